@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+#[[
+intarsia_add_model(<target> MODEL <file.onnx>
+  [NAME <namespace>]           C++ namespace of the generated code, by default the target's name
+  [DIM <name>=<max>...]        range of a symbolic dimension: NAME=MAX, NAME=MIN..MAX, INPUT@AXIS=MAX
+  [SHAPE <input>=<extents>...] extents of an input, such as image=1x3x224x224
+  [FIX <input>=<value>...]     makes an input a constant: a number, or a file FILE.npy
+  [STATE <output>=<input>...]  keeps an output in the arena as the next run's input
+  [BOUND <tensor>=<extents>...]
+  [LAYOUT <input>=nhwc...]     the caller's buffer is channels-last
+  [THREADS <n>]                the largest number of threads that a session may use
+  [TARGET <name>]              what the cost model assumes: generic, x86-64-v3, aarch64, ...
+  [DEPENDS <file>...])         more files that the conversion reads, such as external weights
+
+Adds a static library that holds the model, converted when the program is built. Programs link
+<target> and include "<target>.h". The options are those of `intarsia convert`.
+
+The converter is the program that the variable INTARSIA_TOOL names, if it is set; else the one of
+this project or package. Cross builds need INTARSIA_TOOL: the converter runs on the build machine.
+]]
+
+include_guard(GLOBAL)
+
+# Sets `command` and `dependency` in the caller's scope: how to run the converter, and what a
+# conversion depends on so that a new converter converts again.
+function(intarsia_find_tool command dependency)
+  if(INTARSIA_TOOL)
+    get_filename_component(tool "${INTARSIA_TOOL}" ABSOLUTE BASE_DIR "${CMAKE_BINARY_DIR}")
+    if(NOT EXISTS "${tool}" OR IS_DIRECTORY "${tool}")
+      message(FATAL_ERROR "INTARSIA_TOOL is '${INTARSIA_TOOL}', which is not a file. Set it to the "
+        "command `intarsia`, such as build/release/bin/intarsia of an Intarsia checkout, or unset it.")
+    endif()
+    set(${command} "${tool}" PARENT_SCOPE)
+    set(${dependency} "${tool}" PARENT_SCOPE)
+    return()
+  endif()
+  foreach(target IN ITEMS intarsia::tool intarsia_tool)
+    if(NOT TARGET ${target})
+      continue()
+    endif()
+    get_target_property(imported ${target} IMPORTED)
+    if(CMAKE_CROSSCOMPILING AND NOT imported AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
+      break()
+    endif()
+    set(${command} ${target} PARENT_SCOPE)
+    set(${dependency} ${target} PARENT_SCOPE)
+    return()
+  endforeach()
+  message(FATAL_ERROR "intarsia_add_model needs the converter, and this build has none that runs "
+    "here. Build the command `intarsia` on this machine and set INTARSIA_TOOL to it, or configure "
+    "with INTARSIA_BUILD_CONVERTER=ON.")
+endfunction()
+
+function(intarsia_add_model target)
+  set(one_value MODEL NAME THREADS TARGET)
+  set(repeated DIM SHAPE FIX STATE BOUND LAYOUT)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "${one_value}" "${repeated};DEPENDS")
+  if(DEFINED arg_UNPARSED_ARGUMENTS)
+    list(JOIN arg_UNPARSED_ARGUMENTS " " unknown)
+    list(JOIN repeated ", " keywords)
+    message(FATAL_ERROR "intarsia_add_model(${target}): unknown arguments: ${unknown}. It takes "
+      "MODEL, NAME, ${keywords}, THREADS, TARGET and DEPENDS.")
+  endif()
+  if(DEFINED arg_KEYWORDS_MISSING_VALUES)
+    list(JOIN arg_KEYWORDS_MISSING_VALUES " " missing)
+    message(FATAL_ERROR "intarsia_add_model(${target}): no value after ${missing}.")
+  endif()
+  if(NOT DEFINED arg_MODEL)
+    message(FATAL_ERROR "intarsia_add_model(${target}): MODEL is missing; name an ONNX file.")
+  endif()
+
+  # Relative paths are those of the caller's source folder, whether the file is there already or is
+  # made by another rule of the build.
+  get_filename_component(model "${arg_MODEL}" ABSOLUTE)
+  get_property(generated SOURCE "${model}" PROPERTY GENERATED)
+  if(NOT EXISTS "${model}" AND NOT generated)
+    message(FATAL_ERROR "intarsia_add_model(${target}): the model '${model}' does not exist.")
+  endif()
+  set(depends "${model}")
+  foreach(file IN LISTS arg_DEPENDS)
+    get_filename_component(file "${file}" ABSOLUTE)
+    list(APPEND depends "${file}")
+  endforeach()
+
+  if(NOT DEFINED arg_NAME)
+    string(MAKE_C_IDENTIFIER "${target}" arg_NAME)
+    string(REGEX REPLACE "__+" "_" arg_NAME "${arg_NAME}")
+  endif()
+  set(options --namespace "${arg_NAME}")
+  foreach(keyword IN LISTS repeated)
+    string(TOLOWER "--${keyword}" option)
+    foreach(value IN LISTS arg_${keyword})
+      if(NOT value MATCHES "=")
+        message(FATAL_ERROR "intarsia_add_model(${target}): ${keyword} '${value}' is not of the form "
+          "name=value.")
+      endif()
+      if(keyword STREQUAL "FIX" AND value MATCHES "^(.*)=([^=]*\\.npy)$")
+        get_filename_component(file "${CMAKE_MATCH_2}" ABSOLUTE)
+        list(APPEND depends "${file}")
+        set(value "${CMAKE_MATCH_1}=${file}")
+      endif()
+      list(APPEND options ${option} "${value}")
+    endforeach()
+  endforeach()
+  foreach(keyword IN ITEMS THREADS TARGET)
+    if(DEFINED arg_${keyword})
+      string(TOLOWER "--${keyword}" option)
+      list(APPEND options ${option} "${arg_${keyword}}")
+    endif()
+  endforeach()
+
+  intarsia_find_tool(tool tool_dependency)
+  set(folder "${CMAKE_CURRENT_BINARY_DIR}/intarsia_models/${target}")
+  file(MAKE_DIRECTORY "${folder}")
+  set(plan "${folder}/${target}.plan")
+  set(header "${folder}/${target}.h")
+  set(source "${folder}/${target}.cpp")
+  add_custom_command(
+    OUTPUT "${plan}" "${header}" "${source}"
+    COMMAND "${tool}" convert "${model}" -o "${plan}" --header "${header}" --source "${source}"
+            ${options}
+    DEPENDS ${depends} ${tool_dependency}
+    COMMENT "Converting ${arg_MODEL}"
+    VERBATIM)
+
+  add_library(${target} STATIC "${source}" "${header}")
+  # The plan enters the object file through the assembler, which no compiler reports as a dependency.
+  # Link-time optimisation would lose sight of a symbol that only the assembler defines.
+  set_source_files_properties("${source}" PROPERTIES
+    OBJECT_DEPENDS "${plan}" COMPILE_OPTIONS "-fno-lto" SKIP_UNITY_BUILD_INCLUSION ON)
+  target_include_directories(${target} PUBLIC "${folder}")
+  target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
+  target_link_options(${target} INTERFACE LINKER:--gc-sections)
+  target_link_libraries(${target} PUBLIC intarsia::intarsia)
+endfunction()

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+# Settings that the project's own targets share; nothing here leaks into an embedding project.
+
+add_library(intarsia_settings INTERFACE)
+target_compile_features(intarsia_settings INTERFACE cxx_std_20)
+target_compile_options(intarsia_settings INTERFACE
+  -ffunction-sections -fdata-sections -fno-math-errno -ffp-contract=off
+  "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=")
+if(INTARSIA_DEVELOPER)
+  target_compile_options(intarsia_settings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Werror)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # GCC 12 sees overlaps in std::string concatenation that cannot be (its bug 105651).
+    target_compile_options(intarsia_settings INTERFACE -Wno-restrict)
+  endif()
+endif()
+if(INTARSIA_SANITIZE)
+  target_compile_options(intarsia_settings INTERFACE
+    -fsanitize=${INTARSIA_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(intarsia_settings INTERFACE -fsanitize=${INTARSIA_SANITIZE})
+endif()
+
+# The runtime's rules: what test/checks/check_symbols.py verifies on the archives.
+add_library(intarsia_runtime_settings INTERFACE)
+target_link_libraries(intarsia_runtime_settings INTERFACE intarsia_settings)
+target_compile_options(intarsia_runtime_settings INTERFACE
+  -fno-exceptions -fno-rtti -fno-threadsafe-statics)
+
+# A static library with the project's settings and include paths.
+function(intarsia_library target settings)
+  add_library(${target} STATIC ${ARGN})
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+    $<INSTALL_INTERFACE:include> $<INSTALL_INTERFACE:include/intarsia_private>)
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:${settings}>)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+endfunction()

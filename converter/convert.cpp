@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/convert.h"
+
+#include <fmt/format.h>
+
+#include "converter/fuse.h"
+#include "converter/import.h"
+#include "converter/infer.h"
+#include "converter/inputs.h"
+#include "converter/layout.h"
+#include "converter/lower.h"
+#include "converter/normalize.h"
+#include "converter/simplify.h"
+#include "converter/storage.h"
+#include "kernels_cpu/rows.h"
+
+namespace intarsia::converter {
+namespace {
+
+PortSummary summary_of(const Value& value) {
+  PortSummary port{value.name, value.type, planned_extents(value), {}};
+  for (int axis = 0; axis < value.shape->rank; ++axis) {
+    const definitions::Dim& extent = (*value.shape)[axis];
+    port.symbols.push_back(is_constant(extent) ? "" : extent.to_string());
+  }
+  return port;
+}
+
+Conversion convert_model(Model& model, const ConvertOptions& options) {
+  const definitions::KernelRows& rows = options.rows != nullptr ? *options.rows : cpu::kernel_rows();
+  Graph& graph = *model.graph;
+  std::vector<std::string> output_names;
+  for (const Value* output : graph.outputs()) output_names.push_back(output->name);
+
+  normalize(model);
+  resolve(model);
+  apply_input_options(model, options);
+  apply_layouts(model, options);
+
+  Inference inference(model, rows, {options.bounds});
+  inference.run();
+  simplify(graph);
+  if (!options.reference) {
+    fuse(graph, inference);
+    simplify(graph);
+    assign_layout(graph, inference);
+    simplify(graph);
+  }
+  materialize_outputs(graph);
+  // Passes rename freely; the signature keeps the model's names.
+  for (size_t i = 0; i < output_names.size(); ++i) graph.outputs()[i]->name = output_names[i];
+  graph.sort();
+  graph.sweep();
+
+  const Lowering lowering =
+      lower(graph, {&rows, options.reference ? Preference::kReference : Preference::kFast,
+                    options.threads});
+  const std::vector<StatePair> states = find_states(model, options, output_names);
+  const Storage storage = assign_storage(graph, lowering, states);
+
+  Conversion result;
+  result.plan = write_plan(model, storage, lowering, states, {options.threads, options.strip_names});
+  const auto is_state = [&states](const Value* value) {
+    for (const StatePair& pair : states) {
+      if (pair.state == value || pair.source == value) return true;
+    }
+    return false;
+  };
+  for (const Value* input : graph.inputs()) {
+    (is_state(input) ? result.states : result.inputs).push_back(summary_of(*input));
+  }
+  for (const Value* output : graph.outputs()) {
+    if (!is_state(output)) result.outputs.push_back(summary_of(*output));
+  }
+  result.warnings = std::move(model.warnings);
+  result.varying = !result.plan.summary.shapes.empty();
+  return result;
+}
+
+/// Runs `make_model` and the passes; whatever they throw becomes a ConversionFailure.
+template <class MakeModel>
+ConversionResult guarded(const MakeModel& make_model, const ConvertOptions& options) {
+  try {
+    Model model = make_model();
+    return convert_model(model, options);
+  } catch (const Error& error) {
+    return ConversionFailure{error.problems()};
+  } catch (const std::bad_alloc&) {
+    return ConversionFailure{{{"", "", "not enough memory to convert the model", ""}}};
+  } catch (const std::exception& error) {
+    return ConversionFailure{{{"", "", fmt::format("internal error: {}", error.what()),
+                               "please report it with the model"}}};
+  }
+}
+
+}  // namespace
+
+std::string ConversionFailure::text() const { return Error(problems).what(); }
+
+ConversionResult convert_file(const std::filesystem::path& model, const ConvertOptions& options) {
+  return guarded([&] { return import_file(model); }, options);
+}
+
+ConversionResult convert_bytes(std::span<const std::byte> model, const ConvertOptions& options) {
+  return guarded([&] { return import_bytes(model); }, options);
+}
+
+}  // namespace intarsia::converter

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The converter's API: from an ONNX model to a plan.
+//
+// `convert` runs the passes in order: import, shapes and folding, fusion, layout, kernel choice,
+// storage, emission. Nothing it throws leaves it: failure is a `ConversionFailure` whose text names
+// every problem found. Not for concurrent use of one ConvertOptions; otherwise free of state.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "converter/graph.h"
+#include "converter/kernel_selection.h"
+#include "converter/plan_writer.h"
+#include "core/definitions/kernel_descriptor.h"
+
+namespace intarsia::converter {
+
+/// Range of a symbolic dimension.
+struct DimRange {
+  int64_t min = 1;
+  int64_t max = 1;
+};
+
+/// The options of `intarsia convert`, see `intarsia convert --help`.
+struct ConvertOptions {
+  /// `--dim NAME=MAX` and friends: symbol, or "INPUT@AXIS", to range or to another symbol.
+  std::map<std::string, std::variant<DimRange, std::string>> dims;
+  /// `--shape INPUT=1x3x224x224`.
+  std::map<std::string, std::vector<int64_t>> shapes;
+  /// `--fix INPUT=VALUE|FILE.npy`.
+  std::map<std::string, std::string> fixed;
+  /// `--bound TENSOR=EXTENTS`.
+  std::map<std::string, std::vector<int64_t>, std::less<>> bounds;
+  /// `--state OUTPUT=INPUT`, by output.
+  std::map<std::string, std::string> states;
+  /// `--layout INPUT=nhwc`.
+  std::map<std::string, std::string> layouts;
+  int threads = 1;
+  bool strip_names = false;
+  /// Reference kernels only, no fusion, no layout change: what `verify` compares with.
+  bool reference = false;
+  /// Kernels to choose from; null: those of the CPU.
+  const definitions::KernelRows* rows = nullptr;
+};
+
+/// A named input, output or state, with its planned extents.
+struct PortSummary {
+  std::string name;
+  DataType type = DataType::kUndefined;
+  std::vector<int64_t> extents;
+  /// Per axis the text of the symbolic extent; empty where it is fixed.
+  std::vector<std::string> symbols;
+};
+
+struct Conversion {
+  PlanFile plan;
+  std::vector<PortSummary> inputs, outputs, states;
+  std::vector<std::string> warnings;
+  bool varying = false;
+};
+
+/// Why there is no plan: one line per problem.
+struct ConversionFailure {
+  std::vector<Problem> problems;
+  std::string text() const;
+};
+
+using ConversionResult = std::variant<Conversion, ConversionFailure>;
+
+ConversionResult convert_file(const std::filesystem::path& model, const ConvertOptions& options);
+ConversionResult convert_bytes(std::span<const std::byte> model, const ConvertOptions& options);
+
+}  // namespace intarsia::converter

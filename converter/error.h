@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How the converter reports failure inside: one exception that carries every problem found.
+//
+// Nothing throws across the converter's API: its entry points catch `Error` and hand out the text.
+// A problem names the node and operator it concerns, says what was found and expected, and what to
+// do about it.
+#pragma once
+
+#include <exception>
+#include <string>
+#include <vector>
+
+namespace intarsia::converter {
+
+/// One thing that is wrong with a model or a request.
+struct Problem {
+  std::string node;     ///< Name of the node, or of the tensor or input; empty for the whole model.
+  std::string op;       ///< "Conv", "com.microsoft:Inverse"; empty if no node is concerned.
+  std::string message;  ///< What was found and what was expected.
+  std::string hint;     ///< What to do; may be empty.
+
+  /// One line: "node 'conv1' (Conv): message; hint".
+  std::string text() const {
+    std::string line;
+    if (!node.empty() || !op.empty()) {
+      line = op.empty() ? "'" + node + "'" : "node '" + node + "' (" + op + ")";
+      line += ": ";
+    }
+    line += message;
+    if (!hint.empty()) line += "; " + hint;
+    return line;
+  }
+};
+
+/// Thrown by the converter's parts; `what()` is the text of all problems, one per line.
+class Error : public std::exception {
+ public:
+  explicit Error(std::string message, std::string hint = {})
+      : Error(Problem{{}, {}, std::move(message), std::move(hint)}) {}
+  explicit Error(Problem problem) : Error(std::vector<Problem>{std::move(problem)}) {}
+  explicit Error(std::vector<Problem> problems) : problems_(std::move(problems)) {
+    for (const Problem& problem : problems_) {
+      if (!text_.empty()) text_ += '\n';
+      text_ += problem.text();
+    }
+  }
+  const std::vector<Problem>& problems() const { return problems_; }
+  const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  std::vector<Problem> problems_;
+  std::string text_;
+};
+
+}  // namespace intarsia::converter

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From ONNX's TensorProto to `Constant`: every encoding (raw, typed fields, external file) of every
+// element type. The message is untrusted: sizes are checked before anything is allocated.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "converter/constant.h"
+#include "converter/file.h"
+#include "converter/onnx.pb.h"
+
+namespace intarsia::converter {
+
+/// The files beside a model that hold its large tensors; each is mapped once and stays mapped as
+/// long as a constant refers to it.
+class ExternalFiles {
+ public:
+  /// `folder` is that of the model file; empty if the model did not come from a file, in which case
+  /// external data is an error.
+  explicit ExternalFiles(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  /// The bytes that `tensor.external_data` names, `size` of them. Paths that leave the folder are
+  /// refused.
+  std::shared_ptr<const std::byte> find(const onnx::TensorProto& tensor, size_t size);
+
+ private:
+  std::filesystem::path folder_;
+  std::map<std::string, std::shared_ptr<const MappedFile>> files_;
+};
+
+/// The tensor's elements. If `take` is set, raw data moves out of the message instead of being
+/// copied. Errors name the tensor.
+Constant read_tensor(onnx::TensorProto& tensor, bool take, ExternalFiles& files);
+
+/// `number` as an element type of the IR; kUndefined if it is none.
+DataType element_type(int32_t number);
+
+}  // namespace intarsia::converter

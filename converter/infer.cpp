@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/infer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "converter/evaluate.h"
+#include "core/definitions/value_propagation.h"
+
+namespace intarsia::converter {
+namespace {
+
+using definitions::Dim;
+using definitions::Parameter;
+using definitions::SymbolicInput;
+using definitions::SymbolicShapeContext;
+
+const Parameter* formal(const std::vector<Parameter>& parameters, size_t index) {
+  if (index < parameters.size()) return &parameters[index];
+  const bool variadic = !parameters.empty() && parameters.back().kind == Parameter::kVariadic;
+  return variadic ? &parameters.back() : nullptr;
+}
+
+SymbolicInput symbolic_input(const Value* value) {
+  SymbolicInput input;
+  if (value == nullptr) return input;
+  input.present = true;
+  if (!value->constant) {
+    input.type = value->type;
+    input.shape = value->shape.value_or(Shape<Dim>{});
+    input.values = value->elements;
+    return input;
+  }
+  const Constant& constant = *value->constant;
+  input.type = constant.type;
+  for (int64_t extent : constant.extents) input.shape.push(extent);
+  if (constant.count() > definitions::kMaxPropagatedElements) return input;
+  if (constant.is_integer()) {
+    const std::vector<int64_t> integers = constant.integers();
+    input.values.emplace(integers.begin(), integers.end());
+  } else if (constant.is_real()) {
+    input.reals = constant.reals();
+  }
+  return input;
+}
+
+/// The elements as a constant if every one is known.
+std::optional<Constant> constant_of(const Value& value) {
+  if (!value.elements || !value.shape) return std::nullopt;
+  std::vector<int64_t> extents, elements;
+  for (int axis = 0; axis < value.shape->rank; ++axis) {
+    if (!is_constant((*value.shape)[axis])) return std::nullopt;
+    extents.push_back(constant_value((*value.shape)[axis]));
+  }
+  for (const Dim& element : *value.elements) {
+    if (!is_constant(element)) return std::nullopt;
+    elements.push_back(constant_value(element));
+  }
+  switch (value.type) {
+    case DataType::kInt64: return Constant::of<int64_t>(extents, std::span<const int64_t>(elements));
+    case DataType::kInt32: {
+      const std::vector<int32_t> narrow(elements.begin(), elements.end());
+      return Constant::of<int32_t>(extents, std::span<const int32_t>(narrow));
+    }
+    case DataType::kBool: {
+      std::vector<std::byte> bytes;
+      for (int64_t element : elements) bytes.push_back(std::byte{element != 0});
+      return Constant::own(DataType::kBool, extents, std::move(bytes));
+    }
+    default: return std::nullopt;
+  }
+}
+
+void become_constant(Node& node, size_t output, Constant constant) {
+  Value* value = node.outputs[output];
+  Value* replacement = node.graph->add_constant(value->name, std::move(constant));
+  replacement->type = replacement->constant->type;
+  Graph::replace_uses(value, replacement);
+}
+
+/// Names of the graph inputs that a value is computed from.
+void collect_inputs(const Value* value, std::set<const Value*>& seen, std::set<std::string>& names) {
+  if (value == nullptr || !seen.insert(value).second) return;
+  if (value->is_input) names.insert(value->name);
+  if (value->producer == nullptr) return;
+  for (const Value* input : value->producer->inputs) collect_inputs(input, seen, names);
+}
+
+std::string how_to_decide(const Value* condition) {
+  std::set<const Value*> seen;
+  std::set<std::string> names;
+  collect_inputs(condition, seen, names);
+  std::vector<std::string> options;
+  for (const std::string& name : names) options.push_back(fmt::format("--fix {}=VALUE", name));
+  return options.empty() ? "fix the extents that decide it with --shape or --dim"
+                         : fmt::format("decide the condition with {}", fmt::join(options, " or "));
+}
+
+std::string shape_text(const Value& value) {
+  std::string text = "[";
+  for (int axis = 0; value.shape && axis < value.shape->rank; ++axis) {
+    text += (axis == 0 ? "" : ",") + (*value.shape)[axis].to_string();
+  }
+  return text + "]";
+}
+
+Shape<Dim> shape_of(const Value& value) {
+  if (!value.constant) return *value.shape;
+  Shape<Dim> shape;
+  for (int64_t extent : value.constant->extents) shape.push(extent);
+  return shape;
+}
+
+DataType type_of(const Value& value) { return value.constant ? value.constant->type : value.type; }
+
+}  // namespace
+
+void Inference::infer_graph(Graph& graph) {
+  for (Node* node : graph.node_list()) visit(node);
+}
+
+void Inference::visit(Node* node) {
+  if (!node->graphs.empty()) {
+    visit_if(node);
+    return;
+  }
+  infer_outputs(*node);
+  if (fold(*node)) node->graph->remove(node);
+}
+
+void Inference::check_types(const Node& node) const {
+  std::map<std::string_view, const Value*> bound;
+  const auto check = [&](const Value* value, const Parameter* parameter) {
+    if (value == nullptr || parameter == nullptr || parameter->type.empty()) return;
+    const auto constraint =
+        std::find_if(node.op->types.begin(), node.op->types.end(),
+                     [&](const auto& row) { return row.variable == parameter->type; });
+    const DataType type = type_of(*value);
+    if (constraint != node.op->types.end() && !definitions::contains(constraint->allowed, type)) {
+      throw Error(node.problem(fmt::format("'{}' ({}) has type {}, which the operator does not allow",
+                                           value->name, parameter->name, type_name(type))));
+    }
+    if (parameter->kind == Parameter::kVariadic && constraint == node.op->types.end()) return;
+    const auto [first, inserted] = bound.try_emplace(parameter->type, value);
+    if (!inserted && type_of(*first->second) != type) {
+      throw Error(node.problem(fmt::format("'{}' has type {} and '{}' has type {}; they must agree",
+                                           first->second->name, type_name(type_of(*first->second)),
+                                           value->name, type_name(type))));
+    }
+  };
+  for (size_t i = 0; i < node.inputs.size(); ++i) check(node.inputs[i], formal(node.op->inputs, i));
+}
+
+void Inference::infer_outputs(Node& node) {
+  check_types(node);
+  if (node.op->infer == nullptr) return;
+  std::vector<SymbolicInput> inputs;
+  for (const Value* input : node.inputs) inputs.push_back(symbolic_input(input));
+  SymbolicShapeContext context(inputs, static_cast<int>(node.outputs.size()),
+                               node.attribute_bytes.data());
+  if (Status status = node.op->infer(context); !status) {
+    throw ContradictionError(node.problem(context.text()));
+  }
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    Value* output = node.outputs[i];
+    if (output == nullptr) continue;
+    const definitions::SymbolicOutput& inferred = context.outputs()[i];
+    output->shape = inferred.shape;
+    output->type = inferred.type;
+    if (node.op->result_type != DataType::kUndefined && i == 0) output->type = node.op->result_type;
+    if (output->type == DataType::kUndefined) {
+      throw Error(node.problem(fmt::format("the type of output {} cannot be inferred", i)));
+    }
+    apply_bounds(*output);
+  }
+  const auto elements = definitions::propagate_values(
+      node.op->qualified_name(), node.attribute_bytes.data(), inputs, context.outputs());
+  for (size_t i = 0; i < elements.size() && i < node.outputs.size(); ++i) {
+    if (node.outputs[i] != nullptr) node.outputs[i]->elements = elements[i];
+  }
+}
+
+void Inference::apply_bounds(Value& value) const {
+  const auto bound = options_.bounds.find(value.name);
+  if (bound == options_.bounds.end()) return;
+  if (static_cast<int>(bound->second.size()) != value.shape->rank) {
+    throw Error(fmt::format("--bound {}: {} extents given, the tensor has rank {}", value.name,
+                            bound->second.size(), value.shape->rank));
+  }
+  for (int axis = 0; axis < value.shape->rank; ++axis) {
+    Dim& extent = (*value.shape)[axis];
+    const int64_t limit = bound->second[static_cast<size_t>(axis)];
+    if (extent.upper() > limit) extent = Dim::unknown(std::max<int64_t>(0, extent.lower()), limit);
+  }
+}
+
+bool Inference::fold(Node& node) {
+  if (node.op->impure || node.op->infer == nullptr) return false;
+  bool all_constant = true;
+  for (const Value* input : node.inputs) {
+    if (input != nullptr && !input->constant) all_constant = false;
+  }
+  if (all_constant) {
+    std::vector<const Constant*> inputs;
+    for (const Value* input : node.inputs) inputs.push_back(input ? &*input->constant : nullptr);
+    std::vector<OutputPlan> outputs;
+    for (const Value* output : node.outputs) {
+      OutputPlan plan;
+      if (output != nullptr) {
+        plan.present = true;
+        plan.type = output->type;
+        for (int axis = 0; axis < output->shape->rank; ++axis) {
+          const int64_t upper = (*output->shape)[axis].upper();
+          if (upper == definitions::kInfinite) return false;
+          plan.extents.push_back(std::max<int64_t>(0, upper));
+        }
+        // Strings and other types without kernels stay nodes and are reported as such.
+        if (element_bits(plan.type) == 0) return false;
+      }
+      outputs.push_back(std::move(plan));
+    }
+    std::vector<Constant> results;
+    try {
+      results = evaluate(node, inputs, outputs, rows_);
+    } catch (const Error& error) {
+      throw ContradictionError(error.problems());
+    }
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (node.outputs[i] != nullptr) become_constant(node, i, std::move(results[i]));
+    }
+    return true;
+  }
+  // Elements that follow from extents alone: the node is not needed.
+  bool unused = true;
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    Value* output = node.outputs[i];
+    if (output == nullptr) continue;
+    if (std::optional<Constant> constant = constant_of(*output)) {
+      become_constant(node, i, std::move(*constant));
+    }
+    unused = unused && output->uses.empty();
+  }
+  return unused;
+}
+
+void Inference::visit_if(Node* node) {
+  check_types(*node);
+  const Value* condition = node->input(0);
+  if (condition != nullptr) {
+    std::optional<bool> decided;
+    if (condition->constant && condition->constant->count() == 1) {
+      decided = condition->constant->integer(0) != 0;
+    } else if (condition->elements && condition->elements->size() == 1 &&
+               is_constant((*condition->elements)[0])) {
+      decided = constant_value((*condition->elements)[0]) != 0;
+    }
+    if (decided) {
+      take_branch(node, *decided ? 0 : 1);
+      return;
+    }
+  }
+  infer_branches(node);
+  join_branches(node);
+}
+
+void Inference::take_branch(Node* node, size_t branch) {
+  Graph* graph = node->graph;
+  std::unique_ptr<Graph> taken = std::move(node->graphs[branch].graph);
+  const std::vector<Node*> moved = taken->node_list();
+  const std::vector<Value*> results = graph->splice(std::move(taken), {}, node);
+  for (size_t i = 0; i < node->outputs.size(); ++i) {
+    if (node->outputs[i] != nullptr) Graph::replace_uses(node->outputs[i], results[i]);
+  }
+  node->graphs.clear();
+  graph->remove(node);
+  for (Node* inner : moved) visit(inner);
+}
+
+void Inference::infer_branches(Node* node) {
+  std::vector<std::string> contradictions(node->graphs.size());
+  std::vector<Problem> problems;
+  for (size_t i = 0; i < node->graphs.size(); ++i) {
+    try {
+      infer_graph(*node->graphs[i].graph);
+    } catch (const ContradictionError& error) {
+      contradictions[i] = error.what();
+      problems.insert(problems.end(), error.problems().begin(), error.problems().end());
+    }
+  }
+  if (problems.empty()) return;
+  if (std::none_of(contradictions.begin(), contradictions.end(),
+                   [](const std::string& text) { return text.empty(); })) {
+    throw ContradictionError(std::move(problems));
+  }
+  for (size_t i = 0; i < node->graphs.size(); ++i) {
+    if (contradictions[i].empty()) continue;
+    const Graph& other = *node->graphs[1 - i].graph;
+    const std::string attribute = node->graphs[i].attribute;
+    auto branch = std::make_unique<Graph>(node->graph, attribute);
+    Node* failing =
+        branch->add_node("intarsia", "Contradiction",
+                         node->graph->unique_name(node->name + "_" + attribute), {},
+                         static_cast<int>(other.outputs().size()));
+    failing->op = definitions::find_operator("intarsia", "Contradiction");
+    const auto* text = reinterpret_cast<const std::byte*>(contradictions[i].data());
+    failing->attribute_bytes.assign(text, text + contradictions[i].size());
+    for (size_t k = 0; k < other.outputs().size(); ++k) {
+      failing->outputs[k]->type = type_of(*other.outputs()[k]);
+      failing->outputs[k]->shape = shape_of(*other.outputs()[k]);
+      branch->add_output(failing->outputs[k]);
+    }
+    node->graphs[i].graph = nullptr;
+    node->graphs.erase(node->graphs.begin() + static_cast<std::ptrdiff_t>(i));
+    Graph* adopted = node->graph->adopt(node, attribute, std::move(branch));
+    (void)adopted;
+    if (i == 0) std::swap(node->graphs[0], node->graphs[1]);
+    model_.warnings.push_back(fmt::format(
+        "node '{}': its {} contradicts itself at the planned extents and fails if it is taken: {}",
+        node->name, attribute, contradictions[i]));
+  }
+}
+
+void Inference::join_branches(Node* node) {
+  const Graph& first = *node->graphs[0].graph;
+  const Graph& second = *node->graphs[1].graph;
+  if (first.outputs().size() != node->outputs.size() ||
+      second.outputs().size() != node->outputs.size()) {
+    throw Error(node->problem(fmt::format("has {} outputs, its branches have {} and {}",
+                                          node->outputs.size(), first.outputs().size(),
+                                          second.outputs().size())));
+  }
+  for (size_t i = 0; i < node->outputs.size(); ++i) {
+    Value* output = node->outputs[i];
+    if (output == nullptr) continue;
+    const Value& a = *first.outputs()[i];
+    const Value& b = *second.outputs()[i];
+    if (type_of(a) != type_of(b)) {
+      throw Error(node->problem(fmt::format("output {} has type {} in one branch and {} in the other",
+                                            i, type_name(type_of(a)), type_name(type_of(b)))));
+    }
+    const Shape<Dim> left = shape_of(a), right = shape_of(b);
+    if (left.rank != right.rank) {
+      throw Error(node->problem(
+          fmt::format("output {} has rank {} in one branch ({}) and rank {} in the other ({}), and "
+                      "the condition is not known at conversion",
+                      i, left.rank, shape_text(a), right.rank, shape_text(b)),
+          how_to_decide(node->input(0))));
+    }
+    Shape<Dim> joined;
+    for (int axis = 0; axis < left.rank; ++axis) {
+      joined.push(left[axis] == right[axis]
+                      ? left[axis]
+                      : Dim::unknown(std::min(left[axis].lower(), right[axis].lower()),
+                                     std::max(left[axis].upper(), right[axis].upper())));
+    }
+    output->type = type_of(a);
+    output->shape = joined;
+  }
+}
+
+}  // namespace intarsia::converter

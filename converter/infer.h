@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Inference of types and extents, together with constant folding: one pass in execution order.
+//
+// A node whose inputs are all constant is executed and disappears; integer tensors that are computed
+// from extents (Shape -> Gather -> Concat -> Reshape) are followed symbolically; an If whose condition
+// is decided is replaced by its branch. What remains has types and extents, as expressions over the
+// model's symbols, each with a bound or an error that names the option that gives one.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "converter/graph.h"
+#include "core/definitions/kernel_descriptor.h"
+
+namespace intarsia::converter {
+
+struct InferenceOptions {
+  /// Declared bounds of extents that depend on values, by tensor name (`--bound`).
+  std::map<std::string, std::vector<int64_t>, std::less<>> bounds;
+};
+
+/// A node that contradicts its specification at the extents it is given. In a branch that is not
+/// certain to run, this becomes a node that fails when it is reached.
+class ContradictionError : public Error {
+ public:
+  using Error::Error;
+};
+
+class Inference {
+ public:
+  /// `rows` execute what is folded; they must outlive the object.
+  Inference(Model& model, const definitions::KernelRows& rows, InferenceOptions options)
+      : model_(model), rows_(rows), options_(std::move(options)) {}
+
+  /// Infers the whole model. Throws Error with every problem found in the first graph that has one.
+  void run() { infer_graph(*model_.graph); }
+
+  /// Infers the outputs of one node that a pass has made. The node is not folded.
+  void infer_outputs(Node& node);
+
+ private:
+  void infer_graph(Graph& graph);
+  void visit(Node* node);
+  void visit_if(Node* node);
+  void take_branch(Node* node, size_t branch);
+  void infer_branches(Node* node);
+  void join_branches(Node* node);
+  bool fold(Node& node);
+  void check_types(const Node& node) const;
+  void apply_bounds(Value& value) const;
+
+  Model& model_;
+  const definitions::KernelRows& rows_;
+  InferenceOptions options_;
+};
+
+}  // namespace intarsia::converter

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/kernel_selection.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <set>
+
+namespace intarsia::converter {
+
+void OperandViews::add_absent(bool is_output) {
+  views_.push_back({});
+  ++(is_output ? outputs_ : inputs_);
+}
+
+void OperandViews::add(bool is_output, DataType type, const std::vector<int64_t>& extents,
+                       const void* data) {
+  if (extents.size() > static_cast<size_t>(kMaxRank)) {
+    throw Error(fmt::format("a tensor has rank {}; the largest supported is {}", extents.size(),
+                            kMaxRank));
+  }
+  std::vector<int32_t>& stored = extents_.emplace_back();
+  for (int64_t extent : extents) {
+    if (extent < 0 || extent > INT32_MAX) {
+      throw Error(fmt::format("extents {} do not fit 31 bits", extents_text(extents)));
+    }
+    stored.push_back(static_cast<int32_t>(extent));
+  }
+  views_.push_back({const_cast<void*>(data), stored.data(), type,
+                    static_cast<uint8_t>(extents.size())});
+  ++(is_output ? outputs_ : inputs_);
+}
+
+void OperandViews::set_attributes(std::span<const std::byte> bytes) {
+  attributes_.assign((bytes.size() + 7) / 8, 0);
+  if (!bytes.empty()) std::memcpy(attributes_.data(), bytes.data(), bytes.size());
+  context_.attribute_bytes_ = static_cast<uint32_t>(bytes.size());
+}
+
+void OperandViews::set_threads(int threads) { parallel_.threads = threads; }
+
+KernelContext& OperandViews::context() {
+  host_.parallel = parallel_.threads > 1 ? &parallel_ : nullptr;
+  host_.isa = detect_isa();
+  host_.diagnostic = &diagnostic_;
+  host_.resize_output = &resize;
+  context_.operands_ = views_.data();
+  context_.input_count_ = inputs_;
+  context_.output_count_ = outputs_;
+  context_.attributes_ = attributes_.data();
+  context_.host_ = &host_;
+  context_.runtime_ = this;
+  return context_;
+}
+
+std::vector<int64_t> OperandViews::extents(int index) const {
+  const TensorView& tensor = views_[static_cast<size_t>(index)];
+  return {tensor.extents, tensor.extents + tensor.rank};
+}
+
+Status OperandViews::resize(const KernelContext& context, int output,
+                            std::span<const int32_t> extents) {
+  auto& self = *static_cast<OperandViews*>(context.runtime_);
+  const int index = self.inputs_ + output;
+  TensorView& view = self.views_[static_cast<size_t>(index)];
+  if (!view.present()) return {};
+  if (extents.size() != view.rank) {
+    return context.fail(Code::kWrongRank, "output rank", view.rank,
+                        static_cast<int64_t>(extents.size()), index);
+  }
+  auto* stored = const_cast<int32_t*>(view.extents);
+  for (int axis = 0; axis < view.rank; ++axis) {
+    const int32_t extent = extents[static_cast<size_t>(axis)];
+    if (extent > stored[axis] || extent < 0) {
+      return context.fail(Code::kWrongExtent, "output extent beyond its planned maximum",
+                          stored[axis], extent, index, axis);
+    }
+  }
+  std::memcpy(stored, extents.data(), extents.size_bytes());
+  return {};
+}
+
+namespace {
+
+const definitions::Parameter* formal(const std::vector<definitions::Parameter>& parameters,
+                                     size_t index) {
+  if (index < parameters.size()) return &parameters[index];
+  if (!parameters.empty() && parameters.back().kind == definitions::Parameter::kVariadic) {
+    return &parameters.back();
+  }
+  return nullptr;
+}
+
+DataType type_of(const std::vector<Value*>& values,
+                 const std::vector<definitions::Parameter>& parameters, std::string_view variable) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    const definitions::Parameter* parameter = formal(parameters, i);
+    if (values[i] != nullptr && parameter != nullptr && parameter->type == variable) {
+      return values[i]->type;
+    }
+  }
+  return DataType::kUndefined;
+}
+
+bool accepts(const definitions::KernelDescriptor& row, const std::vector<DataType>& types) {
+  for (size_t i = 0; i < row.id.types.size(); ++i) {
+    const DataType type = i < types.size() ? types[i] : DataType::kUndefined;
+    if (i >= types.size() ? row.id.types[i] != KernelType{} : !row.id.types[i].accepts(type)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::string types_text(const Node& node, const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i) {
+    text += fmt::format("{}{} = {}", i == 0 ? "" : ", ", node.op->kernel_types[i], names[i]);
+  }
+  return text;
+}
+
+std::string kernel_type_name(KernelType type) {
+  if (type.code >= static_cast<uint8_t>(ElementWidth::k8)) {
+    return fmt::format("any type of {} bits", 8 << (type.code - static_cast<uint8_t>(ElementWidth::k8)));
+  }
+  return std::string(type_name(static_cast<DataType>(type.code)));
+}
+
+}  // namespace
+
+std::vector<DataType> kernel_types(const Node& node) {
+  std::vector<DataType> types;
+  for (std::string_view variable : node.op->kernel_types) {
+    DataType type = type_of(node.inputs, node.op->inputs, variable);
+    if (type == DataType::kUndefined) type = type_of(node.outputs, node.op->outputs, variable);
+    types.push_back(type);
+  }
+  return types;
+}
+
+const definitions::KernelDescriptor* select_kernel(const Node& node, const KernelContext& context,
+                                                   const definitions::KernelRows& rows,
+                                                   Preference preference) {
+  const std::string name = node.op->qualified_name();
+  const std::vector<DataType> types = kernel_types(node);
+  for (const definitions::KernelDescriptor& row : rows) {
+    if (row.id.op != name || !accepts(row, types)) continue;
+    if (preference == Preference::kReference && !row.id.variant.empty()) continue;
+    if (row.supports != nullptr && !row.supports(context)) continue;
+    return &row;
+  }
+  return nullptr;
+}
+
+Problem no_kernel(const Node& node, const definitions::KernelRows& rows) {
+  const std::string name = node.op->qualified_name();
+  std::set<std::string> available;
+  for (const definitions::KernelDescriptor& row : rows) {
+    if (row.id.op != name) continue;
+    std::vector<std::string> names;
+    for (size_t i = 0; i < node.op->kernel_types.size() && i < row.id.types.size(); ++i) {
+      names.push_back(kernel_type_name(row.id.types[i]));
+    }
+    available.insert(types_text(node, names));
+  }
+  std::vector<std::string> wanted;
+  for (DataType type : kernel_types(node)) wanted.emplace_back(type_name(type));
+  std::string hint = available.empty()
+                         ? "this operator has no kernel yet"
+                         : fmt::format("there are kernels for {}", fmt::join(available, "; "));
+  return node.problem(fmt::format("no kernel for {}", types_text(node, wanted)), std::move(hint));
+}
+
+std::vector<int64_t> planned_extents(const Value& value) {
+  if (value.constant) return value.constant->extents;
+  if (!value.shape) throw Error(fmt::format("the extents of '{}' are not known", value.name));
+  std::vector<int64_t> extents;
+  for (int axis = 0; axis < value.shape->rank; ++axis) {
+    const definitions::Dim& extent = (*value.shape)[axis];
+    const int64_t upper = extent.upper();
+    if (upper > INT32_MAX) {
+      throw Error(Problem{value.name, "",
+                          fmt::format("extent {} of axis {} has no bound", extent.to_string(), axis),
+                          fmt::format("declare it with --bound {}=EXTENTS", value.name)});
+    }
+    extents.push_back(upper < 0 ? 0 : upper);
+  }
+  return extents;
+}
+
+void show_planned(const Node& node, OperandViews& views) {
+  const auto add = [&views](const Value* value, bool is_output) {
+    if (value == nullptr) {
+      views.add_absent(is_output);
+    } else {
+      const void* data = value->constant ? value->constant->data.get() : nullptr;
+      views.add(is_output, value->type, planned_extents(*value), data);
+    }
+  };
+  for (const Value* input : node.inputs) add(input, false);
+  for (const Value* output : node.outputs) add(output, true);
+  views.set_attributes(node.attribute_bytes);
+}
+
+}  // namespace intarsia::converter

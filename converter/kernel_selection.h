@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Chooses the kernel of a node, and shows a node to kernels as they see it.
+//
+// `OperandViews` holds the extents and views behind a KernelContext built from the converter's own
+// data, so that `supports`, `workspace`, `check` and `run` of a kernel can be called offline.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "converter/graph.h"
+#include "core/definitions/kernel_descriptor.h"
+
+namespace intarsia::converter {
+
+/// Operands of one node as a KernelContext. Neither copyable nor movable: the context points
+/// inside.
+class OperandViews {
+ public:
+  OperandViews() = default;
+  OperandViews(const OperandViews&) = delete;
+  OperandViews& operator=(const OperandViews&) = delete;
+
+  /// Appends an operand; inputs first, then outputs. `data` may be null.
+  void add_absent(bool is_output);
+  void add(bool is_output, DataType type, const std::vector<int64_t>& extents, const void* data);
+  void set_attributes(std::span<const std::byte> bytes);
+  /// Threads that `context.threads()` reports.
+  void set_threads(int threads);
+
+  KernelContext& context();
+  const Diagnostic& diagnostic() const { return diagnostic_; }
+  /// Actual extents of operand `index`, after a kernel may have resized it.
+  std::vector<int64_t> extents(int index) const;
+  TensorView& view(int index) { return views_[static_cast<size_t>(index)]; }
+
+ private:
+  static Status resize(const KernelContext& context, int output, std::span<const int32_t> extents);
+
+  std::deque<std::vector<int32_t>> extents_;
+  std::vector<TensorView> views_;
+  std::vector<uint64_t> attributes_;
+  int inputs_ = 0;
+  int outputs_ = 0;
+  Parallel parallel_;
+  KernelHost host_;
+  Diagnostic diagnostic_;
+  KernelContext context_;
+};
+
+/// The element types that select a kernel for `node`, in the order of its definition.
+std::vector<DataType> kernel_types(const Node& node);
+
+enum class Preference : uint8_t { kFast, kReference };
+
+/// The first kernel in `rows` for the node that accepts its types and `supports` its extents, or
+/// null.
+const definitions::KernelDescriptor* select_kernel(const Node& node, const KernelContext& context,
+                                                   const definitions::KernelRows& rows,
+                                                   Preference preference);
+
+/// "no kernel for Conv with T = int8; there are kernels for T = float, double".
+Problem no_kernel(const Node& node, const definitions::KernelRows& rows);
+
+/// Planned extents of a value. Throws, naming the dimension, if one has no bound.
+std::vector<int64_t> planned_extents(const Value& value);
+
+/// Fills `views` with the node's operands at planned extents; data only for constants.
+void show_planned(const Node& node, OperandViews& views);
+
+}  // namespace intarsia::converter

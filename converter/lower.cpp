@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/lower.h"
+
+#include <map>
+
+namespace intarsia::converter {
+namespace {
+
+/// A weight keeps its extents when it is packed; its bytes are the kernel's own affair.
+Constant packed(const Constant& original, int64_t bytes, const KernelContext& context, int input,
+                const definitions::KernelDescriptor& kernel) {
+  Constant result;
+  result.type = original.type;
+  result.extents = original.extents;
+  result.size = static_cast<size_t>(bytes);
+  std::shared_ptr<std::byte> memory(
+      static_cast<std::byte*>(::operator new(result.size, std::align_val_t{64})),
+      [](std::byte* pointer) { ::operator delete(pointer, std::align_val_t{64}); });
+  std::memset(memory.get(), 0, result.size);
+  kernel.pack(context, input, memory.get());
+  result.data = std::move(memory);
+  return result;
+}
+
+class Lowerer {
+ public:
+  explicit Lowerer(const LoweringOptions& options) : options_(options) {}
+
+  void run(Graph& graph) {
+    for (Node* node : graph.node_list()) {
+      lower_node(*node);
+      for (const SubGraph& sub : node->graphs) run(*sub.graph);
+    }
+  }
+
+  Lowering finish() {
+    if (!problems_.empty()) throw Error(std::move(problems_));
+    return std::move(lowering_);
+  }
+
+ private:
+  void lower_node(Node& node) {
+    OperandViews views;
+    show_planned(node, views);
+    views.set_threads(options_.threads);
+    const KernelContext& context = views.context();
+    const definitions::KernelDescriptor* kernel =
+        select_kernel(node, context, *options_.rows, options_.preference);
+    if (kernel == nullptr) {
+      problems_.push_back(no_kernel(node, *options_.rows));
+      return;
+    }
+    LoweredNode lowered;
+    lowered.kernel = kernel;
+    lowered.workspace_bytes = kernel->workspace != nullptr ? kernel->workspace(context) : 0;
+    if (kernel->pack != nullptr) pack_weights(node, context, *kernel);
+    lowering_[&node] = lowered;
+  }
+
+  void pack_weights(Node& node, const KernelContext& context,
+                    const definitions::KernelDescriptor& kernel) {
+    // Pack all inputs from the original ones before any of them is replaced.
+    std::vector<std::pair<int, Value*>> replacements;
+    for (int input = 0; input < static_cast<int>(node.inputs.size()); ++input) {
+      const Value* weight = node.inputs[static_cast<size_t>(input)];
+      if (weight == nullptr || !weight->constant) continue;
+      const int64_t bytes = kernel.packed_bytes(context, input);
+      if (bytes <= 0) continue;
+      Value* made = node.graph->add_constant(
+          weight->name, packed(*weight->constant, bytes, context, input, kernel));
+      made->type = weight->constant->type;
+      replacements.emplace_back(input, made);
+    }
+    for (const auto& [input, value] : replacements) node.set_input(input, value);
+  }
+
+  const LoweringOptions& options_;
+  Lowering lowering_;
+  std::vector<Problem> problems_;
+};
+
+}  // namespace
+
+Lowering lower(Graph& graph, const LoweringOptions& options) {
+  Lowerer lowerer(options);
+  lowerer.run(graph);
+  return lowerer.finish();
+}
+
+}  // namespace intarsia::converter

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes a plan: FlatBuffers structure and weights segment, from a graph whose storage is assigned.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "converter/graph.h"
+#include "converter/storage.h"
+
+namespace intarsia::converter {
+
+/// A kernel or shape function that a plan requires, as C++ spells it.
+struct Requirement {
+  uint64_t key = 0;
+  std::string cpp_name;
+  std::string header;
+};
+
+struct PlanSummary {
+  uint64_t arena_bytes = 0;
+  uint64_t metadata_bytes = 0;
+  uint64_t workspace_bytes = 0;
+  uint64_t padding_bytes = 0;
+  uint64_t lower_bound_bytes = 0;
+  uint64_t weights_bytes = 0;
+  uint64_t plan_bytes = 0;
+  std::vector<Requirement> kernels;
+  std::vector<Requirement> shapes;
+};
+
+struct PlanWriterOptions {
+  int threads = 1;
+  /// Leaves out the names of nodes, operators and kernels.
+  bool strip_names = false;
+};
+
+struct PlanFile {
+  std::vector<std::byte> bytes;
+  PlanSummary summary;
+};
+
+PlanFile write_plan(const Model& model, const Storage& storage, const Lowering& lowering,
+                    const std::vector<StatePair>& states, const PlanWriterOptions& options);
+
+/// True if an extent of the value is an expression over symbols or values.
+bool varies(const Value& value);
+
+}  // namespace intarsia::converter

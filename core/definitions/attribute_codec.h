@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From ONNX attributes to an attributes struct, and from the struct to text.
+//
+// An attributes struct names its fields once, in `fields(V& v)`. A field is an integer, a bool or a
+// float, a `FixedList` of these, or an int32_t that indexes a list of texts:
+//     v("axis", axis);                                     optional, default = member initialiser
+//     v.required("to", to);                                absence is an error
+//     v.choice("mode", mode, {"constant", "edge"});        a string, stored as its index
+//     v.choices("activations", list, {"Relu", "Tanh"});    strings, stored as indices
+//     v.internal("activation", activation);                set by the converter, unknown to ONNX
+//     v.ignored("storage_order");                          accepted, without meaning here
+// `codec_of<A>()` is the table entry made of them. Reading is strict: an attribute that `fields`
+// does not name, a value of another kind and a value out of range are errors.
+#pragma once
+
+#include <concepts>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/definitions/definition.h"
+#include "core/operators/attributes.h"
+
+namespace intarsia::definitions {
+
+/// Fills the fields of a struct from ONNX attributes; keeps the first error.
+class AttributeReader {
+ public:
+  explicit AttributeReader(const AttributeMap& attributes) : attributes_(attributes) {}
+
+  template <class T>
+  void operator()(std::string_view name, T& field) {
+    if (const AttributeValue* value = find(name)) store(name, *value, field);
+  }
+  template <class T>
+  void required(std::string_view name, T& field) {
+    if (attributes_.find(name) == attributes_.end()) {
+      fail(name, "is required, but the node has none");
+    }
+    (*this)(name, field);
+  }
+  void choice(std::string_view name, int32_t& field,
+              std::initializer_list<std::string_view> texts) {
+    if (const AttributeValue* value = find(name)) {
+      if (const auto* text = get<std::string>(name, *value, "a string")) {
+        field = index_of(name, *text, texts, field);
+      }
+    }
+  }
+  template <int N>
+  void choices(std::string_view name, FixedList<int32_t, N>& field,
+               std::initializer_list<std::string_view> texts) {
+    const AttributeValue* value = find(name);
+    if (value == nullptr) return;
+    const auto* list = get<std::vector<std::string>>(name, *value, "a list of strings");
+    if (list == nullptr || !fits(name, list->size(), N)) return;
+    field.count = 0;
+    for (const std::string& text : *list) field.push(index_of(name, text, texts, 0));
+  }
+  template <class T>
+  void internal(std::string_view, T&) {}
+  void ignored(std::string_view name) { find(name); }
+
+  /// "" or the first error; an attribute that no field asked for is one.
+  std::string finish() const;
+
+ private:
+  const AttributeValue* find(std::string_view name);
+  void fail(std::string_view name, std::string text);
+  bool fits(std::string_view name, size_t count, int limit);
+  int32_t index_of(std::string_view name, std::string_view text,
+                   std::initializer_list<std::string_view> texts, int32_t fallback);
+  bool in_range(std::string_view name, int64_t value, int64_t lowest, int64_t highest);
+  void fail_kind(std::string_view name, std::string_view expected, const AttributeValue& value);
+
+  template <class V>
+  const V* get(std::string_view name, const AttributeValue& value, std::string_view expected) {
+    const V* result = std::get_if<V>(&value);
+    if (result == nullptr) fail_kind(name, expected, value);
+    return result;
+  }
+  template <std::integral T>
+  void store_integer(std::string_view name, int64_t value, T& field) {
+    constexpr int64_t kHighest = sizeof(T) < 8 ? static_cast<int64_t>(std::numeric_limits<T>::max())
+                                               : std::numeric_limits<int64_t>::max();
+    constexpr auto kLowest = static_cast<int64_t>(std::numeric_limits<T>::min());
+    if (in_range(name, value, kLowest, kHighest)) field = static_cast<T>(value);
+  }
+  template <std::integral T>
+  void store(std::string_view name, const AttributeValue& value, T& field) {
+    if (const auto* number = get<int64_t>(name, value, "an integer")) {
+      store_integer(name, *number, field);
+    }
+  }
+  void store(std::string_view name, const AttributeValue& value, float& field) {
+    if (const auto* number = get<float>(name, value, "a float")) field = *number;
+  }
+  template <class T, int N>
+  void store(std::string_view name, const AttributeValue& value, FixedList<T, N>& field) {
+    using Element = std::conditional_t<std::is_same_v<T, float>, float, int64_t>;
+    const auto* list = get<std::vector<Element>>(
+        name, value, std::is_same_v<T, float> ? "a list of floats" : "a list of integers");
+    if (list == nullptr || !fits(name, list->size(), N)) return;
+    field.count = 0;
+    for (const Element element : *list) {
+      T stored{};
+      if constexpr (std::is_same_v<T, float>) {
+        stored = element;
+      } else {
+        store_integer(name, element, stored);
+      }
+      field.push(stored);
+    }
+  }
+
+  const AttributeMap& attributes_;
+  std::vector<std::string_view> known_;
+  std::string error_;
+};
+
+/// Collects the fields of a struct as name and text.
+class AttributePrinter {
+ public:
+  template <class T>
+  void operator()(std::string_view name, const T& field) {
+    add(name, text(field));
+  }
+  template <class T>
+  void required(std::string_view name, const T& field) {
+    add(name, text(field));
+  }
+  void choice(std::string_view name, int32_t field, std::initializer_list<std::string_view> texts) {
+    add(name, text_of(field, texts));
+  }
+  template <int N>
+  void choices(std::string_view name, const FixedList<int32_t, N>& field,
+               std::initializer_list<std::string_view> texts) {
+    add(name, list_text(field, [&](int32_t index) { return text_of(index, texts); }));
+  }
+  template <class T>
+  void internal(std::string_view name, const T& field) {
+    add(name, text(field));
+  }
+  void ignored(std::string_view) {}
+
+  std::vector<std::pair<std::string, std::string>> take() { return std::move(rows_); }
+
+ private:
+  void add(std::string_view name, std::string value) {
+    rows_.emplace_back(std::string(name), std::move(value));
+  }
+  template <std::integral T>
+  static std::string text(T value) {
+    return std::to_string(value);
+  }
+  static std::string text(float value);
+  template <class T, int N>
+  static std::string text(const FixedList<T, N>& list) {
+    return list_text(list, [](T value) { return text(value); });
+  }
+  template <class T, int N, class Text>
+  static std::string list_text(const FixedList<T, N>& list, const Text& element_text) {
+    std::string result = "[";
+    for (int i = 0; list.valid() && i < list.count; ++i) {
+      if (i > 0) result += ",";
+      result += element_text(list[i]);
+    }
+    return result + "]";
+  }
+  static std::string text_of(int32_t index, std::initializer_list<std::string_view> texts);
+
+  std::vector<std::pair<std::string, std::string>> rows_;
+};
+
+/// Reader and printer of attributes struct A; NoAttributes gives a codec of no bytes.
+template <class A>
+AttributeCodec codec_of() {
+  static_assert(std::is_empty_v<A> || is_plan_struct<A>,
+                "an attributes struct has fixed-width fields and a size that is a multiple of 4");
+  constexpr size_t kBytes = std::is_empty_v<A> ? 0 : sizeof(A);
+  AttributeCodec codec;
+  codec.bytes = kBytes;
+  codec.read = [](const AttributeMap& attributes, [[maybe_unused]] std::byte* bytes) {
+    A value{};
+    AttributeReader reader(attributes);
+    value.fields(reader);
+    if constexpr (kBytes > 0) std::memcpy(bytes, &value, kBytes);
+    return reader.finish();
+  };
+  codec.print = [](const std::byte* bytes) {
+    A value{};
+    if constexpr (kBytes > 0) std::memcpy(&value, bytes, kBytes);
+    AttributePrinter printer;
+    value.fields(printer);
+    return printer.take();
+  };
+  return codec;
+}
+
+}  // namespace intarsia::definitions

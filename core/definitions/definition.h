@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operator definitions: the one description of each operator that the converter works from.
+//
+// A definition says what the ONNX specification says of an operator in its newest form: operands,
+// type constraints, attributes, shape function. Older forms are rewritten by the importer, so there
+// is one definition per operator. This is host-only code: the runtime links shape functions by type
+// (core/operators/) and never sees a definition.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/definitions/symbolic_shape.h"
+#include "intarsia/kernel.h"
+#include "intarsia/shape.h"
+
+namespace intarsia::definitions {
+
+/// A set of element types, one bit per DataType number.
+using TypeSet = uint32_t;
+constexpr TypeSet types(std::initializer_list<DataType> list) {
+  TypeSet set = 0;
+  for (DataType type : list) set |= TypeSet{1} << static_cast<int>(type);
+  return set;
+}
+constexpr bool contains(TypeSet set, DataType type) {
+  return ((set >> static_cast<int>(type)) & 1u) != 0;
+}
+
+/// One formal input or output.
+struct Parameter {
+  enum Kind : uint8_t { kRequired, kOptional, kVariadic };
+  std::string_view name;
+  /// Type variable as in the specification, for instance "T": operands of one variable agree in type.
+  std::string_view type;
+  Kind kind = kRequired;
+};
+
+struct TypeConstraint {
+  std::string_view variable;
+  TypeSet allowed = 0;
+};
+
+/// An ONNX attribute's value, as imported. Graph attributes are kept by the converter's Node.
+using AttributeValue = std::variant<int64_t, float, std::string, std::vector<int64_t>,
+                                    std::vector<float>, std::vector<std::string>>;
+using AttributeMap = std::map<std::string, AttributeValue, std::less<>>;
+
+/// Type-erased access to an attributes struct; made by `codec_of<A>()` (attribute_codec.h).
+struct AttributeCodec {
+  size_t bytes = 0;
+  /// Fills `bytes` from ONNX attributes. Returns "" or a sentence that names the attribute, what was
+  /// expected and what was found. Unknown attributes are an error.
+  std::string (*read)(const AttributeMap& attributes, std::byte* bytes) = nullptr;
+  /// The fields as name and text, for `inspect`.
+  std::vector<std::pair<std::string, std::string>> (*print)(const std::byte* bytes) = nullptr;
+};
+
+struct OperatorDefinition {
+  /// "" for ai.onnx.
+  std::string_view domain;
+  std::string_view name;
+  /// Newest operator-set version that this form is valid for is the newest known; oldest is this
+  /// after the importer's rewriting.
+  int since_version = 1;
+  std::vector<Parameter> inputs;
+  std::vector<Parameter> outputs;
+  std::vector<TypeConstraint> types;
+  /// Type variables that select a kernel, in the order of KernelId::types.
+  std::vector<std::string_view> kernel_types = {"T"};
+  AttributeCodec attributes;
+
+  /// Shape function over symbolic extents, its run-time key, and how C++ spells its type.
+  Status (*infer)(SymbolicShapeContext&) = nullptr;
+  uint64_t shape_key = 0;
+  std::string_view shape_cpp;     // "intarsia::ops::Conv"
+  std::string_view shape_header;  // "core/operators/conv.h"
+  /// Element type of the outputs where it is not that of the shape function's choice.
+  DataType result_type = DataType::kUndefined;
+
+  /// Inputs whose memory output 0 may take over (the kernel reads each element before it writes the
+  /// element at the same position, and the byte sizes agree).
+  std::vector<int> in_place;
+  /// Output 0 holds the same bytes as input 0 (Reshape, Squeeze, ...).
+  bool view = false;
+  /// The result depends on more than the inputs (random numbers, host services): never folded.
+  bool impure = false;
+  /// Names of sub-graph attributes, in the order of the graph indices at the start of the
+  /// attributes struct (control flow only).
+  std::vector<std::string_view> graphs;
+
+  /// "Conv" or "com.microsoft:Inverse".
+  std::string qualified_name() const {
+    return domain.empty() ? std::string(name) : std::string(domain) + ":" + std::string(name);
+  }
+};
+
+/// The definition of an operator, or null. Domain "ai.onnx" is the same as "".
+const OperatorDefinition* find_operator(std::string_view domain, std::string_view name);
+
+/// All definitions, ordered by domain and name.
+const std::vector<const OperatorDefinition*>& all_operators();
+
+/// Up to three registered names that resemble `name`, nearest first, for error messages.
+std::vector<std::string> nearest_operators(std::string_view domain, std::string_view name);
+
+}  // namespace intarsia::definitions

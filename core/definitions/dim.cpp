@@ -1,0 +1,724 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The algebra of extents: canonical polynomials, division with remainder, intervals.
+#include "core/definitions/dim.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <utility>
+
+#include "intarsia/shape.h"
+
+namespace intarsia::definitions {
+
+/// Types and functions behind Dim. Terms are sorted by a graded lexicographic order, largest first;
+/// the factors of a term are sorted by `compare`.
+struct Algebra {
+  enum class Kind : uint8_t { kSymbol, kUnknown, kFloorDiv, kMax, kMin, kBroadcast };
+
+  struct Atom {
+    Kind kind = Kind::kSymbol;
+    int64_t id = 0;                      // of a symbol or an unknown value
+    const SymbolTable* table = nullptr;  // of a symbol
+    int64_t lower = -kInfinite;          // of an unknown value
+    int64_t upper = kInfinite;
+    std::vector<Dim> arguments;  // of the other kinds
+  };
+  struct Factor {
+    std::shared_ptr<const Atom> atom;
+    int power = 1;
+  };
+  using Monomial = std::vector<Factor>;
+  struct Term {
+    int64_t coefficient = 0;
+    Monomial monomial;
+  };
+  using Terms = std::vector<Term>;
+  struct Interval {
+    int64_t lower = -kInfinite;
+    int64_t upper = kInfinite;
+    Interval operator&(const Interval& other) const {
+      return {std::max(lower, other.lower), std::min(upper, other.upper)};
+    }
+  };
+
+  static int compare(const Dim& a, const Dim& b);
+  static int compare(const Atom& a, const Atom& b);
+  static int compare(const Monomial& a, const Monomial& b);
+
+  static const Terms& terms(const Dim& dim);
+  /// The terms of `dim`, its constant included.
+  static Terms all_terms(const Dim& dim);
+  static Dim make(Terms terms);
+  static Dim make(Atom atom);
+  static Dim make(const Term& term) { return make(Terms{term}); }
+  static bool divide(const Monomial& a, const Monomial& b, Monomial& quotient);
+  static std::pair<Dim, Dim> divide(const Dim& a, const Dim& b);
+  static Dim divide_by_constant(const Dim& a, int64_t divisor);
+  static Dim extremum(Kind kind, const Dim& a, const Dim& b);
+  /// The atom if `dim` is `atom + constant`, else null.
+  static const Atom* lone_atom(const Dim& dim);
+  static Dim apply(const Atom& atom, const std::vector<Dim>& arguments);
+
+  static Interval interval(const Dim& dim, int depth = kDepth);
+  static Interval interval(const Atom& atom, int depth);
+  static Interval relaxed(const Dim& dim, int depth);
+  static bool split(const Dim& dim, int depth, Interval& result);
+  static Interval monotone(const Dim& dim, int depth);
+
+  static void visit(const Dim& dim, const std::function<void(const Atom&)>& visitor);
+  static std::string text(const Term& term);
+  static std::string text(const Atom& atom);
+  static std::string operand(const Dim& dim);
+
+  /// How far bounds are refined beyond term-wise interval arithmetic.
+  static constexpr int kDepth = 3;
+};
+
+struct Dim::Polynomial {
+  Algebra::Terms terms;
+};
+
+namespace {
+
+using Interval = Algebra::Interval;
+
+int64_t add(int64_t a, int64_t b) {
+  int64_t sum;
+  if (__builtin_add_overflow(a, b, &sum)) return a > 0 ? kInfinite : -kInfinite;
+  return std::max(sum, -kInfinite);
+}
+int64_t multiply(int64_t a, int64_t b) {
+  int64_t product;
+  if (__builtin_mul_overflow(a, b, &product)) return (a > 0) == (b > 0) ? kInfinite : -kInfinite;
+  return std::max(product, -kInfinite);
+}
+bool infinite(int64_t bound) {
+  return bound == kInfinite || bound == -kInfinite;
+}
+
+// Infinity of its own side absorbs: a sum without an upper bound has none.
+Interval operator+(const Interval& a, const Interval& b) {
+  const bool below = a.lower == -kInfinite || b.lower == -kInfinite;
+  const bool above = a.upper == kInfinite || b.upper == kInfinite;
+  return {below ? -kInfinite : add(a.lower, b.lower), above ? kInfinite : add(a.upper, b.upper)};
+}
+
+Interval hull(const std::array<int64_t, 4>& corners) {
+  const auto [low, high] = std::minmax_element(corners.begin(), corners.end());
+  return {*low, *high};
+}
+
+Interval operator*(const Interval& a, const Interval& b) {
+  return hull({multiply(a.lower, b.lower), multiply(a.lower, b.upper), multiply(a.upper, b.lower),
+               multiply(a.upper, b.upper)});
+}
+
+int64_t divide_bound(int64_t a, int64_t b) {
+  if (infinite(b)) return a == kInfinite ? a : a >= 0 ? 0 : a == -kInfinite ? a : -1;
+  return infinite(a) ? a : intarsia::floor_div(a, b);
+}
+
+Interval floor_div(const Interval& a, const Interval& b) {
+  if (b.upper < 0) return floor_div(a * Interval{-1, -1}, b * Interval{-1, -1});
+  if (b.lower > 0) {
+    return hull({divide_bound(a.lower, b.lower), divide_bound(a.lower, b.upper),
+                 divide_bound(a.upper, b.lower), divide_bound(a.upper, b.upper)});
+  }
+  const int64_t magnitude = std::max(std::abs(a.lower), std::abs(a.upper));
+  return {-magnitude, magnitude};
+}
+
+template <class T>
+int order(const T& a, const T& b) {
+  return a < b ? -1 : b < a ? 1 : 0;
+}
+
+}  // namespace
+
+// ---- Order and construction ----
+
+const Algebra::Terms& Algebra::terms(const Dim& dim) {
+  static const Terms kNone;
+  return dim.polynomial_ == nullptr ? kNone : dim.polynomial_->terms;
+}
+
+Algebra::Terms Algebra::all_terms(const Dim& dim) {
+  Terms result = terms(dim);
+  if (dim.constant_ != 0) result.push_back({dim.constant_, {}});
+  return result;
+}
+
+int Algebra::compare(const Atom& a, const Atom& b) {
+  if (&a == &b) return 0;
+  if (a.kind != b.kind) return order(a.kind, b.kind);
+  if (a.id != b.id) return order(a.id, b.id);
+  if (a.arguments.size() != b.arguments.size()) {
+    return order(a.arguments.size(), b.arguments.size());
+  }
+  for (size_t i = 0; i < a.arguments.size(); ++i) {
+    if (const int result = compare(a.arguments[i], b.arguments[i])) return result;
+  }
+  return 0;
+}
+
+int Algebra::compare(const Monomial& a, const Monomial& b) {
+  const auto degree = [](const Monomial& monomial) {
+    int sum = 0;
+    for (const Factor& factor : monomial) sum += factor.power;
+    return sum;
+  };
+  if (const int result = order(degree(a), degree(b))) return result;
+  for (size_t i = 0; i < a.size() && i < b.size(); ++i) {
+    // The monomial that has the smaller atom here has more of it: it is the larger one.
+    if (const int result = compare(*a[i].atom, *b[i].atom)) return -result;
+    if (const int result = order(a[i].power, b[i].power)) return result;
+  }
+  return order(a.size(), b.size());
+}
+
+int Algebra::compare(const Dim& a, const Dim& b) {
+  if (a.polynomial_ != b.polynomial_) {
+    const Terms& left = terms(a);
+    const Terms& right = terms(b);
+    if (left.size() != right.size()) return order(left.size(), right.size());
+    for (size_t i = 0; i < left.size(); ++i) {
+      if (const int result = compare(left[i].monomial, right[i].monomial)) return result;
+      if (const int result = order(left[i].coefficient, right[i].coefficient)) return result;
+    }
+  }
+  return order(a.constant_, b.constant_);
+}
+
+Dim Algebra::make(Terms terms) {
+  std::stable_sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) {
+    return compare(a.monomial, b.monomial) > 0;
+  });
+  Terms merged;
+  Dim result;
+  for (Term& term : terms) {
+    if (term.monomial.empty()) {
+      result.constant_ = add(result.constant_, term.coefficient);
+    } else if (!merged.empty() && compare(merged.back().monomial, term.monomial) == 0) {
+      merged.back().coefficient = add(merged.back().coefficient, term.coefficient);
+    } else {
+      merged.push_back(std::move(term));
+    }
+  }
+  std::erase_if(merged, [](const Term& term) { return term.coefficient == 0; });
+  if (!merged.empty()) {
+    result.polynomial_ =
+        std::make_shared<const Dim::Polynomial>(Dim::Polynomial{std::move(merged)});
+  }
+  return result;
+}
+
+Dim Algebra::make(Atom atom) {
+  return make(Term{1, {{std::make_shared<const Atom>(std::move(atom)), 1}}});
+}
+
+Dim Dim::unknown(int64_t lower, int64_t upper) {
+  static std::atomic<int64_t> next{0};
+  Algebra::Atom atom;
+  atom.kind = Algebra::Kind::kUnknown;
+  atom.id = next.fetch_add(1, std::memory_order_relaxed);
+  atom.lower = lower;
+  atom.upper = upper;
+  return lower == upper ? Dim(lower) : Algebra::make(std::move(atom));
+}
+
+Dim SymbolTable::add(std::string name, int64_t min, int64_t max) {
+  symbols_.push_back({std::move(name), min, max});
+  return dim(size() - 1);
+}
+
+Dim SymbolTable::dim(int symbol) const {
+  Algebra::Atom atom;
+  atom.id = symbol;
+  atom.table = this;
+  return Algebra::make(std::move(atom));
+}
+
+int SymbolTable::find(std::string_view name) const {
+  for (int symbol = 0; symbol < size(); ++symbol) {
+    if ((*this)[symbol].name == name) return symbol;
+  }
+  return -1;
+}
+
+// ---- Arithmetic ----
+
+bool operator==(const Dim& a, const Dim& b) {
+  return Algebra::compare(a, b) == 0;
+}
+
+Dim operator+(const Dim& a, const Dim& b) {
+  if (a.is_constant() && b.is_constant()) return add(a.constant_, b.constant_);
+  Algebra::Terms sum = Algebra::all_terms(a);
+  for (Algebra::Term& term : Algebra::all_terms(b)) sum.push_back(std::move(term));
+  return Algebra::make(std::move(sum));
+}
+
+Dim operator*(const Dim& a, const Dim& b) {
+  if (a.is_constant() && b.is_constant()) return multiply(a.constant_, b.constant_);
+  Algebra::Terms product;
+  for (const Algebra::Term& left : Algebra::all_terms(a)) {
+    for (const Algebra::Term& right : Algebra::all_terms(b)) {
+      Algebra::Term term{multiply(left.coefficient, right.coefficient), left.monomial};
+      for (const Algebra::Factor& factor : right.monomial) {
+        auto place = std::find_if(
+            term.monomial.begin(), term.monomial.end(),
+            [&](const auto& other) { return Algebra::compare(*other.atom, *factor.atom) >= 0; });
+        if (place != term.monomial.end() && Algebra::compare(*place->atom, *factor.atom) == 0) {
+          place->power += factor.power;
+        } else {
+          term.monomial.insert(place, factor);
+        }
+      }
+      product.push_back(std::move(term));
+    }
+  }
+  return Algebra::make(std::move(product));
+}
+
+/// True if b divides a; both are sorted.
+bool Algebra::divide(const Monomial& a, const Monomial& b, Monomial& quotient) {
+  quotient.clear();
+  size_t matched = 0;
+  for (const Factor& factor : a) {
+    int power = factor.power;
+    if (matched < b.size() && compare(*factor.atom, *b[matched].atom) == 0) {
+      power -= b[matched++].power;
+    }
+    if (power < 0) return false;
+    if (power > 0) quotient.push_back({factor.atom, power});
+  }
+  return matched == b.size();
+}
+
+/// Quotient and remainder with a = quotient * b + remainder; unique for a given b.
+std::pair<Dim, Dim> Algebra::divide(const Dim& a, const Dim& b) {
+  const Term divisor = all_terms(b).front();
+  Dim rest = a;
+  Dim quotient;
+  Terms remainder;
+  while (!(rest == Dim(0))) {
+    Term lead = all_terms(rest).front();
+    Term part;
+    if (divide(lead.monomial, divisor.monomial, part.monomial)) {
+      part.coefficient = intarsia::floor_div(lead.coefficient, divisor.coefficient);
+    }
+    if (part.coefficient != 0) {
+      const Dim step = make(part);
+      quotient += step;
+      rest -= step * b;
+      lead.coefficient -= part.coefficient * divisor.coefficient;
+    }
+    if (lead.coefficient != 0) {
+      rest -= make(lead);
+      remainder.push_back(std::move(lead));
+    }
+  }
+  return {quotient, make(std::move(remainder))};
+}
+
+const Algebra::Atom* Algebra::lone_atom(const Dim& dim) {
+  const Terms& list = terms(dim);
+  if (list.size() != 1 || list[0].coefficient != 1 || list[0].monomial.size() != 1) return nullptr;
+  return list[0].monomial[0].power == 1 ? list[0].monomial[0].atom.get() : nullptr;
+}
+
+/// floor(a / divisor) for coefficients of a in [0, divisor), divisor > 1.
+Dim Algebra::divide_by_constant(const Dim& a, int64_t divisor) {
+  const Interval range = interval(a);
+  if (!infinite(range.lower) && !infinite(range.upper)) {
+    const int64_t low = intarsia::floor_div(range.lower, divisor);
+    if (low == intarsia::floor_div(range.upper, divisor)) return low;
+  }
+  // floor((g*x + k) / (g*c)) = floor((x + floor(k/g)) / c)
+  int64_t common = divisor;
+  for (const Term& term : terms(a)) {
+    int64_t other = term.coefficient;
+    while (other != 0) common = std::exchange(other, common % other);
+  }
+  Terms reduced;
+  for (const Term& term : all_terms(a)) {
+    reduced.push_back({intarsia::floor_div(term.coefficient, common), term.monomial});
+  }
+  const Dim numerator = make(std::move(reduced));
+  divisor /= common;
+  if (divisor == 1) return numerator;
+  // Of floor(x/c) and -floor((c-1-x)/c), which are equal, the one with the smaller first coefficient.
+  if (terms(numerator).front().coefficient > divisor - terms(numerator).front().coefficient) {
+    return -floor_div(Dim(divisor - 1) - numerator, divisor);
+  }
+  // floor((floor(x/c) + k) / d) = floor((x + k*c) / (c*d))
+  const Atom* atom = lone_atom(numerator);
+  if (atom != nullptr && atom->kind == Kind::kFloorDiv && atom->arguments[1].is_constant() &&
+      atom->arguments[1].constant_ > 0) {
+    const Dim& inner = atom->arguments[1];
+    return floor_div(atom->arguments[0] + inner * Dim(numerator.constant_), inner * Dim(divisor));
+  }
+  Atom quotient;
+  quotient.kind = Kind::kFloorDiv;
+  quotient.arguments = {numerator, Dim(divisor)};
+  return make(std::move(quotient));
+}
+
+Dim floor_div(const Dim& a, const Dim& b) {
+  if (b.is_constant()) {
+    if (a.is_constant()) return intarsia::floor_div(a.constant_, b.constant_);
+    if (b.constant_ == 0) return 0;
+    if (b.constant_ < 0) return floor_div(-a, -b);
+    if (b.constant_ == 1) return a;
+  }
+  const Algebra::Interval divisor = Algebra::interval(b);
+  if (divisor.lower > 0 || divisor.upper < 0) {
+    const auto [quotient, remainder] = Algebra::divide(a, b);
+    if (remainder == Dim(0)) return quotient;
+    if (b.is_constant()) return quotient + Algebra::divide_by_constant(remainder, b.constant_);
+    const Algebra::Interval rest = floor_div(Algebra::interval(remainder), divisor);
+    if (rest.lower == rest.upper) return quotient + Dim(rest.lower);
+    if (divisor.lower > 0 && Algebra::interval(remainder).lower >= 0 &&
+        Algebra::interval(b - remainder).lower > 0) {
+      return quotient;
+    }
+    const bool single = b.constant_ == 0 && Algebra::terms(b).size() == 1;
+    if (single && !(quotient == Dim(0))) return quotient + floor_div(remainder, b);
+  }
+  Algebra::Atom atom;
+  atom.kind = Algebra::Kind::kFloorDiv;
+  atom.arguments = {a, b};
+  return Algebra::make(std::move(atom));
+}
+
+Dim ceil_div(const Dim& a, const Dim& b) {
+  return b.lower() > 0 ? floor_div(a + b - Dim(1), b) : -floor_div(-a, b);
+}
+
+/// Maximum or minimum; nested ones are merged, and what another argument dominates is dropped.
+Dim Algebra::extremum(Kind kind, const Dim& a, const Dim& b) {
+  std::vector<Dim> candidates;
+  for (const Dim* dim : {&a, &b}) {
+    const Atom* atom = lone_atom(*dim);
+    if (atom != nullptr && atom->kind == kind) {
+      for (const Dim& argument : atom->arguments) {
+        candidates.push_back(argument + Dim(dim->constant_));
+      }
+    } else {
+      candidates.push_back(*dim);
+    }
+  }
+  std::vector<Dim> kept;
+  const auto dominates = [kind](const Dim& winner, const Dim& loser) {
+    const Interval difference = interval(winner - loser);
+    return kind == Kind::kMax ? difference.lower >= 0 : difference.upper <= 0;
+  };
+  for (const Dim& candidate : candidates) {
+    if (std::any_of(kept.begin(), kept.end(),
+                    [&](const Dim& other) { return dominates(other, candidate); })) {
+      continue;
+    }
+    std::erase_if(kept, [&](const Dim& other) { return dominates(candidate, other); });
+    kept.push_back(candidate);
+  }
+  if (kept.size() == 1) return kept[0];
+  std::sort(kept.begin(), kept.end(),
+            [](const Dim& left, const Dim& right) { return compare(left, right) < 0; });
+  Atom result;
+  result.kind = kind;
+  result.arguments = std::move(kept);
+  return make(std::move(result));
+}
+
+Dim dim_max(const Dim& a, const Dim& b) {
+  return Algebra::extremum(Algebra::Kind::kMax, a, b);
+}
+Dim dim_min(const Dim& a, const Dim& b) {
+  return Algebra::extremum(Algebra::Kind::kMin, a, b);
+}
+
+Dim dim_broadcast(const Dim& a, const Dim& b) {
+  if (a == b || b == Dim(1)) return a;
+  if (a == Dim(1)) return b;
+  // An extent that cannot be 1 is the result; a constant says more than an expression.
+  const bool a_decides = a.lower() > 1 || a == Dim(0);
+  const bool b_decides = b.lower() > 1 || b == Dim(0);
+  if (a_decides && (a.is_constant() || !b_decides)) return a;
+  if (b_decides) return b;
+  if (a.lower() > 0 && b.lower() > 0) return dim_max(a, b);
+  Algebra::Atom atom;
+  atom.kind = Algebra::Kind::kBroadcast;
+  atom.arguments = Algebra::compare(a, b) < 0 ? std::vector{a, b} : std::vector{b, a};
+  return Algebra::make(std::move(atom));
+}
+
+// ---- Intervals ----
+
+Algebra::Interval Algebra::interval(const Atom& atom, int depth) {
+  std::vector<Interval> ranges;
+  for (const Dim& argument : atom.arguments) ranges.push_back(interval(argument, depth));
+  switch (atom.kind) {
+    case Kind::kSymbol: {
+      const SymbolTable::Symbol& symbol = (*atom.table)[static_cast<int>(atom.id)];
+      return {symbol.min, symbol.max};
+    }
+    case Kind::kUnknown:
+      return {atom.lower, atom.upper};
+    case Kind::kFloorDiv:
+      return floor_div(ranges[0], ranges[1]);
+    case Kind::kMax:
+    case Kind::kMin:
+    case Kind::kBroadcast:
+      break;
+  }
+  Interval result = ranges[0];
+  for (const Interval& range : ranges) {
+    result.lower = atom.kind == Kind::kMax ? std::max(result.lower, range.lower)
+                                           : std::min(result.lower, range.lower);
+    result.upper = atom.kind == Kind::kMin ? std::min(result.upper, range.upper)
+                                           : std::max(result.upper, range.upper);
+  }
+  return result;
+}
+
+Algebra::Interval Algebra::interval(const Dim& dim, int depth) {
+  Interval direct{dim.constant_, dim.constant_};
+  for (const Term& term : terms(dim)) {
+    Interval product{term.coefficient, term.coefficient};
+    for (const Factor& factor : term.monomial) {
+      const Interval range = interval(*factor.atom, depth);
+      for (int i = 0; i < factor.power; ++i) product = product * range;
+    }
+    direct = direct + product;
+  }
+  if (depth <= 0 || terms(dim).size() < 2) return direct;
+  Interval refined;
+  if (split(dim, depth, refined)) return direct & refined;
+  return direct & relaxed(dim, depth) & monotone(dim, depth);
+}
+
+/// Treats a maximum or minimum as its arguments in turn: exact where these are bounded exactly.
+bool Algebra::split(const Dim& dim, int depth, Interval& result) {
+  for (const Term& term : terms(dim)) {
+    if (term.monomial.size() != 1 || term.monomial[0].power != 1) continue;
+    const Atom& atom = *term.monomial[0].atom;
+    if (atom.kind != Kind::kMax && atom.kind != Kind::kMin) continue;
+    const bool is_max = (atom.kind == Kind::kMax) == (term.coefficient > 0);
+    const Dim rest = dim - make(term);
+    bool first = true;
+    for (const Dim& argument : atom.arguments) {
+      const Interval range = interval(rest + argument * Dim(term.coefficient), depth - 1);
+      if (first) {
+        result = range;
+      } else if (is_max) {
+        result = {std::max(result.lower, range.lower), std::max(result.upper, range.upper)};
+      } else {
+        result = {std::min(result.lower, range.lower), std::min(result.upper, range.upper)};
+      }
+      first = false;
+    }
+    return true;
+  }
+  return false;
+}
+
+/// Replaces c*floor(x/c) by its bounds x - (c-1) and x, which may cancel other terms.
+Algebra::Interval Algebra::relaxed(const Dim& dim, int depth) {
+  const auto divisor_of = [](const Term& term) -> int64_t {
+    if (term.monomial.size() != 1 || term.monomial[0].power != 1) return 0;
+    const Atom& atom = *term.monomial[0].atom;
+    if (atom.kind != Kind::kFloorDiv || !atom.arguments[1].is_constant()) return 0;
+    const int64_t divisor = atom.arguments[1].constant_;
+    return divisor > 0 && divisor < (int64_t{1} << 20) ? divisor : 0;
+  };
+  int64_t scale = 1;
+  for (const Term& term : terms(dim)) {
+    if (const int64_t divisor = divisor_of(term)) {
+      if (scale % divisor != 0) scale *= divisor;
+      if (scale >= int64_t{1} << 40) return {};
+    }
+  }
+  if (scale == 1) return {};
+  Dim upper = Dim(multiply(dim.constant_, scale));
+  int64_t slack = 0;  // what `upper` exceeds the lower bound by
+  for (const Term& term : terms(dim)) {
+    const int64_t divisor = divisor_of(term);
+    if (divisor == 0) {
+      upper += make(term) * Dim(scale);
+      continue;
+    }
+    const int64_t factor = multiply(term.coefficient, scale / divisor);
+    upper += term.monomial[0].atom->arguments[0] * Dim(factor);
+    const int64_t width = multiply(std::abs(factor), divisor - 1);
+    if (factor < 0) upper += Dim(width);
+    slack = add(slack, width);
+  }
+  const Interval range = interval(upper, depth - 1);
+  Interval result;
+  if (range.lower != -kInfinite) {
+    result.lower = -intarsia::floor_div(add(slack, -range.lower), scale);
+  }
+  if (!infinite(range.upper)) result.upper = intarsia::floor_div(range.upper, scale);
+  return result;
+}
+
+/// Bounds at the ends of a symbol's interval where the expression is monotone in that symbol.
+Algebra::Interval Algebra::monotone(const Dim& dim, int depth) {
+  Interval result;
+  const SymbolTable* table = nullptr;
+  visit(dim, [&table](const Atom& atom) {
+    if (atom.kind == Kind::kSymbol) table = atom.table;
+  });
+  for (int symbol : dim.symbols()) {
+    const auto at = [&](const Dim& value) {
+      return dim.substitute([&](int other) { return other == symbol ? value : table->dim(other); });
+    };
+    const SymbolTable::Symbol& range = (*table)[symbol];
+    if (range.min == -kInfinite || range.max == kInfinite) continue;
+    const Interval step = interval(at(table->dim(symbol) + Dim(1)) - dim, depth - 2);
+    if (step.lower < 0 && step.upper > 0) continue;
+    const Interval first = interval(at(range.min), depth - 1);
+    const Interval last = interval(at(range.max), depth - 1);
+    result = result & (step.lower >= 0 ? Interval{first.lower, last.upper}
+                                       : Interval{last.lower, first.upper});
+  }
+  return result;
+}
+
+int64_t Dim::lower() const {
+  return is_constant() ? constant_ : Algebra::interval(*this).lower;
+}
+int64_t Dim::upper() const {
+  return is_constant() ? constant_ : Algebra::interval(*this).upper;
+}
+
+// ---- Substitution and text ----
+
+void Algebra::visit(const Dim& dim, const std::function<void(const Atom&)>& visitor) {
+  for (const Term& term : terms(dim)) {
+    for (const Factor& factor : term.monomial) {
+      visitor(*factor.atom);
+      for (const Dim& argument : factor.atom->arguments) visit(argument, visitor);
+    }
+  }
+}
+
+std::vector<int> Dim::symbols() const {
+  std::vector<int> result;
+  Algebra::visit(*this, [&result](const Algebra::Atom& atom) {
+    if (atom.kind == Algebra::Kind::kSymbol) result.push_back(static_cast<int>(atom.id));
+  });
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
+bool Dim::has_unknown() const {
+  bool found = false;
+  Algebra::visit(*this, [&found](const Algebra::Atom& atom) {
+    found |= atom.kind == Algebra::Kind::kUnknown;
+  });
+  return found;
+}
+
+Dim Algebra::apply(const Atom& atom, const std::vector<Dim>& arguments) {
+  switch (atom.kind) {
+    case Kind::kFloorDiv:
+      return floor_div(arguments[0], arguments[1]);
+    case Kind::kBroadcast:
+      return dim_broadcast(arguments[0], arguments[1]);
+    case Kind::kMax:
+    case Kind::kMin: {
+      Dim result = arguments[0];
+      for (const Dim& argument : arguments) result = extremum(atom.kind, result, argument);
+      return result;
+    }
+    case Kind::kSymbol:
+    case Kind::kUnknown:
+      break;
+  }
+  return make(atom);
+}
+
+Dim Dim::substitute(const std::function<Dim(int)>& replace) const {
+  Dim result = constant_;
+  for (const Algebra::Term& term : Algebra::terms(*this)) {
+    Dim product = term.coefficient;
+    for (const Algebra::Factor& factor : term.monomial) {
+      const Algebra::Atom& atom = *factor.atom;
+      std::vector<Dim> arguments;
+      for (const Dim& argument : atom.arguments) arguments.push_back(argument.substitute(replace));
+      const Dim value = atom.kind == Algebra::Kind::kSymbol ? replace(static_cast<int>(atom.id))
+                                                            : Algebra::apply(atom, arguments);
+      for (int i = 0; i < factor.power; ++i) product *= value;
+    }
+    result += product;
+  }
+  return result;
+}
+
+std::optional<int64_t> Dim::evaluate(std::span<const int64_t> assignment) const {
+  const Dim result = substitute([assignment](int symbol) {
+    const auto index = static_cast<size_t>(symbol);
+    return index < assignment.size() ? Dim(assignment[index]) : Dim::unknown();
+  });
+  if (!result.is_constant()) return std::nullopt;
+  return result.constant();
+}
+
+std::string Algebra::operand(const Dim& dim) {
+  const std::string inner = dim.to_string();
+  const bool simple = terms(dim).empty() || lone_atom(dim) != nullptr;
+  return simple && inner.find(' ') == std::string::npos ? inner : "(" + inner + ")";
+}
+
+std::string Algebra::text(const Atom& atom) {
+  switch (atom.kind) {
+    case Kind::kSymbol:
+      return (*atom.table)[static_cast<int>(atom.id)].name;
+    case Kind::kUnknown:
+      return "?";
+    case Kind::kFloorDiv:
+      return "floor(" + operand(atom.arguments[0]) + "/" + operand(atom.arguments[1]) + ")";
+    case Kind::kMax:
+    case Kind::kMin:
+    case Kind::kBroadcast:
+      break;
+  }
+  std::string result = atom.kind == Kind::kMax   ? "max("
+                       : atom.kind == Kind::kMin ? "min("
+                                                 : "broadcast(";
+  for (size_t i = 0; i < atom.arguments.size(); ++i) {
+    result += (i > 0 ? ", " : "") + atom.arguments[i].to_string();
+  }
+  return result + ")";
+}
+
+std::string Algebra::text(const Term& term) {
+  std::string result;
+  for (const Factor& factor : term.monomial) {
+    for (int i = 0; i < factor.power; ++i)
+      result += (result.empty() ? "" : "*") + text(*factor.atom);
+  }
+  const int64_t magnitude = std::abs(term.coefficient);
+  if (result.empty()) return std::to_string(magnitude);
+  return magnitude == 1 ? result : result + "*" + std::to_string(magnitude);
+}
+
+std::string Dim::to_string() const {
+  std::string result;
+  for (const Algebra::Term& term : Algebra::all_terms(*this)) {
+    const bool negative = term.coefficient < 0;
+    if (result.empty()) {
+      result = negative ? "-" : "";
+    } else {
+      result += negative ? " - " : " + ";
+    }
+    result += Algebra::text(term);
+  }
+  return result.empty() ? "0" : result;
+}
+
+}  // namespace intarsia::definitions

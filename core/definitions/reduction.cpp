@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operators that reduce or run along axes, in their newest form: the axes of Reduce* are an input.
+#include "core/operators/reduction.h"
+
+#include "core/definitions/rows.h"
+#include "core/operators/pointwise.h"
+#include "core/operators/softmax.h"
+
+namespace intarsia::definitions {
+namespace {
+
+constexpr TypeSet kWideIntegerTypes =
+    kIndexTypes | types({DataType::kUint32, DataType::kUint64});
+constexpr TypeSet kSumTypes = kFloatTypes | kWideIntegerTypes;
+constexpr TypeSet kExtremeTypes =
+    kSumTypes | kBoolType | types({DataType::kInt8, DataType::kUint8});
+
+void add_reduce(DefinitionRows& rows, std::string_view name, int since, TypeSet types) {
+  add<ops::Reduce>(rows, "intarsia::ops::Reduce", "core/operators/reduction.h",
+                   {.name = name,
+                    .since_version = since,
+                    .inputs = {{"data", "T"}, {"axes", "I", Parameter::kOptional}},
+                    .outputs = {{"reduced", "T"}},
+                    .types = {{"T", types}, {"I", kInt64Type}},
+                    .attributes = codec_of<ReduceAttributes>()});
+}
+
+void add_arg_reduce(DefinitionRows& rows, std::string_view name) {
+  add<ops::ArgReduce>(rows, "intarsia::ops::ArgReduce", "core/operators/reduction.h",
+                      {.name = name,
+                       .since_version = 13,
+                       .inputs = {{"data", "T"}},
+                       .outputs = {{"reduced", "I"}},
+                       .types = {{"T", kNumericTypes}, {"I", kInt64Type}},
+                       .attributes = codec_of<ArgReduceAttributes>(),
+                       .result_type = DataType::kInt64});
+}
+
+void add_softmax(DefinitionRows& rows, std::string_view name) {
+  add<ops::Softmax>(rows, "intarsia::ops::Softmax", "core/operators/softmax.h",
+                    {.name = name,
+                     .since_version = 13,
+                     .inputs = {{"input", "T"}},
+                     .outputs = {{"output", "T"}},
+                     .types = {{"T", kFloatTypes}},
+                     .attributes = codec_of<SoftmaxAttributes>(),
+                     .in_place = {0}});
+}
+
+void add_cumulative(DefinitionRows& rows, std::string_view name, int since) {
+  add<ops::SameShape>(rows, "intarsia::ops::SameShape", "core/operators/pointwise.h",
+                      {.name = name,
+                       .since_version = since,
+                       .inputs = {{"x", "T"}, {"axis", "T2"}},
+                       .outputs = {{"y", "T"}},
+                       .types = {{"T", kSumTypes}, {"T2", kIndexTypes}},
+                       .attributes = codec_of<CumulativeAttributes>(),
+                       .in_place = {0}});
+}
+
+}  // namespace
+
+void add_reduction_definitions(DefinitionRows& rows) {
+  add_reduce(rows, "ReduceL1", 18, kSumTypes);
+  add_reduce(rows, "ReduceL2", 18, kSumTypes);
+  add_reduce(rows, "ReduceLogSum", 28, kFloatTypes);
+  add_reduce(rows, "ReduceLogSumExp", 28, kFloatTypes);
+  add_reduce(rows, "ReduceMax", 20, kExtremeTypes);
+  add_reduce(rows, "ReduceMean", 18, kSumTypes);
+  add_reduce(rows, "ReduceMin", 20, kExtremeTypes);
+  add_reduce(rows, "ReduceProd", 18, kSumTypes);
+  add_reduce(rows, "ReduceSum", 13, kSumTypes);
+  add_reduce(rows, "ReduceSumSquare", 18, kSumTypes);
+  add_arg_reduce(rows, "ArgMax");
+  add_arg_reduce(rows, "ArgMin");
+  add_softmax(rows, "Softmax");
+  add_softmax(rows, "LogSoftmax");
+  add_softmax(rows, "Hardmax");
+  add_cumulative(rows, "CumSum", 14);
+  add_cumulative(rows, "CumProd", 26);
+}
+
+}  // namespace intarsia::definitions

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How an operator family adds its definitions.
+//
+//     void add_movement_definitions(DefinitionRows& rows) {
+//       add<ops::Transpose>(rows, "intarsia::ops::Transpose", "core/operators/movement.h",
+//                           {.name = "Transpose",
+//                            .inputs = {{"data", "T"}},
+//                            .outputs = {{"transposed", "T"}},
+//                            .types = {{"T", kAnyTypes}},
+//                            .attributes = codec_of<TransposeAttributes>()});
+//     }
+//
+// A row names its shape rule by type and by spelling: the converter calls the first, generated
+// programs name the second. Families call each other never; registry.cpp calls them all.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "core/definitions/attribute_codec.h"
+#include "core/definitions/definition.h"
+
+// A row names only the members that differ from their defaults; GCC warns of the others even where
+// the initialisers are designated.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#endif
+
+namespace intarsia::definitions {
+
+using DefinitionRows = std::vector<OperatorDefinition>;
+
+/// The shape function of `Rule` over symbolic extents.
+template <class Rule>
+constexpr auto rule() -> Status (*)(SymbolicShapeContext&) {
+  return [](SymbolicShapeContext& context) { return Rule::infer(context); };
+}
+
+/// Fills in what a definition says of its shape rule. `cpp` is how C++ spells the rule's type,
+/// `header` where it is declared.
+template <class Rule>
+void use_rule(OperatorDefinition& definition, std::string_view cpp, std::string_view header) {
+  definition.infer = rule<Rule>();
+  definition.shape_key = shape_key<Rule>();
+  definition.shape_cpp = cpp;
+  definition.shape_header = header;
+}
+
+/// Adds one operator with its shape rule.
+template <class Rule>
+void add(DefinitionRows& rows, std::string_view cpp, std::string_view header,
+         OperatorDefinition definition) {
+  use_rule<Rule>(definition, cpp, header);
+  rows.push_back(std::move(definition));
+}
+
+// Type sets that many operators share. Types without a C++ element type (4-bit, string) are absent.
+inline constexpr TypeSet kFloatTypes =
+    types({DataType::kFloat, DataType::kDouble, DataType::kFloat16, DataType::kBfloat16});
+inline constexpr TypeSet kSignedIntegerTypes =
+    types({DataType::kInt8, DataType::kInt16, DataType::kInt32, DataType::kInt64});
+inline constexpr TypeSet kUnsignedIntegerTypes =
+    types({DataType::kUint8, DataType::kUint16, DataType::kUint32, DataType::kUint64});
+inline constexpr TypeSet kIntegerTypes = kSignedIntegerTypes | kUnsignedIntegerTypes;
+inline constexpr TypeSet kNumericTypes = kFloatTypes | kIntegerTypes;
+inline constexpr TypeSet kBoolType = types({DataType::kBool});
+inline constexpr TypeSet kIndexTypes = types({DataType::kInt32, DataType::kInt64});
+inline constexpr TypeSet kInt64Type = types({DataType::kInt64});
+/// Whole-byte elements: what kernels that only move elements (`Width<...>`) accept.
+inline constexpr TypeSet kAnyTypes =
+    kNumericTypes | kBoolType |
+    types({DataType::kComplex64, DataType::kComplex128, DataType::kFloat8E4M3FN,
+           DataType::kFloat8E4M3FNUZ, DataType::kFloat8E5M2, DataType::kFloat8E5M2FNUZ,
+           DataType::kFloat8E8M0});
+
+void add_shape_ops_definitions(DefinitionRows& rows);
+void add_control_definitions(DefinitionRows& rows);
+void add_pointwise_definitions(DefinitionRows& rows);
+void add_reduction_definitions(DefinitionRows& rows);
+void add_movement_definitions(DefinitionRows& rows);
+void add_nn_definitions(DefinitionRows& rows);
+
+}  // namespace intarsia::definitions

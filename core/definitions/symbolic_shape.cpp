@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Conditions on symbolic extents, decided by equality and by intervals.
+#include "core/definitions/symbolic_shape.h"
+
+#include <algorithm>
+
+namespace intarsia::definitions {
+namespace {
+
+bool is_real(DataType type) {
+  return type == DataType::kFloat || type == DataType::kDouble || type == DataType::kFloat16 ||
+         type == DataType::kBfloat16;
+}
+
+/// True if some assignment may make the two equal.
+bool may_be_equal(const Dim& a, const Dim& b) {
+  const Dim difference = a - b;
+  return difference.lower() <= 0 && difference.upper() >= 0;
+}
+
+}  // namespace
+
+const SymbolicInput& SymbolicShapeContext::at(int input) const {
+  static const SymbolicInput kAbsent;
+  return input >= 0 && input < input_count() ? inputs_[static_cast<size_t>(input)] : kAbsent;
+}
+
+bool SymbolicShapeContext::has_values(int input) const {
+  const SymbolicInput& tensor = at(input);
+  if (!tensor.values) return tensor.reals.has_value();
+  return !is_real(tensor.type) ||
+         std::all_of(tensor.values->begin(), tensor.values->end(),
+                     [](const Dim& element) { return element.is_constant(); });
+}
+
+int64_t SymbolicShapeContext::value_count(int input) const {
+  Dim product = 1;
+  for (int axis = 0; axis < rank(input); ++axis) product *= dim(input, axis);
+  return product.is_constant() ? product.constant() : -1;
+}
+
+Dim SymbolicShapeContext::value(int input, int64_t index) const {
+  const auto& values = at(input).values;
+  const bool known = values && index >= 0 && index < static_cast<int64_t>(values->size());
+  return known ? (*values)[static_cast<size_t>(index)] : Dim::unknown();
+}
+
+double SymbolicShapeContext::real_value(int input, int64_t index) const {
+  const auto position = static_cast<size_t>(index);
+  const SymbolicInput& tensor = at(input);
+  if (tensor.reals && position < tensor.reals->size()) return (*tensor.reals)[position];
+  const Dim element = value(input, index);
+  return element.is_constant() ? static_cast<double>(element.constant()) : 0.0;
+}
+
+Status SymbolicShapeContext::set_output(int output, DataType type, const Shape<Dim>& shape) {
+  if (output < 0 || output >= output_count()) return {};
+  for (int axis = 0; axis < shape.rank; ++axis) {
+    const int operand = input_count() + output;
+    if (Status status = require_at_least(0, shape[axis], "output extent", operand, axis); !status) {
+      return status;
+    }
+  }
+  outputs_[static_cast<size_t>(output)] = {type, shape};
+  return {};
+}
+
+Status SymbolicShapeContext::broadcast(const Dim& a, const Dim& b, Dim& result, int operand,
+                                       int axis) const {
+  if (!(may_be_equal(a, b) || may_be_equal(a, 1) || may_be_equal(b, 1))) {
+    return fail_dims(Code::kWrongExtent, "extent does not broadcast", a, b, operand, axis);
+  }
+  result = dim_broadcast(a, b);
+  return {};
+}
+
+Status SymbolicShapeContext::require_equal(const Dim& expected, const Dim& found, const char* what,
+                                           int operand, int axis) const {
+  if (may_be_equal(expected, found)) return {};
+  return fail_dims(Code::kWrongExtent, what, expected, found, operand, axis);
+}
+
+Status SymbolicShapeContext::require_at_least(const Dim& minimum, const Dim& found,
+                                              const char* what, int operand, int axis) const {
+  if ((found - minimum).upper() >= 0) return {};
+  return fail_dims(Code::kWrongExtent, what, minimum, found, operand, axis);
+}
+
+Status SymbolicShapeContext::fail(Code code, const char* what, int64_t expected, int64_t found,
+                                  int operand, int axis) const {
+  return fail_dims(code, what, expected, found, operand, axis);
+}
+
+Status SymbolicShapeContext::fail_dims(Code code, const char* what, const Dim& expected,
+                                       const Dim& found, int operand, int axis) const {
+  diagnostic_ = Diagnostic{};
+  diagnostic_.code = code;
+  diagnostic_.what = what;
+  diagnostic_.operand = operand;
+  diagnostic_.axis = axis;
+  diagnostic_.expected = expected.upper();
+  diagnostic_.found = found.upper();
+  text_ = what;
+  if (operand >= input_count()) {
+    text_ += " of output " + std::to_string(operand - input_count());
+  } else if (operand >= 0) {
+    text_ += " of input " + std::to_string(operand);
+  }
+  if (axis >= 0) text_ += ", axis " + std::to_string(axis);
+  // A failure that has no numbers to name leaves both at 0.
+  if (!(expected == found)) {
+    text_ += ": expected " + expected.to_string() + ", found " + found.to_string();
+  }
+  return code;
+}
+
+}  // namespace intarsia::definitions

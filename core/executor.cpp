@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Executes graphs: binds a node's operands to views, computes extents where they vary, calls kernels.
+#include "core/session_state.h"
+
+namespace intarsia {
+
+bool bind_node(SessionState& state, uint32_t index, TensorView* views, uint32_t views_left,
+               KernelContext& context, Frame& frame) {
+  const plan::Node& node = state.plan.nodes[index];
+  const uint32_t count = uint32_t{node.inputs()} + node.outputs();
+  if (count > views_left) return false;
+  const uint32_t* operand = state.plan.operands + node.operands();
+  for (uint32_t i = 0; i < count; ++i) views[i] = state.view(operand[i]);
+  operand += count;
+
+  frame.state = &state;
+  frame.node = &node;
+  frame.views = views + count;
+  frame.views_left = views_left - count;
+  context.operands_ = views;
+  context.input_count_ = node.inputs();
+  context.output_count_ = node.outputs();
+  context.node_ = static_cast<int32_t>(index);
+  if (node.attributes() != kNone) {
+    const uint64_t* attributes = state.plan.attributes + node.attributes();
+    context.attribute_bytes_ = static_cast<uint32_t>(attributes[0]);
+    context.attributes_ = attributes + 1;
+  } else {
+    context.attribute_bytes_ = 0;
+    context.attributes_ = nullptr;
+  }
+  context.workspace_ = nullptr;
+  context.workspace_bytes_ = 0;
+  if ((node.shape() & kHasWorkspace) != 0) {
+    const TensorView workspace = state.view(*operand++);
+    context.workspace_ = workspace.as<std::byte>();
+    context.workspace_bytes_ = static_cast<size_t>(workspace.count());
+  }
+  context.state_ = (node.shape() & kHasState) != 0 ? state.view(*operand).data : nullptr;
+  context.host_ = &state.host;
+  context.runtime_ = &frame;
+  return true;
+}
+
+Status run_graph(SessionState& state, uint32_t graph, TensorView* views, uint32_t views_left,
+                 int depth) {
+  const plan::Graph& range = state.plan.graphs[graph];
+  const uint32_t end = range.first() + range.count();
+  const Observer* observer = state.observer;
+  KernelContext context;
+  Frame frame{};
+  frame.depth = depth;
+  for (uint32_t index = range.first(); index < end; ++index) {
+    if (!bind_node(state, index, views, views_left, context, frame)) {
+      return state.fail(Code::kCorruptPlan, "operand views", frame.views_left, views_left);
+    }
+    const plan::Node& node = state.plan.nodes[index];
+    const Kernel& kernel = *state.kernels[node.kernel()];
+    if (observer != nullptr && observer->before != nullptr) {
+      observer->before(observer->self, context);
+    }
+    const uint16_t shape = node.shape() & kNoShape;
+    if (shape != kNoShape) {
+      if (Status status = state.shapes[shape]->infer(context); !status) return status;
+      if (kernel.check != nullptr) {
+        if (Status status = kernel.check(context); !status) return status;
+      }
+    }
+    if (Status status = kernel.run(context); !status) {
+      // A kernel that fails without saying why still names its node.
+      if (state.diagnostic.code != status.code()) {
+        return context.fail(status.code(), "operator failed");
+      }
+      return status;
+    }
+    if (observer != nullptr && observer->after != nullptr) observer->after(observer->self, context);
+  }
+  return {};
+}
+
+Status host_run_graph(const KernelContext& context, uint32_t graph) {
+  const Frame& frame = *static_cast<const Frame*>(context.runtime_);
+  SessionState& state = *frame.state;
+  if (graph >= state.plan.graph_count ||
+      state.plan.graphs[graph].parent() != static_cast<uint32_t>(context.node())) {
+    return context.fail(Code::kCorruptPlan, "sub-graph", context.node(), graph);
+  }
+  if (frame.depth >= kMaxGraphDepth) {
+    return context.fail(Code::kCorruptPlan, "depth of sub-graphs", kMaxGraphDepth, frame.depth);
+  }
+  return run_graph(state, graph, frame.views, frame.views_left, frame.depth + 1);
+}
+
+Status host_resize_output(const KernelContext& context, int output,
+                          std::span<const int32_t> extents) {
+  const Frame& frame = *static_cast<const Frame*>(context.runtime_);
+  SessionState& state = *frame.state;
+  if (output < 0 || output >= context.output_count()) {
+    return context.fail(Code::kInvalidArgument, "output index", context.output_count(), output);
+  }
+  const int operand = context.input_count() + output;
+  const uint32_t index = state.plan.operands[frame.node->operands() + operand];
+  if (index == kNone) return {};
+  const plan::Tensor& tensor = state.plan.tensors[index];
+  if (extents.size() != tensor.rank()) {
+    return context.fail(Code::kWrongRank, "output rank", tensor.rank(),
+                        static_cast<int64_t>(extents.size()), operand);
+  }
+  const bool varies = tensor.extents() < state.plan.dynamic_extents;
+  const int32_t* planned = state.plan.extents + tensor.extents();
+  for (int axis = 0; axis < tensor.rank(); ++axis) {
+    if (varies ? extents[axis] > planned[axis] || extents[axis] < 0
+               : extents[axis] != planned[axis]) {
+      return context.fail(Code::kWrongExtent,
+                          varies ? "output extent beyond its planned maximum" : "output extent",
+                          planned[axis], extents[axis], operand, axis);
+    }
+  }
+  if (varies) {
+    for (int axis = 0; axis < tensor.rank(); ++axis) {
+      state.extents[tensor.extents() + axis] = extents[axis];
+    }
+  }
+  return {};
+}
+
+void* host_service(const KernelContext& context, uint64_t key) {
+  const Frame& frame = *static_cast<const Frame*>(context.runtime_);
+  for (const Service& service : frame.state->services) {
+    if (service.key == key) return service.pointer;
+  }
+  return nullptr;
+}
+
+int64_t host_capacity(const KernelContext& context, int operand) {
+  const Frame& frame = *static_cast<const Frame*>(context.runtime_);
+  const SessionState& state = *frame.state;
+  if (operand < 0 || operand >= context.input_count() + context.output_count()) return 0;
+  const uint32_t index = state.plan.operands[frame.node->operands() + operand];
+  if (index == kNone) return 0;
+  const plan::Tensor& tensor = state.plan.tensors[index];
+  if (static_cast<Memory>(tensor.memory()) == Memory::kWeights) {
+    return static_cast<int64_t>(state.plan.weights_bytes - tensor.place() * kWeightUnit);
+  }
+  return state.view(index).bytes();
+}
+
+}  // namespace intarsia

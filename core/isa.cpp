@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "intarsia/isa.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace intarsia {
+
+Isa detect_isa() {
+#if defined(__x86_64__)
+  unsigned a, b, c, d;
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0) return Isa::kPortable;
+  constexpr unsigned kFma = 1u << 12, kOsxsave = 1u << 27, kAvx = 1u << 28, kF16c = 1u << 29;
+  constexpr unsigned kBase = kFma | kOsxsave | kAvx | kF16c;
+  if ((c & kBase) != kBase) return Isa::kPortable;
+  unsigned low, high;  // which register states the operating system saves
+  __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  constexpr unsigned kYmm = 0x6, kZmm = 0xe6;
+  if ((low & kYmm) != kYmm) return Isa::kPortable;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return Isa::kPortable;
+  constexpr unsigned kAvx2 = 1u << 5;
+  if ((b & kAvx2) == 0) return Isa::kPortable;
+  constexpr unsigned kF = 1u << 16, kDq = 1u << 17, kCd = 1u << 28, kBw = 1u << 30, kVl = 1u << 31;
+  constexpr unsigned kLevel4 = kF | kDq | kCd | kBw | kVl;
+  return (low & kZmm) == kZmm && (b & kLevel4) == kLevel4 ? Isa::kAvx512 : Isa::kAvx2;
+#elif defined(__aarch64__)
+  return Isa::kNeon;
+#else
+  return Isa::kPortable;
+#endif
+}
+
+}  // namespace intarsia

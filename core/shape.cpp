@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parts of ShapeContext that read elements and set extents at run time.
+#include "intarsia/shape.h"
+
+#include <limits>
+
+namespace intarsia {
+
+int64_t ShapeContext::value(int input, int64_t index) const {
+  const TensorView& view = context_.input(input);
+  if (view.data == nullptr || index < 0 || index >= view.count()) return 0;
+  switch (view.type) {
+    case DataType::kInt64:
+      return view.as<const int64_t>()[index];
+    case DataType::kInt32:
+      return view.as<const int32_t>()[index];
+    case DataType::kInt16:
+      return view.as<const int16_t>()[index];
+    case DataType::kInt8:
+      return view.as<const int8_t>()[index];
+    case DataType::kUint8:
+    case DataType::kBool:
+      return view.as<const uint8_t>()[index];
+    default:
+      return 0;
+  }
+}
+
+double ShapeContext::real_value(int input, int64_t index) const {
+  const TensorView& view = context_.input(input);
+  if (view.data == nullptr || index < 0 || index >= view.count()) return 0.0;
+  switch (view.type) {
+    case DataType::kFloat:
+      return static_cast<double>(view.as<const float>()[index]);
+    case DataType::kDouble:
+      return view.as<const double>()[index];
+    case DataType::kFloat16:
+      return static_cast<double>(static_cast<float>(view.as<const Float16>()[index]));
+    case DataType::kBfloat16:
+      return static_cast<double>(static_cast<float>(view.as<const BFloat16>()[index]));
+    default:
+      return static_cast<double>(value(input, index));
+  }
+}
+
+Status ShapeContext::set_output(int output, DataType, const Shape<Dim>& shape) {
+  if (!context_.output(output).present()) return {};
+  int32_t extents[kMaxRank] = {};
+  for (int axis = 0; axis < shape.rank; ++axis) {
+    constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();
+    if (shape[axis] < 0 || shape[axis] > kLargest) {
+      return fail(Code::kWrongExtent, "output extent", kLargest, shape[axis],
+                  context_.input_count() + output, axis);
+    }
+    extents[axis] = static_cast<int32_t>(shape[axis]);
+  }
+  return context_.resize_output(output, {extents, static_cast<size_t>(shape.rank)});
+}
+
+}  // namespace intarsia

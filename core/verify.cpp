@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Verification of a plan from outside the program: after `read_plan` and `verify_plan` every index,
+// place and extent in it may be used without a further check. One pass, no memory of its own.
+#include "core/session_state.h"
+
+namespace intarsia {
+namespace {
+
+/// Reports the first failure and keeps it.
+class Verifier {
+ public:
+  Verifier(const PlanView& plan, Diagnostic& diagnostic) : plan_(plan), diagnostic_(diagnostic) {}
+
+  Status run() {
+    if (!(memory() && tensors() && slots() && nodes() && graphs() && entries() && states())) {
+      return diagnostic_.code;
+    }
+    return {};
+  }
+
+ private:
+  bool require(bool condition, const char* what, uint64_t expected, uint64_t found) {
+    if (condition) return true;
+    diagnostic_ = Diagnostic{Code::kCorruptPlan, what,
+                             node_,              -1,
+                             -1,                 static_cast<int64_t>(expected),
+                             static_cast<int64_t>(found), nullptr, 0};
+    return false;
+  }
+  bool index(const char* what, uint64_t found, uint64_t limit) {
+    return require(found < limit, what, limit, found);
+  }
+
+  bool memory() {
+    const plan::Memory* memory = plan_.root->memory();
+    if (!require(memory != nullptr, "memory table", 1, 0)) return false;
+    const uint64_t prefix = metadata_bytes(metadata_counts(plan_));
+    // The limit keeps every later sum of places and sizes far from overflow.
+    constexpr uint64_t kLargestArena = uint64_t{1} << 34;
+    arena_bytes_ = memory->arena_bytes() - memory->metadata_bytes();
+    return require(memory->metadata_bytes() == prefix, "metadata bytes", prefix,
+                   memory->metadata_bytes()) &&
+           require(memory->arena_bytes() >= prefix && memory->arena_bytes() <= kLargestArena,
+                   "arena bytes", prefix, memory->arena_bytes()) &&
+           require(plan_.dynamic_extents <= plan_.extent_count, "dynamic extents",
+                   plan_.extent_count, plan_.dynamic_extents);
+  }
+
+  /// Bytes of a tensor at its planned extents, or false if they are impossible.
+  bool bytes_of(const plan::Tensor& tensor, uint64_t& bytes) {
+    const auto type = static_cast<DataType>(tensor.type());
+    const auto bits = static_cast<uint64_t>(element_bits(type));
+    if (!require(bits != 0, "element type", kLastDataType, tensor.type())) return false;
+    if (!require(tensor.rank() <= kMaxRank, "rank", kMaxRank, tensor.rank())) return false;
+    const uint64_t end = uint64_t{tensor.extents()} + tensor.rank();
+    if (!require(end <= plan_.extent_count, "extents index", plan_.extent_count, end)) return false;
+    // A tensor's extents are all run-time ones or none: the kernel sees one array.
+    const bool varies = tensor.extents() < plan_.dynamic_extents;
+    if (!require(!varies || end <= plan_.dynamic_extents, "dynamic extents", plan_.dynamic_extents,
+                 end)) {
+      return false;
+    }
+    uint64_t count = 1;
+    bool empty = false;
+    for (int axis = 0; axis < tensor.rank(); ++axis) {
+      const int32_t extent = plan_.extents[tensor.extents() + axis];
+      if (!require(extent >= 0, "extent", 0, static_cast<uint64_t>(int64_t{extent}))) return false;
+      empty |= extent == 0;
+      // Guard the product of the non-zero extents too: other axes may grow when one is resized.
+      if (extent != 0) count *= static_cast<uint64_t>(extent);
+      if (!require(count <= uint64_t{1} << 42, "element count", uint64_t{1} << 42, count)) {
+        return false;
+      }
+    }
+    bytes = empty ? 0 : (count * bits + 7) / 8;
+    return true;
+  }
+
+  bool in_arena(uint64_t place, uint64_t bytes) {
+    const uint64_t end = place * kArenaUnit + bytes;
+    return require(end <= arena_bytes_, "place in the arena", arena_bytes_, end);
+  }
+
+  /// A slot's buffer is sized for one tensor; views of it may be smaller, not larger.
+  bool in_slot(const plan::Tensor& tensor, uint64_t bytes) {
+    if (!index("slot", tensor.place(), plan_.slot_count)) return false;
+    const uint32_t owner = plan_.slots[tensor.place()].tensor();
+    uint64_t capacity = 0;
+    return index("slot's tensor", owner, plan_.tensor_count) &&
+           bytes_of(plan_.tensors[owner], capacity) &&
+           require(bytes <= capacity, "bytes in the slot", capacity, bytes) &&
+           require(element_bits(static_cast<DataType>(tensor.type())) <=
+                       element_bits(static_cast<DataType>(plan_.tensors[owner].type())),
+                   "type in the slot", plan_.tensors[owner].type(), tensor.type());
+  }
+
+  bool tensors() {
+    for (uint32_t i = 0; i < plan_.tensor_count; ++i) {
+      const plan::Tensor& tensor = plan_.tensors[i];
+      uint64_t bytes = 0;
+      if (!bytes_of(tensor, bytes)) return false;
+      switch (static_cast<Memory>(tensor.memory())) {
+        case Memory::kArena:
+          if (!in_arena(tensor.place(), bytes)) return false;
+          break;
+        case Memory::kWeights: {
+          const uint64_t end = tensor.place() * kWeightUnit + bytes;
+          if (!require(end <= plan_.weights_bytes, "place in the weights", plan_.weights_bytes,
+                       end)) {
+            return false;
+          }
+          break;
+        }
+        case Memory::kSlot:
+          if (!in_slot(tensor, bytes)) return false;
+          break;
+        default:
+          return require(false, "memory kind", 2, tensor.memory());
+      }
+      // Kernels rely on the natural alignment of elements; places are multiples of 4 bytes.
+      const int bits = element_bits(static_cast<DataType>(tensor.type()));
+      const bool aligned = bits <= 32 || static_cast<Memory>(tensor.memory()) != Memory::kArena ||
+                           tensor.place() % 2 == 0;
+      if (!require(aligned, "alignment of place", 8, 4)) return false;
+    }
+    return true;
+  }
+
+  bool slots() {
+    for (uint32_t i = 0; i < plan_.slot_count; ++i) {
+      const plan::Slot& slot = plan_.slots[i];
+      if (!index("slot's tensor", slot.tensor(), plan_.tensor_count)) return false;
+      const plan::Tensor& tensor = plan_.tensors[slot.tensor()];
+      uint64_t bytes = 0;
+      if (!bytes_of(tensor, bytes) || !in_arena(slot.place(), bytes)) return false;
+      if (!require(slot.place() % 2 == 0, "alignment of slot", 8, 4)) return false;
+      if (!require(static_cast<Memory>(tensor.memory()) == Memory::kSlot && tensor.place() == i,
+                   "slot's tensor", i, tensor.place())) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  bool operands(const plan::Node& node) {
+    const uint32_t formal = uint32_t{node.inputs()} + node.outputs();
+    const uint32_t extra = ((node.shape() & kHasWorkspace) != 0 ? 1u : 0u) +
+                           ((node.shape() & kHasState) != 0 ? 1u : 0u);
+    const uint64_t end = uint64_t{node.operands()} + formal + extra;
+    if (!require(end <= plan_.operand_count, "operands", plan_.operand_count, end)) return false;
+    for (uint32_t i = 0; i < formal + extra; ++i) {
+      const uint32_t operand = plan_.operands[node.operands() + i];
+      if (operand == kNone && i < formal) continue;
+      if (!index("operand", operand, plan_.tensor_count)) return false;
+      if (i < node.inputs()) continue;
+      const plan::Tensor& tensor = plan_.tensors[operand];
+      const auto memory = static_cast<Memory>(tensor.memory());
+      const bool writable =
+          memory == Memory::kArena ||
+          (memory == Memory::kSlot && (plan_.slots[tensor.place()].flags() & 1u) == 0);
+      if (!require(writable, "output in read-only memory", 0, operand)) return false;
+      // Workspace and state are plain bytes in the arena, aligned for any use.
+      if (i >= formal) {
+        const bool plain = memory == Memory::kArena && tensor.rank() == 1 &&
+                           static_cast<DataType>(tensor.type()) == DataType::kUint8 &&
+                           tensor.extents() >= plan_.dynamic_extents && tensor.place() % 16 == 0;
+        if (!require(plain, "workspace", 0, operand)) return false;
+      }
+    }
+    return true;
+  }
+
+  bool nodes() {
+    const uint64_t kernels = plan_.root->kernels() ? plan_.root->kernels()->size() : 0;
+    const uint64_t shapes = plan_.root->shapes() ? plan_.root->shapes()->size() : 0;
+    for (uint32_t i = 0; i < plan_.node_count; ++i) {
+      node_ = static_cast<int32_t>(i);
+      const plan::Node& node = plan_.nodes[i];
+      if (!index("kernel", node.kernel(), kernels)) return false;
+      const uint16_t shape = node.shape() & kNoShape;
+      if (shape != kNoShape && !index("shape function", shape, shapes)) return false;
+      if (node.attributes() != kNone) {
+        if (!index("attributes", node.attributes(), plan_.attribute_count)) return false;
+        const uint64_t bytes = plan_.attributes[node.attributes()];
+        const uint64_t available = (plan_.attribute_count - node.attributes() - 1) * uint64_t{8};
+        if (!require(bytes <= available, "attribute bytes", available, bytes)) return false;
+      }
+      if (!operands(node)) return false;
+    }
+    node_ = -1;
+    return true;
+  }
+
+  bool graphs() {
+    uint64_t begin = 0;
+    for (uint32_t i = 0; i < plan_.graph_count; ++i) {
+      const plan::Graph& graph = plan_.graphs[i];
+      if (!require(graph.first() == begin, "graph's first node", begin, graph.first())) return false;
+      begin += graph.count();
+      if (!require(begin <= plan_.node_count, "graph's nodes", plan_.node_count, begin)) return false;
+      if (graph.parent() == kNone) continue;
+      if (!index("graph's parent", graph.parent(), graph.first())) return false;
+    }
+    return true;
+  }
+
+  bool ports(const flatbuffers::Vector<flatbuffers::Offset<plan::Port>>* ports) {
+    const uint64_t symbols = plan_.root->symbols() ? plan_.root->symbols()->size() : 0;
+    for (uint32_t i = 0; ports != nullptr && i < ports->size(); ++i) {
+      const plan::Port* port = ports->Get(i);
+      if (!index("port's slot", port->slot(), plan_.slot_count)) return false;
+      if (port->symbols() == nullptr || port->symbols()->size() == 0) continue;
+      const plan::Tensor& tensor = plan_.tensors[plan_.slots[port->slot()].tensor()];
+      if (!require(port->symbols()->size() == tensor.rank(), "port's symbols", tensor.rank(),
+                   port->symbols()->size())) {
+        return false;
+      }
+      for (int32_t symbol : *port->symbols()) {
+        if (symbol == -1) continue;
+        if (!index("symbol", static_cast<uint32_t>(symbol), symbols)) return false;
+      }
+    }
+    return true;
+  }
+
+  bool entries() {
+    const auto* entries = plan_.root->entries();
+    if (!require(entries != nullptr && entries->size() > 0, "entry points", 1, 0)) return false;
+    for (uint32_t i = 0; i < entries->size(); ++i) {
+      const plan::Entry* entry = entries->Get(i);
+      if (!index("entry's graph", entry->graph(), plan_.graph_count)) return false;
+      const uint32_t parent = plan_.graphs[entry->graph()].parent();
+      if (!require(parent == kNone, "entry's graph is a sub-graph", kNone, parent)) return false;
+      if (!ports(entry->inputs()) || !ports(entry->outputs())) return false;
+    }
+    return ports(plan_.root->state_ports());
+  }
+
+  bool states() {
+    const auto* states = plan_.root->states();
+    for (uint32_t i = 0; states != nullptr && i < states->size(); ++i) {
+      const plan::StateUpdate& update = *states->Get(i);
+      if (!index("state's slot", update.slot(), plan_.slot_count) ||
+          !index("state's source", update.source(), plan_.tensor_count)) {
+        return false;
+      }
+      uint64_t to = 0, from = 0;
+      if (!bytes_of(plan_.tensors[plan_.slots[update.slot()].tensor()], to) ||
+          !bytes_of(plan_.tensors[update.source()], from)) {
+        return false;
+      }
+      if (!require(to == from, "state bytes", to, from)) return false;
+    }
+    return true;
+  }
+
+  const PlanView& plan_;
+  Diagnostic& diagnostic_;
+  uint64_t arena_bytes_ = 0;
+  int32_t node_ = -1;
+};
+
+template <class T>
+const T* data_of(const flatbuffers::Vector<const T*>* vector, uint32_t& count) {
+  count = vector != nullptr ? vector->size() : 0;
+  return vector != nullptr ? reinterpret_cast<const T*>(vector->Data()) : nullptr;
+}
+template <class T>
+const T* data_of(const flatbuffers::Vector<T>* vector, uint32_t& count) {
+  count = vector != nullptr ? vector->size() : 0;
+  return vector != nullptr ? vector->data() : nullptr;
+}
+
+}  // namespace
+
+Status read_plan(std::span<const std::byte> bytes, bool trusted, bool checksum, PlanView& plan,
+                 Diagnostic& diagnostic) {
+  const auto fail = [&](Code code, const char* what, uint64_t expected, uint64_t found) {
+    diagnostic = Diagnostic{code, what, -1, -1, -1, static_cast<int64_t>(expected),
+                            static_cast<int64_t>(found), nullptr, 0};
+    return Status(code);
+  };
+  PlanHeader header;
+  if (bytes.size() < sizeof(header.magic) ||
+      std::memcmp(bytes.data(), kPlanMagic, sizeof(kPlanMagic)) != 0) {
+    return fail(Code::kNotAPlan, "magic number", 0, 0);
+  }
+  if (bytes.size() < sizeof(header)) {
+    return fail(Code::kTruncatedPlan, "plan header bytes", sizeof(header), bytes.size());
+  }
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  if (header.format_version != kPlanFormatVersion || header.header_bytes != sizeof(header)) {
+    return fail(Code::kUnsupportedVersion, "plan format version", kPlanFormatVersion,
+                header.format_version);
+  }
+  if (reinterpret_cast<uintptr_t>(bytes.data()) % kArenaAlignment != 0) {
+    return fail(Code::kInvalidArgument, "alignment of the plan's bytes", kArenaAlignment,
+                reinterpret_cast<uintptr_t>(bytes.data()) % kArenaAlignment);
+  }
+  const uint64_t size = bytes.size();
+  const auto inside = [size](uint64_t offset, uint64_t length) {
+    return offset <= size && length <= size - offset;
+  };
+  if (!inside(header.structure_offset, header.structure_bytes) ||
+      !inside(header.weights_offset, header.weights_bytes)) {
+    const uint64_t end = header.weights_offset + header.weights_bytes;
+    return fail(Code::kTruncatedPlan, "plan bytes", end, size);
+  }
+  if (header.structure_offset % 64 != 0 || header.weights_offset % 64 != 0 ||
+      header.structure_bytes < 8 || header.structure_bytes >= (uint64_t{1} << 31)) {
+    return fail(Code::kCorruptPlan, "plan header", 0, 0);
+  }
+  const std::byte* structure = bytes.data() + header.structure_offset;
+  if (!trusted) {
+    if (checksum && plan_checksum(bytes, header) != header.checksum) {
+      return fail(Code::kCorruptPlan, "checksum of the plan", 0, 0);
+    }
+    flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(structure),
+                                   static_cast<size_t>(header.structure_bytes), 8, 1u << 30);
+    if (!plan::VerifyPlanBuffer(verifier)) {
+      return fail(Code::kCorruptPlan, "FlatBuffers structure", 0, 0);
+    }
+  }
+  plan = PlanView{};
+  plan.root = plan::GetPlan(structure);
+  plan.tensors = data_of(plan.root->tensors(), plan.tensor_count);
+  plan.extents = data_of(plan.root->extents(), plan.extent_count);
+  plan.operands = data_of(plan.root->operands(), plan.operand_count);
+  plan.nodes = data_of(plan.root->nodes(), plan.node_count);
+  plan.graphs = data_of(plan.root->graphs(), plan.graph_count);
+  plan.attributes = data_of(plan.root->attributes(), plan.attribute_count);
+  plan.slots = data_of(plan.root->slots(), plan.slot_count);
+  plan.dynamic_extents = plan.root->dynamic_extents();
+  // Weights are read only: verify_plan refuses outputs there. Views carry one pointer type for all.
+  plan.weights = const_cast<std::byte*>(bytes.data() + header.weights_offset);
+  plan.weights_bytes = header.weights_bytes;
+  return {};
+}
+
+MetadataCounts metadata_counts(const PlanView& plan) {
+  const auto size = [](const auto* vector) -> uint64_t {
+    return vector != nullptr ? vector->size() : 0;
+  };
+  return {size(plan.root->kernels()), size(plan.root->shapes()), plan.slot_count,
+          plan.dynamic_extents, plan.root->view_count()};
+}
+
+Status verify_plan(const PlanView& plan, Diagnostic& diagnostic) {
+  return Verifier(plan, diagnostic).run();
+}
+
+}  // namespace intarsia

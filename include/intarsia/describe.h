@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Text for diagnostics, linked only by programs that call it.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "intarsia/status.h"
+#include "intarsia/types.h"
+
+namespace intarsia {
+
+/// Writes one sentence about `diagnostic` into `buffer`, always terminated by a zero byte, and returns
+/// the length of the whole sentence (as snprintf does: a capacity of 0 asks for the length). `plan`,
+/// if given, supplies the names of nodes and operators; it must be the plan that failed. It names the
+/// thing, what was expected, what was found, and what to do. Does not allocate.
+size_t describe(const Diagnostic& diagnostic, std::span<const std::byte> plan, char* buffer,
+                size_t capacity);
+
+/// "float32", "int64", ... ; "undefined" for numbers outside the enumeration. Static storage.
+const char* data_type_name(DataType type);
+
+/// "kWrongExtent", ... Static storage.
+const char* code_name(Code code);
+
+}  // namespace intarsia

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Instruction sets that kernels distinguish at run time.
+//
+// A session asks the processor once, when it is opened, and hands the answer to its kernels; there
+// is no global state. `SessionOptions::isa` lowers the choice, for tests and for comparing results.
+#pragma once
+
+#include <cstdint>
+
+namespace intarsia {
+
+/// Instruction sets, weakest first within one architecture.
+enum class Isa : uint8_t {
+  kPortable = 0,  ///< Whatever the compiler was allowed to use for the whole build.
+  kAvx2 = 1,      ///< x86-64-v3: AVX2, FMA, F16C.
+  kAvx512 = 2,    ///< x86-64-v4: AVX-512 F, BW, CD, DQ, VL.
+  kNeon = 3,      ///< AArch64 Advanced SIMD.
+};
+
+/// The best instruction set that this processor and operating system support. A few instructions
+/// (cpuid, xgetbv), no system call, no cached state.
+Isa detect_isa();
+
+}  // namespace intarsia

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kernels: what executes a node, how it is written, and how a program chooses the ones it links.
+//
+// A kernel is a type with static members:
+//
+//     template <class T>
+//     struct Relu {
+//       static constexpr KernelId id{"Relu", "", {data_type_of<T>}};
+//       static Status check(const KernelContext& context);   // optional, see below
+//       static Status run(const KernelContext& context);
+//     };
+//
+// Registration is the list of types given to `kernel_set`:
+//
+//     constexpr intarsia::KernelSet kernels = intarsia::kernel_set<Relu<float>, Gemm<float>>();
+//
+// which is a constant table sorted at compile time. There is no macro, no static initialiser and no
+// global registry. Naming a kernel twice, or two kernels whose keys collide, does not compile; naming
+// one that is not linked is a link error; kernels that are not named are dropped by the linker.
+//
+// `check` proves, from attributes and extents alone, that `run` reads and writes only inside its
+// operands; it sees null data pointers. It runs once at `Session::open` for untrusted plans, and
+// before every `run` of a node whose extents vary. `run` may rely on what `check` proved and must
+// itself only check data: indices, divisors, loop bounds. Neither allocates, locks, logs, throws or
+// keeps state outside the context. Kernels are re-entrant: two sessions may run one concurrently.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include "intarsia/isa.h"
+#include "intarsia/status.h"
+#include "intarsia/tensor.h"
+
+namespace intarsia {
+
+/// Pseudo element types of kernels that only move elements: they accept every type of that width.
+enum class ElementWidth : uint8_t { k8 = 200, k16 = 201, k32 = 202, k64 = 203, k128 = 204 };
+
+/// One entry of a kernel's type list: an element type, or a width.
+struct KernelType {
+  uint8_t code = 0;
+  constexpr KernelType() = default;
+  constexpr KernelType(DataType type) : code(static_cast<uint8_t>(type)) {}        // NOLINT
+  constexpr KernelType(ElementWidth width) : code(static_cast<uint8_t>(width)) {}  // NOLINT
+  friend constexpr bool operator==(KernelType, KernelType) = default;
+
+  /// True if a tensor of element type `type` may be given to this kernel.
+  constexpr bool accepts(DataType type) const {
+    if (code < static_cast<uint8_t>(ElementWidth::k8)) return code == static_cast<uint8_t>(type);
+    return type != DataType::kString &&
+           element_bits(type) == 8 << (code - static_cast<uint8_t>(ElementWidth::k8));
+  }
+};
+
+/// What a kernel implements. Its hash is the key by which a plan names the kernel.
+struct KernelId {
+  /// "Name" for the ai.onnx domain, "domain:Name" for others.
+  std::string_view op;
+  /// Tells apart the kernels of one operator and type, for instance "packed"; "" is the reference.
+  std::string_view variant;
+  /// Element types, in the order that the operator's definition gives.
+  std::array<KernelType, 3> types{};
+  /// Raised when the attributes' layout, the packing of a weight or the meaning changes.
+  uint8_t revision = 1;
+};
+
+/// 64-bit FNV-1a over the fields of a KernelId. Part of the plan format.
+constexpr uint64_t kernel_key(const KernelId& id) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  const auto mix = [&hash](uint8_t byte) { hash = (hash ^ byte) * 0x100000001b3u; };
+  for (char c : id.op) mix(static_cast<uint8_t>(c));
+  mix('/');
+  for (char c : id.variant) mix(static_cast<uint8_t>(c));
+  mix('/');
+  for (KernelType type : id.types) mix(type.code);
+  mix(id.revision);
+  return hash;
+}
+
+/// Threads, supplied by the caller. `run` must call `body(argument, begin, end, thread)` so that the
+/// ranges cover [0, count) exactly once, with `thread` in [0, threads), and return when all are done.
+/// A range may be any size; results never depend on the split. Must outlive the session.
+struct Parallel {
+  void* self = nullptr;
+  int threads = 1;
+  void (*run)(void* self, int64_t count,
+              void (*body)(void* argument, int64_t begin, int64_t end, int thread),
+              void* argument) = nullptr;
+};
+
+class KernelContext;
+
+/// What a KernelContext reaches of its session; implemented by the runtime and by the converter's
+/// evaluator. Not for kernels to call: they use KernelContext.
+struct KernelHost {
+  const Parallel* parallel = nullptr;
+  Isa isa = Isa::kPortable;
+  Diagnostic* diagnostic = nullptr;
+  /// Executes a sub-graph of the plan; null where there is none (check, evaluation of one node).
+  Status (*run_graph)(const KernelContext& context, uint32_t graph) = nullptr;
+  /// Sets the extents of an output within its planned maximum.
+  Status (*resize_output)(const KernelContext& context, int output,
+                          std::span<const int32_t> extents) = nullptr;
+  /// Host services by key (SessionOptions::services), or null.
+  void* (*service)(const KernelContext& context, uint64_t key) = nullptr;
+  /// Bytes that may be read from an operand's first byte on; null where there is no limit.
+  int64_t (*capacity)(const KernelContext& context, int operand) = nullptr;
+  /// Number of sub-graphs in the plan.
+  uint32_t graph_count = 0;
+};
+
+/// Everything that one execution of a node may touch. Passed by reference, valid during the call.
+class KernelContext {
+ public:
+  int input_count() const { return input_count_; }
+  int output_count() const { return output_count_; }
+
+  /// Operands in the order of the operator's definition. An optional operand that the model leaves
+  /// out is a view that is not `present()`; an index beyond the node's operands gives one too.
+  const TensorView& input(int index) const {
+    return index < input_count_ ? operands_[index] : kAbsent;
+  }
+  const TensorView& output(int index) const {
+    return index < output_count_ ? operands_[input_count_ + index] : kAbsent;
+  }
+
+  /// The node's attributes, in place in the plan. REQUIRES: A is the operator's attributes struct;
+  /// `check` sees to the size through `has_attributes`.
+  template <class A>
+  const A& attributes() const {
+    static_assert(std::is_trivially_copyable_v<A> && alignof(A) <= 8);
+    return *static_cast<const A*>(attributes_);
+  }
+  /// True if the node carries at least sizeof(A) bytes of attributes.
+  template <class A>
+  bool has_attributes() const {
+    return attribute_bytes_ >= sizeof(A);
+  }
+  uint32_t attribute_bytes() const { return attribute_bytes_; }
+
+  /// Scratch memory planned for this node, 64-byte aligned; contents are undefined at entry.
+  std::span<std::byte> workspace() const { return {workspace_, workspace_bytes_}; }
+  int64_t workspace_bytes() const { return static_cast<int64_t>(workspace_bytes_); }
+  /// State of this node, kept from `create` to `destroy`; null if the kernel declares none.
+  void* state() const { return state_; }
+
+  Isa isa() const { return host_->isa; }
+  int threads() const { return host_->parallel != nullptr ? host_->parallel->threads : 1; }
+
+  /// Calls `body(begin, end, thread)` over [0, count), on the caller's threads if there are several.
+  template <class Body>
+  void parallel_for(int64_t count, const Body& body) const {
+    const Parallel* parallel = host_->parallel;
+    if (parallel == nullptr || parallel->threads <= 1 || count <= 1) {
+      if (count > 0) body(int64_t{0}, count, 0);
+      return;
+    }
+    parallel->run(
+        parallel->self, count,
+        [](void* argument, int64_t begin, int64_t end, int thread) {
+          (*static_cast<const Body*>(argument))(begin, end, thread);
+        },
+        const_cast<Body*>(&body));
+  }
+
+  /// For outputs whose extents depend on values: sets the actual extents. Fails with kWrongExtent
+  /// beyond the planned maximum. The data pointer does not change.
+  Status resize_output(int index, std::span<const int32_t> extents) const {
+    return host_->resize_output(*this, index, extents);
+  }
+
+  /// Bytes that may be read behind an operand's data pointer. A weight that the converter packed
+  /// keeps its ONNX extents but may occupy more than they say; `check` compares this with the packed
+  /// size. `operand` counts inputs, then outputs.
+  int64_t capacity(int operand) const {
+    return host_->capacity != nullptr ? host_->capacity(*this, operand) : INT64_MAX;
+  }
+
+  /// Executes sub-graph `graph` (an index from the attributes of a control-flow operator).
+  Status run_graph(uint32_t graph) const { return host_->run_graph(*this, graph); }
+  uint32_t graph_count() const { return host_->graph_count; }
+
+  /// A service of the host program (SessionOptions::services), or null.
+  void* service(uint64_t key) const {
+    return host_->service != nullptr ? host_->service(*this, key) : nullptr;
+  }
+
+  /// Index of this node in the plan.
+  int32_t node() const { return node_; }
+
+  /// Records what is wrong and returns `code`. `what` must be a string literal.
+  Status fail(Code code, const char* what, int64_t expected = 0, int64_t found = 0,
+              int operand = -1, int axis = -1) const {
+    if (host_->diagnostic != nullptr) {
+      *host_->diagnostic = Diagnostic{code, what, node_, operand, axis, expected, found, nullptr, 0};
+    }
+    return code;
+  }
+
+  // The fields are filled in by the runtime (core/) and the evaluator (converter/) only.
+  static const TensorView kAbsent;
+  const TensorView* operands_ = nullptr;
+  int32_t input_count_ = 0;
+  int32_t output_count_ = 0;
+  int32_t node_ = -1;
+  uint32_t attribute_bytes_ = 0;
+  const void* attributes_ = nullptr;
+  std::byte* workspace_ = nullptr;
+  size_t workspace_bytes_ = 0;
+  void* state_ = nullptr;
+  const KernelHost* host_ = nullptr;
+  void* runtime_ = nullptr;
+};
+
+inline constexpr TensorView KernelContext::kAbsent{};
+
+/// A kernel as the runtime sees it. `check`, `create` and `destroy` may be null.
+struct Kernel {
+  uint64_t key = 0;
+  Status (*run)(const KernelContext&) = nullptr;
+  Status (*check)(const KernelContext&) = nullptr;
+  Status (*create)(const KernelContext&) = nullptr;
+  void (*destroy)(const KernelContext&) = nullptr;
+};
+
+/// An operator's shape function as the runtime sees it: computes the output extents of one node.
+struct ShapeFunction {
+  uint64_t key = 0;
+  Status (*infer)(const KernelContext&) = nullptr;
+};
+
+/// The kernels and shape functions that a program links; both sorted by key. Plain pointers to
+/// constant data: copy freely, any thread.
+struct KernelSet {
+  std::span<const Kernel> kernels;
+  std::span<const ShapeFunction> shapes;
+  /// This set with the shape functions of `other` (for plans whose extents vary).
+  constexpr KernelSet with(const KernelSet& other) const { return {kernels, other.shapes}; }
+};
+
+/// Requirements on a kernel type, so that a wrong signature is named where the kernel is registered.
+template <class K>
+concept KernelDefinition = requires(const KernelContext& context) {
+  { kernel_key(K::id) } -> std::same_as<uint64_t>;
+  { K::run(context) } -> std::same_as<Status>;
+};
+
+namespace internal {
+
+template <class K>
+constexpr Kernel make_kernel(bool checked) {
+  static_assert(KernelDefinition<K>,
+                "a kernel needs `static constexpr KernelId id` and "
+                "`static Status run(const KernelContext&)`");
+  Kernel kernel{kernel_key(K::id), &K::run, nullptr, nullptr, nullptr};
+  if constexpr (requires { &K::check; }) {
+    if (checked) kernel.check = &K::check;
+  }
+  if constexpr (requires { &K::create; }) kernel.create = &K::create;
+  if constexpr (requires { &K::destroy; }) kernel.destroy = &K::destroy;
+  return kernel;
+}
+
+template <class Row, size_t N>
+consteval std::array<Row, N> sorted_by_key(std::array<Row, N> rows) {
+  for (size_t i = 1; i < N; ++i) {
+    for (size_t j = i; j > 0 && rows[j].key < rows[j - 1].key; --j) {
+      const Row row = rows[j];
+      rows[j] = rows[j - 1];
+      rows[j - 1] = row;
+    }
+  }
+  return rows;
+}
+
+template <class Row, size_t N>
+consteval bool keys_are_unique(const std::array<Row, N>& rows) {
+  for (size_t i = 1; i < N; ++i) {
+    if (rows[i].key == rows[i - 1].key) return false;
+  }
+  return true;
+}
+
+template <bool Checked, class... Ks>
+inline constexpr auto kernel_table =
+    sorted_by_key(std::array<Kernel, sizeof...(Ks)>{make_kernel<Ks>(Checked)...});
+
+}  // namespace internal
+
+/// A set of kernels, with their checks: for plans that come from outside the program.
+template <class... Ks>
+constexpr KernelSet kernel_set() {
+  static_assert(internal::keys_are_unique(internal::kernel_table<true, Ks...>),
+                "two kernels in one kernel_set have the same key: a kernel is named twice, or two "
+                "kernels share operator, variant, types and revision");
+  return {internal::kernel_table<true, Ks...>, {}};
+}
+
+/// The same without checks: for plans linked into the program, opened with `open_trusted`. Checks
+/// are then not linked, unless the plan has extents that vary.
+template <class... Ks>
+constexpr KernelSet trusted_kernel_set() {
+  static_assert(internal::keys_are_unique(internal::kernel_table<false, Ks...>),
+                "two kernels in one kernel_set have the same key: a kernel is named twice, or two "
+                "kernels share operator, variant, types and revision");
+  return {internal::kernel_table<false, Ks...>, {}};
+}
+
+}  // namespace intarsia

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `Session`: runs a plan in memory that the caller owns.
+//
+//     alignas(intarsia::kArenaAlignment) std::byte arena[kBytes];   // PlanInfo::arena_bytes
+//     auto session = intarsia::Session::open(plan, arena, intarsia::kernel_set<...>());
+//     if (!session.ok()) ...
+//     float* x = session->input<float>(0).value().data();
+//     ... fill x ...
+//     if (intarsia::Status s = session->run(); !s) ... session->diagnostic() ...
+//     const float* y = session->output<float>(0).value().data();
+//
+// Memory: the plan's bytes, the arena and the kernel set must outlive the session. Everything that
+// the session keeps lies in the arena; nothing is allocated from open to close. Weights are used in
+// place in the plan's bytes, which may be in flash or memory-mapped.
+//
+// Threads: one thread at a time may call a session; a second concurrent `run` returns kBusy. Sessions
+// over the same plan bytes are independent.
+//
+// Trust: `open` checks every offset, extent, type and attribute before use, in time linear in the
+// plan's size, and is safe on hostile bytes. `open_trusted` checks magic number, version and sizes
+// only; it is for plans linked into the program.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "intarsia/kernel.h"
+#include "intarsia/status.h"
+#include "intarsia/tensor.h"
+
+namespace intarsia {
+
+/// Required alignment of an arena and of a plan's bytes, in bytes.
+inline constexpr size_t kArenaAlignment = 64;
+
+/// Called around every node, for profiling and for dumping intermediate results. Either may be null.
+/// Must outlive the session. The context is valid during the call.
+struct Observer {
+  void* self = nullptr;
+  void (*before)(void* self, const KernelContext& context) = nullptr;
+  void (*after)(void* self, const KernelContext& context) = nullptr;
+};
+
+/// Something of the host program that kernels may ask for by key (KernelContext::service).
+struct Service {
+  uint64_t key = 0;
+  void* pointer = nullptr;
+};
+
+/// Choices of one session. The defaults suit a single-threaded program.
+struct SessionOptions {
+  /// Threads to share the work of a node; null runs on the calling thread. Must outlive the session.
+  /// More threads than the plan was converted for (`--threads`) is kInvalidArgument.
+  const Parallel* parallel = nullptr;
+  /// Instruction set to use; by default what the processor offers.
+  Isa isa = detect_isa();
+  /// Called around every node. Must outlive the session.
+  const Observer* observer = nullptr;
+  /// Must outlive the session.
+  std::span<const Service> services;
+  /// `open` compares the checksum of the plan's structure. Without it a damaged plan may give wrong
+  /// results, but never an access outside the arena and the plan.
+  bool checksum = true;
+};
+
+/// What a plan needs and offers, read without opening it.
+struct PlanInfo {
+  uint32_t format_version = 0;
+  uint64_t arena_bytes = 0;
+  uint64_t plan_bytes = 0;
+  uint64_t weights_bytes = 0;
+  uint32_t node_count = 0;
+  uint32_t threads = 1;
+};
+
+/// Reads the header and the memory figures of a plan. Verifies the structure of untrusted bytes.
+Result<PlanInfo> plan_info(std::span<const std::byte> plan);
+
+/// A named input, output or state of an entry point.
+struct Port {
+  std::string_view name;  ///< In the plan's bytes.
+  TensorView tensor;      ///< Current buffer and extents.
+};
+
+struct SessionState;  // in the arena; core/session_state.h
+
+/// An open plan. Movable, not copyable; the destructor closes it.
+class Session {
+ public:
+  Session() = default;
+  Session(Session&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  Session& operator=(Session&& other) noexcept {
+    if (this != &other) {
+      close();
+      state_ = std::exchange(other.state_, nullptr);
+    }
+    return *this;
+  }
+  ~Session() { close(); }
+
+  /// Verifies `plan`, binds it to `arena` and `kernels`. On failure `diagnostic`, if given, says what
+  /// is wrong. Lifetimes: see the top of this file; `options` is copied.
+  static Result<Session> open(std::span<const std::byte> plan, std::span<std::byte> arena,
+                              KernelSet kernels, const SessionOptions& options = {},
+                              Diagnostic* diagnostic = nullptr);
+  /// The same for plans that are part of the program: no verification of the structure.
+  static Result<Session> open_trusted(std::span<const std::byte> plan, std::span<std::byte> arena,
+                                      KernelSet kernels, const SessionOptions& options = {},
+                                      Diagnostic* diagnostic = nullptr);
+  /// Ends the session; nodes with state are told. Views obtained from it become invalid.
+  void close();
+  bool is_open() const { return state_ != nullptr; }
+
+  /// Entry points; most plans have one, number 0.
+  int entry_count() const;
+  Result<int> find_entry(std::string_view name) const;
+
+  /// Inputs and outputs of an entry point, in the model's order. A view's buffer may be written
+  /// (inputs) until `run`, and read (outputs) until the next `run`. The contents of an input are
+  /// undefined after `run`, unless the caller bound a buffer of its own.
+  int input_count(int entry = 0) const;
+  int output_count(int entry = 0) const;
+  Result<Port> input_port(int index, int entry = 0) const;
+  Result<Port> output_port(int index, int entry = 0) const;
+  Result<int> find_input(std::string_view name, int entry = 0) const;
+  Result<int> find_output(std::string_view name, int entry = 0) const;
+
+  /// Elements of an input or output. kWrongType unless T is its element type.
+  template <class T>
+  Result<std::span<T>> input(int index, int entry = 0) const {
+    return elements<T>(input_port(index, entry));
+  }
+  template <class T>
+  Result<std::span<const T>> output(int index, int entry = 0) const {
+    return elements<const T>(output_port(index, entry));
+  }
+
+  /// Sets the extents of an input whose shape varies, before it is written. Extents outside the
+  /// planned range are kWrongExtent. They stay until set again; at open they are the maxima.
+  Status resize_input(int index, std::span<const int32_t> extents, int entry = 0);
+
+  /// Uses the caller's buffer in place of the arena's: no copy is made. `bytes` must hold the tensor
+  /// at its planned maximum; the address must be a multiple of the element size. The buffer must
+  /// stay until the session is closed or another is bound; null returns to the arena's. Inputs are
+  /// never written through it. Two ports must not be bound to overlapping memory.
+  Status bind_input(int index, const void* buffer, size_t bytes, int entry = 0);
+  Status bind_output(int index, void* buffer, size_t bytes, int entry = 0);
+
+  /// Runs an entry point. On failure outputs are undefined, states are unchanged or partly updated
+  /// only if the failing node comes after an update in place, and the session may be run again.
+  Status run(int entry = 0);
+
+  /// States: tensors that one run leaves for the next (`--state OUTPUT=INPUT`); zero at open.
+  int state_count() const;
+  Result<Port> state(int index) const;
+  void reset_states();
+
+  /// Why the last call on this session failed. Text: `describe` in "intarsia/describe.h".
+  const Diagnostic& diagnostic() const;
+  /// The plan's bytes as given to open.
+  std::span<const std::byte> plan() const;
+
+ private:
+  template <class T>
+  Result<std::span<T>> elements(Result<Port> port) const {
+    if (!port.ok()) return port.status();
+    const TensorView& tensor = port->tensor;
+    if (tensor.type != data_type_of<T>) {
+      return wrong_type(data_type_of<T>, tensor.type);
+    }
+    return std::span<T>(static_cast<T*>(tensor.data), static_cast<size_t>(tensor.count()));
+  }
+  Status wrong_type(DataType requested, DataType found) const;
+
+  SessionState* state_ = nullptr;
+};
+
+}  // namespace intarsia

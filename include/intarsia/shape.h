@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shape functions: one function per operator that computes the extents of its outputs.
+//
+// An operator is a type; its shape function is a template over the context it runs in:
+//
+//     struct Transpose {
+//       using Attributes = TransposeAttributes;
+//       static constexpr std::string_view name = "Transpose";
+//       template <class S> static Status infer(S& s);
+//     };
+//
+// The same code runs twice: in the converter over symbolic extents (S::Dim is an expression), and in
+// the runtime over numbers (S = ShapeContext, S::Dim = int64_t) when a plan has extents that vary.
+// So it is written with the operations that both provide: + - * on S::Dim, `floor_div`, `ceil_div`,
+// `dim_max`, `dim_min`, `is_constant` / `constant_value`, and the members of ShapeContext below.
+// Decisions may be taken on ranks, on attributes, and on extents that `is_constant`; everything else
+// is left to `broadcast`, `require_equal` and `require_at_least`, which report contradictions.
+//
+// No allocation, no state, any thread.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "intarsia/kernel.h"
+
+namespace intarsia {
+
+/// Extents of one tensor while shapes are computed.
+template <class Dim>
+struct Shape {
+  int rank = 0;
+  Dim extents[kMaxRank] = {};
+
+  Dim& operator[](int axis) { return extents[axis]; }
+  const Dim& operator[](int axis) const { return extents[axis]; }
+  /// Appends an extent. REQUIRES: rank < kMaxRank.
+  void push(const Dim& extent) { extents[rank++] = extent; }
+};
+
+// The arithmetic of extents on plain numbers; the converter overloads it for expressions.
+constexpr bool is_constant(int64_t) { return true; }
+constexpr int64_t constant_value(int64_t value) { return value; }
+/// Quotient rounded towards minus infinity; 0 when the divisor is 0.
+constexpr int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t quotient = a / b;
+  return quotient - ((a % b != 0 && ((a < 0) != (b < 0))) ? 1 : 0);
+}
+constexpr int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+constexpr int64_t dim_max(int64_t a, int64_t b) { return a > b ? a : b; }
+constexpr int64_t dim_min(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/// The context of a shape function at run time: reads a node's operands, sets its outputs' extents.
+class ShapeContext {
+ public:
+  using Dim = int64_t;
+
+  explicit ShapeContext(const KernelContext& context) : context_(context) {}
+
+  template <class A>
+  const A& attributes() const {
+    return context_.attributes<A>();
+  }
+  int input_count() const { return context_.input_count(); }
+  int output_count() const { return context_.output_count(); }
+  bool has_input(int input) const { return context_.input(input).present(); }
+  DataType type(int input) const { return context_.input(input).type; }
+  int rank(int input) const { return context_.input(input).rank; }
+  /// Extent of an axis; 0 for an axis that the input lacks.
+  Dim dim(int input, int axis) const {
+    return axis >= 0 && axis < rank(input) ? context_.input(input).extents[axis] : 0;
+  }
+  Shape<Dim> shape(int input) const {
+    Shape<Dim> result;
+    for (int32_t extent : context_.input(input).dims()) result.push(extent);
+    return result;
+  }
+
+  /// True if the elements of an input are known. Always so at run time; in the converter only for
+  /// constants and for what is computed from extents.
+  bool has_values(int input) const { return context_.input(input).data != nullptr; }
+  /// Number of elements of an integer or float input whose values are read.
+  int64_t value_count(int input) const { return context_.input(input).count(); }
+  /// Element `index` of an integer (int32, int64, uint8, bool) input. In the converter an element
+  /// that is not known is an expression without bounds.
+  Dim value(int input, int64_t index) const;
+  /// Element `index` of a float, float16 or double input. REQUIRES: has_values(input).
+  double real_value(int input, int64_t index) const;
+
+  /// Declares the type (used by the converter only) and the extents of an output. Fails beyond the
+  /// planned maximum. An output that the node leaves out is ignored.
+  Status set_output(int output, DataType type, const Shape<Dim>& shape);
+
+  /// Common extent of two broadcast axes (equal, or one of them 1).
+  Status broadcast(Dim a, Dim b, Dim& result, int operand, int axis) const {
+    if (a == b || b == 1) {
+      result = a;
+    } else if (a == 1) {
+      result = b;
+    } else {
+      return fail(Code::kWrongExtent, "extent does not broadcast", a, b, operand, axis);
+    }
+    return {};
+  }
+  Status require_equal(Dim expected, Dim found, const char* what, int operand, int axis = -1) const {
+    return expected == found ? Status()
+                             : fail(Code::kWrongExtent, what, expected, found, operand, axis);
+  }
+  Status require_at_least(Dim minimum, Dim found, const char* what, int operand,
+                          int axis = -1) const {
+    return found >= minimum ? Status()
+                            : fail(Code::kWrongExtent, what, minimum, found, operand, axis);
+  }
+  /// Reports that the node contradicts its specification. `what` must be a string literal.
+  Status fail(Code code, const char* what, int64_t expected = 0, int64_t found = 0,
+              int operand = -1, int axis = -1) const {
+    return context_.fail(code, what, expected, found, operand, axis);
+  }
+
+ private:
+  const KernelContext& context_;
+};
+
+/// Key of an operator's shape function in a plan.
+template <class Op>
+constexpr uint64_t shape_key() {
+  return kernel_key(KernelId{Op::name, "shape", {}, 1});
+}
+
+/// The run-time entry of operator Op's shape function, for `shape_set`.
+template <class Op>
+constexpr ShapeFunction shape_function_of() {
+  return {shape_key<Op>(), [](const KernelContext& context) {
+            if constexpr (requires { typename Op::Attributes; }) {
+              if (!context.has_attributes<typename Op::Attributes>()) {
+                return context.fail(Code::kCorruptPlan, "attribute bytes",
+                                    sizeof(typename Op::Attributes), context.attribute_bytes());
+              }
+            }
+            ShapeContext shapes(context);
+            return Op::infer(shapes);
+          }};
+}
+
+namespace internal {
+template <class... Ops>
+inline constexpr auto shape_table =
+    sorted_by_key(std::array<ShapeFunction, sizeof...(Ops)>{shape_function_of<Ops>()...});
+}  // namespace internal
+
+/// A set of shape functions; combine it with `kernel_set<...>().with(shape_set<...>())`.
+template <class... Ops>
+constexpr KernelSet shape_set() {
+  static_assert(internal::keys_are_unique(internal::shape_table<Ops...>),
+                "two operators in one shape_set have the same key");
+  return {{}, internal::shape_table<Ops...>};
+}
+
+}  // namespace intarsia

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Element types of tensors.
+//
+// The numbers of `DataType` are those of ONNX's TensorProto.DataType (onnx.proto, release 1.23) and
+// are part of the plan format: they never change. C++ element types map to them through
+// `data_type_of<T>`; types that C++ lacks (float16, bfloat16, 4-bit integers, ...) are stored as the
+// small structs below, which hold bits and convert to and from float explicitly.
+//
+// Everything here is a pure function or plain data: no state, any thread, no errors.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace intarsia {
+
+/// Element type of a tensor; values equal ONNX's TensorProto.DataType.
+enum class DataType : uint8_t {
+  kUndefined = 0,
+  kFloat = 1,
+  kUint8 = 2,
+  kInt8 = 3,
+  kUint16 = 4,
+  kInt16 = 5,
+  kInt32 = 6,
+  kInt64 = 7,
+  kString = 8,
+  kBool = 9,
+  kFloat16 = 10,
+  kDouble = 11,
+  kUint32 = 12,
+  kUint64 = 13,
+  kComplex64 = 14,
+  kComplex128 = 15,
+  kBfloat16 = 16,
+  kFloat8E4M3FN = 17,
+  kFloat8E4M3FNUZ = 18,
+  kFloat8E5M2 = 19,
+  kFloat8E5M2FNUZ = 20,
+  kUint4 = 21,
+  kInt4 = 22,
+  kFloat4E2M1 = 23,
+  kFloat8E8M0 = 24,
+  kUint2 = 25,
+  kInt2 = 26,
+};
+
+/// Highest number that `DataType` defines.
+inline constexpr uint8_t kLastDataType = 26;
+
+/// Bits that one element occupies in memory; 0 for kUndefined and for numbers outside the
+/// enumeration. Sub-byte elements are packed, the first element in the low bits (as in ONNX's
+/// raw_data). A string element is a pair of 32-bit fields (offset and length).
+constexpr int element_bits(DataType type) {
+  constexpr uint8_t kBits[kLastDataType + 1] = {0,  32, 8,  8,   16, 16, 32, 64, 64,
+                                                8,  16, 64, 32,  64, 64, 128, 16, 8,
+                                                8,  8,  8,  4,   4,  4,  8,  2,  2};
+  const auto index = static_cast<uint8_t>(type);
+  return index <= kLastDataType ? kBits[index] : 0;
+}
+
+/// Bytes that `count` elements occupy. REQUIRES: count >= 0 and count * element_bits < 2^63.
+constexpr int64_t byte_size(DataType type, int64_t count) {
+  return (count * element_bits(type) + 7) / 8;
+}
+
+/// IEEE 754 binary16, stored as its bits.
+struct Float16 {
+  uint16_t bits = 0;
+
+  Float16() = default;
+  /// Rounds to nearest, ties to even; overflow gives infinity.
+  explicit constexpr Float16(float value);
+  explicit constexpr operator float() const;
+  static constexpr Float16 from_bits(uint16_t bits) {
+    Float16 result;
+    result.bits = bits;
+    return result;
+  }
+};
+
+/// The upper half of an IEEE 754 binary32, stored as its bits.
+struct BFloat16 {
+  uint16_t bits = 0;
+
+  BFloat16() = default;
+  /// Rounds to nearest, ties to even; NaN stays NaN.
+  explicit constexpr BFloat16(float value);
+  explicit constexpr operator float() const {
+    return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+  }
+};
+
+constexpr BFloat16::BFloat16(float value) {
+  const uint32_t word = std::bit_cast<uint32_t>(value);
+  const bool nan = (word & 0x7fffffffu) > 0x7f800000u;
+  bits = nan ? static_cast<uint16_t>((word >> 16) | 0x40u)
+             : static_cast<uint16_t>((word + 0x7fffu + ((word >> 16) & 1u)) >> 16);
+}
+
+constexpr Float16::Float16(float value) {
+  const uint32_t word = std::bit_cast<uint32_t>(value);
+  const auto sign = static_cast<uint16_t>((word >> 16) & 0x8000u);
+  const uint32_t magnitude = word & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) {  // NaN: keep it quiet and keep the top of the payload
+    bits = static_cast<uint16_t>(sign | 0x7e00u | ((magnitude >> 13) & 0x1ffu));
+  } else if (magnitude >= 0x47800000u) {  // 2^16 and above
+    bits = static_cast<uint16_t>(sign | 0x7c00u);
+  } else if (magnitude >= 0x38800000u) {  // normal: rebias, then round; a carry may reach infinity
+    const uint32_t rebiased = magnitude - 0x38000000u;
+    bits = static_cast<uint16_t>(sign | ((rebiased + 0xfffu + ((rebiased >> 13) & 1u)) >> 13));
+  } else if (magnitude > 0x33000000u) {  // subnormal
+    const int shift = 126 - static_cast<int>(magnitude >> 23);
+    const uint32_t mantissa = (magnitude & 0x7fffffu) | 0x800000u;
+    const uint32_t half = (1u << (shift - 1)) - 1u + ((mantissa >> shift) & 1u);
+    bits = static_cast<uint16_t>(sign | ((mantissa + half) >> shift));
+  } else {
+    bits = sign;
+  }
+}
+
+constexpr Float16::operator float() const {
+  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000u) << 16;
+  const uint32_t exponent = (bits >> 10) & 0x1fu;
+  uint32_t mantissa = bits & 0x3ffu;
+  if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
+  if (exponent != 0) return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
+  const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;  // zero and subnormals, exact
+  return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(magnitude));
+}
+
+/// The `DataType` of a C++ element type; kUndefined for types that are none.
+template <class T>
+inline constexpr DataType data_type_of = DataType::kUndefined;
+template <>
+inline constexpr DataType data_type_of<float> = DataType::kFloat;
+template <>
+inline constexpr DataType data_type_of<double> = DataType::kDouble;
+template <>
+inline constexpr DataType data_type_of<Float16> = DataType::kFloat16;
+template <>
+inline constexpr DataType data_type_of<BFloat16> = DataType::kBfloat16;
+template <>
+inline constexpr DataType data_type_of<bool> = DataType::kBool;
+template <>
+inline constexpr DataType data_type_of<int8_t> = DataType::kInt8;
+template <>
+inline constexpr DataType data_type_of<uint8_t> = DataType::kUint8;
+template <>
+inline constexpr DataType data_type_of<int16_t> = DataType::kInt16;
+template <>
+inline constexpr DataType data_type_of<uint16_t> = DataType::kUint16;
+template <>
+inline constexpr DataType data_type_of<int32_t> = DataType::kInt32;
+template <>
+inline constexpr DataType data_type_of<uint32_t> = DataType::kUint32;
+template <>
+inline constexpr DataType data_type_of<int64_t> = DataType::kInt64;
+template <>
+inline constexpr DataType data_type_of<uint64_t> = DataType::kUint64;
+template <class T>
+inline constexpr DataType data_type_of<const T> = data_type_of<T>;
+
+}  // namespace intarsia

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Merging of axes for broadcasting, and the checks of element-wise kernels. See binary_broadcast.h.
+#include "kernels_cpu/binary_broadcast.h"
+
+namespace intarsia::cpu {
+namespace {
+
+Status check_operand(const KernelContext& context, const TensorView& view, int operand,
+                     KernelType type) {
+  if (!view.present()) return context.fail(Code::kInvalidValue, "operand is absent", 1, 0, operand);
+  if (!type.accepts(view.type)) {
+    return context.fail(Code::kWrongType, "element type", type.code,
+                        static_cast<int64_t>(view.type), operand);
+  }
+  if (view.rank > kMaxRank) {
+    return context.fail(Code::kWrongRank, "rank", kMaxRank, view.rank, operand);
+  }
+  return {};
+}
+
+}  // namespace
+
+BroadcastLoop::BroadcastLoop(const TensorView& output, std::span<const TensorView* const> inputs) {
+  int merged = 0;                   // axes so far, innermost first
+  int64_t dense[kMaxInputs] = {1, 1, 1};  // elements of each input inside the current axis
+  for (int axis = output.rank - 1; axis >= 0; --axis) {
+    const int64_t extent = output.extents[axis];
+    count *= extent;
+    if (extent == 1) continue;
+    int64_t steps[kMaxInputs] = {};
+    bool joins = merged > 0;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const int own = axis - (output.rank - inputs[i]->rank);
+      const bool moves = own >= 0 && inputs[i]->extents[own] != 1;
+      steps[i] = moves ? dense[i] : 0;
+      if (moves) dense[i] *= extent;
+      if (joins) joins = steps[i] == strides[i][merged - 1] * extents[merged - 1];
+    }
+    if (joins) {
+      extents[merged - 1] *= extent;
+      continue;
+    }
+    extents[merged] = extent;
+    for (int i = 0; i < kMaxInputs; ++i) strides[i][merged] = steps[i];
+    ++merged;
+  }
+  rank = merged > 0 ? merged : 1;
+  for (int low = 0, high = rank - 1; low < high; ++low, --high) {  // outermost first
+    const int64_t extent = extents[low];
+    extents[low] = extents[high];
+    extents[high] = extent;
+    for (auto& stride : strides) {
+      const int64_t step = stride[low];
+      stride[low] = stride[high];
+      stride[high] = step;
+    }
+  }
+}
+
+Status check_input(const KernelContext& context, int index, KernelType type) {
+  return check_operand(context, context.input(index), index, type);
+}
+
+Status check_output(const KernelContext& context, int index, KernelType type) {
+  return check_operand(context, context.output(index), context.input_count() + index, type);
+}
+
+Status check_same_extents(const KernelContext& context) {
+  const TensorView& x = context.input(0);
+  const TensorView& y = context.output(0);
+  const int operand = context.input_count();
+  if (x.rank != y.rank) {
+    return context.fail(Code::kWrongRank, "rank of the output", x.rank, y.rank, operand);
+  }
+  for (int axis = 0; axis < x.rank; ++axis) {
+    if (x.extents[axis] != y.extents[axis]) {
+      return context.fail(Code::kWrongExtent, "extent of the output", x.extents[axis],
+                          y.extents[axis], operand, axis);
+    }
+  }
+  return {};
+}
+
+Status check_broadcast(const KernelContext& context) {
+  const TensorView& y = context.output(0);
+  for (int i = 0; i < context.input_count(); ++i) {
+    const TensorView& x = context.input(i);
+    if (!x.present()) continue;
+    if (x.rank > y.rank) {
+      return context.fail(Code::kWrongRank, "rank of an input that is broadcast", y.rank, x.rank,
+                          i);
+    }
+    for (int axis = 0; axis < x.rank; ++axis) {
+      const int32_t extent = y.extents[y.rank - x.rank + axis];
+      if (x.extents[axis] != extent && x.extents[axis] != 1) {
+        return context.fail(Code::kWrongExtent, "extent does not broadcast to the output", extent,
+                            x.extents[axis], i, axis);
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels_cpu/concat.h"
+
+#include "core/operators/movement.h"
+#include "kernels_cpu/movement_check.h"
+#include "kernels_cpu/strided_copy.h"
+#include "kernels_cpu/width_instances.h"
+
+namespace intarsia::cpu {
+
+template <class T>
+Status Concat<T>::check(const KernelContext& context) {
+  if (context.input_count() < 1 || context.output_count() != 1) {
+    return context.fail(Code::kCorruptPlan, "operands", 2,
+                        context.input_count() + context.output_count());
+  }
+  if (Status s = check_attributes_present<ConcatAttributes>(context); !s) return s;
+  if (Status s = check_all_operands(context, kernel_type_of<T>); !s) return s;
+  return check_extents<ops::Concat>(context);
+}
+
+template <class T>
+Status Concat<T>::run(const KernelContext& context) {
+  using E = typename T::Element;
+  const TensorView& y = context.output(0);
+  int axis = context.attributes<ConcatAttributes>().axis;
+  if (axis < 0) axis += y.rank;
+  const int64_t outer = span_count(y, 0, axis);
+  const int64_t inner = span_count(y, axis + 1, y.rank);
+  const int64_t row = y.extents[axis] * inner;
+  E* out = y.as<E>();
+  for (int i = 0; i < context.input_count(); ++i) {
+    const TensorView& x = context.input(i);
+    const int64_t part = x.extents[axis] * inner;
+    StridedCopy copy;
+    copy.add(outer, row, part);
+    copy.add(part, 1, 1);
+    strided_copy(context, copy, out, x.as<const E>());
+    out += part;
+  }
+  return {};
+}
+
+INTARSIA_FOR_WIDTHS(Concat);
+
+}  // namespace intarsia::cpu

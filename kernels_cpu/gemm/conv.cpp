@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See conv.h. Three ways to the same blocks (block.h):
+//   1 x 1, stride 1     a matrix product; pixels are rows.
+//   few input channels  the input rows of a block are copied with their padding ("strip"), so that
+//                       the kernel_w * in_c operands of a kernel row are one run: a tap per row.
+//   anything else       a tap per kernel element; rows are pointers to pixels, or to zeros.
+#include "kernels_cpu/gemm/conv.h"
+
+#include <cstring>
+
+#include "kernels_cpu/gemm/block.h"
+#include "kernels_cpu/gemm/gemm.h"
+#include "kernels_cpu/gemm/pack.h"
+
+namespace intarsia::cpu {
+namespace {
+
+// Row pointers of a block take at most about 64 KiB.
+constexpr int64_t kMaxRowPointers = 8192;
+// With at most this many channels a tap of its own is too short.
+constexpr int64_t kMaxStripChannels = 8;
+
+constexpr int64_t min(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+constexpr int64_t max(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+constexpr int64_t ceil_div(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
+bool is_matrix_product(const ConvShape& s) {
+  return s.kernel_h == 1 && s.kernel_w == 1 && s.stride_h == 1 && s.stride_w == 1 &&
+         s.pad_top == 0 && s.pad_left == 0 && s.groups == 1 && s.out_h == s.in_h &&
+         s.out_w == s.in_w;
+}
+
+GemmShape product_shape(const ConvShape& s) {
+  return {s.batch * s.out_h * s.out_w, s.out_c, s.in_c};
+}
+
+// The division of a convolution. A block is a run of output pixels of one image, in row-major
+// order; with strips it is either whole rows or a part of one row.
+struct Plan {
+  bool strip;
+  int64_t taps;
+  int64_t tap_k;  // Operands of a tap.
+  Blocking blocking;
+  int64_t column_blocks;  // n_blocks of all groups.
+  int64_t row_columns;    // Strips: columns of a block, and blocks that a row is cut into.
+  int64_t row_parts;
+  int64_t block_rows;  // Strips: output rows of a block.
+  int64_t strip_h;
+  int64_t strip_pitch;  // Floats of a row of the strip.
+};
+
+Plan make_plan(const ConvShape& s) {
+  Plan p{};
+  const int64_t channels = s.in_c / s.groups;
+  p.strip = s.groups == 1 && s.in_c <= kMaxStripChannels && s.kernel_w > 1 && s.dilation_w == 1;
+  p.taps = p.strip ? s.kernel_h : s.kernel_h * s.kernel_w;
+  p.tap_k = p.strip ? s.kernel_w * s.in_c : channels;
+  const int64_t most = min(kMaxBlockRows, max(kMaxRowPointers / p.taps, kMaxTileRows));
+  p.blocking = choose_blocking(s.out_h * s.out_w, s.out_c / s.groups, p.taps * p.tap_k,
+                               s.in_h * s.in_w * channels, most);
+  if (s.groups > 1) p.blocking.columns_first = true;
+  if (p.strip) {
+    const int64_t most_columns = p.blocking.m_block;
+    p.row_parts = ceil_div(s.out_w, most_columns);
+    p.row_columns = ceil_div(s.out_w, p.row_parts);
+    p.block_rows = p.row_parts > 1 ? 1 : most_columns / s.out_w;
+    p.blocking.m_block = p.block_rows * p.row_columns;
+    p.blocking.m_blocks = ceil_div(s.out_h, p.block_rows) * p.row_parts;
+    p.strip_h = (p.block_rows - 1) * s.stride_h + (s.kernel_h - 1) * s.dilation_h + 1;
+    p.strip_pitch = ((p.row_columns - 1) * s.stride_w + s.kernel_w) * s.in_c;
+  }
+  p.column_blocks = s.groups * p.blocking.n_blocks;
+  return p;
+}
+
+// Pixels [begin, end) of block `i`.
+struct Run {
+  int64_t begin;
+  int64_t end;
+};
+
+Run block_run(const ConvShape& s, const Plan& p, int64_t i) {
+  if (!p.strip) {
+    const int64_t begin = i * p.blocking.m_block;
+    return {begin, min(begin + p.blocking.m_block, s.out_h * s.out_w)};
+  }
+  const int64_t y = i / p.row_parts * p.block_rows;
+  const int64_t x = i % p.row_parts * p.row_columns;
+  if (p.row_parts == 1) return {y * s.out_w, min(y + p.block_rows, s.out_h) * s.out_w};
+  return {y * s.out_w + x, y * s.out_w + min(x + p.row_columns, s.out_w)};
+}
+
+// Row pointers of a run: rows[tap * pitch + pixel].
+void point_rows(const ConvShape& s, const float* image, const float* zeros, Run run,
+                int64_t row_pitch, const float** rows) {
+  for (int64_t m = run.begin; m < run.end;) {
+    const int64_t y = m / s.out_w;
+    const int64_t x = m % s.out_w;
+    const int64_t count = min(run.end - m, s.out_w - x);
+    const float** tap = rows + (m - run.begin);
+    for (int64_t i = 0; i < s.kernel_h; ++i) {
+      const int64_t in_y = y * s.stride_h - s.pad_top + i * s.dilation_h;
+      const bool row_inside = in_y >= 0 && in_y < s.in_h;
+      for (int64_t j = 0; j < s.kernel_w; ++j, tap += row_pitch) {
+        int64_t in_x = x * s.stride_w - s.pad_left + j * s.dilation_w;
+        for (int64_t q = 0; q < count; ++q, in_x += s.stride_w) {
+          const bool inside = row_inside && in_x >= 0 && in_x < s.in_w;
+          tap[q] = inside ? image + (in_y * s.in_w + in_x) * s.in_pitch : zeros;
+        }
+      }
+    }
+    m += count;
+  }
+}
+
+// Copies what a run reads into the strip, with its padding, and points rows into it.
+void copy_strip(const ConvShape& s, const Plan& p, const float* image, Run run, float* strip,
+                const float** rows) {
+  const int64_t first_y = run.begin / s.out_w;
+  const int64_t first_x = run.begin % s.out_w;
+  const int64_t out_rows = ceil_div(run.end - first_y * s.out_w, s.out_w);
+  const int64_t columns = min(run.end - run.begin, s.out_w - first_x);
+  const int64_t height = (out_rows - 1) * s.stride_h + (s.kernel_h - 1) * s.dilation_h + 1;
+  const int64_t width = (columns - 1) * s.stride_w + s.kernel_w;
+  const int64_t in_y0 = first_y * s.stride_h - s.pad_top;
+  const int64_t in_x0 = first_x * s.stride_w - s.pad_left;
+  const int64_t left = min(max(-in_x0, 0), width);
+  const int64_t right = max(min(s.in_w - in_x0, width), left);
+  const int64_t pixel_bytes = s.in_c * static_cast<int64_t>(sizeof(float));
+  for (int64_t i = 0; i < height; ++i) {
+    float* to = strip + i * p.strip_pitch;
+    const int64_t in_y = in_y0 + i;
+    if (in_y < 0 || in_y >= s.in_h) {
+      std::memset(to, 0, static_cast<size_t>(width * pixel_bytes));
+      continue;
+    }
+    const float* from = image + (in_y * s.in_w + in_x0 + left) * s.in_pitch;
+    std::memset(to, 0, static_cast<size_t>(left * pixel_bytes));
+    std::memset(to + right * s.in_c, 0, static_cast<size_t>((width - right) * pixel_bytes));
+    if (s.in_pitch == s.in_c) {
+      std::memcpy(to + left * s.in_c, from, static_cast<size_t>((right - left) * pixel_bytes));
+    } else {
+      for (int64_t x = left; x < right; ++x, from += s.in_pitch) {
+        for (int64_t c = 0; c < s.in_c; ++c) to[x * s.in_c + c] = from[c];
+      }
+    }
+  }
+  for (int64_t i = 0; i < s.kernel_h; ++i) {
+    const float** tap = rows + i * p.blocking.m_block;
+    for (int64_t y = 0; y < out_rows; ++y) {
+      const float* from = strip + (y * s.stride_h + i * s.dilation_h) * p.strip_pitch;
+      for (int64_t x = 0; x < columns; ++x) *tap++ = from + x * s.stride_w * s.in_c;
+    }
+  }
+}
+
+size_t align(size_t bytes) {
+  return (bytes + 63) / 64 * 64;
+}
+
+size_t row_table_bytes(const Plan& p) {
+  return align(static_cast<size_t>(p.taps * p.blocking.m_block) * sizeof(float*));
+}
+
+size_t scratch_floats(const ConvShape& s, const Plan& p) {
+  return static_cast<size_t>(p.strip ? p.strip_h * p.strip_pitch : s.in_c);
+}
+
+bool is_empty(const ConvShape& s) {
+  return s.batch <= 0 || s.out_h <= 0 || s.out_w <= 0 || s.out_c <= 0;
+}
+
+}  // namespace
+
+int64_t conv_units(const ConvShape& shape) {
+  if (is_empty(shape)) return 0;
+  if (is_matrix_product(shape)) return gemm_units(product_shape(shape));
+  const Plan p = make_plan(shape);
+  return shape.batch * p.blocking.m_blocks * p.column_blocks;
+}
+
+size_t conv_workspace_bytes(const ConvShape& shape) {
+  if (is_empty(shape) || is_matrix_product(shape)) return 0;
+  const Plan p = make_plan(shape);
+  return row_table_bytes(p) + align(scratch_floats(shape, p) * sizeof(float));
+}
+
+void conv_run(const ConvArgs& args, int64_t begin, int64_t end, void* workspace) {
+  const ConvShape& s = args.shape;
+  if (begin >= end) return;
+  if (is_matrix_product(s)) {
+    gemm_run({product_shape(s), args.input, s.in_pitch, args.weights, args.output, s.out_pitch,
+              args.bias, args.residual, args.residual_pitch, args.activation, args.kernels},
+             begin, end);
+    return;
+  }
+  const Plan p = make_plan(s);
+  const int64_t channels = s.in_c / s.groups;
+  const int64_t group_n = s.out_c / s.groups;
+  const auto rows = static_cast<const float**>(workspace);
+  const auto scratch = reinterpret_cast<float*>(static_cast<char*>(workspace) + row_table_bytes(p));
+  if (!p.strip) std::memset(scratch, 0, scratch_floats(s, p) * sizeof(float));
+
+  Block block{};
+  block.kernels = args.kernels;
+  block.rows = rows;
+  block.row_pitch = p.blocking.m_block;
+  block.taps = p.taps;
+  block.k = p.tap_k;
+  block.c_pitch = s.out_pitch;
+  block.residual_pitch = args.residual_pitch;
+  block.activation = args.activation;
+  const int64_t units_per_image = p.blocking.m_blocks * p.column_blocks;
+  int64_t rows_of = -1;  // The block of pixels that `rows` describes.
+  Run run{};
+  for (int64_t unit = begin; unit < end; ++unit) {
+    const int64_t image = unit / units_per_image;
+    const int64_t i = unit % units_per_image;
+    const bool by_columns = p.blocking.columns_first;
+    const int64_t fast = by_columns ? p.column_blocks : p.blocking.m_blocks;
+    const int64_t row_block = by_columns ? i / fast : i % fast;
+    const int64_t column_block = by_columns ? i % fast : i / fast;
+    const int64_t group = column_block / p.blocking.n_blocks;
+    const int64_t n0 = column_block % p.blocking.n_blocks * p.blocking.n_block;
+    if (rows_of != image * p.blocking.m_blocks + row_block) {
+      rows_of = image * p.blocking.m_blocks + row_block;
+      run = block_run(s, p, row_block);
+      const float* input = args.input + image * s.in_h * s.in_w * s.in_pitch;
+      if (p.strip) {
+        copy_strip(s, p, input, run, scratch, rows);
+      } else {
+        point_rows(s, input, scratch, run, block.row_pitch, rows);
+      }
+    }
+    const int64_t k = p.taps * p.tap_k;
+    const int64_t pixel = image * s.out_h * s.out_w + run.begin;
+    const int64_t column = group * group_n + n0;
+    block.row_offset = group * channels;
+    block.m = run.end - run.begin;
+    block.n = min(p.blocking.n_block, group_n - n0);
+    block.b = args.weights + group * packed_floats(1, k, group_n) + n0 * k;
+    block.c = args.output + pixel * s.out_pitch + column;
+    block.bias = args.bias ? args.bias + column : nullptr;
+    block.residual = args.residual ? args.residual + pixel * args.residual_pitch + column : nullptr;
+    run_block(block);
+  }
+}
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// 2-D convolution in NHWC, f32: out[b][y][x][o] = act(bias[o] + residual[b][y][x][o] +
+//   sum over i, j, c of in[b][y * stride_h - pad_top + i * dilation_h][x * stride_w - pad_left +
+//   ...][c]
+//   * w[i][j][c][o]), zeros outside the image. A 1-D convolution has height 1.
+//
+// Pixels lie `pitch` floats apart, so channels may be a slice of a wider tensor. Weights are packed
+// by pack_conv. Units and bits as in gemm.h; the residual may be the output itself.
+#pragma once
+
+#include <cstddef>
+
+#include "kernels_cpu/gemm/microkernel.h"
+
+namespace intarsia::cpu {
+
+struct ConvShape {
+  int64_t batch = 1;
+  int64_t in_h = 1, in_w = 1, in_c = 0;     ///< in_c: channels of all groups.
+  int64_t out_h = 1, out_w = 1, out_c = 0;  ///< Padding at the bottom and right follows from these.
+  int64_t kernel_h = 1, kernel_w = 1;
+  int64_t stride_h = 1, stride_w = 1;
+  int64_t dilation_h = 1, dilation_w = 1;
+  int64_t pad_top = 0, pad_left = 0;
+  int64_t groups = 1;
+  int64_t in_pitch = 0;   ///< Floats from pixel to pixel, at least in_c.
+  int64_t out_pitch = 0;  ///< The same for the output.
+};
+
+struct ConvArgs {
+  ConvShape shape;
+  const float* input;
+  const float*
+      weights;  ///< packed_floats(groups, kernel_h * kernel_w * in_c / groups, out_c / groups)
+  float* output;
+  const float* bias = nullptr;      ///< [out_c], or null.
+  const float* residual = nullptr;  ///< Pixels residual_pitch floats apart, or null.
+  int64_t residual_pitch = 0;
+  ActivationSpec activation = {};
+  const Microkernels* kernels = nullptr;
+};
+
+/// Number of units; 0 if the output is empty.
+int64_t conv_units(const ConvShape& shape);
+
+/// Bytes of workspace that each concurrent call of conv_run needs, aligned to 64.
+size_t conv_workspace_bytes(const ConvShape& shape);
+
+/// Computes units [begin, end). The workspace's content is neither read nor kept between calls.
+void conv_run(const ConvArgs& args, int64_t begin, int64_t end, void* workspace);
+
+}  // namespace intarsia::cpu

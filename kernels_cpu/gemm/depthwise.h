@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Depthwise 2-D convolution in NHWC, f32, one output channel for each input channel; otherwise the
+// definition of conv.h with groups == in_c == out_c, without a residual.
+//
+// Weights are [kernel_h][kernel_w][channels] (pack_depthwise). Input and output must not overlap.
+// Units and bits as in gemm.h. No workspace.
+#pragma once
+
+#include "kernels_cpu/gemm/conv.h"
+
+namespace intarsia::cpu {
+
+/// REQUIRES: shape.groups == shape.in_c == shape.out_c.
+struct DepthwiseArgs {
+  ConvShape shape;
+  const float* input;
+  const float* weights;
+  float* output;
+  const float* bias = nullptr;  ///< [out_c], or null.
+  ActivationSpec activation = {};
+  const Microkernels* kernels = nullptr;
+};
+
+/// Number of units; 0 if the output is empty.
+int64_t depthwise_units(const ConvShape& shape);
+
+/// Computes units [begin, end).
+void depthwise_run(const DepthwiseArgs& args, int64_t begin, int64_t end);
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The depthwise micro-kernel of microkernel.h as a template.
+//
+// Channel vectors outside, then output rows, then groups of pixels: the weights of a vector stay in
+// registers, and its input rows, one cache line for each pixel, in the first cache level. Where
+// taps and stride are compile-time constants, the pixels of a group share the columns under their
+// windows. Columns outside the image are left out. Included by kernels_<isa>.cpp only; for `Vec`
+// see tile.h.
+#pragma once
+
+#include "kernels_cpu/gemm/tile.h"
+
+namespace intarsia::cpu {
+
+/// Columns [begin, end) under the windows of a group, counted from its first, that are in the
+/// image.
+struct DepthwiseColumns {
+  int begin;
+  int end;
+};
+
+/// The part inside [0, width) of `count` columns, `dilation` apart, the first at `start`.
+template <class Vec>
+INTARSIA_INLINE DepthwiseColumns columns_inside(int64_t start, int count, int64_t dilation,
+                                                int64_t width) {
+  DepthwiseColumns c{0, count};
+  while (c.begin < c.end && start + c.begin * dilation < 0) ++c.begin;
+  while (c.begin < c.end && start + (c.end - 1) * dilation >= width) --c.end;
+  return c;
+}
+
+/// One channel vector of all pixels of `s`, loaded and stored by the given functions. Rows and Cols
+/// taps, Stride columns from pixel to pixel; 0: known at run time only.
+template <class Vec, int Rows, int Cols, int Stride>
+struct DepthwiseVector {
+  using F = typename Vec::F;
+  using M = VecMath<Vec>;
+  static constexpr int kPixels = 8;
+
+  // The window's taps: pixels p < Pixels start at input + p * pixel_step. With Edge, or if Cols is
+  // 0, only the given columns exist.
+  template <int Pixels, bool Edge, class Load>
+  INTARSIA_INLINE static void accumulate(const DepthwiseBlock& s, const float* row,
+                                         const float* weights, const F (&held)[Rows * Cols + 1],
+                                         DepthwiseColumns columns, Load load, F (&acc)[Pixels]) {
+    const int64_t col_pitch = s.dilation * s.pixel_pitch;
+    if constexpr (Cols == 0) {
+      const int64_t pixel_step = s.stride * s.pixel_pitch;
+      for (int i = 0; i < s.rows; ++i, row += s.row_pitch, weights += s.weights_row_pitch) {
+        for (int j = columns.begin; j < columns.end; ++j) {
+          const F w = load(weights + j * s.weights_pitch);
+          INTARSIA_UNROLL
+          for (int p = 0; p < Pixels; ++p) acc[p] += load(row + p * pixel_step + j * col_pitch) * w;
+        }
+      }
+    } else {
+      const auto kernel_row = [&](const F* w) {
+        // Column q is under tap j of pixel p where q = p * Stride + j.
+        INTARSIA_UNROLL
+        for (int q = 0; q < (Pixels - 1) * Stride + Cols; ++q) {
+          if (Edge && (q < columns.begin || q >= columns.end)) continue;
+          const F v = load(row + q * col_pitch);
+          INTARSIA_UNROLL
+          for (int p = 0; p < Pixels; ++p) {
+            const int j = q - p * Stride;
+            if (j >= 0 && j < Cols) acc[p] += v * w[j];
+          }
+        }
+      };
+      if constexpr (Rows > 0) {
+        INTARSIA_UNROLL
+        for (int i = 0; i < Rows; ++i, row += s.row_pitch) kernel_row(held + i * Cols);
+      } else {
+        for (int i = 0; i < s.rows; ++i, row += s.row_pitch, weights += s.weights_row_pitch) {
+          F w[Cols];
+          INTARSIA_UNROLL
+          for (int j = 0; j < Cols; ++j) w[j] = load(weights + j * s.weights_pitch);
+          kernel_row(w);
+        }
+      }
+    }
+  }
+
+  template <class Load, class Store>
+  INTARSIA_INLINE static void run(const DepthwiseBlock& s, int64_t c, Load load, Store store) {
+    F held[Rows * Cols + 1];
+    INTARSIA_UNROLL
+    for (int i = 0; i < Rows * Cols; ++i) {
+      held[i] = load(s.weights + c + i / Cols * s.weights_row_pitch + i % Cols * s.weights_pitch);
+    }
+    const F bias = s.bias ? load(s.bias + c) : F{};
+    const F lower = M::splat(s.lower);
+    const F upper = M::splat(s.upper);
+    const auto group = [&](auto pixels, auto edge, int64_t y, int64_t x, DepthwiseColumns columns) {
+      constexpr int kCount = decltype(pixels)::value;
+      F acc[kCount];
+      INTARSIA_UNROLL
+      for (int p = 0; p < kCount; ++p) acc[p] = bias;
+      const float* row = s.input + y * s.input_step + (x * s.stride - s.pad_left) * s.pixel_pitch;
+      accumulate<kCount, decltype(edge)::value>(s, row + c, s.weights + c, held, columns, load,
+                                                acc);
+      float* output = s.output + y * s.output_row_pitch + x * s.output_pitch + c;
+      INTARSIA_UNROLL
+      for (int p = 0; p < kCount; ++p) {
+        store(output + p * s.output_pitch, M::min(M::max(acc[p], lower), upper));
+      }
+    };
+    const auto single_pixels = [&](int64_t y, int64_t begin, int64_t end) {
+      for (int64_t x = begin; x < end; ++x) {
+        const int64_t start = x * s.stride - s.pad_left;
+        group(Constant<1>{}, Constant<1>{}, y, x,
+              columns_inside<Vec>(start, s.cols, s.dilation, s.width));
+      }
+    };
+    for (int64_t y = 0; y < s.height; ++y) {
+      if (s.pixels < kPixels) single_pixels(y, 0, s.pixels);
+      for (int64_t next = 0; s.pixels >= kPixels && next < s.pixels; next += kPixels) {
+        // The last group may overlap the one before: it stores the same results again.
+        const int64_t x = next + kPixels <= s.pixels ? next : s.pixels - kPixels;
+        const int64_t start = x * s.stride - s.pad_left;
+        const int64_t reach = (kPixels - 1) * s.stride + (s.cols - 1) * s.dilation;
+        if (start >= 0 && start + reach < s.width) {
+          group(Constant<kPixels>{}, Constant<0>{}, y, x, {0, s.cols});
+        } else if constexpr (Cols > 0) {
+          constexpr int kColumns = (kPixels - 1) * Stride + Cols;
+          group(Constant<kPixels>{}, Constant<1>{}, y, x,
+                columns_inside<Vec>(start, kColumns, s.dilation, s.width));
+        } else {
+          single_pixels(y, x, x + kPixels);
+        }
+      }
+    }
+  }
+
+  template <int Value>
+  struct Constant {
+    static constexpr int value = Value;
+  };
+};
+
+template <class Vec, int Rows, int Cols, int Stride>
+void depthwise_block(const DepthwiseBlock& s) {
+  using Vector = DepthwiseVector<Vec, Rows, Cols, Stride>;
+  for (int64_t c = 0; c < s.channels; c += Vec::kWidth) {
+    const int count = static_cast<int>(s.channels - c);
+    if (count >= Vec::kWidth) {
+      Vector::run(
+          s, c, [](const float* p) { return Vec::load(p); },
+          [](float* p, typename Vec::F v) { Vec::store(p, v); });
+    } else {
+      Vector::run(
+          s, c, [=](const float* p) { return Vec::load_part(p, count); },
+          [=](float* p, typename Vec::F v) { Vec::store_part(p, v, count); });
+    }
+    for (int64_t y = 0; s.post.kind != Activation::kNone && y < s.height; ++y) {
+      float* row = s.output + y * s.output_row_pitch + c;
+      activate_rows<Vec>(s.post, row, s.output_pitch, row, s.output_pitch, s.pixels,
+                         count < Vec::kWidth ? count : Vec::kWidth);
+    }
+  }
+}
+
+/// Microkernels::depthwise.
+template <class Vec>
+void depthwise(const DepthwiseBlock& s) {
+  const bool unit = s.stride == s.dilation;
+  const bool twice = s.stride == 2 * s.dilation;
+  if (s.cols == 3 && unit) {
+    return s.rows == 3 ? depthwise_block<Vec, 3, 3, 1>(s) : depthwise_block<Vec, 0, 3, 1>(s);
+  }
+  if (s.cols == 3 && twice) {
+    return s.rows == 3 ? depthwise_block<Vec, 3, 3, 2>(s) : depthwise_block<Vec, 0, 3, 2>(s);
+  }
+  if (s.cols == 5 && unit) return depthwise_block<Vec, 0, 5, 1>(s);
+  if (s.cols == 5 && twice) return depthwise_block<Vec, 0, 5, 2>(s);
+  if (s.cols == 7 && unit) return depthwise_block<Vec, 0, 7, 1>(s);
+  return depthwise_block<Vec, 0, 0, 0>(s);
+}
+
+}  // namespace intarsia::cpu

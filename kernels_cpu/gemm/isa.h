@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which instruction sets this build contains.
+//
+// `Isa` and `detect_isa` are public (intarsia/isa.h); `compiled_isa` lowers a choice to what was
+// compiled in. INTARSIA_WITH_AVX2 and INTARSIA_WITH_AVX512 are 1 on x86-64 unless the build sets
+// them to 0; the translation units of an instruction set that is left out are then empty.
+#pragma once
+
+#include "intarsia/isa.h"
+
+#if !defined(INTARSIA_WITH_AVX2)
+#if defined(__x86_64__)
+#define INTARSIA_WITH_AVX2 1
+#else
+#define INTARSIA_WITH_AVX2 0
+#endif
+#endif
+
+#if !defined(INTARSIA_WITH_AVX512)
+#if defined(__x86_64__)
+#define INTARSIA_WITH_AVX512 1
+#else
+#define INTARSIA_WITH_AVX512 0
+#endif
+#endif
+
+namespace intarsia::cpu {
+
+/// The best instruction set of this build that is not above `wanted`.
+constexpr Isa compiled_isa(Isa wanted) {
+  if (INTARSIA_WITH_AVX512 && wanted == Isa::kAvx512) return Isa::kAvx512;
+  if (INTARSIA_WITH_AVX2 && (wanted == Isa::kAvx2 || wanted == Isa::kAvx512)) return Isa::kAvx2;
+  return Isa::kPortable;
+}
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The f32 micro-kernels: one table of function pointers per instruction set.
+//
+// A tile computes C[rows x n] = act(init + sum over taps t of A_t[rows x k] * B_t[k x n]), where
+// init is bias + residual. A is given by row pointers, so a convolution needs neither im2col nor
+// code for its edges: a row that falls into the padding points at zeros. B is packed in panels of
+// 16 columns, [panel][tap][k][16], the same for every instruction set. Every element of C is one
+// chain of multiply-adds in the order of (tap, k): its value does not depend on the tiling. A tile
+// writes the valid columns of C and nothing else. The residual may be C itself.
+#pragma once
+
+#include <cstdint>
+
+#include "core/activation.h"
+#include "kernels_cpu/gemm/isa.h"
+
+namespace intarsia::cpu {
+
+/// Columns of a panel of packed weights.
+inline constexpr int kPanel = 16;
+
+/// The most rows that a tile of any instruction set has.
+inline constexpr int kMaxTileRows = 16;
+
+/// Operands of one tile. Pitches and offsets count floats (row_pitch: pointers).
+struct Tile {
+  const float* const* rows;  ///< Row r of tap t is rows[t * row_pitch + r] + row_offset.
+  int64_t row_pitch;
+  int64_t row_offset;
+  int64_t taps;
+  int64_t k;              ///< Length of a row, for each tap; at least 1.
+  const float* b;         ///< First panel, at the first tap.
+  const float* prefetch;  ///< taps * k lines from here on are fetched into the second cache level.
+  int64_t b_panel_pitch;  ///< From a panel to the next.
+  float* c;
+  int64_t c_pitch;
+  int64_t n;              ///< Valid columns, more than 16 * (panels - 1) of the kernel.
+  const float* bias;      ///< [n], or null.
+  const float* residual;  ///< [rows][n], or null.
+  int64_t residual_pitch;
+  float lower;  ///< Bounds of the result, applied in registers.
+  float upper;
+  ActivationSpec post;  ///< Applied to the stored tile; kNone, kRelu and kClip do nothing.
+};
+
+using TileFunction = void (*)(const Tile& tile);
+
+/// Tiles of one width: `by_rows[r - 1]` computes r rows.
+struct TileFamily {
+  int panels;
+  int max_rows;
+  const TileFunction* by_rows;
+};
+
+/// Output rows of a depthwise convolution that see the same kernel rows:
+/// out[y][x][c] = act(bias[c] + sum over i < rows, j < cols of
+///     input[y * input_step + i * row_pitch + (x * stride - pad_left + j * dilation) * pixel_pitch
+///     + c]
+///     * weights[i * weights_row_pitch + j * weights_pitch + c]),
+/// where input columns outside [0, width) count as zeros; the caller leaves out kernel rows that
+/// lie outside the image. Input and output must not overlap.
+struct DepthwiseBlock {
+  const float* input;  ///< Column 0 of the image row under the first kernel row.
+  int64_t input_step;
+  int64_t row_pitch;
+  int64_t pixel_pitch;
+  int64_t width;
+  int64_t stride;
+  int64_t dilation;
+  int64_t pad_left;
+  int rows;
+  int cols;
+  const float* weights;
+  int64_t weights_row_pitch;
+  int64_t weights_pitch;
+  const float* bias;  ///< [channels], or null.
+  float* output;
+  int64_t output_row_pitch;
+  int64_t output_pitch;
+  int64_t height;  ///< Output rows.
+  int64_t pixels;  ///< Of an output row.
+  int64_t channels;
+  float lower;
+  float upper;
+  ActivationSpec post;
+};
+
+/// The micro-kernels of one instruction set.
+struct Microkernels {
+  int mr;  ///< Rows of the main families, which are those with max_rows == mr.
+  int family_count;
+  const TileFamily* families;  ///< Widest first; the last has one panel and mr rows.
+  void (*depthwise)(const DepthwiseBlock& block);
+  /// y = act(x) for `rows` rows of n elements. x and y may be the same.
+  void (*activate)(const ActivationSpec& spec, const float* x, int64_t x_pitch, float* y,
+                   int64_t y_pitch, int64_t rows, int64_t n);
+};
+
+/// The table for `isa`, or for the best one of this build below it. Constant data.
+const Microkernels& microkernels(Isa isa);
+
+/// Splits an activation into bounds, applied in registers, and the rest, applied to stored results.
+struct Epilogue {
+  float lower;
+  float upper;
+  ActivationSpec post;
+};
+Epilogue make_epilogue(const ActivationSpec& spec);
+
+/// One definition per instruction set, in kernels_<isa>.cpp.
+extern const Microkernels kPortableMicrokernels;
+#if INTARSIA_WITH_AVX2
+extern const Microkernels kAvx2Microkernels;
+#endif
+#if INTARSIA_WITH_AVX512
+extern const Microkernels kAvx512Microkernels;
+#endif
+
+}  // namespace intarsia::cpu

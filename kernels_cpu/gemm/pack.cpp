@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See pack.h. The two functions that also run at run time move 16 columns at a time: rows of B as
+// they are, its transpose through 4 x 4 blocks in registers.
+#include "kernels_cpu/gemm/pack.h"
+
+#include <cstring>
+
+namespace intarsia::cpu {
+namespace {
+
+using Quad = float __attribute__((vector_size(16), aligned(4), may_alias));
+
+Quad load_quad(const float* p) {
+  return *reinterpret_cast<const Quad*>(p);
+}
+void store_quad(float* p, Quad v) {
+  *reinterpret_cast<Quad*>(p) = v;
+}
+
+// to[i * kPanel + j] = from[j * pitch + i] for i, j < 4.
+void transpose_quad(const float* from, int64_t pitch, float* to) {
+  const Quad a = load_quad(from);
+  const Quad b = load_quad(from + pitch);
+  const Quad c = load_quad(from + 2 * pitch);
+  const Quad d = load_quad(from + 3 * pitch);
+  const Quad ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+  const Quad ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  const Quad cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+  const Quad cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  store_quad(to, __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5));
+  store_quad(to + kPanel, __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7));
+  store_quad(to + 2 * kPanel, __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5));
+  store_quad(to + 3 * kPanel, __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7));
+}
+
+// One panel of `columns` columns, column j at from + j * column_pitch, element k at + k * k_pitch.
+void pack_panel(const float* from, int64_t column_pitch, int64_t k_pitch, int64_t k,
+                int64_t columns, float* to) {
+  for (int64_t i = 0; i < k; ++i, to += kPanel) {
+    for (int64_t j = 0; j < columns; ++j) to[j] = from[j * column_pitch + i * k_pitch];
+    for (int64_t j = columns; j < kPanel; ++j) to[j] = 0;
+  }
+}
+
+}  // namespace
+
+void pack_b(const float* b, int64_t pitch, int64_t k, int64_t n, float* packed) {
+  // Eight panels at a time: long enough runs of a row, few enough streams to write.
+  constexpr int64_t kStripe = 8 * kPanel;
+  const int64_t whole = n / kPanel * kPanel;
+  for (int64_t n0 = 0; n0 < whole; n0 += kStripe) {
+    const int64_t n1 = n0 + kStripe < whole ? n0 + kStripe : whole;
+    for (int64_t i = 0; i < k; ++i) {
+      for (int64_t j = n0; j < n1; j += kPanel) {
+        std::memcpy(packed + j * k + i * kPanel, b + i * pitch + j, kPanel * sizeof(float));
+      }
+    }
+  }
+  if (whole < n) pack_panel(b + whole, 1, pitch, k, n - whole, packed + whole * k);
+}
+
+void pack_b_transposed(const float* b, int64_t pitch, int64_t k, int64_t n, float* packed) {
+  for (int64_t j = 0; j < n; j += kPanel, packed += k * kPanel) {
+    const float* from = b + j * pitch;
+    int64_t i = 0;
+    if (n - j >= kPanel) {
+      for (; i + 4 <= k; i += 4) {
+        for (int q = 0; q < kPanel; q += 4) {
+          transpose_quad(from + q * pitch + i, pitch, packed + i * kPanel + q);
+        }
+      }
+    }
+    const int64_t columns = n - j < kPanel ? n - j : kPanel;
+    pack_panel(from + i, pitch, 1, k - i, columns, packed + i * kPanel);
+  }
+}
+
+void pack_conv(const float* weights, int64_t groups, int64_t n, int64_t channels, int64_t kernel_h,
+               int64_t kernel_w, float* packed) {
+  const int64_t taps = kernel_h * kernel_w;
+  const int64_t column_pitch = channels * taps;
+  for (int64_t g = 0; g < groups; ++g) {
+    for (int64_t j = 0; j < n; j += kPanel) {
+      const int64_t columns = n - j < kPanel ? n - j : kPanel;
+      const float* from = weights + (g * n + j) * column_pitch;
+      for (int64_t tap = 0; tap < taps; ++tap, packed += channels * kPanel) {
+        pack_panel(from + tap, column_pitch, taps, channels, columns, packed);
+      }
+    }
+  }
+}
+
+void pack_depthwise(const float* weights, int64_t channels, int64_t kernel_h, int64_t kernel_w,
+                    float* packed) {
+  const int64_t taps = kernel_h * kernel_w;
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    for (int64_t c = 0; c < channels; ++c) *packed++ = weights[c * taps + tap];
+  }
+}
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Packing of the second operand into panels of 16 columns, the same for every instruction set:
+//
+//   [group][panel][k][16],   panel p of a group holds its columns 16 p to 16 p + 15,
+//
+// the columns beyond the last one zero. For a convolution k runs over (kernel row, kernel column,
+// input channel of the group) and a column is an output channel. Converters pack weights offline;
+// MatMul of two computed operands packs at run time. No aliasing between source and destination.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels_cpu/gemm/microkernel.h"
+
+namespace intarsia::cpu {
+
+/// Panels that n columns take.
+constexpr int64_t panel_count(int64_t n) {
+  return (n + kPanel - 1) / kPanel;
+}
+
+/// Floats that packing takes. `k` is kernel height * width * input channels of a group for a
+/// convolution, `n` the columns of one group.
+constexpr int64_t packed_floats(int64_t groups, int64_t k, int64_t n) {
+  return groups * panel_count(n) * k * kPanel;
+}
+
+/// Packs B[k][n], rows `pitch` floats apart.
+void pack_b(const float* b, int64_t pitch, int64_t k, int64_t n, float* packed);
+
+/// Packs B given as its transpose, b[n][k], rows `pitch` floats apart.
+void pack_b_transposed(const float* b, int64_t pitch, int64_t k, int64_t n, float* packed);
+
+/// Packs convolution weights of ONNX, [groups * n][channels][kernel_h][kernel_w]: n output channels
+/// and `channels` input channels in each group.
+void pack_conv(const float* weights, int64_t groups, int64_t n, int64_t channels, int64_t kernel_h,
+               int64_t kernel_w, float* packed);
+
+/// Packs depthwise weights of ONNX, [channels][1][kernel_h][kernel_w], as [kernel_h][kernel_w]
+/// [channels]; takes as many floats as they are.
+void pack_depthwise(const float* weights, int64_t channels, int64_t kernel_h, int64_t kernel_w,
+                    float* packed);
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tile of microkernel.h as a template: R rows by P panels, all of it in registers.
+//
+// Included by kernels_<isa>.cpp only, which supply `Vec`, a local type (see vec_math.h):
+//   F, I                          vectors of kWidth floats and 32-bit integers
+//   load(p), store(p, v)          unaligned
+//   load_part(p, n), store_part(p, v, n)   the first n elements, n <= 0: none; the rest reads as 0
+#pragma once
+
+#include <cstdint>
+
+#include "kernels_cpu/gemm/microkernel.h"
+#include "kernels_cpu/gemm/vec_math.h"
+
+// Accumulator arrays live in registers only if every loop over them is unrolled.
+#if defined(__clang__)
+#define INTARSIA_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define INTARSIA_UNROLL _Pragma("GCC unroll 64")
+#endif
+
+namespace intarsia::cpu {
+
+template <class Vec, int R, int P>
+void tile(const Tile& t) {
+  using F = typename Vec::F;
+  constexpr int kWidth = Vec::kWidth;
+  constexpr int kParts = kPanel / kWidth;  // Vectors of a panel.
+  constexpr int kVectors = P * kParts;
+  const bool whole = t.n >= P * kPanel;
+  // Columns of vector v that exist; only the last panel can lack some.
+  const auto valid = [&](int v) { return static_cast<int>(t.n) - v * kWidth; };
+
+  F acc[R][kVectors];
+  INTARSIA_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    F bias{};
+    if (t.bias) {
+      const float* p = t.bias + v * kWidth;
+      bias = whole ? Vec::load(p) : Vec::load_part(p, valid(v));
+    }
+    INTARSIA_UNROLL
+    for (int r = 0; r < R; ++r) acc[r][v] = bias;
+  }
+  if (t.residual) {
+    INTARSIA_UNROLL
+    for (int r = 0; r < R; ++r) {
+      INTARSIA_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        const float* p = t.residual + r * t.residual_pitch + v * kWidth;
+        acc[r][v] += whole ? Vec::load(p) : Vec::load_part(p, valid(v));
+      }
+    }
+  }
+
+  const float* b = t.b;
+  const int64_t panel = t.b_panel_pitch;
+  const int64_t ahead = t.prefetch - t.b;
+  const float* const* rows = t.rows;
+  for (int64_t tap = t.taps; tap > 0; --tap, rows += t.row_pitch) {
+    // Rows are indexed from their end, so that the index also counts: one register less.
+    const float* a[R];
+    INTARSIA_UNROLL
+    for (int r = 0; r < R; ++r) a[r] = rows[r] + t.row_offset + t.k;
+    for (int64_t k = -t.k; k != 0; ++k, b += kPanel) {
+      if constexpr (R >= 4 && P <= 2) __builtin_prefetch(b + ahead, 0, 2);
+      F bv[kVectors];
+      INTARSIA_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        bv[v] = Vec::load(b + (v / kParts) * panel + (v % kParts) * kWidth);
+      }
+      INTARSIA_UNROLL
+      for (int r = 0; r < R; ++r) {
+        const F av = VecMath<Vec>::splat(a[r][k]);
+        INTARSIA_UNROLL
+        for (int v = 0; v < kVectors; ++v) acc[r][v] += av * bv[v];
+      }
+    }
+  }
+
+  using M = VecMath<Vec>;
+  const F lower = M::splat(t.lower);
+  const F upper = M::splat(t.upper);
+  INTARSIA_UNROLL
+  for (int r = 0; r < R; ++r) {
+    INTARSIA_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const F y = M::min(M::max(acc[r][v], lower), upper);
+      float* p = t.c + r * t.c_pitch + v * kWidth;
+      if (whole) {
+        Vec::store(p, y);
+      } else {
+        Vec::store_part(p, y, valid(v));
+      }
+    }
+  }
+  if (t.post.kind != Activation::kNone) {
+    const int64_t n = whole ? P * kPanel : t.n;
+    activate_rows<Vec>(t.post, t.c, t.c_pitch, t.c, t.c_pitch, R, n);
+  }
+}
+
+/// The family of P panels and 1 to R rows; R, up to kMaxTileRows, is a constant of the family.
+template <class Vec, int P, int R>
+struct TileTable {
+  template <int Row>
+  static constexpr TileFunction row() {
+    if constexpr (Row <= R) {
+      return &tile<Vec, Row, P>;
+    } else {
+      return nullptr;
+    }
+  }
+  static constexpr TileFunction kRows[kMaxTileRows] = {
+      row<1>(), row<2>(),  row<3>(),  row<4>(),  row<5>(),  row<6>(),  row<7>(),  row<8>(),
+      row<9>(), row<10>(), row<11>(), row<12>(), row<13>(), row<14>(), row<15>(), row<16>()};
+  static constexpr TileFamily kFamily{P, R, kRows};
+};
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// exp, expm1, tanh, sigmoid, softplus and GELU on vectors, in float arithmetic.
+//
+// exp(x) = 2^n * (1 + p), n = round(x / ln 2), p = expm1(x - n ln 2) by a minimax polynomial (error
+// 1.4e-8); the other functions are written so that nothing cancels. Relative error of all of them
+// is below 1e-6 wherever the result is a normal number. NaN gives NaN.
+//
+// `Vec` is a type local to the including file, so every instance has internal linkage: a file that
+// is compiled for one instruction set cannot leak its code into another.
+#pragma once
+
+#include "core/activation.h"
+
+#define INTARSIA_INLINE [[gnu::always_inline]] inline
+
+namespace intarsia::cpu {
+
+template <class Vec>
+struct VecMath {
+  using F = typename Vec::F;
+  using I = typename Vec::I;
+
+  INTARSIA_INLINE static F splat(float x) { return x - F{}; }  // x + F{} would lose -0.
+  INTARSIA_INLINE static F max(F x, F low) { return x < low ? low : x; }
+  INTARSIA_INLINE static F min(F x, F high) { return x > high ? high : x; }
+  INTARSIA_INLINE static F abs(F x) { return (F)((I)x & 0x7fffffff); }
+  INTARSIA_INLINE static F copy_sign(F magnitude, F sign) {
+    return (F)((I)magnitude | ((I)sign & (I{} + (-0x7fffffff - 1))));
+  }
+
+  // x = n ln 2 + r; returns expm1(r), and in `half` and `rest` two powers of two whose product is
+  // 2^n, so that n may reach beyond the exponents of normal numbers.
+  INTARSIA_INLINE static F reduce(F x, F& half, F& rest) {
+    x = min(max(x, splat(-104.0f)), splat(89.0f));
+    constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer.
+    const F shifted = x * 1.44269504f + kRound;
+    const F n = shifted - kRound;
+    const F r = (x - n * 0.693145752f) - n * 1.42860677e-6f;
+    const I integer = (I)shifted - (I)splat(kRound);
+    const I lower = integer >> 1;
+    half = (F)((lower + 127) << 23);
+    rest = (F)((integer - lower + 127) << 23);
+    F q = r * 0.00139476f + 0.00836724f;
+    q = q * r + 0.04166627f;
+    q = q * r + 0.16666538f;
+    q = q * r + 0.50000001f;
+    return r * r * q + r;
+  }
+
+  INTARSIA_INLINE static F exp(F x) {
+    F half, rest;
+    const F p = reduce(x, half, rest);
+    const F y = (half + half * p) * rest;
+    return x != x ? x : y;
+  }
+
+  INTARSIA_INLINE static F expm1(F x) {
+    F half, rest;
+    const F p = reduce(x, half, rest);
+    const F scale = half * rest;
+    const F y = scale * p + (scale - 1.0f);
+    return x != x ? x : y;
+  }
+
+  INTARSIA_INLINE static F sigmoid(F x) {
+    const F e = exp(-abs(x));
+    return (x < 0.0f ? e : splat(1.0f)) / (e + 1.0f);
+  }
+
+  INTARSIA_INLINE static F tanh(F x) {
+    const F e = expm1(-2.0f * abs(x));
+    return copy_sign(-e / (e + 2.0f), x);
+  }
+
+  // max(x, 0) + log1p(z), z = exp(-|x|); log1p(z) = 2 atanh(s), s = z / (z + 2) <= 1/3.
+  INTARSIA_INLINE static F softplus(F x) {
+    const F z = exp(-abs(x));
+    const F s = z / (z + 2.0f);
+    const F s2 = s * s;
+    F q = s2 * 0.14089168f + 0.13980302f;
+    q = q * s2 + 0.20012455f;
+    q = q * s2 + 0.33333157f;
+    const F log1p = 2.0f * (s + s * s2 * q);
+    return max(x, splat(0.0f)) + log1p;
+  }
+
+  // x * Phi(x). Phi(-|x|) = erfc(z) / 2, z = |x| / sqrt(2), erfc(z) = t * g(t) * exp(-z^2) with
+  // t = 1 / (1 + 0.3 z); g is a minimax polynomial (error 2e-8). What z^2 lost by rounding is put
+  // back.
+  INTARSIA_INLINE static F gelu(F x) {
+    const F z = min(abs(x), splat(20.0f));
+    const F t = 1.0f / (z * 0.212132034f + 1.0f);
+    F g = t * -0.129252389f + 0.484297968f;
+    g = g * t - 0.509765167f;
+    g = g * t + 0.544959312f;
+    g = g * t - 0.0928211753f;
+    g = g * t + 0.214179510f;
+    g = g * t + 0.148521706f;
+    g = g * t + 0.170690870f;
+    g = g * t + 0.169189357f;
+    const F high = (F)((I)z & ~0xfff);
+    const F square = z * z;
+    const F lost = (high * high - square) + (z - high) * (z + high);
+    const F tail = 0.5f * t * g * exp(square * -0.5f) * (1.0f - 0.5f * lost);
+    return x * (x < 0.0f ? tail : 1.0f - tail);
+  }
+
+  INTARSIA_INLINE static F gelu_tanh(F x) {
+    const F x3 = x * x * x;
+    return x * sigmoid(1.595769122f * (x + 0.044715f * x3));
+  }
+};
+
+/// y = act(x) for rows x n elements; see Microkernels::activate.
+template <class Vec, class Function>
+INTARSIA_INLINE void map_rows(const float* x, int64_t x_pitch, float* y, int64_t y_pitch,
+                              int64_t rows, int64_t n, Function function) {
+  constexpr int kWidth = Vec::kWidth;
+  for (int64_t r = 0; r < rows; ++r) {
+    const float* in = x + r * x_pitch;
+    float* out = y + r * y_pitch;
+    int64_t i = 0;
+    for (; i + kWidth <= n; i += kWidth) Vec::store(out + i, function(Vec::load(in + i)));
+    if (i < n) {
+      const int count = static_cast<int>(n - i);
+      Vec::store_part(out + i, function(Vec::load_part(in + i, count)), count);
+    }
+  }
+}
+
+template <class Vec>
+void activate_rows(const ActivationSpec& spec, const float* x, int64_t x_pitch, float* y,
+                   int64_t y_pitch, int64_t rows, int64_t n) {
+  using M = VecMath<Vec>;
+  using F = typename Vec::F;
+  const F alpha = M::splat(spec.alpha);
+  const F beta = M::splat(spec.beta);
+  const F zero = M::splat(0.0f);
+  const F one = M::splat(1.0f);
+  const auto map = [=](auto function) { map_rows<Vec>(x, x_pitch, y, y_pitch, rows, n, function); };
+  switch (spec.kind) {
+    case Activation::kNone:
+      return map([](F v) { return v; });
+    case Activation::kRelu:
+      return map([=](F v) { return M::max(v, zero); });
+    case Activation::kClip:
+      return map([=](F v) { return M::min(M::max(v, alpha), beta); });
+    case Activation::kLeakyRelu:
+      return map([=](F v) { return v < zero ? alpha * v : v; });
+    case Activation::kElu:
+      return map([=](F v) { return v < zero ? alpha * M::expm1(v) : v; });
+    case Activation::kSigmoid:
+      return map([](F v) { return M::sigmoid(v); });
+    case Activation::kTanh:
+      return map([](F v) { return M::tanh(v); });
+    case Activation::kHardSigmoid:
+      return map([=](F v) { return M::min(M::max(v * alpha + beta, zero), one); });
+    case Activation::kHardSwish:
+      return map([=](F v) { return v * M::min(M::max(v * 0.166666667f + 0.5f, zero), one); });
+    case Activation::kSilu:
+      return map([](F v) { return v * M::sigmoid(v); });
+    case Activation::kGelu:
+      return map([](F v) { return M::gelu(v); });
+    case Activation::kGeluTanh:
+      return map([](F v) { return M::gelu_tanh(v); });
+    case Activation::kSoftplus:
+      return map([](F v) { return M::softplus(v); });
+  }
+}
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels_cpu/lrn.h"
+
+#include <cmath>
+
+#include "core/operators/normalization.h"
+#include "kernels_cpu/accumulate.h"
+#include "kernels_cpu/moments.h"
+#include "kernels_cpu/operand_check.h"
+
+namespace intarsia::cpu {
+namespace {
+
+/// x^-beta. The exponent of AlexNet and GoogLeNet needs no pow.
+double inverse_power(double x, double beta) {
+  if (beta == 0.75) {
+    const double root = std::sqrt(x);
+    return 1 / (root * std::sqrt(root));
+  }
+  return std::pow(x, -beta);
+}
+
+}  // namespace
+
+template <class T>
+Status LRN<T>::check(const KernelContext& context) {
+  constexpr KernelType t = kernel_type_of<T>;
+  return check_operands<ops::Lrn>(context, {.inputs = {t}, .outputs = {t}});
+}
+
+template <class T>
+Status LRN<T>::run(const KernelContext& context) {
+  const auto& a = context.attributes<LrnAttributes>();
+  const TensorView& view = context.input(0);
+  const T* x = view.as<const T>();
+  T* y = context.output(0).as<T>();
+  const int64_t below = (a.size - 1) / 2;
+  const int64_t above = a.size / 2;
+  const double scale = static_cast<double>(a.alpha) / a.size;
+  const bool last = a.channels_last != 0;
+  const int64_t channels = view.extents[last ? view.rank - 1 : 1];
+  // Elements per image and channel; with channels innermost every pixel is an image of one pixel.
+  int64_t plane = 1;
+  for (int axis = 2; !last && axis < view.rank; ++axis) plane *= view.extents[axis];
+  int64_t images = 1;
+  for (int axis = 0; axis < (last ? view.rank - 1 : 1); ++axis) images *= view.extents[axis];
+
+  context.parallel_for(images * channels, [&](int64_t begin, int64_t end, int) {
+    for (int64_t unit = begin; unit < end; ++unit) {
+      const int64_t c = unit % channels;
+      const int64_t from = c > below ? c - below : 0;
+      const int64_t to = c + above < channels ? c + above : channels - 1;
+      const int64_t image = unit - c;
+      for (int64_t first = 0; first < plane; first += kLanes) {
+        const int64_t lanes = plane - first < kLanes ? plane - first : kLanes;
+        double squares[kLanes];
+        for (int64_t j = 0; j < lanes; ++j) squares[j] = 0;
+        for (int64_t i = from; i <= to; ++i) {
+          const T* row = x + (image + i) * plane + first;
+          for (int64_t j = 0; j < lanes; ++j) squares[j] += as_double(row[j]) * as_double(row[j]);
+        }
+        const int64_t at = unit * plane + first;
+        for (int64_t j = 0; j < lanes; ++j) {
+          const double factor = inverse_power(a.bias + scale * squares[j], a.beta);
+          y[at + j] = from_double<T>(as_double(x[at + j]) * factor);
+        }
+      }
+    }
+  });
+  return {};
+}
+
+template struct LRN<float>;
+template struct LRN<double>;
+template struct LRN<Float16>;
+template struct LRN<BFloat16>;
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One axis of a tensor, for kernels that treat each line along it by itself (Softmax, ArgMax,
+// CumSum): the tensor is [outer][length][inner]. Lines are handled in groups of up to kAxisLanes
+// neighbours, so that inner loops run over neighbouring elements.
+#pragma once
+
+#include <cstdint>
+
+#include "intarsia/kernel.h"
+
+namespace intarsia::cpu {
+
+inline constexpr int kAxisLanes = 16;
+
+struct AxisLoop {
+  int64_t outer = 1;
+  int64_t length = 1;
+  int64_t inner = 1;
+
+  /// REQUIRES: `axis_in_range`. A tensor of rank 0 is one line of one element.
+  AxisLoop(const TensorView& view, int64_t axis) {
+    if (axis < 0) axis += view.rank;
+    for (int i = 0; i < view.rank; ++i) {
+      (i < axis ? outer : i == axis ? length : inner) *= view.extents[i];
+    }
+  }
+
+  int64_t lines() const { return outer * inner; }
+
+  /// Calls body(first, line, lanes) for all lines, on the context's threads: `lanes` neighbouring
+  /// lines, the first of which has index `line` and starts at element `first`; the elements of a
+  /// line are `inner` apart.
+  template <class Body>
+  void for_lines(const KernelContext& context, const Body& body) const {
+    const int64_t groups = (inner + kAxisLanes - 1) / kAxisLanes;
+    context.parallel_for(outer * groups, [&](int64_t begin, int64_t end, int) {
+      for (int64_t unit = begin; unit < end; ++unit) {
+        const int64_t start = unit % groups * kAxisLanes;
+        const int64_t rest = inner - start;
+        body(unit / groups * length * inner + start, unit / groups * inner + start,
+             rest < kAxisLanes ? static_cast<int>(rest) : kAxisLanes);
+      }
+    });
+  }
+};
+
+/// True if `axis` names an axis of the tensor; of a tensor of rank 0, 0 and -1 do.
+inline bool axis_in_range(const TensorView& view, int64_t axis) {
+  const int rank = view.rank > 0 ? view.rank : 1;
+  return axis >= -rank && axis < rank;
+}
+
+}  // namespace intarsia::cpu

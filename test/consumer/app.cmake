@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# The program that every consumer builds, by whatever way it found Intarsia. The model is made by a
+# rule of the build, and its folder has a space in its name.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+set(model "${CMAKE_CURRENT_BINARY_DIR}/a folder/tiny.onnx")
+file(MAKE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/a folder")
+add_custom_command(OUTPUT "${model}"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_LIST_DIR}/make_model.py" "${model}"
+  DEPENDS "${CMAKE_CURRENT_LIST_DIR}/make_model.py"
+  VERBATIM)
+
+intarsia_add_model(tiny_model MODEL "${model}" NAME app::tiny
+  DIM batch=2..2 STATE total_next=total THREADS 1)
+add_executable(consumer "${CMAKE_CURRENT_LIST_DIR}/main.cpp")
+target_link_libraries(consumer PRIVATE tiny_model)

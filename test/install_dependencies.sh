@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs the Debian packages that Intarsia needs, and only those that are missing.
+#   test/install_dependencies.sh               building, examples, tests and checks (the test
+#                                              models need more: test/models/setup_env.sh)
+#   test/install_dependencies.sh --build-only  building and running the examples
+# Silent when everything is there. Needs root or sudo only when something is missing.
+set -euo pipefail
+
+build=(
+  cmake ninja-build g++ git ca-certificates
+  libflatbuffers-dev flatbuffers-compiler libeigen3-dev             # core, kernels_cpu
+  libprotobuf-dev protobuf-compiler                                 # converter
+  libcli11-dev nlohmann-json3-dev libfmt-dev                        # the command
+  python3 python3-venv alsa-utils                                   # examples: models, recorded voice
+)
+test=(
+  libgtest-dev libbenchmark-dev strace                              # unit tests, benchmarks
+  clang-format clang-tidy                                           # checks
+)
+
+case "${1:-}" in
+  "") packages=("${build[@]}" "${test[@]}") ;;
+  --build-only) packages=("${build[@]}") ;;
+  *)
+    echo "install_dependencies.sh: unknown option '$1'; the only option is --build-only" >&2
+    exit 2
+    ;;
+esac
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+  echo "install_dependencies.sh: this is not a Debian system (no apt-get). Install the" >&2
+  echo "equivalents of these Debian 12 packages by hand, then run test/run.sh --no-install:" >&2
+  echo "  ${packages[*]}" >&2
+  exit 1
+fi
+
+installed=$(dpkg-query --show --showformat='${db:Status-Status} ${Package}\n' "${packages[@]}" \
+  2>/dev/null || true)
+missing=()
+for package in "${packages[@]}"; do
+  grep --quiet --line-regexp --fixed-strings "installed $package" <<<"$installed" ||
+    missing+=("$package")
+done
+if [ ${#missing[@]} -eq 0 ]; then exit 0; fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  if ! command -v sudo >/dev/null; then
+    echo "install_dependencies.sh: these packages are missing: ${missing[*]}" >&2
+    echo "Installing them needs root, and there is no sudo. Run as root:" >&2
+    echo "  apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+  as_root=(sudo)
+fi
+
+echo "Installing ${#missing[@]} packages: ${missing[*]}"
+apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=3
+  -o DPkg::Lock::Timeout=300)
+"${apt[@]}" update
+"${apt[@]}" install --yes --no-install-recommends "${missing[@]}" >/dev/null

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs one kernel without a session: a node, its operands and its context are built by hand.
+//
+//     Node node;
+//     node.input<float>({2, 3}, values).input<int64_t>({1}, {1}).output<float>({2, 1});
+//     node.attributes(ReduceAttributes{});
+//     ASSERT_TRUE(node.run<cpu::ReduceSum<float>>().ok());
+//     EXPECT_EQ(node.result<float>(), expected);
+//
+// `run` calls `check` with null data pointers as the runtime does, then `workspace`, `create`, `run`
+// and `destroy` as far as the kernel has them. Every buffer lies between guard bytes, inputs must
+// come out as they went in, and the workspace starts out as NaN patterns: violations fail the test.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "intarsia/kernel.h"
+
+namespace intarsia::test {
+
+using Dims = std::vector<int32_t>;
+
+inline int64_t count_of(const Dims& dims) {
+  int64_t count = 1;
+  for (int32_t extent : dims) count *= extent;
+  return count;
+}
+
+/// Bytes, 64-byte aligned, between guard bytes.
+class GuardedBuffer {
+ public:
+  static constexpr size_t kGuard = 64;
+  static constexpr uint8_t kPattern = 0xa5;
+
+  explicit GuardedBuffer(size_t bytes = 0, uint8_t fill = 0xff)
+      : bytes_(bytes), storage_(bytes + 2 * kGuard + 64, kPattern) {
+    std::memset(data(), fill, bytes);
+  }
+  uint8_t* data() {
+    const auto address = reinterpret_cast<uintptr_t>(storage_.data()) + kGuard;
+    return storage_.data() + kGuard + (64 - address % 64) % 64;
+  }
+  size_t size() const { return bytes_; }
+  bool intact() {
+    const uint8_t* first = storage_.data();
+    const uint8_t* last = first + storage_.size();
+    const auto guard = [](uint8_t byte) { return byte == kPattern; };
+    return std::all_of<const uint8_t*>(first, data(), guard) &&
+           std::all_of<const uint8_t*>(data() + bytes_, last, guard);
+  }
+  std::vector<uint8_t> copy() { return {data(), data() + bytes_}; }
+
+ private:
+  size_t bytes_;
+  std::vector<uint8_t> storage_;
+};
+
+/// Threads that take small ranges in turn, so that ranges are uneven and their order varies.
+inline Parallel threads_of(int count) {
+  Parallel parallel;
+  parallel.threads = count;
+  parallel.self = reinterpret_cast<void*>(static_cast<intptr_t>(count));
+  parallel.run = [](void* self, int64_t total, void (*body)(void*, int64_t, int64_t, int),
+                    void* argument) {
+    std::atomic<int64_t> next{0};
+    const auto threads = static_cast<int>(reinterpret_cast<intptr_t>(self));
+    std::vector<std::thread> workers;
+    for (int thread = 0; thread < threads; ++thread) {
+      workers.emplace_back([&, thread] {
+        const int64_t step = thread + 1;
+        for (int64_t begin = next.fetch_add(step); begin < total; begin = next.fetch_add(step)) {
+          body(argument, begin, std::min(begin + step, total), thread);
+        }
+      });
+    }
+    for (std::thread& worker : workers) worker.join();
+  };
+  return parallel;
+}
+
+class Node {
+ public:
+  /// Appends an input. Elements are converted one by one, so a vector<bool> will do.
+  template <class T>
+  Node& input(const Dims& dims, const std::vector<T>& values) {
+    EXPECT_EQ(count_of(dims), static_cast<int64_t>(values.size()));
+    Operand operand = make_operand(data_type_of<T>, dims);
+    auto* data = reinterpret_cast<T*>(operand.buffer.data());
+    for (size_t i = 0; i < values.size(); ++i) data[i] = values[i];
+    inputs_.push_back(std::move(operand));
+    return *this;
+  }
+  Node& absent() {
+    inputs_.emplace_back();
+    return *this;
+  }
+  /// Appends an output; `dims` are the planned extents, the most that `resize_output` accepts.
+  template <class T>
+  Node& output(const Dims& dims) {
+    outputs_.push_back(make_operand(data_type_of<T>, dims));
+    return *this;
+  }
+  /// Output 0 takes over the memory of this input.
+  Node& in_place(int input) {
+    in_place_ = input;
+    return *this;
+  }
+  template <class A>
+  Node& attributes(const A& attributes) {
+    attributes_.resize((sizeof(A) + 7) / 8);
+    std::memcpy(attributes_.data(), &attributes, sizeof(A));
+    attribute_bytes_ = sizeof(A);
+    return *this;
+  }
+  Node& attribute_bytes(uint32_t bytes) {
+    attribute_bytes_ = bytes;
+    return *this;
+  }
+  Node& threads(int count) {
+    threads_ = count;
+    return *this;
+  }
+  Node& isa(Isa isa) {
+    isa_ = isa;
+    return *this;
+  }
+  /// The data of constant inputs is visible to `supports`, `workspace` and `check`.
+  Node& constant(int input) {
+    inputs_[static_cast<size_t>(input)].constant = true;
+    return *this;
+  }
+
+  template <class K>
+  Status check() {
+    bind(true);
+    if constexpr (requires { K::check(context_); }) return K::check(context_);
+    return {};
+  }
+
+  /// Runs the kernel; fails the test if it leaves its operands.
+  template <class K>
+  Status run() {
+    bind(true);
+    int64_t workspace = 0;
+    if constexpr (requires { K::workspace(context_); }) workspace = K::workspace(context_);
+    workspace_ = GuardedBuffer(static_cast<size_t>(workspace));
+    context_.workspace_ = reinterpret_cast<std::byte*>(workspace_.data());
+    context_.workspace_bytes_ = workspace_.size();
+    if constexpr (requires { K::check(context_); }) {
+      if (Status status = K::check(context_); !status) return status;
+    }
+    bind(false);
+    GuardedBuffer state(0);
+    if constexpr (requires { K::state_bytes; }) {
+      state = GuardedBuffer(static_cast<size_t>(K::state_bytes));
+    }
+    context_.state_ = state.data();
+    if constexpr (requires { K::create(context_); }) {
+      if (Status status = K::create(context_); !status) return status;
+    }
+    std::vector<std::vector<uint8_t>> before;
+    for (Operand& operand : inputs_) before.push_back(operand.buffer.copy());
+    const Status status = K::run(context_);
+    if constexpr (requires { K::destroy(context_); }) K::destroy(context_);
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      EXPECT_TRUE(inputs_[i].buffer.intact()) << "written outside input " << i;
+      if (static_cast<int>(i) == in_place_) continue;
+      EXPECT_EQ(inputs_[i].buffer.copy(), before[i]) << "input " << i << " changed";
+    }
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      EXPECT_TRUE(outputs_[i].buffer.intact()) << "written outside output " << i;
+    }
+    EXPECT_TRUE(workspace_.intact()) << "written outside the workspace";
+    EXPECT_TRUE(state.intact()) << "written outside the state";
+    return status;
+  }
+
+  /// Elements of an output, as many as its actual extents say.
+  template <class T>
+  std::vector<T> result(int output = 0) {
+    const Operand& operand = outputs_[static_cast<size_t>(output)];
+    const int64_t count = count_of(operand.dims);
+    const auto* data = views_[inputs_.size() + static_cast<size_t>(output)].as<const T>();
+    std::vector<T> values(static_cast<size_t>(count));
+    for (size_t i = 0; i < values.size(); ++i) values[i] = data[i];
+    return values;
+  }
+  /// The actual extents of an output.
+  const Dims& dims(int output = 0) const { return outputs_[static_cast<size_t>(output)].dims; }
+  const Diagnostic& diagnostic() const { return diagnostic_; }
+
+ private:
+  struct Operand {
+    DataType type = DataType::kUndefined;
+    Dims dims;
+    int64_t planned = 0;  // elements
+    bool constant = false;
+    GuardedBuffer buffer;
+  };
+
+  static Operand make_operand(DataType type, const Dims& dims) {
+    Operand operand;
+    operand.type = type;
+    operand.dims = dims;
+    operand.planned = count_of(dims);
+    operand.buffer = GuardedBuffer(static_cast<size_t>(byte_size(type, operand.planned)));
+    return operand;
+  }
+
+  TensorView view_of(Operand& operand, bool checking) {
+    TensorView view;
+    if (operand.type == DataType::kUndefined) return view;
+    view.type = operand.type;
+    view.rank = static_cast<uint8_t>(operand.dims.size());
+    view.extents = operand.dims.data();
+    view.data = checking && !operand.constant ? nullptr : operand.buffer.data();
+    return view;
+  }
+
+  void bind(bool checking) {
+    views_.clear();
+    for (Operand& operand : inputs_) views_.push_back(view_of(operand, checking));
+    for (Operand& operand : outputs_) views_.push_back(view_of(operand, checking));
+    if (in_place_ >= 0) {
+      views_[inputs_.size()].data = views_[static_cast<size_t>(in_place_)].data;
+    }
+    parallel_ = threads_of(threads_);
+    diagnostic_ = {};
+    host_.parallel = threads_ > 1 ? &parallel_ : nullptr;
+    host_.isa = isa_;
+    host_.diagnostic = &diagnostic_;
+    host_.resize_output = [](const KernelContext& context, int output,
+                             std::span<const int32_t> extents) {
+      return static_cast<Node*>(context.runtime_)->resize(output, extents);
+    };
+    context_.operands_ = views_.data();
+    context_.input_count_ = static_cast<int32_t>(inputs_.size());
+    context_.output_count_ = static_cast<int32_t>(outputs_.size());
+    context_.node_ = 0;
+    context_.attributes_ = attributes_.data();
+    context_.attribute_bytes_ = attribute_bytes_;
+    context_.host_ = &host_;
+    context_.runtime_ = this;
+  }
+
+  Status resize(int output, std::span<const int32_t> extents) {
+    Operand& operand = outputs_[static_cast<size_t>(output)];
+    Dims dims(extents.begin(), extents.end());
+    if (dims.size() != operand.dims.size() || count_of(dims) > operand.planned) {
+      return context_.fail(Code::kWrongExtent, "extents beyond the plan", operand.planned,
+                           count_of(dims), static_cast<int>(inputs_.size()) + output);
+    }
+    operand.dims = dims;
+    views_[inputs_.size() + static_cast<size_t>(output)].extents = operand.dims.data();
+    return {};
+  }
+
+  std::vector<Operand> inputs_;
+  std::vector<Operand> outputs_;
+  std::vector<TensorView> views_;
+  std::vector<uint64_t> attributes_;
+  uint32_t attribute_bytes_ = 0;
+  int in_place_ = -1;
+  int threads_ = 1;
+  Isa isa_ = Isa::kPortable;
+  GuardedBuffer workspace_;
+  Parallel parallel_;
+  Diagnostic diagnostic_;
+  KernelHost host_;
+  KernelContext context_;
+};
+
+/// Uniform numbers in [low, high]; integers for integer types, both values for bool.
+template <class T>
+std::vector<T> random_values(int64_t count, std::mt19937& engine, double low, double high) {
+  std::vector<T> values;
+  for (int64_t i = 0; i < count; ++i) {
+    if constexpr (std::is_same_v<T, bool>) {
+      values.push_back(engine() % 2 != 0);
+    } else if constexpr (std::is_integral_v<T>) {
+      values.push_back(static_cast<T>(
+          std::uniform_int_distribution<int64_t>(static_cast<int64_t>(low),
+                                                 static_cast<int64_t>(high))(engine)));
+    } else {
+      values.push_back(
+          T(static_cast<float>(std::uniform_real_distribution<double>(low, high)(engine))));
+    }
+  }
+  return values;
+}
+
+/// An element as a double, exactly (integers up to 2^53).
+template <class T>
+double as_double(T value) {
+  if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
+    return static_cast<float>(value);
+  } else {
+    return static_cast<double>(value);
+  }
+}
+
+/// The element type's rounding error relative to a value.
+template <class T>
+constexpr double epsilon_of() {
+  if (std::is_same_v<T, Float16>) return 0x1p-11;
+  if (std::is_same_v<T, BFloat16>) return 0x1p-8;
+  if (std::is_same_v<T, float>) return 0x1p-24;
+  return std::is_same_v<T, double> ? 0x1p-53 : 0;
+}
+
+/// Fails unless `found` is `expected` within relative * |expected| + absolute; NaN equals NaN.
+template <class T>
+void expect_near(const std::vector<T>& found, const std::vector<double>& expected, double relative,
+                 double absolute) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    const double value = as_double<T>(found[i]);
+    if (std::isnan(expected[i]) || std::isinf(expected[i])) {
+      ASSERT_TRUE(std::isnan(expected[i]) ? std::isnan(value) : value == expected[i])
+          << "element " << i << ": expected " << expected[i] << ", found " << value;
+      continue;
+    }
+    ASSERT_LE(std::fabs(value - expected[i]), relative * std::fabs(expected[i]) + absolute)
+        << "element " << i << ": expected " << expected[i] << ", found " << value;
+  }
+}
+
+}  // namespace intarsia::test

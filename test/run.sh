@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The test command: installs what is missing, checks, builds and tests, from a clean checkout on.
+#   test/run.sh                every stage
+#   test/run.sh --stage a,b    only these stages, in the order below
+#   test/run.sh --full         also what is slow: large models, soak tests, clang-tidy on all files
+#   test/run.sh --no-install   everything but the stage that installs Debian packages
+# Stops at the first stage that fails. Prints the seconds of each stage and fails when one took
+# longer than test/budgets.txt allows. The last line sums up ctest's closing lines.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+stages=(install checks build unit asan models consumer)
+jobs=$(nproc)
+cache=${INTARSIA_CACHE:-$PWD/build/cache}
+full=""
+
+die() {
+  echo "test/run.sh: $*" >&2
+  exit 1
+}
+
+selected=("${stages[@]}")
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --stage)
+      [ $# -ge 2 ] || die "--stage needs a name, one of: ${stages[*]}"
+      IFS=, read -r -a selected <<<"$2"
+      shift 2
+      ;;
+    --full)
+      full=1
+      shift
+      ;;
+    --no-install)
+      selected=("${selected[@]/install/}")
+      shift
+      ;;
+    *) die "unknown option '$1'; the options are --stage NAME, --full, --no-install" ;;
+  esac
+done
+for name in "${selected[@]}"; do
+  [[ -z "$name" || " ${stages[*]} " == *" $name "* ]] ||
+    die "unknown stage '$name'; the stages are: ${stages[*]}"
+done
+
+export INTARSIA_CACHE=$cache INTARSIA_TEST_FULL=$full
+export CTEST_PARALLEL_LEVEL=$jobs CMAKE_BUILD_PARALLEL_LEVEL=$jobs
+if command -v ccache >/dev/null; then
+  export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+fi
+mkdir -p build
+rm -f build/ctest-*.log
+
+# Labels sort the tests: models and consumer have a stage of their own; check and bench mean
+# nothing under sanitizers; full marks what is left to --full.
+slow=$([ -n "$full" ] || echo '|full')
+run_ctest() { ctest --preset "$@" 2>&1 | tee "build/ctest-$stage.log"; }
+
+stage_install() { bash test/install_dependencies.sh; }
+
+stage_checks() { # those that need no build: a mistake shows within seconds
+  local check failed=0
+  for check in text size layers docs format headers; do
+    python3 "test/checks/check_$check.py" || failed=1
+  done
+  return $failed
+}
+
+stage_build() {
+  cmake --preset release -DINTARSIA_DEVELOPER=ON -DINTARSIA_BUILD_TESTS=ON
+  cmake --build --preset release
+}
+
+stage_unit() { run_ctest release --label-exclude "^(models|consumer$slow)\$"; }
+
+stage_asan() {
+  cmake --preset asan
+  cmake --build --preset asan
+  run_ctest asan --label-exclude "^(models|consumer|check|bench$slow)\$"
+}
+
+stage_models() {
+  sh test/models/setup_env.sh "$cache"
+  "$cache/venv/bin/python" test/models/make_models.py --cache "$cache" ${full:+--full}
+  run_ctest release --label-regex '^models$' --label-exclude "^(none$slow)\$"
+}
+
+stage_consumer() { run_ctest release --label-regex '^consumer$' --label-exclude "^(none$slow)\$"; }
+
+table=$(printf '%-10s %8s %8s' stage seconds budget)
+beyond=()
+started=$SECONDS
+for stage in "${stages[@]}"; do
+  [[ " ${selected[*]} " == *" $stage "* ]] || continue
+  budget=$(awk -v stage="$stage" '$1 == stage { print $2 }' test/budgets.txt)
+  [ -n "$budget" ] || die "stage '$stage' has no budget; add a line to test/budgets.txt"
+  echo "== $stage"
+  start=$SECONDS
+  # A subshell of its own: with "if" or "||" around it the shell would ignore failures inside.
+  set +e
+  (
+    set -e
+    "stage_$stage"
+  )
+  status=$?
+  set -e
+  seconds=$((SECONDS - start))
+  table+=$(printf '\n%-10s %8d %8d' "$stage" "$seconds" "$budget")
+  if [ $status -ne 0 ]; then
+    die "stage '$stage' failed after $seconds s (exit status $status); the reason is above"
+  fi
+  if [ "$seconds" -gt "$budget" ]; then
+    beyond+=("stage '$stage' took $seconds s, its budget in test/budgets.txt is $budget s")
+  fi
+done
+
+printf '\n%s\n%-10s %8d\n' "$table" total $((SECONDS - started))
+if [ ${#beyond[@]} -gt 0 ]; then
+  printf 'test/run.sh: %s\n' "${beyond[@]}" >&2
+  exit 1
+fi
+# Every ctest above passed whole, or its stage would have failed; this is their sum.
+find build -maxdepth 1 -name 'ctest-*.log' -exec cat {} + |
+  awk '/% tests passed/ { total += $NF }
+    END { if (total) print "100% tests passed, 0 tests failed out of " total }'

@@ -40,12 +40,10 @@ Conversion convert_model(Model& model, const ConvertOptions& options) {
   Inference inference(model, rows, {options.bounds});
   inference.run();
   simplify(graph);
-  if (!options.reference) {
-    fuse(graph, inference);
-    simplify(graph);
-    assign_layout(graph, inference);
-    simplify(graph);
-  }
+  fuse(graph, inference);
+  simplify(graph);
+  assign_layout(graph, inference);
+  simplify(graph);
   materialize_outputs(graph);
   // Passes rename freely; the signature keeps the model's names.
   for (size_t i = 0; i < output_names.size(); ++i) graph.outputs()[i]->name = output_names[i];
@@ -53,7 +51,7 @@ Conversion convert_model(Model& model, const ConvertOptions& options) {
   graph.sweep();
 
   const Lowering lowering =
-      lower(graph, {&rows, options.reference ? Preference::kReference : Preference::kFast,
+      lower(graph, {&rows, options.reference_kernels ? Preference::kReference : Preference::kFast,
                     options.threads});
   const std::vector<StatePair> states = find_states(model, options, output_names);
   const Storage storage = assign_storage(graph, lowering, states);
@@ -94,6 +92,13 @@ ConversionResult guarded(const MakeModel& make_model, const ConvertOptions& opti
 }
 
 }  // namespace
+
+std::vector<std::string> input_names(const std::filesystem::path& model) {
+  std::vector<std::string> names;
+  const Model imported = import_file(model);
+  for (const Value* input : imported.graph->inputs()) names.push_back(input->name);
+  return names;
+}
 
 std::string ConversionFailure::text() const { return Error(problems).what(); }
 

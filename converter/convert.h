@@ -41,10 +41,13 @@ struct ConvertOptions {
   std::map<std::string, std::string> states;
   /// `--layout INPUT=nhwc`.
   std::map<std::string, std::string> layouts;
+  /// Values of inputs, by name, with which the model is executed on trial to find bounds that nothing
+  /// else tells. They are never folded into the plan.
+  std::map<std::string, Constant> probe;
   int threads = 1;
   bool strip_names = false;
-  /// Reference kernels only, no fusion, no layout change: what `verify` compares with.
-  bool reference = false;
+  /// The same graph executed by reference kernels only: what `verify` compares with.
+  bool reference_kernels = false;
   /// Kernels to choose from; null: those of the CPU.
   const definitions::KernelRows* rows = nullptr;
 };
@@ -72,6 +75,9 @@ struct ConversionFailure {
 };
 
 using ConversionResult = std::variant<Conversion, ConversionFailure>;
+
+/// Names of the model's inputs, without those that have an initialiser. Throws Error.
+std::vector<std::string> input_names(const std::filesystem::path& model);
 
 ConversionResult convert_file(const std::filesystem::path& model, const ConvertOptions& options);
 ConversionResult convert_bytes(std::span<const std::byte> model, const ConvertOptions& options);

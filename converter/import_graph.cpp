@@ -12,7 +12,7 @@ using google::protobuf::RepeatedPtrField;
 constexpr int kMaxGraphDepth = 32;
 constexpr int kMaxCallDepth = 32;
 // Functions that call functions may blow a small file up without bound.
-constexpr int64_t kMaxNodes = 1'000'000;
+constexpr int64_t kMaxNodes = 250'000;
 constexpr const char* kExportAgain = "the model is invalid; export it again";
 
 /// Names that are visible in one graph, or in one function's body.
@@ -92,8 +92,8 @@ class Importer {
   }
 
  private:
-  // Attributes of one node by name, references to a function's attributes resolved.
-  using Attributes = std::map<std::string, onnx::AttributeProto*>;
+  // Attributes of one node with their names, references to a function's attributes resolved.
+  using Attributes = std::vector<std::pair<std::string, onnx::AttributeProto*>>;
 
   [[noreturn]] static void fail(std::string message) {
     throw Error(std::move(message), kExportAgain);
@@ -293,6 +293,7 @@ class Importer {
 
   static Attributes resolve_attributes(onnx::NodeProto& node, const Call& call) {
     Attributes result;
+    std::set<std::string> names;
     for (onnx::AttributeProto& attribute : *node.mutable_attribute()) {
       onnx::AttributeProto* value = &attribute;
       if (!attribute.ref_attr_name().empty()) {
@@ -307,9 +308,10 @@ class Importer {
         }
         value = argument->second;
       }
-      if (!result.emplace(attribute.name(), value).second) {
+      if (!names.insert(attribute.name()).second) {
         fail(node, "attribute '" + attribute.name() + "' occurs twice");
       }
+      result.emplace_back(attribute.name(), value);
     }
     return result;
   }
@@ -376,7 +378,7 @@ class Importer {
       fail(proto,
            "a Constant has one attribute, but this one has " + std::to_string(attributes.size()));
     }
-    const auto& [name, attribute] = *attributes.begin();
+    const auto& [name, attribute] = attributes[0];
     Constant constant;
     if (name == "value" && attribute->has_t()) {
       constant = read_tensor(*attribute->mutable_t(), call.take, files_);

@@ -32,9 +32,9 @@ struct PlannedBuffer {
 };
 
 struct PlannerOptions {
-  // Elementary steps of search (about 3 to 8 ns each). 0 stops after the greedy portfolio. A plan
+  // Elementary steps of search (about 10 ns each). 0 stops after the greedy portfolio. A plan
   // that reaches its lower bound, as most do, uses none of them.
-  int64_t max_steps = 150'000'000;
+  int64_t max_steps = 100'000'000;
   uint64_t seed = 1;
 };
 

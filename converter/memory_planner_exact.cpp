@@ -54,6 +54,9 @@ class SkylineSearch {
   int64_t slack(int32_t section) const {
     return limit_[section] - floor_[section] - load_[section];
   }
+  bool rests_on_floor(int32_t buffer, int32_t section) const {
+    return low_[buffer] == align_up(floor_[section], in_.alignment[buffer]);
+  }
   bool lives_in(int32_t buffer, int32_t section) const {
     for (const StepRange& range : in_.lifetimes[buffer]) {
       if (range.first <= section && section <= range.last) return true;
@@ -61,8 +64,8 @@ class SkylineSearch {
     return false;
   }
   bool interchangeable(int32_t a, int32_t b) const;
-  int fit(int32_t, int32_t) const;
   int32_t pick_section();
+  int32_t count_branches(int32_t section);
   bool expand();
   bool set_low(int32_t buffer, int64_t low);
   void set_floor(int32_t section, int64_t floor, int32_t top);
@@ -103,67 +106,50 @@ bool SkylineSearch::interchangeable(int32_t a, int32_t b) const {
                     });
 }
 
-int SkylineSearch::fit(int32_t buffer, int32_t) const {
-  const StepRange r = in_.lifetimes[buffer][0];
-  const int64_t level = floor_[r.first];
-  const int64_t end = align_up(low_[buffer] + in_.size[buffer], in_.granule);
-  int score = 0;
-  const auto side = [&](int32_t s) {
-    const int64_t f = s < 0 || s >= in_.sections() || open_[s] == 0 ? kWall : floor_[s];
-    if (f != level) score += W1;
-    if (f == end) score += W2;
-  };
-  side(r.first - 1);
-  side(in_.lifetimes[buffer].back().last + 1);
-  return score;
-}
-
-// The section to branch on: of the lowest run of the skyline, or of all its local minima, the one
-// with the least slack.
+// The section to branch on: the lowest run of the skyline, or any local minimum, in its section
+// with the least slack. Fewest branches first, so that a dead end is seen at once; then least
+// slack.
 int32_t SkylineSearch::pick_section() {
   const int32_t sections = in_.sections();
   budget_.left -= sections / 4 + 1;
+  const auto level_of = [&](int32_t s) { return s < sections && open_[s] > 0 ? floor_[s] : kWall; };
   int64_t lowest = kWall;
-  if (!local_) {
-    for (int32_t s = 0; s < sections; ++s) {
-      if (open_[s] > 0) lowest = std::min(lowest, floor_[s]);
-    }
-  }
+  for (int32_t s = 0; s < sections && !local_; ++s) lowest = std::min(lowest, level_of(s));
   int32_t best = -1;
-  int64_t best_slack = kWall;
-  int32_t best_choices = std::numeric_limits<int32_t>::max();
+  int32_t best_branches = 0;
   int64_t left = kWall;
   for (int32_t s = 0; s < sections;) {
-    const int64_t level = open_[s] > 0 ? floor_[s] : kWall;
+    const int64_t level = level_of(s);
     int32_t run = s;
     int32_t tightest = s;
-    while (run < sections && (open_[run] > 0 ? floor_[run] : kWall) == level) {
-      if (level != kWall && slack(run) < slack(tightest)) tightest = run;
-      ++run;
+    for (; run < sections && level_of(run) == level; ++run) {
+      if (slack(run) < slack(tightest)) tightest = run;
     }
-    const int64_t right = run < sections && open_[run] > 0 ? floor_[run] : kWall;
-    const bool minimum = local_ ? left > level && right > level : level == lowest;
+    const bool minimum = local_ ? left > level && level_of(run) > level : level == lowest;
     if (level != kWall && minimum) {
-      const int64_t here = slack(tightest);
-      int32_t choices = 0;
-      for (int32_t buffer : in_.members[tightest]) {
-        choices += unplaced(buffer) && low_[buffer] == align_up(level, in_.alignment[buffer]);
-      }
-      budget_.left -= static_cast<int64_t>(in_.members[tightest].size()) / 2;
-      if (here > 0) choices += 1;
-      if (choices == 0) return tightest;
-      if (choices < best_choices ||
-          (choices == best_choices &&
-           (here < best_slack || (here == best_slack && level < floor_[best])))) {
+      const int32_t branches = count_branches(tightest);
+      if (branches == 0) return tightest;
+      const bool better = best < 0 || branches < best_branches ||
+                          (branches == best_branches && slack(tightest) < slack(best));
+      if (better) {
         best = tightest;
-        best_slack = here;
-        best_choices = choices;
+        best_branches = branches;
       }
     }
     left = level;
     s = run;
   }
   return best;
+}
+
+int32_t SkylineSearch::count_branches(int32_t section) {
+  int32_t branches = slack(section) > 0 ? 1 : 0;
+  const auto members = in_.members[section];
+  budget_.left -= static_cast<int64_t>(members.size()) / 2;
+  for (int32_t buffer : members) {
+    if (unplaced(buffer) && rests_on_floor(buffer, section)) ++branches;
+  }
+  return branches;
 }
 
 bool SkylineSearch::set_low(int32_t buffer, int64_t low) {
@@ -183,7 +169,6 @@ void SkylineSearch::set_floor(int32_t section, int64_t floor, int32_t top) {
 bool SkylineSearch::expand() {
   for (;;) {
     const int32_t section = pick_section();
-    const int64_t level = floor_[section];
     const size_t begin = candidates_.size();
     int64_t lowest = kWall;
     const auto members = in_.members[section];
@@ -191,7 +176,7 @@ bool SkylineSearch::expand() {
     for (int32_t buffer : members) {
       if (!unplaced(buffer)) continue;
       lowest = std::min(lowest, low_[buffer]);
-      if (low_[buffer] == align_up(level, in_.alignment[buffer])) candidates_.push_back(buffer);
+      if (rests_on_floor(buffer, section)) candidates_.push_back(buffer);
     }
     if (candidates_.size() == begin) {
       set_floor(section, lowest, -1);
@@ -199,9 +184,7 @@ bool SkylineSearch::expand() {
       continue;
     }
     std::sort(candidates_.begin() + static_cast<int64_t>(begin), candidates_.end(),
-              [&](int32_t a, int32_t b) {
-                const int fa = fit(a, section), fb = fit(b, section);
-                return fa != fb ? fa > fb : rank_[a] < rank_[b]; });
+              [&](int32_t a, int32_t b) { return rank_[a] < rank_[b]; });
     frames_.push_back({section, 0, -1, slack(section) > 0, false, begin, candidates_.size(), 0, 0});
     return true;
   }
@@ -237,11 +220,10 @@ bool SkylineSearch::place(int32_t buffer) {
 // No candidate rests on the floor of this section: its next buffer rests on one that is yet to be
 // placed beside the section, or is held up already.
 bool SkylineSearch::waste(const Frame& frame) {
-  const int64_t level = floor_[frame.section];
   int64_t next = kWall;
   for (int32_t buffer : in_.members[frame.section]) {
     if (!unplaced(buffer)) continue;
-    if (low_[buffer] > align_up(level, in_.alignment[buffer])) {
+    if (!rests_on_floor(buffer, frame.section)) {
       next = std::min(next, low_[buffer]);
       continue;
     }

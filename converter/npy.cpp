@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include "converter/error.h"
 #include "converter/file.h"
 
 namespace intarsia::converter {

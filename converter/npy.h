@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "converter/constant.h"
+#include "converter/error.h"
 
 namespace intarsia::converter {
 

@@ -48,7 +48,7 @@ class Writer {
       kernels[kernel.key] = {kernel.key, kernel.cpp_name, kernel.header};
       if (!needs_shape(*placed.node)) continue;
       const definitions::OperatorDefinition& op = *placed.node->op;
-      shapes[op.shape_key] = {op.shape_key, std::string(op.shape_cpp), std::string(op.shape_header)};
+      shapes[op.shape.key] = {op.shape.key, std::string(op.shape_cpp), std::string(op.shape_header)};
     }
     for (auto& [key, requirement] : kernels) summary_.kernels.push_back(std::move(requirement));
     for (auto& [key, requirement] : shapes) summary_.shapes.push_back(std::move(requirement));
@@ -165,7 +165,7 @@ class Writer {
     const auto first = static_cast<uint32_t>(operands_.size());
     for (const Value* value : node.inputs) operands_.push_back(value ? tensor(value) : kNone);
     for (const Value* value : node.outputs) operands_.push_back(value ? tensor(value) : kNone);
-    uint16_t shape = needs_shape(node) ? index_of(summary_.shapes, node.op->shape_key) : kNoShape;
+    uint16_t shape = needs_shape(node) ? index_of(summary_.shapes, node.op->shape.key) : kNoShape;
     if (lowered.workspace_bytes > 0) {
       shape |= kHasWorkspace;
       operands_.push_back(scratch_tensor(storage_.workspaces.at(&node), lowered.workspace_bytes));

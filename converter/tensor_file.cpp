@@ -3,7 +3,6 @@
 
 #include <limits>
 
-#include "converter/error.h"
 #include "converter/import_tensor.h"
 #include "converter/npy.h"
 

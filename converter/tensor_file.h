@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "converter/constant.h"
+#include "converter/error.h"
 
 namespace intarsia::converter {
 

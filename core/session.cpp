@@ -295,11 +295,12 @@ Result<SessionState*> open_session(const OpenArguments& arguments, Diagnostic& d
 
 }  // namespace
 
-Result<PlanInfo> plan_info(std::span<const std::byte> bytes) {
+Result<PlanInfo> plan_info(std::span<const std::byte> bytes, Diagnostic* diagnostic) {
   PlanView plan;
-  Diagnostic diagnostic;
-  if (Status status = read_plan(bytes, false, true, plan, diagnostic); !status) return status;
-  if (Status status = verify_plan(plan, diagnostic); !status) return status;
+  Diagnostic ignored;
+  Diagnostic& found = diagnostic != nullptr ? *diagnostic : ignored;
+  if (Status status = read_plan(bytes, false, true, plan, found); !status) return status;
+  if (Status status = verify_plan(plan, found); !status) return status;
   return PlanInfo{kPlanFormatVersion, plan.root->memory()->arena_bytes(), bytes.size(),
                   plan.weights_bytes, plan.node_count,                    plan.root->threads()};
 }

@@ -46,6 +46,10 @@ double ShapeContext::real_value(int input, int64_t index) const {
 
 Status ShapeContext::set_output(int output, DataType, const Shape<Dim>& shape) {
   if (!context_.output(output).present()) return {};
+  if (shape.rank > kMaxRank) {
+    return fail(Code::kWrongRank, "output rank", kMaxRank, shape.rank,
+                context_.input_count() + output);
+  }
   int32_t extents[kMaxRank] = {};
   for (int axis = 0; axis < shape.rank; ++axis) {
     constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();

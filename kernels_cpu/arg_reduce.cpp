@@ -70,17 +70,17 @@ Status ArgReduce<Op, T>::run(const KernelContext& context) {
 
 // Explicit instantiation cannot be written as a list of types.
 #define INTARSIA_ARG_REDUCE(Op)            \
-  template struct ArgReduce<Op, float>;     \
-  template struct ArgReduce<Op, double>;    \
-  template struct ArgReduce<Op, Float16>;   \
-  template struct ArgReduce<Op, BFloat16>;  \
-  template struct ArgReduce<Op, int8_t>;    \
-  template struct ArgReduce<Op, int16_t>;   \
-  template struct ArgReduce<Op, int32_t>;   \
-  template struct ArgReduce<Op, int64_t>;   \
-  template struct ArgReduce<Op, uint8_t>;   \
-  template struct ArgReduce<Op, uint16_t>;  \
-  template struct ArgReduce<Op, uint32_t>;  \
+  template struct ArgReduce<Op, float>;    \
+  template struct ArgReduce<Op, double>;   \
+  template struct ArgReduce<Op, Float16>;  \
+  template struct ArgReduce<Op, BFloat16>; \
+  template struct ArgReduce<Op, int8_t>;   \
+  template struct ArgReduce<Op, int16_t>;  \
+  template struct ArgReduce<Op, int32_t>;  \
+  template struct ArgReduce<Op, int64_t>;  \
+  template struct ArgReduce<Op, uint8_t>;  \
+  template struct ArgReduce<Op, uint16_t>; \
+  template struct ArgReduce<Op, uint32_t>; \
   template struct ArgReduce<Op, uint64_t>
 INTARSIA_ARG_REDUCE(ArgMaxOp);
 INTARSIA_ARG_REDUCE(ArgMinOp);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // ArgMax, ArgMin: the index of the extreme element along one axis, as int64. Of equal elements the
-// first counts, or the last (select_last_index); NaN counts as more extreme than any number. An axis
-// of extent 0 is an error unless the result is empty too.
-// Specification: https://onnx.ai/onnx/operators/onnx__ArgMax.html
+// first counts, or the last (select_last_index); NaN counts as more extreme than any number. An
+// axis of extent 0 is an error unless the result is empty too. Specification:
+// https://onnx.ai/onnx/operators/onnx__ArgMax.html
 #pragma once
 
 #include "core/operators/reduction.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Element-wise operators of several inputs with multidirectional broadcasting: z[i] = f(x[i], y[i]).
+// Element-wise operators of several inputs with multidirectional broadcasting: z[i] = f(x[i],
+// y[i]).
 //
 // `Binary<Op, T>` takes two inputs of one type, `Variadic<Op, T>` any number, folded from the left,
 // `Pow<T, U>` a base and an exponent of different types. An Op gives the ONNX name, the attributes

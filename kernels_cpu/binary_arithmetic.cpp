@@ -35,9 +35,9 @@ V evaluate(PReluOp, V x, V slope, const NoAttributes&) {
 }
 
 template <class T>
-  requires std::is_integral_v<T>
-Status check_values(DivOp, const T* divisors, int64_t count, const NoAttributes&,
-                    const KernelContext& context) {
+requires std::is_integral_v<T> Status check_values(DivOp, const T* divisors, int64_t count,
+                                                   const NoAttributes&,
+                                                   const KernelContext& context) {
   for (int64_t i = 0; i < count; ++i) {
     if (divisors[i] == 0) return context.fail(Code::kDivisionByZero, "integer divisor", 0, i, 1);
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// BitwiseAnd BitwiseOr BitwiseXor BitShift. A shift by a negative amount, or by the width of the type
-// or more, leaves what shifting step by step would: 0, or -1 where a negative number moves right.
+// BitwiseAnd BitwiseOr BitwiseXor BitShift. A shift by a negative amount, or by the width of the
+// type or more, leaves what shifting step by step would: 0, or -1 where a negative number moves
+// right.
 #include "kernels_cpu/binary_run.h"
 
 namespace intarsia::cpu {
@@ -25,8 +26,7 @@ V evaluate(BitShiftOp, V x, V amount, const BitShiftAttributes& attributes) {
   if (static_cast<std::make_unsigned_t<V>>(amount) >= kBits) {
     return static_cast<V>(right && x < 0 ? -1 : 0);
   }
-  return right ? static_cast<V>(x >> amount)
-               : static_cast<V>(static_cast<Wide<V>>(x) << amount);
+  return right ? static_cast<V>(x >> amount) : static_cast<V>(static_cast<Wide<V>>(x) << amount);
 }
 
 template <class T>

@@ -22,7 +22,7 @@ Status check_operand(const KernelContext& context, const TensorView& view, int o
 }  // namespace
 
 BroadcastLoop::BroadcastLoop(const TensorView& output, std::span<const TensorView* const> inputs) {
-  int merged = 0;                   // axes so far, innermost first
+  int merged = 0;                         // axes so far, innermost first
   int64_t dense[kMaxInputs] = {1, 1, 1};  // elements of each input inside the current axis
   for (int axis = output.rank - 1; axis >= 0; --axis) {
     const int64_t extent = output.extents[axis];

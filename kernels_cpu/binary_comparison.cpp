@@ -28,9 +28,15 @@ bool evaluate(GreaterOrEqualOp, V x, V y, const NoAttributes&) {
 }
 
 // Bitwise operators on bool evaluate both sides, which lets loops become vector code.
-inline bool evaluate(AndOp, bool x, bool y, const NoAttributes&) { return (x & y) != 0; }
-inline bool evaluate(OrOp, bool x, bool y, const NoAttributes&) { return (x | y) != 0; }
-inline bool evaluate(XorOp, bool x, bool y, const NoAttributes&) { return x != y; }
+inline bool evaluate(AndOp, bool x, bool y, const NoAttributes&) {
+  return (x & y) != 0;
+}
+inline bool evaluate(OrOp, bool x, bool y, const NoAttributes&) {
+  return (x | y) != 0;
+}
+inline bool evaluate(XorOp, bool x, bool y, const NoAttributes&) {
+  return x != y;
+}
 
 INTARSIA_INSTANTIATE_FLOATS(Binary, EqualOp);
 INTARSIA_INSTANTIATE_INTEGERS(Binary, EqualOp);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Mod: x - q y with the quotient rounded down (fmod = 0: the result has the sign of y) or towards
-// zero (fmod = 1: the sign of x). An integer divisor of zero is an error, a floating-point one gives
-// NaN.
+// zero (fmod = 1: the sign of x). An integer divisor of zero is an error, a floating-point one
+// gives NaN.
 #include <cmath>
 
 #include "kernels_cpu/binary_run.h"
@@ -27,9 +27,9 @@ V evaluate(ModOp, V x, V y, const ModAttributes& attributes) {
 }
 
 template <class T>
-  requires std::is_integral_v<T>
-Status check_values(ModOp, const T* divisors, int64_t count, const ModAttributes&,
-                    const KernelContext& context) {
+requires std::is_integral_v<T> Status check_values(ModOp, const T* divisors, int64_t count,
+                                                   const ModAttributes&,
+                                                   const KernelContext& context) {
   for (int64_t i = 0; i < count; ++i) {
     if (divisors[i] == 0) return context.fail(Code::kDivisionByZero, "integer divisor", 0, i, 1);
   }

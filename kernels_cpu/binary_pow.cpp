@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Pow: z = x^y with broadcasting, in the type of the base. Floating-point bases use std::pow, in
-// double where the exponent has more digits than float. Integer bases multiply (and wrap around) for
-// integer exponents, which must not be negative, and go through double for other exponents.
+// double where the exponent has more digits than float. Integer bases multiply (and wrap around)
+// for integer exponents, which must not be negative, and go through double for other exponents.
 #include <cmath>
 
 #include "kernels_cpu/binary_run.h"
@@ -21,7 +21,8 @@ V power(V x, E y) {
     return static_cast<V>(std::pow(static_cast<C>(x), static_cast<C>(y)));
   } else if constexpr (std::is_integral_v<E>) {
     V result = 1;
-    for (V factor = x; y != 0; y = static_cast<E>(y / 2), factor = multiply_wrapped(factor, factor)) {
+    for (V factor = x; y != 0;
+         y = static_cast<E>(y / 2), factor = multiply_wrapped(factor, factor)) {
       if (y % 2 != 0) result = multiply_wrapped(result, factor);
     }
     return result;
@@ -58,16 +59,16 @@ Status Pow<T, U>::run(const KernelContext& context) {
 }
 
 // Explicit instantiation cannot be written as a list of types.
-#define INTARSIA_POW(T)           \
-  template struct Pow<T, float>;   \
-  template struct Pow<T, double>;  \
-  template struct Pow<T, Float16>; \
+#define INTARSIA_POW(T)             \
+  template struct Pow<T, float>;    \
+  template struct Pow<T, double>;   \
+  template struct Pow<T, Float16>;  \
   template struct Pow<T, BFloat16>; \
-  template struct Pow<T, int8_t>;  \
-  template struct Pow<T, int16_t>; \
-  template struct Pow<T, int32_t>; \
-  template struct Pow<T, int64_t>; \
-  template struct Pow<T, uint8_t>; \
+  template struct Pow<T, int8_t>;   \
+  template struct Pow<T, int16_t>;  \
+  template struct Pow<T, int32_t>;  \
+  template struct Pow<T, int64_t>;  \
+  template struct Pow<T, uint8_t>;  \
   template struct Pow<T, uint16_t>; \
   template struct Pow<T, uint32_t>; \
   template struct Pow<T, uint64_t>

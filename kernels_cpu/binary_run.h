@@ -84,8 +84,8 @@ Status Binary<Op, T>::run(const KernelContext& context) {
   if (Status s = check_values(Op{}, divisor.as<T>(), divisor.count(), attributes, context); !s) {
     return s;
   }
-  compute_broadcast<In, In, Out>(
-      context, [=](V x, V y) { return evaluate(Op{}, x, y, attributes); });
+  compute_broadcast<In, In, Out>(context,
+                                 [=](V x, V y) { return evaluate(Op{}, x, y, attributes); });
   return {};
 }
 
@@ -93,16 +93,16 @@ Status Binary<Op, T>::run(const KernelContext& context) {
 
 // Explicit instantiation cannot be written as a list of types.
 #define INTARSIA_INSTANTIATE_FLOATS(Kernel, Op) \
-  template struct Kernel<Op, float>;             \
-  template struct Kernel<Op, double>;            \
-  template struct Kernel<Op, Float16>;           \
+  template struct Kernel<Op, float>;            \
+  template struct Kernel<Op, double>;           \
+  template struct Kernel<Op, Float16>;          \
   template struct Kernel<Op, BFloat16>
 #define INTARSIA_INSTANTIATE_INTEGERS(Kernel, Op) \
-  template struct Kernel<Op, int8_t>;              \
-  template struct Kernel<Op, int16_t>;             \
-  template struct Kernel<Op, int32_t>;             \
-  template struct Kernel<Op, int64_t>;             \
-  template struct Kernel<Op, uint8_t>;             \
-  template struct Kernel<Op, uint16_t>;            \
-  template struct Kernel<Op, uint32_t>;            \
+  template struct Kernel<Op, int8_t>;             \
+  template struct Kernel<Op, int16_t>;            \
+  template struct Kernel<Op, int32_t>;            \
+  template struct Kernel<Op, int64_t>;            \
+  template struct Kernel<Op, uint8_t>;            \
+  template struct Kernel<Op, uint16_t>;           \
+  template struct Kernel<Op, uint32_t>;           \
   template struct Kernel<Op, uint64_t>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Min Max Sum Mean of any number of inputs, broadcast together. Blocks of the output are accumulated
-// on the stack, in the type that is computed with, and stored when all inputs have been read: so the
-// output may be any input of its size, even one that occurs twice.
+// Min Max Sum Mean of any number of inputs, broadcast together. Blocks of the output are
+// accumulated on the stack, in the type that is computed with, and stored when all inputs have been
+// read: so the output may be any input of its size, even one that occurs twice.
 #include "kernels_cpu/binary_run.h"
 
 namespace intarsia::cpu {

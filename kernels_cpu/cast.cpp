@@ -66,17 +66,17 @@ Status Cast<In, Out>::run(const KernelContext& context) {
 }
 
 // Explicit instantiation cannot be written as a list of types.
-#define INTARSIA_CAST(In)           \
-  template struct Cast<In, float>;   \
-  template struct Cast<In, double>;  \
-  template struct Cast<In, Float16>; \
+#define INTARSIA_CAST(In)             \
+  template struct Cast<In, float>;    \
+  template struct Cast<In, double>;   \
+  template struct Cast<In, Float16>;  \
   template struct Cast<In, BFloat16>; \
-  template struct Cast<In, bool>;    \
-  template struct Cast<In, int8_t>;  \
-  template struct Cast<In, int16_t>; \
-  template struct Cast<In, int32_t>; \
-  template struct Cast<In, int64_t>; \
-  template struct Cast<In, uint8_t>; \
+  template struct Cast<In, bool>;     \
+  template struct Cast<In, int8_t>;   \
+  template struct Cast<In, int16_t>;  \
+  template struct Cast<In, int32_t>;  \
+  template struct Cast<In, int64_t>;  \
+  template struct Cast<In, uint8_t>;  \
   template struct Cast<In, uint16_t>; \
   template struct Cast<In, uint32_t>; \
   template struct Cast<In, uint64_t>

@@ -2,10 +2,10 @@
 //
 // Cast: y[i] = x[i] converted from type In to type Out.
 //
-// Between integers the high bits are dropped; to floating-point types rounding is to nearest, ties to
-// even, and overflow gives infinity; from floating-point to integers values are truncated towards
-// zero, and what ONNX leaves undefined (beyond the range, NaN) gives the nearest limit and 0; to bool
-// everything but zero is true. The output may be the input where the sizes agree.
+// Between integers the high bits are dropped; to floating-point types rounding is to nearest, ties
+// to even, and overflow gives infinity; from floating-point to integers values are truncated
+// towards zero, and what ONNX leaves undefined (beyond the range, NaN) gives the nearest limit and
+// 0; to bool everything but zero is true. The output may be the input where the sizes agree.
 // Specification: https://onnx.ai/onnx/operators/onnx__Cast.html
 #pragma once
 

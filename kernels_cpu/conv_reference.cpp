@@ -74,9 +74,8 @@ Status Conv<T>::run(const KernelContext& context) {
                         }
                       });
         const int64_t place = row * width + first;
-        const int64_t at = walk.channels_last
-                               ? (image * walk.out_plane + place) * filters + filter
-                               : (image * filters + filter) * walk.out_plane + place;
+        const int64_t at = walk.channels_last ? (image * walk.out_plane + place) * filters + filter
+                                              : (image * filters + filter) * walk.out_plane + place;
         for (int64_t j = 0; j < lanes; ++j) {
           const int64_t i = at + j * y_step;
           if (residual != nullptr) sums[j] += accumulable<T>(residual[i]);

@@ -105,9 +105,8 @@ Status ConvTranspose<T>::run(const KernelContext& context) {
                       }
                     });
         const int64_t place = row * width + first;
-        const int64_t at = walk.channels_last
-                               ? (image * walk.out_plane + place) * filters + filter
-                               : (image * filters + filter) * walk.out_plane + place;
+        const int64_t at = walk.channels_last ? (image * walk.out_plane + place) * filters + filter
+                                              : (image * filters + filter) * walk.out_plane + place;
         for (int64_t j = 0; j < lanes; ++j) y[at + j * y_step] = rounded<T>(sums[j]);
       }
     }

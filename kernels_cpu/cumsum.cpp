@@ -59,7 +59,7 @@ Status Cumulative<Op, T>::run(const KernelContext& context) {
 }
 
 // Explicit instantiation cannot be written as a list of types.
-#define INTARSIA_CUMULATIVE(Op)            \
+#define INTARSIA_CUMULATIVE(Op)             \
   template struct Cumulative<Op, float>;    \
   template struct Cumulative<Op, double>;   \
   template struct Cumulative<Op, Float16>;  \

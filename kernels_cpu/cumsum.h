@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CumSum, CumProd: running sums and products along one axis, which is a scalar input (int32 or int64,
-// read at run time), forwards or backwards, with or without the element itself. Float sums
+// CumSum, CumProd: running sums and products along one axis, which is a scalar input (int32 or
+// int64, read at run time), forwards or backwards, with or without the element itself. Float sums
 // accumulate in double, integers wrap around. The output may be the input.
 // Specification: https://onnx.ai/onnx/operators/onnx__CumSum.html
 #pragma once

@@ -51,19 +51,77 @@ void normalize_groups(const KernelContext& context, int64_t groups, double epsil
   });
 }
 
+/// BatchNormalization with the statistics of this batch; X is N, C, ....
+template <class T, class P>
+void normalize_batch(const KernelContext& context, const BatchNormalizationAttributes& a) {
+  const TensorView& view = context.input(0);
+  const T* x = view.as<const T>();
+  T* y = context.output(0).as<T>();
+  const int64_t batch = view.extents[0];
+  const int64_t channels = context.input(1).extents[0];
+  const int64_t plane = view.rank > 1 ? elements_from(view, 2) : 1;
+  const auto count = static_cast<double>(batch * plane);
+  const auto parameter = [&](int input, int64_t c) {
+    return as_double(context.input(input).as<const P>()[c]);
+  };
+  const auto update = [&](int output, int64_t c, double running, double current) {
+    P* values = context.output(output).as<P>();
+    if (values == nullptr) return;
+    values[c] = from_double<P>(running * a.momentum + current * (1 - a.momentum));
+  };
+  context.parallel_for(channels, [&](int64_t begin, int64_t end, int) {
+    for (int64_t c = begin; c < end; ++c) {
+      Moments moments;
+      for (int64_t n = 0; n < batch; ++n) {
+        moments.mean += sum_of(x + (n * channels + c) * plane, plane, [](double v) { return v; });
+      }
+      moments.mean /= count;
+      for (int64_t n = 0; n < batch; ++n) {
+        moments.variance += sum_of(x + (n * channels + c) * plane, plane, [&](double v) {
+          return (v - moments.mean) * (v - moments.mean);
+        });
+      }
+      moments.variance /= count;
+      const double factor = parameter(1, c) / std::sqrt(moments.variance + a.epsilon);
+      for (int64_t n = 0; n < batch; ++n) {
+        const int64_t first = (n * channels + c) * plane;
+        for (int64_t i = first; i < first + plane; ++i) {
+          y[i] = from_double<T>((as_double(x[i]) - moments.mean) * factor + parameter(2, c));
+        }
+      }
+      update(1, c, parameter(3, c), moments.mean);
+      update(2, c, parameter(4, c), moments.variance);
+    }
+  });
+}
+
 }  // namespace
 
 template <class T, class P>
 Status BatchNormalization<T, P>::check(const KernelContext& context) {
   constexpr KernelType t = kernel_type_of<T>;
   constexpr KernelType p = kernel_type_of<P>;
-  return check_operands<ops::BatchNormalization>(
-      context, {.inputs = {t, p, p, p, p}, .required_inputs = 5, .outputs = {t}});
+  const OperandTypes types{.inputs = {t, p, p, p, p}, .required_inputs = 5, .outputs = {t, p, p}};
+  if (Status status = check_operands<ops::BatchNormalization>(context, types); !status) {
+    return status;
+  }
+  const auto& a = context.attributes<BatchNormalizationAttributes>();
+  if (a.training_mode != 0 && a.channels_last != 0) {
+    return context.fail(Code::kUnsupported, "training_mode with channels last", 0, 1);
+  }
+  if (a.training_mode == 0 && (context.output(1).present() || context.output(2).present())) {
+    return context.fail(Code::kInvalidValue, "running statistics without training_mode", 1, 0);
+  }
+  return {};
 }
 
 template <class T, class P>
 Status BatchNormalization<T, P>::run(const KernelContext& context) {
   const auto& a = context.attributes<BatchNormalizationAttributes>();
+  if (a.training_mode != 0) {
+    normalize_batch<T, P>(context, a);
+    return {};
+  }
   const TensorView& view = context.input(0);
   const T* x = view.as<const T>();
   const P* scale = context.input(1).as<const P>();
@@ -170,14 +228,14 @@ Status LayerNormalization<T>::run(const KernelContext& context) {
       const double inverse = 1 / std::sqrt(moments.variance + a.epsilon);
       if (shift != nullptr) {
         for (int64_t i = 0; i < run; ++i) {
-          to[i] = from_double<T>((as_double(from[i]) - moments.mean) * inverse *
-                                     as_double(scale[i]) +
-                                 as_double(shift[i]));
+          to[i] =
+              from_double<T>((as_double(from[i]) - moments.mean) * inverse * as_double(scale[i]) +
+                             as_double(shift[i]));
         }
       } else {
         for (int64_t i = 0; i < run; ++i) {
-          to[i] = from_double<T>((as_double(from[i]) - moments.mean) * inverse *
-                                 as_double(scale[i]));
+          to[i] =
+              from_double<T>((as_double(from[i]) - moments.mean) * inverse * as_double(scale[i]));
         }
       }
       if (means != nullptr) means[row] = static_cast<float>(moments.mean);

@@ -6,7 +6,8 @@
 //     Y = (X - mean) / sqrt(variance + epsilon) * scale + shift
 //
 // Statistics and arithmetic are in double. Y may be the same memory as X. BatchNormalization takes
-// its statistics as inputs (inference) and serves both layouts; the others keep channels first.
+// its statistics as inputs, or with training_mode computes them and the running ones; without it
+// serves both layouts. The others keep channels first.
 #pragma once
 
 #include "kernels_cpu/kernel_types.h"

@@ -11,7 +11,8 @@ Status check_list(const KernelContext& context, std::initializer_list<KernelType
   const auto view = [&](int i) { return outputs ? context.output(i) : context.input(i); };
   for (int i = 0; i < required; ++i) {
     if (!view(i).present()) {
-      return context.fail(Code::kCorruptPlan, "required operand is missing", required, i, first + i);
+      return context.fail(Code::kCorruptPlan, "required operand is missing", required, i,
+                          first + i);
     }
   }
   for (int i = 0; i < count; ++i) {

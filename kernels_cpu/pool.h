@@ -2,8 +2,8 @@
 //
 // Pooling over windows (ONNX MaxPool, AveragePool, LpPool): the largest element, the mean, or the
 // p-norm of the elements of X under each window. Padding counts in the mean only with
-// count_include_pad, and then only as far as `pads` goes. Both layouts; a MaxPool with Indices keeps
-// channels first. Output rows are shared out over the threads.
+// count_include_pad, and then only as far as `pads` goes. Both layouts; a MaxPool with Indices
+// keeps channels first. Output rows are shared out over the threads.
 #pragma once
 
 #include "kernels_cpu/kernel_types.h"

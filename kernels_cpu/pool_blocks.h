@@ -17,17 +17,17 @@ struct PoolBlock {
   int64_t y = 0;       ///< Element of Y of lane 0; further lanes follow one by one.
   int64_t x_step = 1;  ///< Elements of X from one lane to the next.
 
-  /// Calls `body(at, low, high)` per tap: lanes [low, high) meet elements at, at + x_step, ... of X.
+  /// Calls `body(at, low, high)` per tap: lanes [low, high) meet elements at, at + x_step, ... of
+  /// X.
   template <class Body>
   void for_taps(const Body& body) const {
     if (walk.channels_last) {
       walk.for_taps(position, position[walk.last()], 1,
                     [&](int64_t, int64_t offset, int64_t, int64_t) { body(x + offset, 0, lanes); });
     } else {
-      walk.for_taps(position, position[walk.last()], lanes,
-                    [&](int64_t, int64_t offset, int64_t low, int64_t high) {
-                      body(x + offset, low, high);
-                    });
+      walk.for_taps(
+          position, position[walk.last()], lanes,
+          [&](int64_t, int64_t offset, int64_t low, int64_t high) { body(x + offset, low, high); });
     }
   }
 

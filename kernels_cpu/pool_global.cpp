@@ -85,8 +85,8 @@ void global_pool(const KernelContext& context, bool channels_last, const Reduce&
         for (int64_t j = 0; j < lanes; ++j) parts[j] = reduce(parts[j], wide(row[j]));
       }
       for (int64_t j = 0; j < lanes; ++j) {
-        y[image * channels + first + j] = Element<T>::store(
-            static_cast<typename Element<T>::Value>(finish(parts[j], plane)));
+        y[image * channels + first + j] =
+            Element<T>::store(static_cast<typename Element<T>::Value>(finish(parts[j], plane)));
       }
     }
   });

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pooling over all spatial axes (ONNX GlobalAveragePool, GlobalMaxPool, GlobalLpPool), both layouts.
-// Images and channels (in blocks where channels are innermost) are shared out over the threads.
+// Pooling over all spatial axes (ONNX GlobalAveragePool, GlobalMaxPool, GlobalLpPool), both
+// layouts. Images and channels (in blocks where channels are innermost) are shared out over the
+// threads.
 #pragma once
 
 #include "kernels_cpu/kernel_types.h"

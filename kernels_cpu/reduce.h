@@ -3,11 +3,11 @@
 // Reduce*: y[kept] = finish(sum over the reduced axes of step(x)), over any set of axes.
 //
 // Axes are an optional input whose values are read at run time; where they were not known to the
-// converter the output's extents are set then. Float sums accumulate in double; integers wrap around.
-// No elements give the neutral element (0, 1, the type's limit, -inf), NaN for a floating-point mean;
-// an integer mean of nothing is an error. Max and Min propagate NaN. Every output is computed by one
-// thread in a fixed order: results do not depend on the number of threads.
-// Specification: https://onnx.ai/onnx/operators/onnx__ReduceSum.html and its relatives
+// converter the output's extents are set then. Float sums accumulate in double; integers wrap
+// around. No elements give the neutral element (0, 1, the type's limit, -inf), NaN for a
+// floating-point mean; an integer mean of nothing is an error. Max and Min propagate NaN. Every
+// output is computed by one thread in a fixed order: results do not depend on the number of
+// threads. Specification: https://onnx.ai/onnx/operators/onnx__ReduceSum.html and its relatives
 #pragma once
 
 #include "core/operators/reduction.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ReduceMax ReduceMin ReduceLogSum ReduceLogSumExp. LogSumExp keeps the largest exponent seen and the
-// sum relative to it, so that nothing overflows in one pass.
+// ReduceMax ReduceMin ReduceLogSum ReduceLogSumExp. LogSumExp keeps the largest exponent seen and
+// the sum relative to it, so that nothing overflows in one pass.
 #include <cmath>
 
 #include "kernels_cpu/reduce_run.h"

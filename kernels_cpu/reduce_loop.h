@@ -2,10 +2,10 @@
 //
 // Reduction over a set of axes as a walk over rows of lanes.
 //
-// Axes of extent 1 are dropped, neighbours of one kind (kept or reduced) merged. Where the innermost
-// axis is kept, up to kReduceLanes neighbouring outputs are accumulated together; where it is reduced,
-// its elements are dealt to kReduceLanes accumulators that are merged at the end. Either way the inner
-// loop runs over neighbouring elements and neighbouring accumulators.
+// Axes of extent 1 are dropped, neighbours of one kind (kept or reduced) merged. Where the
+// innermost axis is kept, up to kReduceLanes neighbouring outputs are accumulated together; where
+// it is reduced, its elements are dealt to kReduceLanes accumulators that are merged at the end.
+// Either way the inner loop runs over neighbouring elements and neighbouring accumulators.
 #pragma once
 
 #include <cstdint>
@@ -101,7 +101,8 @@ struct ReduceLoop {
   }
 };
 
-/// Reads the axes of a Reduce* node into `is_reduced`, and gives the output the extents that follow.
+/// Reads the axes of a Reduce* node into `is_reduced`, and gives the output the extents that
+/// follow.
 Status resolve_reduction(const KernelContext& context, bool (&is_reduced)[kMaxRank]);
 
 /// Everything about a Reduce* node but the element type of data and output.

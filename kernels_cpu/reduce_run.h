@@ -62,12 +62,12 @@ Status Reduce<Op, T>::run(const KernelContext& context) {
 }  // namespace intarsia::cpu
 
 // Explicit instantiation cannot be written as a list of types.
-#define INTARSIA_REDUCE_FLOATS(Op)   \
-  template struct Reduce<Op, float>;  \
-  template struct Reduce<Op, double>; \
+#define INTARSIA_REDUCE_FLOATS(Op)     \
+  template struct Reduce<Op, float>;   \
+  template struct Reduce<Op, double>;  \
   template struct Reduce<Op, Float16>; \
   template struct Reduce<Op, BFloat16>
-#define INTARSIA_REDUCE_INTEGERS(Op)   \
+#define INTARSIA_REDUCE_INTEGERS(Op)    \
   template struct Reduce<Op, int32_t>;  \
   template struct Reduce<Op, int64_t>;  \
   template struct Reduce<Op, uint32_t>; \

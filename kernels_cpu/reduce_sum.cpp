@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ReduceSum ReduceMean ReduceProd ReduceL1 ReduceL2 ReduceSumSquare. An integer mean truncates towards
-// zero; an integer L2 norm is the truncated root of the (wrapped) sum.
+// ReduceSum ReduceMean ReduceProd ReduceL1 ReduceL2 ReduceSumSquare. An integer mean truncates
+// towards zero; an integer L2 norm is the truncated root of the (wrapped) sum.
 #include <cmath>
 
 #include "kernels_cpu/reduce_run.h"
@@ -55,8 +55,8 @@ struct Reducer<ReduceL1Op, V> : Sum<V> {
   static SumOf<V> step(SumOf<V> sum, V value) {
     const auto term = static_cast<SumOf<V>>(value);
     if constexpr (std::is_integral_v<V>) {
-      const auto magnitude = value < 0 ? Wide<V>{0} - static_cast<Wide<V>>(value)
-                                       : static_cast<Wide<V>>(value);
+      const auto magnitude =
+          value < 0 ? Wide<V>{0} - static_cast<Wide<V>>(value) : static_cast<Wide<V>>(value);
       return add_wrapped(sum, static_cast<V>(magnitude));
     } else {
       return sum + std::fabs(term);

@@ -13,10 +13,9 @@ void resolve_rnn_functions(const RnnAttributes& attributes, int functions,
   };
   // In the order of RnnActivation.
   static constexpr Parameters kParameters[kLastRnnActivation + 1] = {
-      {false, false, 0, 0},    {false, false, 0, 0},     {false, false, 0, 0},
-      {true, true, 1, 0},      {true, false, 0.01f, 0},  {true, false, 1, 0},
-      {true, true, 1, 1},      {true, true, 0.2f, 0.5f}, {true, false, 1, 0},
-      {false, false, 0, 0},    {false, false, 0, 0},
+      {false, false, 0, 0},    {false, false, 0, 0}, {false, false, 0, 0}, {true, true, 1, 0},
+      {true, false, 0.01f, 0}, {true, false, 1, 0},  {true, true, 1, 1},   {true, true, 0.2f, 0.5f},
+      {true, false, 1, 0},     {false, false, 0, 0}, {false, false, 0, 0},
   };
   int next_alpha = 0;
   int next_beta = 0;

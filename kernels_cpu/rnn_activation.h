@@ -18,8 +18,8 @@ struct RnnFunction {
   float beta = 0;
 };
 
-/// The functions of all directions: `functions` per direction, in `result`. `defaults` names those of
-/// one direction. REQUIRES: the shape rule accepted the attributes.
+/// The functions of all directions: `functions` per direction, in `result`. `defaults` names those
+/// of one direction. REQUIRES: the shape rule accepted the attributes.
 void resolve_rnn_functions(const RnnAttributes& attributes, int functions,
                            const RnnActivation* defaults, RnnFunction* result);
 

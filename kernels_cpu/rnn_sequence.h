@@ -59,8 +59,8 @@ struct RnnNode {
     hidden = context.input(2).extents[2];
   }
 
-  /// Scratch of one thread, in elements: the step's input, hidden and cell state, the gates, and one
-  /// more vector for the cell; whole cache lines.
+  /// Scratch of one thread, in elements: the step's input, hidden and cell state, the gates, and
+  /// one more vector for the cell; whole cache lines.
   int64_t scratch() const { return (features + hidden * (gates + 3) + 15) / 16 * 16; }
   int64_t workspace(const KernelContext& context) const {
     return scratch() * static_cast<int64_t>(sizeof(V)) * context.threads();

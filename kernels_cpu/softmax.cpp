@@ -71,9 +71,9 @@ Status SoftmaxLike<Op, T>::run(const KernelContext& context) {
 
 // Explicit instantiation cannot be written as a list of types.
 #define INTARSIA_SOFTMAX(Op)                \
-  template struct SoftmaxLike<Op, float>;    \
-  template struct SoftmaxLike<Op, double>;   \
-  template struct SoftmaxLike<Op, Float16>;  \
+  template struct SoftmaxLike<Op, float>;   \
+  template struct SoftmaxLike<Op, double>;  \
+  template struct SoftmaxLike<Op, Float16>; \
   template struct SoftmaxLike<Op, BFloat16>
 INTARSIA_SOFTMAX(SoftmaxOp);
 INTARSIA_SOFTMAX(LogSoftmaxOp);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Softmax exp(x - max) / sum, LogSoftmax x - max - log(sum), Hardmax (1 at the first largest element,
-// else 0), each along one axis (operator set 13). Sums and exponentials are in double; FastSoftmax and
-// FastLogSoftmax (float, variant "fast") use the vectors of the instruction set at hand instead. The
-// output may be the input. Every line is computed by one thread in a fixed order.
+// Softmax exp(x - max) / sum, LogSoftmax x - max - log(sum), Hardmax (1 at the first largest
+// element, else 0), each along one axis (operator set 13). Sums and exponentials are in double;
+// FastSoftmax and FastLogSoftmax (float, variant "fast") use the vectors of the instruction set at
+// hand instead. The output may be the input. Every line is computed by one thread in a fixed order.
 // Specification: https://onnx.ai/onnx/operators/onnx__Softmax.html
 #pragma once
 

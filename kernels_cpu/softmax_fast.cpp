@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // FastSoftmax, FastLogSoftmax for float, on kernels_cpu/math/vector_math.h. Lines of neighbouring
-// elements are handled as a whole; of lines whose elements lie apart, kAxisLanes neighbours at a time.
+// elements are handled as a whole; of lines whose elements lie apart, kAxisLanes neighbours at a
+// time.
 #include <cmath>
 
 #include "kernels_cpu/binary_broadcast.h"

@@ -2,12 +2,12 @@
 //
 // Element-wise operators of one input: y[i] = f(x[i]).
 //
-// One kernel template, `Unary<Op, T>`; an Op gives the ONNX name, the attributes, and, by an overload
-// of `evaluate` in the unary_*.cpp file that instantiates it, the function. NaN gives NaN unless the
-// specification says otherwise. The output may be the input: each element is read before the one at
-// the same position is written. Large tensors are spread over the context's threads.
-// `FastUnary<Op, float>` (variant "fast") computes a few functions with polynomials on the vectors of
-// the instruction set at hand; kernels_cpu/math/vector_math.h states their accuracy.
+// One kernel template, `Unary<Op, T>`; an Op gives the ONNX name, the attributes, and, by an
+// overload of `evaluate` in the unary_*.cpp file that instantiates it, the function. NaN gives NaN
+// unless the specification says otherwise. The output may be the input: each element is read before
+// the one at the same position is written. Large tensors are spread over the context's threads.
+// `FastUnary<Op, float>` (variant "fast") computes a few functions with polynomials on the vectors
+// of the instruction set at hand; kernels_cpu/math/vector_math.h states their accuracy.
 // Specification: https://onnx.ai/onnx/operators/
 #pragma once
 

@@ -83,13 +83,15 @@ template <class V>
 V evaluate(MishOp, V x, const NoAttributes&) {
   return x * std::tanh(softplus(x));
 }
+// In double: the tails magnify the rounding of their argument.
 template <class V>
-V evaluate(GeluOp, V x, const GeluAttributes& attributes) {
+V evaluate(GeluOp, V value, const GeluAttributes& attributes) {
+  const double x = value;
   if (attributes.approximate == GeluAttributes::kTanh) {
     // 0.5 (1 + tanh(z)) = sigmoid(2 z); 2 sqrt(2 / pi) = 1.5957...
-    return x * sigmoid(V(1.5957691216057307118) * (x + V(0.044715) * x * x * x));
+    return static_cast<V>(x * sigmoid(1.5957691216057307118 * (x + 0.044715 * x * x * x)));
   }
-  return V{0.5} * x * std::erfc(x * V(-0.70710678118654752440));
+  return static_cast<V>(0.5 * x * std::erfc(x * -0.70710678118654752440));
 }
 
 INTARSIA_UNARY_FLOATS(ReluOp);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arithmetic, rounding and predicates: Abs Neg Sign Reciprocal Sqrt Ceil Floor Round IsInf IsNaN Not
-// BitwiseNot. Round takes ties to even (the processor's default mode). The most negative integer is
-// its own Abs and Neg. Sign(NaN) is NaN.
+// Arithmetic, rounding and predicates: Abs Neg Sign Reciprocal Sqrt Ceil Floor Round IsInf IsNaN
+// Not BitwiseNot. Round takes ties to even (the processor's default mode). The most negative
+// integer is its own Abs and Neg. Sign(NaN) is NaN.
 #include <cmath>
 
 #include "kernels_cpu/unary_run.h"
@@ -72,7 +72,9 @@ bool evaluate(IsNaNOp, V x, const NoAttributes&) {
   return x != x;
 }
 
-inline bool evaluate(NotOp, bool x, const NoAttributes&) { return !x; }
+inline bool evaluate(NotOp, bool x, const NoAttributes&) {
+  return !x;
+}
 
 template <class V>
 V evaluate(BitwiseNotOp, V x, const NoAttributes&) {

@@ -39,9 +39,9 @@ Status Unary<Op, T>::run(const KernelContext& context) {
 }  // namespace intarsia::cpu
 
 // Explicit instantiation cannot be written as a list of types.
-#define INTARSIA_UNARY_FLOATS(Op)   \
-  template struct Unary<Op, float>;  \
-  template struct Unary<Op, double>; \
+#define INTARSIA_UNARY_FLOATS(Op)     \
+  template struct Unary<Op, float>;   \
+  template struct Unary<Op, double>;  \
   template struct Unary<Op, Float16>; \
   template struct Unary<Op, BFloat16>
 #define INTARSIA_UNARY_SIGNED(Op)     \

@@ -63,9 +63,10 @@ struct WindowWalk {
     }
   }
 
-  /// For the output positions (position, first .. first + lanes) calls `body(tap, offset, low, high)`
-  /// per tap that meets the input: lanes [low, high) do, and `offset` is the input element of lane
-  /// `low`, relative to the channel's first; further lanes follow every stride * step of the last axis.
+  /// For the output positions (position, first .. first + lanes) calls `body(tap, offset, low,
+  /// high)` per tap that meets the input: lanes [low, high) do, and `offset` is the input element
+  /// of lane `low`, relative to the channel's first; further lanes follow every stride * step of
+  /// the last axis.
   template <class Body>
   void for_taps(const int64_t* position, int64_t first, int64_t lanes, const Body& body) const {
     const int w = last();

@@ -78,9 +78,9 @@ struct OperatorDefinition {
   std::vector<std::string_view> kernel_types = {"T"};
   AttributeCodec attributes;
 
-  /// Shape function over symbolic extents, its run-time key, and how C++ spells its type.
+  /// Shape function over symbolic extents, the same at run time, and how C++ spells its type.
   Status (*infer)(SymbolicShapeContext&) = nullptr;
-  uint64_t shape_key = 0;
+  ShapeFunction shape;
   std::string_view shape_cpp;     // "intarsia::ops::Conv"
   std::string_view shape_header;  // "core/operators/conv.h"
   /// Element type of the outputs where it is not that of the shape function's choice.

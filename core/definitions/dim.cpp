@@ -61,7 +61,8 @@ struct Algebra {
   static const Atom* lone_atom(const Dim& dim);
   static Dim apply(const Atom& atom, const std::vector<Dim>& arguments);
 
-  static Interval interval(const Dim& dim, int depth = kDepth);
+  static Interval interval(const Dim& dim) { return interval(dim, depth_); }
+  static Interval interval(const Dim& dim, int depth);
   static Interval interval(const Atom& atom, int depth);
   static Interval relaxed(const Dim& dim, int depth);
   static bool split(const Dim& dim, int depth, Interval& result);
@@ -72,8 +73,9 @@ struct Algebra {
   static std::string text(const Atom& atom);
   static std::string operand(const Dim& dim);
 
-  /// How far bounds are refined beyond term-wise interval arithmetic.
-  static constexpr int kDepth = 3;
+  /// How far bounds are refined beyond term-wise interval arithmetic. None of that inside a
+  /// refinement that builds expressions, each of which asks for bounds again.
+  static inline thread_local int depth_ = 3;
 };
 
 struct Dim::Polynomial {
@@ -349,7 +351,8 @@ Dim Algebra::divide_by_constant(const Dim& a, int64_t divisor) {
   const Dim numerator = make(std::move(reduced));
   divisor /= common;
   if (divisor == 1) return numerator;
-  // Of floor(x/c) and -floor((c-1-x)/c), which are equal, the one with the smaller first coefficient.
+  // Of floor(x/c) and -floor((c-1-x)/c), which are equal, the one with the smaller first
+  // coefficient.
   if (terms(numerator).front().coefficient > divisor - terms(numerator).front().coefficient) {
     return -floor_div(Dim(divisor - 1) - numerator, divisor);
   }
@@ -394,7 +397,9 @@ Dim floor_div(const Dim& a, const Dim& b) {
 }
 
 Dim ceil_div(const Dim& a, const Dim& b) {
-  return b.lower() > 0 ? floor_div(a + b - Dim(1), b) : -floor_div(-a, b);
+  const Algebra::Interval divisor = Algebra::interval(b);
+  if (divisor.upper < 0) return ceil_div(-a, -b);
+  return divisor.lower > 0 ? floor_div(a + b - Dim(1), b) : -floor_div(-a, b);
 }
 
 /// Maximum or minimum; nested ones are merged, and what another argument dominates is dropped.
@@ -567,6 +572,7 @@ Algebra::Interval Algebra::relaxed(const Dim& dim, int depth) {
 /// Bounds at the ends of a symbol's interval where the expression is monotone in that symbol.
 Algebra::Interval Algebra::monotone(const Dim& dim, int depth) {
   Interval result;
+  const int outer_depth = std::exchange(depth_, 0);
   const SymbolTable* table = nullptr;
   visit(dim, [&table](const Atom& atom) {
     if (atom.kind == Kind::kSymbol) table = atom.table;
@@ -584,6 +590,7 @@ Algebra::Interval Algebra::monotone(const Dim& dim, int depth) {
     result = result & (step.lower >= 0 ? Interval{first.lower, last.upper}
                                        : Interval{last.lower, first.upper});
   }
+  depth_ = outer_depth;
   return result;
 }
 

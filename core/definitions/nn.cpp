@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Definitions of convolution, pooling and matrix products. Inputs that ONNX does not know (residuals,
-// MatMul's bias) come after its own; only the converter's fusions give them.
+// Definitions of convolution, pooling and matrix products. Inputs that ONNX does not know
+// (residuals, MatMul's bias) come after its own; only the converter's fusions give them.
 #include "core/definitions/nn.h"
 
 #include "core/operators/conv.h"
@@ -13,8 +13,7 @@ namespace {
 
 constexpr auto kOptional = Parameter::kOptional;
 constexpr TypeSet kProductTypes =
-    kFloatTypes |
-    types({DataType::kInt32, DataType::kUint32, DataType::kInt64, DataType::kUint64});
+    kFloatTypes | types({DataType::kInt32, DataType::kUint32, DataType::kInt64, DataType::kUint64});
 
 void add_convolutions(DefinitionRows& rows) {
   add<ops::Conv>(rows, "intarsia::ops::Conv", "core/operators/conv.h",

@@ -12,24 +12,20 @@ void add_normalization_definitions(DefinitionRows& rows) {
   add<ops::BatchNormalization>(
       rows, "intarsia::ops::BatchNormalization", kHeader,
       {.name = "BatchNormalization",
-       .inputs = {{"X", "T"},
-                  {"scale", "T1"},
-                  {"B", "T1"},
-                  {"input_mean", "T2"},
-                  {"input_var", "T2"}},
+       .inputs =
+           {{"X", "T"}, {"scale", "T1"}, {"B", "T1"}, {"input_mean", "T2"}, {"input_var", "T2"}},
        .outputs = {{"Y", "T"}, {"running_mean", "T2", kOptional}, {"running_var", "T2", kOptional}},
        .types = {{"T", kFloatTypes}, {"T1", kFloatTypes}, {"T2", kFloatTypes}},
        .kernel_types = {"T", "T1", "T2"},
        .attributes = codec_of<BatchNormalizationAttributes>(),
        .in_place = {0}});
-  add<ops::InstanceNormalization>(
-      rows, "intarsia::ops::InstanceNormalization", kHeader,
-      {.name = "InstanceNormalization",
-       .inputs = {{"input", "T"}, {"scale", "T"}, {"B", "T"}},
-       .outputs = {{"output", "T"}},
-       .types = {{"T", kFloatTypes}},
-       .attributes = codec_of<InstanceNormalizationAttributes>(),
-       .in_place = {0}});
+  add<ops::InstanceNormalization>(rows, "intarsia::ops::InstanceNormalization", kHeader,
+                                  {.name = "InstanceNormalization",
+                                   .inputs = {{"input", "T"}, {"scale", "T"}, {"B", "T"}},
+                                   .outputs = {{"output", "T"}},
+                                   .types = {{"T", kFloatTypes}},
+                                   .attributes = codec_of<InstanceNormalizationAttributes>(),
+                                   .in_place = {0}});
   add<ops::GroupNormalization>(rows, "intarsia::ops::GroupNormalization", kHeader,
                                {.name = "GroupNormalization",
                                 .inputs = {{"X", "T"}, {"scale", "T"}, {"bias", "T"}},

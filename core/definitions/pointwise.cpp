@@ -141,25 +141,25 @@ void add_binary_definitions(DefinitionRows& rows) {
   add_variadic(rows, "Sum", 13, kFloatTypes);
   add_variadic(rows, "Mean", 13, kFloatTypes);
   // The slope is broadcast to the input, so the input alone gives the extents.
-  add<ops::SameShape>(rows, "intarsia::ops::SameShape", kHeader,
-                      {.name = "PRelu",
-                       .since_version = 16,
-                       .inputs = {{"X", "T"}, {"slope", "T"}},
-                       .outputs = {{"Y", "T"}},
-                       .types = {{"T", kFloatTypes | types({DataType::kInt32, DataType::kInt64,
-                                                            DataType::kUint32, DataType::kUint64})}},
-                       .attributes = codec_of<NoAttributes>(),
-                       .in_place = {0}});
-  add<ops::Broadcast>(
-      rows, "intarsia::ops::Broadcast", kHeader,
-      {.name = "Pow",
-       .since_version = 15,
-       .inputs = {{"X", "T"}, {"Y", "T1"}},
-       .outputs = {{"Z", "T"}},
-       .types = {{"T", kFloatTypes | kIndexTypes}, {"T1", kNumericTypes}},
-       .kernel_types = {"T", "T1"},
+  add<ops::SameShape>(
+      rows, "intarsia::ops::SameShape", kHeader,
+      {.name = "PRelu",
+       .since_version = 16,
+       .inputs = {{"X", "T"}, {"slope", "T"}},
+       .outputs = {{"Y", "T"}},
+       .types = {{"T", kFloatTypes | types({DataType::kInt32, DataType::kInt64, DataType::kUint32,
+                                            DataType::kUint64})}},
        .attributes = codec_of<NoAttributes>(),
        .in_place = {0}});
+  add<ops::Broadcast>(rows, "intarsia::ops::Broadcast", kHeader,
+                      {.name = "Pow",
+                       .since_version = 15,
+                       .inputs = {{"X", "T"}, {"Y", "T1"}},
+                       .outputs = {{"Z", "T"}},
+                       .types = {{"T", kFloatTypes | kIndexTypes}, {"T1", kNumericTypes}},
+                       .kernel_types = {"T", "T1"},
+                       .attributes = codec_of<NoAttributes>(),
+                       .in_place = {0}});
 }
 
 }  // namespace

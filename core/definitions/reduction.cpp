@@ -10,8 +10,7 @@
 namespace intarsia::definitions {
 namespace {
 
-constexpr TypeSet kWideIntegerTypes =
-    kIndexTypes | types({DataType::kUint32, DataType::kUint64});
+constexpr TypeSet kWideIntegerTypes = kIndexTypes | types({DataType::kUint32, DataType::kUint64});
 constexpr TypeSet kSumTypes = kFloatTypes | kWideIntegerTypes;
 constexpr TypeSet kExtremeTypes =
     kSumTypes | kBoolType | types({DataType::kInt8, DataType::kUint8});

@@ -42,7 +42,7 @@ constexpr auto rule() -> Status (*)(SymbolicShapeContext&) {
 template <class Rule>
 void use_rule(OperatorDefinition& definition, std::string_view cpp, std::string_view header) {
   definition.infer = rule<Rule>();
-  definition.shape_key = shape_key<Rule>();
+  definition.shape = shape_function_of<Rule>();
   definition.shape_cpp = cpp;
   definition.shape_header = header;
 }

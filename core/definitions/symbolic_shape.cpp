@@ -56,6 +56,9 @@ double SymbolicShapeContext::real_value(int input, int64_t index) const {
 
 Status SymbolicShapeContext::set_output(int output, DataType type, const Shape<Dim>& shape) {
   if (output < 0 || output >= output_count()) return {};
+  if (shape.rank > kMaxRank) {
+    return fail(Code::kWrongRank, "output rank", kMaxRank, shape.rank, input_count() + output);
+  }
   for (int axis = 0; axis < shape.rank; ++axis) {
     const int operand = input_count() + output;
     if (Status status = require_at_least(0, shape[axis], "output extent", operand, axis); !status) {

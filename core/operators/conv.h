@@ -2,8 +2,8 @@
 //
 // Attributes and shape rules of Conv and ConvTranspose.
 //
-// X and Y are N, C, spatial... or, with `channels_last`, N, spatial..., C. Weights keep ONNX's order:
-// Conv M, C / group, kernel...; ConvTranspose C, M / group, kernel....
+// X and Y are N, C, spatial... or, with `channels_last`, N, spatial..., C. Weights keep ONNX's
+// order: Conv M, C / group, kernel...; ConvTranspose C, M / group, kernel....
 #pragma once
 
 #include "core/activation.h"
@@ -154,8 +154,8 @@ struct Conv {
     for (int i = 0; i < axes.spatial(); ++i) {
       const Dim in = s.dim(0, axes.axis(i));
       const Dim kernel = s.dim(1, 2 + i);
-      Status status = infer_window_extent(s, a.window, i, axes.spatial(), in, kernel, false,
-                                          y[axes.axis(i)]);
+      Status status =
+          infer_window_extent(s, a.window, i, axes.spatial(), in, kernel, false, y[axes.axis(i)]);
       if (!status) return status;
     }
     if (s.has_input(3)) {
@@ -233,7 +233,8 @@ struct ConvTranspose {
       return c.fail(Code::kInvalidValue, "length of output_shape", spatial, a.output_shape.count);
     }
     for (int i = 0; i < spatial; ++i) {
-      if (a.extra(i) < 0) return c.fail(Code::kInvalidValue, "output_padding", 0, a.extra(i), -1, i);
+      if (a.extra(i) < 0)
+        return c.fail(Code::kInvalidValue, "output_padding", 0, a.extra(i), -1, i);
     }
     return {};
   }

@@ -58,15 +58,15 @@ Status require_shape(S& s, int input, const Shape<typename S::Dim>& shape) {
     return s.fail(Code::kWrongRank, "rank of the operand", shape.rank, s.rank(input), input);
   }
   for (int axis = 0; axis < shape.rank; ++axis) {
-    Status status = s.require_equal(shape[axis], s.dim(input, axis), "extent of the operand", input,
-                                    axis);
+    Status status =
+        s.require_equal(shape[axis], s.dim(input, axis), "extent of the operand", input, axis);
     if (!status) return status;
   }
   return {};
 }
 
-/// numpy.matmul: vectors are rows (left) or columns (right) whose axis is dropped again; leading axes
-/// broadcast.
+/// numpy.matmul: vectors are rows (left) or columns (right) whose axis is dropped again; leading
+/// axes broadcast.
 struct MatMul {
   using Attributes = MatMulAttributes;
   static constexpr std::string_view name = "MatMul";
@@ -93,8 +93,7 @@ struct MatMul {
       const int from_left = i - (y.rank - left_batch);
       const int from_right = i - (y.rank - right_batch);
       if (from_left >= 0 && from_right >= 0) {
-        Status status =
-            s.broadcast(s.dim(0, from_left), s.dim(1, from_right), y[i], 1, from_right);
+        Status status = s.broadcast(s.dim(0, from_left), s.dim(1, from_right), y[i], 1, from_right);
         if (!status) return status;
       } else {
         y[i] = from_left >= 0 ? s.dim(0, from_left) : s.dim(1, from_right);
@@ -127,8 +126,8 @@ struct Gemm {
     }
     const int a_inner = a.trans_a != 0 ? 0 : 1;
     const Dim inner = s.dim(1, a.trans_b != 0 ? 1 : 0);
-    if (Status status = s.require_equal(inner, s.dim(0, a_inner), "inner extent of the product", 0,
-                                        a_inner);
+    if (Status status =
+            s.require_equal(inner, s.dim(0, a_inner), "inner extent of the product", 0, a_inner);
         !status) {
       return status;
     }

@@ -450,6 +450,34 @@ struct BlockRule {
 using DepthToSpace = BlockRule<false>;
 using SpaceToDepth = BlockRule<true>;
 
+struct Trilu {
+  using Attributes = TriluAttributes;
+  static constexpr std::string_view name = "Trilu";
+  template <class S>
+  static Status infer(S& s) {
+    if (s.rank(0) < 2) return s.fail(Code::kWrongRank, "rank", 2, s.rank(0), 0);
+    if (Status t = require_length(s, 1, 1, "elements of k"); !t) return t;
+    return s.set_output(0, s.type(0), s.shape(0));
+  }
+};
+
+struct ReverseSequence {
+  using Attributes = ReverseSequenceAttributes;
+  static constexpr std::string_view name = "ReverseSequence";
+  template <class S>
+  static Status infer(S& s) {
+    const auto& a = s.template attributes<Attributes>();
+    if (s.rank(0) < 2) return s.fail(Code::kWrongRank, "rank", 2, s.rank(0), 0);
+    if (s.rank(1) != 1) return s.fail(Code::kWrongRank, "rank", 1, s.rank(1), 1);
+    if (a.time_axis < 0 || a.time_axis > 1 || a.batch_axis != 1 - a.time_axis) {
+      return s.fail(Code::kInvalidValue, "batch_axis, next to time_axis", 1 - a.time_axis,
+                    a.batch_axis);
+    }
+    Status t = s.require_equal(s.dim(0, a.batch_axis), s.dim(1, 0), "sequence_lens", 1, 0);
+    return t ? s.set_output(0, s.type(0), s.shape(0)) : t;
+  }
+};
+
 struct OneHot {
   using Attributes = OneHotAttributes;
   static constexpr std::string_view name = "OneHot";

@@ -130,13 +130,15 @@ struct BatchNormalization {
     const auto& a = s.template attributes<BatchNormalizationAttributes>();
     const int rank = s.rank(0);
     if (rank < 1) return s.fail(Code::kWrongRank, "rank of batch and channel axes", 2, rank, 0);
-    if (a.training_mode != 0) {
-      return s.fail(Code::kUnsupported, "training_mode (only inference is implemented)", 0,
-                    a.training_mode);
-    }
     const Dim channels = rank == 1 ? Dim(int64_t{1}) : s.dim(0, a.channels_last ? rank - 1 : 1);
     if (Status status = require_channel_vectors(s, 1, 4, channels); !status) return status;
-    return s.set_output(0, s.type(0), s.shape(0));
+    if (Status status = s.set_output(0, s.type(0), s.shape(0)); !status) return status;
+    Shape<Dim> statistics;
+    statistics.push(channels);
+    for (int output = 1; output < s.output_count(); ++output) {
+      if (Status status = s.set_output(output, s.type(3), statistics); !status) return status;
+    }
+    return {};
   }
 };
 

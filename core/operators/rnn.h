@@ -2,9 +2,9 @@
 //
 // Attributes and shape rule of RNN, GRU and LSTM.
 //
-// layout 0: X is time, batch, features; Y time, directions, batch, hidden; states directions, batch,
-// hidden. layout 1: X is batch, time, features; Y batch, time, directions, hidden; states batch,
-// directions, hidden.
+// layout 0: X is time, batch, features; Y time, directions, batch, hidden; states directions,
+// batch, hidden. layout 1: X is batch, time, features; Y batch, time, directions, hidden; states
+// batch, directions, hidden.
 #pragma once
 
 #include "core/operators/matmul.h"

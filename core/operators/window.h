@@ -110,8 +110,8 @@ struct WindowAttributes {
 };
 static_assert(is_plan_struct<WindowAttributes>);
 
-/// Extent of the output along spatial axis `axis`. With `ceil_mode` a last, partial window counts if
-/// it starts inside the input or the padding in front of it.
+/// Extent of the output along spatial axis `axis`. With `ceil_mode` a last, partial window counts
+/// if it starts inside the input or the padding in front of it.
 template <class S>
 Status infer_window_extent(S& s, const WindowAttributes& window, int axis, int spatial,
                            const typename S::Dim& in, const typename S::Dim& kernel, bool ceil_mode,

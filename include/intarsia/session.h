@@ -77,8 +77,9 @@ struct PlanInfo {
   uint32_t threads = 1;
 };
 
-/// Reads the header and the memory figures of a plan. Verifies the structure of untrusted bytes.
-Result<PlanInfo> plan_info(std::span<const std::byte> plan);
+/// Reads the header and the memory figures of a plan. Verifies the structure of untrusted bytes. On
+/// failure `diagnostic`, if given, says what is wrong.
+Result<PlanInfo> plan_info(std::span<const std::byte> plan, Diagnostic* diagnostic = nullptr);
 
 /// A named input, output or state of an entry point.
 struct Port {

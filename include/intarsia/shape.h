@@ -35,8 +35,11 @@ struct Shape {
 
   Dim& operator[](int axis) { return extents[axis]; }
   const Dim& operator[](int axis) const { return extents[axis]; }
-  /// Appends an extent. REQUIRES: rank < kMaxRank.
-  void push(const Dim& extent) { extents[rank++] = extent; }
+  /// Appends an extent. Beyond kMaxRank only the rank counts on; `set_output` refuses such a shape.
+  void push(const Dim& extent) {
+    if (rank < kMaxRank) extents[rank] = extent;
+    ++rank;
+  }
 };
 
 // The arithmetic of extents on plain numbers; the converter overloads it for expressions.

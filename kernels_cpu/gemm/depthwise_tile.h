@@ -31,12 +31,13 @@ INTARSIA_INLINE DepthwiseColumns columns_inside(int64_t start, int count, int64_
 }
 
 /// One channel vector of all pixels of `s`, loaded and stored by the given functions. Rows and Cols
-/// taps, Stride columns from pixel to pixel; 0: known at run time only.
+/// taps, Stride columns from pixel to pixel; 0: known at run time only. `s` is passed by value:
+/// with a reference each store would make the compiler load its fields again.
 template <class Vec, int Rows, int Cols, int Stride>
 struct DepthwiseVector {
   using F = typename Vec::F;
   using M = VecMath<Vec>;
-  static constexpr int kPixels = 8;
+  static constexpr int kPixels = 4;
 
   // The window's taps: pixels p < Pixels start at input + p * pixel_step. With Edge, or if Cols is
   // 0, only the given columns exist.
@@ -60,7 +61,8 @@ struct DepthwiseVector {
         INTARSIA_UNROLL
         for (int q = 0; q < (Pixels - 1) * Stride + Cols; ++q) {
           if (Edge && (q < columns.begin || q >= columns.end)) continue;
-          const F v = load(row + q * col_pitch);
+          F v = load(row + q * col_pitch);
+          Vec::keep(v);
           INTARSIA_UNROLL
           for (int p = 0; p < Pixels; ++p) {
             const int j = q - p * Stride;
@@ -83,11 +85,13 @@ struct DepthwiseVector {
   }
 
   template <class Load, class Store>
-  INTARSIA_INLINE static void run(const DepthwiseBlock& s, int64_t c, Load load, Store store) {
+  INTARSIA_INLINE static void run(const DepthwiseBlock s, int64_t c, Load load, Store store) {
     F held[Rows * Cols + 1];
-    INTARSIA_UNROLL
-    for (int i = 0; i < Rows * Cols; ++i) {
-      held[i] = load(s.weights + c + i / Cols * s.weights_row_pitch + i % Cols * s.weights_pitch);
+    if constexpr (Rows > 0) {
+      INTARSIA_UNROLL
+      for (int i = 0; i < Rows * Cols; ++i) {
+        held[i] = load(s.weights + c + i / Cols * s.weights_row_pitch + i % Cols * s.weights_pitch);
+      }
     }
     const F bias = s.bias ? load(s.bias + c) : F{};
     const F lower = M::splat(s.lower);

@@ -6,6 +6,8 @@
 
 #if INTARSIA_WITH_AVX2
 
+#include <cstring>
+
 #include "kernels_cpu/gemm/depthwise_tile.h"
 
 namespace intarsia::cpu {
@@ -15,10 +17,14 @@ struct Vec {
   static constexpr int kWidth = 8;
   using F = float __attribute__((vector_size(32)));
   using I = int32_t __attribute__((vector_size(32)));
-  using Unaligned = float __attribute__((vector_size(32), aligned(4), may_alias));
 
-  INTARSIA_INLINE static F load(const float* p) { return *reinterpret_cast<const Unaligned*>(p); }
-  INTARSIA_INLINE static void store(float* p, F v) { *reinterpret_cast<Unaligned*>(p) = v; }
+  INTARSIA_INLINE static F load(const float* p) {
+    F v;
+    std::memcpy(&v, p, sizeof v);
+    return v;
+  }
+  INTARSIA_INLINE static void keep(F& v) { __asm__("" : "+x"(v)); }
+  INTARSIA_INLINE static void store(float* p, F v) { std::memcpy(p, &v, sizeof v); }
   // Element by element: masked stores are microcoded on some processors.
   INTARSIA_INLINE static F load_part(const float* p, int n) {
     if (n >= kWidth) return load(p);

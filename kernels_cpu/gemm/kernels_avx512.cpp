@@ -9,6 +9,8 @@
 
 #include <immintrin.h>
 
+#include <cstring>
+
 #include "kernels_cpu/gemm/depthwise_tile.h"
 
 namespace intarsia::cpu {
@@ -18,13 +20,17 @@ struct Vec {
   static constexpr int kWidth = 16;
   using F = float __attribute__((vector_size(64)));
   using I = int32_t __attribute__((vector_size(64)));
-  using Unaligned = float __attribute__((vector_size(64), aligned(4), may_alias));
 
   INTARSIA_INLINE static __mmask16 mask(int n) {
     return n >= kWidth ? 0xffff : n <= 0 ? 0 : static_cast<__mmask16>((1u << n) - 1);
   }
-  INTARSIA_INLINE static F load(const float* p) { return *reinterpret_cast<const Unaligned*>(p); }
-  INTARSIA_INLINE static void store(float* p, F v) { *reinterpret_cast<Unaligned*>(p) = v; }
+  INTARSIA_INLINE static F load(const float* p) {
+    F v;
+    std::memcpy(&v, p, sizeof v);
+    return v;
+  }
+  INTARSIA_INLINE static void keep(F& v) { __asm__("" : "+v"(v)); }
+  INTARSIA_INLINE static void store(float* p, F v) { std::memcpy(p, &v, sizeof v); }
   INTARSIA_INLINE static F load_part(const float* p, int n) {
     return (F)_mm512_maskz_loadu_ps(mask(n), p);
   }

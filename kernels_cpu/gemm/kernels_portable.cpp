@@ -2,6 +2,8 @@
 //
 // Micro-kernels for any processor: 128-bit vectors of the compiler, which lowers them to SSE2, NEON
 // or scalar code. Tiles fit 16 registers, and on AArch64 32.
+#include <cstring>
+
 #include "kernels_cpu/gemm/depthwise_tile.h"
 
 namespace intarsia::cpu {
@@ -11,10 +13,14 @@ struct Vec {
   static constexpr int kWidth = 4;
   using F = float __attribute__((vector_size(16)));
   using I = int32_t __attribute__((vector_size(16)));
-  using Unaligned = float __attribute__((vector_size(16), aligned(4), may_alias));
 
-  INTARSIA_INLINE static F load(const float* p) { return *reinterpret_cast<const Unaligned*>(p); }
-  INTARSIA_INLINE static void store(float* p, F v) { *reinterpret_cast<Unaligned*>(p) = v; }
+  INTARSIA_INLINE static F load(const float* p) {
+    F v;
+    std::memcpy(&v, p, sizeof v);
+    return v;
+  }
+  INTARSIA_INLINE static void keep(F&) {}
+  INTARSIA_INLINE static void store(float* p, F v) { std::memcpy(p, &v, sizeof v); }
   INTARSIA_INLINE static F load_part(const float* p, int n) {
     if (n >= kWidth) return load(p);
     F v{};

@@ -9,13 +9,16 @@
 namespace intarsia::cpu {
 namespace {
 
-using Quad = float __attribute__((vector_size(16), aligned(4), may_alias));
+using Quad = float __attribute__((vector_size(16)));
 
 Quad load_quad(const float* p) {
-  return *reinterpret_cast<const Quad*>(p);
+  Quad v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
 }
+
 void store_quad(float* p, Quad v) {
-  *reinterpret_cast<Quad*>(p) = v;
+  std::memcpy(p, &v, sizeof v);
 }
 
 // to[i * kPanel + j] = from[j * pitch + i] for i, j < 4.

@@ -6,6 +6,8 @@
 //   F, I                          vectors of kWidth floats and 32-bit integers
 //   load(p), store(p, v)          unaligned
 //   load_part(p, n), store_part(p, v, n)   the first n elements, n <= 0: none; the rest reads as 0
+//   keep(v)                       makes the compiler hold v in a register, where it would otherwise
+//                                 load it again for each use
 #pragma once
 
 #include <cstdint>

@@ -2,9 +2,9 @@
 //
 // How element-wise kernels read, compute and write elements of type T.
 //
-// `Stored` is what lies in memory, `Value` what is computed with: 16-bit floating-point types compute
-// in float; a bool is stored as a byte, of which any value but 0 reads as true, since the bytes may
-// come from outside the program. Integer arithmetic wraps around (two's complement).
+// `Stored` is what lies in memory, `Value` what is computed with: 16-bit floating-point types
+// compute in float; a bool is stored as a byte, of which any value but 0 reads as true, since the
+// bytes may come from outside the program. Integer arithmetic wraps around (two's complement).
 #pragma once
 
 #include <cstdint>

@@ -2,11 +2,12 @@
 //
 // f32 functions over arrays, on the vectors of one instruction set.
 //
-// Every element goes through the same code wherever it lies, so results do not depend on how an array
-// is split; they differ between instruction sets by the rounding of fused multiply-adds. Errors
-// against the exact result, tested: exp, sigmoid, tanh, erf, softplus, elu, silu, mish within 4 units
-// in the last place (1e-6 relative; exp_sum also rounds its argument), gelu_tanh and gelu 1e-6
-// relative wherever the result is a normal number. NaN gives NaN. x and y may be the same array.
+// Every element goes through the same code wherever it lies, so results do not depend on how an
+// array is split; they differ between instruction sets by the rounding of fused multiply-adds.
+// Errors against the exact result, tested: exp, sigmoid, tanh, erf, softplus, elu, silu, mish
+// within 4 units in the last place (1e-6 relative; exp_sum also rounds its argument), gelu_tanh and
+// gelu 1e-6 relative wherever the result is a normal number. NaN gives NaN. x and y may be the same
+// array.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The members of `VectorMath<I>`, for the file of instruction set I that instantiates them. All code
-// is a template over `IsaVector<I>`, so no other file can emit or use an instance of it.
+// The members of `VectorMath<I>`, for the file of instruction set I that instantiates them. All
+// code is a template over `IsaVector<I>`, so no other file can emit or use an instance of it.
 #pragma once
 
 #include <cstring>
@@ -38,7 +38,9 @@ struct VectorOf {
 };
 
 template <Isa I>
-struct IsaVector : VectorOf<I == Isa::kAvx512 ? 16 : I == Isa::kAvx2 ? 8 : 4> {};
+struct IsaVector : VectorOf<I == Isa::kAvx512 ? 16
+                            : I == Isa::kAvx2 ? 8
+                                              : 4> {};
 
 template <class Vec, class Function>
 INTARSIA_INLINE void map_vectors(const float* x, float* y, int64_t n, Function function) {
@@ -160,12 +162,14 @@ void VectorMath<I>::mish(const float* x, float* y, int64_t n, float) {
 template <Isa I>
 void VectorMath<I>::silu(const float* x, float* y, int64_t n, float parameter) {
   using M = VecMath<IsaVector<I>>;
-  map_vectors<IsaVector<I>>(x, y, n, [=](typename M::F v) { return v * M::sigmoid(v * parameter); });
+  map_vectors<IsaVector<I>>(x, y, n,
+                            [=](typename M::F v) { return v * M::sigmoid(v * parameter); });
 }
 template <Isa I>
 void VectorMath<I>::elu(const float* x, float* y, int64_t n, float parameter) {
   using M = VecMath<IsaVector<I>>;
-  map_vectors<IsaVector<I>>(x, y, n, [=](typename M::F v) { return v < 0.0f ? M::expm1(v) * parameter : v; });
+  map_vectors<IsaVector<I>>(
+      x, y, n, [=](typename M::F v) { return v < 0.0f ? M::expm1(v) * parameter : v; });
 }
 template <Isa I>
 float VectorMath<I>::exp_sum(const float* x, float* y, int64_t n, float shift) {

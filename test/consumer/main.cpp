@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a user's program does with the model of make_model.py; exits with 0 if the numbers are right.
+// What a user's program does with the model of make_model.py; exits with 0 if the numbers are
+// right.
 #include <cstdio>
 
 #include "intarsia/describe.h"
 #include "tiny_model.h"
 
-static_assert(app::tiny::inputs::x::extents == std::array<std::int32_t, 2>{2, 3});
-static_assert(std::is_same_v<app::tiny::outputs::y::type, float>);
+static_assert(app::tiny::inputs::x_0::extents == std::array<std::int32_t, 2>{2, 3});
+static_assert(std::is_same_v<app::tiny::outputs::class_::type, float>);
+static_assert(app::tiny::inputs::x_0::name == "x:0");
+static_assert(app::tiny::outputs::class_::name == "class");
 static_assert(app::tiny::states::total::count == 4);
 static_assert(app::tiny::arena_bytes > 0 && app::tiny::arena_alignment == 64);
 
@@ -38,10 +41,10 @@ int main() {
   constexpr float kOutput[] = {0, 28.5f, 0, 4.5f};
   constexpr float kTotal[] = {0, 57, 0, 9};
   for (int run = 0; run < 2; ++run) {
-    const std::span<float> x = app::tiny::inputs::x::of(*session);
+    const std::span<float> x = app::tiny::inputs::x_0::of(*session);
     for (size_t i = 0; i < x.size(); ++i) x[i] = kInput[i];
     if (!session->run()) return 1;
-    if (!equal("y", app::tiny::outputs::y::of(*session), kOutput)) return 1;
+    if (!equal("y", app::tiny::outputs::class_::of(*session), kOutput)) return 1;
   }
   if (!equal("total", app::tiny::states::total::of(*session), kTotal)) return 1;
   std::puts("consumer: the model's output is right");

@@ -4,6 +4,8 @@
 
     y = Relu(x * W + b)      x is [batch, 3], W is [[1, 2], [3, 4], [5, 6]], b is [-22, 0.5]
     total_next = total + y   total is [batch, 2]
+
+x and y have names that C++ cannot have: "x:0" and "class".
 """
 
 import pathlib
@@ -45,15 +47,15 @@ def node(op, inputs, output):
 
 
 graph = (
-    text(1, node("Gemm", ["x", "W", "b"], "product"))
-    + text(1, node("Relu", ["product"], "y"))
-    + text(1, node("Add", ["total", "y"], "total_next"))
+    text(1, node("Gemm", ["x:0", "W", "b"], "product"))
+    + text(1, node("Relu", ["product"], "class"))
+    + text(1, node("Add", ["total", "class"], "total_next"))
     + text(2, "tiny")
     + text(5, tensor("W", [3, 2], [1, 2, 3, 4, 5, 6]))
     + text(5, tensor("b", [2], [-22, 0.5]))
-    + text(11, port("x", "batch", 3))
+    + text(11, port("x:0", "batch", 3))
     + text(11, port("total", "batch", 2))
-    + text(12, port("y", "batch", 2))
+    + text(12, port("class", "batch", 2))
     + text(12, port("total_next", "batch", 2))
 )
 model = number(1, 8) + text(7, graph) + text(8, number(2, 17))

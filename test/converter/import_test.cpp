@@ -303,7 +303,7 @@ TEST(Import, FunctionsThatMultiplyAreBounded) {
       if (level > 0) node.set_domain("local");
     }
   }
-  EXPECT_CONTAINS(builder.error(), "more than 1000000 nodes");
+  EXPECT_CONTAINS(builder.error(), "more than 250000 nodes");
 }
 
 // --- Encodings of tensors ------------------------------------------------------------------------

@@ -181,18 +181,19 @@ TEST_P(GemmFamily, ActivationsAreAccurate) {
       double scale = std::fabs(want);
       if (spec.kind == Activation::kHardSigmoid) scale = std::fmax(scale, 0.5);
       if (spec.kind == Activation::kHardSwish) scale = std::fmax(scale, std::fabs(x[i]) * 0.5);
-      if (spec.kind == Activation::kGeluTanh) {
+      if (spec.kind == Activation::kGeluTanh && x[i] < 0) {
         // The exponent itself is a float of up to 100: its rounding is amplified.
-        const double u = 1.6 * (std::fabs(x[i]) + 0.0447 * std::pow(std::fabs(x[i]), 3));
-        if (x[i] < 0) scale *= 1 + u * 0.2;
+        scale *= 1 + 0.3 * (std::fabs(x[i]) + 0.0447 * std::pow(std::fabs(x[i]), 3));
       }
       worst = std::fmax(worst, error / scale);
       ASSERT_LE(error, 2e-6 * scale)
           << "activation " << kind << " at " << x[i] << ": " << y[i] << " instead of " << want;
-      ASSERT_LE(std::fabs(activate(spec, x[i]) - want), 4e-6 * scale)
+      // The reference squares in float, far out in the tail of GELU.
+      if (spec.kind == Activation::kGelu && x[i] < 0) scale *= 1 + x[i] * x[i] * 0.1;
+      ASSERT_LE(std::fabs(activate(spec, x[i]) - want), 2e-6 * scale)
           << "reference activation " << kind << " at " << x[i];
     }
-    RecordProperty("worst_relative_error_" + std::to_string(kind), std::to_string(worst));
+    RecordProperty("worst_relative_error_e9_" + std::to_string(kind), std::to_string(worst * 1e9));
   }
 }
 
@@ -272,7 +273,7 @@ struct GemmCase {
 };
 
 void check_gemm(const Microkernels& kernels, const GemmCase& p, uint32_t seed) {
-  const auto [m, n, k] = p.shape;
+  const int64_t m = p.shape.m, n = p.shape.n, k = p.shape.k;
   SCOPED_TRACE("seed " + std::to_string(seed) + " m " + std::to_string(m) + " n " +
                std::to_string(n) + " k " + std::to_string(k) + " in_place " +
                std::to_string(p.in_place));

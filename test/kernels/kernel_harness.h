@@ -8,9 +8,12 @@
 //     ASSERT_TRUE(node.run<cpu::ReduceSum<float>>().ok());
 //     EXPECT_EQ(node.result<float>(), expected);
 //
-// `run` calls `check` with null data pointers as the runtime does, then `workspace`, `create`, `run`
-// and `destroy` as far as the kernel has them. Every buffer lies between guard bytes, inputs must
-// come out as they went in, and the workspace starts out as NaN patterns: violations fail the test.
+// Tables of cases use element types as values: `input(type, dims, numbers)`, `numbers()`, and
+// `run(under_test<K>())`; that compiles once for all kernels.
+// `run` calls `check` with null data pointers as the runtime does, then `workspace`, `create`,
+// `run` and `destroy` as far as the kernel has them. Every buffer lies between guard bytes, inputs
+// must come out as they went in, and the workspace starts out as NaN patterns: violations fail the
+// test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -34,6 +37,16 @@ inline int64_t count_of(const Dims& dims) {
   int64_t count = 1;
   for (int32_t extent : dims) count *= extent;
   return count;
+}
+
+/// An element as a double, exactly (integers up to 2^53).
+template <class T>
+double as_double(T value) {
+  if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
+    return static_cast<float>(value);
+  } else {
+    return static_cast<double>(value);
+  }
 }
 
 /// Bytes, 64-byte aligned, between guard bytes.
@@ -88,8 +101,102 @@ inline Parallel threads_of(int count) {
   return parallel;
 }
 
+/// Calls body(T()) for the C++ element type of `type`.
+template <class Body>
+void with_type(DataType type, const Body& body) {
+  switch (type) {
+    case DataType::kFloat:
+      return body(float());
+    case DataType::kDouble:
+      return body(double());
+    case DataType::kFloat16:
+      return body(Float16());
+    case DataType::kBfloat16:
+      return body(BFloat16());
+    case DataType::kBool:
+      return body(bool());
+    case DataType::kInt8:
+      return body(int8_t());
+    case DataType::kUint8:
+      return body(uint8_t());
+    case DataType::kInt16:
+      return body(int16_t());
+    case DataType::kUint16:
+      return body(uint16_t());
+    case DataType::kInt32:
+      return body(int32_t());
+    case DataType::kUint32:
+      return body(uint32_t());
+    case DataType::kInt64:
+      return body(int64_t());
+    case DataType::kUint64:
+      return body(uint64_t());
+    default:
+      ADD_FAILURE() << "no C++ element type for " << static_cast<int>(type);
+  }
+}
+
+/// Numbers as elements of a type. REQUIRES for integer types: within their range.
+inline void store_numbers(DataType type, const std::vector<double>& numbers, uint8_t* bytes) {
+  with_type(type, [&]<class T>(T) {
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      T element;
+      if constexpr (sizeof(T) == 2 && !std::is_integral_v<T>) {
+        element = T(static_cast<float>(numbers[i]));
+      } else {
+        element = static_cast<T>(numbers[i]);
+      }
+      std::memcpy(bytes + i * sizeof(T), &element, sizeof(T));
+    }
+  });
+}
+
+/// Elements of a type as numbers, exactly (integers up to 2^53).
+inline std::vector<double> load_numbers(DataType type, const void* bytes, int64_t count) {
+  std::vector<double> numbers;
+  with_type(type, [&]<class T>(T) {
+    for (int64_t i = 0; i < count; ++i) {
+      numbers.push_back(as_double<T>(static_cast<const T*>(bytes)[i]));
+    }
+  });
+  return numbers;
+}
+
+/// A kernel as `Node` sees it; members that the kernel type lacks are null.
+struct KernelUnderTest {
+  std::string_view name;
+  Status (*check)(const KernelContext&) = nullptr;
+  Status (*run)(const KernelContext&) = nullptr;
+  Status (*create)(const KernelContext&) = nullptr;
+  void (*destroy)(const KernelContext&) = nullptr;
+  int64_t (*workspace)(const KernelContext&) = nullptr;
+  int64_t state_bytes = 0;
+};
+template <class K>
+KernelUnderTest under_test() {
+  KernelUnderTest kernel;
+  kernel.name = K::id.op;
+  kernel.run = &K::run;
+  if constexpr (requires { &K::check; }) kernel.check = &K::check;
+  if constexpr (requires { &K::create; }) kernel.create = &K::create;
+  if constexpr (requires { &K::destroy; }) kernel.destroy = &K::destroy;
+  if constexpr (requires { &K::workspace; }) kernel.workspace = &K::workspace;
+  if constexpr (requires { K::state_bytes; }) kernel.state_bytes = K::state_bytes;
+  return kernel;
+}
+
 class Node {
  public:
+  Node& input(DataType type, const Dims& dims, const std::vector<double>& numbers) {
+    EXPECT_EQ(count_of(dims), static_cast<int64_t>(numbers.size()));
+    inputs_.push_back(make_operand(type, dims));
+    store_numbers(type, numbers, inputs_.back().buffer.data());
+    return *this;
+  }
+  Node& output(DataType type, const Dims& dims) {
+    outputs_.push_back(make_operand(type, dims));
+    return *this;
+  }
   /// Appends an input. Elements are converted one by one, so a vector<bool> will do.
   template <class T>
   Node& input(const Dims& dims, const std::vector<T>& values) {
@@ -117,9 +224,12 @@ class Node {
   }
   template <class A>
   Node& attributes(const A& attributes) {
-    attributes_.resize((sizeof(A) + 7) / 8);
-    std::memcpy(attributes_.data(), &attributes, sizeof(A));
-    attribute_bytes_ = sizeof(A);
+    return raw_attributes(std::as_bytes(std::span(&attributes, 1)));
+  }
+  Node& raw_attributes(std::span<const std::byte> bytes) {
+    attributes_.resize((bytes.size() + 7) / 8);
+    std::memcpy(attributes_.data(), bytes.data(), bytes.size());
+    attribute_bytes_ = static_cast<uint32_t>(bytes.size());
     return *this;
   }
   Node& attribute_bytes(uint32_t bytes) {
@@ -143,35 +253,34 @@ class Node {
   template <class K>
   Status check() {
     bind(true);
-    if constexpr (requires { K::check(context_); }) return K::check(context_);
-    return {};
+    const KernelUnderTest kernel = under_test<K>();
+    return kernel.check != nullptr ? kernel.check(context_) : Status();
   }
 
-  /// Runs the kernel; fails the test if it leaves its operands.
   template <class K>
   Status run() {
+    return run(under_test<K>());
+  }
+  /// Runs the kernel; fails the test if it leaves its operands.
+  Status run(const KernelUnderTest& kernel) {
     bind(true);
-    int64_t workspace = 0;
-    if constexpr (requires { K::workspace(context_); }) workspace = K::workspace(context_);
+    const int64_t workspace = kernel.workspace != nullptr ? kernel.workspace(context_) : 0;
     workspace_ = GuardedBuffer(static_cast<size_t>(workspace));
     context_.workspace_ = reinterpret_cast<std::byte*>(workspace_.data());
     context_.workspace_bytes_ = workspace_.size();
-    if constexpr (requires { K::check(context_); }) {
-      if (Status status = K::check(context_); !status) return status;
+    if (kernel.check != nullptr) {
+      if (Status status = kernel.check(context_); !status) return status;
     }
     bind(false);
-    GuardedBuffer state(0);
-    if constexpr (requires { K::state_bytes; }) {
-      state = GuardedBuffer(static_cast<size_t>(K::state_bytes));
-    }
+    GuardedBuffer state(static_cast<size_t>(kernel.state_bytes));
     context_.state_ = state.data();
-    if constexpr (requires { K::create(context_); }) {
-      if (Status status = K::create(context_); !status) return status;
+    if (kernel.create != nullptr) {
+      if (Status status = kernel.create(context_); !status) return status;
     }
     std::vector<std::vector<uint8_t>> before;
     for (Operand& operand : inputs_) before.push_back(operand.buffer.copy());
-    const Status status = K::run(context_);
-    if constexpr (requires { K::destroy(context_); }) K::destroy(context_);
+    const Status status = kernel.run(context_);
+    if (kernel.destroy != nullptr) kernel.destroy(context_);
     for (size_t i = 0; i < inputs_.size(); ++i) {
       EXPECT_TRUE(inputs_[i].buffer.intact()) << "written outside input " << i;
       if (static_cast<int>(i) == in_place_) continue;
@@ -194,6 +303,10 @@ class Node {
     std::vector<T> values(static_cast<size_t>(count));
     for (size_t i = 0; i < values.size(); ++i) values[i] = data[i];
     return values;
+  }
+  std::vector<double> numbers(int output = 0) const {
+    const TensorView& view = views_[inputs_.size() + static_cast<size_t>(output)];
+    return load_numbers(view.type, view.data, view.count());
   }
   /// The actual extents of an output.
   const Dims& dims(int output = 0) const { return outputs_[static_cast<size_t>(output)].dims; }
@@ -280,59 +393,78 @@ class Node {
   KernelContext context_;
 };
 
-/// Uniform numbers in [low, high]; integers for integer types, both values for bool.
+/// Uniform numbers in [low, high] that elements of `type` hold exactly: whole for integers, 0 and 1
+/// for bool.
+inline std::vector<double> random_numbers(DataType type, int64_t count, std::mt19937& engine,
+                                          double low, double high) {
+  std::vector<double> numbers(static_cast<size_t>(count));
+  with_type(type, [&]<class T>(T) {
+    for (double& number : numbers) {
+      if constexpr (std::is_same_v<T, bool>) {
+        number = engine() % 2;
+      } else if constexpr (std::is_integral_v<T>) {
+        number = static_cast<double>(std::uniform_int_distribution<int64_t>(
+            static_cast<int64_t>(low), static_cast<int64_t>(high))(engine));
+      } else {
+        const double value = std::uniform_real_distribution<double>(low, high)(engine);
+        number = as_double<T>(T(static_cast<float>(value)));
+      }
+    }
+  });
+  return numbers;
+}
+
+/// The same as elements of type T.
 template <class T>
 std::vector<T> random_values(int64_t count, std::mt19937& engine, double low, double high) {
+  const auto numbers = random_numbers(data_type_of<T>, count, engine, low, high);
   std::vector<T> values;
-  for (int64_t i = 0; i < count; ++i) {
-    if constexpr (std::is_same_v<T, bool>) {
-      values.push_back(engine() % 2 != 0);
-    } else if constexpr (std::is_integral_v<T>) {
-      values.push_back(static_cast<T>(
-          std::uniform_int_distribution<int64_t>(static_cast<int64_t>(low),
-                                                 static_cast<int64_t>(high))(engine)));
+  for (double number : numbers) {
+    if constexpr (sizeof(T) == 2 && !std::is_integral_v<T>) {
+      values.push_back(T(static_cast<float>(number)));
     } else {
-      values.push_back(
-          T(static_cast<float>(std::uniform_real_distribution<double>(low, high)(engine))));
+      values.push_back(static_cast<T>(number));
     }
   }
   return values;
 }
 
-/// An element as a double, exactly (integers up to 2^53).
-template <class T>
-double as_double(T value) {
-  if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
-    return static_cast<float>(value);
-  } else {
-    return static_cast<double>(value);
+/// The element type's rounding error relative to a value.
+inline double epsilon_of(DataType type) {
+  switch (type) {
+    case DataType::kFloat16:
+      return 0x1p-11;
+    case DataType::kBfloat16:
+      return 0x1p-8;
+    case DataType::kFloat:
+      return 0x1p-24;
+    default:
+      return type == DataType::kDouble ? 0x1p-53 : 0;
   }
 }
-
-/// The element type's rounding error relative to a value.
 template <class T>
-constexpr double epsilon_of() {
-  if (std::is_same_v<T, Float16>) return 0x1p-11;
-  if (std::is_same_v<T, BFloat16>) return 0x1p-8;
-  if (std::is_same_v<T, float>) return 0x1p-24;
-  return std::is_same_v<T, double> ? 0x1p-53 : 0;
+double epsilon_of() {
+  return epsilon_of(data_type_of<T>);
 }
 
 /// Fails unless `found` is `expected` within relative * |expected| + absolute; NaN equals NaN.
+inline void expect_numbers_near(const std::vector<double>& found,
+                                const std::vector<double>& expected, double relative,
+                                double absolute) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    const double allowed = relative * std::fabs(expected[i]) + absolute;
+    if (std::isfinite(expected[i]) && std::fabs(found[i] - expected[i]) <= allowed) continue;
+    if (found[i] == expected[i] || (std::isnan(found[i]) && std::isnan(expected[i]))) continue;
+    FAIL() << "element " << i << ": expected " << expected[i] << ", found " << found[i];
+  }
+}
 template <class T>
 void expect_near(const std::vector<T>& found, const std::vector<double>& expected, double relative,
                  double absolute) {
-  ASSERT_EQ(found.size(), expected.size());
-  for (size_t i = 0; i < found.size(); ++i) {
-    const double value = as_double<T>(found[i]);
-    if (std::isnan(expected[i]) || std::isinf(expected[i])) {
-      ASSERT_TRUE(std::isnan(expected[i]) ? std::isnan(value) : value == expected[i])
-          << "element " << i << ": expected " << expected[i] << ", found " << value;
-      continue;
-    }
-    ASSERT_LE(std::fabs(value - expected[i]), relative * std::fabs(expected[i]) + absolute)
-        << "element " << i << ": expected " << expected[i] << ", found " << value;
-  }
+  std::vector<double> numbers;
+  for (T value : found) numbers.push_back(as_double<T>(value));
+  expect_numbers_near(numbers, expected, relative, absolute);
 }
 
 }  // namespace intarsia::test

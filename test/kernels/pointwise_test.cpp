@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Element-wise kernels against formulas in double precision, over broadcast shapes, odd tails, rank 0
-// and empty tensors; what the specification says of NaN, infinities and overflow; rejected nodes.
+// Element-wise kernels against formulas in double precision, over broadcast shapes, odd tails, rank
+// 0 and empty tensors; what the specification says of NaN, infinities and overflow; rejected nodes.
 #include <bit>
 #include <functional>
 #include <limits>
@@ -42,30 +42,35 @@ std::vector<T> values_of(const std::vector<double>& values) {
 
 using Function = std::function<double(double)>;
 
-/// K against f on random tensors of T, whole and in place, on one thread and on several.
-template <class K, class T, class A = NoAttributes>
-void expect_unary(const Function& f, double low, double high, const A& attributes = {},
-                  double units = 4, Isa isa = Isa::kPortable) {
-  SCOPED_TRACE(std::string(K::id.op) + " of type " +
-               std::to_string(static_cast<int>(data_type_of<T>)));
+/// The kernel against f on random tensors, whole and in place, on one thread and on several.
+void expect_unary(const KernelUnderTest& kernel, DataType type,
+                  std::span<const std::byte> attributes, const Function& f, double low, double high,
+                  double units, Isa isa) {
+  SCOPED_TRACE(std::string(kernel.name) + " of type " + std::to_string(static_cast<int>(type)));
   std::mt19937 engine(7);
   for (const Dims& dims : {Dims{}, Dims{1}, Dims{3, 5}, Dims{0, 4}, Dims{2, 1031}, Dims{40001}}) {
-    const auto x = random_values<T>(count_of(dims), engine, low, high);
+    const auto x = random_numbers(type, count_of(dims), engine, low, high);
     std::vector<double> expected;
-    for (T value : x) expected.push_back(f(as_double<T>(value)));
+    for (double value : x) expected.push_back(f(value));
     for (int threads : {1, 3}) {
       for (bool in_place : {false, true}) {
         Node node;
-        node.input<T>(dims, x).template output<T>(dims).attributes(attributes);
-        node.threads(threads).isa(isa);
-        if (in_place) node.in_place(0);
-        ASSERT_TRUE(node.run<K>().ok());
-        const double smallest = std::is_same_v<T, Float16> ? 0x1p-25 : 1e-38;
-        expect_near<T>(node.result<T>(), expected, units * epsilon_of<T>(), smallest);
+        node.input(type, dims, x).output(type, dims).raw_attributes(attributes);
+        node.threads(threads).isa(isa).in_place(in_place ? 0 : -1);
+        ASSERT_TRUE(node.run(kernel).ok());
+        const double smallest = type == DataType::kFloat16 ? 0x1p-25 : 1e-38;
+        expect_numbers_near(node.numbers(), expected, units * epsilon_of(type), smallest);
         if (::testing::Test::HasFatalFailure()) return;
       }
     }
   }
+}
+
+template <class K, class T, class A = NoAttributes>
+void expect_unary(const Function& f, double low, double high, const A& attributes = {},
+                  double units = 8, Isa isa = Isa::kPortable) {
+  expect_unary(under_test<K>(), data_type_of<T>, std::as_bytes(std::span(&attributes, 1)), f, low,
+               high, units, isa);
 }
 
 template <template <class> class K, class A = NoAttributes>
@@ -76,10 +81,18 @@ void expect_unary_floats(const Function& f, double low, double high, const A& at
   expect_unary<K<BFloat16>, BFloat16>(f, low, high, attributes);
 }
 
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
-double softplus(double x) { return std::log1p(std::exp(x)); }
-double mish(double x) { return x * std::tanh(softplus(x)); }
-double gelu(double x) { return x / 2 * std::erfc(-x / std::sqrt(2.0)); }
+double sigmoid(double x) {
+  return 1 / (1 + std::exp(-x));
+}
+double softplus(double x) {
+  return std::log1p(std::exp(x));
+}
+double mish(double x) {
+  return x * std::tanh(softplus(x));
+}
+double gelu(double x) {
+  return x / 2 * std::erfc(-x / std::sqrt(2.0));
+}
 double gelu_tanh(double x) {
   return x * sigmoid(2 * std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x));
 }
@@ -112,10 +125,8 @@ TEST(Unary, Activations) {
   expect_unary_floats<cpu::Elu>([=](double x) { return x < 0 ? alpha * std::expm1(x) : x; }, -9, 9,
                                 AlphaAttributes{0.3f});
   expect_unary_floats<cpu::Celu>(
-      [=](double x) {
-        return std::fmax(0, x) + std::fmin(0, alpha * std::expm1(x / alpha));
-      },
-      -9, 9, AlphaAttributes{0.3f});
+      [=](double x) { return std::fmax(0, x) + std::fmin(0, alpha * std::expm1(x / alpha)); }, -9,
+      9, AlphaAttributes{0.3f});
   const SeluAttributes selu;
   expect_unary_floats<cpu::Selu>(
       [=](double x) {
@@ -208,7 +219,8 @@ TEST(Unary, Fast) {
     };
     cpu::FastExp<float>* const exp = nullptr;
     const double tiny = std::log(1.2e-38);
-    test(exp, none, [](double x) { return std::exp(x); }, tiny, 88);
+    test(
+        exp, none, [](double x) { return std::exp(x); }, tiny, 88);
     test((cpu::FastSigmoid<float>*)nullptr, none, sigmoid, tiny, 90);
     test((cpu::FastTanh<float>*)nullptr, none, [](double x) { return std::tanh(x); }, -20, 20);
     test((cpu::FastTanh<float>*)nullptr, none, [](double x) { return std::tanh(x); }, -0.01, 0.01);
@@ -235,7 +247,7 @@ TEST(Unary, Fast) {
 // ---- two inputs ----
 
 /// Element of an operand of extents `dims` that is broadcast to index `flat` of `out`.
-int64_t broadcast_index(const Dims& dims, const Dims& out, int64_t flat) {
+size_t broadcast_index(const Dims& dims, const Dims& out, int64_t flat) {
   int64_t offset = 0, stride = 1;
   for (size_t i = 0; i < out.size(); ++i) {
     const size_t axis = out.size() - 1 - i;
@@ -246,7 +258,7 @@ int64_t broadcast_index(const Dims& dims, const Dims& out, int64_t flat) {
     if (extent != 1) offset += index * stride;
     stride *= extent;
   }
-  return offset;
+  return static_cast<size_t>(offset);
 }
 
 struct Shapes {
@@ -271,32 +283,47 @@ const Shapes kShapes[] = {
 
 using Function2 = std::function<double(double, double)>;
 
-template <class K, class T, class Out = T, class U = T, class A = NoAttributes>
-void expect_binary(const Function2& f, double low, double high, double low2, double high2,
-                   const A& attributes = {}) {
-  SCOPED_TRACE(std::string(K::id.op) + " of type " +
-               std::to_string(static_cast<int>(data_type_of<T>)));
+struct BinaryCase {
+  DataType type, second, out;
+  double low, high, low2, high2;
+};
+
+void expect_binary(const KernelUnderTest& kernel, std::span<const std::byte> attributes,
+                   const Function2& f, const BinaryCase& test) {
+  SCOPED_TRACE(std::string(kernel.name) + " of type " +
+               std::to_string(static_cast<int>(test.type)));
   std::mt19937 engine(11);
   for (const Shapes& shapes : kShapes) {
-    const auto a = random_values<T>(count_of(shapes.a), engine, low, high);
-    const auto b = random_values<U>(count_of(shapes.b), engine, low2, high2);
+    const auto a = random_numbers(test.type, count_of(shapes.a), engine, test.low, test.high);
+    const auto b = random_numbers(test.second, count_of(shapes.b), engine, test.low2, test.high2);
     std::vector<double> expected;
     for (int64_t i = 0; i < count_of(shapes.out); ++i) {
-      expected.push_back(
-          f(as_double<T>(a[static_cast<size_t>(broadcast_index(shapes.a, shapes.out, i))]),
-            as_double<U>(b[static_cast<size_t>(broadcast_index(shapes.b, shapes.out, i))])));
+      expected.push_back(f(a[broadcast_index(shapes.a, shapes.out, i)],
+                           b[broadcast_index(shapes.b, shapes.out, i)]));
     }
     for (int in_place : {-1, 0, 1}) {
-      if (in_place == 0 && (sizeof(T) != sizeof(Out) || shapes.a != shapes.out)) continue;
-      if (in_place == 1 && (sizeof(U) != sizeof(Out) || shapes.b != shapes.out)) continue;
+      const Dims& taken = in_place == 0 ? shapes.a : shapes.b;
+      const DataType taken_type = in_place == 0 ? test.type : test.second;
+      if (in_place >= 0 &&
+          (taken != shapes.out || element_bits(taken_type) != element_bits(test.out))) {
+        continue;
+      }
       Node node;
-      node.input<T>(shapes.a, a).template input<U>(shapes.b, b).template output<Out>(shapes.out);
-      node.attributes(attributes).threads(in_place < 0 ? 3 : 1).in_place(in_place);
-      ASSERT_TRUE(node.run<K>().ok());
-      expect_near<Out>(node.result<Out>(), expected, 2 * epsilon_of<Out>(), 1e-30);
+      node.input(test.type, shapes.a, a).input(test.second, shapes.b, b);
+      node.output(test.out, shapes.out).raw_attributes(attributes);
+      node.threads(in_place < 0 ? 3 : 1).in_place(in_place);
+      ASSERT_TRUE(node.run(kernel).ok());
+      expect_numbers_near(node.numbers(), expected, 2 * epsilon_of(test.out), 1e-30);
       if (::testing::Test::HasFatalFailure()) return;
     }
   }
+}
+
+template <class K, class T, class Out = T, class U = T, class A = NoAttributes>
+void expect_binary(const Function2& f, double low, double high, double low2, double high2,
+                   const A& attributes = {}) {
+  expect_binary(under_test<K>(), std::as_bytes(std::span(&attributes, 1)), f,
+                {data_type_of<T>, data_type_of<U>, data_type_of<Out>, low, high, low2, high2});
 }
 
 template <template <class> class K, class A = NoAttributes>
@@ -326,8 +353,8 @@ TEST(Binary, Arithmetic) {
   expect_binary<cpu::Sub<int16_t>, int16_t>([](double x, double y) { return x - y; }, 1, 9, 1, 9);
   expect_binary_floats<cpu::Div>([](double x, double y) { return x / y; }, 1, 9);
   expect_binary_integers<cpu::Div>([](double x, double y) { return std::trunc(x / y); }, 1, 99);
-  expect_binary<cpu::Div<int8_t>, int8_t>([](double x, double y) { return std::trunc(x / y); },
-                                          -99, 99, -99, -1);
+  expect_binary<cpu::Div<int8_t>, int8_t>([](double x, double y) { return std::trunc(x / y); }, -99,
+                                          99, -99, -1);
 }
 
 TEST(Binary, Modulo) {
@@ -416,7 +443,7 @@ TEST(Binary, PRelu) {
     std::vector<double> expected;
     for (size_t i = 0; i < x.size(); ++i) {
       const auto at = broadcast_index(shapes.b, shapes.out, static_cast<int64_t>(i));
-      expected.push_back(x[i] < 0 ? double{x[i]} * slope[static_cast<size_t>(at)] : x[i]);
+      expected.push_back(x[i] < 0 ? double{x[i]} * slope[at] : x[i]);
     }
     Node node;
     node.input<float>(shapes.a, x).input<float>(shapes.b, slope).output<float>(shapes.out);
@@ -453,34 +480,32 @@ TEST(Binary, IntegerEdges) {
 
 // ---- any number of inputs ----
 
-template <class K, class T>
-void expect_variadic(const Function2& f, bool mean) {
+void expect_variadic(const KernelUnderTest& kernel, DataType type, const Function2& f, bool mean) {
+  SCOPED_TRACE(std::string(kernel.name));
   std::mt19937 engine(5);
-  const Dims out{3, 70, 111};
   const std::vector<Dims> all = {{70, 1}, {3, 70, 111}, {}, {3, 1, 111}, {111}};
   for (size_t inputs = 1; inputs <= all.size(); ++inputs) {
-    const std::vector<Dims> used(all.begin(), all.begin() + static_cast<int>(inputs));
-    const Dims dims = inputs == 1 ? all[0] : out;
+    const Dims dims = inputs == 1 ? all[0] : all[1];
     Node node;
-    std::vector<double> expected;
+    std::vector<double> expected(static_cast<size_t>(count_of(dims)));
     for (size_t k = 0; k < inputs; ++k) {
-      const auto x = random_values<T>(count_of(used[k]), engine, 0, 9);
-      node.input<T>(used[k], x);
-      for (int64_t i = 0; i < count_of(dims); ++i) {
-        const double value = as_double<T>(x[static_cast<size_t>(broadcast_index(used[k], dims, i))]);
-        if (k == 0) expected.push_back(value);
-        auto& element = expected[static_cast<size_t>(i)];
-        if (k > 0) element = f(element, value);
+      const auto x = random_numbers(type, count_of(all[k]), engine, 0, 9);
+      node.input(type, all[k], x);
+      for (size_t i = 0; i < expected.size(); ++i) {
+        const double value = x[broadcast_index(all[k], dims, static_cast<int64_t>(i))];
+        expected[i] = k == 0 ? value : f(expected[i], value);
       }
     }
-    if (mean) {
-      for (double& value : expected) value /= static_cast<double>(inputs);
-    }
-    node.output<T>(dims).threads(3);
+    for (double& value : expected) value /= mean ? static_cast<double>(inputs) : 1;
+    node.output(type, dims).threads(3);
     if (inputs > 1) node.in_place(1);
-    ASSERT_TRUE(node.run<K>().ok());
-    expect_near<T>(node.result<T>(), expected, 4 * epsilon_of<T>(), 0);
+    ASSERT_TRUE(node.run(kernel).ok());
+    expect_numbers_near(node.numbers(), expected, 4 * epsilon_of(type), 0);
   }
+}
+template <class K, class T>
+void expect_variadic(const Function2& f, bool mean) {
+  expect_variadic(under_test<K>(), data_type_of<T>, f, mean);
 }
 
 TEST(Variadic, Operators) {
@@ -504,8 +529,7 @@ TEST(Variadic, Operators) {
 
 // ---- Where, Clip, Cast ----
 
-template <class T, int Bits>
-void expect_where() {
+void expect_where(const KernelUnderTest& kernel, DataType type) {
   std::mt19937 engine(13);
   for (const Shapes& shapes : kShapes) {
     for (int order = 0; order < 3; ++order) {
@@ -513,31 +537,30 @@ void expect_where() {
       const Dims& c = dims[order];
       const Dims& x = dims[(order + 1) % 3];
       const Dims& y = dims[(order + 2) % 3];
-      const auto condition = random_values<bool>(count_of(c), engine, 0, 1);
-      const auto on = random_values<T>(count_of(x), engine, 0, 99);
-      const auto off = random_values<T>(count_of(y), engine, 0, 99);
+      const auto condition = random_numbers(DataType::kBool, count_of(c), engine, 0, 1);
+      const auto on = random_numbers(type, count_of(x), engine, 0, 99);
+      const auto off = random_numbers(type, count_of(y), engine, 0, 99);
       std::vector<double> expected;
       for (int64_t i = 0; i < count_of(shapes.out); ++i) {
-        const bool chosen = condition[static_cast<size_t>(broadcast_index(c, shapes.out, i))];
-        expected.push_back(as_double<T>(
-            chosen ? on[static_cast<size_t>(broadcast_index(x, shapes.out, i))]
-                   : off[static_cast<size_t>(broadcast_index(y, shapes.out, i))]));
+        expected.push_back(condition[broadcast_index(c, shapes.out, i)] != 0
+                               ? on[broadcast_index(x, shapes.out, i)]
+                               : off[broadcast_index(y, shapes.out, i)]);
       }
       Node node;
-      node.input<bool>(c, condition).template input<T>(x, on).template input<T>(y, off);
-      node.output<T>(shapes.out).threads(3);
+      node.input(DataType::kBool, c, condition).input(type, x, on).input(type, y, off);
+      node.output(type, shapes.out).threads(3);
       if (x == shapes.out) node.in_place(1);
-      ASSERT_TRUE((node.run<cpu::Where<cpu::Width<Bits>>>().ok()));
-      expect_near<T>(node.result<T>(), expected, 0, 0);
+      ASSERT_TRUE(node.run(kernel).ok());
+      EXPECT_EQ(node.numbers(), expected);
     }
   }
 }
 
 TEST(Where, Widths) {
-  expect_where<int8_t, 8>();
-  expect_where<Float16, 16>();
-  expect_where<float, 32>();
-  expect_where<int64_t, 64>();
+  expect_where(under_test<cpu::Where<cpu::Width<8>>>(), DataType::kInt8);
+  expect_where(under_test<cpu::Where<cpu::Width<16>>>(), DataType::kFloat16);
+  expect_where(under_test<cpu::Where<cpu::Width<32>>>(), DataType::kFloat);
+  expect_where(under_test<cpu::Where<cpu::Width<64>>>(), DataType::kInt64);
   Node mixed;
   mixed.input<bool>({1}, {true}).input<float>({1}, {1}).input<int32_t>({1}, {1}).output<float>({1});
   EXPECT_EQ(mixed.check<cpu::Where<cpu::Width<32>>>().code(), Code::kWrongType);

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "converter/tool/commands.h"
+#include "converter/tool/compare.h"
+#include "converter/tool/heap_counter.h"
+#include "converter/tool/options.h"
+#include "converter/tool/plan_text.h"
+#include "converter/tool/program.h"
+
+namespace intarsia::tool {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Arguments {
+  std::string model;
+  double seconds = 2;
+  bool per_node = false, json = false;
+  ConversionArguments conversion;
+  InputArguments inputs;
+};
+
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+/// Sums the time of each node; one slot per node, so that observing allocates nothing.
+struct Profile {
+  std::vector<double> total;
+  std::vector<Clock::time_point> started;
+
+  static void before(void* self, const KernelContext& context) {
+    auto& profile = *static_cast<Profile*>(self);
+    profile.started[static_cast<size_t>(context.node())] = Clock::now();
+  }
+  static void after(void* self, const KernelContext& context) {
+    auto& profile = *static_cast<Profile*>(self);
+    const auto node = static_cast<size_t>(context.node());
+    profile.total[node] += milliseconds_since(profile.started[node]);
+  }
+};
+
+int bench(const Arguments& arguments) {
+  const Values inputs = arguments.inputs.read();
+  Profile profile;
+  const Observer observer{&profile, &Profile::before, &Profile::after};
+  Program::Options options;
+  options.conversion = arguments.conversion.parse();
+  if (arguments.per_node) options.observer = &observer;
+  Program program(arguments.model, inputs, options);
+  for (const std::string& warning : program.warnings()) fmt::print(stderr, "warning: {}\n", warning);
+  const uint32_t nodes = node_count(program.plan());
+  profile.total.resize(nodes);
+  profile.started.resize(nodes);
+
+  std::mt19937 random(1);
+  Session& session = program.session();
+  for (int i = 0; i < session.input_count(); ++i) {
+    const Port port = session.input_port(i).value();
+    if (inputs.count(std::string(port.name)) == 0) fill_random(port.tensor, random);
+  }
+  // A run may use an input's memory for other tensors, so each run gets its inputs afresh.
+  Values filled;
+  for (int i = 0; i < session.input_count(); ++i) {
+    const Port port = session.input_port(i).value();
+    filled[std::string(port.name)] = constant_of(port.tensor);
+  }
+  for (const auto& [name, value] : inputs) filled[name] = value;
+  program.set_inputs(filled);
+  program.run();  // warm-up; reports what is wrong
+  std::fill(profile.total.begin(), profile.total.end(), 0);
+
+  std::vector<double> times;
+  times.reserve(1 << 20);
+  int64_t heap = 0;
+  const auto begin = Clock::now();
+  do {
+    program.set_inputs(filled);
+    const int64_t heap_before = heap_calls();
+    const auto start = Clock::now();
+    const Status status = session.run();
+    times.push_back(milliseconds_since(start));
+    heap += heap_calls() - heap_before;
+    if (!status) throw converter::Error(program.failure());
+  } while (milliseconds_since(begin) < 1000 * arguments.seconds && times.size() < times.capacity());
+
+  std::vector<double> sorted = times;
+  std::sort(sorted.begin(), sorted.end());
+  const auto quantile = [&sorted](double q) {
+    return sorted[static_cast<size_t>(q * static_cast<double>(sorted.size() - 1))];
+  };
+  const double runs = static_cast<double>(times.size());
+  nlohmann::ordered_json result{{"min_ms", sorted.front()},
+                                {"median_ms", quantile(0.5)},
+                                {"p99_ms", quantile(0.99)},
+                                {"runs", times.size()},
+                                {"arena_bytes", program.arena_bytes()},
+                                {"plan_bytes", program.plan().size()},
+                                {"nodes", nodes},
+                                {"heap_calls", heap_calls() < 0 ? -1 : heap}};
+  if (arguments.per_node) {
+    const PlanText text(program.plan());
+    for (uint32_t i = 0; i < nodes; ++i) {
+      result["per_node"].push_back({{"node", i},
+                                    {"name", text.node_name(i)},
+                                    {"operator", text.operator_name(i)},
+                                    {"kernel", text.kernel_name(i)},
+                                    {"mean_ms", profile.total[i] / runs}});
+    }
+  }
+  if (arguments.json) {
+    fmt::print("{}\n", result.dump(2));
+    return 0;
+  }
+  fmt::print("min {:.4f} ms, median {:.4f} ms, p99 {:.4f} ms over {} runs; arena {} bytes, plan {} "
+             "bytes, {} nodes, {} heap calls\n",
+             sorted.front(), quantile(0.5), quantile(0.99), times.size(), program.arena_bytes(),
+             program.plan().size(), nodes, heap_calls() < 0 ? -1 : heap);
+  if (arguments.per_node) {
+    auto rows = result["per_node"];
+    std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+      return a["mean_ms"].template get<double>() > b["mean_ms"].template get<double>();
+    });
+    for (const auto& row : rows) {
+      fmt::print("{:9.4f} ms  {:<5} {:<18} {:<40} {}\n", row["mean_ms"].get<double>(),
+                 row["node"].get<int>(), row["operator"].get<std::string>(),
+                 row["kernel"].get<std::string>(), row["name"].get<std::string>());
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+Command add_bench(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  app.add_option("model", arguments->model, "a plan, or an ONNX model to convert and run")
+      ->required()
+      ->type_name("MODEL.plan|MODEL.onnx");
+  arguments->inputs.add_to(app);
+  app.add_option("--seconds", arguments->seconds, "how long to measure")
+      ->check(CLI::Range(0.0, 3600.0));
+  app.add_option("--threads", arguments->conversion.threads, "threads to run on")
+      ->check(CLI::Range(1, 1024));
+  app.add_flag("--per-node", arguments->per_node, "time of each node, slowest first");
+  app.add_flag("--json", arguments->json, "print JSON");
+  arguments->conversion.add_to(app);
+  return [arguments] { return bench(*arguments); };
+}
+
+}  // namespace intarsia::tool

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `intarsia conformance`: runs folders in the layout of ONNX's backend tests (model.onnx,
+// test_data_set_*/input_*.pb and output_*.pb) and compares type, extents and values.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "converter/tensor_file.h"
+#include "converter/tool/commands.h"
+#include "converter/tool/compare.h"
+#include "converter/tool/options.h"
+#include "converter/tool/program.h"
+
+namespace intarsia::tool {
+namespace {
+
+namespace fs = std::filesystem;
+using converter::Constant;
+using converter::Error;
+using converter::NamedConstant;
+
+struct Arguments {
+  std::vector<std::string> folders;
+  ConversionArguments conversion;
+};
+
+std::vector<fs::path> sorted_entries(const fs::path& folder, std::string_view prefix) {
+  std::vector<fs::path> entries;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().filename().string().starts_with(prefix)) entries.push_back(entry.path());
+  }
+  // By number: input_10.pb comes after input_9.pb.
+  std::sort(entries.begin(), entries.end(), [](const fs::path& a, const fs::path& b) {
+    const std::string left = a.filename().string(), right = b.filename().string();
+    return left.size() != right.size() ? left.size() < right.size() : left < right;
+  });
+  return entries;
+}
+
+std::vector<NamedConstant> read_all(const fs::path& folder, std::string_view prefix) {
+  std::vector<NamedConstant> tensors;
+  for (const fs::path& file : sorted_entries(folder, prefix)) {
+    tensors.push_back(converter::read_tensor_file(file));
+  }
+  return tensors;
+}
+
+/// Tolerance of a case: its own files, else what the graph's size suggests.
+Tolerance tolerance_of(const fs::path& folder, bool large, DataType type, double scale) {
+  Tolerance tolerance;
+  if (type == DataType::kBfloat16) tolerance.relative = 0x1p-6;
+  if (large) tolerance.absolute = 1e-4 * scale;
+  for (const char* name : {"data.json", "tolerance.json"}) {
+    std::ifstream file(folder / name);
+    if (!file) continue;
+    const auto json = nlohmann::json::parse(file, nullptr, false);
+    if (json.is_discarded()) throw Error(fmt::format("{} is not JSON", (folder / name).string()));
+    tolerance.relative = json.value("rtol", tolerance.relative);
+    tolerance.absolute = json.value("atol", tolerance.absolute);
+  }
+  return tolerance;
+}
+
+/// Options of a case, one per line, as in options.txt beside the model.
+ConversionArguments arguments_of(const fs::path& folder, ConversionArguments arguments) {
+  std::ifstream file(folder / "options.txt");
+  if (!file) return arguments;
+  CLI::App app;
+  arguments.add_to(app);
+  app.add_option("--threads", arguments.threads);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  try {
+    app.parse(text, false);
+  } catch (const CLI::ParseError& error) {
+    throw Error(fmt::format("{}: {}", (folder / "options.txt").string(), error.what()));
+  }
+  return arguments;
+}
+
+/// Inputs of a data set by name; files without a name in them go by position.
+Values named_inputs(const std::vector<NamedConstant>& files, const std::vector<std::string>& names) {
+  Values values;
+  for (size_t i = 0; i < files.size(); ++i) {
+    const bool known = std::find(names.begin(), names.end(), files[i].name) != names.end();
+    if (!known && i >= names.size()) {
+      throw Error(fmt::format("input file {} ('{}') matches no input of the model", i, files[i].name));
+    }
+    values[known ? files[i].name : names[i]] = files[i].value;
+  }
+  return values;
+}
+
+/// Runs one case; returns "" or what is wrong.
+std::string run_case(const fs::path& folder, const ConversionArguments& common) {
+  const ConversionArguments arguments = arguments_of(folder, common);
+  const std::vector<std::string> names = converter::input_names(folder / "model.onnx");
+  std::unique_ptr<Program> program;
+  std::map<std::string, std::vector<int64_t>> opened_for;
+  for (const fs::path& set : sorted_entries(folder, "test_data_set_")) {
+    const Values inputs = named_inputs(read_all(set, "input_"), names);
+    std::map<std::string, std::vector<int64_t>> extents;
+    for (const auto& [name, value] : inputs) extents[name] = value.extents;
+    // A plan serves all sets of one shape; other shapes need one of their own unless they vary.
+    if (program == nullptr || (extents != opened_for && arguments.dims.empty())) {
+      Program::Options options;
+      options.conversion = arguments.parse();
+      program = std::make_unique<Program>(folder / "model.onnx", inputs, options);
+      opened_for = extents;
+    }
+    program->set_inputs(inputs);
+    program->run();
+    const auto results = program->outputs();
+    const std::vector<NamedConstant> expected = read_all(set, "output_");
+    if (expected.size() > results.size()) {
+      return fmt::format("{}: {} outputs expected, the model has {}", set.filename().string(),
+                         expected.size(), results.size());
+    }
+    const bool large = node_count(program->plan()) > 20;
+    for (size_t i = 0; i < expected.size(); ++i) {
+      const Constant& reference = expected[i].value;
+      const Tolerance tolerance =
+          tolerance_of(folder, large, reference.type, largest_magnitude(reference));
+      const std::string difference = compare(results[i].second, reference, tolerance);
+      if (!difference.empty()) {
+        return fmt::format("{}, output {}: {}", set.filename().string(), results[i].first, difference);
+      }
+    }
+  }
+  return {};
+}
+
+int conformance(const Arguments& arguments) {
+  std::vector<fs::path> cases;
+  for (const std::string& folder : arguments.folders) {
+    if (!fs::is_directory(folder)) throw Error(fmt::format("'{}' is not a folder", folder));
+    if (fs::exists(fs::path(folder) / "model.onnx")) {
+      cases.emplace_back(folder);
+      continue;
+    }
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      if (fs::exists(entry.path() / "model.onnx")) found.push_back(entry.path());
+    }
+    if (found.empty()) {
+      throw Error(fmt::format("'{}' holds no case: no model.onnx in it or in a folder of it", folder));
+    }
+    std::sort(found.begin(), found.end());
+    cases.insert(cases.end(), found.begin(), found.end());
+  }
+  int passed = 0, failed = 0;
+  for (const fs::path& folder : cases) {
+    std::string problem;
+    try {
+      problem = run_case(folder, arguments.conversion);
+    } catch (const std::exception& error) {
+      problem = error.what();
+    }
+    if (problem.empty()) {
+      ++passed;
+      continue;
+    }
+    ++failed;
+    std::replace(problem.begin(), problem.end(), '\n', ' ');
+    fmt::print("{}: {}\n", folder.filename().string(), problem);
+  }
+  fmt::print("{} passed, {} failed\n", passed, failed);
+  return failed == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+Command add_conformance(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  app.add_option("folders", arguments->folders, "a case, or a folder of cases")
+      ->required()
+      ->type_name("DIR");
+  app.add_option("--threads", arguments->conversion.threads, "threads to run on")
+      ->check(CLI::Range(1, 1024));
+  arguments->conversion.add_to(app);
+  return [arguments] { return conformance(*arguments); };
+}
+
+}  // namespace intarsia::tool

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "converter/file.h"
+#include "converter/program_emitter.h"
+#include "converter/tool/commands.h"
+#include "converter/tool/options.h"
+
+namespace intarsia::tool {
+namespace {
+
+using converter::Conversion;
+using converter::ProgramDescription;
+
+struct Arguments {
+  std::string model, plan, header, source, name_space;
+  ConversionArguments conversion;
+};
+
+ProgramDescription describe_program(const Conversion& conversion, const Arguments& arguments) {
+  namespace fs = std::filesystem;
+  ProgramDescription program;
+  program.model_name = fs::path(arguments.model).filename().string();
+  program.header_name = fs::path(arguments.header).filename().string();
+  program.namespace_name = arguments.name_space;
+  if (program.namespace_name.empty()) {
+    program.namespace_name =
+        converter::identifier_of(fs::path(program.header_name).stem().string());
+  }
+  program.plan_path = fs::absolute(arguments.plan).string();
+  program.arena_bytes = conversion.plan.summary.arena_bytes;
+  program.plan_bytes = conversion.plan.summary.plan_bytes;
+  program.threads = arguments.conversion.threads;
+  program.varying = conversion.varying;
+  const auto copy = [](const std::vector<converter::PortSummary>& from,
+                       std::vector<ProgramDescription::Port>& to) {
+    for (const auto& port : from) to.push_back({port.name, port.type, port.extents, port.symbols});
+  };
+  copy(conversion.inputs, program.inputs);
+  copy(conversion.outputs, program.outputs);
+  copy(conversion.states, program.states);
+  const auto require = [](const std::vector<converter::Requirement>& rows,
+                          std::vector<std::string>& types, std::vector<std::string>& headers) {
+    for (const auto& row : rows) {
+      types.push_back(row.cpp_name);
+      headers.push_back(row.header);
+    }
+  };
+  require(conversion.plan.summary.kernels, program.kernel_types, program.kernel_headers);
+  require(conversion.plan.summary.shapes, program.shape_types, program.shape_headers);
+  return program;
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  converter::write_file(path, std::as_bytes(std::span(text.data(), text.size())));
+}
+
+int convert(const Arguments& arguments) {
+  if (!arguments.source.empty() && arguments.header.empty()) {
+    throw converter::Error("--source needs --header: the source includes it");
+  }
+  const converter::ConversionResult result =
+      converter::convert_file(arguments.model, arguments.conversion.parse());
+  if (const auto* failure = std::get_if<converter::ConversionFailure>(&result)) {
+    throw converter::Error(failure->problems);
+  }
+  const auto& conversion = std::get<Conversion>(result);
+  for (const std::string& warning : conversion.warnings) {
+    fmt::print(stderr, "warning: {}\n", warning);
+  }
+  converter::write_file(arguments.plan, conversion.plan.bytes);
+  if (!arguments.header.empty()) {
+    const converter::ProgramText text =
+        converter::emit_program(describe_program(conversion, arguments));
+    write_text(arguments.header, text.header);
+    if (!arguments.source.empty()) write_text(arguments.source, text.source);
+  }
+  const converter::PlanSummary& summary = conversion.plan.summary;
+  fmt::print("{}: plan {} bytes (weights {}), arena {} bytes (metadata {}, largest workspace {}, "
+             "padding {}, lower bound {}), {} kernels\n",
+             arguments.plan, summary.plan_bytes, summary.weights_bytes, summary.arena_bytes,
+             summary.metadata_bytes, summary.workspace_bytes, summary.padding_bytes,
+             summary.lower_bound_bytes, summary.kernels.size());
+  return 0;
+}
+
+}  // namespace
+
+Command add_convert(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  app.add_option("model", arguments->model, "the ONNX model")->required()->type_name("MODEL.onnx");
+  app.add_option("-o,--output", arguments->plan, "the plan")->required()->type_name("OUT.plan");
+  app.add_option("--header", arguments->header, "also write the typed C++ header")
+      ->type_name("OUT.h");
+  app.add_option("--source", arguments->source, "also write the C++ source that embeds the plan")
+      ->type_name("OUT.cpp");
+  app.add_option("--namespace", arguments->name_space, "namespace of the header and source");
+  app.add_option("--threads", arguments->conversion.threads,
+                 "the largest number of threads that workspace is planned for")
+      ->check(CLI::Range(1, 1024));
+  arguments->conversion.add_to(app);
+  return [arguments] { return convert(*arguments); };
+}
+
+}  // namespace intarsia::tool

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/tool/options.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "converter/tensor_file.h"
+
+namespace intarsia::tool {
+namespace {
+
+using converter::Error;
+
+bool parse_integer(std::string_view text, int64_t& value) {
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
+}
+
+std::variant<converter::DimRange, std::string> parse_range(const std::string& text,
+                                                           const std::string& option) {
+  converter::DimRange range;
+  const size_t dots = text.find("..");
+  if (dots != std::string::npos) {
+    if (!parse_integer(text.substr(0, dots), range.min) ||
+        !parse_integer(text.substr(dots + 2), range.max)) {
+      throw Error(option + ": expected MIN..MAX");
+    }
+    return range;
+  }
+  if (parse_integer(text, range.max)) return range;
+  if (text.empty()) throw Error(option + ": expected MAX, MIN..MAX or the name of a dimension");
+  return text;
+}
+
+}  // namespace
+
+std::pair<std::string, std::string> split_assignment(const std::string& text,
+                                                     const std::string& option) {
+  const size_t at = text.rfind('=');
+  if (at == std::string::npos || at == 0 || at + 1 == text.size()) {
+    throw Error(fmt::format("{} {}: expected NAME=VALUE", option, text));
+  }
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+std::vector<int64_t> parse_extents(const std::string& text, const std::string& option) {
+  std::vector<int64_t> extents;
+  if (text == "scalar" || text == "[]") return extents;
+  size_t begin = 0;
+  while (begin <= text.size()) {
+    size_t end = text.find_first_of("x,", begin);
+    if (end == std::string::npos) end = text.size();
+    int64_t extent = 0;
+    if (!parse_integer(std::string_view(text).substr(begin, end - begin), extent)) {
+      throw Error(fmt::format("{}: '{}' is no list of extents such as 1x3x224x224", option, text));
+    }
+    extents.push_back(extent);
+    begin = end + 1;
+  }
+  return extents;
+}
+
+void ConversionArguments::add_to(CLI::App& app) {
+  app.add_option("--dim", dims,
+                 "NAME=MAX, NAME=MIN..MAX, INPUT@AXIS=MAX or INPUT@AXIS=NAME: range of a symbolic "
+                 "dimension (from 1 unless MIN is given)")
+      ->type_name("NAME=RANGE");
+  app.add_option("--shape", shapes, "fix an input's extents, for instance x=1x3x224x224")
+      ->type_name("INPUT=EXTENTS");
+  app.add_option("--fix", fixed, "make an input a constant")->type_name("INPUT=VALUE|FILE.npy");
+  app.add_option("--bound", bounds, "bound of a tensor whose extents depend on values")
+      ->type_name("TENSOR=EXTENTS");
+  app.add_option("--state", states, "keep an output as the next run's input")
+      ->type_name("OUTPUT=INPUT");
+  app.add_option("--layout", layouts, "the caller's buffer of this input is channels-last")
+      ->type_name("INPUT=nhwc");
+  app.add_option("--target", target, "what the cost model plans for")
+      ->check(CLI::IsMember({"generic", "x86-64-v3", "x86-64-v4", "aarch64", "cortex-m"}));
+  app.add_flag("--strip-names", strip_names, "leave out the names of nodes, operators and kernels");
+}
+
+converter::ConvertOptions ConversionArguments::parse() const {
+  converter::ConvertOptions options;
+  for (const std::string& text : dims) {
+    const auto [name, range] = split_assignment(text, "--dim");
+    options.dims[name] = parse_range(range, "--dim " + text);
+  }
+  for (const std::string& text : shapes) {
+    const auto [name, extents] = split_assignment(text, "--shape");
+    options.shapes[name] = parse_extents(extents, "--shape " + text);
+  }
+  for (const std::string& text : fixed) {
+    const auto [name, value] = split_assignment(text, "--fix");
+    options.fixed[name] = value;
+  }
+  for (const std::string& text : bounds) {
+    const auto [name, extents] = split_assignment(text, "--bound");
+    options.bounds[name] = parse_extents(extents, "--bound " + text);
+  }
+  for (const std::string& text : states) {
+    const auto [output, input] = split_assignment(text, "--state");
+    options.states[output] = input;
+  }
+  for (const std::string& text : layouts) {
+    const auto [name, layout] = split_assignment(text, "--layout");
+    options.layouts[name] = layout;
+  }
+  options.threads = threads;
+  options.strip_names = strip_names;
+  return options;
+}
+
+void InputArguments::add_to(CLI::App& app) {
+  app.add_option("--input", inputs, "contents of an input")->type_name("NAME=FILE.npy|FILE.pb");
+}
+
+std::map<std::string, converter::Constant> InputArguments::read() const {
+  std::map<std::string, converter::Constant> values;
+  for (const std::string& text : inputs) {
+    const auto [name, path] = split_assignment(text, "--input");
+    values[name] = converter::read_tensor_by_extension(path);
+  }
+  return values;
+}
+
+}  // namespace intarsia::tool

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Read access to the structure of a verified plan, for the tool's reports.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "core/plan_file.h"
+#include "core/plan_structure.h"
+
+namespace intarsia::tool {
+
+class PlanText {
+ public:
+  /// REQUIRES: `plan` passes plan_info.
+  explicit PlanText(std::span<const std::byte> plan);
+
+  const plan::Plan& root() const { return *root_; }
+  const PlanHeader& header() const { return header_; }
+  uint32_t node_count() const;
+  const plan::Node& node(uint32_t index) const { return *root_->nodes()->Get(index); }
+  /// Tensor of operand `operand` (inputs first) of a node; null if absent.
+  const plan::Tensor* operand(const plan::Node& node, uint32_t operand) const;
+  /// Bytes of a tensor at its planned extents.
+  int64_t bytes(const plan::Tensor& tensor) const;
+  /// "float32 [1,3,224,224]"; extents that vary are followed by '*'.
+  std::string tensor_text(const plan::Tensor& tensor) const;
+
+  // Names; empty where the plan is stripped.
+  std::string node_name(uint32_t index) const;
+  std::string operator_name(uint32_t index) const;
+  std::string kernel_name(uint32_t index) const;
+
+ private:
+  PlanHeader header_;
+  const plan::Plan* root_;
+};
+
+}  // namespace intarsia::tool

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/tool/program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "converter/tool/thread_team.h"
+#include "intarsia/describe.h"
+#include "kernels_cpu/rows.h"
+
+namespace intarsia::tool {
+
+using converter::Constant;
+using converter::Error;
+
+AlignedBytes::AlignedBytes(size_t size)
+    : size_(size),
+      data_(static_cast<std::byte*>(::operator new(size == 0 ? 1 : size, std::align_val_t{64}))) {}
+
+void AlignedBytes::Free::operator()(std::byte* bytes) const {
+  ::operator delete(bytes, std::align_val_t{64});
+}
+
+KernelSet all_kernels() {
+  static const std::vector<Kernel> kKernels = [] {
+    std::vector<Kernel> kernels;
+    for (const auto& row : cpu::kernel_rows()) kernels.push_back(row.kernel);
+    std::sort(kernels.begin(), kernels.end(),
+              [](const Kernel& a, const Kernel& b) { return a.key < b.key; });
+    return kernels;
+  }();
+  static const std::vector<ShapeFunction> kShapes = [] {
+    std::map<uint64_t, ShapeFunction> shapes;
+    for (const auto* op : definitions::all_operators()) {
+      if (op->shape.infer != nullptr) shapes[op->shape.key] = op->shape;
+    }
+    std::vector<ShapeFunction> list;
+    for (const auto& [key, shape] : shapes) list.push_back(shape);
+    return list;
+  }();
+  return {kKernels, kShapes};
+}
+
+std::string describe_text(const Diagnostic& diagnostic, std::span<const std::byte> plan) {
+  std::string text(describe(diagnostic, plan, nullptr, 0), '\0');
+  describe(diagnostic, plan, text.data(), text.size() + 1);
+  return text;
+}
+
+Constant constant_of(const TensorView& tensor) {
+  const auto* data = tensor.as<const std::byte>();
+  const auto bytes = static_cast<size_t>(tensor.bytes());
+  return Constant::own(tensor.type, {tensor.extents, tensor.extents + tensor.rank},
+                       std::vector<std::byte>(data, data + bytes));
+}
+
+void fill_random(const TensorView& tensor, std::mt19937& random) {
+  std::uniform_real_distribution<double> real(-1, 1);
+  const int64_t count = tensor.count();
+  for (int64_t i = 0; i < count; ++i) {
+    switch (tensor.type) {
+      case DataType::kFloat: tensor.as<float>()[i] = static_cast<float>(real(random)); break;
+      case DataType::kDouble: tensor.as<double>()[i] = real(random); break;
+      case DataType::kFloat16:
+        tensor.as<Float16>()[i] = Float16(static_cast<float>(real(random)));
+        break;
+      case DataType::kBfloat16:
+        tensor.as<BFloat16>()[i] = BFloat16(static_cast<float>(real(random)));
+        break;
+      case DataType::kInt64:
+      case DataType::kUint64: tensor.as<int64_t>()[i] = random() & 1; break;
+      case DataType::kInt32:
+      case DataType::kUint32: tensor.as<int32_t>()[i] = random() & 1; break;
+      case DataType::kInt16:
+      case DataType::kUint16: tensor.as<int16_t>()[i] = random() & 1; break;
+      case DataType::kInt8:
+      case DataType::kUint8:
+      case DataType::kBool: tensor.as<uint8_t>()[i] = random() & 1; break;
+      default:
+        throw Error("inputs of this type have no random values; give them with --input");
+    }
+  }
+}
+
+void Program::load(const std::filesystem::path& path, const Values& inputs,
+                   const Options& options) {
+  if (path.extension() == ".plan") {
+    file_ = converter::MappedFile::open(path);
+    plan_ = file_->bytes();
+    return;
+  }
+  converter::ConvertOptions conversion = options.conversion;
+  for (const auto& [name, value] : inputs) {
+    if (conversion.fixed.count(name) == 0) conversion.shapes.try_emplace(name, value.extents);
+  }
+  conversion.probe = inputs;
+  converter::ConversionResult result = converter::convert_file(path, conversion);
+  if (const auto* failure = std::get_if<converter::ConversionFailure>(&result)) {
+    throw Error(failure->problems);
+  }
+  auto& conversion_result = std::get<converter::Conversion>(result);
+  const std::vector<std::byte>& bytes = conversion_result.plan.bytes;
+  converted_ = std::make_unique<AlignedBytes>(bytes.size());
+  std::memcpy(converted_->span().data(), bytes.data(), bytes.size());
+  plan_ = converted_->span();
+  warnings_ = std::move(conversion_result.warnings);
+}
+
+Program::Program(const std::filesystem::path& path, const Values& inputs, const Options& options) {
+  load(path, inputs, options);
+  Diagnostic diagnostic;
+  // The arena's size stands in the plan; opening verifies it before the arena is used.
+  const Result<PlanInfo> info = plan_info(plan_, &diagnostic);
+  if (!info.ok()) throw Error(fmt::format("{}: {}", path.string(), describe_text(diagnostic, plan_)));
+  arena_bytes_ = info.value().arena_bytes;
+  arena_ = std::make_unique<AlignedBytes>(arena_bytes_);
+  SessionOptions session_options;
+  session_options.observer = options.observer;
+  if (options.force_isa) session_options.isa = options.isa;
+  const auto threads = std::min<int>(options.conversion.threads, static_cast<int>(info.value().threads));
+  if (threads > 1) {
+    team_ = std::make_unique<ThreadTeam>(threads);
+    session_options.parallel = &team_->parallel();
+  }
+  auto session = Session::open(plan_, arena_->span(), all_kernels(), session_options, &diagnostic);
+  if (!session.ok()) {
+    throw Error(fmt::format("{}: {}", path.string(), describe_text(diagnostic, plan_)));
+  }
+  session_ = std::move(session.value());
+}
+
+Program::~Program() = default;
+
+std::string Program::failure() const { return describe_text(session_.diagnostic(), plan_); }
+
+void Program::set_inputs(const Values& values) {
+  for (const auto& [name, value] : values) {
+    const Result<int> index = session_.find_input(name);
+    if (!index.ok()) {
+      std::vector<std::string_view> names;
+      for (int i = 0; i < session_.input_count(); ++i) {
+        names.push_back(session_.input_port(i).value().name);
+      }
+      throw Error(fmt::format("the plan has no input '{}'", name),
+                  fmt::format("its inputs are {}", fmt::join(names, ", ")));
+    }
+    const TensorView planned = session_.input_port(index.value()).value().tensor;
+    if (planned.type != value.type) {
+      throw Error(fmt::format("input '{}' takes {}, the given values are {}", name,
+                              data_type_name(planned.type), data_type_name(value.type)));
+    }
+    const std::vector<int32_t> extents(value.extents.begin(), value.extents.end());
+    if (Status status = session_.resize_input(index.value(), extents); !status) {
+      throw Error(fmt::format("input '{}' with extents {}: {}", name,
+                              converter::extents_text(value.extents), failure()));
+    }
+    const TensorView tensor = session_.input_port(index.value()).value().tensor;
+    if (value.size != 0) std::memcpy(tensor.data, value.data.get(), value.size);
+  }
+}
+
+void Program::run(int entry) {
+  if (Status status = session_.run(entry); !status) throw Error(failure());
+}
+
+std::vector<std::pair<std::string, Constant>> Program::outputs(int entry) const {
+  std::vector<std::pair<std::string, Constant>> results;
+  for (int i = 0; i < session_.output_count(entry); ++i) {
+    const Port port = session_.output_port(i, entry).value();
+    results.emplace_back(port.name, constant_of(port.tensor));
+  }
+  return results;
+}
+
+}  // namespace intarsia::tool

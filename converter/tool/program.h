@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A plan opened by the command-line tool: from a .plan file, or from an ONNX model converted on the
+// spot. All kernels are linked; the arena is the tool's.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "converter/convert.h"
+#include "converter/file.h"
+#include "intarsia/session.h"
+
+namespace intarsia::tool {
+
+using Values = std::map<std::string, converter::Constant>;
+
+/// Every kernel and shape function there is.
+KernelSet all_kernels();
+
+/// Memory that starts at a multiple of 64 bytes.
+class AlignedBytes {
+ public:
+  explicit AlignedBytes(size_t size);
+  std::span<std::byte> span() { return {data_.get(), size_}; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* bytes) const;
+  };
+  size_t size_;
+  std::unique_ptr<std::byte[], Free> data_;
+};
+
+/// Threads of the tool, for sessions that use several.
+class ThreadTeam;
+
+class Program {
+ public:
+  struct Options {
+    converter::ConvertOptions conversion;
+    const Observer* observer = nullptr;
+    bool force_isa = false;
+    Isa isa = Isa::kPortable;
+  };
+
+  /// Opens `path`. Symbolic dimensions of an ONNX model take the extents of `inputs` unless the
+  /// options say otherwise. Throws converter::Error.
+  Program(const std::filesystem::path& path, const Values& inputs, const Options& options);
+  ~Program();
+
+  Session& session() { return session_; }
+  std::span<const std::byte> plan() const { return plan_; }
+  /// Conversion's warnings; empty for a .plan file.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+  size_t arena_bytes() const { return arena_bytes_; }
+
+  /// Copies values into the inputs of these names. Throws for a name, type or extents that do not fit.
+  void set_inputs(const Values& values);
+  /// Runs the entry point; throws with the diagnostic's text.
+  void run(int entry = 0);
+  std::vector<std::pair<std::string, converter::Constant>> outputs(int entry = 0) const;
+  /// The text of the session's diagnostic.
+  std::string failure() const;
+
+ private:
+  void load(const std::filesystem::path& path, const Values& inputs, const Options& options);
+
+  std::shared_ptr<const converter::MappedFile> file_;
+  std::unique_ptr<AlignedBytes> converted_, arena_;
+  std::span<const std::byte> plan_;
+  std::vector<std::string> warnings_;
+  size_t arena_bytes_ = 0;
+  std::unique_ptr<ThreadTeam> team_;
+  Session session_;
+};
+
+/// A tensor's elements as a constant of its own.
+converter::Constant constant_of(const TensorView& tensor);
+
+/// Fills a tensor with seeded values: reals in [-1, 1], integers 0 or 1, which are valid indices
+/// almost everywhere. Throws for types that have no such values.
+void fill_random(const TensorView& tensor, std::mt19937& random);
+
+/// The sentence for a diagnostic of a plan.
+std::string describe_text(const Diagnostic& diagnostic, std::span<const std::byte> plan);
+
+}  // namespace intarsia::tool

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "converter/npy.h"
+#include "converter/tool/commands.h"
+#include "converter/tool/options.h"
+#include "converter/tool/program.h"
+#include "core/plan_structure.h"
+
+namespace intarsia::tool {
+namespace {
+
+struct Arguments {
+  std::string model, entry, output_dir = ".", dump_dir;
+  ConversionArguments conversion;
+  InputArguments inputs;
+};
+
+/// Writes every node's outputs as DIR/<node>_<output>.npy.
+struct Dump {
+  std::filesystem::path folder;
+
+  static void after(void* self, const KernelContext& context) {
+    const Dump& dump = *static_cast<Dump*>(self);
+    for (int i = 0; i < context.output_count(); ++i) {
+      const TensorView& tensor = context.output(i);
+      if (!tensor.present()) continue;
+      converter::write_npy(dump.folder / fmt::format("{}_{}.npy", context.node(), i),
+                           constant_of(tensor));
+    }
+  }
+};
+
+/// Names of the dumped nodes, one line each: index, operator, name.
+void write_index(const std::filesystem::path& folder, std::span<const std::byte> plan) {
+  PlanHeader header;
+  std::memcpy(&header, plan.data(), sizeof(header));
+  const plan::Plan& root = *plan::GetPlan(plan.data() + header.structure_offset);
+  std::string text;
+  for (uint32_t i = 0; root.nodes() != nullptr && i < root.nodes()->size(); ++i) {
+    const bool named = root.node_names() != nullptr && i < root.node_names()->size() &&
+                       root.operators() != nullptr && i < root.operators()->size();
+    text += fmt::format("{} {} {}\n", i, named ? root.operators()->Get(i)->c_str() : "",
+                        named ? root.node_names()->Get(i)->c_str() : "");
+  }
+  converter::write_file(folder / "nodes.txt", std::as_bytes(std::span(text.data(), text.size())));
+}
+
+int run(const Arguments& arguments) {
+  namespace fs = std::filesystem;
+  const Values inputs = arguments.inputs.read();
+  Dump dump{arguments.dump_dir};
+  const Observer observer{&dump, nullptr, &Dump::after};
+  Program::Options options;
+  options.conversion = arguments.conversion.parse();
+  if (!arguments.dump_dir.empty()) {
+    fs::create_directories(arguments.dump_dir);
+    options.observer = &observer;
+  }
+  Program program(arguments.model, inputs, options);
+  for (const std::string& warning : program.warnings()) fmt::print(stderr, "warning: {}\n", warning);
+  int entry = 0;
+  if (!arguments.entry.empty()) {
+    const Result<int> found = program.session().find_entry(arguments.entry);
+    if (!found.ok()) {
+      throw converter::Error(fmt::format("the plan has no entry point '{}'", arguments.entry));
+    }
+    entry = found.value();
+  }
+  for (int i = 0; i < program.session().input_count(entry); ++i) {
+    const std::string name(program.session().input_port(i, entry).value().name);
+    if (inputs.count(name) == 0) {
+      throw converter::Error(fmt::format("input '{}' is not given", name),
+                             fmt::format("add --input {}=FILE.npy", name));
+    }
+  }
+  program.set_inputs(inputs);
+  program.run(entry);
+  fs::create_directories(arguments.output_dir);
+  int index = 0;
+  for (const auto& [name, value] : program.outputs(entry)) {
+    const fs::path file = fs::path(arguments.output_dir) / fmt::format("output_{}.npy", index++);
+    converter::write_npy(file, value);
+    fmt::print("{}: {} {} {}\n", file.string(), name, converter::type_name(value.type),
+               converter::extents_text(value.extents));
+  }
+  if (!arguments.dump_dir.empty()) write_index(arguments.dump_dir, program.plan());
+  return 0;
+}
+
+}  // namespace
+
+Command add_run(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  app.add_option("model", arguments->model, "a plan, or an ONNX model to convert and run")
+      ->required()
+      ->type_name("MODEL.plan|MODEL.onnx");
+  arguments->inputs.add_to(app);
+  app.add_option("--entry", arguments->entry, "entry point to run");
+  app.add_option("--output-dir", arguments->output_dir, "folder for output_<i>.npy")
+      ->type_name("DIR");
+  app.add_option("--threads", arguments->conversion.threads, "threads to run on")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--dump", arguments->dump_dir, "folder for every node's outputs")->type_name("DIR");
+  arguments->conversion.add_to(app);
+  return [arguments] { return run(*arguments); };
+}
+
+}  // namespace intarsia::tool

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `intarsia verify`: runs the plan as it would be shipped and, behind every node, the reference
+// kernel of that node on the very inputs that the node saw.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+
+#include "converter/kernel_selection.h"
+#include "converter/tool/commands.h"
+#include "converter/tool/compare.h"
+#include "converter/tool/options.h"
+#include "converter/tool/plan_text.h"
+#include "converter/tool/program.h"
+
+namespace intarsia::tool {
+namespace {
+
+using converter::Constant;
+using converter::OperandViews;
+
+struct Arguments {
+  std::string model;
+  ConversionArguments conversion;
+  InputArguments inputs;
+};
+
+struct Row {
+  int32_t node;
+  int output;
+  Difference difference;
+};
+
+/// Both plans come from one graph, so that node i is the same operation in both; the second has
+/// unpacked weights and reference kernels.
+class Verifier {
+ public:
+  void set_reference(std::span<const std::byte> plan) {
+    reference_ = std::make_unique<PlanText>(plan);
+    weights_ = plan.data() + reference_->header().weights_offset;
+  }
+
+  static void before(void* self, const KernelContext& context) {
+    auto& saved = static_cast<Verifier*>(self)->inputs_;
+    saved.clear();
+    for (int i = 0; i < context.input_count(); ++i) {
+      const bool keep = context.input(i).present();
+      saved.push_back(keep ? constant_of(context.input(i)) : Constant());
+    }
+  }
+  static void after(void* self, const KernelContext& context) {
+    static_cast<Verifier*>(self)->compare_node(context);
+  }
+
+  const std::vector<Row>& rows() const { return rows_; }
+  const PlanText& reference() const { return *reference_; }
+
+ private:
+  void compare_node(const KernelContext& context) {
+    const plan::Node& node = reference_->node(static_cast<uint32_t>(context.node()));
+    const Kernel& kernel = kernel_of(reference_->root().kernels()->Get(node.kernel()));
+    // Control flow is compared node by node inside its branches.
+    if (context.attribute_bytes() == 0 && context.output_count() == 0) return;
+    if (reference_->operator_name(static_cast<uint32_t>(context.node())) == "If") return;
+
+    OperandViews views;
+    for (int i = 0; i < context.input_count(); ++i) {
+      const Constant& input = inputs_[static_cast<size_t>(i)];
+      const plan::Tensor* tensor = reference_->operand(node, static_cast<uint32_t>(i));
+      if (tensor == nullptr) {
+        views.add_absent(false);
+        continue;
+      }
+      const bool weight = static_cast<Memory>(tensor->memory()) == Memory::kWeights;
+      views.add(false, input.type, input.extents,
+                weight ? weights_ + tensor->place() * kWeightUnit : input.data.get());
+    }
+    std::vector<Constant> found;
+    std::vector<std::vector<std::byte>> buffers;
+    for (int i = 0; i < context.output_count(); ++i) {
+      const TensorView& output = context.output(i);
+      if (!output.present()) {
+        found.emplace_back();
+        views.add_absent(true);
+        continue;
+      }
+      found.push_back(constant_of(output));
+      buffers.emplace_back(found.back().size + 16);
+      views.add(true, output.type, found.back().extents, buffers.back().data());
+    }
+    const auto* attributes = static_cast<const std::byte*>(context.attributes_);
+    views.set_attributes({attributes, context.attribute_bytes()});
+    KernelContext& reference = views.context();
+    std::vector<uint64_t> workspace;
+    if ((node.shape() & kHasWorkspace) != 0) {
+      const int64_t bytes = reference_->bytes(
+          *reference_->operand(node, uint32_t{node.inputs()} + node.outputs()));
+      workspace.resize(static_cast<size_t>(bytes) / 8 + 16);
+      const auto misaligned = reinterpret_cast<uintptr_t>(workspace.data()) % 64;
+      reference.workspace_ =
+          reinterpret_cast<std::byte*>(workspace.data()) + (misaligned != 0 ? 64 - misaligned : 0);
+      reference.workspace_bytes_ = static_cast<size_t>(bytes);
+    }
+    if (Status status = kernel.run(reference); !status) {
+      throw converter::Error(fmt::format("the reference kernel of node {} fails: {}", context.node(),
+                                         describe_text(views.diagnostic(), {})));
+    }
+    size_t buffer = 0;
+    for (int i = 0; i < context.output_count(); ++i) {
+      const Constant& result = found[static_cast<size_t>(i)];
+      if (!context.output(i).present()) continue;
+      std::vector<std::byte>& bytes = buffers[buffer++];
+      bytes.resize(result.size);
+      const Constant expected = Constant::own(result.type, result.extents, std::move(bytes));
+      if (!result.is_real() && !result.is_integer()) continue;
+      rows_.push_back({context.node(), i, difference(result, expected)});
+    }
+  }
+
+  static const Kernel& kernel_of(uint64_t key) {
+    for (const Kernel& kernel : all_kernels().kernels) {
+      if (kernel.key == key) return kernel;
+    }
+    throw converter::Error("the reference plan names a kernel that is not linked");
+  }
+
+  std::unique_ptr<PlanText> reference_;
+  const std::byte* weights_ = nullptr;
+  std::vector<Constant> inputs_;
+  std::vector<Row> rows_;
+};
+
+int verify(const Arguments& arguments) {
+  const Values inputs = arguments.inputs.read();
+  Verifier verifier;
+  const Observer observer{&verifier, &Verifier::before, &Verifier::after};
+  Program::Options options;
+  options.conversion = arguments.conversion.parse();
+  options.conversion.reference_kernels = true;
+  const Program reference(arguments.model, inputs, options);
+  verifier.set_reference(reference.plan());
+  options.conversion.reference_kernels = false;
+  options.observer = &observer;
+  Program program(arguments.model, inputs, options);
+  if (node_count(program.plan()) != node_count(reference.plan())) {
+    throw converter::Error("the plan and its reference differ in their nodes; verify needs an ONNX "
+                           "model, not a plan");
+  }
+  Session& session = program.session();
+  std::mt19937 random(1);
+  Values values = inputs;
+  for (int i = 0; i < session.input_count(); ++i) {
+    const Port port = session.input_port(i).value();
+    if (values.count(std::string(port.name)) != 0) continue;
+    fill_random(port.tensor, random);
+    values[std::string(port.name)] = constant_of(port.tensor);
+  }
+  program.set_inputs(values);
+  program.run();
+
+  std::vector<Row> rows = verifier.rows();
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return a.difference.relative > b.difference.relative;
+  });
+  const PlanText& text = verifier.reference();
+  fmt::print("{:>12} {:>12} {:>10}  node\n", "absolute", "relative", "ULP");
+  for (const Row& row : rows) {
+    const auto index = static_cast<uint32_t>(row.node);
+    fmt::print("{:12.4g} {:12.4g} {:10.3g}  {} {} '{}' output {}\n", row.difference.absolute,
+               row.difference.relative, row.difference.ulp, index, text.operator_name(index),
+               text.node_name(index), row.output);
+  }
+  // Relative to the largest element of a node's result; half types round at 2^-11 and 2^-8.
+  constexpr double kLimit = 1e-2;
+  const bool close = rows.empty() || rows.front().difference.relative <= kLimit;
+  fmt::print("{} results compared, largest error {:.3g} of the result's scale\n", rows.size(),
+             rows.empty() ? 0 : rows.front().difference.relative);
+  return close ? 0 : 1;
+}
+
+}  // namespace
+
+Command add_verify(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  app.add_option("model", arguments->model, "the ONNX model")->required()->type_name("MODEL.onnx");
+  arguments->inputs.add_to(app);
+  app.add_option("--threads", arguments->conversion.threads, "threads to run on")
+      ->check(CLI::Range(1, 1024));
+  arguments->conversion.add_to(app);
+  return [arguments] { return verify(*arguments); };
+}
+
+}  // namespace intarsia::tool

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Indices come from data: each must lie in [-extent, extent) of its axis before it is used.
+#pragma once
+
+#include "intarsia/kernel.h"
+
+namespace intarsia::cpu {
+
+/// Fails with kIndexOutOfRange unless indices[0], indices[stride], ... (`count` of them) lie in range.
+template <class I>
+Status check_indices(const KernelContext& context, const I* indices, int64_t count, int64_t stride,
+                     int64_t extent, int axis) {
+  I lowest = 0, highest = -1;
+  for (int64_t i = 0; i < count; ++i) {
+    const I index = indices[i * stride];
+    lowest = index < lowest ? index : lowest;
+    highest = index > highest ? index : highest;
+  }
+  if (lowest >= -extent && highest < extent) return {};
+  return context.fail(Code::kIndexOutOfRange, "index out of range", extent,
+                      highest >= extent ? highest : lowest, 1, axis);
+}
+
+/// An index that was checked, counted from the front.
+template <class I>
+int64_t from_front(I index, int64_t extent) {
+  return index < 0 ? index + extent : index;
+}
+
+}  // namespace intarsia::cpu

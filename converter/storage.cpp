@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <unordered_set>
 
 #include "converter/kernel_selection.h"
 
@@ -39,6 +40,7 @@ class Assigner {
     add_ports();
     merge_views();
     merge_in_place();
+    drop_elided();
     plan(options);
     storage_.view_count = views_needed(graph_);
     return std::move(storage_);
@@ -180,8 +182,29 @@ class Assigner {
       if (input == nullptr || input->constant) continue;
       // A captured value must not become a branch's result: the other branch would overwrite it.
       if (storage_.aliases.count(node.output(0)) != 0 && input->graph != node.graph) continue;
-      try_merge(input, node.output(0), /*writes=*/false);
+      // Where extents vary the node stays to compute them, and counts as writing its output.
+      const bool varying = varies(*node.output(0));
+      if (varying && buffer(input).read_only) continue;
+      if (try_merge(input, node.output(0), /*writes=*/false) && !varying) elided_.insert(&node);
     }
+  }
+
+  /// Takes views that need no work out of the plan.
+  void drop_elided() {
+    std::vector<PlacedNode> kept;
+    std::vector<uint32_t> index(storage_.nodes.size());
+    for (PlacedGraph& graph : storage_.graphs) {
+      const auto first = static_cast<uint32_t>(kept.size());
+      for (uint32_t i = graph.first; i < graph.first + graph.count; ++i) {
+        index[i] = static_cast<uint32_t>(kept.size());
+        if (elided_.count(storage_.nodes[i].node) == 0) kept.push_back(std::move(storage_.nodes[i]));
+      }
+      graph.first = first;
+      graph.count = static_cast<uint32_t>(kept.size()) - first;
+      // Parents come before their sub-graphs.
+      if (graph.parent != kNone) graph.parent = index[graph.parent];
+    }
+    storage_.nodes = std::move(kept);
   }
 
   /// Results that may overwrite an input which nobody reads afterwards.
@@ -317,6 +340,7 @@ class Assigner {
   std::unordered_map<const Node*, int32_t> last_step_;
   std::deque<Buffer> buffers_;
   std::unordered_map<const Value*, int> buffer_of_;
+  std::unordered_set<const Node*> elided_;
   std::unordered_map<const Value*, Buffer> unpadded_;  // lifetimes without any sharing
   int32_t next_step_ = 0;
 };

@@ -69,7 +69,7 @@ TEST(Registry, EveryOperatorHasACodec) {
     std::vector<std::byte> bytes(definition->attributes.bytes + 1);
     EXPECT_NE(definition->attributes.read({{"no_such_attribute", int64_t{1}}}, bytes.data()), "");
     // Shape functions come with their run-time key and their spelling, or not at all.
-    EXPECT_EQ(definition->infer != nullptr, definition->shape_key != 0);
+    EXPECT_EQ(definition->infer != nullptr, definition->shape.key != 0);
     EXPECT_EQ(definition->infer != nullptr, !definition->shape_cpp.empty());
     EXPECT_EQ(definition->infer != nullptr, !definition->shape_header.empty());
   }
@@ -79,7 +79,7 @@ TEST(Registry, AKeyNamesOneShapeFunction) {
   std::map<uint64_t, std::string_view> spelling;
   for (const OperatorDefinition* definition : all_operators()) {
     if (definition->infer == nullptr) continue;
-    const auto [place, fresh] = spelling.emplace(definition->shape_key, definition->shape_cpp);
+    const auto [place, fresh] = spelling.emplace(definition->shape.key, definition->shape_cpp);
     EXPECT_EQ(place->second, definition->shape_cpp) << definition->qualified_name();
   }
 }

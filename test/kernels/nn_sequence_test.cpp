@@ -143,6 +143,44 @@ TEST(Normalization, GroupsAndInstances) {
   EXPECT_EQ(code(0), Code::kInvalidValue);
 }
 
+template <class T>
+void expect_layer_normalization(bool with_shift) {
+  const Dims dims = {3, 2, 19};
+  std::vector<T> x, scale, shift;
+  const Numbers xs = random_numbers(114, 1, x), scales = random_numbers(38, 2, scale);
+  const Numbers shifts = random_numbers(38, 3, shift);
+  const NaiveMoments moments(xs, 3, [](size_t i) { return i / 38; });
+  LayerNormalizationAttributes a;
+  a.axis = -2;
+  Numbers expected, inverse, rms;
+  for (size_t i = 0; i < xs.size(); ++i) {
+    const size_t row = i / 38;
+    const double mean = moments.mean[row];
+    const double deviation = std::sqrt(moments.variance[row] + 1e-5);
+    if (i % 38 == 0) inverse.push_back(1 / deviation);
+    expected.push_back((xs[i] - mean) / deviation * scales[i % 38] +
+                       (with_shift ? shifts[i % 38] : 0));
+    const double square = moments.variance[row] + mean * mean;
+    rms.push_back(xs[i] / std::sqrt(square + 1e-5) * scales[i % 38]);
+  }
+  // epsilon is a float attribute: for doubles it differs from 1e-5 in the ninth digit.
+  const double tolerance = 4 * epsilon_of<T>() + 1e-9;
+  Node node;
+  node.input<T>(dims, x).template input<T>({1, 2, 19}, scale);
+  if (with_shift) node.input<T>({2, 19}, shift);
+  node.output<T>(dims).template output<float>({3, 1, 1}).template output<float>({3, 1, 1});
+  ASSERT_TRUE(node.attributes(a).template run<cpu::LayerNormalization<T>>().ok());
+  expect_near<T>(node.result<T>(), expected, tolerance, tolerance);
+  expect_near<float>(node.result<float>(1), moments.mean, 1e-6, 1e-7);
+  expect_near<float>(node.result<float>(2), inverse, 1e-6, 0);
+
+  Node root;
+  root.input<T>(dims, x).template input<T>({2, 19}, scale).template output<T>(dims);
+  using Kernel = cpu::RMSNormalization<T, T>;
+  ASSERT_TRUE(root.attributes(a).template run<Kernel>().ok());
+  expect_near<T>(root.result<T>(), rms, tolerance, tolerance);
+}
+
 TEST(Normalization, TrailingAxes) {
   for (bool with_shift : {false, true}) {
     expect_layer_normalization<float>(with_shift);

@@ -6,7 +6,7 @@
 // their weights (resize_taps.h). An output row is the weighted sum of the input rows that the outer
 // axes' taps name, kept in a scratch row, and then interpolated along the innermost resized axis.
 //     ResizeNearest<Width>   moves elements; all modes of coordinates but tf_crop_and_resize
-//     Resize<T>              everything; computes in float, in double for double and wide integers;
+//     Resize<T>              everything; computes in float, in double for double and integers;
 //                            integer results are rounded to nearest even and saturate
 // Rows are spread over the caller's threads. https://onnx.ai/onnx/operators/onnx__Resize.html
 #pragma once

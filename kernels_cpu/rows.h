@@ -61,6 +61,12 @@ void add(KernelRows& rows, const std::string& name, std::string_view header) {
    ...);
 }
 
+/// Adds a kernel that is no template.
+template <class K>
+void add_one(KernelRows& rows, const std::string& name, std::string_view header) {
+  rows.push_back(definitions::describe<K>("intarsia::cpu::" + name, header));
+}
+
 /// Adds K<A, B> for one A and each B.
 template <template <class, class> class K, class A, class... Bs>
 void add_pairs(KernelRows& rows, const std::string& name, std::string_view header) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of the reference kernels for convolution, pooling, products, normalisation and recurrence.
+// Rows of the kernels for convolution, pooling, products, normalisation and recurrence.
+#include "kernels_cpu/conv_packed.h"
 #include "kernels_cpu/conv_reference.h"
 #include "kernels_cpu/conv_transpose.h"
 #include "kernels_cpu/lrn.h"
+#include "kernels_cpu/matmul_packed.h"
 #include "kernels_cpu/matmul_reference.h"
 #include "kernels_cpu/normalization.h"
 #include "kernels_cpu/normalization_axes.h"
@@ -32,6 +34,11 @@ void add_float_pairs(KernelRows& rows, const std::string& name, std::string_view
 }  // namespace
 
 void add_nn_rows(KernelRows& rows) {
+  add_one<ConvDepthwise>(rows, "ConvDepthwise", "kernels_cpu/conv_packed.h");
+  add_one<ConvPacked>(rows, "ConvPacked", "kernels_cpu/conv_packed.h");
+  add_one<GemmPacked>(rows, "GemmPacked", "kernels_cpu/matmul_packed.h");
+  add_one<MatMulPacked>(rows, "MatMulPacked", "kernels_cpu/matmul_packed.h");
+  add_one<MatMulComputed>(rows, "MatMulComputed", "kernels_cpu/matmul_packed.h");
   add_float<Conv>(rows, "Conv", "kernels_cpu/conv_reference.h");
   add_float<ConvTranspose>(rows, "ConvTranspose", "kernels_cpu/conv_transpose.h");
 

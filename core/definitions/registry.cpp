@@ -78,7 +78,7 @@ std::vector<std::string> nearest_operators(std::string_view domain, std::string_
     // Half the name may differ; the right name in another domain always resembles.
     const size_t distance =
         edit_distance(definition.name, name) + (definition.domain == canonical(domain) ? 0 : 1);
-    if (distance <= 1 + name.size() / 2) {
+    if (2 * distance <= name.size() + 1) {
       candidates.emplace_back(distance, definition.qualified_name());
     }
   }

@@ -124,23 +124,43 @@ inline int64_t product(int64_t a, int64_t b) {
   return a > 0 && b > INT64_MAX / a ? INT64_MAX : a * b;
 }
 
+/// True if input `input`, a list of axes, is known. Always so at run time.
+template <class S>
+bool axes_are_known(S& s, int input) {
+  bool known = s.has_values(input);
+  for (int64_t i = 0; known && i < s.value_count(input); ++i)
+    known = is_constant(s.value(input, i));
+  return known;
+}
+
+/// For axes that only the run tells: output 0 with `rank` extents, each at most the input's
+/// largest.
+template <class S>
+Status set_unknown_axes(S& s, int64_t rank) {
+  if (rank < 0 || rank > kMaxRank) {
+    return s.fail(Code::kWrongRank, "rank of the output", kMaxRank, rank, 1);
+  }
+  typename S::Dim largest = 1;
+  for (int axis = 0; axis < s.rank(0); ++axis) largest = dim_max(largest, s.dim(0, axis));
+  Shape<typename S::Dim> result;
+  for (int axis = 0; axis < rank; ++axis) {
+    // A value of axes stands for an extent of which nothing is known.
+    result.push(dim_max(typename S::Dim(0), dim_min(largest, s.value(1, axis))));
+  }
+  return s.set_output(0, s.type(0), result);
+}
+
 /// Reads input `input` as a list of axes of a tensor of rank `rank` into `selected`. The axes must
-/// be known, distinct and in range.
+/// be distinct and in range. REQUIRES: they are known.
 template <class S>
 Status read_axes(S& s, int input, int rank, bool (&selected)[kMaxRank]) {
   for (bool& axis : selected) axis = false;
-  if (!s.has_values(input)) {
-    return s.fail(Code::kUnsupported, "axes that are not known at conversion", 0, 0, input);
-  }
   const int64_t count = s.value_count(input);
   for (int64_t i = 0; i < count; ++i) {
-    const typename S::Dim value = s.value(input, i);
-    if (!is_constant(value)) {
-      return s.fail(Code::kUnsupported, "axes that are not known at conversion", 0, 0, input);
-    }
-    const int64_t axis = constant_value(value) + (constant_value(value) < 0 ? rank : 0);
+    const int64_t listed = constant_value(s.value(input, i));
+    const int64_t axis = listed < 0 ? listed + rank : listed;
     if (axis < 0 || axis >= rank) {
-      return s.fail(Code::kIndexOutOfRange, "axis", rank - 1, constant_value(value), input);
+      return s.fail(Code::kIndexOutOfRange, "axis", rank - 1, listed, input);
     }
     if (selected[axis]) return s.fail(Code::kInvalidValue, "axis given twice", 0, axis, input);
     selected[axis] = true;
@@ -244,6 +264,8 @@ struct Squeeze {
   static Status infer(S& s) {
     bool selected[kMaxRank] = {};
     if (s.has_input(1)) {
+      const int64_t count = s.value_count(1);
+      if (!axes_are_known(s, 1)) return set_unknown_axes(s, count < 0 ? -1 : s.rank(0) - count);
       if (Status status = read_axes(s, 1, s.rank(0), selected); !status) return status;
     }
     Shape<typename S::Dim> result;
@@ -272,6 +294,7 @@ struct Unsqueeze {
   static Status infer(S& s) {
     const int64_t rank = s.value_count(1) < 0 ? kMaxRank + 1 : s.rank(0) + s.value_count(1);
     if (rank > kMaxRank) return s.fail(Code::kWrongRank, "rank of the output", kMaxRank, rank, 1);
+    if (!axes_are_known(s, 1)) return set_unknown_axes(s, rank);
     bool inserted[kMaxRank] = {};
     if (Status status = read_axes(s, 1, static_cast<int>(rank), inserted); !status) return status;
     Shape<typename S::Dim> result;

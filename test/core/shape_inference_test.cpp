@@ -210,6 +210,23 @@ TEST_F(ShapeOps, SqueezeAndUnsqueeze) {
   EXPECT_EQ(infer<ops::Unsqueeze>({image({n_}), list({1, 1})}).status.code(), Code::kInvalidValue);
 }
 
+TEST_F(ShapeOps, AxesThatOnlyTheRunTellsGiveBounds) {
+  const std::vector<SymbolicInput> inputs = {image({n_, t_, 1}), tensor(DataType::kInt64, {1})};
+  SymbolicShapeContext squeezed(inputs, 1, nullptr);
+  ASSERT_TRUE(ops::Squeeze::infer(squeezed).ok()) << squeezed.text();
+  EXPECT_EQ(squeezed.outputs()[0].shape.rank, 2);
+  EXPECT_EQ(squeezed.outputs()[0].shape[0].upper(), 64);
+  SymbolicShapeContext unsqueezed(inputs, 1, nullptr);
+  ASSERT_TRUE(ops::Unsqueeze::infer(unsqueezed).ok()) << unsqueezed.text();
+  EXPECT_EQ(unsqueezed.outputs()[0].shape.rank, 4);
+  EXPECT_EQ(unsqueezed.outputs()[0].shape[3].lower(), 0);
+  // Not even their number is known.
+  EXPECT_EQ(infer<ops::Squeeze>({image({n_}), tensor(DataType::kInt64, {n_})}).status.code(),
+            Code::kWrongRank);
+  EXPECT_EQ(infer<ops::Unsqueeze>({image({n_}), tensor(DataType::kInt64, {n_})}).status.code(),
+            Code::kWrongRank);
+}
+
 TEST_F(ShapeOps, FlattenShapeSize) {
   const SymbolicInput data = image({n_, 3, t_, h_});
   EXPECT_EQ(infer<ops::Flatten>({data}, FlattenAttributes{})[0],

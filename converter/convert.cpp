@@ -27,7 +27,8 @@ PortSummary summary_of(const Value& value) {
 }
 
 Conversion convert_model(Model& model, const ConvertOptions& options) {
-  const definitions::KernelRows& rows = options.rows != nullptr ? *options.rows : cpu::kernel_rows();
+  const definitions::KernelRows& rows =
+      options.rows != nullptr ? *options.rows : cpu::kernel_rows();
   Graph& graph = *model.graph;
   std::vector<std::string> output_names;
   for (const Value* output : graph.outputs()) output_names.push_back(output->name);
@@ -57,7 +58,8 @@ Conversion convert_model(Model& model, const ConvertOptions& options) {
   const Storage storage = assign_storage(graph, lowering, states);
 
   Conversion result;
-  result.plan = write_plan(model, storage, lowering, states, {options.threads, options.strip_names});
+  result.plan =
+      write_plan(model, storage, lowering, states, {options.threads, options.strip_names});
   const auto is_state = [&states](const Value* value) {
     for (const StatePair& pair : states) {
       if (pair.state == value || pair.source == value) return true;
@@ -100,7 +102,9 @@ std::vector<std::string> input_names(const std::filesystem::path& model) {
   return names;
 }
 
-std::string ConversionFailure::text() const { return Error(problems).what(); }
+std::string ConversionFailure::text() const {
+  return Error(problems).what();
+}
 
 ConversionResult convert_file(const std::filesystem::path& model, const ConvertOptions& options) {
   return guarded([&] { return import_file(model); }, options);

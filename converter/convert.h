@@ -41,8 +41,8 @@ struct ConvertOptions {
   std::map<std::string, std::string> states;
   /// `--layout INPUT=nhwc`.
   std::map<std::string, std::string> layouts;
-  /// Values of inputs, by name, with which the model is executed on trial to find bounds that nothing
-  /// else tells. They are never folded into the plan.
+  /// Values of inputs, by name, with which the model is executed on trial to find bounds that
+  /// nothing else tells. They are never folded into the plan.
   std::map<std::string, Constant> probe;
   int threads = 1;
   bool strip_names = false;

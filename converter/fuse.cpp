@@ -27,7 +27,8 @@ Node* only_reader(const Value* value) {
   return reader->graph == value->graph ? reader : nullptr;
 }
 
-Constant real_constant(DataType type, std::vector<int64_t> extents, const std::vector<double>& values) {
+Constant real_constant(DataType type, std::vector<int64_t> extents,
+                       const std::vector<double>& values) {
   std::vector<std::byte> bytes;
   bytes.reserve(values.size() * static_cast<size_t>(element_bits(type)) / 8);
   for (double value : values) {
@@ -54,13 +55,15 @@ void absorb(Node& node, Node& last) {
   last.graph->remove(&last);
 }
 
-// -- Constant scale and shift per output channel ---------------------------------------------------
+// -- Constant scale and shift per output channel
+// ---------------------------------------------------
 
 struct Affine {
   std::vector<double> scale, shift;  // one per channel
 };
 
-/// The other operand of a binary node as one number per channel of axis 1, if it is such a constant.
+/// The other operand of a binary node as one number per channel of axis 1, if it is such a
+/// constant.
 std::optional<std::vector<double>> per_channel(const Value* value, int rank, int64_t channels) {
   if (value == nullptr || !value->constant || !value->constant->is_real()) return std::nullopt;
   const Constant& constant = *value->constant;
@@ -131,7 +134,8 @@ bool fold_affine(Node& conv) {
   Graph& graph = *conv.graph;
   conv.set_input(1, add_constant(graph, weights->name, real_constant(w.type, w.extents, scaled)));
   if (shifted) {
-    conv.set_input(2, add_constant(graph, conv.name + "_bias", real_constant(w.type, {channels}, shift)));
+    conv.set_input(
+        2, add_constant(graph, conv.name + "_bias", real_constant(w.type, {channels}, shift)));
   }
   absorb(conv, *next);
   return true;
@@ -139,11 +143,13 @@ bool fold_affine(Node& conv) {
 
 /// MatMul followed by a constant or computed vector: its bias.
 bool fold_bias(Node& product) {
-  if (!product.is("MatMul") || product.input(2) != nullptr || product.input(3) != nullptr) return false;
+  if (!product.is("MatMul") || product.input(2) != nullptr || product.input(3) != nullptr)
+    return false;
   if (product.typed<MatMulAttributes>().activation != 0) return false;
   const Value* result = product.outputs[0];
   Node* next = only_reader(result);
-  if (next == nullptr || !next->is("Add") || !result->shape || result->shape->rank < 1) return false;
+  if (next == nullptr || !next->is("Add") || !result->shape || result->shape->rank < 1)
+    return false;
   // A vector operand of MatMul takes an axis away: then the last axis is not the columns.
   const Value* b = product.input(1);
   const int b_rank = b->constant ? b->constant->rank() : (b->shape ? b->shape->rank : 0);
@@ -153,7 +159,8 @@ bool fold_bias(Node& product) {
   const Constant& constant = *other->constant;
   const int64_t columns = constant.extents.back();
   const auto& last = (*result->shape)[result->shape->rank - 1];
-  if (constant.count() != columns || !is_constant(last) || constant_value(last) != columns) return false;
+  if (constant.count() != columns || !is_constant(last) || constant_value(last) != columns)
+    return false;
   if (constant.rank() > result->shape->rank || constant.type != result->type) return false;
   Constant vector = constant;
   vector.extents = {columns};
@@ -162,7 +169,8 @@ bool fold_bias(Node& product) {
   return true;
 }
 
-// -- Epilogues -------------------------------------------------------------------------------------
+// -- Epilogues
+// -------------------------------------------------------------------------------------
 
 /// The epilogue fields of a node that has them.
 struct Epilogue {
@@ -244,7 +252,8 @@ bool attach_residual(Node& node) {
   if (!epilogue || *epilogue->activation != 0 || node.input(3) != nullptr) return false;
   Value* result = node.outputs[0];
   Node* sum = only_reader(result);
-  if (sum == nullptr || (!sum->is("Add") && !sum->is("Sum")) || sum->inputs.size() != 2) return false;
+  if (sum == nullptr || (!sum->is("Add") && !sum->is("Sum")) || sum->inputs.size() != 2)
+    return false;
   Value* other = sum->inputs[0] == result ? sum->inputs[1] : sum->inputs[0];
   if (other == result || other->constant || other->type != result->type) return false;
   if (!is_float(result->type) || !same_extents(*other, *result)) return false;
@@ -253,7 +262,8 @@ bool attach_residual(Node& node) {
   return true;
 }
 
-// -- Operators spelled out -------------------------------------------------------------------------
+// -- Operators spelled out
+// -------------------------------------------------------------------------
 
 /// Replaces `last` by a unary operator over `input`.
 void replace_by(Node& last, std::string_view type, Value* input, Inference& inference) {
@@ -296,8 +306,8 @@ bool recognize_hard_swish(Node& mul, Inference& inference) {
     const Node* gate = mul.inputs[i]->producer;
     Value* x = mul.inputs[1 - i];
     if (gate == nullptr || !gate->is("HardSigmoid") || gate->inputs[0] != x) continue;
-    const bool standard = std::fabs(gate->real("alpha", 0.2f) - 1.0f / 6) < 1e-6f &&
-                          gate->real("beta", 0.5f) == 0.5f;
+    const bool standard =
+        std::fabs(gate->real("alpha", 0.2f) - 1.0f / 6) < 1e-6f && gate->real("beta", 0.5f) == 0.5f;
     if (!standard) continue;
     replace_by(mul, "HardSwish", x, inference);
     return true;

@@ -59,7 +59,8 @@ std::optional<Constant> constant_of(const Value& value) {
     elements.push_back(constant_value(element));
   }
   switch (value.type) {
-    case DataType::kInt64: return Constant::of<int64_t>(extents, std::span<const int64_t>(elements));
+    case DataType::kInt64:
+      return Constant::of<int64_t>(extents, std::span<const int64_t>(elements));
     case DataType::kInt32: {
       const std::vector<int32_t> narrow(elements.begin(), elements.end());
       return Constant::of<int32_t>(extents, std::span<const int32_t>(narrow));
@@ -69,7 +70,8 @@ std::optional<Constant> constant_of(const Value& value) {
       for (int64_t element : elements) bytes.push_back(std::byte{element != 0});
       return Constant::own(DataType::kBool, extents, std::move(bytes));
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -81,7 +83,8 @@ void become_constant(Node& node, size_t output, Constant constant) {
 }
 
 /// Names of the graph inputs that a value is computed from.
-void collect_inputs(const Value* value, std::set<const Value*>& seen, std::set<std::string>& names) {
+void collect_inputs(const Value* value, std::set<const Value*>& seen,
+                    std::set<std::string>& names) {
   if (value == nullptr || !seen.insert(value).second) return;
   if (value->is_input) names.insert(value->name);
   if (value->producer == nullptr) return;
@@ -113,7 +116,9 @@ Shape<Dim> shape_of(const Value& value) {
   return shape;
 }
 
-DataType type_of(const Value& value) { return value.constant ? value.constant->type : value.type; }
+DataType type_of(const Value& value) {
+  return value.constant ? value.constant->type : value.type;
+}
 
 }  // namespace
 
@@ -139,8 +144,9 @@ void Inference::check_types(const Node& node) const {
                      [&](const auto& row) { return row.variable == parameter->type; });
     const DataType type = type_of(*value);
     if (constraint != node.op->types.end() && !definitions::contains(constraint->allowed, type)) {
-      throw Error(node.problem(fmt::format("'{}' ({}) has type {}, which the operator does not allow",
-                                           value->name, parameter->name, type_name(type))));
+      throw Error(
+          node.problem(fmt::format("'{}' ({}) has type {}, which the operator does not allow",
+                                   value->name, parameter->name, type_name(type))));
     }
     if (parameter->kind == Parameter::kVariadic && constraint == node.op->types.end()) return;
     const auto [first, inserted] = bound.try_emplace(parameter->type, value);
@@ -299,10 +305,9 @@ void Inference::infer_branches(Node* node) {
     const Graph& other = *node->graphs[1 - i].graph;
     const std::string attribute = node->graphs[i].attribute;
     auto branch = std::make_unique<Graph>(node->graph, attribute);
-    Node* failing =
-        branch->add_node("intarsia", "Contradiction",
-                         node->graph->unique_name(node->name + "_" + attribute), {},
-                         static_cast<int>(other.outputs().size()));
+    Node* failing = branch->add_node("intarsia", "Contradiction",
+                                     node->graph->unique_name(node->name + "_" + attribute), {},
+                                     static_cast<int>(other.outputs().size()));
     failing->op = definitions::find_operator("intarsia", "Contradiction");
     const auto* text = reinterpret_cast<const std::byte*>(contradictions[i].data());
     failing->attribute_bytes.assign(text, text + contradictions[i].size());
@@ -337,8 +342,9 @@ void Inference::join_branches(Node* node) {
     const Value& a = *first.outputs()[i];
     const Value& b = *second.outputs()[i];
     if (type_of(a) != type_of(b)) {
-      throw Error(node->problem(fmt::format("output {} has type {} in one branch and {} in the other",
-                                            i, type_name(type_of(a)), type_name(type_of(b)))));
+      throw Error(
+          node->problem(fmt::format("output {} has type {} in one branch and {} in the other", i,
+                                    type_name(type_of(a)), type_name(type_of(b)))));
     }
     const Shape<Dim> left = shape_of(a), right = shape_of(b);
     if (left.rank != right.rank) {

@@ -2,10 +2,11 @@
 //
 // Inference of types and extents, together with constant folding: one pass in execution order.
 //
-// A node whose inputs are all constant is executed and disappears; integer tensors that are computed
-// from extents (Shape -> Gather -> Concat -> Reshape) are followed symbolically; an If whose condition
-// is decided is replaced by its branch. What remains has types and extents, as expressions over the
-// model's symbols, each with a bound or an error that names the option that gives one.
+// A node whose inputs are all constant is executed and disappears; integer tensors that are
+// computed from extents (Shape -> Gather -> Concat -> Reshape) are followed symbolically; an If
+// whose condition is decided is replaced by its branch. What remains has types and extents, as
+// expressions over the model's symbols, each with a bound or an error that names the option that
+// gives one.
 #pragma once
 
 #include <map>

@@ -95,8 +95,8 @@ void apply_shape(Model& model, const std::string& name, const std::vector<int64_
     if (const int symbol = symbol_of(model, planned); symbol >= 0) {
       fix_symbol(model, symbol, extent, option);
     } else if (is_constant(planned) && constant_value(planned) != extent) {
-      throw Error(fmt::format("{}: axis {} is {} in the model", option, axis,
-                              constant_value(planned)));
+      throw Error(
+          fmt::format("{}: axis {} is {} in the model", option, axis, constant_value(planned)));
     }
   }
 }
@@ -202,7 +202,8 @@ void apply_input_options(Model& model, const ConvertOptions& options) {
   substitute_everywhere(model, [&](int symbol) -> Dim {
     for (int hops = 0; same_as.count(symbol) != 0; ++hops) {
       if (hops > model.symbols->size()) {
-        throw Error(fmt::format("--dim: '{}' is equated with itself", (*model.symbols)[symbol].name));
+        throw Error(
+            fmt::format("--dim: '{}' is equated with itself", (*model.symbols)[symbol].name));
       }
       symbol = same_as.at(symbol);
     }

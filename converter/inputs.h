@@ -15,8 +15,8 @@ namespace intarsia::converter {
 /// model lacks, contradictions, and for every symbol that is left without a range.
 void apply_input_options(Model& model, const ConvertOptions& options);
 
-/// Finds the tensors of `--state`; REQUIRES: inferred. Throws Error for unknown names and for tensors
-/// that differ in type or extents.
+/// Finds the tensors of `--state`; REQUIRES: inferred. Throws Error for unknown names and for
+/// tensors that differ in type or extents.
 std::vector<StatePair> find_states(Model& model, const ConvertOptions& options,
                                    const std::vector<std::string>& output_names);
 

@@ -16,8 +16,8 @@ void OperandViews::add_absent(bool is_output) {
 void OperandViews::add(bool is_output, DataType type, const std::vector<int64_t>& extents,
                        const void* data) {
   if (extents.size() > static_cast<size_t>(kMaxRank)) {
-    throw Error(fmt::format("a tensor has rank {}; the largest supported is {}", extents.size(),
-                            kMaxRank));
+    throw Error(
+        fmt::format("a tensor has rank {}; the largest supported is {}", extents.size(), kMaxRank));
   }
   std::vector<int32_t>& stored = extents_.emplace_back();
   for (int64_t extent : extents) {
@@ -26,8 +26,8 @@ void OperandViews::add(bool is_output, DataType type, const std::vector<int64_t>
     }
     stored.push_back(static_cast<int32_t>(extent));
   }
-  views_.push_back({const_cast<void*>(data), stored.data(), type,
-                    static_cast<uint8_t>(extents.size())});
+  views_.push_back(
+      {const_cast<void*>(data), stored.data(), type, static_cast<uint8_t>(extents.size())});
   ++(is_output ? outputs_ : inputs_);
 }
 
@@ -37,7 +37,9 @@ void OperandViews::set_attributes(std::span<const std::byte> bytes) {
   context_.attribute_bytes_ = static_cast<uint32_t>(bytes.size());
 }
 
-void OperandViews::set_threads(int threads) { parallel_.threads = threads; }
+void OperandViews::set_threads(int threads) {
+  parallel_.threads = threads;
+}
 
 KernelContext& OperandViews::context() {
   host_.parallel = parallel_.threads > 1 ? &parallel_ : nullptr;
@@ -122,7 +124,8 @@ std::string types_text(const Node& node, const std::vector<std::string>& names) 
 
 std::string kernel_type_name(KernelType type) {
   if (type.code >= static_cast<uint8_t>(ElementWidth::k8)) {
-    return fmt::format("any type of {} bits", 8 << (type.code - static_cast<uint8_t>(ElementWidth::k8)));
+    return fmt::format("any type of {} bits",
+                       8 << (type.code - static_cast<uint8_t>(ElementWidth::k8)));
   }
   return std::string(type_name(static_cast<DataType>(type.code)));
 }
@@ -180,9 +183,10 @@ std::vector<int64_t> planned_extents(const Value& value) {
     const definitions::Dim& extent = (*value.shape)[axis];
     const int64_t upper = extent.upper();
     if (upper > INT32_MAX) {
-      throw Error(Problem{value.name, "",
-                          fmt::format("extent {} of axis {} has no bound", extent.to_string(), axis),
-                          fmt::format("declare it with --bound {}=EXTENTS", value.name)});
+      throw Error(
+          Problem{value.name, "",
+                  fmt::format("extent {} of axis {} has no bound", extent.to_string(), axis),
+                  fmt::format("declare it with --bound {}=EXTENTS", value.name)});
     }
     extents.push_back(upper < 0 ? 0 : upper);
   }

@@ -55,7 +55,8 @@ class LayoutPass {
   }
 
  private:
-  // -- Twins ---------------------------------------------------------------------------------------
+  // -- Twins
+  // ---------------------------------------------------------------------------------------
 
   Value* twin(Value* value) const {
     const auto found = twins_.find(value);
@@ -117,8 +118,8 @@ class LayoutPass {
     return made;
   }
 
-  /// Makes `node` compute channels-last: its output becomes a twin, and the value that it produced so
-  /// far is made from the twin for whoever still needs it (see `restore`).
+  /// Makes `node` compute channels-last: its output becomes a twin, and the value that it produced
+  /// so far is made from the twin for whoever still needs it (see `restore`).
   void produce_twin(Node& node, size_t output = 0) {
     Value* onnx = node.outputs[output];
     Value* made = graph_.add_value(graph_.unique_name(onnx->name + "_nhwc"));
@@ -145,7 +146,8 @@ class LayoutPass {
     }
   }
 
-  // -- Rules ---------------------------------------------------------------------------------------
+  // -- Rules
+  // ---------------------------------------------------------------------------------------
 
   void convert(Node& node) {
     Value* x = node.input(0);
@@ -200,7 +202,8 @@ class LayoutPass {
 
   void convert_concat(Node& node) {
     const int rank = rank_of(*node.outputs[0]);
-    if (std::none_of(node.inputs.begin(), node.inputs.end(), [&](Value* v) { return twin(v); })) return;
+    if (std::none_of(node.inputs.begin(), node.inputs.end(), [&](Value* v) { return twin(v); }))
+      return;
     auto& attributes = node.typed<AxisAttributes>();
     const int axis = attributes.axis < 0 ? attributes.axis + rank : attributes.axis;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
@@ -290,6 +293,8 @@ class LayoutPass {
 
 }  // namespace
 
-void assign_layout(Graph& graph, Inference& inference) { LayoutPass(graph, inference).run(); }
+void assign_layout(Graph& graph, Inference& inference) {
+  LayoutPass(graph, inference).run();
+}
 
 }  // namespace intarsia::converter

@@ -14,8 +14,8 @@ Constant packed(const Constant& original, int64_t bytes, const KernelContext& co
   result.extents = original.extents;
   result.size = static_cast<size_t>(bytes);
   std::shared_ptr<std::byte> memory(
-      static_cast<std::byte*>(::operator new(result.size, std::align_val_t{64})),
-      [](std::byte* pointer) { ::operator delete(pointer, std::align_val_t{64}); });
+      static_cast<std::byte*>(::operator new (result.size, std::align_val_t{64})),
+      [](std::byte* pointer) { ::operator delete (pointer, std::align_val_t{64}); });
   std::memset(memory.get(), 0, result.size);
   kernel.pack(context, input, memory.get());
   result.data = std::move(memory);

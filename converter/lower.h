@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lowering: chooses a kernel for every node, packs the weights it wants packed, sizes its workspace.
+// Lowering: chooses a kernel for every node, packs the weights it wants packed, sizes its
+// workspace.
 #pragma once
 
 #include "converter/graph.h"

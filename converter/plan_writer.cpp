@@ -48,7 +48,8 @@ class Writer {
       kernels[kernel.key] = {kernel.key, kernel.cpp_name, kernel.header};
       if (!needs_shape(*placed.node)) continue;
       const definitions::OperatorDefinition& op = *placed.node->op;
-      shapes[op.shape.key] = {op.shape.key, std::string(op.shape_cpp), std::string(op.shape_header)};
+      shapes[op.shape.key] = {op.shape.key, std::string(op.shape_cpp),
+                              std::string(op.shape_header)};
     }
     for (auto& [key, requirement] : kernels) summary_.kernels.push_back(std::move(requirement));
     for (auto& [key, requirement] : shapes) summary_.shapes.push_back(std::move(requirement));
@@ -120,17 +121,23 @@ class Writer {
     const Place& place = storage_.places.at(value);
     uint32_t position = 0;
     switch (place.memory) {
-      case Memory::kArena: position = units(place.offset, kArenaUnit, "the arena"); break;
-      case Memory::kWeights: position = units(place.offset, kWeightUnit, "weights"); break;
-      case Memory::kSlot: position = place.slot; break;
+      case Memory::kArena:
+        position = units(place.offset, kArenaUnit, "the arena");
+        break;
+      case Memory::kWeights:
+        position = units(place.offset, kWeightUnit, "weights");
+        break;
+      case Memory::kSlot:
+        position = place.slot;
+        break;
     }
     const std::vector<int64_t> planned = planned_extents(*value);
     const uint32_t extents = add_extents(planned, !varies(*value));
     const DataType type = value->constant ? value->constant->type : value->type;
     const auto index = static_cast<uint32_t>(tensors_.size());
     tensors_.emplace_back(position, extents, static_cast<uint8_t>(type),
-                          static_cast<uint8_t>(planned.size()),
-                          static_cast<uint8_t>(place.memory), 0);
+                          static_cast<uint8_t>(planned.size()), static_cast<uint8_t>(place.memory),
+                          0);
     tensor_of_.emplace(value, index);
     return index;
   }
@@ -172,15 +179,15 @@ class Writer {
     }
     if (lowered.kernel->state_bytes > 0) {
       shape |= kHasState;
-      operands_.push_back(scratch_tensor(storage_.node_states.at(&node), lowered.kernel->state_bytes));
+      operands_.push_back(
+          scratch_tensor(storage_.node_states.at(&node), lowered.kernel->state_bytes));
     }
     if (node.inputs.size() > 0xffff || node.outputs.size() > 0xffff) {
       throw Error(node.problem("more than 65,535 operands"));
     }
-    nodes_.emplace_back(first, add_attributes(placed),
-                        index_of(summary_.kernels, lowered.kernel->key), shape,
-                        static_cast<uint16_t>(node.inputs.size()),
-                        static_cast<uint16_t>(node.outputs.size()));
+    nodes_.emplace_back(
+        first, add_attributes(placed), index_of(summary_.kernels, lowered.kernel->key), shape,
+        static_cast<uint16_t>(node.inputs.size()), static_cast<uint16_t>(node.outputs.size()));
   }
 
   void fill_summary() {
@@ -247,8 +254,7 @@ class Writer {
         return static_cast<int32_t>(std::clamp<int64_t>(value, 0, INT32_MAX));
       };
       const auto name = builder_.CreateString(symbol.name);
-      symbols.push_back(
-          plan::CreateSymbol(builder_, name, clamp(symbol.min), clamp(symbol.max)));
+      symbols.push_back(plan::CreateSymbol(builder_, name, clamp(symbol.min), clamp(symbol.max)));
     }
     std::vector<uint64_t> kernels, shapes;
     for (const Requirement& row : summary_.kernels) kernels.push_back(row.key);

@@ -95,9 +95,8 @@ bool remove_dead_nodes(Graph& graph) {
   for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
     Node* node = *it;
     for (const SubGraph& sub : node->graphs) changed |= remove_dead_nodes(*sub.graph);
-    const bool used = std::any_of(node->outputs.begin(), node->outputs.end(), [](const Value* v) {
-      return v != nullptr && !v->uses.empty();
-    });
+    const bool used = std::any_of(node->outputs.begin(), node->outputs.end(),
+                                  [](const Value* v) { return v != nullptr && !v->uses.empty(); });
     if (used || (node->op != nullptr && node->op->impure)) continue;
     graph.remove(node);
     changed = true;
@@ -105,7 +104,9 @@ bool remove_dead_nodes(Graph& graph) {
   return changed;
 }
 
-bool merge_common_subexpressions(Graph& graph) { return merge_in(graph, {}); }
+bool merge_common_subexpressions(Graph& graph) {
+  return merge_in(graph, {});
+}
 
 void simplify(Graph& graph) {
   bool changed = true;
@@ -128,7 +129,8 @@ void materialize_outputs(Graph& graph) {
     // A branch's result lives in the If's output: no node inside may need it in another place.
     if (own && seen.insert(output).second) continue;
     Value* const inputs[] = {output};
-    Node* copy = graph.add_node("", "Identity", graph.unique_name(output->name + "_copy"), inputs, 1);
+    Node* copy =
+        graph.add_node("", "Identity", graph.unique_name(output->name + "_copy"), inputs, 1);
     copy->op = definitions::find_operator("", "Identity");
     copy->outputs[0]->type = output->type;
     if (output->constant) {

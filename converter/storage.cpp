@@ -197,7 +197,8 @@ class Assigner {
       const auto first = static_cast<uint32_t>(kept.size());
       for (uint32_t i = graph.first; i < graph.first + graph.count; ++i) {
         index[i] = static_cast<uint32_t>(kept.size());
-        if (elided_.count(storage_.nodes[i].node) == 0) kept.push_back(std::move(storage_.nodes[i]));
+        if (elided_.count(storage_.nodes[i].node) == 0)
+          kept.push_back(std::move(storage_.nodes[i]));
       }
       graph.first = first;
       graph.count = static_cast<uint32_t>(kept.size()) - first;
@@ -255,8 +256,12 @@ class Assigner {
       const Buffer& entry = buffers_[i];
       if (entry.parent >= 0) continue;
       owner[i] = static_cast<int>(planned.size());
-      planned.push_back({entry.bytes, entry.first, std::max(entry.first, entry.last),
-                         alignment_for(entry.bytes), -1, {}});
+      planned.push_back({entry.bytes,
+                         entry.first,
+                         std::max(entry.first, entry.last),
+                         alignment_for(entry.bytes),
+                         -1,
+                         {}});
     }
     struct Extra {
       const Node* node;
@@ -271,8 +276,7 @@ class Assigner {
         extras.push_back({placed.node, planned.size(), false});
         planned.push_back({lowered.workspace_bytes, placed.step, placed.step, 64, -1, {}});
         workspaces.emplace_back(placed.step, lowered.workspace_bytes);
-        storage_.largest_workspace =
-            std::max(storage_.largest_workspace, lowered.workspace_bytes);
+        storage_.largest_workspace = std::max(storage_.largest_workspace, lowered.workspace_bytes);
       }
       if (lowered.kernel->state_bytes > 0) {
         extras.push_back({placed.node, planned.size(), true});
@@ -327,7 +331,8 @@ class Assigner {
       for (const SubGraph& sub : node->graphs) {
         nested = std::max(nested, views_needed(*sub.graph));
       }
-      most = std::max(most, static_cast<uint32_t>(node->inputs.size() + node->outputs.size()) + nested);
+      most = std::max(most,
+                      static_cast<uint32_t>(node->inputs.size() + node->outputs.size()) + nested);
     }
     return most;
   }

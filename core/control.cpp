@@ -11,8 +11,8 @@ Status If::check(const KernelContext& context) {
   const TensorView& condition = context.input(0);
   if (condition.type != DataType::kBool) {
     return context.fail(Code::kWrongType, "type of the condition",
-                        static_cast<int64_t>(DataType::kBool),
-                        static_cast<int64_t>(condition.type), 0);
+                        static_cast<int64_t>(DataType::kBool), static_cast<int64_t>(condition.type),
+                        0);
   }
   if (condition.count() != 1) {
     return context.fail(Code::kWrongExtent, "elements of the condition", 1, condition.count(), 0);

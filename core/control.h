@@ -18,8 +18,8 @@ struct If {
   static Status run(const KernelContext& context);
 };
 
-/// Stands for a branch that contradicts itself at the planned extents: fails when it is reached. Its
-/// attributes are the message, so that `describe` can show it.
+/// Stands for a branch that contradicts itself at the planned extents: fails when it is reached.
+/// Its attributes are the message, so that `describe` can show it.
 struct Contradiction {
   static constexpr KernelId id{"intarsia:Contradiction", "", {}};
   static Status run(const KernelContext& context);

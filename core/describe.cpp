@@ -57,7 +57,8 @@ const char* advice(Code code) {
     case Code::kNotAPlan:
       return "these bytes are not a plan; make one with `intarsia convert MODEL.onnx -o OUT.plan`";
     case Code::kUnsupportedVersion:
-      return "convert the model with the converter of this library's version, or update the library";
+      return "convert the model with the converter of this library's version, or update the "
+             "library";
     case Code::kTruncatedPlan:
       return "the file is incomplete; copy or convert it again";
     case Code::kCorruptPlan:
@@ -158,8 +159,8 @@ size_t describe(const Diagnostic& diagnostic, std::span<const std::byte> bytes, 
     }
     text << " is missing";
   } else if (diagnostic.code == Code::kWrongType) {
-    text << ": expected " << data_type_name(static_cast<DataType>(diagnostic.expected)) << ", found "
-         << data_type_name(static_cast<DataType>(diagnostic.found));
+    text << ": expected " << data_type_name(static_cast<DataType>(diagnostic.expected))
+         << ", found " << data_type_name(static_cast<DataType>(diagnostic.found));
   } else if (diagnostic.code == Code::kContradiction && plan != nullptr) {
     text << ": " << message_of(*plan, diagnostic.node);
   } else if (compares(diagnostic.code) && diagnostic.expected != diagnostic.found) {
@@ -173,21 +174,37 @@ size_t describe(const Diagnostic& diagnostic, std::span<const std::byte> bytes, 
 
 const char* data_type_name(DataType type) {
   static constexpr const char* kNames[kLastDataType + 1] = {
-      "undefined",    "float32",      "uint8",          "int8",       "uint16",         "int16",
-      "int32",        "int64",        "string",         "bool",       "float16",        "float64",
-      "uint32",       "uint64",       "complex64",      "complex128", "bfloat16",       "float8e4m3fn",
-      "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "uint4",      "int4",           "float4e2m1",
-      "float8e8m0",   "uint2",        "int2"};
+      "undefined",      "float32",  "uint8",        "int8",           "uint16",
+      "int16",          "int32",    "int64",        "string",         "bool",
+      "float16",        "float64",  "uint32",       "uint64",         "complex64",
+      "complex128",     "bfloat16", "float8e4m3fn", "float8e4m3fnuz", "float8e5m2",
+      "float8e5m2fnuz", "uint4",    "int4",         "float4e2m1",     "float8e8m0",
+      "uint2",          "int2"};
   const auto index = static_cast<uint8_t>(type);
   return index <= kLastDataType ? kNames[index] : kNames[0];
 }
 
 const char* code_name(Code code) {
-  static constexpr const char* kNames[] = {
-      "kOk",           "kInvalidArgument", "kNotAPlan",     "kUnsupportedVersion", "kTruncatedPlan",
-      "kCorruptPlan",  "kMissingKernel",   "kArenaTooSmall", "kArenaMisaligned",   "kUnknownName",
-      "kWrongType",    "kWrongRank",       "kWrongExtent",  "kIndexOutOfRange",    "kDivisionByZero",
-      "kInvalidValue", "kContradiction",   "kUnsupported",  "kBusy",               "kOperatorFailed"};
+  static constexpr const char* kNames[] = {"kOk",
+                                           "kInvalidArgument",
+                                           "kNotAPlan",
+                                           "kUnsupportedVersion",
+                                           "kTruncatedPlan",
+                                           "kCorruptPlan",
+                                           "kMissingKernel",
+                                           "kArenaTooSmall",
+                                           "kArenaMisaligned",
+                                           "kUnknownName",
+                                           "kWrongType",
+                                           "kWrongRank",
+                                           "kWrongExtent",
+                                           "kIndexOutOfRange",
+                                           "kDivisionByZero",
+                                           "kInvalidValue",
+                                           "kContradiction",
+                                           "kUnsupported",
+                                           "kBusy",
+                                           "kOperatorFailed"};
   const auto index = static_cast<size_t>(code);
   return index < sizeof(kNames) / sizeof(kNames[0]) ? kNames[index] : "unknown code";
 }

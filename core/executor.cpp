@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Executes graphs: binds a node's operands to views, computes extents where they vary, calls kernels.
+// Executes graphs: binds a node's operands to views, computes extents where they vary, calls
+// kernels.
 #include "core/session_state.h"
 
 namespace intarsia {

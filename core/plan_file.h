@@ -15,12 +15,12 @@ namespace intarsia {
 
 inline constexpr char kPlanMagic[8] = {'I', 'N', 'T', 'A', 'R', 'S', 'I', 'A'};
 inline constexpr uint32_t kPlanFormatVersion = 1;
-inline constexpr uint32_t kNone = 0xffffffffu;       // absent operand, no attributes
-inline constexpr uint16_t kNoShape = 0x3fffu;        // Node::shape without a shape function
-inline constexpr uint16_t kHasWorkspace = 0x4000u;   // Node::shape, bit 14
-inline constexpr uint16_t kHasState = 0x8000u;       // Node::shape, bit 15
-inline constexpr uint64_t kArenaUnit = 4;            // Tensor::place in the arena
-inline constexpr uint64_t kWeightUnit = 16;          // Tensor::place in the weights segment
+inline constexpr uint32_t kNone = 0xffffffffu;      // absent operand, no attributes
+inline constexpr uint16_t kNoShape = 0x3fffu;       // Node::shape without a shape function
+inline constexpr uint16_t kHasWorkspace = 0x4000u;  // Node::shape, bit 14
+inline constexpr uint16_t kHasState = 0x8000u;      // Node::shape, bit 15
+inline constexpr uint64_t kArenaUnit = 4;           // Tensor::place in the arena
+inline constexpr uint64_t kWeightUnit = 16;         // Tensor::place in the weights segment
 
 enum class Memory : uint8_t { kArena = 0, kWeights = 1, kSlot = 2 };
 

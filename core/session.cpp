@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opening, running and closing sessions. Everything a session keeps is carved from the arena's prefix.
+// Opening, running and closing sessions. Everything a session keeps is carved from the arena's
+// prefix.
 #include "intarsia/session.h"
 
 #include <new>
@@ -46,8 +47,9 @@ int64_t bind_keys(const flatbuffers::Vector<uint64_t>* keys, std::span<const Row
   return -1;
 }
 
-/// Runs every node's `check` at the planned extents. Where extents vary, planned maxima of different
-/// operands need not agree with one another; such a node is checked again before each run.
+/// Runs every node's `check` at the planned extents. Where extents vary, planned maxima of
+/// different operands need not agree with one another; such a node is checked again before each
+/// run.
 Status check_nodes(SessionState& state) {
   KernelContext context;
   Frame frame{};
@@ -112,7 +114,8 @@ Status update_states(SessionState& state) {
       }
     }
     void* target = state.slots[update.slot()];
-    if (target != source.data) std::memmove(target, source.data, static_cast<size_t>(source.bytes()));
+    if (target != source.data)
+      std::memmove(target, source.data, static_cast<size_t>(source.bytes()));
   }
   return {};
 }
@@ -120,9 +123,8 @@ Status update_states(SessionState& state) {
 const plan::Entry* entry_at(const SessionState* state, int index) {
   if (state == nullptr || index < 0) return nullptr;
   const auto* entries = state->plan.root->entries();
-  return static_cast<uint32_t>(index) < entries->size()
-             ? entries->Get(static_cast<uint32_t>(index))
-             : nullptr;
+  return static_cast<uint32_t>(index) < entries->size() ? entries->Get(static_cast<uint32_t>(index))
+                                                        : nullptr;
 }
 
 using Ports = flatbuffers::Vector<flatbuffers::Offset<plan::Port>>;
@@ -141,7 +143,8 @@ Result<Port> port_of(SessionState* state, const Ports* ports, int index, const c
   if (state == nullptr) return Code::kInvalidArgument;
   const plan::Port* port = port_at(ports, index);
   if (port == nullptr) {
-    return state->fail(Code::kInvalidArgument, what, ports != nullptr ? ports->size() : 0, index);
+    const int64_t last = ports != nullptr ? int64_t{ports->size()} - 1 : -1;
+    return state->fail(Code::kInvalidArgument, what, last, index);
   }
   return Port{text_of(port->name()), state->view(state->plan.slots[port->slot()].tensor())};
 }
@@ -163,7 +166,8 @@ Status bind_port(SessionState* state, const Ports* ports, int index, void* buffe
   if (state == nullptr) return Code::kInvalidArgument;
   const plan::Port* port = port_at(ports, index);
   if (port == nullptr) {
-    return state->fail(Code::kInvalidArgument, what, ports != nullptr ? ports->size() : 0, index);
+    const int64_t last = ports != nullptr ? int64_t{ports->size()} - 1 : -1;
+    return state->fail(Code::kInvalidArgument, what, last, index);
   }
   const plan::Slot& slot = state->plan.slots[port->slot()];
   if (buffer == nullptr) {
@@ -177,7 +181,8 @@ Status bind_port(SessionState* state, const Ports* ports, int index, void* buffe
     return state->fail(Code::kInvalidArgument, "bytes of the bound buffer", planned.bytes(),
                        static_cast<int64_t>(bytes), index);
   }
-  const auto alignment = static_cast<uintptr_t>(element_bits(type) > 8 ? element_bits(type) / 8 : 1);
+  const auto alignment =
+      static_cast<uintptr_t>(element_bits(type) > 8 ? element_bits(type) / 8 : 1);
   const uintptr_t natural = alignment > 8 ? 8 : alignment;
   if (reinterpret_cast<uintptr_t>(buffer) % natural != 0) {
     return state->fail(Code::kInvalidArgument, "alignment of the bound buffer",
@@ -219,8 +224,9 @@ struct OpenArguments {
 
 Result<SessionState*> open_session(const OpenArguments& arguments, Diagnostic& diagnostic) {
   const auto fail = [&diagnostic](Code code, const char* what, uint64_t expected, uint64_t found) {
-    diagnostic = Diagnostic{code, what, -1, -1, -1, static_cast<int64_t>(expected),
-                            static_cast<int64_t>(found), nullptr, 0};
+    diagnostic = Diagnostic{
+        code,    what, -1, -1, -1, static_cast<int64_t>(expected), static_cast<int64_t>(found),
+        nullptr, 0};
     return Status(code);
   };
   PlanView plan;
@@ -273,7 +279,8 @@ Result<SessionState*> open_session(const OpenArguments& arguments, Diagnostic& d
   if (const int64_t missing =
           bind_keys(plan.root->kernels(), arguments.kernels.kernels, state->kernels);
       missing >= 0) {
-    return fail(Code::kMissingKernel, "kernel", plan.root->kernels()->Get(static_cast<uint32_t>(missing)),
+    return fail(Code::kMissingKernel, "kernel",
+                plan.root->kernels()->Get(static_cast<uint32_t>(missing)),
                 static_cast<uint64_t>(missing));
   }
   if (const int64_t missing =
@@ -301,8 +308,9 @@ Result<PlanInfo> plan_info(std::span<const std::byte> bytes, Diagnostic* diagnos
   Diagnostic& found = diagnostic != nullptr ? *diagnostic : ignored;
   if (Status status = read_plan(bytes, false, true, plan, found); !status) return status;
   if (Status status = verify_plan(plan, found); !status) return status;
-  return PlanInfo{kPlanFormatVersion, plan.root->memory()->arena_bytes(), bytes.size(),
-                  plan.weights_bytes, plan.node_count,                    plan.root->threads()};
+  return PlanInfo{kPlanFormatVersion, plan.root->memory()->arena_bytes(),
+                  bytes.size(),       plan.weights_bytes,
+                  plan.node_count,    plan.root->threads()};
 }
 
 Result<Session> Session::open(std::span<const std::byte> plan, std::span<std::byte> arena,
@@ -348,12 +356,14 @@ Status Session::run(int index) {
   const plan::Entry* entry = entry_at(state_, index);
   if (entry == nullptr) {
     return state_ == nullptr ? Status(Code::kInvalidArgument)
-                             : state_->fail(Code::kInvalidArgument, "entry point", entry_count(), index);
+                             : state_->fail(Code::kInvalidArgument, "entry point (at most)",
+                                            entry_count() - 1, index);
   }
   if (state_->busy.exchange(true, std::memory_order_acquire)) return Code::kBusy;
   state_->diagnostic = {};
   Status status = check_symbols(*state_, *entry);
-  if (status.ok()) status = run_graph(*state_, entry->graph(), state_->views, state_->view_count, 0);
+  if (status.ok())
+    status = run_graph(*state_, entry->graph(), state_->views, state_->view_count, 0);
   if (status.ok()) status = update_states(*state_);
   state_->busy.store(false, std::memory_order_release);
   return status;
@@ -380,16 +390,22 @@ const Ports* outputs_of(const SessionState* state, int entry) {
   const plan::Entry* found = entry_at(state, entry);
   return found != nullptr ? found->outputs() : nullptr;
 }
-int size_of(const Ports* ports) { return ports != nullptr ? static_cast<int>(ports->size()) : 0; }
+int size_of(const Ports* ports) {
+  return ports != nullptr ? static_cast<int>(ports->size()) : 0;
+}
 }  // namespace
 
-int Session::input_count(int entry) const { return size_of(inputs_of(state_, entry)); }
-int Session::output_count(int entry) const { return size_of(outputs_of(state_, entry)); }
+int Session::input_count(int entry) const {
+  return size_of(inputs_of(state_, entry));
+}
+int Session::output_count(int entry) const {
+  return size_of(outputs_of(state_, entry));
+}
 Result<Port> Session::input_port(int index, int entry) const {
-  return port_of(state_, inputs_of(state_, entry), index, "input index");
+  return port_of(state_, inputs_of(state_, entry), index, "input index (at most)");
 }
 Result<Port> Session::output_port(int index, int entry) const {
-  return port_of(state_, outputs_of(state_, entry), index, "output index");
+  return port_of(state_, outputs_of(state_, entry), index, "output index (at most)");
 }
 Result<int> Session::find_input(std::string_view name, int entry) const {
   return find_port(state_, inputs_of(state_, entry), name, "input");
@@ -400,17 +416,19 @@ Result<int> Session::find_output(std::string_view name, int entry) const {
 Status Session::bind_input(int index, const void* buffer, size_t bytes, int entry) {
   // Nodes never write a graph input: verify_plan refuses such plans.
   return bind_port(state_, inputs_of(state_, entry), index, const_cast<void*>(buffer), bytes,
-                   "input index");
+                   "input index (at most)");
 }
 Status Session::bind_output(int index, void* buffer, size_t bytes, int entry) {
-  return bind_port(state_, outputs_of(state_, entry), index, buffer, bytes, "output index");
+  return bind_port(state_, outputs_of(state_, entry), index, buffer, bytes,
+                   "output index (at most)");
 }
 
 Status Session::resize_input(int index, std::span<const int32_t> extents, int entry) {
   if (state_ == nullptr) return Code::kInvalidArgument;
   const plan::Port* port = port_at(inputs_of(state_, entry), index);
   if (port == nullptr) {
-    return state_->fail(Code::kInvalidArgument, "input index", input_count(entry), index);
+    return state_->fail(Code::kInvalidArgument, "input index (at most)", input_count(entry) - 1,
+                        index);
   }
   const plan::Tensor& tensor = state_->plan.tensors[state_->plan.slots[port->slot()].tensor()];
   if (extents.size() != tensor.rank()) {
@@ -422,9 +440,8 @@ Status Session::resize_input(int index, std::span<const int32_t> extents, int en
   for (int axis = 0; axis < tensor.rank(); ++axis) {
     const int32_t found = extents[static_cast<size_t>(axis)];
     const int32_t planned = state_->plan.extents[tensor.extents() + static_cast<uint32_t>(axis)];
-    const int32_t symbol = symbols != nullptr && symbols->size() != 0
-                               ? symbols->Get(static_cast<uint32_t>(axis))
-                               : -1;
+    const int32_t symbol =
+        symbols != nullptr && symbols->size() != 0 ? symbols->Get(static_cast<uint32_t>(axis)) : -1;
     if (!varies || symbol < 0) {
       if (found == planned) continue;
       return state_->fail(Code::kWrongExtent, "input extent", planned, found, index, axis);
@@ -451,7 +468,7 @@ int Session::state_count() const {
 }
 Result<Port> Session::state(int index) const {
   return port_of(state_, state_ != nullptr ? state_->plan.root->state_ports() : nullptr, index,
-                 "state index");
+                 "state index (at most)");
 }
 void Session::reset_states() {
   for (int i = 0; i < state_count(); ++i) {
@@ -461,8 +478,8 @@ void Session::reset_states() {
 }
 
 const Diagnostic& Session::diagnostic() const {
-  static constexpr Diagnostic kClosed{Code::kInvalidArgument, "session is not open", -1, -1, -1, 0, 0,
-                                      nullptr, 0};
+  static constexpr Diagnostic kClosed{
+      Code::kInvalidArgument, "session is not open", -1, -1, -1, 0, 0, nullptr, 0};
   return state_ != nullptr ? state_->diagnostic : kClosed;
 }
 std::span<const std::byte> Session::plan() const {

@@ -12,7 +12,8 @@
 
 namespace intarsia {
 
-/// Raw pointers into a plan's structure; hoisted once so that a run touches no FlatBuffers accessor.
+/// Raw pointers into a plan's structure; hoisted once so that a run touches no FlatBuffers
+/// accessor.
 struct PlanView {
   const plan::Plan* root = nullptr;
   const plan::Tensor* tensors = nullptr;
@@ -55,9 +56,15 @@ struct SessionState {
     const plan::Tensor& tensor = plan.tensors[operand];
     void* data = nullptr;
     switch (static_cast<Memory>(tensor.memory())) {
-      case Memory::kArena: data = tensors + tensor.place() * kArenaUnit; break;
-      case Memory::kWeights: data = plan.weights + tensor.place() * kWeightUnit; break;
-      case Memory::kSlot: data = slots[tensor.place()]; break;
+      case Memory::kArena:
+        data = tensors + tensor.place() * kArenaUnit;
+        break;
+      case Memory::kWeights:
+        data = plan.weights + tensor.place() * kWeightUnit;
+        break;
+      case Memory::kSlot:
+        data = slots[tensor.place()];
+        break;
     }
     return {data, extents_of(tensor), static_cast<DataType>(tensor.type()), tensor.rank()};
   }
@@ -74,9 +81,9 @@ static_assert(sizeof(SessionState) <= kStateBytes && sizeof(TensorView) <= kView
 struct Frame {
   SessionState* state;
   const plan::Node* node;
-  TensorView* views;      // free views after this node's operands
+  TensorView* views;  // free views after this node's operands
   uint32_t views_left;
-  int depth;              // of sub-graphs
+  int depth;  // of sub-graphs
 };
 /// Deepest nesting of sub-graphs; bounds the stack of a run.
 inline constexpr int kMaxGraphDepth = 32;

@@ -22,10 +22,9 @@ class Verifier {
  private:
   bool require(bool condition, const char* what, uint64_t expected, uint64_t found) {
     if (condition) return true;
-    diagnostic_ = Diagnostic{Code::kCorruptPlan, what,
-                             node_,              -1,
-                             -1,                 static_cast<int64_t>(expected),
-                             static_cast<int64_t>(found), nullptr, 0};
+    diagnostic_ = Diagnostic{
+        Code::kCorruptPlan,          what,    node_, -1, -1, static_cast<int64_t>(expected),
+        static_cast<int64_t>(found), nullptr, 0};
     return false;
   }
   bool index(const char* what, uint64_t found, uint64_t limit) {
@@ -196,9 +195,11 @@ class Verifier {
     uint64_t begin = 0;
     for (uint32_t i = 0; i < plan_.graph_count; ++i) {
       const plan::Graph& graph = plan_.graphs[i];
-      if (!require(graph.first() == begin, "graph's first node", begin, graph.first())) return false;
+      if (!require(graph.first() == begin, "graph's first node", begin, graph.first()))
+        return false;
       begin += graph.count();
-      if (!require(begin <= plan_.node_count, "graph's nodes", plan_.node_count, begin)) return false;
+      if (!require(begin <= plan_.node_count, "graph's nodes", plan_.node_count, begin))
+        return false;
       if (graph.parent() == kNone) continue;
       if (!index("graph's parent", graph.parent(), graph.first())) return false;
     }
@@ -277,8 +278,9 @@ const T* data_of(const flatbuffers::Vector<T>* vector, uint32_t& count) {
 Status read_plan(std::span<const std::byte> bytes, bool trusted, bool checksum, PlanView& plan,
                  Diagnostic& diagnostic) {
   const auto fail = [&](Code code, const char* what, uint64_t expected, uint64_t found) {
-    diagnostic = Diagnostic{code, what, -1, -1, -1, static_cast<int64_t>(expected),
-                            static_cast<int64_t>(found), nullptr, 0};
+    diagnostic = Diagnostic{
+        code,    what, -1, -1, -1, static_cast<int64_t>(expected), static_cast<int64_t>(found),
+        nullptr, 0};
     return Status(code);
   };
   PlanHeader header;

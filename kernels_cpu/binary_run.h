@@ -37,11 +37,13 @@ void compute_row(const typename X::Stored* x, bool x_advances, const typename Y:
     const auto still = Y::load(y[0]);
     INTARSIA_INDEPENDENT
     for (int64_t i = 0; i < length; ++i) z[i] = Z::store(f(X::load(x[i]), still));
-  } else {
+  } else if (y_advances) {
     const auto still = X::load(x[0]);
-    const int64_t step = y_advances ? 1 : 0;
     INTARSIA_INDEPENDENT
-    for (int64_t i = 0; i < length; ++i) z[i] = Z::store(f(still, Y::load(y[i * step])));
+    for (int64_t i = 0; i < length; ++i) z[i] = Z::store(f(still, Y::load(y[i])));
+  } else {
+    const auto result = Z::store(f(X::load(x[0]), Y::load(y[0])));
+    for (int64_t i = 0; i < length; ++i) z[i] = result;
   }
 }
 

@@ -87,7 +87,9 @@ Status check_capacity(const KernelContext& context, int64_t bytes) {
 
 }  // namespace
 
-bool ConvPacked::supports(const KernelContext& context) { return is_candidate(context); }
+bool ConvPacked::supports(const KernelContext& context) {
+  return is_candidate(context);
+}
 
 int64_t ConvPacked::packed_bytes(const KernelContext& context, int input) {
   if (input != 1) return 0;
@@ -153,7 +155,8 @@ void ConvDepthwise::pack(const KernelContext& context, int, void* packed) {
 Status ConvDepthwise::check(const KernelContext& context) {
   if (Status status = check_common(context); !status) return status;
   if (!is_depthwise(context)) {
-    return context.fail(Code::kInvalidValue, "group", context.input(0).extents[context.input(0).rank - 1],
+    return context.fail(Code::kInvalidValue, "group",
+                        context.input(0).extents[context.input(0).rank - 1],
                         context.attributes<ConvAttributes>().group);
   }
   return check_capacity(context, context.input(1).bytes());
@@ -168,9 +171,8 @@ Status ConvDepthwise::run(const KernelContext& context) {
   args.output = context.output(0).as<float>();
   args.activation = activation_of(context.attributes<ConvAttributes>());
   args.kernels = &microkernels(context.isa());
-  context.parallel_for(depthwise_units(args.shape), [&](int64_t begin, int64_t end, int) {
-    depthwise_run(args, begin, end);
-  });
+  context.parallel_for(depthwise_units(args.shape),
+                       [&](int64_t begin, int64_t end, int) { depthwise_run(args, begin, end); });
   return {};
 }
 

@@ -19,9 +19,8 @@ Status check_capacity(const KernelContext& context, int input, int64_t bytes) {
 }
 
 void run_gemm(const KernelContext& context, const GemmArgs& args) {
-  context.parallel_for(gemm_units(args.shape), [&](int64_t begin, int64_t end, int) {
-    gemm_run(args, begin, end);
-  });
+  context.parallel_for(gemm_units(args.shape),
+                       [&](int64_t begin, int64_t end, int) { gemm_run(args, begin, end); });
 }
 
 /// All leading axes of A are rows.
@@ -32,7 +31,8 @@ GemmShape packed_shape(const KernelContext& context) {
   return {n == 0 ? 0 : y.count() / n, n, k};
 }
 
-// -- MatMul of two computed operands ---------------------------------------------------------------
+// -- MatMul of two computed operands
+// ---------------------------------------------------------------
 
 struct BatchedShape {
   GemmShape gemm;
@@ -66,7 +66,8 @@ int64_t panel_bytes(const GemmShape& shape) {
   return (4 * packed_floats(1, shape.k, shape.n) + 63) / 64 * 64;
 }
 
-// -- Gemm ------------------------------------------------------------------------------------------
+// -- Gemm
+// ------------------------------------------------------------------------------------------
 
 /// C is a bias per column: absent, a scalar, or one row.
 bool is_row(const TensorView& c, int64_t n) {
@@ -99,7 +100,8 @@ int64_t MatMulPacked::packed_bytes(const KernelContext& context, int input) {
 
 void MatMulPacked::pack(const KernelContext& context, int, void* packed) {
   const TensorView& b = context.input(1);
-  pack_b(b.as<const float>(), b.extents[1], b.extents[0], b.extents[1], static_cast<float*>(packed));
+  pack_b(b.as<const float>(), b.extents[1], b.extents[0], b.extents[1],
+         static_cast<float*>(packed));
 }
 
 Status MatMulPacked::check(const KernelContext& context) {
@@ -115,8 +117,12 @@ Status MatMulPacked::check(const KernelContext& context) {
 Status MatMulPacked::run(const KernelContext& context) {
   const GemmShape shape = packed_shape(context);
   const TensorView& a = context.input(0);
-  GemmArgs args{shape, a.as<const float>(), shape.k, context.input(1).as<const float>(),
-                context.output(0).as<float>(), shape.n};
+  GemmArgs args{shape,
+                a.as<const float>(),
+                shape.k,
+                context.input(1).as<const float>(),
+                context.output(0).as<float>(),
+                shape.n};
   args.bias = context.input(2).as<const float>();
   args.residual = context.input(3).as<const float>();
   args.residual_pitch = shape.n;
@@ -224,13 +230,18 @@ Status GemmPacked::check(const KernelContext& context) {
     return context.fail(Code::kInvalidValue, "transA", 0, attributes.trans_a);
   }
   if (Status status = check_capacity(context, 1, packed_bytes(context, 1)); !status) return status;
-  return context.input(2).present() ? check_capacity(context, 2, packed_bytes(context, 2)) : Status();
+  return context.input(2).present() ? check_capacity(context, 2, packed_bytes(context, 2))
+                                    : Status();
 }
 
 Status GemmPacked::run(const KernelContext& context) {
   const GemmShape shape = gemm_shape(context);
-  GemmArgs args{shape, context.input(0).as<const float>(), shape.k,
-                context.input(1).as<const float>(), context.output(0).as<float>(), shape.n};
+  GemmArgs args{shape,
+                context.input(0).as<const float>(),
+                shape.k,
+                context.input(1).as<const float>(),
+                context.output(0).as<float>(),
+                shape.n};
   args.bias = context.input(2).as<const float>();
   args.residual = context.input(3).as<const float>();
   args.residual_pitch = shape.n;

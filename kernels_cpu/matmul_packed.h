@@ -4,9 +4,9 @@
 // and activation.
 //
 // `MatMulPacked` and `GemmPacked` have a constant second factor, packed in panels of 16 columns by
-// the converter (Gemm's alpha, beta and transB are folded in); its extents in the plan stay those of
-// ONNX. `MatMulComputed` packs a computed second factor at run time, matrix by matrix. The residual
-// may be the same memory as Y.
+// the converter (Gemm's alpha, beta and transB are folded in); its extents in the plan stay those
+// of ONNX. `MatMulComputed` packs a computed second factor at run time, matrix by matrix. The
+// residual may be the same memory as Y.
 #pragma once
 
 #include "kernels_cpu/kernel_types.h"

@@ -15,7 +15,8 @@ const KernelRows& kernel_rows() {
   static const KernelRows kRows = [] {
     KernelRows rows;
     rows.push_back(definitions::describe<If>("intarsia::If", "core/control.h"));
-    rows.push_back(definitions::describe<Contradiction>("intarsia::Contradiction", "core/control.h"));
+    rows.push_back(
+        definitions::describe<Contradiction>("intarsia::Contradiction", "core/control.h"));
     add_pointwise_rows(rows);
     add_reduction_rows(rows);
     add_movement_rows(rows);

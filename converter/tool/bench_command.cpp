@@ -55,7 +55,8 @@ int bench(const Arguments& arguments) {
   options.conversion = arguments.conversion.parse();
   if (arguments.per_node) options.observer = &observer;
   Program program(arguments.model, inputs, options);
-  for (const std::string& warning : program.warnings()) fmt::print(stderr, "warning: {}\n", warning);
+  for (const std::string& warning : program.warnings())
+    fmt::print(stderr, "warning: {}\n", warning);
   const uint32_t nodes = node_count(program.plan());
   profile.total.resize(nodes);
   profile.started.resize(nodes);
@@ -119,10 +120,11 @@ int bench(const Arguments& arguments) {
     fmt::print("{}\n", result.dump(2));
     return 0;
   }
-  fmt::print("min {:.4f} ms, median {:.4f} ms, p99 {:.4f} ms over {} runs; arena {} bytes, plan {} "
-             "bytes, {} nodes, {} heap calls\n",
-             sorted.front(), quantile(0.5), quantile(0.99), times.size(), program.arena_bytes(),
-             program.plan().size(), nodes, heap_calls() < 0 ? -1 : heap);
+  fmt::print(
+      "min {:.4f} ms, median {:.4f} ms, p99 {:.4f} ms over {} runs; arena {} bytes, plan {} "
+      "bytes, {} nodes, {} heap calls\n",
+      sorted.front(), quantile(0.5), quantile(0.99), times.size(), program.arena_bytes(),
+      program.plan().size(), nodes, heap_calls() < 0 ? -1 : heap);
   if (arguments.per_node) {
     auto rows = result["per_node"];
     std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {

@@ -19,10 +19,17 @@ namespace {
 double ulp_of(DataType type, double value) {
   int digits = 24, lowest = -126;
   switch (type) {
-    case DataType::kDouble: digits = 53, lowest = -1022; break;
-    case DataType::kFloat16: digits = 11, lowest = -14; break;
-    case DataType::kBfloat16: digits = 8; break;
-    default: break;
+    case DataType::kDouble:
+      digits = 53, lowest = -1022;
+      break;
+    case DataType::kFloat16:
+      digits = 11, lowest = -14;
+      break;
+    case DataType::kBfloat16:
+      digits = 8;
+      break;
+    default:
+      break;
   }
   const int exponent = value == 0 ? lowest : std::max(lowest, std::ilogb(value));
   return std::ldexp(1.0, exponent - digits + 1);
@@ -64,8 +71,8 @@ std::string compare(const Constant& found, const Constant& expected, const Toler
     if (at < 0 || excess > worst) worst = excess, at = i;
   }
   if (at < 0) return {};
-  return fmt::format("{} of {} elements differ; the worst is element {}: {}, expected {}", wrong, count,
-                     at, found.real(at), expected.real(at));
+  return fmt::format("{} of {} elements differ; the worst is element {}: {}, expected {}", wrong,
+                     count, at, found.real(at), expected.real(at));
 }
 
 double largest_magnitude(const Constant& tensor) {
@@ -81,7 +88,8 @@ Difference difference(const Constant& found, const Constant& expected) {
   Difference result;
   for (int64_t i = 0; i < expected.count(); ++i) {
     const double a = expected.is_real() ? found.real(i) : static_cast<double>(found.integer(i));
-    const double b = expected.is_real() ? expected.real(i) : static_cast<double>(expected.integer(i));
+    const double b =
+        expected.is_real() ? expected.real(i) : static_cast<double>(expected.integer(i));
     if (a == b || (std::isnan(a) && std::isnan(b))) continue;
     double distance = std::fabs(a - b);
     if (std::isnan(distance)) distance = std::numeric_limits<double>::infinity();

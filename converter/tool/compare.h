@@ -17,9 +17,9 @@ struct Tolerance {
   double absolute = 1e-7;
 };
 
-/// "" if type, extents and values agree within the tolerance, else the first kind of disagreement and
-/// the worst element. NaN equals NaN, infinities equal themselves; integers and bools are compared
-/// exactly.
+/// "" if type, extents and values agree within the tolerance, else the first kind of disagreement
+/// and the worst element. NaN equals NaN, infinities equal themselves; integers and bools are
+/// compared exactly.
 std::string compare(const converter::Constant& found, const converter::Constant& expected,
                     const Tolerance& tolerance);
 

@@ -85,12 +85,14 @@ ConversionArguments arguments_of(const fs::path& folder, ConversionArguments arg
 }
 
 /// Inputs of a data set by name; files without a name in them go by position.
-Values named_inputs(const std::vector<NamedConstant>& files, const std::vector<std::string>& names) {
+Values named_inputs(const std::vector<NamedConstant>& files,
+                    const std::vector<std::string>& names) {
   Values values;
   for (size_t i = 0; i < files.size(); ++i) {
     const bool known = std::find(names.begin(), names.end(), files[i].name) != names.end();
     if (!known && i >= names.size()) {
-      throw Error(fmt::format("input file {} ('{}') matches no input of the model", i, files[i].name));
+      throw Error(
+          fmt::format("input file {} ('{}') matches no input of the model", i, files[i].name));
     }
     values[known ? files[i].name : names[i]] = files[i].value;
   }
@@ -129,7 +131,8 @@ std::string run_case(const fs::path& folder, const ConversionArguments& common) 
           tolerance_of(folder, large, reference.type, largest_magnitude(reference));
       const std::string difference = compare(results[i].second, reference, tolerance);
       if (!difference.empty()) {
-        return fmt::format("{}, output {}: {}", set.filename().string(), results[i].first, difference);
+        return fmt::format("{}, output {}: {}", set.filename().string(), results[i].first,
+                           difference);
       }
     }
   }
@@ -149,7 +152,8 @@ int conformance(const Arguments& arguments) {
       if (fs::exists(entry.path() / "model.onnx")) found.push_back(entry.path());
     }
     if (found.empty()) {
-      throw Error(fmt::format("'{}' holds no case: no model.onnx in it or in a folder of it", folder));
+      throw Error(
+          fmt::format("'{}' holds no case: no model.onnx in it or in a folder of it", folder));
     }
     std::sort(found.begin(), found.end());
     cases.insert(cases.end(), found.begin(), found.end());

@@ -78,11 +78,12 @@ int convert(const Arguments& arguments) {
     if (!arguments.source.empty()) write_text(arguments.source, text.source);
   }
   const converter::PlanSummary& summary = conversion.plan.summary;
-  fmt::print("{}: plan {} bytes (weights {}), arena {} bytes (metadata {}, largest workspace {}, "
-             "padding {}, lower bound {}), {} kernels\n",
-             arguments.plan, summary.plan_bytes, summary.weights_bytes, summary.arena_bytes,
-             summary.metadata_bytes, summary.workspace_bytes, summary.padding_bytes,
-             summary.lower_bound_bytes, summary.kernels.size());
+  fmt::print(
+      "{}: plan {} bytes (weights {}), arena {} bytes (metadata {}, largest workspace {}, "
+      "padding {}, lower bound {}), {} kernels\n",
+      arguments.plan, summary.plan_bytes, summary.weights_bytes, summary.arena_bytes,
+      summary.metadata_bytes, summary.workspace_bytes, summary.padding_bytes,
+      summary.lower_bound_bytes, summary.kernels.size());
   return 0;
 }
 

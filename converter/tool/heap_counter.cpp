@@ -10,7 +10,9 @@
 
 namespace {
 std::atomic<int64_t> calls{0};
-void count() { calls.fetch_add(1, std::memory_order_relaxed); }
+void count() {
+  calls.fetch_add(1, std::memory_order_relaxed);
+}
 }  // namespace
 
 extern "C" {
@@ -36,7 +38,9 @@ void* memalign(size_t alignment, size_t size) {
   count();
   return __libc_memalign(alignment, size);
 }
-void* aligned_alloc(size_t alignment, size_t size) { return memalign(alignment, size); }
+void* aligned_alloc(size_t alignment, size_t size) {
+  return memalign(alignment, size);
+}
 int posix_memalign(void** block, size_t alignment, size_t size) {
   void* result = memalign(alignment, size);
   if (result == nullptr) return ENOMEM;
@@ -46,13 +50,17 @@ int posix_memalign(void** block, size_t alignment, size_t size) {
 }
 
 namespace intarsia::tool {
-int64_t heap_calls() { return calls.load(std::memory_order_relaxed); }
+int64_t heap_calls() {
+  return calls.load(std::memory_order_relaxed);
+}
 }  // namespace intarsia::tool
 
 #else
 
 namespace intarsia::tool {
-int64_t heap_calls() { return -1; }
+int64_t heap_calls() {
+  return -1;
+}
 }  // namespace intarsia::tool
 
 #endif

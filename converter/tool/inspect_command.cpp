@@ -24,9 +24,12 @@ struct Arguments {
 
 const char* memory_name(const plan::Tensor& tensor) {
   switch (static_cast<Memory>(tensor.memory())) {
-    case Memory::kArena: return "arena";
-    case Memory::kWeights: return "weights";
-    case Memory::kSlot: return "slot";
+    case Memory::kArena:
+      return "arena";
+    case Memory::kWeights:
+      return "weights";
+    case Memory::kSlot:
+      return "slot";
   }
   return "unknown";
 }
@@ -34,8 +37,9 @@ const char* memory_name(const plan::Tensor& tensor) {
 Json tensor_json(const PlanText& text, const plan::Tensor* tensor) {
   if (tensor == nullptr) return nullptr;
   const auto memory = static_cast<Memory>(tensor->memory());
-  const uint64_t unit = memory == Memory::kArena ? kArenaUnit
-                        : memory == Memory::kWeights ? kWeightUnit : 1;
+  const uint64_t unit = memory == Memory::kArena     ? kArenaUnit
+                        : memory == Memory::kWeights ? kWeightUnit
+                                                     : 1;
   return {{"tensor", text.tensor_text(*tensor)},
           {"memory", memory_name(*tensor)},
           {"place", tensor->place() * unit},
@@ -117,7 +121,8 @@ void print(const Json& plan) {
     }
   }
   for (const Json& state : plan["states"]) {
-    fmt::print("state {}: {}\n", state["name"].get<std::string>(), state["tensor"].get<std::string>());
+    fmt::print("state {}: {}\n", state["name"].get<std::string>(),
+               state["tensor"].get<std::string>());
   }
   for (const Json& node : plan["nodes"]) {
     std::string outputs;

@@ -12,7 +12,8 @@
 
 namespace intarsia::tool {
 
-/// The conversion options as they are written on the command line; `parse` checks and converts them.
+/// The conversion options as they are written on the command line; `parse` checks and converts
+/// them.
 struct ConversionArguments {
   std::vector<std::string> dims, shapes, fixed, bounds, states, layouts;
   std::string target = "x86-64-v4";

@@ -21,7 +21,9 @@ PlanText::PlanText(std::span<const std::byte> plan) {
   root_ = plan::GetPlan(plan.data() + header_.structure_offset);
 }
 
-uint32_t PlanText::node_count() const { return root_->nodes() ? root_->nodes()->size() : 0; }
+uint32_t PlanText::node_count() const {
+  return root_->nodes() ? root_->nodes()->size() : 0;
+}
 
 const plan::Tensor* PlanText::operand(const plan::Node& node, uint32_t operand) const {
   const uint32_t index = root_->operands()->Get(node.operands() + operand);
@@ -39,15 +41,19 @@ int64_t PlanText::bytes(const plan::Tensor& tensor) const {
 std::string PlanText::tensor_text(const plan::Tensor& tensor) const {
   std::string text = fmt::format("{} [", data_type_name(static_cast<DataType>(tensor.type())));
   for (uint32_t axis = 0; axis < tensor.rank(); ++axis) {
-    text += fmt::format("{}{}{}", axis == 0 ? "" : ",",
-                        root_->extents()->Get(tensor.extents() + axis),
-                        tensor.extents() < root_->dynamic_extents() ? "*" : "");
+    text +=
+        fmt::format("{}{}{}", axis == 0 ? "" : ",", root_->extents()->Get(tensor.extents() + axis),
+                    tensor.extents() < root_->dynamic_extents() ? "*" : "");
   }
   return text + "]";
 }
 
-std::string PlanText::node_name(uint32_t index) const { return at(root_->node_names(), index); }
-std::string PlanText::operator_name(uint32_t index) const { return at(root_->operators(), index); }
+std::string PlanText::node_name(uint32_t index) const {
+  return at(root_->node_names(), index);
+}
+std::string PlanText::operator_name(uint32_t index) const {
+  return at(root_->operators(), index);
+}
 std::string PlanText::kernel_name(uint32_t index) const {
   return at(root_->kernel_names(), node(index).kernel());
 }

@@ -18,10 +18,10 @@ using converter::Error;
 
 AlignedBytes::AlignedBytes(size_t size)
     : size_(size),
-      data_(static_cast<std::byte*>(::operator new(size == 0 ? 1 : size, std::align_val_t{64}))) {}
+      data_(static_cast<std::byte*>(::operator new (size == 0 ? 1 : size, std::align_val_t{64}))) {}
 
 void AlignedBytes::Free::operator()(std::byte* bytes) const {
-  ::operator delete(bytes, std::align_val_t{64});
+  ::operator delete (bytes, std::align_val_t{64});
 }
 
 KernelSet all_kernels() {
@@ -62,8 +62,12 @@ void fill_random(const TensorView& tensor, std::mt19937& random) {
   const int64_t count = tensor.count();
   for (int64_t i = 0; i < count; ++i) {
     switch (tensor.type) {
-      case DataType::kFloat: tensor.as<float>()[i] = static_cast<float>(real(random)); break;
-      case DataType::kDouble: tensor.as<double>()[i] = real(random); break;
+      case DataType::kFloat:
+        tensor.as<float>()[i] = static_cast<float>(real(random));
+        break;
+      case DataType::kDouble:
+        tensor.as<double>()[i] = real(random);
+        break;
       case DataType::kFloat16:
         tensor.as<Float16>()[i] = Float16(static_cast<float>(real(random)));
         break;
@@ -71,14 +75,22 @@ void fill_random(const TensorView& tensor, std::mt19937& random) {
         tensor.as<BFloat16>()[i] = BFloat16(static_cast<float>(real(random)));
         break;
       case DataType::kInt64:
-      case DataType::kUint64: tensor.as<int64_t>()[i] = random() & 1; break;
+      case DataType::kUint64:
+        tensor.as<int64_t>()[i] = random() & 1;
+        break;
       case DataType::kInt32:
-      case DataType::kUint32: tensor.as<int32_t>()[i] = random() & 1; break;
+      case DataType::kUint32:
+        tensor.as<int32_t>()[i] = random() & 1;
+        break;
       case DataType::kInt16:
-      case DataType::kUint16: tensor.as<int16_t>()[i] = random() & 1; break;
+      case DataType::kUint16:
+        tensor.as<int16_t>()[i] = random() & 1;
+        break;
       case DataType::kInt8:
       case DataType::kUint8:
-      case DataType::kBool: tensor.as<uint8_t>()[i] = random() & 1; break;
+      case DataType::kBool:
+        tensor.as<uint8_t>()[i] = random() & 1;
+        break;
       default:
         throw Error("inputs of this type have no random values; give them with --input");
     }
@@ -114,13 +126,15 @@ Program::Program(const std::filesystem::path& path, const Values& inputs, const 
   Diagnostic diagnostic;
   // The arena's size stands in the plan; opening verifies it before the arena is used.
   const Result<PlanInfo> info = plan_info(plan_, &diagnostic);
-  if (!info.ok()) throw Error(fmt::format("{}: {}", path.string(), describe_text(diagnostic, plan_)));
+  if (!info.ok())
+    throw Error(fmt::format("{}: {}", path.string(), describe_text(diagnostic, plan_)));
   arena_bytes_ = info.value().arena_bytes;
   arena_ = std::make_unique<AlignedBytes>(arena_bytes_);
   SessionOptions session_options;
   session_options.observer = options.observer;
   if (options.force_isa) session_options.isa = options.isa;
-  const auto threads = std::min<int>(options.conversion.threads, static_cast<int>(info.value().threads));
+  const auto threads =
+      std::min<int>(options.conversion.threads, static_cast<int>(info.value().threads));
   if (threads > 1) {
     team_ = std::make_unique<ThreadTeam>(threads);
     session_options.parallel = &team_->parallel();
@@ -134,7 +148,9 @@ Program::Program(const std::filesystem::path& path, const Values& inputs, const 
 
 Program::~Program() = default;
 
-std::string Program::failure() const { return describe_text(session_.diagnostic(), plan_); }
+std::string Program::failure() const {
+  return describe_text(session_.diagnostic(), plan_);
+}
 
 void Program::set_inputs(const Values& values) {
   for (const auto& [name, value] : values) {

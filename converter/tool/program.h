@@ -59,7 +59,8 @@ class Program {
   const std::vector<std::string>& warnings() const { return warnings_; }
   size_t arena_bytes() const { return arena_bytes_; }
 
-  /// Copies values into the inputs of these names. Throws for a name, type or extents that do not fit.
+  /// Copies values into the inputs of these names. Throws for a name, type or extents that do not
+  /// fit.
   void set_inputs(const Values& values);
   /// Runs the entry point; throws with the diagnostic's text.
   void run(int entry = 0);

@@ -61,7 +61,8 @@ int run(const Arguments& arguments) {
     options.observer = &observer;
   }
   Program program(arguments.model, inputs, options);
-  for (const std::string& warning : program.warnings()) fmt::print(stderr, "warning: {}\n", warning);
+  for (const std::string& warning : program.warnings())
+    fmt::print(stderr, "warning: {}\n", warning);
   int entry = 0;
   if (!arguments.entry.empty()) {
     const Result<int> found = program.session().find_entry(arguments.entry);
@@ -104,7 +105,8 @@ Command add_run(CLI::App& app) {
       ->type_name("DIR");
   app.add_option("--threads", arguments->conversion.threads, "threads to run on")
       ->check(CLI::Range(1, 1024));
-  app.add_option("--dump", arguments->dump_dir, "folder for every node's outputs")->type_name("DIR");
+  app.add_option("--dump", arguments->dump_dir, "folder for every node's outputs")
+      ->type_name("DIR");
   arguments->conversion.add_to(app);
   return [arguments] { return run(*arguments); };
 }

@@ -4,8 +4,7 @@
 namespace intarsia::tool {
 
 ThreadTeam::ThreadTeam(int threads) {
-  parallel_ = {this, threads,
-               [](void* self, int64_t count, Body body, void* argument) {
+  parallel_ = {this, threads, [](void* self, int64_t count, Body body, void* argument) {
                  static_cast<ThreadTeam*>(self)->run(count, body, argument);
                }};
   for (int thread = 1; thread < threads; ++thread) {

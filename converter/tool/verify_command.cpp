@@ -95,8 +95,8 @@ class Verifier {
     KernelContext& reference = views.context();
     std::vector<uint64_t> workspace;
     if ((node.shape() & kHasWorkspace) != 0) {
-      const int64_t bytes = reference_->bytes(
-          *reference_->operand(node, uint32_t{node.inputs()} + node.outputs()));
+      const int64_t bytes =
+          reference_->bytes(*reference_->operand(node, uint32_t{node.inputs()} + node.outputs()));
       workspace.resize(static_cast<size_t>(bytes) / 8 + 16);
       const auto misaligned = reinterpret_cast<uintptr_t>(workspace.data()) % 64;
       reference.workspace_ =
@@ -104,8 +104,8 @@ class Verifier {
       reference.workspace_bytes_ = static_cast<size_t>(bytes);
     }
     if (Status status = kernel.run(reference); !status) {
-      throw converter::Error(fmt::format("the reference kernel of node {} fails: {}", context.node(),
-                                         describe_text(views.diagnostic(), {})));
+      throw converter::Error(fmt::format("the reference kernel of node {} fails: {}",
+                                         context.node(), describe_text(views.diagnostic(), {})));
     }
     size_t buffer = 0;
     for (int i = 0; i < context.output_count(); ++i) {
@@ -145,8 +145,9 @@ int verify(const Arguments& arguments) {
   options.observer = &observer;
   Program program(arguments.model, inputs, options);
   if (node_count(program.plan()) != node_count(reference.plan())) {
-    throw converter::Error("the plan and its reference differ in their nodes; verify needs an ONNX "
-                           "model, not a plan");
+    throw converter::Error(
+        "the plan and its reference differ in their nodes; verify needs an ONNX "
+        "model, not a plan");
   }
   Session& session = program.session();
   std::mt19937 random(1);

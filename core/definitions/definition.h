@@ -39,7 +39,8 @@ constexpr bool contains(TypeSet set, DataType type) {
 struct Parameter {
   enum Kind : uint8_t { kRequired, kOptional, kVariadic };
   std::string_view name;
-  /// Type variable as in the specification, for instance "T": operands of one variable agree in type.
+  /// Type variable as in the specification, for instance "T": operands of one variable agree in
+  /// type.
   std::string_view type;
   Kind kind = kRequired;
 };
@@ -57,8 +58,8 @@ using AttributeMap = std::map<std::string, AttributeValue, std::less<>>;
 /// Type-erased access to an attributes struct; made by `codec_of<A>()` (attribute_codec.h).
 struct AttributeCodec {
   size_t bytes = 0;
-  /// Fills `bytes` from ONNX attributes. Returns "" or a sentence that names the attribute, what was
-  /// expected and what was found. Unknown attributes are an error.
+  /// Fills `bytes` from ONNX attributes. Returns "" or a sentence that names the attribute, what
+  /// was expected and what was found. Unknown attributes are an error.
   std::string (*read)(const AttributeMap& attributes, std::byte* bytes) = nullptr;
   /// The fields as name and text, for `inspect`.
   std::vector<std::pair<std::string, std::string>> (*print)(const std::byte* bytes) = nullptr;

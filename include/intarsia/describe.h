@@ -11,10 +11,11 @@
 
 namespace intarsia {
 
-/// Writes one sentence about `diagnostic` into `buffer`, always terminated by a zero byte, and returns
-/// the length of the whole sentence (as snprintf does: a capacity of 0 asks for the length). `plan`,
-/// if given, supplies the names of nodes and operators; it must be the plan that failed. It names the
-/// thing, what was expected, what was found, and what to do. Does not allocate.
+/// Writes one sentence about `diagnostic` into `buffer`, always terminated by a zero byte, and
+/// returns the length of the whole sentence (as snprintf does: a capacity of 0 asks for the
+/// length). `plan`, if given, supplies the names of nodes and operators; it must be the plan that
+/// failed. It names the thing, what was expected, what was found, and what to do. Does not
+/// allocate.
 size_t describe(const Diagnostic& diagnostic, std::span<const std::byte> plan, char* buffer,
                 size_t capacity);
 

@@ -16,8 +16,9 @@
 //     constexpr intarsia::KernelSet kernels = intarsia::kernel_set<Relu<float>, Gemm<float>>();
 //
 // which is a constant table sorted at compile time. There is no macro, no static initialiser and no
-// global registry. Naming a kernel twice, or two kernels whose keys collide, does not compile; naming
-// one that is not linked is a link error; kernels that are not named are dropped by the linker.
+// global registry. Naming a kernel twice, or two kernels whose keys collide, does not compile;
+// naming one that is not linked is a link error; kernels that are not named are dropped by the
+// linker.
 //
 // `check` proves, from attributes and extents alone, that `run` reads and writes only inside its
 // operands; it sees null data pointers. It runs once at `Session::open` for untrusted plans, and
@@ -84,9 +85,9 @@ constexpr uint64_t kernel_key(const KernelId& id) {
   return hash;
 }
 
-/// Threads, supplied by the caller. `run` must call `body(argument, begin, end, thread)` so that the
-/// ranges cover [0, count) exactly once, with `thread` in [0, threads), and return when all are done.
-/// A range may be any size; results never depend on the split. Must outlive the session.
+/// Threads, supplied by the caller. `run` must call `body(argument, begin, end, thread)` so that
+/// the ranges cover [0, count) exactly once, with `thread` in [0, threads), and return when all are
+/// done. A range may be any size; results never depend on the split. Must outlive the session.
 struct Parallel {
   void* self = nullptr;
   int threads = 1;
@@ -154,7 +155,8 @@ class KernelContext {
   Isa isa() const { return host_->isa; }
   int threads() const { return host_->parallel != nullptr ? host_->parallel->threads : 1; }
 
-  /// Calls `body(begin, end, thread)` over [0, count), on the caller's threads if there are several.
+  /// Calls `body(begin, end, thread)` over [0, count), on the caller's threads if there are
+  /// several.
   template <class Body>
   void parallel_for(int64_t count, const Body& body) const {
     const Parallel* parallel = host_->parallel;
@@ -177,8 +179,8 @@ class KernelContext {
   }
 
   /// Bytes that may be read behind an operand's data pointer. A weight that the converter packed
-  /// keeps its ONNX extents but may occupy more than they say; `check` compares this with the packed
-  /// size. `operand` counts inputs, then outputs.
+  /// keeps its ONNX extents but may occupy more than they say; `check` compares this with the
+  /// packed size. `operand` counts inputs, then outputs.
   int64_t capacity(int operand) const {
     return host_->capacity != nullptr ? host_->capacity(*this, operand) : INT64_MAX;
   }
@@ -199,7 +201,8 @@ class KernelContext {
   Status fail(Code code, const char* what, int64_t expected = 0, int64_t found = 0,
               int operand = -1, int axis = -1) const {
     if (host_->diagnostic != nullptr) {
-      *host_->diagnostic = Diagnostic{code, what, node_, operand, axis, expected, found, nullptr, 0};
+      *host_->diagnostic =
+          Diagnostic{code, what, node_, operand, axis, expected, found, nullptr, 0};
     }
     return code;
   }
@@ -245,7 +248,8 @@ struct KernelSet {
   constexpr KernelSet with(const KernelSet& other) const { return {kernels, other.shapes}; }
 };
 
-/// Requirements on a kernel type, so that a wrong signature is named where the kernel is registered.
+/// Requirements on a kernel type, so that a wrong signature is named where the kernel is
+/// registered.
 template <class K>
 concept KernelDefinition = requires(const KernelContext& context) {
   { kernel_key(K::id) } -> std::same_as<uint64_t>;
@@ -289,8 +293,8 @@ consteval bool keys_are_unique(const std::array<Row, N>& rows) {
 }
 
 template <bool Checked, class... Ks>
-inline constexpr auto kernel_table =
-    sorted_by_key(std::array<Kernel, sizeof...(Ks)>{make_kernel<Ks>(Checked)...});
+inline constexpr auto kernel_table = sorted_by_key(std::array<Kernel, sizeof...(Ks)>{
+    make_kernel<Ks>(Checked)...});
 
 }  // namespace internal
 

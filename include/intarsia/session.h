@@ -14,8 +14,8 @@
 // the session keeps lies in the arena; nothing is allocated from open to close. Weights are used in
 // place in the plan's bytes, which may be in flash or memory-mapped.
 //
-// Threads: one thread at a time may call a session; a second concurrent `run` returns kBusy. Sessions
-// over the same plan bytes are independent.
+// Threads: one thread at a time may call a session; a second concurrent `run` returns kBusy.
+// Sessions over the same plan bytes are independent.
 //
 // Trust: `open` checks every offset, extent, type and attribute before use, in time linear in the
 // plan's size, and is safe on hostile bytes. `open_trusted` checks magic number, version and sizes
@@ -37,8 +37,8 @@ namespace intarsia {
 /// Required alignment of an arena and of a plan's bytes, in bytes.
 inline constexpr size_t kArenaAlignment = 64;
 
-/// Called around every node, for profiling and for dumping intermediate results. Either may be null.
-/// Must outlive the session. The context is valid during the call.
+/// Called around every node, for profiling and for dumping intermediate results. Either may be
+/// null. Must outlive the session. The context is valid during the call.
 struct Observer {
   void* self = nullptr;
   void (*before)(void* self, const KernelContext& context) = nullptr;
@@ -53,8 +53,8 @@ struct Service {
 
 /// Choices of one session. The defaults suit a single-threaded program.
 struct SessionOptions {
-  /// Threads to share the work of a node; null runs on the calling thread. Must outlive the session.
-  /// More threads than the plan was converted for (`--threads`) is kInvalidArgument.
+  /// Threads to share the work of a node; null runs on the calling thread. Must outlive the
+  /// session. More threads than the plan was converted for (`--threads`) is kInvalidArgument.
   const Parallel* parallel = nullptr;
   /// Instruction set to use; by default what the processor offers.
   Isa isa = detect_isa();
@@ -103,8 +103,8 @@ class Session {
   }
   ~Session() { close(); }
 
-  /// Verifies `plan`, binds it to `arena` and `kernels`. On failure `diagnostic`, if given, says what
-  /// is wrong. Lifetimes: see the top of this file; `options` is copied.
+  /// Verifies `plan`, binds it to `arena` and `kernels`. On failure `diagnostic`, if given, says
+  /// what is wrong. Lifetimes: see the top of this file; `options` is copied.
   static Result<Session> open(std::span<const std::byte> plan, std::span<std::byte> arena,
                               KernelSet kernels, const SessionOptions& options = {},
                               Diagnostic* diagnostic = nullptr);
@@ -144,10 +144,10 @@ class Session {
   /// planned range are kWrongExtent. They stay until set again; at open they are the maxima.
   Status resize_input(int index, std::span<const int32_t> extents, int entry = 0);
 
-  /// Uses the caller's buffer in place of the arena's: no copy is made. `bytes` must hold the tensor
-  /// at its planned maximum; the address must be a multiple of the element size. The buffer must
-  /// stay until the session is closed or another is bound; null returns to the arena's. Inputs are
-  /// never written through it. Two ports must not be bound to overlapping memory.
+  /// Uses the caller's buffer in place of the arena's: no copy is made. `bytes` must hold the
+  /// tensor at its planned maximum; the address must be a multiple of the element size. The buffer
+  /// must stay until the session is closed or another is bound; null returns to the arena's. Inputs
+  /// are never written through it. Two ports must not be bound to overlapping memory.
   Status bind_input(int index, const void* buffer, size_t bytes, int entry = 0);
   Status bind_output(int index, void* buffer, size_t bytes, int entry = 0);
 

@@ -10,12 +10,13 @@
 //       template <class S> static Status infer(S& s);
 //     };
 //
-// The same code runs twice: in the converter over symbolic extents (S::Dim is an expression), and in
-// the runtime over numbers (S = ShapeContext, S::Dim = int64_t) when a plan has extents that vary.
-// So it is written with the operations that both provide: + - * on S::Dim, `floor_div`, `ceil_div`,
-// `dim_max`, `dim_min`, `is_constant` / `constant_value`, and the members of ShapeContext below.
-// Decisions may be taken on ranks, on attributes, and on extents that `is_constant`; everything else
-// is left to `broadcast`, `require_equal` and `require_at_least`, which report contradictions.
+// The same code runs twice: in the converter over symbolic extents (S::Dim is an expression), and
+// in the runtime over numbers (S = ShapeContext, S::Dim = int64_t) when a plan has extents that
+// vary. So it is written with the operations that both provide: + - * on S::Dim, `floor_div`,
+// `ceil_div`, `dim_max`, `dim_min`, `is_constant` / `constant_value`, and the members of
+// ShapeContext below. Decisions may be taken on ranks, on attributes, and on extents that
+// `is_constant`; everything else is left to `broadcast`, `require_equal` and `require_at_least`,
+// which report contradictions.
 //
 // No allocation, no state, any thread.
 #pragma once
@@ -43,17 +44,27 @@ struct Shape {
 };
 
 // The arithmetic of extents on plain numbers; the converter overloads it for expressions.
-constexpr bool is_constant(int64_t) { return true; }
-constexpr int64_t constant_value(int64_t value) { return value; }
+constexpr bool is_constant(int64_t) {
+  return true;
+}
+constexpr int64_t constant_value(int64_t value) {
+  return value;
+}
 /// Quotient rounded towards minus infinity; 0 when the divisor is 0.
 constexpr int64_t floor_div(int64_t a, int64_t b) {
   if (b == 0) return 0;
   const int64_t quotient = a / b;
   return quotient - ((a % b != 0 && ((a < 0) != (b < 0))) ? 1 : 0);
 }
-constexpr int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-constexpr int64_t dim_max(int64_t a, int64_t b) { return a > b ? a : b; }
-constexpr int64_t dim_min(int64_t a, int64_t b) { return a < b ? a : b; }
+constexpr int64_t ceil_div(int64_t a, int64_t b) {
+  return -floor_div(-a, b);
+}
+constexpr int64_t dim_max(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+constexpr int64_t dim_min(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
 
 /// The context of a shape function at run time: reads a node's operands, sets its outputs' extents.
 class ShapeContext {
@@ -107,7 +118,8 @@ class ShapeContext {
     }
     return {};
   }
-  Status require_equal(Dim expected, Dim found, const char* what, int operand, int axis = -1) const {
+  Status require_equal(Dim expected, Dim found, const char* what, int operand,
+                       int axis = -1) const {
     return expected == found ? Status()
                              : fail(Code::kWrongExtent, what, expected, found, operand, axis);
   }
@@ -149,8 +161,8 @@ constexpr ShapeFunction shape_function_of() {
 
 namespace internal {
 template <class... Ops>
-inline constexpr auto shape_table =
-    sorted_by_key(std::array<ShapeFunction, sizeof...(Ops)>{shape_function_of<Ops>()...});
+inline constexpr auto shape_table = sorted_by_key(std::array<ShapeFunction, sizeof...(Ops)>{
+    shape_function_of<Ops>()...});
 }  // namespace internal
 
 /// A set of shape functions; combine it with `kernel_set<...>().with(shape_set<...>())`.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How Intarsia reports failure: a one-byte `Status`, a `Result<T>`, and a `Diagnostic` of plain data.
+// How Intarsia reports failure: a one-byte `Status`, a `Result<T>`, and a `Diagnostic` of plain
+// data.
 //
-// No function of the runtime throws, logs or formats text. A function that can fail returns `Status`
-// or `Result<T>`, both `[[nodiscard]]`. What exactly was wrong (node, tensor, axis, expected, found)
-// is left in a `Diagnostic`; `describe` in "intarsia/describe.h" turns it into a sentence on demand
-// and lives in its own object file, so that a program which never asks for text links none.
+// No function of the runtime throws, logs or formats text. A function that can fail returns
+// `Status` or `Result<T>`, both `[[nodiscard]]`. What exactly was wrong (node, tensor, axis,
+// expected, found) is left in a `Diagnostic`; `describe` in "intarsia/describe.h" turns it into a
+// sentence on demand and lives in its own object file, so that a program which never asks for text
+// links none.
 //
 // All types here are plain values; they may be copied between threads.
 #pragma once

@@ -4,8 +4,8 @@
 //
 // The numbers of `DataType` are those of ONNX's TensorProto.DataType (onnx.proto, release 1.23) and
 // are part of the plan format: they never change. C++ element types map to them through
-// `data_type_of<T>`; types that C++ lacks (float16, bfloat16, 4-bit integers, ...) are stored as the
-// small structs below, which hold bits and convert to and from float explicitly.
+// `data_type_of<T>`; types that C++ lacks (float16, bfloat16, 4-bit integers, ...) are stored as
+// the small structs below, which hold bits and convert to and from float explicitly.
 //
 // Everything here is a pure function or plain data: no state, any thread, no errors.
 #pragma once
@@ -54,9 +54,9 @@ inline constexpr uint8_t kLastDataType = 26;
 /// enumeration. Sub-byte elements are packed, the first element in the low bits (as in ONNX's
 /// raw_data). A string element is a pair of 32-bit fields (offset and length).
 constexpr int element_bits(DataType type) {
-  constexpr uint8_t kBits[kLastDataType + 1] = {0,  32, 8,  8,   16, 16, 32, 64, 64,
-                                                8,  16, 64, 32,  64, 64, 128, 16, 8,
-                                                8,  8,  8,  4,   4,  4,  8,  2,  2};
+  constexpr uint8_t kBits[kLastDataType + 1] = {0, 32, 8,  8,  16, 16, 32,  64, 64,
+                                                8, 16, 64, 32, 64, 64, 128, 16, 8,
+                                                8, 8,  8,  4,  4,  4,  8,   2,  2};
   const auto index = static_cast<uint8_t>(type);
   return index <= kLastDataType ? kBits[index] : 0;
 }
@@ -126,7 +126,8 @@ constexpr Float16::operator float() const {
   const uint32_t exponent = (bits >> 10) & 0x1fu;
   uint32_t mantissa = bits & 0x3ffu;
   if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
-  if (exponent != 0) return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
+  if (exponent != 0)
+    return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
   const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;  // zero and subnormals, exact
   return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(magnitude));
 }

@@ -109,11 +109,17 @@ void point_rows(const ConvShape& s, const float* image, const float* zeros, Run 
       const int64_t in_y = y * s.stride_h - s.pad_top + i * s.dilation_h;
       const bool row_inside = in_y >= 0 && in_y < s.in_h;
       for (int64_t j = 0; j < s.kernel_w; ++j, tap += row_pitch) {
-        int64_t in_x = x * s.stride_w - s.pad_left + j * s.dilation_w;
-        for (int64_t q = 0; q < count; ++q, in_x += s.stride_w) {
-          const bool inside = row_inside && in_x >= 0 && in_x < s.in_w;
-          tap[q] = inside ? image + (in_y * s.in_w + in_x) * s.in_pitch : zeros;
+        // Pixels [low, high) of the run read inside the image.
+        const int64_t in_x = x * s.stride_w - s.pad_left + j * s.dilation_w;
+        const int64_t low = in_x < 0 ? min(ceil_div(-in_x, s.stride_w), count) : 0;
+        const int64_t end = in_x < s.in_w ? ceil_div(s.in_w - in_x, s.stride_w) : 0;
+        const int64_t high = row_inside ? min(max(end, low), count) : low;
+        const int64_t first = in_y * s.in_w + in_x;
+        for (int64_t q = 0; q < low; ++q) tap[q] = zeros;
+        for (int64_t q = low; q < high; ++q) {
+          tap[q] = image + (first + q * s.stride_w) * s.in_pitch;
         }
+        for (int64_t q = high; q < count; ++q) tap[q] = zeros;
       }
     }
     m += count;

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sessions: typed views, binding, states, varying extents, branches, observers, threads.
+#include <atomic>
+#include <thread>
+
+#include "converter/tool/thread_team.h"
+#include "test/runtime/small_plan.h"
+
+namespace intarsia::test {
+namespace {
+
+using converter::ConvertOptions;
+using converter::DimRange;
+using converter::OnnxBuilder;
+
+TEST(Session, RunsAModelOfTwoNodes) {
+  SmallPlan plan(mlp());
+  auto session = plan.open();
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  write(*session, 0, {1, 2, 3});
+  ASSERT_TRUE(session->run().ok());
+  EXPECT_EQ(read(*session, 0), (std::vector<float>{1.5f, 1.5f, 3, 0}));
+  EXPECT_EQ(session->input_port(0).value().name, "x");
+  EXPECT_EQ(session->output_port(0).value().name, "y");
+  EXPECT_EQ(session->find_input("x").value(), 0);
+}
+
+TEST(Session, MovesAndCloses) {
+  SmallPlan plan(mlp());
+  auto opened = plan.open();
+  Session session = std::move(opened.value());
+  EXPECT_FALSE(opened->is_open());
+  write(session, 0, {1, 2, 3});
+  EXPECT_TRUE(session.run().ok());
+  session.close();
+  EXPECT_EQ(session.run().code(), Code::kInvalidArgument);
+  EXPECT_EQ(session.input<float>(0).status().code(), Code::kInvalidArgument);
+}
+
+TEST(Session, UsesTheCallersBuffersInPlace) {
+  SmallPlan plan(mlp());
+  auto session = plan.open();
+  const float x[3] = {1, 2, 3};
+  alignas(16) float y[5] = {-1, -1, -1, -1, -7};
+  ASSERT_TRUE(session->bind_input(0, x, sizeof(x)).ok());
+  ASSERT_TRUE(session->bind_output(0, y, 4 * sizeof(float)).ok());
+  ASSERT_TRUE(session->run().ok());
+  EXPECT_EQ((std::vector<float>(y, y + 5)), (std::vector<float>{1.5f, 1.5f, 3, 0, -7}));
+  EXPECT_EQ(session->output<float>(0).value().data(), y);
+  // Back to the arena: the caller's buffer is left alone.
+  ASSERT_TRUE(session->bind_output(0, nullptr, 0).ok());
+  y[0] = 42;
+  ASSERT_TRUE(session->run().ok());
+  EXPECT_EQ(y[0], 42);
+  EXPECT_EQ(read(*session, 0)[0], 1.5f);
+}
+
+TEST(Session, KeepsStatesBetweenRunsAndResetsThem) {
+  OnnxBuilder model;
+  model.input("x", {2});
+  model.input("sum_in", {2});
+  model.output("y");
+  model.output("sum_out");
+  model.node("Add", {"x", "sum_in"}, {"sum_out"});
+  model.node("Neg", {"sum_out"}, {"y"});
+  ConvertOptions options;
+  options.states["sum_out"] = "sum_in";
+  SmallPlan plan(model, options);
+  auto session = plan.open();
+  ASSERT_TRUE(session.ok());
+  EXPECT_EQ(session->input_count(), 1);
+  EXPECT_EQ(session->output_count(), 1);
+  EXPECT_EQ(session->state_count(), 1);
+  for (float expected : {-1.0f, -2.0f, -3.0f}) {
+    write(*session, 0, {1, 10});
+    ASSERT_TRUE(session->run().ok());
+    EXPECT_EQ(read(*session, 0)[0], expected);
+    EXPECT_EQ(read(*session, 0)[1], 10 * expected);
+  }
+  EXPECT_EQ(session->state(0).value().tensor.as<float>()[0], 3);
+  session->reset_states();
+  write(*session, 0, {1, 10});
+  ASSERT_TRUE(session->run().ok());
+  EXPECT_EQ(read(*session, 0)[0], -1);
+}
+
+/// y[n, 2 n] = Concat(x, x) along axis 1, n symbolic.
+OnnxBuilder varying() {
+  OnnxBuilder model;
+  symbol(model.input("x", {0, 2}), 0, "n");
+  model.output("y");
+  auto& concat = model.node("Concat", {"x", "x"}, {"c"});
+  OnnxBuilder::set(concat, "axis", int64_t{1});
+  model.node("Relu", {"c"}, {"y"});
+  return model;
+}
+
+TEST(Session, ExtentsVaryWithinTheirRange) {
+  ConvertOptions options;
+  options.dims["n"] = DimRange{2, 5};
+  SmallPlan plan(varying(), options);
+  auto session = plan.open();
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  for (int32_t n : {5, 2, 3}) {
+    ASSERT_TRUE(session->resize_input(0, std::array<int32_t, 2>{n, 2}).ok());
+    const auto x = session->input<float>(0).value();
+    ASSERT_EQ(x.size(), static_cast<size_t>(2 * n));
+    for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i + 1);
+    ASSERT_TRUE(session->run().ok()) << plan.text(session->diagnostic());
+    const TensorView y = session->output_port(0).value().tensor;
+    EXPECT_EQ(y.extents[0], n);
+    EXPECT_EQ(y.extents[1], 4);
+    EXPECT_EQ(read(*session, 0)[4 * static_cast<size_t>(n) - 1], static_cast<float>(2 * n));
+  }
+}
+
+/// y = condition ? x + 1 : x * 2
+OnnxBuilder branching() {
+  OnnxBuilder model;
+  model.input("condition", {}, DataType::kBool);
+  model.input("x", {3});
+  model.output("y");
+  model.floats("one", {1}, {1});
+  model.floats("two", {1}, {2});
+  auto& node = model.node("If", {"condition"}, {"y"});
+  const auto branch = [&](const char* attribute, const char* type, const char* operand) {
+    auto& graph = *OnnxBuilder::attribute(node, attribute, onnx::AttributeProto::GRAPH).mutable_g();
+    graph.set_name(attribute);
+    OnnxBuilder::add_node(*graph.mutable_node(), type, {"x", operand}, {attribute});
+    graph.add_output()->set_name(attribute);
+  };
+  branch("then_branch", "Add", "one");
+  branch("else_branch", "Mul", "two");
+  return model;
+}
+
+TEST(Session, TakesTheBranchThatTheConditionSelects) {
+  SmallPlan plan(branching());
+  auto session = plan.open();
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  for (bool condition : {true, false, true}) {
+    session->input<bool>(0).value()[0] = condition;
+    write(*session, 1, {1, 2, 3});
+    ASSERT_TRUE(session->run().ok());
+    EXPECT_EQ(read(*session, 0),
+              condition ? (std::vector<float>{2, 3, 4}) : (std::vector<float>{2, 4, 6}));
+  }
+}
+
+TEST(Session, ShowsEveryNodeToTheObserver) {
+  SmallPlan plan(branching());
+  struct Log {
+    std::vector<int> before, after;
+  } log;
+  const Observer observer{&log,
+                          [](void* self, const KernelContext& c) {
+                            static_cast<Log*>(self)->before.push_back(c.node());
+                          },
+                          [](void* self, const KernelContext& c) {
+                            static_cast<Log*>(self)->after.push_back(c.node());
+                          }};
+  SessionOptions options;
+  options.observer = &observer;
+  auto session = plan.open(options);
+  session->input<bool>(0).value()[0] = true;
+  write(*session, 1, {1, 2, 3});
+  ASSERT_TRUE(session->run().ok());
+  // The If (node 0), then the node of its first branch, which ends first.
+  EXPECT_EQ(log.before, (std::vector<int>{0, 1}));
+  EXPECT_EQ(log.after, (std::vector<int>{1, 0}));
+}
+
+TEST(Session, ResultsAreBitEqualForAnyNumberOfThreads) {
+  OnnxBuilder model;
+  model.input("x", {1, 16, 23, 19});
+  model.output("y");
+  std::vector<float> weights(24 * 16 * 9);
+  for (size_t i = 0; i < weights.size(); ++i) {
+    weights[i] = static_cast<float>(static_cast<int>(i * 2654435761u >> 20) % 200 - 100) / 100;
+  }
+  model.floats("w", {24, 16, 3, 3}, weights);
+  OnnxBuilder::set(model.node("Conv", {"x", "w"}, {"c"}), "pads", std::vector<int64_t>{1, 1, 1, 1});
+  model.node("Sigmoid", {"c"}, {"y"});
+  ConvertOptions options;
+  options.threads = 4;
+  SmallPlan plan(model, options);
+  std::vector<float> first;
+  for (int threads : {1, 2, 3, 4}) {
+    tool::ThreadTeam team(threads);
+    SessionOptions session_options;
+    session_options.parallel = &team.parallel();
+    auto session = plan.open(session_options);
+    ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+    const auto x = session->input<float>(0).value();
+    for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 37) / 37 - 0.5f;
+    ASSERT_TRUE(session->run().ok());
+    const std::vector<float> y = read(*session, 0);
+    if (first.empty()) first = y;
+    EXPECT_EQ(std::memcmp(first.data(), y.data(), y.size() * sizeof(float)), 0) << threads;
+  }
+}
+
+TEST(Session, ASecondConcurrentRunIsBusy) {
+  SmallPlan plan(mlp());
+  struct Gate {
+    std::atomic<bool> inside{false}, leave{false};
+  } gate;
+  const Observer observer{&gate,
+                          [](void* self, const KernelContext&) {
+                            auto& g = *static_cast<Gate*>(self);
+                            g.inside = true;
+                            while (!g.leave) std::this_thread::yield();
+                          },
+                          nullptr};
+  SessionOptions options;
+  options.observer = &observer;
+  auto session = plan.open(options);
+  write(*session, 0, {1, 2, 3});
+  Status first = Code::kOperatorFailed;
+  std::thread runner([&] { first = session->run(); });
+  while (!gate.inside) std::this_thread::yield();
+  EXPECT_EQ(session->run().code(), Code::kBusy);
+  gate.leave = true;
+  runner.join();
+  EXPECT_TRUE(first.ok());
+  EXPECT_TRUE(session->run().ok());
+}
+
+}  // namespace
+}  // namespace intarsia::test

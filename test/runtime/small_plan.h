@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Plans of tiny models for tests: converted in memory, opened with every kernel there is.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "converter/convert.h"
+#include "converter/tool/program.h"
+#include "test/converter/onnx_builder.h"
+
+namespace intarsia::test {
+
+/// A plan with an arena of exactly the size that it asks for.
+class SmallPlan {
+ public:
+  explicit SmallPlan(const converter::OnnxBuilder& model,
+                     const converter::ConvertOptions& options = {}) {
+    const std::string bytes = model.bytes();
+    const auto result = converter::convert_bytes(std::as_bytes(std::span(bytes)), options);
+    if (const auto* failure = std::get_if<converter::ConversionFailure>(&result)) {
+      ADD_FAILURE() << failure->text();
+      return;
+    }
+    conversion = std::get<converter::Conversion>(result);
+    plan_ = std::make_unique<tool::AlignedBytes>(conversion.plan.bytes.size());
+    std::memcpy(plan().data(), conversion.plan.bytes.data(), plan().size());
+    arena_ = std::make_unique<tool::AlignedBytes>(conversion.plan.summary.arena_bytes);
+  }
+
+  std::span<std::byte> plan() { return plan_->span(); }
+  std::span<std::byte> arena() { return arena_->span(); }
+
+  Result<Session> open(const SessionOptions& options = {}) {
+    return Session::open(plan(), arena(), tool::all_kernels(), options, &diagnostic);
+  }
+  std::string text(const Diagnostic& found) { return tool::describe_text(found, plan()); }
+
+  converter::Conversion conversion;
+  Diagnostic diagnostic;
+
+ private:
+  std::unique_ptr<tool::AlignedBytes> plan_, arena_;
+};
+
+/// The text of the failure that converting gives; "" if it succeeds.
+inline std::string conversion_error(const converter::OnnxBuilder& model,
+                                    const converter::ConvertOptions& options = {}) {
+  const std::string bytes = model.bytes();
+  const auto result = converter::convert_bytes(std::as_bytes(std::span(bytes)), options);
+  const auto* failure = std::get_if<converter::ConversionFailure>(&result);
+  return failure != nullptr ? failure->text() : "";
+}
+
+/// y = Relu(x W + b) with W [3,4]: y of (1,2,3) is known.
+inline converter::OnnxBuilder mlp() {
+  converter::OnnxBuilder model;
+  model.input("x", {1, 3});
+  model.output("y");
+  model.floats("w", {3, 4}, {1, 0, 0, -1, 0, 1, 0, -1, 0, 0, 1, -1});
+  model.floats("b", {4}, {0.5f, -0.5f, 0, 1});
+  model.node("Gemm", {"x", "w", "b"}, {"h"});
+  model.node("Relu", {"h"}, {"y"});
+  return model;
+}
+
+/// Marks axis `axis` of an input as the symbolic dimension `name`.
+inline void symbol(onnx::ValueInfoProto& input, int axis, const char* name) {
+  input.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(axis)->set_dim_param(
+      name);
+}
+
+inline void write(Session& session, int input, const std::vector<float>& values) {
+  const auto span = session.input<float>(input).value();
+  ASSERT_EQ(span.size(), values.size());
+  std::memcpy(span.data(), values.data(), span.size_bytes());
+}
+inline std::vector<float> read(Session& session, int output) {
+  const auto span = session.output<float>(output).value();
+  return {span.begin(), span.end()};
+}
+
+}  // namespace intarsia::test

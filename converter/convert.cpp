@@ -26,7 +26,9 @@ PortSummary summary_of(const Value& value) {
   return port;
 }
 
-Conversion convert_model(Model& model, const ConvertOptions& options) {
+using Values = std::map<std::string, Constant>;
+
+Conversion convert_model(Model& model, const ConvertOptions& options, bool probe) {
   const definitions::KernelRows& rows =
       options.rows != nullptr ? *options.rows : cpu::kernel_rows();
   Graph& graph = *model.graph;
@@ -38,7 +40,7 @@ Conversion convert_model(Model& model, const ConvertOptions& options) {
   apply_input_options(model, options);
   apply_layouts(model, options);
 
-  Inference inference(model, rows, {options.bounds});
+  Inference inference(model, rows, {options.bounds, probe ? options.probe : Values{}});
   inference.run();
   simplify(graph);
   fuse(graph, inference);
@@ -81,8 +83,15 @@ Conversion convert_model(Model& model, const ConvertOptions& options) {
 template <class MakeModel>
 ConversionResult guarded(const MakeModel& make_model, const ConvertOptions& options) {
   try {
-    Model model = make_model();
-    return convert_model(model, options);
+    try {
+      Model model = make_model();
+      return convert_model(model, options, false);
+    } catch (const UnboundedError&) {
+      // The trial execution takes time and memory, so it comes only where nothing else helps.
+      if (options.probe.empty()) throw;
+      Model model = make_model();
+      return convert_model(model, options, true);
+    }
   } catch (const Error& error) {
     return ConversionFailure{error.problems()};
   } catch (const std::bad_alloc&) {

@@ -122,6 +122,14 @@ DataType type_of(const Value& value) {
 
 }  // namespace
 
+void Inference::run() {
+  for (const Value* input : model_.graph->inputs()) {
+    const auto value = options_.probe.find(input->name);
+    if (value != options_.probe.end()) trial_[input] = value->second;
+  }
+  infer_graph(*model_.graph);
+}
+
 void Inference::infer_graph(Graph& graph) {
   for (Node* node : graph.node_list()) visit(node);
 }
@@ -181,10 +189,84 @@ void Inference::infer_outputs(Node& node) {
     }
     apply_bounds(*output);
   }
+  if (!trial_.empty()) bound_by_trial(node);
   const auto elements = definitions::propagate_values(
       node.op->qualified_name(), node.attribute_bytes.data(), inputs, context.outputs());
   for (size_t i = 0; i < elements.size() && i < node.outputs.size(); ++i) {
     if (node.outputs[i] != nullptr) node.outputs[i]->elements = elements[i];
+  }
+}
+
+/// Executes a node on the values of the trial, if all of them are known.
+void Inference::try_node(const Node& node) {
+  std::vector<const Constant*> inputs;
+  std::vector<SymbolicInput> symbolic;
+  for (const Value* input : node.inputs) {
+    const Constant* constant = nullptr;
+    if (input != nullptr) {
+      const auto known = trial_.find(input);
+      if (!input->constant && known == trial_.end()) return;
+      constant = input->constant ? &*input->constant : &known->second;
+    }
+    inputs.push_back(constant);
+    Value as_constant;
+    if (constant != nullptr) as_constant.constant = *constant;
+    symbolic.push_back(symbolic_input(constant != nullptr ? &as_constant : nullptr));
+  }
+  SymbolicShapeContext context(symbolic, static_cast<int>(node.outputs.size()),
+                               node.attribute_bytes.data());
+  if (!node.op->infer(context)) return;
+  std::vector<OutputPlan> outputs;
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    OutputPlan plan;
+    if (node.outputs[i] != nullptr) {
+      plan = {true, node.outputs[i]->type, {}};
+      const Shape<Dim>& shape = context.outputs()[i].shape;
+      for (int axis = 0; axis < shape.rank; ++axis) {
+        if (shape[axis].upper() == definitions::kInfinite) return;
+        plan.extents.push_back(shape[axis].upper());
+      }
+    }
+    outputs.push_back(std::move(plan));
+  }
+  try {
+    std::vector<Constant> results = evaluate(node, inputs, outputs, rows_);
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (node.outputs[i] != nullptr) trial_[node.outputs[i]] = std::move(results[i]);
+    }
+  } catch (const Error&) {
+    // A branch that is not taken may fail on these values; it then has no bounds from the trial.
+  }
+}
+
+void Inference::bound_by_trial(const Node& node) {
+  try_node(node);
+  for (Value* output : node.outputs) {
+    if (output == nullptr) continue;
+    const auto known = trial_.find(output);
+    if (known == trial_.end() || known->second.rank() != output->shape->rank) continue;
+    for (int axis = 0; axis < output->shape->rank; ++axis) {
+      Dim& extent = (*output->shape)[axis];
+      const int64_t found = known->second.extents[static_cast<size_t>(axis)];
+      if (extent.upper() == definitions::kInfinite) extent = Dim::unknown(0, found);
+    }
+  }
+}
+
+/// The result of an If in the trial is that of the branch which the trial takes.
+void Inference::join_trials(const Node& node) {
+  const auto condition = trial_.find(node.input(0));
+  if (condition == trial_.end() || condition->second.count() != 1) return;
+  const Graph& taken = *node.graphs[condition->second.integer(0) != 0 ? 0 : 1].graph;
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    const Value* result = taken.outputs()[i];
+    const auto known = trial_.find(result);
+    if (node.outputs[i] == nullptr) continue;
+    if (result->constant) {
+      trial_[node.outputs[i]] = *result->constant;
+    } else if (known != trial_.end()) {
+      trial_[node.outputs[i]] = Constant(known->second);
+    }
   }
 }
 
@@ -364,6 +446,7 @@ void Inference::join_branches(Node* node) {
     output->type = type_of(a);
     output->shape = joined;
   }
+  if (!trial_.empty()) join_trials(*node);
 }
 
 }  // namespace intarsia::converter

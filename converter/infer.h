@@ -11,6 +11,7 @@
 
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "converter/graph.h"
@@ -21,6 +22,9 @@ namespace intarsia::converter {
 struct InferenceOptions {
   /// Declared bounds of extents that depend on values, by tensor name (`--bound`).
   std::map<std::string, std::vector<int64_t>, std::less<>> bounds;
+  /// Values of inputs for a trial execution: it gives the bounds that nothing else tells, and has no
+  /// other effect on the model.
+  std::map<std::string, Constant> probe;
 };
 
 /// A node that contradicts its specification at the extents it is given. In a branch that is not
@@ -37,7 +41,7 @@ class Inference {
       : model_(model), rows_(rows), options_(std::move(options)) {}
 
   /// Infers the whole model. Throws Error with every problem found in the first graph that has one.
-  void run() { infer_graph(*model_.graph); }
+  void run();
 
   /// Infers the outputs of one node that a pass has made. The node is not folded.
   void infer_outputs(Node& node);
@@ -52,10 +56,15 @@ class Inference {
   bool fold(Node& node);
   void check_types(const Node& node) const;
   void apply_bounds(Value& value) const;
+  void try_node(const Node& node);
+  void bound_by_trial(const Node& node);
+  void join_trials(const Node& node);
 
   Model& model_;
   const definitions::KernelRows& rows_;
   InferenceOptions options_;
+  /// What values were in the trial execution.
+  std::unordered_map<const Value*, Constant> trial_;
 };
 
 }  // namespace intarsia::converter

@@ -65,7 +65,13 @@ const definitions::KernelDescriptor* select_kernel(const Node& node, const Kerne
 /// "no kernel for Conv with T = int8; there are kernels for T = float, double".
 Problem no_kernel(const Node& node, const definitions::KernelRows& rows);
 
-/// Planned extents of a value. Throws, naming the dimension, if one has no bound.
+/// An extent that depends on values and has no bound.
+class UnboundedError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Planned extents of a value. Throws UnboundedError, naming the dimension, if one has no bound.
 std::vector<int64_t> planned_extents(const Value& value);
 
 /// Fills `views` with the node's operands at planned extents; data only for constants.

@@ -33,6 +33,14 @@ bool is_no_op(const Node& node) {
   if (node.op->view || node.type == "Dropout" || node.type == "Cast" || node.type == "Expand") {
     return true;
   }
+  if (node.type == "Slice") {
+    // The whole of every axis, unless a negative step turns one around.
+    const Value* steps = node.input(4);
+    if (steps == nullptr) return true;
+    if (!steps->constant) return false;
+    const std::vector<int64_t> values = steps->constant->integers();
+    return std::all_of(values.begin(), values.end(), [](int64_t step) { return step > 0; });
+  }
   const bool single = node.type == "Sum" || node.type == "Max" || node.type == "Min" ||
                       node.type == "Mean" || node.type == "Concat";
   return single && node.inputs.size() == 1;

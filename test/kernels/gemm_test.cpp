@@ -63,20 +63,11 @@ double reference(const ActivationSpec& s, double x) {
   return x;
 }
 
+// The activation of that number, with parameters where it has some.
 ActivationSpec spec_of(int kind) {
-  const auto activation = static_cast<Activation>(kind);
-  switch (activation) {
-    case Activation::kClip:
-      return {activation, -0.75f, 1.5f};
-    case Activation::kLeakyRelu:
-      return {activation, 0.125f, 0};
-    case Activation::kElu:
-      return {activation, 1.25f, 0};
-    case Activation::kHardSigmoid:
-      return {activation, 0.2f, 0.5f};
-    default:
-      return {activation, 0, 0};
-  }
+  constexpr float kParameters[kActivations][2] = {{}, {}, {-0.75f, 1.5f}, {0.125f}, {1.25f},
+                                                  {}, {}, {0.2f, 0.5f}};
+  return {static_cast<Activation>(kind), kParameters[kind][0], kParameters[kind][1]};
 }
 
 std::vector<Isa> available_isas() {
@@ -88,14 +79,7 @@ std::vector<Isa> available_isas() {
 }
 
 std::string isa_name(Isa isa) {
-  switch (isa) {
-    case Isa::kAvx2:
-      return "avx2";
-    case Isa::kAvx512:
-      return "avx512";
-    default:
-      return "portable";
-  }
+  return isa == Isa::kAvx512 ? "avx512" : isa == Isa::kAvx2 ? "avx2" : "portable";
 }
 
 // Seeded operands and dimensions.

@@ -15,9 +15,9 @@
 namespace intarsia::converter {
 namespace {
 
-bool is_float(DataType type) {
-  return type == DataType::kFloat || type == DataType::kDouble || type == DataType::kFloat16 ||
-         type == DataType::kBfloat16;
+/// Types whose kernels have fused activations.
+bool has_activations(DataType type) {
+  return type == DataType::kFloat || type == DataType::kFloat16 || type == DataType::kBfloat16;
 }
 
 /// The only node that reads `value`, if it stands in the same graph.
@@ -226,7 +226,7 @@ std::optional<ActivationSpec> activation_of_node(const Node& node) {
 
 bool attach_activation(Node& node) {
   const std::optional<Epilogue> epilogue = epilogue_of(node);
-  if (!epilogue || *epilogue->activation != 0 || !is_float(node.outputs[0]->type)) return false;
+  if (!epilogue || *epilogue->activation != 0 || !has_activations(node.outputs[0]->type)) return false;
   Node* next = only_reader(node.outputs[0]);
   if (next == nullptr || next->input(0) != node.outputs[0]) return false;
   const std::optional<ActivationSpec> spec = activation_of_node(*next);
@@ -256,7 +256,7 @@ bool attach_residual(Node& node) {
     return false;
   Value* other = sum->inputs[0] == result ? sum->inputs[1] : sum->inputs[0];
   if (other == result || other->constant || other->type != result->type) return false;
-  if (!is_float(result->type) || !same_extents(*other, *result)) return false;
+  if (!same_extents(*other, *result)) return false;
   node.set_input(3, other);
   absorb(node, *sum);
   return true;

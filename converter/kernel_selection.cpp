@@ -183,7 +183,7 @@ std::vector<int64_t> planned_extents(const Value& value) {
     const definitions::Dim& extent = (*value.shape)[axis];
     const int64_t upper = extent.upper();
     if (upper > INT32_MAX) {
-      throw Error(
+      throw UnboundedError(
           Problem{value.name, "",
                   fmt::format("extent {} of axis {} has no bound", extent.to_string(), axis),
                   fmt::format("declare it with --bound {}=EXTENTS", value.name)});

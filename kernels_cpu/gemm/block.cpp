@@ -105,16 +105,10 @@ void run_block(const Block& s) {
         t.bias = first && s.bias ? s.bias + n0 : nullptr;
         const float* initial = first ? s.residual : s.c;
         t.residual_pitch = first ? s.residual_pitch : s.c_pitch;
-        // Each tile fetches an equal share of the next pass's panels, one panel after the other.
         const int64_t pass = t.taps * t.k;
         const float* next = t.b + pass * kPanel + (last ? (family.panels - 1) * panel_pitch : 0);
-        const int64_t sharers = max(tiles / family.panels, 1);
-        const int64_t share = ceil_div(pass, sharers);
-        const int64_t stops = max(t.taps * ceil_div(t.k, kTileSteps), 1);
         for (int64_t i = 0, m0 = 0; i < tiles; ++i) {
-          const bool fetch = tiles > 1 && i / sharers < family.panels;
-          t.prefetch = next + i / sharers * panel_pitch + i % sharers * share * kPanel;
-          t.prefetch_lines = fetch ? ceil_div(share, stops) : 0;
+          t.prefetch = i < family.panels ? next + i * panel_pitch : t.b;
           const int64_t m1 = s.m * (i + 1) / tiles;
           t.rows = s.rows + tap * s.row_pitch + m0;
           t.c = s.c + m0 * s.c_pitch + n0;

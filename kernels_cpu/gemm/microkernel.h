@@ -23,20 +23,16 @@ inline constexpr int kPanel = 16;
 /// The most rows that a tile of any instruction set has.
 inline constexpr int kMaxTileRows = 16;
 
-/// Steps along a row between which a tile prefetches.
-inline constexpr int64_t kTileSteps = 16;
-
 /// Operands of one tile. Pitches and offsets count floats (row_pitch: pointers).
 struct Tile {
   const float* const* rows;  ///< Row r of tap t is rows[t * row_pitch + r] + row_offset.
   int64_t row_pitch;
   int64_t row_offset;
   int64_t taps;
-  int64_t k;               ///< Length of a row, for each tap; at least 1.
-  const float* b;          ///< First panel, at the first tap.
-  const float* prefetch;   ///< Lines from here on are fetched into the second cache level,
-  int64_t prefetch_lines;  ///< so many for every kTileSteps steps along a row.
-  int64_t b_panel_pitch;   ///< From a panel to the next.
+  int64_t k;              ///< Length of a row, for each tap; at least 1.
+  const float* b;         ///< First panel, at the first tap.
+  const float* prefetch;  ///< taps * k lines from here on are fetched into the second cache level.
+  int64_t b_panel_pitch;  ///< From a panel to the next.
   float* c;
   int64_t c_pitch;
   int64_t n;              ///< Valid columns, more than 16 * (panels - 1) of the kernel.

@@ -58,30 +58,25 @@ void tile(const Tile& t) {
 
   const float* b = t.b;
   const int64_t panel = t.b_panel_pitch;
-  const float* prefetch = t.prefetch;
+  const int64_t ahead = t.prefetch - t.b;
   const float* const* rows = t.rows;
   for (int64_t tap = t.taps; tap > 0; --tap, rows += t.row_pitch) {
     // Rows are indexed from their end, so that the index also counts: one register less.
     const float* a[R];
     INTARSIA_UNROLL
     for (int r = 0; r < R; ++r) a[r] = rows[r] + t.row_offset + t.k;
-    for (int64_t k = -t.k; k != 0;) {
-      for (int64_t line = t.prefetch_lines; line > 0; --line, prefetch += kPanel) {
-        __builtin_prefetch(prefetch, 0, 2);
+    for (int64_t k = -t.k; k != 0; ++k, b += kPanel) {
+      if constexpr (R >= 4 && P <= 2) __builtin_prefetch(b + ahead, 0, 2);
+      F bv[kVectors];
+      INTARSIA_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        bv[v] = Vec::load(b + (v / kParts) * panel + (v % kParts) * kWidth);
       }
-      const int64_t stop = k + kTileSteps < 0 ? k + kTileSteps : 0;
-      for (; k != stop; ++k, b += kPanel) {
-        F bv[kVectors];
+      INTARSIA_UNROLL
+      for (int r = 0; r < R; ++r) {
+        const F av = VecMath<Vec>::splat(a[r][k]);
         INTARSIA_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          bv[v] = Vec::load(b + (v / kParts) * panel + (v % kParts) * kWidth);
-        }
-        INTARSIA_UNROLL
-        for (int r = 0; r < R; ++r) {
-          const F av = VecMath<Vec>::splat(a[r][k]);
-          INTARSIA_UNROLL
-          for (int v = 0; v < kVectors; ++v) acc[r][v] += av * bv[v];
-        }
+        for (int v = 0; v < kVectors; ++v) acc[r][v] += av * bv[v];
       }
     }
   }

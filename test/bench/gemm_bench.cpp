@@ -160,6 +160,7 @@ void bench_tiles(Bench& bench) {
       t.taps = 1;
       t.k = kK;
       t.b = aligned(b);
+      t.prefetch = t.b;
       t.b_panel_pitch = kK * kPanel;
       t.c = aligned(c);
       t.c_pitch = n;

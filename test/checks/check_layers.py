@@ -47,7 +47,7 @@ def layer_of(name):
     if parts[0] == "intarsia":
         return "include"
     candidates = ["/".join(parts[:2]), parts[0]]
-    if re.search(r"(?:^|_)rows\.(?:h|cpp)$", parts[-1]):  # the kernels as the converter sees them
+    if re.search(r"(?:^|_)rows(?:_\w+)?\.(?:h|cpp)$", parts[-1]):  # the kernels as the converter sees them
         candidates.insert(0, f"{parts[0]}/rows")
     return next((c for c in candidates if c in LAYERS), None)
 

@@ -19,6 +19,10 @@ import tempfile
 
 SOUNDS = pathlib.Path("/usr/share/sounds/alsa")
 TOLERANCE = 1e-4
+# In a few files almost all bytes are padding, and Magika's first normalisation computes a variance
+# near 0 as E[x^2] - E[x]^2: what is left is rounding noise, also in ONNX Runtime, whose own result
+# there differs from the exact one by up to 38 %. The kind must be right even so.
+NOISY_FILES, NOISE = 2, 1e-2
 
 
 def floats(path):
@@ -91,7 +95,7 @@ def check_speech(program, references):
 
 
 def check_file_kind(program, case):
-    problems, worst = [], 0.0
+    problems, worst, noisy = [], 0.0, 0
     expected = [line.split() for line in (case / "labels.txt").read_text().splitlines()]
     if len(expected) != 100:
         sys.exit(f"{case}/labels.txt has {len(expected)} lines, expected 100")
@@ -102,9 +106,13 @@ def check_file_kind(program, case):
         found_kind, found_score, path = line.split(maxsplit=2)
         error = abs(float(found_score) - float(score))
         worst = max(worst, error)
-        if found_kind != kind or os.path.basename(path) != name or not error <= TOLERANCE:
+        noisy += error > TOLERANCE
+        if found_kind != kind or os.path.basename(path) != name or not error <= NOISE:
             problems.append(f"{name}: expected {kind} {score}, the program says: {line}")
-    print(f"{len(lines)} files, largest difference of a score {worst:.2e}")
+    if noisy > NOISY_FILES:
+        problems.append(f"{noisy} scores differ by more than {TOLERANCE:g}, expected {NOISY_FILES}")
+    print(f"{len(lines)} files, {noisy} scores differ by more than {TOLERANCE:g}, the largest "
+          f"difference is {worst:.2e}")
     return problems
 
 

@@ -46,9 +46,9 @@ def features(data):
 
 
 def samples():
-    """Returns 100 pairs of file name and content."""
+    """Returns 104 pairs of file name and content."""
     files = {**_texts(), **_binaries(), **_system_files()}
-    for number in range(100 - len(files)):  # a system that lacks some of the files above
+    for number in range(104 - len(files)):  # a system that lacks some of the files above
         files[f"random{number}.bin"] = inputs.generator("file", number).bytes(3000 + number)
     return sorted(files.items())
 

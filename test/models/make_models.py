@@ -135,6 +135,36 @@ def make_silero(writer, folder, selected):
             writer.write(case, model, recorded(model, 8000, 256) + recorded(model, 16000, 256))
 
 
+def conditioning(model, feeds):
+    """How far ONNX Runtime's own answers move if weights change in their last place.
+
+    Magika normalises by variances that it computes as mean(x^2) - mean(x)^2: for input that is
+    nearly constant the difference cancels, and any order of summation gives another answer.
+    """
+    import numpy
+    import onnx
+
+    proto = onnx.load_from_string(model)
+    worst = numpy.zeros(len(feeds))
+    exact = cases.session(model)
+    for trial in range(3):
+        moved = onnx.ModelProto()
+        moved.CopyFrom(proto)
+        random = numpy.random.default_rng(trial)
+        for tensor in moved.graph.initializer:
+            if tensor.data_type != onnx.TensorProto.FLOAT:
+                continue
+            array = onnx.numpy_helper.to_array(tensor)
+            noise = random.uniform(-1, 1, array.shape) * numpy.finfo(numpy.float32).eps
+            array = (array * (1 + noise)).astype(numpy.float32)
+            tensor.CopyFrom(onnx.numpy_helper.from_array(array, tensor.name))
+        session = cases.session(moved.SerializeToString())
+        for index, feed in enumerate(feeds):
+            change = numpy.abs(session.run(None, feed)[0] - exact.run(None, feed)[0]).max()
+            worst[index] = max(worst[index], change)
+    return worst
+
+
 def make_magika(writer, model, selected):
     """One data set for each of 100 files of differing kinds."""
     if not (selected("magika") and writer.wanted("magika")):
@@ -145,6 +175,13 @@ def make_magika(writer, model, selected):
 
     samples = file_samples.samples()
     feeds = [{"bytes": file_samples.features(data)[None]} for _, data in samples]
+    worst = conditioning(model.joinpath("model.onnx").read_bytes(), feeds)
+    stable = [index for index in range(len(samples)) if worst[index] < 2e-5][:100]
+    for (name, _), change in zip(samples, worst):
+        if change >= 2e-5:
+            print(f"    {name} is left out: its answer moves by {change:.1e}")
+    samples = [samples[index] for index in stable]
+    feeds = [feeds[index] for index in stable]
     if len({feed["bytes"].tobytes() for feed in feeds}) != 100:
         raise SystemExit(f"make_models: magika: {len(feeds)} files, expected 100 that differ")
     results = writer.write("magika", model.joinpath("model.onnx").read_bytes(), feeds)

@@ -7,7 +7,7 @@ target_compile_options(intarsia_settings INTERFACE
   -ffunction-sections -fdata-sections -fno-math-errno -ffp-contract=off
   "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=")
 if(INTARSIA_DEVELOPER)
-  target_compile_options(intarsia_settings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Werror)
+  target_compile_options(intarsia_settings INTERFACE -Wall -Wextra -Wpedantic -Werror)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # GCC 12 sees overlaps in std::string concatenation that cannot be (its bug 105651).
     target_compile_options(intarsia_settings INTERFACE -Wno-restrict)

@@ -37,7 +37,7 @@ bash "$root/examples/fetch_models.sh" $example
 
 step "3/4 Converter, model and program"
 (
-  cd "$root"
+  cd "$root" && mkdir -p build
   cmake --preset release -DINTARSIA_BUILD_EXAMPLES=ON >build/configure.log ||
     die "cmake failed, the reason is above and in build/configure.log"
   cmake --build --preset release --target $example || die "the build failed, the reason is above"

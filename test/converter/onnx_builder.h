@@ -3,6 +3,8 @@
 // Tiny ONNX models for tests, built message by message.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstring>
 #include <initializer_list>
 #include <string>
@@ -126,6 +128,12 @@ class OnnxBuilder {
 
   onnx::ModelProto model;
 };
+
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+#define EXPECT_CONTAINS(text, part) \
+  EXPECT_TRUE(contains(text, part)) << "text: " << (text) << "\npart: " << (part)
 
 /// The first node of that type, in the main graph.
 inline Node* find_node(const Model& model, std::string_view type) {

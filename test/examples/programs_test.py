@@ -19,10 +19,6 @@ import tempfile
 
 SOUNDS = pathlib.Path("/usr/share/sounds/alsa")
 TOLERANCE = 1e-4
-# In a few files almost all bytes are padding, and Magika's first normalisation computes a variance
-# near 0 as E[x^2] - E[x]^2: what is left is rounding noise, also in ONNX Runtime, whose own result
-# there differs from the exact one by up to 38 %. The kind must be right even so.
-NOISY_FILES, NOISE = 2, 1e-2
 
 
 def floats(path):
@@ -95,7 +91,7 @@ def check_speech(program, references):
 
 
 def check_file_kind(program, case):
-    problems, worst, noisy = [], 0.0, 0
+    problems, worst = [], 0.0
     expected = [line.split() for line in (case / "labels.txt").read_text().splitlines()]
     if len(expected) != 100:
         sys.exit(f"{case}/labels.txt has {len(expected)} lines, expected 100")
@@ -106,13 +102,9 @@ def check_file_kind(program, case):
         found_kind, found_score, path = line.split(maxsplit=2)
         error = abs(float(found_score) - float(score))
         worst = max(worst, error)
-        noisy += error > TOLERANCE
-        if found_kind != kind or os.path.basename(path) != name or not error <= NOISE:
+        if found_kind != kind or os.path.basename(path) != name or not error <= TOLERANCE:
             problems.append(f"{name}: expected {kind} {score}, the program says: {line}")
-    if noisy > NOISY_FILES:
-        problems.append(f"{noisy} scores differ by more than {TOLERANCE:g}, expected {NOISY_FILES}")
-    print(f"{len(lines)} files, {noisy} scores differ by more than {TOLERANCE:g}, the largest "
-          f"difference is {worst:.2e}")
+    print(f"{len(lines)} files, largest difference of a score {worst:.2e}")
     return problems
 
 

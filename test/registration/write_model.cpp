@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes a small ONNX model for the programs of test/registration and test/budget.
+//
+//   write_model several FILE    nodes of several operators: packed, fused, pointwise, moving
+//   write_model single FILE     one node, y = -x with one element
+#include <cstdio>
+#include <fstream>
+
+#include "test/converter/onnx_builder.h"
+
+namespace {
+
+using intarsia::converter::OnnxBuilder;
+
+OnnxBuilder several() {
+  OnnxBuilder model;
+  model.input("x", {2, 3});
+  model.output("y");
+  model.output("z");
+  model.floats("w", {3, 4}, {1, 0, 0, -1, 0, 1, 0, -1, 0, 0, 1, -1});
+  model.floats("b", {4}, {0.5f, -0.5f, 0, 1});
+  model.node("Gemm", {"x", "w", "b"}, {"h"});
+  model.node("Relu", {"h"}, {"r"});
+  model.node("Softmax", {"r"}, {"s"});
+  OnnxBuilder::set(model.node("Transpose", {"s"}, {"t"}), "perm", std::vector<int64_t>{1, 0});
+  model.node("Abs", {"t"}, {"y"});
+  model.node("Add", {"s", "b"}, {"z"});
+  return model;
+}
+
+OnnxBuilder single() {
+  OnnxBuilder model;
+  model.input("x", {1, 1});
+  model.output("y");
+  model.node("Neg", {"x"}, {"y"});
+  return model;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string name = argc == 3 ? argv[1] : "";
+  if (name != "several" && name != "single") {
+    std::fputs("usage: write_model several|single FILE\n", stderr);
+    return 2;
+  }
+  const std::string bytes = (name == "several" ? several() : single()).bytes();
+  std::ofstream file(argv[2], std::ios::binary);
+  if (!file.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush()) {
+    std::fprintf(stderr, "write_model: cannot write %s\n", argv[2]);
+    return 1;
+  }
+  return 0;
+}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels_cpu/compress.h"
 
-#include "core/operators/movement.h"
+#include "core/operators/selection.h"
 #include "kernels_cpu/movement_check.h"
 #include "kernels_cpu/strided_copy.h"
 #include "kernels_cpu/width_instances.h"
@@ -12,9 +12,8 @@ template <class T>
 Status Compress<T>::check(const KernelContext& context) {
   constexpr KernelType kType = kernel_type_of<T>;
   if (Status s = check_attributes_present<CompressAttributes>(context); !s) return s;
-  if (Status s = check_operand_types(context, {.inputs = {kType, DataType::kBool},
-                                               .required_inputs = 2,
-                                               .outputs = {kType}});
+  if (Status s = check_operand_types(
+          context, {.inputs = {kType, DataType::kBool}, .required_inputs = 2, .outputs = {kType}});
       !s) {
     return s;
   }
@@ -46,7 +45,8 @@ Status Compress<T>::run(const KernelContext& context) {
   const int64_t extent = flat ? x.count() : x.extents[axis];
   const int64_t inner = flat ? 1 : span_count(x, axis + 1, x.rank);
   const auto* condition = context.input(1).as<const uint8_t>();
-  const int64_t length = context.input(1).extents[0] < extent ? context.input(1).extents[0] : extent;
+  const int64_t length =
+      context.input(1).extents[0] < extent ? context.input(1).extents[0] : extent;
   int32_t selected = 0;
   for (int64_t i = 0; i < length; ++i) selected += condition[i] != 0 ? 1 : 0;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Concat: inputs of equal rank, joined along one axis. T is a Width; elements are copied as bytes, on the
-// caller's threads. The output overlaps no input. https://onnx.ai/onnx/operators/onnx__Concat.html
+// Concat: inputs of equal rank, joined along one axis. T is a Width; elements are copied as bytes,
+// on the caller's threads. The output overlaps no input.
+// https://onnx.ai/onnx/operators/onnx__Concat.html
 #pragma once
 
 #include "kernels_cpu/kernel_types.h"

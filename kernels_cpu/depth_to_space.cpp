@@ -9,8 +9,8 @@
 namespace intarsia::cpu {
 namespace {
 
-/// Both operators pair a deep tensor [N, blocks * C, H, W] with a wide one [N, C, H * b, W * b]. The
-/// axes are added in the order of the output, which is the wide tensor if `widen`.
+/// Both operators pair a deep tensor [N, blocks * C, H, W] with a wide one [N, C, H * b, W * b].
+/// The axes are added in the order of the output, which is the wide tensor if `widen`.
 template <class E>
 void copy_blocks(const KernelContext& context, bool widen) {
   const auto& a = context.attributes<BlockAttributes>();
@@ -20,8 +20,8 @@ void copy_blocks(const KernelContext& context, bool widen) {
   const int64_t h = deep.extents[2], w = deep.extents[3];
   const int64_t plane = h * w, row = w * b;  // of the deep and of the wide tensor
   const bool dcr = a.mode == BlockAttributes::kDcr;
-  const int64_t deep_c = dcr ? plane : plane * b * b;      // from one channel to the next
-  const int64_t deep_j = dcr ? plane * c : plane;          // one column further in the block
+  const int64_t deep_c = dcr ? plane : plane * b * b;  // from one channel to the next
+  const int64_t deep_j = dcr ? plane * c : plane;      // one column further in the block
   struct Axis {
     int64_t extent, wide, deep;
   };

@@ -12,9 +12,8 @@ namespace intarsia::cpu {
 template <class T, class I>
 Status Gather<T, I>::check(const KernelContext& context) {
   constexpr KernelType kType = kernel_type_of<T>;
-  return check_operands<ops::Gather>(context, {.inputs = {kType, kernel_type_of<I>},
-                                               .required_inputs = 2,
-                                               .outputs = {kType}});
+  return check_operands<ops::Gather>(
+      context, {.inputs = {kType, kernel_type_of<I>}, .required_inputs = 2, .outputs = {kType}});
 }
 
 template <class T, class I>
@@ -52,9 +51,8 @@ Status Gather<T, I>::run(const KernelContext& context) {
 template <class T, class I>
 Status GatherElements<T, I>::check(const KernelContext& context) {
   constexpr KernelType kType = kernel_type_of<T>;
-  return check_operands<ops::GatherElements>(context, {.inputs = {kType, kernel_type_of<I>},
-                                                       .required_inputs = 2,
-                                                       .outputs = {kType}});
+  return check_operands<ops::GatherElements>(
+      context, {.inputs = {kType, kernel_type_of<I>}, .required_inputs = 2, .outputs = {kType}});
 }
 
 template <class T, class I>
@@ -99,9 +97,8 @@ Status GatherElements<T, I>::run(const KernelContext& context) {
 template <class T>
 Status GatherND<T>::check(const KernelContext& context) {
   constexpr KernelType kType = kernel_type_of<T>;
-  return check_operands<ops::GatherND>(context, {.inputs = {kType, DataType::kInt64},
-                                                 .required_inputs = 2,
-                                                 .outputs = {kType}});
+  return check_operands<ops::GatherND>(
+      context, {.inputs = {kType, DataType::kInt64}, .required_inputs = 2, .outputs = {kType}});
 }
 
 template <class T>
@@ -118,7 +115,8 @@ Status GatherND<T>::run(const KernelContext& context) {
   const auto* index = indices.as<const int64_t>();
   for (int i = 0; i < tuple; ++i) {
     const int64_t extent = x.extents[batch + i];
-    if (Status s = check_indices(context, index + i, tuples, tuple, extent, batch + i); !s) return s;
+    if (Status s = check_indices(context, index + i, tuples, tuple, extent, batch + i); !s)
+      return s;
   }
   const E* in = x.as<const E>();
   E* out = context.output(0).as<E>();

@@ -7,7 +7,8 @@
 
 namespace intarsia::cpu {
 
-/// Fails with kIndexOutOfRange unless indices[0], indices[stride], ... (`count` of them) lie in range.
+/// Fails with kIndexOutOfRange unless indices[0], indices[stride], ... (`count` of them) lie in
+/// range.
 template <class I>
 Status check_indices(const KernelContext& context, const I* indices, int64_t count, int64_t stride,
                      int64_t extent, int axis) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels_cpu/non_max_suppression.h"
 
-#include "core/operators/movement.h"
+#include "core/operators/selection.h"
 #include "kernels_cpu/index_heap.h"
 #include "kernels_cpu/movement_check.h"
 
@@ -13,8 +13,12 @@ struct Box {
   float area() const { return (y2 - y1) * (x2 - x1); }
 };
 
-float larger(float a, float b) { return a < b ? b : a; }
-float smaller(float a, float b) { return b < a ? b : a; }
+float larger(float a, float b) {
+  return a < b ? b : a;
+}
+float smaller(float a, float b) {
+  return b < a ? b : a;
+}
 
 Box read_box(const float* b, bool center) {
   if (center) {

@@ -2,8 +2,8 @@
 //
 // NonMaxSuppression: for each batch and class the boxes in descending order of score (of equal ones
 // the first), without those that score no more than score_threshold and those whose overlap with a
-// box already selected (intersection over union) exceeds iou_threshold. The output is resized to what
-// was selected. https://onnx.ai/onnx/operators/onnx__NonMaxSuppression.html
+// box already selected (intersection over union) exceeds iou_threshold. The output is resized to
+// what was selected. https://onnx.ai/onnx/operators/onnx__NonMaxSuppression.html
 #pragma once
 
 #include "kernels_cpu/kernel_types.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // NonZero: the coordinates of the elements that are not 0, one column each, in row-major order; NaN
-// is not 0. The output is resized to what was found. https://onnx.ai/onnx/operators/onnx__NonZero.html
+// is not 0. The output is resized to what was found.
+// https://onnx.ai/onnx/operators/onnx__NonZero.html
 #pragma once
 
 #include "kernels_cpu/kernel_types.h"

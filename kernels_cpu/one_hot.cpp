@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels_cpu/one_hot.h"
 
-#include "core/operators/movement.h"
+#include "core/operators/selection.h"
 #include "kernels_cpu/math/element.h"
 #include "kernels_cpu/movement_check.h"
 #include "kernels_cpu/strided_copy.h"
@@ -42,19 +42,32 @@ struct Marks {
   }
   void set_any(const TensorView& indices) const {
     switch (indices.type) {
-      case DataType::kFloat: return set<float>(indices);
-      case DataType::kDouble: return set<double>(indices);
-      case DataType::kFloat16: return set<Float16>(indices);
-      case DataType::kBfloat16: return set<BFloat16>(indices);
-      case DataType::kInt8: return set<int8_t>(indices);
-      case DataType::kInt16: return set<int16_t>(indices);
-      case DataType::kInt32: return set<int32_t>(indices);
-      case DataType::kInt64: return set<int64_t>(indices);
-      case DataType::kUint8: return set<uint8_t>(indices);
-      case DataType::kUint16: return set<uint16_t>(indices);
-      case DataType::kUint32: return set<uint32_t>(indices);
-      case DataType::kUint64: return set<uint64_t>(indices);
-      default: return;
+      case DataType::kFloat:
+        return set<float>(indices);
+      case DataType::kDouble:
+        return set<double>(indices);
+      case DataType::kFloat16:
+        return set<Float16>(indices);
+      case DataType::kBfloat16:
+        return set<BFloat16>(indices);
+      case DataType::kInt8:
+        return set<int8_t>(indices);
+      case DataType::kInt16:
+        return set<int16_t>(indices);
+      case DataType::kInt32:
+        return set<int32_t>(indices);
+      case DataType::kInt64:
+        return set<int64_t>(indices);
+      case DataType::kUint8:
+        return set<uint8_t>(indices);
+      case DataType::kUint16:
+        return set<uint16_t>(indices);
+      case DataType::kUint32:
+        return set<uint32_t>(indices);
+      case DataType::kUint64:
+        return set<uint64_t>(indices);
+      default:
+        return;
     }
   }
 };
@@ -72,8 +85,10 @@ bool is_number(DataType type) {
     case DataType::kUint8:
     case DataType::kUint16:
     case DataType::kUint32:
-    case DataType::kUint64: return true;
-    default: return false;
+    case DataType::kUint64:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -89,10 +104,10 @@ Status OneHot<T>::check(const KernelContext& context) {
                           static_cast<int64_t>(context.input(i).type), i);
     }
   }
-  return check_operand_types(
-      context, {.inputs = {context.input(0).type, context.input(1).type, kType},
-                .required_inputs = 3,
-                .outputs = {kType}});
+  return check_operand_types(context,
+                             {.inputs = {context.input(0).type, context.input(1).type, kType},
+                              .required_inputs = 3,
+                              .outputs = {kType}});
 }
 
 template <class T>

@@ -103,10 +103,9 @@ Status Pad<T>::check(const KernelContext& context) {
     return context.fail(Code::kWrongExtent, "elements of constant_value", 1, value.count(), 2);
   }
   return check_operand_types(
-      context,
-      {.inputs = {kType, DataType::kInt64, kType, index_type(context.input(3))},
-       .required_inputs = 2,
-       .outputs = {kType}});
+      context, {.inputs = {kType, DataType::kInt64, kType, index_type(context.input(3))},
+                .required_inputs = 2,
+                .outputs = {kType}});
 }
 
 template <class T>
@@ -145,9 +144,8 @@ Status Pad<T>::run(const KernelContext& context) {
     ++axis;
   }
   const int64_t bytes = span_count(y, axis + 1, y.rank) * static_cast<int64_t>(sizeof(E));
-  for_items(context, y.extents[axis], bytes, [&](int64_t begin, int64_t end) {
-    padding.fill_range(axis, out, in, begin, end);
-  });
+  for_items(context, y.extents[axis], bytes,
+            [&](int64_t begin, int64_t end) { padding.fill_range(axis, out, in, begin, end); });
   return {};
 }
 

@@ -14,8 +14,7 @@ namespace {
 
 /// What weights and sums are kept in.
 template <class T>
-using Real = std::conditional_t<std::is_same_v<T, double> || std::is_integral_v<T>,
-                                double, float>;
+using Real = std::conditional_t<std::is_same_v<T, double> || std::is_integral_v<T>, double, float>;
 
 template <class T>
 T store_real(Real<T> value) {
@@ -27,7 +26,9 @@ T store_real(Real<T> value) {
 }
 
 /// Elements of the scratch row if `last` is the innermost resized axis.
-int64_t row_elements(const TensorView& x, int last) { return span_count(x, last, x.rank); }
+int64_t row_elements(const TensorView& x, int last) {
+  return span_count(x, last, x.rank);
+}
 
 template <class T>
 class Interpolation {
@@ -148,9 +149,11 @@ class Interpolation {
   /// scratch = weight * in, or scratch += weight * in.
   static void add_row(V* scratch, const T* in, V weight, int64_t count, bool first) {
     if (first) {
-      for (int64_t i = 0; i < count; ++i) scratch[i] = weight * static_cast<V>(Element<T>::load(in[i]));
+      for (int64_t i = 0; i < count; ++i)
+        scratch[i] = weight * static_cast<V>(Element<T>::load(in[i]));
     } else {
-      for (int64_t i = 0; i < count; ++i) scratch[i] += weight * static_cast<V>(Element<T>::load(in[i]));
+      for (int64_t i = 0; i < count; ++i)
+        scratch[i] += weight * static_cast<V>(Element<T>::load(in[i]));
     }
   }
 

@@ -11,8 +11,7 @@ namespace intarsia::cpu {
 template <class T>
 bool ResizeNearest<T>::supports(const KernelContext& context) {
   const auto& a = context.attributes<ResizeAttributes>();
-  return a.mode == ResizeAttributes::kNearest &&
-         a.coordinates != ResizeAttributes::kCropAndResize;
+  return a.mode == ResizeAttributes::kNearest && a.coordinates != ResizeAttributes::kCropAndResize;
 }
 
 template <class T>

@@ -18,15 +18,20 @@ double coordinate(const A& a, const ResizeAxis& axis, int64_t j) {
   switch (a.coordinates) {
     case A::kHalfPixelSymmetric:
       return in / 2 * (1 - static_cast<double>(axis.out) / out) + half_pixel;
-    case A::kPytorchHalfPixel: return out == 1 ? -0.5 : half_pixel;
-    case A::kAlignCorners: return out == 1 ? 0 : x * (in - 1) / (out - 1);
-    case A::kAsymmetric: return x / axis.scale;
-    case A::kTfHalfPixelForNn: return (x + 0.5) / axis.scale;
+    case A::kPytorchHalfPixel:
+      return out == 1 ? -0.5 : half_pixel;
+    case A::kAlignCorners:
+      return out == 1 ? 0 : x * (in - 1) / (out - 1);
+    case A::kAsymmetric:
+      return x / axis.scale;
+    case A::kTfHalfPixelForNn:
+      return (x + 0.5) / axis.scale;
     case A::kCropAndResize: {
       const double width = (axis.roi_end - axis.roi_start) * (in - 1);
       return axis.roi_start * (in - 1) + (out == 1 ? width / 2 : x * width / (out - 1));
     }
-    default: return half_pixel;
+    default:
+      return half_pixel;
   }
 }
 
@@ -95,8 +100,8 @@ void read_resize_axes(const KernelContext& context, ResizeAxis (&axes)[kMaxRank]
   const bool by_scale = Rule::given(values, Rule::kScales);
   const bool common = !by_scale && a.policy != A::kStretch;
   const double scale = common ? Rule::common_scale(values, a, count) : 1.0;
-  const bool has_roi = context.input(Rule::kRoi).present() &&
-                       context.input(Rule::kRoi).count() == 2 * count;
+  const bool has_roi =
+      context.input(Rule::kRoi).present() && context.input(Rule::kRoi).count() == 2 * count;
   for (int i = 0; i < count; ++i) {
     ResizeAxis& axis = axes[Rule::axis_of(a, x.rank, i)];
     axis.listed = true;
@@ -188,10 +193,17 @@ int64_t resize_nearest(const A& a, const ResizeAxis& axis, int64_t j) {
   const double below = std::floor(x);
   bool up = false;
   switch (a.nearest_mode) {
-    case A::kPreferFloor: up = x - below > 0.5; break;
-    case A::kPreferCeil: up = x - below >= 0.5; break;
-    case A::kCeil: up = x > below; break;
-    default: break;
+    case A::kPreferFloor:
+      up = x - below > 0.5;
+      break;
+    case A::kPreferCeil:
+      up = x - below >= 0.5;
+      break;
+    case A::kCeil:
+      up = x > below;
+      break;
+    default:
+      break;
   }
   return clamp_index(up ? below + 1 : below, axis.in);
 }

@@ -12,8 +12,7 @@ template <class T>
 Status ReverseSequence<T>::check(const KernelContext& context) {
   constexpr KernelType kType = kernel_type_of<T>;
   return check_operands<ops::ReverseSequence>(
-      context,
-      {.inputs = {kType, DataType::kInt64}, .required_inputs = 2, .outputs = {kType}});
+      context, {.inputs = {kType, DataType::kInt64}, .required_inputs = 2, .outputs = {kType}});
 }
 
 template <class T>

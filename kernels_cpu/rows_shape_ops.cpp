@@ -32,7 +32,8 @@ void add_shape_ops_rows(KernelRows& rows) {
   add<EyeLike, float, double, Float16, BFloat16, bool, int8_t, uint8_t, int16_t, uint16_t, int32_t,
       uint32_t, int64_t, uint64_t>(rows, "EyeLike", kFill);
   add<Expand, Width<8>, Width<16>, Width<32>, Width<64>, Width<128>>(rows, "Expand", kExpand);
-  add<TileTensor, Width<8>, Width<16>, Width<32>, Width<64>, Width<128>>(rows, "TileTensor", kExpand);
+  add<TileTensor, Width<8>, Width<16>, Width<32>, Width<64>, Width<128>>(rows, "TileTensor",
+                                                                         kExpand);
 }
 
 }  // namespace intarsia::cpu

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators that write at indices (negative ones count from the back); the rest of the output is the
-// input's:
+// Operators that write at indices (negative ones count from the back); the rest of the output is
+// the input's:
 //   ScatterElements   y[p with the coordinate of the axis replaced by indices[p]] = updates[p]
 //   ScatterND         y[indices[j..., :], i...] = updates[j..., i...]
 // Updates are made one after the other, so that of two at one position the last one counts. With a
-// reduction the element becomes its sum with the update, or product, maximum, minimum: integers wrap
-// around, NaN prevails. The plain kernels take a Width, the `...Reduce` ones an element type. The
-// output may be input 0. An index out of range is reported before anything is written.
+// reduction the element becomes its sum with the update, or product, maximum, minimum: integers
+// wrap around, NaN prevails. The plain kernels take a Width, the `...Reduce` ones an element type.
+// The output may be input 0. An index out of range is reported before anything is written.
 // https://onnx.ai/onnx/operators/onnx__ScatterElements.html and onnx__ScatterND.html
 #pragma once
 
@@ -25,8 +25,7 @@ struct ScatterElements {
 
 template <class T, class I>
 struct ScatterElementsReduce {
-  static constexpr KernelId id{"ScatterElements", "reduce",
-                               {kernel_type_of<T>, kernel_type_of<I>}};
+  static constexpr KernelId id{"ScatterElements", "reduce", {kernel_type_of<T>, kernel_type_of<I>}};
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
 };

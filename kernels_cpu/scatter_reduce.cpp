@@ -10,11 +10,16 @@ namespace {
 template <class V>
 V combine(ScatterReduction reduction, V a, V b) {
   switch (reduction) {
-    case ScatterReduction::kAdd: return add_wrapped(a, b);
-    case ScatterReduction::kMul: return multiply_wrapped(a, b);
-    case ScatterReduction::kMax: return b > a || b != b ? b : a;
-    case ScatterReduction::kMin: return b < a || b != b ? b : a;
-    case ScatterReduction::kNone: break;
+    case ScatterReduction::kAdd:
+      return add_wrapped(a, b);
+    case ScatterReduction::kMul:
+      return multiply_wrapped(a, b);
+    case ScatterReduction::kMax:
+      return b > a || b != b ? b : a;
+    case ScatterReduction::kMin:
+      return b < a || b != b ? b : a;
+    case ScatterReduction::kNone:
+      break;
   }
   return b;
 }
@@ -37,15 +42,14 @@ template <class T, class I>
 Status ScatterElementsReduce<T, I>::check(const KernelContext& context) {
   constexpr KernelType kType = kernel_type_of<T>;
   return check_operands<ops::ScatterElements>(
-      context, {.inputs = {kType, kernel_type_of<I>, kType}, .required_inputs = 3,
-                .outputs = {kType}});
+      context,
+      {.inputs = {kType, kernel_type_of<I>, kType}, .required_inputs = 3, .outputs = {kType}});
 }
 
 template <class T, class I>
 Status ScatterElementsReduce<T, I>::run(const KernelContext& context) {
   const auto reduction = context.attributes<ScatterElementsAttributes>().reduction;
-  return scatter_elements<I, T>(context,
-                                PutCombined<T>{static_cast<ScatterReduction>(reduction)});
+  return scatter_elements<I, T>(context, PutCombined<T>{static_cast<ScatterReduction>(reduction)});
 }
 
 template <class T>
@@ -63,7 +67,7 @@ Status ScatterNDReduce<T>::run(const KernelContext& context) {
 }
 
 // Explicit instantiation cannot be written as a list of types.
-#define INTARSIA_SCATTER(T)                           \
+#define INTARSIA_SCATTER(T)                          \
   template struct ScatterElementsReduce<T, int32_t>; \
   template struct ScatterElementsReduce<T, int64_t>; \
   template struct ScatterNDReduce<T>

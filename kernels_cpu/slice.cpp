@@ -12,9 +12,9 @@ template <class T>
 Status Slice<T>::check(const KernelContext& context) {
   constexpr KernelType kType = kernel_type_of<T>;
   const KernelType index = index_type(context.input(1));
-  return check_operand_types(context, {.inputs = {kType, index, index, index, index},
-                                       .required_inputs = 3,
-                                       .outputs = {kType}});
+  return check_operand_types(
+      context,
+      {.inputs = {kType, index, index, index, index}, .required_inputs = 3, .outputs = {kType}});
 }
 
 template <class T>
@@ -34,8 +34,8 @@ Status Slice<T>::run(const KernelContext& context) {
     int64_t axis = context.input(3).present() ? values.value(3, i) : i;
     if (axis < 0) axis += x.rank;
     const int64_t step = context.input(4).present() ? values.value(4, i) : 1;
-    const auto range = ops::Slice::range<int64_t>(values.value(1, i), values.value(2, i), step,
-                                                  x.extents[axis]);
+    const auto range =
+        ops::Slice::range<int64_t>(values.value(1, i), values.value(2, i), step, x.extents[axis]);
     in += range.first * in_strides[axis];
     // A step that leaves one element only is never taken, and may be huge.
     if (range.extent > 1) in_strides[axis] *= range.step;

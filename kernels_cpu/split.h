@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Split: one tensor, cut along one axis into as many parts as there are outputs. T is a Width; elements
-// are copied as bytes, on the caller's threads. https://onnx.ai/onnx/operators/onnx__Split.html
+// Split: one tensor, cut along one axis into as many parts as there are outputs. T is a Width;
+// elements are copied as bytes, on the caller's threads.
+// https://onnx.ai/onnx/operators/onnx__Split.html
 #pragma once
 
 #include "kernels_cpu/kernel_types.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels_cpu/topk.h"
 
-#include "core/operators/movement.h"
+#include "core/operators/selection.h"
 #include "kernels_cpu/index_heap.h"
 #include "kernels_cpu/math/element.h"
 #include "kernels_cpu/movement_check.h"

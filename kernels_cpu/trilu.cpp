@@ -15,8 +15,8 @@ Status Trilu<T>::check(const KernelContext& context) {
   if (k.present() && k.count() != 1) {
     return context.fail(Code::kWrongExtent, "elements of k", 1, k.count(), 1);
   }
-  return check_operands<ops::Trilu>(
-      context, {.inputs = {kType, DataType::kInt64}, .outputs = {kType}});
+  return check_operands<ops::Trilu>(context,
+                                    {.inputs = {kType, DataType::kInt64}, .outputs = {kType}});
 }
 
 template <class T>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trilu: the upper (columns >= row + k) or lower (columns <= row + k) triangle of each matrix in the
-// last two axes, 0 elsewhere. T is a Width: 0 is all bits 0 in every type. The output may be the
-// input. https://onnx.ai/onnx/operators/onnx__Trilu.html
+// Trilu: the upper (columns >= row + k) or lower (columns <= row + k) triangle of each matrix in
+// the last two axes, 0 elsewhere. T is a Width: 0 is all bits 0 in every type. The output may be
+// the input. https://onnx.ai/onnx/operators/onnx__Trilu.html
 #pragma once
 
 #include "kernels_cpu/kernel_types.h"

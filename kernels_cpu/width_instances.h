@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Explicit instantiation of kernels that move elements, for every width. C++ has no list of types to
-// iterate over in an explicit instantiation, hence the macros.
+// Explicit instantiation of kernels that move elements, for every width. C++ has no list of types
+// to iterate over in an explicit instantiation, hence the macros.
 #pragma once
 
 #include "kernels_cpu/kernel_types.h"
 
-#define INTARSIA_FOR_WIDTHS(Kernel)   \
+#define INTARSIA_FOR_WIDTHS(Kernel)  \
   template struct Kernel<Width<8>>;  \
   template struct Kernel<Width<16>>; \
   template struct Kernel<Width<32>>; \

@@ -6,12 +6,14 @@
 #include "core/definitions/rows.h"
 #include "core/operators/gather.h"
 #include "core/operators/resize.h"
+#include "core/operators/selection.h"
 
 namespace intarsia::definitions {
 namespace {
 
 constexpr std::string_view kMovement = "core/operators/movement.h";
 constexpr std::string_view kGather = "core/operators/gather.h";
+constexpr std::string_view kSelection = "core/operators/selection.h";
 constexpr std::string_view kResize = "core/operators/resize.h";
 constexpr auto kOptional = Parameter::kOptional;
 constexpr auto kVariadic = Parameter::kVariadic;
@@ -138,7 +140,7 @@ void add_indexed(DefinitionRows& rows) {
                        .types = {{"T", kPlainTypes}, {"I", kInt64Type}},
                        .attributes = codec_of<ScatterNDAttributes>(),
                        .in_place = {0}});
-  add<ops::OneHot>(rows, "intarsia::ops::OneHot", kMovement,
+  add<ops::OneHot>(rows, "intarsia::ops::OneHot", kSelection,
                    {.name = "OneHot",
                     .since_version = 28,
                     .inputs = {{"indices", "T1"}, {"depth", "T2"}, {"values", "T3"}},
@@ -149,28 +151,28 @@ void add_indexed(DefinitionRows& rows) {
 }
 
 void add_selecting(DefinitionRows& rows) {
-  add<ops::NonZero>(rows, "intarsia::ops::NonZero", kMovement,
+  add<ops::NonZero>(rows, "intarsia::ops::NonZero", kSelection,
                     {.name = "NonZero",
                      .since_version = 13,
                      .inputs = {{"X", "T"}},
                      .outputs = {{"Y", "I"}},
                      .types = {{"T", kPlainTypes}, {"I", kInt64Type}},
                      .attributes = codec_of<NoAttributes>()});
-  add<ops::TopK>(rows, "intarsia::ops::TopK", kMovement,
+  add<ops::TopK>(rows, "intarsia::ops::TopK", kSelection,
                  {.name = "TopK",
                   .since_version = 24,
                   .inputs = {{"X", "T"}, {"K", "I"}},
                   .outputs = {{"Values", "T"}, {"Indices", "I"}},
                   .types = {{"T", kNumericTypes}, {"I", kInt64Type}},
                   .attributes = codec_of<TopKAttributes>()});
-  add<ops::Compress>(rows, "intarsia::ops::Compress", kMovement,
+  add<ops::Compress>(rows, "intarsia::ops::Compress", kSelection,
                      {.name = "Compress",
                       .since_version = 28,
                       .inputs = {{"input", "T"}, {"condition", "T1"}},
                       .outputs = {{"output", "T"}},
                       .types = {{"T", kPlainTypes}, {"T1", kBoolType}},
                       .attributes = codec_of<CompressAttributes>()});
-  add<ops::Unique>(rows, "intarsia::ops::Unique", kMovement,
+  add<ops::Unique>(rows, "intarsia::ops::Unique", kSelection,
                    {.name = "Unique",
                     .since_version = 28,
                     .inputs = {{"X", "T"}},
@@ -180,7 +182,7 @@ void add_selecting(DefinitionRows& rows) {
                                 {"counts", "I", kOptional}},
                     .types = {{"T", kPlainTypes}, {"I", kInt64Type}},
                     .attributes = codec_of<UniqueAttributes>()});
-  add<ops::NonMaxSuppression>(rows, "intarsia::ops::NonMaxSuppression", kMovement,
+  add<ops::NonMaxSuppression>(rows, "intarsia::ops::NonMaxSuppression", kSelection,
                               {.name = "NonMaxSuppression",
                                .since_version = 11,
                                .inputs = {{"boxes", "F"},
@@ -201,21 +203,21 @@ void add_movement_definitions(DefinitionRows& rows) {
   add_permuting(rows);
   add_indexed(rows);
   add_selecting(rows);
-  add<ops::Resize>(rows, "intarsia::ops::Resize", kResize,
-                   {.name = "Resize",
-                    .since_version = 19,
-                    .inputs = {{"X", "T1"},
-                               {"roi", "T2", kOptional},
-                               {"scales", "F", kOptional},
-                               {"sizes", "I", kOptional}},
-                    .outputs = {{"Y", "T1"}},
-                    .types = {{"T1", kPlainTypes},
-                              {"T2", types({DataType::kFloat, DataType::kDouble,
-                                            DataType::kFloat16})},
-                              {"F", kFloat},
-                              {"I", kInt64Type}},
-                    .kernel_types = {"T1"},
-                    .attributes = codec_of<ResizeAttributes>()});
+  add<ops::Resize>(
+      rows, "intarsia::ops::Resize", kResize,
+      {.name = "Resize",
+       .since_version = 19,
+       .inputs = {{"X", "T1"},
+                  {"roi", "T2", kOptional},
+                  {"scales", "F", kOptional},
+                  {"sizes", "I", kOptional}},
+       .outputs = {{"Y", "T1"}},
+       .types = {{"T1", kPlainTypes},
+                 {"T2", types({DataType::kFloat, DataType::kDouble, DataType::kFloat16})},
+                 {"F", kFloat},
+                 {"I", kInt64Type}},
+       .kernel_types = {"T1"},
+       .attributes = codec_of<ResizeAttributes>()});
 }
 
 }  // namespace intarsia::definitions

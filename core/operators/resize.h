@@ -2,8 +2,9 @@
 //
 // Attributes and shape rule of Resize, and the extents and scales that rule and kernels agree on.
 //
-// The operator is given scales or sizes, for all axes or for those that `axes` lists. Output extents
-// are floor(extent * scale), computed in float as ONNX's shape inference does, or the sizes.
+// The operator is given scales or sizes, for all axes or for those that `axes` lists. Output
+// extents are floor(extent * scale), computed in float as ONNX's shape inference does, or the
+// sizes.
 #pragma once
 
 #include "core/operators/movement.h"
@@ -96,8 +97,7 @@ struct Resize {
       return s.fail(Code::kInvalidValue, "scale", 1, 0, kScales, axis);
     }
     if (is_constant(extent)) {
-      const float product =
-          static_cast<float>(constant_value(extent)) * static_cast<float>(scale);
+      const float product = static_cast<float>(constant_value(extent)) * static_cast<float>(scale);
       if (product > 0x1p30f) {
         return s.fail(Code::kWrongExtent, "extent times scale", 1 << 30,
                       static_cast<int64_t>(product), 0, axis);
@@ -134,14 +134,16 @@ struct Resize {
     }
     const int input = by_scale ? kScales : kSizes;
     if (Status t = require_length(s, input, count, "elements of scales or sizes"); !t) return t;
-    if (by_scale && !s.has_values(kScales)) {
-      return s.fail(Code::kUnsupported, "scales that vary; give sizes", 0, 0, kScales);
-    }
     Shape<Dim> y = s.shape(0);
     bool numbers = true;
     for (int i = 0; i < count; ++i) {
       const int axis = axis_of(a, rank, i);
       if (by_scale) {
+        if (!std::is_same_v<Dim, int64_t> &&
+            !(s.has_values(kScales) && s.real_value(kScales, i) != 0)) {
+          y[axis] = any_extent<Dim>();  // a scale that only the run knows
+          continue;
+        }
         Status t = scaled(s, s.dim(0, axis), s.real_value(kScales, i), axis, y[axis]);
         if (!t) return t;
         continue;
@@ -151,9 +153,6 @@ struct Resize {
       numbers = numbers && is_constant(y[axis]) && is_constant(s.dim(0, axis));
     }
     if (!by_scale && a.policy != Attributes::kStretch) {
-      if (!numbers && a.policy == Attributes::kNotSmaller) {
-        return s.fail(Code::kUnsupported, "not_smaller with extents that vary", 0, 0, kSizes);
-      }
       const double scale = numbers ? common_scale(s, a, count) : 0.0;
       for (int i = 0; i < count; ++i) {
         const int axis = axis_of(a, rank, i);
@@ -161,7 +160,7 @@ struct Resize {
           const double extent = static_cast<double>(constant_value(s.dim(0, axis))) * scale + 0.5;
           y[axis] = extent < 0x1p30 ? static_cast<int64_t>(extent) : kBeyondExtents;
         } else {
-          y[axis] = at_most(y[axis]);
+          y[axis] = a.policy == Attributes::kNotLarger ? at_most(y[axis]) : any_extent<Dim>();
         }
       }
     }

@@ -236,15 +236,16 @@ struct Reshape {
   }
 
  private:
-  /// The axis that the others leave over: where -1 is listed, else where a value is listed that may
-  /// turn out to be -1; -1 if there is none.
+  /// The axis that the others leave over: where -1 is listed, else, unless the input may be empty,
+  /// where a value is listed that may turn out to be -1; -1 if there is none.
   template <class S>
   static int inferred_axis(S& s, int rank) {
+    const bool divisible = is_at_least(product_of(s.shape(0), 0, s.rank(0)), 1);
     int candidate = -1;
     for (int axis = rank - 1; axis >= 0; --axis) {
       const typename S::Dim extent = s.value(1, axis);
       if (extent == typename S::Dim(-1)) return axis;
-      if (!is_constant(extent) && !is_at_least(extent, 0)) candidate = axis;
+      if (divisible && !is_constant(extent) && !is_at_least(extent, 0)) candidate = axis;
     }
     return candidate;
   }

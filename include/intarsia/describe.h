@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Text for diagnostics, linked only by programs that call it.
+//
+// The sentence has the form
+//
+//     node 7 'conv1' (Conv): input channels, operand 0, axis 1: expected 3, found 4; WHAT TO DO
+//
+// with the parts that apply. Firmware may send the fields of a Diagnostic over the wire and let a
+// host that has the plan print the sentence. Pure functions, any thread, no allocation.
 #pragma once
 
 #include <cstddef>

@@ -4,6 +4,9 @@
 //
 // A session asks the processor once, when it is opened, and hands the answer to its kernels; there
 // is no global state. `SessionOptions::isa` lowers the choice, for tests and for comparing results.
+// A kernel falls back to what its build contains (INTARSIA_ISA in CMake), never to a failure: plans
+// with float weights are the same for every instruction set. Results of different instruction sets
+// agree within rounding, those of one are the same bits in every run.
 #pragma once
 
 #include <cstdint>

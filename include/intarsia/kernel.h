@@ -25,6 +25,20 @@
 // before every `run` of a node whose extents vary. `run` may rely on what `check` proved and must
 // itself only check data: indices, divisors, loop bounds. Neither allocates, locks, logs, throws or
 // keeps state outside the context. Kernels are re-entrant: two sessions may run one concurrently.
+//
+// Memory: operands never overlap, except that an output may be the very memory of an input that the
+// operator's definition lists as `in_place` (then sizes agree, and the kernel reads each element
+// before it writes the one at that position), and of a fused residual. Everything a kernel needs
+// beyond its operands is planned by the converter: scratch memory (`workspace`) and state that
+// outlives a run (`state`, with `create` and `destroy`).
+//
+// Threads: `parallel_for` shares the work of one node among the threads that the caller supplied.
+// The cut into units depends on the extents only, so results are the same bits for any number of
+// threads.
+//
+// Errors: `return context.fail(code, "what", expected, found, operand, axis);` A kernel fails on
+// data (an index out of range, an integer division by zero); after a failure its outputs are
+// undefined.
 #pragma once
 
 #include <array>
@@ -60,14 +74,24 @@ struct KernelType {
   }
 };
 
+/// Up to three types; the others are KernelType(). A constructor, because GCC 12 rejects a table of
+/// kernels whose ids leave the elements of a plain array to their default initialisers.
+struct KernelTypes : std::array<KernelType, 3> {
+  constexpr KernelTypes(KernelType a = {}, KernelType b = {}, KernelType c = {})  // NOLINT
+      : std::array<KernelType, 3>{a, b, c} {}
+};
+
 /// What a kernel implements. Its hash is the key by which a plan names the kernel.
+///
+/// Two kernels may share an operator if they differ in variant, types or revision. A revision that
+/// a released plan may name stays available throughout a major version.
 struct KernelId {
   /// "Name" for the ai.onnx domain, "domain:Name" for others.
   std::string_view op;
   /// Tells apart the kernels of one operator and type, for instance "packed"; "" is the reference.
   std::string_view variant;
   /// Element types, in the order that the operator's definition gives.
-  std::array<KernelType, 3> types{};
+  KernelTypes types;
   /// Raised when the attributes' layout, the packing of a weight or the meaning changes.
   uint8_t revision = 1;
 };
@@ -85,9 +109,11 @@ constexpr uint64_t kernel_key(const KernelId& id) {
   return hash;
 }
 
-/// Threads, supplied by the caller. `run` must call `body(argument, begin, end, thread)` so that
-/// the ranges cover [0, count) exactly once, with `thread` in [0, threads), and return when all are
-/// done. A range may be any size; results never depend on the split. Must outlive the session.
+/// Threads, supplied by the caller: the library starts none. A pool, an operating system's task
+/// facility or a loop on the calling thread all fit. `run` must call `body(argument, begin, end,
+/// thread)` so that the ranges cover [0, count) exactly once, with `thread` in [0, threads), and
+/// return when all are done. A range may be any size; results never depend on the split. Must
+/// outlive the session.
 struct Parallel {
   void* self = nullptr;
   int threads = 1;
@@ -118,6 +144,10 @@ struct KernelHost {
 };
 
 /// Everything that one execution of a node may touch. Passed by reference, valid during the call.
+///
+/// The same type serves `check` and `workspace` in the converter, `check` at open and `run`; what
+/// differs is how much is filled in. In `check` data pointers are null and extents are the planned
+/// maxima; in the converter constants have data as well.
 class KernelContext {
  public:
   int input_count() const { return input_count_; }
@@ -152,7 +182,9 @@ class KernelContext {
   /// State of this node, kept from `create` to `destroy`; null if the kernel declares none.
   void* state() const { return state_; }
 
+  /// The instruction set to use; the best that the processor has, or less if the program asked so.
   Isa isa() const { return host_->isa; }
+  /// Most threads that `parallel_for` uses; thread numbers passed to its body are below this.
   int threads() const { return host_->parallel != nullptr ? host_->parallel->threads : 1; }
 
   /// Calls `body(begin, end, thread)` over [0, count), on the caller's threads if there are
@@ -224,7 +256,8 @@ class KernelContext {
 
 inline constexpr TensorView KernelContext::kAbsent{};
 
-/// A kernel as the runtime sees it. `check`, `create` and `destroy` may be null.
+/// A kernel as the runtime sees it: a row of constant data. `check`, `create` and `destroy` may be
+/// null. Made by `kernel_set` from a kernel type; programs need not build one by hand.
 struct Kernel {
   uint64_t key = 0;
   Status (*run)(const KernelContext&) = nullptr;
@@ -240,7 +273,9 @@ struct ShapeFunction {
 };
 
 /// The kernels and shape functions that a program links; both sorted by key. Plain pointers to
-/// constant data: copy freely, any thread.
+/// constant data: copy freely, any thread. Opening a plan looks up each of its few distinct keys
+/// once, by binary search; a run looks up nothing. Several models share one set: name the kernels
+/// of all.
 struct KernelSet {
   std::span<const Kernel> kernels;
   std::span<const ShapeFunction> shapes;
@@ -298,7 +333,9 @@ inline constexpr auto kernel_table = sorted_by_key(std::array<Kernel, sizeof...(
 
 }  // namespace internal
 
-/// A set of kernels, with their checks: for plans that come from outside the program.
+/// A set of kernels, with their checks: for plans that come from outside the program, and for plans
+/// whose extents vary. The list may be in any order. Errors at compile time name the kernel type:
+/// it lacks `id` or `run`, is named twice, or shares its key with another one.
 template <class... Ks>
 constexpr KernelSet kernel_set() {
   static_assert(internal::keys_are_unique(internal::kernel_table<true, Ks...>),

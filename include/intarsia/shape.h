@@ -19,6 +19,19 @@
 // which report contradictions.
 //
 // No allocation, no state, any thread.
+//
+// Why one function and not two: the converter plans memory from what the function says of symbols,
+// and the runtime sizes tensors from what it says of numbers. If these were written apart, a plan
+// could reserve less than a run needs. `S` is deduced, so an ordinary `auto` style applies:
+//
+//     using Dim = typename S::Dim;
+//     Shape<Dim> y = s.shape(0);
+//     y[1] = s.dim(0, 1) + s.dim(1, 1);
+//     return s.set_output(0, s.type(0), y);
+//
+// A function must hold for every rank, type and attribute value that it is handed: attributes and
+// extents may come from a hostile file. It returns `s.fail(...)` for what the specification
+// forbids.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +41,8 @@
 
 namespace intarsia {
 
-/// Extents of one tensor while shapes are computed.
+/// Extents of one tensor while shapes are computed. A value type of fixed size; Dim is int64_t at
+/// run time and an expression in the converter, so that sums of extents do not overflow in between.
 template <class Dim>
 struct Shape {
   int rank = 0;
@@ -138,7 +152,8 @@ class ShapeContext {
   const KernelContext& context_;
 };
 
-/// Key of an operator's shape function in a plan.
+/// Key of an operator's shape function in a plan. Operators may share one function (all
+/// element-wise ones do); it is then linked once.
 template <class Op>
 constexpr uint64_t shape_key() {
   return kernel_key(KernelId{Op::name, "shape", {}, 1});

@@ -10,6 +10,18 @@
 // links none.
 //
 // All types here are plain values; they may be copied between threads.
+//
+//     intarsia::Status s = session.run();
+//     if (!s) {
+//       char text[256];
+//       intarsia::describe(session.diagnostic(), session.plan(), text, sizeof(text));
+//     }
+//
+// Which code means what for the caller: a wrong call (kInvalidArgument, kUnknownName, kWrongType,
+// kWrongRank, kWrongExtent at resize) is a mistake in the program; kNotAPlan to kCorruptPlan
+// concern the file; kMissingKernel the program's kernel set; the arena's two codes the memory it
+// was given; kIndexOutOfRange, kDivisionByZero, kInvalidValue and kContradiction the data of this
+// run, after which the session may be run again with other data. docs/errors.md has a row for each.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +52,8 @@ enum class Code : uint8_t {
   kOperatorFailed,      ///< An operator reported a failure of its own.
 };
 
-/// Outcome of a call: one byte, true when it succeeded.
+/// Outcome of a call: one byte, true when it succeeded. Compares with codes; never carries text or
+/// memory, so returning one costs a register. Ignoring one is a compiler warning.
 class [[nodiscard]] Status {
  public:
   constexpr Status() = default;
@@ -54,7 +67,11 @@ class [[nodiscard]] Status {
   Code code_ = Code::kOk;
 };
 
-/// A value, or the reason why there is none. `value()` REQUIRES `ok()`.
+/// A value, or the reason why there is none.
+///
+/// Invariant: `ok()` exactly if `status()` is kOk. `value()`, `*` and `->` REQUIRE `ok()`; on
+/// failure they give a default-made T, which for a Session is one that is not open. T must be
+/// movable and have a default constructor.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -76,6 +93,10 @@ class [[nodiscard]] Result {
 };
 
 /// What went wrong, as data. Fields that do not apply hold -1 (indices) or 0 (numbers).
+///
+/// A session keeps the diagnostic of its last failing call; the next run clears it. Nothing in it
+/// needs freeing. `what` has static storage; `name` is the caller's own string and lives as long as
+/// that does.
 struct Diagnostic {
   Code code = Code::kOk;
   /// The thing that is wrong, a string literal such as "input extent"; never null.

@@ -20,6 +20,10 @@ namespace intarsia {
 inline constexpr int kMaxRank = 8;
 
 /// Elements of a tensor, with type and extents. Copying a view copies no elements.
+///
+/// Whoever hands out a view says whether it may be written through: the type does not, since
+/// kernels see inputs and outputs in one array. Session::input gives a writable span,
+/// Session::output a constant one.
 struct TensorView {
   /// First element; null for an absent optional operand, and while only extents are known.
   void* data = nullptr;
@@ -31,6 +35,7 @@ struct TensorView {
   /// False for an optional operand that the model leaves out.
   bool present() const { return type != DataType::kUndefined; }
 
+  /// The extents as a range. Valid as long as what `extents` points to.
   std::span<const int32_t> dims() const { return {extents, rank}; }
 
   /// Number of elements: the product of the extents, 1 for rank 0.
@@ -40,6 +45,7 @@ struct TensorView {
     return product;
   }
 
+  /// Bytes that the elements occupy at these extents.
   int64_t bytes() const { return byte_size(type, count()); }
 
   /// First element as T. REQUIRES: T has the element type's size; kernels know it from their key.

@@ -7,7 +7,20 @@
 // `data_type_of<T>`; types that C++ lacks (float16, bfloat16, 4-bit integers, ...) are stored as
 // the small structs below, which hold bits and convert to and from float explicitly.
 //
+// How a kernel or a program meets these types:
+//
+//   - A tensor's elements lie densely in memory in little-endian order. `byte_size` is the only
+//     place that knows how many bytes a number of elements takes; nobody multiplies by sizeof.
+//   - `data_type_of<T>` turns a C++ type into its number at compile time. It is how typed access
+//     (`Session::input<float>`) compares what the program asks for with what the plan holds.
+//   - The reverse, a number known only at run time, is a switch in the caller; names for messages
+//     are in "intarsia/describe.h".
+//   - Kernels compute in float for the 16-bit types and round once, at the store.
+//
 // Everything here is a pure function or plain data: no state, any thread, no errors.
+//
+// Sources: ONNX, onnx.proto (TensorProto.DataType) and the operator specification's chapters on
+// float8, float4 and 4-bit integers; IEEE 754-2019 for binary16.
 #pragma once
 
 #include <bit>
@@ -67,6 +80,10 @@ constexpr int64_t byte_size(DataType type, int64_t count) {
 }
 
 /// IEEE 754 binary16, stored as its bits.
+///
+/// Holds 11 significant bits; magnitudes from 2^-24 to 65504. It has no arithmetic of its own: code
+/// converts to float, computes, and converts back, so that every rounding is visible. The default
+/// value is +0. Comparison of `bits` is not comparison of values (two zeros, many NaNs).
 struct Float16 {
   uint16_t bits = 0;
 
@@ -82,6 +99,9 @@ struct Float16 {
 };
 
 /// The upper half of an IEEE 754 binary32, stored as its bits.
+///
+/// Holds 8 significant bits over the full exponent range of float; converting to float is exact.
+/// Like Float16 it has no arithmetic of its own. The default value is +0.
 struct BFloat16 {
   uint16_t bits = 0;
 
@@ -133,6 +153,10 @@ constexpr Float16::operator float() const {
 }
 
 /// The `DataType` of a C++ element type; kUndefined for types that are none.
+///
+/// `bool` stands for ONNX's bool: one byte, 0 or 1. Types without a C++ counterpart (complex,
+/// string, float8, sub-byte integers) are reached through `TensorView::data` and `element_bits`.
+/// Constness of T does not matter.
 template <class T>
 inline constexpr DataType data_type_of = DataType::kUndefined;
 template <>

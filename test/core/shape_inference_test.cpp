@@ -181,6 +181,11 @@ TEST_F(ShapeOps, ReshapeTakesAnUnknownExtentAsTheRest) {
   SymbolicShapeContext context(inputs, 1, reinterpret_cast<const std::byte*>(&attributes));
   ASSERT_TRUE(ops::Reshape::infer(context).ok()) << context.text();
   EXPECT_EQ(dims(context.outputs()[0].shape), (std::vector<Dim>{n_, 6, t_ * 2}));
+  // Of an empty input, nothing is left over that would tell the extent.
+  const std::vector<SymbolicInput> empty = {image({0, 3}), list({Dim::unknown(), Dim::unknown()})};
+  SymbolicShapeContext open(empty, 1, reinterpret_cast<const std::byte*>(&attributes));
+  ASSERT_TRUE(ops::Reshape::infer(open).ok()) << open.text();
+  EXPECT_EQ(open.outputs()[0].shape[0].upper(), kInfinite);
 }
 
 TEST_F(ShapeOps, ReshapeReportsWhatCannotBe) {

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "core/operators/gather.h"
+#include "core/operators/selection.h"
 #include "kernels_cpu/compress.h"
 #include "kernels_cpu/gather.h"
 #include "kernels_cpu/non_max_suppression.h"
@@ -52,7 +53,9 @@ std::vector<I> random_indices(Random& random, int64_t count, int64_t extent) {
                           static_cast<double>(extent - 1));
 }
 
-int64_t wrapped(int64_t index, int64_t extent) { return index < 0 ? index + extent : index; }
+int64_t wrapped(int64_t index, int64_t extent) {
+  return index < 0 ? index + extent : index;
+}
 
 // ---- Gather, GatherElements, GatherND ----
 
@@ -70,12 +73,12 @@ void expect_gathered(Random& random, int threads) {
   node.attributes(AxisAttributes{static_cast<int32_t>(axis)}).threads(threads);
   ASSERT_TRUE((node.run<cpu::Gather<WidthOf<T>, I>>().ok()));
   EXPECT_EQ(node.result<T>(), generate<T>(y, [&](const Index& i) {
-    const auto first = i.begin() + static_cast<ptrdiff_t>(axis);
-    const Index at(first, first + static_cast<ptrdiff_t>(indices.size()));
-    Index source(i.begin(), first);
-    source.push_back(wrapped(Dense<I>{indices, index}.at(at), x.dims[axis]));
-    return x.at(joined(source, i, axis + indices.size()));
-  }));
+              const auto first = i.begin() + static_cast<ptrdiff_t>(axis);
+              const Index at(first, first + static_cast<ptrdiff_t>(indices.size()));
+              Index source(i.begin(), first);
+              source.push_back(wrapped(Dense<I>{indices, index}.at(at), x.dims[axis]));
+              return x.at(joined(source, i, axis + indices.size()));
+            }));
 }
 
 TYPED_TEST(ByIndex, Gather) {
@@ -119,8 +122,8 @@ TYPED_TEST(ByIndex, GatherElementsAndScatterElements) {
     if (round % 3 == 0) scatter.in_place(0);
     ASSERT_TRUE((scatter.run<cpu::ScatterElements<WidthOf<T>, int32_t>>().ok()));
     EXPECT_EQ(scatter.result<T>(), generate<T>(x.dims, [&](const Index& i) {
-      return written.count(i) ? written[i] : x.at(i);
-    }));
+                return written.count(i) ? written[i] : x.at(i);
+              }));
   }
 }
 
@@ -170,8 +173,8 @@ TYPED_TEST(ByIndex, GatherNDAndScatterND) {
     scatter.attributes(ScatterNDAttributes{});
     ASSERT_TRUE(scatter.run<cpu::ScatterND<WidthOf<T>>>().ok());
     EXPECT_EQ(scatter.result<T>(), generate<T>(x.dims, [&](const Index& i) {
-      return written.count(i) ? written[i] : x.at(i);
-    }));
+                return written.count(i) ? written[i] : x.at(i);
+              }));
   }
 }
 
@@ -260,9 +263,9 @@ TEST(TopK, SortsRandomRowsWithTies) {
     ASSERT_TRUE(node.run<cpu::TopK<int8_t>>().ok()) << node.diagnostic().what;
     EXPECT_EQ(node.result<int64_t>(1), generate<int64_t>(y, chosen));
     EXPECT_EQ(node.result<int8_t>(0), generate<int8_t>(y, [&](Index i) {
-      i[axis] = chosen(i);
-      return x.at(i);
-    }));
+                i[axis] = chosen(i);
+                return x.at(i);
+              }));
   }
 }
 
@@ -378,11 +381,11 @@ TYPED_TEST(ByIndex, OneHotAlongEveryAxis) {
     node.input<T>({2}, values.values).template output<T>(y).attributes(OneHotAttributes{axis});
     ASSERT_TRUE(node.run<cpu::OneHot<WidthOf<T>>>().ok()) << node.diagnostic().what;
     EXPECT_EQ(node.result<T>(), generate<T>(y, [&](Index i) {
-      const auto coordinate = static_cast<double>(i[at]);
-      i.erase(i.begin() + static_cast<ptrdiff_t>(at));
-      const double index = std::trunc(indices.at(i));
-      return values.values[index == coordinate || index + 3 == coordinate ? 1 : 0];
-    }));
+                const auto coordinate = static_cast<double>(i[at]);
+                i.erase(i.begin() + static_cast<ptrdiff_t>(at));
+                const double index = std::trunc(indices.at(i));
+                return values.values[index == coordinate || index + 3 == coordinate ? 1 : 0];
+              }));
   }
 }
 
@@ -398,9 +401,9 @@ TYPED_TEST(ByIndex, TriluWithAnyDiagonal) {
       if (k == 1) node.in_place(0);
       ASSERT_TRUE(node.run<cpu::Trilu<WidthOf<T>>>().ok());
       EXPECT_EQ(node.result<T>(), generate<T>(x.dims, [&](const Index& i) {
-        const int64_t distance = i[2] - i[1];
-        return (upper != 0 ? distance >= k : distance <= k) ? x.at(i) : T{};
-      }));
+                  const int64_t distance = i[2] - i[1];
+                  return (upper != 0 ? distance >= k : distance <= k) ? x.at(i) : T{};
+                }));
     }
   }
 }

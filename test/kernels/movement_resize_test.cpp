@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Resize: against sums over taps taken straight from the specification, one output element at a time,
-// and rejected nodes.
+// Resize: against sums over taps taken straight from the specification, one output element at a
+// time, and rejected nodes.
 #include "core/operators/resize.h"
 #include "kernels_cpu/resize.h"
 #include "test/kernels/movement_naive.h"
@@ -15,10 +15,14 @@ const std::vector<float> kNoScales;
 /// x_original of the specification for the coordinates tested here.
 double original(const A& a, double j, double in, double out, double scale) {
   switch (a.coordinates) {
-    case A::kAlignCorners: return out == 1 ? 0 : j * (in - 1) / (out - 1);
-    case A::kAsymmetric: return j / scale;
-    case A::kPytorchHalfPixel: return out == 1 ? 0 : (j + 0.5) / scale - 0.5;
-    default: return (j + 0.5) / scale - 0.5;
+    case A::kAlignCorners:
+      return out == 1 ? 0 : j * (in - 1) / (out - 1);
+    case A::kAsymmetric:
+      return j / scale;
+    case A::kPytorchHalfPixel:
+      return out == 1 ? 0 : (j + 0.5) / scale - 0.5;
+    default:
+      return (j + 0.5) / scale - 0.5;
   }
 }
 
@@ -30,8 +34,8 @@ double weight(const A& a, double distance) {
 }
 
 /// Interpolates along the axes from `axis` on around the output element `index`.
-double interpolated(const A& a, const Dense<float>& x, const Dims& y, const Index& index,
-                    Index& at, size_t axis) {
+double interpolated(const A& a, const Dense<float>& x, const Dims& y, const Index& index, Index& at,
+                    size_t axis) {
   if (axis == y.size()) return static_cast<double>(x.at(at));
   const double in = x.dims[axis], out = y[axis];
   const double centre = original(a, static_cast<double>(index[axis]), in, out, out / in);
@@ -60,14 +64,15 @@ TEST(Resize, LinearAndCubicOfRandomShapes) {
   for (int round = 0; round < 64; ++round) {
     A a;
     a.mode = round % 2 == 0 ? A::kLinear : A::kCubic;
-    const std::vector<int32_t> coordinates = {A::kHalfPixel, A::kPytorchHalfPixel,
-                                              A::kAlignCorners, A::kAsymmetric};
+    const std::vector<int32_t> coordinates = {A::kHalfPixel, A::kPytorchHalfPixel, A::kAlignCorners,
+                                              A::kAsymmetric};
     a.coordinates = coordinates[static_cast<size_t>(round / 2 % 4)];
     a.exclude_outside = round / 8 % 2;
     Dims x_dims, y_dims;
     for (int64_t rank = random.number(1, 4); rank > 0; --rank) {
       x_dims.push_back(static_cast<int32_t>(random.number(1, 5)));
-      y_dims.push_back(random.chance(3) ? x_dims.back() : static_cast<int32_t>(random.number(1, 7)));
+      y_dims.push_back(random.chance(3) ? x_dims.back()
+                                        : static_cast<int32_t>(random.number(1, 7)));
     }
     const Dense<float> x{x_dims, random_values<float>(count_of(x_dims), random.engine, -1, 1)};
     std::vector<double> expected;

@@ -4,11 +4,13 @@
 // known, within the input's extents where they are not.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "core/definitions/symbolic_shape.h"
 #include "core/operators/gather.h"
 #include "core/operators/resize.h"
+#include "core/operators/selection.h"
 
 namespace intarsia::test {
 namespace {
@@ -76,25 +78,23 @@ TEST(SliceShape, KnownBoundsOfASymbolicAxisAreExact) {
   EXPECT_EQ(slice(0, 4, 0), "error");
 }
 
-/// Every start, end, step and extent: the expression gives what the numbers give.
+/// For every start, end and extent the expressions give what the numbers give.
 TEST(SliceShape, ExpressionsAgreeWithNumbers) {
-  const std::vector<int64_t> bounds = {-kEnd, -7, -3, -1, 0, 1, 2, 5, 9, kEnd};
-  for (int64_t start : bounds) {
-    for (int64_t end : bounds) {
-      for (int64_t step : {-3, -1, 1, 2}) {
-        SymbolTable symbols;
-        const Dim n = symbols.add("N", 0, 50), s = symbols.add("S", -60, 60);
-        const Dim e = symbols.add("E", -60, 60);
-        const Dim known = ops::Slice::range<Dim>(start, end, step, n).extent;
-        const Dim computed = ops::Slice::range<Dim>(s, e, step, n).extent;
-        for (int64_t extent = 0; extent <= 8; ++extent) {
-          const int64_t expected = ops::Slice::range<int64_t>(start, end, step, extent).extent;
-          const std::vector<int64_t> values = {extent, std::max<int64_t>(start, -60),
-                                               std::min<int64_t>(end, 60)};
-          ASSERT_EQ(known.evaluate(values), expected) << start << ":" << end << ":" << step;
-          if (start < kEnd && end > -kEnd) {
-            ASSERT_EQ(computed.evaluate(values), expected) << start << ":" << end << ":" << step;
-          }
+  const std::vector<int64_t> bounds = {-kEnd, -7, -3, -1, 0, 2, 9, kEnd};
+  for (int64_t step : {-3, -1, 1, 2}) {
+    SymbolTable symbols;
+    const Dim n = symbols.add("N", 0, 50);
+    const Dim start = symbols.add("S", -60, 60), end = symbols.add("E", -60, 60);
+    const Dim computed = ops::Slice::range<Dim>(start, end, step, n).extent;
+    for (int64_t s : bounds) {
+      for (int64_t e : bounds) {
+        const Dim known = ops::Slice::range<Dim>(s, e, step, n).extent;
+        for (const int64_t extent : {0, 1, 3, 8}) {
+          const int64_t expected = ops::Slice::range<int64_t>(s, e, step, extent).extent;
+          const std::vector<int64_t> values = {extent, std::clamp<int64_t>(s, -60, 60),
+                                               std::clamp<int64_t>(e, -60, 60)};
+          ASSERT_EQ(known.evaluate(values), expected) << s << ":" << e << ":" << step;
+          ASSERT_EQ(computed.evaluate(values), expected) << s << ":" << e << ":" << step;
         }
       }
     }
@@ -105,7 +105,7 @@ TEST(SliceShape, UnknownBoundsStayWithinTheAxis) {
   SymbolTable symbols;
   const Dim n = symbols.add("N", 1, 100);
   const Dim unknown = Dim::unknown();
-  EXPECT_EQ(largest<ops::Slice>({tensor({n}), list({unknown}), list({unknown})}, 0), 100);
+  EXPECT_EQ(largest<ops::Slice>({tensor({n}), list({Dim::unknown()}), list({unknown})}, 0), 100);
   EXPECT_EQ(largest<ops::Slice>({tensor({n}), list({0}), list({9}), list({unknown})}, 0), 100);
   EXPECT_EQ(largest<ops::Slice>({tensor({n}), list({0}), list({unknown}), list({0}), list({2})}, 0),
             50);
@@ -114,8 +114,9 @@ TEST(SliceShape, UnknownBoundsStayWithinTheAxis) {
 TEST(ConcatShape, ExtentsAddUp) {
   SymbolTable symbols;
   const Dim n = symbols.add("N", 1, 100);
-  EXPECT_EQ(infer<ops::Concat>({tensor({n, 4}), tensor({2, 4}), tensor({n, 4})}, ConcatAttributes{0}),
-            "[2*N + 2, 4]");
+  EXPECT_EQ(
+      infer<ops::Concat>({tensor({n, 4}), tensor({2, 4}), tensor({n, 4})}, ConcatAttributes{0}),
+      "[N*2 + 2, 4]");
   EXPECT_EQ(infer<ops::Concat>({tensor({n, 4}), tensor({n, 5})}, ConcatAttributes{0}), "error");
 }
 
@@ -160,10 +161,10 @@ TEST(ResizeShape, ScalesAndSizes) {
   const SymbolicInput absent;
   EXPECT_EQ(infer<ops::Resize>({tensor({n, 3}), absent, scales}, ResizeAttributes{}), "[N, 7]");
   EXPECT_EQ(infer<ops::Resize>({tensor({3, n}), absent, scales}, ResizeAttributes{}),
-            "[3, floor(5*N/2)]");
-  EXPECT_EQ(infer<ops::Resize>({tensor({3, n}), absent, absent, list({6, n * 2})},
-                               ResizeAttributes{}),
-            "[6, 2*N]");
+            "[3, N*2 + floor(N/2)]");
+  EXPECT_EQ(
+      infer<ops::Resize>({tensor({3, n}), absent, absent, list({6, n * 2})}, ResizeAttributes{}),
+      "[6, N*2]");
   EXPECT_EQ(infer<ops::Resize>({tensor({3, n}), absent, scales, list({6, 4})}, ResizeAttributes{}),
             "error");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Concat, Split, Slice, Transpose, Pad, DepthToSpace and SpaceToDepth: random shapes against what each
-// element should be by its index, and rejected nodes.
+// Concat, Split, Slice, Transpose, Pad, DepthToSpace and SpaceToDepth: random shapes against what
+// each element should be by its index, and rejected nodes.
 #include <limits>
 
 #include "core/operators/movement.h"
@@ -20,7 +20,9 @@ using Longs = std::vector<int64_t>;
 constexpr int64_t kLowest = std::numeric_limits<int64_t>::min();
 constexpr int64_t kHighest = std::numeric_limits<int64_t>::max();
 
-Dims long_dims(const Longs& list) { return {static_cast<int32_t>(list.size())}; }
+Dims long_dims(const Longs& list) {
+  return {static_cast<int32_t>(list.size())};
+}
 
 template <class T>
 class Movement : public ::testing::Test {};
@@ -42,12 +44,12 @@ void expect_transposed(Random& random, const Dims& dims, const std::vector<int32
   node.input<T>(dims, x.values).template output<T>(y_dims).attributes(attributes).threads(threads);
   ASSERT_TRUE(node.run<cpu::Transpose<WidthOf<T>>>().ok());
   EXPECT_EQ(node.result<T>(), generate<T>(y_dims, [&](const Index& index) {
-    Index source(perm.size());
-    for (size_t axis = 0; axis < perm.size(); ++axis) {
-      source[static_cast<size_t>(perm[axis])] = index[axis];
-    }
-    return x.at(source);
-  }));
+              Index source(perm.size());
+              for (size_t axis = 0; axis < perm.size(); ++axis) {
+                source[static_cast<size_t>(perm[axis])] = index[axis];
+              }
+              return x.at(source);
+            }));
 }
 
 TYPED_TEST(Movement, TransposeOfRandomAxes) {
@@ -77,8 +79,8 @@ TYPED_TEST(Movement, TransposeWithoutPermReversesTheAxes) {
   node.attributes(TransposeAttributes{});
   ASSERT_TRUE(node.run<cpu::Transpose<WidthOf<TypeParam>>>().ok());
   EXPECT_EQ(node.result<TypeParam>(), generate<TypeParam>({4, 3, 2}, [&](const Index& i) {
-    return x.at({i[2], i[1], i[0]});
-  }));
+              return x.at({i[2], i[1], i[0]});
+            }));
 }
 
 // ---- Concat, Split ----
@@ -160,7 +162,8 @@ Longs slice_indices(int64_t start, int64_t end, int64_t step, int64_t extent) {
   const int64_t stop = clamp(end, up ? 0 : -1, up ? extent : extent - 1);
   const int64_t stride = up ? std::min<int64_t>(step, 1000) : std::max<int64_t>(step, -1000);
   Longs indices;
-  for (int64_t i = clamp(start, 0, up ? extent : extent - 1); up ? i < stop : i > stop; i += stride) {
+  for (int64_t i = clamp(start, 0, up ? extent : extent - 1); up ? i < stop : i > stop;
+       i += stride) {
     if (extent > 0) indices.push_back(i);
   }
   return indices;
@@ -187,7 +190,8 @@ TYPED_TEST(Movement, SliceOfRandomRanges) {
       const auto axis = static_cast<size_t>(order[i]);
       starts.push_back(bound());
       ends.push_back(bound());
-      steps.push_back(random.chance(8) ? bound() | 1 : (random.chance(2) ? 1 : -1) * random.number(1, 3));
+      steps.push_back(random.chance(8) ? bound() | 1
+                                       : (random.chance(2) ? 1 : -1) * random.number(1, 3));
       axes.push_back(random.chance(2) ? order[i] : order[i] - rank);
       taken[axis] = slice_indices(starts[i], ends[i], steps[i], x.dims[axis]);
       dims[axis] = static_cast<int32_t>(taken[axis].size());
@@ -198,11 +202,11 @@ TYPED_TEST(Movement, SliceOfRandomRanges) {
     node.input<int64_t>(long_dims(steps), steps).template output<T>(dims).threads(1 + round % 3);
     ASSERT_TRUE(node.run<cpu::Slice<WidthOf<T>>>().ok()) << node.diagnostic().what;
     EXPECT_EQ(node.result<T>(), generate<T>(dims, [&](Index index) {
-      for (size_t axis = 0; axis < index.size(); ++axis) {
-        index[axis] = taken[axis][static_cast<size_t>(index[axis])];
-      }
-      return x.at(index);
-    }));
+                for (size_t axis = 0; axis < index.size(); ++axis) {
+                  index[axis] = taken[axis][static_cast<size_t>(index[axis])];
+                }
+                return x.at(index);
+              }));
   }
 }
 
@@ -234,13 +238,16 @@ TEST(Slice, RejectsWhatItsOutputWasNotPlannedFor) {
 int64_t pad_source(int64_t i, int64_t extent, int32_t mode) {
   const bool inside = i >= 0 && i < extent;
   switch (mode) {
-    case PadAttributes::kEdge: return i < 0 ? 0 : std::min(i, extent - 1);
-    case PadAttributes::kWrap: return ((i % extent) + extent) % extent;
+    case PadAttributes::kEdge:
+      return i < 0 ? 0 : std::min(i, extent - 1);
+    case PadAttributes::kWrap:
+      return ((i % extent) + extent) % extent;
     case PadAttributes::kReflect:
       if (extent == 1) return 0;
       while (i < 0 || i >= extent) i = i < 0 ? -i : 2 * (extent - 1) - i;
       return i;
-    default: return inside ? i : -1;
+    default:
+      return inside ? i : -1;
   }
 }
 
@@ -268,12 +275,12 @@ TYPED_TEST(Movement, PadOfRandomWidths) {
     node.attributes(PadAttributes{mode}).threads(1 + round % 3);
     ASSERT_TRUE(node.run<cpu::Pad<WidthOf<T>>>().ok()) << node.diagnostic().what;
     EXPECT_EQ(node.result<T>(), generate<T>(y_dims, [&](Index index) {
-      for (size_t axis = 0; axis < index.size(); ++axis) {
-        index[axis] = pad_source(index[axis] - pads[axis], x_dims[axis], mode);
-        if (index[axis] < 0) return constant;
-      }
-      return x.at(index);
-    }));
+                for (size_t axis = 0; axis < index.size(); ++axis) {
+                  index[axis] = pad_source(index[axis] - pads[axis], x_dims[axis], mode);
+                  if (index[axis] < 0) return constant;
+                }
+                return x.at(index);
+              }));
   }
 }
 
@@ -311,11 +318,12 @@ TYPED_TEST(Movement, BlocksGoToSpaceAndBack) {
     ASSERT_TRUE(node.run<cpu::DepthToSpace<WidthOf<T>>>().ok());
     const std::vector<T> y = node.result<T>();
     EXPECT_EQ(y, generate<T>(wide, [&](const Index& i) {
-      const int64_t block = i[2] % b * b + i[3] % b;
-      const int64_t channel =
-          attributes.mode == BlockAttributes::kDcr ? block * c + i[1] : i[1] * b * b + block;
-      return x.at({i[0], channel, i[2] / b, i[3] / b});
-    }));
+                const int64_t block = i[2] % b * b + i[3] % b;
+                const int64_t channel = attributes.mode == BlockAttributes::kDcr
+                                            ? block * c + i[1]
+                                            : i[1] * b * b + block;
+                return x.at({i[0], channel, i[2] / b, i[3] / b});
+              }));
     Node back;
     back.input<T>(wide, y).template output<T>(deep).attributes(attributes);
     ASSERT_TRUE(back.run<cpu::SpaceToDepth<WidthOf<T>>>().ok());

@@ -226,7 +226,8 @@ std::optional<ActivationSpec> activation_of_node(const Node& node) {
 
 bool attach_activation(Node& node) {
   const std::optional<Epilogue> epilogue = epilogue_of(node);
-  if (!epilogue || *epilogue->activation != 0 || !has_activations(node.outputs[0]->type)) return false;
+  if (!epilogue || *epilogue->activation != 0 || !has_activations(node.outputs[0]->type))
+    return false;
   Node* next = only_reader(node.outputs[0]);
   if (next == nullptr || next->input(0) != node.outputs[0]) return false;
   const std::optional<ActivationSpec> spec = activation_of_node(*next);

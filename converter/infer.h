@@ -22,8 +22,8 @@ namespace intarsia::converter {
 struct InferenceOptions {
   /// Declared bounds of extents that depend on values, by tensor name (`--bound`).
   std::map<std::string, std::vector<int64_t>, std::less<>> bounds;
-  /// Values of inputs for a trial execution: it gives the bounds that nothing else tells, and has no
-  /// other effect on the model.
+  /// Values of inputs for a trial execution: it gives the bounds that nothing else tells, and has
+  /// no other effect on the model.
   std::map<std::string, Constant> probe;
 };
 

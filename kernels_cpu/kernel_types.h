@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Type arguments of kernel templates: element types, and widths for kernels that only move elements.
+// Type arguments of kernel templates: element types, and widths for kernels that only move
+// elements.
 //
 // `Width<32>` stands for every element type of 32 bits; its `Element` is an unsigned integer (or a
 // pair of them) that is copied as it is. `kernel_type_of<T>` is what goes into a KernelId.

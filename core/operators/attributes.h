@@ -2,10 +2,11 @@
 //
 // Building blocks of attribute structs.
 //
-// An attributes struct is stored in the plan as its bytes (little endian) and read there in place, so
-// it holds fixed-width fields only, has no padding (INTARSIA attribute structs are checked with
-// `is_plan_struct`), and is the same on 32-bit and 64-bit targets. Each struct names its fields once,
-// in `fields`, for the converter: ONNX name, member, and the default that the member initialiser gives.
+// An attributes struct is stored in the plan as its bytes (little endian) and read there in place,
+// so it holds fixed-width fields only, has no padding (INTARSIA attribute structs are checked with
+// `is_plan_struct`), and is the same on 32-bit and 64-bit targets. Each struct names its fields
+// once, in `fields`, for the converter: ONNX name, member, and the default that the member
+// initialiser gives.
 #pragma once
 
 #include <bit>
@@ -35,7 +36,7 @@ using IntList = FixedList<int32_t>;
 /// True if A may be stored in a plan.
 template <class A>
 inline constexpr bool is_plan_struct =
-    std::is_trivially_copyable_v<A> && std::is_standard_layout_v<A> && alignof(A) <= 8 &&
+    std::is_trivially_copyable_v<A>&& std::is_standard_layout_v<A> && alignof(A) <= 8 &&
     sizeof(A) % 4 == 0;
 static_assert(std::endian::native == std::endian::little, "plans are little endian");
 

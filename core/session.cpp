@@ -215,11 +215,14 @@ Status create_nodes(SessionState& state) {
 }
 
 struct OpenArguments {
-  std::span<const std::byte> plan;
+  std::span<const std::byte> bytes;
+  const PlanView& plan;
   std::span<std::byte> arena;
   KernelSet kernels;
   const SessionOptions& options;
-  bool trusted;
+  /// `check_nodes` for untrusted plans, else null: a pointer, so that trusted programs do not link
+  /// it.
+  Status (*check)(SessionState&);
 };
 
 Result<SessionState*> open_session(const OpenArguments& arguments, Diagnostic& diagnostic) {
@@ -229,15 +232,7 @@ Result<SessionState*> open_session(const OpenArguments& arguments, Diagnostic& d
         nullptr, 0};
     return Status(code);
   };
-  PlanView plan;
-  if (Status status = read_plan(arguments.plan, arguments.trusted, arguments.options.checksum, plan,
-                                diagnostic);
-      !status) {
-    return status;
-  }
-  if (!arguments.trusted) {
-    if (Status status = verify_plan(plan, diagnostic); !status) return status;
-  }
+  const PlanView& plan = arguments.plan;
   const plan::Memory& memory = *plan.root->memory();
   const uint64_t misalignment =
       reinterpret_cast<uintptr_t>(arguments.arena.data()) % kArenaAlignment;
@@ -264,10 +259,9 @@ Result<SessionState*> open_session(const OpenArguments& arguments, Diagnostic& d
   state->views = carver.take<TensorView>(counts.views);
   state->extents = carver.take<int32_t>(counts.dynamic_extents);
   state->view_count = static_cast<uint32_t>(counts.views);
-  state->checked = !arguments.trusted;
   state->observer = arguments.options.observer;
   state->services = arguments.options.services;
-  state->bytes = arguments.plan;
+  state->bytes = arguments.bytes;
   state->host = {parallel,           arguments.options.isa, &state->diagnostic, host_run_graph,
                  host_resize_output, host_service,          host_capacity,      plan.graph_count};
   if (counts.dynamic_extents != 0) {
@@ -291,7 +285,7 @@ Result<SessionState*> open_session(const OpenArguments& arguments, Diagnostic& d
                 static_cast<uint64_t>(missing));
   }
   Status status;
-  if (!arguments.trusted) status = check_nodes(*state);
+  if (arguments.check != nullptr) status = arguments.check(*state);
   if (status.ok()) status = create_nodes(*state);
   if (!status.ok()) {
     diagnostic = state->diagnostic;
@@ -306,37 +300,46 @@ Result<PlanInfo> plan_info(std::span<const std::byte> bytes, Diagnostic* diagnos
   PlanView plan;
   Diagnostic ignored;
   Diagnostic& found = diagnostic != nullptr ? *diagnostic : ignored;
-  if (Status status = read_plan(bytes, false, true, plan, found); !status) return status;
-  if (Status status = verify_plan(plan, found); !status) return status;
+  if (Status status = read_untrusted(bytes, true, plan, found); !status) return status;
   return PlanInfo{kPlanFormatVersion, plan.root->memory()->arena_bytes(),
                   bytes.size(),       plan.weights_bytes,
                   plan.node_count,    plan.root->threads()};
 }
 
-Result<Session> Session::open(std::span<const std::byte> plan, std::span<std::byte> arena,
+namespace {
+
+Result<Session> adopt(Result<SessionState*> state, Session& session, SessionState*& slot) {
+  if (!state.ok()) return state.status();
+  slot = state.value();
+  session.reset_states();
+  return std::move(session);
+}
+
+}  // namespace
+
+Result<Session> Session::open(std::span<const std::byte> bytes, std::span<std::byte> arena,
                               KernelSet kernels, const SessionOptions& options,
                               Diagnostic* diagnostic) {
   Diagnostic ignored;
-  Result<SessionState*> state = open_session({plan, arena, kernels, options, false},
-                                             diagnostic != nullptr ? *diagnostic : ignored);
-  if (!state.ok()) return state.status();
+  Diagnostic& found = diagnostic != nullptr ? *diagnostic : ignored;
+  PlanView plan;
+  if (Status status = read_untrusted(bytes, options.checksum, plan, found); !status) return status;
   Session session;
-  session.state_ = state.value();
-  session.reset_states();
-  return session;
+  return adopt(open_session({bytes, plan, arena, kernels, options, &check_nodes}, found), session,
+               session.state_);
 }
 
-Result<Session> Session::open_trusted(std::span<const std::byte> plan, std::span<std::byte> arena,
+Result<Session> Session::open_trusted(std::span<const std::byte> bytes, std::span<std::byte> arena,
                                       KernelSet kernels, const SessionOptions& options,
                                       Diagnostic* diagnostic) {
   Diagnostic ignored;
-  Result<SessionState*> state = open_session({plan, arena, kernels, options, true},
-                                             diagnostic != nullptr ? *diagnostic : ignored);
-  if (!state.ok()) return state.status();
+  Diagnostic& found = diagnostic != nullptr ? *diagnostic : ignored;
+  PlanHeader header;
+  if (Status status = read_header(bytes, header, found); !status) return status;
+  const PlanView plan = view_of(bytes, header);
   Session session;
-  session.state_ = state.value();
-  session.reset_states();
-  return session;
+  return adopt(open_session({bytes, plan, arena, kernels, options, nullptr}, found), session,
+               session.state_);
 }
 
 void Session::close() {

@@ -38,7 +38,6 @@ struct SessionState {
   int32_t* extents = nullptr;  // actual extents, parallel to the plan's leading maxima
   TensorView* views = nullptr;
   uint32_t view_count = 0;
-  bool checked = false;  // opened without trust: re-check nodes whose extents vary
   std::atomic<bool> busy{false};
   const Observer* observer = nullptr;
   std::span<const Service> services;
@@ -101,11 +100,20 @@ Status host_resize_output(const KernelContext& context, int output,
 void* host_service(const KernelContext& context, uint64_t key);
 int64_t host_capacity(const KernelContext& context, int operand);
 
-/// Checks the header and hoists pointers. `trusted` skips the verification of the structure.
-Status read_plan(std::span<const std::byte> bytes, bool trusted, bool checksum, PlanView& plan,
-                 Diagnostic& diagnostic);
+/// Checks magic number, version and sizes.
+Status read_header(std::span<const std::byte> bytes, PlanHeader& header, Diagnostic& diagnostic);
+/// Pointers into a plan whose header was read. The structure must be verified or trusted.
+PlanView view_of(std::span<const std::byte> bytes, const PlanHeader& header);
+
+/// The verification of untrusted plans, before and after pointers into them are formed. A trusted
+/// open names neither function, so that programs with the model linked in do not link them.
+Status verify_structure(std::span<const std::byte> bytes, const PlanHeader& header, bool checksum,
+                        Diagnostic& diagnostic);
 /// Checks everything that a run relies on, except kernels' own checks.
 Status verify_plan(const PlanView& plan, Diagnostic& diagnostic);
+/// All of the above in their order.
+Status read_untrusted(std::span<const std::byte> bytes, bool checksum, PlanView& plan,
+                      Diagnostic& diagnostic);
 /// The counts that determine the size of the metadata prefix.
 MetadataCounts metadata_counts(const PlanView& plan);
 

@@ -30,6 +30,7 @@ ALLOWED = re.compile("|".join([
     r"__stack_chk_fail|_GLOBAL_OFFSET_TABLE_",
 ]))
 INITIALISER = re.compile(r"\.(?:init_array|fini_array|preinit_array|ctors|dtors)\b")
+OWN_INSTANCE = re.compile(r"<\(intarsia::Isa\)[1-9]\d*>::")
 MUTABLE = re.compile(r"(?:\.data(?!\.rel\.ro)|\.t?bss|\.tdata|\.ldata|\.lbss)\b|\*COM\*")
 # Typeinfo and vtables, in Itanium mangling.
 RTTI = re.compile(r"_ZT[VISC]")
@@ -73,7 +74,9 @@ def problem_of(member, section, name, flags, defined):
         return "neither the project's own nor on the list of what embedded code may call"
     if MUTABLE.match(section) and "d" not in flags and name[0] != "$":  # d, $: sections, markers
         return f"a variable that can change ({section}); state belongs to the session or the caller"
-    if ISA_MEMBER.search(member) and "F" in flags and ("w" in flags or "u" in flags):
+    weak = "F" in flags and ("w" in flags or "u" in flags)
+    # A template over the instruction set is another function in every file.
+    if ISA_MEMBER.search(member) and weak and not OWN_INSTANCE.search(name):
         return ("a weak function compiled for one instruction set; another file's copy may be "
                 "replaced by it at link time; give it internal linkage or force inlining")
     return None

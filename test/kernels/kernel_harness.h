@@ -59,6 +59,10 @@ class GuardedBuffer {
       : bytes_(bytes), storage_(bytes + 2 * kGuard + 64, kPattern) {
     std::memset(data(), fill, bytes);
   }
+  // A copy would lie at another address and so have its data elsewhere among the guards.
+  GuardedBuffer(GuardedBuffer&&) = default;
+  GuardedBuffer& operator=(GuardedBuffer&&) = default;
+
   uint8_t* data() {
     const auto address = reinterpret_cast<uintptr_t>(storage_.data()) + kGuard;
     return storage_.data() + kGuard + (64 - address % 64) % 64;

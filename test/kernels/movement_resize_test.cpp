@@ -80,7 +80,8 @@ TEST(Resize, LinearAndCubicOfRandomShapes) {
       Index at(index.size());
       expected.push_back(interpolated(a, x, y_dims, index, at, 0));
     });
-    Node node = resize_node(x, y_dims, a).threads(1 + round % 3);
+    Node node = resize_node(x, y_dims, a);
+    node.threads(1 + round % 3);
     ASSERT_TRUE(node.run<cpu::Resize<float>>().ok()) << node.diagnostic().what;
     expect_near(node.result<float>(), expected, 1e-5, 1e-5);
   }

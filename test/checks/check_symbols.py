@@ -30,7 +30,7 @@ ALLOWED = re.compile("|".join([
     r"__stack_chk_fail|_GLOBAL_OFFSET_TABLE_",
 ]))
 INITIALISER = re.compile(r"\.(?:init_array|fini_array|preinit_array|ctors|dtors)\b")
-OWN_INSTANCE = re.compile(r"<\(intarsia::Isa\)[1-9]\d*>::")
+OWN_INSTANCE = re.compile(r"IL(?:N8intarsia|NS\d*_)3IsaE[1-9]\d*E")  # <Isa::kAvx2>, mangled
 MUTABLE = re.compile(r"(?:\.data(?!\.rel\.ro)|\.t?bss|\.tdata|\.ldata|\.lbss)\b|\*COM\*")
 # Typeinfo and vtables, in Itanium mangling.
 RTTI = re.compile(r"_ZT[VISC]")

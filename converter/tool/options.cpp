@@ -75,7 +75,8 @@ void ConversionArguments::add_to(CLI::App& app) {
       ->type_name("OUTPUT=INPUT");
   app.add_option("--layout", layouts, "the caller's buffer of this input is channels-last")
       ->type_name("INPUT=nhwc");
-  app.add_option("--target", target, "what the cost model plans for")
+  app.add_option("--target", target,
+                 "the device that the plan is for; float32 plans are the same for all")
       ->check(CLI::IsMember({"generic", "x86-64-v3", "x86-64-v4", "aarch64", "cortex-m"}));
   app.add_flag("--strip-names", strip_names, "leave out the names of nodes, operators and kernels");
 }

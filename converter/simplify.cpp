@@ -30,8 +30,12 @@ bool is_no_op(const Node& node) {
   if (!node.domain.empty()) return false;
   if (node.type == "Identity") return true;
   if (!same_shape(*input, *output)) return false;
-  if (node.op->view || node.type == "Dropout" || node.type == "Cast" || node.type == "Expand") {
-    return true;
+  if (node.op->view || node.type == "Cast" || node.type == "Expand") return true;
+  if (node.type == "Dropout") {
+    // At inference only; a training_mode that is not known to be false stays for the kernel to
+    // check.
+    const Value* training = node.input(2);
+    return training == nullptr || (training->constant && training->constant->integer(0) == 0);
   }
   if (node.type == "Slice") {
     // The whole of every axis, unless a negative step turns one around.

@@ -148,6 +148,24 @@ TEST(Session, TakesTheBranchThatTheConditionSelects) {
   }
 }
 
+TEST(Session, ATrainingDropoutIsNotTakenForAnIdentity) {
+  OnnxBuilder model;
+  model.input("x", {3});
+  model.input("training", {}, DataType::kBool);
+  model.output("y");
+  model.floats("ratio", {}, {0.5f});
+  model.node("Dropout", {"x", "ratio", "training"}, {"y"});
+  SmallPlan plan(model);
+  auto session = plan.open();
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  session->input<bool>(1).value()[0] = false;
+  write(*session, 0, {1, 2, 3});
+  ASSERT_TRUE(session->run().ok());
+  EXPECT_EQ(read(*session, 0), (std::vector<float>{1, 2, 3}));
+  session->input<bool>(1).value()[0] = true;
+  EXPECT_FALSE(session->run().ok());
+}
+
 TEST(Session, ShowsEveryNodeToTheObserver) {
   SmallPlan plan(branching());
   struct Log {

@@ -400,8 +400,7 @@ void Inference::infer_branches(Node* node) {
     }
     node->graphs[i].graph = nullptr;
     node->graphs.erase(node->graphs.begin() + static_cast<std::ptrdiff_t>(i));
-    Graph* adopted = node->graph->adopt(node, attribute, std::move(branch));
-    (void)adopted;
+    node->graph->adopt(node, attribute, std::move(branch));
     if (i == 0) std::swap(node->graphs[0], node->graphs[1]);
     model_.warnings.push_back(fmt::format(
         "node '{}': its {} contradicts itself at the planned extents and fails if it is taken: {}",

@@ -66,7 +66,6 @@ class LayoutPass {
   /// A node that reorders axes: a Reshape where the elements keep their order.
   Value* reorder(Value* value, const std::vector<int64_t>& order, const std::string& name,
                  Node* before) {
-    const int rank = rank_of(*value);
     std::vector<definitions::Dim> moved;
     for (int64_t axis : order) moved.push_back(extent_of(*value, static_cast<int>(axis)));
     if (keeps_order(*value, order)) {
@@ -77,7 +76,6 @@ class LayoutPass {
       inputs[1]->type = DataType::kInt64;
       return add("Reshape", name, inputs, before, {{"allowzero", int64_t{1}}})->outputs[0];
     }
-    (void)rank;
     Value* const inputs[] = {value};
     return add("Transpose", name, inputs, before, {{"perm", order}})->outputs[0];
   }

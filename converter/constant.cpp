@@ -96,7 +96,8 @@ int64_t Constant::integer(int64_t index) const {
     case DataType::kUint2:
       return sub_byte(from, index, 2, type == DataType::kInt2);
     default:
-      throw Error("a tensor of " + std::string(type_name(type)) + " is used where integers belong");
+      throw Error("a tensor of " + std::string(data_type_name(type)) +
+                  " is used where integers belong");
   }
 }
 
@@ -115,7 +116,8 @@ double Constant::real(int64_t index) const {
       return static_cast<double>(load<uint64_t>(from, index));
     default:
       if (is_integer()) return static_cast<double>(integer(index));
-      throw Error("a tensor of " + std::string(type_name(type)) + " is used where numbers belong");
+      throw Error("a tensor of " + std::string(data_type_name(type)) +
+                  " is used where numbers belong");
   }
 }
 
@@ -177,7 +179,8 @@ Constant Constant::scalar_of(DataType type, double value) {
     case DataType::kUint64:
       return scalar(static_cast<uint64_t>(value));
     default:
-      throw Error("no scalar constant of type " + std::string(type_name(type)) + " can be made");
+      throw Error("no scalar constant of type " + std::string(data_type_name(type)) +
+                  " can be made");
   }
 }
 
@@ -200,18 +203,6 @@ Constant Constant::strings(std::vector<int64_t> extents, const std::vector<std::
 bool operator==(const Constant& a, const Constant& b) {
   return a.type == b.type && a.extents == b.extents && a.size == b.size &&
          (a.size == 0 || std::memcmp(a.data.get(), b.data.get(), a.size) == 0);
-}
-
-std::string_view type_name(DataType type) {
-  constexpr std::string_view kNames[kLastDataType + 1] = {
-      "undefined",      "float",    "uint8",        "int8",           "uint16",
-      "int16",          "int32",    "int64",        "string",         "bool",
-      "float16",        "double",   "uint32",       "uint64",         "complex64",
-      "complex128",     "bfloat16", "float8e4m3fn", "float8e4m3fnuz", "float8e5m2",
-      "float8e5m2fnuz", "uint4",    "int4",         "float4e2m1",     "float8e8m0",
-      "uint2",          "int2"};
-  const auto index = static_cast<uint8_t>(type);
-  return index <= kLastDataType ? kNames[index] : "unknown";
 }
 
 std::string extents_text(std::span<const int64_t> extents) {

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "intarsia/describe.h"
 #include "intarsia/tensor.h"
 
 namespace intarsia::converter {
@@ -82,9 +83,6 @@ bool operator==(const Constant& a, const Constant& b);
 /// Bytes that a tensor occupies, or -1 if an extent is negative or exceeds 2^31 - 1, or the size
 /// leaves 2^62.
 int64_t checked_byte_size(DataType type, std::span<const int64_t> extents);
-
-/// "float", "int64", ...: the names that messages and ONNX use.
-std::string_view type_name(DataType type);
 
 /// "[2,3]".
 std::string extents_text(std::span<const int64_t> extents);

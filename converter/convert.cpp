@@ -2,6 +2,7 @@
 #include "converter/convert.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "converter/fuse.h"
 #include "converter/import.h"
@@ -12,10 +13,23 @@
 #include "converter/normalize.h"
 #include "converter/simplify.h"
 #include "converter/storage.h"
+#include "converter/target.h"
 #include "kernels_cpu/rows.h"
 
 namespace intarsia::converter {
 namespace {
+
+KernelChoice choice_of(const ConvertOptions& options) {
+  const Target* target = find_target(options.target);
+  if (target == nullptr) {
+    std::vector<std::string_view> names;
+    for (const Target& known : targets()) names.push_back(known.name);
+    throw Error(fmt::format("--target {}: no such target", options.target),
+                fmt::format("the targets are {}", fmt::join(names, ", ")));
+  }
+  return {options.reference_kernels ? Preference::kReference : Preference::kFast,
+          options.plan_growth.value_or(target->plan_growth)};
+}
 
 PortSummary summary_of(const Value& value) {
   PortSummary port{value.name, value.type, planned_extents(value), {}};
@@ -53,9 +67,7 @@ Conversion convert_model(Model& model, const ConvertOptions& options, bool probe
   graph.sort();
   graph.sweep();
 
-  const Lowering lowering =
-      lower(graph, {&rows, options.reference_kernels ? Preference::kReference : Preference::kFast,
-                    options.threads});
+  const Lowering lowering = lower(graph, {&rows, choice_of(options), options.threads});
   const std::vector<StatePair> states = find_states(model, options, output_names);
   const Storage storage = assign_storage(graph, lowering, states);
 

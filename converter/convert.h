@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -45,6 +46,9 @@ struct ConvertOptions {
   /// nothing else tells. They are never folded into the plan.
   std::map<std::string, Constant> probe;
   int threads = 1;
+  /// `--target` and, where it is not the target's own, `--plan-growth` (converter/target.h).
+  std::string target = "generic";
+  std::optional<double> plan_growth;
   bool strip_names = false;
   /// The same graph executed by reference kernels only: what `verify` compares with.
   bool reference_kernels = false;

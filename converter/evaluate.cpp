@@ -43,7 +43,7 @@ std::vector<Constant> evaluate(const Node& node, const std::vector<const Constan
   views.set_attributes(node.attribute_bytes);
   KernelContext& context = views.context();
   const definitions::KernelDescriptor* row =
-      select_kernel(node, context, rows, Preference::kReference);
+      select_kernel(node, context, rows, {Preference::kReference});
   if (row == nullptr) throw Error(no_kernel(node, rows));
 
   std::vector<std::byte> workspace;

@@ -473,4 +473,12 @@ std::string Graph::check() const {
   return check_graph(*this, {});
 }
 
+bool varies(const Value& value) {
+  if (value.constant) return false;
+  for (int axis = 0; axis < value.shape->rank; ++axis) {
+    if (!is_constant((*value.shape)[axis])) return true;
+  }
+  return false;
+}
+
 }  // namespace intarsia::converter

@@ -233,6 +233,9 @@ class Graph {
 /// Calls `visit` for every value that `graph` or a graph nested in it owns.
 void for_each_value(Graph& graph, const std::function<void(Value&)>& visit);
 
+/// True if an extent of the value is an expression over symbols or values.
+bool varies(const Value& value);
+
 struct Model {
   /// Symbols of the extents of all values. First, so that it outlives them.
   std::unique_ptr<definitions::SymbolTable> symbols;

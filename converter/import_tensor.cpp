@@ -41,7 +41,7 @@ std::vector<std::byte> narrow(const onnx::TensorProto& tensor, const char* name,
       if (!fits) {
         fail(tensor, std::string(name) + " element " + std::to_string(i) + " is " +
                          std::to_string(value) + ", which does not fit " +
-                         std::string(type_name(element_type(tensor.data_type()))));
+                         std::string(data_type_name(element_type(tensor.data_type()))));
       }
     }
     const auto stored = static_cast<T>(value);
@@ -211,7 +211,7 @@ Constant read_tensor(onnx::TensorProto& tensor, bool take, ExternalFiles& files)
   }
   if (tensor.raw_data().size() != constant.size) {
     fail(tensor, "raw_data has " + std::to_string(tensor.raw_data().size()) + " bytes, but shape " +
-                     extents_text(constant.extents) + " of " + std::string(type_name(type)) +
+                     extents_text(constant.extents) + " of " + std::string(data_type_name(type)) +
                      " needs " + std::to_string(constant.size));
   }
   auto owner = take ? std::shared_ptr<const std::string>(tensor.release_raw_data())

@@ -17,12 +17,6 @@ using definitions::Parameter;
 using definitions::SymbolicInput;
 using definitions::SymbolicShapeContext;
 
-const Parameter* formal(const std::vector<Parameter>& parameters, size_t index) {
-  if (index < parameters.size()) return &parameters[index];
-  const bool variadic = !parameters.empty() && parameters.back().kind == Parameter::kVariadic;
-  return variadic ? &parameters.back() : nullptr;
-}
-
 SymbolicInput symbolic_input(const Value* value) {
   SymbolicInput input;
   if (value == nullptr) return input;
@@ -154,14 +148,14 @@ void Inference::check_types(const Node& node) const {
     if (constraint != node.op->types.end() && !definitions::contains(constraint->allowed, type)) {
       throw Error(
           node.problem(fmt::format("'{}' ({}) has type {}, which the operator does not allow",
-                                   value->name, parameter->name, type_name(type))));
+                                   value->name, parameter->name, data_type_name(type))));
     }
     if (parameter->kind == Parameter::kVariadic && constraint == node.op->types.end()) return;
     const auto [first, inserted] = bound.try_emplace(parameter->type, value);
     if (!inserted && type_of(*first->second) != type) {
-      throw Error(node.problem(fmt::format("'{}' has type {} and '{}' has type {}; they must agree",
-                                           first->second->name, type_name(type_of(*first->second)),
-                                           value->name, type_name(type))));
+      throw Error(node.problem(
+          fmt::format("'{}' has type {} and '{}' has type {}; they must agree", first->second->name,
+                      data_type_name(type_of(*first->second)), value->name, data_type_name(type))));
     }
   };
   for (size_t i = 0; i < node.inputs.size(); ++i) check(node.inputs[i], formal(node.op->inputs, i));
@@ -425,7 +419,7 @@ void Inference::join_branches(Node* node) {
     if (type_of(a) != type_of(b)) {
       throw Error(
           node->problem(fmt::format("output {} has type {} in one branch and {} in the other", i,
-                                    type_name(type_of(a)), type_name(type_of(b)))));
+                                    data_type_name(type_of(a)), data_type_name(type_of(b)))));
     }
     const Shape<Dim> left = shape_of(a), right = shape_of(b);
     if (left.rank != right.rank) {

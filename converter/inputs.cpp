@@ -108,7 +108,7 @@ Constant fixed_value(const Value& input, const std::string& text) {
     Constant constant = read_npy(text);
     if (constant.type != input.type) {
       throw Error(fmt::format("{}: the file holds {}, the input is {}", option,
-                              type_name(constant.type), type_name(input.type)));
+                              data_type_name(constant.type), data_type_name(input.type)));
     }
     return constant;
   }
@@ -232,8 +232,8 @@ std::vector<StatePair> find_states(Model& model, const ConvertOptions& options,
     Value* output = model.graph->outputs()[static_cast<size_t>(found - output_names.begin())];
     if (input->type != output->type || planned_extents(*input) != planned_extents(*output)) {
       throw Error(fmt::format("{}: the output is {} {}, the input {} {}; they must agree", option,
-                              type_name(output->type), extents_text(planned_extents(*output)),
-                              type_name(input->type), extents_text(planned_extents(*input))));
+                              data_type_name(output->type), extents_text(planned_extents(*output)),
+                              data_type_name(input->type), extents_text(planned_extents(*input))));
     }
     states.push_back({input, output});
   }

@@ -84,15 +84,6 @@ Status OperandViews::resize(const KernelContext& context, int output,
 
 namespace {
 
-const definitions::Parameter* formal(const std::vector<definitions::Parameter>& parameters,
-                                     size_t index) {
-  if (index < parameters.size()) return &parameters[index];
-  if (!parameters.empty() && parameters.back().kind == definitions::Parameter::kVariadic) {
-    return &parameters.back();
-  }
-  return nullptr;
-}
-
 DataType type_of(const std::vector<Value*>& values,
                  const std::vector<definitions::Parameter>& parameters, std::string_view variable) {
   for (size_t i = 0; i < values.size(); ++i) {
@@ -127,7 +118,20 @@ std::string kernel_type_name(KernelType type) {
     return fmt::format("any type of {} bits",
                        8 << (type.code - static_cast<uint8_t>(ElementWidth::k8)));
   }
-  return std::string(type_name(static_cast<DataType>(type.code)));
+  return std::string(data_type_name(static_cast<DataType>(type.code)));
+}
+
+/// The largest factor by which the kernel's packing makes a constant input longer; 1 without one.
+double packing_growth(const definitions::KernelDescriptor& row, const KernelContext& context) {
+  double growth = 1;
+  for (int input = 0; row.pack != nullptr && input < context.input_count(); ++input) {
+    const TensorView& weight = context.input(input);
+    const int64_t bytes = weight.present() ? weight.bytes() : 0;
+    if (weight.data == nullptr || bytes == 0) continue;
+    const int64_t packed = row.packed_bytes(context, input);
+    growth = std::max(growth, static_cast<double>(packed) / static_cast<double>(bytes));
+  }
+  return growth;
 }
 
 }  // namespace
@@ -144,13 +148,14 @@ std::vector<DataType> kernel_types(const Node& node) {
 
 const definitions::KernelDescriptor* select_kernel(const Node& node, const KernelContext& context,
                                                    const definitions::KernelRows& rows,
-                                                   Preference preference) {
+                                                   const KernelChoice& choice) {
   const std::string name = node.op->qualified_name();
   const std::vector<DataType> types = kernel_types(node);
   for (const definitions::KernelDescriptor& row : rows) {
     if (row.id.op != name || !accepts(row, types)) continue;
-    if (preference == Preference::kReference && !row.id.variant.empty()) continue;
+    if (choice.preference == Preference::kReference && !row.id.variant.empty()) continue;
     if (row.supports != nullptr && !row.supports(context)) continue;
+    if (packing_growth(row, context) > choice.plan_growth) continue;
     return &row;
   }
   return nullptr;
@@ -168,7 +173,7 @@ Problem no_kernel(const Node& node, const definitions::KernelRows& rows) {
     available.insert(types_text(node, names));
   }
   std::vector<std::string> wanted;
-  for (DataType type : kernel_types(node)) wanted.emplace_back(type_name(type));
+  for (DataType type : kernel_types(node)) wanted.emplace_back(data_type_name(type));
   std::string hint = available.empty()
                          ? "this operator has no kernel yet"
                          : fmt::format("there are kernels for {}", fmt::join(available, "; "));

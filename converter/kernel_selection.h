@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -56,11 +57,18 @@ std::vector<DataType> kernel_types(const Node& node);
 
 enum class Preference : uint8_t { kFast, kReference };
 
-/// The first kernel in `rows` for the node that accepts its types and `supports` its extents, or
-/// null.
+/// What decides between the kernels that can serve a node.
+struct KernelChoice {
+  Preference preference = Preference::kFast;
+  /// The most that a weight's packed form may take, as a multiple of the weight's own bytes.
+  double plan_growth = std::numeric_limits<double>::infinity();
+};
+
+/// The first kernel in `rows` for the node that accepts its types, `supports` its extents and fits
+/// the choice, or null.
 const definitions::KernelDescriptor* select_kernel(const Node& node, const KernelContext& context,
                                                    const definitions::KernelRows& rows,
-                                                   Preference preference);
+                                                   const KernelChoice& choice);
 
 /// "no kernel for Conv with T = int8; there are kernels for T = float, double".
 Problem no_kernel(const Node& node, const definitions::KernelRows& rows);

@@ -45,7 +45,7 @@ class Lowerer {
     views.set_threads(options_.threads);
     const KernelContext& context = views.context();
     const definitions::KernelDescriptor* kernel =
-        select_kernel(node, context, *options_.rows, options_.preference);
+        select_kernel(node, context, *options_.rows, options_.choice);
     if (kernel == nullptr) {
       problems_.push_back(no_kernel(node, *options_.rows));
       return;

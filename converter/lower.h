@@ -13,7 +13,7 @@ namespace intarsia::converter {
 struct LoweringOptions {
   /// Kernels to choose from, in order of preference.
   const definitions::KernelRows* rows = nullptr;
-  Preference preference = Preference::kFast;
+  KernelChoice choice;
   /// Threads that workspace is planned for.
   int threads = 1;
 };

@@ -146,7 +146,7 @@ void cast_1(Node& node) {
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   for (int type = 1; type <= kLastDataType; ++type) {
-    if (type_name(static_cast<DataType>(type)) == name) {
+    if (data_type_name(static_cast<DataType>(type)) == name) {
       node.attributes["to"] = static_cast<int64_t>(type);
       return;
     }
@@ -225,7 +225,7 @@ void constant_of_shape(Node& node) {
   const Constant& value = found->second;
   if (value.count() != 1 || value.size > sizeof(int64_t) || value.type == DataType::kString) {
     throw Error(node.problem("attribute 'value' is a tensor of " +
-                                 std::string(type_name(value.type)) + " with shape " +
+                                 std::string(data_type_name(value.type)) + " with shape " +
                                  extents_text(value.extents),
                              "it must have one element, of at most 8 bytes"));
   }

@@ -335,7 +335,7 @@ std::vector<std::byte> format_npy(const Constant& constant) {
       descr = (element_bits(plain.type) == 8 ? "|" : "<") + std::string(code.text);
     }
     if (descr.empty()) {
-      throw Error("a tensor of " + std::string(type_name(constant.type)) +
+      throw Error("a tensor of " + std::string(data_type_name(constant.type)) +
                   " cannot be written as a .npy file");
     }
     elements.assign(reinterpret_cast<const char*>(plain.data.get()), plain.size);

@@ -13,14 +13,6 @@
 
 namespace intarsia::converter {
 
-bool varies(const Value& value) {
-  if (value.constant) return false;
-  for (int axis = 0; axis < value.shape->rank; ++axis) {
-    if (!is_constant((*value.shape)[axis])) return true;
-  }
-  return false;
-}
-
 namespace {
 
 class Writer {

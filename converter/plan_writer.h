@@ -45,7 +45,4 @@ struct PlanFile {
 PlanFile write_plan(const Model& model, const Storage& storage, const Lowering& lowering,
                     const std::vector<StatePair>& states, const PlanWriterOptions& options);
 
-/// True if an extent of the value is an expression over symbols or values.
-bool varies(const Value& value);
-
 }  // namespace intarsia::converter

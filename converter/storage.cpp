@@ -240,13 +240,6 @@ class Assigner {
     return true;
   }
 
-  static bool varies(const Value& value) {
-    for (int axis = 0; axis < value.shape->rank; ++axis) {
-      if (!is_constant((*value.shape)[axis])) return true;
-    }
-    return false;
-  }
-
   static int32_t alignment_for(int64_t bytes) { return bytes >= 4096 ? 64 : 16; }
 
   void plan(const StorageOptions& options) {

@@ -78,13 +78,6 @@ Status check_common(const KernelContext& context) {
   return {};
 }
 
-Status check_capacity(const KernelContext& context, int64_t bytes) {
-  return context.capacity(1) >= bytes
-             ? Status()
-             : context.fail(Code::kCorruptPlan, "bytes of the packed weights", bytes,
-                            context.capacity(1), 1);
-}
-
 }  // namespace
 
 bool ConvPacked::supports(const KernelContext& context) {
@@ -112,7 +105,7 @@ int64_t ConvPacked::workspace(const KernelContext& context) {
 Status ConvPacked::check(const KernelContext& context) {
   if (Status status = check_common(context); !status) return status;
   const int64_t groups = context.attributes<ConvAttributes>().group;
-  if (Status status = check_capacity(context, weight_bytes(context.input(1), groups)); !status) {
+  if (Status status = check_capacity(context, 1, weight_bytes(context.input(1), groups)); !status) {
     return status;
   }
   return check_workspace(context, workspace(context));
@@ -159,7 +152,7 @@ Status ConvDepthwise::check(const KernelContext& context) {
                         context.input(0).extents[context.input(0).rank - 1],
                         context.attributes<ConvAttributes>().group);
   }
-  return check_capacity(context, context.input(1).bytes());
+  return check_capacity(context, 1, context.input(1).bytes());
 }
 
 Status ConvDepthwise::run(const KernelContext& context) {

@@ -11,15 +11,21 @@ namespace {
 
 constexpr KernelType kFloatType = DataType::kFloat;
 
-Status check_capacity(const KernelContext& context, int input, int64_t bytes) {
-  return context.capacity(input) >= bytes
-             ? Status()
-             : context.fail(Code::kCorruptPlan, "bytes of the packed weights", bytes,
-                            context.capacity(input), input);
-}
-
-void run_gemm(const KernelContext& context, const GemmArgs& args) {
-  context.parallel_for(gemm_units(args.shape),
+/// One product with a packed second factor; the operands are A, B, bias and residual, all dense.
+void run_packed(const KernelContext& context, const GemmShape& shape,
+                const ActivationSpec& activation) {
+  GemmArgs args{shape,
+                context.input(0).as<const float>(),
+                shape.k,
+                context.input(1).as<const float>(),
+                context.output(0).as<float>(),
+                shape.n};
+  args.bias = context.input(2).as<const float>();
+  args.residual = context.input(3).as<const float>();
+  args.residual_pitch = shape.n;
+  args.activation = activation;
+  args.kernels = &microkernels(context.isa());
+  context.parallel_for(gemm_units(shape),
                        [&](int64_t begin, int64_t end, int) { gemm_run(args, begin, end); });
 }
 
@@ -115,20 +121,7 @@ Status MatMulPacked::check(const KernelContext& context) {
 }
 
 Status MatMulPacked::run(const KernelContext& context) {
-  const GemmShape shape = packed_shape(context);
-  const TensorView& a = context.input(0);
-  GemmArgs args{shape,
-                a.as<const float>(),
-                shape.k,
-                context.input(1).as<const float>(),
-                context.output(0).as<float>(),
-                shape.n};
-  args.bias = context.input(2).as<const float>();
-  args.residual = context.input(3).as<const float>();
-  args.residual_pitch = shape.n;
-  args.activation = activation_of(context.attributes<MatMulAttributes>());
-  args.kernels = &microkernels(context.isa());
-  run_gemm(context, args);
+  run_packed(context, packed_shape(context), activation_of(context.attributes<MatMulAttributes>()));
   return {};
 }
 
@@ -235,19 +228,7 @@ Status GemmPacked::check(const KernelContext& context) {
 }
 
 Status GemmPacked::run(const KernelContext& context) {
-  const GemmShape shape = gemm_shape(context);
-  GemmArgs args{shape,
-                context.input(0).as<const float>(),
-                shape.k,
-                context.input(1).as<const float>(),
-                context.output(0).as<float>(),
-                shape.n};
-  args.bias = context.input(2).as<const float>();
-  args.residual = context.input(3).as<const float>();
-  args.residual_pitch = shape.n;
-  args.activation = activation_of(context.attributes<GemmAttributes>());
-  args.kernels = &microkernels(context.isa());
-  run_gemm(context, args);
+  run_packed(context, gemm_shape(context), activation_of(context.attributes<GemmAttributes>()));
   return {};
 }
 

@@ -59,4 +59,12 @@ inline Status check_workspace(const KernelContext& context, int64_t required) {
                             context.workspace_bytes());
 }
 
+/// Fails if the packed form of `input` has fewer than `required` bytes.
+inline Status check_capacity(const KernelContext& context, int input, int64_t required) {
+  const int64_t found = context.capacity(input);
+  return found >= required ? Status()
+                           : context.fail(Code::kCorruptPlan, "bytes of the packed weights",
+                                          required, found, input);
+}
+
 }  // namespace intarsia::cpu

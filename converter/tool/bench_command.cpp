@@ -5,7 +5,6 @@
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <random>
 
 #include "converter/tool/commands.h"
 #include "converter/tool/compare.h"
@@ -61,19 +60,9 @@ int bench(const Arguments& arguments) {
   profile.total.resize(nodes);
   profile.started.resize(nodes);
 
-  std::mt19937 random(1);
-  Session& session = program.session();
-  for (int i = 0; i < session.input_count(); ++i) {
-    const Port port = session.input_port(i).value();
-    if (inputs.count(std::string(port.name)) == 0) fill_random(port.tensor, random);
-  }
   // A run may use an input's memory for other tensors, so each run gets its inputs afresh.
-  Values filled;
-  for (int i = 0; i < session.input_count(); ++i) {
-    const Port port = session.input_port(i).value();
-    filled[std::string(port.name)] = constant_of(port.tensor);
-  }
-  for (const auto& [name, value] : inputs) filled[name] = value;
+  const Values filled = program.completed(inputs);
+  Session& session = program.session();
   program.set_inputs(filled);
   program.run();  // warm-up; reports what is wrong
   std::fill(profile.total.begin(), profile.total.end(), 0);

@@ -39,8 +39,8 @@ double ulp_of(DataType type, double value) {
 
 std::string compare(const Constant& found, const Constant& expected, const Tolerance& tolerance) {
   if (found.type != expected.type) {
-    return fmt::format("type {}, expected {}", converter::type_name(found.type),
-                       converter::type_name(expected.type));
+    return fmt::format("type {}, expected {}", data_type_name(found.type),
+                       data_type_name(expected.type));
   }
   if (found.extents != expected.extents) {
     return fmt::format("extents {}, expected {}", converter::extents_text(found.extents),

@@ -5,12 +5,19 @@
 
 #include <charconv>
 
+#include "converter/target.h"
 #include "converter/tensor_file.h"
 
 namespace intarsia::tool {
 namespace {
 
 using converter::Error;
+
+std::vector<std::string> target_names() {
+  std::vector<std::string> names;
+  for (const converter::Target& target : converter::targets()) names.emplace_back(target.name);
+  return names;
+}
 
 bool parse_integer(std::string_view text, int64_t& value) {
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -76,8 +83,14 @@ void ConversionArguments::add_to(CLI::App& app) {
   app.add_option("--layout", layouts, "the caller's buffer of this input is channels-last")
       ->type_name("INPUT=nhwc");
   app.add_option("--target", target,
-                 "the device that the plan is for; float32 plans are the same for all")
-      ->check(CLI::IsMember({"generic", "x86-64-v3", "x86-64-v4", "aarch64", "cortex-m"}));
+                 "the device that the plan is for; float32 plans run on every target, this decides "
+                 "what is worth its bytes")
+      ->check(CLI::IsMember(target_names()));
+  app.add_option("--plan-growth", plan_growth,
+                 "the most that a packed weight may take, as a multiple of its own bytes (1 for "
+                 "cortex-m, no limit for the others)")
+      ->check(CLI::Range(1.0, 1000.0))
+      ->type_name("FACTOR");
   app.add_flag("--strip-names", strip_names, "leave out the names of nodes, operators and kernels");
 }
 
@@ -108,6 +121,8 @@ converter::ConvertOptions ConversionArguments::parse() const {
     options.layouts[name] = layout;
   }
   options.threads = threads;
+  options.target = target;
+  options.plan_growth = plan_growth;
   options.strip_names = strip_names;
   return options;
 }

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,8 @@ namespace intarsia::tool {
 /// them.
 struct ConversionArguments {
   std::vector<std::string> dims, shapes, fixed, bounds, states, layouts;
-  std::string target = "x86-64-v4";
+  std::string target = "generic";
+  std::optional<double> plan_growth;
   int threads = 1;
   bool strip_names = false;
 

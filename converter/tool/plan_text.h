@@ -24,7 +24,7 @@ class PlanText {
   const plan::Tensor* operand(const plan::Node& node, uint32_t operand) const;
   /// Bytes of a tensor at its planned extents.
   int64_t bytes(const plan::Tensor& tensor) const;
-  /// "float32 [1,3,224,224]"; extents that vary are followed by '*'.
+  /// "float [1,3,224,224]"; extents that vary are followed by '*'.
   std::string tensor_text(const plan::Tensor& tensor) const;
 
   // Names; empty where the plan is stripped.

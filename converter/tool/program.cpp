@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <random>
 #include <set>
 
 #include "converter/tool/thread_team.h"
@@ -57,6 +58,10 @@ Constant constant_of(const TensorView& tensor) {
                        std::vector<std::byte>(data, data + bytes));
 }
 
+namespace {
+
+/// Fills a tensor with seeded values: reals in [-1, 1], integers 0 or 1, which are valid indices
+/// almost everywhere. Throws for types that have no such values.
 void fill_random(const TensorView& tensor, std::mt19937& random) {
   std::uniform_real_distribution<double> real(-1, 1);
   const int64_t count = tensor.count();
@@ -96,6 +101,8 @@ void fill_random(const TensorView& tensor, std::mt19937& random) {
     }
   }
 }
+
+}  // namespace
 
 void Program::load(const std::filesystem::path& path, const Values& inputs,
                    const Options& options) {
@@ -150,6 +157,18 @@ Program::~Program() = default;
 
 std::string Program::failure() const {
   return describe_text(session_.diagnostic(), plan_);
+}
+
+Values Program::completed(const Values& given) const {
+  std::mt19937 random(1);
+  Values values = given;
+  for (int i = 0; i < session_.input_count(); ++i) {
+    const Port port = session_.input_port(i).value();
+    if (values.count(std::string(port.name)) != 0) continue;
+    fill_random(port.tensor, random);
+    values[std::string(port.name)] = constant_of(port.tensor);
+  }
+  return values;
 }
 
 void Program::set_inputs(const Values& values) {

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -62,6 +61,8 @@ class Program {
   /// Copies values into the inputs of these names. Throws for a name, type or extents that do not
   /// fit.
   void set_inputs(const Values& values);
+  /// `given`, and seeded random values of the planned extents for every other input.
+  Values completed(const Values& given) const;
   /// Runs the entry point; throws with the diagnostic's text.
   void run(int entry = 0);
   std::vector<std::pair<std::string, converter::Constant>> outputs(int entry = 0) const;
@@ -82,10 +83,6 @@ class Program {
 
 /// A tensor's elements as a constant of its own.
 converter::Constant constant_of(const TensorView& tensor);
-
-/// Fills a tensor with seeded values: reals in [-1, 1], integers 0 or 1, which are valid indices
-/// almost everywhere. Throws for types that have no such values.
-void fill_random(const TensorView& tensor, std::mt19937& random);
 
 /// The sentence for a diagnostic of a plan.
 std::string describe_text(const Diagnostic& diagnostic, std::span<const std::byte> plan);

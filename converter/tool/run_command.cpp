@@ -85,7 +85,7 @@ int run(const Arguments& arguments) {
   for (const auto& [name, value] : program.outputs(entry)) {
     const fs::path file = fs::path(arguments.output_dir) / fmt::format("output_{}.npy", index++);
     converter::write_npy(file, value);
-    fmt::print("{}: {} {} {}\n", file.string(), name, converter::type_name(value.type),
+    fmt::print("{}: {} {} {}\n", file.string(), name, data_type_name(value.type),
                converter::extents_text(value.extents));
   }
   if (!arguments.dump_dir.empty()) write_index(arguments.dump_dir, program.plan());

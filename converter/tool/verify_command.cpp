@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <random>
 
 #include "converter/kernel_selection.h"
 #include "converter/tool/commands.h"
@@ -149,16 +148,7 @@ int verify(const Arguments& arguments) {
         "the plan and its reference differ in their nodes; verify needs an ONNX "
         "model, not a plan");
   }
-  Session& session = program.session();
-  std::mt19937 random(1);
-  Values values = inputs;
-  for (int i = 0; i < session.input_count(); ++i) {
-    const Port port = session.input_port(i).value();
-    if (values.count(std::string(port.name)) != 0) continue;
-    fill_random(port.tensor, random);
-    values[std::string(port.name)] = constant_of(port.tensor);
-  }
-  program.set_inputs(values);
+  program.set_inputs(program.completed(inputs));
   program.run();
 
   std::vector<Row> rows = verifier.rows();

@@ -45,6 +45,14 @@ struct Parameter {
   Kind kind = kRequired;
 };
 
+/// The formal parameter of operand `index`, or null if there is none; a variadic one, which comes
+/// last, serves every further operand.
+inline const Parameter* formal(const std::vector<Parameter>& parameters, size_t index) {
+  if (index < parameters.size()) return &parameters[index];
+  const bool variadic = !parameters.empty() && parameters.back().kind == Parameter::kVariadic;
+  return variadic ? &parameters.back() : nullptr;
+}
+
 struct TypeConstraint {
   std::string_view variable;
   TypeSet allowed = 0;

@@ -142,9 +142,9 @@ Result element_wise(const Call& call, const Function& function) {
       const Extents extents = *small(call.shape(input));
       Index source{};
       for (int axis = 0; axis < extents.rank; ++axis) {
-        const int lead = output->rank - extents.rank;
+        const int aligned = axis + output->rank - extents.rank;
         source[static_cast<size_t>(axis)] =
-            extents[axis] == 1 ? 0 : index[static_cast<size_t>(axis + lead)];
+            extents[axis] == 1 ? 0 : index[static_cast<size_t>(aligned)];
       }
       arguments.push_back(operands[input][static_cast<size_t>(position_of(extents, source))]);
     }

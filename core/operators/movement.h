@@ -195,7 +195,7 @@ struct Split {
   template <class Dim>
   static Dim even_part(const Dim& whole, int parts, int index) {
     const Dim count = int64_t{parts};
-    const Dim part = ceil_div(whole, count);
+    Dim part = ceil_div(whole, count);
     if (is_constant(whole) && constant_value(whole) % parts == 0) return part;
     const Dim zero = int64_t{0};
     return dim_max(zero, dim_min(part, whole - part * Dim(int64_t{index})));

@@ -26,7 +26,8 @@ namespace intarsia {
 size_t describe(const Diagnostic& diagnostic, std::span<const std::byte> plan, char* buffer,
                 size_t capacity);
 
-/// "float32", "int64", ... ; "undefined" for numbers outside the enumeration. Static storage.
+/// ONNX's name: "float", "int64", ... ; "undefined" for numbers outside the enumeration. Static
+/// storage.
 const char* data_type_name(DataType type);
 
 /// "kWrongExtent", ... Static storage.

@@ -1,46 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""clang-tidy over the sources that changed since the base commit, or over all of them.
+"""clang-tidy over the sources of the runtime's core, or over all.
 
-  check_tidy.py --build-dir build/release [--base COMMIT] [--full] [--seconds N]
+  check_tidy.py --build-dir build/release [--full]
 
-Without --full the run stops taking up files after N seconds and says how many it left; the order
-is drawn from the commit, so that successive commits cover different files. A changed header counts
-through the first source that includes it. The build folder must be built: generated headers.
+Every run checks core/, which includes the public headers; --full also kernels_cpu/ and converter/,
+which takes minutes. The build folder must be built: generated headers.
 """
 
 import json
 import os
-import random
 import re
 import shutil
 import subprocess
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import common
 
-FOLDERS = ("include", "core", "kernels_cpu", "converter")
-SECONDS = 150
-
-
-def changed(root, base):
-    """Paths that differ from the base commit, the work tree included; None: there is no base."""
-    since = common.git(root, "diff", "--name-only", base)
-    if since is None:
-        return None
-    return set(since) | set(common.git(root, "ls-files", "--others", "--exclude-standard"))
-
-
-def select(root, sources, names):
-    """The sources among `names`, and for each header there the first source that includes it."""
-    texts = {s: (root / s).read_text(encoding="utf-8", errors="replace") for s in sources}
-    chosen = {s for s in sources if s in names}
-    for header in (n for n in names if n.endswith(".h") and n.split("/")[0] in FOLDERS):
-        include = f'"{header.removeprefix("include/")}"'
-        chosen |= set([s for s in sources if include in texts[s]][:1])
-    return chosen
+ALWAYS = ("include", "core")
+FOLDERS = ALWAYS + ("kernels_cpu", "converter")
 
 
 def check(root, options):
@@ -58,16 +37,11 @@ def check(root, options):
     if not sources:
         return [f"{database}: names no source of {', '.join(FOLDERS)}"]
 
-    names = None if options.full else changed(root, options.base)
-    chosen = sorted(sources if names is None else select(root, sources, names))
-    random.Random(str(common.git(root, "rev-parse", "HEAD"))).shuffle(chosen)
-    deadline = None if options.full else time.monotonic() + options.seconds
+    chosen = [s for s in sources if options.full or s.split("/")[0] in ALWAYS]
     headers = f"^({re.escape(str(root.resolve()))}/)?({'|'.join(FOLDERS)})/"
     config = f"--config-file={common.ROOT / '.clang-tidy'}"
 
     def tidy(source):
-        if deadline and time.monotonic() > deadline:
-            return None
         command = [tool, "-p", str(build), "--quiet", config, f"--header-filter={headers}",
                    "--extra-arg=-Wno-unknown-warning-option", str(root / source)]
         done = subprocess.run(command, capture_output=True, text=True)
@@ -78,10 +52,9 @@ def check(root, options):
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(tidy, chosen))
-    done = sum(result is not None for result in results)
-    print(f"clang-tidy: {done} of {len(chosen)} chosen sources, {len(sources)} in all"
-          + ("" if done == len(chosen) else f"; out of time ({options.seconds} s), see --full"))
-    return sorted({line for result in results for line in result or []})
+    print(f"clang-tidy: {len(chosen)} of {len(sources)} sources"
+          + ("" if options.full else "; all with --full"))
+    return sorted({line for result in results for line in result})
 
 
 def tree(code, folder="@ROOT@"):
@@ -105,10 +78,8 @@ SAMPLES = [
 
 def add_arguments(parser):
     parser.add_argument("--build-dir", help="folder with compile_commands.json")
-    parser.add_argument("--base", default="HEAD~1", help="commit to compare with")
-    parser.add_argument("--full", action="store_true", help="every source, no time limit",
+    parser.add_argument("--full", action="store_true", help="every source",
                         default=bool(os.environ.get("INTARSIA_TEST_FULL")))
-    parser.add_argument("--seconds", type=float, default=SECONDS)
 
 
 if __name__ == "__main__":

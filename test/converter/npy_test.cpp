@@ -100,7 +100,7 @@ TEST(Npy, RoundTripsEveryType) {
     const Constant read = parse_npy(format_npy(constant));
     EXPECT_EQ(read.extents, constant.extents);
     if (!bits_only) {
-      EXPECT_TRUE(read == constant) << type_name(type);
+      EXPECT_TRUE(read == constant) << data_type_name(type);
     }
   }
   const Constant words = Constant::strings({2}, {"one", "three"});

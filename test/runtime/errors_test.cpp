@@ -97,8 +97,7 @@ class RuntimeErrors : public ::testing::Test {
 
 TEST_F(RuntimeErrors, WrongTypeShapeAndName) {
   EXPECT_EQ(session_.input<int32_t>(0).status().code(), Code::kWrongType);
-  EXPECT_EQ(text(),
-            "element type: expected float32, found int32; use the element type of the model");
+  EXPECT_EQ(text(), "element type: expected float, found int32; use the element type of the model");
   EXPECT_EQ(session_.resize_input(0, std::array<int32_t, 2>{1, 4}).code(), Code::kWrongExtent);
   EXPECT_EQ(text(), "input extent, operand 0, axis 1: expected 3, found 4");
   EXPECT_EQ(session_.resize_input(0, std::array<int32_t, 1>{3}).code(), Code::kWrongRank);

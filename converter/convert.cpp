@@ -11,6 +11,7 @@
 #include "converter/layout.h"
 #include "converter/lower.h"
 #include "converter/normalize.h"
+#include "converter/order.h"
 #include "converter/simplify.h"
 #include "converter/storage.h"
 #include "converter/target.h"
@@ -69,7 +70,8 @@ Conversion convert_model(Model& model, const ConvertOptions& options, bool probe
 
   const Lowering lowering = lower(graph, {&rows, choice_of(options), options.threads});
   const std::vector<StatePair> states = find_states(model, options, output_names);
-  const Storage storage = assign_storage(graph, lowering, states);
+  const Storage storage = options.keep_order ? assign_storage(graph, lowering, states)
+                                             : assign_storage_reordered(graph, lowering, states);
 
   Conversion result;
   result.plan =

@@ -52,6 +52,8 @@ struct ConvertOptions {
   bool strip_names = false;
   /// The same graph executed by reference kernels only: what `verify` compares with.
   bool reference_kernels = false;
+  /// Nodes keep the model's order, so that two plans of one model agree node by node.
+  bool keep_order = false;
   /// Kernels to choose from; null: those of the CPU.
   const definitions::KernelRows* rows = nullptr;
 };

@@ -14,19 +14,6 @@ void remove_use(Value* value, const Use& use) {
   if (found != value->uses.rend()) value->uses.erase(std::next(found).base());
 }
 
-// Calls `visit` for every value that a node needs before it can run: its inputs and what its
-// sub-graphs refer to, those values included that the sub-graphs produce themselves.
-template <class Visit>
-void for_each_needed(const Node& node, const Visit& visit) {
-  for (Value* value : node.inputs) {
-    if (value != nullptr) visit(value);
-  }
-  for (const SubGraph& sub : node.graphs) {
-    for (const auto& inner : sub.graph->nodes()) for_each_needed(*inner, visit);
-    for (Value* value : sub.graph->outputs()) visit(value);
-  }
-}
-
 template <class T>
 const T& attribute_as(const Node& node, std::string_view name, const char* kind,
                       const definitions::AttributeValue& value) {
@@ -39,6 +26,16 @@ const T& attribute_as(const Node& node, std::string_view name, const char* kind,
 }
 
 }  // namespace
+
+void for_each_needed(const Node& node, const std::function<void(const Value*)>& visit) {
+  for (const Value* value : node.inputs) {
+    if (value != nullptr) visit(value);
+  }
+  for (const SubGraph& sub : node.graphs) {
+    for (const auto& inner : sub.graph->nodes()) for_each_needed(*inner, visit);
+    for (const Value* value : sub.graph->outputs()) visit(value);
+  }
+}
 
 void Node::set_input(int index, Value* value) {
   const auto place = static_cast<size_t>(index);

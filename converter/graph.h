@@ -233,6 +233,10 @@ class Graph {
 /// Calls `visit` for every value that `graph` or a graph nested in it owns.
 void for_each_value(Graph& graph, const std::function<void(Value&)>& visit);
 
+/// Calls `visit` for every value that a node needs before it can run: its inputs and what its
+/// sub-graphs refer to, those values included that the sub-graphs produce themselves.
+void for_each_needed(const Node& node, const std::function<void(const Value*)>& visit);
+
 /// True if an extent of the value is an expression over symbols or values.
 bool varies(const Value& value);
 

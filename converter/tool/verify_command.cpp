@@ -137,6 +137,7 @@ int verify(const Arguments& arguments) {
   const Observer observer{&verifier, &Verifier::before, &Verifier::after};
   Program::Options options;
   options.conversion = arguments.conversion.parse();
+  options.conversion.keep_order = true;
   options.conversion.reference_kernels = true;
   const Program reference(arguments.model, inputs, options);
   verifier.set_reference(reference.plan());

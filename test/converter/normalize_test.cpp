@@ -22,11 +22,11 @@ Model normalized(const OnnxBuilder& builder) {
 
 // One node of that type on inputs x (float, 2x3x4) and others that are made float vectors.
 struct OneNode : OnnxBuilder {
-  OneNode(int opset, const std::string& type, std::initializer_list<const char*> inputs = {"x"},
-          std::initializer_list<const char*> outputs = {"y"})
+  OneNode(int opset, const std::string& type, const std::vector<std::string>& inputs = {"x"},
+          const std::vector<std::string>& outputs = {"y"})
       : OnnxBuilder(opset) {
-    for (const char* name : inputs) input(name, {2, 3, 4});
-    for (const char* name : outputs) output(name);
+    for (const std::string& name : inputs) input(name, {2, 3, 4});
+    for (const std::string& name : outputs) output(name);
     proto = &node(type, inputs, outputs);
   }
   template <class T>

@@ -49,20 +49,19 @@ class OnnxBuilder {
 
   void output(const std::string& name) { graph().add_output()->set_name(name); }
 
-  onnx::NodeProto& node(const std::string& type, std::initializer_list<const char*> inputs,
-                        std::initializer_list<const char*> outputs) {
+  onnx::NodeProto& node(const std::string& type, const std::vector<std::string>& inputs,
+                        const std::vector<std::string>& outputs) {
     return add_node(*graph().mutable_node(), type, inputs, outputs);
   }
 
   static onnx::NodeProto& add_node(google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes,
-                                   const std::string& type,
-                                   std::initializer_list<const char*> inputs,
-                                   std::initializer_list<const char*> outputs) {
+                                   const std::string& type, const std::vector<std::string>& inputs,
+                                   const std::vector<std::string>& outputs) {
     auto* node = nodes.Add();
     node->set_op_type(type);
     node->set_name(type + std::to_string(nodes.size()));
-    for (const char* name : inputs) node->add_input(name);
-    for (const char* name : outputs) node->add_output(name);
+    for (const std::string& name : inputs) node->add_input(name);
+    for (const std::string& name : outputs) node->add_output(name);
     return *node;
   }
 

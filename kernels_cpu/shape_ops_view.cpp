@@ -31,12 +31,31 @@ Status CopyBytes::run(const KernelContext& context) {
   return {};
 }
 
+namespace {
+
+/// True for a zero of any floating-point type: nothing set but perhaps the sign. An absent ratio is
+/// not zero, its default is 0.5.
+bool is_zero(const TensorView& ratio) {
+  if (!ratio.present()) return false;
+  const auto* bytes = ratio.as<const uint8_t>();
+  const int64_t last = ratio.bytes() - 1;
+  uint8_t bits = static_cast<uint8_t>(bytes[last] & 0x7f);
+  for (int64_t i = 0; i < last; ++i) bits |= bytes[i];
+  return bits == 0;
+}
+
+}  // namespace
+
 Status Dropout::check(const KernelContext& context) {
   if (Status status = CopyBytes::check(context); !status) return status;
   const TensorView& training = context.input(2);
   if (training.present() && (training.type != DataType::kBool || training.count() != 1)) {
     return context.fail(Code::kWrongType, "training_mode", static_cast<int64_t>(DataType::kBool),
                         static_cast<int64_t>(training.type), 2);
+  }
+  const TensorView& ratio = context.input(1);
+  if (ratio.present() && ratio.count() != 1) {
+    return context.fail(Code::kWrongExtent, "number of elements of ratio", 1, ratio.count(), 1);
   }
   const TensorView& mask = context.output(1);
   if (mask.present() &&
@@ -49,8 +68,8 @@ Status Dropout::check(const KernelContext& context) {
 
 Status Dropout::run(const KernelContext& context) {
   const TensorView& training = context.input(2);
-  if (training.present() && *training.as<const uint8_t>() != 0) {
-    return context.fail(Code::kUnsupported, "training_mode", 0, 1, 2);
+  if (training.present() && *training.as<const uint8_t>() != 0 && !is_zero(context.input(1))) {
+    return context.fail(Code::kUnsupported, "training_mode with a ratio above 0", 0, 1, 2);
   }
   const TensorView& mask = context.output(1);
   if (mask.present() && mask.count() > 0) {

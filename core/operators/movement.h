@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "core/operators/attributes.h"
+#include "core/operators/unknown_extent.h"
 #include "intarsia/shape.h"
 
 namespace intarsia {
@@ -94,27 +95,6 @@ namespace ops {
 
 /// Beyond every extent: larger values mean the same to a rule that clamps to an axis.
 inline constexpr int64_t kBeyondExtents = int64_t{1} << 31;
-
-/// An extent between 0 and `bound` that shape rules cannot tell. At run time it is the bound, until
-/// the kernel resizes the output.
-template <class Dim>
-Dim at_most(const Dim& bound) {
-  if constexpr (std::is_same_v<Dim, int64_t>) {
-    return bound;
-  } else {
-    return dim_min(bound, Dim::unknown(0));
-  }
-}
-
-/// An extent that nothing is known of; the run always knows.
-template <class Dim>
-Dim any_extent() {
-  if constexpr (std::is_same_v<Dim, int64_t>) {
-    return 0;
-  } else {
-    return Dim::unknown(0);
-  }
-}
 
 /// `axis`, counted from the back if negative, to an index below `rank`.
 template <class S>

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/operators/attributes.h"
+#include "core/operators/unknown_extent.h"
 #include "intarsia/shape.h"
 
 namespace intarsia {
@@ -105,7 +106,7 @@ struct Reduce {
     Shape<typename S::Dim> result;
     for (int axis = 0; axis < (keep ? rank : rank - static_cast<int>(listed)); ++axis) {
       const typename S::Dim bound = keep ? s.dim(0, axis) : largest;
-      result.push(dim_max(typename S::Dim(1), dim_min(bound, s.value(1, 0))));
+      result.push(dim_max(typename S::Dim(1), at_most(bound)));
     }
     return s.set_output(0, s.type(0), result);
   }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "core/operators/attributes.h"
+#include "core/operators/unknown_extent.h"
 #include "intarsia/shape.h"
 
 namespace intarsia {
@@ -144,8 +145,7 @@ Status set_unknown_axes(S& s, int64_t rank) {
   for (int axis = 0; axis < s.rank(0); ++axis) largest = dim_max(largest, s.dim(0, axis));
   Shape<typename S::Dim> result;
   for (int axis = 0; axis < rank; ++axis) {
-    // A value of axes stands for an extent of which nothing is known.
-    result.push(dim_max(typename S::Dim(0), dim_min(largest, s.value(1, axis))));
+    result.push(at_most(largest));
   }
   return s.set_output(0, s.type(0), result);
 }

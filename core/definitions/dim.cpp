@@ -224,7 +224,7 @@ Dim Algebra::divide_by_constant(const Dim& a, int64_t divisor) {
   for (const Term& term : all_terms(a)) {
     reduced.push_back({intarsia::floor_div(term.coefficient, common), term.monomial});
   }
-  const Dim numerator = make(std::move(reduced));
+  Dim numerator = make(std::move(reduced));
   divisor /= common;
   if (divisor == 1) return numerator;
   // Of floor(x/c) and -floor((c-1-x)/c), which are equal, the one with the smaller first

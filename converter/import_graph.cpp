@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/import_graph.h"
 
+#include <cctype>
 #include <limits>
 #include <set>
 
 namespace intarsia::converter {
 namespace {
+
+/// Exporters write "?" and the like for dimensions that they have no name for; such texts do not
+/// make two dimensions the same.
+bool is_name(const std::string& dim_param) {
+  return !dim_param.empty() &&
+         (std::isalpha(static_cast<unsigned char>(dim_param[0])) != 0 || dim_param[0] == '_');
+}
 
 using google::protobuf::RepeatedPtrField;
 
@@ -213,9 +221,9 @@ class Importer {
       if (extent > 0) {
         value.shape->push(definitions::Dim(extent));
       } else {
-        value.shape->push(symbol(dim.dim_param().empty()
-                                     ? input.name() + "@" + std::to_string(value.shape->rank)
-                                     : dim.dim_param()));
+        value.shape->push(symbol(is_name(dim.dim_param())
+                                     ? dim.dim_param()
+                                     : input.name() + "@" + std::to_string(value.shape->rank)));
       }
     }
   }

@@ -51,20 +51,37 @@ struct Plan {
   int64_t column_blocks;  // n_blocks of all groups.
   int64_t row_columns;    // Strips: columns of a block, and blocks that a row is cut into.
   int64_t row_parts;
-  int64_t block_rows;  // Strips: output rows of a block.
-  int64_t strip_h;
+  int64_t block_rows;   // Strips: output rows of a block.
   int64_t strip_pitch;  // Floats of a row of the strip.
 };
+
+bool uses_strip(const ConvShape& s) {
+  return s.groups == 1 && s.in_c <= kMaxStripChannels && s.kernel_w > 1 && s.dilation_w == 1;
+}
+
+int64_t tap_count(const ConvShape& s) {
+  return uses_strip(s) ? s.kernel_h : s.kernel_h * s.kernel_w;
+}
+
+int64_t most_block_rows(int64_t taps) {
+  return min(kMaxBlockRows, max(kMaxRowPointers / taps, kMaxTileRows));
+}
+
+// Floats of the strip of a block of so many output rows and columns.
+int64_t strip_floats(const ConvShape& s, int64_t rows, int64_t columns) {
+  const int64_t height = (rows - 1) * s.stride_h + (s.kernel_h - 1) * s.dilation_h + 1;
+  const int64_t width = (columns - 1) * s.stride_w + s.kernel_w;
+  return height * width * s.in_c;
+}
 
 Plan make_plan(const ConvShape& s) {
   Plan p{};
   const int64_t channels = s.in_c / s.groups;
-  p.strip = s.groups == 1 && s.in_c <= kMaxStripChannels && s.kernel_w > 1 && s.dilation_w == 1;
-  p.taps = p.strip ? s.kernel_h : s.kernel_h * s.kernel_w;
+  p.strip = uses_strip(s);
+  p.taps = tap_count(s);
   p.tap_k = p.strip ? s.kernel_w * s.in_c : channels;
-  const int64_t most = min(kMaxBlockRows, max(kMaxRowPointers / p.taps, kMaxTileRows));
   p.blocking = choose_blocking(s.out_h * s.out_w, s.out_c / s.groups, p.taps * p.tap_k,
-                               s.in_h * s.in_w * channels, most);
+                               s.in_h * s.in_w * channels, most_block_rows(p.taps));
   if (s.groups > 1) p.blocking.columns_first = true;
   if (p.strip) {
     const int64_t most_columns = p.blocking.m_block;
@@ -73,7 +90,6 @@ Plan make_plan(const ConvShape& s) {
     p.block_rows = p.row_parts > 1 ? 1 : most_columns / s.out_w;
     p.blocking.m_block = p.block_rows * p.row_columns;
     p.blocking.m_blocks = ceil_div(s.out_h, p.block_rows) * p.row_parts;
-    p.strip_h = (p.block_rows - 1) * s.stride_h + (s.kernel_h - 1) * s.dilation_h + 1;
     p.strip_pitch = ((p.row_columns - 1) * s.stride_w + s.kernel_w) * s.in_c;
   }
   p.column_blocks = s.groups * p.blocking.n_blocks;
@@ -171,12 +187,17 @@ size_t align(size_t bytes) {
   return (bytes + 63) / 64 * 64;
 }
 
-size_t row_table_bytes(const Plan& p) {
-  return align(static_cast<size_t>(p.taps * p.blocking.m_block) * sizeof(float*));
+size_t row_table_bytes(int64_t taps, int64_t block_rows) {
+  return align(static_cast<size_t>(taps * block_rows) * sizeof(float*));
 }
 
-size_t scratch_floats(const ConvShape& s, const Plan& p) {
-  return static_cast<size_t>(p.strip ? p.strip_h * p.strip_pitch : s.in_c);
+// The largest strip of any image of at most this size: smaller images may get longer blocks.
+int64_t largest_strip(const ConvShape& s, int64_t block_rows) {
+  int64_t largest = 0;
+  for (int64_t rows = 1; rows <= min(s.out_h, block_rows); ++rows) {
+    largest = max(largest, strip_floats(s, rows, min(s.out_w, block_rows / rows)));
+  }
+  return largest;
 }
 
 bool is_empty(const ConvShape& s) {
@@ -194,8 +215,10 @@ int64_t conv_units(const ConvShape& shape) {
 
 size_t conv_workspace_bytes(const ConvShape& shape) {
   if (is_empty(shape) || is_matrix_product(shape)) return 0;
-  const Plan p = make_plan(shape);
-  return row_table_bytes(p) + align(scratch_floats(shape, p) * sizeof(float));
+  const int64_t taps = tap_count(shape);
+  const int64_t rows = min(most_block_rows(taps), shape.out_h * shape.out_w);
+  const int64_t floats = uses_strip(shape) ? largest_strip(shape, rows) : shape.in_c;
+  return row_table_bytes(taps, rows) + align(static_cast<size_t>(floats) * sizeof(float));
 }
 
 void conv_run(const ConvArgs& args, int64_t begin, int64_t end, void* workspace) {
@@ -211,8 +234,9 @@ void conv_run(const ConvArgs& args, int64_t begin, int64_t end, void* workspace)
   const int64_t channels = s.in_c / s.groups;
   const int64_t group_n = s.out_c / s.groups;
   const auto rows = static_cast<const float**>(workspace);
-  const auto scratch = reinterpret_cast<float*>(static_cast<char*>(workspace) + row_table_bytes(p));
-  if (!p.strip) std::memset(scratch, 0, scratch_floats(s, p) * sizeof(float));
+  const auto scratch = reinterpret_cast<float*>(static_cast<char*>(workspace) +
+                                                row_table_bytes(p.taps, p.blocking.m_block));
+  if (!p.strip) std::memset(scratch, 0, static_cast<size_t>(s.in_c) * sizeof(float));
 
   Block block{};
   block.kernels = args.kernels;

@@ -44,7 +44,8 @@ struct ConvArgs {
 /// Number of units; 0 if the output is empty.
 int64_t conv_units(const ConvShape& shape);
 
-/// Bytes of workspace that each concurrent call of conv_run needs, aligned to 64.
+/// Bytes of workspace that each concurrent call of conv_run needs, aligned to 64, for this shape
+/// and for every image of at most its height and width.
 size_t conv_workspace_bytes(const ConvShape& shape);
 
 /// Computes units [begin, end). The workspace's content is neither read nor kept between calls.

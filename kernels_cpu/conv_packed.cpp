@@ -122,7 +122,7 @@ Status ConvPacked::run(const KernelContext& context) {
   args.residual_pitch = args.shape.out_c;
   args.output = context.output(0).as<float>();
   args.activation = activation_of(attributes);
-  args.kernels = &microkernels(context.isa());
+  args.isa = context.isa();
   const size_t per_thread = (conv_workspace_bytes(args.shape) + 63) / 64 * 64;
   std::byte* workspace = context.workspace().data();
   context.parallel_for(conv_units(args.shape), [&](int64_t begin, int64_t end, int thread) {
@@ -163,7 +163,7 @@ Status ConvDepthwise::run(const KernelContext& context) {
   args.bias = context.input(2).as<const float>();
   args.output = context.output(0).as<float>();
   args.activation = activation_of(context.attributes<ConvAttributes>());
-  args.kernels = &microkernels(context.isa());
+  args.isa = context.isa();
   context.parallel_for(depthwise_units(args.shape),
                        [&](int64_t begin, int64_t end, int) { depthwise_run(args, begin, end); });
   return {};

@@ -24,7 +24,7 @@ void run_packed(const KernelContext& context, const GemmShape& shape,
   args.residual = context.input(3).as<const float>();
   args.residual_pitch = shape.n;
   args.activation = activation;
-  args.kernels = &microkernels(context.isa());
+  args.isa = context.isa();
   context.parallel_for(gemm_units(shape),
                        [&](int64_t begin, int64_t end, int) { gemm_run(args, begin, end); });
 }
@@ -154,7 +154,7 @@ Status MatMulComputed::run(const KernelContext& context) {
   common.bias = context.input(2).as<const float>();
   common.residual_pitch = shape.n;
   common.activation = activation_of(context.attributes<MatMulAttributes>());
-  common.kernels = &microkernels(context.isa());
+  common.isa = context.isa();
   const auto* residual = context.input(3).as<const float>();
   std::byte* workspace = context.workspace().data();
   context.parallel_for(batches, [&](int64_t begin, int64_t end, int thread) {

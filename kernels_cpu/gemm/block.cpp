@@ -34,7 +34,7 @@ constexpr int64_t even_block(int64_t total, int64_t most, int64_t step) {
 }
 
 // The family for the columns from here on: the widest that all rows fit in, else the main one.
-const TileFamily& choose_family(const Microkernels& kernels, int64_t m, int64_t panels) {
+const TileFamily& choose_family(const TileKernels& kernels, int64_t m, int64_t panels) {
   for (int i = 0; i + 1 < kernels.family_count; ++i) {
     const TileFamily& family = kernels.families[i];
     const bool rows_fit = family.max_rows >= m || family.max_rows == kernels.mr;
@@ -70,6 +70,7 @@ Blocking choose_blocking(int64_t m, int64_t n, int64_t k, int64_t a_floats, int6
 }
 
 void run_block(const Block& s) {
+  const TileKernels kernels = tile_kernels(s.isa);
   const Epilogue epilogue = make_epilogue(s.activation);
   const Epilogue pass_through = make_epilogue({});
   const int64_t panel_pitch = s.taps * s.k * kPanel;
@@ -78,7 +79,7 @@ void run_block(const Block& s) {
   t.b_panel_pitch = panel_pitch;
   t.c_pitch = s.c_pitch;
   for (int64_t n0 = 0; n0 < s.n;) {
-    const TileFamily& family = choose_family(*s.kernels, s.m, panel_count(s.n - n0));
+    const TileFamily& family = choose_family(kernels, s.m, panel_count(s.n - n0));
     const int64_t tiles = ceil_div(s.m, family.max_rows);
     t.n = min(s.n - n0, family.panels * kPanel);
     // A pass takes several taps, or a part of one. Panels that one tile uses once need no passes.

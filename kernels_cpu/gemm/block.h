@@ -32,7 +32,7 @@ Blocking choose_blocking(int64_t m, int64_t n, int64_t k, int64_t a_floats, int6
 
 /// Operands of a block: those of a tile, for m rows.
 struct Block {
-  const Microkernels* kernels;
+  Isa isa;
   const float* const* rows;
   int64_t row_pitch;
   int64_t row_offset;

@@ -226,7 +226,7 @@ void conv_run(const ConvArgs& args, int64_t begin, int64_t end, void* workspace)
   if (begin >= end) return;
   if (is_matrix_product(s)) {
     gemm_run({product_shape(s), args.input, s.in_pitch, args.weights, args.output, s.out_pitch,
-              args.bias, args.residual, args.residual_pitch, args.activation, args.kernels},
+              args.bias, args.residual, args.residual_pitch, args.activation, args.isa},
              begin, end);
     return;
   }
@@ -239,7 +239,7 @@ void conv_run(const ConvArgs& args, int64_t begin, int64_t end, void* workspace)
   if (!p.strip) std::memset(scratch, 0, static_cast<size_t>(s.in_c) * sizeof(float));
 
   Block block{};
-  block.kernels = args.kernels;
+  block.isa = args.isa;
   block.rows = rows;
   block.row_pitch = p.blocking.m_block;
   block.taps = p.taps;

@@ -38,7 +38,7 @@ struct ConvArgs {
   const float* residual = nullptr;  ///< Pixels residual_pitch floats apart, or null.
   int64_t residual_pitch = 0;
   ActivationSpec activation = {};
-  const Microkernels* kernels = nullptr;
+  Isa isa = Isa::kPortable;
 };
 
 /// Number of units; 0 if the output is empty.

@@ -82,7 +82,7 @@ void depthwise_run(const DepthwiseArgs& args, int64_t begin, int64_t end) {
       b.input = args.input + (image * s.in_h + top) * row_floats + c;
       b.weights = args.weights + rows.first * b.weights_row_pitch + c;
       b.output = args.output + (image * s.out_h + y) * b.output_row_pitch + c;
-      args.kernels->depthwise(b);
+      depthwise_kernel(args.isa, b);
     }
   }
 }

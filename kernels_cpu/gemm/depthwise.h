@@ -19,7 +19,7 @@ struct DepthwiseArgs {
   float* output;
   const float* bias = nullptr;  ///< [out_c], or null.
   ActivationSpec activation = {};
-  const Microkernels* kernels = nullptr;
+  Isa isa = Isa::kPortable;
 };
 
 /// Number of units; 0 if the output is empty.

@@ -5,8 +5,8 @@
 // Channel vectors outside, then output rows, then groups of pixels: the weights of a vector stay in
 // registers, and its input rows, one cache line for each pixel, in the first cache level. Where
 // taps and stride are compile-time constants, the pixels of a group share the columns under their
-// windows. Columns outside the image are left out. Included by kernels_<isa>.cpp only; for `Vec`
-// see tile.h.
+// windows. Columns outside the image are left out. Included by kernels_<isa>.cpp only; `Vec`
+// is an IsaVector (vector.h).
 #pragma once
 
 #include "kernels_cpu/gemm/tile.h"
@@ -165,9 +165,9 @@ void depthwise_block(const DepthwiseBlock& s) {
   }
 }
 
-/// Microkernels::depthwise.
-template <class Vec>
-void depthwise(const DepthwiseBlock& s) {
+template <Isa I>
+void Microkernels<I>::depthwise(const DepthwiseBlock& s) {
+  using Vec = IsaVector<I>;
   const bool unit = s.stride == s.dilation;
   const bool twice = s.stride == 2 * s.dilation;
   if (s.cols == 3 && unit) {

@@ -25,7 +25,7 @@ void gemm_run(const GemmArgs& args, int64_t begin, int64_t end) {
   const Blocking blocking = blocking_of(shape);
   const float* rows[kMaxBlockRows];
   Block block{};
-  block.kernels = args.kernels;
+  block.isa = args.isa;
   block.rows = rows;
   block.row_pitch = kMaxBlockRows;
   block.taps = 1;

@@ -29,7 +29,7 @@ struct GemmArgs {
   const float* residual = nullptr;  ///< [m][n], or null.
   int64_t residual_pitch = 0;
   ActivationSpec activation = {};
-  const Microkernels* kernels = nullptr;
+  Isa isa = Isa::kPortable;
 };
 
 /// Number of units; 0 if C is empty.

@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Choice of the micro-kernel table, and the split of an activation. See microkernel.h.
+// Choice of the micro-kernels, and the split of an activation. See microkernel.h.
 #include "kernels_cpu/gemm/microkernel.h"
 
 #include <limits>
 
 namespace intarsia::cpu {
 
-const Microkernels& microkernels(Isa isa) {
-  switch (compiled_isa(isa)) {
-#if INTARSIA_WITH_AVX512
-    case Isa::kAvx512:
-      return kAvx512Microkernels;
-#endif
-#if INTARSIA_WITH_AVX2
-    case Isa::kAvx2:
-      return kAvx2Microkernels;
-#endif
-    default:
-      return kPortableMicrokernels;
-  }
+TileKernels tile_kernels(Isa isa) {
+  return pick_isa(isa, [](auto i) { return Microkernels<decltype(i)::value>::tiles(); });
+}
+
+void depthwise_kernel(Isa isa, const DepthwiseBlock& block) {
+  pick_isa(isa, [&](auto i) { Microkernels<decltype(i)::value>::depthwise(block); });
 }
 
 Epilogue make_epilogue(const ActivationSpec& spec) {

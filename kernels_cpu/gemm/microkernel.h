@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The f32 micro-kernels: one table of function pointers per instruction set.
+// The f32 micro-kernels: tiles of a product, and depthwise convolution, for each instruction set.
 //
 // A tile computes C[rows x n] = act(init + sum over taps t of A_t[rows x k] * B_t[k x n]), where
 // init is bias + residual. A is given by row pointers, so a convolution needs neither im2col nor
@@ -86,19 +86,24 @@ struct DepthwiseBlock {
   ActivationSpec post;
 };
 
-/// The micro-kernels of one instruction set.
-struct Microkernels {
+/// The tiles of one instruction set.
+struct TileKernels {
   int mr;  ///< Rows of the main families, which are those with max_rows == mr.
   int family_count;
   const TileFamily* families;  ///< Widest first; the last has one panel and mr rows.
-  void (*depthwise)(const DepthwiseBlock& block);
-  /// y = act(x) for `rows` rows of n elements. x and y may be the same.
-  void (*activate)(const ActivationSpec& spec, const float* x, int64_t x_pitch, float* y,
-                   int64_t y_pitch, int64_t rows, int64_t n);
 };
 
-/// The table for `isa`, or for the best one of this build below it. Constant data.
-const Microkernels& microkernels(Isa isa);
+/// The micro-kernels of one instruction set, defined in kernels_<isa>.cpp. A program links the
+/// members that it uses.
+template <Isa I>
+struct Microkernels {
+  static TileKernels tiles();
+  static void depthwise(const DepthwiseBlock& block);
+};
+
+/// Those of `isa`, or of the best one of this build below it.
+TileKernels tile_kernels(Isa isa);
+void depthwise_kernel(Isa isa, const DepthwiseBlock& block);
 
 /// Splits an activation into bounds, applied in registers, and the rest, applied to stored results.
 struct Epilogue {
@@ -107,14 +112,5 @@ struct Epilogue {
   ActivationSpec post;
 };
 Epilogue make_epilogue(const ActivationSpec& spec);
-
-/// One definition per instruction set, in kernels_<isa>.cpp.
-extern const Microkernels kPortableMicrokernels;
-#if INTARSIA_WITH_AVX2
-extern const Microkernels kAvx2Microkernels;
-#endif
-#if INTARSIA_WITH_AVX512
-extern const Microkernels kAvx512Microkernels;
-#endif
 
 }  // namespace intarsia::cpu

@@ -2,15 +2,11 @@
 //
 // The tile of microkernel.h as a template: R rows by P panels, all of it in registers.
 //
-// Included by kernels_<isa>.cpp only, which supply `Vec`, a local type (see vec_math.h):
-//   F, I                          vectors of kWidth floats and 32-bit integers
-//   load(p), store(p, v)          unaligned
-//   load_part(p, n), store_part(p, v, n)   the first n elements, n <= 0: none; the rest reads as 0
-//   keep(v)                       makes the compiler hold v in a register, where it would otherwise
-//                                 load it again for each use
+// Included by kernels_<isa>.cpp only; `Vec` is an IsaVector (vector.h).
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 
 #include "kernels_cpu/gemm/microkernel.h"
 #include "kernels_cpu/gemm/vec_math.h"
@@ -30,8 +26,9 @@ void tile(const Tile& t) {
   constexpr int kWidth = Vec::kWidth;
   constexpr int kParts = kPanel / kWidth;  // Vectors of a panel.
   constexpr int kVectors = P * kParts;
-  const bool whole = t.n >= P * kPanel;
-  // Columns of vector v that exist; only the last panel can lack some.
+  const bool all = t.n >= P * kPanel;
+  // Only the last panel can lack columns.
+  const auto whole = [&](int v) { return v < kVectors - kParts || (all && !Vec::kMasked); };
   const auto valid = [&](int v) { return static_cast<int>(t.n) - v * kWidth; };
 
   F acc[R][kVectors];
@@ -40,7 +37,7 @@ void tile(const Tile& t) {
     F bias{};
     if (t.bias) {
       const float* p = t.bias + v * kWidth;
-      bias = whole ? Vec::load(p) : Vec::load_part(p, valid(v));
+      bias = whole(v) ? Vec::load(p) : Vec::load_part(p, valid(v));
     }
     INTARSIA_UNROLL
     for (int r = 0; r < R; ++r) acc[r][v] = bias;
@@ -51,7 +48,7 @@ void tile(const Tile& t) {
       INTARSIA_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const float* p = t.residual + r * t.residual_pitch + v * kWidth;
-        acc[r][v] += whole ? Vec::load(p) : Vec::load_part(p, valid(v));
+        acc[r][v] += whole(v) ? Vec::load(p) : Vec::load_part(p, valid(v));
       }
     }
   }
@@ -90,7 +87,7 @@ void tile(const Tile& t) {
     for (int v = 0; v < kVectors; ++v) {
       const F y = M::min(M::max(acc[r][v], lower), upper);
       float* p = t.c + r * t.c_pitch + v * kWidth;
-      if (whole) {
+      if (whole(v)) {
         Vec::store(p, y);
       } else {
         Vec::store_part(p, y, valid(v));
@@ -98,8 +95,7 @@ void tile(const Tile& t) {
     }
   }
   if (t.post.kind != Activation::kNone) {
-    const int64_t n = whole ? P * kPanel : t.n;
-    activate_rows<Vec>(t.post, t.c, t.c_pitch, t.c, t.c_pitch, R, n);
+    activate_rows<Vec>(t.post, t.c, t.c_pitch, t.c, t.c_pitch, R, all ? P * kPanel : t.n);
   }
 }
 
@@ -119,5 +115,20 @@ struct TileTable {
       row<9>(), row<10>(), row<11>(), row<12>(), row<13>(), row<14>(), row<15>(), row<16>()};
   static constexpr TileFamily kFamily{P, R, kRows};
 };
+
+/// The families of instruction set I, widest first; the last has one panel. kernels_<isa>.cpp
+/// specialises it as one of the next.
+template <Isa I>
+struct IsaTiles;
+template <class... Tables>
+struct TileTables {
+  static constexpr TileFamily kFamilies[] = {Tables::kFamily...};
+};
+
+template <Isa I>
+TileKernels Microkernels<I>::tiles() {
+  constexpr int kCount = std::size(IsaTiles<I>::kFamilies);
+  return {IsaTiles<I>::kFamilies[kCount - 1].max_rows, kCount, IsaTiles<I>::kFamilies};
+}
 
 }  // namespace intarsia::cpu

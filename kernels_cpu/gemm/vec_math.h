@@ -6,13 +6,11 @@
 // 1.4e-8); the other functions are written so that nothing cancels. Relative error of all of them
 // is below 1e-6 wherever the result is a normal number. NaN gives NaN.
 //
-// `Vec` is a type local to the including file, so every instance has internal linkage: a file that
-// is compiled for one instruction set cannot leak its code into another.
+// `Vec` is an IsaVector (vector.h).
 #pragma once
 
 #include "core/activation.h"
-
-#define INTARSIA_INLINE [[gnu::always_inline]] inline
+#include "kernels_cpu/gemm/vector.h"
 
 namespace intarsia::cpu {
 
@@ -112,7 +110,7 @@ struct VecMath {
   }
 };
 
-/// y = act(x) for rows x n elements; see Microkernels::activate.
+/// y = function(x) for `rows` rows of n elements. x and y may be the same.
 template <class Vec, class Function>
 INTARSIA_INLINE void map_rows(const float* x, int64_t x_pitch, float* y, int64_t y_pitch,
                               int64_t rows, int64_t n, Function function) {
@@ -120,15 +118,21 @@ INTARSIA_INLINE void map_rows(const float* x, int64_t x_pitch, float* y, int64_t
   for (int64_t r = 0; r < rows; ++r) {
     const float* in = x + r * x_pitch;
     float* out = y + r * y_pitch;
-    int64_t i = 0;
-    for (; i + kWidth <= n; i += kWidth) Vec::store(out + i, function(Vec::load(in + i)));
-    if (i < n) {
+    // One copy of `function`, which may be long, serves whole vectors and the last part.
+    for (int64_t i = 0; i < n; i += kWidth) {
+      const bool whole = n - i >= kWidth;
       const int count = static_cast<int>(n - i);
-      Vec::store_part(out + i, function(Vec::load_part(in + i, count)), count);
+      const auto v = function(whole ? Vec::load(in + i) : Vec::load_part(in + i, count));
+      if (whole) {
+        Vec::store(out + i, v);
+      } else {
+        Vec::store_part(out + i, v, count);
+      }
     }
   }
 }
 
+/// y = act(x), likewise.
 template <class Vec>
 void activate_rows(const ActivationSpec& spec, const float* x, int64_t x_pitch, float* y,
                    int64_t y_pitch, int64_t rows, int64_t n) {

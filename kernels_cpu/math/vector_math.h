@@ -43,13 +43,8 @@ struct VectorMath {
 /// pick(VectorMath<I>()) for the best instruction set I of this build that is not above `isa`.
 template <class Pick>
 auto pick_vector_math(Isa isa, const Pick& pick) {
-#if INTARSIA_WITH_AVX512
-  if (compiled_isa(isa) == Isa::kAvx512) return pick(VectorMath<Isa::kAvx512>());
-#endif
-#if INTARSIA_WITH_AVX2
-  if (compiled_isa(isa) == Isa::kAvx2) return pick(VectorMath<Isa::kAvx2>());
-#endif
-  return pick(VectorMath<Isa::kPortable>());
+  return pick_isa(isa,
+                  [&](auto constant) { return pick(VectorMath<decltype(constant)::value>()); });
 }
 
 }  // namespace intarsia::cpu

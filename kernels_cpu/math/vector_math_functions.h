@@ -1,46 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The members of `VectorMath<I>`, for the file of instruction set I that instantiates them. All
-// code is a template over `IsaVector<I>`, so no other file can emit or use an instance of it.
+// The members of `VectorMath<I>`, for the file of instruction set I that instantiates them.
 #pragma once
 
-#include <cstring>
 #include <limits>
 
 #include "kernels_cpu/gemm/vec_math.h"
 #include "kernels_cpu/math/vector_math.h"
 
 namespace intarsia::cpu {
-
-/// A vector of Width floats, as the compilers of GCC's family lower it to the instruction set.
-template <int Width>
-struct VectorOf {
-  static constexpr int kWidth = Width;
-  typedef float F __attribute__((vector_size(4 * Width)));    // NOLINT(modernize-use-using)
-  typedef int32_t I __attribute__((vector_size(4 * Width)));  // NOLINT(modernize-use-using)
-
-  INTARSIA_INLINE static F load(const float* p) {
-    F v;
-    std::memcpy(&v, p, sizeof v);
-    return v;
-  }
-  INTARSIA_INLINE static void store(float* p, F v) { std::memcpy(p, &v, sizeof v); }
-  INTARSIA_INLINE static F load_part(const float* p, int n) {
-    float lanes[kWidth] = {};
-    for (int i = 0; i < n; ++i) lanes[i] = p[i];
-    return load(lanes);
-  }
-  INTARSIA_INLINE static void store_part(float* p, F v, int n) {
-    float lanes[kWidth];
-    store(lanes, v);
-    for (int i = 0; i < n; ++i) p[i] = lanes[i];
-  }
-};
-
-template <Isa I>
-struct IsaVector : VectorOf<I == Isa::kAvx512 ? 16
-                            : I == Isa::kAvx2 ? 8
-                                              : 4> {};
 
 template <class Vec, class Function>
 INTARSIA_INLINE void map_vectors(const float* x, float* y, int64_t n, Function function) {

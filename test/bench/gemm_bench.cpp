@@ -3,7 +3,8 @@
 // Speed of the f32 GEMM family as a fraction of the peak that a loop of multiply-adds in registers
 // reaches in the same process, interleaved with what is measured: only ratios mean something.
 //
-//   gemm_bench [portable|avx2|avx512] [name]     lines whose name contains `name`; default: all
+//   gemm_bench [portable|avx2|avx512|neon] [name]     lines whose name contains `name`; default:
+//   all
 //
 // Rounds: each figure is the best of several runs; the peak is taken before and after each line.
 #include <time.h>
@@ -113,7 +114,7 @@ class Bench {
  public:
   Bench(Isa isa, const char* filter) : isa_(isa), filter_(filter) {}
 
-  const Microkernels& kernels() const { return microkernels(isa_); }
+  Isa isa() const { return isa_; }
 
   bool wants(const std::string& name) const { return name.find(filter_) != std::string::npos; }
 
@@ -143,7 +144,7 @@ class Bench {
 
 // Every row count of every family, operands in the first cache level.
 void bench_tiles(Bench& bench) {
-  const Microkernels& kernels = bench.kernels();
+  const TileKernels kernels = tile_kernels(bench.isa());
   for (int f = 0; f < kernels.family_count; ++f) {
     const TileFamily& family = kernels.families[f];
     for (int rows = 1; rows <= family.max_rows; ++rows) {
@@ -181,7 +182,7 @@ void bench_gemm(Bench& bench, GemmShape s) {
   auto b = random_floats(packed_floats(1, s.k, s.n));
   auto c = random_floats(s.m * s.n);
   GemmArgs args{s, aligned(a), s.k, aligned(b), aligned(c), s.n};
-  args.kernels = &bench.kernels();
+  args.isa = bench.isa();
   const int64_t units = gemm_units(s);
   char name[96];
   std::snprintf(name, sizeof name, "gemm m%d n%d k%d (%d units)", static_cast<int>(s.m),
@@ -231,11 +232,11 @@ struct ConvLayer {
                                shape.kernel_w * shape.in_c);
   }
 
-  void run(const Microkernels& kernels, const float* input, float* output, void* workspace) {
+  void run(Isa isa, const float* input, float* output, void* workspace) {
     ConvArgs args{shape, input, aligned(weights), output};
     args.bias = bias.data();
     args.activation.kind = Activation::kRelu;
-    args.kernels = &kernels;
+    args.isa = isa;
     conv_run(args, 0, conv_units(shape), workspace);
   }
 };
@@ -264,7 +265,7 @@ void bench_network(Bench& bench, const char* network, const std::vector<Layer>& 
     for (size_t i = 0; i < layers.size(); ++i) {
       const double t0 = now();
       for (ConvLayer& layer : instances[i]) {
-        layer.run(bench.kernels(), input, output, aligned(workspace));
+        layer.run(bench.isa(), input, output, aligned(workspace));
         std::swap(input, output);
       }
       best[i] = std::min(best[i], (now() - t0) / layers[i].count);
@@ -289,7 +290,7 @@ void bench_depthwise(Bench& bench, const Layer& l) {
   auto weights = random_floats(l.kernel * l.kernel * s.in_c);
   auto output = random_floats(s.out_h * s.out_w * s.out_c);
   DepthwiseArgs args{s, aligned(input), aligned(weights), aligned(output)};
-  args.kernels = &bench.kernels();
+  args.isa = bench.isa();
   bench.line(name_of("depthwise", l),
              static_cast<double>(s.out_h * s.out_w * s.out_c * l.kernel * l.kernel),
              [&] { depthwise_run(args, 0, depthwise_units(s)); });
@@ -300,10 +301,12 @@ void bench_activations(Bench& bench) {
   auto x = random_floats(kCount);
   std::vector<float> y(x.size());
   for (int kind = 0; kind <= static_cast<int>(Activation::kSoftplus); ++kind) {
-    const ActivationSpec spec{static_cast<Activation>(kind), 0.1f, 0.5f};
-    bench.line("activation " + std::to_string(kind) + " of 4096", kCount, [&] {
-      bench.kernels().activate(spec, x.data(), kCount, y.data(), kCount, 1, kCount);
-    });
+    GemmArgs args{{1, kCount, 0}, nullptr, 0, nullptr, y.data(), kCount};
+    args.residual = x.data();
+    args.activation = {static_cast<Activation>(kind), 0.1f, 0.5f};
+    args.isa = bench.isa();
+    bench.line("activation " + std::to_string(kind) + " of 4096", kCount,
+               [&] { gemm_run(args, 0, gemm_units(args.shape)); });
   }
 }
 
@@ -313,7 +316,10 @@ int main(int argc, char** argv) {
   Isa isa = compiled_isa(detect_isa());
   if (argc > 1) {
     const std::string name = argv[1];
-    isa = name == "portable" ? Isa::kPortable : name == "avx2" ? Isa::kAvx2 : Isa::kAvx512;
+    isa = name == "portable" ? Isa::kPortable
+          : name == "avx2"   ? Isa::kAvx2
+          : name == "neon"   ? Isa::kNeon
+                             : Isa::kAvx512;
   }
   Bench bench(isa, argc > 2 ? argv[2] : "");
   bench_tiles(bench);

@@ -82,7 +82,8 @@ def check_speech(program, references):
                 problems.append(f"{sound.name}: {sizes['heap_calls']} heap calls, expected 0")
     print(f"{len(sounds)} sounds, largest difference of a probability {worst:.2e}")
     sizes["program"] = stripped_size(program)
-    for name in ("plan", "arena", "program"):
+    sizes["code"] = sizes["program"] - sizes["plan"]
+    for name in ("plan", "arena", "program", "code"):
         limit = limits()[f"speech_segments.{name}"]
         print(f"speech_segments.{name}: {sizes[name]} bytes, the limit is {limit}")
         if sizes[name] > limit:

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `IsaVector<I>`: a vector of floats of instruction set I, which micro-kernels and vector math are
+// templates over. Only the translation units of I, compiled with its flags, may name it: so no
+// other file can emit or use an instance of their code.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "kernels_cpu/gemm/isa.h"
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#define INTARSIA_INLINE [[gnu::always_inline]] inline
+
+namespace intarsia::cpu {
+
+/// A vector of Width floats, as the compilers of GCC's family lower it to instruction set S.
+template <Isa S, int Width>
+struct VectorOf {
+  static constexpr int kWidth = Width;
+  static constexpr bool kMasked = false;  ///< Parts cost as little as whole vectors.
+  typedef float F __attribute__((vector_size(4 * Width)));    // NOLINT(modernize-use-using)
+  typedef int32_t I __attribute__((vector_size(4 * Width)));  // NOLINT(modernize-use-using)
+
+  /// Unaligned.
+  INTARSIA_INLINE static F load(const float* p) {
+    F v;
+    std::memcpy(&v, p, sizeof v);
+    return v;
+  }
+  INTARSIA_INLINE static void store(float* p, F v) { std::memcpy(p, &v, sizeof v); }
+
+  /// The first n elements, n <= 0: none; the rest reads as 0. Not inlined: in a tile these are the
+  /// rare case, and would be most of its code.
+  [[gnu::noinline]] static F load_part(const float* p, int n) {
+    float lanes[kWidth] = {};
+    for (int i = 0; i < n && i < kWidth; ++i) lanes[i] = p[i];
+    return load(lanes);
+  }
+  [[gnu::noinline]] static void store_part(float* p, F v, int n) {
+    float lanes[kWidth];
+    store(lanes, v);
+    for (int i = 0; i < n && i < kWidth; ++i) p[i] = lanes[i];
+  }
+
+  /// Makes the compiler hold v in a register, where it would otherwise load it again for each use.
+  INTARSIA_INLINE static void keep(F&) {}
+};
+
+/// 128-bit vectors, lowered to SSE2, NEON or scalar code.
+template <Isa S>
+struct IsaVector : VectorOf<S, 4> {};
+
+#if defined(__AVX2__)
+// Masked loads are fast everywhere, masked stores are microcoded on some processors.
+template <>
+struct IsaVector<Isa::kAvx2> : VectorOf<Isa::kAvx2, 8> {
+  INTARSIA_INLINE static F load_part(const float* p, int n) {
+    const I lane = {0, 1, 2, 3, 4, 5, 6, 7};
+    return (F)_mm256_maskload_ps(p, (__m256i)(lane < n));
+  }
+  INTARSIA_INLINE static void keep(F& v) { __asm__("" : "+x"(v)); }
+};
+#endif
+
+#if defined(__AVX512F__)
+template <>
+struct IsaVector<Isa::kAvx512> : VectorOf<Isa::kAvx512, 16> {
+  static constexpr bool kMasked = true;
+  INTARSIA_INLINE static __mmask16 mask(int n) {
+    return n >= kWidth ? 0xffff : n <= 0 ? 0 : static_cast<__mmask16>((1u << n) - 1);
+  }
+  INTARSIA_INLINE static F load_part(const float* p, int n) {
+    return (F)_mm512_maskz_loadu_ps(mask(n), p);
+  }
+  INTARSIA_INLINE static void store_part(float* p, F v, int n) {
+    _mm512_mask_storeu_ps(p, mask(n), (__m512)v);
+  }
+  INTARSIA_INLINE static void keep(F& v) { __asm__("" : "+v"(v)); }
+};
+#endif
+
+#if defined(__ARM_NEON) && defined(__aarch64__)
+template <>
+struct IsaVector<Isa::kNeon> : VectorOf<Isa::kNeon, 4> {
+  INTARSIA_INLINE static void keep(F& v) { __asm__("" : "+w"(v)); }
+};
+#endif
+
+}  // namespace intarsia::cpu

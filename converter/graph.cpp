@@ -322,7 +322,7 @@ std::vector<Value*> Graph::splice(std::unique_ptr<Graph> graph, std::span<Value*
     }
   }
   graph->inputs_.clear();
-  const std::vector<Value*> results = std::move(graph->outputs_);
+  std::vector<Value*> results = std::move(graph->outputs_);
   graph->outputs_.clear();
   for (size_t i = 0; i < results.size(); ++i) {
     remove_use(results[i], {nullptr, graph.get(), static_cast<int>(i)});

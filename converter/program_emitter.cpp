@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/program_emitter.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <string_view>
@@ -267,10 +269,11 @@ std::string emit_source(const ProgramDescription& d, const std::string& scope,
   // counter. A type is written '%object', because '@' begins a comment on 32-bit ARM.
   text += "\n__asm__(";
   for (const std::string& line :
-       {".pushsection .rodata." + symbol + ",\"a\",%progbits",
-        ".balign " + std::to_string(kArenaAlignment), ".globl " + symbol, ".hidden " + symbol,
-        ".type " + symbol + ", %object", symbol + ":", ".incbin " + quoted(d.plan_path),
-        ".size " + symbol + ", . - " + symbol, std::string(".popsection")}) {
+       {fmt::format(".pushsection .rodata.{},\"a\",%progbits", symbol),
+        fmt::format(".balign {}", kArenaAlignment), fmt::format(".globl {}", symbol),
+        fmt::format(".hidden {}", symbol), fmt::format(".type {}, %object", symbol),
+        fmt::format("{}:", symbol), fmt::format(".incbin {}", quoted(d.plan_path)),
+        fmt::format(".size {0}, . - {0}", symbol), std::string(".popsection")}) {
     text += "\n    " + quoted(line);
     text.insert(text.size() - 1, "\\n");
   }

@@ -148,7 +148,8 @@ Status MatMulComputed::run(const KernelContext& context) {
   const TensorView& a = context.input(0);
   const TensorView& b = context.input(1);
   const TensorView& y = context.output(0);
-  const auto [shape, batches] = computed_shape(context);
+  const BatchedShape batched = computed_shape(context);
+  const GemmShape& shape = batched.gemm;
   const auto panels = static_cast<size_t>(panel_bytes(shape));
   GemmArgs common{shape, nullptr, shape.k, nullptr, nullptr, shape.n};
   common.bias = context.input(2).as<const float>();
@@ -157,7 +158,7 @@ Status MatMulComputed::run(const KernelContext& context) {
   common.isa = context.isa();
   const auto* residual = context.input(3).as<const float>();
   std::byte* workspace = context.workspace().data();
-  context.parallel_for(batches, [&](int64_t begin, int64_t end, int thread) {
+  context.parallel_for(batched.batches, [&](int64_t begin, int64_t end, int thread) {
     auto* packed = reinterpret_cast<float*>(workspace + static_cast<size_t>(thread) * panels);
     int64_t packed_matrix = -1;
     for (int64_t batch = begin; batch < end; ++batch) {

@@ -66,7 +66,8 @@ void fill_taps(const A& a, const ResizeAxis& axis, int64_t j, Tap<V>* taps, int6
     return;
   }
   const double factor = stretch(a, axis);
-  const double first = std::floor(x) - static_cast<double>(count / 2 - 1);
+  const int64_t before = count / 2 - 1;
+  const double first = std::floor(x) - static_cast<double>(before);
   const auto weight = [&](int64_t t) {
     const double at = first + static_cast<double>(t);
     if (a.exclude_outside != 0 && (at < 0 || at >= static_cast<double>(axis.in))) return 0.0;

@@ -6,15 +6,16 @@
 #include <cstdio>
 #include <map>
 
-#include "converter/error.h"
 #include "converter/tool/commands.h"
 #include "core/plan_file.h"
 
-int main(int argc, char** argv) {
-  using namespace intarsia::tool;
+namespace intarsia::tool {
+namespace {
+
+int run_command(int argc, char** argv) {
   CLI::App app{"Converts ONNX models to plans, runs, inspects and measures them."};
   app.set_version_flag("--version", fmt::format("intarsia {} (plan format {})", INTARSIA_VERSION,
-                                                intarsia::kPlanFormatVersion));
+                                                kPlanFormatVersion));
   app.require_subcommand(1);
   std::map<CLI::App*, Command> commands;
   const auto add = [&](const char* name, const char* description, Command (*make)(CLI::App&)) {
@@ -28,14 +29,20 @@ int main(int argc, char** argv) {
   add("verify", "Compare every node with the reference kernels", add_verify);
   add("conformance", "Run ONNX backend-test folders", add_conformance);
   CLI11_PARSE(app, argc, argv);
+  for (const auto& [command, run] : commands) {
+    if (command->parsed()) return run();
+  }
+  return 1;
+}
+
+}  // namespace
+}  // namespace intarsia::tool
+
+int main(int argc, char** argv) {
   try {
-    for (const auto& [command, run] : commands) {
-      if (command->parsed()) return run();
-    }
-  } catch (const intarsia::converter::Error& error) {
-    fmt::print(stderr, "intarsia: {}\n", error.what());
+    return intarsia::tool::run_command(argc, argv);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "intarsia: {}\n", error.what());
+    std::fprintf(stderr, "intarsia: %s\n", error.what());
   }
   return 1;
 }

@@ -10,7 +10,6 @@ namespace intarsia::test {
 namespace {
 
 using A = ResizeAttributes;
-const std::vector<float> kNoScales;
 
 /// x_original of the specification for the coordinates tested here.
 double original(const A& a, double j, double in, double out, double scale) {

@@ -15,7 +15,6 @@
 namespace intarsia::test {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 using List = std::vector<long double>;
 using Fold = std::function<long double(const List&)>;

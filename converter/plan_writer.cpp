@@ -205,7 +205,7 @@ class Writer {
         const definitions::Dim& extent = (*value->shape)[axis];
         const std::vector<int> used = extent.symbols();
         const bool pure = used.size() == 1 && model_.symbols->dim(used[0]) == extent;
-        symbols.push_back(pure ? used[0] : -1);
+        symbols.push_back(pure ? used[0] : is_constant(extent) ? kFixedExtent : kDerivedExtent);
       }
     }
     const auto name = builder_.CreateString(value->name);

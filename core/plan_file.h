@@ -19,6 +19,8 @@ inline constexpr uint32_t kNone = 0xffffffffu;      // absent operand, no attrib
 inline constexpr uint16_t kNoShape = 0x3fffu;       // Node::shape without a shape function
 inline constexpr uint16_t kHasWorkspace = 0x4000u;  // Node::shape, bit 14
 inline constexpr uint16_t kHasState = 0x8000u;      // Node::shape, bit 15
+inline constexpr int32_t kFixedExtent = -1;         // Port::symbols
+inline constexpr int32_t kDerivedExtent = -2;       // Port::symbols: varies, but is no symbol alone
 inline constexpr uint64_t kArenaUnit = 4;           // Tensor::place in the arena
 inline constexpr uint64_t kWeightUnit = 16;         // Tensor::place in the weights segment
 

@@ -34,6 +34,10 @@ Status read_header(std::span<const std::byte> bytes, PlanHeader& header, Diagnos
     return fail(Code::kTruncatedPlan, "plan header bytes", sizeof(header), bytes.size());
   }
   std::memcpy(&header, bytes.data(), sizeof(header));
+  if (header.format_version == __builtin_bswap32(kPlanFormatVersion)) {
+    return fail(Code::kUnsupportedVersion, "byte order of the plan, seen in its format version",
+                kPlanFormatVersion, header.format_version);
+  }
   if (header.format_version != kPlanFormatVersion || header.header_bytes != sizeof(header)) {
     return fail(Code::kUnsupportedVersion, "plan format version", kPlanFormatVersion,
                 header.format_version);

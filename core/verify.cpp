@@ -218,7 +218,7 @@ class Verifier {
         return false;
       }
       for (int32_t symbol : *port->symbols()) {
-        if (symbol == -1) continue;
+        if (symbol == kFixedExtent || symbol == kDerivedExtent) continue;
         if (!index("symbol", static_cast<uint32_t>(symbol), symbols)) return false;
       }
     }

@@ -16,6 +16,7 @@ build=(
 )
 test=(
   libgtest-dev libbenchmark-dev strace                              # unit tests, benchmarks
+  python3-dev pybind11-dev                                          # Python module
   clang-format clang-tidy                                           # checks
 )
 

@@ -10,7 +10,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-stages=(install checks build unit asan models consumer)
+stages=(install checks build unit asan models consumer python)
 jobs=$(nproc)
 cache=${INTARSIA_CACHE:-$PWD/build/cache}
 full=""
@@ -72,20 +72,31 @@ stage_build() {
   cmake --build --preset release
 }
 
-stage_unit() { run_ctest release --label-exclude "^(models|consumer$slow)\$"; }
+stage_unit() { run_ctest release --label-exclude "^(models|consumer|python$slow)\$"; }
 
 stage_asan() {
   cmake --preset asan
   # The programs that run here; the command and the examples have no test of their own in this stage.
   cmake --build --preset asan --target \
     test_core test_kernels test_converter test_runtime examples_wav_test
-  run_ctest asan --label-exclude "^(models|consumer|check|bench$slow)\$"
+  run_ctest asan --label-exclude "^(models|consumer|python|check|bench$slow)\$"
 }
 
 stage_models() {
   sh test/models/setup_env.sh "$cache"
   "$cache/venv/bin/python" test/models/make_models.py --cache "$cache" ${full:+--full}
   run_ctest release --label-regex '^models$' --label-exclude "^(none$slow)\$"
+}
+
+stage_python() { # on top of the stages build and asan, whose objects it uses
+  sh test/python/setup_env.sh "$cache"
+  cmake --preset release -DINTARSIA_DEVELOPER=ON -DINTARSIA_BUILD_TESTS=ON -DINTARSIA_PYOP=ON
+  cmake --build --preset release
+  run_ctest release --label-regex '^python$' --label-exclude "^(none$slow)\$"
+  cmake --preset asan -DINTARSIA_PYOP=ON
+  cmake --build --preset asan --target intarsia_tool intarsia_python python_rendezvous
+  ctest --preset asan --label-regex '^python$' --label-exclude "^(none$slow)\$" 2>&1 |
+    tee "build/ctest-$stage-asan.log"
 }
 
 stage_consumer() { run_ctest release --label-regex '^consumer$' --label-exclude "^(none$slow)\$"; }

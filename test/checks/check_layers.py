@@ -21,8 +21,8 @@ LAYERS = {
                       "pyop_optional", "Python pybind11 nanobind"),
     "examples": ("include examples", ""),
     "test": ("include core core/definitions kernels_cpu kernels_cpu/rows kernels_cuda converter "
-             "examples test",
-             "flatbuffers google CLI fmt nlohmann Eigen gtest gmock benchmark cuda"),
+             "pyop_optional examples test",
+             "flatbuffers google CLI fmt nlohmann Eigen gtest gmock benchmark cuda pybind11"),
 }
 # Embedded code: of the standard library only what neither allocates, throws, locks nor prints.
 EMBEDDED = ("include", "core", "kernels_cpu", "kernels_cuda")

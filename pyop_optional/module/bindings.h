@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parts of the extension module `intarsia._native`, an interior of the Python package: it
+// checks what memory safety needs, and leaves numpy, names and messages about inputs to the
+// package. It sees arrays through the buffer protocol only, so it is tied to no version of numpy.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace intarsia::python {
+
+/// A C++ string of unknown origin (a name in a plan, a path) as a Python string.
+pybind11::str text(const std::string& bytes);
+
+/// Class PlanSession, class Block, and the translation of Failure to intarsia.Error.
+void bind_session(pybind11::module_& module);
+
+/// Function convert_model.
+void bind_converter(pybind11::module_& module);
+
+}  // namespace intarsia::python

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <pybind11/stl.h>
+
+#include <cstring>
+
+#include "converter/convert.h"
+#include "pyop_optional/module/bindings.h"
+#include "pyop_optional/module/plan_session.h"
+
+namespace py = pybind11;
+
+namespace intarsia::python {
+namespace {
+
+using Range = std::pair<int64_t, int64_t>;
+using Strings = std::map<std::string, std::string>;
+using Extents = std::map<std::string, std::vector<int64_t>>;
+
+/// The plan as a Block, and the converter's warnings. `model` is a path, or the model itself.
+py::tuple convert_model(const py::bytes& model, bool is_path,
+                        const std::map<std::string, std::variant<Range, std::string>>& dims,
+                        const Extents& shapes, const Strings& fixed, const Extents& bounds,
+                        const Strings& states, const Strings& layouts, int threads,
+                        bool strip_names, const std::string& target,
+                        std::optional<double> plan_growth) {
+  converter::ConvertOptions options;
+  for (const auto& [name, limits] : dims) {
+    if (const auto* range = std::get_if<Range>(&limits)) {
+      options.dims[name] = converter::DimRange{range->first, range->second};
+    } else {
+      options.dims[name] = std::get<std::string>(limits);
+    }
+  }
+  options.shapes = shapes;
+  options.fixed = fixed;
+  options.bounds.insert(bounds.begin(), bounds.end());
+  options.states = states;
+  options.layouts = layouts;
+  options.threads = threads;
+  options.strip_names = strip_names;
+  options.target = target;
+  options.plan_growth = plan_growth;
+
+  const std::string bytes = model;
+  Memory plan;
+  std::vector<std::string> warnings;
+  {
+    const py::gil_scoped_release release;
+    const converter::ConversionResult result =
+        is_path ? converter::convert_file(bytes, options)
+                : converter::convert_bytes(std::as_bytes(std::span(bytes)), options);
+    if (const auto* failure = std::get_if<converter::ConversionFailure>(&result)) {
+      throw Failure(Code::kOk, failure->text());
+    }
+    const auto& conversion = std::get<converter::Conversion>(result);
+    plan = Memory(conversion.plan.bytes.size());
+    std::memcpy(plan.bytes().data(), conversion.plan.bytes.data(), conversion.plan.bytes.size());
+    warnings = conversion.warnings;
+  }
+  py::list texts;
+  for (const std::string& warning : warnings) texts.append(text(warning));
+  return py::make_tuple(py::cast(std::move(plan)), texts);
+}
+
+}  // namespace
+
+void bind_converter(py::module_& module) {
+  module.def("convert_model", &convert_model);
+}
+
+}  // namespace intarsia::python

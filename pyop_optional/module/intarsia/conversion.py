@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""convert: from an ONNX model to a plan, as the command `intarsia convert` does it."""
+
+import os
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from . import _native
+
+
+def _range(limits):
+    if isinstance(limits, str):
+        return limits
+    return (1, limits) if isinstance(limits, (int, np.integer)) else tuple(limits)
+
+
+def _replace(path, block):
+    """Writes the file beside its place and moves it there: readers see the old or the new one."""
+    path = Path(path)
+    handle, name = tempfile.mkstemp(prefix=path.name, suffix=".part", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(block)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(name, 0o666 & ~umask)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def convert(model, out, *, dims=None, shapes=None, fixed=None, bounds=None, states=None,
+            layouts=None, threads=1, strip_names=False, target="generic", plan_growth=None):
+    """Converts `model` (a path, the bytes of a model, or an onnx.ModelProto) to the plan file `out`.
+
+    The options are those of the command: dims={"batch": 8, "length": (1, 512), "x@1": "length"},
+    shapes={"x": (1, 3, 224, 224)}, fixed={"rate": 16000} (a number, an array or an .npy file),
+    bounds={"y": (100,)}, states={"state_out": "state_in"}, layouts={"image": "nhwc"}. Raises Error
+    with one line per problem; warnings are issued through the module `warnings`.
+    """
+    is_path = isinstance(model, (str, os.PathLike))
+    if is_path:
+        data = os.fsencode(model)
+    else:
+        data = model if isinstance(model, bytes) else model.SerializeToString()
+    with tempfile.TemporaryDirectory() as folder:
+        values = {}
+        for index, (name, value) in enumerate((fixed or {}).items()):
+            if isinstance(value, np.ndarray):
+                file = Path(folder, f"{index}.npy")
+                np.save(file, value)
+                value = file
+            values[name] = str(value)
+        block, texts = _native.convert_model(
+            data, is_path, {name: _range(limits) for name, limits in (dims or {}).items()},
+            dict(shapes or {}), values, dict(bounds or {}), dict(states or {}),
+            dict(layouts or {}), threads, strip_names, target, plan_growth)
+    for text in texts:
+        warnings.warn(text, stacklevel=2)
+    _replace(out, block)

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Element types: their numbers in a plan (ONNX's), their names in a signature (MLIR's), and the
+numpy type that carries them.
+
+numpy has no bfloat16, float8, float4 or integers of 2 and 4 bits. Their elements are carried as
+bits: bfloat16 in uint16, float8 and float4 in uint8; small integers by value in int8 and uint8. An
+array of the ml_dtypes type of the same name is accepted as an input, and an output becomes one by
+`output.view(ml_dtypes.bfloat16)`; the package itself does not need ml_dtypes.
+"""
+
+from typing import NamedTuple, Optional
+
+import numpy as np
+
+
+class Element(NamedTuple):
+    name: str                  # in a signature
+    dtype: Optional[np.dtype]  # None: such tensors cannot be passed
+    ml_dtype: str = ""         # the name of the same type in ml_dtypes, where numpy has none
+
+
+def _element(name, dtype, ml_dtype=""):
+    return Element(name, None if dtype is None else np.dtype(dtype), ml_dtype)
+
+
+ELEMENTS = {
+    1: _element("f32", np.float32),
+    2: _element("ui8", np.uint8),
+    3: _element("i8", np.int8),
+    4: _element("ui16", np.uint16),
+    5: _element("i16", np.int16),
+    6: _element("i32", np.int32),
+    7: _element("i64", np.int64),
+    8: _element("string", None),
+    9: _element("i1", np.bool_),
+    10: _element("f16", np.float16),
+    11: _element("f64", np.float64),
+    12: _element("ui32", np.uint32),
+    13: _element("ui64", np.uint64),
+    14: _element("complex<f32>", np.complex64),
+    15: _element("complex<f64>", np.complex128),
+    16: _element("bf16", np.uint16, "bfloat16"),
+    17: _element("f8E4M3FN", np.uint8, "float8_e4m3fn"),
+    18: _element("f8E4M3FNUZ", np.uint8, "float8_e4m3fnuz"),
+    19: _element("f8E5M2", np.uint8, "float8_e5m2"),
+    20: _element("f8E5M2FNUZ", np.uint8, "float8_e5m2fnuz"),
+    21: _element("ui4", np.uint8, "uint4"),
+    22: _element("i4", np.int8, "int4"),
+    23: _element("f4E2M1FN", np.uint8, "float4_e2m1fn"),
+    24: _element("f8E8M0FNU", np.uint8, "float8_e8m0fnu"),
+    25: _element("ui2", np.uint8, "uint2"),
+    26: _element("i2", np.int8, "int2"),
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pyop_optional/module/plan_session.h"
+
+#include <cstring>
+
+#include "converter/error.h"
+#include "converter/file.h"
+#include "core/session_state.h"
+#include "intarsia/describe.h"
+
+namespace intarsia::python {
+namespace {
+
+std::string text_of(const Diagnostic& diagnostic, std::span<const std::byte> plan) {
+  std::string text(describe(diagnostic, plan, nullptr, 0), '\0');
+  describe(diagnostic, plan, text.data(), text.size() + 1);
+  return text;
+}
+
+/// The file as a copy: a mapping would fault when somebody truncates or replaces the file's
+/// contents under a running program.
+Memory read_file(const std::string& path) {
+  try {
+    const auto file = converter::MappedFile::open(path);
+    Memory memory(file->bytes().size());
+    if (!file->bytes().empty()) {
+      std::memcpy(memory.bytes().data(), file->bytes().data(), file->bytes().size());
+    }
+    return memory;
+  } catch (const converter::Error& error) {
+    throw Failure(Code::kOk, error.what());
+  } catch (const std::bad_alloc&) {
+    throw Failure(Code::kOk, "cannot read " + path + ": not enough memory");
+  }
+}
+
+std::string text_of(const flatbuffers::String* string) {
+  return string != nullptr ? string->str() : std::string();
+}
+
+PortInfo info_of(const PlanView& plan, const plan::Port& port) {
+  const plan::Tensor& tensor = plan.tensors[plan.slots[port.slot()].tensor()];
+  const int32_t* extents = plan.extents + tensor.extents();
+  PortInfo info{text_of(port.name()), static_cast<DataType>(tensor.type()), {}, {}};
+  for (uint32_t axis = 0; axis < tensor.rank(); ++axis) {
+    const bool varies = port.symbols() != nullptr && port.symbols()->size() != 0;
+    info.extents.push_back(extents[axis]);
+    info.symbols.push_back(varies ? port.symbols()->Get(axis) : kFixed);
+  }
+  return info;
+}
+
+std::vector<PortInfo> infos_of(const PlanView& plan,
+                               const flatbuffers::Vector<flatbuffers::Offset<plan::Port>>* ports) {
+  std::vector<PortInfo> infos;
+  for (uint32_t i = 0; ports != nullptr && i < ports->size(); ++i) {
+    infos.push_back(info_of(plan, *ports->Get(i)));
+  }
+  return infos;
+}
+
+bool is_packed(DataType type) {
+  return element_bits(type) < 8;
+}
+
+/// Bytes of a tensor in numpy's form.
+size_t outer_bytes(const TensorView& tensor) {
+  return static_cast<size_t>(is_packed(tensor.type) ? tensor.count() : tensor.bytes());
+}
+
+void copy_in(std::span<const std::byte> bytes, const TensorView& tensor) {
+  if (bytes.empty()) return;
+  const int bits = element_bits(tensor.type);
+  auto* target = tensor.as<uint8_t>();
+  const auto* source = reinterpret_cast<const uint8_t*>(bytes.data());
+  if (tensor.type == DataType::kBool) {  // a numpy view may hold bytes other than 0 and 1
+    for (size_t i = 0; i < bytes.size(); ++i) target[i] = source[i] != 0 ? 1 : 0;
+  } else if (bits < 8) {
+    std::memset(target, 0, static_cast<size_t>(tensor.bytes()));
+    const auto mask = static_cast<uint8_t>((1 << bits) - 1);
+    const auto per_byte = static_cast<size_t>(8 / bits);
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      const int shift = bits * static_cast<int>(i % per_byte);
+      target[i / per_byte] |= static_cast<uint8_t>((source[i] & mask) << shift);
+    }
+  } else {
+    std::memcpy(target, source, bytes.size());
+  }
+}
+
+void copy_out(const TensorView& tensor, std::span<std::byte> bytes) {
+  const size_t count = outer_bytes(tensor);
+  if (count == 0) return;
+  const int bits = element_bits(tensor.type);
+  if (bits >= 8) {
+    std::memcpy(bytes.data(), tensor.data, count);
+    return;
+  }
+  const bool is_signed = tensor.type == DataType::kInt4 || tensor.type == DataType::kInt2;
+  const auto* source = tensor.as<const uint8_t>();
+  const auto per_byte = static_cast<size_t>(8 / bits);
+  for (size_t i = 0; i < count; ++i) {
+    const int shift = bits * static_cast<int>(i % per_byte);
+    int value = (source[i / per_byte] >> shift) & ((1 << bits) - 1);
+    if (is_signed && value >= 1 << (bits - 1)) value -= 1 << bits;
+    bytes[i] = static_cast<std::byte>(value);
+  }
+}
+
+/// Binds the targets of a run and lets go of them when it ends, however it ends.
+class BoundOutputs {
+ public:
+  /// REQUIRES: each target holds its output at the planned extents. A target whose memory does not
+  /// suit the kernels (packed elements, a misaligned address) is not bound; `deliver` copies then.
+  BoundOutputs(Session& session, int entry, std::span<const OutputData> outputs)
+      : session_(session), entry_(entry), count_(static_cast<int>(outputs.size())) {
+    for (int i = 0; i < count_; ++i) {
+      const OutputData& output = outputs[static_cast<size_t>(i)];
+      if (!output.has_target || is_packed(session_.output_port(i, entry_)->tensor.type)) continue;
+      static_cast<void>(
+          session_.bind_output(i, output.target.data(), output.target.size(), entry_));
+    }
+  }
+  ~BoundOutputs() {
+    for (int i = 0; i < count_; ++i) {
+      static_cast<void>(session_.bind_output(i, nullptr, 0, entry_));
+    }
+  }
+  BoundOutputs(const BoundOutputs&) = delete;
+  BoundOutputs& operator=(const BoundOutputs&) = delete;
+
+ private:
+  Session& session_;
+  int entry_, count_;
+};
+
+void deliver(const TensorView& tensor, OutputData& output) {
+  output.extents.assign(tensor.dims().begin(), tensor.dims().end());
+  const size_t bytes = outer_bytes(tensor);
+  if (output.has_target) {
+    if (tensor.data != output.target.data()) copy_out(tensor, output.target);
+    return;
+  }
+  output.own = Memory(bytes);
+  copy_out(tensor, output.own.bytes());
+}
+
+}  // namespace
+
+/// Holds the session for one thread.
+class PlanSession::Exclusive {
+ public:
+  explicit Exclusive(PlanSession& session) : session_(session) {
+    if (session_.owner_.load() == std::this_thread::get_id()) {
+      throw Failure(Code::kBusy,
+                    "this thread is running the session already; an operator must not call the "
+                    "session that runs it");
+    }
+    session_.mutex_.lock();
+    session_.owner_.store(std::this_thread::get_id());
+  }
+  ~Exclusive() {
+    session_.owner_.store(std::thread::id());
+    session_.mutex_.unlock();
+  }
+  Exclusive(const Exclusive&) = delete;
+  Exclusive& operator=(const Exclusive&) = delete;
+
+ private:
+  PlanSession& session_;
+};
+
+void PlanSession::fail() const {
+  const Diagnostic& diagnostic = session_.diagnostic();
+  throw Failure(diagnostic.code, text_of(diagnostic, plan_.bytes()));
+}
+
+void PlanSession::require(Status status) const {
+  if (!status.ok()) fail();
+}
+
+PlanSession::PlanSession(const std::string& path, int threads) : plan_(read_file(path)) {
+  Diagnostic diagnostic;
+  const auto refuse = [&] {
+    throw Failure(diagnostic.code, path + ": " + text_of(diagnostic, plan_.bytes()));
+  };
+  const Result<PlanInfo> info = plan_info(plan_.bytes(), &diagnostic);
+  if (!info.ok()) refuse();
+  try {
+    arena_ = Memory(info.value().arena_bytes);
+  } catch (const std::bad_alloc&) {
+    throw Failure(Code::kOk, path + ": cannot allocate the arena of " +
+                                 std::to_string(info.value().arena_bytes) + " bytes");
+  }
+  SessionOptions options;
+  if (threads > 1) {
+    team_ = std::make_unique<tool::ThreadTeam>(threads);
+    options.parallel = &team_->parallel();
+  }
+  auto session =
+      Session::open(plan_.bytes(), arena_.bytes(), linked_kernels(), options, &diagnostic);
+  if (!session.ok()) refuse();
+  session_ = std::move(session.value());
+
+  PlanHeader header;
+  if (!read_header(plan_.bytes(), header, diagnostic)) refuse();
+  const PlanView plan = view_of(plan_.bytes(), header);
+  for (const plan::Entry* entry : *plan.root->entries()) {
+    entries_.push_back({text_of(entry->name()), infos_of(plan, entry->inputs()),
+                        infos_of(plan, entry->outputs())});
+  }
+  if (plan.root->symbols() != nullptr) {
+    for (const plan::Symbol* symbol : *plan.root->symbols()) {
+      symbols_.push_back({text_of(symbol->name()), symbol->minimum(), symbol->maximum()});
+    }
+  }
+  states_ = infos_of(plan, plan.root->state_ports());
+}
+
+void PlanSession::run(int entry, std::span<const InputData> inputs, std::span<OutputData> outputs) {
+  const auto& infos = entries_[static_cast<size_t>(entry)].outputs;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const TensorView planned{nullptr, infos[i].extents.data(), infos[i].type,
+                             static_cast<uint8_t>(infos[i].extents.size())};
+    if (outputs[i].has_target && outputs[i].target.size() < outer_bytes(planned)) {
+      throw Failure(Code::kInvalidArgument, "bytes of the target of output " + std::to_string(i));
+    }
+  }
+  const Exclusive exclusive(*this);
+  const BoundOutputs bound(session_, entry, outputs);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const auto index = static_cast<int>(i);
+    require(session_.resize_input(index, inputs[i].extents, entry));
+    const TensorView tensor = session_.input_port(index, entry).value().tensor;
+    if (inputs[i].bytes.size() != outer_bytes(tensor)) {
+      throw Failure(Code::kInvalidArgument, "bytes of input " + std::to_string(i));
+    }
+    copy_in(inputs[i].bytes, tensor);
+  }
+  require(session_.run(entry));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    deliver(session_.output_port(static_cast<int>(i), entry).value().tensor, outputs[i]);
+  }
+}
+
+OutputData PlanSession::read_state(int index) {
+  const Exclusive exclusive(*this);
+  OutputData value;
+  deliver(session_.state(index).value().tensor, value);
+  return value;
+}
+
+void PlanSession::write_state(int index, const InputData& value) {
+  const Exclusive exclusive(*this);
+  const TensorView tensor = session_.state(index).value().tensor;
+  if (value.bytes.size() != outer_bytes(tensor)) {
+    throw Failure(Code::kWrongExtent, "state '" + states_[static_cast<size_t>(index)].name +
+                                          "': expected " + std::to_string(outer_bytes(tensor)) +
+                                          " bytes, found " + std::to_string(value.bytes.size()));
+  }
+  copy_in(value.bytes, tensor);
+}
+
+void PlanSession::reset_states() {
+  const Exclusive exclusive(*this);
+  session_.reset_states();
+}
+
+}  // namespace intarsia::python

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A plan opened for a Python program: the file's bytes and the arena are this object's own, every
+// kernel is linked, and runs of one session are serialised. Nothing here knows Python: the binding
+// calls these functions without the interpreter's lock, and they never take it.
+//
+// Elements cross in the form in which numpy holds them: as in a plan, except that elements of less
+// than a byte take one byte each.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "converter/tool/thread_team.h"
+#include "intarsia/session.h"
+
+namespace intarsia::python {
+
+/// A failure with its text; `code` is that of the library, or kOk where none applies.
+class Failure : public std::runtime_error {
+ public:
+  Failure(Code code, const std::string& text) : std::runtime_error(text), code_(code) {}
+  Code code() const { return code_; }
+
+ private:
+  Code code_;
+};
+
+/// Memory of a given size, aligned as plans and arenas must be.
+class Memory {
+ public:
+  Memory() = default;
+  explicit Memory(size_t size)
+      : chunks_(std::make_unique_for_overwrite<Chunk[]>(size / sizeof(Chunk) + 1)), size_(size) {}
+  std::span<std::byte> bytes() const {
+    return {reinterpret_cast<std::byte*>(chunks_.get()), size_};
+  }
+
+ private:
+  struct alignas(kArenaAlignment) Chunk {
+    std::byte bytes[kArenaAlignment];
+  };
+  std::unique_ptr<Chunk[]> chunks_;
+  size_t size_ = 0;
+};
+
+/// An input, output or state as the plan declares it.
+struct PortInfo {
+  std::string name;
+  DataType type = DataType::kUndefined;
+  std::vector<int32_t> extents;  ///< Planned, which are the largest.
+  std::vector<int32_t> symbols;  ///< Per axis: an index into `symbols()`, kFixed or kDerived.
+};
+inline constexpr int32_t kFixed = -1;
+inline constexpr int32_t kDerived = -2;  ///< Varies, but is not a symbol alone.
+
+struct EntryInfo {
+  std::string name;
+  std::vector<PortInfo> inputs, outputs;
+};
+
+struct SymbolInfo {
+  std::string name;
+  int32_t minimum = 0, maximum = 0;
+};
+
+/// Elements that the caller gives.
+struct InputData {
+  std::vector<int32_t> extents;
+  std::span<const std::byte> bytes;
+};
+
+/// Where an output goes: into `target`, which holds the planned maximum and is written in place
+/// where possible; or, without a target, into `own`, of the size that the run gave.
+struct OutputData {
+  bool has_target = false;
+  std::span<std::byte> target;
+  Memory own;
+  std::vector<int32_t> extents;
+};
+
+/// Thread-safe: a call waits until a run in another thread is done. A call from inside a run, by
+/// the thread that runs (an operator written in Python), is a Failure with kBusy, not a deadlock.
+class PlanSession {
+ public:
+  /// Reads and verifies the file. Throws Failure with the path and the reason.
+  PlanSession(const std::string& path, int threads);
+  PlanSession(const PlanSession&) = delete;
+  PlanSession& operator=(const PlanSession&) = delete;
+
+  const std::vector<EntryInfo>& entries() const { return entries_; }
+  const std::vector<SymbolInfo>& symbols() const { return symbols_; }
+  const std::vector<PortInfo>& states() const { return states_; }
+
+  /// Copies the inputs in, runs, and delivers the outputs; one element of each span per port.
+  void run(int entry, std::span<const InputData> inputs, std::span<OutputData> outputs);
+
+  OutputData read_state(int index);
+  void write_state(int index, const InputData& value);
+  void reset_states();
+
+ private:
+  class Exclusive;
+  [[noreturn]] void fail() const;
+  void require(Status status) const;
+
+  Memory plan_, arena_;
+  std::unique_ptr<tool::ThreadTeam> team_;
+  Session session_;
+  std::vector<EntryInfo> entries_;
+  std::vector<SymbolInfo> symbols_;
+  std::vector<PortInfo> states_;
+  std::mutex mutex_;
+  std::atomic<std::thread::id> owner_{};
+};
+
+/// The kernels that sessions of this module may use (linked_kernels.cpp).
+KernelSet linked_kernels();
+
+}  // namespace intarsia::python

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "intarsia/describe.h"
+#include "pyop_optional/module/bindings.h"
+#include "pyop_optional/module/plan_session.h"
+
+namespace py = pybind11;
+
+namespace intarsia::python {
+namespace {
+
+/// Bytes that a Python object lends for the length of a call. Made and destroyed with the
+/// interpreter's lock held.
+class Lent {
+ public:
+  Lent(py::handle object, int flags) {
+    if (PyObject_GetBuffer(object.ptr(), &view_, flags) != 0) throw py::error_already_set();
+  }
+  ~Lent() { PyBuffer_Release(&view_); }
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
+
+  std::span<std::byte> bytes() const {
+    return {static_cast<std::byte*>(view_.buf), static_cast<size_t>(view_.len)};
+  }
+
+ private:
+  Py_buffer view_{};
+};
+
+py::tuple tuple_of(const std::vector<int32_t>& numbers) {
+  py::tuple result(numbers.size());
+  for (size_t i = 0; i < numbers.size(); ++i) result[i] = numbers[i];
+  return result;
+}
+
+std::vector<int32_t> extents_of(py::handle shape) {
+  std::vector<int32_t> extents;
+  for (py::handle extent : shape) extents.push_back(py::cast<int32_t>(extent));
+  return extents;
+}
+
+py::list ports_of(const std::vector<PortInfo>& ports) {
+  py::list list;
+  for (const PortInfo& port : ports) {
+    list.append(py::make_tuple(text(port.name), static_cast<int>(port.type), tuple_of(port.extents),
+                               tuple_of(port.symbols)));
+  }
+  return list;
+}
+
+py::list entries_of(const PlanSession& session) {
+  py::list list;
+  for (const EntryInfo& entry : session.entries()) {
+    list.append(py::make_tuple(text(entry.name), ports_of(entry.inputs), ports_of(entry.outputs)));
+  }
+  return list;
+}
+
+py::list symbols_of(const PlanSession& session) {
+  py::list list;
+  for (const SymbolInfo& symbol : session.symbols()) {
+    list.append(py::make_tuple(text(symbol.name), symbol.minimum, symbol.maximum));
+  }
+  return list;
+}
+
+py::tuple result_of(OutputData& output) {
+  const py::object block = output.has_target ? py::none() : py::cast(std::move(output.own));
+  return py::make_tuple(tuple_of(output.extents), block);
+}
+
+/// `inputs`: a (shape, buffer) pair per input. `targets`: per output a writable buffer, or None.
+/// Returns per output (shape, Block), where the Block is None if a target took the elements.
+py::list run(PlanSession& session, size_t entry, const py::list& inputs, const py::list& targets) {
+  if (entry >= session.entries().size() ||
+      inputs.size() != session.entries()[entry].inputs.size() ||
+      targets.size() != session.entries()[entry].outputs.size()) {
+    throw Failure(Code::kInvalidArgument, "number of inputs or outputs");
+  }
+  std::vector<std::unique_ptr<Lent>> lent;
+  std::vector<InputData> sources;
+  for (py::handle input : inputs) {
+    const auto pair = py::cast<py::tuple>(input);
+    lent.push_back(std::make_unique<Lent>(pair[1], PyBUF_SIMPLE));
+    sources.push_back({extents_of(pair[0]), lent.back()->bytes()});
+  }
+  std::vector<OutputData> outputs(targets.size());
+  for (size_t i = 0; i < targets.size(); ++i) {
+    if (targets[i].is_none()) continue;
+    lent.push_back(std::make_unique<Lent>(targets[i], PyBUF_WRITABLE));
+    outputs[i].has_target = true;
+    outputs[i].target = lent.back()->bytes();
+  }
+  {
+    const py::gil_scoped_release release;
+    session.run(static_cast<int>(entry), sources, outputs);
+  }
+  py::list results;
+  for (OutputData& output : outputs) results.append(result_of(output));
+  return results;
+}
+
+int state_index(const PlanSession& session, int index) {
+  if (index < 0 || static_cast<size_t>(index) >= session.states().size()) {
+    throw Failure(Code::kInvalidArgument, "state index");
+  }
+  return index;
+}
+
+py::tuple read_state(PlanSession& session, int index) {
+  OutputData value;
+  {
+    const py::gil_scoped_release release;
+    value = session.read_state(state_index(session, index));
+  }
+  return result_of(value);
+}
+
+void write_state(PlanSession& session, int index, py::handle buffer) {
+  const Lent lent(buffer, PyBUF_SIMPLE);
+  const py::gil_scoped_release release;
+  session.write_state(state_index(session, index), {{}, lent.bytes()});
+}
+
+void translate(std::exception_ptr pointer) {
+  try {
+    std::rethrow_exception(pointer);
+  } catch (const Failure& failure) {
+    const py::object type = py::module_::import("intarsia.errors").attr("Error");
+    const py::object code = failure.code() == Code::kOk
+                                ? py::object(py::none())
+                                : py::object(py::str(code_name(failure.code())));
+    const py::object error = type(text(failure.what()), code);
+    PyErr_SetObject(type.ptr(), error.ptr());
+  }
+}
+
+}  // namespace
+
+py::str text(const std::string& bytes) {
+  PyObject* string =
+      PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace");
+  if (string == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::str>(string);
+}
+
+void bind_session(py::module_& module) {
+  py::register_exception_translator(&translate);
+  py::class_<Memory>(module, "Block", py::buffer_protocol()).def_buffer([](Memory& memory) {
+    return py::buffer_info(memory.bytes().data(), 1, "B",
+                           static_cast<py::ssize_t>(memory.bytes().size()));
+  });
+  py::class_<PlanSession>(module, "PlanSession")
+      .def(py::init([](const py::bytes& path, int threads) {
+        const std::string name = path;
+        const py::gil_scoped_release release;
+        return std::make_unique<PlanSession>(name, threads);
+      }))
+      .def("entries", &entries_of)
+      .def("symbols", &symbols_of)
+      .def("states", [](const PlanSession& session) { return ports_of(session.states()); })
+      .def("run", &run)
+      .def("read_state", &read_state)
+      .def("write_state", &write_state)
+      .def("reset_states", &PlanSession::reset_states, py::call_guard<py::gil_scoped_release>());
+}
+
+}  // namespace intarsia::python

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the walk-through of docs/python.md, section ExecutionSession: its Python blocks, one after
+another, in one namespace; a comment `# prints TEXT` is compared with what the line prints."""
+
+import contextlib
+import io
+import os
+import re
+import unittest
+from pathlib import Path
+
+import onnx
+from onnx import helper
+
+import support
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "python.md"
+SECTION = "ExecutionSession"
+
+
+def blocks():
+    text = PAGE.read_text(encoding="ascii")
+    section = text.split(f"\n## {SECTION}\n", 1)[1].split("\n## ", 1)[0]
+    return re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+
+
+class WalkThrough(unittest.TestCase):
+    def test_code_of_the_page(self):
+        float32 = support.FLOAT
+        nodes = [helper.make_node("Flatten", ["image"], ["flat"]),
+                 helper.make_node("Softmax", ["flat"], ["prediction"])]
+        onnx.save(support.model(nodes, {"image": (float32, ["batch", 1, 4, 4])},
+                                {"prediction": (float32, ["batch", 16])}),
+                  support.FOLDER / "digits.onnx")
+        names = {}
+        code = blocks()
+        self.assertGreater(len(code), 3)
+        with contextlib.chdir(support.FOLDER):
+            for block in code:
+                expected = re.findall(r"# prints (.*)", block)
+                printed = io.StringIO()
+                with contextlib.redirect_stdout(printed):
+                    exec(compile(block, str(PAGE), "exec"), names)  # pylint: disable=exec-used
+                found = [line for line in printed.getvalue().splitlines() if line]
+                self.assertEqual(found, expected, block)
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("PYTHONWARNINGS", "error")
+    unittest.main()

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PRT-10: the interpreter's lock is released during a run; one session serves many threads, one
+after another. Uses the package built with the kernel of rendezvous.cpp."""
+
+import threading
+import unittest
+
+import numpy as np
+from onnx import TensorProto
+
+import intarsia
+import support
+
+
+def call_all(functions):
+    """Calls all at the same time; returns their results, exceptions included."""
+    results = [None] * len(functions)
+    start = threading.Barrier(len(functions))
+
+    def work(index):
+        start.wait()
+        try:
+            results[index] = functions[index]()
+        except Exception as error:  # pylint: disable=broad-except
+            results[index] = error
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(len(functions))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+def visit(session, parties, milliseconds, **options):
+    return session.run([np.array([parties, milliseconds], np.float64)], **options)[0]
+
+
+class Threads(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.plan = support.unary("Abs", TensorProto.DOUBLE, [2])
+
+    def test_PRT_10_runs_of_two_sessions_meet(self):
+        sessions = [intarsia.ExecutionSession(self.plan) for _ in range(2)]
+        results = call_all([lambda s=s: visit(s, 2, 0) for s in sessions])
+        for result in results:
+            self.assertEqual(list(result[:1]), [2])
+
+    def test_PRT_10_python_goes_on_during_a_run(self):
+        session = intarsia.ExecutionSession(self.plan)
+        done = threading.Event()
+        ticks = []
+        thread = threading.Thread(target=lambda: (visit(session, 1, 300), done.set()))
+        thread.start()
+        while not done.wait(0.01):
+            ticks.append(1)
+        thread.join()
+        self.assertGreater(len(ticks), 3)
+
+    def test_PRT_10_one_session_is_serialised(self):
+        session = intarsia.ExecutionSession(self.plan)
+        results = call_all([lambda: visit(session, 1, 20)] * 4)
+        for result in results:
+            self.assertIsInstance(result, np.ndarray, result)  # nobody is told "busy"
+            self.assertEqual(result[0], 1)
+
+    def test_PRT_10_two_parties_of_one_session_never_meet(self):
+        # The control: the kernel tells runs that meet from runs that do not.
+        session = intarsia.ExecutionSession(self.plan)
+        other = intarsia.ExecutionSession(self.plan)
+        results = call_all([lambda: visit(session, 1, 50), lambda: visit(session, 1, 50),
+                            lambda: visit(other, 2, 0)])
+        self.assertEqual(max(result[0] for result in results), 2)
+
+    def test_PRT_10_sessions_made_used_and_dropped_in_threads(self):
+        def work():
+            for _ in range(25):
+                session = intarsia.ExecutionSession(self.plan)
+                for _ in range(4):
+                    visit(session, 1, 0)
+            return True
+        self.assertEqual(call_all([work] * 4), [True] * 4)
+
+    def test_PRT_8_out_is_written_in_place(self):
+        session = intarsia.ExecutionSession(self.plan)
+        out = np.zeros(2, np.float64)
+        result = visit(session, 1, 0, out=[out])
+        self.assertIs(result, out)
+        self.assertEqual(int(result[1]), out.ctypes.data)  # the kernel wrote there itself
+        again = visit(session, 1, 0)
+        self.assertNotEqual(int(again[1]), out.ctypes.data)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PRT-16: `pip install` of the source tree into a fresh environment; the package is imported from
+there without any path set, and runs.
+
+Packages come from the test environment through a .pth file, and CMake's build folder is the one of
+this test run, so that only what the package adds is compiled.
+"""
+
+import os
+import subprocess
+import sys
+import sysconfig
+import unittest
+import venv
+from pathlib import Path
+
+import numpy as np
+
+import support
+
+SOURCE = Path(__file__).resolve().parents[2]
+# The folder stays as it is: no paths of the fresh environment enter CMake's cache.
+BUILD_FOLDER = ["-C", f"build-dir={os.environ['INTARSIA_BUILD']}", "-C", "cmake.python-hints=false",
+                "-C", "backport.find-python=0", "-C", "cmake.define.CMAKE_PREFIX_PATH=",
+                "-C", f"cmake.define.CMAKE_INSTALL_PREFIX={os.environ['INTARSIA_PREFIX']}"]
+
+PROGRAM = """
+import sys
+import numpy
+import intarsia
+print(intarsia.__file__)
+session = intarsia.OMExecutionSession(shared_lib_path=sys.argv[1])
+print(session.input_signature().split())
+print(session.run([numpy.array([1, -2], numpy.float32)])[0].tolist())
+intarsia.convert(sys.argv[2], sys.argv[1] + ".again")
+print(intarsia.ExecutionSession(sys.argv[1] + ".again").run(numpy.ones(2, numpy.float32)))
+"""
+
+
+class Install(unittest.TestCase):
+    def test_PRT_16_pip_install(self):
+        folder = support.FOLDER / "fresh"
+        venv.create(folder, symlinks=True)
+        python = folder / "bin" / "python"
+        site = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
+        packages = [sysconfig.get_path("purelib"), os.environ["INTARSIA_BUILD_PACKAGES"]]
+        (site / "packages.pth").write_text("\n".join(packages) + "\n", encoding="utf-8")
+
+        done = subprocess.run(
+            [sys.executable, "-m", "pip", "--python", python, "install", "--no-index", "--no-deps",
+             "--no-build-isolation", "--disable-pip-version-check",
+             *BUILD_FOLDER, str(SOURCE)],
+            env=support.plain_environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+        plan = support.unary("Neg", shape=[2])
+        done = subprocess.run([python, "-c", PROGRAM, plan, plan.with_suffix(".onnx")], cwd="/",
+                              env=support.plain_environment(), capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = done.stdout.splitlines()
+        self.assertEqual(Path(lines[0]).parent.parent.resolve(), site.resolve())
+        self.assertIn('"x"', lines[1])
+        self.assertEqual(lines[2], str([-1.0, 2.0]))
+        self.assertEqual(lines[3], str([np.array([-1, -1], np.float32)]))
+
+
+if __name__ == "__main__":
+    unittest.main()

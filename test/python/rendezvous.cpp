@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The extension module of the package once more, from the same sources, with one kernel of its own:
+// an Abs of doubles in which runs wait for one another.
+//
+//     x = [parties, milliseconds]
+//     y = [the most runs that were inside at the same time, the address of y]
+//
+// A run stays until `parties` runs are inside (or fails after 20 seconds), then sleeps. If the
+// interpreter's lock were held during a run, two parties would never meet.
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "core/control.h"
+#include "pyop_optional/module/bindings.h"
+#include "pyop_optional/module/plan_session.h"
+
+namespace intarsia::python {
+namespace {
+
+class Room {
+ public:
+  /// The number of runs inside at its peak, or 0 if too few came.
+  int meet(int parties, std::chrono::milliseconds stay) {
+    std::unique_lock lock(mutex_);
+    ++inside_;
+    peak_ = std::max(peak_, inside_);
+    changed_.notify_all();
+    const auto met = [&] { return peak_ >= parties; };
+    const bool came = changed_.wait_for(lock, std::chrono::seconds(20), met);
+    lock.unlock();
+    std::this_thread::sleep_for(stay);
+    lock.lock();
+    const int peak = peak_;
+    if (--inside_ == 0) peak_ = 0;
+    return came ? peak : 0;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int inside_ = 0, peak_ = 0;
+};
+
+Room room;
+
+struct Rendezvous {
+  static constexpr KernelId id{"Abs", "", {DataType::kDouble}};
+  static Status check(const KernelContext& context) {
+    const bool fits = context.input(0).type == DataType::kDouble && context.input(0).count() == 2 &&
+                      context.output(0).type == DataType::kDouble && context.output(0).count() == 2;
+    return fits ? Status() : context.fail(Code::kWrongExtent, "elements of the rendezvous");
+  }
+  static Status run(const KernelContext& context) {
+    const auto* x = context.input(0).as<const double>();
+    const int peak =
+        room.meet(static_cast<int>(x[0]), std::chrono::milliseconds(static_cast<int64_t>(x[1])));
+    if (peak == 0) return context.fail(Code::kOperatorFailed, "the other run did not come");
+    auto* y = context.output(0).as<double>();
+    y[0] = peak;
+    y[1] = static_cast<double>(reinterpret_cast<uintptr_t>(y));
+    return {};
+  }
+};
+
+}  // namespace
+
+KernelSet linked_kernels() {
+  return kernel_set<Rendezvous>();
+}
+
+}  // namespace intarsia::python
+
+PYBIND11_MODULE(_native, module) {
+  module.attr("version") = "test";
+  intarsia::python::bind_session(module);
+}

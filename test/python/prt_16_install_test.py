@@ -20,9 +20,11 @@ import support
 
 SOURCE = Path(__file__).resolve().parents[2]
 # The folder stays as it is: no paths of the fresh environment enter CMake's cache.
-BUILD_FOLDER = ["-C", f"build-dir={os.environ['INTARSIA_BUILD']}", "-C", "cmake.python-hints=false",
-                "-C", "backport.find-python=0", "-C", "cmake.define.CMAKE_PREFIX_PATH=",
-                "-C", f"cmake.define.CMAKE_INSTALL_PREFIX={os.environ['INTARSIA_PREFIX']}"]
+# The long form of the option: pip 23.0, which Debian 12 has, knows no other.
+BUILD_FOLDER = [f"--config-settings={setting}" for setting in (
+    f"build-dir={os.environ['INTARSIA_BUILD']}", "cmake.python-hints=false",
+    "backport.find-python=0", "cmake.define.CMAKE_PREFIX_PATH=",
+    f"cmake.define.CMAKE_INSTALL_PREFIX={os.environ['INTARSIA_PREFIX']}")]
 
 PROGRAM = """
 import sys

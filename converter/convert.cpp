@@ -15,7 +15,6 @@
 #include "converter/simplify.h"
 #include "converter/storage.h"
 #include "converter/target.h"
-#include "kernels_cpu/rows.h"
 
 namespace intarsia::converter {
 namespace {
@@ -44,8 +43,9 @@ PortSummary summary_of(const Value& value) {
 using Values = std::map<std::string, Constant>;
 
 Conversion convert_model(Model& model, const ConvertOptions& options, bool probe) {
-  const definitions::KernelRows& rows =
-      options.rows != nullptr ? *options.rows : cpu::kernel_rows();
+  const OperatorLibrary& library = options.operators();
+  const definitions::KernelRows& rows = library.rows();
+  model.operators = &library.operators();
   Graph& graph = *model.graph;
   std::vector<std::string> output_names;
   for (const Value* output : graph.outputs()) output_names.push_back(output->name);
@@ -55,7 +55,8 @@ Conversion convert_model(Model& model, const ConvertOptions& options, bool probe
   apply_input_options(model, options);
   apply_layouts(model, options);
 
-  Inference inference(model, rows, {options.bounds, probe ? options.probe : Values{}});
+  Inference inference(model, rows,
+                      {options.bounds, probe ? options.probe : Values{}, library.services()});
   inference.run();
   simplify(graph);
   fuse(graph, inference);

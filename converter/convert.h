@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "converter/extension.h"
 #include "converter/graph.h"
 #include "converter/kernel_selection.h"
 #include "converter/plan_writer.h"
@@ -54,8 +55,12 @@ struct ConvertOptions {
   bool reference_kernels = false;
   /// Nodes keep the model's order, so that two plans of one model agree node by node.
   bool keep_order = false;
-  /// Kernels to choose from; null: those of the CPU.
-  const definitions::KernelRows* rows = nullptr;
+  /// Operators and kernels to choose from (`--operators`); null: those that come with Intarsia.
+  std::shared_ptr<const OperatorLibrary> library;
+
+  const OperatorLibrary& operators() const {
+    return library != nullptr ? *library : builtin_library();
+  }
 };
 
 /// A named input, output or state, with its planned extents.

@@ -8,6 +8,23 @@
 
 namespace intarsia::converter {
 
+namespace {
+
+/// Memory that starts at a multiple of 64 bytes.
+class AlignedMemory {
+ public:
+  std::byte* resize(size_t bytes) {
+    bytes_.resize(bytes + 64);
+    const size_t misalignment = reinterpret_cast<uintptr_t>(bytes_.data()) % 64;
+    return bytes_.data() + (misalignment != 0 ? 64 - misalignment : 0);
+  }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace
+
 std::string diagnostic_text(const Diagnostic& diagnostic) {
   Diagnostic without_node = diagnostic;
   without_node.node = -1;
@@ -18,8 +35,10 @@ std::string diagnostic_text(const Diagnostic& diagnostic) {
 
 std::vector<Constant> evaluate(const Node& node, const std::vector<const Constant*>& inputs,
                                const std::vector<OutputPlan>& outputs,
-                               const definitions::KernelRows& rows) {
+                               const definitions::KernelRows& rows,
+                               std::span<const Service> services) {
   OperandViews views;
+  views.set_services(services);
   for (const Constant* input : inputs) {
     if (input == nullptr) {
       views.add_absent(false);
@@ -46,18 +65,31 @@ std::vector<Constant> evaluate(const Node& node, const std::vector<const Constan
       select_kernel(node, context, rows, {Preference::kReference});
   if (row == nullptr) throw Error(no_kernel(node, rows));
 
-  std::vector<std::byte> workspace;
+  AlignedMemory workspace, state;
   if (row->workspace != nullptr) {
-    const auto bytes = static_cast<size_t>(row->workspace(context));
-    workspace.resize(bytes + 64);
-    const size_t shift = 64 - reinterpret_cast<uintptr_t>(workspace.data()) % 64;
-    context.workspace_ = workspace.data() + shift % 64;
-    context.workspace_bytes_ = bytes;
+    context.workspace_bytes_ = static_cast<size_t>(row->workspace(context));
+    context.workspace_ = workspace.resize(context.workspace_bytes_);
   }
+  if (row->state_bytes > 0) {
+    context.state_ = state.resize(static_cast<size_t>(row->state_bytes));
+  }
+  const Kernel& kernel = row->kernel;
+  if (kernel.run == nullptr) throw Error(node.problem("its kernel does not run on this machine"));
   Status status;
-  if (row->kernel.check != nullptr) status = row->kernel.check(context);
-  if (status.ok()) status = row->kernel.run(context);
-  if (!status.ok()) throw Error(node.problem(diagnostic_text(views.diagnostic())));
+  if (kernel.check != nullptr) status = kernel.check(context);
+  if (status.ok() && kernel.create != nullptr) status = kernel.create(context);
+  const auto failure_text = [&] {
+    if (views.diagnostic().code != status.code()) {
+      status = context.fail(status.code(), "operator failed");
+    }
+    return diagnostic_text(views.diagnostic());
+  };
+  if (!status.ok()) throw Error(node.problem(failure_text()));
+  status = kernel.run(context);
+  // The message may lie in the state, so it is read before that is gone.
+  const std::string failure = status.ok() ? "" : failure_text();
+  if (kernel.destroy != nullptr) kernel.destroy(context);
+  if (!failure.empty()) throw Error(node.problem(failure));
 
   std::vector<Constant> results;
   for (size_t i = 0; i < outputs.size(); ++i) {

@@ -8,6 +8,7 @@
 
 #include "converter/graph.h"
 #include "core/definitions/kernel_descriptor.h"
+#include "intarsia/session.h"
 
 namespace intarsia::converter {
 
@@ -19,10 +20,12 @@ struct OutputPlan {
 };
 
 /// Runs `node` on `inputs` (null where absent) and returns its outputs with their actual extents;
-/// absent ones are empty. Throws a problem of that node if no kernel fits or the kernel fails.
+/// absent ones are empty. A kernel with state is created and destroyed around the run. Throws a
+/// problem of that node if no kernel fits or the kernel fails.
 std::vector<Constant> evaluate(const Node& node, const std::vector<const Constant*>& inputs,
                                const std::vector<OutputPlan>& outputs,
-                               const definitions::KernelRows& rows);
+                               const definitions::KernelRows& rows,
+                               std::span<const Service> services = {});
 
 /// The sentence for a kernel's diagnostic.
 std::string diagnostic_text(const Diagnostic& diagnostic);

@@ -270,11 +270,7 @@ bool attach_residual(Node& node) {
 void replace_by(Node& last, std::string_view type, Value* input, Inference& inference) {
   Value* const inputs[] = {input};
   Node* node = last.graph->add_node("", type, last.name, inputs, 1, &last, &last);
-  node->op = definitions::find_operator("", type);
-  node->attribute_bytes.resize(node->op->attributes.bytes);
-  if (node->op->attributes.read != nullptr) {
-    node->op->attributes.read(node->attributes, node->attribute_bytes.data());
-  }
+  node->resolve_as(*definitions::OperatorRegistry::builtin().find("", type));
   inference.infer_outputs(*node);
   node->outputs[0]->name = last.outputs[0]->name;
   Graph::replace_uses(last.outputs[0], node->outputs[0]);

@@ -57,6 +57,17 @@ void Node::trim() {
   while (!outputs.empty() && outputs.back() == nullptr) outputs.pop_back();
 }
 
+std::string Node::resolve_as(const definitions::OperatorDefinition& definition) {
+  op = &definition;
+  attribute_bytes.clear();
+  definitions::AttributeMap all = attributes;
+  for (const auto& [attribute_name, tensor] : tensors) {
+    all[attribute_name] =
+        definitions::TensorValue{tensor.type, tensor.extents, tensor.data, tensor.size};
+  }
+  return definition.attributes.read(all, attribute_bytes);
+}
+
 Problem Node::problem(std::string message, std::string hint) const {
   return {name, qualified_type(), std::move(message), std::move(hint)};
 }
@@ -349,6 +360,7 @@ std::unique_ptr<Graph> Graph::clone(Graph* parent,
     fresh->shape = value->shape;
     fresh->constant = value->constant;
     fresh->elements = value->elements;
+    fresh->declared = value->declared;
     map[value.get()] = fresh;
   }
   const auto mapped = [&map](Value* value) {

@@ -27,6 +27,7 @@
 #include "converter/error.h"
 #include "core/definitions/definition.h"
 #include "core/definitions/dim.h"
+#include "core/definitions/registry.h"
 #include "intarsia/shape.h"
 
 namespace intarsia::converter {
@@ -46,6 +47,12 @@ struct Use {
   friend bool operator==(const Use&, const Use&) = default;
 };
 
+/// An extent as a model declares it: a number, the name of a symbol, or neither.
+struct DeclaredExtent {
+  int64_t value = -1;
+  std::string symbol;
+};
+
 /// One tensor.
 struct Value {
   std::string name;
@@ -54,6 +61,9 @@ struct Value {
   std::optional<Shape<definitions::Dim>> shape;
   /// The elements, if the value is a constant. Such a value has no producer.
   std::optional<Constant> constant;
+  /// What the model says of the extents (value_info, graph outputs). Used only for operators whose
+  /// results nothing else tells: models in circulation declare wrong extents.
+  std::optional<std::vector<DeclaredExtent>> declared;
   /// Elements of a small integer tensor that is computed from extents (Shape -> Gather -> Concat).
   std::optional<std::vector<definitions::Dim>> elements;
 
@@ -121,6 +131,9 @@ struct Node {
   void truncate_inputs(int count);
   /// Drops absent operands at the end of both lists.
   void trim();
+  /// Makes this a node of `definition`: reads the attributes into `attribute_bytes`. Returns "" or
+  /// what is wrong with them.
+  std::string resolve_as(const definitions::OperatorDefinition& definition);
   /// A problem at this node, to be thrown or collected.
   Problem problem(std::string message, std::string hint = {}) const;
 
@@ -244,6 +257,8 @@ struct Model {
   /// Symbols of the extents of all values. First, so that it outlives them.
   std::unique_ptr<definitions::SymbolTable> symbols;
   std::unique_ptr<Graph> graph;
+  /// The operators that the model may use.
+  const definitions::OperatorRegistry* operators = &definitions::OperatorRegistry::builtin();
   /// Domain ("" for ai.onnx) and operator-set version.
   std::map<std::string, int, std::less<>> opsets;
   int64_t ir_version = 0;

@@ -161,8 +161,8 @@ class Importer {
     for (const auto* list : {&proto.value_info(), &proto.output()}) {
       for (const onnx::ValueInfoProto& info : *list) {
         const auto known = scope.names.find(info.name());
-        if (known == scope.names.end() || known->second->type != DataType::kUndefined) continue;
-        known->second->type = element_type(info.type().tensor_type().elem_type());
+        if (known == scope.names.end() || known->second == nullptr) continue;
+        read_declaration(*known->second, info.type().tensor_type());
       }
     }
     std::set<std::string> outputs;
@@ -228,6 +228,15 @@ class Importer {
     }
   }
 
+  static void read_declaration(Value& value, const onnx::TypeProto::Tensor& type) {
+    if (value.type == DataType::kUndefined) value.type = element_type(type.elem_type());
+    if (!type.has_shape() || value.is_input || value.declared) return;
+    value.declared.emplace();
+    for (const auto& dim : type.shape().dim()) {
+      value.declared->push_back({dim.dim_value() > 0 ? dim.dim_value() : -1, dim.dim_param()});
+    }
+  }
+
   definitions::Dim symbol(const std::string& name) {
     const auto [known, fresh] = symbols_.emplace(name, model_.symbols->size());
     return fresh ? model_.symbols->add(name) : model_.symbols->dim(known->second);
@@ -285,7 +294,10 @@ class Importer {
     const std::string& name = proto.name().empty() ? proto.op_type() : proto.name();
     Node* node = graph.add_node_for(domain, proto.op_type(), call.prefix + name, inputs, outputs);
     const auto version = call.opsets->find(domain);
-    node->version = version == call.opsets->end() ? kNewestOpset : version->second;
+    // Models use domains that they do not import; what they mean is the newest version.
+    node->version = version != call.opsets->end() ? version->second
+                    : domain.empty()              ? kNewestOpset
+                                                  : definitions::kLatestVersion;
     node->trim();
     for (const auto& [attribute, value] : attributes) {
       read_attribute(proto, *node, attribute, *value, scope, call, depth);

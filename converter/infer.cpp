@@ -166,28 +166,108 @@ void Inference::infer_outputs(Node& node) {
   if (node.op->infer == nullptr) return;
   std::vector<SymbolicInput> inputs;
   for (const Value* input : node.inputs) inputs.push_back(symbolic_input(input));
-  SymbolicShapeContext context(inputs, static_cast<int>(node.outputs.size()),
-                               node.attribute_bytes.data());
+  SymbolicShapeContext context(inputs, static_cast<int>(node.outputs.size()), node.attribute_bytes);
   if (Status status = node.op->infer(context); !status) {
     throw ContradictionError(node.problem(context.text()));
   }
+  std::vector<definitions::SymbolicOutput> outputs = context.outputs();
+  if (node.op->extents_vary) settle_open_extents(node, inputs, outputs);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     Value* output = node.outputs[i];
     if (output == nullptr) continue;
-    const definitions::SymbolicOutput& inferred = context.outputs()[i];
+    const definitions::SymbolicOutput& inferred = outputs[i];
     output->shape = inferred.shape;
     output->type = inferred.type;
     if (node.op->result_type != DataType::kUndefined && i == 0) output->type = node.op->result_type;
-    if (output->type == DataType::kUndefined) {
-      throw Error(node.problem(fmt::format("the type of output {} cannot be inferred", i)));
+    if (output->type == DataType::kUndefined || !inferred.has_shape) {
+      throw Error(
+          node.problem(fmt::format("the {} of output {} cannot be inferred",
+                                   output->type == DataType::kUndefined ? "type" : "rank", i)));
     }
     apply_bounds(*output);
   }
   if (!trial_.empty()) bound_by_trial(node);
-  const auto elements = definitions::propagate_values(
-      node.op->qualified_name(), node.attribute_bytes.data(), inputs, context.outputs());
+  const auto elements = definitions::propagate_values(node.op->qualified_name(),
+                                                      node.attribute_bytes.data(), inputs, outputs);
   for (size_t i = 0; i < elements.size() && i < node.outputs.size(); ++i) {
     if (node.outputs[i] != nullptr) node.outputs[i]->elements = elements[i];
+  }
+}
+
+/// The extents that the model declares; an axis of which it says nothing is that of the shape
+/// function, or open.
+Shape<Dim> Inference::declared_shape(const Value& value,
+                                     const definitions::SymbolicOutput& inferred) const {
+  Shape<Dim> shape;
+  for (const DeclaredExtent& extent : *value.declared) {
+    Dim dim = Dim::unknown(0);
+    if (inferred.has_shape && inferred.shape.rank == static_cast<int>(value.declared->size())) {
+      dim = inferred.shape[shape.rank];
+    }
+    if (extent.value >= 0) dim = extent.value;
+    for (int i = 0; i < model_.symbols->size() && !extent.symbol.empty(); ++i) {
+      if ((*model_.symbols)[i].name == extent.symbol) dim = model_.symbols->dim(i);
+    }
+    shape.push(dim);
+  }
+  return shape;
+}
+
+/// Completes the outputs of an operator whose extents only its kernel can tell: what the model
+/// declares, else what the shape function says, else `--bound`, else a trial execution.
+void Inference::settle_open_extents(const Node& node, const std::vector<SymbolicInput>& inputs,
+                                    std::vector<definitions::SymbolicOutput>& outputs) const {
+  const auto is_open = [](const definitions::SymbolicOutput& output) {
+    bool open = !output.has_shape;
+    for (int axis = 0; axis < output.shape.rank; ++axis) {
+      open = open || output.shape[axis].upper() == definitions::kInfinite;
+    }
+    return open;
+  };
+  std::vector<definitions::SymbolicOutput> tried;
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    const Value* value = node.outputs[i];
+    definitions::SymbolicOutput& output = outputs[i];
+    if (value == nullptr) continue;
+    if (output.type == DataType::kUndefined) output.type = value->type;
+    if (value->declared && value->declared->size() <= static_cast<size_t>(kMaxRank)) {
+      output.shape = declared_shape(*value, output);
+      output.has_shape = true;
+    }
+    const auto bound = options_.bounds.find(value->name);
+    if (!output.has_shape && bound != options_.bounds.end()) {
+      for (int64_t limit : bound->second) output.shape.push(Dim::unknown(0, limit));
+      output.has_shape = true;
+    }
+    if (!is_open(output) || bound != options_.bounds.end()) continue;
+    if (node.op->trial && tried.empty()) {
+      SymbolicShapeContext context(inputs, static_cast<int>(outputs.size()), node.attribute_bytes);
+      if (Status status = node.op->trial(context); !status) {
+        throw Error(
+            node.problem("its trial execution on zeros failed: " + context.text(),
+                         fmt::format("declare the extents with --bound {}=EXTENTS", value->name)));
+      }
+      tried = context.outputs();
+    }
+    if (!tried.empty() && tried[i].has_shape) {
+      if (!output.has_shape) output.shape = tried[i].shape;
+      if (output.type == DataType::kUndefined) output.type = tried[i].type;
+      for (int axis = 0; axis < output.shape.rank && axis < tried[i].shape.rank; ++axis) {
+        if (output.shape[axis].upper() == definitions::kInfinite) {
+          output.shape[axis] = tried[i].shape[axis];
+        }
+      }
+      output.has_shape = true;
+    }
+    if (!is_open(output)) continue;
+    std::string hint = fmt::format("declare them with --bound {}=EXTENTS", value->name);
+    if (!node.op->extents_hint.empty()) hint += fmt::format(", or {}", node.op->extents_hint);
+    throw Error(node.problem(
+        fmt::format(
+            "the extents of output {} ('{}') are not known: the model does not declare them "
+            "and the operator's shape function cannot tell",
+            i, value->name),
+        std::move(hint)));
   }
 }
 
@@ -208,14 +288,15 @@ void Inference::try_node(const Node& node) {
     symbolic.push_back(symbolic_input(constant != nullptr ? &as_constant : nullptr));
   }
   SymbolicShapeContext context(symbolic, static_cast<int>(node.outputs.size()),
-                               node.attribute_bytes.data());
+                               node.attribute_bytes);
   if (!node.op->infer(context)) return;
   std::vector<OutputPlan> outputs;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     OutputPlan plan;
     if (node.outputs[i] != nullptr) {
       plan = {true, node.outputs[i]->type, {}};
-      const Shape<Dim>& shape = context.outputs()[i].shape;
+      const definitions::SymbolicOutput& inferred = context.outputs()[i];
+      const Shape<Dim>& shape = inferred.has_shape ? inferred.shape : *node.outputs[i]->shape;
       for (int axis = 0; axis < shape.rank; ++axis) {
         if (shape[axis].upper() == definitions::kInfinite) return;
         plan.extents.push_back(shape[axis].upper());
@@ -224,7 +305,7 @@ void Inference::try_node(const Node& node) {
     outputs.push_back(std::move(plan));
   }
   try {
-    std::vector<Constant> results = evaluate(node, inputs, outputs, rows_);
+    std::vector<Constant> results = evaluate(node, inputs, outputs, rows_, options_.services);
     for (size_t i = 0; i < results.size(); ++i) {
       if (node.outputs[i] != nullptr) trial_[node.outputs[i]] = std::move(results[i]);
     }
@@ -305,7 +386,7 @@ bool Inference::fold(Node& node) {
     }
     std::vector<Constant> results;
     try {
-      results = evaluate(node, inputs, outputs, rows_);
+      results = evaluate(node, inputs, outputs, rows_, options_.services);
     } catch (const Error& error) {
       throw ContradictionError(error.problems());
     }
@@ -384,7 +465,8 @@ void Inference::infer_branches(Node* node) {
     Node* failing = branch->add_node("intarsia", "Contradiction",
                                      node->graph->unique_name(node->name + "_" + attribute), {},
                                      static_cast<int>(other.outputs().size()));
-    failing->op = definitions::find_operator("intarsia", "Contradiction");
+    failing->op = definitions::OperatorRegistry::builtin().find(definitions::kInternalDomain,
+                                                                "Contradiction");
     const auto* text = reinterpret_cast<const std::byte*>(contradictions[i].data());
     failing->attribute_bytes.assign(text, text + contradictions[i].size());
     for (size_t k = 0; k < other.outputs().size(); ++k) {

@@ -16,6 +16,8 @@
 
 #include "converter/graph.h"
 #include "core/definitions/kernel_descriptor.h"
+#include "core/definitions/symbolic_shape.h"
+#include "intarsia/session.h"
 
 namespace intarsia::converter {
 
@@ -25,6 +27,8 @@ struct InferenceOptions {
   /// Values of inputs for a trial execution: it gives the bounds that nothing else tells, and has
   /// no other effect on the model.
   std::map<std::string, Constant> probe;
+  /// What kernels may ask of the host program while they are executed.
+  std::span<const Service> services;
 };
 
 /// A node that contradicts its specification at the extents it is given. In a branch that is not
@@ -56,6 +60,10 @@ class Inference {
   bool fold(Node& node);
   void check_types(const Node& node) const;
   void apply_bounds(Value& value) const;
+  void settle_open_extents(const Node& node, const std::vector<definitions::SymbolicInput>& inputs,
+                           std::vector<definitions::SymbolicOutput>& outputs) const;
+  Shape<definitions::Dim> declared_shape(const Value& value,
+                                         const definitions::SymbolicOutput& inferred) const;
   void try_node(const Node& node);
   void bound_by_trial(const Node& node);
   void join_trials(const Node& node);

@@ -260,10 +260,8 @@ void apply_layouts(Model& model, const ConvertOptions& options) {
                                        inputs, 1, first);
     Graph::replace_uses_if(input, node->outputs[0],
                            [node](const Use& use) { return use.node != node; });
-    node->op = definitions::find_operator("", "Transpose");
     node->attributes["perm"] = order;
-    node->attribute_bytes.resize(node->op->attributes.bytes);
-    node->op->attributes.read(node->attributes, node->attribute_bytes.data());
+    node->resolve_as(*definitions::OperatorRegistry::builtin().find("", "Transpose"));
   }
 }
 

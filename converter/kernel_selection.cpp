@@ -46,6 +46,7 @@ KernelContext& OperandViews::context() {
   host_.isa = detect_isa();
   host_.diagnostic = &diagnostic_;
   host_.resize_output = &resize;
+  host_.service = &service;
   context_.operands_ = views_.data();
   context_.input_count_ = inputs_;
   context_.output_count_ = outputs_;
@@ -58,6 +59,13 @@ KernelContext& OperandViews::context() {
 std::vector<int64_t> OperandViews::extents(int index) const {
   const TensorView& tensor = views_[static_cast<size_t>(index)];
   return {tensor.extents, tensor.extents + tensor.rank};
+}
+
+void* OperandViews::service(const KernelContext& context, uint64_t key) {
+  for (const Service& each : static_cast<OperandViews*>(context.runtime_)->services_) {
+    if (each.key == key) return each.pointer;
+  }
+  return nullptr;
 }
 
 Status OperandViews::resize(const KernelContext& context, int output,

@@ -14,6 +14,7 @@
 
 #include "converter/graph.h"
 #include "core/definitions/kernel_descriptor.h"
+#include "intarsia/session.h"
 
 namespace intarsia::converter {
 
@@ -31,6 +32,8 @@ class OperandViews {
   void set_attributes(std::span<const std::byte> bytes);
   /// Threads that `context.threads()` reports.
   void set_threads(int threads);
+  /// What `context.service` finds; must outlive the views.
+  void set_services(std::span<const Service> services) { services_ = services; }
 
   KernelContext& context();
   const Diagnostic& diagnostic() const { return diagnostic_; }
@@ -40,6 +43,7 @@ class OperandViews {
 
  private:
   static Status resize(const KernelContext& context, int output, std::span<const int32_t> extents);
+  static void* service(const KernelContext& context, uint64_t key);
 
   std::deque<std::vector<int32_t>> extents_;
   std::vector<TensorView> views_;
@@ -47,6 +51,7 @@ class OperandViews {
   int inputs_ = 0;
   int outputs_ = 0;
   Parallel parallel_;
+  std::span<const Service> services_;
   KernelHost host_;
   Diagnostic diagnostic_;
   KernelContext context_;

@@ -96,14 +96,10 @@ class LayoutPass {
   Node* add(std::string_view type, const std::string& name, std::span<Value* const> inputs,
             Node* before, definitions::AttributeMap attributes) {
     Node* node = graph_.add_node("", type, graph_.unique_name(name), inputs, 1, before);
-    node->op = definitions::find_operator("", type);
     node->attributes = std::move(attributes);
-    node->attribute_bytes.resize(node->op->attributes.bytes);
-    if (node->op->attributes.read != nullptr) {
-      const std::string error =
-          node->op->attributes.read(node->attributes, node->attribute_bytes.data());
-      if (!error.empty()) throw Error(node->problem(error));
-    }
+    const std::string error =
+        node->resolve_as(*definitions::OperatorRegistry::builtin().find("", type));
+    if (!error.empty()) throw Error(node->problem(error));
     inference_.infer_outputs(*node);
     return node;
   }

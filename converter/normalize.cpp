@@ -44,8 +44,9 @@ DataType output_type(const Node& node, const OperatorDefinition& op, size_t outp
   return DataType::kUndefined;
 }
 
-void propagate_types(Node& node) {
-  const OperatorDefinition* op = definitions::find_operator(node.domain, node.type);
+void propagate_types(Node& node, const definitions::OperatorRegistry& operators) {
+  const OperatorDefinition* op = operators.find(
+      node.domain, node.type, node.domain.empty() ? definitions::kLatestVersion : node.version);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == nullptr) continue;
     DataType type = op == nullptr ? DataType::kUndefined : output_type(node, *op, i);
@@ -73,7 +74,8 @@ void rewrite(Node& node, const Rules& rules) {
   }
 }
 
-void normalize_graph(Graph& graph, const Rules& rules) {
+void normalize_graph(Graph& graph, const Rules& rules,
+                     const definitions::OperatorRegistry& operators) {
   for (Node* node : graph.node_list()) {
     // Nodes that a rule puts before or after the node are newest forms, and need types too.
     const auto& nodes = graph.nodes();
@@ -81,9 +83,9 @@ void normalize_graph(Graph& graph, const Rules& rules) {
     const auto before = first ? nodes.end() : std::prev(node->self);
     const auto after = std::next(node->self);
     if (node->domain.empty()) rewrite(*node, rules);
-    for (const SubGraph& sub : node->graphs) normalize_graph(*sub.graph, rules);
+    for (const SubGraph& sub : node->graphs) normalize_graph(*sub.graph, rules, operators);
     for (auto each = first ? nodes.begin() : std::next(before); each != after; ++each) {
-      propagate_types(**each);
+      propagate_types(**each, operators);
     }
     if (node->domain.empty()) node->version = std::max(node->version, kNewestOpset);
   }
@@ -94,7 +96,7 @@ void normalize_graph(Graph& graph, const Rules& rules) {
 void normalize(Model& model) {
   Rules rules;
   for (const NormalizeRule& rule : normalize_rules()) rules[rule.type].push_back(&rule);
-  normalize_graph(*model.graph, rules);
+  normalize_graph(*model.graph, rules, *model.operators);
   model.graph->sweep();
 }
 

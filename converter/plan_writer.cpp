@@ -50,9 +50,10 @@ class Writer {
     }
   }
 
-  /// Control flow computes no extents: its branches do.
+  /// Control flow computes no extents: its branches do. Operators without a shape function for run
+  /// time report the extents of their outputs themselves.
   bool needs_shape(const Node& node) const {
-    if (node.op->infer == nullptr || !node.graphs.empty()) return false;
+    if (node.op->shape.infer == nullptr || !node.graphs.empty()) return false;
     return std::any_of(node.outputs.begin(), node.outputs.end(), [this](const Value* value) {
       return value != nullptr && varies(*canonical(value));
     });

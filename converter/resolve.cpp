@@ -9,26 +9,20 @@ namespace {
 using definitions::OperatorDefinition;
 using definitions::Parameter;
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 class Resolver {
  public:
   explicit Resolver(const Model& model) : model_(model) {}
 
   void resolve(Node& node) {
-    const OperatorDefinition* op = definitions::find_operator(node.domain, node.type);
+    const OperatorDefinition* op = model_.operators->find(node.domain, node.type, node.version);
     if (op == nullptr) {
       report_unknown(node);
       return;
     }
-    node.op = op;
+    std::string message = node.resolve_as(*op);
+    if (!message.empty()) report(node, std::move(message));
     check_inputs(node);
     complete_outputs(node);
-    read_attributes(node);
     order_graphs(node);
   }
 
@@ -43,28 +37,46 @@ class Resolver {
 
   void report_unknown(const Node& node) {
     const auto opset = model_.opsets.find(node.domain);
-    const auto nearest = definitions::nearest_operators(node.domain, node.type);
+    const std::string version =
+        opset == model_.opsets.end() ? "" : "(" + std::to_string(opset->second) + ")";
+    std::string hint = model_.operators->hint(node.domain, node.type);
+    if (!node.domain.empty()) {
+      hint += hint.empty() ? "" : "; ";
+      hint += "operators of one's own come with --operators LIB.so";
+    }
     report(node,
-           "the operator " + node.qualified_type() +
-               (opset == model_.opsets.end() ? "" : "(" + std::to_string(opset->second) + ")") +
+           "the operator " + node.domain + (node.domain.empty() ? "" : ":") + node.type + version +
                " is not supported",
-           nearest.empty() ? "" : "names like it: " + joined(nearest));
+           std::move(hint));
+  }
+
+  void check_count(const Node& node, const std::vector<Parameter>& formal, size_t count,
+                   const std::string& what) {
+    const bool variadic = !formal.empty() && formal.back().kind == Parameter::kVariadic;
+    if (!variadic && count > formal.size()) {
+      report(node, "has " + std::to_string(count) + " " + what + "s, but the operator has " +
+                       std::to_string(formal.size()));
+    }
+    if (!variadic || formal.back().minimum <= 0) return;
+    const size_t least = formal.size() - 1 + static_cast<size_t>(formal.back().minimum);
+    if (count < least) {
+      report(node, "has " + std::to_string(count) + " " + what + "s, but '" +
+                       std::string(formal.back().name) + "' takes at least " +
+                       std::to_string(formal.back().minimum) + ": at least " +
+                       std::to_string(least) + " in all");
+    }
   }
 
   void check_inputs(const Node& node) {
     const auto& formal = node.op->inputs;
-    const bool variadic = !formal.empty() && formal.back().kind == Parameter::kVariadic;
-    if (!variadic && node.inputs.size() > formal.size()) {
-      report(node, "has " + std::to_string(node.inputs.size()) + " inputs, but the operator has " +
-                       std::to_string(formal.size()));
-    }
+    check_count(node, formal, node.inputs.size(), "input");
     for (size_t i = 0; i < std::max(formal.size(), node.inputs.size()); ++i) {
       const Parameter* parameter = i < formal.size() ? &formal[i]
-                                   : variadic        ? &formal.back()
-                                                     : nullptr;
+                                   : formal.empty()  ? nullptr
+                                                     : &formal.back();
       if (parameter == nullptr || parameter->kind == Parameter::kOptional) continue;
-      // Zero operands suffice for a variadic parameter that follows others (Loop), not for Concat.
-      if (parameter->kind == Parameter::kVariadic && i >= node.inputs.size() && i > 0) continue;
+      if (parameter->kind == Parameter::kVariadic && i >= node.inputs.size()) continue;
+      if (i >= formal.size() && parameter->kind != Parameter::kVariadic) continue;
       if (node.input(static_cast<int>(i)) == nullptr) {
         report(node,
                "lacks input " + std::to_string(i) + " ('" + std::string(parameter->name) + "')");
@@ -76,11 +88,7 @@ class Resolver {
   // uses.
   void complete_outputs(Node& node) {
     const auto& formal = node.op->outputs;
-    const bool variadic = !formal.empty() && formal.back().kind == Parameter::kVariadic;
-    if (!variadic && node.outputs.size() > formal.size()) {
-      report(node, "has " + std::to_string(node.outputs.size()) +
-                       " outputs, but the operator has " + std::to_string(formal.size()));
-    }
+    check_count(node, formal, node.outputs.size(), "output");
     for (size_t i = 0; i < formal.size() && formal[i].kind == Parameter::kRequired; ++i) {
       if (i >= node.outputs.size()) node.outputs.push_back(nullptr);
       if (node.outputs[i] != nullptr) continue;
@@ -90,23 +98,6 @@ class Resolver {
       value->output = static_cast<int>(i);
       node.outputs[i] = value;
     }
-  }
-
-  void read_attributes(Node& node) {
-    for (const auto& [name, tensor] : node.tensors) {
-      report(node, "attribute \"" + name + "\" is a tensor, which the operator does not take");
-    }
-    const definitions::AttributeCodec& codec = node.op->attributes;
-    if (codec.read == nullptr) {
-      if (!node.attributes.empty()) {
-        report(node, "attribute \"" + node.attributes.begin()->first +
-                         "\" is unknown; the operator has none");
-      }
-      return;
-    }
-    node.attribute_bytes.resize(codec.bytes);
-    std::string message = codec.read(node.attributes, node.attribute_bytes.data());
-    if (!message.empty()) report(node, std::move(message));
   }
 
   void order_graphs(Node& node) {

@@ -143,7 +143,7 @@ void materialize_outputs(Graph& graph) {
     Value* const inputs[] = {output};
     Node* copy =
         graph.add_node("", "Identity", graph.unique_name(output->name + "_copy"), inputs, 1);
-    copy->op = definitions::find_operator("", "Identity");
+    copy->op = definitions::OperatorRegistry::builtin().find("", "Identity");
     copy->outputs[0]->type = output->type;
     if (output->constant) {
       Shape<definitions::Dim> shape;

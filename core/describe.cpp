@@ -115,6 +115,18 @@ void write_node(Text& text, const Diagnostic& diagnostic, const PlanView* plan) 
   text << ": ";
 }
 
+/// Writes what is wrong, with `found` in place of "{}"; true if there was one.
+bool write_what(Text& text, const Diagnostic& diagnostic) {
+  const std::string_view what = diagnostic.what;
+  const size_t place = what.find("{}");
+  if (place == std::string_view::npos) {
+    text << what;
+    return false;
+  }
+  text << what.substr(0, place) << diagnostic.found << what.substr(place + 2);
+  return true;
+}
+
 /// The sentence that a Contradiction node carries in its attributes.
 std::string_view message_of(const PlanView& plan, int32_t node) {
   if (node < 0 || static_cast<uint32_t>(node) >= plan.node_count) return {};
@@ -139,9 +151,12 @@ size_t describe(const Diagnostic& diagnostic, std::span<const std::byte> bytes, 
   const PlanView* plan = readable ? &view : nullptr;
 
   write_node(text, diagnostic, plan);
-  text << diagnostic.what;
-  if (diagnostic.name != nullptr) {
-    text << " '" << std::string_view(diagnostic.name, diagnostic.name_length) << "' is not known";
+  const bool numbered = write_what(text, diagnostic);
+  const std::string_view message(diagnostic.text, diagnostic.text_length);
+  if (diagnostic.code == Code::kUnknownName && diagnostic.text != nullptr) {
+    text << " '" << message << "' is not known";
+  } else if (!message.empty()) {
+    text << ": " << message;
   }
   if (diagnostic.operand >= 0) text << ", operand " << int64_t{diagnostic.operand};
   if (diagnostic.axis >= 0) text << ", axis " << int64_t{diagnostic.axis};
@@ -162,7 +177,7 @@ size_t describe(const Diagnostic& diagnostic, std::span<const std::byte> bytes, 
          << ", found " << data_type_name(static_cast<DataType>(diagnostic.found));
   } else if (diagnostic.code == Code::kContradiction && plan != nullptr) {
     text << ": " << message_of(*plan, diagnostic.node);
-  } else if (compares(diagnostic.code) && diagnostic.expected != diagnostic.found) {
+  } else if (!numbered && compares(diagnostic.code) && diagnostic.expected != diagnostic.found) {
     text << ": expected " << diagnostic.expected << ", found " << diagnostic.found;
   }
   if (const char* what_to_do = advice(diagnostic.code); what_to_do != nullptr) {

@@ -156,8 +156,8 @@ Result<int> find_port(SessionState* state, const Ports* ports, std::string_view 
     if (text_of(ports->Get(i)->name()) == name) return static_cast<int>(i);
   }
   const Status status = state->fail(Code::kUnknownName, what);
-  state->diagnostic.name = name.data();
-  state->diagnostic.name_length = static_cast<uint32_t>(name.size());
+  state->diagnostic.text = name.data();
+  state->diagnostic.text_length = static_cast<uint32_t>(name.size());
   return status;
 }
 

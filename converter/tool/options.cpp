@@ -5,6 +5,7 @@
 
 #include <charconv>
 
+#include "converter/plugin.h"
 #include "converter/target.h"
 #include "converter/tensor_file.h"
 
@@ -92,6 +93,14 @@ void ConversionArguments::add_to(CLI::App& app) {
       ->check(CLI::Range(1.0, 1000.0))
       ->type_name("FACTOR");
   app.add_flag("--strip-names", strip_names, "leave out the names of nodes, operators and kernels");
+  app.add_option("--operators", operators,
+                 "operators of one's own: a library that intarsia_add_operators has built, or a "
+                 "Python file")
+      ->type_name("LIB.so|FILE.py");
+  app.add_flag("--allow-pyop", allow_pyop,
+               "let Python operators of the model import and execute their modules");
+  app.add_option("--pyop-path", pyop_paths, "where Python operators find their modules")
+      ->type_name("DIR");
 }
 
 converter::ConvertOptions ConversionArguments::parse() const {
@@ -124,6 +133,10 @@ converter::ConvertOptions ConversionArguments::parse() const {
   options.target = target;
   options.plan_growth = plan_growth;
   options.strip_names = strip_names;
+  std::multimap<std::string, std::string> python;
+  if (allow_pyop) python.emplace("allow-pyop", "");
+  for (const std::string& folder : pyop_paths) python.emplace("pyop-path", folder);
+  options.library = converter::load_operators(operators, python);
   return options;
 }
 

@@ -21,6 +21,8 @@ struct ConversionArguments {
   std::optional<double> plan_growth;
   int threads = 1;
   bool strip_names = false;
+  std::vector<std::string> operators, pyop_paths;
+  bool allow_pyop = false;
 
   /// Adds the options to a command. `--threads` is left to the command: it means more there.
   void add_to(CLI::App& app);

@@ -6,11 +6,9 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
-#include <set>
 
 #include "converter/tool/thread_team.h"
 #include "intarsia/describe.h"
-#include "kernels_cpu/rows.h"
 
 namespace intarsia::tool {
 
@@ -23,26 +21,6 @@ AlignedBytes::AlignedBytes(size_t size)
 
 void AlignedBytes::Free::operator()(std::byte* bytes) const {
   ::operator delete (bytes, std::align_val_t{64});
-}
-
-KernelSet all_kernels() {
-  static const std::vector<Kernel> kKernels = [] {
-    std::vector<Kernel> kernels;
-    for (const auto& row : cpu::kernel_rows()) kernels.push_back(row.kernel);
-    std::sort(kernels.begin(), kernels.end(),
-              [](const Kernel& a, const Kernel& b) { return a.key < b.key; });
-    return kernels;
-  }();
-  static const std::vector<ShapeFunction> kShapes = [] {
-    std::map<uint64_t, ShapeFunction> shapes;
-    for (const auto* op : definitions::all_operators()) {
-      if (op->shape.infer != nullptr) shapes[op->shape.key] = op->shape;
-    }
-    std::vector<ShapeFunction> list;
-    for (const auto& [key, shape] : shapes) list.push_back(shape);
-    return list;
-  }();
-  return {kKernels, kShapes};
 }
 
 std::string describe_text(const Diagnostic& diagnostic, std::span<const std::byte> plan) {
@@ -146,7 +124,10 @@ Program::Program(const std::filesystem::path& path, const Values& inputs, const 
     team_ = std::make_unique<ThreadTeam>(threads);
     session_options.parallel = &team_->parallel();
   }
-  auto session = Session::open(plan_, arena_->span(), all_kernels(), session_options, &diagnostic);
+  const converter::OperatorLibrary& library = options.conversion.operators();
+  session_options.services = library.services();
+  auto session =
+      Session::open(plan_, arena_->span(), library.kernels(), session_options, &diagnostic);
   if (!session.ok()) {
     throw Error(fmt::format("{}: {}", path.string(), describe_text(diagnostic, plan_)));
   }

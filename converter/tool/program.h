@@ -18,8 +18,10 @@ namespace intarsia::tool {
 
 using Values = std::map<std::string, converter::Constant>;
 
-/// Every kernel and shape function there is.
-KernelSet all_kernels();
+/// Every kernel and shape function that comes with Intarsia.
+inline KernelSet all_kernels() {
+  return converter::builtin_library().kernels();
+}
 
 /// Memory that starts at a multiple of 64 bytes.
 class AlignedBytes {

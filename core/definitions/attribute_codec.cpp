@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstring>
 
 namespace intarsia::definitions {
 namespace {
@@ -37,8 +38,8 @@ void AttributeReader::fail_kind(std::string_view name, std::string_view expected
                                 const AttributeValue& value) {
   // In the order of AttributeValue's alternatives.
   constexpr std::array<std::string_view, std::variant_size_v<AttributeValue>> kKinds = {
-      "an integer",         "a float",          "a string",
-      "a list of integers", "a list of floats", "a list of strings"};
+      "an integer",       "a float",           "a string", "a list of integers",
+      "a list of floats", "a list of strings", "a tensor"};
   fail(name, "must be " + std::string(expected) + ", but is " + std::string(kKinds[value.index()]));
 }
 
@@ -65,6 +66,51 @@ int32_t AttributeReader::index_of(std::string_view name, std::string_view text,
   return fallback;
 }
 
+size_t AttributeReader::reserve(size_t bytes, size_t alignment) {
+  const size_t place = (size_ + tail_.size() + alignment - 1) / alignment * alignment;
+  tail_.resize(place - size_ + bytes);
+  return place;
+}
+
+void AttributeReader::put_bytes(size_t place, AttributeRange& range, const void* data, size_t count,
+                                size_t element_bytes, size_t alignment) {
+  range = {};
+  if (count == 0) return;
+  const size_t bytes = count * element_bytes;
+  const size_t target = reserve(bytes, alignment);
+  std::memcpy(tail_.data() + (target - size_), data, bytes);
+  range = {static_cast<uint32_t>(target - place), static_cast<uint32_t>(count)};
+}
+
+void AttributeReader::put(size_t place, AttributeRange& range,
+                          std::span<const std::string_view> texts) {
+  range = {};
+  if (texts.empty()) return;
+  const size_t table = reserve(texts.size() * sizeof(StringAttribute), alignof(StringAttribute));
+  range = {static_cast<uint32_t>(table - place), static_cast<uint32_t>(texts.size())};
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const size_t entry = table + i * sizeof(StringAttribute);
+    StringAttribute text;
+    put(entry, text, texts[i]);
+    std::memcpy(tail_.data() + (entry - size_), &text, sizeof(text));
+  }
+}
+
+void AttributeReader::store(std::string_view name, const AttributeValue& value,
+                            TensorAttribute& field) {
+  const auto* tensor = get<TensorValue>(name, value, "a tensor");
+  if (tensor == nullptr) return;
+  const int bits = element_bits(tensor->type);
+  if (bits == 0 || tensor->type == DataType::kString || tensor->extents.size() > kMaxRank) {
+    fail(name, "must be a tensor of numbers with at most " + std::to_string(kMaxRank) + " axes");
+    return;
+  }
+  field.type = static_cast<uint8_t>(tensor->type);
+  std::vector<int32_t> extents(tensor->extents.begin(), tensor->extents.end());
+  put(place_of(&field.extents), field.extents, std::span<const int32_t>(extents));
+  put_bytes(place_of(&field.bytes), field.bytes, tensor->data.get(), tensor->size, 1, 8);
+}
+
 std::string AttributeReader::finish() const {
   if (!error_.empty()) return error_;
   for (const auto& [name, value] : attributes_) {
@@ -79,6 +125,14 @@ std::string AttributePrinter::text(float value) {
   char buffer[32];
   std::snprintf(buffer, sizeof(buffer), "%.9g", static_cast<double>(value));
   return buffer;
+}
+
+std::string AttributePrinter::text(const TensorAttribute& value) {
+  std::string result = "tensor of type " + std::to_string(value.type) + " [";
+  for (int32_t extent : value.view().dims()) {
+    result += (result.back() == '[' ? "" : ",") + std::to_string(extent);
+  }
+  return result + "]";
 }
 
 std::string AttributePrinter::text_of(int32_t index,

@@ -3,8 +3,11 @@
 // From ONNX attributes to an attributes struct, and from the struct to text.
 //
 // An attributes struct names its fields once, in `fields(V& v)`. A field is an integer, a bool or a
-// float, a `FixedList` of these, or an int32_t that indexes a list of texts:
+// float, a `FixedList` of these, an int32_t that indexes a list of texts, or of variable length:
 //     v("axis", axis);                                     optional, default = member initialiser
+//     v("mode", string, "linear");                         a StringAttribute with its default
+//     v("taps", list, {0.5f});                             a ListAttribute with its default
+//     v("window", tensor);                                 a TensorAttribute, by default absent
 //     v.required("to", to);                                absence is an error
 //     v.choice("mode", mode, {"constant", "edge"});        a string, stored as its index
 //     v.choices("activations", list, {"Relu", "Tanh"});    strings, stored as indices
@@ -28,14 +31,34 @@
 
 namespace intarsia::definitions {
 
-/// Fills the fields of a struct from ONNX attributes; keeps the first error.
+/// Fills the fields of a struct from ONNX attributes, and collects what has a variable length;
+/// keeps the first error.
 class AttributeReader {
  public:
-  explicit AttributeReader(const AttributeMap& attributes) : attributes_(attributes) {}
+  /// `begin` is where the struct lies, `bytes` its size.
+  AttributeReader(const AttributeMap& attributes, const void* begin, size_t bytes)
+      : attributes_(attributes), begin_(static_cast<const std::byte*>(begin)), size_(bytes) {}
 
   template <class T>
   void operator()(std::string_view name, T& field) {
     if (const AttributeValue* value = find(name)) store(name, *value, field);
+  }
+  void operator()(std::string_view name, StringAttribute& field, std::string_view fallback) {
+    const AttributeValue* value = find(name);
+    if (value != nullptr) {
+      store(name, *value, field);
+    } else {
+      put(place_of(&field), field, fallback);
+    }
+  }
+  template <class T>
+  void operator()(std::string_view name, ListAttribute<T>& field, ListDefault<T> fallback) {
+    const AttributeValue* value = find(name);
+    if (value != nullptr) {
+      store(name, *value, field);
+    } else {
+      put(place_of(&field), field.range, std::span(fallback.begin(), fallback.size()));
+    }
   }
   template <class T>
   void required(std::string_view name, T& field) {
@@ -68,8 +91,28 @@ class AttributeReader {
 
   /// "" or the first error; an attribute that no field asked for is one.
   std::string finish() const;
+  /// What belongs behind the struct.
+  const std::vector<std::byte>& tail() const { return tail_; }
 
  private:
+  // Places count from the begin of the struct; those behind it are in `tail_`.
+  size_t place_of(const void* field) const {
+    return static_cast<size_t>(static_cast<const std::byte*>(field) - begin_);
+  }
+  /// Room for `bytes` bytes at a multiple of `alignment`; gives its place.
+  size_t reserve(size_t bytes, size_t alignment);
+  /// Lets the range, which is stored at `place`, refer to bytes copied behind the struct.
+  void put_bytes(size_t place, AttributeRange& range, const void* data, size_t count,
+                 size_t element_bytes, size_t alignment);
+  void put(size_t place, StringAttribute& field, std::string_view text) {
+    put_bytes(place, field.range, text.data(), text.size(), 1, 1);
+  }
+  template <class T>
+  void put(size_t place, AttributeRange& range, std::span<const T> values) {
+    put_bytes(place, range, values.data(), values.size(), sizeof(T), alignof(T));
+  }
+  void put(size_t place, AttributeRange& range, std::span<const std::string_view> texts);
+
   const AttributeValue* find(std::string_view name);
   void fail(std::string_view name, std::string text);
   bool fits(std::string_view name, size_t count, int limit);
@@ -100,6 +143,37 @@ class AttributeReader {
   void store(std::string_view name, const AttributeValue& value, float& field) {
     if (const auto* number = get<float>(name, value, "a float")) field = *number;
   }
+  void store(std::string_view name, const AttributeValue& value, StringAttribute& field) {
+    if (const auto* text = get<std::string>(name, value, "a string")) {
+      put(place_of(&field), field, *text);
+    }
+  }
+  void store(std::string_view name, const AttributeValue& value,
+             ListAttribute<StringAttribute>& field) {
+    if (const auto* list = get<std::vector<std::string>>(name, value, "a list of strings")) {
+      const std::vector<std::string_view> texts(list->begin(), list->end());
+      put(place_of(&field), field.range, std::span(texts));
+    }
+  }
+  template <class T>
+  void store(std::string_view name, const AttributeValue& value, ListAttribute<T>& field) {
+    using Element = std::conditional_t<std::is_floating_point_v<T>, float, int64_t>;
+    const auto* list = get<std::vector<Element>>(
+        name, value, std::is_floating_point_v<T> ? "a list of floats" : "a list of integers");
+    if (list == nullptr) return;
+    std::vector<T> values;
+    for (const Element element : *list) {
+      T stored{};
+      if constexpr (std::is_floating_point_v<T>) {
+        stored = static_cast<T>(element);
+      } else {
+        store_integer(name, element, stored);
+      }
+      values.push_back(stored);
+    }
+    put(place_of(&field), field.range, std::span<const T>(values));
+  }
+  void store(std::string_view name, const AttributeValue& value, TensorAttribute& field);
   template <class T, int N>
   void store(std::string_view name, const AttributeValue& value, FixedList<T, N>& field) {
     using Element = std::conditional_t<std::is_same_v<T, float>, float, int64_t>;
@@ -119,6 +193,9 @@ class AttributeReader {
   }
 
   const AttributeMap& attributes_;
+  const std::byte* begin_;
+  size_t size_;
+  std::vector<std::byte> tail_;
   std::vector<std::string_view> known_;
   std::string error_;
 };
@@ -128,6 +205,13 @@ class AttributePrinter {
  public:
   template <class T>
   void operator()(std::string_view name, const T& field) {
+    add(name, text(field));
+  }
+  void operator()(std::string_view name, const StringAttribute& field, std::string_view) {
+    add(name, text(field));
+  }
+  template <class T>
+  void operator()(std::string_view name, const ListAttribute<T>& field, ListDefault<T>) {
     add(name, text(field));
   }
   template <class T>
@@ -159,16 +243,28 @@ class AttributePrinter {
     return std::to_string(value);
   }
   static std::string text(float value);
+  static std::string text(const StringAttribute& value) {
+    return "\"" + std::string(value.view()) + "\"";
+  }
+  static std::string text(const TensorAttribute& value);
+  template <class T>
+  static std::string text(const ListAttribute<T>& list) {
+    return span_text(list.view(), [](const T& value) { return text(value); });
+  }
   template <class T, int N>
   static std::string text(const FixedList<T, N>& list) {
     return list_text(list, [](T value) { return text(value); });
   }
   template <class T, int N, class Text>
   static std::string list_text(const FixedList<T, N>& list, const Text& element_text) {
+    return span_text(list.valid() ? list.view() : std::span<const T>(), element_text);
+  }
+  template <class T, class Text>
+  static std::string span_text(std::span<const T> values, const Text& element_text) {
     std::string result = "[";
-    for (int i = 0; list.valid() && i < list.count; ++i) {
-      if (i > 0) result += ",";
-      result += element_text(list[i]);
+    for (const T& value : values) {
+      if (result.size() > 1) result += ",";
+      result += element_text(value);
     }
     return result + "]";
   }
@@ -185,18 +281,23 @@ AttributeCodec codec_of() {
   constexpr size_t kBytes = std::is_empty_v<A> ? 0 : sizeof(A);
   AttributeCodec codec;
   codec.bytes = kBytes;
-  codec.read = [](const AttributeMap& attributes, [[maybe_unused]] std::byte* bytes) {
+  codec.read = [](const AttributeMap& attributes, std::vector<std::byte>& blob) {
     A value{};
-    AttributeReader reader(attributes);
+    AttributeReader reader(attributes, &value, kBytes);
     value.fields(reader);
-    if constexpr (kBytes > 0) std::memcpy(bytes, &value, kBytes);
+    blob.resize(kBytes);
+    if constexpr (kBytes > 0) std::memcpy(blob.data(), &value, kBytes);
+    blob.insert(blob.end(), reader.tail().begin(), reader.tail().end());
     return reader.finish();
   };
-  codec.print = [](const std::byte* bytes) {
-    A value{};
-    if constexpr (kBytes > 0) std::memcpy(&value, bytes, kBytes);
+  codec.print = [](const std::byte* blob) {
+    // In place: members of variable length refer to what lies behind them.
     AttributePrinter printer;
-    value.fields(printer);
+    if constexpr (kBytes > 0) {
+      reinterpret_cast<A*>(const_cast<std::byte*>(blob))->fields(printer);
+    } else {
+      A().fields(printer);
+    }
     return printer.take();
   };
   return codec;

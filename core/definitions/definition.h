@@ -13,6 +13,7 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -43,6 +44,8 @@ struct Parameter {
   /// type.
   std::string_view type;
   Kind kind = kRequired;
+  /// Operands that a variadic parameter takes at least.
+  int minimum = 1;
 };
 
 /// The formal parameter of operand `index`, or null if there is none; a variadic one, which comes
@@ -58,28 +61,45 @@ struct TypeConstraint {
   TypeSet allowed = 0;
 };
 
+/// A tensor that is an attribute's value: dense elements in little-endian order.
+struct TensorValue {
+  DataType type = DataType::kUndefined;
+  std::vector<int64_t> extents;
+  std::shared_ptr<const std::byte> data;
+  size_t size = 0;
+};
+
 /// An ONNX attribute's value, as imported. Graph attributes are kept by the converter's Node.
 using AttributeValue = std::variant<int64_t, float, std::string, std::vector<int64_t>,
-                                    std::vector<float>, std::vector<std::string>>;
+                                    std::vector<float>, std::vector<std::string>, TensorValue>;
 using AttributeMap = std::map<std::string, AttributeValue, std::less<>>;
 
-/// Type-erased access to an attributes struct; made by `codec_of<A>()` (attribute_codec.h).
+/// Type-erased access to an attributes struct; made by `codec_of<A>()` (attribute_codec.h), or by
+/// hand for operators whose attributes no struct describes.
 struct AttributeCodec {
+  /// Size of the struct; what a node stores may be longer.
   size_t bytes = 0;
-  /// Fills `bytes` from ONNX attributes. Returns "" or a sentence that names the attribute, what
-  /// was expected and what was found. Unknown attributes are an error.
-  std::string (*read)(const AttributeMap& attributes, std::byte* bytes) = nullptr;
+  /// Sets `blob` from ONNX attributes. Returns "" or a sentence that names the attribute, what was
+  /// expected and what was found. Unknown attributes are an error.
+  std::function<std::string(const AttributeMap& attributes, std::vector<std::byte>& blob)> read;
   /// The fields as name and text, for `inspect`.
-  std::vector<std::pair<std::string, std::string>> (*print)(const std::byte* bytes) = nullptr;
+  std::vector<std::pair<std::string, std::string>> (*print)(const std::byte* blob) = nullptr;
 };
+
+/// A shape function over symbolic extents.
+using SymbolicRule = std::function<Status(SymbolicShapeContext&)>;
+
+/// Domain of nodes that only the converter makes.
+inline constexpr std::string_view kInternalDomain = "intarsia";
 
 struct OperatorDefinition {
   /// "" for ai.onnx.
   std::string_view domain;
   std::string_view name;
-  /// Newest operator-set version that this form is valid for is the newest known; oldest is this
-  /// after the importer's rewriting.
+  /// Operator-set versions of the domain that this form is valid for, after the importer's
+  /// rewriting.
   int since_version = 1;
+  int until_version = 0x7fffffff;
   std::vector<Parameter> inputs;
   std::vector<Parameter> outputs;
   std::vector<TypeConstraint> types;
@@ -88,7 +108,7 @@ struct OperatorDefinition {
   AttributeCodec attributes;
 
   /// Shape function over symbolic extents, the same at run time, and how C++ spells its type.
-  Status (*infer)(SymbolicShapeContext&) = nullptr;
+  SymbolicRule infer;
   ShapeFunction shape;
   std::string_view shape_cpp;     // "intarsia::ops::Conv"
   std::string_view shape_header;  // "core/operators/conv.h"
@@ -102,6 +122,14 @@ struct OperatorDefinition {
   bool view = false;
   /// The result depends on more than the inputs (random numbers, host services): never folded.
   bool impure = false;
+  /// The shape function may leave extents open (`set_output_type`): only the kernel can tell them.
+  /// They come from what the model declares of the output, else from the shape function, else from
+  /// `trial`, else from `--bound`.
+  bool extents_vary = false;
+  /// Executes the operator on zeros to see its extents; null where that is not allowed.
+  SymbolicRule trial;
+  /// What a user can do about extents that remain unknown, apart from `--bound`.
+  std::string_view extents_hint;
   /// Names of sub-graph attributes, in the order of the graph indices at the start of the
   /// attributes struct (control flow only).
   std::vector<std::string_view> graphs;
@@ -111,14 +139,5 @@ struct OperatorDefinition {
     return domain.empty() ? std::string(name) : std::string(domain) + ":" + std::string(name);
   }
 };
-
-/// The definition of an operator, or null. Domain "ai.onnx" is the same as "".
-const OperatorDefinition* find_operator(std::string_view domain, std::string_view name);
-
-/// All definitions, ordered by domain and name.
-const std::vector<const OperatorDefinition*>& all_operators();
-
-/// Up to three registered names that resemble `name`, nearest first, for error messages.
-std::vector<std::string> nearest_operators(std::string_view domain, std::string_view name);
 
 }  // namespace intarsia::definitions

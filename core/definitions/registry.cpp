@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The list of all operator definitions, and look-ups in it.
+#include "core/definitions/registry.h"
+
 #include <algorithm>
 #include <cctype>
 #include <tuple>
@@ -14,27 +16,30 @@ std::string_view canonical(std::string_view domain) {
   return domain == "ai.onnx" ? "" : domain;
 }
 
-std::tuple<std::string_view, std::string_view> key_of(const OperatorDefinition& definition) {
-  return {definition.domain, definition.name};
+using Name = std::tuple<std::string_view, std::string_view>;
+
+Name name_of(const OperatorDefinition* definition) {
+  return {definition->domain, definition->name};
 }
 
-const DefinitionRows& definitions() {
-  static const DefinitionRows kRows = [] {
-    DefinitionRows rows;
-    add_shape_ops_definitions(rows);
-    add_control_definitions(rows);
-    add_pointwise_definitions(rows);
-    add_reduction_definitions(rows);
-    add_movement_definitions(rows);
-    add_nn_definitions(rows);
-    std::sort(rows.begin(), rows.end(),
-              [](const auto& a, const auto& b) { return key_of(a) < key_of(b); });
-    return rows;
-  }();
-  return kRows;
+DefinitionRows make_builtin_rows() {
+  DefinitionRows rows;
+  add_shape_ops_definitions(rows);
+  add_control_definitions(rows);
+  add_pointwise_definitions(rows);
+  add_reduction_definitions(rows);
+  add_movement_definitions(rows);
+  add_nn_definitions(rows);
+  return rows;
 }
 
-/// Levenshtein distance without regard to case.
+std::string lower(std::string_view text) {
+  std::string result;
+  for (char c : text) result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+/// Levenshtein distance.
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -42,9 +47,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
     size_t diagonal = row[0];
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      const bool same = std::tolower(static_cast<unsigned char>(a[i - 1])) ==
-                        std::tolower(static_cast<unsigned char>(b[j - 1]));
-      const size_t replaced = diagonal + (same ? 0 : 1);
+      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
       diagonal = row[j];
       row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
     }
@@ -52,43 +55,106 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+/// How far a name is from the wanted one without regard to case, and whether that is near: at most
+/// a third of its letters differ, or one is an abbreviation of the other (LayerNorm,
+/// LayerNormalization).
+bool resembles(std::string_view name, std::string_view wanted, size_t& distance) {
+  constexpr size_t kShortest = 4;
+  const std::string a = lower(name), b = lower(wanted);
+  distance = edit_distance(a, b);
+  if (3 * distance <= std::max(a.size(), b.size())) return true;
+  const std::string& longer = a.size() < b.size() ? b : a;
+  const std::string& shorter = a.size() < b.size() ? a : b;
+  return shorter.size() >= kShortest && longer.starts_with(shorter);
+}
+
+std::string versions_text(const OperatorDefinition& definition) {
+  const std::string since = std::to_string(definition.since_version);
+  if (definition.until_version == kLatestVersion) return since + " and later";
+  if (definition.until_version == definition.since_version) return since;
+  return since + " to " + std::to_string(definition.until_version);
+}
+
 }  // namespace
 
-const std::vector<const OperatorDefinition*>& all_operators() {
-  static const std::vector<const OperatorDefinition*> kAll = [] {
-    std::vector<const OperatorDefinition*> all;
-    for (const OperatorDefinition& definition : definitions()) all.push_back(&definition);
-    return all;
+const OperatorRegistry& OperatorRegistry::builtin() {
+  static const DefinitionRows kRows = make_builtin_rows();
+  static const OperatorRegistry kRegistry = [] {
+    OperatorRegistry registry;
+    registry.add(kRows);
+    return registry;
   }();
-  return kAll;
+  return kRegistry;
 }
 
-const OperatorDefinition* find_operator(std::string_view domain, std::string_view name) {
-  const DefinitionRows& rows = definitions();
-  const std::tuple<std::string_view, std::string_view> key(canonical(domain), name);
-  const auto found =
-      std::lower_bound(rows.begin(), rows.end(), key,
-                       [](const auto& row, const auto& wanted) { return key_of(row) < wanted; });
-  return found != rows.end() && key_of(*found) == key ? &*found : nullptr;
-}
-
-std::vector<std::string> nearest_operators(std::string_view domain, std::string_view name) {
-  std::vector<std::pair<size_t, std::string>> candidates;
-  for (const OperatorDefinition& definition : definitions()) {
-    // Half the name may differ; the right name in another domain always resembles.
-    const size_t distance =
-        edit_distance(definition.name, name) + (definition.domain == canonical(domain) ? 0 : 1);
-    if (2 * distance <= name.size() + 1) {
-      candidates.emplace_back(distance, definition.qualified_name());
+std::vector<std::string> OperatorRegistry::add(const DefinitionRows& rows) {
+  std::vector<std::string> refused;
+  const auto order = [](const OperatorDefinition* a, const OperatorDefinition* b) {
+    return std::tuple(name_of(a), a->since_version) < std::tuple(name_of(b), b->since_version);
+  };
+  for (const OperatorDefinition& row : rows) {
+    const bool overlaps = std::any_of(rows_.begin(), rows_.end(), [&row](const auto* other) {
+      return name_of(other) == name_of(&row) && other->since_version <= row.until_version &&
+             row.since_version <= other->until_version;
+    });
+    if (overlaps) {
+      refused.push_back(row.qualified_name());
+      continue;
     }
+    rows_.insert(std::upper_bound(rows_.begin(), rows_.end(), &row, order), &row);
+  }
+  return refused;
+}
+
+const OperatorDefinition* OperatorRegistry::find(std::string_view domain, std::string_view name,
+                                                 int version) const {
+  const Name wanted(canonical(domain), name);
+  const auto first =
+      std::lower_bound(rows_.begin(), rows_.end(), wanted,
+                       [](const auto* row, const Name& key) { return name_of(row) < key; });
+  const OperatorDefinition* newest = nullptr;
+  for (auto row = first; row != rows_.end() && name_of(*row) == wanted; ++row) {
+    if ((*row)->since_version <= version && version <= (*row)->until_version) return *row;
+    newest = *row;
+  }
+  if (newest != nullptr && version == kLatestVersion) return newest;
+  for (const DefinitionFinder& finder : finders_) {
+    if (const OperatorDefinition* found = finder(canonical(domain), name, version)) return found;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> OperatorRegistry::nearest(std::string_view domain,
+                                                   std::string_view name) const {
+  std::vector<std::pair<size_t, std::string>> candidates;
+  for (const OperatorDefinition* definition : rows_) {
+    if (definition->domain == kInternalDomain) continue;
+    size_t distance = 0;
+    if (!resembles(definition->name, name, distance)) continue;
+    // The right name in another domain comes before a wrong name in the right one.
+    distance = 2 * distance + (definition->domain == canonical(domain) ? 0 : 1);
+    candidates.emplace_back(distance, definition->qualified_name());
   }
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string> result;
   for (const auto& [distance, candidate] : candidates) {
-    if (result.size() < 3) result.push_back(candidate);
+    const bool known = std::find(result.begin(), result.end(), candidate) != result.end();
+    if (result.size() < 3 && !known) result.push_back(candidate);
   }
   return result;
+}
+
+std::string OperatorRegistry::hint(std::string_view domain, std::string_view name) const {
+  std::string versions;
+  for (const OperatorDefinition* definition : rows_) {
+    if (name_of(definition) != Name(canonical(domain), name)) continue;
+    versions += (versions.empty() ? "" : ", ") + versions_text(*definition);
+  }
+  if (!versions.empty()) return "it is registered for versions " + versions;
+  std::string names;
+  for (const std::string& near : nearest(domain, name)) names += (names.empty() ? "" : ", ") + near;
+  return names.empty() ? "" : "names like it: " + names;
 }
 
 }  // namespace intarsia::definitions

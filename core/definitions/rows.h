@@ -33,7 +33,7 @@ using DefinitionRows = std::vector<OperatorDefinition>;
 
 /// The shape function of `Rule` over symbolic extents.
 template <class Rule>
-constexpr auto rule() -> Status (*)(SymbolicShapeContext&) {
+SymbolicRule rule() {
   return [](SymbolicShapeContext& context) { return Rule::infer(context); };
 }
 

@@ -65,7 +65,12 @@ Status SymbolicShapeContext::set_output(int output, DataType type, const Shape<D
       return status;
     }
   }
-  outputs_[static_cast<size_t>(output)] = {type, shape};
+  outputs_[static_cast<size_t>(output)] = {type, shape, true};
+  return {};
+}
+
+Status SymbolicShapeContext::set_output_type(int output, DataType type) {
+  if (output >= 0 && output < output_count()) outputs_[static_cast<size_t>(output)].type = type;
   return {};
 }
 
@@ -95,6 +100,14 @@ Status SymbolicShapeContext::fail(Code code, const char* what, int64_t expected,
   return fail_dims(code, what, expected, found, operand, axis);
 }
 
+Status SymbolicShapeContext::fail(Code code, const char* what, std::string_view text) const {
+  diagnostic_ = Diagnostic{};
+  diagnostic_.code = code;
+  diagnostic_.what = what;
+  text_ = std::string(what) + ": " + std::string(text);
+  return code;
+}
+
 Status SymbolicShapeContext::fail_dims(Code code, const char* what, const Dim& expected,
                                        const Dim& found, int operand, int axis) const {
   diagnostic_ = Diagnostic{};
@@ -105,6 +118,11 @@ Status SymbolicShapeContext::fail_dims(Code code, const char* what, const Dim& e
   diagnostic_.expected = expected.upper();
   diagnostic_.found = found.upper();
   text_ = what;
+  bool numbered = false;
+  if (const size_t place = text_.find("{}"); place != std::string::npos) {
+    text_.replace(place, 2, found.to_string());
+    numbered = true;
+  }
   if (operand >= input_count()) {
     text_ += " of output " + std::to_string(operand - input_count());
   } else if (operand >= 0) {
@@ -112,7 +130,7 @@ Status SymbolicShapeContext::fail_dims(Code code, const char* what, const Dim& e
   }
   if (axis >= 0) text_ += ", axis " + std::to_string(axis);
   // A failure that has no numbers to name leaves both at 0.
-  if (!(expected == found)) {
+  if (!numbered && !(expected == found)) {
     text_ += ": expected " + expected.to_string() + ", found " + found.to_string();
   }
   return code;

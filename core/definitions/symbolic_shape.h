@@ -33,6 +33,8 @@ struct SymbolicInput {
 struct SymbolicOutput {
   DataType type = DataType::kUndefined;  ///< kUndefined if the shape function did not set it.
   Shape<Dim> shape;
+  /// False if only the type was set: the extents are not known.
+  bool has_shape = false;
 };
 
 class SymbolicShapeContext {
@@ -42,7 +44,7 @@ class SymbolicShapeContext {
   /// `attributes` is the operator's attributes struct. Inputs and attributes must outlive the
   /// context.
   SymbolicShapeContext(std::span<const SymbolicInput> inputs, int output_count,
-                       const std::byte* attributes)
+                       std::span<const std::byte> attributes)
       : inputs_(inputs), outputs_(static_cast<size_t>(output_count)), attributes_(attributes) {}
 
   /// What the shape function set.
@@ -53,8 +55,10 @@ class SymbolicShapeContext {
 
   template <class A>
   const A& attributes() const {
-    return *reinterpret_cast<const A*>(attributes_);
+    return *reinterpret_cast<const A*>(attributes_.data());
   }
+  /// The attributes as the operator's codec has stored them.
+  std::span<const std::byte> attribute_blob() const { return attributes_; }
   int input_count() const { return static_cast<int>(inputs_.size()); }
   int output_count() const { return static_cast<int>(outputs_.size()); }
   bool has_input(int input) const { return at(input).present; }
@@ -73,6 +77,7 @@ class SymbolicShapeContext {
   double real_value(int input, int64_t index) const;
 
   Status set_output(int output, DataType type, const Shape<Dim>& shape);
+  Status set_output_type(int output, DataType type);
   Status broadcast(const Dim& a, const Dim& b, Dim& result, int operand, int axis) const;
   Status require_equal(const Dim& expected, const Dim& found, const char* what, int operand,
                        int axis = -1) const;
@@ -80,6 +85,7 @@ class SymbolicShapeContext {
                           int axis = -1) const;
   Status fail(Code code, const char* what, int64_t expected = 0, int64_t found = 0,
               int operand = -1, int axis = -1) const;
+  Status fail(Code code, const char* what, std::string_view text) const;
 
  private:
   const SymbolicInput& at(int input) const;
@@ -88,7 +94,7 @@ class SymbolicShapeContext {
 
   std::span<const SymbolicInput> inputs_;
   std::vector<SymbolicOutput> outputs_;
-  const std::byte* attributes_;
+  std::span<const std::byte> attributes_;
   // `fail` is const in ShapeContext, since it reports through the session.
   mutable Diagnostic diagnostic_;
   mutable std::string text_;

@@ -38,7 +38,8 @@
 //
 // Errors: `return context.fail(code, "what", expected, found, operand, axis);` A kernel fails on
 // data (an index out of range, an integer division by zero); after a failure its outputs are
-// undefined.
+// undefined. A kernel with a message of its own (a service's, or one kept in the node's state)
+// gives that instead of the numbers.
 #pragma once
 
 #include <array>
@@ -49,6 +50,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "intarsia/attributes.h"
 #include "intarsia/isa.h"
 #include "intarsia/status.h"
 #include "intarsia/tensor.h"
@@ -169,12 +171,17 @@ class KernelContext {
     static_assert(std::is_trivially_copyable_v<A> && alignof(A) <= 8);
     return *static_cast<const A*>(attributes_);
   }
-  /// True if the node carries at least sizeof(A) bytes of attributes.
+  /// True if the node carries all of A: sizeof(A) bytes, and behind them what its strings, lists
+  /// and tensors refer to.
   template <class A>
   bool has_attributes() const {
-    return attribute_bytes_ >= sizeof(A);
+    return attribute_bytes_ >= sizeof(A) && AttributeBounds(attribute_blob()).hold<A>();
   }
   uint32_t attribute_bytes() const { return attribute_bytes_; }
+  /// The attributes as bytes, for operators whose layout no struct describes.
+  std::span<const std::byte> attribute_blob() const {
+    return {static_cast<const std::byte*>(attributes_), attribute_bytes_};
+  }
 
   /// Scratch memory planned for this node, 64-byte aligned; contents are undefined at entry.
   std::span<std::byte> workspace() const { return {workspace_, workspace_bytes_}; }
@@ -235,6 +242,15 @@ class KernelContext {
     if (host_->diagnostic != nullptr) {
       *host_->diagnostic =
           Diagnostic{code, what, node_, operand, axis, expected, found, nullptr, 0};
+    }
+    return code;
+  }
+  /// The same with a message made at run time. It is not copied: it must stay until the node is
+  /// next called, or as long as the service that holds it.
+  Status fail(Code code, const char* what, std::string_view text) const {
+    if (host_->diagnostic != nullptr) {
+      *host_->diagnostic = Diagnostic{
+          code, what, node_, -1, -1, 0, 0, text.data(), static_cast<uint32_t>(text.size())};
     }
     return code;
   }

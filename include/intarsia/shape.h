@@ -120,6 +120,10 @@ class ShapeContext {
   /// Declares the type (used by the converter only) and the extents of an output. Fails beyond the
   /// planned maximum. An output that the node leaves out is ignored.
   Status set_output(int output, DataType type, const Shape<Dim>& shape);
+  /// Declares the type of an output whose extents only the run can tell: the kernel reports them by
+  /// `resize_output`, within a bound that the conversion has found or was given. For operators
+  /// whose definition says so (`extents_vary`).
+  Status set_output_type(int, DataType) { return {}; }
 
   /// Common extent of two broadcast axes (equal, or one of them 1).
   Status broadcast(Dim a, Dim b, Dim& result, int operand, int axis) const {
@@ -146,6 +150,10 @@ class ShapeContext {
   Status fail(Code code, const char* what, int64_t expected = 0, int64_t found = 0,
               int operand = -1, int axis = -1) const {
     return context_.fail(code, what, expected, found, operand, axis);
+  }
+  /// The same with a message that the shape function has made; see KernelContext::fail.
+  Status fail(Code code, const char* what, std::string_view text) const {
+    return context_.fail(code, what, text);
   }
 
  private:

@@ -95,11 +95,13 @@ class [[nodiscard]] Result {
 /// What went wrong, as data. Fields that do not apply hold -1 (indices) or 0 (numbers).
 ///
 /// A session keeps the diagnostic of its last failing call; the next run clears it. Nothing in it
-/// needs freeing. `what` has static storage; `name` is the caller's own string and lives as long as
-/// that does.
+/// needs freeing. `what` has static storage; `text` belongs to whoever supplied it: the caller
+/// whose name was looked up, or the operator that failed, whose message stays until the next call
+/// that reaches the operator.
 struct Diagnostic {
   Code code = Code::kOk;
-  /// The thing that is wrong, a string literal such as "input extent"; never null.
+  /// The thing that is wrong, a string literal such as "input extent"; never null. One "{}" in it
+  /// stands for `found`.
   const char* what = "";
   /// Index of the node in the plan, or -1.
   int32_t node = -1;
@@ -110,9 +112,10 @@ struct Diagnostic {
   /// What was required and what was found; units follow from `what` (bytes, extents, versions).
   int64_t expected = 0;
   int64_t found = 0;
-  /// Name that was looked up (kUnknownName), owned by the caller of that function; else null.
-  const char* name = nullptr;
-  uint32_t name_length = 0;
+  /// The name that was looked up (kUnknownName), or what an operator says of its own failure, of
+  /// any length, for instance the traceback of a Python operator; else null.
+  const char* text = nullptr;
+  uint32_t text_length = 0;
 };
 
 }  // namespace intarsia

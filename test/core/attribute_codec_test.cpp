@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 namespace intarsia::definitions {
 namespace {
 
@@ -37,8 +39,9 @@ struct Outcome {
 };
 Outcome read(const AttributeMap& attributes) {
   Outcome outcome;
-  outcome.error =
-      codec_of<Sample>().read(attributes, reinterpret_cast<std::byte*>(&outcome.sample));
+  std::vector<std::byte> blob;
+  outcome.error = codec_of<Sample>().read(attributes, blob);
+  if (blob.size() == sizeof(Sample)) std::memcpy(&outcome.sample, blob.data(), sizeof(Sample));
   return outcome;
 }
 
@@ -115,9 +118,157 @@ TEST(AttributeCodec, PrintsEveryField) {
 TEST(AttributeCodec, NoAttributesAcceptNone) {
   const AttributeCodec codec = codec_of<NoAttributes>();
   EXPECT_EQ(codec.bytes, 0u);
-  EXPECT_EQ(codec.read({}, nullptr), "");
-  EXPECT_EQ(codec.read({{"axis", int64_t{1}}}, nullptr),
+  std::vector<std::byte> blob;
+  EXPECT_EQ(codec.read({}, blob), "");
+  EXPECT_TRUE(blob.empty());
+  EXPECT_EQ(codec.read({{"axis", int64_t{1}}}, blob),
             "attribute \"axis\" is unknown; the operator has none");
+}
+
+struct Variable {
+  int32_t axis = 3;
+  StringAttribute mode;
+  ListAttribute<float> taps;
+  ListAttribute<int64_t> sizes;
+  ListAttribute<uint8_t> flags;
+  ListAttribute<StringAttribute> names;
+  TensorAttribute window;
+  template <class V>
+  void fields(V& v) {
+    v("axis", axis);
+    v("mode", mode, "linear");
+    v("taps", taps, {0.25F, 0.75F});
+    v("sizes", sizes);
+    v("flags", flags);
+    v("names", names, {"a", "bc"});
+    v("window", window);
+  }
+};
+
+/// A blob at an address aligned as in a plan.
+class Blob {
+ public:
+  explicit Blob(const AttributeMap& attributes) {
+    std::vector<std::byte> bytes;
+    error = codec_of<Variable>().read(attributes, bytes);
+    size_ = bytes.size();
+    words_.resize((size_ + 7) / 8);
+    std::memcpy(words_.data(), bytes.data(), size_);
+  }
+  Variable& value() { return *reinterpret_cast<Variable*>(words_.data()); }
+  std::span<const std::byte> bytes(size_t cut = 0) const {
+    return std::as_bytes(std::span(words_)).first(size_ - cut);
+  }
+  bool holds(size_t cut = 0) const { return AttributeBounds(bytes(cut)).hold<Variable>(); }
+
+  std::string error;
+
+ private:
+  std::vector<uint64_t> words_;
+  size_t size_ = 0;
+};
+
+AttributeMap all_kinds() {
+  static const double kWindow[] = {1.5, 2.5};
+  const auto* data = reinterpret_cast<const std::byte*>(kWindow);
+  return {{"axis", int64_t{-2}},
+          {"mode", std::string("cubic")},
+          {"taps", std::vector<float>{1, 2, 3}},
+          {"sizes", std::vector<int64_t>{int64_t{1} << 40, -1}},
+          {"flags", std::vector<int64_t>{0, 255}},
+          {"names", std::vector<std::string>{"", "one", "of several"}},
+          {"window", TensorValue{DataType::kDouble,
+                                 {2, 1},
+                                 std::shared_ptr<const std::byte>(data, [](const std::byte*) {}),
+                                 sizeof(kWindow)}}};
+}
+
+TEST(AttributeCodec, CUS_03_EveryKindOfAttributeIsReadInPlace) {
+  Blob blob(all_kinds());
+  ASSERT_EQ(blob.error, "");
+  const Variable& value = blob.value();
+  EXPECT_EQ(value.axis, -2);
+  EXPECT_EQ(value.mode.view(), "cubic");
+  ASSERT_EQ(value.taps.size(), 3u);
+  EXPECT_EQ(value.taps[2], 3.0F);
+  ASSERT_EQ(value.sizes.size(), 2u);
+  EXPECT_EQ(value.sizes[0], int64_t{1} << 40);
+  EXPECT_EQ(value.sizes[1], -1);
+  EXPECT_EQ(value.flags[1], 255);
+  ASSERT_EQ(value.names.size(), 3u);
+  EXPECT_EQ(value.names[0].view(), "");
+  EXPECT_EQ(value.names[2].view(), "of several");
+  const TensorView window = value.window.view();
+  EXPECT_EQ(window.type, DataType::kDouble);
+  ASSERT_EQ(window.rank, 2);
+  EXPECT_EQ(window.extents[0], 2);
+  EXPECT_EQ(window.as<double>()[1], 2.5);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(window.data) % alignof(double), 0u);
+  EXPECT_TRUE(blob.holds());
+}
+
+TEST(AttributeCodec, CUS_03_DefaultsOfEveryKind) {
+  Blob blob({});
+  ASSERT_EQ(blob.error, "");
+  const Variable& value = blob.value();
+  EXPECT_EQ(value.axis, 3);
+  EXPECT_EQ(value.mode.view(), "linear");
+  ASSERT_EQ(value.taps.size(), 2u);
+  EXPECT_EQ(value.taps[1], 0.75F);
+  EXPECT_EQ(value.sizes.size(), 0u);
+  ASSERT_EQ(value.names.size(), 2u);
+  EXPECT_EQ(value.names[1].view(), "bc");
+  EXPECT_FALSE(value.window.present());
+  EXPECT_TRUE(blob.holds());
+}
+
+TEST(AttributeCodec, PrintsWhatHasAVariableLength) {
+  Blob blob(all_kinds());
+  std::map<std::string, std::string> text;
+  for (auto& [name, value] : codec_of<Variable>().print(blob.bytes().data())) text[name] = value;
+  EXPECT_EQ(text["mode"], "\"cubic\"");
+  EXPECT_EQ(text["taps"], "[1,2,3]");
+  EXPECT_EQ(text["names"], "[\"\",\"one\",\"of several\"]");
+  EXPECT_EQ(text["window"], "tensor of type 11 [2,1]");
+}
+
+TEST(AttributeCodec, RefusesWrongKindsAndValues) {
+  EXPECT_EQ(Blob({{"mode", int64_t{1}}}).error,
+            "attribute \"mode\" must be a string, but is an integer");
+  EXPECT_EQ(Blob({{"window", 1.0F}}).error,
+            "attribute \"window\" must be a tensor, but is a float");
+  EXPECT_EQ(Blob({{"flags", std::vector<int64_t>{256}}}).error,
+            "attribute \"flags\" must lie in [0, 255], but is 256");
+  EXPECT_NE(Blob({{"window", TensorValue{DataType::kString, {}, nullptr, 0}}}).error, "");
+}
+
+TEST(AttributeBounds, RefusesEveryCut) {
+  const Blob blob(all_kinds());
+  for (size_t cut = 1; cut <= blob.bytes().size() - sizeof(Variable); ++cut) {
+    EXPECT_FALSE(blob.holds(cut)) << cut;
+  }
+}
+
+TEST(AttributeBounds, RefusesWhatLiesOutside) {
+  const auto refused = [](const auto& damage) {
+    Blob blob(all_kinds());
+    damage(blob.value());
+    return !blob.holds();
+  };
+  EXPECT_TRUE(refused([](Variable& v) { v.mode.range.offset = 0xffffffff; }));
+  EXPECT_TRUE(refused([](Variable& v) { v.taps.range.count = 0x40000001; }));
+  EXPECT_TRUE(refused([](Variable& v) { v.sizes.range.offset += 1; }));
+  EXPECT_TRUE(refused(
+      [](Variable& v) { const_cast<StringAttribute&>(v.names[1]).range.offset = 0x7fffffff; }));
+  EXPECT_TRUE(refused([](Variable& v) { v.window.type = 200; }));
+  EXPECT_TRUE(
+      refused([](Variable& v) { v.window.type = static_cast<uint8_t>(DataType::kString); }));
+  EXPECT_TRUE(refused([](Variable& v) { v.window.bytes.count -= 1; }));
+  EXPECT_TRUE(refused([](Variable& v) { v.window.extents.count = 9; }));
+  EXPECT_TRUE(refused([](Variable& v) { v.window.bytes.offset += 4; }));
+  EXPECT_TRUE(refused([](Variable& v) { const_cast<int32_t*>(v.window.view().extents)[0] = -1; }));
+  EXPECT_TRUE(
+      refused([](Variable& v) { const_cast<int32_t*>(v.window.view().extents)[0] = 0x7fffffff; }));
 }
 
 }  // namespace

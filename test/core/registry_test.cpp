@@ -6,33 +6,88 @@
 #include <algorithm>
 #include <set>
 
+#include "core/definitions/registry.h"
 #include "core/definitions/rows.h"
 
 namespace intarsia::definitions {
 namespace {
 
+const OperatorRegistry& builtin() {
+  return OperatorRegistry::builtin();
+}
+
 TEST(Registry, FindsByDomainAndName) {
-  const OperatorDefinition* reshape = find_operator("", "Reshape");
+  const OperatorDefinition* reshape = builtin().find("", "Reshape");
   ASSERT_NE(reshape, nullptr);
   EXPECT_EQ(reshape->name, "Reshape");
   EXPECT_TRUE(reshape->view);
-  EXPECT_EQ(find_operator("ai.onnx", "Reshape"), reshape);
-  EXPECT_EQ(find_operator("com.example", "Reshape"), nullptr);
-  EXPECT_EQ(find_operator("", "reshape"), nullptr);
+  EXPECT_EQ(builtin().find("ai.onnx", "Reshape"), reshape);
+  EXPECT_EQ(builtin().find("com.example", "Reshape"), nullptr);
+  EXPECT_EQ(builtin().find("", "reshape"), nullptr);
 }
 
 TEST(Registry, NamesWhatResembles) {
-  const std::vector<std::string> near = nearest_operators("", "Reshap");
+  const std::vector<std::string> near = builtin().nearest("", "Reshap");
   ASSERT_FALSE(near.empty());
   EXPECT_EQ(near[0], "Reshape");
   EXPECT_LE(near.size(), 3u);
-  EXPECT_EQ(nearest_operators("", "UNSQUEEZE").at(0), "Unsqueeze");
-  EXPECT_EQ(nearest_operators("com.example", "Flatten").at(0), "Flatten");
-  EXPECT_TRUE(nearest_operators("", "Xq").empty());
+  EXPECT_EQ(builtin().nearest("", "UNSQUEEZE").at(0), "Unsqueeze");
+  EXPECT_EQ(builtin().nearest("com.example", "Flatten").at(0), "Flatten");
+  EXPECT_EQ(builtin().nearest("", "LayerNorm").at(0), "LayerNormalization");
+}
+
+TEST(Registry, NamesNothingThatDoesNotResemble) {
+  for (const char* name : {"Xq", "Frobnicate", "Inverse2Pass", "testgroupnorm", "A", ""}) {
+    EXPECT_TRUE(builtin().nearest("", name).empty()) << builtin().nearest("", name).at(0);
+  }
+}
+
+TEST(Registry, CUS_12_FindsTheVersionThatHoldsANode) {
+  const DefinitionRows rows{{.domain = "my", .name = "Op", .since_version = 2, .until_version = 3},
+                            {.domain = "my", .name = "Op", .since_version = 5}};
+  OperatorRegistry registry = builtin();
+  EXPECT_TRUE(registry.add(rows).empty());
+  EXPECT_EQ(registry.find("my", "Op", 1), nullptr);
+  EXPECT_EQ(registry.find("my", "Op", 2), &rows[0]);
+  EXPECT_EQ(registry.find("my", "Op", 3), &rows[0]);
+  EXPECT_EQ(registry.find("my", "Op", 4), nullptr);
+  EXPECT_EQ(registry.find("my", "Op", 5), &rows[1]);
+  EXPECT_EQ(registry.find("my", "Op", 99), &rows[1]);
+  EXPECT_EQ(registry.find("my", "Op"), &rows[1]);
+  EXPECT_EQ(registry.hint("my", "Op"), "it is registered for versions 2 to 3, 5 and later");
+  EXPECT_EQ(builtin().find("my", "Op"), nullptr);
+}
+
+TEST(Registry, TheNewestRowServesAnUnknownVersion) {
+  const DefinitionRows rows{{.domain = "my", .name = "Op", .since_version = 1, .until_version = 3}};
+  OperatorRegistry registry;
+  EXPECT_TRUE(registry.add(rows).empty());
+  EXPECT_EQ(registry.find("my", "Op", kLatestVersion), &rows[0]);
+}
+
+TEST(Registry, RefusesOverlappingVersions) {
+  const DefinitionRows rows{{.domain = "my", .name = "Op", .until_version = 3}};
+  const DefinitionRows more{{.domain = "my", .name = "Op", .since_version = 3}};
+  OperatorRegistry registry;
+  EXPECT_TRUE(registry.add(rows).empty());
+  EXPECT_EQ(registry.add(more), std::vector<std::string>{"my:Op"});
+  EXPECT_EQ(registry.find("my", "Op", 4), nullptr);
+}
+
+TEST(Registry, AsksFindersLast) {
+  static const OperatorDefinition kAny{.name = "PyOp"};
+  OperatorRegistry registry = builtin();
+  registry.add([](std::string_view, std::string_view name, int) {
+    return name == "PyOp" || name == "Reshape" ? &kAny : nullptr;
+  });
+  EXPECT_EQ(registry.find("any.domain", "PyOp", 7), &kAny);
+  EXPECT_EQ(registry.find("", "PyOp"), &kAny);
+  EXPECT_NE(registry.find("", "Reshape"), &kAny);
+  EXPECT_EQ(registry.find("", "Other"), nullptr);
 }
 
 TEST(Registry, IsSortedWithoutDuplicates) {
-  const auto& all = all_operators();
+  const auto& all = builtin().all();
   ASSERT_GT(all.size(), 10u);
   for (size_t i = 1; i < all.size(); ++i) {
     EXPECT_LT(std::tie(all[i - 1]->domain, all[i - 1]->name),
@@ -41,7 +96,7 @@ TEST(Registry, IsSortedWithoutDuplicates) {
 }
 
 TEST(Registry, TypeVariablesAreDeclaredAndUsed) {
-  for (const OperatorDefinition* definition : all_operators()) {
+  for (const OperatorDefinition* definition : builtin().all()) {
     SCOPED_TRACE(definition->qualified_name());
     std::set<std::string_view> declared;
     for (const TypeConstraint& constraint : definition->types) {
@@ -62,12 +117,12 @@ TEST(Registry, TypeVariablesAreDeclaredAndUsed) {
 }
 
 TEST(Registry, EveryOperatorHasACodec) {
-  for (const OperatorDefinition* definition : all_operators()) {
+  for (const OperatorDefinition* definition : builtin().all()) {
     SCOPED_TRACE(definition->qualified_name());
     ASSERT_NE(definition->attributes.read, nullptr);
     ASSERT_NE(definition->attributes.print, nullptr);
-    std::vector<std::byte> bytes(definition->attributes.bytes + 1);
-    EXPECT_NE(definition->attributes.read({{"no_such_attribute", int64_t{1}}}, bytes.data()), "");
+    std::vector<std::byte> bytes;
+    EXPECT_NE(definition->attributes.read({{"no_such_attribute", int64_t{1}}}, bytes), "");
     // Shape functions come with their run-time key and their spelling, or not at all.
     EXPECT_EQ(definition->infer != nullptr, definition->shape.key != 0);
     EXPECT_EQ(definition->infer != nullptr, !definition->shape_cpp.empty());
@@ -77,7 +132,7 @@ TEST(Registry, EveryOperatorHasACodec) {
 
 TEST(Registry, AKeyNamesOneShapeFunction) {
   std::map<uint64_t, std::string_view> spelling;
-  for (const OperatorDefinition* definition : all_operators()) {
+  for (const OperatorDefinition* definition : builtin().all()) {
     if (definition->infer == nullptr) continue;
     const auto [place, fresh] = spelling.emplace(definition->shape.key, definition->shape_cpp);
     EXPECT_EQ(place->second, definition->shape_cpp) << definition->qualified_name();

@@ -120,7 +120,7 @@ class ShapeInference : public testing::Test {
   /// Infers symbolically; if that succeeds, checks `rounds` assignments against numbers.
   template <class Rule, class A = NoAttributes>
   Outcome infer(const std::vector<SymbolicInput>& inputs, A attributes = {}, int outputs = 1) {
-    SymbolicShapeContext symbolic(inputs, outputs, reinterpret_cast<const std::byte*>(&attributes));
+    SymbolicShapeContext symbolic(inputs, outputs, std::as_bytes(std::span(&attributes, 1)));
     Outcome outcome{Rule::infer(symbolic), symbolic.outputs(), symbolic.text()};
     for (int round = 0; outcome.status.ok() && round < 20; ++round) {
       std::vector<int64_t> assignment;
@@ -178,12 +178,12 @@ TEST_F(ShapeOps, ReshapeInfersCopiesAndKeeps) {
 TEST_F(ShapeOps, ReshapeTakesAnUnknownExtentAsTheRest) {
   const ReshapeAttributes attributes;
   const std::vector<SymbolicInput> inputs = {image({n_, 12, t_}), list({0, 6, Dim::unknown()})};
-  SymbolicShapeContext context(inputs, 1, reinterpret_cast<const std::byte*>(&attributes));
+  SymbolicShapeContext context(inputs, 1, std::as_bytes(std::span(&attributes, 1)));
   ASSERT_TRUE(ops::Reshape::infer(context).ok()) << context.text();
   EXPECT_EQ(dims(context.outputs()[0].shape), (std::vector<Dim>{n_, 6, t_ * 2}));
   // Of an empty input, nothing is left over that would tell the extent.
   const std::vector<SymbolicInput> empty = {image({0, 3}), list({Dim::unknown(), Dim::unknown()})};
-  SymbolicShapeContext open(empty, 1, reinterpret_cast<const std::byte*>(&attributes));
+  SymbolicShapeContext open(empty, 1, std::as_bytes(std::span(&attributes, 1)));
   ASSERT_TRUE(ops::Reshape::infer(open).ok()) << open.text();
   EXPECT_EQ(open.outputs()[0].shape[0].upper(), kInfinite);
 }
@@ -403,7 +403,7 @@ TEST(SymbolicContext, RealValuesAreAllKnownOrNone) {
   SymbolTable table;
   SymbolicInput scales = tensor(DataType::kFloat, {2});
   scales.values = {Dim(1), table.add("N")};
-  SymbolicShapeContext context(std::span(&scales, 1), 1, nullptr);
+  SymbolicShapeContext context(std::span(&scales, 1), 1, {});
   EXPECT_FALSE(context.has_values(0));
   (*scales.values)[1] = 2;
   EXPECT_TRUE(context.has_values(0));

@@ -39,7 +39,7 @@ SymbolicInput list(const std::vector<Dim>& values) {
 template <class Rule, class A = NoAttributes>
 std::string infer(const std::vector<SymbolicInput>& inputs, const A& attributes = {},
                   int outputs = 1) {
-  SymbolicShapeContext context(inputs, outputs, reinterpret_cast<const std::byte*>(&attributes));
+  SymbolicShapeContext context(inputs, outputs, std::as_bytes(std::span(&attributes, 1)));
   if (!Rule::infer(context)) return "error";
   std::string text;
   for (const auto& output : context.outputs()) {
@@ -55,7 +55,7 @@ std::string infer(const std::vector<SymbolicInput>& inputs, const A& attributes 
 /// Largest extent of axis `axis` of output 0.
 template <class Rule, class A = NoAttributes>
 int64_t largest(const std::vector<SymbolicInput>& inputs, int axis, const A& attributes = {}) {
-  SymbolicShapeContext context(inputs, 1, reinterpret_cast<const std::byte*>(&attributes));
+  SymbolicShapeContext context(inputs, 1, std::as_bytes(std::span(&attributes, 1)));
   EXPECT_TRUE(Rule::infer(context).ok()) << context.text();
   return context.outputs()[0].shape[axis].upper();
 }

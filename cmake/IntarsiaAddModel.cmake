@@ -9,6 +9,7 @@ intarsia_add_model(<target> MODEL <file.onnx>
   [BOUND <tensor>=<extents>...]
   [LAYOUT <input>=nhwc...]     the caller's buffer is channels-last
   [THREADS <n>]                the largest number of threads that a session may use
+  [OPERATORS <target>...]      operators of one's own, of intarsia_add_operators
   [TARGET <name>]              what the cost model assumes: generic, x86-64-v3, aarch64, ...
   [DEPENDS <file>...])         more files that the conversion reads, such as external weights
 
@@ -20,6 +21,7 @@ this project or package. Cross builds need INTARSIA_TOOL: the converter runs on 
 ]]
 
 include_guard(GLOBAL)
+include("${CMAKE_CURRENT_LIST_DIR}/IntarsiaAddOperators.cmake")
 
 # Sets `command` and `dependency` in the caller's scope: how to run the converter, and what a
 # conversion depends on so that a new converter converts again.
@@ -54,12 +56,12 @@ endfunction()
 function(intarsia_add_model target)
   set(one_value MODEL NAME THREADS TARGET)
   set(repeated DIM SHAPE FIX STATE BOUND LAYOUT)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "${one_value}" "${repeated};DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "${one_value}" "${repeated};OPERATORS;DEPENDS")
   if(DEFINED arg_UNPARSED_ARGUMENTS)
     list(JOIN arg_UNPARSED_ARGUMENTS " " unknown)
     list(JOIN repeated ", " keywords)
     message(FATAL_ERROR "intarsia_add_model(${target}): unknown arguments: ${unknown}. It takes "
-      "MODEL, NAME, ${keywords}, THREADS, TARGET and DEPENDS.")
+      "MODEL, NAME, ${keywords}, THREADS, TARGET, OPERATORS and DEPENDS.")
   endif()
   if(DEFINED arg_KEYWORDS_MISSING_VALUES)
     list(JOIN arg_KEYWORDS_MISSING_VALUES " " missing)
@@ -109,6 +111,12 @@ function(intarsia_add_model target)
     endif()
   endforeach()
 
+  foreach(operators IN LISTS arg_OPERATORS)
+    intarsia_find_operators(${operators} file dependency)
+    list(APPEND options --operators "${file}")
+    list(APPEND depends "${dependency}")
+  endforeach()
+
   intarsia_find_tool(tool tool_dependency)
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/intarsia_models/${target}")
   file(MAKE_DIRECTORY "${folder}")
@@ -131,5 +139,5 @@ function(intarsia_add_model target)
   target_include_directories(${target} PUBLIC "${folder}")
   target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
   target_link_options(${target} INTERFACE LINKER:--gc-sections)
-  target_link_libraries(${target} PUBLIC intarsia::intarsia)
+  target_link_libraries(${target} PUBLIC intarsia::intarsia ${arg_OPERATORS})
 endfunction()

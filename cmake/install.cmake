@@ -7,10 +7,12 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Intarsia")
 
-foreach(name IN ITEMS core kernels_cpu intarsia tool)
-  if(NOT TARGET intarsia::${name})
-    continue()  # a build without converter installs no tool
-  endif()
+# A build without converter installs neither the tool nor what plug-ins link.
+set(installed core kernels_cpu intarsia)
+if(TARGET intarsia::tool)
+  list(APPEND installed tool plugin definitions)
+endif()
+foreach(name IN LISTS installed)
   get_target_property(target intarsia::${name} ALIASED_TARGET)
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
   install(TARGETS ${target} EXPORT IntarsiaTargets
@@ -23,9 +25,10 @@ install(EXPORT IntarsiaTargets NAMESPACE intarsia:: DESTINATION "${package_dir}"
 install(DIRECTORY include/intarsia DESTINATION include)
 install(DIRECTORY core kernels_cpu DESTINATION include/intarsia_private
   FILES_MATCHING PATTERN "*.h"
-  PATTERN definitions EXCLUDE  # the converter's view of operators and kernels
-  PATTERN rows.h EXCLUDE
+  REGEX "kernels_cpu/rows\\.h$" EXCLUDE  # the converter's view of kernels
   PATTERN session_state.h EXCLUDE)  # needs FlatBuffers
+install(FILES converter/error.h converter/extension.h converter/operator_extension.h
+  converter/plugin.h DESTINATION include/intarsia_private/converter)
 
 configure_package_config_file(cmake/IntarsiaConfig.cmake.in "${PROJECT_BINARY_DIR}/IntarsiaConfig.cmake"
   INSTALL_DESTINATION "${package_dir}")
@@ -34,4 +37,5 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/IntarsiaConfigVersion.cm
   COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/IntarsiaConfig.cmake"
   "${PROJECT_BINARY_DIR}/IntarsiaConfigVersion.cmake" cmake/IntarsiaAddModel.cmake
+  cmake/IntarsiaAddOperators.cmake
   DESTINATION "${package_dir}")

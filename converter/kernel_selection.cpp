@@ -103,6 +103,12 @@ DataType type_of(const std::vector<Value*>& values,
   return DataType::kUndefined;
 }
 
+bool implements(const definitions::KernelDescriptor& row, const definitions::OperatorDefinition& op,
+                std::string_view qualified_name) {
+  return row.id.op == qualified_name &&
+         (op.kernel_revision == 0 || op.kernel_revision == row.id.revision);
+}
+
 bool accepts(const definitions::KernelDescriptor& row, const std::vector<DataType>& types) {
   for (size_t i = 0; i < row.id.types.size(); ++i) {
     const DataType type = i < types.size() ? types[i] : DataType::kUndefined;
@@ -160,7 +166,7 @@ const definitions::KernelDescriptor* select_kernel(const Node& node, const Kerne
   const std::string name = node.op->qualified_name();
   const std::vector<DataType> types = kernel_types(node);
   for (const definitions::KernelDescriptor& row : rows) {
-    if (row.id.op != name || !accepts(row, types)) continue;
+    if (!implements(row, *node.op, name) || !accepts(row, types)) continue;
     if (choice.preference == Preference::kReference && !row.id.variant.empty()) continue;
     if (row.supports != nullptr && !row.supports(context)) continue;
     if (packing_growth(row, context) > choice.plan_growth) continue;
@@ -173,7 +179,7 @@ Problem no_kernel(const Node& node, const definitions::KernelRows& rows) {
   const std::string name = node.op->qualified_name();
   std::set<std::string> available;
   for (const definitions::KernelDescriptor& row : rows) {
-    if (row.id.op != name) continue;
+    if (!implements(row, *node.op, name)) continue;
     std::vector<std::string> names;
     for (size_t i = 0; i < node.op->kernel_types.size() && i < row.id.types.size(); ++i) {
       names.push_back(kernel_type_name(row.id.types[i]));

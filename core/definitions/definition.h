@@ -105,6 +105,9 @@ struct OperatorDefinition {
   std::vector<TypeConstraint> types;
   /// Type variables that select a kernel, in the order of KernelId::types.
   std::vector<std::string_view> kernel_types = {"T"};
+  /// KernelId::revision of this form's kernels, where forms of several versions have kernels of
+  /// their own; 0 accepts every one.
+  uint8_t kernel_revision = 0;
   AttributeCodec attributes;
 
   /// Shape function over symbolic extents, the same at run time, and how C++ spells its type.

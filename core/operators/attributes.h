@@ -10,12 +10,6 @@
 
 namespace intarsia {
 
-/// Attributes of operators that have none.
-struct NoAttributes {
-  template <class V>
-  void fields(V&) {}
-};
-
 /// The one attribute of Softmax, Concat, Gather, Split, Flatten, ... (`axis`).
 struct AxisAttributes {
   int32_t axis = 0;

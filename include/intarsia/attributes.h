@@ -52,6 +52,12 @@ inline constexpr bool is_plan_struct =
     sizeof(A) % 4 == 0;
 static_assert(std::endian::native == std::endian::little, "plans are little endian");
 
+/// Attributes of operators that have none.
+struct NoAttributes {
+  template <class V>
+  void fields(V&) {}
+};
+
 /// A list of up to N values inside an attributes struct, for lists that are known to be short.
 template <class T, int N = kMaxRank>
 struct FixedList {

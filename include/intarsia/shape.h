@@ -156,6 +156,9 @@ class ShapeContext {
     return context_.fail(code, what, text);
   }
 
+ protected:
+  const KernelContext& context() const { return context_; }
+
  private:
   const KernelContext& context_;
 };

@@ -19,7 +19,8 @@ namespace intarsia::test {
 class SmallPlan {
  public:
   explicit SmallPlan(const converter::OnnxBuilder& model,
-                     const converter::ConvertOptions& options = {}) {
+                     const converter::ConvertOptions& options = {})
+      : library_(options.library) {
     const std::string bytes = model.bytes();
     const auto result = converter::convert_bytes(std::as_bytes(std::span(bytes)), options);
     if (const auto* failure = std::get_if<converter::ConversionFailure>(&result)) {
@@ -35,8 +36,12 @@ class SmallPlan {
   std::span<std::byte> plan() { return plan_->span(); }
   std::span<std::byte> arena() { return arena_->span(); }
 
-  Result<Session> open(const SessionOptions& options = {}) {
-    return Session::open(plan(), arena(), tool::all_kernels(), options, &diagnostic);
+  Result<Session> open(SessionOptions options = {}) { return open_in(arena(), options); }
+  /// A second session over the same plan needs an arena of its own.
+  Result<Session> open_in(std::span<std::byte> arena, SessionOptions options = {}) {
+    const KernelSet kernels = library_ != nullptr ? library_->kernels() : tool::all_kernels();
+    if (library_ != nullptr && options.services.empty()) options.services = library_->services();
+    return Session::open(plan(), arena, kernels, options, &diagnostic);
   }
   std::string text(const Diagnostic& found) { return tool::describe_text(found, plan()); }
 
@@ -44,6 +49,7 @@ class SmallPlan {
   Diagnostic diagnostic;
 
  private:
+  std::shared_ptr<const converter::OperatorLibrary> library_;
   std::unique_ptr<tool::AlignedBytes> plan_, arena_;
 };
 

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operators of one's own: an operator is a type, and the signature of its `run` function says what
+// it takes and gives.
+//
+//     template <class T>
+//     struct Scale {
+//       static constexpr OperatorInfo info{
+//           .domain = "mydomain", .name = "Scale", .inputs = {"x", "bias"}, .outputs = {"y"}};
+//       struct Attributes {
+//         float factor = 1.0f;
+//         template <class V> void fields(V& v) { v("factor", factor); }
+//       };
+//       static Status run(const Attributes& attributes, Input<T> x, Optional<Input<T>> bias,
+//                         Output<T> y);
+//     };
+//     using Operators = OperatorList<Scale<float>, Scale<double>>;
+//
+// The list is what `intarsia_add_operators` (cmake/IntarsiaAddModel.cmake) is given: it builds a
+// plug-in for the converter and a library for the program. docs/custom_operators.md walks through
+// it.
+//
+// Arguments of `run`, in the order of the operator's inputs and outputs, inputs first:
+//
+//     Input<T>, Output<T>          a tensor of element type T; T = Any takes every type
+//     Optional<Input<T>>           may be left out by the model; so may Optional<Output<T>>
+//     Variadic<Input<T>>           the last input, any number of times; so is Variadic<Output<T>>
+//     T (float, int64_t, ...)      an input with one element: rank 0, or extents [1]
+//     const Attributes&            the node's attributes, in place in the plan
+//     Workspace                    scratch memory, as many bytes as `workspace` asked for
+//     const KernelContext&         threads, services, errors with their place
+//
+// The last three may stand anywhere. `run` returns Status, or void if it cannot fail. Anything else
+// does not compile, with a sentence that says why. Binding arguments allocates nothing.
+//
+// What else the type may have:
+//
+//     template <class S> static Status infer(S& s)         the shape function (intarsia/shape.h);
+//                                                          without one, outputs are like input 0
+//     static int64_t workspace(const KernelContext&)       bytes that `run` needs at these extents
+//     static Status check(const KernelContext&)            more that must hold before `run`
+//     static bool supports(const KernelContext&)           whether it serves these extents at all
+//
+// If `run` is not static, the type itself is the node's state: one object per node and session,
+// made in the arena when the session is opened and destroyed when it is closed. It is constructed
+// from the attributes if it has such a constructor, and may have `Status create(const Attributes&)`
+// to refuse. Nothing is static, and two sessions share nothing.
+//
+// What `run` may rely on: types and number of operands; that required ones are present; and that
+// outputs have the extents which the shape function computes. This is checked when a plan is
+// opened, and again before a run where extents vary. Where a shape function reads values, extents
+// that follow from them cannot be checked beforehand: then `run` compares them itself.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <new>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "intarsia/attributes.h"
+#include "intarsia/kernel.h"
+#include "intarsia/shape.h"
+
+namespace intarsia {
+
+/// Name of an input or output, and its type variable: operands of one variable have one type.
+struct OperandName {
+  std::string_view name;
+  std::string_view type = "T";
+  /// Operands that a Variadic one takes at least.
+  int minimum = 1;
+
+  constexpr OperandName() = default;
+  constexpr OperandName(const char* operand, const char* variable = "T", int least = 1)  // NOLINT
+      : name(operand), type(variable), minimum(least) {}
+};
+
+/// A short list that may be a constant.
+template <class T, int N>
+struct ConstantList {
+  T items[N] = {};
+  int count = 0;
+
+  constexpr ConstantList() = default;
+  constexpr ConstantList(std::initializer_list<T> list) {  // NOLINT: written as braces
+    for (const T& item : list) items[count++] = item;
+  }
+  constexpr const T& operator[](int index) const { return items[index]; }
+};
+
+/// What the converter knows of an operator besides its signature.
+struct OperatorInfo {
+  /// As the model's nodes name it; "" is ONNX's own domain.
+  std::string_view domain = {};
+  std::string_view name = {};
+  /// Versions of the domain that this form is valid for. A later form is another type.
+  int since_version = 1;
+  int until_version = 0x7fffffff;
+  ConstantList<OperandName, 16> inputs = {};
+  ConstantList<OperandName, 16> outputs = {};
+  /// Inputs whose memory output 0 may take over, if sizes agree: `run` then reads each element
+  /// before it writes the one at that position.
+  ConstantList<int, 4> in_place = {};
+  /// Two equal nodes may give different results, as with random numbers: the converter neither
+  /// executes nor merges them. Always so for operators with state.
+  bool impure = false;
+  /// `run` alone can tell the extents of outputs, and sets them with `Output::resize`.
+  bool extents_vary = false;
+};
+
+/// Stands for every element type: Input<Any>, Output<Any>.
+struct Any {};
+
+/// A tensor to read.
+template <class T>
+class Input {
+ public:
+  using Element = T;
+  static constexpr bool is_input = true;
+  Input(const KernelContext& context, int index) : tensor_(context.input(index)) {}
+
+  const T* data() const { return tensor_.template as<const T>(); }
+  int64_t size() const { return tensor_.count(); }
+  const T& operator[](int64_t index) const { return data()[index]; }
+  std::span<const T> span() const { return {data(), static_cast<size_t>(size())}; }
+  int rank() const { return tensor_.rank; }
+  /// REQUIRES: 0 <= axis < rank().
+  int32_t dim(int axis) const { return tensor_.extents[axis]; }
+  std::span<const int32_t> extents() const { return tensor_.dims(); }
+  const TensorView& view() const { return tensor_; }
+  bool present() const { return tensor_.present(); }
+
+ private:
+  const TensorView& tensor_;
+};
+
+template <>
+class Input<Any> {
+ public:
+  using Element = Any;
+  static constexpr bool is_input = true;
+  Input(const KernelContext& context, int index) : tensor_(context.input(index)) {}
+  const TensorView& view() const { return tensor_; }
+  DataType type() const { return tensor_.type; }
+  bool present() const { return tensor_.present(); }
+
+ private:
+  const TensorView& tensor_;
+};
+
+/// A tensor to write.
+template <class T>
+class Output {
+ public:
+  using Element = T;
+  static constexpr bool is_input = false;
+  Output(const KernelContext& context, int index) : context_(context), index_(index) {}
+
+  T* data() const { return view().template as<T>(); }
+  int64_t size() const { return view().count(); }
+  T& operator[](int64_t index) const { return data()[index]; }
+  std::span<T> span() const { return {data(), static_cast<size_t>(size())}; }
+  int rank() const { return view().rank; }
+  int32_t dim(int axis) const { return view().extents[axis]; }
+  std::span<const int32_t> extents() const { return view().dims(); }
+  const TensorView& view() const { return context_.output(index_); }
+  bool present() const { return view().present(); }
+  /// Sets the actual extents, before writing; for operators whose info says `extents_vary`. Fails
+  /// beyond what was planned.
+  Status resize(std::span<const int32_t> extents) const {
+    return context_.resize_output(index_, extents);
+  }
+
+ private:
+  const KernelContext& context_;
+  int index_;
+};
+
+template <>
+class Output<Any> {
+ public:
+  using Element = Any;
+  static constexpr bool is_input = false;
+  Output(const KernelContext& context, int index) : context_(context), index_(index) {}
+  const TensorView& view() const { return context_.output(index_); }
+  DataType type() const { return view().type; }
+  bool present() const { return view().present(); }
+  Status resize(std::span<const int32_t> extents) const {
+    return context_.resize_output(index_, extents);
+  }
+
+ private:
+  const KernelContext& context_;
+  int index_;
+};
+
+/// An operand that the model may leave out. REQUIRES for `*` and `->`: it is there.
+template <class Operand>
+class Optional {
+ public:
+  Optional(const KernelContext& context, int index) : operand_(context, index) {}
+  explicit operator bool() const { return operand_.present(); }
+  const Operand& operator*() const { return operand_; }
+  const Operand* operator->() const { return &operand_; }
+
+ private:
+  Operand operand_;
+};
+
+/// All further inputs, or all further outputs.
+template <class Operand>
+class Variadic {
+ public:
+  Variadic(const KernelContext& context, int first) : context_(context), first_(first) {}
+  int size() const {
+    const int count = Operand::is_input ? context_.input_count() : context_.output_count();
+    return count > first_ ? count - first_ : 0;
+  }
+  Operand operator[](int index) const { return Operand(context_, first_ + index); }
+
+ private:
+  const KernelContext& context_;
+  int first_;
+};
+
+/// Scratch memory of one run, 64-byte aligned.
+class Workspace {
+ public:
+  Workspace(const KernelContext& context, int) : bytes_(context.workspace()) {}
+  std::span<std::byte> bytes() const { return bytes_; }
+  /// The first elements as T.
+  template <class T>
+  T* as() const {
+    return reinterpret_cast<T*>(bytes_.data());
+  }
+
+ private:
+  std::span<std::byte> bytes_;
+};
+
+/// The operators of a library, one entry per element type: `OperatorList<Scale<float>, Sum>`.
+template <class... Ks>
+struct OperatorList {};
+
+}  // namespace intarsia
+
+#include "intarsia/operator_binding.h"

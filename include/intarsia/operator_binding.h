@@ -1,0 +1,540 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How an operator type (intarsia/operator.h) becomes a kernel and a shape function. Not for direct
+// inclusion; programs that the converter generates name `OperatorKernel` and `OperatorShape`.
+//
+// All decisions fall at compile time, from the signature of `run`: which argument is which operand,
+// which element types select the kernel, what `check` has to prove. What is left for run time is
+// one call with views on the stack.
+#pragma once
+
+#include <array>
+
+#include "intarsia/operator.h"
+
+namespace intarsia {
+namespace internal {
+
+/// What an argument of `run` stands for.
+enum class ArgumentKind : uint8_t {
+  kUnknown,
+  kInput,
+  kOptionalInput,
+  kVariadicInput,
+  kScalar,
+  kOutput,
+  kOptionalOutput,
+  kVariadicOutput,
+  kAttributes,
+  kWorkspace,
+  kContext,
+};
+constexpr bool is_input(ArgumentKind kind) {
+  return kind >= ArgumentKind::kInput && kind <= ArgumentKind::kScalar;
+}
+constexpr bool is_output(ArgumentKind kind) {
+  return kind >= ArgumentKind::kOutput && kind <= ArgumentKind::kVariadicOutput;
+}
+constexpr bool is_variadic(ArgumentKind kind) {
+  return kind == ArgumentKind::kVariadicInput || kind == ArgumentKind::kVariadicOutput;
+}
+constexpr bool is_optional(ArgumentKind kind) {
+  return kind == ArgumentKind::kOptionalInput || kind == ArgumentKind::kOptionalOutput;
+}
+
+template <class T>
+struct OperandTraits {
+  static constexpr ArgumentKind kind =
+      data_type_of<T> != DataType::kUndefined ? ArgumentKind::kScalar : ArgumentKind::kUnknown;
+  using Element = T;
+};
+template <class T>
+struct OperandTraits<Input<T>> {
+  static constexpr ArgumentKind kind = ArgumentKind::kInput;
+  using Element = T;
+};
+template <class T>
+struct OperandTraits<Output<T>> {
+  static constexpr ArgumentKind kind = ArgumentKind::kOutput;
+  using Element = T;
+};
+template <class Operand>
+struct OperandTraits<Optional<Operand>> {
+  static constexpr ArgumentKind kind =
+      Operand::is_input ? ArgumentKind::kOptionalInput : ArgumentKind::kOptionalOutput;
+  using Element = typename Operand::Element;
+};
+template <class Operand>
+struct OperandTraits<Variadic<Operand>> {
+  static constexpr ArgumentKind kind =
+      Operand::is_input ? ArgumentKind::kVariadicInput : ArgumentKind::kVariadicOutput;
+  using Element = typename Operand::Element;
+};
+template <>
+struct OperandTraits<Workspace> {
+  static constexpr ArgumentKind kind = ArgumentKind::kWorkspace;
+  using Element = Any;
+};
+template <>
+struct OperandTraits<KernelContext> {
+  static constexpr ArgumentKind kind = ArgumentKind::kContext;
+  using Element = Any;
+};
+
+/// The attributes struct of an operator type; one without attributes has none.
+template <class K>
+struct AttributesOf {
+  using type = NoAttributes;
+};
+template <class K>
+requires requires {
+  typename K::Attributes;
+}
+struct AttributesOf<K> {
+  using type = typename K::Attributes;
+};
+
+template <class K, class Argument>
+constexpr ArgumentKind kind_of() {
+  using Plain = std::remove_cvref_t<Argument>;
+  // Tensors and scalars come by value or as constants: a reference to write through is none.
+  if (std::is_lvalue_reference_v<Argument> && !std::is_const_v<std::remove_reference_t<Argument>>) {
+    return ArgumentKind::kUnknown;
+  }
+  if (std::is_same_v<Plain, typename AttributesOf<K>::type>) return ArgumentKind::kAttributes;
+  return OperandTraits<Plain>::kind;
+}
+
+/// Takes a function type apart.
+template <class F>
+struct Signature;
+template <class R, class... As>
+struct Signature<R (*)(As...)> {
+  using Result = R;
+  using Arguments = std::tuple<As...>;
+  static constexpr bool has_object = false;
+};
+template <class R, class C, class... As>
+struct Signature<R (C::*)(As...)> {
+  using Result = R;
+  using Arguments = std::tuple<As...>;
+  static constexpr bool has_object = true;
+};
+template <class R, class C, class... As>
+struct Signature<R (C::*)(As...) const> : Signature<R (C::*)(As...)> {};
+template <class R, class... As>
+struct Signature<R (*)(As...) noexcept> : Signature<R (*)(As...)> {};
+template <class R, class C, class... As>
+struct Signature<R (C::*)(As...) noexcept> : Signature<R (C::*)(As...)> {};
+template <class R, class C, class... As>
+struct Signature<R (C::*)(As...) const noexcept> : Signature<R (C::*)(As...)> {};
+/// `static constexpr auto run = &function;`
+template <class F>
+struct Signature<F* const*> : Signature<F*> {};
+
+struct Operand {
+  std::string_view name;
+  std::string_view variable;
+  ArgumentKind kind = ArgumentKind::kUnknown;
+  /// kUndefined for Any.
+  DataType type = DataType::kUndefined;
+  int minimum = 1;
+};
+
+/// The constants that follow from one operator type, and the sentences for one that is wrong.
+template <class K>
+struct Binding {
+  static_assert(
+      requires { K::info.name; }, "an operator needs `static constexpr OperatorInfo info{...}`");
+  static_assert(
+      requires { &K::run; },
+      "an operator needs one function `run`; it is missing, overloaded or a template");
+  using Run = Signature<decltype(&K::run)>;
+  using Arguments = typename Run::Arguments;
+  using Attributes = typename AttributesOf<K>::type;
+  static constexpr bool has_state = Run::has_object;
+  static constexpr size_t kArguments = std::tuple_size_v<Arguments>;
+
+  template <size_t I>
+  using Argument = std::tuple_element_t<I, Arguments>;
+
+  static constexpr auto kinds = []<size_t... I>(std::index_sequence<I...>) {
+    return std::array<ArgumentKind, kArguments + 1>{kind_of<K, Argument<I>>()...,
+                                                    ArgumentKind::kUnknown};
+  }
+  (std::make_index_sequence<kArguments>());
+  static constexpr auto types = []<size_t... I>(std::index_sequence<I...>) {
+    return std::array<DataType, kArguments + 1>{
+        data_type_of<typename OperandTraits<std::remove_cvref_t<Argument<I>>>::Element>...};
+  }
+  (std::make_index_sequence<kArguments>());
+
+  static constexpr int count(bool (*matches)(ArgumentKind)) {
+    int result = 0;
+    for (size_t i = 0; i < kArguments; ++i) result += matches(kinds[i]) ? 1 : 0;
+    return result;
+  }
+  static constexpr int kInputs = count(is_input);
+  static constexpr int kOutputs = count(is_output);
+
+  static constexpr bool all_known() {
+    for (size_t i = 0; i < kArguments; ++i) {
+      if (kinds[i] == ArgumentKind::kUnknown) return false;
+    }
+    return true;
+  }
+  /// True if nothing of the same direction follows a variadic argument.
+  static constexpr bool variadic_is_last() {
+    for (size_t i = 0; i < kArguments; ++i) {
+      for (size_t j = i + 1; j < kArguments && is_variadic(kinds[i]); ++j) {
+        if (is_input(kinds[i]) ? is_input(kinds[j]) : is_output(kinds[j])) return false;
+      }
+    }
+    return true;
+  }
+  static constexpr bool inputs_are_first() {
+    bool output = false;
+    for (size_t i = 0; i < kArguments; ++i) {
+      if (is_input(kinds[i]) && output) return false;
+      output = output || is_output(kinds[i]);
+    }
+    return true;
+  }
+  static_assert(all_known(),
+                "run: an argument is none of Input<T>, Output<T>, Optional<...>, Variadic<...>, a "
+                "scalar by value, const Attributes&, Workspace, const KernelContext&; T has to be "
+                "an element type of ONNX such as float, int64_t or Float16");
+  static_assert(variadic_is_last(), "run: only the last input and the last output may be Variadic");
+  static_assert(inputs_are_first(), "run: inputs come before outputs");
+  static_assert(std::is_same_v<typename Run::Result, Status> ||
+                    std::is_same_v<typename Run::Result, void>,
+                "run: returns intarsia::Status, or void");
+  static_assert(kOutputs > 0, "run: an operator has at least one output");
+  static_assert(K::info.inputs.count == kInputs,
+                "info.inputs has to name every input that run takes, in their order");
+  static_assert(K::info.outputs.count == kOutputs,
+                "info.outputs has to name every output that run takes, in their order");
+  static_assert(std::is_empty_v<Attributes> || is_plan_struct<Attributes>,
+                "Attributes: members have fixed widths (StringAttribute and ListAttribute for what "
+                "has not), and the size is a multiple of 4 bytes");
+  static_assert(K::info.since_version >= 1 && K::info.since_version <= 255 &&
+                    K::info.since_version <= K::info.until_version,
+                "info: since_version lies between 1 and 255 and is not above until_version");
+
+  /// Operand `number` in the order of inputs, then outputs.
+  static constexpr std::array<Operand, kInputs + kOutputs> operands = [] {
+    std::array<Operand, kInputs + kOutputs> result{};
+    int input = 0, output = 0;
+    for (size_t i = 0; i < kArguments; ++i) {
+      if (!is_input(kinds[i]) && !is_output(kinds[i])) continue;
+      const bool in = is_input(kinds[i]);
+      const OperandName& name = in ? K::info.inputs[input] : K::info.outputs[output];
+      result[static_cast<size_t>(in ? input++ : kInputs + output++)] =
+          Operand{name.name, name.type, kinds[i], types[i], name.minimum};
+    }
+    return result;
+  }();
+
+  static constexpr bool variables_agree() {
+    for (const Operand& a : operands) {
+      for (const Operand& b : operands) {
+        if (a.variable == b.variable && a.type != b.type) return false;
+      }
+    }
+    return true;
+  }
+  static_assert(variables_agree(),
+                "info: operands of different element types share a type variable; give one of them "
+                "another, as in .inputs = {\"x\", {\"groups\", \"G\"}}");
+
+  /// The type variables that select a kernel: the first three that stand for one type.
+  struct Variables {
+    std::string_view names[3];
+    DataType types[3] = {};
+    int count = 0;
+  };
+  static constexpr Variables variables = [] {
+    Variables result;
+    for (const Operand& operand : operands) {
+      bool known = operand.type == DataType::kUndefined;
+      for (int i = 0; i < result.count; ++i) known |= result.names[i] == operand.variable;
+      if (known || result.count == 3) continue;
+      result.names[result.count] = operand.variable;
+      result.types[result.count++] = operand.type;
+    }
+    return result;
+  }();
+
+  /// "mydomain:Scale".
+  static constexpr size_t kDomain = K::info.domain.size();
+  static constexpr size_t kName = kDomain + (kDomain != 0 ? 1 : 0) + K::info.name.size();
+  static constexpr std::array<char, kName + 1> name_text = [] {
+    std::array<char, kName + 1> text{};
+    size_t at = 0;
+    for (char c : K::info.domain) text[at++] = c;
+    if (at != 0) text[at++] = ':';
+    for (char c : K::info.name) text[at++] = c;
+    return text;
+  }();
+  static constexpr std::string_view name{name_text.data(), kName};
+
+  static constexpr KernelTypes kernel_types = [] {
+    KernelTypes result;
+    for (int i = 0; i < variables.count; ++i) {
+      result[static_cast<size_t>(i)] = variables.types[i];
+    }
+    return result;
+  }();
+
+  /// Which operand of its direction argument I is.
+  template <size_t I>
+  static constexpr int place() {
+    int result = 0;
+    for (size_t i = 0; i < I; ++i) {
+      result += (is_input(kinds[I]) ? is_input(kinds[i]) : is_output(kinds[i])) ? 1 : 0;
+    }
+    return result;
+  }
+
+  template <size_t I>
+  static decltype(auto) bind(const KernelContext& context) {
+    using Plain = std::remove_cvref_t<Argument<I>>;
+    if constexpr (kinds[I] == ArgumentKind::kAttributes) {
+      return attributes_of(context);
+    } else if constexpr (kinds[I] == ArgumentKind::kContext) {
+      return (context);
+    } else if constexpr (kinds[I] == ArgumentKind::kScalar) {
+      return Plain(*context.input(place<I>()).template as<const Plain>());
+    } else {
+      return Plain(context, place<I>());
+    }
+  }
+
+  static const Attributes& attributes_of(const KernelContext& context) {
+    if constexpr (std::is_empty_v<Attributes>) {
+      static constexpr Attributes kNone{};
+      return kNone;
+    } else {
+      return context.attributes<Attributes>();
+    }
+  }
+
+  static Status call(const KernelContext& context) {
+    return [&context]<size_t... I>(std::index_sequence<I...>)->Status {
+      const auto invoke = [&context]() -> decltype(auto) {
+        if constexpr (has_state) {
+          return (static_cast<K*>(context.state())->*(&K::run))(bind<I>(context)...);
+        } else {
+          return K::run(bind<I>(context)...);
+        }
+      };
+      if constexpr (std::is_void_v<typename Run::Result>) {
+        invoke();
+        return {};
+      } else {
+        return invoke();
+      }
+    }
+    (std::make_index_sequence<kArguments>());
+  }
+};
+
+/// Compares what a shape function computes with the extents that outputs have. It never counts what
+/// follows from values: they are not there when a plan is opened.
+class ExtentCheck : public ShapeContext {
+ public:
+  using ShapeContext::ShapeContext;
+  bool has_values(int) const {
+    reads_values_ = true;
+    return false;
+  }
+  Dim value(int, int64_t) const {
+    reads_values_ = true;
+    return 0;
+  }
+  double real_value(int, int64_t) const {
+    reads_values_ = true;
+    return 0;
+  }
+  Status set_output(int output, DataType, const Shape<Dim>& shape) const {
+    const TensorView& view = context().output(output);
+    if (reads_values_ || !view.present()) return {};
+    const int operand = input_count() + output;
+    if (shape.rank != view.rank) {
+      return fail(Code::kWrongRank, "output rank", shape.rank, view.rank, operand);
+    }
+    for (int axis = 0; axis < shape.rank; ++axis) {
+      if (Status status =
+              require_equal(shape[axis], view.extents[axis], "output extent", operand, axis);
+          !status) {
+        return status;
+      }
+    }
+    return {};
+  }
+
+ private:
+  mutable bool reads_values_ = false;
+};
+
+}  // namespace internal
+
+/// The shape function of operator type K: what the signature says, then K's own `infer`.
+template <class K>
+struct OperatorShape {
+  using Attributes = typename internal::AttributesOf<K>::type;
+  static constexpr std::string_view name = internal::Binding<K>::name;
+
+  template <class S>
+  static Status infer(S& s) {
+    using Binding = internal::Binding<K>;
+    for (int i = 0; i < Binding::kInputs; ++i) {
+      if (Binding::operands[static_cast<size_t>(i)].kind != internal::ArgumentKind::kScalar) {
+        continue;
+      }
+      if (s.rank(i) > 1) return s.fail(Code::kWrongRank, "rank of a scalar", 0, s.rank(i), i);
+      if (s.rank(i) == 0) continue;
+      if (Status status = s.require_equal(1, s.dim(i, 0), "elements of a scalar", i, 0); !status) {
+        return status;
+      }
+    }
+    if constexpr (requires { K::infer(s); }) {
+      return K::infer(s);
+    } else {
+      static_assert(Binding::kInputs > 0, "an operator without inputs needs a shape function");
+      for (int i = 0; i < s.output_count(); ++i) {
+        const auto index = i < Binding::kOutputs ? i : Binding::kOutputs - 1;
+        const DataType type = Binding::operands[static_cast<size_t>(Binding::kInputs + index)].type;
+        const DataType chosen = type != DataType::kUndefined ? type : s.type(0);
+        if (Status status = s.set_output(i, chosen, s.shape(0)); !status) return status;
+      }
+      return {};
+    }
+  }
+};
+
+namespace internal {
+
+/// Members that a kernel has only if its operator type asks for them.
+template <class K, bool Has>
+struct WithWorkspace {};
+template <class K>
+struct WithWorkspace<K, true> {
+  static int64_t workspace(const KernelContext& context) { return K::workspace(context); }
+};
+template <class K, bool Has>
+struct WithSupports {};
+template <class K>
+struct WithSupports<K, true> {
+  static bool supports(const KernelContext& context) { return K::supports(context); }
+};
+template <class K, bool Has>
+struct WithState {};
+template <class K>
+struct WithState<K, true> {
+  static constexpr int64_t state_bytes = sizeof(K);
+
+  static Status create(const KernelContext& context) {
+    static_assert(alignof(K) <= 64, "a state is aligned to 64 bytes at most");
+    if (context.state() == nullptr) return context.fail(Code::kCorruptPlan, "state bytes");
+    const auto& attributes = Binding<K>::attributes_of(context);
+    K* object = nullptr;
+    if constexpr (requires { K(attributes); }) {
+      object = new (context.state()) K(attributes);
+    } else {
+      object = new (context.state()) K();
+    }
+    if constexpr (requires { object->create(attributes); }) {
+      if (Status status = object->create(attributes); !status) {
+        object->~K();
+        return context.fail(status.code(), "the operator refuses its attributes");
+      }
+    }
+    return {};
+  }
+  static void destroy(const KernelContext& context) { static_cast<K*>(context.state())->~K(); }
+};
+
+template <class K>
+inline constexpr bool has_workspace = requires(const KernelContext& context) {
+  K::workspace(context);
+};
+template <class K>
+inline constexpr bool has_supports = requires(const KernelContext& context) {
+  K::supports(context);
+};
+
+}  // namespace internal
+
+/// The kernel of operator type K.
+template <class K>
+struct OperatorKernel : internal::WithWorkspace<K, internal::has_workspace<K>>,
+                        internal::WithSupports<K, internal::has_supports<K>>,
+                        internal::WithState<K, internal::Binding<K>::has_state> {
+  using Binding = internal::Binding<K>;
+  static constexpr KernelId id{Binding::name, "", Binding::kernel_types,
+                               static_cast<uint8_t>(K::info.since_version)};
+
+  static Status check(const KernelContext& context) {
+    using Attributes = typename Binding::Attributes;
+    if constexpr (!std::is_empty_v<Attributes>) {
+      if (!context.has_attributes<Attributes>()) {
+        return context.fail(Code::kCorruptPlan, "attribute bytes", sizeof(Attributes),
+                            context.attribute_bytes());
+      }
+    }
+    if (Status status = check_operands(context); !status) return status;
+    if constexpr (!K::info.extents_vary) {
+      internal::ExtentCheck extents(context);
+      if (Status status = OperatorShape<K>::infer(extents); !status) return status;
+    }
+    if constexpr (internal::has_workspace<K>) {
+      if (K::workspace(context) > context.workspace_bytes()) {
+        return context.fail(Code::kCorruptPlan, "workspace bytes", K::workspace(context),
+                            context.workspace_bytes());
+      }
+    }
+    if constexpr (requires { K::check(context); }) return K::check(context);
+    return {};
+  }
+
+  static Status run(const KernelContext& context) { return Binding::call(context); }
+
+ private:
+  /// Counts, presence and types, as the signature says.
+  static Status check_operands(const KernelContext& context) {
+    for (int side = 0; side < 2; ++side) {
+      const bool in = side == 0;
+      const int formal = in ? Binding::kInputs : Binding::kOutputs;
+      const int first = in ? 0 : Binding::kInputs;
+      const int given = in ? context.input_count() : context.output_count();
+      for (int i = 0; i < (given > formal ? given : formal); ++i) {
+        const internal::Operand* operand = formal_operand(first, formal, i);
+        const int index = in ? i : context.input_count() + i;
+        if (operand == nullptr) {
+          return context.fail(Code::kCorruptPlan, "operands", formal, given, index);
+        }
+        const TensorView& view = in ? context.input(i) : context.output(i);
+        const bool may_lack =
+            is_optional(operand->kind) || (is_variadic(operand->kind) && i >= given);
+        if (!view.present()) {
+          if (may_lack) continue;
+          return context.fail(Code::kCorruptPlan, "required operand is absent", 1, 0, index);
+        }
+        if (operand->type != DataType::kUndefined && view.type != operand->type) {
+          return context.fail(Code::kWrongType, "element type", static_cast<int64_t>(operand->type),
+                              static_cast<int64_t>(view.type), index);
+        }
+      }
+    }
+    return {};
+  }
+  static const internal::Operand* formal_operand(int first, int formal, int index) {
+    if (index < formal) return &Binding::operands[static_cast<size_t>(first + index)];
+    if (formal == 0) return nullptr;
+    const internal::Operand& last = Binding::operands[static_cast<size_t>(first + formal - 1)];
+    return is_variadic(last.kind) ? &last : nullptr;
+  }
+};
+
+}  // namespace intarsia

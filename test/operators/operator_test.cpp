@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operators of one's own, from the ONNX node to the result: signatures, attributes, versions,
+// state.
+#include <gtest/gtest.h>
+
+#include "converter/operator_extension.h"
+#include "converter/tool/heap_counter.h"
+#include "test/operators/sample_operators.h"
+#include "test/runtime/small_plan.h"
+
+namespace intarsia::test {
+namespace {
+
+using converter::OnnxBuilder;
+using Floats = std::vector<float>;
+
+std::shared_ptr<const converter::OperatorLibrary> sample_library() {
+  auto extension = std::make_shared<converter::Extension>();
+  extension->name = "sample";
+  EXPECT_EQ(converter::extension_of<sample::Operators>(*extension, "sample_operators.h"), "");
+  return std::make_shared<const converter::OperatorLibrary>(converter::Extensions{extension});
+}
+
+converter::ConvertOptions options() {
+  converter::ConvertOptions result;
+  result.library = sample_library();
+  return result;
+}
+
+/// A node of domain "sample", which the model imports in `version`; 0: not at all.
+onnx::NodeProto& sample_node(OnnxBuilder& model, const std::string& type,
+                             std::initializer_list<const char*> inputs,
+                             std::initializer_list<const char*> outputs, int version = 0) {
+  if (version != 0) model.import_opset("sample", version);
+  auto& node = model.node(type, inputs, outputs);
+  node.set_domain("sample");
+  return node;
+}
+
+/// The outputs of a model with one float input "x" of the given values.
+Floats run_once(const OnnxBuilder& model, const Floats& x) {
+  SmallPlan plan(model, options());
+  auto session = plan.open();
+  if (!session.ok()) {
+    ADD_FAILURE() << plan.text(plan.diagnostic);
+    return {};
+  }
+  write(*session, 0, x);
+  if (Status status = session->run(); !status) {
+    ADD_FAILURE() << plan.text(session->diagnostic());
+    return {};
+  }
+  return read(*session, 0);
+}
+
+TEST(CustomOperators, CUS_02_AMissingRequiredAttributeIsNamed) {
+  OnnxBuilder model;
+  model.input("x", {8});
+  model.output("y");
+  sample_node(model, "ReadsAttributes", {"x"}, {"y"});
+  EXPECT_EQ(conversion_error(model, options()),
+            "node 'ReadsAttributes1' (sample:ReadsAttributes): attribute \"integer\" is required, "
+            "but the node has none");
+}
+
+TEST(CustomOperators, CUS_02_AnUnknownAttributeIsNamed) {
+  OnnxBuilder model;
+  model.input("x", {8});
+  model.output("y");
+  OnnxBuilder::set(sample_node(model, "Affine", {"x"}, {"y"}), "epsilon", 1.0F);
+  EXPECT_EQ(conversion_error(model, options()),
+            "node 'Affine1' (sample:Affine): attribute \"epsilon\" is unknown; the operator has "
+            "\"factor\"");
+}
+
+TEST(CustomOperators, CUS_03_AttributesOfEveryKindReachTheState) {
+  OnnxBuilder model;
+  model.input("x", {14});
+  model.output("y");
+  auto& node = sample_node(model, "ReadsAttributes", {"x"}, {"y"});
+  OnnxBuilder::set(node, "integer", int64_t{3});
+  OnnxBuilder::set(node, "real", 1.5F);
+  OnnxBuilder::set(node, "text", "linear");
+  OnnxBuilder::set(node, "integers", std::vector<int64_t>{1, -2});
+  OnnxBuilder::set(node, "reals", Floats{0.25F});
+  auto& texts = OnnxBuilder::attribute(node, "texts", onnx::AttributeProto::STRINGS);
+  texts.add_strings("a");
+  texts.add_strings("");
+  auto& tensor = OnnxBuilder::attribute(node, "tensor", onnx::AttributeProto::TENSOR);
+  const int32_t elements[] = {5, 6, 7, 8};
+  OnnxBuilder::fill(*tensor.mutable_t(), "", DataType::kInt32, {2, 2}, elements, sizeof(elements));
+  EXPECT_EQ(run_once(model, Floats(14)),
+            (Floats{3, 1.5F, 6, 1, -2, 0.25F, 1, 0, 5, 6, 7, 8, -1, -1}));
+}
+
+TEST(CustomOperators, CUS_03_DefaultsOfEveryKind) {
+  OnnxBuilder model;
+  model.input("x", {8});
+  model.output("y");
+  OnnxBuilder::set(sample_node(model, "ReadsAttributes", {"x"}, {"y"}), "integer", int64_t{9});
+  EXPECT_EQ(run_once(model, Floats(8)), (Floats{9, 0.5F, 4, 7, 8, 3, -1, -1}));
+}
+
+TEST(CustomOperators, CUS_04_OptionalOperandsInTheMiddleAndAtTheEnd) {
+  const auto result = [](std::initializer_list<const char*> inputs,
+                         std::initializer_list<const char*> outputs, const char* wanted) {
+    OnnxBuilder model;
+    model.input("x", {2});
+    model.output(wanted);
+    model.floats("b", {1}, {10});
+    model.floats("s", {1}, {3});
+    sample_node(model, "Affine", inputs, outputs);
+    return run_once(model, {1, 2});
+  };
+  EXPECT_EQ(result({"x"}, {"y"}, "y"), (Floats{2, 4}));
+  EXPECT_EQ(result({"x", "b"}, {"y"}, "y"), (Floats{12, 14}));
+  EXPECT_EQ(result({"x", "", "s"}, {"y"}, "y"), (Floats{6, 12}));
+  EXPECT_EQ(result({"x", "b", "s"}, {"y", "n"}, "n"), (Floats{-16, -22}));
+}
+
+TEST(CustomOperators, CUS_04_AMissingRequiredInputIsNamed) {
+  OnnxBuilder model;
+  model.input("x", {2});
+  model.output("y");
+  sample_node(model, "Affine", {"", "x"}, {"y"});
+  EXPECT_EQ(conversion_error(model, options()),
+            "node 'Affine1' (sample:Affine): lacks input 0 ('x')");
+}
+
+TEST(CustomOperators, CUS_05_VariadicInputsHaveALeastNumber) {
+  OnnxBuilder model;
+  model.input("x", {2});
+  model.output("y");
+  const int64_t offset = 1;
+  model.initializer("o", DataType::kInt64, {}, &offset, sizeof(offset));
+  sample_node(model, "Join", {"o", "x"}, {"y"});
+  EXPECT_EQ(conversion_error(model, options()),
+            "node 'Join1' (sample:Join): has 2 inputs, but 'parts' takes at least 2: at least 3 in "
+            "all");
+  model.graph().mutable_node(0)->add_input("x");
+  EXPECT_EQ(run_once(model, {1, 2}), (Floats{2, 3, 2, 3}));
+}
+
+TEST(CustomOperators, CUS_06_TheTypesChooseTheKernel) {
+  for (DataType type :
+       {DataType::kFloat, DataType::kDouble, DataType::kFloat16, DataType::kInt32}) {
+    OnnxBuilder model;
+    model.input("x", {1}, type);
+    model.output("y");
+    sample_node(model, "Affine", {"x"}, {"y"});
+    SmallPlan plan(model, options());
+    auto session = plan.open();
+    ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+    EXPECT_EQ(session->output_port(0)->tensor.type, type);
+    EXPECT_TRUE(session->run().ok());
+  }
+  OnnxBuilder model;
+  model.input("x", {1}, DataType::kInt64);
+  model.output("y");
+  sample_node(model, "Affine", {"x"}, {"y"});
+  EXPECT_CONTAINS(conversion_error(model, options()),
+                  "node 'Affine1' (sample:Affine): 'x' (x) has type int64");
+}
+
+TEST(CustomOperators, CUS_07_TheShapeFunctionRunsAtConversionAndAtRunTime) {
+  OnnxBuilder model;
+  symbol(model.input("x", {0}), 0, "n");
+  model.output("y");
+  const int64_t offset = 0;
+  model.initializer("o", DataType::kInt64, {1}, &offset, sizeof(offset));
+  sample_node(model, "Join", {"o", "x", "x"}, {"y"});
+  converter::ConvertOptions ranged = options();
+  ranged.dims["n"] = converter::DimRange{1, 4};
+  SmallPlan plan(model, ranged);
+  auto session = plan.open();
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  EXPECT_EQ(session->output_port(0)->tensor.extents[0], 8);
+  for (int32_t n : {3, 1, 4}) {
+    ASSERT_TRUE(session->resize_input(0, std::array{n}).ok());
+    write(*session, 0, Floats(static_cast<size_t>(n), 2.0F));
+    ASSERT_TRUE(session->run().ok()) << plan.text(session->diagnostic());
+    EXPECT_EQ(read(*session, 0), Floats(static_cast<size_t>(2 * n), 2.0F));
+  }
+}
+
+TEST(CustomOperators, CUS_07_WhatTheShapeFunctionRefusesIsReported) {
+  OnnxBuilder model;
+  model.input("x", {2, 2});
+  model.output("y");
+  const int64_t offset = 0;
+  model.initializer("o", DataType::kInt64, {}, &offset, sizeof(offset));
+  sample_node(model, "Join", {"o", "x", "x"}, {"y"});
+  EXPECT_EQ(conversion_error(model, options()),
+            "node 'Join1' (sample:Join): part is no vector of input 1: expected 1, found 2");
+}
+
+TEST(CustomOperators, CUS_08_AnOutputThatOnlyTheRunCanTell) {
+  OnnxBuilder model;
+  model.input("x", {4});
+  model.output("z");
+  model.floats("limit", {}, {1});
+  sample_node(model, "Above", {"x", "limit"}, {"y"});
+  model.node("Neg", {"y"}, {"z"});
+  EXPECT_EQ(conversion_error(model, options()),
+            "node 'Above1' (sample:Above): the extents of output 0 ('y') are not known: the model "
+            "does not declare them and the operator's shape function cannot tell; declare them "
+            "with --bound y=EXTENTS");
+  converter::ConvertOptions bounded = options();
+  bounded.bounds["y"] = {3};
+  SmallPlan plan(model, bounded);
+  auto session = plan.open();
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  write(*session, 0, {5, 0, 7, 1});
+  ASSERT_TRUE(session->run().ok()) << plan.text(session->diagnostic());
+  EXPECT_EQ(read(*session, 0), (Floats{-5, -7}));
+  write(*session, 0, {5, 6, 7, 8});
+  EXPECT_EQ(session->run().code(), Code::kWrongExtent);
+  EXPECT_CONTAINS(plan.text(session->diagnostic()), "node 0 'Above1' (sample:Above): ");
+}
+
+OnnxBuilder counter(int64_t start) {
+  OnnxBuilder model;
+  model.input("x", {1});
+  model.output("count");
+  model.output("other");
+  OnnxBuilder::set(sample_node(model, "Counter", {"x"}, {"count"}), "start", start);
+  OnnxBuilder::set(sample_node(model, "Counter", {"x"}, {"other"}), "start", start);
+  return model;
+}
+
+TEST(CustomOperators, CUS_10_EveryNodeOfEverySessionHasItsOwnState) {
+  SmallPlan plan(counter(10), options());
+  tool::AlignedBytes second_arena(plan.arena().size());
+  sample::Counter::made = 0;
+  {
+    auto first = plan.open();
+    auto second = plan.open_in(second_arena.span());
+    ASSERT_TRUE(first.ok() && second.ok()) << plan.text(plan.diagnostic);
+    EXPECT_EQ(sample::Counter::alive, 4);
+    for (int64_t i = 1; i <= 3; ++i) {
+      ASSERT_TRUE(first->run().ok());
+      EXPECT_EQ(first->output<int64_t>(0).value()[0], 10 + i);
+      EXPECT_EQ(first->output<int64_t>(1).value()[0], 10 + i);
+    }
+    ASSERT_TRUE(second->run().ok());
+    EXPECT_EQ(second->output<int64_t>(0).value()[0], 11);
+    EXPECT_EQ(sample::Counter::made, 4) << "constructed once per node and session";
+  }
+  EXPECT_EQ(sample::Counter::alive, 0) << "destroyed with the session";
+}
+
+TEST(CustomOperators, CUS_10_AStateThatRefusesStopsTheOpening) {
+  SmallPlan plan(counter(-1), options());
+  const auto session = plan.open();
+  EXPECT_EQ(session.status().code(), Code::kInvalidValue);
+  EXPECT_EQ(plan.text(plan.diagnostic).rfind("node 0 'Counter1' (sample:Counter): ", 0), 0U)
+      << plan.text(plan.diagnostic);
+  EXPECT_EQ(sample::Counter::alive, 0);
+}
+
+TEST(CustomOperators, CUS_11_InPlaceGivesTheSameValues) {
+  OnnxBuilder model;
+  model.input("x", {64});
+  model.output("y");
+  model.node("Neg", {"x"}, {"a"});
+  sample_node(model, "Affine", {"a"}, {"b"});
+  model.node("Neg", {"b"}, {"y"});
+  SmallPlan plan(model, options());
+  auto session = plan.open();
+  ASSERT_TRUE(session.ok());
+  write(*session, 0, Floats(64, 3));
+  ASSERT_TRUE(session->run().ok());
+  EXPECT_EQ(read(*session, 0), Floats(64, 6));
+}
+
+TEST(CustomOperators, CUS_12_TheVersionPicksTheKernel) {
+  const auto result = [](int version) {
+    OnnxBuilder model;
+    model.input("x", {1});
+    model.output("y");
+    sample_node(model, "Versioned", {"x"}, {"y"}, version);
+    return run_once(model, {0});
+  };
+  EXPECT_EQ(result(2), Floats{2});
+  EXPECT_EQ(result(3), Floats{2});
+  EXPECT_EQ(result(5), Floats{5});
+  EXPECT_EQ(result(77), Floats{5});
+  EXPECT_EQ(result(0), Floats{5}) << "a domain that is not imported means the newest";
+}
+
+TEST(CustomOperators, CUS_12_AVersionOutOfRangeAndUnknownNamesAreErrors) {
+  const auto error = [](const char* type, const char* domain, int version) {
+    OnnxBuilder model;
+    model.input("x", {1});
+    model.output("y");
+    if (version != 0) model.import_opset(domain, version);
+    model.node(type, {"x"}, {"y"}).set_domain(domain);
+    return conversion_error(model, options());
+  };
+  EXPECT_EQ(error("Versioned", "sample", 4),
+            "node 'Versioned1' (sample:Versioned): the operator sample:Versioned(4) is not "
+            "supported; it is registered for versions 2 to 3, 5 and later; operators of one's own "
+            "come with --operators LIB.so");
+  EXPECT_CONTAINS(error("Afine", "sample", 1),
+                  "the operator sample:Afine(1) is not supported; names like it: sample:Affine");
+  EXPECT_CONTAINS(error("Affine", "other", 1), "names like it: sample:Affine");
+  const std::string nothing = error("Frobnicate", "sample", 1);
+  EXPECT_EQ(nothing.find("names like it"), std::string::npos) << nothing;
+}
+
+TEST(CustomOperators, CUS_13_ARunAllocatesNothing) {
+  OnnxBuilder model;
+  model.input("x", {8});
+  model.output("y");
+  model.output("n");
+  model.output("count");
+  model.floats("b", {1}, {10});
+  const int64_t offset = 1;
+  model.initializer("o", DataType::kInt64, {}, &offset, sizeof(offset));
+  sample_node(model, "Affine", {"x", "", "b"}, {"a", "n"});
+  sample_node(model, "Join", {"o", "a", "x"}, {"j"});
+  sample_node(model, "Reverse", {"j"}, {"y"});
+  sample_node(model, "Counter", {"x"}, {"count"});
+  SmallPlan plan(model, options());
+  const int64_t before_open = tool::heap_calls();
+  if (before_open < 0) GTEST_SKIP() << "this build does not count heap calls";
+  const KernelSet kernels = sample_library()->kernels();
+  (void)kernels;
+  auto session = plan.open();
+  ASSERT_TRUE(session.ok());
+  write(*session, 0, Floats(8, 1));
+  const int64_t before = tool::heap_calls();
+  const bool ok = session->run().ok() && session->run().ok();
+  EXPECT_EQ(tool::heap_calls(), before);
+  EXPECT_TRUE(ok);
+}
+
+TEST(CustomOperators, CUS_13_AFailureNamesNodeCodeAndMessage) {
+  OnnxBuilder model;
+  model.input("x", {1});
+  model.output("y");
+  sample_node(model, "Refuse", {"x"}, {"y"});
+  SmallPlan plan(model, options());
+  auto session = plan.open();
+  ASSERT_TRUE(session.ok());
+  EXPECT_EQ(session->run().code(), Code::kOperatorFailed);
+  EXPECT_EQ(plan.text(session->diagnostic()),
+            "node 0 'Refuse1' (sample:Refuse): refused: line 1\nline 2 of a message that the "
+            "operator has made");
+}
+
+TEST(CustomOperators, CUS_13_AMessageCarriesItsNumber) {
+  OnnxBuilder model;
+  model.input("x", {1});
+  model.output("y");
+  model.input("o", {}, DataType::kInt64);
+  sample_node(model, "Join", {"o", "x", "x"}, {"y"});
+  SmallPlan plan(model, options());
+  auto session = plan.open();
+  ASSERT_TRUE(session.ok());
+  session->input<int64_t>(1).value()[0] = -5;
+  EXPECT_EQ(session->run().code(), Code::kInvalidValue);
+  EXPECT_EQ(plan.text(session->diagnostic()),
+            "node 0 'Join1' (sample:Join): offset -5 is negative, operand 0");
+}
+
+TEST(CustomOperators, CUS_14_AFreeFunctionAndATypeWithWorkspaceServe) {
+  OnnxBuilder model;
+  model.input("x", {3});
+  model.output("y");
+  sample_node(model, "Reverse", {"x"}, {"y"});
+  EXPECT_EQ(run_once(model, {1, 2, 3}), (Floats{3, 2, 1}));
+  OnnxBuilder empty;
+  empty.input("x", {2});
+  empty.output("y");
+  empty.node("Identity", {"x"}, {"a"});
+  sample_node(empty, "Affine", {"a"}, {"y"});
+  EXPECT_EQ(run_once(empty, {1, 2}), (Floats{2, 4}));
+}
+
+TEST(CustomOperators, CUS_15_RankZeroAndOneElementBindToAScalar) {
+  for (const std::vector<int64_t>& extents : {std::vector<int64_t>{}, std::vector<int64_t>{1}}) {
+    OnnxBuilder model;
+    model.input("x", {1});
+    model.output("y");
+    const int64_t offset = 2;
+    model.initializer("o", DataType::kInt64, extents, &offset, sizeof(offset));
+    sample_node(model, "Join", {"o", "x", "x"}, {"y"});
+    EXPECT_EQ(run_once(model, {1}), (Floats{3, 3}));
+  }
+  OnnxBuilder model;
+  model.input("x", {1});
+  model.output("y");
+  const int64_t offsets[] = {2, 3};
+  model.initializer("o", DataType::kInt64, {2}, offsets, sizeof(offsets));
+  sample_node(model, "Join", {"o", "x", "x"}, {"y"});
+  EXPECT_EQ(
+      conversion_error(model, options()),
+      "node 'Join1' (sample:Join): elements of a scalar of input 0, axis 0: expected 1, found "
+      "2");
+}
+
+TEST(CustomOperators, APlanWithWrongOutputExtentsIsRefused) {
+  OnnxBuilder model;
+  model.input("x", {4});
+  model.output("y");
+  sample_node(model, "Affine", {"x"}, {"y"});
+  SmallPlan plan(model, options());
+  // The kernel's own check has to notice operands that its shape function contradicts.
+  const int32_t three = 3, four = 4;
+  const TensorView views[] = {{nullptr, &four, DataType::kFloat, 1},
+                              {nullptr, &three, DataType::kFloat, 1}};
+  const float factor = 2;
+  KernelHost host;
+  KernelContext context;
+  context.operands_ = views;
+  context.input_count_ = 1;
+  context.output_count_ = 1;
+  context.attributes_ = &factor;
+  context.attribute_bytes_ = sizeof(factor);
+  context.host_ = &host;
+  using Kernel = OperatorKernel<sample::Affine<float>>;
+  EXPECT_EQ(Kernel::check(context).code(), Code::kWrongExtent);
+  context.attribute_bytes_ = 2;
+  EXPECT_EQ(Kernel::check(context).code(), Code::kCorruptPlan);
+  EXPECT_EQ(OperatorKernel<sample::Affine<double>>::check(context).code(), Code::kCorruptPlan);
+}
+
+TEST(OperatorLibrary, TwoExtensionsThatDefineTheSameAreRefused) {
+  const auto extension = [] {
+    auto result = std::make_shared<converter::Extension>();
+    result->name = "sample";
+    EXPECT_EQ(converter::extension_of<sample::Operators>(*result, "sample_operators.h"), "");
+    return result;
+  };
+  EXPECT_THROW(converter::OperatorLibrary({extension(), extension()}), converter::Error);
+}
+
+}  // namespace
+}  // namespace intarsia::test

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operators for tests, one for each thing that an operator type may have.
+#pragma once
+
+#include <cstring>
+
+#include "intarsia/operator.h"
+
+namespace sample {
+
+using namespace intarsia;  // NOLINT: a user's file would do the same
+
+/// A function that serves as an operator; any number of types, default shape (that of input 0).
+template <class T>
+struct Affine {
+  static constexpr OperatorInfo info{.domain = "sample",
+                                     .name = "Affine",
+                                     .inputs = {"x", "bias", "scale"},
+                                     .outputs = {"y", "negated"},
+                                     .in_place = {0}};
+  struct Attributes {
+    float factor = 2.0f;
+    template <class V>
+    void fields(V& v) {
+      v("factor", factor);
+    }
+  };
+  /// x * factor * scale + bias; an absent bias is 0, an absent scale 1.
+  static void run(const Attributes& attributes, Input<T> x, Optional<Input<T>> bias,
+                  Optional<Input<T>> scale, Output<T> y, Optional<Output<T>> negated) {
+    for (int64_t i = 0; i < x.size(); ++i) {
+      float value = static_cast<float>(x[i]) * attributes.factor;
+      if (scale) value *= static_cast<float>((*scale)[0]);
+      if (bias) value += static_cast<float>((*bias)[0]);
+      y[i] = static_cast<T>(value);
+      if (negated) (*negated)[i] = static_cast<T>(-value);
+    }
+  }
+};
+
+/// Every kind of attribute, given back as numbers: y = [int, float, |string|, ints..., floats...,
+/// |strings[0]|, tensor...]. Read when the state is constructed.
+struct ReadsAttributes {
+  static constexpr OperatorInfo info{
+      .domain = "sample", .name = "ReadsAttributes", .inputs = {"x"}, .outputs = {"y"}};
+  struct Attributes {
+    int64_t integer = 0;
+    float real = 0.5f;
+    StringAttribute text;
+    ListAttribute<int64_t> integers;
+    ListAttribute<float> reals;
+    ListAttribute<StringAttribute> texts;
+    TensorAttribute tensor;
+    uint32_t reserved = 0;
+    template <class V>
+    void fields(V& v) {
+      v.required("integer", integer);
+      v("real", real);
+      v("text", text, "four");
+      v("integers", integers, {7, 8});
+      v("reals", reals);
+      v("texts", texts, {"abc"});
+      v("tensor", tensor);
+    }
+  };
+  explicit ReadsAttributes(const Attributes& a) {
+    put(static_cast<float>(a.integer));
+    put(a.real);
+    put(static_cast<float>(a.text.view().size()));
+    for (int64_t value : a.integers.view()) put(static_cast<float>(value));
+    for (float value : a.reals.view()) put(value);
+    for (const StringAttribute& text : a.texts.view()) put(static_cast<float>(text.view().size()));
+    const TensorView tensor = a.tensor.view();
+    for (int64_t i = 0; a.tensor.present() && i < tensor.count(); ++i) {
+      put(static_cast<float>(tensor.as<const int32_t>()[i]));
+    }
+  }
+  void run(Input<float> /*x*/, Output<float> y) {
+    for (int64_t i = 0; i < y.size(); ++i) y[i] = i < count_ ? values_[i] : -1.0f;
+  }
+
+ private:
+  void put(float value) { values_[count_++] = value; }
+  float values_[32] = {};
+  int count_ = 0;
+};
+
+/// State: counts its runs. `alive` tells how many objects there are.
+struct Counter {
+  static constexpr OperatorInfo info{
+      .domain = "sample", .name = "Counter", .inputs = {{"x", "T"}}, .outputs = {{"count", "I"}}};
+  struct Attributes {
+    int64_t start = 0;
+    template <class V>
+    void fields(V& v) {
+      v("start", start);
+    }
+  };
+  static inline int alive = 0;
+  static inline int made = 0;
+
+  Counter() { ++alive, ++made; }
+  ~Counter() { --alive; }
+  Status create(const Attributes& attributes) {
+    if (attributes.start < 0) return Code::kInvalidValue;
+    count_ = attributes.start;
+    return {};
+  }
+  template <class S>
+  static Status infer(S& s) {
+    return s.set_output(0, DataType::kInt64, {});
+  }
+  void run(Input<float> /*x*/, Output<int64_t> count) { count[0] = ++count_; }
+
+ private:
+  int64_t count_ = 0;
+};
+
+/// Concatenates any number of vectors; `offset` binds to rank 0 and to [1].
+struct Join {
+  static constexpr OperatorInfo info{.domain = "sample",
+                                     .name = "Join",
+                                     .inputs = {{"offset", "I"}, {"parts", "T", 2}},
+                                     .outputs = {"joined"}};
+  template <class S>
+  static Status infer(S& s) {
+    typename S::Dim total = 0;
+    for (int i = 1; i < s.input_count(); ++i) {
+      if (s.rank(i) != 1) return s.fail(Code::kWrongRank, "part is no vector", 1, s.rank(i), i);
+      total = total + s.dim(i, 0);
+    }
+    Shape<typename S::Dim> shape;
+    shape.push(total);
+    return s.set_output(0, s.type(1), shape);
+  }
+  static Status run(const KernelContext& context, int64_t offset, Variadic<Input<float>> parts,
+                    Output<float> joined) {
+    if (offset < 0) return context.fail(Code::kInvalidValue, "offset {} is negative", 0, offset, 0);
+    int64_t at = 0;
+    for (int part = 0; part < parts.size(); ++part) {
+      for (float value : parts[part].span()) joined[at++] = value + static_cast<float>(offset);
+    }
+    return {};
+  }
+};
+
+/// Two versions of one name.
+struct Versioned2 {
+  static constexpr OperatorInfo info{.domain = "sample",
+                                     .name = "Versioned",
+                                     .since_version = 2,
+                                     .until_version = 3,
+                                     .inputs = {"x"},
+                                     .outputs = {"y"}};
+  static void run(Input<float> x, Output<float> y) {
+    for (int64_t i = 0; i < x.size(); ++i) y[i] = x[i] + 2;
+  }
+};
+struct Versioned5 {
+  static constexpr OperatorInfo info{.domain = "sample",
+                                     .name = "Versioned",
+                                     .since_version = 5,
+                                     .inputs = {"x"},
+                                     .outputs = {"y"}};
+  static void run(Input<float> x, Output<float> y) {
+    for (int64_t i = 0; i < x.size(); ++i) y[i] = x[i] + 5;
+  }
+};
+
+/// Reverses a vector through scratch memory; any element type.
+struct Reverse {
+  static constexpr OperatorInfo info{
+      .domain = "sample", .name = "Reverse", .inputs = {"x"}, .outputs = {"y"}};
+  static int64_t workspace(const KernelContext& context) { return context.input(0).bytes(); }
+  static Status run(const KernelContext& context, Workspace scratch, Input<Any> x, Output<Any> y) {
+    const int64_t count = x.view().count();
+    if (element_bits(x.type()) < 8) return context.fail(Code::kUnsupported, "packed elements");
+    const auto width = static_cast<size_t>(element_bits(x.type()) / 8);
+    auto* to = scratch.as<std::byte>();
+    const auto* from = x.view().as<const std::byte>();
+    for (int64_t i = 0; i < count; ++i) {
+      std::memcpy(to + static_cast<size_t>(i) * width,
+                  from + static_cast<size_t>(count - 1 - i) * width, width);
+    }
+    std::memcpy(y.view().data, to, static_cast<size_t>(x.view().bytes()));
+    return {};
+  }
+};
+
+/// Keeps the elements above a limit: only the run knows how many.
+struct Above {
+  static constexpr OperatorInfo info{.domain = "sample",
+                                     .name = "Above",
+                                     .inputs = {"x", "limit"},
+                                     .outputs = {"y"},
+                                     .extents_vary = true};
+  template <class S>
+  static Status infer(S& s) {
+    return s.set_output_type(0, s.type(0));
+  }
+  static Status run(Input<float> x, float limit, Output<float> y) {
+    int32_t count = 0;
+    for (float value : x.span()) count += value > limit ? 1 : 0;
+    if (Status status = y.resize({&count, 1}); !status) return status;
+    int64_t at = 0;
+    for (float value : x.span()) {
+      if (value > limit) y[at++] = value;
+    }
+    return {};
+  }
+};
+
+/// A free function as an operator; and one that fails with a message of its own.
+inline Status refuse(const KernelContext& context, Input<float> x, Output<float> /*y*/) {
+  static constexpr char kText[] = "line 1\nline 2 of a message that the operator has made";
+  return x.size() > 0 ? context.fail(Code::kOperatorFailed, "refused", kText) : Status();
+}
+struct Refuse {
+  static constexpr OperatorInfo info{
+      .domain = "sample", .name = "Refuse", .inputs = {"x"}, .outputs = {"y"}};
+  static constexpr auto run = &refuse;
+};
+
+using Operators =
+    OperatorList<Affine<float>, Affine<double>, Affine<Float16>, Affine<int32_t>, ReadsAttributes,
+                 Counter, Join, Versioned2, Versioned5, Reverse, Above, Refuse>;
+
+}  // namespace sample

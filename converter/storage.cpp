@@ -273,7 +273,7 @@ class Assigner {
       }
       if (lowered.kernel->state_bytes > 0) {
         extras.push_back({placed.node, planned.size(), true});
-        planned.push_back({lowered.kernel->state_bytes, 0, next_step_, 16, -1, {}});
+        planned.push_back({lowered.kernel->state_bytes, 0, next_step_, 64, -1, {}});
       }
     }
     PlannerOptions planner;

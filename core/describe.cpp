@@ -51,6 +51,12 @@ class Text {
   size_t length_ = 0;
 };
 
+/// A number that a message may have inside.
+struct Place {
+  std::string_view name;
+  int64_t number;
+};
+
 /// What to do about a failure, one sentence per code.
 const char* advice(Code code) {
   switch (code) {
@@ -115,16 +121,27 @@ void write_node(Text& text, const Diagnostic& diagnostic, const PlanView* plan) 
   text << ": ";
 }
 
-/// Writes what is wrong, with `found` in place of "{}"; true if there was one.
+/// Writes what is wrong, with the numbers in their places; true if there was a place.
 bool write_what(Text& text, const Diagnostic& diagnostic) {
-  const std::string_view what = diagnostic.what;
-  const size_t place = what.find("{}");
-  if (place == std::string_view::npos) {
-    text << what;
-    return false;
+  bool numbered = false;
+  std::string_view what = diagnostic.what;
+  while (!what.empty()) {
+    const size_t place = what.find('{');
+    text << what.substr(0, place);
+    what.remove_prefix(place < what.size() ? place : what.size());
+    for (const auto& [name, number] :
+         {Place{"{}", diagnostic.found}, Place{"{expected}", diagnostic.expected}}) {
+      if (!what.starts_with(name)) continue;
+      text << number;
+      what.remove_prefix(name.size());
+      numbered = true;
+    }
+    if (what.starts_with('{')) {
+      text << what.substr(0, 1);
+      what.remove_prefix(1);
+    }
   }
-  text << what.substr(0, place) << diagnostic.found << what.substr(place + 2);
-  return true;
+  return numbered;
 }
 
 /// The sentence that a Contradiction node carries in its attributes.

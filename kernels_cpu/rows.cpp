@@ -10,6 +10,7 @@ void add_reduction_rows(KernelRows& rows);
 void add_movement_rows(KernelRows& rows);
 void add_nn_rows(KernelRows& rows);
 void add_shape_ops_rows(KernelRows& rows);
+void add_contrib_rows(KernelRows& rows);
 
 const KernelRows& kernel_rows() {
   static const KernelRows kRows = [] {
@@ -22,6 +23,7 @@ const KernelRows& kernel_rows() {
     add_movement_rows(rows);
     add_nn_rows(rows);
     add_shape_ops_rows(rows);
+    add_contrib_rows(rows);
     return rows;
   }();
   return kRows;

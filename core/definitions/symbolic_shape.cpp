@@ -119,10 +119,14 @@ Status SymbolicShapeContext::fail_dims(Code code, const char* what, const Dim& e
   diagnostic_.found = found.upper();
   text_ = what;
   bool numbered = false;
-  if (const size_t place = text_.find("{}"); place != std::string::npos) {
-    text_.replace(place, 2, found.to_string());
+  const auto fill = [&](std::string_view name, const Dim& number) {
+    const size_t place = text_.find(name);
+    if (place == std::string::npos) return;
+    text_.replace(place, name.size(), number.to_string());
     numbered = true;
-  }
+  };
+  fill("{}", found);
+  fill("{expected}", expected);
   if (operand >= input_count()) {
     text_ += " of output " + std::to_string(operand - input_count());
   } else if (operand >= 0) {

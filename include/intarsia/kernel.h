@@ -175,7 +175,8 @@ class KernelContext {
   /// and tensors refer to.
   template <class A>
   bool has_attributes() const {
-    return attribute_bytes_ >= sizeof(A) && AttributeBounds(attribute_blob()).hold<A>();
+    return std::is_empty_v<A> ||
+           (attribute_bytes_ >= sizeof(A) && AttributeBounds(attribute_blob()).hold<A>());
   }
   uint32_t attribute_bytes() const { return attribute_bytes_; }
   /// The attributes as bytes, for operators whose layout no struct describes.

@@ -379,7 +379,8 @@ class ExtentCheck : public ShapeContext {
 
 }  // namespace internal
 
-/// The shape function of operator type K: what the signature says, then K's own `infer`.
+/// The shape function of operator type K: what the signature says, then K's own `infer`. One serves
+/// all element types of an operator, so it takes types from the operands, not from K.
 template <class K>
 struct OperatorShape {
   using Attributes = typename internal::AttributesOf<K>::type;
@@ -403,13 +404,26 @@ struct OperatorShape {
     } else {
       static_assert(Binding::kInputs > 0, "an operator without inputs needs a shape function");
       for (int i = 0; i < s.output_count(); ++i) {
-        const auto index = i < Binding::kOutputs ? i : Binding::kOutputs - 1;
-        const DataType type = Binding::operands[static_cast<size_t>(Binding::kInputs + index)].type;
-        const DataType chosen = type != DataType::kUndefined ? type : s.type(0);
-        if (Status status = s.set_output(i, chosen, s.shape(0)); !status) return status;
+        if (Status status = s.set_output(i, result_type(s, i), s.shape(0)); !status) return status;
       }
       return {};
     }
+  }
+
+ private:
+  /// That of the first input with the same type variable; without one, what the signature says.
+  template <class S>
+  static DataType result_type(const S& s, int output) {
+    using Binding = internal::Binding<K>;
+    const int last = Binding::kOutputs - 1;
+    const auto& result =
+        Binding::operands[static_cast<size_t>(Binding::kInputs + (output < last ? output : last))];
+    for (int i = 0; i < Binding::kInputs; ++i) {
+      if (Binding::operands[static_cast<size_t>(i)].variable == result.variable && s.has_input(i)) {
+        return s.type(i);
+      }
+    }
+    return result.type != DataType::kUndefined ? result.type : s.type(0);
   }
 };
 
@@ -477,11 +491,9 @@ struct OperatorKernel : internal::WithWorkspace<K, internal::has_workspace<K>>,
 
   static Status check(const KernelContext& context) {
     using Attributes = typename Binding::Attributes;
-    if constexpr (!std::is_empty_v<Attributes>) {
-      if (!context.has_attributes<Attributes>()) {
-        return context.fail(Code::kCorruptPlan, "attribute bytes", sizeof(Attributes),
-                            context.attribute_bytes());
-      }
+    if (!context.has_attributes<Attributes>()) {
+      return context.fail(Code::kCorruptPlan, "attribute bytes", sizeof(Attributes),
+                          context.attribute_bytes());
     }
     if (Status status = check_operands(context); !status) return status;
     if constexpr (!K::info.extents_vary) {

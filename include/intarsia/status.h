@@ -100,8 +100,8 @@ class [[nodiscard]] Result {
 /// that reaches the operator.
 struct Diagnostic {
   Code code = Code::kOk;
-  /// The thing that is wrong, a string literal such as "input extent"; never null. One "{}" in it
-  /// stands for `found`.
+  /// The thing that is wrong, a string literal such as "input extent"; never null. In it "{}"
+  /// stands for `found`, and "{expected}" for `expected`.
   const char* what = "";
   /// Index of the node in the plan, or -1.
   int32_t node = -1;

@@ -360,7 +360,8 @@ TEST(Resolve, Operands) {
   OneNode missing(21, "Add", {"x", ""});
   missing.graph().mutable_input()->RemoveLast();
   EXPECT_EQ(resolve_error(missing), "node 'Add1' (Add): lacks input 1 ('B')");
-  EXPECT_NE(resolve_error(OneNode(21, "Concat", {}).with("axis", int64_t{0})).find("lacks input 0"),
+  EXPECT_NE(resolve_error(OneNode(21, "Concat", {}).with("axis", int64_t{0}))
+                .find("has 0 inputs, but 'inputs' takes at least 1"),
             std::string::npos);
   EXPECT_NE(resolve_error(OneNode(21, "Relu", {"x"}, {"y", "z"})).find("has 2 outputs"),
             std::string::npos);

@@ -217,11 +217,11 @@ TEST_F(ShapeOps, SqueezeAndUnsqueeze) {
 
 TEST_F(ShapeOps, AxesThatOnlyTheRunTellsGiveBounds) {
   const std::vector<SymbolicInput> inputs = {image({n_, t_, 1}), tensor(DataType::kInt64, {1})};
-  SymbolicShapeContext squeezed(inputs, 1, nullptr);
+  SymbolicShapeContext squeezed(inputs, 1, {});
   ASSERT_TRUE(ops::Squeeze::infer(squeezed).ok()) << squeezed.text();
   EXPECT_EQ(squeezed.outputs()[0].shape.rank, 2);
   EXPECT_EQ(squeezed.outputs()[0].shape[0].upper(), 64);
-  SymbolicShapeContext unsqueezed(inputs, 1, nullptr);
+  SymbolicShapeContext unsqueezed(inputs, 1, {});
   ASSERT_TRUE(ops::Unsqueeze::infer(unsqueezed).ok()) << unsqueezed.text();
   EXPECT_EQ(unsqueezed.outputs()[0].shape.rank, 4);
   EXPECT_EQ(unsqueezed.outputs()[0].shape[3].lower(), 0);

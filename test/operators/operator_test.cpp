@@ -12,6 +12,7 @@
 namespace intarsia::test {
 namespace {
 
+using converter::contains;
 using converter::OnnxBuilder;
 using Floats = std::vector<float>;
 

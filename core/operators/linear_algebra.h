@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shape rules of operators on matrices. Texts are those of ONNX Runtime, whose users search for
+// them.
+#pragma once
+
+#include <string_view>
+
+#include "intarsia/shape.h"
+
+namespace intarsia::ops {
+
+/// [*, M, M] to the same extents.
+struct Inverse {
+  static constexpr std::string_view name = "com.microsoft:Inverse";
+
+  template <class S>
+  static Status infer(S& s) {
+    const int rank = s.rank(0);
+    if (rank < 2) return s.fail(Code::kWrongRank, "Input rank must be >= 2.", 2, rank, 0);
+    if (Status status = s.require_equal(s.dim(0, rank - 2), s.dim(0, rank - 1),
+                                        "The inner-most 2 dimensions must have the same size "
+                                        "(mat_w:{} mat_h:{expected}).",
+                                        0);
+        !status) {
+      return status;
+    }
+    return s.set_output(0, s.type(0), s.shape(0));
+  }
+};
+
+}  // namespace intarsia::ops

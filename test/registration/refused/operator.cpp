@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// CUS-14, CUS-5: operator types that are wrong, and what the compiler says of each.
+// BROKEN=1: only the last input and the last output may be Variadic
+// BROKEN=2: an argument is none of Input<T>
+// BROKEN=3: inputs come before outputs
+// BROKEN=4: returns intarsia::Status, or void
+// BROKEN=5: info.inputs has to name every input
+// BROKEN=6: info.outputs has to name every output
+// BROKEN=7: share a type variable
+// BROKEN=8: members have fixed widths
+// BROKEN=9: it is missing, overloaded or a template
+// BROKEN=10: an argument is none of Input<T>
+// BROKEN=11: at least one output
+// BROKEN=12: only the last input and the last output may be Variadic
+#include <string>
+
+#include "intarsia/operator.h"
+
+using namespace intarsia;  // NOLINT
+
+#ifndef BROKEN
+#define BROKEN 0
+#endif
+
+struct Operator {
+#if BROKEN == 5
+  static constexpr OperatorInfo info{
+      .domain = "d", .name = "Op", .inputs = {"x"}, .outputs = {"y"}};
+#elif BROKEN == 6
+  static constexpr OperatorInfo info{
+      .domain = "d", .name = "Op", .inputs = {"x", "z"}, .outputs = {"y", "w"}};
+#elif BROKEN == 11
+  static constexpr OperatorInfo info{.domain = "d", .name = "Op", .inputs = {"x", "z"}};
+#else
+  static constexpr OperatorInfo info{
+      .domain = "d", .name = "Op", .inputs = {"x", "z"}, .outputs = {"y"}};
+#endif
+  struct Attributes {
+    float factor = 1;
+#if BROKEN == 8
+    std::string text;
+#endif
+    template <class V>
+    void fields(V& v) {
+      v("factor", factor);
+    }
+  };
+
+#if BROKEN == 1
+  static Status run(Variadic<Input<float>>, Input<float>, Output<float>);
+#elif BROKEN == 2
+  static Status run(std::string, Input<float>, Input<float>, Output<float>);
+#elif BROKEN == 3
+  static Status run(Input<float>, Output<float>, Input<float>);
+#elif BROKEN == 4
+  static bool run(Input<float>, Input<float>, Output<float>);
+#elif BROKEN == 7
+  static Status run(Input<float>, Input<double>, Output<float>);
+#elif BROKEN == 9
+  template <class T>
+  static Status run(Input<T>, Input<T>, Output<T>);
+#elif BROKEN == 10
+  static Status run(Input<float>, float&, Output<float>);
+#elif BROKEN == 11
+  static Status run(Input<float>, Input<float>);
+#elif BROKEN == 12
+  static Status run(Input<float>, Input<float>, Variadic<Output<float>>, Output<float>);
+#else
+  static Status run(const Attributes&, Input<float>, Optional<Input<float>>, Output<float>);
+#endif
+};
+
+constexpr KernelId kId = OperatorKernel<Operator>::id;
+constexpr Status (*kCheck)(const KernelContext&) = &OperatorKernel<Operator>::check;
+static_assert(kId.op == "d:Op");

@@ -4,6 +4,7 @@
 //
 //   write_model several FILE    nodes of several operators: packed, fused, pointwise, moving
 //   write_model single FILE     one node, y = -x with one element
+//   write_model custom FILE     two operators of test/operators/sample_operators.h
 #include <cstdio>
 #include <fstream>
 
@@ -37,15 +38,27 @@ OnnxBuilder single() {
   return model;
 }
 
+OnnxBuilder custom() {
+  OnnxBuilder model;
+  model.import_opset("sample", 1);
+  model.input("x", {3});
+  model.output("y");
+  model.node("Affine", {"x"}, {"a"}).set_domain("sample");
+  model.node("Reverse", {"a"}, {"y"}).set_domain("sample");
+  return model;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string name = argc == 3 ? argv[1] : "";
-  if (name != "several" && name != "single") {
-    std::fputs("usage: write_model several|single FILE\n", stderr);
+  if (name != "several" && name != "single" && name != "custom") {
+    std::fputs("usage: write_model several|single|custom FILE\n", stderr);
     return 2;
   }
-  const std::string bytes = (name == "several" ? several() : single()).bytes();
+  const std::string bytes = name == "several"  ? several().bytes()
+                            : name == "single" ? single().bytes()
+                                               : custom().bytes();
   std::ofstream file(argv[2], std::ios::binary);
   if (!file.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush()) {
     std::fprintf(stderr, "write_model: cannot write %s\n", argv[2]);

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The operator of examples/group_norm on the data of PyTorch's tutorial, against the numbers that
+// group normalisation gives, not against itself.
+#include <gtest/gtest.h>
+
+#include "converter/operator_extension.h"
+#include "examples/group_norm/group_norm.h"
+#include "test/runtime/small_plan.h"
+
+namespace intarsia::test {
+namespace {
+
+using converter::contains;
+using converter::OnnxBuilder;
+using Floats = std::vector<float>;
+
+converter::ConvertOptions options() {
+  auto extension = std::make_shared<converter::Extension>();
+  extension->name = "group_norm";
+  EXPECT_EQ(converter::extension_of<mydomain::Operators>(*extension, "group_norm.h"), "");
+  converter::ConvertOptions result;
+  result.library =
+      std::make_shared<const converter::OperatorLibrary>(converter::Extensions{extension});
+  return result;
+}
+
+/// The tutorial's model: opset 2 of mydomain, everything an input.
+OnnxBuilder tutorial(float epsilon, int version = 2) {
+  OnnxBuilder model(9);
+  model.import_opset("mydomain", version);
+  model.input("X", {3, 2, 1, 2});
+  model.input("num_groups", {1});
+  model.input("scale", {2});
+  model.input("bias", {2});
+  model.output("Y");
+  auto& node = model.node("testgroupnorm", {"X", "num_groups", "scale", "bias"}, {"Y"});
+  node.set_domain("mydomain");
+  OnnxBuilder::set(node, "epsilon", epsilon);
+  return model;
+}
+
+Status run(SmallPlan& plan, Session& session, float groups, Floats& y) {
+  write(session, 0,
+        {1.5410f, -0.2934f, -2.1788f, 0.5684f, -1.0845f, -1.3986f, 0.4033f, 0.8380f, -0.7193f,
+         -0.4033f, -0.5966f, 0.1820f});
+  write(session, 1, {groups});
+  write(session, 2, {2, 1});
+  write(session, 3, {1, 0});
+  const Status status = session.run();
+  if (status.ok()) y = read(session, 0);
+  EXPECT_TRUE(status.ok() || groups != 2) << plan.text(session.diagnostic());
+  return status;
+}
+
+void expect_tutorial(float epsilon, const Floats& expected) {
+  SmallPlan plan(tutorial(epsilon), options());
+  auto session = plan.open();
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  Floats y;
+  ASSERT_TRUE(run(plan, *session, 2, y).ok());
+  ASSERT_EQ(y.size(), expected.size());
+  for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected[i], 1e-4) << i;
+}
+
+TEST(GroupNorm, CUS_01_TutorialWithEpsilonZero) {
+  expect_tutorial(0, {3, -1, -1, 1, 3, -1, -1, 1, -1, 3, -1, 1});
+}
+
+TEST(GroupNorm, CUS_01_TutorialWithEpsilon1e5) {
+  expect_tutorial(1e-5f, {3.0f, -1.0f, -1.0f, 1.0f, 2.9996f, -0.9996f, -0.9999f, 0.9999f, -0.9996f,
+                          2.9996f, -1.0f, 1.0f});
+}
+
+TEST(GroupNorm, CUS_01_SeveralChannelsPerGroup) {
+  // One group of two channels: scale and bias go by channel, mean and variance by group.
+  SmallPlan plan(tutorial(0), options());
+  auto session = plan.open();
+  ASSERT_TRUE(session.ok());
+  Floats y;
+  ASSERT_TRUE(run(plan, *session, 1, y).ok());
+  const Floats x{1.5410f, -0.2934f, -2.1788f, 0.5684f};
+  double mean = 0, variance = 0;
+  for (float value : x) mean += static_cast<double>(value) / 4;
+  for (float value : x) variance += (value - mean) * (value - mean) / 4;
+  for (size_t i = 0; i < 4; ++i) {
+    const double normal = (x[i] - mean) / std::sqrt(variance);
+    EXPECT_NEAR(y[i], i < 2 ? normal * 2 + 1 : normal, 1e-4) << i;
+  }
+}
+
+TEST(GroupNorm, CUS_02_EpsilonIsRequired) {
+  OnnxBuilder model = tutorial(0);
+  model.graph().mutable_node(0)->clear_attribute();
+  EXPECT_EQ(
+      conversion_error(model, options()),
+      "node 'testgroupnorm1' (mydomain:testgroupnorm): attribute \"epsilon\" is required, but "
+      "the node has none");
+}
+
+TEST(GroupNorm, CUS_07_ChannelsHaveToAgree) {
+  OnnxBuilder model = tutorial(0);
+  model.graph()
+      .mutable_input(2)
+      ->mutable_type()
+      ->mutable_tensor_type()
+      ->mutable_shape()
+      ->mutable_dim(0)
+      ->set_dim_value(3);
+  EXPECT_CONTAINS(conversion_error(model, options()),
+                  "channels of input 2, axis 0: expected 2, found 3");
+}
+
+TEST(GroupNorm, CUS_13_GroupsThatDoNotDivideTheChannelsFail) {
+  SmallPlan plan(tutorial(0), options());
+  auto session = plan.open();
+  ASSERT_TRUE(session.ok());
+  Floats y;
+  for (float groups : {0.0f, 3.0f, 1.5f, -1.0f}) {
+    EXPECT_EQ(run(plan, *session, groups, y).code(), Code::kInvalidValue) << groups;
+  }
+  EXPECT_TRUE(run(plan, *session, 2, y).ok());
+}
+
+TEST(GroupNorm, CUS_16_TheExportersOpsetIsAccepted) {
+  for (int version : {1, 2, 7}) {
+    EXPECT_EQ(conversion_error(tutorial(0, version), options()), "") << version;
+  }
+}
+
+}  // namespace
+}  // namespace intarsia::test

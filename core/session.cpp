@@ -47,6 +47,26 @@ int64_t bind_keys(const flatbuffers::Vector<uint64_t>* keys, std::span<const Row
   return -1;
 }
 
+/// Fails unless the node's operands lie where its kernel reads and writes.
+Status check_spaces(const SessionState& state, const plan::Node& node, const Kernel& kernel,
+                    const KernelContext& context) {
+  const uint32_t formal = uint32_t{node.inputs()} + node.outputs();
+  const uint32_t scratch =
+      ((node.shape() & kHasWorkspace) != 0 ? 1u : 0u) + ((node.shape() & kHasState) != 0 ? 1u : 0u);
+  for (uint32_t i = 0; i < formal + scratch; ++i) {
+    const uint32_t operand = state.plan.operands[node.operands() + i];
+    if (operand == kNone) continue;
+    const auto memory = static_cast<Memory>(state.plan.tensors[operand].memory());
+    const Space found = on_device(memory) ? Space::kDevice : Space::kHost;
+    const Space expected = i < node.inputs() ? kernel.input_space : kernel.output_space;
+    if (found == expected) continue;
+    return context.fail(Code::kCorruptPlan, "memory of the operand (0 host, 1 device)",
+                        static_cast<int64_t>(expected), static_cast<int64_t>(found),
+                        static_cast<int>(i));
+  }
+  return {};
+}
+
 /// Runs every node's `check` at the planned extents. Where extents vary, planned maxima of
 /// different operands need not agree with one another; such a node is checked again before each
 /// run.
@@ -60,6 +80,7 @@ Status check_nodes(SessionState& state) {
                         int64_t{node.inputs()} + node.outputs(), state.view_count);
     }
     const Kernel& kernel = *state.kernels[node.kernel()];
+    if (Status status = check_spaces(state, node, kernel, context); !status) return status;
     if (kernel.check == nullptr) continue;
     const int count = context.input_count() + context.output_count();
     for (int j = 0; j < count; ++j) state.views[j].data = nullptr;
@@ -248,6 +269,12 @@ Result<SessionState*> open_session(const OpenArguments& arguments, Diagnostic& d
                 static_cast<uint64_t>(parallel->threads));
   }
 
+  const Device* device = arguments.options.device;
+  if (device == nullptr && memory.device_arena_bytes() != 0) {
+    return fail(Code::kUnsupported,
+                "the plan is for a CUDA device; open it with intarsia::cuda::Session", 0, 0);
+  }
+
   const MetadataCounts counts = metadata_counts(plan);
   Carver carver(arguments.arena.data() + kStateBytes);
   auto* state = new (arguments.arena.data()) SessionState;
@@ -257,7 +284,10 @@ Result<SessionState*> open_session(const OpenArguments& arguments, Diagnostic& d
   state->shapes = carver.take<const ShapeFunction*>(counts.shapes);
   state->slots = carver.take<void*>(counts.slots);
   state->views = carver.take<TensorView>(counts.views);
+  state->segments = carver.take<Segment>(counts.segments);
+  state->segment_count = static_cast<uint32_t>(counts.segments);
   state->extents = carver.take<int32_t>(counts.dynamic_extents);
+  if (device != nullptr) state->device = *device;
   state->view_count = static_cast<uint32_t>(counts.views);
   state->observer = arguments.options.observer;
   state->services = arguments.options.services;
@@ -301,9 +331,15 @@ Result<PlanInfo> plan_info(std::span<const std::byte> bytes, Diagnostic* diagnos
   Diagnostic ignored;
   Diagnostic& found = diagnostic != nullptr ? *diagnostic : ignored;
   if (Status status = read_untrusted(bytes, true, plan, found); !status) return status;
-  return PlanInfo{kPlanFormatVersion, plan.root->memory()->arena_bytes(),
-                  bytes.size(),       plan.weights_bytes,
-                  plan.node_count,    plan.root->threads()};
+  const plan::Memory& memory = *plan.root->memory();
+  return PlanInfo{kPlanFormatVersion,
+                  memory.arena_bytes(),
+                  bytes.size(),
+                  plan.weights_bytes,
+                  plan.node_count,
+                  plan.root->threads(),
+                  memory.device_arena_bytes(),
+                  memory.device_weights_bytes()};
 }
 
 namespace {
@@ -355,6 +391,20 @@ void Session::close() {
   state_ = nullptr;
 }
 
+Status begin_run(SessionState& state, const plan::Entry& entry) {
+  if (state.busy.exchange(true, std::memory_order_acquire)) return Code::kBusy;
+  state.diagnostic = {};
+  const Status status = check_symbols(state, entry);
+  if (!status) state.busy.store(false, std::memory_order_release);
+  return status;
+}
+
+Status end_run(SessionState& state, Status status) {
+  if (status.ok()) status = update_states(state);
+  state.busy.store(false, std::memory_order_release);
+  return status;
+}
+
 Status Session::run(int index) {
   const plan::Entry* entry = entry_at(state_, index);
   if (entry == nullptr) {
@@ -362,14 +412,8 @@ Status Session::run(int index) {
                              : state_->fail(Code::kInvalidArgument, "entry point (at most)",
                                             entry_count() - 1, index);
   }
-  if (state_->busy.exchange(true, std::memory_order_acquire)) return Code::kBusy;
-  state_->diagnostic = {};
-  Status status = check_symbols(*state_, *entry);
-  if (status.ok())
-    status = run_graph(*state_, entry->graph(), state_->views, state_->view_count, 0);
-  if (status.ok()) status = update_states(*state_);
-  state_->busy.store(false, std::memory_order_release);
-  return status;
+  if (Status status = begin_run(*state_, *entry); !status) return status;
+  return end_run(*state_, run_graph(*state_, entry->graph(), state_->views, state_->view_count, 0));
 }
 
 int Session::entry_count() const {

@@ -132,7 +132,7 @@ Status host_resize_output(const KernelContext& context, int output,
 
 void* host_service(const KernelContext& context, uint64_t key) {
   const Frame& frame = *static_cast<const Frame*>(context.runtime_);
-  if (key == kDeviceService) return &frame.state->device;
+  if (key == kDeviceService && frame.state->device != nullptr) return &frame.state->device->device;
   for (const Service& service : frame.state->services) {
     if (service.key == key) return service.pointer;
   }

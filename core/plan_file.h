@@ -84,11 +84,13 @@ struct MetadataCounts {
 };
 inline constexpr uint64_t kStateBytes = 384;
 inline constexpr uint64_t kSegmentBytes = 16;
+inline constexpr uint64_t kDeviceStateBytes = 64;
 inline constexpr uint64_t kViewBytes = 24;
 constexpr uint64_t metadata_bytes(const MetadataCounts& counts) {
+  const uint64_t device =
+      counts.segments == 0 ? 0 : kDeviceStateBytes + kSegmentBytes * counts.segments;
   const uint64_t bytes = kStateBytes + 8 * (counts.kernels + counts.shapes + counts.slots) +
-                         kViewBytes * counts.views + kSegmentBytes * counts.segments +
-                         4 * counts.dynamic_extents;
+                         kViewBytes * counts.views + device + 4 * counts.dynamic_extents;
   return (bytes + 63) / 64 * 64;
 }
 

@@ -26,43 +26,50 @@ class Carver {
   std::byte* next_;
 };
 
-/// Finds each required key in a table sorted by key. Returns the first missing index, or -1.
+/// The row with this key in a table sorted by key, or null.
+template <class Row>
+const Row* find_key(std::span<const Row> rows, uint64_t key) {
+  size_t low = 0, high = rows.size();
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if (rows[middle].key < key) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < rows.size() && rows[low].key == key ? &rows[low] : nullptr;
+}
+
+/// Finds each required key in one of two tables. Returns the first missing index, or -1.
 template <class Row>
 int64_t bind_keys(const flatbuffers::Vector<uint64_t>* keys, std::span<const Row> rows,
-                  const Row** bound) {
+                  std::span<const Row> more, const Row** bound) {
   for (uint32_t i = 0; keys != nullptr && i < keys->size(); ++i) {
-    const uint64_t key = keys->Get(i);
-    size_t low = 0, high = rows.size();
-    while (low < high) {
-      const size_t middle = (low + high) / 2;
-      if (rows[middle].key < key) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    if (low == rows.size() || rows[low].key != key) return i;
-    bound[i] = &rows[low];
+    bound[i] = find_key(rows, keys->Get(i));
+    if (bound[i] == nullptr) bound[i] = find_key(more, keys->Get(i));
+    if (bound[i] == nullptr) return i;
   }
   return -1;
 }
 
-/// Fails unless the node's operands lie where its kernel reads and writes.
-Status check_spaces(const SessionState& state, const plan::Node& node, const Kernel& kernel,
+/// Fails unless the node's operands lie in the memory that its kernel reads and writes.
+Status check_memory(const SessionState& state, const plan::Node& node, const Kernel& kernel,
                     const KernelContext& context) {
+  const bool device = state.device != nullptr && state.device->device.has(&kernel);
+  const bool reads = device && kernel.key != kernel_key(kToDevice);
+  const bool writes = device && kernel.key != kernel_key(kToHost);
   const uint32_t formal = uint32_t{node.inputs()} + node.outputs();
   const uint32_t scratch =
       ((node.shape() & kHasWorkspace) != 0 ? 1u : 0u) + ((node.shape() & kHasState) != 0 ? 1u : 0u);
   for (uint32_t i = 0; i < formal + scratch; ++i) {
     const uint32_t operand = state.plan.operands[node.operands() + i];
     if (operand == kNone) continue;
-    const auto memory = static_cast<Memory>(state.plan.tensors[operand].memory());
-    const Space found = on_device(memory) ? Space::kDevice : Space::kHost;
-    const Space expected = i < node.inputs() ? kernel.input_space : kernel.output_space;
+    const bool found = on_device(static_cast<Memory>(state.plan.tensors[operand].memory()));
+    const bool expected = i < node.inputs() ? reads : writes;
     if (found == expected) continue;
     return context.fail(Code::kCorruptPlan, "memory of the operand (0 host, 1 device)",
-                        static_cast<int64_t>(expected), static_cast<int64_t>(found),
-                        static_cast<int>(i));
+                        expected ? 1 : 0, found ? 1 : 0, static_cast<int>(i));
   }
   return {};
 }
@@ -80,7 +87,7 @@ Status check_nodes(SessionState& state) {
                         int64_t{node.inputs()} + node.outputs(), state.view_count);
     }
     const Kernel& kernel = *state.kernels[node.kernel()];
-    if (Status status = check_spaces(state, node, kernel, context); !status) return status;
+    if (Status status = check_memory(state, node, kernel, context); !status) return status;
     if (kernel.check == nullptr) continue;
     const int count = context.input_count() + context.output_count();
     for (int j = 0; j < count; ++j) state.views[j].data = nullptr;
@@ -284,10 +291,11 @@ Result<SessionState*> open_session(const OpenArguments& arguments, Diagnostic& d
   state->shapes = carver.take<const ShapeFunction*>(counts.shapes);
   state->slots = carver.take<void*>(counts.slots);
   state->views = carver.take<TensorView>(counts.views);
-  state->segments = carver.take<Segment>(counts.segments);
-  state->segment_count = static_cast<uint32_t>(counts.segments);
+  if (device != nullptr && counts.segments != 0) {
+    std::byte* place = carver.take<std::byte>(kDeviceStateBytes + kSegmentBytes * counts.segments);
+    state->device = new (place) DeviceState{*device, static_cast<uint32_t>(counts.segments)};
+  }
   state->extents = carver.take<int32_t>(counts.dynamic_extents);
-  if (device != nullptr) state->device = *device;
   state->view_count = static_cast<uint32_t>(counts.views);
   state->observer = arguments.options.observer;
   state->services = arguments.options.services;
@@ -300,15 +308,16 @@ Result<SessionState*> open_session(const OpenArguments& arguments, Diagnostic& d
   for (uint32_t i = 0; i < plan.slot_count; ++i) {
     state->slots[i] = state->tensors + plan.slots[i].place() * kArenaUnit;
   }
-  if (const int64_t missing =
-          bind_keys(plan.root->kernels(), arguments.kernels.kernels, state->kernels);
+  if (const int64_t missing = bind_keys(
+          plan.root->kernels(), arguments.kernels.kernels,
+          device != nullptr ? device->kernels : std::span<const Kernel>(), state->kernels);
       missing >= 0) {
     return fail(Code::kMissingKernel, "kernel",
                 plan.root->kernels()->Get(static_cast<uint32_t>(missing)),
                 static_cast<uint64_t>(missing));
   }
   if (const int64_t missing =
-          bind_keys(plan.root->shapes(), arguments.kernels.shapes, state->shapes);
+          bind_keys(plan.root->shapes(), arguments.kernels.shapes, {}, state->shapes);
       missing >= 0) {
     return fail(Code::kMissingKernel, "shape function",
                 plan.root->shapes()->Get(static_cast<uint32_t>(missing)),

@@ -6,6 +6,7 @@
 
 #include <atomic>
 
+#include "core/device.h"
 #include "core/plan_file.h"
 #include "core/plan_structure.h"
 #include "intarsia/session.h"
@@ -29,14 +30,6 @@ struct PlanView {
   uint64_t weights_bytes = 0;
 };
 
-/// The accelerator of a session, as its kernels find it: `context.service(kDeviceService)`.
-struct Device {
-  std::byte* arena = nullptr;    // device memory, PlanInfo::device_arena_bytes
-  std::byte* weights = nullptr;  // device memory, filled by the device's session
-  void* queue = nullptr;         // a stream
-};
-inline constexpr uint64_t kDeviceService = 0x6465766963650001u;
-
 /// A run of nodes on the device, and what the device's session makes of it.
 struct Segment {
   uint32_t first = 0;
@@ -46,7 +39,14 @@ struct Segment {
     uint64_t unused;  // the same size on every target
   };
 };
-static_assert(sizeof(Segment) == kSegmentBytes);
+/// What a session with a device keeps besides; `count` segments follow it in the arena.
+struct DeviceState {
+  Device device;
+  uint32_t count = 0;
+  Segment* segments() { return reinterpret_cast<Segment*>(this + 1); }
+};
+static_assert(sizeof(Segment) == kSegmentBytes && sizeof(DeviceState) <= kDeviceStateBytes &&
+              sizeof(DeviceState) % alignof(Segment) == 0);
 
 struct SessionState {
   PlanView plan;
@@ -57,9 +57,7 @@ struct SessionState {
   int32_t* extents = nullptr;  // actual extents, parallel to the plan's leading maxima
   TensorView* views = nullptr;
   uint32_t view_count = 0;
-  uint32_t segment_count = 0;
-  Segment* segments = nullptr;
-  Device device;
+  DeviceState* device = nullptr;  // null without one
   std::atomic<bool> busy{false};
   const Observer* observer = nullptr;
   std::span<const Service> services;
@@ -87,10 +85,10 @@ struct SessionState {
         data = slots[tensor.place()];
         break;
       case Memory::kDeviceArena:
-        data = device.arena + kDevicePrefix + tensor.place() * kArenaUnit;
+        data = device->device.arena + kDevicePrefix + tensor.place() * kArenaUnit;
         break;
       case Memory::kDeviceWeights:
-        data = device.weights + tensor.place() * kWeightUnit;
+        data = device->device.weights + tensor.place() * kWeightUnit;
         break;
     }
     return {data, extents_of(tensor), static_cast<DataType>(tensor.type()), tensor.rank()};

@@ -58,8 +58,9 @@ class Verifier {
            require(offset <= plan_.weights_bytes && bytes <= plan_.weights_bytes - offset,
                    "device weights", plan_.weights_bytes, offset + bytes) &&
            require(offset % 64 == 0, "alignment of device weights", 64, offset % 64) &&
-           require(memory.segments() <= plan_.node_count, "device segments", plan_.node_count,
-                   memory.segments());
+           require(
+               (memory.segments() != 0) == (arena != 0) && memory.segments() <= plan_.node_count,
+               "device segments", plan_.node_count, memory.segments());
   }
 
   /// Bytes of a tensor at its planned extents, or false if they are impossible.
@@ -100,6 +101,10 @@ class Verifier {
     const uint64_t end = place * kArenaUnit + bytes;
     return require(end <= device_bytes_, "place in the device arena", device_bytes_, end);
   }
+  bool has_device() {
+    const uint64_t bytes = plan_.root->memory()->device_arena_bytes();
+    return require(bytes != 0, "device arena bytes of a plan with tensors there", 1, bytes);
+  }
   bool in_weights(uint64_t place, uint64_t bytes, uint64_t limit) {
     const uint64_t end = place * kWeightUnit + bytes;
     return require(end <= limit, "place in the weights", limit, end);
@@ -131,10 +136,10 @@ class Verifier {
           if (!in_weights(tensor.place(), bytes, plan_.weights_bytes)) return false;
           break;
         case Memory::kDeviceArena:
-          if (!in_device_arena(tensor.place(), bytes)) return false;
+          if (!has_device() || !in_device_arena(tensor.place(), bytes)) return false;
           break;
         case Memory::kDeviceWeights:
-          if (!in_weights(tensor.place(), bytes, device_weights_)) return false;
+          if (!has_device() || !in_weights(tensor.place(), bytes, device_weights_)) return false;
           break;
         case Memory::kSlot:
           if (!in_slot(tensor, bytes)) return false;

@@ -256,11 +256,6 @@ class KernelContext {
 
 inline constexpr TensorView KernelContext::kAbsent{};
 
-/// The memory that operands lie in. A kernel of an accelerator says so with `static constexpr Space
-/// input_space` and `output_space`; every other kernel reads and writes the host's memory. Opening
-/// a plan compares this with where the node's operands are.
-enum class Space : uint8_t { kHost = 0, kDevice = 1 };
-
 /// A kernel as the runtime sees it: a row of constant data. `check`, `create` and `destroy` may be
 /// null. Made by `kernel_set` from a kernel type; programs need not build one by hand.
 struct Kernel {
@@ -269,8 +264,6 @@ struct Kernel {
   Status (*check)(const KernelContext&) = nullptr;
   Status (*create)(const KernelContext&) = nullptr;
   void (*destroy)(const KernelContext&) = nullptr;
-  Space input_space = Space::kHost;
-  Space output_space = Space::kHost;
 };
 
 /// An operator's shape function as the runtime sees it: computes the output extents of one node.
@@ -305,9 +298,7 @@ constexpr Kernel make_kernel(bool checked) {
   static_assert(KernelDefinition<K>,
                 "a kernel needs `static constexpr KernelId id` and "
                 "`static Status run(const KernelContext&)`");
-  Kernel kernel{kernel_key(K::id), &K::run, nullptr, nullptr, nullptr, Space::kHost, Space::kHost};
-  if constexpr (requires { K::input_space; }) kernel.input_space = K::input_space;
-  if constexpr (requires { K::output_space; }) kernel.output_space = K::output_space;
+  Kernel kernel{kernel_key(K::id), &K::run, nullptr, nullptr, nullptr};
   if constexpr (requires { &K::check; }) {
     if (checked) kernel.check = &K::check;
   }

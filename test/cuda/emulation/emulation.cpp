@@ -47,15 +47,18 @@ uint64_t block_epoch = 1;
 
 std::vector<Fiber> fibers;
 Fiber* running = nullptr;
-ucontext_t scheduler;
-void* scheduler_fake_stack = nullptr;
-const void* scheduler_stack = nullptr;
-size_t scheduler_stack_bytes = 0;
+/// The host's own stack; all but the context is for AddressSanitizer.
+struct Scheduler {
+  ucontext_t context;
+  void* fake_stack;
+  const void* stack;
+  size_t stack_bytes;
+} scheduler;
 const Task* task = nullptr;
 
 void enter([[maybe_unused]] void* fake_stack) {
 #ifdef INTARSIA_FIBERS_UNDER_ASAN
-  __sanitizer_finish_switch_fiber(fake_stack, &scheduler_stack, &scheduler_stack_bytes);
+  __sanitizer_finish_switch_fiber(fake_stack, &scheduler.stack, &scheduler.stack_bytes);
 #endif
 }
 
@@ -64,9 +67,9 @@ void yield(Waiting waiting) {
   Fiber& self = *running;
   self.waiting = waiting;
 #ifdef INTARSIA_FIBERS_UNDER_ASAN
-  __sanitizer_start_switch_fiber(&self.fake_stack, scheduler_stack, scheduler_stack_bytes);
+  __sanitizer_start_switch_fiber(&self.fake_stack, scheduler.stack, scheduler.stack_bytes);
 #endif
-  swapcontext(&self.context, &scheduler);
+  swapcontext(&self.context, &scheduler.context);
   enter(self.fake_stack);
 }
 
@@ -81,11 +84,11 @@ void fiber_main() {
 void resume(Fiber& fiber) {
   running = &fiber;
 #ifdef INTARSIA_FIBERS_UNDER_ASAN
-  __sanitizer_start_switch_fiber(&scheduler_fake_stack, fiber.stack.get(), kStackBytes);
+  __sanitizer_start_switch_fiber(&scheduler.fake_stack, fiber.stack.get(), kStackBytes);
 #endif
-  swapcontext(&scheduler, &fiber.context);
+  swapcontext(&scheduler.context, &fiber.context);
 #ifdef INTARSIA_FIBERS_UNDER_ASAN
-  __sanitizer_finish_switch_fiber(scheduler_fake_stack, nullptr, nullptr);
+  __sanitizer_finish_switch_fiber(scheduler.fake_stack, nullptr, nullptr);
 #endif
   running = nullptr;
 }
@@ -179,9 +182,10 @@ Emulator& Emulator::get() {
   return emulator;
 }
 
-void Emulator::reset(const Options& options) {
+void Emulator::reset(Order order, const Mistake& mistake) {
   *this = Emulator();
-  options_ = options;
+  order_ = order;
+  mistake_ = mistake;
 }
 
 void Emulator::violation(const std::string& text) {
@@ -191,7 +195,7 @@ void Emulator::violation(const std::string& text) {
 }
 
 int Emulator::call() {
-  return ++calls_ == options_.failing_call ? options_.error : 0;
+  return ++calls_ == failing_call_ ? failing_error_ : 0;
 }
 
 int Emulator::take_error() {
@@ -224,11 +228,11 @@ void Emulator::execute(const Stream::Work& work) {
   std::vector<unsigned> order(work.threads);
   std::iota(order.begin(), order.end(), 0u);
   std::mt19937 random(12345);
-  if (options_.order == Order::kReverse) std::reverse(order.begin(), order.end());
+  if (order_ == Order::kReverse) std::reverse(order.begin(), order.end());
   task = work.task.get();
   Block block{*this, work.threads};
   for (unsigned b = 0; b < work.blocks; ++b) {
-    if (options_.order == Order::kShuffled) std::shuffle(order.begin(), order.end(), random);
+    if (order_ == Order::kShuffled) std::shuffle(order.begin(), order.end(), random);
     for (unsigned t = 0; t < work.threads; ++t) fibers[t].index = {t, b, work.threads, work.blocks};
     block.run(order);
   }

@@ -2,7 +2,7 @@
 //
 // The emulator's side for tests: what it found wrong, and which mistakes it shall make.
 //
-//     emulation::Emulator::get().reset({.order = Order::kShuffled});
+//     emulation::Emulator::get().reset(Order::kShuffled);
 //     ... run kernels ...
 //     EXPECT_TRUE(emulation::Emulator::get().violations().empty());
 //
@@ -27,14 +27,6 @@ struct Mistake {
   uint64_t site = 0;
 };
 
-struct Options {
-  Order order = Order::kForward;
-  Mistake mistake;
-  /// The call of the runtime that fails, counted from 1; 0: none.
-  int failing_call = 0;
-  int error = 700;  // cudaErrorIllegalAddress
-};
-
 /// A stream of work; `recorded` while it is captured. Its address is what kernels get.
 struct Stream {
   struct Work {
@@ -55,7 +47,13 @@ class Emulator {
  public:
   static Emulator& get();
 
-  void reset(const Options& options = {});
+  void reset(Order order = Order::kForward, const Mistake& mistake = {});
+  /// The `call`-th call of the runtime from now on fails with this error.
+  void fail(int call, int error) {
+    calls_ = 0;
+    failing_call_ = call;
+    failing_error_ = error;
+  }
   /// What was found since `reset`, each kind of finding once per launch.
   const std::vector<std::string>& violations() const { return violations_; }
   /// The most sites of each kind that a thread of any launch came by since `reset`.
@@ -69,16 +67,19 @@ class Emulator {
   int call();  ///< Counts a call of the runtime; the error that it shall return.
   void count_graph_launch() { ++graph_launches_; }
   int take_error();
-  const Mistake& mistake() const { return options_.mistake; }
+  const Mistake& mistake() const { return mistake_; }
 
  private:
   friend struct Block;
-  Options options_;
+  Order order_ = Order::kForward;
+  Mistake mistake_;
   std::vector<std::string> violations_;
   uint64_t most_[4] = {};
   uint64_t launches_ = 0;
   uint64_t graph_launches_ = 0;
   int calls_ = 0;
+  int failing_call_ = 0;  // 0: none
+  int failing_error_ = 0;
   int pending_error_ = 0;
 };
 

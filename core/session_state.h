@@ -129,7 +129,10 @@ Status end_run(SessionState& state, Status status);
 
 /// The state behind a session.
 struct SessionAccess {
-  static SessionState* state(Session& session) { return session.state_; }
+  template <class S>
+  static SessionState* state(const S& session) {
+    return static_cast<const Session&>(session).state_;
+  }
 };
 
 /// Host functions of KernelHost over a session (core/executor.cpp).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A block takes a matrix: it holds [A | I] in shared memory, and for each column swaps the row of
-// the largest element into place, scales it, and subtracts it from every other row.
+// the largest element into place, subtracts it from every other row, and scales it.
 #include "kernels_cuda/inverse.h"
 
 #include <cmath>
@@ -61,28 +61,31 @@ INTARSIA_GLOBAL inverse_kernel(Global<const T> x, Global<T> y, int n,
     // Every thread sees the same pivot, so that all leave together.
     singular = pivot == static_cast<V>(0);
     if (singular) break;
-    sync_threads();
-    for (int column = thread; column < n; column += kBlock) {
-      const V a = left[from * n + column];
-      const V b = right[from * n + column];
-      if (from != k) {
-        left[from * n + column] = static_cast<V>(left[k * n + column]);
-        right[from * n + column] = static_cast<V>(right[k * n + column]);
+    if (from != k) {
+      sync_threads();
+      for (int column = thread; column < n; column += kBlock) {
+        const V a = left[k * n + column];
+        const V b = right[k * n + column];
+        left[k * n + column] = static_cast<V>(left[from * n + column]);
+        right[k * n + column] = static_cast<V>(right[from * n + column]);
+        left[from * n + column] = a;
+        right[from * n + column] = b;
       }
-      left[k * n + column] = a;
-      right[k * n + column] = b;
+      sync_threads();
     }
-    sync_threads();
     for (int row = thread; row < n; row += kBlock) factors[row] = left[row * n + k] / pivot;
     sync_threads();
+    // Columns of A up to this one are done with.
     for (int i = thread; i < n * n; i += kBlock) {
-      if (i / n == k) continue;
-      left[i] = left[i] - factors[i / n] * left[k * n + i % n];
-      right[i] = right[i] - factors[i / n] * right[k * n + i % n];
+      const int row = i / n;
+      const int column = i % n;
+      if (row == k) continue;
+      if (column > k) left[i] = left[i] - factors[row] * left[k * n + column];
+      right[i] = right[i] - factors[row] * right[k * n + column];
     }
     sync_threads();
     for (int column = thread; column < n; column += kBlock) {
-      left[k * n + column] = left[k * n + column] / pivot;
+      if (column > k) left[k * n + column] = left[k * n + column] / pivot;
       right[k * n + column] = right[k * n + column] / pivot;
     }
   }

@@ -72,6 +72,8 @@ INTARSIA_GLOBAL product_kernel(Problem problem, Epilogue epilogue) {
 
   INTARSIA_ROLLED
   for (int64_t first = 0; first < problem.depth; first += kTileDepth) {
+    // The step before must have been read before it is overwritten.
+    if (first != 0) sync_threads();
     const int64_t k = first + a_depth;
     const bool inside = k < problem.depth;
     const typename Problem::Tap tap = problem.tap(batch, inside ? k : 0);
@@ -97,7 +99,6 @@ INTARSIA_GLOBAL product_kernel(Problem problem, Epilogue epilogue) {
         for (int j = 0; j < kThreadTile; ++j) sums[i][j] += left[i] * right[j];
       }
     }
-    sync_threads();
   }
 
   for (int i = 0; i < kThreadTile; ++i) {

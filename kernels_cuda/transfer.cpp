@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels_cuda/transfer.h"
 
-#include "kernels_cuda/movement.h"
 #include "kernels_cuda/runtime.h"
 
 namespace intarsia::cuda {
@@ -19,16 +18,10 @@ Status copy(const KernelContext& context, runtime::Copy kind) {
 
 }  // namespace
 
-Status ToDevice::check(const KernelContext& context) {
-  return check_copy(context);
-}
 Status ToDevice::run(const KernelContext& context) {
   return copy(context, runtime::Copy::kToDevice);
 }
 
-Status ToHost::check(const KernelContext& context) {
-  return check_copy(context);
-}
 Status ToHost::run(const KernelContext& context) {
   return copy(context, runtime::Copy::kToHost);
 }

@@ -5,19 +5,19 @@
 #pragma once
 
 #include "core/device.h"
-#include "kernels_cuda/kernel.h"
+#include "kernels_cuda/movement.h"
 
 namespace intarsia::cuda {
 
 struct ToDevice {
   static constexpr KernelId id = kToDevice;
-  static Status check(const KernelContext& context);
+  static Status check(const KernelContext& context) { return check_copy(context); }
   static Status run(const KernelContext& context);
 };
 
 struct ToHost {
   static constexpr KernelId id = kToHost;
-  static Status check(const KernelContext& context);
+  static Status check(const KernelContext& context) { return check_copy(context); }
   static Status run(const KernelContext& context);
 };
 

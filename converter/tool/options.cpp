@@ -91,6 +91,8 @@ void ConversionArguments::add_to(CLI::App& app) {
                  "cortex-m, no limit for the others)")
       ->check(CLI::Range(1.0, 1000.0))
       ->type_name("FACTOR");
+  app.add_option("--device", device, "place nodes that have a kernel there on this device")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
   app.add_flag("--strip-names", strip_names, "leave out the names of nodes, operators and kernels");
 }
 
@@ -123,6 +125,7 @@ converter::ConvertOptions ConversionArguments::parse() const {
   options.threads = threads;
   options.target = target;
   options.plan_growth = plan_growth;
+  if (device == "cuda") options.device = converter::ConvertOptions::Device::kCuda;
   options.strip_names = strip_names;
   return options;
 }

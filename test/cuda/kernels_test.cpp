@@ -164,12 +164,13 @@ TEST(CudaKernels, SoftmaxAlongAnyAxis) {
 }
 
 TEST(CudaKernels, SoftmaxMistakesAreFound) {
-  // The result depends on the largest element only where exponentials overflow, and each of a
-  // thread's elements is the largest one in some line.
+  // The result depends on the largest element only where exponentials overflow: it is found by
+  // every warp, and as either of a thread's elements, in one of the lines.
   const auto make = [] {
-    const Dims dims{2, 256};
+    const Dims dims{6, 256};
     std::vector<double> values = numbers(dims, 11, -6, 6);
-    values[0] = values[256 + 128] = 200;
+    size_t line = 0;
+    for (const size_t largest : {0, 32, 64, 96, 128}) values[256 * line++ + largest] = 200;
     Node node;
     node.input(kFloat, dims, values).output(kFloat, dims).attributes(SoftmaxAttributes{1});
     return node;

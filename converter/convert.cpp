@@ -12,9 +12,11 @@
 #include "converter/lower.h"
 #include "converter/normalize.h"
 #include "converter/order.h"
+#include "converter/placement.h"
 #include "converter/simplify.h"
 #include "converter/storage.h"
 #include "converter/target.h"
+#include "kernels_cuda/rows.h"
 
 namespace intarsia::converter {
 namespace {
@@ -64,15 +66,22 @@ Conversion convert_model(Model& model, const ConvertOptions& options, bool probe
   assign_layout(graph, inference);
   simplify(graph);
   materialize_outputs(graph);
+  Placement placement;
+  if (options.device == ConvertOptions::Device::kCuda) {
+    placement = place_on_device(model, cuda::kernel_rows());
+  }
   // Passes rename freely; the signature keeps the model's names.
   for (size_t i = 0; i < output_names.size(); ++i) graph.outputs()[i]->name = output_names[i];
   graph.sort();
   graph.sweep();
 
-  const Lowering lowering = lower(graph, {&rows, choice_of(options), options.threads});
+  const Lowering lowering = lower(graph, {&rows, choice_of(options), options.threads,
+                                          &cuda::kernel_rows(), std::move(placement)});
   const std::vector<StatePair> states = find_states(model, options, output_names);
-  const Storage storage = options.keep_order ? assign_storage(graph, lowering, states)
-                                             : assign_storage_reordered(graph, lowering, states);
+  // A device's nodes stand in as few runs as placement could give them.
+  const bool keep_order = options.keep_order || options.device != ConvertOptions::Device::kCpu;
+  const Storage storage = keep_order ? assign_storage(graph, lowering, states)
+                                     : assign_storage_reordered(graph, lowering, states);
 
   Conversion result;
   result.plan =

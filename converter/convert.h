@@ -50,6 +50,8 @@ struct ConvertOptions {
   /// `--target` and, where it is not the target's own, `--plan-growth` (converter/target.h).
   std::string target = "generic";
   std::optional<double> plan_growth;
+  /// `--device`: the CPU alone, or CUDA for every node that has a kernel there.
+  enum class Device : uint8_t { kCpu, kCuda } device = Device::kCpu;
   bool strip_names = false;
   /// The same graph executed by reference kernels only: what `verify` compares with.
   bool reference_kernels = false;

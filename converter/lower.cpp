@@ -44,14 +44,18 @@ class Lowerer {
     show_planned(node, views);
     views.set_threads(options_.threads);
     const KernelContext& context = views.context();
+    const bool placed = options_.placement.count(&node) != 0;
+    const definitions::KernelRows& rows = placed ? *options_.device_rows : *options_.rows;
     const definitions::KernelDescriptor* kernel =
-        select_kernel(node, context, *options_.rows, options_.choice);
+        select_kernel(node, context, rows, placed ? KernelChoice() : options_.choice);
     if (kernel == nullptr) {
-      problems_.push_back(no_kernel(node, *options_.rows));
+      problems_.push_back(no_kernel(node, rows));
       return;
     }
     LoweredNode lowered;
     lowered.kernel = kernel;
+    lowered.reads_device = reads_device(*kernel);
+    lowered.writes_device = writes_device(*kernel);
     lowered.workspace_bytes = kernel->workspace != nullptr ? kernel->workspace(context) : 0;
     if (kernel->pack != nullptr) pack_weights(node, context, *kernel);
     lowering_[&node] = lowered;

@@ -6,6 +6,7 @@
 
 #include "converter/graph.h"
 #include "converter/kernel_selection.h"
+#include "converter/placement.h"
 #include "converter/storage.h"
 
 namespace intarsia::converter {
@@ -16,6 +17,9 @@ struct LoweringOptions {
   KernelChoice choice;
   /// Threads that workspace is planned for.
   int threads = 1;
+  /// Kernels of the device, and the nodes that take theirs from these.
+  const definitions::KernelRows* device_rows = nullptr;
+  Placement placement;
 };
 
 /// Chooses kernels for `graph` and nested graphs and replaces weights by packed ones. Throws Error

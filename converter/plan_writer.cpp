@@ -115,9 +115,11 @@ class Writer {
     uint32_t position = 0;
     switch (place.memory) {
       case Memory::kArena:
+      case Memory::kDeviceArena:
         position = units(place.offset, kArenaUnit, "the arena");
         break;
       case Memory::kWeights:
+      case Memory::kDeviceWeights:
         position = units(place.offset, kWeightUnit, "weights");
         break;
       case Memory::kSlot:
@@ -135,11 +137,11 @@ class Writer {
     return index;
   }
 
-  uint32_t scratch_tensor(int64_t offset, int64_t bytes) {
+  uint32_t scratch_tensor(int64_t offset, int64_t bytes, bool device) {
     const uint32_t extents = add_extents({bytes}, true);
     tensors_.emplace_back(units(offset, kArenaUnit, "the arena"), extents,
                           static_cast<uint8_t>(DataType::kUint8), 1,
-                          static_cast<uint8_t>(Memory::kArena), 0);
+                          static_cast<uint8_t>(device ? Memory::kDeviceArena : Memory::kArena), 0);
     return static_cast<uint32_t>(tensors_.size() - 1);
   }
 
@@ -168,12 +170,13 @@ class Writer {
     uint16_t shape = needs_shape(node) ? index_of(summary_.shapes, node.op->shape.key) : kNoShape;
     if (lowered.workspace_bytes > 0) {
       shape |= kHasWorkspace;
-      operands_.push_back(scratch_tensor(storage_.workspaces.at(&node), lowered.workspace_bytes));
+      operands_.push_back(scratch_tensor(storage_.workspaces.at(&node), lowered.workspace_bytes,
+                                         lowered.writes_device));
     }
     if (lowered.kernel->state_bytes > 0) {
       shape |= kHasState;
-      operands_.push_back(
-          scratch_tensor(storage_.node_states.at(&node), lowered.kernel->state_bytes));
+      operands_.push_back(scratch_tensor(storage_.node_states.at(&node),
+                                         lowered.kernel->state_bytes, lowered.writes_device));
     }
     if (node.inputs.size() > 0xffff || node.outputs.size() > 0xffff) {
       throw Error(node.problem("more than 65,535 operands"));
@@ -190,6 +193,8 @@ class Writer {
     counts.slots = storage_.slots.size();
     counts.dynamic_extents = dynamic_extents_;
     counts.views = storage_.view_count;
+    summary_.segments = segments();
+    counts.segments = summary_.segments;
     summary_.metadata_bytes = metadata_bytes(counts);
     summary_.arena_bytes = summary_.metadata_bytes + static_cast<uint64_t>(storage_.tensor_bytes);
     summary_.workspace_bytes = static_cast<uint64_t>(storage_.largest_workspace);
@@ -197,6 +202,25 @@ class Writer {
     summary_.padding_bytes = static_cast<uint64_t>(
         std::max<int64_t>(0, storage_.tensor_bytes - storage_.lower_bound_bytes));
     summary_.weights_bytes = static_cast<uint64_t>(storage_.weights_bytes);
+    if (summary_.segments == 0) return;
+    summary_.device_arena_bytes =
+        kDevicePrefix + static_cast<uint64_t>(storage_.device_tensor_bytes);
+    summary_.device_lower_bound_bytes = static_cast<uint64_t>(storage_.device_lower_bound_bytes);
+    summary_.device_weights_offset = static_cast<uint64_t>(storage_.device_weights_offset);
+    summary_.device_weights_bytes = summary_.weights_bytes - summary_.device_weights_offset;
+  }
+
+  /// Runs of nodes on the device. All of them are in the main graph.
+  uint32_t segments() const {
+    uint32_t count = 0;
+    bool open = false;
+    for (const PlacedNode& placed : storage_.nodes) {
+      const LoweredNode& lowered = lowering_.at(placed.node);
+      const bool device = lowered.reads_device && lowered.writes_device;
+      if (device && !open) ++count;
+      open = device;
+    }
+    return count;
   }
 
   flatbuffers::Offset<plan::Port> port(const Value* value) {
@@ -266,9 +290,11 @@ class Writer {
     const auto entry_name = builder_.CreateString("main");
     const auto entry = plan::CreateEntry(builder_, entry_name, 0, builder_.CreateVector(inputs),
                                          builder_.CreateVector(outputs));
-    const auto memory = plan::CreateMemory(builder_, summary_.arena_bytes, summary_.metadata_bytes,
-                                           summary_.workspace_bytes, summary_.padding_bytes,
-                                           summary_.lower_bound_bytes);
+    const auto memory = plan::CreateMemory(
+        builder_, summary_.arena_bytes, summary_.metadata_bytes, summary_.workspace_bytes,
+        summary_.padding_bytes, summary_.lower_bound_bytes, summary_.device_arena_bytes,
+        summary_.device_lower_bound_bytes, summary_.device_weights_offset,
+        summary_.device_weights_bytes, summary_.segments);
     const auto tensors = builder_.CreateVectorOfStructs(tensors_);
     const auto extents = builder_.CreateVector(extents_);
     const auto operands = builder_.CreateVector(operands_);

@@ -26,6 +26,12 @@ struct PlanSummary {
   uint64_t padding_bytes = 0;
   uint64_t lower_bound_bytes = 0;
   uint64_t weights_bytes = 0;
+  // Figures of the device; 0 where there is none.
+  uint64_t device_arena_bytes = 0;
+  uint64_t device_lower_bound_bytes = 0;
+  uint64_t device_weights_offset = 0;
+  uint64_t device_weights_bytes = 0;
+  uint32_t segments = 0;
   uint64_t plan_bytes = 0;
   std::vector<Requirement> kernels;
   std::vector<Requirement> shapes;

@@ -17,6 +17,7 @@ struct Buffer {
   int64_t bytes = 0;
   int32_t first = INT32_MAX;
   int32_t last = -1;
+  bool device = false;  // in the memory of a device
   bool is_slot = false;
   bool read_only = false;  // a graph input: nodes must not write it
   uint32_t slot = 0;
@@ -41,7 +42,10 @@ class Assigner {
     merge_views();
     merge_in_place();
     drop_elided();
-    plan(options);
+    storage_.tensor_bytes = plan(options, false);
+    storage_.lower_bound_bytes = lower_bound(false);
+    storage_.device_tensor_bytes = plan(options, true);
+    storage_.device_lower_bound_bytes = lower_bound(true);
     storage_.view_count = views_needed(graph_);
     return std::move(storage_);
   }
@@ -86,9 +90,14 @@ class Assigner {
     if (inserted) {
       Buffer fresh;
       fresh.bytes = checked_byte_size(value->type, planned_extents(*value));
+      fresh.device = on_device(*value);
       buffers_.push_back(fresh);
     }
     return buffers_[static_cast<size_t>(root(found->second))];
+  }
+
+  bool on_device(const Value& value) const {
+    return value.producer != nullptr && lowering_.at(value.producer).writes_device;
   }
 
   int root(int index) const {
@@ -226,7 +235,7 @@ class Assigner {
   bool try_merge(const Value* input, const Value* output, bool writes) {
     const Buffer& from = buffer(input);
     const Buffer& to = buffer(output);
-    if (&from == &to) return false;
+    if (&from == &to || from.device != to.device) return false;
     if (from.is_slot && to.is_slot) return false;
     // A caller may bind a slot to a buffer of exactly its own size.
     if (from.is_slot && to.bytes > from.bytes) return false;
@@ -242,12 +251,13 @@ class Assigner {
 
   static int32_t alignment_for(int64_t bytes) { return bytes >= 4096 ? 64 : 16; }
 
-  void plan(const StorageOptions& options) {
+  /// Plans the host's arena or the device's; returns the bytes of its tensors.
+  int64_t plan(const StorageOptions& options, bool device) {
     std::vector<PlannedBuffer> planned;
     std::vector<int> owner(buffers_.size(), -1);
     for (size_t i = 0; i < buffers_.size(); ++i) {
       const Buffer& entry = buffers_[i];
-      if (entry.parent >= 0) continue;
+      if (entry.parent >= 0 || entry.device != device) continue;
       owner[i] = static_cast<int>(planned.size());
       planned.push_back({entry.bytes,
                          entry.first,
@@ -262,13 +272,12 @@ class Assigner {
       bool state;
     };
     std::vector<Extra> extras;
-    std::vector<std::pair<int32_t, int64_t>> workspaces;
     for (const PlacedNode& placed : storage_.nodes) {
       const LoweredNode& lowered = lowering_.at(placed.node);
+      if (lowered.writes_device != device) continue;
       if (lowered.workspace_bytes > 0) {
         extras.push_back({placed.node, planned.size(), false});
         planned.push_back({lowered.workspace_bytes, placed.step, placed.step, 64, -1, {}});
-        workspaces.emplace_back(placed.step, lowered.workspace_bytes);
         storage_.largest_workspace = std::max(storage_.largest_workspace, lowered.workspace_bytes);
       }
       if (lowered.kernel->state_bytes > 0) {
@@ -280,41 +289,45 @@ class Assigner {
     planner.max_steps = options.planner_steps;
     const MemoryPlan result = plan_memory(planned, planner);
     if (!result.error.empty()) throw Error("memory planning failed: " + result.error);
-    storage_.tensor_bytes = (result.total + 15) / 16 * 16;
 
     for (const auto& [value, index] : buffer_of_) {
       const int top = root(index);
       const Buffer& entry = buffers_[static_cast<size_t>(top)];
+      if (entry.device != device) continue;
       const int64_t offset = planned[static_cast<size_t>(owner[static_cast<size_t>(top)])].offset;
-      storage_.places[value] = entry.is_slot ? Place{Memory::kSlot, offset, entry.slot}
-                                             : Place{Memory::kArena, offset, 0};
+      const Memory arena = device ? Memory::kDeviceArena : Memory::kArena;
+      storage_.places[value] =
+          entry.is_slot ? Place{Memory::kSlot, offset, entry.slot} : Place{arena, offset, 0};
       if (entry.is_slot) storage_.slots[entry.slot].offset = offset;
     }
     for (const Extra& extra : extras) {
       (extra.state ? storage_.node_states : storage_.workspaces)[extra.node] =
           planned[extra.planned].offset;
     }
-    lower_bound(workspaces);
+    return (result.total + 15) / 16 * 16;
   }
 
-  /// The figure that the arena is held against: nothing shared but what is not live at once.
-  void lower_bound(const std::vector<std::pair<int32_t, int64_t>>& workspaces) {
+  /// The figure that an arena is held against: nothing shared but what is not live at once.
+  int64_t lower_bound(bool device) {
     std::vector<int64_t> live(static_cast<size_t>(next_step_) + 2);
     for (const auto& [value, lifetime] : unpadded_) {
-      if (storage_.aliases.count(value) != 0) continue;
+      if (storage_.aliases.count(value) != 0 || on_device(*value) != device) continue;
       const int64_t bytes = checked_byte_size(value->type, planned_extents(*value));
       live[static_cast<size_t>(lifetime.first)] += bytes;
       live[static_cast<size_t>(lifetime.last) + 1] -= bytes;
     }
-    for (const auto& [at, bytes] : workspaces) {
-      live[static_cast<size_t>(at)] += bytes;
-      live[static_cast<size_t>(at) + 1] -= bytes;
+    for (const PlacedNode& placed : storage_.nodes) {
+      const LoweredNode& lowered = lowering_.at(placed.node);
+      if (lowered.writes_device != device) continue;
+      live[static_cast<size_t>(placed.step)] += lowered.workspace_bytes;
+      live[static_cast<size_t>(placed.step) + 1] -= lowered.workspace_bytes;
     }
-    int64_t sum = 0;
+    int64_t sum = 0, most = 0;
     for (int64_t change : live) {
       sum += change;
-      storage_.lower_bound_bytes = std::max(storage_.lower_bound_bytes, sum);
+      most = std::max(most, sum);
     }
+    return most;
   }
 
   uint32_t views_needed(const Graph& graph) const {
@@ -343,8 +356,14 @@ class Assigner {
   int32_t next_step_ = 0;
 };
 
-/// Large weights start at a cache line, small ones at a unit; equal ones are stored once.
-void place_weights(Storage& storage) {
+/// Large weights start at a cache line, small ones at a unit; equal ones are stored once. Those of
+/// the device follow, their places counted from the first.
+void place_weights(Storage& storage, const Lowering& lowering, bool device) {
+  if (device) {
+    storage.device_weights_offset = (storage.weights_bytes + 63) / 64 * 64;
+  }
+  const int64_t start = device ? storage.device_weights_offset : 0;
+  int64_t end = device ? start : storage.weights_bytes;
   std::map<std::pair<size_t, uint64_t>, std::vector<size_t>> by_content;
   const auto place = [&](const Constant& constant) -> int64_t {
     const uint64_t hash = checksum_words(constant.bytes(), 0xcbf29ce484222325u);
@@ -356,18 +375,22 @@ void place_weights(Storage& storage) {
       }
     }
     const int64_t alignment = constant.size >= 256 ? 64 : static_cast<int64_t>(kWeightUnit);
-    const int64_t offset = (storage.weights_bytes + alignment - 1) / alignment * alignment;
+    const int64_t offset = (end + alignment - 1) / alignment * alignment;
     candidates.push_back(storage.weights.size());
     storage.weights.push_back({offset, constant});
-    storage.weights_bytes = offset + static_cast<int64_t>(constant.size);
+    end = offset + static_cast<int64_t>(constant.size);
     return offset;
   };
   for (const PlacedNode& placed : storage.nodes) {
+    if (lowering.at(placed.node).reads_device != device) continue;
     for (const Value* input : placed.node->inputs) {
       if (input == nullptr || !input->constant || storage.places.count(input) != 0) continue;
-      storage.places[input] = {Memory::kWeights, place(*input->constant), 0};
+      storage.places[input] = {device ? Memory::kDeviceWeights : Memory::kWeights,
+                               place(*input->constant) - start, 0};
     }
   }
+  // A model without weights on the device keeps its file as it was.
+  if (end > start) storage.weights_bytes = end;
 }
 
 }  // namespace
@@ -375,7 +398,8 @@ void place_weights(Storage& storage) {
 Storage assign_storage(const Graph& graph, const Lowering& lowering,
                        const std::vector<StatePair>& states, const StorageOptions& options) {
   Storage storage = Assigner(graph, lowering, states).run(options);
-  place_weights(storage);
+  place_weights(storage, lowering, false);
+  place_weights(storage, lowering, true);
   return storage;
 }
 

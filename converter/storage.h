@@ -23,6 +23,9 @@ namespace intarsia::converter {
 struct LoweredNode {
   const definitions::KernelDescriptor* kernel = nullptr;
   int64_t workspace_bytes = 0;
+  // Its inputs, and its outputs and workspace, lie in the memory of a device.
+  bool reads_device = false;
+  bool writes_device = false;
 };
 using Lowering = std::unordered_map<const Node*, LoweredNode>;
 
@@ -79,6 +82,10 @@ struct Storage {
   int64_t tensor_bytes = 0;       // arena without the metadata prefix
   int64_t lower_bound_bytes = 0;  // max over nodes of live tensors, unpadded, plus workspace
   int64_t largest_workspace = 0;
+  // The device's tensors, and its part of the weights, which comes last.
+  int64_t device_tensor_bytes = 0;
+  int64_t device_lower_bound_bytes = 0;
+  int64_t device_weights_offset = 0;
   uint32_t view_count = 0;
 };
 

@@ -47,12 +47,16 @@ bool bind_node(SessionState& state, uint32_t index, TensorView* views, uint32_t 
 Status run_graph(SessionState& state, uint32_t graph, TensorView* views, uint32_t views_left,
                  int depth) {
   const plan::Graph& range = state.plan.graphs[graph];
-  const uint32_t end = range.first() + range.count();
+  return run_nodes(state, range.first(), range.first() + range.count(), views, views_left, depth);
+}
+
+Status run_nodes(SessionState& state, uint32_t first, uint32_t end, TensorView* views,
+                 uint32_t views_left, int depth) {
   const Observer* observer = state.observer;
   KernelContext context;
   Frame frame{};
   frame.depth = depth;
-  for (uint32_t index = range.first(); index < end; ++index) {
+  for (uint32_t index = first; index < end; ++index) {
     if (!bind_node(state, index, views, views_left, context, frame)) {
       return state.fail(Code::kCorruptPlan, "operand views", frame.views_left, views_left);
     }
@@ -128,6 +132,7 @@ Status host_resize_output(const KernelContext& context, int output,
 
 void* host_service(const KernelContext& context, uint64_t key) {
   const Frame& frame = *static_cast<const Frame*>(context.runtime_);
+  if (key == kDeviceService && frame.state->device != nullptr) return &frame.state->device->device;
   for (const Service& service : frame.state->services) {
     if (service.key == key) return service.pointer;
   }
@@ -143,6 +148,10 @@ int64_t host_capacity(const KernelContext& context, int operand) {
   const plan::Tensor& tensor = state.plan.tensors[index];
   if (static_cast<Memory>(tensor.memory()) == Memory::kWeights) {
     return static_cast<int64_t>(state.plan.weights_bytes - tensor.place() * kWeightUnit);
+  }
+  if (static_cast<Memory>(tensor.memory()) == Memory::kDeviceWeights) {
+    return static_cast<int64_t>(state.plan.root->memory()->device_weights_bytes() -
+                                tensor.place() * kWeightUnit);
   }
   return state.view(index).bytes();
 }

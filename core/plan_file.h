@@ -24,7 +24,18 @@ inline constexpr int32_t kDerivedExtent = -2;       // Port::symbols: varies, bu
 inline constexpr uint64_t kArenaUnit = 4;           // Tensor::place in the arena
 inline constexpr uint64_t kWeightUnit = 16;         // Tensor::place in the weights segment
 
-enum class Memory : uint8_t { kArena = 0, kWeights = 1, kSlot = 2 };
+enum class Memory : uint8_t {
+  kArena = 0,
+  kWeights = 1,
+  kSlot = 2,
+  kDeviceArena = 3,
+  kDeviceWeights = 4
+};
+constexpr bool on_device(Memory memory) {
+  return memory == Memory::kDeviceArena || memory == Memory::kDeviceWeights;
+}
+/// Alignment of a device's memory; its arena begins with as many bytes for the session's own use.
+inline constexpr uint64_t kDevicePrefix = 256;
 
 struct PlanHeader {
   char magic[8];
@@ -69,12 +80,17 @@ struct MetadataCounts {
   uint64_t slots = 0;
   uint64_t dynamic_extents = 0;
   uint64_t views = 0;
+  uint64_t segments = 0;
 };
 inline constexpr uint64_t kStateBytes = 384;
+inline constexpr uint64_t kSegmentBytes = 16;
+inline constexpr uint64_t kDeviceStateBytes = 64;
 inline constexpr uint64_t kViewBytes = 24;
 constexpr uint64_t metadata_bytes(const MetadataCounts& counts) {
+  const uint64_t device =
+      counts.segments == 0 ? 0 : kDeviceStateBytes + kSegmentBytes * counts.segments;
   const uint64_t bytes = kStateBytes + 8 * (counts.kernels + counts.shapes + counts.slots) +
-                         kViewBytes * counts.views + 4 * counts.dynamic_extents;
+                         kViewBytes * counts.views + device + 4 * counts.dynamic_extents;
   return (bytes + 63) / 64 * 64;
 }
 

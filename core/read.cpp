@@ -83,8 +83,12 @@ MetadataCounts metadata_counts(const PlanView& plan) {
   const auto size = [](const auto* vector) -> uint64_t {
     return vector != nullptr ? vector->size() : 0;
   };
-  return {size(plan.root->kernels()), size(plan.root->shapes()), plan.slot_count,
-          plan.dynamic_extents, plan.root->view_count()};
+  return {size(plan.root->kernels()),
+          size(plan.root->shapes()),
+          plan.slot_count,
+          plan.dynamic_extents,
+          plan.root->view_count(),
+          plan.root->memory() != nullptr ? plan.root->memory()->segments() : 0};
 }
 
 }  // namespace intarsia

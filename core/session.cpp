@@ -26,25 +26,52 @@ class Carver {
   std::byte* next_;
 };
 
-/// Finds each required key in a table sorted by key. Returns the first missing index, or -1.
+/// The row with this key in a table sorted by key, or null.
+template <class Row>
+const Row* find_key(std::span<const Row> rows, uint64_t key) {
+  size_t low = 0, high = rows.size();
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if (rows[middle].key < key) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < rows.size() && rows[low].key == key ? &rows[low] : nullptr;
+}
+
+/// Finds each required key in one of two tables. Returns the first missing index, or -1.
 template <class Row>
 int64_t bind_keys(const flatbuffers::Vector<uint64_t>* keys, std::span<const Row> rows,
-                  const Row** bound) {
+                  std::span<const Row> more, const Row** bound) {
   for (uint32_t i = 0; keys != nullptr && i < keys->size(); ++i) {
-    const uint64_t key = keys->Get(i);
-    size_t low = 0, high = rows.size();
-    while (low < high) {
-      const size_t middle = (low + high) / 2;
-      if (rows[middle].key < key) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    if (low == rows.size() || rows[low].key != key) return i;
-    bound[i] = &rows[low];
+    bound[i] = find_key(rows, keys->Get(i));
+    if (bound[i] == nullptr) bound[i] = find_key(more, keys->Get(i));
+    if (bound[i] == nullptr) return i;
   }
   return -1;
+}
+
+/// Fails unless the node's operands lie in the memory that its kernel reads and writes.
+Status check_memory(const SessionState& state, const plan::Node& node, const Kernel& kernel,
+                    const KernelContext& context) {
+  const bool device = state.device != nullptr && state.device->device.has(&kernel);
+  const bool reads = device && kernel.key != kernel_key(kToDevice);
+  const bool writes = device && kernel.key != kernel_key(kToHost);
+  const uint32_t formal = uint32_t{node.inputs()} + node.outputs();
+  const uint32_t scratch =
+      ((node.shape() & kHasWorkspace) != 0 ? 1u : 0u) + ((node.shape() & kHasState) != 0 ? 1u : 0u);
+  for (uint32_t i = 0; i < formal + scratch; ++i) {
+    const uint32_t operand = state.plan.operands[node.operands() + i];
+    if (operand == kNone) continue;
+    const bool found = on_device(static_cast<Memory>(state.plan.tensors[operand].memory()));
+    const bool expected = i < node.inputs() ? reads : writes;
+    if (found == expected) continue;
+    return context.fail(Code::kCorruptPlan, "memory of the operand (0 host, 1 device)",
+                        expected ? 1 : 0, found ? 1 : 0, static_cast<int>(i));
+  }
+  return {};
 }
 
 /// Runs every node's `check` at the planned extents. Where extents vary, planned maxima of
@@ -60,6 +87,7 @@ Status check_nodes(SessionState& state) {
                         int64_t{node.inputs()} + node.outputs(), state.view_count);
     }
     const Kernel& kernel = *state.kernels[node.kernel()];
+    if (Status status = check_memory(state, node, kernel, context); !status) return status;
     if (kernel.check == nullptr) continue;
     const int count = context.input_count() + context.output_count();
     for (int j = 0; j < count; ++j) state.views[j].data = nullptr;
@@ -248,6 +276,12 @@ Result<SessionState*> open_session(const OpenArguments& arguments, Diagnostic& d
                 static_cast<uint64_t>(parallel->threads));
   }
 
+  const Device* device = arguments.options.device;
+  if (device == nullptr && memory.device_arena_bytes() != 0) {
+    return fail(Code::kUnsupported,
+                "the plan is for a CUDA device; open it with intarsia::cuda::Session", 0, 0);
+  }
+
   const MetadataCounts counts = metadata_counts(plan);
   Carver carver(arguments.arena.data() + kStateBytes);
   auto* state = new (arguments.arena.data()) SessionState;
@@ -257,6 +291,10 @@ Result<SessionState*> open_session(const OpenArguments& arguments, Diagnostic& d
   state->shapes = carver.take<const ShapeFunction*>(counts.shapes);
   state->slots = carver.take<void*>(counts.slots);
   state->views = carver.take<TensorView>(counts.views);
+  if (device != nullptr && counts.segments != 0) {
+    std::byte* place = carver.take<std::byte>(kDeviceStateBytes + kSegmentBytes * counts.segments);
+    state->device = new (place) DeviceState{*device, static_cast<uint32_t>(counts.segments)};
+  }
   state->extents = carver.take<int32_t>(counts.dynamic_extents);
   state->view_count = static_cast<uint32_t>(counts.views);
   state->observer = arguments.options.observer;
@@ -270,15 +308,16 @@ Result<SessionState*> open_session(const OpenArguments& arguments, Diagnostic& d
   for (uint32_t i = 0; i < plan.slot_count; ++i) {
     state->slots[i] = state->tensors + plan.slots[i].place() * kArenaUnit;
   }
-  if (const int64_t missing =
-          bind_keys(plan.root->kernels(), arguments.kernels.kernels, state->kernels);
+  if (const int64_t missing = bind_keys(
+          plan.root->kernels(), arguments.kernels.kernels,
+          device != nullptr ? device->kernels : std::span<const Kernel>(), state->kernels);
       missing >= 0) {
     return fail(Code::kMissingKernel, "kernel",
                 plan.root->kernels()->Get(static_cast<uint32_t>(missing)),
                 static_cast<uint64_t>(missing));
   }
   if (const int64_t missing =
-          bind_keys(plan.root->shapes(), arguments.kernels.shapes, state->shapes);
+          bind_keys(plan.root->shapes(), arguments.kernels.shapes, {}, state->shapes);
       missing >= 0) {
     return fail(Code::kMissingKernel, "shape function",
                 plan.root->shapes()->Get(static_cast<uint32_t>(missing)),
@@ -301,9 +340,15 @@ Result<PlanInfo> plan_info(std::span<const std::byte> bytes, Diagnostic* diagnos
   Diagnostic ignored;
   Diagnostic& found = diagnostic != nullptr ? *diagnostic : ignored;
   if (Status status = read_untrusted(bytes, true, plan, found); !status) return status;
-  return PlanInfo{kPlanFormatVersion, plan.root->memory()->arena_bytes(),
-                  bytes.size(),       plan.weights_bytes,
-                  plan.node_count,    plan.root->threads()};
+  const plan::Memory& memory = *plan.root->memory();
+  return PlanInfo{kPlanFormatVersion,
+                  memory.arena_bytes(),
+                  bytes.size(),
+                  plan.weights_bytes,
+                  plan.node_count,
+                  plan.root->threads(),
+                  memory.device_arena_bytes(),
+                  memory.device_weights_bytes()};
 }
 
 namespace {
@@ -355,6 +400,20 @@ void Session::close() {
   state_ = nullptr;
 }
 
+Status begin_run(SessionState& state, const plan::Entry& entry) {
+  if (state.busy.exchange(true, std::memory_order_acquire)) return Code::kBusy;
+  state.diagnostic = {};
+  const Status status = check_symbols(state, entry);
+  if (!status) state.busy.store(false, std::memory_order_release);
+  return status;
+}
+
+Status end_run(SessionState& state, Status status) {
+  if (status.ok()) status = update_states(state);
+  state.busy.store(false, std::memory_order_release);
+  return status;
+}
+
 Status Session::run(int index) {
   const plan::Entry* entry = entry_at(state_, index);
   if (entry == nullptr) {
@@ -362,14 +421,8 @@ Status Session::run(int index) {
                              : state_->fail(Code::kInvalidArgument, "entry point (at most)",
                                             entry_count() - 1, index);
   }
-  if (state_->busy.exchange(true, std::memory_order_acquire)) return Code::kBusy;
-  state_->diagnostic = {};
-  Status status = check_symbols(*state_, *entry);
-  if (status.ok())
-    status = run_graph(*state_, entry->graph(), state_->views, state_->view_count, 0);
-  if (status.ok()) status = update_states(*state_);
-  state_->busy.store(false, std::memory_order_release);
-  return status;
+  if (Status status = begin_run(*state_, *entry); !status) return status;
+  return end_run(*state_, run_graph(*state_, entry->graph(), state_->views, state_->view_count, 0));
 }
 
 int Session::entry_count() const {

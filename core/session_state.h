@@ -6,6 +6,7 @@
 
 #include <atomic>
 
+#include "core/device.h"
 #include "core/plan_file.h"
 #include "core/plan_structure.h"
 #include "intarsia/session.h"
@@ -29,6 +30,24 @@ struct PlanView {
   uint64_t weights_bytes = 0;
 };
 
+/// A run of nodes on the device, and what the device's session makes of it.
+struct Segment {
+  uint32_t first = 0;
+  uint32_t count = 0;
+  union {
+    void* graph;
+    uint64_t unused;  // the same size on every target
+  };
+};
+/// What a session with a device keeps besides; `count` segments follow it in the arena.
+struct DeviceState {
+  Device device;
+  uint32_t count = 0;
+  Segment* segments() { return reinterpret_cast<Segment*>(this + 1); }
+};
+static_assert(sizeof(Segment) == kSegmentBytes && sizeof(DeviceState) <= kDeviceStateBytes &&
+              sizeof(DeviceState) % alignof(Segment) == 0);
+
 struct SessionState {
   PlanView plan;
   std::byte* tensors = nullptr;  // the arena after the prefix
@@ -38,6 +57,7 @@ struct SessionState {
   int32_t* extents = nullptr;  // actual extents, parallel to the plan's leading maxima
   TensorView* views = nullptr;
   uint32_t view_count = 0;
+  DeviceState* device = nullptr;  // null without one
   std::atomic<bool> busy{false};
   const Observer* observer = nullptr;
   std::span<const Service> services;
@@ -64,6 +84,12 @@ struct SessionState {
       case Memory::kSlot:
         data = slots[tensor.place()];
         break;
+      case Memory::kDeviceArena:
+        data = device->device.arena + kDevicePrefix + tensor.place() * kArenaUnit;
+        break;
+      case Memory::kDeviceWeights:
+        data = device->device.weights + tensor.place() * kWeightUnit;
+        break;
     }
     return {data, extents_of(tensor), static_cast<DataType>(tensor.type()), tensor.rank()};
   }
@@ -89,9 +115,25 @@ inline constexpr int kMaxGraphDepth = 32;
 bool bind_node(SessionState& state, uint32_t node, TensorView* views, uint32_t views_left,
                KernelContext& context, Frame& frame);
 
-/// Executes the nodes of a graph at the given depth of sub-graphs.
+/// Executes the nodes [first, end) at the given depth of sub-graphs.
+Status run_nodes(SessionState& state, uint32_t first, uint32_t end, TensorView* views,
+                 uint32_t views_left, int depth);
+/// Executes the nodes of a graph.
 Status run_graph(SessionState& state, uint32_t graph, TensorView* views, uint32_t views_left,
                  int depth);
+
+/// What `Session::run` does before and after the nodes: sessions of devices run these themselves.
+/// `begin_run` takes the session for the caller, unless it fails; `end_run` gives it back.
+Status begin_run(SessionState& state, const plan::Entry& entry);
+Status end_run(SessionState& state, Status status);
+
+/// The state behind a session.
+struct SessionAccess {
+  template <class S>
+  static SessionState* state(const S& session) {
+    return static_cast<const Session&>(session).state_;
+  }
+};
 
 /// Host functions of KernelHost over a session (core/executor.cpp).
 Status host_run_graph(const KernelContext& context, uint32_t graph);

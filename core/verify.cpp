@@ -38,12 +38,29 @@ class Verifier {
     // The limit keeps every later sum of places and sizes far from overflow.
     constexpr uint64_t kLargestArena = uint64_t{1} << 34;
     arena_bytes_ = memory->arena_bytes() - memory->metadata_bytes();
-    return require(memory->metadata_bytes() == prefix, "metadata bytes", prefix,
+    return device_memory(*memory, kLargestArena) &&
+           require(memory->metadata_bytes() == prefix, "metadata bytes", prefix,
                    memory->metadata_bytes()) &&
            require(memory->arena_bytes() >= prefix && memory->arena_bytes() <= kLargestArena,
                    "arena bytes", prefix, memory->arena_bytes()) &&
            require(plan_.dynamic_extents <= plan_.extent_count, "dynamic extents",
                    plan_.extent_count, plan_.dynamic_extents);
+  }
+
+  bool device_memory(const plan::Memory& memory, uint64_t largest_arena) {
+    const uint64_t arena = memory.device_arena_bytes();
+    const uint64_t offset = memory.device_weights_offset();
+    const uint64_t bytes = memory.device_weights_bytes();
+    device_weights_ = bytes;
+    device_bytes_ = arena > kDevicePrefix ? arena - kDevicePrefix : 0;
+    return require(arena == 0 || (arena >= kDevicePrefix && arena <= largest_arena),
+                   "device arena bytes", kDevicePrefix, arena) &&
+           require(offset <= plan_.weights_bytes && bytes <= plan_.weights_bytes - offset,
+                   "device weights", plan_.weights_bytes, offset + bytes) &&
+           require(offset % 64 == 0, "alignment of device weights", 64, offset % 64) &&
+           require(
+               (memory.segments() != 0) == (arena != 0) && memory.segments() <= plan_.node_count,
+               "device segments", plan_.node_count, memory.segments());
   }
 
   /// Bytes of a tensor at its planned extents, or false if they are impossible.
@@ -80,6 +97,18 @@ class Verifier {
     const uint64_t end = place * kArenaUnit + bytes;
     return require(end <= arena_bytes_, "place in the arena", arena_bytes_, end);
   }
+  bool in_device_arena(uint64_t place, uint64_t bytes) {
+    const uint64_t end = place * kArenaUnit + bytes;
+    return require(end <= device_bytes_, "place in the device arena", device_bytes_, end);
+  }
+  bool has_device() {
+    const uint64_t bytes = plan_.root->memory()->device_arena_bytes();
+    return require(bytes != 0, "device arena bytes of a plan with tensors there", 1, bytes);
+  }
+  bool in_weights(uint64_t place, uint64_t bytes, uint64_t limit) {
+    const uint64_t end = place * kWeightUnit + bytes;
+    return require(end <= limit, "place in the weights", limit, end);
+  }
 
   /// A slot's buffer is sized for one tensor; views of it may be smaller, not larger.
   bool in_slot(const plan::Tensor& tensor, uint64_t bytes) {
@@ -103,24 +132,26 @@ class Verifier {
         case Memory::kArena:
           if (!in_arena(tensor.place(), bytes)) return false;
           break;
-        case Memory::kWeights: {
-          const uint64_t end = tensor.place() * kWeightUnit + bytes;
-          if (!require(end <= plan_.weights_bytes, "place in the weights", plan_.weights_bytes,
-                       end)) {
-            return false;
-          }
+        case Memory::kWeights:
+          if (!in_weights(tensor.place(), bytes, plan_.weights_bytes)) return false;
           break;
-        }
+        case Memory::kDeviceArena:
+          if (!has_device() || !in_device_arena(tensor.place(), bytes)) return false;
+          break;
+        case Memory::kDeviceWeights:
+          if (!has_device() || !in_weights(tensor.place(), bytes, device_weights_)) return false;
+          break;
         case Memory::kSlot:
           if (!in_slot(tensor, bytes)) return false;
           break;
         default:
-          return require(false, "memory kind", 2, tensor.memory());
+          return require(false, "memory kind", 4, tensor.memory());
       }
       // Kernels rely on the natural alignment of elements; places are multiples of 4 bytes.
       const int bits = element_bits(static_cast<DataType>(tensor.type()));
-      const bool aligned = bits <= 32 || static_cast<Memory>(tensor.memory()) != Memory::kArena ||
-                           tensor.place() % 2 == 0;
+      const auto memory = static_cast<Memory>(tensor.memory());
+      const bool in_units_of_4 = memory == Memory::kArena || memory == Memory::kDeviceArena;
+      const bool aligned = bits <= 32 || !in_units_of_4 || tensor.place() % 2 == 0;
       if (!require(aligned, "alignment of place", 8, 4)) return false;
     }
     return true;
@@ -156,12 +187,12 @@ class Verifier {
       const plan::Tensor& tensor = plan_.tensors[operand];
       const auto memory = static_cast<Memory>(tensor.memory());
       const bool writable =
-          memory == Memory::kArena ||
+          memory == Memory::kArena || memory == Memory::kDeviceArena ||
           (memory == Memory::kSlot && (plan_.slots[tensor.place()].flags() & 1u) == 0);
       if (!require(writable, "output in read-only memory", 0, operand)) return false;
       // Workspace and state are plain bytes in the arena, aligned for any use.
       if (i >= formal) {
-        const bool plain = memory == Memory::kArena && tensor.rank() == 1 &&
+        const bool plain = memory != Memory::kSlot && tensor.rank() == 1 &&
                            static_cast<DataType>(tensor.type()) == DataType::kUint8 &&
                            tensor.extents() >= plan_.dynamic_extents && tensor.place() % 16 == 0;
         if (!require(plain, "workspace", 0, operand)) return false;
@@ -246,6 +277,10 @@ class Verifier {
           !index("state's source", update.source(), plan_.tensor_count)) {
         return false;
       }
+      const auto memory = static_cast<Memory>(plan_.tensors[update.source()].memory());
+      if (!require(!on_device(memory), "state's source on the device", 0, update.source())) {
+        return false;
+      }
       uint64_t to = 0, from = 0;
       if (!bytes_of(plan_.tensors[plan_.slots[update.slot()].tensor()], to) ||
           !bytes_of(plan_.tensors[update.source()], from)) {
@@ -259,6 +294,8 @@ class Verifier {
   const PlanView& plan_;
   Diagnostic& diagnostic_;
   uint64_t arena_bytes_ = 0;
+  uint64_t device_bytes_ = 0;
+  uint64_t device_weights_ = 0;
   int32_t node_ = -1;
 };
 

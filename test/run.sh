@@ -10,7 +10,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-stages=(install checks build unit asan models consumer python)
+stages=(install checks build unit asan models consumer python cuda)
 jobs=$(nproc)
 cache=${INTARSIA_CACHE:-$PWD/build/cache}
 full=""
@@ -72,13 +72,13 @@ stage_build() {
   cmake --build --preset release
 }
 
-stage_unit() { run_ctest release --label-exclude "^(models|consumer|python$slow)\$"; }
+stage_unit() { run_ctest release --label-exclude "^(models|consumer|python|cuda$slow)\$"; }
 
 stage_asan() {
   cmake --preset asan
   # The programs that run here; the command and the examples have no test of their own in this stage.
   cmake --build --preset asan --target \
-    test_core test_kernels test_converter test_runtime examples_wav_test
+    test_core test_kernels test_converter test_runtime test_cuda examples_wav_test
   run_ctest asan --label-exclude "^(models|consumer|python|check|bench$slow)\$"
 }
 
@@ -100,6 +100,16 @@ stage_python() { # on top of the stages build and asan, whose objects it uses
 }
 
 stage_consumer() { run_ctest release --label-regex '^consumer$' --label-exclude "^(none$slow)\$"; }
+
+stage_cuda() { # needs NVIDIA's toolkit and no GPU: compiles and links device code
+  if ! command -v nvcc >/dev/null && [ ! -x /usr/local/cuda/bin/nvcc ]; then
+    echo "skipped: there is no nvcc; the emulated tests of CUDA ran in stage unit"
+    return 0
+  fi
+  cmake --preset cuda
+  cmake --build --preset cuda
+  run_ctest cuda
+}
 
 table=$(printf '%-10s %8s %8s' stage seconds budget)
 beyond=()

@@ -58,6 +58,11 @@ void write_text(const std::string& path, const std::string& text) {
 }
 
 int convert(const Arguments& arguments) {
+  if (arguments.conversion.device != "cpu" && !arguments.header.empty()) {
+    throw converter::Error("--header is for plans of the CPU",
+                           "a program opens a plan with --device cuda by intarsia::cuda::Session, "
+                           "see docs/cuda.md");
+  }
   if (!arguments.source.empty() && arguments.header.empty()) {
     throw converter::Error("--source needs --header: the source includes it");
   }
@@ -84,6 +89,11 @@ int convert(const Arguments& arguments) {
       arguments.plan, summary.plan_bytes, summary.weights_bytes, summary.arena_bytes,
       summary.metadata_bytes, summary.workspace_bytes, summary.padding_bytes,
       summary.lower_bound_bytes, summary.kernels.size());
+  if (summary.segments > 0) {
+    fmt::print("{}: device arena {} bytes (lower bound {}), device weights {}, {} graphs\n",
+               arguments.plan, summary.device_arena_bytes, summary.device_lower_bound_bytes,
+               summary.device_weights_bytes, summary.segments);
+  }
   return 0;
 }
 

@@ -30,6 +30,10 @@ const char* memory_name(const plan::Tensor& tensor) {
       return "weights";
     case Memory::kSlot:
       return "slot";
+    case Memory::kDeviceArena:
+      return "device arena";
+    case Memory::kDeviceWeights:
+      return "device weights";
   }
   return "unknown";
 }
@@ -37,9 +41,8 @@ const char* memory_name(const plan::Tensor& tensor) {
 Json tensor_json(const PlanText& text, const plan::Tensor* tensor) {
   if (tensor == nullptr) return nullptr;
   const auto memory = static_cast<Memory>(tensor->memory());
-  const uint64_t unit = memory == Memory::kArena     ? kArenaUnit
-                        : memory == Memory::kWeights ? kWeightUnit
-                                                     : 1;
+  const bool arena = memory == Memory::kArena || memory == Memory::kDeviceArena;
+  const uint64_t unit = arena ? kArenaUnit : memory == Memory::kSlot ? 1 : kWeightUnit;
   return {{"tensor", text.tensor_text(*tensor)},
           {"memory", memory_name(*tensor)},
           {"place", tensor->place() * unit},

@@ -92,6 +92,8 @@ void ConversionArguments::add_to(CLI::App& app) {
                  "cortex-m, no limit for the others)")
       ->check(CLI::Range(1.0, 1000.0))
       ->type_name("FACTOR");
+  app.add_option("--device", device, "place nodes that have a kernel there on this device")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
   app.add_flag("--strip-names", strip_names, "leave out the names of nodes, operators and kernels");
   app.add_option("--operators", operators,
                  "operators of one's own: a library that intarsia_add_operators has built, or a "
@@ -132,6 +134,7 @@ converter::ConvertOptions ConversionArguments::parse() const {
   options.threads = threads;
   options.target = target;
   options.plan_growth = plan_growth;
+  if (device == "cuda") options.device = converter::ConvertOptions::Device::kCuda;
   options.strip_names = strip_names;
   std::multimap<std::string, std::string> python;
   if (allow_pyop) python.emplace("allow-pyop", "");

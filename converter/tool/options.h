@@ -19,6 +19,7 @@ struct ConversionArguments {
   std::vector<std::string> dims, shapes, fixed, bounds, states, layouts;
   std::string target = "generic";
   std::optional<double> plan_growth;
+  std::string device = "cpu";
   int threads = 1;
   bool strip_names = false;
   std::vector<std::string> operators, pyop_paths;

@@ -25,6 +25,17 @@ void add_control_definitions(DefinitionRows& rows) {
                   .kernel_types = {},
                   .attributes = codec_of<NoAttributes>(),
                   .impure = true});
+  // Copies between the memories of host and device, planned by the converter.
+  for (const std::string_view name : {"ToDevice", "ToHost"}) {
+    rows.push_back({.domain = "intarsia",
+                    .name = name,
+                    .inputs = {{"x", "T"}},
+                    .outputs = {{"y", "T"}},
+                    .types = {{"T", kAnyTypes}},
+                    .kernel_types = {},
+                    .attributes = codec_of<NoAttributes>(),
+                    .impure = true});
+  }
 }
 
 }  // namespace intarsia::definitions

@@ -51,6 +51,8 @@ struct Service {
   void* pointer = nullptr;
 };
 
+struct Device;  // memory and queue of an accelerator; core/session_state.h
+
 /// Choices of one session. The defaults suit a single-threaded program.
 struct SessionOptions {
   /// Threads to share the work of a node; null runs on the calling thread. Must outlive the
@@ -65,6 +67,9 @@ struct SessionOptions {
   /// `open` compares the checksum of the plan's structure. Without it a damaged plan may give wrong
   /// results, but never an access outside the arena and the plan.
   bool checksum = true;
+  /// Set by the sessions of accelerators ("intarsia/cuda.h") only. Without it a plan that places
+  /// tensors in the memory of a device is refused with kUnsupported.
+  const Device* device = nullptr;
 };
 
 /// What a plan needs and offers, read without opening it.
@@ -78,6 +83,9 @@ struct PlanInfo {
   uint64_t weights_bytes = 0;
   uint32_t node_count = 0;
   uint32_t threads = 1;
+  /// Bytes of memory on the device, both 0 for plans of the CPU.
+  uint64_t device_arena_bytes = 0;
+  uint64_t device_weights_bytes = 0;
 };
 
 /// Reads the header and the memory figures of a plan. Verifies the structure of untrusted bytes. On
@@ -177,6 +185,7 @@ class Session {
   std::span<const std::byte> plan() const;
 
  private:
+  friend struct SessionAccess;  // for sessions of accelerators
   template <class T>
   Result<std::span<T>> elements(Result<Port> port) const {
     if (!port.ok()) return port.status();

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+# The CUDA compiler and how device code is compiled: for each architecture that it knows of those
+# in INTARSIA_CUDA_ARCHITECTURES, and as PTX of the newest one for what comes later.
+find_program(INTARSIA_NVCC nvcc HINTS "$ENV{CUDA_PATH}/bin" /usr/local/cuda/bin)
+if(NOT INTARSIA_NVCC)
+  message(FATAL_ERROR "INTARSIA_CUDA is ON, but there is no nvcc; install NVIDIA's CUDA toolkit 12 "
+    "or 13, or name its folder in CUDA_PATH")
+endif()
+set(INTARSIA_CUDA_ARCHITECTURES "80;87;90;120" CACHE STRING "Compute capabilities to compile for")
+execute_process(COMMAND ${INTARSIA_NVCC} --list-gpu-arch OUTPUT_VARIABLE known)
+set(architectures)
+foreach(architecture IN LISTS INTARSIA_CUDA_ARCHITECTURES)
+  if(known MATCHES "compute_${architecture}[ \n]")
+    list(APPEND architectures ${architecture}-real)
+    set(newest ${architecture})
+  endif()
+endforeach()
+if(NOT architectures)
+  message(FATAL_ERROR "this nvcc compiles for none of ${INTARSIA_CUDA_ARCHITECTURES}")
+endif()
+list(APPEND architectures ${newest}-virtual)
+
+set(CMAKE_CUDA_ARCHITECTURES ${architectures})
+set(CMAKE_CUDA_COMPILER ${INTARSIA_NVCC})
+set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
+enable_language(CUDA)
+find_package(CUDAToolkit REQUIRED)
+
+# As intarsia_runtime_settings; nvcc hands host options on to the host's compiler.
+add_library(intarsia_cuda_settings INTERFACE)
+target_compile_features(intarsia_cuda_settings INTERFACE cuda_std_20)
+target_compile_options(intarsia_cuda_settings INTERFACE --expt-relaxed-constexpr
+  -Xcompiler=-fno-rtti,-fno-exceptions,-ffunction-sections,-fdata-sections)
+if(INTARSIA_DEVELOPER)
+  target_compile_options(intarsia_cuda_settings INTERFACE
+    -Werror=all-warnings -Xcompiler=-Wall,-Wextra)
+endif()

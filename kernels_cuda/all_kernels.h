@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every CUDA kernel as a set, for programs that open plans which they do not know when they are
+// built, such as tests. Others name the kernels of their plans in a kernel_set of their own.
+#pragma once
+
+#include "kernels_cuda/binary.h"
+#include "kernels_cuda/conv.h"
+#include "kernels_cuda/gemm.h"
+#include "kernels_cuda/inverse.h"
+#include "kernels_cuda/movement.h"
+#include "kernels_cuda/pool.h"
+#include "kernels_cuda/softmax.h"
+#include "kernels_cuda/transfer.h"
+#include "kernels_cuda/unary.h"
+
+namespace intarsia::cuda {
+
+constexpr KernelSet all_kernels() {
+  using enum ElementWidth;
+  return kernel_set<ToDevice, ToHost, Abs, Ceil, Clip, Elu, Erf, Exp, Floor, Gelu, HardSigmoid,
+                    HardSwish, LeakyRelu, Log, Neg, Reciprocal, Relu, Sigmoid, Softplus, Sqrt,
+                    Swish, Tanh, Add, Div, Max, Min, Mul, Pow, PRelu, Sub, Sum, ConvPacked, Conv,
+                    GemmPacked, Gemm, MatMul, MaxPool, AveragePool, GlobalAveragePool,
+                    GlobalMaxPool, Softmax, LogSoftmax, Inverse<float>, Inverse<double>,
+                    Inverse<Float16>, Concat<k8>, Concat<k16>, Concat<k32>, Concat<k64>,
+                    Flatten<k8>, Flatten<k16>, Flatten<k32>, Flatten<k64>, Identity<k8>,
+                    Identity<k16>, Identity<k32>, Identity<k64>, Reshape<k8>, Reshape<k16>,
+                    Reshape<k32>, Reshape<k64>, Squeeze<k8>, Squeeze<k16>, Squeeze<k32>,
+                    Squeeze<k64>, Transpose<k8>, Transpose<k16>, Transpose<k32>, Transpose<k64>,
+                    Unsqueeze<k8>, Unsqueeze<k16>, Unsqueeze<k32>, Unsqueeze<k64>>();
+}
+
+}  // namespace intarsia::cuda

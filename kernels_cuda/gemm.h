@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Matrix products in float with the fused end of the CPU kernels:
+//
+//     MatMul  Y = activation(A * B + bias + Z)
+//     Gemm    Y = activation(alpha * A' * B' + beta * C + Z)
+//
+// MatMul follows numpy.matmul. `GemmPacked` serves a constant, transposed B, which the converter
+// stores as rows of the product's columns. The residual Z may be the same memory as Y.
+#pragma once
+
+#include "core/operators/matmul.h"
+#include "kernels_cuda/kernel.h"
+
+namespace intarsia::cuda {
+
+struct MatMul {
+  static constexpr KernelId id{"MatMul", kVariant, {DataType::kFloat}};
+  static Status check(const KernelContext& context);
+  static Status run(const KernelContext& context);
+};
+
+struct Gemm {
+  static constexpr KernelId id{"Gemm", kVariant, {DataType::kFloat}};
+  static Status check(const KernelContext& context);
+  static Status run(const KernelContext& context);
+};
+
+struct GemmPacked {
+  static constexpr KernelId id{"Gemm", "cuda packed", {DataType::kFloat}};
+  static bool supports(const KernelContext& context);
+  static int64_t packed_bytes(const KernelContext& context, int input);
+  static void pack(const KernelContext& context, int input, void* packed);
+  static Status check(const KernelContext& context);
+  static Status run(const KernelContext& context);
+};
+
+}  // namespace intarsia::cuda

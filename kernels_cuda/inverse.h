@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// com.microsoft Inverse: the inverse of each matrix of [..., n, n], by elimination with partial
+// pivoting in shared memory; float16 computes in float. n is at most kLargest.
+//
+// A matrix is singular if a pivot is exactly zero at the precision of the elimination: its result
+// is NaN, and the session's run fails with "matrix i is singular" for the first one, unless the
+// session was opened with `singular_is_nan`.
+#pragma once
+
+#include "core/operators/pointwise.h"
+#include "kernels_cuda/kernel.h"
+
+namespace intarsia::cuda {
+
+template <class T>
+struct Inverse {
+  static constexpr KernelId id{"com.microsoft:Inverse", kVariant, {data_type_of<T>}};
+  /// Two matrices' worth of double fit a block's shared memory.
+  static constexpr int kLargest = 48;
+
+  static bool supports(const KernelContext& context) {
+    const TensorView& x = context.input(0);
+    return x.rank >= 2 && x.extents[x.rank - 1] <= kLargest;
+  }
+  static Status check(const KernelContext& context) {
+    constexpr KernelType t = data_type_of<T>;
+    if (Status status = check_rule<ops::SameShape>(context, {.inputs = {t}, .outputs = {t}});
+        !status) {
+      return status;
+    }
+    const TensorView& x = context.input(0);
+    if (x.rank < 2) return context.fail(Code::kWrongRank, "rank of the matrices", 2, x.rank, 0);
+    const int32_t rows = x.extents[x.rank - 2], columns = x.extents[x.rank - 1];
+    if (rows != columns) {
+      return context.fail(Code::kWrongExtent, "columns of a square matrix", rows, columns, 0);
+    }
+    if (columns > kLargest) {
+      return context.fail(Code::kUnsupported, "extent of a matrix", kLargest, columns, 0);
+    }
+    return {};
+  }
+  static Status run(const KernelContext& context);
+};
+
+}  // namespace intarsia::cuda

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels_cuda/rows.h"
+
+#include "kernels_cuda/binary.h"
+#include "kernels_cuda/conv.h"
+#include "kernels_cuda/gemm.h"
+#include "kernels_cuda/inverse.h"
+#include "kernels_cuda/movement.h"
+#include "kernels_cuda/pool.h"
+#include "kernels_cuda/softmax.h"
+#include "kernels_cuda/transfer.h"
+#include "kernels_cuda/unary.h"
+
+namespace intarsia::cuda {
+namespace {
+
+using definitions::KernelDescriptor;
+using definitions::KernelRows;
+
+/// As definitions::describe, without naming `run`.
+template <class K>
+void add(KernelRows& rows, const std::string& name, std::string_view header) {
+  KernelDescriptor row;
+  row.id = K::id;
+  row.key = kernel_key(K::id);
+  row.cpp_name = "intarsia::cuda::" + name;
+  row.header = header;
+  row.kernel.key = row.key;
+  row.kernel.check = &K::check;
+  if constexpr (requires { &K::supports; }) row.supports = &K::supports;
+  if constexpr (requires { &K::workspace; }) row.workspace = &K::workspace;
+  if constexpr (requires { &K::pack; }) {
+    row.packed_bytes = &K::packed_bytes;
+    row.pack = &K::pack;
+  }
+  rows.push_back(std::move(row));
+}
+
+/// K<W> for each width; `name` is how K is spelled.
+template <template <ElementWidth> class K>
+void add_widths(KernelRows& rows, const std::string& name) {
+  constexpr std::string_view kHeader = "kernels_cuda/movement.h";
+  add<K<ElementWidth::k8>>(rows, name + "<intarsia::ElementWidth::k8>", kHeader);
+  add<K<ElementWidth::k16>>(rows, name + "<intarsia::ElementWidth::k16>", kHeader);
+  add<K<ElementWidth::k32>>(rows, name + "<intarsia::ElementWidth::k32>", kHeader);
+  add<K<ElementWidth::k64>>(rows, name + "<intarsia::ElementWidth::k64>", kHeader);
+}
+
+void add_unary(KernelRows& rows) {
+  constexpr std::string_view kHeader = "kernels_cuda/unary.h";
+  add<Abs>(rows, "Abs", kHeader);
+  add<Ceil>(rows, "Ceil", kHeader);
+  add<Clip>(rows, "Clip", kHeader);
+  add<Elu>(rows, "Elu", kHeader);
+  add<Erf>(rows, "Erf", kHeader);
+  add<Exp>(rows, "Exp", kHeader);
+  add<Floor>(rows, "Floor", kHeader);
+  add<Gelu>(rows, "Gelu", kHeader);
+  add<HardSigmoid>(rows, "HardSigmoid", kHeader);
+  add<HardSwish>(rows, "HardSwish", kHeader);
+  add<LeakyRelu>(rows, "LeakyRelu", kHeader);
+  add<Log>(rows, "Log", kHeader);
+  add<Neg>(rows, "Neg", kHeader);
+  add<Reciprocal>(rows, "Reciprocal", kHeader);
+  add<Relu>(rows, "Relu", kHeader);
+  add<Sigmoid>(rows, "Sigmoid", kHeader);
+  add<Softplus>(rows, "Softplus", kHeader);
+  add<Sqrt>(rows, "Sqrt", kHeader);
+  add<Swish>(rows, "Swish", kHeader);
+  add<Tanh>(rows, "Tanh", kHeader);
+}
+
+void add_binary(KernelRows& rows) {
+  constexpr std::string_view kHeader = "kernels_cuda/binary.h";
+  add<Add>(rows, "Add", kHeader);
+  add<Div>(rows, "Div", kHeader);
+  add<Max>(rows, "Max", kHeader);
+  add<Min>(rows, "Min", kHeader);
+  add<Mul>(rows, "Mul", kHeader);
+  add<Pow>(rows, "Pow", kHeader);
+  add<PRelu>(rows, "PRelu", kHeader);
+  add<Sub>(rows, "Sub", kHeader);
+  add<Sum>(rows, "Sum", kHeader);
+}
+
+}  // namespace
+
+const KernelRows& kernel_rows() {
+  static const KernelRows kRows = [] {
+    KernelRows rows;
+    add<ToDevice>(rows, "ToDevice", "kernels_cuda/transfer.h");
+    add<ToHost>(rows, "ToHost", "kernels_cuda/transfer.h");
+    add_unary(rows);
+    add_binary(rows);
+    add<ConvPacked>(rows, "ConvPacked", "kernels_cuda/conv.h");
+    add<Conv>(rows, "Conv", "kernels_cuda/conv.h");
+    add<GemmPacked>(rows, "GemmPacked", "kernels_cuda/gemm.h");
+    add<Gemm>(rows, "Gemm", "kernels_cuda/gemm.h");
+    add<MatMul>(rows, "MatMul", "kernels_cuda/gemm.h");
+    add<MaxPool>(rows, "MaxPool", "kernels_cuda/pool.h");
+    add<AveragePool>(rows, "AveragePool", "kernels_cuda/pool.h");
+    add<GlobalAveragePool>(rows, "GlobalAveragePool", "kernels_cuda/pool.h");
+    add<GlobalMaxPool>(rows, "GlobalMaxPool", "kernels_cuda/pool.h");
+    add<Softmax>(rows, "Softmax", "kernels_cuda/softmax.h");
+    add<LogSoftmax>(rows, "LogSoftmax", "kernels_cuda/softmax.h");
+    add_widths<Concat>(rows, "Concat");
+    add_widths<Flatten>(rows, "Flatten");
+    add_widths<Identity>(rows, "Identity");
+    add_widths<Reshape>(rows, "Reshape");
+    add_widths<Squeeze>(rows, "Squeeze");
+    add_widths<Transpose>(rows, "Transpose");
+    add_widths<Unsqueeze>(rows, "Unsqueeze");
+    add<Inverse<float>>(rows, "Inverse<float>", "kernels_cuda/inverse.h");
+    add<Inverse<double>>(rows, "Inverse<double>", "kernels_cuda/inverse.h");
+    add<Inverse<Float16>>(rows, "Inverse<intarsia::Float16>", "kernels_cuda/inverse.h");
+    return rows;
+  }();
+  return kRows;
+}
+
+}  // namespace intarsia::cuda

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels_cuda/transfer.h"
+
+#include "kernels_cuda/runtime.h"
+
+namespace intarsia::cuda {
+namespace {
+
+Status copy(const KernelContext& context, runtime::Copy kind) {
+  const TensorView& x = context.input(0);
+  if (x.count() == 0) return {};
+  const auto* device = static_cast<const Device*>(context.service(kDeviceService));
+  const int error = runtime::copy(context.output(0).data, x.data, static_cast<size_t>(x.bytes()),
+                                  kind, device->queue);
+  if (error == 0) return {};
+  return context.fail(Code::kOperatorFailed, runtime::error_text(error), 0, error);
+}
+
+}  // namespace
+
+Status ToDevice::run(const KernelContext& context) {
+  return copy(context, runtime::Copy::kToDevice);
+}
+
+Status ToHost::run(const KernelContext& context) {
+  return copy(context, runtime::Copy::kToHost);
+}
+
+}  // namespace intarsia::cuda

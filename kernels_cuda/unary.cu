@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One thread per element, in turns of the grid's size.
+#include "kernels_cuda/unary.h"
+
+#include "kernels_cuda/activation.h"
+#include "kernels_cuda/launch.h"
+
+namespace intarsia::cuda {
+namespace {
+
+INTARSIA_DEVICE float evaluate(AbsOp, NoAttributes, float x) {
+  return fabsf(x);
+}
+INTARSIA_DEVICE float evaluate(CeilOp, NoAttributes, float x) {
+  return ceilf(x);
+}
+INTARSIA_DEVICE float evaluate(EluOp, AlphaAttributes a, float x) {
+  return activated({Activation::kElu, a.alpha, 0}, x);
+}
+INTARSIA_DEVICE float evaluate(ErfOp, NoAttributes, float x) {
+  return erff(x);
+}
+INTARSIA_DEVICE float evaluate(ExpOp, NoAttributes, float x) {
+  return expf(x);
+}
+INTARSIA_DEVICE float evaluate(FloorOp, NoAttributes, float x) {
+  return floorf(x);
+}
+INTARSIA_DEVICE float evaluate(GeluOp, GeluAttributes a, float x) {
+  const bool tanh = a.approximate == GeluAttributes::kTanh;
+  return activated({tanh ? Activation::kGeluTanh : Activation::kGelu, 0, 0}, x);
+}
+INTARSIA_DEVICE float evaluate(HardSigmoidOp, HardSigmoidAttributes a, float x) {
+  return activated({Activation::kHardSigmoid, a.alpha, a.beta}, x);
+}
+INTARSIA_DEVICE float evaluate(HardSwishOp, NoAttributes, float x) {
+  return activated({Activation::kHardSwish, 0, 0}, x);
+}
+INTARSIA_DEVICE float evaluate(LeakyReluOp, LeakyReluAttributes a, float x) {
+  return activated({Activation::kLeakyRelu, a.alpha, 0}, x);
+}
+INTARSIA_DEVICE float evaluate(LogOp, NoAttributes, float x) {
+  return logf(x);
+}
+INTARSIA_DEVICE float evaluate(NegOp, NoAttributes, float x) {
+  return -x;
+}
+INTARSIA_DEVICE float evaluate(ReciprocalOp, NoAttributes, float x) {
+  return 1.0f / x;
+}
+INTARSIA_DEVICE float evaluate(ReluOp, NoAttributes, float x) {
+  return activated({Activation::kRelu, 0, 0}, x);
+}
+INTARSIA_DEVICE float evaluate(SigmoidOp, NoAttributes, float x) {
+  return activated({Activation::kSigmoid, 0, 0}, x);
+}
+INTARSIA_DEVICE float evaluate(SoftplusOp, NoAttributes, float x) {
+  return activated({Activation::kSoftplus, 0, 0}, x);
+}
+INTARSIA_DEVICE float evaluate(SqrtOp, NoAttributes, float x) {
+  return sqrtf(x);
+}
+INTARSIA_DEVICE float evaluate(SwishOp, AlphaAttributes a, float x) {
+  return x / (1.0f + expf(-a.alpha * x));
+}
+INTARSIA_DEVICE float evaluate(TanhOp, NoAttributes, float x) {
+  return tanhf(x);
+}
+
+template <class Op>
+INTARSIA_GLOBAL unary_kernel(typename Op::Attributes attributes, Global<const float> x,
+                             Global<float> y, int64_t count) {
+  for (int64_t i = first_element(); i < count; i += element_step()) {
+    y[i] = evaluate(Op(), attributes, x[i]);
+  }
+}
+
+INTARSIA_GLOBAL clip_kernel(Global<const float> x, Global<const float> low,
+                            Global<const float> high, Global<float> y, int64_t count) {
+  for (int64_t i = first_element(); i < count; i += element_step()) {
+    float value = x[i];
+    // Above the upper bound wins where the bounds cross.
+    if (low.present() && value < low[0]) value = low[0];
+    if (high.present() && value > high[0]) value = high[0];
+    y[i] = value;
+  }
+}
+
+template <class A>
+A attributes_of(const KernelContext& context) {
+  if constexpr (std::is_empty_v<A>) {
+    return A();
+  } else {
+    return context.attributes<A>();
+  }
+}
+
+}  // namespace
+
+template <class Op>
+Status Unary<Op>::run(const KernelContext& context) {
+  const int64_t count = context.output(0).count();
+  if (count == 0) return {};
+  launch(grid_for(count), kThreads, stream_of(context), unary_kernel<Op>,
+         attributes_of<typename Op::Attributes>(context), elements<float>(context.input(0)),
+         writable<float>(context.output(0)), count);
+  return launched(context);
+}
+
+Status Clip::run(const KernelContext& context) {
+  const int64_t count = context.output(0).count();
+  if (count == 0) return {};
+  launch(grid_for(count), kThreads, stream_of(context), clip_kernel,
+         elements<float>(context.input(0)), elements<float>(context.input(1)),
+         elements<float>(context.input(2)), writable<float>(context.output(0)), count);
+  return launched(context);
+}
+
+template struct Unary<AbsOp>;
+template struct Unary<CeilOp>;
+template struct Unary<EluOp>;
+template struct Unary<ErfOp>;
+template struct Unary<ExpOp>;
+template struct Unary<FloorOp>;
+template struct Unary<GeluOp>;
+template struct Unary<HardSigmoidOp>;
+template struct Unary<HardSwishOp>;
+template struct Unary<LeakyReluOp>;
+template struct Unary<LogOp>;
+template struct Unary<NegOp>;
+template struct Unary<ReciprocalOp>;
+template struct Unary<ReluOp>;
+template struct Unary<SigmoidOp>;
+template struct Unary<SoftplusOp>;
+template struct Unary<SqrtOp>;
+template struct Unary<SwishOp>;
+template struct Unary<TanhOp>;
+
+}  // namespace intarsia::cuda

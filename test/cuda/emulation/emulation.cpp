@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Blocks of threads as fibers (ucontext). A thread runs until it waits at a barrier or a shuffle,
+// or ends; when none can run, what all of them wait for is granted, or the block is divergent.
+#include "test/cuda/emulation/emulation.h"
+
+#include <ucontext.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <random>
+
+#include "kernels_cuda/device.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#define INTARSIA_FIBERS_UNDER_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#include <sanitizer/common_interface_defs.h>
+#define INTARSIA_FIBERS_UNDER_ASAN 1
+#endif
+#endif
+
+namespace intarsia::cuda::emulation {
+namespace {
+
+constexpr size_t kStackBytes = size_t{128} << 10;
+
+enum class Waiting : uint8_t { kReady, kBarrier, kShuffle, kDone };
+
+struct Fiber {
+  ucontext_t context{};
+  std::unique_ptr<char[]> stack;
+  void* fake_stack = nullptr;  // AddressSanitizer's
+  Waiting waiting = Waiting::kDone;
+  ThreadIndex index;
+  uint64_t counts[4] = {};  // by Mistake::Kind
+  uint64_t exchanged = 0;
+  unsigned mask = 0;
+};
+
+/// Epochs start at 1 and never repeat: records of earlier blocks are older than any of this one.
+uint64_t epoch = 1;
+uint64_t block_epoch = 1;
+
+std::vector<Fiber> fibers;
+Fiber* running = nullptr;
+/// The host's own stack; all but the context is for AddressSanitizer.
+struct Scheduler {
+  ucontext_t context;
+  void* fake_stack;
+  const void* stack;
+  size_t stack_bytes;
+} scheduler;
+const Task* task = nullptr;
+
+void enter([[maybe_unused]] void* fake_stack) {
+#ifdef INTARSIA_FIBERS_UNDER_ASAN
+  __sanitizer_finish_switch_fiber(fake_stack, &scheduler.stack, &scheduler.stack_bytes);
+#endif
+}
+
+/// From the running fiber back to the scheduler.
+void yield(Waiting waiting) {
+  Fiber& self = *running;
+  self.waiting = waiting;
+#ifdef INTARSIA_FIBERS_UNDER_ASAN
+  __sanitizer_start_switch_fiber(&self.fake_stack, scheduler.stack, scheduler.stack_bytes);
+#endif
+  swapcontext(&self.context, &scheduler.context);
+  enter(self.fake_stack);
+}
+
+void fiber_main() {
+  enter(nullptr);
+  for (;;) {
+    task->run(task->call);
+    yield(Waiting::kDone);
+  }
+}
+
+void resume(Fiber& fiber) {
+  running = &fiber;
+#ifdef INTARSIA_FIBERS_UNDER_ASAN
+  __sanitizer_start_switch_fiber(&scheduler.fake_stack, fiber.stack.get(), kStackBytes);
+#endif
+  swapcontext(&scheduler.context, &fiber.context);
+#ifdef INTARSIA_FIBERS_UNDER_ASAN
+  __sanitizer_finish_switch_fiber(scheduler.fake_stack, nullptr, nullptr);
+#endif
+  running = nullptr;
+}
+
+void prepare(Fiber& fiber) {
+  if (!fiber.stack) fiber.stack = std::make_unique<char[]>(kStackBytes);
+  getcontext(&fiber.context);
+  fiber.context.uc_stack.ss_sp = fiber.stack.get();
+  fiber.context.uc_stack.ss_size = kStackBytes;
+  fiber.context.uc_link = nullptr;
+  makecontext(&fiber.context, fiber_main, 0);
+}
+
+/// Counts a site of the running thread; true if it is the one to make a mistake at.
+bool at_mistake(Mistake::Kind kind, const Mistake& mistake) {
+  return running->counts[kind]++ == mistake.site && mistake.kind == kind;
+}
+
+}  // namespace
+
+/// One block of a launch.
+struct Block {
+  Emulator& emulator;
+  unsigned threads;
+
+  void run(const std::vector<unsigned>& order) {
+    block_epoch = ++epoch;
+    for (unsigned t = 0; t < threads; ++t) {
+      fibers[t].waiting = Waiting::kReady;
+      std::fill(std::begin(fibers[t].counts), std::end(fibers[t].counts), 0);
+    }
+    while (step(order)) {
+    }
+    for (unsigned t = 0; t < threads; ++t) {
+      for (size_t kind = 0; kind < 4; ++kind) {
+        emulator.most_[kind] = std::max(emulator.most_[kind], fibers[t].counts[kind]);
+      }
+    }
+  }
+
+ private:
+  bool all(Waiting waiting) const {
+    return std::all_of(fibers.begin(), fibers.begin() + threads,
+                       [&](const Fiber& fiber) { return fiber.waiting == waiting; });
+  }
+
+  /// Runs what can run, then grants what is waited for. False when the block has ended.
+  bool step(const std::vector<unsigned>& order) {
+    for (unsigned t : order) {
+      if (fibers[t].waiting == Waiting::kReady) resume(fibers[t]);
+    }
+    if (all(Waiting::kDone)) return false;
+    if (all(Waiting::kBarrier)) {
+      ++epoch;
+      for (unsigned t = 0; t < threads; ++t) fibers[t].waiting = Waiting::kReady;
+      return true;
+    }
+    bool granted = false;
+    for (unsigned first = 0; first < threads; first += kWarpSize) granted |= shuffle(first);
+    if (granted) return true;
+    emulator.violation(
+        "threads of a block wait for different things: divergent barrier or shuffle");
+    // The fibers never continue; they start anew with the next block.
+    for (unsigned t = 0; t < threads; ++t) prepare(fibers[t]);
+    return false;
+  }
+
+  /// Exchanges the values of a warp all of whose threads are at a shuffle.
+  bool shuffle(unsigned first) {
+    const unsigned end = std::min(first + kWarpSize, threads);
+    uint64_t values[kWarpSize] = {};
+    for (unsigned t = first; t < end; ++t) {
+      if (fibers[t].waiting != Waiting::kShuffle) return false;
+      values[t - first] = fibers[t].exchanged;
+    }
+    for (unsigned t = first; t < end; ++t) {
+      const unsigned from = (t - first) ^ fibers[t].mask;
+      if (first + from >= end) {
+        emulator.violation("a shuffle reads a lane that the block does not have");
+      } else {
+        fibers[t].exchanged = values[from];
+      }
+      fibers[t].waiting = Waiting::kReady;
+    }
+    return true;
+  }
+};
+
+Emulator& Emulator::get() {
+  static Emulator emulator;
+  return emulator;
+}
+
+void Emulator::reset(Order order, const Mistake& mistake) {
+  *this = Emulator();
+  order_ = order;
+  mistake_ = mistake;
+}
+
+void Emulator::violation(const std::string& text) {
+  if (std::find(violations_.begin(), violations_.end(), text) == violations_.end()) {
+    violations_.push_back(text);
+  }
+}
+
+int Emulator::call() {
+  return ++calls_ == failing_call_ ? failing_error_ : 0;
+}
+
+int Emulator::take_error() {
+  const int error = pending_error_;
+  pending_error_ = 0;
+  return error;
+}
+
+void Emulator::execute(const Stream::Work& work) {
+  if (work.kind == Stream::Work::kCopy) {
+    std::memcpy(work.to, work.from, work.bytes);
+    return;
+  }
+  if (work.kind == Stream::Work::kFill) {
+    std::memset(work.to, work.byte, work.bytes);
+    return;
+  }
+  ++launches_;
+  constexpr unsigned kMostThreads = 1024;
+  if (work.threads == 0 || work.threads > kMostThreads || work.blocks == 0 ||
+      work.blocks > 0x7fffffffu) {
+    pending_error_ = 9;  // cudaErrorInvalidConfiguration
+    return;
+  }
+  // Only growing moves fibers, and then none has a context that points into itself yet.
+  if (fibers.size() < kMostThreads) {
+    fibers.resize(kMostThreads);
+    for (Fiber& fiber : fibers) prepare(fiber);
+  }
+  std::vector<unsigned> order(work.threads);
+  std::iota(order.begin(), order.end(), 0u);
+  std::mt19937 random(12345);
+  if (order_ == Order::kReverse) std::reverse(order.begin(), order.end());
+  task = work.task.get();
+  Block block{*this, work.threads};
+  for (unsigned b = 0; b < work.blocks; ++b) {
+    if (order_ == Order::kShuffled) std::shuffle(order.begin(), order.end(), random);
+    for (unsigned t = 0; t < work.threads; ++t) fibers[t].index = {t, b, work.threads, work.blocks};
+    block.run(order);
+  }
+  task = nullptr;
+}
+
+const ThreadIndex& current() {
+  return running->index;
+}
+
+void barrier() {
+  if (at_mistake(Mistake::kSkipBarrier, Emulator::get().mistake())) return;
+  yield(Waiting::kBarrier);
+}
+
+uint64_t shuffle_xor(uint64_t bits, unsigned mask) {
+  running->exchanged = bits;
+  running->mask = mask;
+  yield(Waiting::kShuffle);
+  return running->exchanged;
+}
+
+void start(unsigned blocks, unsigned threads, void* stream, Task made) {
+  Stream::Work work;
+  work.blocks = blocks;
+  work.threads = threads;
+  work.task = std::shared_ptr<Task>(new Task(made), [](Task* owned) {
+    owned->drop(owned->call);
+    delete owned;
+  });
+  auto& target = *static_cast<Stream*>(stream);
+  if (target.capturing) {
+    target.recorded.push_back(std::move(work));
+  } else {
+    Emulator::get().execute(work);
+  }
+}
+
+namespace {
+
+int64_t checked(int64_t index, int64_t count, Mistake::Kind kind, const char* what) {
+  Emulator& emulator = Emulator::get();
+  if (at_mistake(kind, emulator.mistake())) ++index;
+  if (index >= 0 && index < count) return index;
+  emulator.violation(what);
+  return 0;
+}
+
+}  // namespace
+
+int64_t shared_index(int64_t index, int64_t count) {
+  return checked(index, count, Mistake::kShiftShared, "access outside shared memory");
+}
+int64_t global_index(int64_t index, int64_t count) {
+  return checked(index, count, Mistake::kShiftGlobal, "access outside an operand");
+}
+
+void on_read(AccessRecord& record) {
+  const unsigned self = running->index.thread_x;
+  if (record.write_epoch < block_epoch) {
+    Emulator::get().violation("shared memory is read before it is written");
+  }
+  if (record.write_epoch == epoch && record.writer != self) {
+    Emulator::get().violation("race: one thread writes, another reads, with no barrier between");
+  }
+  if (record.read_epoch != epoch) {
+    record.read_epoch = epoch;
+    record.reader = self;
+  } else if (record.reader != self) {
+    record.reader = AccessRecord::kSeveral;
+  }
+}
+
+void on_write(AccessRecord& record) {
+  const unsigned self = running->index.thread_x;
+  if (record.write_epoch == epoch && record.writer != self) {
+    Emulator::get().violation("race: two threads write, with no barrier between");
+  }
+  if (record.read_epoch == epoch && record.reader != self) {
+    Emulator::get().violation("race: one thread reads, another writes, with no barrier between");
+  }
+  record.write_epoch = epoch;
+  record.writer = self;
+}
+
+}  // namespace intarsia::cuda::emulation

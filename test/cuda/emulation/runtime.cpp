@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// kernels_cuda/runtime.h over the emulator: device memory is the host's, a graph is the list of
+// what a stream recorded.
+#include "kernels_cuda/runtime.h"
+
+#include "test/cuda/emulation/emulation.h"
+
+namespace intarsia::cuda::runtime {
+namespace {
+
+using emulation::Emulator;
+using emulation::Stream;
+
+int submit(const Stream::Work& work, void* stream) {
+  if (const int error = Emulator::get().call(); error != 0) return error;
+  auto& target = *static_cast<Stream*>(stream);
+  if (target.capturing) {
+    target.recorded.push_back(work);
+  } else {
+    Emulator::get().execute(work);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int copy(void* to, const void* from, size_t bytes, Copy, void* stream) {
+  Stream::Work work;
+  work.kind = Stream::Work::kCopy;
+  work.to = to;
+  work.from = from;
+  work.bytes = bytes;
+  return submit(work, stream);
+}
+
+int fill(void* device, int byte, size_t bytes, void* stream) {
+  Stream::Work work;
+  work.kind = Stream::Work::kFill;
+  work.to = device;
+  work.byte = byte;
+  work.bytes = bytes;
+  return submit(work, stream);
+}
+
+int synchronize(void* stream) {
+  // As CUDA does: waiting for a stream that is being captured is an error.
+  constexpr int kCaptureUnsupported = 900;
+  const int error = Emulator::get().call();
+  return static_cast<Stream*>(stream)->capturing ? kCaptureUnsupported : error;
+}
+
+int begin_capture(void* stream) {
+  auto& target = *static_cast<Stream*>(stream);
+  target.recorded.clear();
+  if (const int error = Emulator::get().call(); error != 0) return error;
+  target.capturing = true;
+  return 0;
+}
+
+int end_capture(void* stream, void** graph) {
+  auto& target = *static_cast<Stream*>(stream);
+  target.capturing = false;
+  if (const int error = Emulator::get().call(); error != 0) return error;
+  *graph = new std::vector<Stream::Work>(std::move(target.recorded));
+  target.recorded.clear();
+  return 0;
+}
+
+int launch(void* graph, void*) {
+  if (const int error = Emulator::get().call(); error != 0) return error;
+  Emulator::get().count_graph_launch();
+  for (const Stream::Work& work : *static_cast<std::vector<Stream::Work>*>(graph)) {
+    Emulator::get().execute(work);
+  }
+  return 0;
+}
+
+void destroy(void* graph) {
+  delete static_cast<std::vector<Stream::Work>*>(graph);
+}
+
+int pin(void*, size_t) {
+  return Emulator::get().call();
+}
+void unpin(void*) {}
+
+int last_error() {
+  return Emulator::get().take_error();
+}
+
+const char* error_text(int error) {
+  switch (error) {
+    case 9:
+      return "invalid configuration argument";
+    case 700:
+      return "an illegal memory access was encountered";
+    case 900:
+      return "operation not permitted when stream is capturing";
+    default:
+      return "unknown error";
+  }
+}
+
+}  // namespace intarsia::cuda::runtime

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs CUDA kernels in the emulator over the nodes of test/kernels/kernel_harness.h, beside the
+// CPU's reference kernels.
+//
+//     agree<cuda::Softmax, cpu::Softmax<float>>([&] { return Node()...; });
+//     expect_mistakes_found<cuda::Softmax, cpu::Softmax<float>>([&] { return Node()...; });
+//
+// `agree` runs the threads of a block in three orders. `expect_mistakes_found` is the negative
+// control: it leaves out each barrier and shifts accesses by one element, and each time something
+// must be found: a violation, a failure, or another result.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/device.h"
+#include "kernels_cuda/report.h"
+#include "test/cuda/emulation/emulation.h"
+#include "test/kernels/kernel_harness.h"
+
+namespace intarsia::test {
+
+namespace emulation = cuda::emulation;
+
+/// The device that kernels under test find.
+struct TestDevice {
+  Device device;
+  emulation::Stream stream;
+  cuda::Report report = cuda::kNoFailure;
+
+  static TestDevice& get() {
+    static TestDevice made;
+    made.device.arena = reinterpret_cast<std::byte*>(&made.report);
+    made.device.queue = &made.stream;
+    return made;
+  }
+};
+
+/// `run` with the device as a service, and with weights packed where the kernel wants that.
+template <class K>
+Status run_on_device(const KernelContext& context) {
+  KernelHost host = *context.host_;
+  host.service = [](const KernelContext&, uint64_t key) -> void* {
+    return key == kDeviceService ? &TestDevice::get().device : nullptr;
+  };
+  std::vector<TensorView> operands(
+      context.operands_, context.operands_ + context.input_count() + context.output_count());
+  std::vector<std::vector<float>> packed;
+  if constexpr (requires { &K::pack; }) {
+    for (int i = 0; i < context.input_count(); ++i) {
+      const int64_t bytes = context.input(i).present() ? K::packed_bytes(context, i) : 0;
+      if (bytes == 0) continue;
+      packed.emplace_back(static_cast<size_t>(bytes) / sizeof(float));
+      K::pack(context, i, packed.back().data());
+      operands[static_cast<size_t>(i)].data = packed.back().data();
+    }
+  }
+  KernelContext with_device = context;
+  with_device.host_ = &host;
+  with_device.operands_ = operands.data();
+  return K::run(with_device);
+}
+
+template <class K>
+KernelUnderTest on_device() {
+  KernelUnderTest kernel;
+  kernel.name = K::id.op;
+  kernel.check = &K::check;
+  kernel.run = &run_on_device<K>;
+  return kernel;
+}
+
+using MakeNode = std::function<Node()>;
+
+inline bool near(const std::vector<double>& found, const std::vector<double>& expected,
+                 double tolerance) {
+  double scale = 0;
+  for (double value : expected)
+    scale = std::isfinite(value) ? std::fmax(scale, std::fabs(value)) : scale;
+  if (found.size() != expected.size()) return false;
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (std::isnan(expected[i]) && std::isnan(found[i])) continue;
+    if (found[i] == expected[i]) continue;
+    if (!(std::fabs(found[i] - expected[i]) <= tolerance * (scale + 1e-3))) return false;
+  }
+  return true;
+}
+
+inline std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "; ";
+  return text;
+}
+
+/// Both kernels give the same, within `tolerance` of the output's scale.
+inline void agree(const KernelUnderTest& device, const KernelUnderTest& reference,
+                  const MakeNode& make, double tolerance = 1e-5) {
+  Node expected = make();
+  ASSERT_TRUE(expected.run(reference).ok()) << expected.diagnostic().what;
+  for (const auto order :
+       {emulation::Order::kForward, emulation::Order::kReverse, emulation::Order::kShuffled}) {
+    auto& emulator = emulation::Emulator::get();
+    emulator.reset(order);
+    Node found = make();
+    ASSERT_TRUE(found.run(device).ok()) << found.diagnostic().what;
+    ASSERT_TRUE(emulator.violations().empty()) << joined(emulator.violations());
+    ASSERT_TRUE(near(found.numbers(), expected.numbers(), tolerance))
+        << device.name << " differs from the reference, order " << static_cast<int>(order);
+  }
+}
+
+/// Whether a run with this mistake is told from a correct one.
+inline bool is_found(const KernelUnderTest& device, const std::vector<double>& expected,
+                     const MakeNode& make, const emulation::Mistake& mistake, double tolerance) {
+  auto& emulator = emulation::Emulator::get();
+  emulator.reset(emulation::Order::kReverse, mistake);
+  Node node = make();
+  const Status status = node.run(device);
+  return !status.ok() || !emulator.violations().empty() ||
+         !near(node.numbers(), expected, tolerance);
+}
+
+/// REQUIRES: operands without symmetry, in extents that fill tiles: else a shifted access may be
+/// one that reads the same value.
+inline void expect_mistakes_found(const KernelUnderTest& device, const KernelUnderTest& reference,
+                                  const MakeNode& make, double tolerance = 1e-5) {
+  agree(device, reference, make, tolerance);
+  Node expected = make();
+  ASSERT_TRUE(expected.run(reference).ok());
+  const std::vector<double> numbers = expected.numbers();
+  using Mistake = emulation::Mistake;
+  uint64_t sites[4] = {};
+  for (int kind = Mistake::kSkipBarrier; kind <= Mistake::kShiftGlobal; ++kind) {
+    sites[kind] = emulation::Emulator::get().sites(static_cast<Mistake::Kind>(kind));
+  }
+  ASSERT_GT(sites[Mistake::kShiftGlobal], 0u);
+  for (int k = Mistake::kSkipBarrier; k <= Mistake::kShiftGlobal; ++k) {
+    const auto kind = static_cast<Mistake::Kind>(k);
+    constexpr uint64_t kMost = 24;  // of a kind; every barrier of the kernels here
+    const uint64_t step = sites[k] / kMost + 1;
+    for (uint64_t site = 0; site < sites[k]; site += step) {
+      EXPECT_TRUE(is_found(device, numbers, make, {kind, site}, tolerance))
+          << device.name << ": mistake of kind " << k << " at site " << site << " of " << sites[k]
+          << " is not found";
+    }
+  }
+}
+
+}  // namespace intarsia::test

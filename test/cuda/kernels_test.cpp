@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Element-wise operators, softmax, movement and Inverse: the CUDA kernels' own sources in the
+// emulator, beside the CPU's reference kernels.
+#include "core/operators/movement.h"
+#include "kernels_cpu/binary.h"
+#include "kernels_cpu/clip.h"
+#include "kernels_cpu/concat.h"
+#include "kernels_cpu/softmax.h"
+#include "kernels_cpu/transpose.h"
+#include "kernels_cpu/unary.h"
+#include "kernels_cuda/binary.h"
+#include "kernels_cuda/inverse.h"
+#include "kernels_cuda/movement.h"
+#include "kernels_cuda/softmax.h"
+#include "kernels_cuda/unary.h"
+#include "test/cuda/kernel_cases.h"
+
+namespace intarsia::test {
+namespace {
+
+constexpr DataType kFloat = DataType::kFloat;
+
+std::vector<double> numbers(const Dims& dims, unsigned seed, double low = -2, double high = 2) {
+  std::mt19937 random(seed);
+  return random_numbers(kFloat, count_of(dims), random, low, high);
+}
+
+template <class Cuda, class Cpu, class A>
+void unary(const A& attributes, double low = -3, double high = 3) {
+  for (const Dims& dims : {Dims{}, Dims{1}, Dims{7, 33}, Dims{0, 3}, Dims{2, 3, 5, 41}}) {
+    agree(on_device<Cuda>(), under_test<Cpu>(), [&] {
+      Node node;
+      node.input(kFloat, dims, numbers(dims, 1, low, high)).output(kFloat, dims);
+      if (!std::is_empty_v<A>) node.attributes(attributes);
+      return node;
+    });
+  }
+}
+
+TEST(CudaKernels, UnaryOperators) {
+  const NoAttributes none;
+  unary<cuda::Abs, cpu::Abs<float>>(none);
+  unary<cuda::Ceil, cpu::Ceil<float>>(none);
+  unary<cuda::Elu, cpu::Elu<float>>(AlphaAttributes{0.7f});
+  unary<cuda::Erf, cpu::Erf<float>>(none);
+  unary<cuda::Exp, cpu::Exp<float>>(none);
+  unary<cuda::Floor, cpu::Floor<float>>(none);
+  unary<cuda::Gelu, cpu::Gelu<float>>(GeluAttributes{GeluAttributes::kNone});
+  unary<cuda::Gelu, cpu::Gelu<float>>(GeluAttributes{GeluAttributes::kTanh});
+  unary<cuda::HardSigmoid, cpu::HardSigmoid<float>>(HardSigmoidAttributes{0.3f, 0.4f});
+  unary<cuda::HardSwish, cpu::HardSwish<float>>(none, -5, 5);
+  unary<cuda::LeakyRelu, cpu::LeakyRelu<float>>(LeakyReluAttributes{0.2f});
+  unary<cuda::Log, cpu::Log<float>>(none, 0.1, 4);
+  unary<cuda::Neg, cpu::Neg<float>>(none);
+  unary<cuda::Reciprocal, cpu::Reciprocal<float>>(none, 0.5, 4);
+  unary<cuda::Relu, cpu::Relu<float>>(none);
+  unary<cuda::Sigmoid, cpu::Sigmoid<float>>(none);
+  unary<cuda::Softplus, cpu::Softplus<float>>(none);
+  unary<cuda::Sqrt, cpu::Sqrt<float>>(none, 0, 4);
+  unary<cuda::Swish, cpu::Swish<float>>(AlphaAttributes{1.5f});
+  unary<cuda::Tanh, cpu::Tanh<float>>(none);
+}
+
+TEST(CudaKernels, UnaryMistakesAreFound) {
+  const Dims dims{7, 33};
+  expect_mistakes_found(on_device<cuda::Exp>(), under_test<cpu::Exp<float>>(), [&] {
+    Node node;
+    node.input(kFloat, dims, numbers(dims, 2)).output(kFloat, dims);
+    return node;
+  });
+}
+
+TEST(CudaKernels, UnaryOperatorsMayOverwriteTheirInput) {
+  const Dims dims{5, 77};
+  agree(on_device<cuda::Sigmoid>(), under_test<cpu::Sigmoid<float>>(), [&] {
+    Node node;
+    node.input(kFloat, dims, numbers(dims, 3)).output(kFloat, dims).in_place(0);
+    return node;
+  });
+}
+
+TEST(CudaKernels, ClipTakesEitherBoundBothOrNone) {
+  for (int bounds = 0; bounds < 4; ++bounds) {
+    agree(on_device<cuda::Clip>(), under_test<cpu::Clip<float>>(), [&] {
+      Node node;
+      node.input(kFloat, {3, 29}, numbers({3, 29}, 4));
+      if ((bounds & 1) != 0) {
+        node.input(kFloat, {}, {-0.5});
+      } else {
+        node.absent();
+      }
+      if ((bounds & 2) != 0) node.input(kFloat, {}, {0.75});
+      node.output(kFloat, {3, 29});
+      return node;
+    });
+  }
+}
+
+struct BroadcastCase {
+  Dims x, y, z;
+};
+const BroadcastCase kBroadcasts[] = {
+    {{3, 5, 7}, {3, 5, 7}, {3, 5, 7}},       {{3, 5, 7}, {7}, {3, 5, 7}},
+    {{3, 1, 7}, {5, 1}, {3, 5, 7}},          {{}, {2, 300}, {2, 300}},
+    {{2, 1, 3, 1}, {4, 1, 5}, {2, 4, 3, 5}}, {{0, 3}, {1, 3}, {0, 3}},
+};
+
+template <class Cuda, class Cpu>
+void binary(double low = -2) {
+  for (const BroadcastCase& c : kBroadcasts) {
+    agree(on_device<Cuda>(), under_test<Cpu>(), [&] {
+      Node node;
+      node.input(kFloat, c.x, numbers(c.x, 5, low)).input(kFloat, c.y, numbers(c.y, 6, low));
+      node.output(kFloat, c.z);
+      return node;
+    });
+  }
+}
+
+TEST(CudaKernels, BinaryOperatorsBroadcast) {
+  binary<cuda::Add, cpu::Add<float>>();
+  binary<cuda::Sub, cpu::Sub<float>>();
+  binary<cuda::Mul, cpu::Mul<float>>();
+  binary<cuda::Div, cpu::Div<float>>(0.5);
+  binary<cuda::Min, cpu::Min<float>>();
+  binary<cuda::Max, cpu::Max<float>>();
+  binary<cuda::Sum, cpu::Sum<float>>();
+  binary<cuda::Pow, cpu::Pow<float, float>>(0.1);
+  const Dims x{2, 3, 7}, slope{3, 1};
+  agree(on_device<cuda::PRelu>(), under_test<cpu::PRelu<float>>(), [&] {
+    Node node;
+    node.input(kFloat, x, numbers(x, 7)).input(kFloat, slope, numbers(slope, 8));
+    node.output(kFloat, x);
+    return node;
+  });
+}
+
+TEST(CudaKernels, BinaryMistakesAreFound) {
+  expect_mistakes_found(on_device<cuda::Sub>(), under_test<cpu::Sub<float>>(), [&] {
+    Node node;
+    node.input(kFloat, {3, 1, 7}, numbers({3, 1, 7}, 9)).input(kFloat, {5, 7}, numbers({5, 7}, 10));
+    node.output(kFloat, {3, 5, 7});
+    return node;
+  });
+}
+
+Node softmax_node(const Dims& dims, int32_t axis) {
+  Node node;
+  node.input(kFloat, dims, numbers(dims, 11, -6, 6)).output(kFloat, dims);
+  node.attributes(SoftmaxAttributes{axis});
+  return node;
+}
+
+TEST(CudaKernels, SoftmaxAlongAnyAxis) {
+  for (const Dims& dims :
+       {Dims{}, Dims{1}, Dims{5, 301}, Dims{3, 37, 4}, Dims{2, 1, 33}, Dims{0, 4}}) {
+    for (int axis = 0; axis < std::max<int>(1, static_cast<int>(dims.size())); ++axis) {
+      const auto make = [&] { return softmax_node(dims, axis); };
+      agree(on_device<cuda::Softmax>(), under_test<cpu::Softmax<float>>(), make);
+      agree(on_device<cuda::LogSoftmax>(), under_test<cpu::LogSoftmax<float>>(), make);
+    }
+  }
+}
+
+TEST(CudaKernels, SoftmaxMistakesAreFound) {
+  // The result depends on the largest element only where exponentials overflow: it is found by
+  // every warp, and as either of a thread's elements, in one of the lines.
+  const auto make = [] {
+    const Dims dims{6, 256};
+    std::vector<double> values = numbers(dims, 11, -6, 6);
+    size_t line = 0;
+    for (const size_t largest : {0, 32, 64, 96, 128}) values[256 * line++ + largest] = 200;
+    Node node;
+    node.input(kFloat, dims, values).output(kFloat, dims).attributes(SoftmaxAttributes{1});
+    return node;
+  };
+  expect_mistakes_found(on_device<cuda::LogSoftmax>(), under_test<cpu::LogSoftmax<float>>(), make,
+                        1e-6);
+}
+
+TEST(CudaKernels, TransposeOfEveryWidth) {
+  const auto node = [](DataType type) {
+    std::mt19937 random(12);
+    const Dims dims{3, 5, 2, 7};
+    TransposeAttributes attributes;
+    for (int32_t axis : {2, 0, 3, 1}) attributes.perm.push(axis);
+    Node made;
+    made.input(type, dims, random_numbers(type, count_of(dims), random, 0, 100));
+    made.output(type, {2, 3, 7, 5}).attributes(attributes);
+    return made;
+  };
+  agree(
+      on_device<cuda::Transpose<ElementWidth::k8>>(), under_test<cpu::Transpose<cpu::Width<8>>>(),
+      [&] { return node(DataType::kUint8); }, 0);
+  agree(
+      on_device<cuda::Transpose<ElementWidth::k16>>(), under_test<cpu::Transpose<cpu::Width<16>>>(),
+      [&] { return node(DataType::kInt16); }, 0);
+  agree(
+      on_device<cuda::Transpose<ElementWidth::k64>>(), under_test<cpu::Transpose<cpu::Width<64>>>(),
+      [&] { return node(DataType::kInt64); }, 0);
+  expect_mistakes_found(
+      on_device<cuda::Transpose<ElementWidth::k32>>(), under_test<cpu::Transpose<cpu::Width<32>>>(),
+      [&] { return node(kFloat); }, 0);
+}
+
+TEST(CudaKernels, ConcatAlongAnyAxis) {
+  for (int32_t axis : {0, 1, -1}) {
+    const auto make = [&] {
+      Dims parts[3] = {{3, 4, 5}, {3, 4, 5}, {3, 4, 5}};
+      const size_t at = static_cast<size_t>(axis < 0 ? axis + 3 : axis);
+      parts[1][at] = 2;
+      parts[2][at] = 0;
+      Dims whole{3, 4, 5};
+      whole[at] = parts[0][at] + 2;
+      Node node;
+      for (unsigned i = 0; i < 3; ++i) node.input(kFloat, parts[i], numbers(parts[i], 13 + i));
+      node.output(kFloat, whole).attributes(AxisAttributes{axis});
+      return node;
+    };
+    agree(on_device<cuda::Concat<ElementWidth::k32>>(), under_test<cpu::Concat<cpu::Width<32>>>(),
+          make, 0);
+  }
+}
+
+/// The inverse of each matrix, by cofactor-free elimination in long double.
+std::vector<double> naive_inverse(std::vector<double> a, int n) {
+  std::vector<double> result(a.size());
+  for (size_t first = 0; first < a.size(); first += static_cast<size_t>(n) * n) {
+    std::vector<long double> m(static_cast<size_t>(2 * n * n));
+    for (int i = 0; i < n * n; ++i) {
+      m[static_cast<size_t>(i / n * 2 * n + i % n)] = a[first + static_cast<size_t>(i)];
+      m[static_cast<size_t>(i / n * 2 * n + n + i % n)] = i / n == i % n ? 1 : 0;
+    }
+    const auto at = [&](int row, int column) -> long double& {
+      return m[static_cast<size_t>(row * 2 * n + column)];
+    };
+    for (int k = 0; k < n; ++k) {
+      int best = k;
+      for (int row = k; row < n; ++row) {
+        if (std::fabs(at(row, k)) > std::fabs(at(best, k))) best = row;
+      }
+      for (int c = 0; c < 2 * n; ++c) std::swap(at(k, c), at(best, c));
+      const long double pivot = at(k, k);
+      for (int c = 0; c < 2 * n; ++c) at(k, c) /= pivot;
+      for (int row = 0; row < n; ++row) {
+        const long double factor = at(row, k);
+        for (int c = 0; row != k && c < 2 * n; ++c) at(row, c) -= factor * at(k, c);
+      }
+    }
+    for (int i = 0; i < n * n; ++i) {
+      result[first + static_cast<size_t>(i)] = static_cast<double>(at(i / n, n + i % n));
+    }
+  }
+  return result;
+}
+
+/// The reference for `agree`; computes in double whatever the type is.
+Status run_naive_inverse(const KernelContext& context) {
+  const TensorView& x = context.input(0);
+  const TensorView& y = context.output(0);
+  if (x.count() == 0) return {};
+  store_numbers(y.type,
+                naive_inverse(load_numbers(x.type, x.data, x.count()), x.extents[x.rank - 1]),
+                static_cast<uint8_t*>(y.data));
+  return {};
+}
+KernelUnderTest naive() {
+  KernelUnderTest kernel;
+  kernel.name = "naive inverse";
+  kernel.run = &run_naive_inverse;
+  return kernel;
+}
+
+Node inverse_node(DataType type, const Dims& dims, const std::vector<double>& values) {
+  Node node;
+  node.input(type, dims, values).output(type, dims);
+  return node;
+}
+
+/// Random matrices with a zero in the corner, so that pivoting matters, far from singular.
+std::vector<double> matrices(DataType type, const Dims& dims, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<double> values = random_numbers(type, count_of(dims), random, -1, 1);
+  const int n = dims.back();
+  for (size_t i = 0; n > 1 && i < values.size(); i += static_cast<size_t>(n) * n) {
+    for (int k = 0; k < n; ++k) values[i + static_cast<size_t>(k * n + (k + 1) % n)] += n;
+    values[i] = 0;
+  }
+  std::vector<uint8_t> rounded(values.size() * 8);
+  store_numbers(type, values, rounded.data());
+  return load_numbers(type, rounded.data(), static_cast<int64_t>(values.size()));
+}
+
+TEST(CudaKernels, CTR_1_TheInverseTestsOfTheSpecification) {
+  const std::vector<double> two{4, 7, 2, 6};
+  const std::vector<double> four{4, 0, 0, 0, 0, 0, 2, 0, 0, 1, 2, 0, 1, 0, 0, 1};
+  std::vector<double> twelve;
+  for (int i = 0; i < 12; ++i) twelve.insert(twelve.end(), four.begin(), four.end());
+  const auto check = [&]<class T>(T, double tolerance) {
+    const DataType type = data_type_of<T>;
+    const KernelUnderTest kernel = on_device<cuda::Inverse<T>>();
+    agree(
+        kernel, naive(),
+        [&] {
+          return inverse_node(type, {2, 2}, two);
+        },
+        tolerance);
+    agree(
+        kernel, naive(),
+        [&] {
+          return inverse_node(type, {4, 4}, four);
+        },
+        tolerance);
+    agree(
+        kernel, naive(),
+        [&] {
+          return inverse_node(type, {3, 4, 4, 4}, twelve);
+        },
+        tolerance);
+    const std::vector<double> sixteen = matrices(type, {5, 16, 16}, 14);
+    agree(
+        kernel, naive(),
+        [&] {
+          return inverse_node(type, {5, 16, 16}, sixteen);
+        },
+        tolerance);
+  };
+  check(float(), 1e-5);
+  check(double(), 1e-13);
+  check(Float16(), 1e-3);
+}
+
+TEST(CudaKernels, CTR_2_InverseOfEmptyAndSmallStacks) {
+  for (const Dims& dims : {Dims{0, 3, 3}, Dims{3, 0, 0}, Dims{1, 1}, Dims{2, 3, 3}, Dims{48, 48}}) {
+    const std::vector<double> values =
+        count_of(dims) == 1 ? std::vector<double>{-0.25} : matrices(kFloat, dims, 15);
+    agree(on_device<cuda::Inverse<float>>(), naive(),
+          [&] { return inverse_node(kFloat, dims, values); });
+  }
+}
+
+TEST(CudaKernels, CTR_3_MatricesMustBeSquare) {
+  Node rectangle = inverse_node(kFloat, {2, 3}, numbers({2, 3}, 16));
+  EXPECT_EQ(rectangle.check<cuda::Inverse<float>>().code(), Code::kWrongExtent);
+  Node vector = inverse_node(kFloat, {3}, numbers({3}, 17));
+  EXPECT_EQ(vector.check<cuda::Inverse<float>>().code(), Code::kWrongRank);
+}
+
+TEST(CudaKernels, CTR_4_ASingularMatrixIsReportedAndFilledWithNaN) {
+  std::vector<double> values = matrices(kFloat, {4, 3, 3}, 18);
+  // Matrices 1 and 3: a row that repeats another.
+  for (size_t m : {size_t{1}, size_t{3}}) {
+    for (size_t c = 0; c < 3; ++c) values[9 * m + 3 + c] = values[9 * m + c];
+  }
+  cuda::Report& report = TestDevice::get().report;
+  for (const auto order : {emulation::Order::kForward, emulation::Order::kReverse}) {
+    emulation::Emulator::get().reset(order);
+    report = cuda::kNoFailure;
+    Node node = inverse_node(kFloat, {4, 3, 3}, values);
+    ASSERT_TRUE(node.run(on_device<cuda::Inverse<float>>()).ok());
+    EXPECT_TRUE(emulation::Emulator::get().violations().empty());
+    EXPECT_EQ(cuda::item_of(report), 1);
+    const std::vector<double> found = node.numbers();
+    for (size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(std::isnan(found[i]), i / 9 == 1 || i / 9 == 3) << i;
+    }
+  }
+  report = cuda::kNoFailure;
+}
+
+TEST(CudaKernels, InverseMistakesAreFound) {
+  const std::vector<double> values = matrices(kFloat, {2, 12, 12}, 19);
+  expect_mistakes_found(
+      on_device<cuda::Inverse<float>>(), naive(),
+      [&] {
+        return inverse_node(kFloat, {2, 12, 12}, values);
+      },
+      1e-5);
+}
+
+}  // namespace
+}  // namespace intarsia::test

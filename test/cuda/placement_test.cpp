@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Placement: what goes to the device, what stays and why, and how nodes are ordered.
+#include <algorithm>
+
+#include "test/cuda/cuda_plan.h"
+
+namespace intarsia::test {
+namespace {
+
+std::string warnings_of(const CudaPlan& plan) {
+  std::string text;
+  for (const std::string& warning : plan.conversion.warnings) text += warning + "\n";
+  return text;
+}
+
+OnnxBuilder chain(std::initializer_list<const char*> types) {
+  OnnxBuilder model;
+  model.input("x", {2, 3});
+  std::string from = "x";
+  int number = 0;
+  for (const char* type : types) {
+    const std::string to =
+        ++number == static_cast<int>(types.size()) ? "y" : "v" + std::to_string(number);
+    model.node(type, {from.c_str()}, {to.c_str()});
+    from = to;
+  }
+  model.output("y");
+  return model;
+}
+
+TEST(CudaPlacement, ASupportedModelHasOneSegmentAndNoWarning) {
+  const CudaPlan plan(chain({"Relu", "Exp", "Tanh"}));
+  EXPECT_EQ(plan.summary().segments, 1u);
+  EXPECT_EQ(warnings_of(plan), "");
+  EXPECT_GT(plan.summary().device_arena_bytes, 0u);
+}
+
+TEST(CudaPlacement, NodesWithoutAKernelAreNamedWithTheReason) {
+  const CudaPlan plan(chain({"Relu", "Sin", "Tanh", "Cos", "Cos", "Exp"}));
+  EXPECT_EQ(plan.summary().segments, 3u);
+  const std::string text = warnings_of(plan);
+  EXPECT_NE(text.find("node 'Sin2' (Sin) runs on the CPU: no CUDA kernel for float"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
+}
+
+TEST(CudaPlacement, AModelWithoutAnyKernelIsAPlanForTheCpu) {
+  const OnnxBuilder model = chain({"Sin", "Cos"});
+  const CudaPlan plan(model);
+  EXPECT_EQ(plan.summary().segments, 0u);
+  const SmallPlan cpu(model);
+  EXPECT_EQ(plan.conversion.plan.bytes, cpu.conversion.plan.bytes);
+}
+
+TEST(CudaPlacement, VaryingExtentsStayOnTheHost) {
+  OnnxBuilder model;
+  symbol(model.input("x", {0, 3}), 0, "n");
+  model.output("y");
+  model.node("Relu", {"x"}, {"y"});
+  ConvertOptions options;
+  options.dims["n"] = converter::DimRange{1, 4};
+  const CudaPlan plan(model, options);
+  EXPECT_EQ(plan.summary().segments, 0u);
+  EXPECT_NE(warnings_of(plan).find("vary"), std::string::npos) << warnings_of(plan);
+}
+
+TEST(CudaPlacement, BranchesStayOnTheHostAndReadCopies) {
+  OnnxBuilder model;
+  model.input("condition", {}, DataType::kBool);
+  model.input("x", {3});
+  model.output("y");
+  model.floats("one", {1}, {1});
+  model.node("Exp", {"x"}, {"e"});
+  auto& node = model.node("If", {"condition"}, {"b"});
+  for (const char* attribute : {"then_branch", "else_branch"}) {
+    auto& graph = *OnnxBuilder::attribute(node, attribute, onnx::AttributeProto::GRAPH).mutable_g();
+    graph.set_name(attribute);
+    OnnxBuilder::add_node(*graph.mutable_node(), attribute[0] == 't' ? "Add" : "Mul", {"e", "one"},
+                          {attribute});
+    graph.add_output()->set_name(attribute);
+  }
+  model.node("Neg", {"b"}, {"y"});
+  emulation::Emulator::get().reset();
+  CudaPlan plan(model);
+  EXPECT_EQ(plan.summary().segments, 2u);
+  auto session = plan.open_on_device();
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  for (const bool condition : {true, false}) {
+    session->input<bool>(0).value()[0] = condition;
+    session->input<float>(1).value()[2] = 0.5f;
+    ASSERT_TRUE(session->run().ok());
+    const float e = std::exp(0.5f);
+    EXPECT_NEAR(session->output<float>(0).value()[2], condition ? -e - 1 : -e, 1e-5f);
+  }
+}
+
+TEST(CudaPlacement, NodesAreOrderedInFewRuns) {
+  // Two chains side by side, each with a node of the host in its middle: in the model's order the
+  // device would be left four times.
+  OnnxBuilder model;
+  model.input("x", {4});
+  model.output("y");
+  for (const char* name : {"a", "b"}) {
+    const std::string n = name;
+    model.node("Exp", {"x"}, {(n + "1").c_str()});
+    model.node("Tanh", {(n + "1").c_str()}, {(n + "2").c_str()});
+    model.node(n == "a" ? "Sin" : "Cos", {(n + "2").c_str()}, {(n + "3").c_str()});
+    model.node("Neg", {(n + "3").c_str()}, {(n + "4").c_str()});
+  }
+  model.node("Add", {"a4", "b4"}, {"y"});
+  const CudaPlan plan(model);
+  EXPECT_EQ(plan.summary().segments, 2u);
+}
+
+TEST(CudaPlacement, ArenasAreSeparateAndStatesStayOnTheHost) {
+  OnnxBuilder model;
+  model.input("x", {1000});
+  model.input("sum_in", {1000});
+  model.output("y");
+  model.output("sum_out");
+  model.node("Add", {"x", "sum_in"}, {"sum_out"});
+  model.node("Neg", {"sum_out"}, {"n"});
+  model.node("Exp", {"n"}, {"y"});
+  ConvertOptions options;
+  options.states["sum_out"] = "sum_in";
+  emulation::Emulator::get().reset();
+  CudaPlan plan(model, options);
+  EXPECT_GE(plan.summary().device_arena_bytes - kDevicePrefix,
+            plan.summary().device_lower_bound_bytes);
+  EXPECT_EQ(plan.summary().segments, 1u);
+  auto session = plan.open_on_device();
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  for (int run = 1; run <= 3; ++run) {
+    session->input<float>(0).value()[7] = 0.25f;
+    ASSERT_TRUE(session->run().ok());
+    EXPECT_NEAR(session->output<float>(0).value()[7], std::exp(-0.25f * static_cast<float>(run)),
+                1e-6f);
+  }
+  session->reset_states();
+  session->input<float>(0).value()[7] = 0.25f;
+  ASSERT_TRUE(session->run().ok());
+  EXPECT_NEAR(session->output<float>(0).value()[7], std::exp(-0.25f), 1e-6f);
+}
+
+TEST(CudaPlacement, WeightsOfBothSidesAreEachInTheirPart) {
+  // The same constant is read by a node of either side.
+  OnnxBuilder model;
+  model.input("x", {1, 64});
+  model.output("y");
+  model.output("z");
+  model.floats("c", {64}, std::vector<float>(64, 3.0f));
+  model.node("Mul", {"x", "c"}, {"y"});
+  auto& mod = model.node("Mod", {"x", "c"}, {"z"});
+  OnnxBuilder::set(mod, "fmod", int64_t{1});
+  emulation::Emulator::get().reset();
+  CudaPlan plan(model);
+  EXPECT_EQ(plan.summary().device_weights_bytes, 256u);
+  EXPECT_EQ(plan.summary().weights_bytes, 512u);
+  auto session = plan.open_on_device();
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  session->input<float>(0).value()[5] = 4;
+  ASSERT_TRUE(session->run().ok());
+  EXPECT_EQ(session->output<float>(0).value()[5], 12);
+  EXPECT_EQ(session->output<float>(1).value()[5], 1);
+}
+
+}  // namespace
+}  // namespace intarsia::test

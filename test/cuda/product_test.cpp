@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gemm, MatMul, convolution and pooling: the CUDA kernels' own sources in the emulator, beside the
+// CPU's reference kernels, over random extents with odd tails.
+#include "kernels_cpu/conv_reference.h"
+#include "kernels_cpu/matmul_reference.h"
+#include "kernels_cpu/pool.h"
+#include "kernels_cpu/pool_global.h"
+#include "kernels_cuda/conv.h"
+#include "kernels_cuda/gemm.h"
+#include "kernels_cuda/pool.h"
+#include "test/cuda/kernel_cases.h"
+
+namespace intarsia::test {
+namespace {
+
+constexpr DataType kFloat = DataType::kFloat;
+
+int32_t pick(std::mt19937& random, int32_t low, int32_t high) {
+  return std::uniform_int_distribution<int32_t>(low, high)(random);
+}
+std::vector<double> draw(std::mt19937& random, const Dims& dims) {
+  return random_numbers(kFloat, count_of(dims), random, -1, 1);
+}
+
+struct GemmCase {
+  int32_t rows, columns, depth;
+  GemmAttributes attributes;
+  int addend = 0;  // 0 none, 1 scalar, 2 a row, 3 a column, 4 a matrix
+  bool residual = false;
+};
+
+Node gemm_node(const GemmCase& c, unsigned seed) {
+  std::mt19937 random(seed);
+  const Dims a = c.attributes.trans_a != 0 ? Dims{c.depth, c.rows} : Dims{c.rows, c.depth};
+  const Dims b = c.attributes.trans_b != 0 ? Dims{c.columns, c.depth} : Dims{c.depth, c.columns};
+  const Dims addends[] = {{}, {}, {c.columns}, {c.rows, 1}, {c.rows, c.columns}};
+  const Dims y{c.rows, c.columns};
+  Node node;
+  node.input(kFloat, a, draw(random, a)).input(kFloat, b, draw(random, b)).constant(1);
+  if (c.addend > 0 || c.residual) {
+    const Dims& addend = addends[c.addend];
+    if (c.addend > 0) {
+      node.input(kFloat, addend, draw(random, addend));
+    } else {
+      node.absent();
+    }
+  }
+  if (c.residual) node.input(kFloat, y, draw(random, y));
+  node.output(kFloat, y).attributes(c.attributes);
+  return node;
+}
+
+TEST(CudaProducts, GemmOfRandomExtents) {
+  std::mt19937 random(1);
+  for (unsigned i = 0; i < 40; ++i) {
+    GemmCase c{pick(random, 1, 70), pick(random, 1, 90), pick(random, 1, 50), {}, 0, false};
+    c.attributes.trans_a = pick(random, 0, 1);
+    c.attributes.trans_b = pick(random, 0, 1);
+    c.attributes.alpha = i % 3 == 0 ? 0.5f : 1.0f;
+    c.attributes.beta = i % 5 == 0 ? -2.0f : 1.0f;
+    c.addend = pick(random, 0, 4);
+    c.residual = pick(random, 0, 1) != 0;
+    c.attributes.activation = pick(random, 0, static_cast<int32_t>(Activation::kSoftplus));
+    c.attributes.activation_alpha = 0.2f;
+    c.attributes.activation_beta = 0.6f;
+    const auto make = [&] { return gemm_node(c, i); };
+    agree(on_device<cuda::Gemm>(), under_test<cpu::Gemm<float>>(), make);
+    if (c.attributes.trans_b != 0) {
+      agree(on_device<cuda::GemmPacked>(), under_test<cpu::Gemm<float>>(), make);
+    }
+  }
+}
+
+TEST(CudaProducts, GemmWithLargeTilesAndWithNothing) {
+  // 128 tiles of 64 x 64.
+  agree(on_device<cuda::Gemm>(), under_test<cpu::Gemm<float>>(), [] {
+    return gemm_node({513, 1001, 3, {}, 2, false}, 2);
+  });
+  agree(on_device<cuda::Gemm>(), under_test<cpu::Gemm<float>>(), [] {
+    return gemm_node({0, 5, 3, {}, 2, false}, 2);
+  });
+  agree(on_device<cuda::Gemm>(), under_test<cpu::Gemm<float>>(), [] {
+    return gemm_node({3, 5, 0, {}, 2, false}, 2);
+  });
+}
+
+TEST(CudaProducts, GemmMistakesAreFound) {
+  GemmAttributes attributes;
+  attributes.trans_b = 1;
+  const auto make = [&] { return gemm_node({32, 32, 32, attributes, 2, true}, 3); };
+  expect_mistakes_found(on_device<cuda::Gemm>(), under_test<cpu::Gemm<float>>(), make);
+  expect_mistakes_found(on_device<cuda::GemmPacked>(), under_test<cpu::Gemm<float>>(), make);
+}
+
+TEST(CudaProducts, MatMulBroadcastsItsBatches) {
+  struct Case {
+    Dims a, b, y;
+  };
+  const Case cases[] = {{{5}, {5}, {}},
+                        {{5}, {5, 7}, {7}},
+                        {{7, 5}, {5}, {7}},
+                        {{33, 18}, {18, 35}, {33, 35}},
+                        {{2, 3, 4, 5}, {5, 6}, {2, 3, 4, 6}},
+                        {{2, 1, 4, 5}, {3, 5, 6}, {2, 3, 4, 6}},
+                        {{4, 5}, {2, 3, 5, 6}, {2, 3, 4, 6}},
+                        {{3, 1, 4, 5}, {5}, {3, 1, 4}},
+                        {{0, 4, 5}, {5, 6}, {0, 4, 6}}};
+  for (const Case& c : cases) {
+    for (int extras = 0; extras < 2; ++extras) {
+      if (extras == 1 && c.b.size() < 2) continue;
+      agree(on_device<cuda::MatMul>(), under_test<cpu::MatMul<float>>(), [&] {
+        std::mt19937 random(4);
+        MatMulAttributes attributes;
+        Node node;
+        node.input(kFloat, c.a, draw(random, c.a)).input(kFloat, c.b, draw(random, c.b));
+        if (extras == 1) {
+          const Dims columns{c.b.back()};
+          node.input(kFloat, columns, draw(random, columns)).input(kFloat, c.y, draw(random, c.y));
+          attributes.activation = static_cast<int32_t>(Activation::kTanh);
+        }
+        node.output(kFloat, c.y).attributes(attributes);
+        return node;
+      });
+    }
+  }
+}
+
+struct ConvCase {
+  int32_t batch = 1, groups = 1, channels = 1, filters = 1;  // of a group
+  std::vector<int32_t> in, kernel, strides, dilations, pads;
+  int32_t auto_pad = 0;
+  bool last = false, bias = false, residual = false;
+  Activation activation = Activation::kNone;
+
+  ConvAttributes attributes() const {
+    ConvAttributes a;
+    a.window.auto_pad = auto_pad;
+    for (int32_t v : kernel) a.window.kernel_shape.push(v);
+    for (int32_t v : strides) a.window.strides.push(v);
+    for (int32_t v : dilations) a.window.dilations.push(v);
+    for (int32_t v : pads) a.window.pads.push(v);
+    a.group = groups;
+    a.channels_last = last ? 1 : 0;
+    a.activation = static_cast<int32_t>(activation);
+    a.activation_alpha = 0.1f;
+    a.activation_beta = 0.5f;
+    return a;
+  }
+  Dims image(int32_t depth, const std::vector<int32_t>& spatial) const {
+    Dims dims{batch};
+    if (!last) dims.push_back(depth);
+    dims.insert(dims.end(), spatial.begin(), spatial.end());
+    if (last) dims.push_back(depth);
+    return dims;
+  }
+  std::vector<int32_t> out() const {
+    std::vector<int32_t> extents;
+    for (size_t i = 0; i < in.size(); ++i) {
+      const int32_t reach = dilations[i] * (kernel[i] - 1) + 1;
+      extents.push_back(auto_pad != 0
+                            ? (in[i] + strides[i] - 1) / strides[i]
+                            : (in[i] + pads[i] + pads[in.size() + i] - reach) / strides[i] + 1);
+    }
+    return extents;
+  }
+};
+
+Node conv_node(const ConvCase& c, unsigned seed) {
+  std::mt19937 random(seed);
+  const Dims x = c.image(c.groups * c.channels, c.in);
+  Dims w{c.groups * c.filters, c.channels};
+  w.insert(w.end(), c.kernel.begin(), c.kernel.end());
+  const Dims bias{c.groups * c.filters};
+  const Dims y = c.image(c.groups * c.filters, c.out());
+  Node node;
+  node.input(kFloat, x, draw(random, x)).input(kFloat, w, draw(random, w)).constant(1);
+  if (c.bias) node.input(kFloat, bias, draw(random, bias));
+  if (c.residual) {
+    if (!c.bias) node.absent();
+    node.input(kFloat, y, draw(random, y));
+  }
+  node.output(kFloat, y).attributes(c.attributes());
+  return node;
+}
+
+ConvCase random_conv(std::mt19937& random) {
+  ConvCase c;
+  c.batch = pick(random, 1, 2);
+  c.groups = pick(random, 0, 2) == 0 ? pick(random, 2, 4) : 1;
+  c.channels = pick(random, 1, 9);
+  c.filters = pick(random, 1, 37);
+  c.last = pick(random, 0, 1) != 0;
+  c.bias = pick(random, 0, 1) != 0;
+  c.residual = pick(random, 0, 1) != 0;
+  c.activation = static_cast<Activation>(pick(random, 0, 12));
+  c.auto_pad = pick(random, 0, 3) == 0 ? pick(random, 1, 2) : 0;
+  const size_t spatial = pick(random, 0, 3) == 0 ? 1 : 2;
+  for (size_t i = 0; i < spatial; ++i) {
+    c.kernel.push_back(pick(random, 1, 4));
+    c.dilations.push_back(pick(random, 1, 2));
+    c.strides.push_back(pick(random, 1, 3));
+    c.in.push_back(pick(random, 7, 13));
+  }
+  for (size_t i = 0; i < 2 * spatial && c.auto_pad == 0; ++i) c.pads.push_back(pick(random, 0, 2));
+  return c;
+}
+
+TEST(CudaProducts, ConvolutionsOfRandomExtents) {
+  std::mt19937 random(5);
+  for (unsigned i = 0; i < 60; ++i) {
+    const ConvCase c = random_conv(random);
+    const auto make = [&] { return conv_node(c, i); };
+    agree(on_device<cuda::Conv>(), under_test<cpu::Conv<float>>(), make);
+    agree(on_device<cuda::ConvPacked>(), under_test<cpu::Conv<float>>(), make);
+  }
+}
+
+TEST(CudaProducts, ConvolutionMistakesAreFound) {
+  ConvCase c;
+  c.channels = 16;
+  c.filters = 32;
+  c.in = {5, 9};
+  c.kernel = {1, 2};
+  c.strides = c.dilations = {1, 1};
+  c.pads = {0, 0, 0, 0};
+  c.last = c.bias = c.residual = true;
+  const auto make = [&] { return conv_node(c, 6); };
+  expect_mistakes_found(on_device<cuda::Conv>(), under_test<cpu::Conv<float>>(), make);
+  expect_mistakes_found(on_device<cuda::ConvPacked>(), under_test<cpu::Conv<float>>(), make);
+}
+
+template <class A>
+Node pool_node(const ConvCase& c, A attributes, bool ceil, unsigned seed) {
+  std::mt19937 random(seed);
+  PoolAttributes& pool = attributes.pool;
+  pool.window = c.attributes().window;
+  pool.ceil_mode = ceil ? 1 : 0;
+  pool.channels_last = c.last ? 1 : 0;
+  std::vector<int32_t> out;
+  for (size_t i = 0; i < c.in.size(); ++i) {
+    const int axis = static_cast<int>(i);
+    const int64_t slack = c.in[i] + pool.window.explicit_pad(axis) +
+                          pool.window.explicit_pad(static_cast<int>(c.in.size()) + axis) -
+                          pool.window.reach(axis, c.kernel[i]);
+    int64_t extent = (ceil ? ceil_div(slack, c.strides[i]) : floor_div(slack, c.strides[i])) + 1;
+    if (ceil) {
+      extent = std::min(extent, ceil_div(c.in[i] + pool.window.explicit_pad(axis), c.strides[i]));
+    }
+    out.push_back(pool.window.same() ? (c.in[i] + c.strides[i] - 1) / c.strides[i]
+                                     : static_cast<int32_t>(extent));
+  }
+  const Dims x = c.image(c.channels, c.in);
+  Node node;
+  node.input(kFloat, x, draw(random, x)).output(kFloat, c.image(c.channels, out));
+  node.attributes(attributes);
+  return node;
+}
+
+TEST(CudaProducts, PoolingOfRandomExtents) {
+  std::mt19937 random(7);
+  for (unsigned i = 0; i < 40; ++i) {
+    const ConvCase c = random_conv(random);
+    const bool ceil = pick(random, 0, 1) != 0;
+    agree(
+        on_device<cuda::MaxPool>(), under_test<cpu::MaxPool<float>>(),
+        [&] { return pool_node(c, MaxPoolAttributes(), ceil, i); }, 0);
+    AveragePoolAttributes attributes;
+    attributes.count_include_pad = pick(random, 0, 1);
+    agree(on_device<cuda::AveragePool>(), under_test<cpu::AveragePool<float>>(),
+          [&] { return pool_node(c, attributes, ceil, i); });
+  }
+}
+
+TEST(CudaProducts, PoolingMistakesAreFound) {
+  ConvCase c;
+  c.channels = 19;
+  c.in = {9, 11};
+  c.kernel = {2, 3};
+  c.strides = {2, 3};
+  c.dilations = {1, 1};
+  c.pads = {0, 0, 0, 0};
+  expect_mistakes_found(
+      on_device<cuda::MaxPool>(), under_test<cpu::MaxPool<float>>(),
+      [&] { return pool_node(c, MaxPoolAttributes(), false, 8); }, 0);
+}
+
+Node global_node(const Dims& x, bool last) {
+  std::mt19937 random(9);
+  Dims y{x[0]};
+  if (!last) y.push_back(x[1]);
+  y.insert(y.end(), x.size() - 2, 1);
+  if (last) y.push_back(x.back());
+  Node node;
+  node.input(kFloat, x, draw(random, x)).output(kFloat, y);
+  node.attributes(GlobalPoolAttributes{last ? 1 : 0});
+  return node;
+}
+
+TEST(CudaProducts, GlobalPoolingInBothLayouts) {
+  for (const Dims& dims : {Dims{2, 7, 7, 37}, Dims{1, 5, 1}, Dims{3, 4, 70}, Dims{2, 3, 2, 3, 5}}) {
+    for (bool last : {false, true}) {
+      const auto make = [&] { return global_node(dims, last); };
+      agree(on_device<cuda::GlobalAveragePool>(), under_test<cpu::GlobalAveragePool<float>>(),
+            make);
+      agree(on_device<cuda::GlobalMaxPool>(), under_test<cpu::GlobalMaxPool<float>>(), make, 0);
+    }
+  }
+}
+
+TEST(CudaProducts, GlobalPoolingMistakesAreFound) {
+  for (bool last : {false, true}) {
+    expect_mistakes_found(
+        on_device<cuda::GlobalAveragePool>(), under_test<cpu::GlobalAveragePool<float>>(),
+        [&] {
+          return global_node({2, 8, 8, 64}, last);
+        },
+        1e-6);
+  }
+}
+
+}  // namespace
+}  // namespace intarsia::test

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The whole path over the emulator: convert for CUDA, open, run, and what can go wrong.
+#include "intarsia/describe.h"
+#include "kernels_cuda/report.h"
+#include "kernels_cuda/rows.h"
+#include "test/cuda/cuda_plan.h"
+
+namespace intarsia::test {
+namespace {
+
+TEST(CudaSession, AnMlpIsOneGraph) {
+  expect_same_as_cpu(two_layers(), 1);
+}
+
+TEST(CudaSession, ASmallResNetIsOneGraph) {
+  expect_same_as_cpu(small_resnet(), 1);
+}
+
+TEST(CudaSession, NodesOfTheHostStandBetweenGraphs) {
+  expect_same_as_cpu(with_a_host_node(), 2);
+}
+
+TEST(CudaSession, ReadsAndWritesTheCallersBuffers) {
+  emulation::Emulator::get().reset();
+  const RandomModel model = two_layers();
+  CudaPlan plan(model);
+  auto session = plan.open_on_device();
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  const std::vector<float> expected = outputs_of(*session, 6);
+  const std::vector<float> x = random_floats(3 * 37, 6);
+  std::vector<float> y(3 * 9, -1.0f);
+  ASSERT_TRUE(session->bind_input(0, x.data(), x.size() * sizeof(float)).ok());
+  ASSERT_TRUE(session->bind_output(0, y.data(), y.size() * sizeof(float)).ok());
+  ASSERT_TRUE(session->run().ok());
+  EXPECT_EQ(y, expected);
+}
+
+TEST(CudaSession, MovesClosesAndOpensAgain) {
+  emulation::Emulator::get().reset();
+  CudaPlan plan(two_layers());
+  auto opened = plan.open_on_device();
+  ASSERT_TRUE(opened.ok());
+  cuda::Session session = std::move(opened.value());
+  EXPECT_FALSE(opened->is_open());
+  const std::vector<float> first = outputs_of(session, 7);
+  session.close();
+  EXPECT_EQ(session.run().code(), Code::kInvalidArgument);
+  cuda::Options options = plan.options();
+  options.upload_weights = false;  // they are still there
+  auto again = plan.open_on_device(options);
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(outputs_of(*again, 7), first);
+  again.value() = cuda::Session();
+  EXPECT_FALSE(again->is_open());
+}
+
+TEST(CudaSession, APlainSessionRefusesAPlanForCuda) {
+  CudaPlan plan(two_layers());
+  EXPECT_EQ(plan.open().status().code(), Code::kUnsupported);
+  const std::string text = plan.text(plan.diagnostic);
+  EXPECT_NE(text.find("open it with intarsia::cuda::Session"), std::string::npos) << text;
+}
+
+TEST(CudaSession, APlanForTheCpuNeedsNoDevice) {
+  const RandomModel model = two_layers();
+  SmallPlan plan(model);
+  auto cpu = plan.open();
+  const std::vector<float> expected = outputs_of(*cpu, 8);
+  cpu->close();
+  auto session = cuda::Session::open(plan.plan(), {plan.arena(), {}, {}},
+                                     {tool::all_kernels(), cuda::all_kernels()}, {});
+  ASSERT_TRUE(session.ok());
+  EXPECT_EQ(session->graph_count(), 0);
+  EXPECT_EQ(outputs_of(*session, 8), expected);
+}
+
+TEST(CudaSession, MissingMemoryAndStreamsAreNamed) {
+  emulation::Emulator::get().reset();
+  CudaPlan plan(two_layers());
+  cuda::Options no_stream;
+  EXPECT_EQ(plan.open_on_device(no_stream).status().code(), Code::kInvalidArgument);
+  EXPECT_NE(plan.text(plan.diagnostic).find("stream"), std::string::npos);
+  const cuda::Kernels kernels{tool::all_kernels(), cuda::all_kernels()};
+  cuda::Memory memory = plan.memory();
+  memory.device_arena = memory.device_arena.first(memory.device_arena.size() - 1);
+  EXPECT_EQ(cuda::Session::open(plan.plan(), memory, kernels, plan.options(), &plan.diagnostic)
+                .status()
+                .code(),
+            Code::kArenaTooSmall);
+  EXPECT_NE(plan.text(plan.diagnostic).find("device arena bytes"), std::string::npos);
+  memory = plan.memory();
+  memory.device_weights = {};
+  EXPECT_EQ(cuda::Session::open(plan.plan(), memory, kernels, plan.options(), &plan.diagnostic)
+                .status()
+                .code(),
+            Code::kArenaTooSmall);
+  EXPECT_EQ(cuda::Session::open(plan.plan(), plan.memory(), {tool::all_kernels(), {}},
+                                plan.options(), &plan.diagnostic)
+                .status()
+                .code(),
+            Code::kMissingKernel);
+}
+
+TEST(CudaSession, ErrorsOfCudaAreDecoded) {
+  constexpr int kIllegalAddress = 700;
+  auto& emulator = emulation::Emulator::get();
+  CudaPlan plan(with_a_host_node());
+  // Each call that opening makes fails in turn: an error each time, or (pinning) none.
+  int failures = 0;
+  for (int call = 1; call < 20; ++call) {
+    emulator.reset();
+    emulator.fail(call, kIllegalAddress);
+    auto session = plan.open_on_device();
+    if (session.ok()) continue;
+    ++failures;
+    EXPECT_EQ(session.status().code(), Code::kOperatorFailed);
+    EXPECT_NE(
+        plan.text(plan.diagnostic).find("an illegal memory access was encountered (number 700)"),
+        std::string::npos)
+        << plan.text(plan.diagnostic);
+  }
+  EXPECT_GT(failures, 5);
+  emulator.reset();
+  auto session = plan.open_on_device();
+  ASSERT_TRUE(session.ok());
+  const std::vector<float> expected = outputs_of(*session, 9);
+  failures = 0;
+  for (int call = 1; call < 20; ++call) {
+    emulator.fail(call, kIllegalAddress);
+    const Status status = session->run();
+    if (status.ok()) break;
+    ++failures;
+    EXPECT_EQ(status.code(), Code::kOperatorFailed);
+    EXPECT_EQ(session->diagnostic().found, kIllegalAddress);
+  }
+  EXPECT_GT(failures, 4);
+  emulator.fail(0, 0);
+  EXPECT_EQ(outputs_of(*session, 9), expected);
+}
+
+TEST(CudaSession, CTR_4_ASingularMatrixFailsTheRunUnlessNaNIsWanted) {
+  emulation::Emulator::get().reset();
+  CudaPlan plan(two_layers());
+  for (const bool nan : {false, true}) {
+    cuda::Options options = plan.options();
+    options.singular_is_nan = nan;
+    auto session = plan.open_on_device(options);
+    ASSERT_TRUE(session.ok());
+    // What the kernel of Inverse writes for matrix 5 of node 1.
+    const cuda::Report report = (cuda::Report{1} << 32) | 5;
+    std::memcpy(plan.device_arena.span().data(), &report, sizeof(report));
+    EXPECT_EQ(session->run().ok(), nan);
+    if (!nan) {
+      const std::string text = plan.text(session->diagnostic());
+      EXPECT_NE(text.find("a matrix is singular"), std::string::npos) << text;
+      EXPECT_NE(text.find("(number 5)"), std::string::npos) << text;
+      EXPECT_EQ(session->diagnostic().node, 1);
+    }
+    EXPECT_TRUE(session->run().ok());
+  }
+}
+
+TEST(CudaSession, DescriptorsAndKernelsAreTheSame) {
+  std::vector<uint64_t> described;
+  for (const auto& row : cuda::kernel_rows()) described.push_back(row.key);
+  std::sort(described.begin(), described.end());
+  std::vector<uint64_t> linked;
+  for (const Kernel& kernel : cuda::all_kernels().kernels) linked.push_back(kernel.key);
+  EXPECT_EQ(described, linked);
+}
+
+TEST(CudaSession, DamagedPlansNeitherCrashNorLeaveTheirMemory) {
+  CudaPlan plan(with_a_host_node());
+  const auto bytes = plan.plan();
+  cuda::Options options = plan.options();
+  options.host.checksum = false;
+  int opened = 0;
+  // The structure; plan_info verifies the checksum, so it is set anew.
+  PlanHeader header;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  const std::vector<std::byte> original(bytes.begin(), bytes.end());
+  for (uint64_t at = header.structure_offset; at < header.structure_offset + header.structure_bytes;
+       ++at) {
+    emulation::Emulator::get().reset();
+    std::copy(original.begin(), original.end(), bytes.begin());
+    bytes[at] ^= std::byte{static_cast<uint8_t>(at % 3 == 0 ? 0x01 : at % 3 == 1 ? 0xff : 0x10)};
+    header.checksum = plan_checksum(bytes, header);
+    std::memcpy(bytes.data(), &header, sizeof(header));
+    auto session = plan.open_on_device(options);
+    if (!session.ok()) continue;
+    ++opened;
+    (void)session->run();
+  }
+  EXPECT_GT(opened, 0);
+}
+
+}  // namespace
+}  // namespace intarsia::test

@@ -110,7 +110,7 @@ class Placer {
     Node* copy = graph_.add_node(
         "intarsia", type, graph_.unique_name(value.name + (made_there ? "_to_host" : "_to_device")),
         inputs, 1);
-    copy->op = definitions::find_operator("intarsia", type);
+    copy->op = definitions::OperatorRegistry::builtin().find(definitions::kInternalDomain, type);
     Value* copied = copy->outputs[0];
     copied->type = value.type;
     copied->shape = value.shape;

@@ -4,6 +4,7 @@
 #   test/install_dependencies.sh               building, examples, tests and checks (the test
 #                                              models need more: test/models/setup_env.sh)
 #   test/install_dependencies.sh --build-only  building and running the examples
+#   ... --build-only --with-torch              and those with a model that PyTorch exports
 # Silent when everything is there. Needs root or sudo only when something is missing.
 set -euo pipefail
 
@@ -20,11 +21,12 @@ test=(
   clang-format clang-tidy                                           # checks
 )
 
-case "${1:-}" in
+case "$*" in
   "") packages=("${build[@]}" "${test[@]}") ;;
   --build-only) packages=("${build[@]}") ;;
+  "--build-only --with-torch") packages=("${build[@]}" python3-torch) ;;
   *)
-    echo "install_dependencies.sh: unknown option '$1'; the only option is --build-only" >&2
+    echo "install_dependencies.sh: unknown options '$*'; it takes --build-only [--with-torch]" >&2
     exit 2
     ;;
 esac

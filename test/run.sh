@@ -78,7 +78,7 @@ stage_asan() {
   cmake --preset asan
   # The programs that run here; the command and the examples have no test of their own in this stage.
   cmake --build --preset asan --target \
-    test_core test_kernels test_converter test_runtime test_cuda examples_wav_test
+    test_core test_kernels test_converter test_operators test_runtime test_cuda examples_wav_test
   run_ctest asan --label-exclude "^(models|consumer|python|check|bench$slow)\$"
 }
 

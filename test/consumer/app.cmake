@@ -13,3 +13,18 @@ intarsia_add_model(tiny_model MODEL "${model}" NAME app::tiny
   DIM batch=2..2 STATE total_next=total THREADS 1)
 add_executable(consumer "${CMAKE_CURRENT_LIST_DIR}/main.cpp")
 target_link_libraries(consumer PRIVATE tiny_model)
+
+# A model with an operator of one's own; this program runs when it is built.
+if(CONSUMER_OPERATORS)
+  set(custom "${CMAKE_CURRENT_BINARY_DIR}/custom.onnx")
+  add_custom_command(OUTPUT "${custom}"
+    COMMAND Python3::Interpreter "${CMAKE_CURRENT_LIST_DIR}/make_model.py"
+      "${CMAKE_CURRENT_BINARY_DIR}/unused.onnx" "${custom}"
+    DEPENDS "${CMAKE_CURRENT_LIST_DIR}/make_model.py"
+    VERBATIM)
+  intarsia_add_operators(consumer_ops HEADER "${CMAKE_CURRENT_LIST_DIR}/twice.h" LIST consumer::Operators)
+  intarsia_add_model(custom_model MODEL "${custom}" OPERATORS consumer_ops)
+  add_executable(consumer_custom "${CMAKE_CURRENT_LIST_DIR}/custom_main.cpp")
+  target_link_libraries(consumer_custom PRIVATE custom_model)
+  add_custom_command(TARGET consumer_custom POST_BUILD COMMAND consumer_custom VERBATIM)
+endif()

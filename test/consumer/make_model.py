@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a tiny ONNX model with Python's standard library alone. Usage: make_model.py OUT.onnx
+"""Writes tiny ONNX models with Python's standard library alone.
 
+    make_model.py OUT.onnx [CUSTOM.onnx]
+
+OUT:
     y = Relu(x * W + b)      x is [batch, 3], W is [[1, 2], [3, 4], [5, 6]], b is [-22, 0.5]
     total_next = total + y   total is [batch, 2]
 
 x and y have names that C++ cannot have: "x:0" and "class".
+
+CUSTOM: y = Twice(x), an operator of domain "consumer" that the model does not import; x is [3].
 """
 
 import pathlib
@@ -42,8 +47,9 @@ def port(name, *dims):
     return text(1, name) + text(2, text(1, number(1, FLOAT) + text(2, axes)))
 
 
-def node(op, inputs, output):
-    return b"".join(text(1, name) for name in inputs) + text(2, output) + text(4, op)
+def node(op, inputs, output, domain=""):
+    data = b"".join(text(1, name) for name in inputs) + text(2, output) + text(4, op)
+    return data + (text(7, domain) if domain else b"")
 
 
 graph = (
@@ -60,3 +66,8 @@ graph = (
 )
 model = number(1, 8) + text(7, graph) + text(8, number(2, 17))
 pathlib.Path(sys.argv[1]).write_bytes(model)
+
+if len(sys.argv) > 2:
+    custom = (text(1, node("Twice", ["x"], "y", "consumer")) + text(2, "custom")
+              + text(11, port("x", 3)) + text(12, port("y", 3)))
+    pathlib.Path(sys.argv[2]).write_bytes(number(1, 8) + text(7, custom) + text(8, number(2, 17)))

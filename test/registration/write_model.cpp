@@ -5,8 +5,10 @@
 //   write_model several FILE    nodes of several operators: packed, fused, pointwise, moving
 //   write_model single FILE     one node, y = -x with one element
 //   write_model custom FILE     two operators of test/operators/sample_operators.h
+//   write_model bands FILE      the operator of docs/custom_operators.md, gain 2, two outputs
 #include <cstdio>
 #include <fstream>
+#include <map>
 
 #include "test/converter/onnx_builder.h"
 
@@ -48,17 +50,29 @@ OnnxBuilder custom() {
   return model;
 }
 
+OnnxBuilder bands() {
+  OnnxBuilder model;
+  model.input("x", {2, 4});
+  model.output("low");
+  model.output("high");
+  auto& node = model.node("Bands", {"x"}, {"low", "high"});
+  node.set_domain("mydomain");
+  OnnxBuilder::set(node, "gain", 2.0f);
+  return model;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string name = argc == 3 ? argv[1] : "";
-  if (name != "several" && name != "single" && name != "custom") {
-    std::fputs("usage: write_model several|single|custom FILE\n", stderr);
+  const std::map<std::string, OnnxBuilder (*)()> models{
+      {"several", &several}, {"single", &single}, {"custom", &custom}, {"bands", &bands}};
+  const auto model = models.find(name);
+  if (model == models.end()) {
+    std::fputs("usage: write_model several|single|custom|bands FILE\n", stderr);
     return 2;
   }
-  const std::string bytes = name == "several"  ? several().bytes()
-                            : name == "single" ? single().bytes()
-                                               : custom().bytes();
+  const std::string bytes = model->second().bytes();
   std::ofstream file(argv[2], std::ios::binary);
   if (!file.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush()) {
     std::fprintf(stderr, "write_model: cannot write %s\n", argv[2]);

@@ -75,7 +75,9 @@ function(intarsia_add_model target)
   # made by another rule of the build.
   get_filename_component(model "${arg_MODEL}" ABSOLUTE)
   get_property(generated SOURCE "${model}" PROPERTY GENERATED)
-  if(NOT EXISTS "${model}" AND NOT generated)
+  # A rule of another folder does not show here; what lies among the build's files comes from one.
+  string(FIND "${model}" "${CMAKE_BINARY_DIR}/" place)
+  if(NOT EXISTS "${model}" AND NOT generated AND NOT place EQUAL 0)
     message(FATAL_ERROR "intarsia_add_model(${target}): the model '${model}' does not exist.")
   endif()
   set(depends "${model}")

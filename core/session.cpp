@@ -46,9 +46,10 @@ template <class Row>
 int64_t bind_keys(const flatbuffers::Vector<uint64_t>* keys, std::span<const Row> rows,
                   std::span<const Row> more, const Row** bound) {
   for (uint32_t i = 0; keys != nullptr && i < keys->size(); ++i) {
-    bound[i] = find_key(rows, keys->Get(i));
-    if (bound[i] == nullptr) bound[i] = find_key(more, keys->Get(i));
-    if (bound[i] == nullptr) return i;
+    const Row* row = find_key(rows, keys->Get(i));
+    if (row == nullptr) row = find_key(more, keys->Get(i));
+    if (row == nullptr) return i;
+    bound[i] = row;
   }
   return -1;
 }

@@ -48,7 +48,8 @@ Status run_inverse(const OnnxBuilder& model, const Doubles& x, Doubles& y,
   const Status status = session->run();
   if (text != nullptr) *text = plan.text(session->diagnostic());
   y.clear();
-  for (const T& value : session->output<T>(0).value()) {
+  const std::span<const T> output = session->output<T>(0).value();
+  for (const T& value : output) {
     if constexpr (sizeof(T) == 8) {
       y.push_back(value);
     } else {

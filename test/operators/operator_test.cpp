@@ -31,8 +31,8 @@ converter::ConvertOptions options() {
 
 /// A node of domain "sample", which the model imports in `version`; 0: not at all.
 onnx::NodeProto& sample_node(OnnxBuilder& model, const std::string& type,
-                             std::initializer_list<const char*> inputs,
-                             std::initializer_list<const char*> outputs, int version = 0) {
+                             const std::vector<std::string>& inputs,
+                             const std::vector<std::string>& outputs, int version = 0) {
   if (version != 0) model.import_opset("sample", version);
   auto& node = model.node(type, inputs, outputs);
   node.set_domain("sample");
@@ -104,8 +104,8 @@ TEST(CustomOperators, CUS_03_DefaultsOfEveryKind) {
 }
 
 TEST(CustomOperators, CUS_04_OptionalOperandsInTheMiddleAndAtTheEnd) {
-  const auto result = [](std::initializer_list<const char*> inputs,
-                         std::initializer_list<const char*> outputs, const char* wanted) {
+  const auto result = [](const std::vector<std::string>& inputs,
+                         const std::vector<std::string>& outputs, const char* wanted) {
     OnnxBuilder model;
     model.input("x", {2});
     model.output(wanted);

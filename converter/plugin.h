@@ -62,9 +62,10 @@ std::filesystem::path find_plugin(const std::string& name, const std::string& pu
 }  // namespace intarsia::converter
 
 /// Exports a function such as Plugin::load as the plug-in of this shared library.
-#define INTARSIA_PLUGIN(...)                                                                       \
-  extern "C" __attribute__((visibility("default"))) const intarsia::converter::Plugin*             \
-  intarsia_plugin() {                                                                              \
-    static const intarsia::converter::Plugin kPlugin{intarsia::converter::plugin_abi(), __VA_ARGS__}; \
-    return &kPlugin;                                                                               \
+#define INTARSIA_PLUGIN(...)                                                            \
+  extern "C" __attribute__((visibility("default"))) const intarsia::converter::Plugin*  \
+  intarsia_plugin() {                                                                   \
+    static const intarsia::converter::Plugin kPlugin{intarsia::converter::plugin_abi(), \
+                                                     __VA_ARGS__};                      \
+    return &kPlugin;                                                                    \
   }

@@ -80,7 +80,7 @@ struct OperandName {
       : name(operand), type(variable), minimum(least) {}
 };
 
-/// A short list that may be a constant.
+/// A short list that may be a constant, written in braces.
 template <class T, int N>
 struct ConstantList {
   T items[N] = {};
@@ -116,7 +116,11 @@ struct OperatorInfo {
 /// Stands for every element type: Input<Any>, Output<Any>.
 struct Any {};
 
-/// A tensor to read.
+/// A tensor to read: dense, row-major elements of type T.
+///
+/// A view on memory that the session owns; it is valid during the call of `run` and must not be
+/// kept in a state. Elements may be float, double, Float16, BFloat16, bool and the integers of 8 to
+/// 64 bits. Any other type, and operators that only move bytes, use Input<Any>.
 template <class T>
 class Input {
  public:
@@ -139,6 +143,8 @@ class Input {
   const TensorView& tensor_;
 };
 
+/// A tensor of any type to read. The type is that of the plan; where it decides what to do, `run`
+/// switches on it, and refuses with `context.fail(Code::kUnsupported, ...)` what it cannot serve.
 template <>
 class Input<Any> {
  public:
@@ -153,7 +159,10 @@ class Input<Any> {
   const TensorView& tensor_;
 };
 
-/// A tensor to write.
+/// A tensor to write. Its contents are undefined at entry, and every element has to be written.
+///
+/// Its memory is never that of an input, unless the operator's info lists the input as `in_place`.
+/// The extents are those that the shape function has computed for this run.
 template <class T>
 class Output {
  public:
@@ -181,6 +190,7 @@ class Output {
   int index_;
 };
 
+/// A tensor of any type to write, of the type that the shape function has chosen.
 template <>
 class Output<Any> {
  public:
@@ -199,7 +209,10 @@ class Output<Any> {
   int index_;
 };
 
-/// An operand that the model may leave out. REQUIRES for `*` and `->`: it is there.
+/// An operand that the model may leave out: at the end by naming fewer, in the middle by an empty
+/// name. For an output it says whether anybody wants the result.
+///
+/// REQUIRES for `*` and `->`: it is there. An absent one has no elements to point to.
 template <class Operand>
 class Optional {
  public:
@@ -212,7 +225,10 @@ class Optional {
   Operand operand_;
 };
 
-/// All further inputs, or all further outputs.
+/// All further inputs, or all further outputs: nothing of the same side may follow.
+///
+/// How many there are is the node's affair; `OperandName::minimum` is the least. All have type T;
+/// Variadic<Input<Any>> takes operands of one type that only the run knows.
 template <class Operand>
 class Variadic {
  public:
@@ -228,7 +244,11 @@ class Variadic {
   int first_;
 };
 
-/// Scratch memory of one run, 64-byte aligned.
+/// Scratch memory of one run, 64-byte aligned; contents are undefined at entry.
+///
+/// The converter asks `workspace(context)` at the planned, largest extents and places the bytes in
+/// the arena, where other nodes use them at other times. For work that is shared among threads ask
+/// for `context.threads()` parts: `parallel_for` passes the number of the thread.
 class Workspace {
  public:
   Workspace(const KernelContext& context, int) : bytes_(context.workspace()) {}
@@ -244,9 +264,12 @@ class Workspace {
 };
 
 /// The operators of a library, one entry per element type: `OperatorList<Scale<float>, Sum>`.
+///
+/// Entries with the same domain, name and version are one operator; they agree in everything but
+/// their element types. The order is that of preference where several serve a node.
 template <class... Ks>
 struct OperatorList {};
 
 }  // namespace intarsia
 
-#include "intarsia/operator_binding.h"
+#include "intarsia/internal/operator_binding.h"

@@ -23,7 +23,7 @@ LAYERS = {
                   "flatbuffers google CLI fmt nlohmann"),
     "pyop_optional": ("include core core/definitions kernels_cpu kernels_cpu/rows converter "
                       "pyop_optional", "Python pybind11 nanobind"),
-    "examples": ("include examples", ""),
+    "examples": ("include examples", "Eigen"),
     "test": ("include core core/definitions kernels_cpu kernels_cpu/rows kernels_cuda "
              "kernels_cuda/rows converter pyop_optional examples test",
              "flatbuffers google CLI fmt nlohmann Eigen gtest gmock benchmark cuda pybind11"),

@@ -30,7 +30,7 @@ def check(root, _=None):
             problems.append(f"{path}: {len(lines)} lines, the limit is {limit}; split the file")
         elif limit == KERNEL_LIMIT and len(lines) > KERNEL_WARN:
             print(f"warning: {path}: {len(lines)} lines; a kernel is near 100")
-        if path.parts[0] == "include" and path.suffix == ".h":
+        if path.parts[0] == "include" and path.suffix == ".h" and "internal" not in path.parts:
             headers += lines
             print(f"{common.comment_percent(lines):3} % comment lines in {path}")
     prose = common.comment_percent(headers)

@@ -70,7 +70,7 @@ bool resembles(std::string_view name, std::string_view wanted, size_t& distance)
 }
 
 std::string versions_text(const OperatorDefinition& definition) {
-  const std::string since = std::to_string(definition.since_version);
+  std::string since = std::to_string(definition.since_version);
   if (definition.until_version == kLatestVersion) return since + " and later";
   if (definition.until_version == definition.since_version) return since;
   return since + " to " + std::to_string(definition.until_version);

@@ -4,6 +4,8 @@
 // group normalisation gives, not against itself.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "converter/operator_extension.h"
 #include "examples/group_norm/group_norm.h"
 #include "test/runtime/small_plan.h"

@@ -206,7 +206,7 @@ class Writer {
         kDevicePrefix + static_cast<uint64_t>(storage_.device_tensor_bytes);
     summary_.device_lower_bound_bytes = static_cast<uint64_t>(storage_.device_lower_bound_bytes);
     summary_.device_weights_offset = static_cast<uint64_t>(storage_.device_weights_offset);
-    summary_.device_weights_bytes = summary_.weights_bytes - summary_.device_weights_offset;
+    summary_.device_weights_bytes = static_cast<uint64_t>(storage_.device_weights_bytes);
   }
 
   /// Runs of nodes on the device. All of them are in the main graph.

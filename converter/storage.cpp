@@ -359,11 +359,8 @@ class Assigner {
 /// Large weights start at a cache line, small ones at a unit; equal ones are stored once. Those of
 /// the device follow, their places counted from the first.
 void place_weights(Storage& storage, const Lowering& lowering, bool device) {
-  if (device) {
-    storage.device_weights_offset = (storage.weights_bytes + 63) / 64 * 64;
-  }
-  const int64_t start = device ? storage.device_weights_offset : 0;
-  int64_t end = device ? start : storage.weights_bytes;
+  const int64_t start = (storage.weights_bytes + 63) / 64 * 64;  // 0 for the host
+  int64_t end = start;
   std::map<std::pair<size_t, uint64_t>, std::vector<size_t>> by_content;
   const auto place = [&](const Constant& constant) -> int64_t {
     const uint64_t hash = checksum_words(constant.bytes(), 0xcbf29ce484222325u);
@@ -389,8 +386,12 @@ void place_weights(Storage& storage, const Lowering& lowering, bool device) {
                                place(*input->constant) - start, 0};
     }
   }
-  // A model without weights on the device keeps its file as it was.
-  if (end > start) storage.weights_bytes = end;
+  if (end == start) return;
+  storage.weights_bytes = end;
+  if (device) {
+    storage.device_weights_offset = start;
+    storage.device_weights_bytes = end - start;
+  }
 }
 
 }  // namespace

@@ -86,6 +86,7 @@ struct Storage {
   int64_t device_tensor_bytes = 0;
   int64_t device_lower_bound_bytes = 0;
   int64_t device_weights_offset = 0;
+  int64_t device_weights_bytes = 0;
   uint32_t view_count = 0;
 };
 

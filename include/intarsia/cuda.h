@@ -38,6 +38,10 @@
 
 #include "intarsia/session.h"
 
+namespace intarsia {
+struct SessionAccess;  // core/session_state.h
+}
+
 namespace intarsia::cuda {
 
 /// Required alignment of device memory, in bytes; cudaMalloc gives it.

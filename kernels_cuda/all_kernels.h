@@ -23,12 +23,9 @@ constexpr KernelSet all_kernels() {
                     Swish, Tanh, Add, Div, Max, Min, Mul, Pow, PRelu, Sub, Sum, ConvPacked, Conv,
                     GemmPacked, Gemm, MatMul, MaxPool, AveragePool, GlobalAveragePool,
                     GlobalMaxPool, Softmax, LogSoftmax, Inverse<float>, Inverse<double>,
-                    Inverse<Float16>, Concat<k8>, Concat<k16>, Concat<k32>, Concat<k64>,
-                    Flatten<k8>, Flatten<k16>, Flatten<k32>, Flatten<k64>, Identity<k8>,
-                    Identity<k16>, Identity<k32>, Identity<k64>, Reshape<k8>, Reshape<k16>,
-                    Reshape<k32>, Reshape<k64>, Squeeze<k8>, Squeeze<k16>, Squeeze<k32>,
-                    Squeeze<k64>, Transpose<k8>, Transpose<k16>, Transpose<k32>, Transpose<k64>,
-                    Unsqueeze<k8>, Unsqueeze<k16>, Unsqueeze<k32>, Unsqueeze<k64>>();
+                    Inverse<Float16>, Concat<k8>, Concat<k16>, Concat<k32>, Concat<k64>, Flatten,
+                    Identity, Reshape, Squeeze, Transpose<k8>, Transpose<k16>, Transpose<k32>,
+                    Transpose<k64>, Unsqueeze>();
 }
 
 }  // namespace intarsia::cuda

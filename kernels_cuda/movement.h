@@ -26,11 +26,15 @@ struct Concat {
   static Status run(const KernelContext& context);
 };
 
-/// An Op gives the ONNX name. Operands beyond the first, which tell extents, are not read.
-template <class Op, ElementWidth W>
+/// What View and the copies between memories check: the same type and number of elements.
+Status check_copy(const KernelContext& context);
+
+/// Of any element type. An Op gives the ONNX name. Operands beyond the first, which tell extents,
+/// are not read.
+template <class Op>
 struct View {
-  static constexpr KernelId id{Op::name, kVariant, {W}};
-  static Status check(const KernelContext& context);
+  static constexpr KernelId id{Op::name, kVariant, {}};
+  static Status check(const KernelContext& context) { return check_copy(context); }
   static Status run(const KernelContext& context);
 };
 struct FlattenOp {
@@ -48,28 +52,10 @@ struct SqueezeOp {
 struct UnsqueezeOp {
   static constexpr std::string_view name = "Unsqueeze";
 };
-template <ElementWidth W>
-using Flatten = View<FlattenOp, W>;
-template <ElementWidth W>
-using Identity = View<IdentityOp, W>;
-template <ElementWidth W>
-using Reshape = View<ReshapeOp, W>;
-template <ElementWidth W>
-using Squeeze = View<SqueezeOp, W>;
-template <ElementWidth W>
-using Unsqueeze = View<UnsqueezeOp, W>;
-
-/// What View and the copies between memories check: the same type and number of elements.
-Status check_copy(const KernelContext& context);
-
-template <class Op, ElementWidth W>
-Status View<Op, W>::check(const KernelContext& context) {
-  if (Status status = check_copy(context); !status) return status;
-  const DataType type = context.input(0).type;
-  return KernelType(W).accepts(type)
-             ? Status()
-             : context.fail(Code::kWrongType, "element type of the operand",
-                            static_cast<int64_t>(W), static_cast<int64_t>(type), 0);
-}
+using Flatten = View<FlattenOp>;
+using Identity = View<IdentityOp>;
+using Reshape = View<ReshapeOp>;
+using Squeeze = View<SqueezeOp>;
+using Unsqueeze = View<UnsqueezeOp>;
 
 }  // namespace intarsia::cuda

@@ -104,12 +104,12 @@ const KernelRows& kernel_rows() {
     add<Softmax>(rows, "Softmax", "kernels_cuda/softmax.h");
     add<LogSoftmax>(rows, "LogSoftmax", "kernels_cuda/softmax.h");
     add_widths<Concat>(rows, "Concat");
-    add_widths<Flatten>(rows, "Flatten");
-    add_widths<Identity>(rows, "Identity");
-    add_widths<Reshape>(rows, "Reshape");
-    add_widths<Squeeze>(rows, "Squeeze");
+    add<Flatten>(rows, "Flatten", "kernels_cuda/movement.h");
+    add<Identity>(rows, "Identity", "kernels_cuda/movement.h");
+    add<Reshape>(rows, "Reshape", "kernels_cuda/movement.h");
+    add<Squeeze>(rows, "Squeeze", "kernels_cuda/movement.h");
     add_widths<Transpose>(rows, "Transpose");
-    add_widths<Unsqueeze>(rows, "Unsqueeze");
+    add<Unsqueeze>(rows, "Unsqueeze", "kernels_cuda/movement.h");
     add<Inverse<float>>(rows, "Inverse<float>", "kernels_cuda/inverse.h");
     add<Inverse<double>>(rows, "Inverse<double>", "kernels_cuda/inverse.h");
     add<Inverse<Float16>>(rows, "Inverse<intarsia::Float16>", "kernels_cuda/inverse.h");

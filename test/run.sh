@@ -101,14 +101,15 @@ stage_python() { # on top of the stages build and asan, whose objects it uses
 
 stage_consumer() { run_ctest release --label-regex '^consumer$' --label-exclude "^(none$slow)\$"; }
 
-stage_cuda() { # needs NVIDIA's toolkit and no GPU: compiles and links device code
+stage_cuda() { # needs NVIDIA's toolkit and no GPU; on top of stage build, whose objects it uses
   if ! command -v nvcc >/dev/null && [ ! -x /usr/local/cuda/bin/nvcc ]; then
     echo "skipped: there is no nvcc; the emulated tests of CUDA ran in stage unit"
     return 0
   fi
   cmake --preset cuda
-  cmake --build --preset cuda
-  run_ctest cuda
+  cmake --preset release -DINTARSIA_CUDA=ON
+  cmake --build --preset release --target intarsia_cuda test_cuda_device
+  run_ctest release --label-regex '^cuda$'
 }
 
 table=$(printf '%-10s %8s %8s' stage seconds budget)

@@ -19,7 +19,7 @@ from pathlib import Path
 import common
 
 ALWAYS = ("include", "core")
-FOLDERS = ALWAYS + ("kernels_cpu", "converter")
+FOLDERS = ALWAYS + ("kernels_cpu", "kernels_cuda", "converter")
 
 
 def check(root, options):

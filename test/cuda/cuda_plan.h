@@ -67,6 +67,9 @@ inline void expect_same_as_cpu(const OnnxBuilder& model, int graphs) {
     auto session = plan.open_on_device();
     ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
     EXPECT_EQ(session->graph_count(), graphs);
+    for (const std::string& warning : plan.conversion.warnings) {
+      EXPECT_GT(graphs, 1) << warning;
+    }
     for (const unsigned seed : {1u, 2u}) {
       const uint64_t launched = emulator.graph_launches();
       const std::vector<float> found = outputs_of(*session, seed);

@@ -2,6 +2,7 @@
 """PRT-1: a session over a convolutional network, by both names and each way of calling run."""
 
 import inspect
+import json
 import unittest
 
 import numpy as np
@@ -74,6 +75,19 @@ class Run(unittest.TestCase):
                      lambda: intarsia.ExecutionSession(),
                      lambda: intarsia.ExecutionSession(str(self.plan), False)):
             self.assertRaises(TypeError, call)
+
+    def test_PRT_1_no_inputs(self):
+        node = helper.make_node("Constant", [], ["y"], value_floats=[1.0, 2.0])
+        session = intarsia.ExecutionSession(
+            support.convert(support.model([node], {}, {"y": (support.FLOAT, [2])})))
+        self.assertEqual(json.loads(session.input_signature()), [])
+        for values in ([], {}):
+            np.testing.assert_array_equal(session.run(values), [[1, 2]])
+        out = np.zeros(2, np.float32)
+        session.run([], out=[out])
+        np.testing.assert_array_equal(out, [1, 2])
+        out[:] = 0  # not the plan's own constant
+        np.testing.assert_array_equal(session.run([]), [[1, 2]])
 
     def test_PRT_1_mnist_signatures(self):
         session = intarsia.ExecutionSession(self.plan)

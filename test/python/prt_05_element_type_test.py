@@ -49,6 +49,13 @@ class ElementTypes(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "expect f8E5M2 .*float8_e4m3fn"):
             session.run([np.zeros(2, ml_dtypes.float8_e4m3fn)])
 
+    def test_PRT_5_masked_elements_are_no_values(self):
+        x = np.ma.masked_array(np.ones(2, np.float32), [True, False])
+        with self.assertRaisesRegex(TypeError, "input 1, 'scale': masked"):
+            self.session.run([np.ones(2, np.float32), x])
+        y, = self.session.run([np.ones(2, np.float32), x.filled(5)])
+        np.testing.assert_array_equal(y, [5, 1])
+
     def test_PRT_5_numbers_are_not_converted(self):
         self.refused([1.0, 2.0], "float64")
         self.refused([1, 2], "int64")

@@ -10,6 +10,7 @@ from onnx import TensorProto
 
 import intarsia
 import support
+from intarsia import _native
 
 
 def call_all(functions):
@@ -80,6 +81,32 @@ class Threads(unittest.TestCase):
                     visit(session, 1, 0)
             return True
         self.assertEqual(call_all([work] * 4), [True] * 4)
+
+    def test_PRT_10_an_operator_that_calls_its_own_session(self):
+        session = intarsia.ExecutionSession(self.plan)
+        other = intarsia.ExecutionSession(self.plan)
+        found = []
+
+        def call():
+            found.append(visit(other, 1, 0)[0])
+            try:
+                visit(session, 1, 0)
+            except intarsia.Error as error:
+                found.append(error.code)
+        _native.set_visitor(call)
+        visit(session, 0, 0)
+        self.assertEqual(found, [1, "kBusy"])  # an error, where waiting would never end
+        self.assertEqual(visit(session, 1, 0)[0], 1)
+
+    def test_PRT_10_operators_in_python_in_many_threads(self):
+        _native.set_visitor(lambda: sum(range(1000)))
+        sessions = [intarsia.ExecutionSession(self.plan) for _ in range(2)]
+
+        def work(session):
+            for _ in range(50):
+                visit(session, 0, 0)
+            return True
+        self.assertEqual(call_all([lambda s=s: work(s) for s in sessions * 2]), [True] * 4)
 
     def test_PRT_8_out_is_written_in_place(self):
         session = intarsia.ExecutionSession(self.plan)

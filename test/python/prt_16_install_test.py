@@ -19,11 +19,12 @@ import numpy as np
 import support
 
 SOURCE = Path(__file__).resolve().parents[2]
-# The folder stays as it is: no paths of the fresh environment enter CMake's cache.
+# The folder stays as it is: no paths of the fresh environment enter CMake's cache, and the project
+# is configured as for this test run, not as for a wheel (SKBUILD).
 # The long form of the option: pip 23.0, which Debian 12 has, knows no other.
 BUILD_FOLDER = [f"--config-settings={setting}" for setting in (
     f"build-dir={os.environ['INTARSIA_BUILD']}", "cmake.python-hints=false",
-    "backport.find-python=0", "cmake.define.CMAKE_PREFIX_PATH=",
+    "backport.find-python=0", "cmake.define.SKBUILD=", "cmake.define.CMAKE_PREFIX_PATH=",
     f"cmake.define.CMAKE_INSTALL_PREFIX={os.environ['INTARSIA_PREFIX']}")]
 
 PROGRAM = """

@@ -65,6 +65,8 @@ class Port:
     def accept(self, value):
         """An input as (shape, buffer) for native code. Raises Error if it does not fit."""
         self.require_dtype()
+        if isinstance(value, np.ma.MaskedArray):
+            raise TypeError(f"{self}: masked elements have no value; pass x.filled(VALUE)")
         array = np.asarray(value)
         elements = self.elements_of(array)
         if elements is None:

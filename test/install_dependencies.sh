@@ -17,6 +17,9 @@ build=(
 test=(
   libgtest-dev libbenchmark-dev strace                              # unit tests, benchmarks
   clang-format clang-tidy                                           # checks
+  g++-aarch64-linux-gnu qemu-user-static                            # cross builds: Linux
+  gcc-arm-none-eabi libnewlib-arm-none-eabi                         # cross builds: bare metal
+  libstdc++-arm-none-eabi-newlib qemu-system-arm
 )
 
 case "${1:-}" in

@@ -4,6 +4,7 @@
 #   test/install_dependencies.sh               building, examples, tests and checks (the test
 #                                              models need more: test/models/setup_env.sh)
 #   test/install_dependencies.sh --build-only  building and running the examples
+#   test/install_dependencies.sh --cortex-m    the same for examples/mlp_cortex_m7.sh
 # Silent when everything is there. Needs root or sudo only when something is missing.
 set -euo pipefail
 
@@ -18,15 +19,18 @@ test=(
   libgtest-dev libbenchmark-dev strace                              # unit tests, benchmarks
   clang-format clang-tidy                                           # checks
   g++-aarch64-linux-gnu qemu-user-static                            # cross builds: Linux
+)
+cortex_m=(
   gcc-arm-none-eabi libnewlib-arm-none-eabi                         # cross builds: bare metal
   libstdc++-arm-none-eabi-newlib qemu-system-arm
 )
 
 case "${1:-}" in
-  "") packages=("${build[@]}" "${test[@]}") ;;
+  "") packages=("${build[@]}" "${test[@]}" "${cortex_m[@]}") ;;
   --build-only) packages=("${build[@]}") ;;
+  --cortex-m) packages=("${build[@]}" "${cortex_m[@]}") ;;
   *)
-    echo "install_dependencies.sh: unknown option '$1'; the only option is --build-only" >&2
+    echo "install_dependencies.sh: unknown option '$1'; the options are --build-only and --cortex-m" >&2
     exit 2
     ;;
 esac

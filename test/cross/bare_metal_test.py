@@ -31,8 +31,9 @@ def run(*command):
 
 
 def emulate(build):
-    return run("qemu-system-arm", "-machine", "mps2-an500", "-nographic", "-monitor", "none",
-               "-serial", "none", "-semihosting-config", "enable=on,target=native",
+    return run("qemu-system-arm", "-machine", "mps2-an500", "-display", "none", "-monitor", "none",
+               "-serial", "none", "-chardev", "stdio,id=text",
+               "-semihosting-config", "enable=on,target=native,chardev=text",
                "-kernel", build / "bin" / "mlp_cortex_m7")
 
 

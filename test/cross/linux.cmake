@@ -7,7 +7,7 @@ add_custom_command(OUTPUT "${model}"
   COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/test/consumer/make_model.py" "${model}"
   DEPENDS "${PROJECT_SOURCE_DIR}/test/consumer/make_model.py" VERBATIM)
 intarsia_add_model(cross_tiny MODEL "${model}" NAME tiny DIM batch=4)
-intarsia_test(test_cross_session LIBRARIES cross_tiny SOURCES cross/session_test.cpp)
+intarsia_test(test_cross_session LIBRARIES cross_tiny SOURCES session_test.cpp)
 
 set(cache "$ENV{INTARSIA_CACHE}")
 if(TARGET speech_segments AND EXISTS "${cache}/speech/report.txt")

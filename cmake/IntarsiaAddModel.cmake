@@ -139,7 +139,8 @@ function(intarsia_add_model target)
   set_source_files_properties("${source}" PROPERTIES
     OBJECT_DEPENDS "${plan}" COMPILE_OPTIONS "-fno-lto" SKIP_UNITY_BUILD_INCLUSION ON)
   target_include_directories(${target} PUBLIC "${folder}")
-  target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
+  target_compile_options(${target} PRIVATE
+    -ffunction-sections -fdata-sections -fno-exceptions -fno-rtti)
   target_link_options(${target} INTERFACE LINKER:--gc-sections)
   target_link_libraries(${target} PUBLIC intarsia::intarsia ${arg_OPERATORS})
 endfunction()

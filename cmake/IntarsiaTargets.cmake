@@ -36,5 +36,7 @@ function(intarsia_library target settings)
     $<INSTALL_INTERFACE:include> $<INSTALL_INTERFACE:include/intarsia_private>)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:${settings}>)
   target_compile_features(${target} PUBLIC cxx_std_20)
-  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  if(NOT CMAKE_SYSTEM_NAME STREQUAL Generic)  # nothing moves a program there
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  endif()
 endfunction()

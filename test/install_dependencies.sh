@@ -5,6 +5,7 @@
 #                                              models need more: test/models/setup_env.sh)
 #   test/install_dependencies.sh --build-only  building and running the examples
 #   ... --build-only --with-torch              and those with a model that PyTorch exports
+#   test/install_dependencies.sh --cortex-m    the same for examples/mlp_cortex_m7.sh
 # Silent when everything is there. Needs root or sudo only when something is missing.
 set -euo pipefail
 
@@ -19,14 +20,21 @@ test=(
   libgtest-dev libbenchmark-dev strace                              # unit tests, benchmarks
   python3-dev pybind11-dev                                          # Python module
   clang-format clang-tidy                                           # checks
+  g++-aarch64-linux-gnu qemu-user-static                            # cross builds: Linux
+)
+cortex_m=(
+  gcc-arm-none-eabi libnewlib-arm-none-eabi                         # cross builds: bare metal
+  libstdc++-arm-none-eabi-newlib qemu-system-arm
 )
 
 case "$*" in
-  "") packages=("${build[@]}" "${test[@]}") ;;
+  "") packages=("${build[@]}" "${test[@]}" "${cortex_m[@]}") ;;
   --build-only) packages=("${build[@]}") ;;
   "--build-only --with-torch") packages=("${build[@]}" python3-torch) ;;
+  --cortex-m) packages=("${build[@]}" "${cortex_m[@]}") ;;
   *)
-    echo "install_dependencies.sh: unknown options '$*'; it takes --build-only [--with-torch]" >&2
+    echo "install_dependencies.sh: unknown options '$*'; it takes --build-only [--with-torch]" \
+      "or --cortex-m" >&2
     exit 2
     ;;
 esac

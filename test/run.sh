@@ -10,7 +10,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-stages=(install checks build unit asan models consumer python cuda)
+stages=(install checks build unit asan models consumer python cross cuda)
 jobs=$(nproc)
 cache=${INTARSIA_CACHE:-$PWD/build/cache}
 full=""
@@ -110,6 +110,15 @@ stage_cuda() { # needs NVIDIA's toolkit and no GPU; on top of stage build, whose
   cmake --preset release -DINTARSIA_CUDA=ON
   cmake --build --preset release --target intarsia_cuda test_cuda_device
   run_ctest release --label-regex '^cuda$'
+}
+
+stage_cross() { # plans come from the release build's converter, programs run in emulators
+  local preset
+  for preset in aarch64 cortex-m7; do
+    cmake --preset $preset
+    cmake --build --preset $preset
+    ctest --preset $preset 2>&1 | tee "build/ctest-$preset.log"
+  done
 }
 
 table=$(printf '%-10s %8s %8s' stage seconds budget)

@@ -53,7 +53,7 @@ using IsaConstant = std::integral_constant<Isa, I>;
 /// pick(IsaConstant<I>()) for I = compiled_isa(wanted). Whatever `pick` names of an instruction set
 /// that this build lacks is not linked.
 template <class Pick>
-auto pick_isa(Isa wanted, const Pick& pick) {
+auto pick_isa([[maybe_unused]] Isa wanted, const Pick& pick) {
 #if INTARSIA_WITH_AVX512
   if (compiled_isa(wanted) == Isa::kAvx512) return pick(IsaConstant<Isa::kAvx512>());
 #endif

@@ -4,6 +4,7 @@
 #   test/install_dependencies.sh               building, examples, tests and checks (the test
 #                                              models need more: test/models/setup_env.sh)
 #   test/install_dependencies.sh --build-only  building and running the examples
+#   test/install_dependencies.sh --python      and those with Python operators
 # Silent when everything is there. Needs root or sudo only when something is missing.
 set -euo pipefail
 
@@ -14,17 +15,20 @@ build=(
   libcli11-dev nlohmann-json3-dev libfmt-dev                        # the command
   python3 python3-venv alsa-utils                                   # examples: models, recorded voice
 )
+python=(
+  python3-dev pybind11-dev python3-numpy python3-onnx               # Python operators, Python module
+)
 test=(
   libgtest-dev libbenchmark-dev strace                              # unit tests, benchmarks
-  python3-dev pybind11-dev                                          # Python module
   clang-format clang-tidy                                           # checks
 )
 
 case "${1:-}" in
-  "") packages=("${build[@]}" "${test[@]}") ;;
+  "") packages=("${build[@]}" "${python[@]}" "${test[@]}") ;;
   --build-only) packages=("${build[@]}") ;;
+  --python) packages=("${build[@]}" "${python[@]}") ;;
   *)
-    echo "install_dependencies.sh: unknown option '$1'; the only option is --build-only" >&2
+    echo "install_dependencies.sh: unknown option '$1'; the options are --build-only and --python" >&2
     exit 2
     ;;
 esac

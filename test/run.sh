@@ -93,7 +93,6 @@ stage_python() { # on top of the stages build and asan, whose objects it uses
   cmake --preset release -DINTARSIA_DEVELOPER=ON -DINTARSIA_BUILD_TESTS=ON -DINTARSIA_PYOP=ON \
     -DPython3_EXECUTABLE=/usr/bin/python3  # Debian's, which has numpy, is what programs embed
   cmake --build --preset release
-  cmake --build --preset release --target pyop_tests
   run_ctest release --label-regex '^python$' --label-exclude "^(none$slow)\$"
   cmake --preset asan -DINTARSIA_PYOP=ON -DPython3_EXECUTABLE=/usr/bin/python3
   cmake --build --preset asan --target \

@@ -141,7 +141,8 @@ Status PyOp::run(const KernelContext& context) {
           inputs.push_back(context.input(static_cast<int>(i)));
         }
         for (size_t i = 0; i < attributes.outputs.size(); ++i) {
-          types.push_back(context.output(static_cast<int>(i)).type);
+          const TensorView& output = context.output(static_cast<int>(i));
+          types.push_back(output.present() ? output.type : attributes.outputs[i]);
         }
         op.instance->call(inputs, types, [&](int index, const ResultTensor& result) {
           store(context, index, result, op.planned[static_cast<size_t>(index)]);

@@ -154,6 +154,34 @@ class Quick:
   EXPECT_TRUE(done);
 }
 
+TEST_F(Pyop, WithoutNumpyInputsAreMemoryviews) {
+  module(R"(
+import array, sys
+numpy = sys.modules.get("numpy")
+class Hide:
+    def compute(self, x):
+        sys.modules["numpy"] = None  # import of numpy fails from now on
+        return x
+class Show:
+    def compute(self, x):
+        sys.modules["numpy"] = numpy
+        return x
+class Twice:
+    def compute(self, x):
+        assert type(x) is memoryview and x.readonly, type(x)
+        assert x.shape == (2,) and x.format == "f", (x.shape, x.format)
+        return array.array("f", [2 * v for v in x])
+)");
+  ASSERT_TRUE(load(unary("Hide", {2}))->run());
+  host_.close();
+  service_ = {};
+  auto twice = load(unary("Twice", {2}));
+  twice->set<float>(0, {1, 4});
+  EXPECT_TRUE(twice->run()) << twice->text();
+  EXPECT_EQ(twice->get<float>(), (Floats{2, 8}));
+  ASSERT_TRUE(load(unary("Show", {2}))->run());
+}
+
 TEST_F(Pyop, NativeNodesRunWithoutTheLock) {
   // A node that is no Python operator is observed while another thread holds the GIL in a loop.
   module(R"(

@@ -7,7 +7,9 @@
 // come from make_plans. Holds Python operators only, so no other kernel is needed.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <thread>

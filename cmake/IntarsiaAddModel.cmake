@@ -10,6 +10,8 @@ intarsia_add_model(<target> MODEL <file.onnx>
   [LAYOUT <input>=nhwc...]     the caller's buffer is channels-last
   [THREADS <n>]                the largest number of threads that a session may use
   [OPERATORS <target>...]      operators of one's own, of intarsia_add_operators
+  [ALLOW_PYOP]                 lets Python operators of the model be executed, now and in the program
+  [PYOP_PATH <folder>...]      where the conversion finds their modules
   [TARGET <name>]              what the cost model assumes: generic, x86-64-v3, aarch64, ...
   [DEPENDS <file>...])         more files that the conversion reads, such as external weights
 
@@ -56,12 +58,12 @@ endfunction()
 function(intarsia_add_model target)
   set(one_value MODEL NAME THREADS TARGET)
   set(repeated DIM SHAPE FIX STATE BOUND LAYOUT)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "${one_value}" "${repeated};OPERATORS;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ALLOW_PYOP" "${one_value}" "${repeated};OPERATORS;PYOP_PATH;DEPENDS")
   if(DEFINED arg_UNPARSED_ARGUMENTS)
     list(JOIN arg_UNPARSED_ARGUMENTS " " unknown)
     list(JOIN repeated ", " keywords)
     message(FATAL_ERROR "intarsia_add_model(${target}): unknown arguments: ${unknown}. It takes "
-      "MODEL, NAME, ${keywords}, THREADS, TARGET, OPERATORS and DEPENDS.")
+      "MODEL, NAME, ${keywords}, THREADS, TARGET, OPERATORS, ALLOW_PYOP, PYOP_PATH and DEPENDS.")
   endif()
   if(DEFINED arg_KEYWORDS_MISSING_VALUES)
     list(JOIN arg_KEYWORDS_MISSING_VALUES " " missing)
@@ -119,6 +121,19 @@ function(intarsia_add_model target)
     list(APPEND depends "${dependency}")
   endforeach()
 
+  if(arg_ALLOW_PYOP)
+    if(NOT TARGET intarsia::pyop)
+      message(FATAL_ERROR "intarsia_add_model(${target}): ALLOW_PYOP needs Intarsia built with "
+        "INTARSIA_PYOP=ON.")
+    endif()
+    list(APPEND options --allow-pyop)
+    list(APPEND depends intarsia_pyop_plugin)
+  endif()
+  foreach(path IN LISTS arg_PYOP_PATH)
+    get_filename_component(path "${path}" ABSOLUTE)
+    list(APPEND options --pyop-path "${path}")
+  endforeach()
+
   intarsia_find_tool(tool tool_dependency)
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/intarsia_models/${target}")
   file(MAKE_DIRECTORY "${folder}")
@@ -142,5 +157,6 @@ function(intarsia_add_model target)
   target_compile_options(${target} PRIVATE
     -ffunction-sections -fdata-sections -fno-exceptions -fno-rtti)
   target_link_options(${target} INTERFACE LINKER:--gc-sections)
-  target_link_libraries(${target} PUBLIC intarsia::intarsia ${arg_OPERATORS})
+  target_link_libraries(${target} PUBLIC intarsia::intarsia ${arg_OPERATORS}
+    $<$<BOOL:${arg_ALLOW_PYOP}>:intarsia::pyop>)
 endfunction()

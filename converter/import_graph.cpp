@@ -298,7 +298,8 @@ class Importer {
     node->version = version != call.opsets->end() ? version->second
                     : domain.empty()              ? kNewestOpset
                                                   : definitions::kLatestVersion;
-    node->trim();
+    // Elsewhere the number of operands may mean something although the last ones are absent.
+    if (domain.empty()) node->trim();
     for (const auto& [attribute, value] : attributes) {
       read_attribute(proto, *node, attribute, *value, scope, call, depth);
     }

@@ -163,7 +163,7 @@ std::vector<DataType> kernel_types(const Node& node) {
 const definitions::KernelDescriptor* select_kernel(const Node& node, const KernelContext& context,
                                                    const definitions::KernelRows& rows,
                                                    const KernelChoice& choice) {
-  const std::string name = node.op->qualified_name();
+  const std::string name = node.op->kernel_name();
   const std::vector<DataType> types = kernel_types(node);
   for (const definitions::KernelDescriptor& row : rows) {
     if (!implements(row, *node.op, name) || !accepts(row, types)) continue;
@@ -176,7 +176,7 @@ const definitions::KernelDescriptor* select_kernel(const Node& node, const Kerne
 }
 
 Problem no_kernel(const Node& node, const definitions::KernelRows& rows) {
-  const std::string name = node.op->qualified_name();
+  const std::string name = node.op->kernel_name();
   std::set<std::string> available;
   for (const definitions::KernelDescriptor& row : rows) {
     if (!implements(row, *node.op, name)) continue;

@@ -40,9 +40,12 @@ class Resolver {
     const std::string version =
         opset == model_.opsets.end() ? "" : "(" + std::to_string(opset->second) + ")";
     std::string hint = model_.operators->hint(node.domain, node.type);
-    if (!node.domain.empty()) {
+    if (!node.domain.empty() || node.type == "PyOp") {
       hint += hint.empty() ? "" : "; ";
-      hint += "operators of one's own come with --operators LIB.so";
+      hint +=
+          "operators of one's own come with --operators LIB.so or FILE.py, Python operators (PyOp) "
+          "with "
+          "--allow-pyop";
     }
     report(node,
            "the operator " + node.domain + (node.domain.empty() ? "" : ":") + node.type + version +

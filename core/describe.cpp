@@ -188,8 +188,8 @@ size_t describe(const Diagnostic& diagnostic, std::span<const std::byte> bytes, 
     } else {
       text.hexadecimal(static_cast<uint64_t>(diagnostic.expected));
     }
-    text << " is missing";
-  } else if (diagnostic.code == Code::kWrongType) {
+    text << " not in this build";
+  } else if (diagnostic.code == Code::kWrongType && diagnostic.expected != diagnostic.found) {
     text << ": expected " << data_type_name(static_cast<DataType>(diagnostic.expected))
          << ", found " << data_type_name(static_cast<DataType>(diagnostic.found));
   } else if (diagnostic.code == Code::kContradiction && plan != nullptr) {

@@ -309,20 +309,28 @@ Result<SessionState*> open_session(const OpenArguments& arguments, Diagnostic& d
   for (uint32_t i = 0; i < plan.slot_count; ++i) {
     state->slots[i] = state->tensors + plan.slots[i].place() * kArenaUnit;
   }
+  // The first node that needs what is missing tells more than its key.
+  const auto fail_missing = [&](const char* what, uint64_t key, int64_t missing,
+                                uint16_t (*index_of)(const plan::Node&)) {
+    const Status status = fail(Code::kMissingKernel, what, key, static_cast<uint64_t>(missing));
+    for (uint32_t i = plan.node_count; i-- > 0;) {
+      if (index_of(plan.nodes[i]) == missing) diagnostic.node = static_cast<int32_t>(i);
+    }
+    return status;
+  };
   if (const int64_t missing = bind_keys(
           plan.root->kernels(), arguments.kernels.kernels,
           device != nullptr ? device->kernels : std::span<const Kernel>(), state->kernels);
       missing >= 0) {
-    return fail(Code::kMissingKernel, "kernel",
-                plan.root->kernels()->Get(static_cast<uint32_t>(missing)),
-                static_cast<uint64_t>(missing));
+    return fail_missing("kernel", plan.root->kernels()->Get(static_cast<uint32_t>(missing)),
+                        missing, [](const plan::Node& node) { return node.kernel(); });
   }
   if (const int64_t missing =
           bind_keys(plan.root->shapes(), arguments.kernels.shapes, {}, state->shapes);
       missing >= 0) {
-    return fail(Code::kMissingKernel, "shape function",
-                plan.root->shapes()->Get(static_cast<uint32_t>(missing)),
-                static_cast<uint64_t>(missing));
+    return fail_missing(
+        "shape function", plan.root->shapes()->Get(static_cast<uint32_t>(missing)), missing,
+        [](const plan::Node& node) { return static_cast<uint16_t>(node.shape() & kNoShape); });
   }
   Status status;
   if (arguments.check != nullptr) status = arguments.check(*state);

@@ -6,6 +6,7 @@
 #   test/install_dependencies.sh --build-only  building and running the examples
 #   ... --build-only --with-torch              and those with a model that PyTorch exports
 #   test/install_dependencies.sh --cortex-m    the same for examples/mlp_cortex_m7.sh
+#   test/install_dependencies.sh --python      and those with Python operators
 # Silent when everything is there. Needs root or sudo only when something is missing.
 set -euo pipefail
 
@@ -16,9 +17,11 @@ build=(
   libcli11-dev nlohmann-json3-dev libfmt-dev                        # the command
   python3 python3-venv alsa-utils                                   # examples: models, recorded voice
 )
+python=(
+  python3-dev pybind11-dev python3-numpy python3-onnx               # Python operators, Python module
+)
 test=(
   libgtest-dev libbenchmark-dev strace                              # unit tests, benchmarks
-  python3-dev pybind11-dev                                          # Python module
   clang-format clang-tidy                                           # checks
   g++-aarch64-linux-gnu qemu-user-static                            # cross builds: Linux
 )
@@ -28,13 +31,14 @@ cortex_m=(
 )
 
 case "$*" in
-  "") packages=("${build[@]}" "${test[@]}" "${cortex_m[@]}") ;;
+  "") packages=("${build[@]}" "${python[@]}" "${test[@]}" "${cortex_m[@]}") ;;
   --build-only) packages=("${build[@]}") ;;
   "--build-only --with-torch") packages=("${build[@]}" python3-torch) ;;
   --cortex-m) packages=("${build[@]}" "${cortex_m[@]}") ;;
+  --python) packages=("${build[@]}" "${python[@]}") ;;
   *)
-    echo "install_dependencies.sh: unknown options '$*'; it takes --build-only [--with-torch]" \
-      "or --cortex-m" >&2
+    echo "install_dependencies.sh: unknown options '$*'; it takes --build-only [--with-torch]," \
+      "--cortex-m or --python" >&2
     exit 2
     ;;
 esac

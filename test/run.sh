@@ -90,11 +90,13 @@ stage_models() {
 
 stage_python() { # on top of the stages build and asan, whose objects it uses
   sh test/python/setup_env.sh "$cache"
-  cmake --preset release -DINTARSIA_DEVELOPER=ON -DINTARSIA_BUILD_TESTS=ON -DINTARSIA_PYOP=ON
+  cmake --preset release -DINTARSIA_DEVELOPER=ON -DINTARSIA_BUILD_TESTS=ON -DINTARSIA_PYOP=ON \
+    -DPython3_EXECUTABLE=/usr/bin/python3  # Debian's, which has numpy, is what programs embed
   cmake --build --preset release
   run_ctest release --label-regex '^python$' --label-exclude "^(none$slow)\$"
-  cmake --preset asan -DINTARSIA_PYOP=ON
-  cmake --build --preset asan --target intarsia_tool intarsia_python python_rendezvous
+  cmake --preset asan -DINTARSIA_PYOP=ON -DPython3_EXECUTABLE=/usr/bin/python3
+  cmake --build --preset asan --target \
+    intarsia_tool intarsia_python python_rendezvous test_pyop intarsia_pyop_plugin
   ctest --preset asan --label-regex '^python$' --label-exclude "^(none$slow)\$" 2>&1 |
     tee "build/ctest-$stage-asan.log"
 }

@@ -103,6 +103,8 @@ struct OperatorDefinition {
   std::vector<Parameter> inputs;
   std::vector<Parameter> outputs;
   std::vector<TypeConstraint> types;
+  /// The operator whose kernels execute this one; "" for those of its own (KernelId::op).
+  std::string_view kernel_operator;
   /// Type variables that select a kernel, in the order of KernelId::types.
   std::vector<std::string_view> kernel_types = {"T"};
   /// KernelId::revision of this form's kernels, where forms of several versions have kernels of
@@ -140,6 +142,10 @@ struct OperatorDefinition {
   /// "Conv" or "com.microsoft:Inverse".
   std::string qualified_name() const {
     return domain.empty() ? std::string(name) : std::string(domain) + ":" + std::string(name);
+  }
+  /// What KernelId::op of its kernels says.
+  std::string kernel_name() const {
+    return kernel_operator.empty() ? qualified_name() : std::string(kernel_operator);
   }
 };
 

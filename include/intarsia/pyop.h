@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Python operators in a C++ program: PyOp nodes, and operators defined in Python.
+//
+//     auto python = intarsia::PyHost::start({.module_paths = paths}, &diagnostic);
+//     if (!python.ok()) ...
+//     const intarsia::Service services[] = {python->service()};
+//     auto session = intarsia::Session::open(plan, arena, kernels, {.services = services}, ...);
+//
+// Opt-in, twice: whoever executes such a plan executes Python code that the plan names. A program
+// without the kernel `PyOp` in its kernel set does not open the plan (kMissingKernel); a program
+// with the kernel but without a PyHost among its session's services does not either
+// (kUnsupported). Nothing here starts Python before `PyHost::start`.
+//
+// Needs the library `intarsia::pyop`, which links CPython. This header knows nothing of Python.
+//
+// The interpreter: a process has one. `start` initialises it if nobody has, without signal
+// handlers, and lets go of its lock (the GIL) at once; inside a Python process it uses the one that
+// runs. It is never finalised: extension modules such as numpy cannot be initialised twice.
+//
+// Operators: each node has an instance of its class of its own, constructed at `open` and released
+// when the session closes; what the instance keeps on `self` persists from run to run. Inputs are
+// numpy arrays (memoryviews, where numpy is not installed) that show the session's memory: they
+// cannot be written, cost no copy, and must not be kept beyond the call; an operator that does is
+// told so. Results are anything with the buffer protocol, or Python numbers; count, type and shape
+// are checked against the plan, and the elements are copied into the arena.
+//
+// Errors: what an operator raises makes `run` (or `open`, for imports and constructors) fail with
+// kOperatorFailed, and `describe` then tells the whole traceback. The session may be run again.
+//
+// Threads: any, those that Python does not know included. The GIL is held around the call of the
+// operator only, and no other lock is held meanwhile, so sessions that wait for Python cannot
+// block one another for good, nested ones included. Python allocates memory; nothing else in the
+// session does.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "intarsia/kernel.h"
+#include "intarsia/session.h"
+#include "intarsia/status.h"
+
+namespace intarsia {
+
+/// How Python finds the modules that plans name. All of it is read during `start` only.
+struct PyHostOptions {
+  /// Directories that are searched before all others, the first one first.
+  std::span<const char* const> module_paths;
+  /// Appends the working directory to the end of the search path.
+  bool working_directory = true;
+};
+
+/// The permission to execute Python, and the search path that comes with it.
+///
+/// Movable, not copyable. Several may exist; they share the interpreter, hence its `sys.path` and
+/// its loaded modules. Sessions may outlive the PyHost that they were opened with: what they need
+/// of it lives until the last of them is closed; only then are its directories taken out of
+/// `sys.path`.
+class PyHost {
+ public:
+  PyHost() = default;
+  PyHost(PyHost&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  PyHost& operator=(PyHost&& other) noexcept {
+    if (this != &other) {
+      close();
+      state_ = std::exchange(other.state_, nullptr);
+    }
+    return *this;
+  }
+  ~PyHost() { close(); }
+
+  /// Starts Python, or joins the interpreter that runs. On failure `diagnostic`, if given, says
+  /// what is wrong.
+  static Result<PyHost> start(const PyHostOptions& options = {}, Diagnostic* diagnostic = nullptr);
+
+  /// The service to name in SessionOptions::services. REQUIRES: started and not closed.
+  Service service() const;
+
+  /// Takes the permission back: no session can be opened with the service any more. Flushes
+  /// Python's standard streams. Open sessions go on.
+  void close();
+
+  struct State;  // pyop_optional/host/host_state.h
+
+ private:
+  State* state_ = nullptr;
+};
+
+/// The key of PyHost's service.
+inline constexpr uint64_t kPyHostKey = kernel_key({"intarsia:PyHost", "service", {}, 1});
+
+/// The kernel of every operator that is written in Python. Name it in `kernel_set` together with
+/// the others; sets that the converter emits name it where the plan needs it.
+struct PyOp {
+  static constexpr KernelId id{"intarsia:PyOp", "", {}};
+  /// The address is what tells one node's instance from another's; nothing is stored there.
+  static constexpr int64_t state_bytes = 8;
+  static Status check(const KernelContext& context);
+  static Status create(const KernelContext& context);
+  static Status run(const KernelContext& context);
+  static void destroy(const KernelContext& context);
+};
+
+}  // namespace intarsia

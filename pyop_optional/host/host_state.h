@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What lies behind a PyHost: the operators of the sessions that use it.
+//
+// Everything here is touched only while the GIL is held, which therefore guards it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "intarsia/pyop.h"
+#include "pyop_optional/host/instance.h"
+
+namespace intarsia {
+
+struct PyHost::State {
+  /// One node of one session: the address of its state in the arena, and its number in the plan.
+  /// The address alone would do, but a plan from outside may give one state to two nodes.
+  using Key = std::pair<const void*, int32_t>;
+  struct Operator {
+    std::unique_ptr<pyop::Instance> instance;
+    /// Extents of the outputs as planned, the largest ones where they vary.
+    std::vector<std::vector<int32_t>> planned;
+    std::string failure;  ///< The text of its last failing run.
+  };
+
+  /// Adds the directories to the search path. Throws pyop::Failure.
+  explicit State(const PyHostOptions& options);
+  /// Takes them out again.
+  ~State();
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  pyop::Tools tools;
+  std::map<Key, Operator> operators;
+  /// The texts of failing calls of `open`, by thread: no node is left that could keep them.
+  std::map<std::thread::id, std::string> open_failures;
+  std::vector<std::string> added_paths;
+  /// The PyHost is gone; this object goes with the last operator.
+  bool closed = false;
+};
+
+}  // namespace intarsia

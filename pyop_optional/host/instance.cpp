@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pyop_optional/host/instance.h"
+
+#include "intarsia/tensor.h"
+#include "pyop_optional/host/buffer.h"
+
+namespace intarsia::pyop {
+namespace {
+
+Ref python_value(const Tools&, int64_t value) {
+  return checked(PyLong_FromLongLong(value), kMemory);
+}
+Ref python_value(const Tools&, float value) {
+  return checked(PyFloat_FromDouble(static_cast<double>(value)), kMemory);
+}
+Ref python_value(const Tools&, const std::string& value) {
+  return python_text(value);
+}
+Ref python_value(const Tools& tools, const definitions::TensorValue& value) {
+  if (format_of(value.type) == nullptr) {
+    throw Failure(Code::kUnsupported, kOperator,
+                  std::string("an attribute is a tensor of type ") + dtype_name(value.type) +
+                      ", for which Python has no elements");
+  }
+  const std::vector<int32_t> extents(value.extents.begin(), value.extents.end());
+  const Ref buffer =
+      copy_buffer(tools.buffer_type.get(), value.type, extents, {value.data.get(), value.size});
+  return tools.shown(buffer.get());
+}
+template <class T>
+Ref python_value(const Tools& tools, const std::vector<T>& values) {
+  Ref list = checked(PyList_New(static_cast<Py_ssize_t>(values.size())), kMemory);
+  for (size_t i = 0; i < values.size(); ++i) {
+    checked(PyList_SetItem(list.get(), static_cast<Py_ssize_t>(i),
+                           python_value(tools, values[i]).release()),
+            kMemory);
+  }
+  return list;
+}
+
+}  // namespace
+
+bool takes_two(PyObject* function) {
+  const Ref inspect = Ref::take(PyImport_ImportModule("inspect"));
+  const Ref signature =
+      inspect ? Ref::take(PyObject_CallMethod(inspect.get(), "signature", "O", function)) : Ref();
+  const Ref parameters =
+      signature ? Ref::take(PyObject_GetAttrString(signature.get(), "parameters")) : Ref();
+  const Py_ssize_t count = parameters ? PyObject_Size(parameters.get()) : -1;
+  if (count < 0) PyErr_Clear();  // a function of an extension module: it gets the inputs alone
+  return count >= 2;
+}
+
+Tools Tools::make() {
+  Tools tools;
+  tools.buffer_type = make_buffer_type();
+  const Ref numpy = Ref::take(PyImport_ImportModule("numpy"));
+  if (numpy) tools.as_array = Ref::take(PyObject_GetAttrString(numpy.get(), "asarray"));
+  if (numpy) tools.scalar_type = Ref::take(PyObject_GetAttrString(numpy.get(), "generic"));
+  PyErr_Clear();
+  return tools;
+}
+
+Ref Tools::shown(PyObject* buffer) const {
+  if (!as_array) return checked(PyMemoryView_FromObject(buffer), kMemory);
+  return checked(PyObject_CallFunctionObjArgs(as_array.get(), buffer, nullptr), kMemory);
+}
+
+Instance::Instance(const Tools& tools, NodeAttributes attributes)
+    : tools_(tools), attributes_(std::move(attributes)) {
+  dictionary_ = checked(PyDict_New(), kMemory);
+  for (const auto& [name, value] : attributes_.values) {
+    const Ref object =
+        std::visit([&tools](const auto& held) { return python_value(tools, held); }, value);
+    checked(PyDict_SetItem(dictionary_.get(), python_text(name).get(), object.get()), kMemory);
+  }
+  Ref module = Ref::take(PyImport_Import(python_text(attributes_.module).get()));
+  if (!module) fail_exception("importing module '" + attributes_.module + "'");
+  // Import of "a.b" gives "a"; the table of modules has what was asked for.
+  module = Ref::share(
+      PyDict_GetItemWithError(PyImport_GetModuleDict(), python_text(attributes_.module).get()));
+  if (!module) {
+    throw Failure(Code::kOperatorFailed, kOperator,
+                  "module '" + attributes_.module + "' is not among the loaded ones");
+  }
+  if (attributes_.class_name.empty()) {
+    object_ = std::move(module);
+  } else {
+    const Ref type = lookup(module.get(), attributes_.class_name, "class");
+    const Ref none = checked(PyTuple_New(0), kMemory);
+    const bool keywords = attributes_.convention == Convention::kCompute;
+    object_ =
+        Ref::take(PyObject_Call(type.get(), none.get(), keywords ? dictionary_.get() : nullptr));
+    if (!object_)
+      fail_exception("constructing " + attributes_.module + "." + attributes_.class_name);
+  }
+  method_ = lookup(object_.get(), attributes_.method, "method");
+  wants_attributes_ = attributes_.convention == Convention::kForward && takes_two(method_.get());
+}
+
+std::string Instance::place() const {
+  return attributes_.module + "." +
+         (attributes_.class_name.empty() ? "" : attributes_.class_name + ".") + attributes_.method;
+}
+
+Ref Instance::lookup(PyObject* object, const std::string& name, const char* kind) const {
+  Ref found = Ref::take(PyObject_GetAttr(object, python_text(name).get()));
+  if (found && PyCallable_Check(found.get()) != 0) return found;
+  if (!found && PyErr_ExceptionMatches(PyExc_AttributeError) == 0) fail_exception(name);
+  PyErr_Clear();
+  std::string where = "module '" + attributes_.module + "'";
+  if (!attributes_.class_name.empty() && name != attributes_.class_name) {
+    where += ", class '" + attributes_.class_name + "'";
+  }
+  throw Failure(Code::kOperatorFailed, kOperator,
+                where + ": there is no " + kind + " '" + name + "'");
+}
+
+void Instance::fail_exception(const std::string& function) const {
+  throw Failure(Code::kOperatorFailed, kOperator,
+                function + " raised an exception\n" + take_exception_text());
+}
+
+Ref Instance::call_with_attributes(const Ref& function, const Ref& inputs, bool attributes) const {
+  return Ref::take(PyObject_CallFunctionObjArgs(function.get(), inputs.get(),
+                                                attributes ? dictionary_.get() : nullptr, nullptr));
+}
+
+void Instance::call(std::span<const TensorView> inputs, std::span<const DataType> types,
+                    const std::function<void(int, const ResultTensor&)>& take) const {
+  std::vector<Ref> buffers;
+  Ref arguments = checked(PyTuple_New(static_cast<Py_ssize_t>(inputs.size())), kMemory);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const TensorView& input = inputs[i];
+    Ref argument = Ref::share(Py_None);
+    if (input.present()) {
+      buffers.push_back(
+          borrow_buffer(tools_.buffer_type.get(), input.type, input.dims(), input.data));
+      argument = tools_.shown(buffers.back().get());
+    }
+    checked(PyTuple_SetItem(arguments.get(), static_cast<Py_ssize_t>(i), argument.release()),
+            kMemory);
+  }
+  Ref returned = attributes_.convention == Convention::kCompute
+                     ? Ref::take(PyObject_Call(method_.get(), arguments.get(), nullptr))
+                     : call_with_attributes(method_, arguments, wants_attributes_);
+  if (!returned) fail_exception(place());
+  {
+    const std::vector<Ref> results = split_results(std::move(returned), attributes_.outputs.size());
+    for (size_t i = 0; i < results.size(); ++i) {
+      const auto output = static_cast<int>(i);
+      take(output, ResultTensor(results[i].get(), types[i], output, tools_.scalar_type.get()));
+    }
+  }
+  arguments = Ref();
+  const auto kept = [&buffers] {
+    for (const Ref& buffer : buffers) {
+      if (is_exported(buffer.get())) return true;
+    }
+    return false;
+  };
+  // A cycle of references that is garbage already keeps nothing.
+  if (kept()) PyGC_Collect();
+  if (kept()) {
+    throw Failure(Code::kOperatorFailed, kOperator,
+                  place() +
+                      " keeps an input beyond the call, but its memory is used again; keep a "
+                      "copy, such as x.copy()");
+  }
+}
+
+}  // namespace intarsia::pyop

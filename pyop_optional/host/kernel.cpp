@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernel of Python operators. Exceptions end here: what leaves is a Status, and the text in the
+// diagnostic, which lies with the node's operator.
+#include <array>
+
+#include "pyop_optional/host/buffer.h"
+#include "pyop_optional/host/host_state.h"
+#include "pyop_optional/host/interpreter.h"
+
+namespace intarsia {
+namespace {
+
+using pyop::dtype_name;
+using pyop::Failure;
+using pyop::NodeAttributes;
+using pyop::ResultTensor;
+
+PyHost::State* host_of(const KernelContext& context) {
+  return static_cast<PyHost::State*>(context.service(kPyHostKey));
+}
+
+PyHost::State::Key key_of(const KernelContext& context) {
+  return {context.state(), context.node()};
+}
+
+/// Calls `body`; a failure's text is kept in what `text` gives, and reported.
+template <class Body, class Text>
+Status guarded(const KernelContext& context, const Body& body, const Text& text) {
+  Code code = Code::kOperatorFailed;
+  const char* what = pyop::kOperator;
+  std::string message;
+  try {
+    body();
+    return {};
+  } catch (const Failure& failure) {
+    code = failure.code;
+    what = failure.what_failed;
+    message = failure.text;
+  } catch (const std::exception& error) {
+    message = error.what();
+  }
+  std::string& kept = text();
+  kept = std::move(message);
+  return context.fail(code, what, kept);
+}
+
+/// Writes one result into the arena, if it is what the plan expects.
+void store(const KernelContext& context, int index, const ResultTensor& result,
+           std::span<const int32_t> planned) {
+  const TensorView& output = context.output(index);
+  if (!output.present()) return;
+  const std::string name = "output " + std::to_string(index);
+  if (result.type() != output.type) {
+    throw Failure(
+        Code::kWrongType, "element type of a result",
+        name + ": expected " + dtype_name(output.type) + ", got " + dtype_name(result.type()));
+  }
+  if (Status status = context.resize_output(index, result.extents()); !status) {
+    throw Failure(status.code(), "shape of a result",
+                  name + ": expected " + pyop::extents_text(planned) + ", got " +
+                      pyop::extents_text(result.extents()));
+  }
+  result.copy_to(output.as<std::byte>());
+}
+
+}  // namespace
+
+Status PyOp::check(const KernelContext& context) {
+  const auto attributes = NodeAttributes::decode(context.attribute_blob());
+  if (!attributes) return context.fail(Code::kCorruptPlan, "attributes of a Python operator");
+  const auto agree = [&context](const std::vector<DataType>& declared, int count, bool outputs) {
+    if (static_cast<size_t>(count) > declared.size()) {
+      return context.fail(Code::kCorruptPlan, "operands of a Python operator",
+                          static_cast<int64_t>(declared.size()), count);
+    }
+    for (int i = 0; i < count; ++i) {
+      const TensorView& operand = outputs ? context.output(i) : context.input(i);
+      if (!operand.present()) continue;
+      const DataType expected = declared[static_cast<size_t>(i)];
+      const int place = i + (outputs ? context.input_count() : 0);
+      if (expected != DataType::kUndefined && operand.type != expected) {
+        return context.fail(Code::kWrongType, "element type of an operand",
+                            static_cast<int64_t>(expected), static_cast<int64_t>(operand.type),
+                            place);
+      }
+      if (pyop::format_of(operand.type) == nullptr) {
+        return context.fail(Code::kUnsupported, "element type that Python has no name for", 0,
+                            static_cast<int64_t>(operand.type), place);
+      }
+    }
+    return Status();
+  };
+  if (Status status = agree(attributes->inputs, context.input_count(), false); !status) {
+    return status;
+  }
+  return agree(attributes->outputs, context.output_count(), true);
+}
+
+Status PyOp::create(const KernelContext& context) {
+  PyHost::State* host = host_of(context);
+  if (host == nullptr || !pyop::interpreter_runs()) {
+    return context.fail(Code::kUnsupported,
+                        "Python operators are not allowed here; start a PyHost (intarsia/pyop.h) "
+                        "and name its service in SessionOptions::services");
+  }
+  if (context.state() == nullptr) return context.fail(Code::kCorruptPlan, "node state");
+  const pyop::Gil gil;
+  return guarded(
+      context,
+      [&] {
+        std::optional<NodeAttributes> attributes = NodeAttributes::decode(context.attribute_blob());
+        if (!attributes) {
+          throw Failure(Code::kCorruptPlan, "attributes of a Python operator", "are damaged");
+        }
+        PyHost::State::Operator op;
+        for (size_t i = 0; i < attributes->outputs.size(); ++i) {
+          const auto extents = context.output(static_cast<int>(i)).dims();
+          op.planned.emplace_back(extents.begin(), extents.end());
+        }
+        op.instance = std::make_unique<pyop::Instance>(host->tools, std::move(*attributes));
+        host->operators[key_of(context)] = std::move(op);
+      },
+      [host]() -> std::string& { return host->open_failures[std::this_thread::get_id()]; });
+}
+
+Status PyOp::run(const KernelContext& context) {
+  PyHost::State* host = host_of(context);
+  if (host == nullptr) return context.fail(Code::kInvalidArgument, "services of the session");
+  const pyop::Gil gil;
+  const auto found = host->operators.find(key_of(context));
+  if (found == host->operators.end()) return context.fail(Code::kCorruptPlan, "node state");
+  PyHost::State::Operator& op = found->second;
+  return guarded(
+      context,
+      [&] {
+        const NodeAttributes& attributes = op.instance->attributes();
+        std::vector<TensorView> inputs;
+        std::vector<DataType> types;
+        for (size_t i = 0; i < attributes.inputs.size(); ++i) {
+          inputs.push_back(context.input(static_cast<int>(i)));
+        }
+        for (size_t i = 0; i < attributes.outputs.size(); ++i) {
+          const TensorView& output = context.output(static_cast<int>(i));
+          types.push_back(output.present() ? output.type : attributes.outputs[i]);
+        }
+        op.instance->call(inputs, types, [&](int index, const ResultTensor& result) {
+          store(context, index, result, op.planned[static_cast<size_t>(index)]);
+        });
+      },
+      [&op]() -> std::string& { return op.failure; });
+}
+
+void PyOp::destroy(const KernelContext& context) {
+  PyHost::State* host = host_of(context);
+  if (host == nullptr || !pyop::interpreter_runs()) return;
+  const pyop::Gil gil;
+  // Taken out first: what the operator's destructor does may come back here.
+  const auto released = host->operators.extract(key_of(context));
+  if (host->closed && host->operators.empty()) {
+    delete host;
+  }
+}
+
+}  // namespace intarsia

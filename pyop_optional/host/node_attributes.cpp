@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pyop_optional/host/node_attributes.h"
+
+#include <cstring>
+#include <type_traits>
+
+#include "intarsia/tensor.h"
+
+namespace intarsia::pyop {
+namespace {
+
+using definitions::AttributeValue;
+using definitions::TensorValue;
+
+class Writer {
+ public:
+  template <class T>
+  requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+  void put(T value) { append(&value, sizeof(value)); }
+  void put(const std::string& text) {
+    put(static_cast<uint32_t>(text.size()));
+    append(text.data(), text.size());
+  }
+  template <class T>
+  void put(const std::vector<T>& list) {
+    put(static_cast<uint32_t>(list.size()));
+    for (const T& value : list) put(value);
+  }
+  void put(const TensorValue& tensor) {
+    put(tensor.type);
+    put(tensor.extents);
+    put(static_cast<uint64_t>(tensor.size));
+    append(tensor.data.get(), tensor.size);
+  }
+  std::vector<std::byte> take() { return std::move(bytes_); }
+
+ private:
+  void append(const void* data, size_t count) {
+    const auto* begin = static_cast<const std::byte*>(data);
+    bytes_.insert(bytes_.end(), begin, begin + count);
+  }
+  std::vector<std::byte> bytes_;
+};
+
+/// Reads what Writer has put; a read beyond the end gives zeros and makes `good` false.
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
+
+  template <class T>
+  requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+  void get(T& value) {
+    if (const std::byte* from = advance(sizeof(value))) std::memcpy(&value, from, sizeof(value));
+  }
+  void get(std::string& text) {
+    uint32_t length = 0;
+    get(length);
+    if (const std::byte* from = advance(length)) {
+      text.assign(reinterpret_cast<const char*>(from), length);
+    }
+  }
+  template <class T>
+  void get(std::vector<T>& list) {
+    uint32_t count = 0;
+    get(count);
+    // Every element takes at least a byte, so a damaged count cannot make the list grow far.
+    for (uint32_t i = 0; i < count && good_; ++i) get(list.emplace_back());
+  }
+  void get(TensorValue& tensor) {
+    uint64_t size = 0;
+    get(tensor.type);
+    get(tensor.extents);
+    get(size);
+    const std::byte* from = advance(size);
+    if (from == nullptr) return;
+    tensor.size = static_cast<size_t>(size);
+    tensor.data = std::shared_ptr<const std::byte>(std::shared_ptr<void>(), from);
+    good_ = good_ && is_consistent(tensor);
+  }
+  bool good() const { return good_; }
+  bool at_end() const { return rest_.empty(); }
+
+ private:
+  const std::byte* advance(uint64_t count) {
+    good_ = good_ && count <= rest_.size();
+    if (!good_) return nullptr;
+    const std::byte* from = rest_.data();
+    rest_ = rest_.subspan(static_cast<size_t>(count));
+    return from;
+  }
+  static bool is_consistent(const TensorValue& tensor) {
+    if (tensor.extents.size() > kMaxRank) return false;
+    const auto item = static_cast<uint64_t>(element_bits(tensor.type)) / 8;
+    uint64_t bytes = item;
+    for (int64_t extent : tensor.extents) {
+      if (extent < 0 || extent > INT32_MAX || bytes > uint64_t{1} << 32) return false;
+      bytes *= static_cast<uint64_t>(extent);
+    }
+    return item != 0 && bytes == tensor.size;
+  }
+
+  std::span<const std::byte> rest_;
+  bool good_ = true;
+};
+
+/// Makes the variant hold its alternative `index` and reads that.
+template <size_t I = 0>
+bool get_alternative(Reader& reader, size_t index, AttributeValue& value) {
+  if constexpr (I < std::variant_size_v<AttributeValue>) {
+    if (I == index) {
+      reader.get(value.emplace<I>());
+      return true;
+    }
+    return get_alternative<I + 1>(reader, index, value);
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::byte> NodeAttributes::encode() const {
+  Writer writer;
+  writer.put(convention);
+  writer.put(module);
+  writer.put(class_name);
+  writer.put(method);
+  writer.put(inputs);
+  writer.put(outputs);
+  writer.put(static_cast<uint32_t>(values.size()));
+  for (const auto& [name, value] : values) {
+    writer.put(name);
+    writer.put(static_cast<uint8_t>(value.index()));
+    std::visit([&writer](const auto& held) { writer.put(held); }, value);
+  }
+  return writer.take();
+}
+
+std::optional<NodeAttributes> NodeAttributes::decode(std::span<const std::byte> bytes) {
+  Reader reader(bytes);
+  NodeAttributes result;
+  uint32_t count = 0;
+  reader.get(result.convention);
+  reader.get(result.module);
+  reader.get(result.class_name);
+  reader.get(result.method);
+  reader.get(result.inputs);
+  reader.get(result.outputs);
+  reader.get(count);
+  for (uint32_t i = 0; i < count && reader.good(); ++i) {
+    std::string name;
+    uint8_t index = 0;
+    reader.get(name);
+    reader.get(index);
+    AttributeValue value;
+    if (!get_alternative(reader, index, value)) return std::nullopt;
+    result.values.insert_or_assign(std::move(name), std::move(value));
+  }
+  if (!reader.good() || !reader.at_end() || result.convention > Convention::kForward) {
+    return std::nullopt;
+  }
+  return result;
+}
+
+}  // namespace intarsia::pyop

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the plan stores of a Python operator's node: which Python object to call and how, its
+// operands, and its attributes with their types.
+//
+// Stored as a stream of bytes without alignment, so that no struct has to describe lists of values
+// of mixed types. `decode` believes nothing: the plan may come from outside the program. No Python
+// here; the converter's plug-in encodes, the kernel decodes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/definitions/definition.h"
+
+namespace intarsia::pyop {
+
+/// How the operator wants to be called.
+enum class Convention : uint8_t {
+  /// PyOp: attributes are keywords of the constructor; `method(*inputs)`.
+  kCompute = 0,
+  /// Python-defined: no arguments for the constructor; `method(inputs)` or
+  /// `method(inputs, attributes)`.
+  kForward = 1,
+};
+
+struct NodeAttributes {
+  Convention convention = Convention::kCompute;
+  std::string module;
+  std::string class_name;  ///< "" if the method is a function of the module.
+  std::string method;
+  /// Operands as declared; a node may leave out the last ones. kUndefined: any type.
+  std::vector<DataType> inputs, outputs;
+  definitions::AttributeMap values;
+
+  std::vector<std::byte> encode() const;
+  /// Nothing if the bytes are damaged.
+  static std::optional<NodeAttributes> decode(std::span<const std::byte> bytes);
+};
+
+}  // namespace intarsia::pyop

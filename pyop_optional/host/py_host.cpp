@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <system_error>
+
+#include "pyop_optional/host/host_state.h"
+#include "pyop_optional/host/interpreter.h"
+
+namespace intarsia {
+namespace {
+
+using pyop::checked;
+using pyop::Failure;
+using pyop::Ref;
+
+constexpr const char* kPath = "search path of Python";
+
+/// The list sys.path, borrowed.
+PyObject* search_path() {
+  PyObject* path = PySys_GetObject("path");
+  if (path == nullptr || PyList_Check(path) == 0) {
+    throw Failure(Code::kOperatorFailed, kPath, "sys.path is no list");
+  }
+  return path;
+}
+
+/// The place of a directory in the search path, or -1.
+Py_ssize_t find_path(PyObject* path, const std::string& directory) {
+  const Py_ssize_t size = PyList_Size(path);
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    if (pyop::utf8(PyList_GetItem(path, i)) == directory) return i;
+  }
+  return -1;
+}
+
+void flush_streams() {
+  for (const char* name : {"stdout", "stderr"}) {
+    PyObject* stream = PySys_GetObject(name);
+    if (stream != nullptr && stream != Py_None) {
+      const Ref ignored = Ref::take(PyObject_CallMethod(stream, "flush", nullptr));
+    }
+    PyErr_Clear();
+  }
+}
+
+/// Keeps the text of a failing `start`, which leaves no object behind that could, until the next
+/// one on this thread.
+Status report(Diagnostic* diagnostic, const Failure& failure) {
+  thread_local std::string text;
+  text = failure.text;
+  if (diagnostic != nullptr) {
+    *diagnostic = Diagnostic{failure.code,
+                             failure.what_failed,
+                             -1,
+                             -1,
+                             -1,
+                             0,
+                             0,
+                             text.data(),
+                             static_cast<uint32_t>(text.size())};
+  }
+  return failure.code;
+}
+
+}  // namespace
+
+PyHost::State::State(const PyHostOptions& options) {
+  std::vector<std::string> directories;
+  for (const char* each : options.module_paths) {
+    std::error_code error;
+    // Absolute, so that they stay what they are when the program changes its working directory.
+    const std::filesystem::path directory = std::filesystem::absolute(each, error);
+    if (error || !std::filesystem::is_directory(directory, error)) {
+      throw Failure(Code::kInvalidArgument, "directory of Python modules",
+                    std::string("'") + each + "' is not a directory");
+    }
+    directories.push_back(directory.lexically_normal().string());
+  }
+  tools = pyop::Tools::make();
+  PyObject* path = search_path();
+  Py_ssize_t place = 0;
+  for (const std::string& directory : directories) {
+    const Ref text = pyop::python_text(directory);
+    checked(PyList_Insert(path, place++, text.get()), kPath);
+    added_paths.push_back(directory);
+  }
+  // "" is the working directory of the moment; "." would be that of the first import.
+  if (options.working_directory && find_path(path, "") < 0) {
+    checked(PyList_Append(path, pyop::python_text("").get()), kPath);
+  }
+}
+
+PyHost::State::~State() {
+  PyObject* path = PySys_GetObject("path");
+  for (const std::string& directory : added_paths) {
+    const Py_ssize_t place =
+        path != nullptr && PyList_Check(path) ? find_path(path, directory) : -1;
+    if (place >= 0) PySequence_DelItem(path, place);
+    PyErr_Clear();
+  }
+}
+
+Result<PyHost> PyHost::start(const PyHostOptions& options, Diagnostic* diagnostic) {
+  try {
+    const std::string problem = pyop::start_interpreter();
+    if (!problem.empty()) {
+      throw Failure(Code::kOperatorFailed, "Python cannot be started", problem);
+    }
+    const pyop::Gil gil;
+    PyHost host;
+    host.state_ = new State(options);
+    return host;
+  } catch (const Failure& failure) {
+    return report(diagnostic, failure);
+  } catch (const std::exception& error) {
+    return report(diagnostic,
+                  Failure(Code::kOperatorFailed, "Python cannot be started", error.what()));
+  }
+}
+
+Service PyHost::service() const {
+  return {kPyHostKey, state_};
+}
+
+void PyHost::close() {
+  State* state = std::exchange(state_, nullptr);
+  // A Python process that ends has freed everything already.
+  if (state == nullptr || !pyop::interpreter_runs()) return;
+  const pyop::Gil gil;
+  flush_streams();
+  state->closed = true;
+  if (state->operators.empty()) delete state;
+}
+
+}  // namespace intarsia

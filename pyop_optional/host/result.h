@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an operator returns, as tensors: taken apart, checked, and copied.
+//
+// A result is anything with the buffer protocol (numpy arrays and scalars, memoryviews, bytes, ...)
+// or a Python number. Strides, negative ones included, and byte order are followed.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "intarsia/tensor.h"
+#include "pyop_optional/host/python.h"
+
+namespace intarsia::pyop {
+
+/// "[2,3]".
+std::string extents_text(std::span<const int32_t> extents);
+
+/// The results in what an operator has returned: the elements of a tuple or list, else the object
+/// itself. Throws Failure unless there are `count`.
+std::vector<Ref> split_results(Ref returned, size_t count);
+
+/// One result. Holds the object's buffer; to be used while the GIL is held.
+class ResultTensor {
+ public:
+  /// Throws Failure if the object is none that a tensor can be made of. A Python number becomes the
+  /// element of a tensor of rank 0 and type `wanted`, if that type can hold it. So does a scalar of
+  /// numpy (an instance of `scalar_type`, which may be null): before version 2, numpy makes a
+  /// float64 of a float32 array of rank 0 plus 1.
+  ResultTensor(PyObject* object, DataType wanted, int output, PyObject* scalar_type);
+  ~ResultTensor();
+  ResultTensor(const ResultTensor&) = delete;
+  ResultTensor& operator=(const ResultTensor&) = delete;
+
+  DataType type() const { return type_; }
+  std::span<const int32_t> extents() const { return {extents_, static_cast<size_t>(view_.ndim)}; }
+  /// Writes the elements, dense and in row-major order.
+  void copy_to(std::byte* target) const;
+
+ private:
+  void take_number(PyObject* number, DataType wanted, int output);
+
+  Py_buffer view_{};
+  bool has_view_ = false;
+  DataType type_ = DataType::kUndefined;
+  bool swapped_ = false;
+  int32_t extents_[kMaxRank] = {};
+  std::byte number_[16] = {};
+};
+
+}  // namespace intarsia::pyop

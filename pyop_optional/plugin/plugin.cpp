@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The plug-in that brings Python operators to the converter and the host tools
+// (converter/plugin.h). It is loaded only where `--allow-pyop` or `--operators FILE.py` asks for
+// it.
+#include "converter/plugin.h"
+
+#include <filesystem>
+#include <memory>
+
+#include "intarsia/describe.h"
+#include "pyop_optional/plugin/pyop_definition.h"
+#include "pyop_optional/plugin/python_file.h"
+
+namespace intarsia::pyop {
+namespace {
+
+using converter::Extension;
+using converter::PluginRequest;
+
+/// What an extension refers to. Never freed by an interpreter that has ended: PyHost sees to it.
+struct Owner {
+  explicit Owner(PyHost started)
+      : host(std::move(started)),
+        tools(static_cast<PyHost::State*>(host.service().pointer)->tools),
+        shapes(tools),
+        pyop(shapes),
+        files(tools, shapes) {}
+
+  PyHost host;
+  const Tools& tools;
+  ShapeInference shapes;
+  PyOpDefinitions pyop;
+  PythonFiles files;
+};
+
+std::string text_of(const Diagnostic& diagnostic) {
+  std::string text(describe(diagnostic, {}, nullptr, 0), '\0');
+  describe(diagnostic, {}, text.data(), text.size() + 1);
+  return text;
+}
+
+std::string load(const PluginRequest& request, Extension& extension) {
+  namespace fs = std::filesystem;
+  try {
+    // The folder of a file comes before those of --pyop-path: the file itself must be found there.
+    std::vector<std::string> folders;
+    for (const std::string& file : request.files) {
+      std::error_code error;
+      if (!fs::is_regular_file(file, error)) {
+        return "--operators " + file + ": there is no such file";
+      }
+      folders.push_back(fs::absolute(file, error).parent_path().string());
+    }
+    const auto [first, last] = request.options.equal_range("pyop-path");
+    for (auto option = first; option != last; ++option) folders.push_back(option->second);
+    std::vector<const char*> paths;
+    for (const std::string& folder : folders) paths.push_back(folder.c_str());
+
+    Diagnostic diagnostic;
+    Result<PyHost> host = PyHost::start({.module_paths = paths}, &diagnostic);
+    if (!host.ok()) return "Python operators: " + text_of(diagnostic);
+    auto owner = std::make_shared<Owner>(std::move(host.value()));
+    {
+      const Gil gil;
+      for (const std::string& file : request.files) {
+        owner->files.read(fs::path(file).stem().string(), file, extension.definitions);
+      }
+    }
+    const bool pyop_allowed = request.options.find("allow-pyop") != request.options.end();
+    if (pyop_allowed) {
+      extension.find = [pyop = &owner->pyop](std::string_view domain, std::string_view name, int) {
+        return pyop->find(domain, name);
+      };
+    }
+    extension.kernels = {definitions::describe<PyOp>("intarsia::PyOp", "intarsia/pyop.h")};
+    if (pyop_allowed || !request.files.empty()) extension.services = {owner->host.service()};
+    extension.owner = std::move(owner);
+    return "";
+  } catch (const Failure& failure) {
+    return failure.text;
+  } catch (const std::exception& error) {
+    return std::string("Python operators: ") + error.what();
+  }
+}
+
+}  // namespace
+}  // namespace intarsia::pyop
+
+INTARSIA_PLUGIN(&intarsia::pyop::load)

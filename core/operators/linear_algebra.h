@@ -17,11 +17,11 @@ struct Inverse {
   template <class S>
   static Status infer(S& s) {
     const int rank = s.rank(0);
-    if (rank < 2) return s.fail(Code::kWrongRank, "Input rank must be >= 2.", 2, rank, 0);
+    if (rank < 2) return s.fail(Code::kWrongRank, "Input rank must be >= 2.");
     if (Status status = s.require_equal(s.dim(0, rank - 2), s.dim(0, rank - 1),
                                         "The inner-most 2 dimensions must have the same size "
                                         "(mat_w:{} mat_h:{expected}).",
-                                        0);
+                                        -1);
         !status) {
       return status;
     }

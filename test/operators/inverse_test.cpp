@@ -169,8 +169,7 @@ TEST(Inverse, CTR_02_ShapesDownToEmpty) {
 
 TEST(Inverse, CTR_03_RankAndSquarenessAreConversionErrors) {
   EXPECT_EQ(conversion_error(inverse_model({3}, DataType::kFloat)),
-            "node 'Inverse1' (com.microsoft:Inverse): Input rank must be >= 2. of input 0: "
-            "expected 2, found 1");
+            "node 'Inverse1' (com.microsoft:Inverse): Input rank must be >= 2.");
   EXPECT_CONTAINS(conversion_error(inverse_model({5, 3, 2}, DataType::kFloat)),
                   "node 'Inverse1' (com.microsoft:Inverse): The inner-most 2 dimensions must have "
                   "the same size (mat_w:2 mat_h:3).");

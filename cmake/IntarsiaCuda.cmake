@@ -25,10 +25,15 @@ set(CMAKE_CUDA_COMPILER ${INTARSIA_NVCC})
 set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
 enable_language(CUDA)
 find_package(CUDAToolkit REQUIRED)
+# CMake 3.25 does not know the standards of CUDA 13.
+if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+  set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+  list(APPEND CMAKE_CUDA_COMPILE_FEATURES cuda_std_20)
+endif()
 
 # As intarsia_runtime_settings; nvcc hands host options on to the host's compiler.
 add_library(intarsia_cuda_settings INTERFACE)
-target_compile_features(intarsia_cuda_settings INTERFACE cuda_std_20)
 target_compile_options(intarsia_cuda_settings INTERFACE --expt-relaxed-constexpr
   -Xcompiler=-fno-rtti,-fno-exceptions,-ffunction-sections,-fdata-sections)
 if(INTARSIA_DEVELOPER)

@@ -100,9 +100,9 @@ Status check_device_memory(std::span<std::byte> memory, uint64_t bytes, const ch
 Session& Session::operator=(Session&& other) noexcept {
   if (this != &other) {
     close();
-    intarsia::Session::operator=(std::move(other));
     pinned_ = std::exchange(other.pinned_, nullptr);
     singular_is_nan_ = other.singular_is_nan_;
+    intarsia::Session::operator=(std::move(other));
   }
   return *this;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The whole path over the emulator: convert for CUDA, open, run, and what can go wrong.
+#include "core/session_state.h"
 #include "intarsia/describe.h"
 #include "kernels_cuda/report.h"
 #include "kernels_cuda/rows.h"
@@ -168,6 +169,42 @@ TEST(CudaSession, DescriptorsAndKernelsAreTheSame) {
   std::vector<uint64_t> linked;
   for (const Kernel& kernel : cuda::all_kernels().kernels) linked.push_back(kernel.key);
   EXPECT_EQ(described, linked);
+}
+
+TEST(CudaSession, AKernelIsNeverGivenTheOtherSidesMemory) {
+  emulation::Emulator::get().reset();
+  CudaPlan plan(with_a_host_node());
+  Diagnostic diagnostic;
+  PlanView view;
+  ASSERT_TRUE(read_untrusted(plan.plan(), true, view, diagnostic).ok());
+  const auto node_with = [&](uint64_t key) {
+    for (uint32_t i = 0; i < view.node_count; ++i) {
+      if (view.root->kernels()->Get(view.nodes[i].kernel()) == key) return i;
+    }
+    ADD_FAILURE() << "no such node";
+    return 0u;
+  };
+  const uint32_t sin = node_with(kernel_key({"Sin", "", {DataType::kFloat}}));
+  const uint32_t tanh = node_with(kernel_key(cuda::Tanh::id));
+  // Each node gets the other's kernel. Structs of a plan are constant: a node is made anew.
+  const auto set_kernel = [](plan::Node& node, uint16_t kernel) {
+    node = plan::Node(node.operands(), node.attributes(), kernel, node.shape(), node.inputs(),
+                      node.outputs());
+  };
+  auto* nodes = const_cast<plan::Node*>(view.nodes);
+  const uint16_t sin_kernel = nodes[sin].kernel(), tanh_kernel = nodes[tanh].kernel();
+  for (const bool on_host : {true, false}) {
+    set_kernel(nodes[sin], on_host ? tanh_kernel : sin_kernel);
+    set_kernel(nodes[tanh], on_host ? tanh_kernel : sin_kernel);
+    PlanHeader header;
+    std::memcpy(&header, plan.plan().data(), sizeof(header));
+    header.checksum = plan_checksum(plan.plan(), header);
+    std::memcpy(plan.plan().data(), &header, sizeof(header));
+    EXPECT_EQ(plan.open_on_device().status().code(), Code::kCorruptPlan);
+    const std::string text = plan.text(plan.diagnostic);
+    EXPECT_NE(text.find("memory of the operand"), std::string::npos) << text;
+    EXPECT_EQ(plan.diagnostic.node, static_cast<int32_t>(on_host ? sin : tanh));
+  }
 }
 
 TEST(CudaSession, DamagedPlansNeitherCrashNorLeaveTheirMemory) {

@@ -7,10 +7,15 @@
 
 #include <pybind11/pybind11.h>
 
+#include "pyop_optional/module/plan_session.h"
+
 namespace intarsia::python {
 
 /// A C++ string of unknown origin (a name in a plan, a path) as a Python string.
 pybind11::str text(const std::string& bytes);
+
+/// From the package's (files, allow_pyop, pyop_paths), the names as bytes.
+OperatorRequest request_of(const pybind11::tuple& operators);
 
 /// Class PlanSession, class Block, and the translation of Failure to intarsia.Error.
 void bind_session(pybind11::module_& module);

@@ -5,7 +5,6 @@
 
 #include "converter/convert.h"
 #include "pyop_optional/module/bindings.h"
-#include "pyop_optional/module/plan_session.h"
 
 namespace py = pybind11;
 
@@ -22,7 +21,7 @@ py::tuple convert_model(const py::bytes& model, bool is_path,
                         const Extents& shapes, const Strings& fixed, const Extents& bounds,
                         const Strings& states, const Strings& layouts, int threads,
                         bool strip_names, const std::string& target,
-                        std::optional<double> plan_growth) {
+                        std::optional<double> plan_growth, const py::tuple& operators) {
   converter::ConvertOptions options;
   for (const auto& [name, limits] : dims) {
     if (const auto* range = std::get_if<Range>(&limits)) {
@@ -41,11 +40,13 @@ py::tuple convert_model(const py::bytes& model, bool is_path,
   options.target = target;
   options.plan_growth = plan_growth;
 
+  const OperatorRequest request = request_of(operators);
   const std::string bytes = model;
   Memory plan;
   std::vector<std::string> warnings;
   {
     const py::gil_scoped_release release;
+    options.library = operator_library(request);
     const converter::ConversionResult result =
         is_path ? converter::convert_file(bytes, options)
                 : converter::convert_bytes(std::as_bytes(std::span(bytes)), options);

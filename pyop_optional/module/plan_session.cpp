@@ -179,7 +179,8 @@ void PlanSession::require(Status status) const {
   if (!status.ok()) fail();
 }
 
-PlanSession::PlanSession(const std::string& path, int threads) : plan_(read_file(path)) {
+PlanSession::PlanSession(const std::string& path, int threads, const OperatorRequest& request)
+    : operators_(load_operators(request)), plan_(read_file(path)) {
   Diagnostic diagnostic;
   const auto refuse = [&] {
     throw Failure(diagnostic.code, path + ": " + text_of(diagnostic, plan_.bytes()));
@@ -193,12 +194,13 @@ PlanSession::PlanSession(const std::string& path, int threads) : plan_(read_file
                                  std::to_string(info.value().arena_bytes) + " bytes");
   }
   SessionOptions options;
+  options.services = operators_.services;
   if (threads > 1) {
     team_ = std::make_unique<tool::ThreadTeam>(threads);
     options.parallel = &team_->parallel();
   }
   auto session =
-      Session::open(plan_.bytes(), arena_.bytes(), linked_kernels(), options, &diagnostic);
+      Session::open(plan_.bytes(), arena_.bytes(), operators_.kernels, options, &diagnostic);
   if (!session.ok()) refuse();
   session_ = std::move(session.value());
 

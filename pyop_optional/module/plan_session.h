@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A plan opened for a Python program: the file's bytes and the arena are this object's own, every
-// kernel is linked, and runs of one session are serialised. Nothing here knows Python: the binding
+// kernel is there, and runs of one session are serialised. Nothing here knows Python: the binding
 // calls these functions without the interpreter's lock, and they never take it.
 //
 // Elements cross in the form in which numpy holds them: as in a plan, except that elements of less
@@ -20,6 +20,10 @@
 
 #include "converter/tool/thread_team.h"
 #include "intarsia/session.h"
+
+namespace intarsia::converter {
+class OperatorLibrary;
+}
 
 namespace intarsia::python {
 
@@ -86,12 +90,32 @@ struct OutputData {
   std::vector<int32_t> extents;
 };
 
+/// Operators that do not come with Intarsia, as the command's --operators, --allow-pyop and
+/// --pyop-path name them.
+struct OperatorRequest {
+  std::vector<std::string> files;
+  bool allow_pyop = false;
+  std::vector<std::string> pyop_paths;
+};
+
+/// Kernels for a session and what they ask for; `owner` keeps them alive.
+struct Operators {
+  KernelSet kernels;
+  std::span<const Service> services;
+  std::shared_ptr<const void> owner;
+};
+
+/// Throws Failure (load_operators.cpp).
+Operators load_operators(const OperatorRequest& request);
+/// The same for a conversion; null if nothing is asked for.
+std::shared_ptr<const converter::OperatorLibrary> operator_library(const OperatorRequest& request);
+
 /// Thread-safe: a call waits until a run in another thread is done. A call from inside a run, by
 /// the thread that runs (an operator written in Python), is a Failure with kBusy, not a deadlock.
 class PlanSession {
  public:
   /// Reads and verifies the file. Throws Failure with the path and the reason.
-  PlanSession(const std::string& path, int threads);
+  PlanSession(const std::string& path, int threads, const OperatorRequest& request);
   PlanSession(const PlanSession&) = delete;
   PlanSession& operator=(const PlanSession&) = delete;
 
@@ -111,6 +135,7 @@ class PlanSession {
   [[noreturn]] void fail() const;
   void require(Status status) const;
 
+  Operators operators_;
   Memory plan_, arena_;
   std::unique_ptr<tool::ThreadTeam> team_;
   Session session_;
@@ -120,8 +145,5 @@ class PlanSession {
   std::mutex mutex_;
   std::atomic<std::thread::id> owner_{};
 };
-
-/// The kernels that sessions of this module may use (linked_kernels.cpp).
-KernelSet linked_kernels();
 
 }  // namespace intarsia::python

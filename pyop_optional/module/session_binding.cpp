@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "intarsia/describe.h"
 #include "pyop_optional/module/bindings.h"
-#include "pyop_optional/module/plan_session.h"
 
 namespace py = pybind11;
 
@@ -144,6 +143,14 @@ py::str text(const std::string& bytes) {
   return py::reinterpret_steal<py::str>(string);
 }
 
+OperatorRequest request_of(const py::tuple& operators) {
+  OperatorRequest request;
+  for (py::handle file : operators[0]) request.files.push_back(py::cast<std::string>(file));
+  request.allow_pyop = py::cast<bool>(operators[1]);
+  for (py::handle path : operators[2]) request.pyop_paths.push_back(py::cast<std::string>(path));
+  return request;
+}
+
 void bind_session(py::module_& module) {
   py::register_exception_translator(&translate);
   py::class_<Memory>(module, "Block", py::buffer_protocol()).def_buffer([](Memory& memory) {
@@ -151,10 +158,11 @@ void bind_session(py::module_& module) {
                            static_cast<py::ssize_t>(memory.bytes().size()));
   });
   py::class_<PlanSession>(module, "PlanSession")
-      .def(py::init([](const py::bytes& path, int threads) {
+      .def(py::init([](const py::bytes& path, int threads, const py::tuple& operators) {
         const std::string name = path;
+        const OperatorRequest request = request_of(operators);
         const py::gil_scoped_release release;
-        return std::make_unique<PlanSession>(name, threads);
+        return std::make_unique<PlanSession>(name, threads, request);
       }))
       .def("entries", &entries_of)
       .def("symbols", &symbols_of)

@@ -16,7 +16,6 @@
 
 #include "core/control.h"
 #include "pyop_optional/module/bindings.h"
-#include "pyop_optional/module/plan_session.h"
 
 namespace intarsia::python {
 namespace {
@@ -78,8 +77,8 @@ struct Rendezvous {
 
 }  // namespace
 
-KernelSet linked_kernels() {
-  return kernel_set<Rendezvous>();
+Operators load_operators(const OperatorRequest&) {
+  return {kernel_set<Rendezvous>(), {}, nullptr};
 }
 
 }  // namespace intarsia::python

@@ -15,6 +15,7 @@ import numpy as np
 from . import _native, errors
 from .elements import ELEMENTS
 from .errors import Error
+from .operators import request
 
 FIXED = -1  # of PlanSession: an extent that is no symbol and does not vary
 MISSING = object()
@@ -222,13 +223,15 @@ class ExecutionSession:
     tag: for compatibility; sessions are independent of one another and need no tag.
     use_default_entry_point: False leaves the choice to set_entry_point().
     threads: at most what the plan was converted for (`intarsia convert --threads N`).
+    operators: libraries of operators (.so) and files of Python operators that the plan uses.
+    allow_pyop, pyop_path: let Python operators import and execute their modules; where they are.
 
     Threads: calls on one session from several threads are safe; they wait for one another. Sessions
     run in parallel: the interpreter's lock is released while native code runs.
     """
 
     def __init__(self, shared_lib_path=None, tag="", use_default_entry_point=True, *, path=None,
-                 threads=1):
+                 threads=1, operators=(), allow_pyop=False, pyop_path=()):
         if (shared_lib_path is None) == (path is None):
             raise TypeError("ExecutionSession needs the path of a plan")
         if not isinstance(tag, str):
@@ -240,7 +243,8 @@ class ExecutionSession:
         if b"\0" in name:
             raise Error(f"cannot read {os.fsdecode(name)!r}: the path contains a zero byte")
         self._tag = tag
-        self._native = _native.PlanSession(name, threads)
+        self._native = _native.PlanSession(
+            name, threads, request(operators, allow_pyop, pyop_path))
         symbols = self._native.symbols()
         self._symbols = symbols
         self._entries = [EntryPoint(i, native, symbols)

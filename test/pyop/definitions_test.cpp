@@ -27,12 +27,10 @@ class Ofk : public Pyop {
     return "";
   }
   /// y = Type(x...), everything float.
-  OnnxBuilder model_of(const char* domain, const char* type,
-                       std::initializer_list<const char*> inputs, std::vector<int64_t> extents) {
+  OnnxBuilder model_of(const char* domain, const char* type, const std::vector<std::string>& inputs,
+                       std::vector<int64_t> extents) {
     OnnxBuilder model;
-    for (const char* input : inputs) {
-      if (*input != '\0') model.input(input, extents);
-    }
+    for (const std::string& input : inputs) model.input(input, extents);
     model.node(type, inputs, {"y"}).set_domain(domain);
     model.output("y");
     return model;

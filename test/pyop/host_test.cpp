@@ -52,6 +52,7 @@ TEST_F(Pyop, PYOP_19_GivenDirectoriesComeFirstTheWorkingDirectoryLast) {
   for (const auto& [plan, expected] : {std::pair(a, 1.0f), {b, 4.0f}, {c, 0.0f}}) {
     Loaded loaded(plan);
     ASSERT_TRUE(loaded.open(services())) << loaded.text();
+    loaded.set<float>(0, {0});
     ASSERT_TRUE(loaded.run()) << loaded.text();
     EXPECT_EQ(loaded.get<float>()[0], expected);
   }

@@ -112,8 +112,8 @@ class Pyop : public ::testing::Test {
 
   /// Adds a PyOp node of the test's module.
   onnx::NodeProto& pyop(OnnxBuilder& model, const std::string& type,
-                        std::initializer_list<const char*> inputs,
-                        std::initializer_list<const char*> outputs,
+                        const std::vector<std::string>& inputs,
+                        const std::vector<std::string>& outputs,
                         DataType element = DataType::kFloat, const char* domain = "pyop") {
     onnx::NodeProto& node = model.node("PyOp", inputs, outputs);
     node.set_domain(domain);

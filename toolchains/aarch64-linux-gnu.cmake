@@ -12,9 +12,9 @@ endforeach()
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 
-find_program(qemu qemu-aarch64-static)
-if(qemu)
-  set(CMAKE_CROSSCOMPILING_EMULATOR "${qemu};-L;${root}")
+find_program(INTARSIA_QEMU_AARCH64 qemu-aarch64-static)
+if(INTARSIA_QEMU_AARCH64)
+  set(CMAKE_CROSSCOMPILING_EMULATOR "${INTARSIA_QEMU_AARCH64};-L;${root}")
 endif()
 
 set(CMAKE_FIND_ROOT_PATH ${root})

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Micro-kernels for any processor: 128-bit vectors of the compiler, which lowers them to SSE2, NEON
-// or scalar code. Tiles fit 16 vector registers; without vectors, 32 registers for one float each.
+// Micro-kernels for any processor: vectors of the compiler, which lowers them to SSE2, NEON or
+// scalar code. Tiles fit 16 vector registers; without vectors, 32 registers for one float each.
 #include "kernels_cpu/gemm/depthwise_tile.h"
 
 namespace intarsia::cpu {
 
 using Vec = IsaVector<Isa::kPortable>;
 
-#if defined(__SSE2__) || defined(__ARM_NEON)
+template <int Width>
+struct PortableTiles : TileTables<TileTable<Vec, 2, 1>, TileTable<Vec, 1, 3>> {};
 template <>
-struct IsaTiles<Isa::kPortable> : TileTables<TileTable<Vec, 2, 1>, TileTable<Vec, 1, 3>> {};
-#else
+struct PortableTiles<1> : TileTables<TileTable<Vec, 1, 1>> {};
+
 template <>
-struct IsaTiles<Isa::kPortable> : TileTables<TileTable<Vec, 1, 1>> {};
-#endif
+struct IsaTiles<Isa::kPortable> : PortableTiles<kPortableWidth> {};
 
 template struct Microkernels<Isa::kPortable>;
 

@@ -51,9 +51,15 @@ struct VectorOf {
   INTARSIA_INLINE static void keep(F&) {}
 };
 
-/// 128-bit vectors, lowered to SSE2, NEON or scalar code.
+/// 128-bit vectors; on processors without any, where longer ones would only make longer code, one
+/// float.
+#if defined(__SSE2__) || defined(__ARM_NEON)
+inline constexpr int kPortableWidth = 4;
+#else
+inline constexpr int kPortableWidth = 1;
+#endif
 template <Isa S>
-struct IsaVector : VectorOf<S, 4> {};
+struct IsaVector : VectorOf<S, kPortableWidth> {};
 
 #if defined(__AVX2__)
 // Masked loads are fast everywhere, masked stores are microcoded on some processors.

@@ -299,10 +299,11 @@ TEST(CustomOperators, CUS_12_AVersionOutOfRangeAndUnknownNamesAreErrors) {
     model.node(type, {"x"}, {"y"}).set_domain(domain);
     return conversion_error(model, options());
   };
-  EXPECT_EQ(error("Versioned", "sample", 4),
-            "node 'Versioned1' (sample:Versioned): the operator sample:Versioned(4) is not "
-            "supported; it is registered for versions 2 to 3, 5 and later; operators of one's own "
-            "come with --operators LIB.so");
+  EXPECT_CONTAINS(
+      error("Versioned", "sample", 4),
+      "node 'Versioned1' (sample:Versioned): the operator sample:Versioned(4) is not "
+      "supported; it is registered for versions 2 to 3, 5 and later; operators of one's "
+      "own come with --operators LIB.so");
   EXPECT_CONTAINS(error("Afine", "sample", 1),
                   "the operator sample:Afine(1) is not supported; names like it: sample:Affine");
   EXPECT_CONTAINS(error("Affine", "other", 1), "names like it: sample:Affine");

@@ -52,7 +52,8 @@ extern "C" __attribute__((visibility("default"))) int run_plan(const char* file,
                                {.services = services}, &diagnostic);
   if (!session.ok()) return fail(diagnostic);
   for (int run = 0; run < runs; ++run) {
-    for (float& element : session->input<float>(0).value()) element = x;
+    const auto input = session->input<float>(0);
+    for (float& element : input.value()) element = x;
     if (!session->run()) return fail(session->diagnostic());
     *result = session->output<float>(0).value().back();
   }

@@ -64,7 +64,8 @@ class Opened {
     EXPECT_TRUE(session_.bind_output(0, output_.get(), 4 * sizeof(float)));
   }
   Status run(float value) {
-    for (float& x : session_.input<float>(0).value()) x = value;
+    const auto input = session_.input<float>(0);
+    for (float& x : input.value()) x = value;
     return session_.run();
   }
   float result() const { return output_[3]; }

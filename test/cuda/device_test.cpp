@@ -17,7 +17,9 @@ namespace {
 class Allocation {
  public:
   explicit Allocation(size_t bytes) : bytes_(bytes) {
-    if (bytes != 0) EXPECT_EQ(cudaMalloc(&data_, bytes), cudaSuccess);
+    if (bytes != 0) {
+      EXPECT_EQ(cudaMalloc(&data_, bytes), cudaSuccess);
+    }
   }
   Allocation(const Allocation&) = delete;
   Allocation& operator=(const Allocation&) = delete;

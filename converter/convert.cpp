@@ -2,7 +2,9 @@
 #include "converter/convert.h"
 
 #include <fmt/format.h>
+
 #include <fmt/ranges.h>
+#include <algorithm>
 
 #include "converter/fuse.h"
 #include "converter/import.h"
@@ -58,7 +60,8 @@ Conversion convert_model(Model& model, const ConvertOptions& options, bool probe
   apply_layouts(model, options);
 
   Inference inference(model, rows,
-                      {options.bounds, probe ? options.probe : Values{}, library.services()});
+                      {options.bounds, probe ? options.probe : Values{}, library.services(),
+                       options.limits.folding});
   inference.run();
   simplify(graph);
   fuse(graph, inference);
@@ -78,10 +81,12 @@ Conversion convert_model(Model& model, const ConvertOptions& options, bool probe
   const Lowering lowering = lower(graph, {&rows, choice_of(options), options.threads,
                                           &cuda::kernel_rows(), std::move(placement)});
   const std::vector<StatePair> states = find_states(model, options, output_names);
+  const StorageOptions storage_options{options.limits.planner_steps};
   // A device's nodes stand in as few runs as placement could give them.
   const bool keep_order = options.keep_order || options.device != ConvertOptions::Device::kCpu;
-  const Storage storage = keep_order ? assign_storage(graph, lowering, states)
-                                     : assign_storage_reordered(graph, lowering, states);
+  const Storage storage = keep_order
+                              ? assign_storage(graph, lowering, states, storage_options)
+                              : assign_storage_reordered(graph, lowering, states, storage_options);
 
   Conversion result;
   result.plan =
@@ -99,7 +104,14 @@ Conversion convert_model(Model& model, const ConvertOptions& options, bool probe
     if (!is_state(output)) result.outputs.push_back(summary_of(*output));
   }
   result.warnings = std::move(model.warnings);
-  result.varying = !result.plan.summary.shapes.empty();
+  const auto varies = [](const std::vector<PortSummary>& ports) {
+    return std::any_of(ports.begin(), ports.end(), [](const PortSummary& port) {
+      return std::any_of(port.symbols.begin(), port.symbols.end(),
+                         [](const std::string& symbol) { return !symbol.empty(); });
+    });
+  };
+  // A node may have inputs that vary and none but fixed outputs, hence no shape function.
+  result.varying = !result.plan.summary.shapes.empty() || varies(result.inputs);
   return result;
 }
 

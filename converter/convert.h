@@ -17,8 +17,10 @@
 
 #include "converter/extension.h"
 #include "converter/graph.h"
+#include "converter/infer.h"
 #include "converter/kernel_selection.h"
 #include "converter/plan_writer.h"
+#include "converter/storage.h"
 #include "core/definitions/kernel_descriptor.h"
 
 namespace intarsia::converter {
@@ -27,6 +29,14 @@ namespace intarsia::converter {
 struct DimRange {
   int64_t min = 1;
   int64_t max = 1;
+};
+
+/// What converting may cost at most, however hostile the model is. A model beyond a limit is still
+/// converted if that is possible: less is folded, the arena may be less tight.
+struct ConversionLimits {
+  FoldingLimits folding;
+  /// Elementary steps of the memory planner's search.
+  int64_t planner_steps = StorageOptions().planner_steps;
 };
 
 /// The options of `intarsia convert`, see `intarsia convert --help`.
@@ -57,6 +67,7 @@ struct ConvertOptions {
   bool reference_kernels = false;
   /// Nodes keep the model's order, so that two plans of one model agree node by node.
   bool keep_order = false;
+  ConversionLimits limits;
   /// Operators and kernels to choose from (`--operators`); null: those that come with Intarsia.
   std::shared_ptr<const OperatorLibrary> library;
 

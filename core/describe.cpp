@@ -57,6 +57,12 @@ struct Place {
   int64_t number;
 };
 
+/// The thing that is wrong, where a diagnostic was made from a status alone. A concurrent run must
+/// not touch the session's own diagnostic, so kBusy always comes without one.
+const char* summary(Code code) {
+  return code == Code::kBusy ? "the session is running in another thread" : code_name(code);
+}
+
 /// What to do about a failure, one sentence per code.
 const char* advice(Code code) {
   switch (code) {
@@ -124,7 +130,7 @@ void write_node(Text& text, const Diagnostic& diagnostic, const PlanView* plan) 
 /// Writes what is wrong, with the numbers in their places; true if there was a place.
 bool write_what(Text& text, const Diagnostic& diagnostic) {
   bool numbered = false;
-  std::string_view what = diagnostic.what;
+  std::string_view what = *diagnostic.what != '\0' ? diagnostic.what : summary(diagnostic.code);
   while (!what.empty()) {
     const size_t place = what.find('{');
     text << what.substr(0, place);

@@ -23,6 +23,7 @@ python=(
 test=(
   libgtest-dev libbenchmark-dev strace                              # unit tests, benchmarks
   clang-format clang-tidy                                           # checks
+  clang libclang-rt-dev                                             # fuzzing, with --full
   g++-aarch64-linux-gnu qemu-user-static                            # cross builds: Linux
 )
 cortex_m=(

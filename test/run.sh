@@ -20,6 +20,7 @@ die() {
   exit 1
 }
 
+[[ " $* " != *" --full "* ]] || stages+=(fuzz)
 selected=("${stages[@]}")
 while [ $# -gt 0 ]; do
   case "$1" in
@@ -78,7 +79,8 @@ stage_asan() {
   cmake --preset asan
   # The programs that run here; the command and the examples have no test of their own in this stage.
   cmake --build --preset asan --target \
-    test_core test_kernels test_converter test_operators test_runtime test_cuda examples_wav_test
+    test_core test_kernels test_converter test_operators test_runtime test_cuda examples_wav_test \
+    fuzz_plan fuzz_onnx fuzz_tensor fuzz_options
   run_ctest asan --label-exclude "^(models|consumer|python|check|bench$slow)\$"
 }
 
@@ -125,12 +127,20 @@ stage_cross() { # plans come from the release build's converter, programs run in
   done
 }
 
+stage_fuzz() { # with --full only: the corpora are replayed by the stages unit and asan
+  cmake --preset fuzz
+  cmake --build --preset fuzz --target fuzz_plan fuzz_onnx fuzz_tensor fuzz_options
+  bash test/fuzz/run.sh build/fuzz/bin
+}
+
 table=$(printf '%-10s %8s %8s' stage seconds budget)
 beyond=()
 started=$SECONDS
 for stage in "${stages[@]}"; do
   [[ " ${selected[*]} " == *" $stage "* ]] || continue
   budget=$(awk -v stage="$stage" '$1 == stage { print $2 }' test/budgets.txt)
+  # What runs with --full only takes the time that it is given.
+  [ "$stage" != fuzz ] || budget=$((24 * 3600))
   [ -n "$budget" ] || die "stage '$stage' has no budget; add a line to test/budgets.txt"
   echo "== $stage"
   start=$SECONDS

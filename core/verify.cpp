@@ -216,25 +216,29 @@ class Verifier {
     return apart(node, formal + extra);
   }
 
-  /// The bytes of a tensor in the arena; none for weights.
+  /// The bytes of a tensor in the arena, or in the device's; none for weights.
   struct Region {
     uint64_t begin = 0, end = 0;
     bool varies = false;
+    bool device = false;
     bool overlaps(const Region& other) const {
-      return begin < end && other.begin < other.end && begin < other.end && other.begin < end;
+      return device == other.device && begin < end && other.begin < other.end &&
+             begin < other.end && other.begin < end;
     }
     /// A view of unknown extents may be planned larger than what it shows.
     bool is(const Region& other) const {
-      return begin == other.begin && (end == other.end || (varies && other.varies));
+      return device == other.device && begin == other.begin &&
+             (end == other.end || (varies && other.varies));
     }
   };
   bool region_of(const plan::Tensor& tensor, Region& region) {
     uint64_t place = tensor.place(), bytes = 0;
     if (!bytes_of(tensor, bytes)) return false;
-    if (static_cast<Memory>(tensor.memory()) == Memory::kWeights) bytes = 0;
-    if (static_cast<Memory>(tensor.memory()) == Memory::kSlot) place = plan_.slots[place].place();
+    const auto memory = static_cast<Memory>(tensor.memory());
+    if (memory == Memory::kWeights || memory == Memory::kDeviceWeights) bytes = 0;
+    if (memory == Memory::kSlot) place = plan_.slots[place].place();
     region = {place * kArenaUnit, place * kArenaUnit + bytes,
-              tensor.extents() < plan_.dynamic_extents};
+              tensor.extents() < plan_.dynamic_extents, on_device(memory)};
     return true;
   }
 

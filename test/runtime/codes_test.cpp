@@ -153,20 +153,22 @@ TEST(Codes, MissingKernelAndShapeFunction) {
   ConvertOptions options;
   options.dims["n"] = DimRange{1, 4};
   SmallPlan plan(model, options);
-  EXPECT_EQ(
-      open_failure(plan, plan.plan(), plan.arena(), {}),
-      (Failure{Code::kMissingKernel,
-               "kernel intarsia::cpu::Relu<float> is missing; add it to the program's kernel_set, "
-               "or use the set that the converter emitted"}));
+  EXPECT_EQ(open_failure(plan, plan.plan(), plan.arena(), {}),
+            (Failure{Code::kMissingKernel,
+                     "node 0 'Relu1' (Relu): kernel intarsia::cpu::Relu<float> not in this build; "
+                     "add it to the program's kernel_set, "
+                     "or use the set that the converter emitted"}));
   KernelSet kernels = tool::all_kernels();
   kernels.shapes = {};
   const Failure failure = open_failure(plan, plan.plan(), plan.arena(), kernels);
   EXPECT_EQ(failure.code, Code::kMissingKernel);
   // Shape functions are known by their keys only.
-  EXPECT_EQ(failure.text.rfind("shape function 0x", 0), 0u) << failure.text;
-  EXPECT_EQ(failure.text.substr(strlen("shape function 0x0123456789abcdef")),
-            " is missing; add it to the program's kernel_set, or use the set that the converter "
-            "emitted");
+  const std::string start = "node 0 'Relu1' (Relu): shape function 0x";
+  EXPECT_EQ(failure.text.rfind(start, 0), 0u) << failure.text;
+  EXPECT_EQ(
+      failure.text.substr(start.size() + strlen("0123456789abcdef")),
+      " not in this build; add it to the program's kernel_set, or use the set that the converter "
+      "emitted");
 }
 
 TEST(Codes, ArenaTooSmallAndMisaligned) {

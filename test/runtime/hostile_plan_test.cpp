@@ -172,10 +172,12 @@ TEST(HostilePlan, OperandsThatOverlapAreRefused) {
   plan.set<uint32_t>(moved, 0, 0);
   EXPECT_NE(plan.refusal().find("operands that overlap"), std::string::npos) << plan.refusal();
   plan.set<uint32_t>(moved, 0, old);
-  // One unit behind the start of the image.
-  plan.set<uint32_t>(output, 0, plan.tensor(plan.operand(node, 0))->place() + 1);
+  // The image one unit behind the start of the output, which is longer.
+  const plan::Tensor* image = plan.tensor(plan.operand(node, 0));
+  const uint32_t image_place = image->place();
+  plan.set<uint32_t>(image, 0, place + 1);
   EXPECT_NE(plan.refusal().find("operands that overlap"), std::string::npos) << plan.refusal();
-  plan.set<uint32_t>(output, 0, place);
+  plan.set<uint32_t>(image, 0, image_place);
   EXPECT_EQ(plan.refusal(), "");
 }
 

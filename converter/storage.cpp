@@ -122,6 +122,8 @@ class Assigner {
       for (const Value* input : node->inputs) {
         if (input == nullptr || input->constant) continue;
         buffer(input).touch(first);
+        // The condition of an If stays, so that in every node outputs lie apart from inputs.
+        buffer(input).touch(last);
         unpadded_[input].touch(first);
       }
       for (const Value* output : node->outputs) {
@@ -217,10 +219,24 @@ class Assigner {
         const Value* input = node.input(index);
         if (input == nullptr || input->constant) continue;
         if (buffer(input).last != placed.step || buffer(input).read_only) continue;
-        // The same input twice, as in Add(x, x), is one buffer and stays legal.
+        if (read_otherwise(node, buffer(input))) continue;
         if (try_merge(input, node.output(0), /*writes=*/true)) break;
       }
     }
+  }
+
+  /// True if the node reads the buffer also where it may not be overwritten: a convolution whose
+  /// input is its residual too. Twice in the list of `in_place`, as in Add(x, x), is legal.
+  bool read_otherwise(const Node& node, const Buffer& shared) {
+    const auto& allowed = node.op->in_place;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const Value* input = node.inputs[i];
+      if (input == nullptr || input->constant || &buffer(input) != &shared) continue;
+      if (std::find(allowed.begin(), allowed.end(), static_cast<int>(i)) == allowed.end()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   bool try_merge(const Value* input, const Value* output, bool writes) {

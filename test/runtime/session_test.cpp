@@ -166,6 +166,56 @@ TEST(Session, ATrainingDropoutIsNotTakenForAnIdentity) {
   EXPECT_FALSE(session->run().ok());
 }
 
+/// y = Relu(c + depthwise(c)): the sum is computed by the convolution, whose input is not to be
+/// overwritten while it is read.
+TEST(Session, AConvolutionWhoseInputIsItsResidual) {
+  OnnxBuilder model;
+  model.input("x", {1, 16, 6, 6});
+  model.output("y");
+  std::vector<float> pointwise(16 * 16), spatial(16 * 9);
+  for (size_t i = 0; i < pointwise.size(); ++i) pointwise[i] = static_cast<float>(i % 7) / 8;
+  for (size_t i = 0; i < spatial.size(); ++i) spatial[i] = static_cast<float>(i % 5) / 8;
+  model.floats("p", {16, 16, 1, 1}, pointwise);
+  model.floats("s", {16, 1, 3, 3}, spatial);
+  model.node("Conv", {"x", "p"}, {"c"});
+  auto& conv = model.node("Conv", {"c", "s"}, {"d"});
+  OnnxBuilder::set(conv, "pads", std::vector<int64_t>{1, 1, 1, 1});
+  OnnxBuilder::set(conv, "group", int64_t{16});
+  model.node("Add", {"c", "d"}, {"e"});
+  model.node("Relu", {"e"}, {"y"});
+  std::vector<std::vector<float>> results;
+  for (bool reference : {false, true}) {
+    ConvertOptions options;
+    options.reference_kernels = reference;
+    SmallPlan plan(model, options);
+    auto session = plan.open();
+    ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+    const auto x = session->input<float>(0).value();
+    for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 11) / 16 - 0.25f;
+    ASSERT_TRUE(session->run().ok());
+    results.push_back(read(*session, 0));
+  }
+  for (size_t i = 0; i < results[0].size(); ++i) {
+    // What the formula gives, element by element.
+    const size_t channel = i / 36, row = i % 36 / 6, column = i % 6;
+    const auto c = [&](size_t k, size_t r, size_t q) {
+      float sum = 0;
+      for (size_t from = 0; from < 16; ++from) {
+        const size_t at = from * 36 + r * 6 + q;
+        sum += pointwise[k * 16 + from] * (static_cast<float>(at % 11) / 16 - 0.25f);
+      }
+      return sum;
+    };
+    float expected = c(channel, row, column);
+    for (size_t j = 0; j < 9; ++j) {
+      const size_t r = row + j / 3 - 1, q = column + j % 3 - 1;
+      if (r < 6 && q < 6) expected += spatial[channel * 9 + j] * c(channel, r, q);
+    }
+    ASSERT_NEAR(results[0][i], std::max(expected, 0.0f), 1e-4) << i;
+    ASSERT_NEAR(results[1][i], std::max(expected, 0.0f), 1e-4) << i;
+  }
+}
+
 TEST(Session, ShowsEveryNodeToTheObserver) {
   SmallPlan plan(branching());
   struct Log {

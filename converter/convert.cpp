@@ -2,7 +2,9 @@
 #include "converter/convert.h"
 
 #include <fmt/format.h>
+
 #include <fmt/ranges.h>
+#include <algorithm>
 
 #include "converter/fuse.h"
 #include "converter/import.h"
@@ -55,7 +57,8 @@ Conversion convert_model(Model& model, const ConvertOptions& options, bool probe
   apply_input_options(model, options);
   apply_layouts(model, options);
 
-  Inference inference(model, rows, {options.bounds, probe ? options.probe : Values{}});
+  Inference inference(model, rows,
+                      {options.bounds, probe ? options.probe : Values{}, options.limits.folding});
   inference.run();
   simplify(graph);
   fuse(graph, inference);
@@ -70,8 +73,10 @@ Conversion convert_model(Model& model, const ConvertOptions& options, bool probe
 
   const Lowering lowering = lower(graph, {&rows, choice_of(options), options.threads});
   const std::vector<StatePair> states = find_states(model, options, output_names);
-  const Storage storage = options.keep_order ? assign_storage(graph, lowering, states)
-                                             : assign_storage_reordered(graph, lowering, states);
+  const StorageOptions storage_options{options.limits.planner_steps};
+  const Storage storage = options.keep_order
+                              ? assign_storage(graph, lowering, states, storage_options)
+                              : assign_storage_reordered(graph, lowering, states, storage_options);
 
   Conversion result;
   result.plan =
@@ -89,7 +94,14 @@ Conversion convert_model(Model& model, const ConvertOptions& options, bool probe
     if (!is_state(output)) result.outputs.push_back(summary_of(*output));
   }
   result.warnings = std::move(model.warnings);
-  result.varying = !result.plan.summary.shapes.empty();
+  const auto varies = [](const std::vector<PortSummary>& ports) {
+    return std::any_of(ports.begin(), ports.end(), [](const PortSummary& port) {
+      return std::any_of(port.symbols.begin(), port.symbols.end(),
+                         [](const std::string& symbol) { return !symbol.empty(); });
+    });
+  };
+  // A node may have inputs that vary and none but fixed outputs, hence no shape function.
+  result.varying = !result.plan.summary.shapes.empty() || varies(result.inputs);
   return result;
 }
 

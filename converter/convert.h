@@ -16,8 +16,10 @@
 #include <vector>
 
 #include "converter/graph.h"
+#include "converter/infer.h"
 #include "converter/kernel_selection.h"
 #include "converter/plan_writer.h"
+#include "converter/storage.h"
 #include "core/definitions/kernel_descriptor.h"
 
 namespace intarsia::converter {
@@ -26,6 +28,14 @@ namespace intarsia::converter {
 struct DimRange {
   int64_t min = 1;
   int64_t max = 1;
+};
+
+/// What converting may cost at most, however hostile the model is. A model beyond a limit is still
+/// converted if that is possible: less is folded, the arena may be less tight.
+struct ConversionLimits {
+  FoldingLimits folding;
+  /// Elementary steps of the memory planner's search.
+  int64_t planner_steps = StorageOptions().planner_steps;
 };
 
 /// The options of `intarsia convert`, see `intarsia convert --help`.
@@ -56,6 +66,7 @@ struct ConvertOptions {
   bool keep_order = false;
   /// Kernels to choose from; null: those of the CPU.
   const definitions::KernelRows* rows = nullptr;
+  ConversionLimits limits;
 };
 
 /// A named input, output or state, with its planned extents.

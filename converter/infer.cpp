@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
-#include "converter/evaluate.h"
 #include "core/definitions/value_propagation.h"
 
 namespace intarsia::converter {
@@ -76,21 +76,26 @@ void become_constant(Node& node, size_t output, Constant constant) {
   Graph::replace_uses(value, replacement);
 }
 
-/// Names of the graph inputs that a value is computed from.
-void collect_inputs(const Value* value, std::set<const Value*>& seen,
-                    std::set<std::string>& names) {
-  if (value == nullptr || !seen.insert(value).second) return;
-  if (value->is_input) names.insert(value->name);
-  if (value->producer == nullptr) return;
-  for (const Value* input : value->producer->inputs) collect_inputs(input, seen, names);
+/// Names of the graph inputs that a value is computed from. No recursion: chains may be long.
+std::set<std::string> inputs_behind(const Value* value) {
+  std::set<std::string> names;
+  std::set<const Value*> seen;
+  std::vector<const Value*> open{value};
+  while (!open.empty()) {
+    const Value* next = open.back();
+    open.pop_back();
+    if (next == nullptr || !seen.insert(next).second) continue;
+    if (next->is_input) names.insert(next->name);
+    if (next->producer == nullptr) continue;
+    open.insert(open.end(), next->producer->inputs.begin(), next->producer->inputs.end());
+  }
+  return names;
 }
 
 std::string how_to_decide(const Value* condition) {
-  std::set<const Value*> seen;
-  std::set<std::string> names;
-  collect_inputs(condition, seen, names);
   std::vector<std::string> options;
-  for (const std::string& name : names) options.push_back(fmt::format("--fix {}=VALUE", name));
+  for (const std::string& name : inputs_behind(condition))
+    options.push_back(fmt::format("--fix {}=VALUE", name));
   return options.empty() ? "fix the extents that decide it with --shape or --dim"
                          : fmt::format("decide the condition with {}", fmt::join(options, " or "));
 }
@@ -117,6 +122,10 @@ DataType type_of(const Value& value) {
 }  // namespace
 
 void Inference::run() {
+  left_ = options_.limits;
+  for_each_value(*model_.graph, [this](const Value& value) {
+    if (value.constant) left_.bytes += 8 * static_cast<int64_t>(value.constant->size);
+  });
   for (const Value* input : model_.graph->inputs()) {
     const auto value = options_.probe.find(input->name);
     if (value != options_.probe.end()) trial_[input] = value->second;
@@ -161,7 +170,7 @@ void Inference::check_types(const Node& node) const {
   for (size_t i = 0; i < node.inputs.size(); ++i) check(node.inputs[i], formal(node.op->inputs, i));
 }
 
-void Inference::infer_outputs(Node& node) {
+void Inference::infer_outputs(Node& node) try {
   check_types(node);
   if (node.op->infer == nullptr) return;
   std::vector<SymbolicInput> inputs;
@@ -189,6 +198,32 @@ void Inference::infer_outputs(Node& node) {
   for (size_t i = 0; i < elements.size() && i < node.outputs.size(); ++i) {
     if (node.outputs[i] != nullptr) node.outputs[i]->elements = elements[i];
   }
+} catch (const definitions::DimError& error) {
+  throw Error(node.problem(error.what(), "fix symbolic dimensions with --shape or --dim"));
+}
+
+/// True if executing a node stays within the limits; takes its cost off them. Steps are those of a
+/// matrix product, the most that is common: the root of the product of three numbers of elements.
+bool Inference::afford(const std::vector<const Constant*>& inputs,
+                       const std::vector<OutputPlan>& outputs) {
+  double largest = 1, second = 1, results = 1;
+  for (const Constant* input : inputs) {
+    const double count = input != nullptr ? static_cast<double>(input->count()) : 1;
+    second = std::max(second, std::min(largest, count));
+    largest = std::max(largest, count);
+  }
+  int64_t bytes = 0;
+  for (const OutputPlan& output : outputs) {
+    const int64_t size = output.present ? checked_byte_size(output.type, output.extents) : 0;
+    if (size < 0 || size > left_.bytes) return false;
+    bytes += size;
+    results = std::max(results, static_cast<double>(size));
+  }
+  const double steps = std::sqrt(largest * second * results);
+  if (bytes > left_.bytes || steps > left_.steps) return false;
+  left_.bytes -= bytes;
+  left_.steps -= steps;
+  return true;
 }
 
 /// Executes a node on the values of the trial, if all of them are known.
@@ -223,6 +258,7 @@ void Inference::try_node(const Node& node) {
     }
     outputs.push_back(std::move(plan));
   }
+  if (!afford(inputs, outputs)) return;
   try {
     std::vector<Constant> results = evaluate(node, inputs, outputs, rows_);
     for (size_t i = 0; i < results.size(); ++i) {
@@ -303,6 +339,7 @@ bool Inference::fold(Node& node) {
       }
       outputs.push_back(std::move(plan));
     }
+    if (!afford(inputs, outputs)) return false;
     std::vector<Constant> results;
     try {
       results = evaluate(node, inputs, outputs, rows_);

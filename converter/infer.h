@@ -14,10 +14,20 @@
 #include <unordered_map>
 #include <vector>
 
+#include "converter/evaluate.h"
 #include "converter/graph.h"
 #include "core/definitions/kernel_descriptor.h"
 
 namespace intarsia::converter {
+
+/// What folding and the trial execution may cost, so that a small model cannot use up the machine:
+/// a node that would go beyond stays in the plan, or has no bounds from the trial.
+struct FoldingLimits {
+  /// Bytes of all results, beyond eight times those of the model's own constants.
+  int64_t bytes = int64_t{1} << 28;
+  /// Elementary steps, estimated from the number of elements; about a nanosecond each.
+  double steps = 3e10;
+};
 
 struct InferenceOptions {
   /// Declared bounds of extents that depend on values, by tensor name (`--bound`).
@@ -25,6 +35,7 @@ struct InferenceOptions {
   /// Values of inputs for a trial execution: it gives the bounds that nothing else tells, and has
   /// no other effect on the model.
   std::map<std::string, Constant> probe;
+  FoldingLimits limits = {};
 };
 
 /// A node that contradicts its specification at the extents it is given. In a branch that is not
@@ -54,6 +65,7 @@ class Inference {
   void infer_branches(Node* node);
   void join_branches(Node* node);
   bool fold(Node& node);
+  bool afford(const std::vector<const Constant*>& inputs, const std::vector<OutputPlan>& outputs);
   void check_types(const Node& node) const;
   void apply_bounds(Value& value) const;
   void try_node(const Node& node);
@@ -65,6 +77,8 @@ class Inference {
   InferenceOptions options_;
   /// What values were in the trial execution.
   std::unordered_map<const Value*, Constant> trial_;
+  /// What is left of the limits.
+  FoldingLimits left_;
 };
 
 }  // namespace intarsia::converter

@@ -70,8 +70,9 @@ void arrange(Graph& graph, const std::vector<Node*>& nodes) {
 }  // namespace
 
 Storage assign_storage_reordered(Graph& graph, const Lowering& lowering,
-                                 const std::vector<StatePair>& states) {
-  Storage given = assign_storage(graph, lowering, states);
+                                 const std::vector<StatePair>& states,
+                                 const StorageOptions& options) {
+  Storage given = assign_storage(graph, lowering, states, options);
   const std::vector<Node*> nodes = graph.node_list();
   std::vector<Node*> reordered;
   for (int32_t index : order_for_memory(ProblemBuilder(graph, lowering).take())) {
@@ -79,7 +80,7 @@ Storage assign_storage_reordered(Graph& graph, const Lowering& lowering,
   }
   if (reordered == nodes) return given;
   arrange(graph, reordered);
-  Storage other = assign_storage(graph, lowering, states);
+  Storage other = assign_storage(graph, lowering, states, options);
   // The search does not know of results computed in place, so its gain is only a guess.
   if (other.tensor_bytes < given.tensor_bytes) return other;
   arrange(graph, nodes);

@@ -12,6 +12,7 @@ namespace intarsia::converter {
 /// memory, and leaves the graph in the better of the two. Sub-graphs keep their order.
 /// REQUIRES: as `assign_storage`.
 Storage assign_storage_reordered(Graph& graph, const Lowering& lowering,
-                                 const std::vector<StatePair>& states);
+                                 const std::vector<StatePair>& states,
+                                 const StorageOptions& options = {});
 
 }  // namespace intarsia::converter

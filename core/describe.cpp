@@ -51,6 +51,12 @@ class Text {
   size_t length_ = 0;
 };
 
+/// The thing that is wrong, where a diagnostic was made from a status alone. A concurrent run must
+/// not touch the session's own diagnostic, so kBusy always comes without one.
+const char* summary(Code code) {
+  return code == Code::kBusy ? "the session is running in another thread" : code_name(code);
+}
+
 /// What to do about a failure, one sentence per code.
 const char* advice(Code code) {
   switch (code) {
@@ -139,7 +145,7 @@ size_t describe(const Diagnostic& diagnostic, std::span<const std::byte> bytes, 
   const PlanView* plan = readable ? &view : nullptr;
 
   write_node(text, diagnostic, plan);
-  text << diagnostic.what;
+  text << (*diagnostic.what != '\0' ? diagnostic.what : summary(diagnostic.code));
   if (diagnostic.name != nullptr) {
     text << " '" << std::string_view(diagnostic.name, diagnostic.name_length) << "' is not known";
   }

@@ -12,7 +12,12 @@ bool bind_node(SessionState& state, uint32_t index, TensorView* views, uint32_t 
   const uint32_t count = uint32_t{node.inputs()} + node.outputs();
   if (count > views_left) return false;
   const uint32_t* operand = state.plan.operands + node.operands();
-  for (uint32_t i = 0; i < count; ++i) views[i] = state.view(operand[i]);
+  frame.varies = false;
+  for (uint32_t i = 0; i < count; ++i) {
+    views[i] = state.view(operand[i]);
+    frame.varies |= operand[i] != kNone &&
+                    state.plan.tensors[operand[i]].extents() < state.plan.dynamic_extents;
+  }
   operand += count;
 
   frame.state = &state;
@@ -64,9 +69,10 @@ Status run_graph(SessionState& state, uint32_t graph, TensorView* views, uint32_
     const uint16_t shape = node.shape() & kNoShape;
     if (shape != kNoShape) {
       if (Status status = state.shapes[shape]->infer(context); !status) return status;
-      if (kernel.check != nullptr) {
-        if (Status status = kernel.check(context); !status) return status;
-      }
+    }
+    // Inputs may vary where outputs do not: a product over a varying axis, for instance.
+    if (frame.varies && kernel.check != nullptr) {
+      if (Status status = kernel.check(context); !status) return status;
     }
     if (Status status = kernel.run(context); !status) {
       // A kernel that fails without saying why still names its node.

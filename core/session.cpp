@@ -65,8 +65,7 @@ Status check_nodes(SessionState& state) {
     for (int j = 0; j < count; ++j) state.views[j].data = nullptr;
     const Status status = kernel.check(context);
     if (status.ok()) continue;
-    const bool varies = (node.shape() & kNoShape) != kNoShape;
-    if (varies && status.code() == Code::kWrongExtent) continue;
+    if (frame.varies && status.code() == Code::kWrongExtent) continue;
     if (state.diagnostic.code != status.code()) return context.fail(status.code(), "node refused");
     return status;
   }
@@ -74,28 +73,22 @@ Status check_nodes(SessionState& state) {
   return {};
 }
 
+/// Inputs whose extents are the same symbol must agree in them.
 Status check_symbols(SessionState& state, const plan::Entry& entry) {
   const auto* symbols = state.plan.root->symbols();
   if (symbols == nullptr || entry.inputs() == nullptr) return {};
-  // Each axis is compared with the first one that carries the same symbol: few inputs, few axes.
-  const auto extent_of = [&](const plan::Port& port, uint32_t axis) {
-    const plan::Tensor& tensor = state.plan.tensors[state.plan.slots[port.slot()].tensor()];
-    return state.extents_of(tensor)[axis];
-  };
-  for (uint32_t i = 0; i < entry.inputs()->size(); ++i) {
-    const plan::Port& port = *entry.inputs()->Get(i);
-    for (uint32_t axis = 0; port.symbols() != nullptr && axis < port.symbols()->size(); ++axis) {
-      const int32_t symbol = port.symbols()->Get(axis);
-      if (symbol < 0) continue;
-      const int32_t extent = extent_of(port, axis);
-      for (uint32_t j = 0; j <= i; ++j) {
-        const plan::Port& other = *entry.inputs()->Get(j);
-        for (uint32_t k = 0; other.symbols() != nullptr && k < other.symbols()->size(); ++k) {
-          if (other.symbols()->Get(k) != symbol || extent_of(other, k) == extent) continue;
-          return state.fail(Code::kWrongExtent, "input extents of one symbolic dimension differ",
-                            extent_of(other, k), extent, static_cast<int>(i),
-                            static_cast<int>(axis));
-        }
+  for (int32_t symbol = 0; symbol < static_cast<int32_t>(symbols->size()); ++symbol) {
+    int32_t first = -1;
+    for (uint32_t i = 0; i < entry.inputs()->size(); ++i) {
+      const plan::Port& port = *entry.inputs()->Get(i);
+      const plan::Tensor& tensor = state.plan.tensors[state.plan.slots[port.slot()].tensor()];
+      const int32_t* extents = state.extents_of(tensor);
+      for (uint32_t axis = 0; port.symbols() != nullptr && axis < port.symbols()->size(); ++axis) {
+        if (port.symbols()->Get(axis) != symbol) continue;
+        if (first < 0) first = extents[axis];
+        if (extents[axis] == first) continue;
+        return state.fail(Code::kWrongExtent, "input extents of one symbolic dimension differ",
+                          first, extents[axis], static_cast<int>(i), static_cast<int>(axis));
       }
     }
   }
@@ -149,16 +142,20 @@ Result<Port> port_of(SessionState* state, const Ports* ports, int index, const c
   return Port{text_of(port->name()), state->view(state->plan.slots[port->slot()].tensor())};
 }
 
+Status unknown_name(SessionState& state, const char* what, std::string_view name) {
+  const Status status = state.fail(Code::kUnknownName, what);
+  state.diagnostic.name = name.data();
+  state.diagnostic.name_length = static_cast<uint32_t>(name.size());
+  return status;
+}
+
 Result<int> find_port(SessionState* state, const Ports* ports, std::string_view name,
                       const char* what) {
   if (state == nullptr) return Code::kInvalidArgument;
   for (uint32_t i = 0; ports != nullptr && i < ports->size(); ++i) {
     if (text_of(ports->Get(i)->name()) == name) return static_cast<int>(i);
   }
-  const Status status = state->fail(Code::kUnknownName, what);
-  state->diagnostic.name = name.data();
-  state->diagnostic.name_length = static_cast<uint32_t>(name.size());
-  return status;
+  return unknown_name(*state, what, name);
 }
 
 Status bind_port(SessionState* state, const Ports* ports, int index, void* buffer, size_t bytes,
@@ -381,7 +378,7 @@ Result<int> Session::find_entry(std::string_view name) const {
     if (text_of(entry_at(state_, i)->name()) == name) return i;
   }
   return state_ == nullptr ? Status(Code::kInvalidArgument)
-                           : state_->fail(Code::kUnknownName, "entry point");
+                           : unknown_name(*state_, "entry point", name);
 }
 
 namespace {

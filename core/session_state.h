@@ -82,7 +82,8 @@ struct Frame {
   const plan::Node* node;
   TensorView* views;  // free views after this node's operands
   uint32_t views_left;
-  int depth;  // of sub-graphs
+  int depth;    // of sub-graphs
+  bool varies;  // an operand's extents are known at run time only
 };
 /// Deepest nesting of sub-graphs; bounds the stack of a run.
 inline constexpr int kMaxGraphDepth = 32;

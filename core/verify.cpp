@@ -13,7 +13,9 @@ class Verifier {
   Verifier(const PlanView& plan, Diagnostic& diagnostic) : plan_(plan), diagnostic_(diagnostic) {}
 
   Status run() {
-    if (!(memory() && tensors() && slots() && nodes() && graphs() && entries() && states())) {
+    if (!(aligned(plan_.root->attributes()) && aligned(plan_.root->kernels()) &&
+          aligned(plan_.root->shapes()) && memory() && tensors() && slots() && nodes() &&
+          graphs() && entries() && states())) {
       return diagnostic_.code;
     }
     return {};
@@ -29,6 +31,13 @@ class Verifier {
   }
   bool index(const char* what, uint64_t found, uint64_t limit) {
     return require(found < limit, what, limit, found);
+  }
+
+  /// FlatBuffers' verifier aligns the length of a vector, not its 64-bit elements.
+  bool aligned(const flatbuffers::Vector<uint64_t>* vector) {
+    if (vector == nullptr || vector->size() == 0) return true;
+    const auto misalignment = reinterpret_cast<uintptr_t>(vector->Data()) % 8;
+    return require(misalignment == 0, "alignment of 64-bit elements", 0, misalignment);
   }
 
   bool memory() {
@@ -148,6 +157,12 @@ class Verifier {
                            ((node.shape() & kHasState) != 0 ? 1u : 0u);
     const uint64_t end = uint64_t{node.operands()} + formal + extra;
     if (!require(end <= plan_.operand_count, "operands", plan_.operand_count, end)) return false;
+    // Lists that overlapped would make the work of opening quadratic in the plan's size.
+    if (!require(node.operands() == next_operand_, "first operand", next_operand_,
+                 node.operands())) {
+      return false;
+    }
+    next_operand_ = end;
     for (uint32_t i = 0; i < formal + extra; ++i) {
       const uint32_t operand = plan_.operands[node.operands() + i];
       if (operand == kNone && i < formal) continue;
@@ -165,6 +180,53 @@ class Verifier {
                            static_cast<DataType>(tensor.type()) == DataType::kUint8 &&
                            tensor.extents() >= plan_.dynamic_extents && tensor.place() % 16 == 0;
         if (!require(plain, "workspace", 0, operand)) return false;
+      }
+    }
+    return apart(node, formal + extra);
+  }
+
+  /// The bytes of a tensor in the arena; none for weights.
+  struct Region {
+    uint64_t begin = 0, end = 0;
+    bool varies = false;
+    bool overlaps(const Region& other) const {
+      return begin < end && other.begin < other.end && begin < other.end && other.begin < end;
+    }
+    /// A view of unknown extents may be planned larger than what it shows.
+    bool is(const Region& other) const {
+      return begin == other.begin && (end == other.end || (varies && other.varies));
+    }
+  };
+  bool region_of(const plan::Tensor& tensor, Region& region) {
+    uint64_t place = tensor.place(), bytes = 0;
+    if (!bytes_of(tensor, bytes)) return false;
+    if (static_cast<Memory>(tensor.memory()) == Memory::kWeights) bytes = 0;
+    if (static_cast<Memory>(tensor.memory()) == Memory::kSlot) place = plan_.slots[place].place();
+    region = {place * kArenaUnit, place * kArenaUnit + bytes,
+              tensor.extents() < plan_.dynamic_extents};
+    return true;
+  }
+
+  /// Kernels may rely on it that what they write overlaps no other operand, except that an output
+  /// may be the very memory of an input. What may not even be that they check themselves. Operands
+  /// are in range here.
+  bool apart(const plan::Node& node, uint32_t count) {
+    const uint32_t formal = uint32_t{node.inputs()} + node.outputs();
+    pairs_ += uint64_t{count - node.inputs()} * count;
+    constexpr uint64_t kMostPairs = uint64_t{1} << 26;
+    if (!require(pairs_ <= kMostPairs, "pairs of operands", kMostPairs, pairs_)) return false;
+    const uint32_t* operands = plan_.operands + node.operands();
+    for (uint32_t i = node.inputs(); i < count; ++i) {
+      Region written, other;
+      if (operands[i] == kNone) continue;
+      if (!region_of(plan_.tensors[operands[i]], written)) return false;
+      for (uint32_t j = 0; j < i; ++j) {
+        if (operands[j] == kNone) continue;
+        if (!region_of(plan_.tensors[operands[j]], other)) return false;
+        const bool in_place = i < formal && j < node.inputs() && written.is(other);
+        if (!require(in_place || !written.overlaps(other), "operands that overlap", j, i)) {
+          return false;
+        }
       }
     }
     return true;
@@ -217,6 +279,12 @@ class Verifier {
                    port->symbols()->size())) {
         return false;
       }
+      axes_ += port->symbols()->size();
+      // A run compares the axes of its inputs for each symbol.
+      constexpr uint64_t kMostSteps = uint64_t{1} << 24;
+      if (!require(axes_ * symbols <= kMostSteps, "symbolic axes", kMostSteps, axes_ * symbols)) {
+        return false;
+      }
       for (int32_t symbol : *port->symbols()) {
         if (symbol == -1) continue;
         if (!index("symbol", static_cast<uint32_t>(symbol), symbols)) return false;
@@ -246,12 +314,20 @@ class Verifier {
           !index("state's source", update.source(), plan_.tensor_count)) {
         return false;
       }
-      uint64_t to = 0, from = 0;
-      if (!bytes_of(plan_.tensors[plan_.slots[update.slot()].tensor()], to) ||
-          !bytes_of(plan_.tensors[update.source()], from)) {
+      const plan::Tensor& to = plan_.tensors[plan_.slots[update.slot()].tensor()];
+      const plan::Tensor& from = plan_.tensors[update.source()];
+      if (!require(to.type() == from.type(), "state type", to.type(), from.type()) ||
+          !require(to.rank() == from.rank(), "state rank", to.rank(), from.rank())) {
         return false;
       }
-      if (!require(to == from, "state bytes", to, from)) return false;
+      for (int axis = 0; axis < to.rank(); ++axis) {
+        const int32_t expected = plan_.extents[to.extents() + axis];
+        const int32_t found = plan_.extents[from.extents() + axis];
+        if (!require(expected == found, "state extent", static_cast<uint64_t>(int64_t{expected}),
+                     static_cast<uint64_t>(int64_t{found}))) {
+          return false;
+        }
+      }
     }
     return true;
   }
@@ -259,6 +335,9 @@ class Verifier {
   const PlanView& plan_;
   Diagnostic& diagnostic_;
   uint64_t arena_bytes_ = 0;
+  uint64_t next_operand_ = 0;
+  uint64_t pairs_ = 0;
+  uint64_t axes_ = 0;  // of ports, that may be symbolic
   int32_t node_ = -1;
 };
 
@@ -273,8 +352,10 @@ Status verify_structure(std::span<const std::byte> bytes, const PlanHeader& head
   if (checksum && plan_checksum(bytes, header) != header.checksum)
     return fail("checksum of the plan");
   const std::byte* structure = bytes.data() + header.structure_offset;
+  // Tables that are shared would be visited again and again; no writer shares any.
   flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(structure),
-                                 static_cast<size_t>(header.structure_bytes), 8, 1u << 30);
+                                 static_cast<size_t>(header.structure_bytes), 8,
+                                 static_cast<uint32_t>(header.structure_bytes / 8));
   return plan::VerifyPlanBuffer(verifier) ? Status() : fail("FlatBuffers structure");
 }
 

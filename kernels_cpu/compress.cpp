@@ -2,6 +2,7 @@
 #include "kernels_cpu/compress.h"
 
 #include "core/operators/selection.h"
+#include "kernels_cpu/index_check.h"
 #include "kernels_cpu/movement_check.h"
 #include "kernels_cpu/strided_copy.h"
 #include "kernels_cpu/width_instances.h"
@@ -44,6 +45,7 @@ Status Compress<T>::run(const KernelContext& context) {
   const int64_t outer = flat ? 1 : span_count(x, 0, axis);
   const int64_t extent = flat ? x.count() : x.extents[axis];
   const int64_t inner = flat ? 1 : span_count(x, axis + 1, x.rank);
+  if (Status s = check_apart(context, 1); !s) return s;
   const auto* condition = context.input(1).as<const uint8_t>();
   const int64_t length =
       context.input(1).extents[0] < extent ? context.input(1).extents[0] : extent;

@@ -4,6 +4,7 @@
 // memory, and the matrix-vector product. A cell computes one step of one sequence.
 #pragma once
 
+#include "kernels_cpu/index_check.h"
 #include "kernels_cpu/math/element.h"
 #include "kernels_cpu/operand_check.h"
 #include "kernels_cpu/rnn_activation.h"
@@ -121,6 +122,9 @@ Status run_sequences(const KernelContext& context, const RnnNode<T>& node,
                      const RnnActivation* defaults, int functions, const Cell& cell) {
   using V = typename Element<T>::Value;
   const auto* lengths = context.input(4).as<const int32_t>();
+  for (int output = 0; output < context.output_count(); ++output) {
+    if (Status s = check_apart(context, 4, output); !s) return s;
+  }
   for (int64_t b = 0; lengths != nullptr && b < node.batch; ++b) {
     if (lengths[b] < 0 || lengths[b] > node.time) {
       return context.fail(Code::kIndexOutOfRange, "sequence_lens", node.time, lengths[b], 4);

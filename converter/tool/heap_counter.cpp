@@ -6,7 +6,16 @@
 #include <cstddef>
 #include <cstdlib>
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// GCC defines macros for its sanitizers, clang has features.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define INTARSIA_HEAP_IS_TAKEN
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define INTARSIA_HEAP_IS_TAKEN
+#endif
+#endif
+
+#if defined(__GLIBC__) && !defined(INTARSIA_HEAP_IS_TAKEN)
 
 namespace {
 std::atomic<int64_t> calls{0};

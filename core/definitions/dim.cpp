@@ -22,6 +22,12 @@ const Algebra::Terms& Algebra::terms(const Dim& dim) {
   return dim.polynomial_ == nullptr ? kNone : dim.polynomial_->terms;
 }
 
+int64_t Algebra::size(const Dim& dim) {
+  return dim.polynomial_ == nullptr ? 0 : dim.polynomial_->size;
+}
+
+DimError::DimError() : std::runtime_error("an extent is too large an expression of the symbols") {}
+
 Algebra::Terms Algebra::all_terms(const Dim& dim) {
   Terms result = terms(dim);
   if (dim.constant_ != 0) result.push_back({dim.constant_, {}});
@@ -85,14 +91,20 @@ Dim Algebra::make(Terms terms) {
     }
   }
   std::erase_if(merged, [](const Term& term) { return term.coefficient == 0; });
-  if (!merged.empty()) {
-    result.polynomial_ =
-        std::make_shared<const Dim::Polynomial>(Dim::Polynomial{std::move(merged)});
+  if (merged.empty()) return result;
+  int64_t size = 0;
+  for (const Term& term : merged) {
+    ++size;
+    for (const Factor& factor : term.monomial) size += factor.power * factor.atom->size;
   }
+  if (size > kMaxSize) throw DimError();
+  result.polynomial_ =
+      std::make_shared<const Dim::Polynomial>(Dim::Polynomial{std::move(merged), size});
   return result;
 }
 
 Dim Algebra::make(Atom atom) {
+  for (const Dim& argument : atom.arguments) atom.size += 1 + size(argument);
   return make(Term{1, {{std::make_shared<const Atom>(std::move(atom)), 1}}});
 }
 
@@ -140,6 +152,13 @@ Dim operator+(const Dim& a, const Dim& b) {
 
 Dim operator*(const Dim& a, const Dim& b) {
   if (a.is_constant() && b.is_constant()) return multiply(a.constant_, b.constant_);
+  // Before terms of equal monomials are merged; each has its own copy until then.
+  const auto terms_of = [](const Dim& dim) {
+    return static_cast<int64_t>(Algebra::terms(dim).size()) + 1;
+  };
+  if (Algebra::size(a) * terms_of(b) + Algebra::size(b) * terms_of(a) > 8 * kMaxSize) {
+    throw DimError();
+  }
   Algebra::Terms product;
   for (const Algebra::Term& left : Algebra::all_terms(a)) {
     for (const Algebra::Term& right : Algebra::all_terms(b)) {

@@ -11,7 +11,8 @@
 // intervals.
 //
 // Values: copying is cheap, sharing is safe. A Dim refers to its SymbolTable, which must outlive
-// it. Arithmetic saturates at +-kInfinite. Host only.
+// it. Arithmetic saturates at +-kInfinite; it throws DimError where an expression would become
+// unreasonably large. Host only.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +30,13 @@ namespace intarsia::definitions {
 
 /// A bound that does not exist.
 inline constexpr int64_t kInfinite = std::numeric_limits<int64_t>::max();
+
+/// Thrown where an expression grows beyond what any real model has. A few nodes suffice to square
+/// an extent again and again, and every operation takes time in the size of its operands.
+class DimError : public std::runtime_error {
+ public:
+  DimError();
+};
 
 class SymbolTable;
 

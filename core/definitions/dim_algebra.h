@@ -26,6 +26,7 @@ struct Algebra {
     int64_t lower = -kInfinite;          // of an unknown value
     int64_t upper = kInfinite;
     std::vector<Dim> arguments;  // of the other kinds
+    int64_t size = 1;            // of the arguments too
   };
   struct Factor {
     std::shared_ptr<const Atom> atom;
@@ -50,6 +51,8 @@ struct Algebra {
   static int compare(const Monomial& a, const Monomial& b);
 
   static const Terms& terms(const Dim& dim);
+  /// Factors and terms of an expression, those of nested ones included.
+  static int64_t size(const Dim& dim);
   /// The terms of `dim`, its constant included.
   static Terms all_terms(const Dim& dim);
   static Dim make(Terms terms);
@@ -82,9 +85,15 @@ struct Algebra {
 
 struct Dim::Polynomial {
   Algebra::Terms terms;
+  int64_t size = 0;
 };
 
 using Interval = Algebra::Interval;
+
+/// Largest size of an expression, and the largest whose bounds are refined.
+inline constexpr int64_t kMaxSize = 1000;
+inline constexpr int64_t kMaxRefinedSize = 200;
+inline constexpr size_t kMaxRefinedSymbols = 8;
 
 // Sums and products saturate.
 

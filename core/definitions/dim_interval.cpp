@@ -44,10 +44,14 @@ Algebra::Interval Algebra::interval(const Dim& dim, int depth) {
     }
     direct = direct + product;
   }
-  if (depth <= 0 || terms(dim).size() < 2) return direct;
-  Interval refined;
-  if (split(dim, depth, refined)) return direct & refined;
-  return direct & relaxed(dim, depth) & monotone(dim, depth);
+  if (depth <= 0 || terms(dim).size() < 2 || size(dim) > kMaxRefinedSize) return direct;
+  try {
+    Interval refined;
+    if (split(dim, depth, refined)) return direct & refined;
+    return direct & relaxed(dim, depth) & monotone(dim, depth);
+  } catch (const DimError&) {
+    return direct;  // only the refinement is too large
+  }
 }
 
 /// Treats a maximum or minimum as its arguments in turn: exact where these are bounded exactly.
@@ -118,12 +122,17 @@ Algebra::Interval Algebra::relaxed(const Dim& dim, int depth) {
 /// Bounds at the ends of a symbol's interval where the expression is monotone in that symbol.
 Algebra::Interval Algebra::monotone(const Dim& dim, int depth) {
   Interval result;
-  const int outer_depth = std::exchange(depth_, 0);
+  const std::vector<int> symbols = dim.symbols();
+  if (symbols.size() > kMaxRefinedSymbols) return result;
+  struct Unrefined {
+    int outer = std::exchange(depth_, 0);
+    ~Unrefined() { depth_ = outer; }
+  } unrefined;
   const SymbolTable* table = nullptr;
   visit(dim, [&table](const Atom& atom) {
     if (atom.kind == Kind::kSymbol) table = atom.table;
   });
-  for (int symbol : dim.symbols()) {
+  for (int symbol : symbols) {
     const auto at = [&](const Dim& value) {
       return dim.substitute([&](int other) { return other == symbol ? value : table->dim(other); });
     };
@@ -136,7 +145,6 @@ Algebra::Interval Algebra::monotone(const Dim& dim, int depth) {
     result = result & (step.lower >= 0 ? Interval{first.lower, last.upper}
                                        : Interval{last.lower, first.upper});
   }
-  depth_ = outer_depth;
   return result;
 }
 

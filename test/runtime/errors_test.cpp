@@ -181,6 +181,31 @@ TEST(VaryingErrors, ExtentsOutsideTheirRangeOrAtOdds) {
       "input extents of one symbolic dimension differ, operand 1, axis 0: expected 3, found 4");
 }
 
+/// The sum has three elements whatever n is, so no shape function runs; the check must all the
+/// same.
+TEST(VaryingErrors, AnInputThatVariesUnderAFixedOutput) {
+  OnnxBuilder model;
+  symbol(model.input("x", {0}), 0, "n");
+  model.input("z", {3});
+  model.output("y");
+  model.node("Add", {"x", "z"}, {"y"});
+  ConvertOptions options;
+  options.dims["n"] = DimRange{1, 3};
+  SmallPlan plan(model, options);
+  EXPECT_TRUE(plan.conversion.varying);
+  auto session = plan.open();
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  for (int32_t n : {3, 1}) {
+    ASSERT_TRUE(session->resize_input(0, std::array<int32_t, 1>{n}).ok());
+    write(*session, 0, std::vector<float>(static_cast<size_t>(n), 1));
+    write(*session, 1, {1, 2, 3});
+    ASSERT_TRUE(session->run().ok()) << plan.text(session->diagnostic());
+    EXPECT_EQ(read(*session, 0), (std::vector<float>{2, 3, 4}));
+  }
+  ASSERT_TRUE(session->resize_input(0, std::array<int32_t, 1>{2}).ok());
+  EXPECT_EQ(session->run().code(), Code::kWrongExtent);
+}
+
 TEST(RuntimeValues, AnIndexOutOfRangeNamesTheNode) {
   OnnxBuilder model;
   model.input("i", {1}, DataType::kInt64);

@@ -2,6 +2,8 @@
 //
 // Plans from outside: truncated at every byte, and with any byte changed, they are refused or run
 // inside their arena. Meaningful under AddressSanitizer and UndefinedBehaviorSanitizer.
+#include "core/plan_file.h"
+#include "core/plan_structure.h"
 #include "test/runtime/small_plan.h"
 
 namespace intarsia::test {
@@ -99,6 +101,128 @@ TEST(HostilePlan, AnyByteChangedStaysInsideTheArena) {
       plan.plan()[i] ^= static_cast<std::byte>(change);
     }
   }
+}
+
+/// A plan whose records a test changes before it is opened without its checksum.
+class Forged : public SmallPlan {
+ public:
+  using SmallPlan::SmallPlan;
+  const plan::Plan& root() {
+    PlanHeader header;
+    std::memcpy(&header, plan().data(), sizeof(header));
+    return *plan::GetPlan(plan().data() + header.structure_offset);
+  }
+  /// Overwrites a number of a record with another one of its size.
+  template <class T>
+  void set(const void* record, size_t offset, T value) {
+    std::memcpy(static_cast<uint8_t*>(const_cast<void*>(record)) + offset, &value, sizeof(value));
+  }
+  const plan::Tensor* tensor(uint32_t index) { return root().tensors()->Get(index); }
+  uint32_t operand(uint32_t node, uint32_t index) {
+    return root().operands()->Get(root().nodes()->Get(node)->operands() + index);
+  }
+  std::string refusal() {
+    SessionOptions options;
+    options.checksum = false;
+    return open(options).ok() ? "" : text(diagnostic);
+  }
+};
+
+TEST(HostilePlan, NodesThatShareTheirOperandsAreRefused) {
+  OnnxBuilder model;
+  model.input("x", {4});
+  model.output("y");
+  model.node("Sin", {"x"}, {"a"});
+  model.node("Cos", {"a"}, {"y"});
+  Forged plan(model);
+  ASSERT_EQ(plan.refusal(), "");
+  plan.set<uint32_t>(plan.root().nodes()->Get(1), 0, 0);
+  EXPECT_EQ(plan.refusal(),
+            "node 1: first operand: expected 2, found 0; the plan is damaged; convert the model "
+            "again");
+}
+
+/// Convolution of an image that comes from another node, so that it lies in the arena.
+OnnxBuilder convolution() {
+  OnnxBuilder model;
+  model.input("x", {1, 3, 9, 9});
+  model.output("y");
+  model.floats("w", {8, 3, 3, 3}, std::vector<float>(216, 0.5f));
+  model.node("Sin", {"x"}, {"s"});
+  model.node("Conv", {"s", "w"}, {"c"});
+  model.node("ReduceSum", {"c"}, {"y"});
+  return model;
+}
+
+TEST(HostilePlan, OperandsThatOverlapAreRefused) {
+  Forged plan(convolution());
+  ASSERT_EQ(plan.refusal(), "");
+  uint32_t node = 0;
+  while ((plan.root().nodes()->Get(node)->shape() & kHasWorkspace) == 0) ++node;
+  const plan::Node& conv = *plan.root().nodes()->Get(node);
+  const uint32_t outputs = conv.inputs();
+  const uint32_t workspace = outputs + conv.outputs();
+  const plan::Tensor* output = plan.tensor(plan.operand(node, outputs));
+  ASSERT_EQ(output->memory(), 0) << "the output lies in the arena";
+  const uint32_t place = output->place();
+  // The workspace at the start, where another operand lies, unless it is there: then the image.
+  const plan::Tensor* scratch = plan.tensor(plan.operand(node, workspace));
+  const plan::Tensor* moved = scratch->place() != 0 ? scratch : plan.tensor(plan.operand(node, 0));
+  const uint32_t old = moved->place();
+  plan.set<uint32_t>(moved, 0, 0);
+  EXPECT_NE(plan.refusal().find("operands that overlap"), std::string::npos) << plan.refusal();
+  plan.set<uint32_t>(moved, 0, old);
+  // One unit behind the start of the image.
+  plan.set<uint32_t>(output, 0, plan.tensor(plan.operand(node, 0))->place() + 1);
+  EXPECT_NE(plan.refusal().find("operands that overlap"), std::string::npos) << plan.refusal();
+  plan.set<uint32_t>(output, 0, place);
+  EXPECT_EQ(plan.refusal(), "");
+}
+
+TEST(HostilePlan, AStateOfOtherExtentsThanItsSourceIsRefused) {
+  OnnxBuilder model;
+  model.input("x", {2, 3});
+  model.input("state", {2, 3});
+  model.output("next");
+  model.output("y");
+  model.node("Add", {"x", "state"}, {"next"});
+  model.node("Neg", {"next"}, {"y"});
+  converter::ConvertOptions options;
+  options.states["next"] = "state";
+  Forged plan(model, options);
+  ASSERT_EQ(plan.refusal(), "");
+  const plan::StateUpdate& update = *plan.root().states()->Get(0);
+  // Both have six elements, but a rank of 1 has no extent of axis 1.
+  plan.set<uint8_t>(plan.tensor(update.source()), 9, 1);
+  EXPECT_NE(plan.refusal(), "");
+}
+
+/// Both have the same bytes, so that only the kernel can tell; the indices were checked, and would
+/// be overwritten by the elements before they are used.
+TEST(HostilePlan, AnOutputInTheMemoryOfItsIndicesFails) {
+  OnnxBuilder model;
+  model.input("data", {4}, DataType::kInt64);
+  model.input("i", {4}, DataType::kInt64);
+  model.output("y");
+  model.node("Abs", {"i"}, {"indices"});
+  model.node("GatherElements", {"data", "indices"}, {"g"});
+  model.node("Neg", {"g"}, {"y"});
+  Forged plan(model);
+  ASSERT_EQ(plan.refusal(), "");
+  const plan::Tensor* indices = plan.tensor(plan.operand(1, 1));
+  const plan::Tensor* output = plan.tensor(plan.operand(1, 2));
+  plan.set<uint32_t>(indices, 0, output->place());
+  plan.set<uint8_t>(indices, 10, output->memory());
+  SessionOptions options;
+  options.checksum = false;
+  auto session = plan.open(options);
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  for (int input = 0; input < 2; ++input) {
+    const auto values = session->input<int64_t>(input).value();
+    std::fill(values.begin(), values.end(), input == 0 ? int64_t{1} << 40 : 0);
+  }
+  EXPECT_EQ(session->run().code(), Code::kInvalidArgument);
+  EXPECT_STREQ(session->diagnostic().what, "output in the memory of an input");
 }
 
 }  // namespace

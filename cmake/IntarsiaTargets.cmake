@@ -18,6 +18,13 @@ if(INTARSIA_SANITIZE)
     -fsanitize=${INTARSIA_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(intarsia_settings INTERFACE -fsanitize=${INTARSIA_SANITIZE})
 endif()
+if(INTARSIA_FUZZ)
+  # Coverage feedback for everything that the targets of test/fuzz/ reach.
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "INTARSIA_FUZZ needs clang++ (libFuzzer); the preset `fuzz` names it")
+  endif()
+  target_compile_options(intarsia_settings INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 # The runtime's rules: what test/checks/check_symbols.py verifies on the archives.
 add_library(intarsia_runtime_settings INTERFACE)

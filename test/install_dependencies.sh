@@ -17,6 +17,7 @@ build=(
 test=(
   libgtest-dev libbenchmark-dev strace                              # unit tests, benchmarks
   clang-format clang-tidy                                           # checks
+  clang libclang-rt-dev                                             # fuzzing, with --full
 )
 
 case "${1:-}" in

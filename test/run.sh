@@ -10,7 +10,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-stages=(install checks build unit asan models consumer)
+stages=(install checks build unit asan models consumer fuzz)
 jobs=$(nproc)
 cache=${INTARSIA_CACHE:-$PWD/build/cache}
 full=""
@@ -78,7 +78,8 @@ stage_asan() {
   cmake --preset asan
   # The programs that run here; the command and the examples have no test of their own in this stage.
   cmake --build --preset asan --target \
-    test_core test_kernels test_converter test_runtime examples_wav_test
+    test_core test_kernels test_converter test_runtime examples_wav_test \
+    fuzz_plan fuzz_onnx fuzz_tensor fuzz_options
   run_ctest asan --label-exclude "^(models|consumer|check|bench$slow)\$"
 }
 
@@ -89,6 +90,13 @@ stage_models() {
 }
 
 stage_consumer() { run_ctest release --label-regex '^consumer$' --label-exclude "^(none$slow)\$"; }
+
+stage_fuzz() { # the corpora are replayed by the stages unit and asan
+  [ -n "$full" ] || { echo "only with --full"; return 0; }
+  cmake --preset fuzz
+  cmake --build --preset fuzz --target fuzz_plan fuzz_onnx fuzz_tensor fuzz_options
+  bash test/fuzz/run.sh build/fuzz/bin
+}
 
 table=$(printf '%-10s %8s %8s' stage seconds budget)
 beyond=()

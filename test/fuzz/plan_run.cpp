@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "test/fuzz/plan_run.h"
+
+#include <cstring>
+#include <vector>
+
+#include "converter/tool/program.h"
+#include "intarsia/describe.h"
+
+namespace intarsia::fuzz {
+namespace {
+
+/// Values near what kernels branch on: small numbers, negative ones, and any byte now and then.
+void fill(const TensorView& tensor, Bytes& values) {
+  const int64_t bytes = tensor.bytes();
+  auto* data = tensor.as<uint8_t>();
+  const int width = element_bits(tensor.type) / 8;
+  for (int64_t i = 0; i < bytes; ++i) data[i] = 0;
+  if (width == 0) return;
+  for (int64_t i = 0; i < bytes / width && !values.empty(); ++i) {
+    const uint8_t value = values.next();
+    uint8_t* element = data + i * width;
+    const bool real = tensor.type == DataType::kFloat;
+    if (value >= 0xf0) {
+      for (int b = 0; b < width; ++b) element[b] = values.next();
+    } else if (real) {
+      const float number = (static_cast<float>(value) - 112) / 16;
+      std::memcpy(element, &number, sizeof(number));
+    } else if (tensor.type == DataType::kBool) {
+      element[0] = value & 1;
+    } else {
+      // Little endian, sign extended.
+      element[0] = value;
+      for (int b = 1; b < width; ++b) element[b] = value >= 0x80 ? 0xff : 0;
+    }
+  }
+}
+
+void set_inputs(Session& session, int entry, Bytes& values) {
+  for (int i = 0; i < session.input_count(entry); ++i) {
+    const TensorView planned = session.input_port(i, entry).value().tensor;
+    std::vector<int32_t> extents(planned.extents, planned.extents + planned.rank);
+    for (int32_t& extent : extents) {
+      const uint8_t change = values.next();
+      if (change < 64 && extent > 0) extent -= change % extent;
+    }
+    // Extents that do not vary, or leave their range, are refused, and stay what they were.
+    (void)session.resize_input(i, extents, entry);
+    fill(session.input_port(i, entry).value().tensor, values);
+  }
+}
+
+void describe_failure(const Diagnostic& diagnostic, std::span<const std::byte> plan) {
+  char text[64];
+  const size_t length = describe(diagnostic, plan, text, sizeof(text));
+  require(length > 0, "a failure has a sentence");
+  require(std::memchr(text, 0, sizeof(text)) != nullptr, "the sentence ends with a zero byte");
+}
+
+}  // namespace
+
+Outcome open_and_run(std::span<const std::byte> plan, Bytes values) {
+  Diagnostic diagnostic;
+  const Result<PlanInfo> info = plan_info(plan, &diagnostic);
+  if (!info.ok()) {
+    require(diagnostic.code == info.status().code(), "a refusal has its diagnostic");
+    describe_failure(diagnostic, plan);
+    return Outcome::kRefused;
+  }
+  if (info.value().arena_bytes > kLargestArena) return Outcome::kTooLarge;
+  tool::AlignedBytes arena(info.value().arena_bytes);
+  const std::vector<std::byte> before(plan.begin(), plan.end());
+  Outcome outcome = Outcome::kRan;
+  {
+    auto session = Session::open(plan, arena.span(), tool::all_kernels(), {}, &diagnostic);
+    if (!session.ok()) {
+      require(diagnostic.code == session.status().code(), "a refusal has its diagnostic");
+      describe_failure(diagnostic, plan);
+      return Outcome::kRefused;
+    }
+    for (int run = 0; run < 2; ++run) {
+      const int entry = run % session->entry_count();
+      set_inputs(*session, entry, values);
+      if (Status status = session->run(entry); !status) {
+        require(session->diagnostic().code == status.code(), "a failed run has its diagnostic");
+        describe_failure(session->diagnostic(), plan);
+        outcome = Outcome::kFailed;
+      }
+      for (int i = 0; i < session->output_count(entry); ++i) {
+        const TensorView output = session->output_port(i, entry).value().tensor;
+        // Every byte of an output may be read.
+        volatile uint8_t sum = 0;
+        for (int64_t b = 0; b < output.bytes(); ++b) sum = sum ^ output.as<const uint8_t>()[b];
+      }
+    }
+  }
+  require(std::memcmp(before.data(), plan.data(), plan.size()) == 0, "plans are read only");
+  return outcome;
+}
+
+}  // namespace intarsia::fuzz

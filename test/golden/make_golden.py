@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the golden plans of a format version: tiny models, converted by the command, with inputs
+and with the outputs that ONNX Runtime gives. Run once per format version, before its first release:
+
+    build/cache/venv/bin/python test/golden/make_golden.py --tool build/release/bin/intarsia
+
+writes test/golden/v<N>/<case>/: model.onnx, model.plan, and run_<n>/input_<i>.npy, output_<i>.npy for the runs
+of one session, in order. Everything follows from the seeds."""
+
+import argparse
+import pathlib
+import shutil
+import subprocess
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+FORMAT_VERSION = 1
+
+
+def random(seed, *shape):
+    return np.random.default_rng(seed).uniform(-1, 1, shape).astype(np.float32)
+
+
+class Case:
+    """A model under construction, the options that convert it, and the inputs of its runs."""
+
+    def __init__(self, *options, states=None):
+        self.options, self.states = options, states or {}
+        self.nodes, self.inputs, self.outputs, self.weights, self.runs = [], [], [], [], []
+
+    def input(self, name, shape, kind=TensorProto.FLOAT):
+        self.inputs.append(helper.make_tensor_value_info(name, kind, shape))
+
+    def output(self, name, kind=TensorProto.FLOAT):
+        self.outputs.append(helper.make_tensor_value_info(name, kind, None))
+
+    def weight(self, name, value):
+        self.weights.append(numpy_helper.from_array(np.asarray(value), name))
+
+    def node(self, kind, inputs, outputs, **attributes):
+        self.nodes.append(helper.make_node(kind, inputs, outputs, f"{kind}_{len(self.nodes)}",
+                                           **attributes))
+
+    def model(self):
+        graph = helper.make_graph(self.nodes, "golden", self.inputs, self.outputs, self.weights)
+        return helper.make_model(graph, ir_version=10,
+                                 opset_imports=[helper.make_opsetid("", 21)])
+
+
+def mlp():
+    """Packed weights, bias and activation fused, softmax."""
+    case = Case()
+    case.input("x", [2, 5])
+    case.output("y")
+    case.weight("w1", random(1, 5, 7))
+    case.weight("b1", random(2, 7))
+    case.weight("w2", random(3, 7, 3))
+    case.node("Gemm", ["x", "w1", "b1"], ["h"])
+    case.node("Relu", ["h"], ["r"])
+    case.node("MatMul", ["r", "w2"], ["m"])
+    case.node("Softmax", ["m"], ["y"])
+    case.runs = [[random(4, 2, 5)], [random(5, 2, 5)]]
+    return case
+
+
+def image():
+    """Convolutions with padding, stride and groups, a residual, pooling; a workspace."""
+    case = Case("--threads", "2")
+    case.input("x", [1, 3, 8, 8])
+    case.output("y")
+    case.weight("w1", random(1, 8, 3, 3, 3))
+    case.weight("b1", random(2, 8))
+    case.weight("w2", random(3, 8, 1, 3, 3))
+    case.node("Conv", ["x", "w1", "b1"], ["a"], pads=[1, 1, 1, 1], strides=[2, 2])
+    case.node("Conv", ["a", "w2"], ["b"], pads=[1, 1, 1, 1], group=8)
+    case.node("Add", ["a", "b"], ["c"])
+    case.node("Relu", ["c"], ["d"])
+    case.node("MaxPool", ["d"], ["e"], kernel_shape=[2, 2], strides=[2, 2])
+    case.node("GlobalAveragePool", ["e"], ["f"])
+    case.node("Flatten", ["f"], ["y"])
+    case.runs = [[random(4, 1, 3, 8, 8)]]
+    return case
+
+
+def varying():
+    """A symbolic dimension: extents and shape functions at run time."""
+    case = Case("--dim", "n=1..6")
+    case.input("x", ["n", 4])
+    case.output("y")
+    case.output("s", TensorProto.INT64)
+    case.node("Concat", ["x", "x"], ["c"], axis=0)
+    case.node("Transpose", ["c"], ["t"], perm=[1, 0])
+    case.node("ReduceMean", ["t"], ["m"], keepdims=1)
+    case.node("Sub", ["t", "m"], ["y"])
+    case.node("Shape", ["y"], ["s"])
+    case.runs = [[random(n, n, 4)] for n in (6, 1, 3)]
+    return case
+
+
+def branches():
+    """If with two branches, each with a node of its own."""
+    case = Case()
+    case.input("condition", [], TensorProto.BOOL)
+    case.input("x", [3])
+    case.output("y")
+    case.weight("two", np.float32([2]))
+    graphs = {}
+    for branch, kind in (("then_branch", "Add"), ("else_branch", "Mul")):
+        node = helper.make_node(kind, ["x", "two"], [branch])
+        info = helper.make_tensor_value_info(branch, TensorProto.FLOAT, [3])
+        graphs[branch] = helper.make_graph([node], branch, [], [info])
+    case.node("If", ["condition"], ["y"], **graphs)
+    case.runs = [[np.array(value), random(1, 3)] for value in (True, False)]
+    return case
+
+
+def recurrent():
+    """An LSTM whose state is kept between runs."""
+    case = Case("--state", "h_out=h_in", "--state", "c_out=c_in",
+                states={"h_out": "h_in", "c_out": "c_in"})
+    case.input("x", [2, 1, 3])
+    case.input("h_in", [1, 1, 4])
+    case.input("c_in", [1, 1, 4])
+    case.output("y")
+    case.output("h_out")
+    case.output("c_out")
+    case.weight("w", random(1, 1, 16, 3))
+    case.weight("r", random(2, 1, 16, 4))
+    case.weight("b", random(3, 1, 32))
+    case.node("LSTM", ["x", "w", "r", "b", "", "h_in", "c_in"], ["y", "h_out", "c_out"],
+              hidden_size=4)
+    case.runs = [[random(seed, 2, 1, 3)] for seed in (4, 5, 6)]
+    return case
+
+
+def values():
+    """Extents that depend on values, indices, integers."""
+    case = Case("--bound", "nonzero=1x6")
+    case.input("x", [6])
+    case.input("table", [3, 2], TensorProto.INT64)
+    case.input("i", [2], TensorProto.INT64)
+    case.output("picked")
+    case.output("rows", TensorProto.INT64)
+    case.node("NonZero", ["x"], ["nonzero"])
+    case.node("Transpose", ["nonzero"], ["places"])
+    case.node("GatherND", ["x", "places"], ["picked"])
+    case.node("Gather", ["table", "i"], ["rows"], axis=0)
+    indices = np.array([2, -3], np.int64)
+    table = np.arange(6, dtype=np.int64).reshape(3, 2) * 10**12
+    case.runs = [[np.float32(x), table, indices]
+                 for x in ([0, 1, 0, 2, 0, 3], [0] * 6, [1, 2, 3, 4, 5, 6])]
+    return case
+
+
+CASES = [mlp, image, varying, branches, recurrent, values]
+
+
+def write_runs(case, model, folder):
+    """Inputs and ONNX Runtime's outputs; states are fed back here and stay inside the session."""
+    session = onnxruntime.InferenceSession(model.SerializeToString(),
+                                           providers=["CPUExecutionProvider"])
+    shapes = {i.name: [d.dim_value for d in i.type.tensor_type.shape.dim] for i in case.inputs}
+    kept = {name: np.zeros(shapes[name], np.float32) for name in case.states.values()}
+    names = [i.name for i in case.inputs if i.name not in kept]
+    for number, inputs in enumerate(case.runs):
+        feed = {**dict(zip(names, inputs, strict=True)), **kept}
+        outputs = dict(zip((o.name for o in case.outputs), session.run(None, feed)))
+        kept = {target: outputs.pop(source) for source, target in case.states.items()}
+        run = folder / f"run_{number}"
+        run.mkdir(parents=True)
+        for kind, arrays in (("input", inputs), ("output", outputs.values())):
+            for i, array in enumerate(arrays):
+                np.save(run / f"{kind}_{i}.npy", array)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", required=True, help="the intarsia command")
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).parent)
+    arguments = parser.parse_args()
+    for make in CASES:
+        case = make()
+        model = case.model()
+        folder = arguments.out / f"v{FORMAT_VERSION}" / make.__name__
+        shutil.rmtree(folder, ignore_errors=True)
+        write_runs(case, model, folder)
+        onnx.save(model, folder / "model.onnx")
+        subprocess.run([arguments.tool, "convert", folder / "model.onnx", *case.options,
+                        "-o", folder / "model.plan"], check=True)
+        print(f"{folder}: {sum(f.stat().st_size for f in folder.rglob('*.*'))} bytes")
+
+
+if __name__ == "__main__":
+    main()

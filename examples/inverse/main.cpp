@@ -14,15 +14,16 @@
 
 namespace {
 
-alignas(inverse_opset_1::arena_alignment) std::byte arena[std::max(
-    {inverse_opset_1::arena_bytes, inverse_opset_5::arena_bytes, inverse_no_import::arena_bytes})];
+constexpr std::size_t kArenaBytes = std::max(
+    {inverse_opset_1::arena_bytes, inverse_opset_5::arena_bytes, inverse_no_import::arena_bytes});
+alignas(inverse_opset_1::arena_alignment) std::byte arena[kArenaBytes];
 
 using Open = intarsia::Result<intarsia::Session> (*)(std::span<std::byte>,
                                                      const intarsia::SessionOptions&,
                                                      intarsia::Diagnostic*);
 
 bool check(const char* title, Open open, const std::string& folder) {
-  auto session = open(arena, {}, nullptr);
+  intarsia::Result<intarsia::Session> session = open(std::span<std::byte>(arena), {}, nullptr);
   if (!session.ok()) return false;
   const std::vector<float> input = read_numbers(folder + "/input.txt");
   const std::span<float> x = session->input<float>(0).value();

@@ -47,31 +47,12 @@ class Threads(unittest.TestCase):
         for result in results:
             self.assertEqual(list(result[:1]), [2])
 
-    def test_PRT_10_python_goes_on_during_a_run(self):
-        session = intarsia.ExecutionSession(self.plan)
-        done = threading.Event()
-        ticks = []
-        thread = threading.Thread(target=lambda: (visit(session, 1, 300), done.set()))
-        thread.start()
-        while not done.wait(0.01):
-            ticks.append(1)
-        thread.join()
-        self.assertGreater(len(ticks), 3)
-
     def test_PRT_10_one_session_is_serialised(self):
         session = intarsia.ExecutionSession(self.plan)
         results = call_all([lambda: visit(session, 1, 20)] * 4)
         for result in results:
             self.assertIsInstance(result, np.ndarray, result)  # nobody is told "busy"
             self.assertEqual(result[0], 1)
-
-    def test_PRT_10_two_parties_of_one_session_never_meet(self):
-        # The control: the kernel tells runs that meet from runs that do not.
-        session = intarsia.ExecutionSession(self.plan)
-        other = intarsia.ExecutionSession(self.plan)
-        results = call_all([lambda: visit(session, 1, 50), lambda: visit(session, 1, 50),
-                            lambda: visit(other, 2, 0)])
-        self.assertEqual(max(result[0] for result in results), 2)
 
     def test_PRT_10_sessions_made_used_and_dropped_in_threads(self):
         def work():

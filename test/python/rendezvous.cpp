@@ -6,7 +6,7 @@
 //     x = [parties, milliseconds]
 //     y = [the most runs that were inside at the same time, the address of y]
 //
-// A run stays until `parties` runs are inside (or fails after 20 seconds), then sleeps. If the
+// A run stays until `parties` runs are inside (or fails after 30 seconds), then sleeps. If the
 // interpreter's lock were held during a run, two parties would never meet. With 0 parties it calls
 // the Python function given to `set_visitor`, as an operator written in Python would.
 #include <chrono>
@@ -29,7 +29,7 @@ class Room {
     peak_ = std::max(peak_, inside_);
     changed_.notify_all();
     const auto met = [&] { return peak_ >= parties; };
-    const bool came = changed_.wait_for(lock, std::chrono::seconds(20), met);
+    const bool came = changed_.wait_for(lock, std::chrono::seconds(30), met);
     lock.unlock();
     std::this_thread::sleep_for(stay);
     lock.lock();

@@ -4,6 +4,7 @@
 // device nodes as graphs, and the order of graphs, copies and host nodes.
 #include "core/session_state.h"
 #include "intarsia/cuda.h"
+#include "intarsia/services.h"
 #include "kernels_cuda/report.h"
 #include "kernels_cuda/runtime.h"
 
@@ -82,6 +83,15 @@ Status capture(SessionState& state, Segment& segment) {
   return recorded.ok() ? cuda_status(state, error) : recorded;
 }
 
+bool fills_nan(const SessionState& state) {
+  for (const Service& service : state.services) {
+    if (service.key == kSingularMatrixService) {
+      return *static_cast<const SingularMatrix*>(service.pointer) == SingularMatrix::kFillNan;
+    }
+  }
+  return false;
+}
+
 Status check_device_memory(std::span<std::byte> memory, uint64_t bytes, const char* size,
                            const char* alignment, Diagnostic& diagnostic) {
   const auto fail = [&](Code code, const char* what, uint64_t expected, uint64_t found) {
@@ -101,7 +111,6 @@ Session& Session::operator=(Session&& other) noexcept {
   if (this != &other) {
     close();
     pinned_ = std::exchange(other.pinned_, nullptr);
-    singular_is_nan_ = other.singular_is_nan_;
     intarsia::Session::operator=(std::move(other));
   }
   return *this;
@@ -161,7 +170,6 @@ Result<Session> Session::open(std::span<const std::byte> plan, const Memory& mem
 
 Status Session::prepare(const Options& options) {
   SessionState& state = *SessionAccess::state(*this);
-  singular_is_nan_ = options.singular_is_nan;
   if (Status status = find_segments(state); !status) {
     state.device->count = 0;  // no graph to destroy
     return status;
@@ -256,13 +264,14 @@ Status Session::finish() {
   if (Status status = cuda_status(state, error); !status) return status;
   if (report == kNoFailure) return {};
   if (Status status = clear_report(state); !status) return status;
-  if (singular_is_nan_) return {};
-  state.diagnostic = Diagnostic{Code::kOperatorFailed,
-                                "a matrix is singular",
+  if (fills_nan(state)) return {};
+  // As the kernels of the CPU say it.
+  state.diagnostic = Diagnostic{Code::kInvalidValue,
+                                "matrix {} is singular",
                                 node_of(report),
                                 0,
                                 -1,
-                                -1,
+                                0,
                                 item_of(report),
                                 nullptr,
                                 0};

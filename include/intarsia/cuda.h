@@ -70,14 +70,11 @@ struct Kernels {
 struct Options {
   /// A cudaStream_t of the caller's own. Not the default stream: that one cannot be captured.
   void* stream = nullptr;
-  /// As for a session of the CPU. The observer sees device nodes when they are captured, and host
-  /// nodes in every run.
+  /// As for a session of the CPU, services ("intarsia/services.h") included. The observer sees
+  /// device nodes when they are captured, and host nodes in every run.
   SessionOptions host;
   /// False if another session has filled the same device_weights from the same plan.
   bool upload_weights = true;
-  /// What Inverse makes of a singular matrix: by default the run fails and the diagnostic has the
-  /// matrix's number; true lets the run succeed. The result is NaN in either case.
-  bool singular_is_nan = false;
 };
 
 /// An open plan on a device. Movable, not copyable; the destructor closes it.
@@ -87,9 +84,7 @@ class Session : private intarsia::Session {
  public:
   Session() = default;
   Session(Session&& other) noexcept
-      : intarsia::Session(std::move(other)),
-        pinned_(std::exchange(other.pinned_, nullptr)),
-        singular_is_nan_(other.singular_is_nan_) {}
+      : intarsia::Session(std::move(other)), pinned_(std::exchange(other.pinned_, nullptr)) {}
   Session& operator=(Session&& other) noexcept;
   ~Session() { close(); }
 
@@ -137,7 +132,6 @@ class Session : private intarsia::Session {
   Status finish();
 
   void* pinned_ = nullptr;
-  bool singular_is_nan_ = false;
 };
 
 }  // namespace intarsia::cuda

@@ -3,7 +3,7 @@
 // The whole path over the emulator: convert for CUDA, open, run, and what can go wrong.
 #include "core/session_state.h"
 #include "intarsia/describe.h"
-#include "kernels_cuda/report.h"
+#include "intarsia/services.h"
 #include "kernels_cuda/rows.h"
 #include "test/cuda/cuda_plan.h"
 
@@ -140,26 +140,61 @@ TEST(CudaSession, ErrorsOfCudaAreDecoded) {
   EXPECT_EQ(outputs_of(*session, 9), expected);
 }
 
-TEST(CudaSession, CTR_4_ASingularMatrixFailsTheRunUnlessNaNIsWanted) {
+/// y = Inverse(x) + x
+OnnxBuilder inverse_and_sum() {
+  OnnxBuilder model;
+  model.import_opset("com.microsoft", 1);
+  model.input("x", {4, 3, 3});
+  model.output("y");
+  model.node("Inverse", {"x"}, {"i"}).set_domain("com.microsoft");
+  model.node("Add", {"i", "x"}, {"y"});
+  return model;
+}
+
+TEST(CudaSession, CTR_5_InverseOnTheDevice) {
+  expect_same_as_cpu(inverse_and_sum(), 1);
+}
+
+TEST(CudaSession, CTR_4_ASingularMatrixIsWhatItIsOnTheCpu) {
   emulation::Emulator::get().reset();
-  CudaPlan plan(two_layers());
-  for (const bool nan : {false, true}) {
-    cuda::Options options = plan.options();
-    options.singular_is_nan = nan;
-    auto session = plan.open_on_device(options);
-    ASSERT_TRUE(session.ok());
-    // What the kernel of Inverse writes for matrix 5 of node 1.
-    const cuda::Report report = (cuda::Report{1} << 32) | 5;
-    std::memcpy(plan.device_arena.span().data(), &report, sizeof(report));
-    EXPECT_EQ(session->run().ok(), nan);
-    if (!nan) {
-      const std::string text = plan.text(session->diagnostic());
-      EXPECT_NE(text.find("a matrix is singular"), std::string::npos) << text;
-      EXPECT_NE(text.find("(number 5)"), std::string::npos) << text;
-      EXPECT_EQ(session->diagnostic().node, 1);
-    }
-    EXPECT_TRUE(session->run().ok());
-  }
+  const OnnxBuilder model = inverse_and_sum();
+  CudaPlan plan(model);
+  SmallPlan cpu(model);
+  SingularMatrix choice = SingularMatrix::kFail;
+  const Service services[] = {{kSingularMatrixService, &choice}};
+  cuda::Options options = plan.options();
+  options.host.services = services;
+  auto session = plan.open_on_device(options);
+  auto reference = cpu.open(options.host);
+  ASSERT_TRUE(session.ok() && reference.ok());
+  std::vector<float> x = random_floats(36, 10);
+  std::copy(x.begin() + 9, x.begin() + 12, x.begin() + 12);   // matrix 1: two equal rows
+  std::copy(x.begin() + 27, x.begin() + 30, x.begin() + 33);  // matrix 3
+  const auto run = [&](auto& opened) {
+    const auto input = opened.template input<float>(0).value();
+    std::copy(x.begin(), x.end(), input.begin());
+    return opened.run();
+  };
+  EXPECT_EQ(run(*session).code(), Code::kInvalidValue);
+  EXPECT_EQ(run(*reference).code(), Code::kInvalidValue);
+  const Diagnostic& found = session->diagnostic();
+  const Diagnostic& expected = reference->diagnostic();
+  EXPECT_STREQ(found.what, expected.what);
+  EXPECT_EQ(found.found, 1);
+  EXPECT_EQ(found.found, expected.found);
+  EXPECT_EQ(found.operand, expected.operand);
+  EXPECT_NE(plan.text(found).find("(com.microsoft:Inverse): matrix 1 is singular"),
+            std::string::npos)
+      << plan.text(found);
+
+  choice = SingularMatrix::kFillNan;
+  ASSERT_TRUE(run(*session).ok());
+  const auto y = session->output<float>(0).value();
+  for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(std::isnan(y[i]), i / 9 == 1 || i / 9 == 3) << i;
+  // The report of one run does not reach the next.
+  choice = SingularMatrix::kFail;
+  x = random_floats(36, 10);
+  EXPECT_TRUE(run(*session).ok());
 }
 
 TEST(CudaSession, DescriptorsAndKernelsAreTheSame) {

@@ -3,8 +3,8 @@
 // com.microsoft Inverse: the inverse of each matrix of [..., n, n], by elimination with partial
 // pivoting in shared memory; float16 computes in float. n is at most kLargest.
 //
-// A matrix is singular if a pivot is exactly zero at the precision of the elimination. Its result is
-// NaN; what the session's run makes of it is an option (intarsia/services.h), as on the CPU.
+// A matrix is singular if a pivot is exactly zero at the precision of the elimination. Its result
+// is NaN; what the session's run makes of it is an option (intarsia/services.h), as on the CPU.
 #pragma once
 
 #include "core/operators/pointwise.h"

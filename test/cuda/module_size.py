@@ -2,30 +2,54 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints the bytes of device code per architecture in an archive, and fails beyond a limit.
 
-  module_size.py libintarsia_cuda.a LIMIT|limits.txt     (CUOBJDUMP names the tool)
+  module_size.py libintarsia_cuda.a LIMIT|limits.txt
+
+Reads the section .nv_fatbin of each object with binutils alone, since not every installation of the
+toolkit has cuobjdump: containers (magic 0xba55ed50, header size, size) of entries, each with its
+kind (1 PTX, 2 machine code), header size, size and architecture.
 """
 
 import collections
-import os
-import re
+import struct
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+MAGIC = 0xBA55ED50
+
+
+def entries(section):
+    """Yields (name, bytes) of the fat binaries that stand one after another, padded."""
+    at = 0
+    while at + 16 <= len(section):
+        magic, _, header, size = struct.unpack_from("<IHHQ", section, at)
+        if magic != MAGIC:
+            at += 8
+            continue
+        end = at + header + size
+        at += header
+        while at + 64 <= end:
+            kind, _, entry_header, entry_size = struct.unpack_from("<HHIQ", section, at)
+            (architecture,) = struct.unpack_from("<I", section, at + 28)
+            yield f"{'compute' if kind == 1 else 'sm'}_{architecture}", entry_size
+            at += entry_header + entry_size
+        at = end
+
 
 def sizes(archive):
-    """Bytes by "sm_80" or "compute_120" (PTX)."""
-    tool = os.environ.get("CUOBJDUMP", "cuobjdump")
     found = collections.Counter()
+    archive = Path(archive).resolve()
     with tempfile.TemporaryDirectory() as folder:
-        for option in ("-xelf", "-xptx"):
-            subprocess.run([tool, option, "all", str(Path(archive).resolve())], cwd=folder,
-                           check=True, capture_output=True)
-        for path in Path(folder).iterdir():
-            match = re.search(r"\.(sm_\w+)\.(cubin|ptx)$", path.name)
-            name = match.group(1) if match.group(2) == "cubin" else match.group(1) + " (PTX)"
-            found[name] += path.stat().st_size
+        subprocess.run(["ar", "x", str(archive)], cwd=folder, check=True)
+        for member in Path(folder).glob("*.o"):
+            section = member.with_suffix(".fatbin")
+            subprocess.run(["objcopy", "-O", "binary", "--only-section=.nv_fatbin",
+                            "--set-section-flags", ".nv_fatbin=alloc", str(member), str(section)],
+                           check=True)
+            if section.is_file():
+                for name, size in entries(section.read_bytes()):
+                    found[name] += size
     return found
 
 

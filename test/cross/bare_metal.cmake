@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Cross builds without an operating system: examples/mlp_cortex_m7 on an emulated board.
 
-set(command Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/bare_metal_test.py"
+set(command "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/bare_metal_test.py"
   "${CMAKE_BINARY_DIR}" "${INTARSIA_TOOL}")
 set(heap_program "${CMAKE_BINARY_DIR}/bin/mlp_with_heap")
 add_test(NAME cross.mlp COMMAND ${command} run)

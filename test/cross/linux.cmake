@@ -4,7 +4,7 @@
 
 set(model "${CMAKE_CURRENT_BINARY_DIR}/tiny.onnx")
 add_custom_command(OUTPUT "${model}"
-  COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/test/consumer/make_model.py" "${model}"
+  COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/test/consumer/make_model.py" "${model}"
   DEPENDS "${PROJECT_SOURCE_DIR}/test/consumer/make_model.py" VERBATIM)
 intarsia_add_model(cross_tiny MODEL "${model}" NAME tiny DIM batch=4)
 intarsia_test(test_cross_session LIBRARIES cross_tiny SOURCES session_test.cpp)
@@ -12,7 +12,7 @@ intarsia_test(test_cross_session LIBRARIES cross_tiny SOURCES session_test.cpp)
 set(cache "$ENV{INTARSIA_CACHE}")
 if(TARGET speech_segments AND EXISTS "${cache}/speech/report.txt")
   list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " emulator)
-  add_test(NAME cross.speech_segments COMMAND Python3::Interpreter
+  add_test(NAME cross.speech_segments COMMAND "${Python3_EXECUTABLE}"
     "${PROJECT_SOURCE_DIR}/test/examples/programs_test.py" speech_segments
     $<TARGET_FILE:speech_segments> "${cache}/speech" --emulator "${emulator}")
   set_tests_properties(cross.speech_segments PROPERTIES TIMEOUT 300)

@@ -26,6 +26,7 @@ ALLOWED = re.compile("|".join([
     r"mem(?:cpy|move|set|cmp|chr)|bcmp|strlen|strn?cmp",
     r"__[a-z]+(?:[hsdtxb][fic]){1,2}\d?",          # libgcc: __udivti3, __mulsc3, __extendhfsf2
     r"__aeabi_\w+",                                # the same on 32-bit Arm
+    r"__aarch64_(?:cas|swp|ldadd|ldclr|ldeor|ldset)\d+_\w+",  # atomics without a lock, in libgcc
     r"__cpu_model|__cpu_features2|__cpu_indicator_init",  # __builtin_cpu_supports
     r"__stack_chk_fail|_GLOBAL_OFFSET_TABLE_",
 ]))

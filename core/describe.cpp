@@ -132,9 +132,10 @@ bool write_what(Text& text, const Diagnostic& diagnostic) {
   bool numbered = false;
   std::string_view what = *diagnostic.what != '\0' ? diagnostic.what : summary(diagnostic.code);
   while (!what.empty()) {
-    const size_t place = what.find('{');
-    text << what.substr(0, place);
-    what.remove_prefix(place < what.size() ? place : what.size());
+    const size_t found = what.find('{');
+    const size_t place = found < what.size() ? found : what.size();
+    text << std::string_view(what.data(), place);
+    what.remove_prefix(place);
     for (const auto& [name, number] :
          {Place{"{}", diagnostic.found}, Place{"{expected}", diagnostic.expected}}) {
       if (!what.starts_with(name)) continue;
@@ -143,7 +144,7 @@ bool write_what(Text& text, const Diagnostic& diagnostic) {
       numbered = true;
     }
     if (what.starts_with('{')) {
-      text << what.substr(0, 1);
+      text << "{";
       what.remove_prefix(1);
     }
   }

@@ -121,20 +121,23 @@ Status Inverse<T>::run(const KernelContext& context) {
   const int64_t n = order_of(x);
   if (x.count() == 0) return {};
   const int64_t count = x.count() / (n * n);
-  std::atomic<int64_t> first_singular{count};
+  // 32 bits: wider atomics would be locks on small processors. Matrices beyond count as the last.
+  constexpr uint32_t kNone = UINT32_MAX;
+  std::atomic<uint32_t> first_singular{kNone};
   context.parallel_for(count, [&](int64_t begin, int64_t end, int thread) {
     auto* scratch = reinterpret_cast<Accumulator<T>*>(context.workspace().data() +
                                                       thread * bytes_per_thread<T>(context));
     for (int64_t i = begin; i < end; ++i) {
       const int64_t at = i * n * n;
       if (invert_one(x.as<const T>() + at, context.output(0).as<T>() + at, n, scratch)) continue;
-      int64_t first = first_singular.load();
-      while (i < first && !first_singular.compare_exchange_weak(first, i)) {
+      const auto found = static_cast<uint32_t>(i < kNone ? i : kNone - 1);
+      uint32_t first = first_singular.load();
+      while (found < first && !first_singular.compare_exchange_weak(first, found)) {
       }
     }
   });
-  const int64_t singular = first_singular.load();
-  if (singular == count || choice_of(context) == SingularMatrix::kFillNan) return {};
+  const uint32_t singular = first_singular.load();
+  if (singular == kNone || choice_of(context) == SingularMatrix::kFillNan) return {};
   return context.fail(Code::kInvalidValue, "matrix {} is singular", 0, singular, 0);
 }
 

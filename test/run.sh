@@ -111,7 +111,7 @@ stage_cuda() { # needs NVIDIA's toolkit and no GPU; on top of stage build, whose
     return 0
   fi
   cmake --preset cuda
-  cmake --preset release -DINTARSIA_CUDA=ON
+  cmake --preset release -DINTARSIA_DEVELOPER=ON -DINTARSIA_BUILD_TESTS=ON -DINTARSIA_CUDA=ON
   cmake --build --preset release --target intarsia_cuda test_cuda_device
   run_ctest release --label-regex '^cuda$'
 }

@@ -3,35 +3,11 @@
 
 #include <fmt/format.h>
 
+#include "converter/aligned_bytes.h"
+#include "converter/describe_text.h"
 #include "converter/kernel_selection.h"
-#include "intarsia/describe.h"
 
 namespace intarsia::converter {
-
-namespace {
-
-/// Memory that starts at a multiple of 64 bytes.
-class AlignedMemory {
- public:
-  std::byte* resize(size_t bytes) {
-    bytes_.resize(bytes + 64);
-    const size_t misalignment = reinterpret_cast<uintptr_t>(bytes_.data()) % 64;
-    return bytes_.data() + (misalignment != 0 ? 64 - misalignment : 0);
-  }
-
- private:
-  std::vector<std::byte> bytes_;
-};
-
-}  // namespace
-
-std::string diagnostic_text(const Diagnostic& diagnostic) {
-  Diagnostic without_node = diagnostic;
-  without_node.node = -1;
-  std::string text(describe(without_node, {}, nullptr, 0), '\0');
-  describe(without_node, {}, text.data(), text.size() + 1);
-  return text;
-}
 
 std::vector<Constant> evaluate(const Node& node, const std::vector<const Constant*>& inputs,
                                const std::vector<OutputPlan>& outputs,
@@ -65,13 +41,15 @@ std::vector<Constant> evaluate(const Node& node, const std::vector<const Constan
       select_kernel(node, context, rows, {Preference::kReference});
   if (row == nullptr) throw Error(no_kernel(node, rows));
 
-  AlignedMemory workspace, state;
+  AlignedBytes workspace, state;
   if (row->workspace != nullptr) {
     context.workspace_bytes_ = static_cast<size_t>(row->workspace(context));
-    context.workspace_ = workspace.resize(context.workspace_bytes_);
+    workspace = AlignedBytes(context.workspace_bytes_);
+    context.workspace_ = workspace.data();
   }
   if (row->state_bytes > 0) {
-    context.state_ = state.resize(static_cast<size_t>(row->state_bytes));
+    state = AlignedBytes(static_cast<size_t>(row->state_bytes));
+    context.state_ = state.data();
   }
   const Kernel& kernel = row->kernel;
   if (kernel.run == nullptr) throw Error(node.problem("its kernel does not run on this machine"));
@@ -82,7 +60,10 @@ std::vector<Constant> evaluate(const Node& node, const std::vector<const Constan
     if (views.diagnostic().code != status.code()) {
       status = context.fail(status.code(), "operator failed");
     }
-    return diagnostic_text(views.diagnostic());
+    // The problem names the node.
+    Diagnostic without_node = views.diagnostic();
+    without_node.node = -1;
+    return describe_text(without_node);
   };
   if (!status.ok()) throw Error(node.problem(failure_text()));
   status = kernel.run(context);

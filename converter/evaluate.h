@@ -27,7 +27,4 @@ std::vector<Constant> evaluate(const Node& node, const std::vector<const Constan
                                const definitions::KernelRows& rows,
                                std::span<const Service> services = {});
 
-/// The sentence for a kernel's diagnostic.
-std::string diagnostic_text(const Diagnostic& diagnostic);
-
 }  // namespace intarsia::converter

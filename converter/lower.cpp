@@ -3,6 +3,8 @@
 
 #include <map>
 
+#include "converter/aligned_bytes.h"
+
 namespace intarsia::converter {
 namespace {
 
@@ -13,9 +15,7 @@ Constant packed(const Constant& original, int64_t bytes, const KernelContext& co
   result.type = original.type;
   result.extents = original.extents;
   result.size = static_cast<size_t>(bytes);
-  std::shared_ptr<std::byte> memory(
-      static_cast<std::byte*>(::operator new (result.size, std::align_val_t{64})),
-      [](std::byte* pointer) { ::operator delete (pointer, std::align_val_t{64}); });
+  std::shared_ptr<std::byte> memory = AlignedBytes(result.size).share();
   std::memset(memory.get(), 0, result.size);
   kernel.pack(context, input, memory.get());
   result.data = std::move(memory);

@@ -2,7 +2,8 @@
 //
 // Planning of one arena: checks the input, compresses steps to sections, splits buffers into
 // instances that share no step, and runs greedy portfolio, exact search and local search in turn
-// until an instance fits the lower bound of the whole arena or the step budget is used.
+// until an instance fits the lower bound of the whole arena or the step budget is used. Instances
+// with too many conflicts to list are placed in order of time.
 #include "converter/memory_planner.h"
 
 #include <algorithm>
@@ -17,10 +18,10 @@ namespace intarsia::converter {
 namespace planner {
 namespace {
 
-constexpr int64_t kMaxBytes = int64_t{1} << 62;
 constexpr int64_t kMaxSlice = int64_t{1} << 40;
 constexpr int64_t kSearchStepsPerBuffer = 500'000;  // small instances are exhausted far earlier
-constexpr int64_t kGreedySteps = 50'000'000;  // reached by dense instances above 3,000 buffers
+constexpr int64_t kGreedySteps = 50'000'000;   // reached by dense instances above 3,000 buffers
+constexpr int64_t kMaxConflicts = 20'000'000;  // entries of an instance's lists: about a second
 
 // Lifetimes of a buffer, ascending and merged where they touch.
 std::vector<StepRange> merged_lifetimes(const PlannedBuffer& buffer) {
@@ -95,6 +96,31 @@ std::vector<Event> make_events(const std::vector<std::vector<StepRange>>& lifeti
     return a.buffer < b.buffer;
   });
   return events;
+}
+
+// What a group costs before its buffers are placed: entries in its instance's lists, and the
+// largest sum of bytes live at once.
+struct GroupSize {
+  int64_t conflicts = 0;
+  int64_t live_bytes = 0;
+};
+
+GroupSize size_of_group(const std::vector<PlannedBuffer>& buffers,
+                        const std::vector<std::vector<StepRange>>& lifetimes,
+                        const std::vector<int32_t>& ids) {
+  GroupSize group;
+  int64_t live = 0;
+  int64_t bytes = 0;
+  bool grown = false;
+  for (const Event& event : make_events(lifetimes, ids)) {
+    const int64_t size = buffers[event.buffer].size;
+    if (event.start || grown) group.conflicts += live;
+    grown = event.start;
+    live += event.start ? 1 : -1;
+    bytes += event.start ? size : -size;
+    group.live_bytes = std::max(group.live_bytes, bytes);
+  }
+  return group;
 }
 
 // Bytes that any assignment needs: per section, the buffers whose alignment is at least A occupy
@@ -372,15 +398,19 @@ MemoryPlan plan_memory(std::vector<PlannedBuffer>& buffers, const PlannerOptions
   for (const PlannedBuffer& buffer : buffers) lifetimes.push_back(merged_lifetimes(buffer));
   std::vector<int32_t> local(buffers.size());
   std::vector<Work> works;
+  std::vector<PlannedBuffer> result = buffers;
   for (std::vector<int32_t>& ids : connected_groups(buffers, lifetimes)) {
+    const GroupSize group = size_of_group(buffers, lifetimes, ids);
+    plan.lower_bound = std::max(plan.lower_bound, group.live_bytes);
+    if (group.conflicts > kMaxConflicts) {
+      plan.total = std::max(plan.total, place_by_time(lifetimes, ids, result));
+      plan.greedy_total = std::max(plan.greedy_total, plan.total);
+      plan.padded_lower_bound = std::max(plan.padded_lower_bound, group.live_bytes);
+      continue;
+    }
     Work work;
     work.instance = make_instance(buffers, lifetimes, std::move(ids), local);
     work.bound = work.instance.bound;
-    for (int32_t s = 0; s < work.instance.sections(); ++s) {
-      int64_t live = 0;
-      for (int32_t i : work.instance.members[s]) live += work.instance.size[i];
-      plan.lower_bound = std::max(plan.lower_bound, live);
-    }
     plan.padded_lower_bound = std::max(plan.padded_lower_bound, work.bound);
     work.features = features_of(work.instance);
     run_greedy(work);
@@ -399,7 +429,7 @@ MemoryPlan plan_memory(std::vector<PlannedBuffer>& buffers, const PlannerOptions
   });
   Budget budget{options.max_steps};
   Random random{options.seed};
-  int64_t target = plan.padded_lower_bound;
+  int64_t target = std::max(plan.total, plan.padded_lower_bound);
   for (int32_t w : turn) {
     Share share(budget, kSearchStepsPerBuffer * works[w].instance.count());
     run_search(works[w], target, random, share);
@@ -412,7 +442,6 @@ MemoryPlan plan_memory(std::vector<PlannedBuffer>& buffers, const PlannerOptions
   for (const Work& work : works) {
     plan.optimal |= work.best.total == plan.total && work.bound >= plan.total;
   }
-  std::vector<PlannedBuffer> result = buffers;
   for (const Work& work : works) {
     for (int32_t i = 0; i < work.instance.count(); ++i) {
       result[work.instance.id[i]].offset = work.best.offset[i];

@@ -14,6 +14,7 @@
 namespace intarsia::converter::planner {
 
 constexpr int64_t kUnset = -1;
+constexpr int64_t kMaxBytes = int64_t{1} << 62;
 
 inline int64_t align_up(int64_t value, int64_t alignment) {
   return (value + alignment - 1) & -alignment;
@@ -93,5 +94,10 @@ void search_orders(const Instance& instance, int64_t target, std::vector<int32_t
 // Lowest-fit placement of one buffer after another.
 std::vector<int64_t> place_in_order(const Instance& instance, const std::vector<int32_t>& order,
                                     bool best_fit, int64_t& steps);
+
+// For groups whose conflicts are too many to list: places the buffers of `ids`, one after another
+// in the order in which they become live, and returns the largest offset + size.
+int64_t place_by_time(const std::vector<std::vector<StepRange>>& lifetimes,
+                      const std::vector<int32_t>& ids, std::vector<PlannedBuffer>& buffers);
 
 }  // namespace intarsia::converter::planner

@@ -15,20 +15,6 @@ namespace intarsia::tool {
 using converter::Constant;
 using converter::Error;
 
-AlignedBytes::AlignedBytes(size_t size)
-    : size_(size),
-      data_(static_cast<std::byte*>(::operator new (size == 0 ? 1 : size, std::align_val_t{64}))) {}
-
-void AlignedBytes::Free::operator()(std::byte* bytes) const {
-  ::operator delete (bytes, std::align_val_t{64});
-}
-
-std::string describe_text(const Diagnostic& diagnostic, std::span<const std::byte> plan) {
-  std::string text(describe(diagnostic, plan, nullptr, 0), '\0');
-  describe(diagnostic, plan, text.data(), text.size() + 1);
-  return text;
-}
-
 Constant constant_of(const TensorView& tensor) {
   const auto* data = tensor.as<const std::byte>();
   const auto bytes = static_cast<size_t>(tensor.bytes());

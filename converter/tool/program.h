@@ -10,32 +10,22 @@
 #include <string>
 #include <vector>
 
+#include "converter/aligned_bytes.h"
 #include "converter/convert.h"
+#include "converter/describe_text.h"
 #include "converter/file.h"
 #include "intarsia/session.h"
 
 namespace intarsia::tool {
 
+using converter::AlignedBytes;
+using converter::describe_text;
 using Values = std::map<std::string, converter::Constant>;
 
 /// Every kernel and shape function that comes with Intarsia.
 inline KernelSet all_kernels() {
   return converter::builtin_library().kernels();
 }
-
-/// Memory that starts at a multiple of 64 bytes.
-class AlignedBytes {
- public:
-  explicit AlignedBytes(size_t size);
-  std::span<std::byte> span() { return {data_.get(), size_}; }
-
- private:
-  struct Free {
-    void operator()(std::byte* bytes) const;
-  };
-  size_t size_;
-  std::unique_ptr<std::byte[], Free> data_;
-};
 
 /// Threads of the tool, for sessions that use several.
 class ThreadTeam;
@@ -85,8 +75,5 @@ class Program {
 
 /// A tensor's elements as a constant of its own.
 converter::Constant constant_of(const TensorView& tensor);
-
-/// The sentence for a diagnostic of a plan.
-std::string describe_text(const Diagnostic& diagnostic, std::span<const std::byte> plan);
 
 }  // namespace intarsia::tool

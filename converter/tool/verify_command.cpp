@@ -97,19 +97,17 @@ class Verifier {
     const auto* attributes = static_cast<const std::byte*>(context.attributes_);
     views.set_attributes({attributes, context.attribute_bytes()});
     KernelContext& reference = views.context();
-    std::vector<uint64_t> workspace;
+    AlignedBytes workspace;
     if ((node.shape() & kHasWorkspace) != 0) {
       const int64_t bytes =
           reference_->bytes(*reference_->operand(node, uint32_t{node.inputs()} + node.outputs()));
-      workspace.resize(static_cast<size_t>(bytes) / 8 + 16);
-      const auto misaligned = reinterpret_cast<uintptr_t>(workspace.data()) % 64;
-      reference.workspace_ =
-          reinterpret_cast<std::byte*>(workspace.data()) + (misaligned != 0 ? 64 - misaligned : 0);
-      reference.workspace_bytes_ = static_cast<size_t>(bytes);
+      workspace = AlignedBytes(static_cast<size_t>(bytes));
+      reference.workspace_ = workspace.data();
+      reference.workspace_bytes_ = workspace.span().size();
     }
     if (Status status = kernel.run(reference); !status) {
       throw converter::Error(fmt::format("the reference kernel of node {} fails: {}",
-                                         context.node(), describe_text(views.diagnostic(), {})));
+                                         context.node(), describe_text(views.diagnostic())));
     }
     size_t buffer = 0;
     for (int i = 0; i < context.output_count(); ++i) {

@@ -368,6 +368,32 @@ TEST(MemoryPlanner, RandomInstancesStayNearTheBound) {
   }
 }
 
+// 20,000 buffers that are live at once have 200 million pairs: neither memory nor time may follow.
+TEST(MemoryPlanner, ThousandsOfBuffersLiveAtOnce) {
+  Numbers numbers(23);
+  std::vector<PlannedBuffer> buffers;
+  for (int32_t i = 0; i < 20'000; ++i) buffers.push_back(buffer(64, i, 20'000, 64));
+  const MemoryPlan stacked = plan_memory(buffers);
+  EXPECT_EQ(validate(buffers, stacked.total), "");
+  EXPECT_EQ(stacked.total, 20'000 * 64);
+  EXPECT_TRUE(stacked.optimal);
+
+  // Lifetimes of all kinds, gaps and fixed places: what has died is used again.
+  buffers.clear();
+  buffers.push_back(buffer(4096, 0, 9'000, 64, 64 * 1024));
+  for (int32_t i = 0; i < 15'000; ++i) {
+    const int32_t first = static_cast<int32_t>(numbers.between(0, 10'000));
+    const int32_t last = first + static_cast<int32_t>(numbers.between(0, 5'000));
+    buffers.push_back(buffer(numbers.between(0, 2'000), first, last, 1 << numbers.between(0, 6)));
+    if (i % 5 == 0) buffers.back().more = {{last + 2, last + 20}};
+  }
+  const MemoryPlan mixed = plan_memory(buffers);
+  EXPECT_EQ(validate(buffers, mixed.total), "");
+  EXPECT_EQ(buffers[0].offset, 64 * 1024);
+  EXPECT_LE(mixed.total * 100, mixed.lower_bound * 115);
+  EXPECT_EQ(mixed.greedy_total, mixed.total);
+}
+
 TEST(MemoryPlanner, RejectsInvalidInputAndChangesNothing) {
   struct Case {
     PlannedBuffer bad;

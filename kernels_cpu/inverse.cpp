@@ -6,9 +6,9 @@
 #include <limits>
 #include <utility>
 
+#include "core/operand_check.h"
 #include "core/operators/linear_algebra.h"
 #include "intarsia/services.h"
-#include "kernels_cpu/operand_check.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -109,9 +109,7 @@ template <class T>
 Status Inverse<T>::check(const KernelContext& context) {
   constexpr KernelType kType = kernel_type_of<T>;
   const OperandTypes types{.inputs = {kType}, .outputs = {kType}};
-  if (Status status = check_operand_types(context, types); !status) return status;
-  ShapeAgreement agreement(context);
-  if (Status status = ops::Inverse::infer(agreement); !status) return status;
+  if (Status status = check_operands<ops::Inverse>(context, types); !status) return status;
   return check_workspace(context, workspace(context));
 }
 
@@ -121,7 +119,8 @@ Status Inverse<T>::run(const KernelContext& context) {
   const int64_t n = order_of(x);
   if (x.count() == 0) return {};
   const int64_t count = x.count() / (n * n);
-  // 32 bits: wider atomics would be locks on small processors. Matrices beyond count as the last.
+  // 32 bits: wider atomics would be locks on small processors. A singular matrix whose number does
+  // not fit is reported as the last that does.
   constexpr uint32_t kNone = UINT32_MAX;
   std::atomic<uint32_t> first_singular{kNone};
   context.parallel_for(count, [&](int64_t begin, int64_t end, int thread) {

@@ -47,9 +47,14 @@ namespace intarsia {
 /// How Python finds the modules that plans name. All of it is read during `start` only.
 struct PyHostOptions {
   /// Directories that are searched before all others, the first one first.
-  std::span<const char* const> module_paths;
+  std::span<const char* const> module_paths = {};
   /// Appends the working directory to the end of the search path.
   bool working_directory = true;
+  /// What plans may call, as Python's entry points are written: "module:Class.method" or
+  /// "module:function". A plan that names anything else does not open (kUnsupported), and nothing
+  /// of what it names is imported. Empty: everything, so that whoever writes the plan chooses among
+  /// all modules that Python finds.
+  std::span<const char* const> operators = {};
 };
 
 /// The permission to execute Python, and the search path that comes with it.

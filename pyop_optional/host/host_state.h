@@ -7,6 +7,8 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -36,6 +38,8 @@ struct PyHost::State {
   State& operator=(const State&) = delete;
 
   pyop::Tools tools;
+  /// NodeAttributes::function of what plans may call; nothing: everything.
+  std::optional<std::set<std::string>> allowed;
   std::map<Key, Operator> operators;
   /// The texts of failing calls of `open`, by thread: no node is left that could keep them.
   std::map<std::thread::id, std::string> open_failures;

@@ -98,11 +98,6 @@ Instance::Instance(const Tools& tools, NodeAttributes attributes)
   wants_attributes_ = attributes_.convention == Convention::kForward && takes_two(method_.get());
 }
 
-std::string Instance::place() const {
-  return attributes_.module + "." +
-         (attributes_.class_name.empty() ? "" : attributes_.class_name + ".") + attributes_.method;
-}
-
 Ref Instance::lookup(PyObject* object, const std::string& name, const char* kind) const {
   Ref found = Ref::take(PyObject_GetAttr(object, python_text(name).get()));
   if (found && PyCallable_Check(found.get()) != 0) return found;
@@ -144,7 +139,7 @@ void Instance::call(std::span<const TensorView> inputs, std::span<const DataType
   Ref returned = attributes_.convention == Convention::kCompute
                      ? Ref::take(PyObject_Call(method_.get(), arguments.get(), nullptr))
                      : call_with_attributes(method_, arguments, wants_attributes_);
-  if (!returned) fail_exception(place());
+  if (!returned) fail_exception(attributes_.function());
   {
     const std::vector<Ref> results = split_results(std::move(returned), attributes_.outputs.size());
     for (size_t i = 0; i < results.size(); ++i) {
@@ -163,7 +158,7 @@ void Instance::call(std::span<const TensorView> inputs, std::span<const DataType
   if (kept()) PyGC_Collect();
   if (kept()) {
     throw Failure(Code::kOperatorFailed, kOperator,
-                  place() +
+                  attributes_.function() +
                       " keeps an input beyond the call, but its memory is used again; keep a "
                       "copy, such as x.copy()");
   }

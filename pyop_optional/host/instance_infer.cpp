@@ -85,7 +85,7 @@ std::optional<std::vector<TensorDescription>> Instance::infer(
   const Ref returned = shapes_only
                            ? Ref::take(PyObject_Call(function.get(), arguments.get(), nullptr))
                            : call_with_attributes(function, arguments, takes_two(function.get()));
-  if (!returned) fail_exception(place() + ": its " + name);
+  if (!returned) fail_exception(attributes_.function() + ": its " + name);
 
   // One description of the only output, or a sequence of them. A shape is itself a sequence, of
   // integers; an object with `shape` and `dtype` is a description; so is the pair (dtype, shape).
@@ -111,7 +111,7 @@ std::optional<std::vector<TensorDescription>> Instance::infer(
   }
   if (described.size() != attributes_.outputs.size()) {
     throw Failure(Code::kInvalidValue, kOperator,
-                  place() + ": its " + name + " must describe " +
+                  attributes_.function() + ": its " + name + " must describe " +
                       std::to_string(attributes_.outputs.size()) + " outputs, but describes " +
                       std::to_string(described.size()));
   }

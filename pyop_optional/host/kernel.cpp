@@ -64,6 +64,16 @@ void store(const KernelContext& context, int index, const ResultTensor& result,
   result.copy_to(output.as<std::byte>());
 }
 
+/// Comes before everything that executes code which the plan names.
+void require_allowed(const PyHost::State& host, const std::string& function) {
+  if (!host.allowed || host.allowed->count(function) != 0) return;
+  throw Failure(Code::kUnsupported, pyop::kOperator,
+                "'" + function +
+                    "' is not allowed here; a program allows it by PyHostOptions::operators, the "
+                    "command allows everything by --allow-pyop, and by --operators FILE.py only "
+                    "what that file defines");
+}
+
 }  // namespace
 
 Status PyOp::check(const KernelContext& context) {
@@ -113,6 +123,7 @@ Status PyOp::create(const KernelContext& context) {
         if (!attributes) {
           throw Failure(Code::kCorruptPlan, "attributes of a Python operator", "are damaged");
         }
+        require_allowed(*host, attributes->function());
         PyHost::State::Operator op;
         for (size_t i = 0; i < attributes->outputs.size(); ++i) {
           const auto extents = context.output(static_cast<int>(i)).dims();

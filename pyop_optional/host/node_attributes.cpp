@@ -118,6 +118,10 @@ bool get_alternative(Reader& reader, size_t index, AttributeValue& value) {
 
 }  // namespace
 
+std::string NodeAttributes::function() const {
+  return module + ":" + (class_name.empty() ? "" : class_name + ".") + method;
+}
+
 std::vector<std::byte> NodeAttributes::encode() const {
   Writer writer;
   writer.put(convention);

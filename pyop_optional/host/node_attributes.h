@@ -37,6 +37,8 @@ struct NodeAttributes {
   std::vector<DataType> inputs, outputs;
   definitions::AttributeMap values;
 
+  /// What it calls, as entry points are written: "module:Class.method", "module:function".
+  std::string function() const;
   std::vector<std::byte> encode() const;
   /// Nothing if the bytes are damaged.
   static std::optional<NodeAttributes> decode(std::span<const std::byte> bytes);

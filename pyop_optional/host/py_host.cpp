@@ -75,6 +75,8 @@ PyHost::State::State(const PyHostOptions& options) {
     }
     directories.push_back(directory.lexically_normal().string());
   }
+  if (!options.operators.empty())
+    allowed.emplace(options.operators.begin(), options.operators.end());
   tools = pyop::Tools::make();
   PyObject* path = search_path();
   Py_ssize_t place = 0;

@@ -22,13 +22,13 @@ using converter::PluginRequest;
 struct Owner {
   explicit Owner(PyHost started)
       : host(std::move(started)),
-        tools(static_cast<PyHost::State*>(host.service().pointer)->tools),
-        shapes(tools),
+        state(*static_cast<PyHost::State*>(host.service().pointer)),
+        shapes(state.tools),
         pyop(shapes),
-        files(tools, shapes) {}
+        files(shapes) {}
 
   PyHost host;
-  const Tools& tools;
+  PyHost::State& state;
   ShapeInference shapes;
   PyOpDefinitions pyop;
   PythonFiles files;
@@ -61,20 +61,22 @@ std::string load(const PluginRequest& request, Extension& extension) {
     Result<PyHost> host = PyHost::start({.module_paths = paths}, &diagnostic);
     if (!host.ok()) return "Python operators: " + text_of(diagnostic);
     auto owner = std::make_shared<Owner>(std::move(host.value()));
+    const bool pyop_allowed = request.options.find("allow-pyop") != request.options.end();
     {
       const Gil gil;
       for (const std::string& file : request.files) {
         owner->files.read(fs::path(file).stem().string(), file, extension.definitions);
       }
+      // A file is the permission for its own operators, not for what else a plan may name.
+      if (!pyop_allowed) owner->state.allowed = owner->files.functions();
     }
-    const bool pyop_allowed = request.options.find("allow-pyop") != request.options.end();
     if (pyop_allowed) {
       extension.find = [pyop = &owner->pyop](std::string_view domain, std::string_view name, int) {
         return pyop->find(domain, name);
       };
     }
     extension.kernels = {definitions::describe<PyOp>("intarsia::PyOp", "intarsia/pyop.h")};
-    if (pyop_allowed || !request.files.empty()) extension.services = {owner->host.service()};
+    extension.services = {owner->host.service()};
     extension.owner = std::move(owner);
     return "";
   } catch (const Failure& failure) {

@@ -242,6 +242,7 @@ void PythonFiles::add(PyObject* object, const Source& source,
   node.module = source.module;
   node.class_name = source.class_name;
   node.method = "forward";
+  functions_.insert(node.function());
   const auto add_operand = [&](const Operand& operand, std::vector<Parameter>& parameters,
                                std::vector<DataType>& types) {
     const std::string_view variable = keep(operand.variable);

@@ -6,17 +6,19 @@
 //     # user_relu.py: the module itself is an operator
 //     name = "user_relu"                 # or "domain::user_relu"; by default the file's name
 //     inputs = ["x: float32|float64"]    # "NAME", "NAME?" (optional), "NAME: TYPE|TYPE...",
-//     outputs = ["y"]                    #   "NAME: T" (of the same type as other operands with T)
-//     attributes = {"slope": 0.0}        # name and default; a type, such as float, makes it
-//     required def infer(inputs, attributes): return inputs[0]       # optional def forward(inputs,
-//     attributes): (x,) = inputs; ...
+//     outputs = ["y"]                    #   "NAME: T" (the type of the other operands with T)
+//     attributes = {"slope": 0.0}        # name and default; a type makes it required
+//
+//     def infer(inputs, attributes): return inputs[0]             # optional
+//
+//     def forward(inputs, attributes): (x,) = inputs; return (x > 0) * x
 //
 // Classes with `inputs`, `outputs` and `forward` are operators too, named after the class; methods
 // take the place of the functions. `infer` and `forward` may leave the second parameter out.
 #pragma once
 
 #include <deque>
-#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,13 +29,15 @@ namespace intarsia::pyop {
 
 class PythonFiles {
  public:
-  explicit PythonFiles(const Tools& tools, const ShapeInference& shapes)
-      : tools_(tools), shapes_(shapes) {}
+  explicit PythonFiles(const ShapeInference& shapes) : shapes_(shapes) {}
 
   /// Imports the file, whose folder is in the search path, and adds its definitions. Needs the GIL.
   /// Throws Failure.
   void read(const std::string& module, const std::string& file,
             std::vector<definitions::OperatorDefinition>& rows);
+
+  /// NodeAttributes::function of everything that was read.
+  const std::set<std::string>& functions() const { return functions_; }
 
  private:
   struct Source {
@@ -43,8 +47,8 @@ class PythonFiles {
            std::vector<definitions::OperatorDefinition>& rows);
   std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
 
-  const Tools& tools_;
   const ShapeInference& shapes_;
+  std::set<std::string> functions_;
   std::deque<std::string> texts_;  // what the definitions refer to
 };
 

@@ -367,11 +367,19 @@ TEST_F(Pyop, PYOP_20_AProgramWithoutTheKernelNamesTheNode) {
   EXPECT_CONTAINS(loaded.text(), "PyOp not in this build");
 }
 
+/// A class that leaves a file beside its module when that is imported, and when it is constructed.
+constexpr const char* kLeavesTraces = R"(
+open(__file__ + '.executed', 'w').close()
+class A:
+    def __init__(self):
+        open(__file__ + '.executed', 'w').close()
+    def compute(self, x):
+        return x
+)";
+
 TEST_F(Pyop, PYOP_21_NothingIsExecutedWithoutPermission) {
-  module(
-      "open(__file__ + '.imported', 'w').close()\nclass A:\n    def compute(self, x):\n"
-      "        return x\n");
-  const auto imported = folder_ / (module_ + ".py.imported");
+  module(kLeavesTraces);
+  const auto executed = folder_ / (module_ + ".py.executed");
   const OnnxBuilder model = unary("A", {1});
   const std::string error = conversion_error(model, {});
   EXPECT_CONTAINS(error, "node 'PyOp1' (pyop:PyOp)");
@@ -380,16 +388,104 @@ TEST_F(Pyop, PYOP_21_NothingIsExecutedWithoutPermission) {
   converter::ConvertOptions options;
   options.library = converter::load_operators({}, {{"pyop-path", folder_.string()}});
   EXPECT_CONTAINS(conversion_error(model, options), "--allow-pyop");
-  EXPECT_FALSE(std::filesystem::exists(imported));
+  EXPECT_FALSE(std::filesystem::exists(executed));
 
   const std::vector<std::byte> plan = convert(model);
-  std::filesystem::remove(imported);
+  std::filesystem::remove(executed);
   Loaded loaded(plan);
   EXPECT_EQ(loaded.open({}).code(), Code::kUnsupported);
   EXPECT_CONTAINS(loaded.text(),
                   "node 0 'PyOp1' (pyop:PyOp): Python operators are not allowed here");
-  EXPECT_FALSE(std::filesystem::exists(imported));
+  EXPECT_EQ(loaded.open(options.library->services(), options.library->kernels()).code(),
+            Code::kUnsupported);
+  EXPECT_CONTAINS(loaded.text(), "--allow-pyop");
+  EXPECT_FALSE(std::filesystem::exists(executed));
   EXPECT_TRUE(loaded.open(services())) << loaded.text();
+  EXPECT_TRUE(std::filesystem::exists(executed));
+}
+
+TEST_F(Pyop, PYOP_21_AFileIsThePermissionForItsOwnOperatorsOnly) {
+  write(module_ + "_foreign.py", kLeavesTraces);
+  module(R"(
+class Own:
+    inputs, outputs = ["x"], ["y"]
+    def infer(self, inputs):
+        return inputs[0]
+    def forward(self, args):
+        return args[0] + 1
+class A:
+    def __init__(self):
+        open(__file__ + '.executed', 'w').close()
+    def compute(self, x):
+        return x
+)");
+  const auto executed = folder_ / (module_ + ".py.executed");
+  const auto foreign = folder_ / (module_ + "_foreign.py.executed");
+  // Converted where the modules cannot be found: this process has not imported them.
+  converter::ConvertOptions options;
+  options.library = converter::load_operators({}, {{"allow-pyop", ""}});
+  OnnxBuilder model = unary("A", {1});
+  const std::vector<std::byte> same_file = convert(model, options);
+  for (auto& attribute : *model.graph().mutable_node(0)->mutable_attribute()) {
+    if (attribute.name() == "module") attribute.set_s(module_ + "_foreign");
+  }
+  const std::vector<std::byte> other_file = convert(model, options);
+
+  options.library = converter::load_operators({(folder_ / (module_ + ".py")).string()}, {});
+  const auto open = [&options](Loaded& loaded) {
+    return loaded.open(options.library->services(), options.library->kernels());
+  };
+  for (const auto& [plan, function] : {std::pair(other_file, module_ + "_foreign:A.compute"),
+                                       {same_file, module_ + ":A.compute"}}) {
+    Loaded loaded(plan);
+    EXPECT_EQ(open(loaded).code(), Code::kUnsupported);
+    EXPECT_CONTAINS(loaded.text(), "node 0 'PyOp1' (pyop:PyOp)");
+    EXPECT_CONTAINS(loaded.text(), "'" + function + "' is not allowed here");
+    EXPECT_CONTAINS(loaded.text(), "--allow-pyop");
+    EXPECT_FALSE(std::filesystem::exists(executed));
+    EXPECT_FALSE(std::filesystem::exists(foreign));
+  }
+  OnnxBuilder own;
+  own.input("x", {1});
+  own.node("Own", {"x"}, {"y"});
+  own.output("y");
+  Loaded loaded(convert(own, options));
+  ASSERT_TRUE(open(loaded)) << loaded.text();
+  loaded.set<float>(0, {2});
+  ASSERT_TRUE(loaded.run()) << loaded.text();
+  EXPECT_EQ(loaded.get<float>(), (Floats{3}));
+
+  // With the permission the same plan executes the other module.
+  options.library =
+      converter::load_operators({}, {{"allow-pyop", ""}, {"pyop-path", folder_.string()}});
+  Loaded allowed(other_file);
+  EXPECT_TRUE(open(allowed)) << allowed.text();
+  EXPECT_TRUE(std::filesystem::exists(foreign));
+}
+
+TEST_F(Pyop, PYOP_21_AProgramMayNameTheOperatorsThatItAllows) {
+  module(kLeavesTraces);
+  const auto executed = folder_ / (module_ + ".py.executed");
+  converter::ConvertOptions options;
+  options.library = converter::load_operators({}, {{"allow-pyop", ""}});
+  Loaded loaded(convert(unary("A", {1}), options));
+  const std::string folder = folder_.string(), function = module_ + ":A.compute";
+  const char* paths[] = {folder.c_str()};
+  const char* other[] = {"json:loads"};
+  const char* this_one[] = {"json:loads", function.c_str()};
+  {
+    auto host = PyHost::start({.module_paths = paths, .operators = other});
+    ASSERT_TRUE(host.ok());
+    const Service service = host->service();
+    EXPECT_EQ(loaded.open({&service, 1}).code(), Code::kUnsupported);
+    EXPECT_CONTAINS(loaded.text(), "PyHostOptions::operators");
+    EXPECT_FALSE(std::filesystem::exists(executed));
+  }
+  auto host = PyHost::start({.module_paths = paths, .operators = this_one});
+  ASSERT_TRUE(host.ok());
+  const Service service = host->service();
+  EXPECT_TRUE(loaded.open({&service, 1})) << loaded.text();
+  loaded.session.close();
 }
 
 }  // namespace

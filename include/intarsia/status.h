@@ -70,8 +70,9 @@ class [[nodiscard]] Status {
 /// A value, or the reason why there is none.
 ///
 /// Invariant: `ok()` exactly if `status()` is kOk. `value()`, `*` and `->` REQUIRE `ok()`; on
-/// failure they give a default-made T, which for a Session is one that is not open. T must be
-/// movable and have a default constructor.
+/// failure they give a default-made T, which for a Session is one that is not open. Of a temporary,
+/// `value()` and `*` give the T itself, so that `for (float& x : session.input<float>(0).value())`
+/// is safe. T must be movable and have a default constructor.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -81,9 +82,11 @@ class [[nodiscard]] Result {
   constexpr bool ok() const { return status_.ok(); }
   constexpr explicit operator bool() const { return ok(); }
   constexpr Status status() const { return status_; }
-  constexpr T& value() { return value_; }
-  constexpr const T& value() const { return value_; }
-  constexpr T& operator*() { return value_; }
+  constexpr T& value() & { return value_; }
+  constexpr const T& value() const& { return value_; }
+  constexpr T value() && { return static_cast<T&&>(value_); }
+  constexpr T& operator*() & { return value_; }
+  constexpr T operator*() && { return static_cast<T&&>(value_); }
   constexpr T* operator->() { return &value_; }
   constexpr const T* operator->() const { return &value_; }
 

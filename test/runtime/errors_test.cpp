@@ -89,7 +89,7 @@ TEST(ConversionErrors, ExtentsThatContradict) {
 
 class RuntimeErrors : public ::testing::Test {
  protected:
-  RuntimeErrors() : plan_(mlp()), session_(std::move(plan_.open().value())) {}
+  RuntimeErrors() : plan_(mlp()), session_(plan_.open().value()) {}
   std::string text() { return plan_.text(session_.diagnostic()); }
   SmallPlan plan_;
   Session session_;

@@ -39,7 +39,7 @@ TEST(Order, BranchesRunOneAfterAnother) {
   EXPECT_GT(kept.arena().size(), kBranches * kWideBytes);
   EXPECT_LT(chosen.arena().size(), 2 * kWideBytes);
   for (SmallPlan* plan : {&kept, &chosen}) {
-    Session session = std::move(plan->open().value());
+    Session session = plan->open().value();
     write(session, 0, {2});
     ASSERT_TRUE(session.run().ok());
     EXPECT_EQ(read(session, 0), std::vector<float>{2 * kWide * (1 + 2 + 3 + 4 + 5 + 6)});

@@ -38,6 +38,18 @@ TEST(Session, MovesAndCloses) {
   EXPECT_EQ(session.input<float>(0).status().code(), Code::kInvalidArgument);
 }
 
+TEST(Session, ATemporaryResultGivesItsValueAway) {
+  static_assert(
+      std::is_same_v<decltype(std::declval<Session&>().input<float>(0).value()), std::span<float>>);
+  static_assert(
+      std::is_same_v<decltype(*std::declval<Session&>().input<float>(0)), std::span<float>>);
+  SmallPlan plan(mlp());
+  Session session = plan.open().value();
+  for (float& x : session.input<float>(0).value()) x = 1;
+  EXPECT_EQ(read(session, 0).size(), 4u);
+  EXPECT_EQ(session.input<float>(0).value().back(), 1);
+}
+
 TEST(Session, UsesTheCallersBuffersInPlace) {
   SmallPlan plan(mlp());
   auto session = plan.open();

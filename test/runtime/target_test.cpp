@@ -18,7 +18,7 @@ uint64_t weights_bytes(SmallPlan& plan) {
 }
 
 float first_output(SmallPlan& plan) {
-  Session session = std::move(plan.open().value());
+  Session session = plan.open().value();
   const std::span<float> x = session.input<float>(0).value();
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i + 1);
   EXPECT_TRUE(session.run().ok());

@@ -52,8 +52,8 @@ TEST_P(VaryingConv, EverySizeUpToTheMaximum) {
   SmallPlan fast(model_of(c), options);
   options.reference_kernels = true;
   SmallPlan reference(model_of(c), options);
-  Session session = std::move(fast.open().value());
-  Session yardstick = std::move(reference.open().value());
+  Session session = fast.open().value();
+  Session yardstick = reference.open().value();
   for (int32_t h = 1; h <= 33; h += 4) {
     for (int32_t w = 1; w <= 70; w += 3) {
       const int32_t extents[] = {1, static_cast<int32_t>(c.channels), h, w};

@@ -121,7 +121,8 @@ Status Inverse<T>::run(const KernelContext& context) {
   const int64_t n = order_of(x);
   if (x.count() == 0) return {};
   const int64_t count = x.count() / (n * n);
-  // 32 bits: wider atomics would be locks on small processors. Matrices beyond count as the last.
+  // 32 bits: wider atomics would be locks on small processors. A singular matrix whose number does
+  // not fit is reported as the last that does.
   constexpr uint32_t kNone = UINT32_MAX;
   std::atomic<uint32_t> first_singular{kNone};
   context.parallel_for(count, [&](int64_t begin, int64_t end, int thread) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts of ShapeContext that read elements and set extents at run time.
+// The parts of shape contexts that read elements, set extents at run time, or compare them.
 #include "intarsia/shape.h"
 
 #include <limits>
+
+#include "intarsia/internal/extent_check.h"
 
 namespace intarsia {
 
@@ -60,6 +62,20 @@ Status ShapeContext::set_output(int output, DataType, const Shape<Dim>& shape) {
     extents[axis] = static_cast<int32_t>(shape[axis]);
   }
   return context_.resize_output(output, {extents, static_cast<size_t>(shape.rank)});
+}
+
+Status ExtentCheck::set_output(int output, DataType, const Shape<Dim>& shape) const {
+  const TensorView& view = context().output(output);
+  if (!view.present()) return {};
+  const int operand = input_count() + output;
+  if (shape.rank != view.rank) {
+    return fail(Code::kWrongRank, "output rank", shape.rank, view.rank, operand);
+  }
+  for (int axis = 0; axis < shape.rank; ++axis) {
+    Status status = require_equal(shape[axis], view.extents[axis], "output extent", operand, axis);
+    if (!status) return status;
+  }
+  return {};
 }
 
 }  // namespace intarsia

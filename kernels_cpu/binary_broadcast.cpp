@@ -3,6 +3,8 @@
 // Merging of axes for broadcasting, and the checks of element-wise kernels. See binary_broadcast.h.
 #include "kernels_cpu/binary_broadcast.h"
 
+#include "core/operators/pointwise.h"
+
 namespace intarsia::cpu {
 namespace {
 
@@ -67,19 +69,7 @@ Status check_output(const KernelContext& context, int index, KernelType type) {
 }
 
 Status check_same_extents(const KernelContext& context) {
-  const TensorView& x = context.input(0);
-  const TensorView& y = context.output(0);
-  const int operand = context.input_count();
-  if (x.rank != y.rank) {
-    return context.fail(Code::kWrongRank, "rank of the output", x.rank, y.rank, operand);
-  }
-  for (int axis = 0; axis < x.rank; ++axis) {
-    if (x.extents[axis] != y.extents[axis]) {
-      return context.fail(Code::kWrongExtent, "extent of the output", x.extents[axis],
-                          y.extents[axis], operand, axis);
-    }
-  }
-  return {};
+  return check_extents<ops::SameShape>(context);
 }
 
 Status check_broadcast(const KernelContext& context) {

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <span>
 
-#include "intarsia/kernel.h"
+#include "core/operand_check.h"
 
 namespace intarsia::cpu {
 
@@ -83,27 +83,5 @@ Status check_same_extents(const KernelContext& context);
 
 /// Fails unless each present input broadcasts to the extents of output 0.
 Status check_broadcast(const KernelContext& context);
-
-/// Fails unless the node carries its attributes.
-template <class A>
-Status check_attributes(const KernelContext& context) {
-  if constexpr (std::is_empty_v<A>) {
-    return {};
-  } else {
-    if (context.has_attributes<A>()) return {};
-    return context.fail(Code::kCorruptPlan, "bytes of attributes", sizeof(A),
-                        context.attribute_bytes());
-  }
-}
-
-/// The node's attributes; a default-made A if it is empty.
-template <class A>
-A attributes_of(const KernelContext& context) {
-  if constexpr (std::is_empty_v<A>) {
-    return A{};
-  } else {
-    return context.attributes<A>();
-  }
-}
 
 }  // namespace intarsia::cpu

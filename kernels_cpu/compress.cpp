@@ -12,7 +12,7 @@ namespace intarsia::cpu {
 template <class T>
 Status Compress<T>::check(const KernelContext& context) {
   constexpr KernelType kType = kernel_type_of<T>;
-  if (Status s = check_attributes_present<CompressAttributes>(context); !s) return s;
+  if (Status s = check_attributes<CompressAttributes>(context); !s) return s;
   if (Status s = check_operand_types(
           context, {.inputs = {kType, DataType::kBool}, .required_inputs = 2, .outputs = {kType}});
       !s) {
@@ -28,7 +28,7 @@ Status Compress<T>::check(const KernelContext& context) {
   }
   const int rank = axis == kNoAxis ? 1 : x.rank;
   if (context.output(0).rank == rank) return {};
-  return context.fail(Code::kWrongRank, "rank of the output", rank, context.output(0).rank, 2);
+  return context.fail(Code::kWrongRank, "output rank", rank, context.output(0).rank, 2);
 }
 
 template <class T>

@@ -14,7 +14,7 @@ Status Concat<T>::check(const KernelContext& context) {
     return context.fail(Code::kCorruptPlan, "operands", 2,
                         context.input_count() + context.output_count());
   }
-  if (Status s = check_attributes_present<ConcatAttributes>(context); !s) return s;
+  if (Status s = check_attributes<ConcatAttributes>(context); !s) return s;
   if (Status s = check_all_operands(context, kernel_type_of<T>); !s) return s;
   return check_extents<ops::Concat>(context);
 }

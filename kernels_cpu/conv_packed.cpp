@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels_cpu/conv_packed.h"
 
+#include "core/operand_check.h"
 #include "core/operators/conv.h"
 #include "kernels_cpu/gemm/conv.h"
 #include "kernels_cpu/gemm/depthwise.h"
 #include "kernels_cpu/gemm/pack.h"
-#include "kernels_cpu/operand_check.h"
 
 namespace intarsia::cpu {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels_cpu/conv_reference.h"
 
+#include "core/operand_check.h"
 #include "kernels_cpu/accumulate.h"
-#include "kernels_cpu/operand_check.h"
 #include "kernels_cpu/window_walk.h"
 
 namespace intarsia::cpu {

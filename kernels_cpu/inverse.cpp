@@ -6,9 +6,9 @@
 #include <limits>
 #include <utility>
 
+#include "core/operand_check.h"
 #include "core/operators/linear_algebra.h"
 #include "intarsia/services.h"
-#include "kernels_cpu/operand_check.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -109,9 +109,7 @@ template <class T>
 Status Inverse<T>::check(const KernelContext& context) {
   constexpr KernelType kType = kernel_type_of<T>;
   const OperandTypes types{.inputs = {kType}, .outputs = {kType}};
-  if (Status status = check_operand_types(context, types); !status) return status;
-  ShapeAgreement agreement(context);
-  if (Status status = ops::Inverse::infer(agreement); !status) return status;
+  if (Status status = check_operands<ops::Inverse>(context, types); !status) return status;
   return check_workspace(context, workspace(context));
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels_cpu/matmul_packed.h"
 
+#include "core/operand_check.h"
 #include "core/operators/matmul.h"
 #include "kernels_cpu/gemm/gemm.h"
 #include "kernels_cpu/gemm/pack.h"
-#include "kernels_cpu/operand_check.h"
 
 namespace intarsia::cpu {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <cmath>
 
+#include "core/operand_check.h"
 #include "core/operators/matmul.h"
 #include "kernels_cpu/accumulate.h"
-#include "kernels_cpu/operand_check.h"
 
 namespace intarsia::cpu {
 namespace {

@@ -51,7 +51,7 @@ int64_t NonMaxSuppression::workspace(const KernelContext& context) {
 
 Status NonMaxSuppression::check(const KernelContext& context) {
   constexpr KernelType kFloat = DataType::kFloat, kIndex = DataType::kInt64;
-  if (Status s = check_attributes_present<NonMaxSuppressionAttributes>(context); !s) return s;
+  if (Status s = check_attributes<NonMaxSuppressionAttributes>(context); !s) return s;
   if (Status s = check_operand_types(context, {.inputs = {kFloat, kFloat, kIndex, kFloat, kFloat},
                                                .required_inputs = 2,
                                                .outputs = {kIndex}});

@@ -3,10 +3,10 @@
 
 #include <cmath>
 
+#include "core/operand_check.h"
 #include "core/operators/normalization.h"
 #include "kernels_cpu/accumulate.h"
 #include "kernels_cpu/moments.h"
-#include "kernels_cpu/operand_check.h"
 
 namespace intarsia::cpu {
 namespace {

@@ -97,7 +97,7 @@ bool is_number(DataType type) {
 template <class T>
 Status OneHot<T>::check(const KernelContext& context) {
   constexpr KernelType kType = kernel_type_of<T>;
-  if (Status s = check_attributes_present<OneHotAttributes>(context); !s) return s;
+  if (Status s = check_attributes<OneHotAttributes>(context); !s) return s;
   for (int i = 0; i < 2; ++i) {
     if (!is_number(context.input(i).type)) {
       return context.fail(Code::kWrongType, "element type of the operand", 0,

@@ -97,7 +97,7 @@ class Padding {
 template <class T>
 Status Pad<T>::check(const KernelContext& context) {
   constexpr KernelType kType = kernel_type_of<T>;
-  if (Status s = check_attributes_present<PadAttributes>(context); !s) return s;
+  if (Status s = check_attributes<PadAttributes>(context); !s) return s;
   const TensorView& value = context.input(2);
   if (value.present() && value.count() != 1) {
     return context.fail(Code::kWrongExtent, "elements of constant_value", 1, value.count(), 2);

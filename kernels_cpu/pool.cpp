@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/operand_check.h"
 #include "core/operators/pool.h"
-#include "kernels_cpu/operand_check.h"
 #include "kernels_cpu/pool_blocks.h"
 
 namespace intarsia::cpu {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "core/operand_check.h"
 #include "core/operators/pool.h"
 #include "kernels_cpu/accumulate.h"
-#include "kernels_cpu/operand_check.h"
 
 namespace intarsia::cpu {
 namespace {

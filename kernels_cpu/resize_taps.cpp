@@ -156,7 +156,7 @@ int64_t resize_taps_bound(const KernelContext& context) {
 }
 
 Status check_resize(const KernelContext& context, KernelType type) {
-  if (Status s = check_attributes_present<A>(context); !s) return s;
+  if (Status s = check_attributes<A>(context); !s) return s;
   const auto& a = context.attributes<A>();
   const KernelType roi = context.input(1).type;
   if (Status s = check_operand_types(
@@ -178,7 +178,7 @@ Status check_resize(const KernelContext& context, KernelType type) {
   }
   const int rank = context.input(0).rank;
   if (context.output(0).rank != rank) {
-    return context.fail(Code::kWrongRank, "rank of the output", rank, context.output(0).rank,
+    return context.fail(Code::kWrongRank, "output rank", rank, context.output(0).rank,
                         context.input_count());
   }
   if (!a.axes.valid()) return context.fail(Code::kInvalidValue, "axes", kMaxRank, a.axes.count);

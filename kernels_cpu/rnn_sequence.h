@@ -4,9 +4,9 @@
 // memory, and the matrix-vector product. A cell computes one step of one sequence.
 #pragma once
 
+#include "core/operand_check.h"
 #include "kernels_cpu/index_check.h"
 #include "kernels_cpu/math/element.h"
-#include "kernels_cpu/operand_check.h"
 #include "kernels_cpu/rnn_activation.h"
 
 namespace intarsia::cpu {

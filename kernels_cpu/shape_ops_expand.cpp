@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "kernels_cpu/operand_check.h"
+#include "core/operand_check.h"
 
 namespace intarsia::cpu {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "core/operand_check.h"
 #include "core/operators/shape_ops.h"
-#include "kernels_cpu/operand_check.h"
 
 namespace intarsia::cpu {
 namespace {

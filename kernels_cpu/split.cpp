@@ -11,7 +11,7 @@ namespace intarsia::cpu {
 template <class T>
 Status Split<T>::check(const KernelContext& context) {
   constexpr KernelType kType = kernel_type_of<T>;
-  if (Status s = check_attributes_present<SplitAttributes>(context); !s) return s;
+  if (Status s = check_attributes<SplitAttributes>(context); !s) return s;
   if (context.input_count() < 1 || context.input_count() > 2) {
     return context.fail(Code::kCorruptPlan, "inputs", 2, context.input_count());
   }

@@ -42,7 +42,7 @@ int64_t TopK<T>::workspace(const KernelContext& context) {
 template <class T>
 Status TopK<T>::check(const KernelContext& context) {
   constexpr KernelType kType = kernel_type_of<T>;
-  if (Status s = check_attributes_present<TopKAttributes>(context); !s) return s;
+  if (Status s = check_attributes<TopKAttributes>(context); !s) return s;
   if (Status s = check_operand_types(context, {.inputs = {kType, DataType::kInt64},
                                                .required_inputs = 2,
                                                .outputs = {kType, DataType::kInt64},

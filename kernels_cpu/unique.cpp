@@ -61,7 +61,7 @@ int64_t Unique<T>::workspace(const KernelContext& context) {
 template <class T>
 Status Unique<T>::check(const KernelContext& context) {
   constexpr KernelType kType = kernel_type_of<T>, kIndex = DataType::kInt64;
-  if (Status s = check_attributes_present<UniqueAttributes>(context); !s) return s;
+  if (Status s = check_attributes<UniqueAttributes>(context); !s) return s;
   if (Status s = check_operand_types(
           context, {.inputs = {kType}, .outputs = {kType, kIndex, kIndex, kIndex}});
       !s) {
@@ -80,7 +80,7 @@ Status Unique<T>::check(const KernelContext& context) {
     const TensorView& y = context.output(i);
     const int rank = i == 0 && slices.axis >= 0 ? x.rank : 1;
     if (y.present() && y.rank != rank) {
-      return context.fail(Code::kWrongRank, "rank of the output", rank, y.rank, 1 + i);
+      return context.fail(Code::kWrongRank, "output rank", rank, y.rank, 1 + i);
     }
   }
   return check_workspace(context, workspace(context));

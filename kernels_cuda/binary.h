@@ -18,8 +18,8 @@ struct Binary {
   static bool supports(const KernelContext& context) { return context.input_count() == 2; }
   static Status check(const KernelContext& context) {
     constexpr KernelType t = DataType::kFloat;
-    return check_rule<ops::Broadcast>(context,
-                                      {.inputs = {t, t}, .required_inputs = 2, .outputs = {t}});
+    return check_operands<ops::Broadcast>(context,
+                                          {.inputs = {t, t}, .required_inputs = 2, .outputs = {t}});
   }
   static Status run(const KernelContext& context);
 };

@@ -7,7 +7,7 @@
 // is NaN; what the session's run makes of it is an option (intarsia/services.h), as on the CPU.
 #pragma once
 
-#include "core/operators/pointwise.h"
+#include "core/operators/linear_algebra.h"
 #include "kernels_cuda/kernel.h"
 
 namespace intarsia::cuda {
@@ -24,18 +24,11 @@ struct Inverse {
   }
   static Status check(const KernelContext& context) {
     constexpr KernelType t = data_type_of<T>;
-    if (Status status = check_rule<ops::SameShape>(context, {.inputs = {t}, .outputs = {t}});
-        !status) {
-      return status;
-    }
-    const TensorView& x = context.input(0);
-    if (x.rank < 2) return context.fail(Code::kWrongRank, "rank of the matrices", 2, x.rank, 0);
-    const int32_t rows = x.extents[x.rank - 2], columns = x.extents[x.rank - 1];
-    if (rows != columns) {
-      return context.fail(Code::kWrongExtent, "columns of a square matrix", rows, columns, 0);
-    }
-    if (columns > kLargest) {
-      return context.fail(Code::kUnsupported, "extent of a matrix", kLargest, columns, 0);
+    const OperandTypes types{.inputs = {t}, .outputs = {t}};
+    if (Status status = check_operands<ops::Inverse>(context, types); !status) return status;
+    const int32_t order = context.input(0).extents[context.input(0).rank - 1];
+    if (order > kLargest) {
+      return context.fail(Code::kUnsupported, "extent of a matrix", kLargest, order, 0);
     }
     return {};
   }

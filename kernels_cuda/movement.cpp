@@ -22,21 +22,9 @@ Status check_copy(const KernelContext& context) {
 
 template <ElementWidth W>
 Status Concat<W>::check(const KernelContext& context) {
-  for (int i = 0; i <= context.input_count(); ++i) {
-    const TensorView& view = i < context.input_count() ? context.input(i) : context.output(0);
-    if (!view.present()) {
-      return context.fail(Code::kCorruptPlan, "required operand is missing", 1, 0, i);
-    }
-    if (KernelType(W).accepts(view.type)) continue;
-    return context.fail(Code::kWrongType, "element type of the operand", static_cast<int64_t>(W),
-                        static_cast<int64_t>(view.type), i);
-  }
-  if (!context.has_attributes<AxisAttributes>()) {
-    return context.fail(Code::kCorruptPlan, "bytes of attributes", sizeof(AxisAttributes),
-                        context.attribute_bytes());
-  }
-  cpu::ShapeAgreement agreement(context);
-  return ops::Concat::infer(agreement);
+  if (Status status = check_attributes<AxisAttributes>(context); !status) return status;
+  if (Status status = check_all_operands(context, W); !status) return status;
+  return check_extents<ops::Concat>(context);
 }
 
 template struct Concat<ElementWidth::k8>;

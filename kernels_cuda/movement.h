@@ -14,7 +14,7 @@ template <ElementWidth W>
 struct Transpose {
   static constexpr KernelId id{"Transpose", kVariant, {W}};
   static Status check(const KernelContext& context) {
-    return check_rule<ops::Transpose>(context, {.inputs = {W}, .outputs = {W}});
+    return check_operands<ops::Transpose>(context, {.inputs = {W}, .outputs = {W}});
   }
   static Status run(const KernelContext& context);
 };

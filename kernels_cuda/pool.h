@@ -18,7 +18,7 @@ struct WindowPool {
     return (rank == 3 || rank == 4) && !context.output(1).present();
   }
   static Status check(const KernelContext& context) {
-    if (Status status = check_rule<typename Op::Rule>(
+    if (Status status = check_operands<typename Op::Rule>(
             context, {.inputs = {DataType::kFloat}, .outputs = {DataType::kFloat}});
         !status) {
       return status;
@@ -47,7 +47,7 @@ template <class Op>
 struct GlobalPool {
   static constexpr KernelId id{Op::name, kVariant, {DataType::kFloat}};
   static Status check(const KernelContext& context) {
-    return check_rule<ops::GlobalPool>(
+    return check_operands<ops::GlobalPool>(
         context, {.inputs = {DataType::kFloat}, .outputs = {DataType::kFloat}});
   }
   static Status run(const KernelContext& context);

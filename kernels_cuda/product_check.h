@@ -14,8 +14,8 @@ namespace intarsia::cuda {
 template <class Rule>
 Status check_product(const KernelContext& context) {
   constexpr KernelType t = DataType::kFloat;
-  const cpu::OperandTypes types{.inputs = {t, t, t, t}, .required_inputs = 2, .outputs = {t}};
-  if (Status status = check_rule<Rule>(context, types); !status) return status;
+  const OperandTypes types{.inputs = {t, t, t, t}, .required_inputs = 2, .outputs = {t}};
+  if (Status status = check_operands<Rule>(context, types); !status) return status;
   // A block computes one element of the output at least; positions are decoded in 32 bits.
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
   for (const TensorView* view : {&context.input(0), &context.input(1), &context.output(0)}) {

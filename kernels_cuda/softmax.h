@@ -14,8 +14,8 @@ template <class Op>
 struct SoftmaxLike {
   static constexpr KernelId id{Op::name, kVariant, {DataType::kFloat}};
   static Status check(const KernelContext& context) {
-    return check_rule<ops::Softmax>(context,
-                                    {.inputs = {DataType::kFloat}, .outputs = {DataType::kFloat}});
+    return check_operands<ops::Softmax>(
+        context, {.inputs = {DataType::kFloat}, .outputs = {DataType::kFloat}});
   }
   static Status run(const KernelContext& context);
 };

@@ -87,15 +87,6 @@ INTARSIA_GLOBAL clip_kernel(Global<const float> x, Global<const float> low,
   }
 }
 
-template <class A>
-A attributes_of(const KernelContext& context) {
-  if constexpr (std::is_empty_v<A>) {
-    return A();
-  } else {
-    return context.attributes<A>();
-  }
-}
-
 }  // namespace
 
 template <class Op>

@@ -16,7 +16,7 @@ struct Unary {
   static constexpr KernelId id{Op::name, kVariant, {DataType::kFloat}};
   static Status check(const KernelContext& context) {
     if (Status status = check_attributes<typename Op::Attributes>(context); !status) return status;
-    return check_rule<ops::SameShape>(
+    return check_operands<ops::SameShape>(
         context, {.inputs = {DataType::kFloat}, .outputs = {DataType::kFloat}});
   }
   static Status run(const KernelContext& context);
@@ -113,8 +113,8 @@ struct Clip {
 
 inline Status Clip::check(const KernelContext& context) {
   constexpr KernelType t = DataType::kFloat;
-  const cpu::OperandTypes types{.inputs = {t, t, t}, .outputs = {t}};
-  if (Status status = check_rule<ops::SameShape>(context, types); !status) return status;
+  const OperandTypes types{.inputs = {t, t, t}, .outputs = {t}};
+  if (Status status = check_operands<ops::SameShape>(context, types); !status) return status;
   for (int i = 1; i <= 2; ++i) {
     const TensorView& bound = context.input(i);
     if (!bound.present() || bound.count() == 1) continue;

@@ -12,11 +12,9 @@ LAYERS = {
     "include": ("include", ""),
     "core": ("include core", "flatbuffers"),
     "core/definitions": ("include core core/definitions", ""),  # for hosts: the converter's view
-    "kernels_cpu": ("include core kernels_cpu kernels_cpu/operand_check.h", "Eigen"),
+    "kernels_cpu": ("include core kernels_cpu", "Eigen"),
     "kernels_cpu/rows": ("include core core/definitions kernels_cpu kernels_cpu/rows", ""),  # hosts
-    # Checks from shape rules: for the kernels of every device.
-    "kernels_cpu/operand_check.h": ("include core", ""),
-    "kernels_cuda": ("include core kernels_cpu/operand_check.h kernels_cuda", "cuda"),
+    "kernels_cuda": ("include core kernels_cuda", "cuda"),
     "kernels_cuda/rows": ("include core core/definitions kernels_cuda kernels_cuda/rows", ""),
     "converter": ("include core core/definitions kernels_cpu kernels_cpu/rows kernels_cuda "
                   "kernels_cuda/rows converter",
@@ -129,7 +127,6 @@ SAMPLES = [
      "may not include flatbuffers"),
     ("CUDA's kernels on the CPU's", one("kernels_cuda/a.cu", '#include "kernels_cpu/a.h"'),
      "kernels_cuda may not include kernels_cpu"),
-    ("checks of every device", one("kernels_cuda/a.h", '#include "kernels_cpu/operand_check.h"'), None),
     ("CUDA outside", one("core/a.cpp", "#include <cuda_runtime.h>"), "may not include cuda"),
     ("Python outside", one("converter/a.cpp", "#include <Python.h>"), "may not include Python"),
     ("examples on core", one("examples/a/a.cpp", '#include "core/a.h"'), "may not include core"),

@@ -10,6 +10,7 @@
 
 #include <array>
 
+#include "intarsia/internal/extent_check.h"
 #include "intarsia/operator.h"
 
 namespace intarsia {
@@ -339,11 +340,11 @@ struct Binding {
   }
 };
 
-/// Compares what a shape function computes with the extents that outputs have. It never counts what
-/// follows from values: they are not there when a plan is opened.
-class ExtentCheck : public ShapeContext {
+/// Compares outputs with what the shape function computes of extents alone: what follows from
+/// values is not known when a plan is opened.
+class KnownExtentCheck : public ExtentCheck {
  public:
-  using ShapeContext::ShapeContext;
+  using ExtentCheck::ExtentCheck;
   bool has_values(int) const {
     reads_values_ = true;
     return false;
@@ -356,21 +357,8 @@ class ExtentCheck : public ShapeContext {
     reads_values_ = true;
     return 0;
   }
-  Status set_output(int output, DataType, const Shape<Dim>& shape) const {
-    const TensorView& view = context().output(output);
-    if (reads_values_ || !view.present()) return {};
-    const int operand = input_count() + output;
-    if (shape.rank != view.rank) {
-      return fail(Code::kWrongRank, "output rank", shape.rank, view.rank, operand);
-    }
-    for (int axis = 0; axis < shape.rank; ++axis) {
-      if (Status status =
-              require_equal(shape[axis], view.extents[axis], "output extent", operand, axis);
-          !status) {
-        return status;
-      }
-    }
-    return {};
+  Status set_output(int output, DataType type, const Shape<Dim>& shape) const {
+    return reads_values_ ? Status() : ExtentCheck::set_output(output, type, shape);
   }
 
  private:
@@ -497,7 +485,7 @@ struct OperatorKernel : internal::WithWorkspace<K, internal::has_workspace<K>>,
     }
     if (Status status = check_operands(context); !status) return status;
     if constexpr (!K::info.extents_vary) {
-      internal::ExtentCheck extents(context);
+      internal::KnownExtentCheck extents(context);
       if (Status status = OperatorShape<K>::infer(extents); !status) return status;
     }
     if constexpr (internal::has_workspace<K>) {

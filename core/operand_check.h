@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `check` of a kernel from its operator's shape rule.
+// `check` of a kernel from its operator's shape rule, for the kernels of every device.
 //
 //     check_operands<ops::Conv>(context, {.inputs = {t, t, t, t}, .required_inputs = 2,
 //                                         .outputs = {t}})
@@ -8,14 +8,17 @@
 // proves that the attributes are there, that each operand has its type, and that the extents of the
 // outputs are exactly those that the rule computes from the inputs. So what a kernel may rely on is
 // written once, in the rule.
+//
+// Where a rule reads elements (starts, pads, k, ...), extents can only be proved in `run`: there
+// `check` proves attributes, types and ranks, and `check_extents<Rule>` is called first in `run`.
 #pragma once
 
 #include <initializer_list>
 #include <type_traits>
 
-#include "intarsia/shape.h"
+#include "intarsia/internal/extent_check.h"
 
-namespace intarsia::cpu {
+namespace intarsia {
 
 /// The operands that a kernel accepts, in the order of the definition.
 struct OperandTypes {
@@ -28,27 +31,46 @@ struct OperandTypes {
 /// Fails unless the operands are present where required, have these types, and are no more.
 Status check_operand_types(const KernelContext& context, const OperandTypes& types);
 
-/// A shape context that compares the outputs with the rule's result instead of setting them.
-class ShapeAgreement : public ShapeContext {
- public:
-  explicit ShapeAgreement(const KernelContext& context)
-      : ShapeContext(context), kernel_context_(context) {}
-  Status set_output(int output, DataType, const Shape<Dim>& shape) const;
+/// Fails unless every input and output, of which there may be any number, is present and of `type`;
+/// `optional_outputs` may be absent.
+Status check_all_operands(const KernelContext& context, KernelType type,
+                          bool optional_outputs = false);
 
- private:
-  const KernelContext& kernel_context_;
-};
+/// Fails unless the node carries the attributes A.
+template <class A>
+Status check_attributes(const KernelContext& context) {
+  return context.has_attributes<A>() ? Status()
+                                     : context.fail(Code::kCorruptPlan, "bytes of attributes",
+                                                    sizeof(A), context.attribute_bytes());
+}
 
+/// The node's attributes; a default-made A if it is empty.
+template <class A>
+A attributes_of(const KernelContext& context) {
+  if constexpr (std::is_empty_v<A>) {
+    return A{};
+  } else {
+    return context.attributes<A>();
+  }
+}
+
+/// Fails unless the outputs have the extents that the rule computes.
+template <class Rule>
+Status check_extents(const KernelContext& context) {
+  ExtentCheck extents(context);
+  return Rule::infer(extents);
+}
+
+/// Attributes, types and extents; rules of operators without attributes name none.
 template <class Rule>
 Status check_operands(const KernelContext& context, const OperandTypes& types) {
-  using A = typename Rule::Attributes;
-  if (!context.has_attributes<A>()) {
-    return context.fail(Code::kCorruptPlan, "bytes of attributes", sizeof(A),
-                        context.attribute_bytes());
+  if constexpr (requires { typename Rule::Attributes; }) {
+    if (Status status = check_attributes<typename Rule::Attributes>(context); !status) {
+      return status;
+    }
   }
   if (Status status = check_operand_types(context, types); !status) return status;
-  ShapeAgreement agreement(context);
-  return Rule::infer(agreement);
+  return check_extents<Rule>(context);
 }
 
 /// Fails if the node was planned with less scratch memory than `required` bytes.
@@ -67,4 +89,4 @@ inline Status check_capacity(const KernelContext& context, int input, int64_t re
                                           required, found, input);
 }
 
-}  // namespace intarsia::cpu
+}  // namespace intarsia

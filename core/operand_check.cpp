@@ -1,8 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels_cpu/operand_check.h"
+#include "core/operand_check.h"
 
-namespace intarsia::cpu {
+namespace intarsia {
 namespace {
+
+/// An operand that is there.
+Status check_operand(const KernelContext& context, const TensorView& view, KernelType type,
+                     int operand) {
+  if (!type.accepts(view.type)) {
+    return context.fail(Code::kWrongType, "element type of the operand", type.code,
+                        static_cast<int64_t>(view.type), operand);
+  }
+  return view.rank <= kMaxRank
+             ? Status()
+             : context.fail(Code::kWrongRank, "rank of the operand", kMaxRank, view.rank, operand);
+}
 
 Status check_list(const KernelContext& context, std::initializer_list<KernelType> types,
                   int required, bool outputs) {
@@ -21,15 +33,7 @@ Status check_list(const KernelContext& context, std::initializer_list<KernelType
       return context.fail(Code::kCorruptPlan, "operands of the kernel",
                           static_cast<int64_t>(types.size()), count, first + i);
     }
-    const KernelType expected = types.begin()[i];
-    if (!expected.accepts(view(i).type)) {
-      return context.fail(Code::kWrongType, "element type of the operand", expected.code,
-                          static_cast<int64_t>(view(i).type), first + i);
-    }
-    if (view(i).rank > kMaxRank) {
-      return context.fail(Code::kWrongRank, "rank of the operand", kMaxRank, view(i).rank,
-                          first + i);
-    }
+    if (Status s = check_operand(context, view(i), types.begin()[i], first + i); !s) return s;
   }
   return {};
 }
@@ -43,20 +47,17 @@ Status check_operand_types(const KernelContext& context, const OperandTypes& typ
   return check_list(context, types.outputs, types.required_outputs, true);
 }
 
-Status ShapeAgreement::set_output(int output, DataType, const Shape<Dim>& shape) const {
-  const TensorView& view = kernel_context_.output(output);
-  if (!view.present()) return {};
-  const int operand = kernel_context_.input_count() + output;
-  if (view.rank != shape.rank) {
-    return fail(Code::kWrongRank, "rank of the output", shape.rank, view.rank, operand);
-  }
-  for (int axis = 0; axis < shape.rank; ++axis) {
-    if (view.extents[axis] != shape[axis]) {
-      return fail(Code::kWrongExtent, "extent of the output", shape[axis], view.extents[axis],
-                  operand, axis);
+Status check_all_operands(const KernelContext& context, KernelType type, bool optional_outputs) {
+  const int inputs = context.input_count();
+  for (int i = 0; i < inputs + context.output_count(); ++i) {
+    const TensorView& view = i < inputs ? context.input(i) : context.output(i - inputs);
+    if (!view.present()) {
+      if (i >= inputs && optional_outputs) continue;
+      return context.fail(Code::kCorruptPlan, "required operand is missing", 1, 0, i);
     }
+    if (Status s = check_operand(context, view, type, i); !s) return s;
   }
   return {};
 }
 
-}  // namespace intarsia::cpu
+}  // namespace intarsia

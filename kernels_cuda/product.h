@@ -14,7 +14,7 @@
 // int64_t channel(batch, column). The residual may be the same memory as the output.
 #pragma once
 
-#include "kernels_cuda/activation.h"
+#include "core/activation.h"
 #include "kernels_cuda/device.h"
 
 namespace intarsia::cuda {
@@ -33,7 +33,7 @@ struct Epilogue {
     float value = alpha * sum;
     if (addend.present()) value += beta * addend[row * addend_row + channel * addend_column];
     if (residual.present()) value += residual[at];
-    out[at] = activated(activation, value);
+    out[at] = activate(activation, value);
   }
 };
 

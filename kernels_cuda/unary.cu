@@ -3,7 +3,9 @@
 // One thread per element, in turns of the grid's size.
 #include "kernels_cuda/unary.h"
 
-#include "kernels_cuda/activation.h"
+#include <cmath>
+
+#include "core/activation.h"
 #include "kernels_cuda/launch.h"
 
 namespace intarsia::cuda {
@@ -16,7 +18,7 @@ INTARSIA_DEVICE float evaluate(CeilOp, NoAttributes, float x) {
   return ceilf(x);
 }
 INTARSIA_DEVICE float evaluate(EluOp, AlphaAttributes a, float x) {
-  return activated({Activation::kElu, a.alpha, 0}, x);
+  return activate({Activation::kElu, a.alpha, 0}, x);
 }
 INTARSIA_DEVICE float evaluate(ErfOp, NoAttributes, float x) {
   return erff(x);
@@ -29,16 +31,16 @@ INTARSIA_DEVICE float evaluate(FloorOp, NoAttributes, float x) {
 }
 INTARSIA_DEVICE float evaluate(GeluOp, GeluAttributes a, float x) {
   const bool tanh = a.approximate == GeluAttributes::kTanh;
-  return activated({tanh ? Activation::kGeluTanh : Activation::kGelu, 0, 0}, x);
+  return activate({tanh ? Activation::kGeluTanh : Activation::kGelu, 0, 0}, x);
 }
 INTARSIA_DEVICE float evaluate(HardSigmoidOp, HardSigmoidAttributes a, float x) {
-  return activated({Activation::kHardSigmoid, a.alpha, a.beta}, x);
+  return activate({Activation::kHardSigmoid, a.alpha, a.beta}, x);
 }
 INTARSIA_DEVICE float evaluate(HardSwishOp, NoAttributes, float x) {
-  return activated({Activation::kHardSwish, 0, 0}, x);
+  return activate({Activation::kHardSwish, 0, 0}, x);
 }
 INTARSIA_DEVICE float evaluate(LeakyReluOp, LeakyReluAttributes a, float x) {
-  return activated({Activation::kLeakyRelu, a.alpha, 0}, x);
+  return activate({Activation::kLeakyRelu, a.alpha, 0}, x);
 }
 INTARSIA_DEVICE float evaluate(LogOp, NoAttributes, float x) {
   return logf(x);
@@ -50,13 +52,13 @@ INTARSIA_DEVICE float evaluate(ReciprocalOp, NoAttributes, float x) {
   return 1.0f / x;
 }
 INTARSIA_DEVICE float evaluate(ReluOp, NoAttributes, float x) {
-  return activated({Activation::kRelu, 0, 0}, x);
+  return activate({Activation::kRelu, 0, 0}, x);
 }
 INTARSIA_DEVICE float evaluate(SigmoidOp, NoAttributes, float x) {
-  return activated({Activation::kSigmoid, 0, 0}, x);
+  return activate({Activation::kSigmoid, 0, 0}, x);
 }
 INTARSIA_DEVICE float evaluate(SoftplusOp, NoAttributes, float x) {
-  return activated({Activation::kSoftplus, 0, 0}, x);
+  return activate({Activation::kSoftplus, 0, 0}, x);
 }
 INTARSIA_DEVICE float evaluate(SqrtOp, NoAttributes, float x) {
   return sqrtf(x);

@@ -99,7 +99,6 @@ bool compares(Code code) {
     case Code::kNotAPlan:
     case Code::kMissingKernel:
     case Code::kContradiction:
-    case Code::kOperatorFailed:
     case Code::kDivisionByZero:
       return false;
     default:
@@ -201,9 +200,6 @@ size_t describe(const Diagnostic& diagnostic, std::span<const std::byte> bytes, 
          << ", found " << data_type_name(static_cast<DataType>(diagnostic.found));
   } else if (diagnostic.code == Code::kContradiction && plan != nullptr) {
     text << ": " << message_of(*plan, diagnostic.node);
-  } else if (!numbered && diagnostic.code == Code::kOperatorFailed &&
-             diagnostic.expected != diagnostic.found) {
-    text << " (number " << diagnostic.found << ")";
   } else if (!numbered && compares(diagnostic.code) && diagnostic.expected != diagnostic.found) {
     text << ": expected " << diagnostic.expected << ", found " << diagnostic.found;
   }

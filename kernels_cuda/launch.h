@@ -28,10 +28,9 @@ Global<T> writable(const TensorView& view) {
   return {view.as<T>(), view.count()};
 }
 
-/// CUDA's error as a Status; the diagnostic has its text and number.
+/// CUDA's error as this node's Status.
 inline Status status_of(const KernelContext& context, int error) {
-  if (error == 0) return {};
-  return context.fail(Code::kOperatorFailed, runtime::error_text(error), 0, error);
+  return runtime::status_of(error, context.host_->diagnostic, context.node());
 }
 /// To be returned after a launch.
 inline Status launched(const KernelContext& context) {

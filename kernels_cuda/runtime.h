@@ -9,6 +9,9 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
+
+#include "intarsia/status.h"
 
 namespace intarsia::cuda::runtime {
 
@@ -33,5 +36,24 @@ void unpin(void* memory);
 int last_error();
 /// What CUDA calls the error; static storage.
 const char* error_text(int error);
+
+/// A cudaError_t as a Status: "CUDA error 700: an illegal memory access was encountered".
+/// `diagnostic` may be null; `node` is -1 where none is known.
+inline Status status_of(int error, Diagnostic* diagnostic, int32_t node) {
+  if (error == 0) return {};
+  const std::string_view text = error_text(error);
+  if (diagnostic != nullptr) {
+    *diagnostic = Diagnostic{Code::kOperatorFailed,
+                             "CUDA error {}",
+                             node,
+                             -1,
+                             -1,
+                             0,
+                             error,
+                             text.data(),
+                             static_cast<uint32_t>(text.size())};
+  }
+  return Code::kOperatorFailed;
+}
 
 }  // namespace intarsia::cuda::runtime

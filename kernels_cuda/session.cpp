@@ -21,8 +21,7 @@ Side side_of(const SessionState& state, uint32_t node) {
 }
 
 Status cuda_status(SessionState& state, int error) {
-  if (error == 0) return {};
-  return state.fail(Code::kOperatorFailed, runtime::error_text(error), 0, error);
+  return runtime::status_of(error, &state.diagnostic, -1);
 }
 
 Status run_nodes_of(SessionState& state, uint32_t first, uint32_t end) {

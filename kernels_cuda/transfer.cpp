@@ -12,8 +12,7 @@ Status copy(const KernelContext& context, runtime::Copy kind) {
   const auto* device = static_cast<const Device*>(context.service(kDeviceService));
   const int error = runtime::copy(context.output(0).data, x.data, static_cast<size_t>(x.bytes()),
                                   kind, device->queue);
-  if (error == 0) return {};
-  return context.fail(Code::kOperatorFailed, runtime::error_text(error), 0, error);
+  return runtime::status_of(error, context.host_->diagnostic, context.node());
 }
 
 }  // namespace

@@ -26,7 +26,7 @@
 // copies need no staging; that fails without consequence where the system forbids it.
 //
 // Threads: one thread at a time may call a session; sessions may share a stream's device, not the
-// stream. Errors of CUDA are kOperatorFailed; the diagnostic has CUDA's text and number, and the
+// stream. Errors of CUDA are kOperatorFailed; the diagnostic has CUDA's number and text, and the
 // node where one is known: an error in device code is found when the stream is waited for.
 //
 // This header needs no header of CUDA. Programs that use it link intarsia::cuda.

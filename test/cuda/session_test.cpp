@@ -117,7 +117,7 @@ TEST(CudaSession, ErrorsOfCudaAreDecoded) {
     ++failures;
     EXPECT_EQ(session.status().code(), Code::kOperatorFailed);
     EXPECT_NE(
-        plan.text(plan.diagnostic).find("an illegal memory access was encountered (number 700)"),
+        plan.text(plan.diagnostic).find("CUDA error 700: an illegal memory access was encountered"),
         std::string::npos)
         << plan.text(plan.diagnostic);
   }

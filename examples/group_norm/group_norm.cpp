@@ -13,7 +13,8 @@ intarsia::Status GroupNorm<T>::run(const intarsia::KernelContext& context,
                                    float num_groups, intarsia::Input<T> scale,
                                    intarsia::Input<T> bias, intarsia::Output<T> y) {
   const int64_t samples = x.dim(0), channels = x.dim(1);
-  const auto groups = static_cast<int64_t>(num_groups);
+  const bool in_range = num_groups >= 1 && num_groups <= static_cast<float>(channels);
+  const int64_t groups = in_range ? static_cast<int64_t>(num_groups) : 0;
   if (groups < 1 || channels % groups != 0 || static_cast<float>(groups) != num_groups) {
     return context.fail(Code::kInvalidValue, "number of groups that divides the channels", channels,
                         groups, 1);

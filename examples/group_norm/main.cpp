@@ -18,8 +18,23 @@ constexpr float kX[12] = {1.5410f, -0.2934f, -2.1788f, 0.5684f,  -1.0845f, -1.39
                           0.4033f, 0.8380f,  -0.7193f, -0.4033f, -0.5966f, 0.1820f};
 constexpr float kGroups[1] = {2}, kScale[2] = {2, 1}, kBias[2] = {1, 0};
 
-void copy(std::span<const float> from, std::span<float> to) {
-  std::copy_n(from.begin(), std::min(from.size(), to.size()), to.begin());
+constexpr std::size_t kArenaBytes =
+    std::max(group_norm_0::arena_bytes, group_norm_1e5::arena_bytes);
+alignas(group_norm_0::arena_alignment) std::byte arena[kArenaBytes];
+
+using Open = intarsia::Result<intarsia::Session> (*)(std::span<std::byte>,
+                                                     const intarsia::SessionOptions&,
+                                                     intarsia::Diagnostic*);
+
+bool check(const char* title, Open open, const std::string& expected) {
+  intarsia::Result<intarsia::Session> session = open(std::span<std::byte>(arena), {}, nullptr);
+  if (!session.ok()) return false;
+  const std::span<const float> inputs[] = {kX, kGroups, kScale, kBias};
+  for (int i = 0; i < session->input_count(); ++i) {
+    std::copy(inputs[i].begin(), inputs[i].end(), session->input<float>(i).value().begin());
+  }
+  return session->run() &&
+         compare(title, session->output<float>(0).value(), read_numbers(expected), 0, 1e-4f);
 }
 
 }  // namespace
@@ -30,32 +45,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::string folder = argv[1];
-  bool right = true;
-  {
-    namespace model = group_norm_0;
-    alignas(model::arena_alignment) static std::byte arena[model::arena_bytes];
-    auto session = model::open(arena);
-    if (!session.ok()) return 1;
-    copy(kX, model::inputs::X::of(*session));
-    copy(kGroups, model::inputs::num_groups::of(*session));
-    copy(kScale, model::inputs::scale::of(*session));
-    copy(kBias, model::inputs::bias::of(*session));
-    if (!session->run()) return 1;
-    right &= compare("epsilon 0", model::outputs::Y::of(*session),
-                     read_numbers(folder + "/epsilon_0.txt"), 0, 1e-4f);
-  }
-  {
-    namespace model = group_norm_1e5;
-    alignas(model::arena_alignment) static std::byte arena[model::arena_bytes];
-    auto session = model::open(arena);
-    if (!session.ok()) return 1;
-    copy(kX, model::inputs::X::of(*session));
-    copy(kGroups, model::inputs::num_groups::of(*session));
-    copy(kScale, model::inputs::scale::of(*session));
-    copy(kBias, model::inputs::bias::of(*session));
-    if (!session->run()) return 1;
-    right &= compare("epsilon 1e-5", model::outputs::Y::of(*session),
-                     read_numbers(folder + "/epsilon_1e-5.txt"), 0, 1e-4f);
-  }
-  return right ? 0 : 1;
+  const bool zero = check("epsilon 0", &group_norm_0::open, folder + "/epsilon_0.txt");
+  const bool small = check("epsilon 1e-5", &group_norm_1e5::open, folder + "/epsilon_1e-5.txt");
+  return zero && small ? 0 : 1;
 }

@@ -113,12 +113,34 @@ TEST(GroupNorm, CUS_07_ChannelsHaveToAgree) {
                   "channels of input 2, axis 0: expected 2, found 3");
 }
 
+TEST(GroupNorm, CUS_07_ChannelsOfARunHaveToAgree) {
+  OnnxBuilder model = tutorial(0);
+  symbol(*model.graph().mutable_input(0), 1, "channels");
+  symbol(*model.graph().mutable_input(2), 0, "scales");
+  symbol(*model.graph().mutable_input(3), 0, "channels");
+  converter::ConvertOptions ranged = options();
+  ranged.dims["channels"] = ranged.dims["scales"] = converter::DimRange{1, 4};
+  SmallPlan plan(model, ranged);
+  auto session = plan.open();
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  ASSERT_TRUE(session->resize_input(0, std::array<int32_t, 4>{3, 2, 1, 2}).ok());
+  ASSERT_TRUE(session->resize_input(2, std::array<int32_t, 1>{3}).ok());
+  EXPECT_EQ(session->run().code(), Code::kWrongExtent);
+  EXPECT_EQ(plan.text(session->diagnostic()),
+            "node 0 'testgroupnorm1' (mydomain:testgroupnorm): channels, operand 2, axis 0: "
+            "expected 2, found 3");
+  ASSERT_TRUE(session->resize_input(2, std::array<int32_t, 1>{2}).ok());
+  Floats y;
+  ASSERT_TRUE(run(plan, *session, 2, y).ok());
+  EXPECT_NEAR(y[0], 3, 1e-4);
+}
+
 TEST(GroupNorm, CUS_13_GroupsThatDoNotDivideTheChannelsFail) {
   SmallPlan plan(tutorial(0), options());
   auto session = plan.open();
   ASSERT_TRUE(session.ok());
   Floats y;
-  for (float groups : {0.0f, 3.0f, 1.5f, -1.0f}) {
+  for (float groups : {0.0f, 3.0f, 1.5f, -1.0f, 1e30f, NAN}) {
     EXPECT_EQ(run(plan, *session, groups, y).code(), Code::kInvalidValue) << groups;
   }
   EXPECT_TRUE(run(plan, *session, 2, y).ok());

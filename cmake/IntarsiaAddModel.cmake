@@ -13,6 +13,8 @@ intarsia_add_model(<target> MODEL <file.onnx>
   [ALLOW_PYOP]                 lets Python operators of the model be executed, now and in the program
   [PYOP_PATH <folder>...]      where the conversion finds their modules
   [TARGET <name>]              what the cost model assumes: generic, x86-64-v3, aarch64, ...
+  [PLAN_GROWTH <factor>]       the most that a packed weight may take, times its own bytes
+  [STRIP_NAMES]                a plan without names of nodes, operators and kernels
   [DEPENDS <file>...])         more files that the conversion reads, such as external weights
 
 Adds a static library that holds the model, converted when the program is built. Programs link
@@ -56,14 +58,16 @@ function(intarsia_find_tool command dependency)
 endfunction()
 
 function(intarsia_add_model target)
-  set(one_value MODEL NAME THREADS TARGET)
+  set(one_value MODEL NAME THREADS TARGET PLAN_GROWTH)
   set(repeated DIM SHAPE FIX STATE BOUND LAYOUT)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "ALLOW_PYOP" "${one_value}" "${repeated};OPERATORS;PYOP_PATH;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "STRIP_NAMES;ALLOW_PYOP" "${one_value}"
+    "${repeated};OPERATORS;PYOP_PATH;DEPENDS")
   if(DEFINED arg_UNPARSED_ARGUMENTS)
     list(JOIN arg_UNPARSED_ARGUMENTS " " unknown)
     list(JOIN repeated ", " keywords)
     message(FATAL_ERROR "intarsia_add_model(${target}): unknown arguments: ${unknown}. It takes "
-      "MODEL, NAME, ${keywords}, THREADS, TARGET, OPERATORS, ALLOW_PYOP, PYOP_PATH and DEPENDS.")
+      "MODEL, NAME, ${keywords}, THREADS, TARGET, PLAN_GROWTH, STRIP_NAMES, OPERATORS, ALLOW_PYOP, "
+      "PYOP_PATH and DEPENDS.")
   endif()
   if(DEFINED arg_KEYWORDS_MISSING_VALUES)
     list(JOIN arg_KEYWORDS_MISSING_VALUES " " missing)
@@ -108,12 +112,16 @@ function(intarsia_add_model target)
       list(APPEND options ${option} "${value}")
     endforeach()
   endforeach()
-  foreach(keyword IN ITEMS THREADS TARGET)
+  foreach(keyword IN ITEMS THREADS TARGET PLAN_GROWTH)
     if(DEFINED arg_${keyword})
-      string(TOLOWER "--${keyword}" option)
+      string(REPLACE "_" "-" option "--${keyword}")
+      string(TOLOWER "${option}" option)
       list(APPEND options ${option} "${arg_${keyword}}")
     endif()
   endforeach()
+  if(arg_STRIP_NAMES)
+    list(APPEND options --strip-names)
+  endif()
 
   foreach(operators IN LISTS arg_OPERATORS)
     intarsia_find_operators(${operators} file dependency)

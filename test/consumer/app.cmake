@@ -11,8 +11,11 @@ add_custom_command(OUTPUT "${model}"
 
 intarsia_add_model(tiny_model MODEL "${model}" NAME app::tiny
   DIM batch=2..2 STATE total_next=total THREADS 1)
+# The same model, smaller in two ways; the program compares the sizes.
+intarsia_add_model(packed_less MODEL "${model}" DIM batch=2..2 STATE total_next=total PLAN_GROWTH 1)
+intarsia_add_model(nameless MODEL "${model}" DIM batch=2..2 STATE total_next=total STRIP_NAMES)
 add_executable(consumer "${CMAKE_CURRENT_LIST_DIR}/main.cpp")
-target_link_libraries(consumer PRIVATE tiny_model)
+target_link_libraries(consumer PRIVATE tiny_model packed_less nameless)
 
 # A model with an operator of one's own; this program runs when it is built.
 if(CONSUMER_OPERATORS)

@@ -5,6 +5,8 @@
 #include <cstdio>
 
 #include "intarsia/describe.h"
+#include "nameless.h"
+#include "packed_less.h"
 #include "tiny_model.h"
 
 static_assert(app::tiny::inputs::x_0::extents == std::array<std::int32_t, 2>{2, 3});
@@ -13,6 +15,9 @@ static_assert(app::tiny::inputs::x_0::name == "x:0");
 static_assert(app::tiny::outputs::class_::name == "class");
 static_assert(app::tiny::states::total::count == 4);
 static_assert(app::tiny::arena_bytes > 0 && app::tiny::arena_alignment == 64);
+// Two columns of W are padded to sixteen, unless PLAN_GROWTH forbids it.
+static_assert(packed_less::plan_bytes + 100 < app::tiny::plan_bytes);
+static_assert(nameless::plan_bytes < app::tiny::plan_bytes);
 
 namespace {
 

@@ -3,7 +3,9 @@
 // Operators for tests, one for each thing that an operator type may have.
 #pragma once
 
+#include <cmath>
 #include <cstring>
+#include <vector>
 
 #include "intarsia/operator.h"
 
@@ -222,8 +224,36 @@ struct Refuse {
   static constexpr auto run = &refuse;
 };
 
+/// In ONNX Runtime's domain, where a program may supply what the library lacks.
+struct Rounded {
+  static constexpr OperatorInfo info{
+      .domain = "com.microsoft", .name = "Rounded", .inputs = {"x"}, .outputs = {"y"}};
+  struct Attributes {
+    int32_t mode = 0;
+    template <class V>
+    void fields(V& v) {
+      v.choice("mode", mode, {"down", "up"});
+    }
+  };
+  static void run(const Attributes& attributes, Input<float> x, Output<float> y) {
+    for (int64_t i = 0; i < x.size(); ++i) {
+      y[i] = attributes.mode == 0 ? std::floor(x[i]) : std::ceil(x[i]);
+    }
+  }
+};
+
+/// What an operator must not do: the negative control of tests that count heap calls.
+struct Allocates {
+  static constexpr OperatorInfo info{
+      .domain = "sample", .name = "Allocates", .inputs = {"x"}, .outputs = {"y"}};
+  static void run(Input<float> x, Output<float> y) {
+    const std::vector<float> copy(x.span().begin(), x.span().end());
+    for (int64_t i = 0; i < y.size(); ++i) y[i] = copy[static_cast<size_t>(i)];
+  }
+};
+
 using Operators =
     OperatorList<Affine<float>, Affine<double>, Affine<Float16>, Affine<int32_t>, ReadsAttributes,
-                 Counter, Join, Versioned2, Versioned5, Reverse, Above, Refuse>;
+                 Counter, Join, Versioned2, Versioned5, Reverse, Above, Refuse, Rounded, Allocates>;
 
 }  // namespace sample

@@ -22,6 +22,27 @@ TEST(CudaSession, NodesOfTheHostStandBetweenGraphs) {
   expect_same_as_cpu(with_a_host_node(), 2);
 }
 
+TEST(CudaSession, TheProgramOfTheDocumentOpensItsPlan) {
+  emulation::Emulator::get().reset();
+  OnnxBuilder model;
+  model.input("x", {1, 3});
+  model.output("y");
+  model.floats("w", {2, 3}, {1, 2, 3, 4, 5, 6});
+  OnnxBuilder::set(model.node("Gemm", {"x", "w"}, {"y"}), "transB", int64_t{1});
+  CudaPlan made(model);
+  const std::span<const std::byte> plan = made.plan();
+  const std::span<std::byte> host_arena = made.arena();
+  const std::span<std::byte> device_arena = made.device_arena.span();
+  const std::span<std::byte> device_weights = made.device_weights.span();
+  void* const stream = &made.stream;
+#include "document/open_on_device.inc"
+  ASSERT_TRUE(session.ok());
+  EXPECT_EQ(info->device_arena_bytes, device_arena.size());
+  for (float& value : session->input<float>(0).value()) value = 1;
+  ASSERT_TRUE(session->run().ok());
+  EXPECT_EQ(session->output<float>(0).value()[1], 15);
+}
+
 TEST(CudaSession, ReadsAndWritesTheCallersBuffers) {
   emulation::Emulator::get().reset();
   const RandomModel model = two_layers();
@@ -153,6 +174,52 @@ OnnxBuilder inverse_and_sum() {
 
 TEST(CudaSession, CTR_5_InverseOnTheDevice) {
   expect_same_as_cpu(inverse_and_sum(), 1);
+}
+
+/// y = Inverse(x) for x of these extents, with each 0 a symbolic dimension of its own.
+OnnxBuilder inverse(const std::vector<int64_t>& extents) {
+  OnnxBuilder model;
+  auto& x = model.input("x", extents);
+  for (size_t axis = 0; axis < extents.size(); ++axis) {
+    if (extents[axis] == 0) symbol(x, static_cast<int>(axis), axis == 0 ? "a" : "b");
+  }
+  model.output("y");
+  model.node("Inverse", {"x"}, {"y"}).set_domain("com.microsoft");
+  return model;
+}
+
+TEST(CudaSession, CTR_2_InverseKeepsTheExtents) {
+  for (const std::vector<int64_t>& extents :
+       {std::vector<int64_t>{0, 3, 3}, {3, 0, 0}, {1, 1}, {2, 3, 3}, {3, 4, 4, 4}}) {
+    emulation::Emulator::get().reset();
+    ConvertOptions options;
+    options.shapes["x"] = extents;
+    CudaPlan plan(inverse(extents), options);
+    EXPECT_EQ(plan.conversion.outputs[0].extents, extents);
+    auto session = plan.open_on_device();
+    ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+    const auto x = session->input<float>(0).value();
+    const auto n = static_cast<size_t>(extents.back());
+    // Powers of two on the diagonals.
+    for (size_t i = 0; i < x.size(); ++i) x[i] = i / n % n == i % n ? std::exp2f(1.0f + i % 5) : 0;
+    ASSERT_TRUE(session->run().ok());
+    const auto y = session->output<float>(0).value();
+    ASSERT_EQ(y.size(), x.size());
+    for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(y[i], x[i] != 0 ? 1 / x[i] : 0) << i;
+  }
+}
+
+TEST(CudaSession, CTR_3_NotSquareAtRunTimeIsWhatItIsOnTheCpu) {
+  emulation::Emulator::get().reset();
+  ConvertOptions options;
+  options.dims["a"] = options.dims["b"] = converter::DimRange{1, 4};
+  CudaPlan plan(inverse({0, 0}), options);
+  auto session = plan.open_on_device();
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  ASSERT_TRUE(session->resize_input(0, std::array<int32_t, 2>{3, 2}).ok());
+  EXPECT_EQ(session->run().code(), Code::kWrongExtent);
+  const std::string text = plan.text(session->diagnostic());
+  EXPECT_NE(text.find("must have the same size (mat_w:2 mat_h:3)."), std::string::npos) << text;
 }
 
 TEST(CudaSession, CTR_4_ASingularMatrixIsWhatItIsOnTheCpu) {

@@ -56,6 +56,13 @@ __device__ inline T shuffle_xor(T value, unsigned mask) {
 __device__ inline void atomic_min(unsigned long long* address, unsigned long long value) {
   atomicMin(address, value);
 }
+/// A product that is rounded before anything is added to it; `a * b` may be fused with a sum.
+__device__ inline float rounded_product(float a, float b) {
+  return __fmul_rn(a, b);
+}
+__device__ inline double rounded_product(double a, double b) {
+  return __dmul_rn(a, b);
+}
 
 /// Elements of an operand in device memory. `count` serves the emulator.
 template <class T>
@@ -113,6 +120,12 @@ T shuffle_xor(T value, unsigned mask) {
 }
 inline void atomic_min(unsigned long long* address, unsigned long long value) {
   if (value < *address) *address = value;
+}
+inline float rounded_product(float a, float b) {
+  return a * b;
+}
+inline double rounded_product(double a, double b) {
+  return a * b;
 }
 
 template <class T>

@@ -75,13 +75,14 @@ INTARSIA_GLOBAL inverse_kernel(Global<const T> x, Global<T> y, int n,
     }
     for (int row = thread; row < n; row += kBlock) factors[row] = left[row * n + k] / pivot;
     sync_threads();
-    // Columns of A up to this one are done with.
+    // Columns of A up to this one are done with. Rounded as on the CPU, for the same pivots.
     for (int i = thread; i < n * n; i += kBlock) {
       const int row = i / n;
       const int column = i % n;
       if (row == k) continue;
-      if (column > k) left[i] = left[i] - factors[row] * left[k * n + column];
-      right[i] = right[i] - factors[row] * right[k * n + column];
+      const V factor = factors[row];
+      if (column > k) left[i] = left[i] - rounded_product(factor, left[k * n + column]);
+      right[i] = right[i] - rounded_product(factor, right[k * n + column]);
     }
     sync_threads();
     for (int column = thread; column < n; column += kBlock) {

@@ -198,10 +198,12 @@ TEST(CudaSession, CTR_2_InverseKeepsTheExtents) {
     EXPECT_EQ(plan.conversion.outputs[0].extents, extents);
     auto session = plan.open_on_device();
     ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
-    const auto x = session->input<float>(0).value();
     const auto n = static_cast<size_t>(extents.back());
+    const auto input = session->input<float>(0).value();
     // Powers of two on the diagonals.
+    std::vector<float> x(input.size());
     for (size_t i = 0; i < x.size(); ++i) x[i] = i / n % n == i % n ? std::exp2f(1.0f + i % 5) : 0;
+    std::copy(x.begin(), x.end(), input.begin());
     ASSERT_TRUE(session->run().ok());
     const auto y = session->output<float>(0).value();
     ASSERT_EQ(y.size(), x.size());

@@ -125,6 +125,7 @@ TEST(GroupNorm, CUS_07_ChannelsOfARunHaveToAgree) {
   ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
   ASSERT_TRUE(session->resize_input(0, std::array<int32_t, 4>{3, 2, 1, 2}).ok());
   ASSERT_TRUE(session->resize_input(2, std::array<int32_t, 1>{3}).ok());
+  ASSERT_TRUE(session->resize_input(3, std::array<int32_t, 1>{2}).ok());
   EXPECT_EQ(session->run().code(), Code::kWrongExtent);
   EXPECT_EQ(plan.text(session->diagnostic()),
             "node 0 'testgroupnorm1' (mydomain:testgroupnorm): channels, operand 2, axis 0: "
@@ -133,6 +134,20 @@ TEST(GroupNorm, CUS_07_ChannelsOfARunHaveToAgree) {
   Floats y;
   ASSERT_TRUE(run(plan, *session, 2, y).ok());
   EXPECT_NEAR(y[0], 3, 1e-4);
+}
+
+TEST(GroupNorm, CUS_07_InputsHaveToAgreeWhereNoOutputVaries) {
+  OnnxBuilder model = tutorial(0);
+  symbol(*model.graph().mutable_input(2), 0, "scales");
+  converter::ConvertOptions ranged = options();
+  ranged.dims["scales"] = converter::DimRange{1, 4};
+  SmallPlan plan(model, ranged);
+  auto session = plan.open();
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  for (const int32_t scales : {1, 3, 2}) {
+    ASSERT_TRUE(session->resize_input(2, std::array{scales}).ok());
+    EXPECT_EQ(session->run().code() == Code::kWrongExtent, scales != 2) << scales;
+  }
 }
 
 TEST(GroupNorm, CUS_13_GroupsThatDoNotDivideTheChannelsFail) {

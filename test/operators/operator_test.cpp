@@ -214,6 +214,29 @@ TEST(CustomOperators, CUS_07_WhatTheShapeFunctionRefusesIsReported) {
             "node 'Join1' (sample:Join): part is no vector of input 1: expected 1, found 2");
 }
 
+TEST(CustomOperators, CUS_07_ExtentsThatOnlyTheRunTellsAreNoExcuse) {
+  OnnxBuilder model;
+  symbol(model.input("x", {0}), 0, "n");
+  model.output("y");
+  model.floats("limit", {}, {1});
+  sample_node(model, "Above", {"x", "limit"}, {"y"});
+  converter::ConvertOptions ranged = options();
+  ranged.dims["n"] = converter::DimRange{1, 4};
+  ranged.bounds["y"] = {4};
+  SmallPlan plan(model, ranged);
+  auto session = plan.open();
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  ASSERT_TRUE(session->resize_input(0, std::array{3}).ok());
+  EXPECT_EQ(session->run().code(), Code::kWrongExtent);
+  EXPECT_EQ(plan.text(session->diagnostic()),
+            "node 0 'Above1' (sample:Above): even number of elements, operand 0, axis 0: expected "
+            "2, found 3");
+  ASSERT_TRUE(session->resize_input(0, std::array{2}).ok());
+  write(*session, 0, {3, 0});
+  ASSERT_TRUE(session->run().ok()) << plan.text(session->diagnostic());
+  EXPECT_EQ(read(*session, 0), Floats{3});
+}
+
 TEST(CustomOperators, CUS_08_AnOutputThatOnlyTheRunCanTell) {
   OnnxBuilder model;
   model.input("x", {4});

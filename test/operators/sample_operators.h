@@ -190,7 +190,8 @@ struct Reverse {
   }
 };
 
-/// Keeps the elements above a limit: only the run knows how many.
+/// Keeps the elements above a limit: only the run knows how many. There has to be an even number,
+/// so that the shape function has something to refuse.
 struct Above {
   static constexpr OperatorInfo info{.domain = "sample",
                                      .name = "Above",
@@ -199,7 +200,10 @@ struct Above {
                                      .extents_vary = true};
   template <class S>
   static Status infer(S& s) {
-    return s.set_output_type(0, s.type(0));
+    const auto count = s.dim(0, 0);
+    const Status status =
+        s.require_equal(floor_div(count, 2) * 2, count, "even number of elements", 0, 0);
+    return status.ok() ? s.set_output_type(0, s.type(0)) : status;
   }
   static Status run(Input<float> x, float limit, Output<float> y) {
     int32_t count = 0;

@@ -64,6 +64,9 @@ __device__ inline double rounded_product(double a, double b) {
   return __dmul_rn(a, b);
 }
 
+/// Blocks of a grid whose threads take elements in turns: enough for the largest device.
+inline constexpr int64_t kMostBlocks = 4096;
+
 /// Elements of an operand in device memory. `count` serves the emulator.
 template <class T>
 class Global {
@@ -127,6 +130,9 @@ inline float rounded_product(float a, float b) {
 inline double rounded_product(double a, double b) {
   return a * b;
 }
+
+/// Few, so that small operands have turns.
+inline constexpr int64_t kMostBlocks = 2;
 
 template <class T>
 using Global = emulation::GlobalArray<T>;

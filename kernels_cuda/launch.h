@@ -44,7 +44,6 @@ constexpr int64_t blocks_of(int64_t count, int64_t per_block) {
 }
 /// Blocks for `count` elements that threads take in turns of the grid's size.
 constexpr unsigned grid_for(int64_t count) {
-  constexpr int64_t kMostBlocks = 4096;
   const int64_t blocks = blocks_of(count, kThreads);
   return static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);
 }

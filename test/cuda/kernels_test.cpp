@@ -6,6 +6,7 @@
 #include "kernels_cpu/binary.h"
 #include "kernels_cpu/clip.h"
 #include "kernels_cpu/concat.h"
+#include "kernels_cpu/inverse.h"
 #include "kernels_cpu/softmax.h"
 #include "kernels_cpu/transpose.h"
 #include "kernels_cpu/unary.h"
@@ -81,30 +82,54 @@ TEST(CudaKernels, UnaryOperatorsMayOverwriteTheirInput) {
   });
 }
 
-TEST(CudaKernels, ClipTakesEitherBoundBothOrNone) {
-  for (int bounds = 0; bounds < 4; ++bounds) {
-    agree(on_device<cuda::Clip>(), under_test<cpu::Clip<float>>(), [&] {
-      Node node;
-      node.input(kFloat, {3, 29}, numbers({3, 29}, 4));
-      if ((bounds & 1) != 0) {
-        node.input(kFloat, {}, {-0.5});
-      } else {
-        node.absent();
-      }
-      if ((bounds & 2) != 0) node.input(kFloat, {}, {0.75});
-      node.output(kFloat, {3, 29});
-      return node;
-    });
+Node clip_node(const Dims& dims, int bounds, double low, double high) {
+  Node node;
+  node.input(kFloat, dims, numbers(dims, 4));
+  if ((bounds & 1) != 0) {
+    node.input(kFloat, {}, {low});
+  } else {
+    node.absent();
   }
+  if ((bounds & 2) != 0) node.input(kFloat, {}, {high});
+  node.output(kFloat, dims);
+  return node;
+}
+
+TEST(CudaKernels, ClipTakesEitherBoundBothOrNone) {
+  const auto device = on_device<cuda::Clip>(), reference = under_test<cpu::Clip<float>>();
+  for (int bounds = 0; bounds < 4; ++bounds) {
+    for (const Dims& dims : {Dims{}, Dims{3, 229}, Dims{3, 0}}) {
+      agree(
+          device, reference, [&] { return clip_node(dims, bounds, -0.5, 0.75); }, 0);
+    }
+  }
+  // Bounds that cross.
+  agree(
+      device, reference,
+      [] {
+        return clip_node({3, 29}, 3, 0.75, -0.5);
+      },
+      0);
+  expect_mistakes_found(
+      device, reference,
+      [] {
+        return clip_node({3, 229}, 3, -0.5, 0.75);
+      },
+      0);
 }
 
 struct BroadcastCase {
   Dims x, y, z;
 };
 const BroadcastCase kBroadcasts[] = {
-    {{3, 5, 7}, {3, 5, 7}, {3, 5, 7}},       {{3, 5, 7}, {7}, {3, 5, 7}},
-    {{3, 1, 7}, {5, 1}, {3, 5, 7}},          {{}, {2, 300}, {2, 300}},
-    {{2, 1, 3, 1}, {4, 1, 5}, {2, 4, 3, 5}}, {{0, 3}, {1, 3}, {0, 3}},
+    {{3, 5, 7}, {3, 5, 7}, {3, 5, 7}},
+    {{3, 5, 7}, {7}, {3, 5, 7}},
+    {{3, 1, 7}, {5, 1}, {3, 5, 7}},
+    {{}, {2, 300}, {2, 300}},
+    {{2, 1, 3, 1}, {4, 1, 5}, {2, 4, 3, 5}},
+    {{0, 3}, {1, 3}, {0, 3}},
+    {{}, {}, {}},
+    {{5, 1}, {1, 311}, {5, 311}},
 };
 
 template <class Cuda, class Cpu>
@@ -181,16 +206,19 @@ TEST(CudaKernels, SoftmaxMistakesAreFound) {
 }
 
 TEST(CudaKernels, TransposeOfEveryWidth) {
-  const auto node = [](DataType type) {
+  const auto node = [](DataType type, bool empty = false) {
     std::mt19937 random(12);
-    const Dims dims{3, 5, 2, 7};
+    const Dims dims{3, 5, empty ? 0 : 6, 7};
     TransposeAttributes attributes;
     for (int32_t axis : {2, 0, 3, 1}) attributes.perm.push(axis);
     Node made;
     made.input(type, dims, random_numbers(type, count_of(dims), random, 0, 100));
-    made.output(type, {2, 3, 7, 5}).attributes(attributes);
+    made.output(type, {dims[2], 3, 7, 5}).attributes(attributes);
     return made;
   };
+  agree(
+      on_device<cuda::Transpose<ElementWidth::k8>>(), under_test<cpu::Transpose<cpu::Width<8>>>(),
+      [&] { return node(DataType::kUint8, true); }, 0);
   agree(
       on_device<cuda::Transpose<ElementWidth::k8>>(), under_test<cpu::Transpose<cpu::Width<8>>>(),
       [&] { return node(DataType::kUint8); }, 0);
@@ -208,12 +236,12 @@ TEST(CudaKernels, TransposeOfEveryWidth) {
 TEST(CudaKernels, ConcatAlongAnyAxis) {
   for (int32_t axis : {0, 1, -1}) {
     const auto make = [&] {
-      Dims parts[3] = {{3, 4, 5}, {3, 4, 5}, {3, 4, 5}};
+      Dims parts[3] = {{9, 8, 10}, {9, 8, 10}, {9, 8, 10}};
       const size_t at = static_cast<size_t>(axis < 0 ? axis + 3 : axis);
-      parts[1][at] = 2;
-      parts[2][at] = 0;
-      Dims whole{3, 4, 5};
-      whole[at] = parts[0][at] + 2;
+      parts[0][at] = 0;
+      parts[2][at] = 2;
+      Dims whole{9, 8, 10};
+      whole[at] = parts[1][at] + 2;
       Node node;
       for (unsigned i = 0; i < 3; ++i) node.input(kFloat, parts[i], numbers(parts[i], 13 + i));
       node.output(kFloat, whole).attributes(AxisAttributes{axis});
@@ -309,6 +337,48 @@ TEST(CudaKernels, CTR_1_Float16OfAConditionNearHundred) {
           return inverse_node(DataType::kFloat16, {16, 16}, conditioned_matrix(16, 90, seed));
         },
         2.4e-3);
+  }
+}
+
+TEST(CudaKernels, CTR_1_ThePivotIsTheLargestInMagnitude) {
+  // Each has another wrong choice, which loses all digits.
+  const std::vector<double> values{1e-7, 1, -1,   1, 0.5,  1, 1e-7, 1,
+                                   -1,   1, 1e-7, 1, 1e-7, 1, 0.5,  1};
+  agree(on_device<cuda::Inverse<float>>(), naive(), [&] {
+    return inverse_node(kFloat, {4, 2, 2}, values);
+  });
+}
+
+/// Which matrices of a stack have no inverse.
+std::vector<bool> singular_ones(const KernelUnderTest& kernel, DataType type, const Dims& dims,
+                                const std::vector<double>& values) {
+  emulation::Emulator::get().reset();
+  Node node = inverse_node(type, dims, values);
+  (void)node.run(kernel);  // fails on the CPU, is reported on the device
+  TestDevice::get().report = cuda::kNoFailure;
+  std::vector<bool> result;
+  const std::vector<double> inverses = node.numbers();
+  for (size_t i = 0; i < inverses.size(); i += static_cast<size_t>(dims[1] * dims[2])) {
+    result.push_back(std::isnan(inverses[i]));
+  }
+  return result;
+}
+
+TEST(CudaKernels, CTR_4_TheSameMatricesAreSingularOnBothDevices) {
+  std::mt19937 random(20);
+  for (int n : {2, 3, 4, 5}) {
+    const Dims dims{100, n, n};
+    for (const double unit : {1.0, 1.0 / 3}) {
+      // Few values, so that many are singular; thirds, so that rounding decides.
+      std::vector<double> values;
+      for (int i = 0; i < 100 * n * n; ++i) {
+        values.push_back(unit * std::uniform_int_distribution<int>(-2, 2)(random));
+      }
+      const std::vector<bool> expected =
+          singular_ones(under_test<cpu::Inverse<float>>(), kFloat, dims, values);
+      EXPECT_GT(std::count(expected.begin(), expected.end(), true), 2);
+      EXPECT_EQ(singular_ones(on_device<cuda::Inverse<float>>(), kFloat, dims, values), expected);
+    }
   }
 }
 

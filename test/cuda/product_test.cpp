@@ -308,6 +308,20 @@ TEST(CudaProducts, GlobalPoolingInBothLayouts) {
   }
 }
 
+TEST(CudaProducts, AnEmptyBatchIsNoWork) {
+  std::mt19937 random(15);
+  ConvCase c = random_conv(random);
+  c.batch = 0;
+  const auto make = [&] { return conv_node(c, 1); };
+  agree(on_device<cuda::Conv>(), under_test<cpu::Conv<float>>(), make);
+  agree(on_device<cuda::ConvPacked>(), under_test<cpu::Conv<float>>(), make);
+  agree(on_device<cuda::MaxPool>(), under_test<cpu::MaxPool<float>>(),
+        [&] { return pool_node(c, MaxPoolAttributes(), false, 2); });
+  agree(on_device<cuda::GlobalMaxPool>(), under_test<cpu::GlobalMaxPool<float>>(), [] {
+    return global_node({0, 3, 5}, false);
+  });
+}
+
 TEST(CudaProducts, GlobalPoolingMistakesAreFound) {
   for (bool last : {false, true}) {
     expect_mistakes_found(

@@ -176,6 +176,11 @@ void Inference::infer_outputs(Node& node) try {
   std::vector<SymbolicInput> inputs;
   for (const Value* input : node.inputs) inputs.push_back(symbolic_input(input));
   SymbolicShapeContext context(inputs, static_cast<int>(node.outputs.size()), node.attribute_bytes);
+  // An operator whose definition executes code can refuse what the model declares before it does.
+  for (size_t i = 0; node.op->extents_vary && i < node.outputs.size(); ++i) {
+    if (node.outputs[i] == nullptr) continue;
+    static_cast<void>(context.set_output_type(static_cast<int>(i), node.outputs[i]->type));
+  }
   if (Status status = node.op->infer(context); !status) {
     throw ContradictionError(node.problem(context.text()));
   }

@@ -33,13 +33,13 @@ namespace internal {
 template <class K>
 definitions::OperatorDefinition definition_of(const std::string& header) {
   using Binding = intarsia::internal::Binding<K>;
-  using intarsia::internal::ArgumentKind;
+  using KernelType = typename intarsia::internal::KernelOf<K>::type;
   definitions::OperatorDefinition definition;
   definition.domain = K::info.domain;
   definition.name = K::info.name;
   definition.since_version = K::info.since_version;
   definition.until_version = K::info.until_version;
-  definition.kernel_revision = OperatorKernel<K>::id.revision;
+  definition.kernel_revision = KernelType::id.revision;
   for (int i = 0; i < Binding::kInputs + Binding::kOutputs; ++i) {
     const auto& operand = Binding::operands[static_cast<size_t>(i)];
     const auto kind = is_variadic(operand.kind)   ? definitions::Parameter::kVariadic
@@ -58,7 +58,9 @@ definitions::OperatorDefinition definition_of(const std::string& header) {
   for (int i = 0; i < K::info.in_place.count; ++i) {
     definition.in_place.push_back(K::info.in_place[i]);
   }
-  definition.impure = K::info.impure || Binding::has_state;
+  definition.impure = K::info.impure || requires {
+    KernelType::state_bytes;
+  };
   definition.extents_vary = K::info.extents_vary;
   return definition;
 }
@@ -104,8 +106,10 @@ std::string add_operator(Extension& extension, const std::string& header) {
            " disagree in their operands, versions or attributes: " + cpp_name_of<K>();
   }
   add_types<K>(*known);
-  extension.kernels.push_back(definitions::describe<OperatorKernel<K>>(
-      "intarsia::OperatorKernel<" + cpp_name_of<K>() + ">", header));
+  using KernelType = typename intarsia::internal::KernelOf<K>::type;
+  std::string kernel = "intarsia::OperatorKernel<" + cpp_name_of<K>() + ">";
+  if constexpr (requires { typename K::Kernel; }) kernel = cpp_name_of<KernelType>();
+  extension.kernels.push_back(definitions::describe<KernelType>(std::move(kernel), header));
   return {};
 }
 

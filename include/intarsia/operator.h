@@ -40,6 +40,9 @@
 //     static int64_t workspace(const KernelContext&)       bytes that `run` needs at these extents
 //     static Status check(const KernelContext&)            more that must hold before `run`
 //     static bool supports(const KernelContext&)           whether it serves these extents at all
+//     using Kernel = ...                                   a kernel type (intarsia/kernel.h) that
+//                                                          takes the place of `run`, which is then
+//                                                          declared for its signature only
 //
 // If `run` is not static, the type itself is the node's state: one object per node and session,
 // made in the arena when the session is opened and destroyed when it is closed. It is constructed

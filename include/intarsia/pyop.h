@@ -44,13 +44,17 @@
 
 namespace intarsia {
 
+namespace internal {
+struct PythonCallee;  // intarsia/python_kernel.h
+}  // namespace internal
+
 /// How Python finds the modules that plans name. All of it is read during `start` only.
 struct PyHostOptions {
   /// Directories that are searched before all others, the first one first.
   std::span<const char* const> module_paths = {};
   /// Appends the working directory to the end of the search path.
   bool working_directory = true;
-  /// What plans may call, as Python's entry points are written: "module:Class.method" or
+  /// What may be called, as Python's entry points are written: "module:Class.method" or
   /// "module:function". A plan that names anything else does not open (kUnsupported), and nothing
   /// of what it names is imported. Empty: everything, so that whoever writes the plan chooses among
   /// all modules that Python finds.
@@ -95,6 +99,27 @@ class PyHost {
 
 /// The key of PyHost's service.
 inline constexpr uint64_t kPyHostKey = kernel_key({"intarsia:PyHost", "service", {}, 1});
+
+namespace internal {
+
+/// What the service points to: functions, so that a library whose operators are computed in Python
+/// (intarsia/python_kernel.h) need not link what knows Python.
+struct PyHostCalls {
+  /// Imports, constructs and keeps `callee` for the node.
+  Status (*create)(const KernelContext& context, const PythonCallee& callee) = nullptr;
+  Status (*run)(const KernelContext& context) = nullptr;
+  void (*destroy)(const KernelContext& context) = nullptr;
+};
+
+inline const PyHostCalls* py_host_calls(const KernelContext& context) {
+  return static_cast<const PyHostCalls*>(context.service(kPyHostKey));
+}
+inline constexpr const char* kNoPyHost =
+    "Python operators are not allowed here; start a PyHost (intarsia/pyop.h) and name its service "
+    "in "
+    "SessionOptions::services";
+
+}  // namespace internal
 
 /// The kernel of every operator that is written in Python. Name it in `kernel_set` together with
 /// the others; sets that the converter emits name it where the plan needs it.

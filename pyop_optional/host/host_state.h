@@ -19,7 +19,12 @@
 
 namespace intarsia {
 
-struct PyHost::State {
+namespace pyop {
+/// PyHostCalls::create (kernel.cpp).
+Status create_callee(const KernelContext& context, const internal::PythonCallee& callee);
+}  // namespace pyop
+
+struct PyHost::State : internal::PyHostCalls {
   /// One node of one session: the address of its state in the arena, and its number in the plan.
   /// The address alone would do, but a plan from outside may give one state to two nodes.
   using Key = std::pair<const void*, int32_t>;
@@ -27,7 +32,8 @@ struct PyHost::State {
     std::unique_ptr<pyop::Instance> instance;
     /// Extents of the outputs as planned, the largest ones where they vary.
     std::vector<std::vector<int32_t>> planned;
-    std::string failure;  ///< The text of its last failing run.
+    bool extents_vary = true;  ///< Else those of every run are known before it.
+    std::string failure;       ///< The text of its last failing run.
   };
 
   /// Adds the directories to the search path. Throws pyop::Failure.
@@ -37,8 +43,13 @@ struct PyHost::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
+  /// The state behind a service; null where there is none.
+  static State* of(void* service) {
+    return static_cast<State*>(static_cast<internal::PyHostCalls*>(service));
+  }
+
   pyop::Tools tools;
-  /// NodeAttributes::function of what plans may call; nothing: everything.
+  /// NodeAttributes::function of what may be called; nothing: everything.
   std::optional<std::set<std::string>> allowed;
   std::map<Key, Operator> operators;
   /// The texts of failing calls of `open`, by thread: no node is left that could keep them.

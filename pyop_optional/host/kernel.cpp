@@ -2,7 +2,7 @@
 //
 // The kernel of Python operators. Exceptions end here: what leaves is a Status, and the text in the
 // diagnostic, which lies with the node's operator.
-#include <array>
+#include <algorithm>
 
 #include "pyop_optional/host/buffer.h"
 #include "pyop_optional/host/host_state.h"
@@ -17,7 +17,7 @@ using pyop::NodeAttributes;
 using pyop::ResultTensor;
 
 PyHost::State* host_of(const KernelContext& context) {
-  return static_cast<PyHost::State*>(context.service(kPyHostKey));
+  return PyHost::State::of(context.service(kPyHostKey));
 }
 
 PyHost::State::Key key_of(const KernelContext& context) {
@@ -46,25 +46,33 @@ Status guarded(const KernelContext& context, const Body& body, const Text& text)
 }
 
 /// Writes one result into the arena, if it is what the plan expects.
-void store(const KernelContext& context, int index, const ResultTensor& result,
-           std::span<const int32_t> planned) {
+void store(const KernelContext& context, const PyHost::State::Operator& op, int index,
+           const ResultTensor& result) {
   const TensorView& output = context.output(index);
   if (!output.present()) return;
+  const std::span<const int32_t> expected =
+      op.extents_vary ? op.planned[static_cast<size_t>(index)] : output.dims();
   const std::string name = "output " + std::to_string(index);
   if (result.type() != output.type) {
     throw Failure(
         Code::kWrongType, "element type of a result",
         name + ": expected " + dtype_name(output.type) + ", got " + dtype_name(result.type()));
   }
-  if (Status status = context.resize_output(index, result.extents()); !status) {
+  Status status;
+  if (op.extents_vary) {
+    status = context.resize_output(index, result.extents());
+  } else if (!std::ranges::equal(expected, result.extents())) {
+    status = expected.size() == result.extents().size() ? Code::kWrongExtent : Code::kWrongRank;
+  }
+  if (!status) {
     throw Failure(status.code(), "shape of a result",
-                  name + ": expected " + pyop::extents_text(planned) + ", got " +
+                  name + ": expected " + pyop::extents_text(expected) + ", got " +
                       pyop::extents_text(result.extents()));
   }
   result.copy_to(output.as<std::byte>());
 }
 
-/// Comes before everything that executes code which the plan names.
+/// Comes before everything that executes code.
 void require_allowed(const PyHost::State& host, const std::string& function) {
   if (!host.allowed || host.allowed->count(function) != 0) return;
   throw Failure(Code::kUnsupported, pyop::kOperator,
@@ -72,6 +80,33 @@ void require_allowed(const PyHost::State& host, const std::string& function) {
                     "' is not allowed here; a program allows it by PyHostOptions::operators, the "
                     "command allows everything by --allow-pyop, and by --operators FILE.py only "
                     "what that file defines");
+}
+
+/// Makes the node's operator of what `attributes_of()` gives.
+template <class Attributes>
+Status create_operator(const KernelContext& context, bool extents_vary,
+                       const Attributes& attributes_of) {
+  PyHost::State* host = host_of(context);
+  if (host == nullptr || !pyop::interpreter_runs()) {
+    return context.fail(Code::kUnsupported, internal::kNoPyHost);
+  }
+  if (context.state() == nullptr) return context.fail(Code::kCorruptPlan, "node state");
+  const pyop::Gil gil;
+  return guarded(
+      context,
+      [&] {
+        NodeAttributes attributes = attributes_of();
+        require_allowed(*host, attributes.function());
+        PyHost::State::Operator op;
+        op.extents_vary = extents_vary;
+        for (size_t i = 0; i < attributes.outputs.size(); ++i) {
+          const auto extents = context.output(static_cast<int>(i)).dims();
+          op.planned.emplace_back(extents.begin(), extents.end());
+        }
+        op.instance = std::make_unique<pyop::Instance>(host->tools, std::move(attributes));
+        host->operators[key_of(context)] = std::move(op);
+      },
+      [host]() -> std::string& { return host->open_failures[std::this_thread::get_id()]; });
 }
 
 }  // namespace
@@ -108,31 +143,18 @@ Status PyOp::check(const KernelContext& context) {
 }
 
 Status PyOp::create(const KernelContext& context) {
-  PyHost::State* host = host_of(context);
-  if (host == nullptr || !pyop::interpreter_runs()) {
-    return context.fail(Code::kUnsupported,
-                        "Python operators are not allowed here; start a PyHost (intarsia/pyop.h) "
-                        "and name its service in SessionOptions::services");
-  }
-  if (context.state() == nullptr) return context.fail(Code::kCorruptPlan, "node state");
-  const pyop::Gil gil;
-  return guarded(
-      context,
-      [&] {
-        std::optional<NodeAttributes> attributes = NodeAttributes::decode(context.attribute_blob());
-        if (!attributes) {
-          throw Failure(Code::kCorruptPlan, "attributes of a Python operator", "are damaged");
-        }
-        require_allowed(*host, attributes->function());
-        PyHost::State::Operator op;
-        for (size_t i = 0; i < attributes->outputs.size(); ++i) {
-          const auto extents = context.output(static_cast<int>(i)).dims();
-          op.planned.emplace_back(extents.begin(), extents.end());
-        }
-        op.instance = std::make_unique<pyop::Instance>(host->tools, std::move(*attributes));
-        host->operators[key_of(context)] = std::move(op);
-      },
-      [host]() -> std::string& { return host->open_failures[std::this_thread::get_id()]; });
+  return create_operator(context, true, [&context] {
+    std::optional<NodeAttributes> attributes = NodeAttributes::decode(context.attribute_blob());
+    if (!attributes) {
+      throw Failure(Code::kCorruptPlan, "attributes of a Python operator", "are damaged");
+    }
+    return std::move(*attributes);
+  });
+}
+
+Status pyop::create_callee(const KernelContext& context, const internal::PythonCallee& callee) {
+  return create_operator(context, callee.extents_vary,
+                         [&] { return NodeAttributes::of(context, callee); });
 }
 
 Status PyOp::run(const KernelContext& context) {
@@ -156,7 +178,7 @@ Status PyOp::run(const KernelContext& context) {
           types.push_back(output.present() ? output.type : attributes.outputs[i]);
         }
         op.instance->call(inputs, types, [&](int index, const ResultTensor& result) {
-          store(context, index, result, op.planned[static_cast<size_t>(index)]);
+          store(context, op, index, result);
         });
       },
       [&op]() -> std::string& { return op.failure; });

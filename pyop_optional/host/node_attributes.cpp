@@ -103,6 +103,43 @@ class Reader {
   bool good_ = true;
 };
 
+/// Stores a value of an operator that is declared in C++ (PythonAttributes::put).
+void put(void* self, std::string_view name, const internal::PythonValue& value, bool element) {
+  AttributeValue& stored = (*static_cast<definitions::AttributeMap*>(self))[std::string(name)];
+  const auto store = [&stored, element](auto held) {
+    using List = std::vector<decltype(held)>;
+    if (!element) {
+      stored = std::move(held);
+    } else if (auto* list = std::get_if<List>(&stored)) {
+      list->push_back(std::move(held));
+    } else {
+      stored = List{std::move(held)};
+    }
+  };
+  switch (value.kind) {
+    case internal::PythonValue::kEmptyList:
+      stored = std::vector<int64_t>();
+      break;
+    case internal::PythonValue::kInteger:
+      store(value.integer);
+      break;
+    case internal::PythonValue::kReal:
+      store(value.real);
+      break;
+    case internal::PythonValue::kText:
+      store(std::string(value.text));
+      break;
+    case internal::PythonValue::kTensor:
+      const TensorView& tensor = value.tensor;
+      stored = TensorValue{
+          tensor.type,
+          {tensor.dims().begin(), tensor.dims().end()},
+          std::shared_ptr<const std::byte>(std::shared_ptr<void>(), tensor.as<const std::byte>()),
+          static_cast<size_t>(tensor.bytes())};
+      break;
+  }
+}
+
 /// Makes the variant hold its alternative `index` and reads that.
 template <size_t I = 0>
 bool get_alternative(Reader& reader, size_t index, AttributeValue& value) {
@@ -120,6 +157,24 @@ bool get_alternative(Reader& reader, size_t index, AttributeValue& value) {
 
 std::string NodeAttributes::function() const {
   return module + ":" + (class_name.empty() ? "" : class_name + ".") + method;
+}
+
+NodeAttributes NodeAttributes::of(const KernelContext& context,
+                                  const internal::PythonCallee& callee) {
+  NodeAttributes result;
+  result.convention = Convention::kForward;
+  const size_t colon = std::min(callee.function.find(':'), callee.function.size());
+  const size_t dot = callee.function.rfind('.');
+  const bool has_class = dot != std::string_view::npos && dot > colon;
+  result.module = callee.function.substr(0, colon);
+  if (has_class) result.class_name = callee.function.substr(colon + 1, dot - colon - 1);
+  result.method =
+      callee.function.substr(has_class ? dot + 1 : std::min(colon + 1, callee.function.size()));
+  result.inputs.resize(static_cast<size_t>(callee.inputs));
+  result.outputs.resize(static_cast<size_t>(callee.outputs));
+  const internal::PythonAttributes target{&result.values, &put};
+  callee.attributes(context, target);
+  return result;
 }
 
 std::vector<std::byte> NodeAttributes::encode() const {

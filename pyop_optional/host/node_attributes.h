@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/definitions/definition.h"
+#include "intarsia/python_kernel.h"
 
 namespace intarsia::pyop {
 
@@ -23,7 +24,7 @@ namespace intarsia::pyop {
 enum class Convention : uint8_t {
   /// PyOp: attributes are keywords of the constructor; `method(*inputs)`.
   kCompute = 0,
-  /// Python-defined: no arguments for the constructor; `method(inputs)` or
+  /// Defined in Python, or declared in C++: no arguments for the constructor; `method(inputs)` or
   /// `method(inputs, attributes)`.
   kForward = 1,
 };
@@ -39,6 +40,9 @@ struct NodeAttributes {
 
   /// What it calls, as entry points are written: "module:Class.method", "module:function".
   std::string function() const;
+  /// Those of an operator that is declared in C++; its tensors' memory stays the plan's.
+  static NodeAttributes of(const KernelContext& context, const internal::PythonCallee& callee);
+
   std::vector<std::byte> encode() const;
   /// Nothing if the bytes are damaged.
   static std::optional<NodeAttributes> decode(std::span<const std::byte> bytes);

@@ -63,7 +63,8 @@ Status report(Diagnostic* diagnostic, const Failure& failure) {
 
 }  // namespace
 
-PyHost::State::State(const PyHostOptions& options) {
+PyHost::State::State(const PyHostOptions& options)
+    : PyHostCalls{&pyop::create_callee, &PyOp::run, &PyOp::destroy} {
   std::vector<std::string> directories;
   for (const char* each : options.module_paths) {
     std::error_code error;
@@ -120,7 +121,7 @@ Result<PyHost> PyHost::start(const PyHostOptions& options, Diagnostic* diagnosti
 }
 
 Service PyHost::service() const {
-  return {kPyHostKey, state_};
+  return {kPyHostKey, static_cast<internal::PyHostCalls*>(state_)};
 }
 
 void PyHost::close() {

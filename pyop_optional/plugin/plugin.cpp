@@ -22,7 +22,7 @@ using converter::PluginRequest;
 struct Owner {
   explicit Owner(PyHost started)
       : host(std::move(started)),
-        state(*static_cast<PyHost::State*>(host.service().pointer)),
+        state(*PyHost::State::of(host.service().pointer)),
         shapes(state.tools),
         pyop(shapes),
         files(shapes) {}

@@ -116,6 +116,15 @@ Status check_operands(const SymbolicShapeContext& context, const NodeAttributes&
       !status) {
     return status;
   }
+  for (int i = 0; i < context.output_count(); ++i) {
+    const DataType expected = attributes.outputs[static_cast<size_t>(i)];
+    const DataType found = context.outputs()[static_cast<size_t>(i)].type;
+    if (expected != DataType::kUndefined && found != DataType::kUndefined && found != expected) {
+      return context.fail(Code::kWrongType, kOperator,
+                          "output " + std::to_string(i) + ": expected " + dtype_name(expected) +
+                              ", the model has " + dtype_name(found));
+    }
+  }
   for (int i = 0; i < context.input_count(); ++i) {
     if (!context.has_input(i)) continue;
     const DataType expected = attributes.inputs[static_cast<size_t>(i)];

@@ -171,6 +171,22 @@ class Bias:
   }
 }
 
+TEST_F(Ofk, OFK_4_InputsAreTheSessionsOwnMemory) {
+  module(R"(
+import numpy as np
+class Address:
+    inputs, outputs = ["x"], ["y"]
+    def infer(self, inputs):
+        return "int64", ()
+    def forward(self, args):
+        return np.int64(args[0].__array_interface__["data"][0])
+)");
+  auto loaded = load_defined(model_of("", "Address", {"x"}, {3}));
+  ASSERT_TRUE(loaded->run()) << loaded->text();
+  const void* x = loaded->session.input_port(0).value().tensor.data;
+  EXPECT_EQ(loaded->get<int64_t>()[0], static_cast<int64_t>(reinterpret_cast<intptr_t>(x)));
+}
+
 TEST_F(Ofk, OFK_5_AttributesReachInferAndForward) {
   module(R"(
 class Repeat:

@@ -183,7 +183,7 @@ class Twice:
   ASSERT_TRUE(load(unary("Show", {2}))->run());
 }
 
-TEST_F(Pyop, NativeNodesRunWithoutTheLock) {
+TEST_F(Pyop, OFK_14_NativeNodesRunWithoutTheLock) {
   // A node that is no Python operator is observed while another thread holds the GIL in a loop.
   module(R"(
 import time

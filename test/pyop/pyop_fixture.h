@@ -42,7 +42,10 @@ inline KernelSet kernels_with_pyop() {
 class Loaded {
  public:
   explicit Loaded(const std::vector<std::byte>& plan)
-      : plan_(copy_of(plan)), arena_(plan_info(plan_->span()).value().arena_bytes) {}
+      : plan_(copy_of(plan)), arena_(plan_info(plan_->span()).value().arena_bytes) {
+    // No zeros, and no numbers that make 0 * x anything but 0.
+    std::memset(arena_.span().data(), 0x11, arena_.span().size());
+  }
   Status open(std::span<const Service> services, KernelSet kernels = kernels_with_pyop()) {
     Diagnostic diagnostic;
     auto result =

@@ -244,6 +244,12 @@ TEST_F(Pyop, PYOP_7_OperandsThatDisagreeStopTheConversionBeforePythonRuns) {
   outputs.graph().mutable_node(0)->add_output("z");
   error = conversion_error(outputs, allowed());
   EXPECT_CONTAINS(error, "expected 1 outputs, the node has 2");
+  OnnxBuilder result = unary("A", {2});
+  result.graph().mutable_output(0)->mutable_type()->mutable_tensor_type()->set_elem_type(
+      static_cast<int32_t>(DataType::kDouble));
+  error = conversion_error(result, allowed());
+  EXPECT_CONTAINS(error, "node 'PyOp1' (pyop:PyOp)");
+  EXPECT_CONTAINS(error, "output 0: expected float32, the model has float64");
   EXPECT_FALSE(std::filesystem::exists(folder_ / (module_ + ".py.imported")));
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What operators return, what they raise, and how long they live.
-#include <fmt/format.h>
+#include "pyop_optional/host/python.h"  // first, as Python wants it
 
+#include <chrono>
+#include <future>
 #include <thread>
 
 #include "test/pyop/pyop_fixture.h"
@@ -256,16 +258,56 @@ TEST_F(Pyop, PYOP_15_TheTracebackIsPartOfTheError) {
   EXPECT_CONTAINS(unprintable->text(), "Unprintable");
 }
 
+TEST_F(Pyop, PYOP_15_NoExceptionAndNoLockAreLeftBehind) {
+  module(kRaising);
+  // This thread has a state of its own in Python, as the one that started it has; what an operator
+  // left pending there would stay.
+  services();
+  const PyGILState_STATE outer = PyGILState_Ensure();
+  PyThreadState* state = PyEval_SaveThread();
+  auto loaded = load(unary("Raises", {1}));
+  EXPECT_EQ(loaded->run().code(), Code::kOperatorFailed);
+  // Another thread gets the lock: this one does not keep it.
+  std::promise<void> got;
+  std::thread second([&got] {
+    const pyop::Gil gil;
+    got.set_value();
+  });
+  const bool free =
+      got.get_future().wait_for(std::chrono::seconds(30)) == std::future_status::ready;
+  EXPECT_TRUE(free) << "the lock is still held after a failing run";
+  if (!free) PyEval_SaveThread();
+  second.join();
+  PyEval_RestoreThread(state);
+  EXPECT_EQ(PyErr_Occurred(), nullptr);
+  // And one that the program itself has pending is as it was.
+  PyErr_SetString(PyExc_KeyError, "the program's own");
+  auto again = load(unary("Raises", {1}));
+  EXPECT_FALSE(again->run().ok());
+  EXPECT_EQ(PyErr_ExceptionMatches(PyExc_KeyError), 1);
+  EXPECT_TRUE(again->run()) << again->text();
+  EXPECT_EQ(PyErr_ExceptionMatches(PyExc_KeyError), 1);
+  PyErr_Clear();
+  PyGILState_Release(outer);
+}
+
 TEST_F(Pyop, PYOP_16_FailingConstructorsAndImportsStopTheOpening) {
   module(R"(
-import gc, weakref
+import gc, sys, weakref
 alive = []
 class Fails:
-    def __init__(self):
+    def __init__(self, table):
         alive.append(weakref.ref(self))
+        tables.append(weakref.ref(table))
         raise ValueError('not today')
     def compute(self, x):
         return x
+tables = []
+class References:
+    def compute(self, x):
+        gc.collect()
+        assert not any(each() is not None for each in tables), 'an attribute is still alive'
+        return x * 0 + sys.getrefcount(Fails) + sys.getrefcount(sys.modules[__name__])
 class Counts:
     def compute(self, x):
         gc.collect()
@@ -273,17 +315,27 @@ class Counts:
         x[0] = sum(each() is not None for each in alive) + 100 * len(alive)
         return x
 )");
-  Loaded loaded(convert(unary("Fails", {1})));
-  auto counter = load(unary("Counts", {1}));
+  OnnxBuilder fails = unary("Fails", {1});
+  const float element = 1;
+  OnnxBuilder::fill(
+      *OnnxBuilder::attribute(*fails.graph().mutable_node(0), "table", onnx::AttributeProto::TENSOR)
+           .mutable_t(),
+      "", DataType::kFloat, {1}, &element, sizeof(element));
+  Loaded loaded(convert(fails));
+  auto counter = load(unary("Counts", {1})), references = load(unary("References", {1}));
   ASSERT_TRUE(counter->run());
   const float before = counter->get<float>()[0];  // the conversion may have tried, too
+  ASSERT_TRUE(references->run()) << references->text();
+  const float counted = references->get<float>()[0];
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(loaded.open(services()).code(), Code::kOperatorFailed);
     EXPECT_CONTAINS(loaded.text(), "node 0 'PyOp1' (pyop:PyOp)");
     EXPECT_CONTAINS(loaded.text(), "Traceback (most recent call last):");
-    EXPECT_CONTAINS(loaded.text(), module_ + ".py\", line 7, in __init__");
+    EXPECT_CONTAINS(loaded.text(), module_ + ".py\", line 8, in __init__");
     EXPECT_CONTAINS(loaded.text(), "ValueError: not today");
   }
+  ASSERT_TRUE(references->run()) << references->text();
+  EXPECT_EQ(references->get<float>()[0], counted) << "references to class or module were leaked";
   ASSERT_TRUE(counter->run()) << counter->text();
   EXPECT_EQ(counter->get<float>()[0], before + 300) << "an instance was leaked";
 

@@ -81,6 +81,7 @@ class Layouts(unittest.TestCase):
         for x in (np.array(3, np.float32), np.float32(3)):
             y, = session.run([x])
             self.assertEqual((y.shape, y.dtype, float(y)), ((), np.float32, -3))
+            self.assertEqual(float(x), 3)
 
 
 if __name__ == "__main__":

@@ -537,4 +537,21 @@ struct OperatorKernel : internal::WithWorkspace<K, internal::has_workspace<K>>,
   }
 };
 
+namespace internal {
+
+/// The kernel that serves operator type K: the one that it names, or that of its `run`.
+template <class K>
+struct KernelOf {
+  using type = OperatorKernel<K>;
+};
+template <class K>
+requires requires {
+  typename K::Kernel;
+}
+struct KernelOf<K> {
+  using type = typename K::Kernel;
+};
+
+}  // namespace internal
+
 }  // namespace intarsia

@@ -8,23 +8,25 @@
 #include <new>
 #include <span>
 
+#include "intarsia/session.h"
+
 namespace intarsia::converter {
 
-/// Bytes that start at a multiple of 64 and are exactly as many as asked for, so that
+/// Bytes that start at a multiple of kArenaAlignment and are exactly as many as asked for, so that
 /// AddressSanitizer sees every access beyond; not initialised.
 class AlignedBytes {
  public:
   explicit AlignedBytes(size_t size = 0)
       : size_(size), data_(static_cast<std::byte*>(::operator new(size, kAlignment))) {}
 
-  std::span<std::byte> span() { return {data_.get(), size_}; }
-  std::byte* data() { return data_.get(); }
+  std::span<std::byte> span() const { return {data_.get(), size_}; }
+  std::byte* data() const { return data_.get(); }
 
   /// The bytes without their size, for a pointer that other owners share.
   std::shared_ptr<std::byte> share() && { return std::move(data_); }
 
  private:
-  static constexpr std::align_val_t kAlignment{64};
+  static constexpr std::align_val_t kAlignment{kArenaAlignment};
   struct Free {
     void operator()(std::byte* bytes) const { ::operator delete(bytes, kAlignment); }
   };

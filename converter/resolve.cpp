@@ -44,8 +44,7 @@ class Resolver {
       hint += hint.empty() ? "" : "; ";
       hint +=
           "operators of one's own come with --operators LIB.so or FILE.py, Python operators (PyOp) "
-          "with "
-          "--allow-pyop";
+          "with --allow-pyop";
     }
     report(node,
            "the operator " + node.domain + (node.domain.empty() ? "" : ":") + node.type + version +

@@ -116,8 +116,7 @@ inline const PyHostCalls* py_host_calls(const KernelContext& context) {
 }
 inline constexpr const char* kNoPyHost =
     "Python operators are not allowed here; start a PyHost (intarsia/pyop.h) and name its service "
-    "in "
-    "SessionOptions::services";
+    "in SessionOptions::services";
 
 }  // namespace internal
 

@@ -42,7 +42,7 @@ py::tuple convert_model(const py::bytes& model, bool is_path,
 
   const OperatorRequest request = request_of(operators);
   const std::string bytes = model;
-  Memory plan;
+  AlignedBytes plan;
   std::vector<std::string> warnings;
   {
     const py::gil_scoped_release release;
@@ -54,8 +54,8 @@ py::tuple convert_model(const py::bytes& model, bool is_path,
       throw Failure(Code::kOk, failure->text());
     }
     const auto& conversion = std::get<converter::Conversion>(result);
-    plan = Memory(conversion.plan.bytes.size());
-    std::memcpy(plan.bytes().data(), conversion.plan.bytes.data(), conversion.plan.bytes.size());
+    plan = AlignedBytes(conversion.plan.bytes.size());
+    std::memcpy(plan.data(), conversion.plan.bytes.data(), conversion.plan.bytes.size());
     warnings = conversion.warnings;
   }
   py::list texts;

@@ -3,28 +3,22 @@
 
 #include <cstring>
 
+#include "converter/describe_text.h"
 #include "converter/error.h"
 #include "converter/file.h"
 #include "core/session_state.h"
-#include "intarsia/describe.h"
 
 namespace intarsia::python {
 namespace {
 
-std::string text_of(const Diagnostic& diagnostic, std::span<const std::byte> plan) {
-  std::string text(describe(diagnostic, plan, nullptr, 0), '\0');
-  describe(diagnostic, plan, text.data(), text.size() + 1);
-  return text;
-}
-
 /// The file as a copy: a mapping would fault when somebody truncates or replaces the file's
 /// contents under a running program.
-Memory read_file(const std::string& path) {
+AlignedBytes read_file(const std::string& path) {
   try {
     const auto file = converter::MappedFile::open(path);
-    Memory memory(file->bytes().size());
+    AlignedBytes memory(file->bytes().size());
     if (!file->bytes().empty()) {
-      std::memcpy(memory.bytes().data(), file->bytes().data(), file->bytes().size());
+      std::memcpy(memory.span().data(), file->bytes().data(), file->bytes().size());
     }
     return memory;
   } catch (const converter::Error& error) {
@@ -141,8 +135,8 @@ void deliver(const TensorView& tensor, OutputData& output) {
     if (tensor.data != output.target.data()) copy_out(tensor, output.target);
     return;
   }
-  output.own = Memory(bytes);
-  copy_out(tensor, output.own.bytes());
+  output.own = AlignedBytes(bytes);
+  copy_out(tensor, output.own.span());
 }
 
 }  // namespace
@@ -172,7 +166,7 @@ class PlanSession::Exclusive {
 
 void PlanSession::fail() const {
   const Diagnostic& diagnostic = session_.diagnostic();
-  throw Failure(diagnostic.code, text_of(diagnostic, plan_.bytes()));
+  throw Failure(diagnostic.code, converter::describe_text(diagnostic, plan_.span()));
 }
 
 void PlanSession::require(Status status) const {
@@ -183,12 +177,13 @@ PlanSession::PlanSession(const std::string& path, int threads, const OperatorReq
     : operators_(load_operators(request)), plan_(read_file(path)) {
   Diagnostic diagnostic;
   const auto refuse = [&] {
-    throw Failure(diagnostic.code, path + ": " + text_of(diagnostic, plan_.bytes()));
+    throw Failure(diagnostic.code,
+                  path + ": " + converter::describe_text(diagnostic, plan_.span()));
   };
-  const Result<PlanInfo> info = plan_info(plan_.bytes(), &diagnostic);
+  const Result<PlanInfo> info = plan_info(plan_.span(), &diagnostic);
   if (!info.ok()) refuse();
   try {
-    arena_ = Memory(info.value().arena_bytes);
+    arena_ = AlignedBytes(info.value().arena_bytes);
   } catch (const std::bad_alloc&) {
     throw Failure(Code::kOk, path + ": cannot allocate the arena of " +
                                  std::to_string(info.value().arena_bytes) + " bytes");
@@ -200,13 +195,13 @@ PlanSession::PlanSession(const std::string& path, int threads, const OperatorReq
     options.parallel = &team_->parallel();
   }
   auto session =
-      Session::open(plan_.bytes(), arena_.bytes(), operators_.kernels, options, &diagnostic);
+      Session::open(plan_.span(), arena_.span(), operators_.kernels, options, &diagnostic);
   if (!session.ok()) refuse();
   session_ = std::move(session.value());
 
   PlanHeader header;
-  if (!read_header(plan_.bytes(), header, diagnostic)) refuse();
-  const PlanView plan = view_of(plan_.bytes(), header);
+  if (!read_header(plan_.span(), header, diagnostic)) refuse();
+  const PlanView plan = view_of(plan_.span(), header);
   for (const plan::Entry* entry : *plan.root->entries()) {
     entries_.push_back({text_of(entry->name()), infos_of(plan, entry->inputs()),
                         infos_of(plan, entry->outputs())});

@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "converter/aligned_bytes.h"
 #include "converter/tool/thread_team.h"
 #include "intarsia/session.h"
 
@@ -27,6 +28,8 @@ class OperatorLibrary;
 
 namespace intarsia::python {
 
+using converter::AlignedBytes;
+
 /// A failure with its text; `code` is that of the library, or kOk where none applies.
 class Failure : public std::runtime_error {
  public:
@@ -35,24 +38,6 @@ class Failure : public std::runtime_error {
 
  private:
   Code code_;
-};
-
-/// Memory of a given size, aligned as plans and arenas must be.
-class Memory {
- public:
-  Memory() = default;
-  explicit Memory(size_t size)
-      : chunks_(std::make_unique_for_overwrite<Chunk[]>(size / sizeof(Chunk) + 1)), size_(size) {}
-  std::span<std::byte> bytes() const {
-    return {reinterpret_cast<std::byte*>(chunks_.get()), size_};
-  }
-
- private:
-  struct alignas(kArenaAlignment) Chunk {
-    std::byte bytes[kArenaAlignment];
-  };
-  std::unique_ptr<Chunk[]> chunks_;
-  size_t size_ = 0;
 };
 
 /// An input, output or state as the plan declares it.
@@ -86,7 +71,7 @@ struct InputData {
 struct OutputData {
   bool has_target = false;
   std::span<std::byte> target;
-  Memory own;
+  AlignedBytes own;
   std::vector<int32_t> extents;
 };
 
@@ -136,7 +121,7 @@ class PlanSession {
   void require(Status status) const;
 
   Operators operators_;
-  Memory plan_, arena_;
+  AlignedBytes plan_, arena_;
   std::unique_ptr<tool::ThreadTeam> team_;
   Session session_;
   std::vector<EntryInfo> entries_;

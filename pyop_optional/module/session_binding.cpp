@@ -153,10 +153,11 @@ OperatorRequest request_of(const py::tuple& operators) {
 
 void bind_session(py::module_& module) {
   py::register_exception_translator(&translate);
-  py::class_<Memory>(module, "Block", py::buffer_protocol()).def_buffer([](Memory& memory) {
-    return py::buffer_info(memory.bytes().data(), 1, "B",
-                           static_cast<py::ssize_t>(memory.bytes().size()));
-  });
+  py::class_<AlignedBytes>(module, "Block", py::buffer_protocol())
+      .def_buffer([](AlignedBytes& memory) {
+        return py::buffer_info(memory.data(), 1, "B",
+                               static_cast<py::ssize_t>(memory.span().size()));
+      });
   py::class_<PlanSession>(module, "PlanSession")
       .def(py::init([](const py::bytes& path, int threads, const py::tuple& operators) {
         const std::string name = path;

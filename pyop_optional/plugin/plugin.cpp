@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "intarsia/describe.h"
+#include "converter/describe_text.h"
 #include "pyop_optional/plugin/pyop_definition.h"
 #include "pyop_optional/plugin/python_file.h"
 
@@ -34,12 +34,6 @@ struct Owner {
   PythonFiles files;
 };
 
-std::string text_of(const Diagnostic& diagnostic) {
-  std::string text(describe(diagnostic, {}, nullptr, 0), '\0');
-  describe(diagnostic, {}, text.data(), text.size() + 1);
-  return text;
-}
-
 std::string load(const PluginRequest& request, Extension& extension) {
   namespace fs = std::filesystem;
   try {
@@ -59,7 +53,7 @@ std::string load(const PluginRequest& request, Extension& extension) {
 
     Diagnostic diagnostic;
     Result<PyHost> host = PyHost::start({.module_paths = paths}, &diagnostic);
-    if (!host.ok()) return "Python operators: " + text_of(diagnostic);
+    if (!host.ok()) return "Python operators: " + converter::describe_text(diagnostic);
     auto owner = std::make_shared<Owner>(std::move(host.value()));
     const bool pyop_allowed = request.options.find("allow-pyop") != request.options.end();
     {

@@ -4,25 +4,11 @@
 // no interpreter of its own; the symbols of Python are those of the process.
 #include <cstdio>
 #include <fstream>
-#include <memory>
-#include <new>
 #include <vector>
 
+#include "converter/aligned_bytes.h"
 #include "intarsia/describe.h"
 #include "intarsia/pyop.h"
-
-namespace {
-
-struct Free {
-  void operator()(std::byte* bytes) const { ::operator delete (bytes, std::align_val_t{64}); }
-};
-using Aligned = std::unique_ptr<std::byte, Free>;
-
-Aligned allocate(size_t bytes) {
-  return Aligned(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{64})));
-}
-
-}  // namespace
 
 /// Opens the plan, runs it `runs` times on x everywhere, and stores the last element of its output.
 /// Returns 0, or 1 after printing what is wrong.
@@ -31,24 +17,23 @@ extern "C" __attribute__((visibility("default"))) int run_plan(const char* file,
   using namespace intarsia;
   std::ifstream stream(file, std::ios::binary);
   const std::vector<char> bytes{std::istreambuf_iterator<char>(stream), {}};
-  const Aligned plan = allocate(bytes.size());
-  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(plan.get()));
-  const std::span<std::byte> view(plan.get(), bytes.size());
+  const converter::AlignedBytes plan(bytes.size());
+  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(plan.data()));
   Diagnostic diagnostic;
   const auto fail = [&](const Diagnostic& found) {
     char text[2048];
-    describe(found, view, text, sizeof(text));
+    describe(found, plan.span(), text, sizeof(text));
     std::fprintf(stderr, "%s\n", text);
     return 1;
   };
-  const auto info = plan_info(view, &diagnostic);
+  const auto info = plan_info(plan.span(), &diagnostic);
   if (!info.ok()) return fail(diagnostic);
-  const Aligned arena = allocate(info.value().arena_bytes);
+  const converter::AlignedBytes arena(info.value().arena_bytes);
   const char* folders[] = {folder};
   auto host = PyHost::start({.module_paths = folders}, &diagnostic);
   if (!host.ok()) return fail(diagnostic);
   const Service services[] = {host->service()};
-  auto session = Session::open(view, {arena.get(), info.value().arena_bytes}, kernel_set<PyOp>(),
+  auto session = Session::open(plan.span(), arena.span(), kernel_set<PyOp>(),
                                {.services = services}, &diagnostic);
   if (!session.ok()) return fail(diagnostic);
   for (int run = 0; run < runs; ++run) {

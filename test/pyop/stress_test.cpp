@@ -15,7 +15,8 @@
 #include <thread>
 #include <vector>
 
-#include "intarsia/describe.h"
+#include "converter/aligned_bytes.h"
+#include "converter/describe_text.h"
 #include "intarsia/pyop.h"
 
 namespace {
@@ -25,20 +26,9 @@ using intarsia::Diagnostic;
 using intarsia::PyHost;
 using intarsia::Session;
 using intarsia::Status;
+using intarsia::converter::AlignedBytes;
 
 std::string operators_folder, plans_folder;
-
-/// Memory of exactly that size, for AddressSanitizer, at a multiple of 64.
-struct Aligned {
-  explicit Aligned(size_t size)
-      : bytes(size), data(static_cast<std::byte*>(::operator new (size, std::align_val_t{64}))) {}
-  ~Aligned() { ::operator delete (data, std::align_val_t{64}); }
-  Aligned(const Aligned&) = delete;
-  Aligned& operator=(const Aligned&) = delete;
-  std::span<std::byte> span() { return {data, bytes}; }
-  size_t bytes;
-  std::byte* data;
-};
 
 std::vector<char> read_plan(const std::string& name) {
   std::ifstream file(plans_folder + "/" + name + ".plan", std::ios::binary);
@@ -50,14 +40,13 @@ class Opened {
  public:
   Opened(const std::string& name, const PyHost& host)
       : file_(read_plan(name)), plan_(file_.size()), service_(host.service()) {
-    std::memcpy(plan_.data, file_.data(), file_.size());
+    std::memcpy(plan_.data(), file_.data(), file_.size());
     const auto info = intarsia::plan_info(plan_.span());
     EXPECT_TRUE(info.ok());
-    arena_ = std::make_unique<Aligned>(info.value().arena_bytes);
+    arena_ = AlignedBytes(info.value().arena_bytes);
     Diagnostic diagnostic;
-    auto result =
-        Session::open(plan_.span(), arena_->span(), intarsia::kernel_set<intarsia::PyOp>(),
-                      {.services = {&service_, 1}}, &diagnostic);
+    auto result = Session::open(plan_.span(), arena_.span(), intarsia::kernel_set<intarsia::PyOp>(),
+                                {.services = {&service_, 1}}, &diagnostic);
     EXPECT_TRUE(result.ok()) << text(diagnostic);
     if (result.ok()) session_ = std::move(result.value());
     output_.reset(new float[4]);
@@ -73,14 +62,11 @@ class Opened {
 
  private:
   std::string text(const Diagnostic& diagnostic) {
-    std::string text(intarsia::describe(diagnostic, plan_.span(), nullptr, 0), '\0');
-    intarsia::describe(diagnostic, plan_.span(), text.data(), text.size() + 1);
-    return text;
+    return intarsia::converter::describe_text(diagnostic, plan_.span());
   }
 
   std::vector<char> file_;
-  Aligned plan_;
-  std::unique_ptr<Aligned> arena_;
+  AlignedBytes plan_, arena_;
   intarsia::Service service_;
   std::unique_ptr<float[]> output_;
   Session session_;

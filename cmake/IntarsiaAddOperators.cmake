@@ -12,8 +12,9 @@ Link what the sources need to <target>. A model uses them with
 
 and the command with `--operators lib<target>.so`.
 
-A plug-in runs on the build machine. In a cross build set INTARSIA_OPERATORS_DIR to the folder where
-a native build of the same project has put it; the static library is built for the target.
+A plug-in runs on the build machine. In a cross build set INTARSIA_OPERATORS_DIR to the folder (or
+folders, separated by semicolons) where a native build of the same project has put it; the static
+library is built for the target.
 ]]
 
 include_guard(GLOBAL)
@@ -52,7 +53,9 @@ function(intarsia_add_operators target)
   target_include_directories(${target} PUBLIC "${include_directory}")
   target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
   target_link_libraries(${target} PUBLIC intarsia::intarsia)
-  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  if(NOT CMAKE_SYSTEM_NAME STREQUAL Generic)  # nothing moves a program there
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  endif()
 
   if(CMAKE_CROSSCOMPILING)
     return()
@@ -89,12 +92,15 @@ function(intarsia_find_operators target file dependency)
     set(${dependency} ${target}_plugin PARENT_SCOPE)
     return()
   endif()
-  get_filename_component(plugin "${INTARSIA_OPERATORS_DIR}/lib${target}.so" ABSOLUTE
-    BASE_DIR "${CMAKE_BINARY_DIR}")
-  if(NOT INTARSIA_OPERATORS_DIR OR NOT EXISTS "${plugin}")
-    message(FATAL_ERROR "OPERATORS ${target}: the converter needs lib${target}.so for this machine. "
-      "Build ${target}_plugin natively and set INTARSIA_OPERATORS_DIR to its folder.")
-  endif()
-  set(${file} "${plugin}" PARENT_SCOPE)
-  set(${dependency} "${plugin}" PARENT_SCOPE)
+  foreach(folder IN LISTS INTARSIA_OPERATORS_DIR)
+    get_filename_component(plugin "${folder}/lib${target}.so" ABSOLUTE BASE_DIR "${CMAKE_BINARY_DIR}")
+    if(EXISTS "${plugin}")
+      set(${file} "${plugin}" PARENT_SCOPE)
+      set(${dependency} "${plugin}" PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+  message(FATAL_ERROR "OPERATORS ${target}: the converter needs lib${target}.so for this machine, "
+    "which is not in INTARSIA_OPERATORS_DIR ('${INTARSIA_OPERATORS_DIR}'). Build ${target}_plugin "
+    "natively and set INTARSIA_OPERATORS_DIR to its folder.")
 endfunction()

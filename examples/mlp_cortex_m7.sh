@@ -10,7 +10,7 @@ bash test/install_dependencies.sh --cortex-m
 mkdir -p build
 cmake --preset release >build/configure.log
 cmake --build --preset release --target intarsia_tool
-cmake --preset cortex-m7 >build/configure-cortex-m7.log
+cmake --preset cortex-m7 -DINTARSIA_BUILD_TESTS=OFF >build/configure-cortex-m7.log
 cmake --build --preset cortex-m7 --target mlp_cortex_m7
 for what in run size; do
   python3 test/cross/bare_metal_test.py build/cortex-m7 build/release/bin/intarsia $what

@@ -111,25 +111,34 @@ Status ConvPacked::check(const KernelContext& context) {
   return check_workspace(context, workspace(context));
 }
 
+ActivationSpec ConvPacked::activation(const KernelContext& context) {
+  return activation_of(context.attributes<ConvAttributes>());
+}
+
 Status ConvPacked::run(const KernelContext& context) {
+  compute(context, epilogue_of(activation(context), context.isa()));
+  return {};
+}
+
+void ConvPacked::compute(const KernelContext& context, const Epilogue& epilogue) {
   ConvArgs args;
   args.shape = shape_of(context);
-  const auto& attributes = context.attributes<ConvAttributes>();
   args.input = context.input(0).as<const float>();
   args.weights = context.input(1).as<const float>();
   args.bias = context.input(2).as<const float>();
   args.residual = context.input(3).as<const float>();
   args.residual_pitch = args.shape.out_c;
   args.output = context.output(0).as<float>();
-  args.activation = activation_of(attributes);
+  args.epilogue = epilogue;
   args.isa = context.isa();
   const size_t per_thread = (conv_workspace_bytes(args.shape) + 63) / 64 * 64;
   std::byte* workspace = context.workspace().data();
   context.parallel_for(conv_units(args.shape), [&](int64_t begin, int64_t end, int thread) {
     conv_run(args, begin, end, workspace + static_cast<size_t>(thread) * per_thread);
   });
-  return {};
 }
+
+template struct Bounded<ConvPacked>;
 
 bool ConvDepthwise::supports(const KernelContext& context) {
   return is_candidate(context) && is_depthwise(context);
@@ -155,18 +164,28 @@ Status ConvDepthwise::check(const KernelContext& context) {
   return check_capacity(context, 1, context.input(1).bytes());
 }
 
+ActivationSpec ConvDepthwise::activation(const KernelContext& context) {
+  return activation_of(context.attributes<ConvAttributes>());
+}
+
 Status ConvDepthwise::run(const KernelContext& context) {
+  compute(context, epilogue_of(activation(context), context.isa()));
+  return {};
+}
+
+void ConvDepthwise::compute(const KernelContext& context, const Epilogue& epilogue) {
   DepthwiseArgs args;
   args.shape = shape_of(context);
   args.input = context.input(0).as<const float>();
   args.weights = context.input(1).as<const float>();
   args.bias = context.input(2).as<const float>();
   args.output = context.output(0).as<float>();
-  args.activation = activation_of(context.attributes<ConvAttributes>());
+  args.epilogue = epilogue;
   args.isa = context.isa();
   context.parallel_for(depthwise_units(args.shape),
                        [&](int64_t begin, int64_t end, int) { depthwise_run(args, begin, end); });
-  return {};
 }
+
+template struct Bounded<ConvDepthwise>;
 
 }  // namespace intarsia::cpu

@@ -8,27 +8,36 @@
 // extents in the plan; its bytes are the packed form. The residual Z may be the same memory as Y.
 #pragma once
 
+#include "kernels_cpu/bounded.h"
 #include "kernels_cpu/kernel_types.h"
 
 namespace intarsia::cpu {
 
 struct ConvPacked {
   static constexpr KernelId id{"Conv", "packed", {DataType::kFloat}};
+  static constexpr std::string_view kBoundedVariant = "bounded";
   static bool supports(const KernelContext& context);
   static int64_t packed_bytes(const KernelContext& context, int input);
   static void pack(const KernelContext& context, int input, void* packed);
   static int64_t workspace(const KernelContext& context);
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
+  static ActivationSpec activation(const KernelContext& context);
+  static void compute(const KernelContext& context, const Epilogue& epilogue);
 };
+extern template struct Bounded<ConvPacked>;
 
 struct ConvDepthwise {
   static constexpr KernelId id{"Conv", "depthwise", {DataType::kFloat}};
+  static constexpr std::string_view kBoundedVariant = "depthwise_bounded";
   static bool supports(const KernelContext& context);
   static int64_t packed_bytes(const KernelContext& context, int input);
   static void pack(const KernelContext& context, int input, void* packed);
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
+  static ActivationSpec activation(const KernelContext& context);
+  static void compute(const KernelContext& context, const Epilogue& epilogue);
 };
+extern template struct Bounded<ConvDepthwise>;
 
 }  // namespace intarsia::cpu

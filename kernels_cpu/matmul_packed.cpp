@@ -12,8 +12,7 @@ namespace {
 constexpr KernelType kFloatType = DataType::kFloat;
 
 /// One product with a packed second factor; the operands are A, B, bias and residual, all dense.
-void run_packed(const KernelContext& context, const GemmShape& shape,
-                const ActivationSpec& activation) {
+void run_packed(const KernelContext& context, const GemmShape& shape, const Epilogue& epilogue) {
   GemmArgs args{shape,
                 context.input(0).as<const float>(),
                 shape.k,
@@ -23,7 +22,7 @@ void run_packed(const KernelContext& context, const GemmShape& shape,
   args.bias = context.input(2).as<const float>();
   args.residual = context.input(3).as<const float>();
   args.residual_pitch = shape.n;
-  args.activation = activation;
+  args.epilogue = epilogue;
   args.isa = context.isa();
   context.parallel_for(gemm_units(shape),
                        [&](int64_t begin, int64_t end, int) { gemm_run(args, begin, end); });
@@ -120,10 +119,20 @@ Status MatMulPacked::check(const KernelContext& context) {
   return check_capacity(context, 1, packed_bytes(context, 1));
 }
 
+ActivationSpec MatMulPacked::activation(const KernelContext& context) {
+  return activation_of(context.attributes<MatMulAttributes>());
+}
+
+void MatMulPacked::compute(const KernelContext& context, const Epilogue& epilogue) {
+  run_packed(context, packed_shape(context), epilogue);
+}
+
 Status MatMulPacked::run(const KernelContext& context) {
-  run_packed(context, packed_shape(context), activation_of(context.attributes<MatMulAttributes>()));
+  compute(context, epilogue_of(activation(context), context.isa()));
   return {};
 }
+
+template struct Bounded<MatMulPacked>;
 
 bool MatMulComputed::supports(const KernelContext& context) {
   return context.input(0).rank >= 2 && context.input(1).rank >= 2;
@@ -154,8 +163,8 @@ Status MatMulComputed::run(const KernelContext& context) {
   GemmArgs common{shape, nullptr, shape.k, nullptr, nullptr, shape.n};
   common.bias = context.input(2).as<const float>();
   common.residual_pitch = shape.n;
-  common.activation = activation_of(context.attributes<MatMulAttributes>());
   common.isa = context.isa();
+  common.epilogue = epilogue_of(activation_of(context.attributes<MatMulAttributes>()), common.isa);
   const auto* residual = context.input(3).as<const float>();
   std::byte* workspace = context.workspace().data();
   context.parallel_for(batched.batches, [&](int64_t begin, int64_t end, int thread) {
@@ -228,9 +237,19 @@ Status GemmPacked::check(const KernelContext& context) {
                                     : Status();
 }
 
+ActivationSpec GemmPacked::activation(const KernelContext& context) {
+  return activation_of(context.attributes<GemmAttributes>());
+}
+
+void GemmPacked::compute(const KernelContext& context, const Epilogue& epilogue) {
+  run_packed(context, gemm_shape(context), epilogue);
+}
+
 Status GemmPacked::run(const KernelContext& context) {
-  run_packed(context, gemm_shape(context), activation_of(context.attributes<GemmAttributes>()));
+  compute(context, epilogue_of(activation(context), context.isa()));
   return {};
 }
+
+template struct Bounded<GemmPacked>;
 
 }  // namespace intarsia::cpu

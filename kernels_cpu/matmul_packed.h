@@ -9,18 +9,23 @@
 // residual may be the same memory as Y.
 #pragma once
 
+#include "kernels_cpu/bounded.h"
 #include "kernels_cpu/kernel_types.h"
 
 namespace intarsia::cpu {
 
 struct MatMulPacked {
   static constexpr KernelId id{"MatMul", "packed", {DataType::kFloat}};
+  static constexpr std::string_view kBoundedVariant = "bounded";
   static bool supports(const KernelContext& context);
   static int64_t packed_bytes(const KernelContext& context, int input);
   static void pack(const KernelContext& context, int input, void* packed);
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
+  static ActivationSpec activation(const KernelContext& context);
+  static void compute(const KernelContext& context, const Epilogue& epilogue);
 };
+extern template struct Bounded<MatMulPacked>;
 
 struct MatMulComputed {
   static constexpr KernelId id{"MatMul", "computed", {DataType::kFloat}};
@@ -32,11 +37,15 @@ struct MatMulComputed {
 
 struct GemmPacked {
   static constexpr KernelId id{"Gemm", "packed", {DataType::kFloat}};
+  static constexpr std::string_view kBoundedVariant = "bounded";
   static bool supports(const KernelContext& context);
   static int64_t packed_bytes(const KernelContext& context, int input);
   static void pack(const KernelContext& context, int input, void* packed);
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
+  static ActivationSpec activation(const KernelContext& context);
+  static void compute(const KernelContext& context, const Epilogue& epilogue);
 };
+extern template struct Bounded<GemmPacked>;
 
 }  // namespace intarsia::cpu

@@ -31,13 +31,20 @@ void add_float_pairs(KernelRows& rows, const std::string& name, std::string_view
   add_pairs<K, BFloat16, BFloat16, float>(rows, name, header);
 }
 
+/// Bounded<K> before K, which serves what is left.
+template <class K>
+void add_with_bounded(KernelRows& rows, const std::string& name, std::string_view header) {
+  add_one<Bounded<K>>(rows, "Bounded<intarsia::cpu::" + name + ">", header);
+  add_one<K>(rows, name, header);
+}
+
 }  // namespace
 
 void add_nn_rows(KernelRows& rows) {
-  add_one<ConvDepthwise>(rows, "ConvDepthwise", "kernels_cpu/conv_packed.h");
-  add_one<ConvPacked>(rows, "ConvPacked", "kernels_cpu/conv_packed.h");
-  add_one<GemmPacked>(rows, "GemmPacked", "kernels_cpu/matmul_packed.h");
-  add_one<MatMulPacked>(rows, "MatMulPacked", "kernels_cpu/matmul_packed.h");
+  add_with_bounded<ConvDepthwise>(rows, "ConvDepthwise", "kernels_cpu/conv_packed.h");
+  add_with_bounded<ConvPacked>(rows, "ConvPacked", "kernels_cpu/conv_packed.h");
+  add_with_bounded<GemmPacked>(rows, "GemmPacked", "kernels_cpu/matmul_packed.h");
+  add_with_bounded<MatMulPacked>(rows, "MatMulPacked", "kernels_cpu/matmul_packed.h");
   add_one<MatMulComputed>(rows, "MatMulComputed", "kernels_cpu/matmul_packed.h");
   add_float<Conv>(rows, "Conv", "kernels_cpu/conv_reference.h");
   add_float<ConvTranspose>(rows, "ConvTranspose", "kernels_cpu/conv_transpose.h");

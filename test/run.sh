@@ -118,7 +118,8 @@ stage_cuda() { # needs NVIDIA's toolkit and no GPU; on top of stage build, whose
 
 stage_cross() { # plans come from the release build's converter, programs run in emulators
   local preset
-  [ -f "$cache/speech/report.txt" ] ||
+  [ -f "$cache/speech/report.txt" ] &&
+    [ -f build/release/test/examples/build/group_norm/libgroup_norm_ops.so ] ||
     die "stage 'cross' compares with results that stage 'models' makes: run that first"
   for preset in aarch64 cortex-m7; do
     cmake --preset $preset

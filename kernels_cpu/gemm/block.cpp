@@ -9,32 +9,32 @@ namespace intarsia::cpu {
 namespace {
 
 // Bytes of B that a block may cover: half of a second-level cache of 1 MiB.
-constexpr int64_t kBlockBFloats = (512 << 10) / sizeof(float);
+constexpr ptrdiff_t kBlockBFloats = (512 << 10) / sizeof(float);
 // Depth of one pass over K: 32 columns of B take 48 KiB.
-constexpr int64_t kPassDepth = 384;
+constexpr ptrdiff_t kPassDepth = 384;
 // Below this many units, blocks are made smaller, so that threads share the work evenly...
-constexpr int64_t kEnoughUnits = 16;
+constexpr ptrdiff_t kEnoughUnits = 16;
 // ...unless a unit would be smaller than this many multiply-adds.
 constexpr int64_t kSmallUnit = 1 << 19;
 
-constexpr int64_t min(int64_t a, int64_t b) {
+constexpr ptrdiff_t min(ptrdiff_t a, ptrdiff_t b) {
   return a < b ? a : b;
 }
-constexpr int64_t max(int64_t a, int64_t b) {
+constexpr ptrdiff_t max(ptrdiff_t a, ptrdiff_t b) {
   return a > b ? a : b;
 }
-constexpr int64_t ceil_div(int64_t a, int64_t b) {
+constexpr ptrdiff_t ceil_div(ptrdiff_t a, ptrdiff_t b) {
   return (a + b - 1) / b;
 }
 
 // Blocks of nearly equal size, a multiple of `step`, none above `most`.
-constexpr int64_t even_block(int64_t total, int64_t most, int64_t step) {
-  const int64_t blocks = max(ceil_div(total, max(most, step)), 1);
+constexpr ptrdiff_t even_block(ptrdiff_t total, ptrdiff_t most, ptrdiff_t step) {
+  const ptrdiff_t blocks = max(ceil_div(total, max(most, step)), 1);
   return max(ceil_div(ceil_div(total, blocks), step) * step, step);
 }
 
 // The family for the columns from here on: the widest that all rows fit in, else the main one.
-const TileFamily& choose_family(const TileKernels& kernels, int64_t m, int64_t panels) {
+const TileFamily& choose_family(const TileKernels& kernels, ptrdiff_t m, ptrdiff_t panels) {
   for (int i = 0; i + 1 < kernels.family_count; ++i) {
     const TileFamily& family = kernels.families[i];
     const bool rows_fit = family.max_rows >= m || family.max_rows == kernels.mr;
@@ -45,8 +45,9 @@ const TileFamily& choose_family(const TileKernels& kernels, int64_t m, int64_t p
 
 }  // namespace
 
-Blocking choose_blocking(int64_t m, int64_t n, int64_t k, int64_t a_floats, int64_t most_rows) {
-  constexpr int64_t kStep = 2 * kPanel;
+Blocking choose_blocking(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_floats,
+                         ptrdiff_t most_rows) {
+  constexpr ptrdiff_t kStep = 2 * kPanel;
   Blocking s{};
   s.m_block = even_block(m, most_rows, 1);
   s.n_block = even_block(n, kBlockBFloats / max(k, 1) / kStep * kStep, kStep);
@@ -55,7 +56,7 @@ Blocking choose_blocking(int64_t m, int64_t n, int64_t k, int64_t a_floats, int6
     s.m_blocks = ceil_div(m, s.m_block);
     s.n_blocks = ceil_div(n, s.n_block);
     if (s.m_blocks * s.n_blocks >= kEnoughUnits) break;
-    if (s.m_block * s.n_block * k < 2 * kSmallUnit) break;
+    if (int64_t{s.m_block} * s.n_block * k < 2 * kSmallUnit) break;
     if (s.n_block > 4 * kStep || (s.n_block > kStep && s.m_block < 96)) {
       s.n_block = even_block(n, s.n_block / 2, kStep);
     } else if (s.m_block >= 96) {
@@ -65,32 +66,31 @@ Blocking choose_blocking(int64_t m, int64_t n, int64_t k, int64_t a_floats, int6
     }
   }
   // What is walked slowly is read once; what is walked fast is read again for each slow step.
-  s.columns_first = s.m_blocks * n * k + a_floats < s.n_blocks * a_floats + n * k;
+  const int64_t b_floats = int64_t{n} * k;
+  s.columns_first = s.m_blocks * b_floats + a_floats < s.n_blocks * int64_t{a_floats} + b_floats;
   return s;
 }
 
 void run_block(const Block& s) {
   const TileKernels kernels = tile_kernels(s.isa);
-  const Epilogue epilogue = make_epilogue(s.activation);
-  const Epilogue pass_through = make_epilogue({});
-  const int64_t panel_pitch = s.taps * s.k * kPanel;
+  const ptrdiff_t panel_pitch = s.taps * s.k * kPanel;
   Tile t{};
   t.row_pitch = s.row_pitch;
   t.b_panel_pitch = panel_pitch;
   t.c_pitch = s.c_pitch;
-  for (int64_t n0 = 0; n0 < s.n;) {
+  for (ptrdiff_t n0 = 0; n0 < s.n;) {
     const TileFamily& family = choose_family(kernels, s.m, panel_count(s.n - n0));
-    const int64_t tiles = ceil_div(s.m, family.max_rows);
+    const ptrdiff_t tiles = ceil_div(s.m, family.max_rows);
     t.n = min(s.n - n0, family.panels * kPanel);
     // A pass takes several taps, or a part of one. Panels that one tile uses once need no passes.
-    const int64_t depth = tiles == 1 ? s.taps * s.k : kPassDepth;
-    const int64_t k_parts = max(ceil_div(s.k, max(depth, 1)), 1);
-    const int64_t k_step = ceil_div(s.k, k_parts);
-    const int64_t most_taps = k_parts > 1 ? 1 : max(depth / max(s.k, 1), 1);
-    const int64_t tap_step = ceil_div(s.taps, ceil_div(s.taps, most_taps));
-    for (int64_t tap = 0; tap < s.taps; tap += tap_step) {
-      for (int64_t part = 0; part < k_parts; ++part) {
-        const int64_t k0 = part * k_step;
+    const ptrdiff_t depth = tiles == 1 ? s.taps * s.k : kPassDepth;
+    const ptrdiff_t k_parts = max(ceil_div(s.k, max(depth, 1)), 1);
+    const ptrdiff_t k_step = ceil_div(s.k, k_parts);
+    const ptrdiff_t most_taps = k_parts > 1 ? 1 : max(depth / max(s.k, 1), 1);
+    const ptrdiff_t tap_step = ceil_div(s.taps, ceil_div(s.taps, most_taps));
+    for (ptrdiff_t tap = 0; tap < s.taps; tap += tap_step) {
+      for (ptrdiff_t part = 0; part < k_parts; ++part) {
+        const ptrdiff_t k0 = part * k_step;
         t.taps = min(tap_step, s.taps - tap);
         t.k = min(k_step, s.k - k0);
         if (t.k <= 0) t.taps = 0;
@@ -98,19 +98,16 @@ void run_block(const Block& s) {
         t.b = s.b + n0 / kPanel * panel_pitch + (tap * s.k + k0) * kPanel;
         const bool first = tap == 0 && part == 0;
         const bool last = tap + tap_step >= s.taps && part + 1 == k_parts;
-        const Epilogue& e = last ? epilogue : pass_through;
-        t.lower = e.lower;
-        t.upper = e.upper;
-        t.post = e.post;
+        t.epilogue = last ? s.epilogue : Epilogue{};
         // The first pass starts from bias and residual, the others from the sums so far.
         t.bias = first && s.bias ? s.bias + n0 : nullptr;
         const float* initial = first ? s.residual : s.c;
         t.residual_pitch = first ? s.residual_pitch : s.c_pitch;
-        const int64_t pass = t.taps * t.k;
+        const ptrdiff_t pass = t.taps * t.k;
         const float* next = t.b + pass * kPanel + (last ? (family.panels - 1) * panel_pitch : 0);
-        for (int64_t i = 0, m0 = 0; i < tiles; ++i) {
+        for (ptrdiff_t i = 0, m0 = 0; i < tiles; ++i) {
           t.prefetch = i < family.panels ? next + i * panel_pitch : t.b;
-          const int64_t m1 = s.m * (i + 1) / tiles;
+          const ptrdiff_t m1 = s.m * (i + 1) / tiles;
           t.rows = s.rows + tap * s.row_pitch + m0;
           t.c = s.c + m0 * s.c_pitch + n0;
           t.residual = initial ? initial + m0 * t.residual_pitch + n0 : nullptr;

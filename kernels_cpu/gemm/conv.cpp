@@ -226,7 +226,7 @@ void conv_run(const ConvArgs& args, int64_t begin, int64_t end, void* workspace)
   if (begin >= end) return;
   if (is_matrix_product(s)) {
     gemm_run({product_shape(s), args.input, s.in_pitch, args.weights, args.output, s.out_pitch,
-              args.bias, args.residual, args.residual_pitch, args.activation, args.isa},
+              args.bias, args.residual, args.residual_pitch, args.epilogue, args.isa},
              begin, end);
     return;
   }
@@ -246,7 +246,7 @@ void conv_run(const ConvArgs& args, int64_t begin, int64_t end, void* workspace)
   block.k = p.tap_k;
   block.c_pitch = s.out_pitch;
   block.residual_pitch = args.residual_pitch;
-  block.activation = args.activation;
+  block.epilogue = args.epilogue;
   const int64_t units_per_image = p.blocking.m_blocks * p.column_blocks;
   int64_t rows_of = -1;  // The block of pixels that `rows` describes.
   Run run{};

@@ -37,7 +37,7 @@ struct ConvArgs {
   const float* bias = nullptr;      ///< [out_c], or null.
   const float* residual = nullptr;  ///< Pixels residual_pitch floats apart, or null.
   int64_t residual_pitch = 0;
-  ActivationSpec activation = {};
+  Epilogue epilogue = {};
   Isa isa = Isa::kPortable;
 };
 

@@ -42,7 +42,6 @@ int64_t depthwise_units(const ConvShape& s) {
 
 void depthwise_run(const DepthwiseArgs& args, int64_t begin, int64_t end) {
   const ConvShape& s = args.shape;
-  const Epilogue epilogue = make_epilogue(args.activation);
   const int64_t row_floats = s.in_w * s.in_pitch;
   DepthwiseBlock b{};
   b.input_step = s.stride_h * row_floats;
@@ -58,9 +57,7 @@ void depthwise_run(const DepthwiseArgs& args, int64_t begin, int64_t end) {
   b.output_row_pitch = s.out_w * s.out_pitch;
   b.output_pitch = s.out_pitch;
   b.pixels = s.out_w;
-  b.lower = epilogue.lower;
-  b.upper = epilogue.upper;
-  b.post = epilogue.post;
+  b.epilogue = args.epilogue;
   const int64_t slices = ceil_div(s.in_c, kUnitChannels);
   const int64_t row_blocks = ceil_div(s.out_h, kUnitRows);
   for (int64_t unit = begin; unit < end; ++unit) {

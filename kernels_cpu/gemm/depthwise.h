@@ -18,7 +18,7 @@ struct DepthwiseArgs {
   const float* weights;
   float* output;
   const float* bias = nullptr;  ///< [out_c], or null.
-  ActivationSpec activation = {};
+  Epilogue epilogue = {};
   Isa isa = Isa::kPortable;
 };
 

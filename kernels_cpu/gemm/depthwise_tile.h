@@ -94,8 +94,8 @@ struct DepthwiseVector {
       }
     }
     const F bias = s.bias ? load(s.bias + c) : F{};
-    const F lower = M::splat(s.lower);
-    const F upper = M::splat(s.upper);
+    const F lower = M::splat(s.epilogue.lower);
+    const F upper = M::splat(s.epilogue.upper);
     const auto group = [&](auto pixels, auto edge, int64_t y, int64_t x, DepthwiseColumns columns) {
       constexpr int kCount = decltype(pixels)::value;
       F acc[kCount];
@@ -157,10 +157,9 @@ void depthwise_block(const DepthwiseBlock& s) {
           s, c, [=](const float* p) { return Vec::load_part(p, count); },
           [=](float* p, typename Vec::F v) { Vec::store_part(p, v, count); });
     }
-    for (int64_t y = 0; s.post.kind != Activation::kNone && y < s.height; ++y) {
-      float* row = s.output + y * s.output_row_pitch + c;
-      activate_rows<Vec>(s.post, row, s.output_pitch, row, s.output_pitch, s.pixels,
-                         count < Vec::kWidth ? count : Vec::kWidth);
+    for (int64_t y = 0; s.epilogue.activate != nullptr && y < s.height; ++y) {
+      s.epilogue.activate(s.epilogue.spec, s.output + y * s.output_row_pitch + c, s.output_pitch,
+                          s.pixels, count < Vec::kWidth ? count : Vec::kWidth);
     }
   }
 }

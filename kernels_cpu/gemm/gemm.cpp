@@ -32,15 +32,15 @@ void gemm_run(const GemmArgs& args, int64_t begin, int64_t end) {
   block.k = shape.k;
   block.c_pitch = args.c_pitch;
   block.residual_pitch = args.residual_pitch;
-  block.activation = args.activation;
-  for (int64_t unit = begin; unit < end; ++unit) {
+  block.epilogue = args.epilogue;
+  for (auto unit = static_cast<ptrdiff_t>(begin); unit < end; ++unit) {
     const bool by_columns = blocking.columns_first;
-    const int64_t fast = by_columns ? blocking.n_blocks : blocking.m_blocks;
-    const int64_t m0 = (by_columns ? unit / fast : unit % fast) * blocking.m_block;
-    const int64_t n0 = (by_columns ? unit % fast : unit / fast) * blocking.n_block;
+    const ptrdiff_t fast = by_columns ? blocking.n_blocks : blocking.m_blocks;
+    const ptrdiff_t m0 = (by_columns ? unit / fast : unit % fast) * blocking.m_block;
+    const ptrdiff_t n0 = (by_columns ? unit % fast : unit / fast) * blocking.n_block;
     block.m = shape.m - m0 < blocking.m_block ? shape.m - m0 : blocking.m_block;
     block.n = shape.n - n0 < blocking.n_block ? shape.n - n0 : blocking.n_block;
-    for (int64_t r = 0; r < block.m; ++r) rows[r] = args.a + (m0 + r) * args.a_pitch;
+    for (ptrdiff_t r = 0; r < block.m; ++r) rows[r] = args.a + (m0 + r) * args.a_pitch;
     block.b = args.b + n0 * shape.k;
     block.c = args.c + m0 * args.c_pitch + n0;
     block.bias = args.bias ? args.bias + n0 : nullptr;

@@ -28,7 +28,7 @@ struct GemmArgs {
   const float* bias = nullptr;      ///< [n], or null.
   const float* residual = nullptr;  ///< [m][n], or null.
   int64_t residual_pitch = 0;
-  ActivationSpec activation = {};
+  Epilogue epilogue = {};
   Isa isa = Isa::kPortable;
 };
 

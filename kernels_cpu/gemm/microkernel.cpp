@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Choice of the micro-kernels, and the split of an activation. See microkernel.h.
+// Choice of the micro-kernels, and epilogues. See microkernel.h.
 #include "kernels_cpu/gemm/microkernel.h"
-
-#include <limits>
 
 namespace intarsia::cpu {
 
@@ -15,18 +13,30 @@ void depthwise_kernel(Isa isa, const DepthwiseBlock& block) {
   pick_isa(isa, [&](auto i) { Microkernels<decltype(i)::value>::depthwise(block); });
 }
 
-Epilogue make_epilogue(const ActivationSpec& spec) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  switch (spec.kind) {
-    case Activation::kNone:
-      return {-kInfinity, kInfinity, {}};
-    case Activation::kRelu:
-      return {0, kInfinity, {}};
-    case Activation::kClip:
-      return {spec.alpha, spec.beta, {}};
-    default:
-      return {-kInfinity, kInfinity, spec};
+bool is_bounds(const ActivationSpec& spec) {
+  return spec.kind == Activation::kNone || spec.kind == Activation::kRelu ||
+         spec.kind == Activation::kClip;
+}
+
+Epilogue bounds_of(const ActivationSpec& spec) {
+  Epilogue epilogue;
+  if (spec.kind == Activation::kRelu) epilogue.lower = 0;
+  if (spec.kind == Activation::kClip) {
+    epilogue.lower = spec.alpha;
+    epilogue.upper = spec.beta;
   }
+  return epilogue;
+}
+
+Epilogue epilogue_of(const ActivationSpec& spec, Isa isa) {
+  Epilogue epilogue = bounds_of(spec);
+  if (!is_bounds(spec)) {
+    epilogue.spec = spec;
+    epilogue.activate = pick_isa(isa, [](auto i) -> ActivationFunction {
+      return &Microkernels<decltype(i)::value>::activate;
+    });
+  }
+  return epilogue;
 }
 
 }  // namespace intarsia::cpu

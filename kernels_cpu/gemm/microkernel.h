@@ -10,6 +10,7 @@
 // writes the valid columns of C and nothing else. The residual may be C itself.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "core/activation.h"
@@ -23,25 +24,43 @@ inline constexpr int kPanel = 16;
 /// The most rows that a tile of any instruction set has.
 inline constexpr int kMaxTileRows = 16;
 
+/// y = act(y) for `rows` rows of n elements.
+using ActivationFunction = void (*)(const ActivationSpec& spec, float* y, ptrdiff_t pitch,
+                                    ptrdiff_t rows, ptrdiff_t n);
+
+/// What happens to a finished sum: bounds, applied in registers, then an activation of the stored
+/// result where bounds do not express it.
+struct Epilogue {
+  float lower = -__builtin_huge_valf();  // The files of an instruction set use nothing of std.
+  float upper = __builtin_huge_valf();
+  ActivationFunction activate = nullptr;  ///< Null: the bounds are all.
+  ActivationSpec spec = {};
+};
+
+/// True if bounds alone express the activation: none, Relu, Clip.
+bool is_bounds(const ActivationSpec& spec);
+/// The epilogue of such an activation; what is none of them is left out.
+Epilogue bounds_of(const ActivationSpec& spec);
+/// The epilogue of any activation. A program that calls this links all activation functions.
+Epilogue epilogue_of(const ActivationSpec& spec, Isa isa);
+
 /// Operands of one tile. Pitches and offsets count floats (row_pitch: pointers).
 struct Tile {
   const float* const* rows;  ///< Row r of tap t is rows[t * row_pitch + r] + row_offset.
-  int64_t row_pitch;
-  int64_t row_offset;
-  int64_t taps;
-  int64_t k;              ///< Length of a row, for each tap; at least 1.
+  ptrdiff_t row_pitch;
+  ptrdiff_t row_offset;
+  ptrdiff_t taps;
+  ptrdiff_t k;            ///< Length of a row, for each tap; at least 1.
   const float* b;         ///< First panel, at the first tap.
   const float* prefetch;  ///< taps * k lines from here on are fetched into the second cache level.
-  int64_t b_panel_pitch;  ///< From a panel to the next.
+  ptrdiff_t b_panel_pitch;  ///< From a panel to the next.
   float* c;
-  int64_t c_pitch;
-  int64_t n;              ///< Valid columns, more than 16 * (panels - 1) of the kernel.
+  ptrdiff_t c_pitch;
+  ptrdiff_t n;            ///< Valid columns, more than 16 * (panels - 1) of the kernel.
   const float* bias;      ///< [n], or null.
   const float* residual;  ///< [rows][n], or null.
-  int64_t residual_pitch;
-  float lower;  ///< Bounds of the result, applied in registers.
-  float upper;
-  ActivationSpec post;  ///< Applied to the stored tile; kNone, kRelu and kClip do nothing.
+  ptrdiff_t residual_pitch;
+  Epilogue epilogue;
 };
 
 using TileFunction = void (*)(const Tile& tile);
@@ -81,9 +100,7 @@ struct DepthwiseBlock {
   int64_t height;  ///< Output rows.
   int64_t pixels;  ///< Of an output row.
   int64_t channels;
-  float lower;
-  float upper;
-  ActivationSpec post;
+  Epilogue epilogue;
 };
 
 /// The tiles of one instruction set.
@@ -99,18 +116,12 @@ template <Isa I>
 struct Microkernels {
   static TileKernels tiles();
   static void depthwise(const DepthwiseBlock& block);
+  static void activate(const ActivationSpec& spec, float* y, ptrdiff_t pitch, ptrdiff_t rows,
+                       ptrdiff_t n);
 };
 
 /// Those of `isa`, or of the best one of this build below it.
 TileKernels tile_kernels(Isa isa);
 void depthwise_kernel(Isa isa, const DepthwiseBlock& block);
-
-/// Splits an activation into bounds, applied in registers, and the rest, applied to stored results.
-struct Epilogue {
-  float lower;
-  float upper;
-  ActivationSpec post;
-};
-Epilogue make_epilogue(const ActivationSpec& spec);
 
 }  // namespace intarsia::cpu

@@ -5,17 +5,26 @@
 // Included by kernels_<isa>.cpp only; `Vec` is an IsaVector (vector.h).
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <iterator>
 
 #include "kernels_cpu/gemm/microkernel.h"
 #include "kernels_cpu/gemm/vec_math.h"
 
-// Accumulator arrays live in registers only if every loop over them is unrolled.
+// Accumulator arrays live in registers only if every loop over them is unrolled. Where a vector is
+// one float, the loops before and after the sums are not: they would be most of a small program,
+// and there the sums are as well read from memory.
 #if defined(__clang__)
 #define INTARSIA_UNROLL _Pragma("clang loop unroll(full)")
+#define INTARSIA_ROLL _Pragma("clang loop unroll(disable)")
 #else
 #define INTARSIA_UNROLL _Pragma("GCC unroll 64")
+#define INTARSIA_ROLL _Pragma("GCC unroll 1")
+#endif
+#if INTARSIA_HAS_VECTORS
+#define INTARSIA_UNROLL_ENDS INTARSIA_UNROLL
+#else
+#define INTARSIA_UNROLL_ENDS INTARSIA_ROLL
 #endif
 
 namespace intarsia::cpu {
@@ -32,7 +41,7 @@ void tile(const Tile& t) {
   const auto valid = [&](int v) { return static_cast<int>(t.n) - v * kWidth; };
 
   F acc[R][kVectors];
-  INTARSIA_UNROLL
+  INTARSIA_UNROLL_ENDS
   for (int v = 0; v < kVectors; ++v) {
     F bias{};
     if (t.bias) {
@@ -45,7 +54,7 @@ void tile(const Tile& t) {
   if (t.residual) {
     INTARSIA_UNROLL
     for (int r = 0; r < R; ++r) {
-      INTARSIA_UNROLL
+      INTARSIA_UNROLL_ENDS
       for (int v = 0; v < kVectors; ++v) {
         const float* p = t.residual + r * t.residual_pitch + v * kWidth;
         acc[r][v] += whole(v) ? Vec::load(p) : Vec::load_part(p, valid(v));
@@ -54,15 +63,15 @@ void tile(const Tile& t) {
   }
 
   const float* b = t.b;
-  const int64_t panel = t.b_panel_pitch;
-  const int64_t ahead = t.prefetch - t.b;
+  const ptrdiff_t panel = t.b_panel_pitch;
+  const ptrdiff_t ahead = t.prefetch - t.b;
   const float* const* rows = t.rows;
-  for (int64_t tap = t.taps; tap > 0; --tap, rows += t.row_pitch) {
+  for (ptrdiff_t tap = t.taps; tap > 0; --tap, rows += t.row_pitch) {
     // Rows are indexed from their end, so that the index also counts: one register less.
     const float* a[R];
     INTARSIA_UNROLL
     for (int r = 0; r < R; ++r) a[r] = rows[r] + t.row_offset + t.k;
-    for (int64_t k = -t.k; k != 0; ++k, b += kPanel) {
+    for (ptrdiff_t k = -t.k; k != 0; ++k, b += kPanel) {
       if constexpr (R >= 4 && P <= 2) __builtin_prefetch(b + ahead, 0, 2);
       F bv[kVectors];
       INTARSIA_UNROLL
@@ -79,11 +88,11 @@ void tile(const Tile& t) {
   }
 
   using M = VecMath<Vec>;
-  const F lower = M::splat(t.lower);
-  const F upper = M::splat(t.upper);
+  const F lower = M::splat(t.epilogue.lower);
+  const F upper = M::splat(t.epilogue.upper);
   INTARSIA_UNROLL
   for (int r = 0; r < R; ++r) {
-    INTARSIA_UNROLL
+    INTARSIA_UNROLL_ENDS
     for (int v = 0; v < kVectors; ++v) {
       const F y = M::min(M::max(acc[r][v], lower), upper);
       float* p = t.c + r * t.c_pitch + v * kWidth;
@@ -94,8 +103,8 @@ void tile(const Tile& t) {
       }
     }
   }
-  if (t.post.kind != Activation::kNone) {
-    activate_rows<Vec>(t.post, t.c, t.c_pitch, t.c, t.c_pitch, R, all ? P * kPanel : t.n);
+  if (t.epilogue.activate != nullptr) {
+    t.epilogue.activate(t.epilogue.spec, t.c, t.c_pitch, R, all ? P * kPanel : t.n);
   }
 }
 
@@ -129,6 +138,12 @@ template <Isa I>
 TileKernels Microkernels<I>::tiles() {
   constexpr int kCount = std::size(IsaTiles<I>::kFamilies);
   return {IsaTiles<I>::kFamilies[kCount - 1].max_rows, kCount, IsaTiles<I>::kFamilies};
+}
+
+template <Isa I>
+void Microkernels<I>::activate(const ActivationSpec& spec, float* y, ptrdiff_t pitch,
+                               ptrdiff_t rows, ptrdiff_t n) {
+  activate_rows<IsaVector<I>>(spec, y, pitch, y, pitch, rows, n);
 }
 
 }  // namespace intarsia::cpu

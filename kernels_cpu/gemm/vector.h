@@ -14,6 +14,12 @@
 #include <immintrin.h>
 #endif
 
+#if defined(__SSE2__) || defined(__ARM_NEON)
+#define INTARSIA_HAS_VECTORS 1
+#else
+#define INTARSIA_HAS_VECTORS 0
+#endif
+
 #define INTARSIA_INLINE [[gnu::always_inline]] inline
 
 namespace intarsia::cpu {
@@ -53,11 +59,7 @@ struct VectorOf {
 
 /// 128-bit vectors; on processors without any, where longer ones would only make longer code, one
 /// float.
-#if defined(__SSE2__) || defined(__ARM_NEON)
-inline constexpr int kPortableWidth = 4;
-#else
-inline constexpr int kPortableWidth = 1;
-#endif
+inline constexpr int kPortableWidth = INTARSIA_HAS_VECTORS ? 4 : 1;
 template <Isa S>
 struct IsaVector : VectorOf<S, kPortableWidth> {};
 

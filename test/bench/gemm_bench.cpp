@@ -235,7 +235,7 @@ struct ConvLayer {
   void run(Isa isa, const float* input, float* output, void* workspace) {
     ConvArgs args{shape, input, aligned(weights), output};
     args.bias = bias.data();
-    args.activation.kind = Activation::kRelu;
+    args.epilogue = bounds_of({Activation::kRelu});
     args.isa = isa;
     conv_run(args, 0, conv_units(shape), workspace);
   }
@@ -303,7 +303,7 @@ void bench_activations(Bench& bench) {
   for (int kind = 0; kind <= static_cast<int>(Activation::kSoftplus); ++kind) {
     GemmArgs args{{1, kCount, 0}, nullptr, 0, nullptr, y.data(), kCount};
     args.residual = x.data();
-    args.activation = {static_cast<Activation>(kind), 0.1f, 0.5f};
+    args.epilogue = epilogue_of({static_cast<Activation>(kind), 0.1f, 0.5f}, bench.isa());
     args.isa = bench.isa();
     bench.line("activation " + std::to_string(kind) + " of 4096", kCount,
                [&] { gemm_run(args, 0, gemm_units(args.shape)); });

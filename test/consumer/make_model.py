@@ -14,60 +14,23 @@ CUSTOM: y = Twice(x), an operator of domain "consumer" that the model does not i
 """
 
 import pathlib
-import struct
 import sys
 
-FLOAT = 1
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "examples" / "common"))
+import onnx_writer as onnx
 
-
-def varint(number):
-    data = b""
-    while number > 0x7f:
-        data += bytes([number & 0x7f | 0x80])
-        number >>= 7
-    return data + bytes([number])
-
-
-def number(field, value):
-    return varint(field << 3) + varint(value)
-
-
-def text(field, value):
-    data = value.encode() if isinstance(value, str) else value
-    return varint(field << 3 | 2) + varint(len(data)) + data
-
-
-def tensor(name, extents, values):
-    data = b"".join(number(1, extent) for extent in extents) + number(2, FLOAT)
-    return data + text(8, name) + text(9, struct.pack(f"<{len(values)}f", *values))
-
-
-def port(name, *dims):
-    axes = b"".join(text(1, number(1, d) if isinstance(d, int) else text(2, d)) for d in dims)
-    return text(1, name) + text(2, text(1, number(1, FLOAT) + text(2, axes)))
-
-
-def node(op, inputs, output, domain=""):
-    data = b"".join(text(1, name) for name in inputs) + text(2, output) + text(4, op)
-    return data + (text(7, domain) if domain else b"")
-
-
-graph = (
-    text(1, node("Gemm", ["x:0", "W", "b"], "product"))
-    + text(1, node("Relu", ["product"], "class"))
-    + text(1, node("Add", ["total", "class"], "total_next"))
-    + text(2, "tiny")
-    + text(5, tensor("W", [3, 2], [1, 2, 3, 4, 5, 6]))
-    + text(5, tensor("b", [2], [-22, 0.5]))
-    + text(11, port("x:0", "batch", 3))
-    + text(11, port("total", "batch", 2))
-    + text(12, port("class", "batch", 2))
-    + text(12, port("total_next", "batch", 2))
-)
-model = number(1, 8) + text(7, graph) + text(8, number(2, 17))
+model = onnx.model("tiny", [
+    onnx.node("Gemm", ["x:0", "W", "b"], "product"),
+    onnx.node("Relu", ["product"], "class"),
+    onnx.node("Add", ["total", "class"], "total_next"),
+    onnx.weight("W", [3, 2], [1, 2, 3, 4, 5, 6]),
+    onnx.weight("b", [2], [-22, 0.5]),
+    onnx.graph_input("x:0", "batch", 3), onnx.graph_input("total", "batch", 2),
+    onnx.graph_output("class", "batch", 2), onnx.graph_output("total_next", "batch", 2)])
 pathlib.Path(sys.argv[1]).write_bytes(model)
 
 if len(sys.argv) > 2:
-    custom = (text(1, node("Twice", ["x"], "y", "consumer")) + text(2, "custom")
-              + text(11, port("x", 3)) + text(12, port("y", 3)))
-    pathlib.Path(sys.argv[2]).write_bytes(number(1, 8) + text(7, custom) + text(8, number(2, 17)))
+    custom = onnx.model("custom", [
+        onnx.node("Twice", ["x"], "y", domain="consumer"),
+        onnx.graph_input("x", 3), onnx.graph_output("y", 3)])
+    pathlib.Path(sys.argv[2]).write_bytes(custom)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Cross builds without an operating system: examples/mlp_cortex_m7 on an emulated board.
+# Cross builds without an operating system: examples/mlp_cortex_m7 on an emulated board, and other
+# programs with the start-up code of that example.
 
 set(command "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/bare_metal_test.py"
   "${CMAKE_BINARY_DIR}" "${INTARSIA_TOOL}")
@@ -15,11 +16,23 @@ set_tests_properties(cross.mlp_size.negative PROPERTIES
   PASS_REGULAR_EXPRESSION "mlp\\.text: [0-9]+ bytes, above the limit of 0")
 set_tests_properties(cross.mlp_heap.negative PROPERTIES PASS_REGULAR_EXPRESSION "malloc: linked")
 
+# A program for the emulated board: its sources beside the board's own.
+get_target_property(board mlp_cortex_m7 SOURCE_DIR)
+set(emulator qemu-system-arm -machine mps2-an500 -display none -monitor none -serial none
+  -semihosting-config enable=on,target=native -kernel)
+function(runs_on_board target)
+  target_sources(${target} PRIVATE "${board}/board.cpp")
+  target_compile_options(${target} PRIVATE -ffunction-sections -fno-exceptions -fno-rtti)
+  target_link_options(${target} PRIVATE -nostartfiles -T "${board}/board.ld" LINKER:--gc-sections)
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin"
+    CROSSCOMPILING_EMULATOR "${emulator}")
+endfunction()
+
 # The same program with the heap.
-get_target_property(folder mlp_cortex_m7 SOURCE_DIR)
-add_executable(mlp_with_heap "${folder}/main.cpp" "${folder}/board.cpp" heap.cpp)
+add_executable(mlp_with_heap "${board}/main.cpp" heap.cpp)
 target_link_libraries(mlp_with_heap PRIVATE mlp_model)
-target_compile_options(mlp_with_heap PRIVATE -ffunction-sections -fno-exceptions -fno-rtti)
-target_link_options(mlp_with_heap PRIVATE -nostartfiles -T "${folder}/board.ld" LINKER:--gc-sections
-  LINKER:--undefined=malloc)
-set_target_properties(mlp_with_heap PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+runs_on_board(mlp_with_heap)
+target_link_options(mlp_with_heap PRIVATE LINKER:--undefined=malloc)
+
+include(operators.cmake)
+runs_on_board(test_cross_operators)

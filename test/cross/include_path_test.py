@@ -5,7 +5,8 @@
     include_path_test.py BUILD [--add FLAG]    FLAG is added to each command, for the negative control
 
 Takes the commands from BUILD/compile_commands.json and asks the compiler itself, with -v, where each
-combination of flags searches. Debian keeps newlib's headers in /usr/include/newlib.
+combination of flags searches. Debian keeps newlib's headers in /usr/include/newlib, and a folder
+of Eigen's headers alone, which a build may name.
 """
 
 import json
@@ -16,8 +17,8 @@ import shlex
 import subprocess
 import sys
 
-OWN = "/usr/include"
-FOREIGN = "/usr/include/newlib"
+OWN = ("/usr/include", "/usr/local/include")
+FOREIGN = ("/usr/include/newlib", "/usr/include/eigen3")
 PER_FILE = {"-o": 1, "-c": 1, "-MD": 0, "-MT": 1, "-MF": 1}
 
 
@@ -42,8 +43,8 @@ def searched(flags):
     return {line.strip() for line in folders.group(1).splitlines() if line.startswith(" ")}
 
 
-def inside(path, folder):
-    return path == folder or path.startswith(folder + "/")
+def inside(path, folders):
+    return any(path == folder or path.startswith(folder + "/") for folder in folders)
 
 
 def main():

@@ -5,15 +5,25 @@
 set(model "${CMAKE_CURRENT_BINARY_DIR}/tiny.onnx")
 add_custom_command(OUTPUT "${model}"
   COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/test/consumer/make_model.py" "${model}"
-  DEPENDS "${PROJECT_SOURCE_DIR}/test/consumer/make_model.py" VERBATIM)
+  DEPENDS "${PROJECT_SOURCE_DIR}/test/consumer/make_model.py"
+    "${PROJECT_SOURCE_DIR}/examples/common/onnx_writer.py" VERBATIM)
 intarsia_add_model(cross_tiny MODEL "${model}" NAME tiny DIM batch=4)
 intarsia_test(test_cross_session LIBRARIES cross_tiny SOURCES session_test.cpp)
 
+include(operators.cmake)
+
+# Programs of the examples with the expected output of the build machine's tests, where their models
+# are there; test/run.sh sees to it.
+list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " emulator)
 set(cache "$ENV{INTARSIA_CACHE}")
 if(TARGET speech_segments AND EXISTS "${cache}/speech/report.txt")
-  list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " emulator)
   add_test(NAME cross.speech_segments COMMAND "${Python3_EXECUTABLE}"
     "${PROJECT_SOURCE_DIR}/test/examples/programs_test.py" speech_segments
     $<TARGET_FILE:speech_segments> "${cache}/speech" --emulator "${emulator}")
   set_tests_properties(cross.speech_segments PROPERTIES TIMEOUT 300)
 endif()
+foreach(example IN ITEMS group_norm inverse)
+  if(TARGET ${example})
+    add_test(NAME cross.${example} COMMAND ${example} "${INTARSIA_EXAMPLE_EXPORTS}/${example}")
+  endif()
+endforeach()

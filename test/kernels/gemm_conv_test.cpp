@@ -115,7 +115,7 @@ void check_conv(Isa isa, const ConvCase& p, uint32_t seed) {
   args.bias = p.bias ? bias.data() : nullptr;
   args.residual = p.residual ? residual.data() : nullptr;
   args.residual_pitch = r_pitch;
-  args.activation = p.activation;
+  args.epilogue = epilogue_of(p.activation, isa);
   args.isa = isa;
   const auto run = [&](int64_t begin, int64_t end) {
     // Fresh and full of NaN each time: nothing may be expected of it.
@@ -223,7 +223,7 @@ TEST_P(ConvFamily, RandomDepthwise) {
                               kUntouched);
     DepthwiseArgs args{s, input.data(), packed.data(), output.data()};
     args.bias = p.bias ? bias.data() : nullptr;
-    args.activation = p.activation;
+    args.epilogue = epilogue_of(p.activation, GetParam());
     args.isa = GetParam();
     check_output(p, input, weights, bias, {}, output, depthwise_units(s),
                  [&](int64_t begin, int64_t end) { depthwise_run(args, begin, end); });

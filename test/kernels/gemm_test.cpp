@@ -49,7 +49,7 @@ void activate_rows(Isa isa, const ActivationSpec& spec, const float* x, float* y
   GemmArgs args{{rows, n, 0}, nullptr, 0, nullptr, y, pitch};
   args.residual = x;
   args.residual_pitch = pitch;
-  args.activation = spec;
+  args.epilogue = epilogue_of(spec, isa);
   args.isa = isa;
   gemm_run(args, 0, gemm_units(args.shape));
 }
@@ -188,7 +188,7 @@ void check_gemm(Isa isa, const GemmCase& p, uint32_t seed) {
   args.bias = p.bias ? bias.data() : nullptr;
   args.residual = p.in_place ? c.data() : p.residual ? residual.data() : nullptr;
   args.residual_pitch = r_pitch;
-  args.activation = p.activation;
+  args.epilogue = epilogue_of(p.activation, isa);
   args.isa = isa;
   const int64_t units = gemm_units(p.shape);
   gemm_run(args, 0, units);
@@ -262,7 +262,7 @@ TEST_P(GemmFamily, BoundsKeepNan) {
   float c[1];
   for (int kind : {0, 1, 2}) {
     GemmArgs args{{1, 1, 1}, &nan, 1, b, c, 1};
-    args.activation = spec_of(kind);
+    args.epilogue = epilogue_of(spec_of(kind), GetParam());
     args.isa = GetParam();
     gemm_run(args, 0, 1);
     EXPECT_TRUE(std::isnan(c[0])) << "activation " << kind;

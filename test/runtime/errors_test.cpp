@@ -153,8 +153,8 @@ TEST_F(RuntimeErrors, KernelMissingFromAHandWrittenSet) {
   EXPECT_EQ(session.status().code(), Code::kMissingKernel);
   EXPECT_EQ(
       plan_.text(diagnostic),
-      "node 0 'Gemm1' (Gemm): kernel intarsia::cpu::GemmPacked not in this build; add it to the "
-      "program's kernel_set, or use the set that the converter emitted");
+      "node 0 'Gemm1' (Gemm): kernel intarsia::cpu::Bounded<intarsia::cpu::GemmPacked> not in this "
+      "build; add it to the program's kernel_set, or use the set that the converter emitted");
 }
 
 TEST(VaryingErrors, ExtentsOutsideTheirRangeOrAtOdds) {

@@ -166,8 +166,6 @@ void bench_tiles(Bench& bench) {
       t.c = aligned(c);
       t.c_pitch = n;
       t.n = n;
-      t.lower = -1e30f;
-      t.upper = 1e30f;
       constexpr int kRepeat = 50;
       bench.line("tile " + std::to_string(rows) + "x" + std::to_string(n),
                  static_cast<double>(kRepeat * rows * n * kK), [&] {

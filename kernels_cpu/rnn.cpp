@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels_cpu/rnn.h"
-
 #include "kernels_cpu/rnn_sequence.h"
 
 namespace intarsia::cpu {
@@ -38,156 +36,94 @@ void resolve_rnn_functions(const RnnAttributes& attributes, int functions,
 
 namespace {
 
-constexpr RnnActivation kRnnDefaults[] = {RnnActivation::kTanh};
-constexpr RnnActivation kGruDefaults[] = {RnnActivation::kSigmoid, RnnActivation::kTanh};
-constexpr RnnActivation kLstmDefaults[] = {RnnActivation::kSigmoid, RnnActivation::kTanh,
-                                           RnnActivation::kTanh};
-
-template <class Rule, class T>
-Status check_rnn(const KernelContext& context, bool cell_state) {
-  constexpr KernelType t = kernel_type_of<T>;
-  constexpr KernelType lengths = DataType::kInt32;
-  return cell_state ? check_operands<Rule>(context, {.inputs = {t, t, t, t, lengths, t, t, t},
-                                                     .required_inputs = 3,
-                                                     .outputs = {t, t, t},
-                                                     .required_outputs = 0})
-                    : check_operands<Rule>(context, {.inputs = {t, t, t, t, lengths, t},
-                                                     .required_inputs = 3,
-                                                     .outputs = {t, t},
-                                                     .required_outputs = 0});
-}
-
-/// gate[i] += peephole[i] * cell[i].
+/// Sum of row[i] * x[i]; partial sums keep the adders busy and let compilers use vectors.
 template <class T, class V>
-void add_peephole(const T* peephole, const V* cell, int64_t count, V* gate) {
-  for (int64_t i = 0; i < count; ++i) gate[i] += Element<T>::load(peephole[i]) * cell[i];
+V dot(const T* row, const V* x, int64_t count) {
+  constexpr int kParts = 16;
+  V parts[kParts] = {};
+  int64_t i = 0;
+  for (; i + kParts <= count; i += kParts) {
+    for (int j = 0; j < kParts; ++j) parts[j] += Element<T>::load(row[i + j]) * x[i + j];
+  }
+  for (int width = kParts / 2; width > 0; width /= 2) {
+    for (int j = 0; j < width; ++j) parts[j] += parts[j + width];
+  }
+  for (; i < count; ++i) parts[0] += Element<T>::load(row[i]) * x[i];
+  return parts[0];
 }
+
+/// Weights as they are in ONNX: gates * hidden rows in W and R, two biases behind one another.
+template <class T>
+class RowWeights {
+ public:
+  using Element = T;
+  using Value = typename cpu::Element<T>::Value;
+  static constexpr int64_t kSteps = 1;
+
+  RowWeights(const KernelContext& context, const RnnNode& node, int64_t direction)
+      : features_(node.features),
+        hidden_(node.hidden),
+        rows_(node.rows()),
+        w_(context.input(1).as<const T>() + direction * rows_ * features_),
+        r_(context.input(2).as<const T>() + direction * rows_ * hidden_),
+        bias_(context.input(3).as<const T>()) {
+    if (bias_ != nullptr) bias_ += direction * 2 * rows_;
+  }
+
+  void project(const T* x, int64_t, int64_t, Value* gates, Value* input) const {
+    for (int64_t i = 0; i < features_; ++i) input[i] = cpu::Element<T>::load(x[i]);
+    for (int64_t i = 0; i < rows_; ++i) {
+      gates[i] = bias(i) + dot(w_ + i * features_, input, features_);
+    }
+  }
+  void recur(int first, int count, const Value* h, Value* y) const {
+    const int64_t begin = first * hidden_;
+    for (int64_t i = begin; i < begin + count * hidden_; ++i) {
+      y[i - begin] += bias(rows_ + i) + dot(r_ + i * hidden_, h, hidden_);
+    }
+  }
+  void activate(const RnnFunction& function, Value* x, int64_t count) const {
+    apply(function, x, count);
+  }
+
+ private:
+  Value bias(int64_t i) const { return bias_ != nullptr ? cpu::Element<T>::load(bias_[i]) : 0; }
+
+  int64_t features_, hidden_, rows_;
+  const T* w_;
+  const T* r_;
+  const T* bias_;
+};
 
 }  // namespace
 
-template <class T>
-int64_t RNN<T>::workspace(const KernelContext& context) {
-  return RnnNode<T>(context, context.attributes<RnnAttributes>(), 1).workspace(context);
+template <class Layer, class T>
+int64_t Recurrent<Layer, T>::workspace(const KernelContext& context) {
+  return rnn_workspace<Layer, RowWeights<T>>(context);
 }
 
-template <class T>
-Status RNN<T>::check(const KernelContext& context) {
-  if (Status status = check_rnn<ops::Rnn, T>(context, false); !status) return status;
+template <class Layer, class T>
+Status Recurrent<Layer, T>::check(const KernelContext& context) {
+  if (Status status = check_rnn<Layer, T>(context); !status) return status;
   return check_workspace(context, workspace(context));
 }
 
-template <class T>
-Status RNN<T>::run(const KernelContext& context) {
-  const RnnNode<T> node(context, context.attributes<RnnAttributes>(), 1);
-  return run_sequences<T>(context, node, kRnnDefaults, 1, [](RnnStep<T>& s) {
-    start_with_bias(s.w_bias, s.r_bias, s.hidden, s.gates);
-    add_product(s.w, s.hidden, s.features, s.x, s.gates);
-    add_product(s.r, s.hidden, s.hidden, s.h, s.gates);
-    apply(s.functions[0], s.clip, s.gates, s.hidden);
-    for (int64_t i = 0; i < s.hidden; ++i) s.h[i] = s.gates[i];
-  });
+template <class Layer, class T>
+Status Recurrent<Layer, T>::run(const KernelContext& context) {
+  return run_sequences<Layer, RowWeights<T>>(context);
 }
 
-template <class T>
-int64_t GRU<T>::workspace(const KernelContext& context) {
-  return RnnNode<T>(context, context.attributes<GruAttributes>().rnn, 3).workspace(context);
-}
-
-template <class T>
-Status GRU<T>::check(const KernelContext& context) {
-  if (Status status = check_rnn<ops::Gru, T>(context, false); !status) return status;
-  return check_workspace(context, workspace(context));
-}
-
-template <class T>
-Status GRU<T>::run(const KernelContext& context) {
-  const auto& attributes = context.attributes<GruAttributes>();
-  const RnnNode<T> node(context, attributes.rnn, 3);
-  const bool linear = attributes.linear_before_reset != 0;
-  return run_sequences<T>(context, node, kGruDefaults, 2, [linear](RnnStep<T>& s) {
-    const int64_t n = s.hidden;
-    auto* const update = s.gates;  // z
-    auto* const reset = s.gates + n;
-    auto* const candidate = s.gates + 2 * n;
-    start_with_bias(s.w_bias, s.r_bias, 2 * n, s.gates);
-    start_with_bias<T>(s.w_bias != nullptr ? s.w_bias + 2 * n : nullptr, nullptr, n, candidate);
-    add_product(s.w, 3 * n, s.features, s.x, s.gates);
-    add_product(s.r, 2 * n, n, s.h, s.gates);
-    apply(s.functions[0], s.clip, s.gates, 2 * n);
-    const T* const r_candidate = s.r + 2 * n * n;
-    start_with_bias<T>(s.r_bias != nullptr ? s.r_bias + 2 * n : nullptr, nullptr, n, s.extra);
-    if (linear) {
-      add_product(r_candidate, n, n, s.h, s.extra);
-      for (int64_t i = 0; i < n; ++i) candidate[i] += reset[i] * s.extra[i];
-    } else {
-      for (int64_t i = 0; i < n; ++i) {
-        candidate[i] += s.extra[i];
-        s.extra[i] = reset[i] * s.h[i];
-      }
-      add_product(r_candidate, n, n, s.extra, candidate);
-    }
-    apply(s.functions[1], s.clip, candidate, n);
-    for (int64_t i = 0; i < n; ++i) {
-      s.h[i] = (1 - update[i]) * candidate[i] + update[i] * s.h[i];
-    }
-  });
-}
-
-template <class T>
-int64_t LSTM<T>::workspace(const KernelContext& context) {
-  return RnnNode<T>(context, context.attributes<LstmAttributes>().rnn, 4).workspace(context);
-}
-
-template <class T>
-Status LSTM<T>::check(const KernelContext& context) {
-  if (Status status = check_rnn<ops::Lstm, T>(context, true); !status) return status;
-  return check_workspace(context, workspace(context));
-}
-
-template <class T>
-Status LSTM<T>::run(const KernelContext& context) {
-  const auto& attributes = context.attributes<LstmAttributes>();
-  const RnnNode<T> node(context, attributes.rnn, 4);
-  const bool coupled = attributes.input_forget != 0;
-  return run_sequences<T>(context, node, kLstmDefaults, 3, [coupled](RnnStep<T>& s) {
-    const int64_t n = s.hidden;
-    auto* const input = s.gates;
-    auto* const output = s.gates + n;
-    auto* const forget = s.gates + 2 * n;
-    auto* const candidate = s.gates + 3 * n;
-    start_with_bias(s.w_bias, s.r_bias, 4 * n, s.gates);
-    add_product(s.w, 4 * n, s.features, s.x, s.gates);
-    add_product(s.r, 4 * n, n, s.h, s.gates);
-    if (s.peepholes != nullptr) {
-      add_peephole(s.peepholes, s.c, n, input);
-      add_peephole(s.peepholes + 2 * n, s.c, n, forget);
-    }
-    apply(s.functions[0], s.clip, input, n);
-    apply(s.functions[0], s.clip, forget, n);
-    apply(s.functions[1], s.clip, candidate, n);
-    for (int64_t i = 0; i < n; ++i) {
-      const auto kept = coupled ? 1 - input[i] : forget[i];
-      s.c[i] = kept * s.c[i] + input[i] * candidate[i];
-      s.extra[i] = s.c[i];
-    }
-    if (s.peepholes != nullptr) add_peephole(s.peepholes + n, s.c, n, output);
-    apply(s.functions[0], s.clip, output, n);
-    apply(s.functions[2], 0, s.extra, n);  // clip bounds what enters the gates, not the cell state
-    for (int64_t i = 0; i < n; ++i) s.h[i] = output[i] * s.extra[i];
-  });
-}
-
-template struct RNN<float>;
-template struct RNN<double>;
-template struct RNN<Float16>;
-template struct RNN<BFloat16>;
-template struct GRU<float>;
-template struct GRU<double>;
-template struct GRU<Float16>;
-template struct GRU<BFloat16>;
-template struct LSTM<float>;
-template struct LSTM<double>;
-template struct LSTM<Float16>;
-template struct LSTM<BFloat16>;
+template struct Recurrent<RnnLayer, float>;
+template struct Recurrent<RnnLayer, double>;
+template struct Recurrent<RnnLayer, Float16>;
+template struct Recurrent<RnnLayer, BFloat16>;
+template struct Recurrent<GruLayer, float>;
+template struct Recurrent<GruLayer, double>;
+template struct Recurrent<GruLayer, Float16>;
+template struct Recurrent<GruLayer, BFloat16>;
+template struct Recurrent<LstmLayer, float>;
+template struct Recurrent<LstmLayer, double>;
+template struct Recurrent<LstmLayer, Float16>;
+template struct Recurrent<LstmLayer, BFloat16>;
 
 }  // namespace intarsia::cpu

@@ -23,13 +23,9 @@ struct RnnFunction {
 void resolve_rnn_functions(const RnnAttributes& attributes, int functions,
                            const RnnActivation* defaults, RnnFunction* result);
 
-/// x[i] = function(x[i]), after clipping to [-clip, clip] if clip > 0. V is float or double.
+/// x[i] = function(x[i]). V is float or double.
 template <class V>
-void apply(const RnnFunction& function, float clip, V* x, int64_t count) {
-  if (clip > 0) {
-    const V limit = clip;
-    for (int64_t i = 0; i < count; ++i) x[i] = x[i] > limit ? limit : x[i] < -limit ? -limit : x[i];
-  }
+void apply(const RnnFunction& function, V* x, int64_t count) {
   const V alpha = function.alpha;
   const V beta = function.beta;
   const auto map = [&](const auto& formula) {

@@ -74,6 +74,9 @@ void add_nn_rows(KernelRows& rows) {
   add_float<MeanVarianceNormalization>(rows, "MeanVarianceNormalization", kNormalizationAxes);
   add_float<LRN>(rows, "LRN", "kernels_cpu/lrn.h");
 
+  add_one<RNNPacked>(rows, "RNNPacked", "kernels_cpu/rnn.h");
+  add_one<GRUPacked>(rows, "GRUPacked", "kernels_cpu/rnn.h");
+  add_one<LSTMPacked>(rows, "LSTMPacked", "kernels_cpu/rnn.h");
   add_float<RNN>(rows, "RNN", "kernels_cpu/rnn.h");
   add_float<GRU>(rows, "GRU", "kernels_cpu/rnn.h");
   add_float<LSTM>(rows, "LSTM", "kernels_cpu/rnn.h");

@@ -174,6 +174,8 @@ struct KernelUnderTest {
   Status (*create)(const KernelContext&) = nullptr;
   void (*destroy)(const KernelContext&) = nullptr;
   int64_t (*workspace)(const KernelContext&) = nullptr;
+  int64_t (*packed_bytes)(const KernelContext&, int) = nullptr;
+  void (*pack)(const KernelContext&, int, void*) = nullptr;
   int64_t state_bytes = 0;
 };
 template <class K>
@@ -185,6 +187,8 @@ KernelUnderTest under_test() {
   if constexpr (requires { &K::create; }) kernel.create = &K::create;
   if constexpr (requires { &K::destroy; }) kernel.destroy = &K::destroy;
   if constexpr (requires { &K::workspace; }) kernel.workspace = &K::workspace;
+  if constexpr (requires { &K::pack; }) kernel.packed_bytes = &K::packed_bytes;
+  if constexpr (requires { &K::pack; }) kernel.pack = &K::pack;
   if constexpr (requires { K::state_bytes; }) kernel.state_bytes = K::state_bytes;
   return kernel;
 }
@@ -248,7 +252,8 @@ class Node {
     isa_ = isa;
     return *this;
   }
-  /// The data of constant inputs is visible to `supports`, `workspace` and `check`.
+  /// The data of constant inputs is visible to `supports`, `workspace` and `check`, and packed by
+  /// `run` if the kernel packs.
   Node& constant(int input) {
     inputs_[static_cast<size_t>(input)].constant = true;
     return *this;
@@ -267,6 +272,7 @@ class Node {
   }
   /// Runs the kernel; fails the test if it leaves its operands.
   Status run(const KernelUnderTest& kernel) {
+    if (kernel.pack != nullptr) pack(kernel);
     bind(true);
     const int64_t workspace = kernel.workspace != nullptr ? kernel.workspace(context_) : 0;
     workspace_ = GuardedBuffer(static_cast<size_t>(workspace));
@@ -344,6 +350,23 @@ class Node {
     return view;
   }
 
+  /// Replaces constants by their packed form, as the converter does.
+  void pack(const KernelUnderTest& kernel) {
+    bind(false);
+    std::vector<GuardedBuffer> packed(inputs_.size());
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      const auto input = static_cast<int>(i);
+      const int64_t bytes = inputs_[i].constant ? kernel.packed_bytes(context_, input) : 0;
+      if (bytes == 0) continue;
+      packed[i] = GuardedBuffer(static_cast<size_t>(bytes));
+      kernel.pack(context_, input, packed[i].data());
+      EXPECT_TRUE(packed[i].intact()) << "packing writes outside input " << i;
+    }
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      if (packed[i].size() > 0) inputs_[i].buffer = std::move(packed[i]);
+    }
+  }
+
   void bind(bool checking) {
     views_.clear();
     for (Operand& operand : inputs_) views_.push_back(view_of(operand, checking));
@@ -356,6 +379,10 @@ class Node {
     host_.parallel = threads_ > 1 ? &parallel_ : nullptr;
     host_.isa = isa_;
     host_.diagnostic = &diagnostic_;
+    host_.capacity = [](const KernelContext& context, int operand) {
+      const auto& inputs = static_cast<Node*>(context.runtime_)->inputs_;
+      return static_cast<int64_t>(inputs[static_cast<size_t>(operand)].buffer.size());
+    };
     host_.resize_output = [](const KernelContext& context, int output,
                              std::span<const int32_t> extents) {
       return static_cast<Node*>(context.runtime_)->resize(output, extents);

@@ -278,10 +278,11 @@ double sigmoid(double x) {
 /// A recurrent node with every input, and its result one scalar formula at a time.
 template <class T>
 struct Recurrence {
-  int gates;
+  int gates = 1;
   int32_t direction = 0, layout = 0;
   bool coupled = false, linear = false;
   float clip = 0;
+  float r_scale = 1;  // many steps by large weights would magnify rounding without bound
   int32_t time = 4, batch = 3, features = 5, hidden = 37;
   std::vector<int32_t> lengths = {4, 2, 0};
 
@@ -303,7 +304,9 @@ struct Recurrence {
     const int64_t rows = int64_t{gates} * hidden;
     const Numbers xs = random_numbers(int64_t{time} * batch * features, 1, x);
     const Numbers ws = random_numbers(d_count * rows * features, 2, w);
-    const Numbers rs = random_numbers(d_count * rows * hidden, 3, r);
+    random_numbers(d_count * rows * hidden, 3, r);
+    for (T& weight : r) weight = T(static_cast<float>(weight) * r_scale);
+    const Numbers rs = numbers_of(r);
     const Numbers bs = random_numbers(d_count * rows * 2, 4, b);
     const Numbers hs = random_numbers(d_count * batch * hidden, 5, h0);
     const Numbers cs = random_numbers(d_count * batch * hidden, 6, c0);
@@ -396,13 +399,14 @@ struct Recurrence {
 };
 
 template <class K, class T>
-void expect_recurrence(Recurrence<T> recurrence, double relative) {
+void expect_recurrence(Recurrence<T> recurrence, double relative, Isa isa = Isa::kPortable) {
   for (int32_t direction : {0, 1, 2}) {
     for (int32_t layout : {0, 1}) {
       recurrence.direction = direction;
       recurrence.layout = layout;
       recurrence.expect();
       Node node = recurrence.node(recurrence.gates == 4);
+      node.isa(isa).constant(1).constant(2);
       const RnnAttributes a = recurrence.attributes();
       if (recurrence.gates == 1) node.attributes(a);
       if (recurrence.gates == 3) node.attributes(GruAttributes{a, recurrence.linear ? 1 : 0});
@@ -429,16 +433,46 @@ TEST(Recurrent, EqualsFormulas) {
   expect_recurrence<cpu::LSTM<BFloat16>>(Recurrence<BFloat16>{.gates = 4}, 1e-2);
 }
 
-TEST(Recurrent, OperandsMayBeLeftOut) {
+TEST(Recurrent, PackedEqualsFormulas) {
+  // Hidden units that fill panels and such that do not; more steps than are projected at once.
+  for (Isa isa : {Isa::kPortable, detect_isa()}) {
+    for (int32_t hidden : {32, 37}) {
+      Recurrence<float> layer{
+          .r_scale = 0.125f, .time = 27, .hidden = hidden, .lengths = {27, 13, 0}};
+      layer.gates = 1;
+      expect_recurrence<cpu::RNNPacked>(layer, 2e-5, isa);
+      layer.gates = 3;
+      expect_recurrence<cpu::GRUPacked>(layer, 2e-5, isa);
+      layer.linear = true;
+      layer.clip = 0.5f;
+      expect_recurrence<cpu::GRUPacked>(layer, 2e-5, isa);
+      layer.gates = 4;
+      expect_recurrence<cpu::LSTMPacked>(layer, 2e-5, isa);
+      layer.coupled = true;
+      layer.clip = 0;
+      expect_recurrence<cpu::LSTMPacked>(layer, 2e-5, isa);
+    }
+  }
+}
+
+template <class Lstm>
+void expect_without_optional_operands() {
   // One step of an LSTM of zeros but for the candidate's weight: c = sigmoid(0) * tanh(1).
   Node node;
   node.input<float>({1, 1, 1}, {1}).input<float>({1, 4, 1}, {0, 0, 0, 1});
   node.input<float>({1, 4, 1}, {0, 0, 0, 0}).output<float>({1, 1, 1, 1});
-  ASSERT_TRUE(node.attributes(LstmAttributes{}).run<cpu::LSTM<float>>().ok());
+  node.constant(1).constant(2);
+  ASSERT_TRUE(node.attributes(LstmAttributes{}).run<Lstm>().ok());
   expect_near<float>(node.result<float>(), {0.5 * std::tanh(0.5 * std::tanh(1.0))}, 1e-6, 0);
 }
 
-TEST(Recurrent, ActivationParametersAreConsumedInOrder) {
+TEST(Recurrent, OperandsMayBeLeftOut) {
+  expect_without_optional_operands<cpu::LSTM<float>>();
+  expect_without_optional_operands<cpu::LSTMPacked>();
+}
+
+template <class Rnn>
+void expect_parameters_in_order() {
   // Two directions of an RNN: LeakyRelu has an alpha, Affine alpha and beta, Relu would have none.
   RnnAttributes a;
   a.direction = 2;
@@ -451,7 +485,7 @@ TEST(Recurrent, ActivationParametersAreConsumedInOrder) {
     Node node;
     node.input<float>({1, 1, 1}, {-2}).input<float>({2, 1, 1}, {1, 1});
     node.input<float>({2, 1, 1}, {0, 0}).output<float>({1, 2, 1, 1});
-    EXPECT_TRUE(node.attributes(a).run<cpu::RNN<float>>().ok());
+    EXPECT_TRUE(node.constant(1).constant(2).attributes(a).run<Rnn>().ok());
     return node.result<float>();
   };
   EXPECT_EQ(run(), (std::vector<float>{-1, 4}));
@@ -461,6 +495,11 @@ TEST(Recurrent, ActivationParametersAreConsumedInOrder) {
   a.activation_alpha.count = 0;
   a.activation_beta.count = 0;
   EXPECT_NEAR(run()[0], 0.1, 1e-7);  // 0.2 * -2 + 0.5
+}
+
+TEST(Recurrent, ActivationParametersAreConsumedInOrder) {
+  expect_parameters_in_order<cpu::RNN<float>>();
+  expect_parameters_in_order<cpu::RNNPacked>();
 }
 
 TEST(Recurrent, RefusesContradictions) {
@@ -491,6 +530,8 @@ TEST(Recurrent, RefusesContradictions) {
   node.input<float>({1, 1, 1}, {1}).input<float>({1, 1, 1}, {1}).input<float>({1, 1, 1}, {1});
   node.output<float>({1, 1, 1, 1}).attributes(RnnAttributes{});
   EXPECT_EQ(node.check<cpu::RNN<float>>().code(), Code::kCorruptPlan);
+  EXPECT_EQ(node.check<cpu::RNNPacked>().code(), Code::kCorruptPlan);  // also: not packed
+  EXPECT_STREQ(node.diagnostic().what, "bytes of the packed weights");
 }
 
 }  // namespace

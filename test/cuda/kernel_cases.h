@@ -17,6 +17,7 @@
 
 #include "core/device.h"
 #include "kernels_cuda/report.h"
+#include "kernels_cuda/runtime.h"
 #include "test/cuda/emulation/emulation.h"
 #include "test/kernels/kernel_harness.h"
 
@@ -60,7 +61,9 @@ Status run_on_device(const KernelContext& context) {
   KernelContext with_device = context;
   with_device.host_ = &host;
   with_device.operands_ = operands.data();
-  return K::run(with_device);
+  const Status status = K::run(with_device);
+  EXPECT_EQ(cuda::runtime::synchronize(&TestDevice::get().stream), 0);
+  return status;
 }
 
 template <class K>

@@ -233,6 +233,30 @@ TEST(CudaKernels, TransposeOfEveryWidth) {
       [&] { return node(kFloat); }, 0);
 }
 
+TEST(CudaKernels, ViewsCopyWhatTheyCannotShare) {
+  KernelUnderTest copy;
+  copy.name = "copy";
+  copy.run = [](const KernelContext& context) {
+    std::memcpy(context.output(0).data, context.input(0).data,
+                static_cast<size_t>(context.input(0).bytes()));
+    return Status();
+  };
+  for (const DataType type : {kFloat, DataType::kInt64, DataType::kUint8}) {
+    for (const Dims& dims : {Dims{3, 4, 7}, Dims{3, 0, 7}, Dims{1, 1, 1}}) {
+      agree(
+          on_device<cuda::Flatten>(), copy,
+          [&] {
+            std::mt19937 random(21);
+            Node node;
+            node.input(type, dims, random_numbers(type, count_of(dims), random, 0, 100));
+            node.output(type, {dims[0], dims[1] * dims[2]});
+            return node;
+          },
+          0);
+    }
+  }
+}
+
 TEST(CudaKernels, ConcatAlongAnyAxis) {
   for (int32_t axis : {0, 1, -1}) {
     const auto make = [&] {

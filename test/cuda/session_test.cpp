@@ -155,6 +155,7 @@ TEST(CudaSession, ErrorsOfCudaAreDecoded) {
     ++failures;
     EXPECT_EQ(status.code(), Code::kOperatorFailed);
     EXPECT_EQ(session->diagnostic().found, kIllegalAddress);
+    EXPECT_TRUE(plan.stream.queued.empty()) << "a run that failed is waited for";
   }
   EXPECT_GT(failures, 4);
   emulator.fail(0, 0);

@@ -27,6 +27,7 @@ namespace intarsia::cuda::emulation {
 namespace {
 
 constexpr size_t kStackBytes = size_t{128} << 10;
+constexpr unsigned kMostThreads = 1024;  // of a block
 
 enum class Waiting : uint8_t { kReady, kBarrier, kShuffle, kDone };
 
@@ -214,12 +215,6 @@ void Emulator::execute(const Stream::Work& work) {
     return;
   }
   ++launches_;
-  constexpr unsigned kMostThreads = 1024;
-  if (work.threads == 0 || work.threads > kMostThreads || work.blocks == 0 ||
-      work.blocks > 0x7fffffffu) {
-    pending_error_ = 9;  // cudaErrorInvalidConfiguration
-    return;
-  }
   // Only growing moves fibers, and then none has a context that points into itself yet.
   if (fibers.size() < kMostThreads) {
     fibers.resize(kMostThreads);
@@ -263,12 +258,11 @@ void start(unsigned blocks, unsigned threads, void* stream, Task made) {
     owned->drop(owned->call);
     delete owned;
   });
-  auto& target = *static_cast<Stream*>(stream);
-  if (target.capturing) {
-    target.recorded.push_back(std::move(work));
-  } else {
-    Emulator::get().execute(work);
+  if (threads == 0 || threads > kMostThreads || blocks == 0 || blocks > 0x7fffffffu) {
+    constexpr int kInvalidConfiguration = 9;
+    return Emulator::get().set_error(kInvalidConfiguration);
   }
+  static_cast<Stream*>(stream)->add(std::move(work));
 }
 
 namespace {

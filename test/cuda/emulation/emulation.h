@@ -27,7 +27,8 @@ struct Mistake {
   uint64_t site = 0;
 };
 
-/// A stream of work; `recorded` while it is captured. Its address is what kernels get.
+/// A stream of work: recorded while it is captured, else queued until somebody waits for it, as
+/// late as CUDA may do it. Its address is what kernels get.
 struct Stream {
   struct Work {
     enum Kind { kLaunch, kCopy, kFill } kind = kLaunch;
@@ -41,6 +42,9 @@ struct Stream {
   };
   bool capturing = false;
   std::vector<Work> recorded;
+  std::vector<Work> queued;
+
+  void add(Work work) { (capturing ? recorded : queued).push_back(std::move(work)); }
 };
 
 class Emulator {
@@ -65,6 +69,7 @@ class Emulator {
   void execute(const Stream::Work& work);
   void violation(const std::string& text);
   int call();  ///< Counts a call of the runtime; the error that it shall return.
+  void set_error(int error) { pending_error_ = error; }
   void count_graph_launch() { ++graph_launches_; }
   int take_error();
   const Mistake& mistake() const { return mistake_; }

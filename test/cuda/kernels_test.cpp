@@ -14,6 +14,7 @@
 #include "kernels_cuda/inverse.h"
 #include "kernels_cuda/movement.h"
 #include "kernels_cuda/softmax.h"
+#include "kernels_cuda/strided.h"
 #include "kernels_cuda/unary.h"
 #include "test/cuda/kernel_cases.h"
 #include "test/kernels/inverse_naive.h"
@@ -160,6 +161,26 @@ TEST(CudaKernels, BinaryOperatorsBroadcast) {
     node.output(kFloat, x);
     return node;
   });
+}
+
+TEST(CudaKernels, AxesMergeWhereNeighboursFormOneRunInEveryOperand) {
+  cuda::StridedAxes<2> dense;
+  for (const int64_t extent : {3, 1, 5, 7}) {
+    const int64_t step = extent == 3 ? 35 : extent == 5 ? 7 : 1;
+    dense.add(extent, {step, step});
+  }
+  EXPECT_EQ(dense.rank, 1);
+  EXPECT_EQ(dense.extents[0], 105);
+  for (const int broadcast : {0, 1}) {
+    cuda::StridedAxes<2> axes;
+    axes.add(3, {broadcast == 0 ? 0 : 7, broadcast == 1 ? 0 : 7});
+    axes.add(7, {1, 1});
+    EXPECT_EQ(axes.rank, 2);
+    int64_t at[2];
+    axes.locate(8, at);
+    EXPECT_EQ(at[broadcast], 1);
+    EXPECT_EQ(at[1 - broadcast], 8);
+  }
 }
 
 TEST(CudaKernels, BinaryMistakesAreFound) {

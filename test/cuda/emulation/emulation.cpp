@@ -184,7 +184,9 @@ Emulator& Emulator::get() {
 }
 
 void Emulator::reset(Order order, const Mistake& mistake) {
+  const int held = held_;
   *this = Emulator();
+  held_ = held;
   order_ = order;
   mistake_ = mistake;
 }

@@ -64,6 +64,10 @@ class Emulator {
   uint64_t sites(Mistake::Kind kind) const { return most_[kind]; }
   uint64_t launches() const { return launches_; }
   uint64_t graph_launches() const { return graph_launches_; }
+  /// Calls of the runtime since `fail`.
+  int calls() const { return calls_; }
+  /// Graphs that were made and not destroyed, and memory that is locked; `reset` keeps the count.
+  int& held() { return held_; }
 
   // For the hooks of device_emulated.h and runtime.h.
   void execute(const Stream::Work& work);
@@ -86,6 +90,7 @@ class Emulator {
   int failing_call_ = 0;  // 0: none
   int failing_error_ = 0;
   int pending_error_ = 0;
+  int held_ = 0;
 };
 
 }  // namespace intarsia::cuda::emulation

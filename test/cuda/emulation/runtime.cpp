@@ -67,6 +67,7 @@ int end_capture(void* stream, void** graph) {
   auto& target = *static_cast<Stream*>(stream);
   target.capturing = false;
   if (const int error = Emulator::get().call(); error != 0) return error;
+  ++Emulator::get().held();
   *graph = new std::vector<Stream::Work>(std::move(target.recorded));
   target.recorded.clear();
   return 0;
@@ -82,13 +83,18 @@ int launch(void* graph, void* stream) {
 }
 
 void destroy(void* graph) {
+  --Emulator::get().held();
   delete static_cast<std::vector<Stream::Work>*>(graph);
 }
 
 int pin(void*, size_t) {
-  return Emulator::get().call();
+  const int error = Emulator::get().call();
+  if (error == 0) ++Emulator::get().held();
+  return error;
 }
-void unpin(void*) {}
+void unpin(void*) {
+  --Emulator::get().held();
+}
 
 int last_error() {
   return Emulator::get().take_error();

@@ -6,7 +6,7 @@
 //     agree<cuda::Softmax, cpu::Softmax<float>>([&] { return Node()...; });
 //     expect_mistakes_found<cuda::Softmax, cpu::Softmax<float>>([&] { return Node()...; });
 //
-// `agree` runs the threads of a block in three orders. `expect_mistakes_found` is the negative
+// `agree` runs blocks and threads in three orders. `expect_mistakes_found` is the negative
 // control: it leaves out each barrier and shifts accesses by one element, and each time something
 // must be found: a violation, a failure, or another result.
 #pragma once

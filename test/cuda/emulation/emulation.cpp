@@ -222,16 +222,21 @@ void Emulator::execute(const Stream::Work& work) {
     fibers.resize(kMostThreads);
     for (Fiber& fiber : fibers) prepare(fiber);
   }
-  std::vector<unsigned> order(work.threads);
-  std::iota(order.begin(), order.end(), 0u);
+  const auto numbers = [this](unsigned count) {
+    std::vector<unsigned> all(count);
+    std::iota(all.begin(), all.end(), 0u);
+    if (order_ == Order::kReverse) std::reverse(all.begin(), all.end());
+    return all;
+  };
+  std::vector<unsigned> threads = numbers(work.threads), blocks = numbers(work.blocks);
   std::mt19937 random(12345);
-  if (order_ == Order::kReverse) std::reverse(order.begin(), order.end());
+  if (order_ == Order::kShuffled) std::shuffle(blocks.begin(), blocks.end(), random);
   task = work.task.get();
   Block block{*this, work.threads};
-  for (unsigned b = 0; b < work.blocks; ++b) {
-    if (order_ == Order::kShuffled) std::shuffle(order.begin(), order.end(), random);
+  for (unsigned b : blocks) {
+    if (order_ == Order::kShuffled) std::shuffle(threads.begin(), threads.end(), random);
     for (unsigned t = 0; t < work.threads; ++t) fibers[t].index = {t, b, work.threads, work.blocks};
-    block.run(order);
+    block.run(threads);
   }
   task = nullptr;
 }

@@ -18,7 +18,7 @@
 
 namespace intarsia::cuda::emulation {
 
-/// In which order the threads of a block run between two barriers.
+/// In which order blocks run, and the threads of a block between two barriers.
 enum class Order { kForward, kReverse, kShuffled };
 
 /// A mistake that every thread makes at its access (or barrier) number `site`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels_cpu/shape_ops_extents.h"
 
+#include "core/operand_check.h"
 #include "core/operators/shape_ops.h"
 
 namespace intarsia::cpu {
@@ -22,10 +23,7 @@ Status check_int64_output(const KernelContext& context, int64_t count) {
 }  // namespace
 
 Status ShapeOf::check(const KernelContext& context) {
-  if (!context.has_attributes<ShapeAttributes>()) {
-    return context.fail(Code::kCorruptPlan, "bytes of attributes", sizeof(ShapeAttributes),
-                        context.attribute_bytes());
-  }
+  if (Status status = check_attributes<ShapeAttributes>(context); !status) return status;
   const AxisRange axes(context.attributes<ShapeAttributes>(), context.input(0).rank);
   return check_int64_output(context, axes.end - axes.start);
 }

@@ -16,13 +16,6 @@ template <class T>
 using Compute =
     std::conditional_t<std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>, float, T>;
 
-template <class A>
-Status require_attributes(const KernelContext& context) {
-  return context.has_attributes<A>() ? Status()
-                                     : context.fail(Code::kCorruptPlan, "bytes of attributes",
-                                                    sizeof(A), context.attribute_bytes());
-}
-
 template <class T>
 int64_t count_of(const T& start, const T& limit, const T& delta) {
   if constexpr (std::is_integral_v<T>) {
@@ -39,7 +32,7 @@ int64_t count_of(const T& start, const T& limit, const T& delta) {
 
 template <class W>
 Status ConstantOfShape<W>::check(const KernelContext& context) {
-  if (Status status = require_attributes<ConstantOfShapeAttributes>(context); !status) {
+  if (Status status = check_attributes<ConstantOfShapeAttributes>(context); !status) {
     return status;
   }
   return check_operand_types(
@@ -108,7 +101,7 @@ Status Range<T>::run(const KernelContext& context) {
 
 template <class T>
 Status EyeLike<T>::check(const KernelContext& context) {
-  if (Status status = require_attributes<EyeLikeAttributes>(context); !status) return status;
+  if (Status status = check_attributes<EyeLikeAttributes>(context); !status) return status;
   const TensorView& output = context.output(0);
   if (output.type != data_type_of<T>) {
     return context.fail(Code::kWrongType, "element type", static_cast<int64_t>(data_type_of<T>),

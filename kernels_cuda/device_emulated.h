@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What device code calls where no CUDA compiler compiles it: hooks of an emulator that the tests
-// link (test/cuda/emulation/). Never part of a program. Blocks run one after another, the threads
-// of a block as fibers, in any order between two barriers.
+// link (test/cuda/emulation/). Never part of a program. Blocks run one after another in any
+// order, the threads of a block as fibers, in any order between two barriers.
 //
 // Shared memory notes who read and wrote each element since the last barrier; operands know their
 // extent. Both can shift an access by one element, and barriers can be left out, on request: so the

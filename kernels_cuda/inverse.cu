@@ -40,7 +40,7 @@ INTARSIA_GLOBAL inverse_kernel(Global<const T> x, Global<T> y, int n,
   }
   sync_threads();
   bool singular = false;
-  for (int k = 0; k < n && !singular; ++k) {
+  for (int k = 0; k < n; ++k) {
     if (thread == 0) {
       int best = k;
       V largest = left[k * n + k];

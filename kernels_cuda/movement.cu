@@ -93,7 +93,7 @@ template <class Op>
 Status View<Op>::run(const KernelContext& context) {
   const TensorView& x = context.input(0);
   const TensorView& y = context.output(0);
-  if (x.data == y.data || x.count() == 0) return {};
+  if (x.count() == 0) return {};
   return status_of(context, runtime::copy(y.data, x.data, static_cast<size_t>(x.bytes()),
                                           runtime::Copy::kWithinDevice, stream_of(context)));
 }

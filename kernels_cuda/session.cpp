@@ -225,7 +225,7 @@ Status Session::run_graph(uint32_t first, uint32_t end) {
   void* stream = state.device->device.queue;
   uint32_t next = 0;
   while (next < state.device->count && state.device->segments()[next].first < first) ++next;
-  bool queued = false;
+  bool queued = false;  // copies
   for (uint32_t node = first; node < end;) {
     const Side side = side_of(state, node);
     if (side == Side::kDevice) {
@@ -234,7 +234,6 @@ Status Session::run_graph(uint32_t first, uint32_t end) {
         return status;
       }
       node += segment.count;
-      queued = true;
       continue;
     }
     uint32_t last = node + 1;

@@ -20,6 +20,8 @@ class DeviceBytes {
         data_(static_cast<std::byte*>(
             ::operator new (size + 1, std::align_val_t{cuda::kDeviceAlignment}))) {
     std::memset(data_, 0xff, size);
+    // Where device code reports failures, no pattern may look like none.
+    std::memset(data_, 0, std::min(size, sizeof(uint64_t)));
   }
   DeviceBytes(const DeviceBytes&) = delete;
   DeviceBytes& operator=(const DeviceBytes&) = delete;

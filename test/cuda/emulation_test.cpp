@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels_cuda/device.h"
+#include "kernels_cuda/runtime.h"
 #include "test/cuda/emulation/emulation.h"
 
 namespace intarsia::cuda {
@@ -68,6 +69,7 @@ class Emulation : public testing::TestWithParam<Order> {
   template <class... Arguments>
   void run(void (*kernel)(Arguments...), Arguments... arguments) {
     launch(1u, static_cast<unsigned>(kThreads), &stream, kernel, arguments...);
+    EXPECT_EQ(runtime::synchronize(&stream), 0);
   }
   Global<const float> input() const { return {x.data(), kThreads}; }
   Global<float> output() { return {y.data(), kThreads}; }
@@ -138,6 +140,13 @@ TEST_P(Emulation, MistakesOnRequestAreMade) {
     run(reverse_kernel<true, 0>, input(), output());
     EXPECT_FALSE(finds_nothing()) << mistake.kind;
   }
+}
+
+TEST_P(Emulation, WorkIsDoneWhenSomebodyWaits) {
+  launch(1u, static_cast<unsigned>(kThreads), &stream, butterfly_kernel, output());
+  EXPECT_EQ(y[0], 0);
+  EXPECT_EQ(runtime::synchronize(&stream), 0);
+  EXPECT_EQ(y[0], 31 * 16);
 }
 
 TEST_P(Emulation, AGridThatCudaRefusesIsAnError) {

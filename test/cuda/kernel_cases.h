@@ -6,7 +6,7 @@
 //     agree<cuda::Softmax, cpu::Softmax<float>>([&] { return Node()...; });
 //     expect_mistakes_found<cuda::Softmax, cpu::Softmax<float>>([&] { return Node()...; });
 //
-// `agree` runs the threads of a block in three orders. `expect_mistakes_found` is the negative
+// `agree` runs blocks and threads in three orders. `expect_mistakes_found` is the negative
 // control: it leaves out each barrier and shifts accesses by one element, and each time something
 // must be found: a violation, a failure, or another result.
 #pragma once
@@ -17,6 +17,7 @@
 
 #include "core/device.h"
 #include "kernels_cuda/report.h"
+#include "kernels_cuda/runtime.h"
 #include "test/cuda/emulation/emulation.h"
 #include "test/kernels/kernel_harness.h"
 
@@ -60,7 +61,9 @@ Status run_on_device(const KernelContext& context) {
   KernelContext with_device = context;
   with_device.host_ = &host;
   with_device.operands_ = operands.data();
-  return K::run(with_device);
+  const Status status = K::run(with_device);
+  EXPECT_EQ(cuda::runtime::synchronize(&TestDevice::get().stream), 0);
+  return status;
 }
 
 template <class K>

@@ -14,6 +14,7 @@
 #include "kernels_cuda/inverse.h"
 #include "kernels_cuda/movement.h"
 #include "kernels_cuda/softmax.h"
+#include "kernels_cuda/strided.h"
 #include "kernels_cuda/unary.h"
 #include "test/cuda/kernel_cases.h"
 #include "test/kernels/inverse_naive.h"
@@ -162,6 +163,26 @@ TEST(CudaKernels, BinaryOperatorsBroadcast) {
   });
 }
 
+TEST(CudaKernels, AxesMergeWhereNeighboursFormOneRunInEveryOperand) {
+  cuda::StridedAxes<2> dense;
+  for (const int64_t extent : {3, 1, 5, 7}) {
+    const int64_t step = extent == 3 ? 35 : extent == 5 ? 7 : 1;
+    dense.add(extent, {step, step});
+  }
+  EXPECT_EQ(dense.rank, 1);
+  EXPECT_EQ(dense.extents[0], 105);
+  for (const int broadcast : {0, 1}) {
+    cuda::StridedAxes<2> axes;
+    axes.add(3, {broadcast == 0 ? 0 : 7, broadcast == 1 ? 0 : 7});
+    axes.add(7, {1, 1});
+    EXPECT_EQ(axes.rank, 2);
+    int64_t at[2];
+    axes.locate(8, at);
+    EXPECT_EQ(at[broadcast], 1);
+    EXPECT_EQ(at[1 - broadcast], 8);
+  }
+}
+
 TEST(CudaKernels, BinaryMistakesAreFound) {
   expect_mistakes_found(on_device<cuda::Sub>(), under_test<cpu::Sub<float>>(), [&] {
     Node node;
@@ -231,6 +252,30 @@ TEST(CudaKernels, TransposeOfEveryWidth) {
   expect_mistakes_found(
       on_device<cuda::Transpose<ElementWidth::k32>>(), under_test<cpu::Transpose<cpu::Width<32>>>(),
       [&] { return node(kFloat); }, 0);
+}
+
+TEST(CudaKernels, ViewsCopyWhatTheyCannotShare) {
+  KernelUnderTest copy;
+  copy.name = "copy";
+  copy.run = [](const KernelContext& context) {
+    std::memcpy(context.output(0).data, context.input(0).data,
+                static_cast<size_t>(context.input(0).bytes()));
+    return Status();
+  };
+  for (const DataType type : {kFloat, DataType::kInt64, DataType::kUint8}) {
+    for (const Dims& dims : {Dims{3, 4, 7}, Dims{3, 0, 7}, Dims{1, 1, 1}}) {
+      agree(
+          on_device<cuda::Flatten>(), copy,
+          [&] {
+            std::mt19937 random(21);
+            Node node;
+            node.input(type, dims, random_numbers(type, count_of(dims), random, 0, 100));
+            node.output(type, {dims[0], dims[1] * dims[2]});
+            return node;
+          },
+          0);
+    }
+  }
 }
 
 TEST(CudaKernels, ConcatAlongAnyAxis) {

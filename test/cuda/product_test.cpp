@@ -216,6 +216,15 @@ TEST(CudaProducts, ConvolutionsOfRandomExtents) {
   }
 }
 
+TEST(CudaProducts, ThreeSpatialAxesAreRefused) {
+  ConvCase c;
+  c.in = c.kernel = c.strides = c.dilations = {1, 1, 1};
+  c.pads = {0, 0, 0, 0, 0, 0};
+  Node node = conv_node(c, 16);
+  EXPECT_EQ(node.check<cuda::Conv>().code(), Code::kWrongRank);
+  EXPECT_EQ(node.diagnostic().found, 5);
+}
+
 TEST(CudaProducts, ConvolutionMistakesAreFound) {
   ConvCase c;
   c.channels = 16;

@@ -63,10 +63,12 @@ TEST(CudaSession, MovesClosesAndOpensAgain) {
   CudaPlan plan(two_layers());
   auto opened = plan.open_on_device();
   ASSERT_TRUE(opened.ok());
+  EXPECT_EQ(emulation::Emulator::get().held(), 2) << "a graph, and locked memory";
   cuda::Session session = std::move(opened.value());
   EXPECT_FALSE(opened->is_open());
   const std::vector<float> first = outputs_of(session, 7);
   session.close();
+  EXPECT_EQ(emulation::Emulator::get().held(), 0);
   EXPECT_EQ(session.run().code(), Code::kInvalidArgument);
   cuda::Options options = plan.options();
   options.upload_weights = false;  // they are still there
@@ -127,38 +129,65 @@ TEST(CudaSession, MissingMemoryAndStreamsAreNamed) {
 TEST(CudaSession, ErrorsOfCudaAreDecoded) {
   constexpr int kIllegalAddress = 700;
   auto& emulator = emulation::Emulator::get();
-  CudaPlan plan(with_a_host_node());
-  // Each call that opening makes fails in turn: an error each time, or (pinning) none.
-  int failures = 0;
-  for (int call = 1; call < 20; ++call) {
-    emulator.reset();
-    emulator.fail(call, kIllegalAddress);
-    auto session = plan.open_on_device();
-    if (session.ok()) continue;
-    ++failures;
-    EXPECT_EQ(session.status().code(), Code::kOperatorFailed);
-    EXPECT_NE(
-        plan.text(plan.diagnostic).find("CUDA error 700: an illegal memory access was encountered"),
-        std::string::npos)
-        << plan.text(plan.diagnostic);
-  }
-  EXPECT_GT(failures, 5);
   emulator.reset();
+  CudaPlan plan(with_a_host_node());
+  emulator.fail(0, 0);
   auto session = plan.open_on_device();
   ASSERT_TRUE(session.ok());
+  const int calls_of_open = emulator.calls();
   const std::vector<float> expected = outputs_of(*session, 9);
-  failures = 0;
-  for (int call = 1; call < 20; ++call) {
+  emulator.fail(0, 0);
+  ASSERT_TRUE(session->run().ok());
+  const int calls_of_run = emulator.calls();
+  EXPECT_GT(calls_of_run, 4);
+  // Every call of a run fails in turn.
+  for (int call = 1; call <= calls_of_run; ++call) {
     emulator.fail(call, kIllegalAddress);
-    const Status status = session->run();
-    if (status.ok()) break;
-    ++failures;
-    EXPECT_EQ(status.code(), Code::kOperatorFailed);
+    EXPECT_EQ(session->run().code(), Code::kOperatorFailed) << call;
     EXPECT_EQ(session->diagnostic().found, kIllegalAddress);
+    EXPECT_TRUE(plan.stream.queued.empty()) << "a run that failed is waited for";
   }
-  EXPECT_GT(failures, 4);
   emulator.fail(0, 0);
   EXPECT_EQ(outputs_of(*session, 9), expected);
+  session->close();
+  // So does every call of opening, except that memory need not be locked.
+  int opened = 0;
+  for (int call = 1; call <= calls_of_open; ++call) {
+    emulator.fail(call, kIllegalAddress);
+    auto again = plan.open_on_device();
+    opened += again.ok() ? 1 : 0;
+    if (again.ok()) continue;
+    EXPECT_EQ(again.status().code(), Code::kOperatorFailed);
+    const std::string text = plan.text(plan.diagnostic);
+    EXPECT_NE(text.find("CUDA error 700: an illegal memory access was encountered"),
+              std::string::npos)
+        << text;
+  }
+  EXPECT_EQ(opened, 1);
+  EXPECT_EQ(emulator.held(), 0);
+}
+
+TEST(CudaSession, ARunInsideARunIsBusy) {
+  emulation::Emulator::get().reset();
+  CudaPlan plan(with_a_host_node());
+  struct Inner {
+    cuda::Session* session = nullptr;
+    Code code = Code::kOk;
+  } inner;
+  const Observer observer{&inner,
+                          [](void* self, const KernelContext&) {
+                            auto& found = *static_cast<Inner*>(self);
+                            cuda::Session* session = std::exchange(found.session, nullptr);
+                            if (session != nullptr) found.code = session->run().code();
+                          },
+                          nullptr};
+  cuda::Options options = plan.options();
+  options.host.observer = &observer;
+  auto session = plan.open_on_device(options);
+  ASSERT_TRUE(session.ok());
+  inner.session = &session.value();
+  EXPECT_TRUE(session->run().ok());
+  EXPECT_EQ(inner.code, Code::kBusy);
 }
 
 /// y = Inverse(x) + x
@@ -208,6 +237,7 @@ TEST(CudaSession, CTR_2_InverseKeepsTheExtents) {
     const auto y = session->output<float>(0).value();
     ASSERT_EQ(y.size(), x.size());
     for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(y[i], x[i] != 0 ? 1 / x[i] : 0) << i;
+    EXPECT_TRUE(emulation::Emulator::get().violations().empty());
   }
 }
 
@@ -275,6 +305,14 @@ TEST(CudaSession, DescriptorsAndKernelsAreTheSame) {
   EXPECT_EQ(described, linked);
 }
 
+/// Gives the plan the checksum of what is in it.
+void renew_checksum(std::span<std::byte> plan) {
+  PlanHeader header;
+  std::memcpy(&header, plan.data(), sizeof(header));
+  header.checksum = plan_checksum(plan, header);
+  std::memcpy(plan.data(), &header, sizeof(header));
+}
+
 TEST(CudaSession, AKernelIsNeverGivenTheOtherSidesMemory) {
   emulation::Emulator::get().reset();
   CudaPlan plan(with_a_host_node());
@@ -300,15 +338,55 @@ TEST(CudaSession, AKernelIsNeverGivenTheOtherSidesMemory) {
   for (const bool on_host : {true, false}) {
     set_kernel(nodes[sin], on_host ? tanh_kernel : sin_kernel);
     set_kernel(nodes[tanh], on_host ? tanh_kernel : sin_kernel);
-    PlanHeader header;
-    std::memcpy(&header, plan.plan().data(), sizeof(header));
-    header.checksum = plan_checksum(plan.plan(), header);
-    std::memcpy(plan.plan().data(), &header, sizeof(header));
+    renew_checksum(plan.plan());
     EXPECT_EQ(plan.open_on_device().status().code(), Code::kCorruptPlan);
     const std::string text = plan.text(plan.diagnostic);
     EXPECT_NE(text.find("memory of the operand"), std::string::npos) << text;
     EXPECT_EQ(plan.diagnostic.node, static_cast<int32_t>(on_host ? sin : tanh));
   }
+}
+
+TEST(CudaSession, DeviceNodesOfVaryingExtentsAreRefused) {
+  emulation::Emulator::get().reset();
+  OnnxBuilder model;
+  model.input("x", {2});
+  symbol(model.input("z", {0}), 0, "n");
+  model.output("y");
+  model.output("w");
+  model.node("Tanh", {"x"}, {"y"});
+  model.node("Tanh", {"z"}, {"w"});
+  ConvertOptions options;
+  options.dims["n"] = converter::DimRange{1, 4};
+  CudaPlan plan(model, options);
+  PlanView view;
+  ASSERT_TRUE(read_untrusted(plan.plan(), true, view, plan.diagnostic).ok());
+  // The device's node gets the host's shape function.
+  for (uint32_t i = 0; i < view.node_count; ++i) {
+    auto& node = const_cast<plan::Node*>(view.nodes)[i];
+    if (view.root->kernels()->Get(node.kernel()) != kernel_key(cuda::Tanh::id)) continue;
+    node = plan::Node(node.operands(), node.attributes(), node.kernel(), 0, node.inputs(),
+                      node.outputs());
+  }
+  renew_checksum(plan.plan());
+  EXPECT_EQ(plan.open_on_device().status().code(), Code::kCorruptPlan);
+  const std::string text = plan.text(plan.diagnostic);
+  EXPECT_NE(text.find("node on the device"), std::string::npos) << text;
+}
+
+TEST(CudaSession, MoreSegmentsThanThePlanSaysAreRefused) {
+  emulation::Emulator::get().reset();
+  CudaPlan plan(with_a_host_node());
+  PlanView view;
+  ASSERT_TRUE(read_untrusted(plan.plan(), true, view, plan.diagnostic).ok());
+  ASSERT_EQ(view.root->memory()->segments(), 2u);
+  // Tables of a plan are constant, too.
+  const auto* memory = reinterpret_cast<const flatbuffers::Table*>(view.root->memory());
+  ASSERT_TRUE(
+      const_cast<flatbuffers::Table*>(memory)->SetField<uint32_t>(plan::Memory::VT_SEGMENTS, 1, 0));
+  renew_checksum(plan.plan());
+  EXPECT_EQ(plan.open_on_device().status().code(), Code::kCorruptPlan);
+  const std::string text = plan.text(plan.diagnostic);
+  EXPECT_NE(text.find("segments"), std::string::npos) << text;
 }
 
 TEST(CudaSession, DamagedPlansNeitherCrashNorLeaveTheirMemory) {

@@ -27,6 +27,7 @@ namespace intarsia::cuda::emulation {
 namespace {
 
 constexpr size_t kStackBytes = size_t{128} << 10;
+constexpr unsigned kMostThreads = 1024;  // of a block
 
 enum class Waiting : uint8_t { kReady, kBarrier, kShuffle, kDone };
 
@@ -183,7 +184,9 @@ Emulator& Emulator::get() {
 }
 
 void Emulator::reset(Order order, const Mistake& mistake) {
+  const int held = held_;
   *this = Emulator();
+  held_ = held;
   order_ = order;
   mistake_ = mistake;
 }
@@ -214,27 +217,26 @@ void Emulator::execute(const Stream::Work& work) {
     return;
   }
   ++launches_;
-  constexpr unsigned kMostThreads = 1024;
-  if (work.threads == 0 || work.threads > kMostThreads || work.blocks == 0 ||
-      work.blocks > 0x7fffffffu) {
-    pending_error_ = 9;  // cudaErrorInvalidConfiguration
-    return;
-  }
   // Only growing moves fibers, and then none has a context that points into itself yet.
   if (fibers.size() < kMostThreads) {
     fibers.resize(kMostThreads);
     for (Fiber& fiber : fibers) prepare(fiber);
   }
-  std::vector<unsigned> order(work.threads);
-  std::iota(order.begin(), order.end(), 0u);
+  const auto numbers = [this](unsigned count) {
+    std::vector<unsigned> all(count);
+    std::iota(all.begin(), all.end(), 0u);
+    if (order_ == Order::kReverse) std::reverse(all.begin(), all.end());
+    return all;
+  };
+  std::vector<unsigned> threads = numbers(work.threads), blocks = numbers(work.blocks);
   std::mt19937 random(12345);
-  if (order_ == Order::kReverse) std::reverse(order.begin(), order.end());
+  if (order_ == Order::kShuffled) std::shuffle(blocks.begin(), blocks.end(), random);
   task = work.task.get();
   Block block{*this, work.threads};
-  for (unsigned b = 0; b < work.blocks; ++b) {
-    if (order_ == Order::kShuffled) std::shuffle(order.begin(), order.end(), random);
+  for (unsigned b : blocks) {
+    if (order_ == Order::kShuffled) std::shuffle(threads.begin(), threads.end(), random);
     for (unsigned t = 0; t < work.threads; ++t) fibers[t].index = {t, b, work.threads, work.blocks};
-    block.run(order);
+    block.run(threads);
   }
   task = nullptr;
 }
@@ -263,12 +265,11 @@ void start(unsigned blocks, unsigned threads, void* stream, Task made) {
     owned->drop(owned->call);
     delete owned;
   });
-  auto& target = *static_cast<Stream*>(stream);
-  if (target.capturing) {
-    target.recorded.push_back(std::move(work));
-  } else {
-    Emulator::get().execute(work);
+  if (threads == 0 || threads > kMostThreads || blocks == 0 || blocks > 0x7fffffffu) {
+    constexpr int kInvalidConfiguration = 9;
+    return Emulator::get().set_error(kInvalidConfiguration);
   }
+  static_cast<Stream*>(stream)->add(std::move(work));
 }
 
 namespace {

@@ -18,7 +18,7 @@
 
 namespace intarsia::cuda::emulation {
 
-/// In which order the threads of a block run between two barriers.
+/// In which order blocks run, and the threads of a block between two barriers.
 enum class Order { kForward, kReverse, kShuffled };
 
 /// A mistake that every thread makes at its access (or barrier) number `site`.
@@ -27,7 +27,8 @@ struct Mistake {
   uint64_t site = 0;
 };
 
-/// A stream of work; `recorded` while it is captured. Its address is what kernels get.
+/// A stream of work: recorded while it is captured, else queued until somebody waits for it, as
+/// late as CUDA may do it. Its address is what kernels get.
 struct Stream {
   struct Work {
     enum Kind { kLaunch, kCopy, kFill } kind = kLaunch;
@@ -41,6 +42,9 @@ struct Stream {
   };
   bool capturing = false;
   std::vector<Work> recorded;
+  std::vector<Work> queued;
+
+  void add(Work work) { (capturing ? recorded : queued).push_back(std::move(work)); }
 };
 
 class Emulator {
@@ -60,11 +64,16 @@ class Emulator {
   uint64_t sites(Mistake::Kind kind) const { return most_[kind]; }
   uint64_t launches() const { return launches_; }
   uint64_t graph_launches() const { return graph_launches_; }
+  /// Calls of the runtime since `fail`.
+  int calls() const { return calls_; }
+  /// Graphs that were made and not destroyed, and memory that is locked; `reset` keeps the count.
+  int& held() { return held_; }
 
   // For the hooks of device_emulated.h and runtime.h.
   void execute(const Stream::Work& work);
   void violation(const std::string& text);
   int call();  ///< Counts a call of the runtime; the error that it shall return.
+  void set_error(int error) { pending_error_ = error; }
   void count_graph_launch() { ++graph_launches_; }
   int take_error();
   const Mistake& mistake() const { return mistake_; }
@@ -81,6 +90,7 @@ class Emulator {
   int failing_call_ = 0;  // 0: none
   int failing_error_ = 0;
   int pending_error_ = 0;
+  int held_ = 0;
 };
 
 }  // namespace intarsia::cuda::emulation

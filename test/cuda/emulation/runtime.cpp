@@ -4,6 +4,8 @@
 // what a stream recorded.
 #include "kernels_cuda/runtime.h"
 
+#include <utility>
+
 #include "test/cuda/emulation/emulation.h"
 
 namespace intarsia::cuda::runtime {
@@ -12,20 +14,16 @@ namespace {
 using emulation::Emulator;
 using emulation::Stream;
 
-int submit(const Stream::Work& work, void* stream) {
+int submit(Stream::Work work, void* stream) {
   if (const int error = Emulator::get().call(); error != 0) return error;
-  auto& target = *static_cast<Stream*>(stream);
-  if (target.capturing) {
-    target.recorded.push_back(work);
-  } else {
-    Emulator::get().execute(work);
-  }
+  static_cast<Stream*>(stream)->add(std::move(work));
   return 0;
 }
 
 }  // namespace
 
 int copy(void* to, const void* from, size_t bytes, Copy, void* stream) {
+  if (bytes == 0) Emulator::get().violation("a copy of nothing");
   Stream::Work work;
   work.kind = Stream::Work::kCopy;
   work.to = to;
@@ -47,7 +45,14 @@ int synchronize(void* stream) {
   // As CUDA does: waiting for a stream that is being captured is an error.
   constexpr int kCaptureUnsupported = 900;
   const int error = Emulator::get().call();
-  return static_cast<Stream*>(stream)->capturing ? kCaptureUnsupported : error;
+  auto& target = *static_cast<Stream*>(stream);
+  if (target.capturing) return kCaptureUnsupported;
+  // After an error nothing of the stream is done any more.
+  const std::vector<Stream::Work> queued = std::exchange(target.queued, {});
+  for (const Stream::Work& work : queued) {
+    if (error == 0) Emulator::get().execute(work);
+  }
+  return error;
 }
 
 int begin_capture(void* stream) {
@@ -62,28 +67,34 @@ int end_capture(void* stream, void** graph) {
   auto& target = *static_cast<Stream*>(stream);
   target.capturing = false;
   if (const int error = Emulator::get().call(); error != 0) return error;
+  ++Emulator::get().held();
   *graph = new std::vector<Stream::Work>(std::move(target.recorded));
   target.recorded.clear();
   return 0;
 }
 
-int launch(void* graph, void*) {
+int launch(void* graph, void* stream) {
   if (const int error = Emulator::get().call(); error != 0) return error;
   Emulator::get().count_graph_launch();
   for (const Stream::Work& work : *static_cast<std::vector<Stream::Work>*>(graph)) {
-    Emulator::get().execute(work);
+    static_cast<Stream*>(stream)->add(work);
   }
   return 0;
 }
 
 void destroy(void* graph) {
+  --Emulator::get().held();
   delete static_cast<std::vector<Stream::Work>*>(graph);
 }
 
 int pin(void*, size_t) {
-  return Emulator::get().call();
+  const int error = Emulator::get().call();
+  if (error == 0) ++Emulator::get().held();
+  return error;
 }
-void unpin(void*) {}
+void unpin(void*) {
+  --Emulator::get().held();
+}
 
 int last_error() {
   return Emulator::get().take_error();

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The plans of test/golden/ on the target, opened as if they came from outside with every kernel
+// there is: recurrence, branches, extents that vary and that follow from values. Their outputs were
+// stored by another machine.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "converter/file.h"
+#include "converter/npy.h"
+#include "core/definitions/registry.h"
+#include "intarsia/session.h"
+#include "kernels_cpu/rows.h"
+
+namespace intarsia {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct alignas(64) Line {
+  std::byte bytes[64];
+};
+
+template <class Row>
+std::vector<Row> sorted(std::vector<Row> rows) {
+  std::ranges::sort(rows, {}, &Row::key);
+  return rows;
+}
+
+KernelSet all_kernels() {
+  static const std::vector<Kernel> kKernels = [] {
+    std::vector<Kernel> rows;
+    for (const auto& row : cpu::kernel_rows()) rows.push_back(row.kernel);
+    return sorted(std::move(rows));
+  }();
+  static const std::vector<ShapeFunction> kShapes = [] {
+    std::vector<ShapeFunction> rows;
+    for (const auto* op : definitions::OperatorRegistry::builtin().all()) {
+      if (op->shape.infer != nullptr) rows.push_back(op->shape);
+    }
+    return sorted(std::move(rows));
+  }();
+  return {kKernels, kShapes};
+}
+
+std::vector<fs::path> folders_in(const fs::path& path) {
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(path)) {
+    if (entry.is_directory()) found.push_back(entry.path());
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+converter::Constant stored(const fs::path& run, const char* what, int index) {
+  return converter::read_npy(run / (what + ("_" + std::to_string(index)) + ".npy"));
+}
+
+/// Equal, but for floats the last bits: this machine may fuse what another one did not.
+void expect_equal(const TensorView& found, const converter::Constant& expected) {
+  ASSERT_EQ(found.type, expected.type);
+  ASSERT_TRUE(std::ranges::equal(found.dims(), expected.extents));
+  if (found.type != DataType::kFloat) {
+    EXPECT_EQ(std::memcmp(found.data, expected.data.get(), expected.size), 0);
+    return;
+  }
+  float scale = 0;
+  for (float value : expected.as<float>()) scale = std::max(scale, std::fabs(value));
+  for (int64_t i = 0; i < found.count(); ++i) {
+    const float value = expected.as<float>()[static_cast<size_t>(i)];
+    EXPECT_NEAR(found.as<const float>()[i], value, 1e-5f * scale) << "element " << i;
+  }
+}
+
+void expect_run(Session& session, const fs::path& run) {
+  SCOPED_TRACE(run.string());
+  for (int i = 0; i < session.input_count(); ++i) {
+    const converter::Constant value = stored(run, "input", i);
+    const std::vector<int32_t> extents(value.extents.begin(), value.extents.end());
+    ASSERT_TRUE(session.resize_input(i, extents).ok());
+    const TensorView input = session.input_port(i).value().tensor;
+    ASSERT_EQ(input.type, value.type);
+    if (value.size != 0) std::memcpy(input.data, value.data.get(), value.size);
+  }
+  ASSERT_TRUE(session.run().ok());
+  ASSERT_GT(session.output_count(), 0);
+  for (int i = 0; i < session.output_count(); ++i) {
+    SCOPED_TRACE("output " + std::to_string(i));
+    expect_equal(session.output_port(i).value().tensor, stored(run, "output", i));
+  }
+}
+
+TEST(CrossGolden, PlansGiveTheOutputsOfAnotherMachine) {
+  const std::vector<fs::path> folders = folders_in(INTARSIA_GOLDEN_DIR "/v1");
+  EXPECT_GE(folders.size(), 6u);
+  for (const fs::path& folder : folders) {
+    SCOPED_TRACE(folder.string());
+    const auto file = converter::MappedFile::open(folder / "model.plan");
+    const auto info = plan_info(file->bytes());
+    ASSERT_TRUE(info.ok());
+    std::vector<Line> arena((info->arena_bytes + 63) / 64);
+    const std::span<std::byte> memory(arena[0].bytes, info->arena_bytes);
+    for (const Isa isa : {Isa::kPortable, detect_isa()}) {
+      SessionOptions options;
+      options.isa = isa;
+      auto session = Session::open(file->bytes(), memory, all_kernels(), options);
+      ASSERT_TRUE(session.ok());
+      for (const fs::path& run : folders_in(folder)) expect_run(*session, run);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace intarsia

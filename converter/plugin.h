@@ -53,6 +53,11 @@ std::shared_ptr<const Extension> load_plugin(const std::filesystem::path& path,
 std::shared_ptr<const OperatorLibrary> load_operators(
     const std::vector<std::string>& files, const std::multimap<std::string, std::string>& python);
 
+/// What to do about an operator, or a kernel, that nothing here brings.
+inline constexpr const char* kWhereOperatorsComeFrom =
+    "operators of one's own come with --operators LIB.so or FILE.py, Python operators (PyOp) with "
+    "--allow-pyop";
+
 /// The plug-in called `name` that was built or installed with this code: "lib<name>.so" beside the
 /// program's or this library's own file, or in ../lib of its folder. Throws Error with `purpose`,
 /// for instance

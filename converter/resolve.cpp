@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "converter/plugin.h"
+
 namespace intarsia::converter {
 namespace {
 
@@ -42,9 +44,7 @@ class Resolver {
     std::string hint = model_.operators->hint(node.domain, node.type);
     if (!node.domain.empty() || node.type == "PyOp") {
       hint += hint.empty() ? "" : "; ";
-      hint +=
-          "operators of one's own come with --operators LIB.so or FILE.py, Python operators (PyOp) "
-          "with --allow-pyop";
+      hint += kWhereOperatorsComeFrom;
     }
     report(node,
            "the operator " + node.domain + (node.domain.empty() ? "" : ":") + node.type + version +

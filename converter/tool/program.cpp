@@ -7,6 +7,7 @@
 #include <cstring>
 #include <random>
 
+#include "converter/plugin.h"
 #include "converter/tool/thread_team.h"
 #include "intarsia/describe.h"
 
@@ -115,7 +116,9 @@ Program::Program(const std::filesystem::path& path, const Values& inputs, const 
   auto session =
       Session::open(plan_, arena_->span(), library.kernels(), session_options, &diagnostic);
   if (!session.ok()) {
-    throw Error(fmt::format("{}: {}", path.string(), describe_text(diagnostic, plan_)));
+    const bool lacks = diagnostic.code == Code::kMissingKernel;
+    throw Error(fmt::format("{}: {}", path.string(), describe_text(diagnostic, plan_)),
+                lacks ? converter::kWhereOperatorsComeFrom : "");
   }
   session_ = std::move(session.value());
 }

@@ -6,6 +6,7 @@
 #include "converter/describe_text.h"
 #include "converter/error.h"
 #include "converter/file.h"
+#include "converter/plugin.h"
 #include "core/session_state.h"
 
 namespace intarsia::python {
@@ -177,8 +178,11 @@ PlanSession::PlanSession(const std::string& path, int threads, const OperatorReq
     : operators_(load_operators(request)), plan_(read_file(path)) {
   Diagnostic diagnostic;
   const auto refuse = [&] {
-    throw Failure(diagnostic.code,
-                  path + ": " + converter::describe_text(diagnostic, plan_.span()));
+    std::string text = path + ": " + converter::describe_text(diagnostic, plan_.span());
+    if (diagnostic.code == Code::kMissingKernel) {
+      text += std::string("; ") + converter::kWhereOperatorsComeFrom;
+    }
+    throw Failure(diagnostic.code, text);
   };
   const Result<PlanInfo> info = plan_info(plan_.span(), &diagnostic);
   if (!info.ok()) refuse();

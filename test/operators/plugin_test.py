@@ -73,6 +73,7 @@ def main():
         expect("verify", 0, "results compared",
                command=[tool, "verify", model, "--operators", plugin])
         expect("a plan without its operators", 1, "OperatorKernel<sample::", "not in this build",
+               "--operators LIB.so",
                command=[tool, "run", plan, "--input", f"x={x}"])
 
         text = folder / "text.so"

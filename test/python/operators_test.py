@@ -25,6 +25,7 @@ class Operators(unittest.TestCase):
         with self.assertRaisesRegex(intarsia.Error, "sample::Affine") as context:
             intarsia.ExecutionSession(plan)
         self.assertEqual(context.exception.code, "kMissingKernel")
+        self.assertIn("--operators LIB.so", str(context.exception))
 
     def test_problems(self):
         plan = support.FOLDER / "no.plan"

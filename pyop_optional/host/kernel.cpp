@@ -104,7 +104,9 @@ Status PyOp::create(const KernelContext& context) {
                         "Python operators are not allowed here; start a PyHost (intarsia/pyop.h) "
                         "and name its service in SessionOptions::services");
   }
-  if (context.state() == nullptr) return context.fail(Code::kCorruptPlan, "node state");
+  if (context.state_bytes() < state_bytes) {
+    return context.fail(Code::kCorruptPlan, "state bytes", state_bytes, context.state_bytes());
+  }
   const pyop::Gil gil;
   return guarded(
       context,

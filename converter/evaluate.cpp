@@ -50,6 +50,7 @@ std::vector<Constant> evaluate(const Node& node, const std::vector<const Constan
   if (row->state_bytes > 0) {
     state = AlignedBytes(static_cast<size_t>(row->state_bytes));
     context.state_ = state.data();
+    context.state_bytes_ = state.span().size();
   }
   const Kernel& kernel = row->kernel;
   if (kernel.run == nullptr) throw Error(node.problem("its kernel does not run on this machine"));

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/lower.h"
 
+#include <algorithm>
 #include <map>
 
 #include "converter/aligned_bytes.h"
+#include "converter/describe_text.h"
 
 namespace intarsia::converter {
 namespace {
@@ -57,8 +59,31 @@ class Lowerer {
     lowered.reads_device = reads_device(*kernel);
     lowered.writes_device = writes_device(*kernel);
     lowered.workspace_bytes = kernel->workspace != nullptr ? kernel->workspace(context) : 0;
+    check(node, views, *kernel, lowered.workspace_bytes);
     if (kernel->pack != nullptr) pack_weights(node, context, *kernel);
     lowering_[&node] = lowered;
+  }
+
+  /// What the kernel refuses at `open` is a problem of the model. As there, nothing has values, and
+  /// planned extents that vary need not agree. The indices of sub-graphs are not known yet.
+  void check(const Node& node, OperandViews& views, const definitions::KernelDescriptor& kernel,
+             int64_t workspace_bytes) {
+    if (kernel.kernel.check == nullptr || !node.graphs.empty()) return;
+    KernelContext context = views.context();
+    const std::span<const TensorView> shown(
+        context.operands_, static_cast<size_t>(context.input_count_ + context.output_count_));
+    std::vector<TensorView> operands(shown.begin(), shown.end());
+    for (TensorView& operand : operands) operand.data = nullptr;
+    context.operands_ = operands.data();
+    context.workspace_bytes_ = static_cast<size_t>(workspace_bytes);
+    const Status status = kernel.kernel.check(context);
+    if (status.ok() || (status.code() == Code::kWrongExtent && any_varies(node))) return;
+    problems_.push_back(node.problem(describe_text(views.diagnostic())));
+  }
+  static bool any_varies(const Node& node) {
+    const auto one = [](const Value* value) { return value != nullptr && varies(*value); };
+    return std::any_of(node.inputs.begin(), node.inputs.end(), one) ||
+           std::any_of(node.outputs.begin(), node.outputs.end(), one);
   }
 
   void pack_weights(Node& node, const KernelContext& context,

@@ -186,6 +186,12 @@ class Writer {
         static_cast<uint16_t>(node.inputs.size()), static_cast<uint16_t>(node.outputs.size()));
   }
 
+  static void check_arena(uint64_t bytes, std::string_view what) {
+    if (bytes <= kLargestArena) return;
+    throw Error(fmt::format("the plan needs {} of {} bytes, and {} are the most", what, bytes,
+                            kLargestArena),
+                "lower the maxima of symbolic dimensions (--dim), or split the model");
+  }
   void fill_summary() {
     MetadataCounts counts;
     counts.kernels = summary_.kernels.size();
@@ -202,9 +208,11 @@ class Writer {
     summary_.padding_bytes = static_cast<uint64_t>(
         std::max<int64_t>(0, storage_.tensor_bytes - storage_.lower_bound_bytes));
     summary_.weights_bytes = static_cast<uint64_t>(storage_.weights_bytes);
+    check_arena(summary_.arena_bytes, "an arena");
     if (summary_.segments == 0) return;
     summary_.device_arena_bytes =
         kDevicePrefix + static_cast<uint64_t>(storage_.device_tensor_bytes);
+    check_arena(summary_.device_arena_bytes, "a device arena");
     summary_.device_lower_bound_bytes = static_cast<uint64_t>(storage_.device_lower_bound_bytes);
     summary_.device_weights_offset = static_cast<uint64_t>(storage_.device_weights_offset);
     summary_.device_weights_bytes = static_cast<uint64_t>(storage_.device_weights_bytes);

@@ -282,25 +282,25 @@ class Assigner {
                          -1,
                          {}});
     }
-    struct Extra {
-      const Node* node;
-      size_t planned;
-      bool state;
-    };
-    std::vector<Extra> extras;
+    std::vector<std::pair<const Node*, size_t>> workspaces;  // place among `planned`
+    std::vector<std::pair<const Node*, int64_t>> states;     // offset among all states
+    int64_t state_bytes = 0;
     for (const PlacedNode& placed : storage_.nodes) {
       const LoweredNode& lowered = lowering_.at(placed.node);
       if (lowered.writes_device != device) continue;
       if (lowered.workspace_bytes > 0) {
-        extras.push_back({placed.node, planned.size(), false});
+        workspaces.emplace_back(placed.node, planned.size());
         planned.push_back({lowered.workspace_bytes, placed.step, placed.step, 64, -1, {}});
         storage_.largest_workspace = std::max(storage_.largest_workspace, lowered.workspace_bytes);
       }
       if (lowered.kernel->state_bytes > 0) {
-        extras.push_back({placed.node, planned.size(), true});
-        planned.push_back({lowered.kernel->state_bytes, 0, next_step_, 64, -1, {}});
+        states.emplace_back(placed.node, (state_bytes + 63) / 64 * 64);
+        state_bytes = states.back().second + lowered.kernel->state_bytes;
       }
     }
+    // The verifier wants all states in one range, in the nodes' order.
+    const size_t state_range = planned.size();
+    if (!states.empty()) planned.push_back({state_bytes, 0, next_step_, 64, -1, {}});
     PlannerOptions planner;
     planner.max_steps = options.planner_steps;
     const MemoryPlan result = plan_memory(planned, planner);
@@ -316,9 +316,9 @@ class Assigner {
           entry.is_slot ? Place{Memory::kSlot, offset, entry.slot} : Place{arena, offset, 0};
       if (entry.is_slot) storage_.slots[entry.slot].offset = offset;
     }
-    for (const Extra& extra : extras) {
-      (extra.state ? storage_.node_states : storage_.workspaces)[extra.node] =
-          planned[extra.planned].offset;
+    for (const auto& [node, index] : workspaces) storage_.workspaces[node] = planned[index].offset;
+    for (const auto& [node, offset] : states) {
+      storage_.node_states[node] = planned[state_range].offset + offset;
     }
     return (result.total + 15) / 16 * 16;
   }

@@ -43,7 +43,13 @@ bool bind_node(SessionState& state, uint32_t index, TensorView* views, uint32_t 
     context.workspace_ = workspace.as<std::byte>();
     context.workspace_bytes_ = static_cast<size_t>(workspace.count());
   }
-  context.state_ = (node.shape() & kHasState) != 0 ? state.view(*operand).data : nullptr;
+  context.state_ = nullptr;
+  context.state_bytes_ = 0;
+  if ((node.shape() & kHasState) != 0) {
+    const TensorView bytes = state.view(*operand);
+    context.state_ = bytes.data;
+    context.state_bytes_ = static_cast<size_t>(bytes.count());
+  }
   context.host_ = &state.host;
   context.runtime_ = &frame;
   return true;

@@ -22,7 +22,9 @@ inline constexpr uint16_t kHasState = 0x8000u;      // Node::shape, bit 15
 inline constexpr int32_t kFixedExtent = -1;         // Port::symbols
 inline constexpr int32_t kDerivedExtent = -2;       // Port::symbols: varies, but is no symbol alone
 inline constexpr uint64_t kArenaUnit = 4;           // Tensor::place in the arena
-inline constexpr uint64_t kWeightUnit = 16;         // Tensor::place in the weights segment
+/// Largest arena, the host's and the device's: keeps sums of places and sizes far from overflow.
+inline constexpr uint64_t kLargestArena = uint64_t{1} << 34;
+inline constexpr uint64_t kWeightUnit = 16;  // Tensor::place in the weights segment
 
 enum class Memory : uint8_t {
   kArena = 0,

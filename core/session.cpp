@@ -317,7 +317,7 @@ Result<SessionState*> open_session(const OpenArguments& arguments, Diagnostic& d
   };
   if (const int64_t missing = bind_keys(
           plan.root->kernels(), arguments.kernels.kernels,
-          device != nullptr ? device->kernels : std::span<const Kernel>(), state->kernels);
+          state->device != nullptr ? device->kernels : std::span<const Kernel>(), state->kernels);
       missing >= 0) {
     return fail_missing("kernel", plan.root->kernels()->Get(static_cast<uint32_t>(missing)),
                         missing, [](const plan::Node& node) { return node.kernel(); });

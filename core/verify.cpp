@@ -15,7 +15,7 @@ class Verifier {
   Status run() {
     if (!(aligned(plan_.root->attributes()) && aligned(plan_.root->kernels()) &&
           aligned(plan_.root->shapes()) && memory() && tensors() && slots() && nodes() &&
-          graphs() && entries() && states())) {
+          node_states() && graphs() && entries() && states())) {
       return diagnostic_.code;
     }
     return {};
@@ -44,10 +44,8 @@ class Verifier {
     const plan::Memory* memory = plan_.root->memory();
     if (!require(memory != nullptr, "memory table", 1, 0)) return false;
     const uint64_t prefix = metadata_bytes(metadata_counts(plan_));
-    // The limit keeps every later sum of places and sizes far from overflow.
-    constexpr uint64_t kLargestArena = uint64_t{1} << 34;
     arena_bytes_ = memory->arena_bytes() - memory->metadata_bytes();
-    return device_memory(*memory, kLargestArena) &&
+    return device_memory(*memory) &&
            require(memory->metadata_bytes() == prefix, "metadata bytes", prefix,
                    memory->metadata_bytes()) &&
            require(memory->arena_bytes() >= prefix && memory->arena_bytes() <= kLargestArena,
@@ -56,13 +54,13 @@ class Verifier {
                    plan_.extent_count, plan_.dynamic_extents);
   }
 
-  bool device_memory(const plan::Memory& memory, uint64_t largest_arena) {
+  bool device_memory(const plan::Memory& memory) {
     const uint64_t arena = memory.device_arena_bytes();
     const uint64_t offset = memory.device_weights_offset();
     const uint64_t bytes = memory.device_weights_bytes();
     device_weights_ = bytes;
     device_bytes_ = arena > kDevicePrefix ? arena - kDevicePrefix : 0;
-    return require(arena == 0 || (arena >= kDevicePrefix && arena <= largest_arena),
+    return require(arena == 0 || (arena >= kDevicePrefix && arena <= kLargestArena),
                    "device arena bytes", kDevicePrefix, arena) &&
            require(offset <= plan_.weights_bytes && bytes <= plan_.weights_bytes - offset,
                    "device weights", plan_.weights_bytes, offset + bytes) &&
@@ -124,7 +122,7 @@ class Verifier {
     if (!index("slot", tensor.place(), plan_.slot_count)) return false;
     const uint32_t owner = plan_.slots[tensor.place()].tensor();
     uint64_t capacity = 0;
-    return index("slot's tensor", owner, plan_.tensor_count) &&
+    return index("tensor of its slot", owner, plan_.tensor_count) &&
            bytes_of(plan_.tensors[owner], capacity) &&
            require(bytes <= capacity, "bytes in the slot", capacity, bytes) &&
            require(element_bits(static_cast<DataType>(tensor.type())) <=
@@ -213,7 +211,7 @@ class Verifier {
         if (!require(plain, "workspace", 0, operand)) return false;
       }
     }
-    return apart(node, formal + extra);
+    return apart(node, formal + extra) && (!has_state(node) || follows(node));
   }
 
   /// The bytes of a tensor in the arena, or in the device's; none for weights.
@@ -264,6 +262,58 @@ class Verifier {
         }
       }
     }
+    return true;
+  }
+
+  static bool has_state(const plan::Node& node) { return (node.shape() & kHasState) != 0; }
+  /// The operand that is the state of a node that has one: its last.
+  static uint32_t state_operand(const plan::Node& node) {
+    return uint32_t{node.inputs()} + node.outputs() + ((node.shape() & kHasWorkspace) != 0 ? 1 : 0);
+  }
+
+  /// A node's state outlives runs and may hold what its kernel trusts. So states follow one another
+  /// in the nodes' order, and nothing else that is ever written lies between the first and the last
+  /// (`node_states`): which needs no memory to verify.
+  bool follows(const plan::Node& node) {
+    Region region;
+    if (!region_of(plan_.tensors[plan_.operands[node.operands() + state_operand(node)]], region)) {
+      return false;
+    }
+    Region& range = state_range_[region.device ? 1 : 0];
+    if (range.begin == range.end) range = {region.begin, region.begin, false, region.device};
+    if (!require(region.begin >= range.end, "place of the node's state", range.end, region.begin)) {
+      return false;
+    }
+    range.end = region.end;
+    return true;
+  }
+  bool outside_states(const plan::Tensor& tensor, const char* what) {
+    Region region;
+    if (!region_of(tensor, region)) return false;
+    const Region& range = state_range_[region.device ? 1 : 0];
+    return require(!region.overlaps(range), what, range.end, region.begin);
+  }
+  bool node_states() {
+    if (state_range_[0].begin == state_range_[0].end &&
+        state_range_[1].begin == state_range_[1].end) {
+      return true;
+    }
+    for (uint32_t i = 0; i < plan_.slot_count; ++i) {
+      if (!outside_states(plan_.tensors[plan_.slots[i].tensor()], "slot among the nodes' states")) {
+        return false;
+      }
+    }
+    for (uint32_t i = 0; i < plan_.node_count; ++i) {
+      node_ = static_cast<int32_t>(i);
+      const plan::Node& node = plan_.nodes[i];
+      for (uint32_t j = 0; j < state_operand(node); ++j) {
+        const uint32_t operand = plan_.operands[node.operands() + j];
+        if (operand == kNone) continue;
+        if (!outside_states(plan_.tensors[operand], "operand among the nodes' states"))
+          return false;
+      }
+    }
+    node_ = -1;
     return true;
   }
 
@@ -355,6 +405,7 @@ class Verifier {
       }
       const plan::Tensor& to = plan_.tensors[plan_.slots[update.slot()].tensor()];
       const plan::Tensor& from = plan_.tensors[update.source()];
+      if (!outside_states(from, "state's source among the nodes' states")) return false;
       if (!require(to.type() == from.type(), "state type", to.type(), from.type()) ||
           !require(to.rank() == from.rank(), "state rank", to.rank(), from.rank())) {
         return false;
@@ -378,7 +429,8 @@ class Verifier {
   uint64_t device_weights_ = 0;
   uint64_t next_operand_ = 0;
   uint64_t pairs_ = 0;
-  uint64_t axes_ = 0;  // of ports, that may be symbolic
+  uint64_t axes_ = 0;      // of ports, that may be symbolic
+  Region state_range_[2];  // from the first node state to the last, in the arena and the device's
   int32_t node_ = -1;
 };
 

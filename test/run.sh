@@ -80,7 +80,7 @@ stage_asan() {
   # The programs that run here; the command and the examples have no test of their own in this stage.
   cmake --build --preset asan --target \
     test_core test_kernels test_converter test_operators test_runtime test_cuda examples_wav_test \
-    fuzz_plan fuzz_onnx fuzz_tensor fuzz_options
+    fuzz_plan fuzz_onnx fuzz_tensor fuzz_options fuzz_seeds
   run_ctest asan --label-exclude "^(models|consumer|python|check|bench$slow)\$"
 }
 
@@ -130,7 +130,7 @@ stage_cross() { # plans come from the release build's converter, programs run in
 
 stage_fuzz() { # with --full only: the corpora are replayed by the stages unit and asan
   cmake --preset fuzz
-  cmake --build --preset fuzz --target fuzz_plan fuzz_onnx fuzz_tensor fuzz_options
+  cmake --build --preset fuzz --target fuzz_plan fuzz_onnx fuzz_tensor fuzz_options fuzz_seeds
   bash test/fuzz/run.sh build/fuzz/bin
 }
 

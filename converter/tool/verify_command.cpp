@@ -62,8 +62,6 @@ class Verifier {
   void compare_node(const KernelContext& context) {
     const plan::Node& node = reference_->node(static_cast<uint32_t>(context.node()));
     const Kernel& kernel = kernel_of(reference_->root().kernels()->Get(node.kernel()));
-    // A kernel that keeps a state has run already; its second run would not be the same.
-    if ((node.shape() & kHasState) != 0) return;
     // Control flow is compared node by node inside its branches.
     if (context.attribute_bytes() == 0 && context.output_count() == 0) return;
     if (reference_->operator_name(static_cast<uint32_t>(context.node())) == "If") return;
@@ -97,17 +95,28 @@ class Verifier {
     const auto* attributes = static_cast<const std::byte*>(context.attributes_);
     views.set_attributes({attributes, context.attribute_bytes()});
     KernelContext& reference = views.context();
-    AlignedBytes workspace;
-    if ((node.shape() & kHasWorkspace) != 0) {
-      const int64_t bytes =
-          reference_->bytes(*reference_->operand(node, uint32_t{node.inputs()} + node.outputs()));
-      workspace = AlignedBytes(static_cast<size_t>(bytes));
-      reference.workspace_ = workspace.data();
-      reference.workspace_bytes_ = workspace.span().size();
-    }
-    if (Status status = kernel.run(reference); !status) {
-      throw converter::Error(fmt::format("the reference kernel of node {} fails: {}",
-                                         context.node(), describe_text(views.diagnostic())));
+    uint32_t operand = uint32_t{node.inputs()} + node.outputs();
+    const auto scratch = [&](uint16_t flag) {
+      if ((node.shape() & flag) == 0) return AlignedBytes(0);
+      return AlignedBytes(
+          static_cast<size_t>(reference_->bytes(*reference_->operand(node, operand++))));
+    };
+    AlignedBytes workspace = scratch(kHasWorkspace), state = scratch(kHasState);
+    reference.workspace_ = workspace.span().data();
+    reference.workspace_bytes_ = workspace.span().size();
+    // A fresh state, as that of the program was: it runs once.
+    reference.state_ = state.span().data();
+    reference.state_bytes_ = state.span().size();
+    Status status;
+    if (kernel.create != nullptr) status = kernel.create(reference);
+    const bool created = status.ok();
+    if (created) status = kernel.run(reference);
+    // The message may lie in the state, so it is read before that is gone.
+    const std::string failure = status.ok() ? "" : describe_text(views.diagnostic());
+    if (created && kernel.destroy != nullptr) kernel.destroy(reference);
+    if (!status.ok()) {
+      throw converter::Error(
+          fmt::format("the reference kernel of node {} fails: {}", context.node(), failure));
     }
     size_t buffer = 0;
     for (int i = 0; i < context.output_count(); ++i) {

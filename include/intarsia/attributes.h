@@ -30,7 +30,8 @@
 // memory nor time beyond the plan itself, also in flash.
 //
 // Plans may come from outside the program: `KernelContext::has_attributes<A>()`, which a kernel's
-// `check` calls, proves that every string, list and tensor of A lies inside the node's attributes.
+// `check` calls, proves that every string, list and tensor of A lies inside the node's attributes,
+// that every choice is one of its texts, and that every bool is one. Numbers may be any.
 #pragma once
 
 #include <bit>
@@ -67,7 +68,7 @@ struct FixedList {
   std::span<const T> view() const { return {values, static_cast<size_t>(count)}; }
   const T& operator[](int index) const { return values[index]; }
   T& operator[](int index) { return values[index]; }
-  /// A count that was checked to lie in range; a plan from outside may hold any number.
+  /// The count lies in range: proved for a plan from outside by `has_attributes`.
   bool valid() const { return count >= 0 && count <= N; }
   void push(T value) { values[count++] = value; }
 };
@@ -133,9 +134,9 @@ struct TensorAttribute {
   }
 };
 
-/// Proves that what an attributes struct refers to lies inside the node's attributes: a visitor of
-/// `fields` that looks at members of variable length and ignores the others. Runs where the program
-/// runs, in `check`; members of fixed size leave no code behind.
+/// Proves that what an attributes struct says may be used: a visitor of `fields` that looks at
+/// members of variable length, whose bytes must lie inside the node's attributes, and at counts,
+/// choices and bools. Runs where the program runs, in `check`; numbers leave no code behind.
 class AttributeBounds {
  public:
   explicit AttributeBounds(std::span<const std::byte> blob) : blob_(blob) {}
@@ -165,10 +166,17 @@ class AttributeBounds {
   void required(std::string_view, const T& field) {
     see(field);
   }
-  template <class T>
-  void choice(std::string_view, const T&, std::initializer_list<std::string_view>) {}
-  template <class T>
-  void choices(std::string_view, const T&, std::initializer_list<std::string_view>) {}
+  void choice(std::string_view, const int32_t& index,
+              std::initializer_list<std::string_view> texts) {
+    inside_ = inside_ && index >= 0 && static_cast<size_t>(index) < texts.size();
+  }
+  template <int N>
+  void choices(std::string_view name, const FixedList<int32_t, N>& list,
+               std::initializer_list<std::string_view> texts) {
+    see(list);
+    if (!inside_) return;
+    for (const int32_t& index : list.view()) choice(name, index, texts);
+  }
   template <class T>
   void internal(std::string_view, const T& field) {
     see(field);
@@ -178,12 +186,24 @@ class AttributeBounds {
  private:
   template <class T>
   void see(const T&) {}
+  /// A byte that is neither 0 nor 1 must not even be read as a bool.
+  void see(const bool& flag) {
+    inside_ = inside_ && *reinterpret_cast<const unsigned char*>(&flag) <= 1;
+  }
   void see(const StringAttribute& text) { check(text.range, 1, 1); }
   template <class T>
   void see(const ListAttribute<T>& list) {
-    if (!check(list.range, sizeof(T), alignof(T))) return;
-    if constexpr (std::is_same_v<T, StringAttribute>) {
-      for (const StringAttribute& text : list.view()) see(text);
+    if (check(list.range, sizeof(T), alignof(T))) see_all(list.view());
+  }
+  template <class T, int N>
+  void see(const FixedList<T, N>& list) {
+    inside_ = inside_ && list.valid();
+    if (inside_) see_all(list.view());
+  }
+  template <class T>
+  void see_all(std::span<const T> elements) {
+    if constexpr (std::is_same_v<T, StringAttribute> || std::is_same_v<T, bool>) {
+      for (const T& element : elements) see(element);
     }
   }
   void see(const TensorAttribute& tensor) {

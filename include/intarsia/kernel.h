@@ -187,8 +187,11 @@ class KernelContext {
   /// Scratch memory planned for this node, 64-byte aligned; contents are undefined at entry.
   std::span<std::byte> workspace() const { return {workspace_, workspace_bytes_}; }
   int64_t workspace_bytes() const { return static_cast<int64_t>(workspace_bytes_); }
-  /// State of this node, kept from `create` to `destroy`; null if the kernel declares none.
+  /// State of this node, kept from `create` to `destroy`: 64-byte aligned, and no other node's.
+  /// Null if the plan has none for it; the bytes are as many as the plan says, so `create` compares
+  /// them with what it needs.
   void* state() const { return state_; }
+  int64_t state_bytes() const { return static_cast<int64_t>(state_bytes_); }
 
   /// The instruction set to use; the best that the processor has, or less if the program asked so.
   Isa isa() const { return host_->isa; }
@@ -269,6 +272,7 @@ class KernelContext {
   void* state_ = nullptr;
   const KernelHost* host_ = nullptr;
   void* runtime_ = nullptr;
+  size_t state_bytes_ = 0;
 };
 
 inline constexpr TensorView KernelContext::kAbsent{};

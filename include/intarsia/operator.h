@@ -47,7 +47,8 @@
 // If `run` is not static, the type itself is the node's state: one object per node and session,
 // made in the arena when the session is opened and destroyed when it is closed. It is constructed
 // from the attributes if it has such a constructor, and may have `Status create(const Attributes&)`
-// to refuse. Nothing is static, and two sessions share nothing.
+// to refuse: it comes before `check` where extents vary. Nothing is static, and two sessions share
+// nothing; no other node of a plan, however hostile, reads or writes the object.
 //
 // What `run` may rely on: types and number of operands; that required ones are present; and that
 // outputs have the extents which the shape function computes. This is checked when a plan is

@@ -90,7 +90,10 @@ Status create_operator(const KernelContext& context, bool extents_vary,
   if (host == nullptr || !pyop::interpreter_runs()) {
     return context.fail(Code::kUnsupported, internal::kNoPyHost);
   }
-  if (context.state() == nullptr) return context.fail(Code::kCorruptPlan, "node state");
+  if (context.state_bytes() < PyOp::state_bytes) {
+    return context.fail(Code::kCorruptPlan, "state bytes", PyOp::state_bytes,
+                        context.state_bytes());
+  }
   const pyop::Gil gil;
   return guarded(
       context,

@@ -271,5 +271,39 @@ TEST(AttributeBounds, RefusesWhatLiesOutside) {
       refused([](Variable& v) { const_cast<int32_t*>(v.window.view().extents)[0] = 0x7fffffff; }));
 }
 
+/// Members of fixed size that a kernel uses as an index, a count or a bool.
+struct Bounded {
+  int32_t mode = 1;
+  FixedList<int32_t, 2> functions;
+  FixedList<int32_t, 2> pads;
+  bool flag = true;
+  bool flags[3] = {};
+  template <class V>
+  void fields(V& v) {
+    v.choice("mode", mode, {"constant", "edge"});
+    v.choices("functions", functions, {"Relu", "Tanh"});
+    v("pads", pads);
+    v("flag", flag);
+  }
+};
+
+TEST(AttributeBounds, RefusesCountsChoicesAndBoolsThatAreNone) {
+  const auto holds = [](const auto& damage) {
+    Bounded attributes;
+    attributes.functions = {2, {1, 0}};
+    attributes.pads = {1, {77, 88}};
+    damage(attributes);
+    return AttributeBounds(std::as_bytes(std::span(&attributes, 1))).hold<Bounded>();
+  };
+  EXPECT_TRUE(holds([](Bounded&) {}));
+  EXPECT_FALSE(holds([](Bounded& b) { b.mode = 2; }));
+  EXPECT_FALSE(holds([](Bounded& b) { b.mode = -1; }));
+  EXPECT_FALSE(holds([](Bounded& b) { b.functions.count = 3; }));
+  EXPECT_FALSE(holds([](Bounded& b) { b.functions.values[1] = 2; }));
+  EXPECT_FALSE(holds([](Bounded& b) { b.pads.count = 3; }));
+  EXPECT_FALSE(holds([](Bounded& b) { b.pads.count = -1; }));
+  EXPECT_FALSE(holds([](Bounded& b) { std::memset(&b.flag, 2, 1); }));
+}
+
 }  // namespace
 }  // namespace intarsia::definitions

@@ -6,33 +6,13 @@
 
 #include "intarsia/cuda.h"
 #include "kernels_cuda/all_kernels.h"
+#include "test/cuda/device_bytes.h"
 #include "test/cuda/emulation/emulation.h"
 #include "test/cuda/models.h"
 
 namespace intarsia::test {
 
 namespace emulation = cuda::emulation;
-/// Device memory: aligned as cudaMalloc's, filled so that what was not copied is NaN.
-class DeviceBytes {
- public:
-  explicit DeviceBytes(size_t size)
-      : size_(size),
-        data_(static_cast<std::byte*>(
-            ::operator new (size + 1, std::align_val_t{cuda::kDeviceAlignment}))) {
-    std::memset(data_, 0xff, size);
-    // Where device code reports failures, no pattern may look like none.
-    std::memset(data_, 0, std::min(size, sizeof(uint64_t)));
-  }
-  DeviceBytes(const DeviceBytes&) = delete;
-  DeviceBytes& operator=(const DeviceBytes&) = delete;
-  ~DeviceBytes() { ::operator delete (data_, std::align_val_t{cuda::kDeviceAlignment}); }
-  std::span<std::byte> span() { return {data_, size_}; }
-
- private:
-  size_t size_;
-  std::byte* data_;
-};
-
 class CudaPlan : public SmallPlan {
  public:
   explicit CudaPlan(const OnnxBuilder& model, const ConvertOptions& options = {})

@@ -6,6 +6,7 @@
 #include "intarsia/services.h"
 #include "kernels_cuda/rows.h"
 #include "test/cuda/cuda_plan.h"
+#include "test/runtime/forged_plan.h"
 
 namespace intarsia::test {
 namespace {
@@ -77,6 +78,24 @@ TEST(CudaSession, MovesClosesAndOpensAgain) {
   EXPECT_EQ(outputs_of(*again, 7), first);
   again.value() = cuda::Session();
   EXPECT_FALSE(again->is_open());
+}
+
+/// Its tensors are the host's, and there is no device to run on.
+TEST(CudaSession, APlanOfTheCpuMayNotNameDeviceKernels) {
+  OnnxBuilder model;
+  model.input("x", {4});
+  model.output("y");
+  model.node("Abs", {"x"}, {"y"});
+  ForgedPlan plan(model);
+  const Forgery key(plan.root().kernels()->data(), 0, kernel_key(cuda::Abs::id));
+  plan.seal();
+  emulation::Stream stream;
+  cuda::Options options;
+  options.stream = &stream;
+  const auto session =
+      cuda::Session::open(plan.plan(), {plan.arena(), {}, {}},
+                          {tool::all_kernels(), cuda::all_kernels()}, options, &plan.diagnostic);
+  EXPECT_EQ(session.status().code(), Code::kMissingKernel);
 }
 
 TEST(CudaSession, APlainSessionRefusesAPlanForCuda) {

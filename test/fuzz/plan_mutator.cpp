@@ -7,9 +7,10 @@
 #include <cstring>
 #include <random>
 
-#include "converter/tool/program.h"
 #include "core/plan_file.h"
 #include "core/session_state.h"
+#include "kernels_cuda/all_kernels.h"
+#include "test/fuzz/operators.h"
 #include "test/fuzz/target.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t capacity);
@@ -17,13 +18,14 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t capacity);
 namespace {
 
 using namespace intarsia;
+using fuzz::library;
 
 class Mutation {
  public:
   Mutation(const plan::Plan& plan, unsigned seed) : plan_(plan), random_(seed) {}
 
   void apply() {
-    switch (below(16)) {
+    switch (below(17)) {
       case 0:
       case 1:
         return any(plan_.tensors());
@@ -48,6 +50,8 @@ class Mutation {
         return key(plan_.kernels());
       case 14:
         return below(2) == 0 ? any(plan_.graphs()) : any(plan_.states());
+      case 15:
+        return below(2) == 0 ? place() : memory();
       default:
         return type();
     }
@@ -119,9 +123,30 @@ class Mutation {
   /// Another kernel altogether, or another of the plan's; the order of keys matters to nobody.
   void key(const flatbuffers::Vector<uint64_t>* keys) {
     if (keys == nullptr || keys->size() == 0) return;
-    static const KernelSet kAll = tool::all_kernels();
-    const uint64_t value = kAll.kernels[below(kAll.kernels.size())].key;
+    static constexpr KernelSet kDevice = cuda::all_kernels();
+    const bool device = below(8) == 0;
+    const auto kernels = device ? kDevice.kernels : library()->kernels().kernels;
+    const uint64_t value = kernels[below(kernels.size())].key;
     std::memcpy(const_cast<uint8_t*>(keys->Data()) + 8 * below(keys->size()), &value, 8);
+  }
+  /// One tensor moves to where another lies: operands, slots, workspaces and states overlap.
+  void place() {
+    const auto* tensors = plan_.tensors();
+    if (tensors == nullptr || tensors->size() == 0) return;
+    const plan::Tensor* from = tensors->Get(below(tensors->size()));
+    auto* to =
+        reinterpret_cast<uint8_t*>(const_cast<plan::Tensor*>(tensors->Get(below(tensors->size()))));
+    const uint32_t place = from->place();
+    std::memcpy(to, &place, sizeof(place));
+    to[10] = from->memory();  // behind the place, the extents, the type and the rank
+  }
+  /// The table of sizes, of the device's memory too.
+  void memory() {
+    const auto* memory = reinterpret_cast<const flatbuffers::Table*>(plan_.memory());
+    if (memory == nullptr) return;
+    const auto field = static_cast<flatbuffers::voffset_t>(4 + 2 * below(10));
+    const uint8_t* place = memory->GetAddressOf(field);
+    if (place != nullptr) change<uint32_t>(place);
   }
   /// Types have a few valid numbers only; one tensor, or all that have the same one.
   void type() {
@@ -159,10 +184,14 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t cap
     return weights_end +
            LLVMFuzzerMutate(data + weights_end, size - weights_end, capacity - weights_end);
   }
-  flatbuffers::Verifier verifier(data + header.structure_offset, header.structure_bytes);
-  if (!plan::VerifyPlanBuffer(verifier)) return LLVMFuzzerMutate(data, size, capacity);
+  const auto whole = [&] {
+    flatbuffers::Verifier verifier(data + header.structure_offset, header.structure_bytes);
+    return plan::VerifyPlanBuffer(verifier);
+  };
+  if (!whole()) return LLVMFuzzerMutate(data, size, capacity);
   std::minstd_rand random(seed);
-  for (unsigned i = 0; i <= random() % 4; ++i) {
+  // A mutation may change a length, where records of a mutant overlap its vectors.
+  for (unsigned i = 0; i <= random() % 4 && whole(); ++i) {
     Mutation(*plan::GetPlan(data + header.structure_offset), static_cast<unsigned>(random()))
         .apply();
   }

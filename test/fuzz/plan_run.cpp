@@ -5,7 +5,12 @@
 #include <vector>
 
 #include "converter/tool/program.h"
+#include "intarsia/cuda.h"
 #include "intarsia/describe.h"
+#include "kernels_cuda/all_kernels.h"
+#include "test/cuda/device_bytes.h"
+#include "test/cuda/emulation/emulation.h"
+#include "test/fuzz/operators.h"
 
 namespace intarsia::fuzz {
 namespace {
@@ -36,7 +41,8 @@ void fill(const TensorView& tensor, Bytes& values) {
   }
 }
 
-void set_inputs(Session& session, int entry, Bytes& values) {
+template <class S>
+void set_inputs(S& session, int entry, Bytes& values) {
   for (int i = 0; i < session.input_count(entry); ++i) {
     const TensorView planned = session.input_port(i, entry).value().tensor;
     std::vector<int32_t> extents(planned.extents, planned.extents + planned.rank);
@@ -57,6 +63,55 @@ void describe_failure(const Diagnostic& diagnostic, std::span<const std::byte> p
   require(std::memchr(text, 0, sizeof(text)) != nullptr, "the sentence ends with a zero byte");
 }
 
+/// Opens by `open`, runs twice, closes.
+template <class Open>
+Outcome run_twice(std::span<const std::byte> plan, const Open& open, Bytes& values) {
+  Diagnostic diagnostic;
+  auto session = open(diagnostic);
+  if (!session.ok()) {
+    require(diagnostic.code == session.status().code(), "a refusal has its diagnostic");
+    describe_failure(diagnostic, plan);
+    return Outcome::kRefused;
+  }
+  Outcome outcome = Outcome::kRan;
+  for (int run = 0; run < 2; ++run) {
+    const int entry = run % session->entry_count();
+    set_inputs(*session, entry, values);
+    if (Status status = session->run(entry); !status) {
+      require(session->diagnostic().code == status.code(), "a failed run has its diagnostic");
+      describe_failure(session->diagnostic(), plan);
+      outcome = Outcome::kFailed;
+    }
+    for (int i = 0; i < session->output_count(entry); ++i) {
+      const TensorView output = session->output_port(i, entry).value().tensor;
+      // Every byte of an output may be read.
+      volatile uint8_t sum = 0;
+      for (int64_t b = 0; b < output.bytes(); ++b) sum = sum ^ output.as<const uint8_t>()[b];
+    }
+  }
+  return outcome;
+}
+
+Outcome run_on_device(std::span<const std::byte> plan, const PlanInfo& info,
+                      std::span<std::byte> arena, Bytes& values) {
+  namespace emulation = cuda::emulation;
+  emulation::Emulator::get().reset();
+  emulation::Stream stream;
+  test::DeviceBytes device_arena(info.device_arena_bytes);
+  test::DeviceBytes device_weights(info.device_weights_bytes);
+  const cuda::Memory memory{arena, device_arena.span(), device_weights.span()};
+  const auto open = [&](Diagnostic& diagnostic) {
+    cuda::Options options;
+    options.stream = &stream;
+    return cuda::Session::open(plan, memory, {library()->kernels(), cuda::all_kernels()}, options,
+                               &diagnostic);
+  };
+  const Outcome outcome = run_twice(plan, open, values);
+  const auto& found = emulation::Emulator::get().violations();
+  require(found.empty(), found.empty() ? "" : found.front().c_str());
+  return outcome;
+}
+
 }  // namespace
 
 Outcome open_and_run(std::span<const std::byte> plan, Bytes values) {
@@ -67,33 +122,18 @@ Outcome open_and_run(std::span<const std::byte> plan, Bytes values) {
     describe_failure(diagnostic, plan);
     return Outcome::kRefused;
   }
-  if (info.value().arena_bytes > kLargestArena) return Outcome::kTooLarge;
-  tool::AlignedBytes arena(info.value().arena_bytes);
-  const std::vector<std::byte> before(plan.begin(), plan.end());
-  Outcome outcome = Outcome::kRan;
-  {
-    auto session = Session::open(plan, arena.span(), tool::all_kernels(), {}, &diagnostic);
-    if (!session.ok()) {
-      require(diagnostic.code == session.status().code(), "a refusal has its diagnostic");
-      describe_failure(diagnostic, plan);
-      return Outcome::kRefused;
-    }
-    for (int run = 0; run < 2; ++run) {
-      const int entry = run % session->entry_count();
-      set_inputs(*session, entry, values);
-      if (Status status = session->run(entry); !status) {
-        require(session->diagnostic().code == status.code(), "a failed run has its diagnostic");
-        describe_failure(session->diagnostic(), plan);
-        outcome = Outcome::kFailed;
-      }
-      for (int i = 0; i < session->output_count(entry); ++i) {
-        const TensorView output = session->output_port(i, entry).value().tensor;
-        // Every byte of an output may be read.
-        volatile uint8_t sum = 0;
-        for (int64_t b = 0; b < output.bytes(); ++b) sum = sum ^ output.as<const uint8_t>()[b];
-      }
-    }
+  if (info->arena_bytes > kLargestArena || info->device_arena_bytes > kLargestDeviceArena) {
+    return Outcome::kTooLarge;
   }
+  tool::AlignedBytes arena(info->arena_bytes);
+  const std::vector<std::byte> before(plan.begin(), plan.end());
+  // A session with a device opens plans of the CPU, too, and must not run device kernels for them.
+  const bool on_device = info->device_arena_bytes != 0 || values.next() >= 0xc0;
+  const auto open = [&](Diagnostic& found) {
+    return Session::open(plan, arena.span(), library()->kernels(), {}, &found);
+  };
+  const Outcome outcome = on_device ? run_on_device(plan, info.value(), arena.span(), values)
+                                    : run_twice(plan, open, values);
   require(std::memcmp(before.data(), plan.data(), plan.size()) == 0, "plans are read only");
   return outcome;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A plan from anywhere is opened with every kernel and run, in memory of exactly the size that it
-// asks for.
+// A plan from anywhere is opened with every kernel, those of test/fuzz/operators.h and of the
+// emulated CUDA device among them, and run, in memory of exactly the size that it asks for.
 #pragma once
 
 #include <span>
@@ -10,8 +10,9 @@
 
 namespace intarsia::fuzz {
 
-/// Largest arena that is tried; what asks for more is not run.
+/// Largest arenas that are tried; what asks for more is not run. A device is emulated slowly.
 inline constexpr uint64_t kLargestArena = uint64_t{1} << 20;
+inline constexpr uint64_t kLargestDeviceArena = uint64_t{1} << 14;
 
 enum class Outcome { kRefused, kTooLarge, kFailed, kRan };
 

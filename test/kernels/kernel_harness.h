@@ -284,6 +284,7 @@ class Node {
     bind(false);
     GuardedBuffer state(static_cast<size_t>(kernel.state_bytes));
     context_.state_ = state.data();
+    context_.state_bytes_ = state.size();
     if (kernel.create != nullptr) {
       if (Status status = kernel.create(context_); !status) return status;
     }

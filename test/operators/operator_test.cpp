@@ -4,10 +4,8 @@
 // state.
 #include <gtest/gtest.h>
 
-#include "converter/operator_extension.h"
 #include "converter/tool/heap_counter.h"
-#include "test/operators/sample_operators.h"
-#include "test/runtime/small_plan.h"
+#include "test/operators/sample_models.h"
 
 namespace intarsia::test {
 namespace {
@@ -16,32 +14,9 @@ using converter::contains;
 using converter::OnnxBuilder;
 using Floats = std::vector<float>;
 
-std::shared_ptr<const converter::OperatorLibrary> sample_library() {
-  auto extension = std::make_shared<converter::Extension>();
-  extension->name = "sample";
-  EXPECT_EQ(converter::extension_of<sample::Operators>(*extension, "sample_operators.h"), "");
-  return std::make_shared<const converter::OperatorLibrary>(converter::Extensions{extension});
-}
-
-converter::ConvertOptions options() {
-  converter::ConvertOptions result;
-  result.library = sample_library();
-  return result;
-}
-
-/// A node of domain "sample", which the model imports in `version`; 0: not at all.
-onnx::NodeProto& sample_node(OnnxBuilder& model, const std::string& type,
-                             const std::vector<std::string>& inputs,
-                             const std::vector<std::string>& outputs, int version = 0) {
-  if (version != 0) model.import_opset("sample", version);
-  auto& node = model.node(type, inputs, outputs);
-  node.set_domain("sample");
-  return node;
-}
-
 /// The outputs of a model with one float input "x" of the given values.
 Floats run_once(const OnnxBuilder& model, const Floats& x) {
-  SmallPlan plan(model, options());
+  SmallPlan plan(model, sample_options());
   auto session = plan.open();
   if (!session.ok()) {
     ADD_FAILURE() << plan.text(plan.diagnostic);
@@ -60,7 +35,7 @@ TEST(CustomOperators, CUS_02_AMissingRequiredAttributeIsNamed) {
   model.input("x", {8});
   model.output("y");
   sample_node(model, "ReadsAttributes", {"x"}, {"y"});
-  EXPECT_EQ(conversion_error(model, options()),
+  EXPECT_EQ(conversion_error(model, sample_options()),
             "node 'ReadsAttributes1' (sample:ReadsAttributes): attribute \"integer\" is required, "
             "but the node has none");
 }
@@ -70,7 +45,7 @@ TEST(CustomOperators, CUS_02_AnUnknownAttributeIsNamed) {
   model.input("x", {8});
   model.output("y");
   OnnxBuilder::set(sample_node(model, "Affine", {"x"}, {"y"}), "epsilon", 1.0F);
-  EXPECT_EQ(conversion_error(model, options()),
+  EXPECT_EQ(conversion_error(model, sample_options()),
             "node 'Affine1' (sample:Affine): attribute \"epsilon\" is unknown; the operator has "
             "\"factor\"");
 }
@@ -116,7 +91,7 @@ TEST(CustomOperators, CTR_07_AnAttributeValueThatTheOperatorLacksIsNamed) {
   EXPECT_EQ(run_once(rounded(""), {1.5F, -1.5F}), (Floats{1, -2}));
   EXPECT_EQ(run_once(rounded("down"), {1.5F, -1.5F}), (Floats{1, -2}));
   EXPECT_EQ(run_once(rounded("up"), {1.5F, -1.5F}), (Floats{2, -1}));
-  EXPECT_EQ(conversion_error(rounded("nearest"), options()),
+  EXPECT_EQ(conversion_error(rounded("nearest"), sample_options()),
             "node 'Rounded1' (com.microsoft:Rounded): attribute \"mode\" must be one of \"down\", "
             "\"up\", but is \"nearest\"");
 }
@@ -143,7 +118,7 @@ TEST(CustomOperators, CUS_04_AMissingRequiredInputIsNamed) {
   model.input("x", {2});
   model.output("y");
   sample_node(model, "Affine", {"", "x"}, {"y"});
-  EXPECT_EQ(conversion_error(model, options()),
+  EXPECT_EQ(conversion_error(model, sample_options()),
             "node 'Affine1' (sample:Affine): lacks input 0 ('x')");
 }
 
@@ -154,7 +129,7 @@ TEST(CustomOperators, CUS_05_VariadicInputsHaveALeastNumber) {
   const int64_t offset = 1;
   model.initializer("o", DataType::kInt64, {}, &offset, sizeof(offset));
   sample_node(model, "Join", {"o", "x"}, {"y"});
-  EXPECT_EQ(conversion_error(model, options()),
+  EXPECT_EQ(conversion_error(model, sample_options()),
             "node 'Join1' (sample:Join): has 2 inputs, but 'parts' takes at least 2: at least 3 in "
             "all");
   model.graph().mutable_node(0)->add_input("x");
@@ -168,7 +143,7 @@ TEST(CustomOperators, CUS_06_TheTypesChooseTheKernel) {
     model.input("x", {1}, type);
     model.output("y");
     sample_node(model, "Affine", {"x"}, {"y"});
-    SmallPlan plan(model, options());
+    SmallPlan plan(model, sample_options());
     auto session = plan.open();
     ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
     EXPECT_EQ(session->output_port(0)->tensor.type, type);
@@ -178,7 +153,7 @@ TEST(CustomOperators, CUS_06_TheTypesChooseTheKernel) {
   model.input("x", {1}, DataType::kInt64);
   model.output("y");
   sample_node(model, "Affine", {"x"}, {"y"});
-  EXPECT_CONTAINS(conversion_error(model, options()),
+  EXPECT_CONTAINS(conversion_error(model, sample_options()),
                   "node 'Affine1' (sample:Affine): 'x' (x) has type int64");
 }
 
@@ -189,7 +164,7 @@ TEST(CustomOperators, CUS_07_TheShapeFunctionRunsAtConversionAndAtRunTime) {
   const int64_t offset = 0;
   model.initializer("o", DataType::kInt64, {1}, &offset, sizeof(offset));
   sample_node(model, "Join", {"o", "x", "x"}, {"y"});
-  converter::ConvertOptions ranged = options();
+  converter::ConvertOptions ranged = sample_options();
   ranged.dims["n"] = converter::DimRange{1, 4};
   SmallPlan plan(model, ranged);
   auto session = plan.open();
@@ -210,7 +185,7 @@ TEST(CustomOperators, CUS_07_WhatTheShapeFunctionRefusesIsReported) {
   const int64_t offset = 0;
   model.initializer("o", DataType::kInt64, {}, &offset, sizeof(offset));
   sample_node(model, "Join", {"o", "x", "x"}, {"y"});
-  EXPECT_EQ(conversion_error(model, options()),
+  EXPECT_EQ(conversion_error(model, sample_options()),
             "node 'Join1' (sample:Join): part is no vector of input 1: expected 1, found 2");
 }
 
@@ -220,7 +195,7 @@ TEST(CustomOperators, CUS_07_ExtentsThatOnlyTheRunTellsAreNoExcuse) {
   model.output("y");
   model.floats("limit", {}, {1});
   sample_node(model, "Above", {"x", "limit"}, {"y"});
-  converter::ConvertOptions ranged = options();
+  converter::ConvertOptions ranged = sample_options();
   ranged.dims["n"] = converter::DimRange{1, 4};
   ranged.bounds["y"] = {4};
   SmallPlan plan(model, ranged);
@@ -244,11 +219,11 @@ TEST(CustomOperators, CUS_08_AnOutputThatOnlyTheRunCanTell) {
   model.floats("limit", {}, {1});
   sample_node(model, "Above", {"x", "limit"}, {"y"});
   model.node("Neg", {"y"}, {"z"});
-  EXPECT_EQ(conversion_error(model, options()),
+  EXPECT_EQ(conversion_error(model, sample_options()),
             "node 'Above1' (sample:Above): the extents of output 0 ('y') are not known: the model "
             "does not declare them and the operator's shape function cannot tell; declare them "
             "with --bound y=EXTENTS");
-  converter::ConvertOptions bounded = options();
+  converter::ConvertOptions bounded = sample_options();
   bounded.bounds["y"] = {3};
   SmallPlan plan(model, bounded);
   auto session = plan.open();
@@ -272,7 +247,7 @@ OnnxBuilder counter(int64_t start) {
 }
 
 TEST(CustomOperators, CUS_10_EveryNodeOfEverySessionHasItsOwnState) {
-  SmallPlan plan(counter(10), options());
+  SmallPlan plan(counter(10), sample_options());
   tool::AlignedBytes second_arena(plan.arena().size());
   sample::Counter::made = 0;
   {
@@ -293,7 +268,7 @@ TEST(CustomOperators, CUS_10_EveryNodeOfEverySessionHasItsOwnState) {
 }
 
 TEST(CustomOperators, CUS_10_AStateThatRefusesStopsTheOpening) {
-  SmallPlan plan(counter(-1), options());
+  SmallPlan plan(counter(-1), sample_options());
   const auto session = plan.open();
   EXPECT_EQ(session.status().code(), Code::kInvalidValue);
   EXPECT_EQ(plan.text(plan.diagnostic).rfind("node 0 'Counter1' (sample:Counter): ", 0), 0U)
@@ -313,7 +288,7 @@ struct InPlace {
     model.node("Neg", {"x"}, {"a"});
     sample_node(model, "Affine", {"a"}, {"b"});
     model.node("Sub", {"b", again ? "a" : "x"}, {"y"});
-    SmallPlan plan(model, options());
+    SmallPlan plan(model, sample_options());
     const Observer observer{this, nullptr, [](void* self, const KernelContext& context) {
                               if (context.node() != 1) return;
                               static_cast<InPlace*>(self)->shares_memory =
@@ -360,7 +335,7 @@ TEST(CustomOperators, CUS_12_AVersionOutOfRangeAndUnknownNamesAreErrors) {
     model.output("y");
     if (version != 0) model.import_opset(domain, version);
     model.node(type, {"x"}, {"y"}).set_domain(domain);
-    return conversion_error(model, options());
+    return conversion_error(model, sample_options());
   };
   EXPECT_EQ(error("Versioned", "sample", 4),
             "node 'Versioned1' (sample:Versioned): the operator sample:Versioned(4) is not "
@@ -375,7 +350,7 @@ TEST(CustomOperators, CUS_12_AVersionOutOfRangeAndUnknownNamesAreErrors) {
 
 /// Heap calls of two runs.
 int64_t heap_calls_of(const OnnxBuilder& model) {
-  SmallPlan plan(model, options());
+  SmallPlan plan(model, sample_options());
   auto session = plan.open();
   EXPECT_TRUE(session.ok()) << plan.text(plan.diagnostic);
   write(*session, 0, Floats(8, 1));
@@ -413,7 +388,7 @@ TEST(CustomOperators, CUS_13_AFailureNamesNodeCodeAndMessage) {
   model.input("x", {1});
   model.output("y");
   sample_node(model, "Refuse", {"x"}, {"y"});
-  SmallPlan plan(model, options());
+  SmallPlan plan(model, sample_options());
   auto session = plan.open();
   ASSERT_TRUE(session.ok());
   EXPECT_EQ(session->run().code(), Code::kOperatorFailed);
@@ -428,7 +403,7 @@ TEST(CustomOperators, CUS_13_AMessageCarriesItsNumber) {
   model.output("y");
   model.input("o", {}, DataType::kInt64);
   sample_node(model, "Join", {"o", "x", "x"}, {"y"});
-  SmallPlan plan(model, options());
+  SmallPlan plan(model, sample_options());
   auto session = plan.open();
   ASSERT_TRUE(session.ok());
   session->input<int64_t>(1).value()[0] = -5;
@@ -468,7 +443,7 @@ TEST(CustomOperators, CUS_15_RankZeroAndOneElementBindToAScalar) {
   model.initializer("o", DataType::kInt64, {2}, offsets, sizeof(offsets));
   sample_node(model, "Join", {"o", "x", "x"}, {"y"});
   EXPECT_EQ(
-      conversion_error(model, options()),
+      conversion_error(model, sample_options()),
       "node 'Join1' (sample:Join): elements of a scalar of input 0, axis 0: expected 1, found "
       "2");
 }
@@ -478,7 +453,7 @@ TEST(CustomOperators, APlanWithWrongOutputExtentsIsRefused) {
   model.input("x", {4});
   model.output("y");
   sample_node(model, "Affine", {"x"}, {"y"});
-  SmallPlan plan(model, options());
+  SmallPlan plan(model, sample_options());
   // The kernel's own check has to notice operands that its shape function contradicts.
   const int32_t three = 3, four = 4;
   const TensorView views[] = {{nullptr, &four, DataType::kFloat, 1},

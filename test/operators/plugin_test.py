@@ -70,7 +70,7 @@ def main():
                    command=[tool, "bench", path, "--seconds", "0.01", "--operators", plugin])
             expect(f"inspect {what}", 0, "intarsia::OperatorKernel<sample::Affine<float>>",
                    command=[tool, "inspect", path, "--operators", plugin])
-        expect("verify", 0, "results compared",
+        expect("verify", 0, "sample:Counter", "3 results compared, largest error 0 ",
                command=[tool, "verify", model, "--operators", plugin])
         expect("a plan without its operators", 1, "OperatorKernel<sample::", "not in this build",
                "--operators LIB.so",

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "intarsia/operator.h"
@@ -12,6 +13,17 @@
 namespace sample {
 
 using namespace intarsia;  // NOLINT: a user's file would do the same
+
+/// A number as an element; 0 where the type cannot hold it.
+template <class T>
+T element_of(float value) {
+  if constexpr (std::is_integral_v<T>) {
+    constexpr float kLimit = 1 << 30;
+    return value > -kLimit && value < kLimit ? static_cast<T>(value) : T{0};
+  } else {
+    return static_cast<T>(value);
+  }
+}
 
 /// A function that serves as an operator; any number of types, default shape (that of input 0).
 template <class T>
@@ -28,6 +40,16 @@ struct Affine {
       v("factor", factor);
     }
   };
+  /// A plan from outside may give tensors of any extents.
+  static Status check(const KernelContext& context) {
+    for (int input : {1, 2}) {
+      const TensorView& number = context.input(input);
+      if (number.present() && number.count() == 0) {
+        return context.fail(Code::kInvalidValue, "elements", 1, 0, input);
+      }
+    }
+    return {};
+  }
   /// x * factor * scale + bias; an absent bias is 0, an absent scale 1.
   static void run(const Attributes& attributes, Input<T> x, Optional<Input<T>> bias,
                   Optional<Input<T>> scale, Output<T> y, Optional<Output<T>> negated) {
@@ -35,8 +57,8 @@ struct Affine {
       float value = static_cast<float>(x[i]) * attributes.factor;
       if (scale) value *= static_cast<float>((*scale)[0]);
       if (bias) value += static_cast<float>((*bias)[0]);
-      y[i] = static_cast<T>(value);
-      if (negated) (*negated)[i] = static_cast<T>(-value);
+      y[i] = element_of<T>(value);
+      if (negated) (*negated)[i] = element_of<T>(-value);
     }
   }
 };
@@ -74,7 +96,8 @@ struct ReadsAttributes {
     for (float value : a.reals.view()) put(value);
     for (const StringAttribute& text : a.texts.view()) put(static_cast<float>(text.view().size()));
     const TensorView tensor = a.tensor.view();
-    for (int64_t i = 0; a.tensor.present() && i < tensor.count(); ++i) {
+    const bool known = a.tensor.present() && tensor.type == DataType::kInt32;
+    for (int64_t i = 0; known && i < tensor.count() && count_ < kMost; ++i) {
       put(static_cast<float>(tensor.as<const int32_t>()[i]));
     }
   }
@@ -83,8 +106,11 @@ struct ReadsAttributes {
   }
 
  private:
-  void put(float value) { values_[count_++] = value; }
-  float values_[32] = {};
+  void put(float value) {
+    if (count_ < kMost) values_[count_++] = value;
+  }
+  static constexpr int kMost = 32;
+  float values_[kMost] = {};
   int count_ = 0;
 };
 

@@ -48,6 +48,8 @@ OnnxBuilder custom() {
   model.output("y");
   model.node("Affine", {"x"}, {"a"}).set_domain("sample");
   model.node("Reverse", {"a"}, {"y"}).set_domain("sample");
+  model.output("count");
+  model.node("Counter", {"x"}, {"count"}).set_domain("sample");
   return model;
 }
 

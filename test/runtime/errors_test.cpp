@@ -49,6 +49,35 @@ TEST(ConversionErrors, AllUnsupportedOperatorsAtOnce) {
   EXPECT_NE(text.find("node 'Frobnicate2' (Frobnicate)"), std::string::npos) << text;
 }
 
+/// What only the kernel's check knows is found at conversion, not when the plan is opened.
+TEST(ConversionErrors, WhatTheKernelRefuses) {
+  OnnxBuilder shift;
+  shift.input("x", {2}, DataType::kUint8);
+  shift.input("by", {2}, DataType::kUint8);
+  shift.output("y");
+  shift.node("BitShift", {"x", "by"}, {"y"});
+  EXPECT_EQ(conversion_error(shift),
+            "node 'BitShift1' (BitShift): attribute direction: expected 1, found -1");
+  OnnxBuilder sum;
+  sum.input("x", {3, 3});
+  sum.input("axis", {3}, DataType::kInt64);
+  sum.output("y");
+  sum.node("CumSum", {"x", "axis"}, {"y"});
+  EXPECT_EQ(conversion_error(sum),
+            "node 'CumSum1' (CumSum): elements of the axis, operand 1: expected 1, found 3");
+}
+
+TEST(ConversionErrors, AnArenaThatNoPlanMayHave) {
+  OnnxBuilder model;
+  model.input("x", {3, INT32_MAX});
+  model.output("y");
+  model.node("Neg", {"x"}, {"y"});
+  EXPECT_EQ(conversion_error(model).find("the plan needs an arena of "), 0U);
+  ConvertOptions options;
+  options.device = ConvertOptions::Device::kCuda;
+  EXPECT_EQ(conversion_error(model, options).find("the plan needs a"), 0U);
+}
+
 TEST(ConversionErrors, SymbolWithoutMaximum) {
   OnnxBuilder model;
   symbol(model.input("x", {0, 3}), 0, "batch");

@@ -2,13 +2,12 @@
 //
 // Plans from outside: truncated at every byte, and with any byte changed, they are refused or run
 // inside their arena. Meaningful under AddressSanitizer and UndefinedBehaviorSanitizer.
-#include "core/plan_file.h"
-#include "core/plan_structure.h"
-#include "test/runtime/small_plan.h"
+#include "test/runtime/forged_plan.h"
 
 namespace intarsia::test {
 namespace {
 
+using converter::contains;
 using converter::OnnxBuilder;
 
 /// A model with a packed weight, a view, a branch, shape functions and a workspace.
@@ -103,40 +102,15 @@ TEST(HostilePlan, AnyByteChangedStaysInsideTheArena) {
   }
 }
 
-/// A plan whose records a test changes before it is opened without its checksum.
-class Forged : public SmallPlan {
- public:
-  using SmallPlan::SmallPlan;
-  const plan::Plan& root() {
-    PlanHeader header;
-    std::memcpy(&header, plan().data(), sizeof(header));
-    return *plan::GetPlan(plan().data() + header.structure_offset);
-  }
-  /// Overwrites a number of a record with another one of its size.
-  template <class T>
-  void set(const void* record, size_t offset, T value) {
-    std::memcpy(static_cast<uint8_t*>(const_cast<void*>(record)) + offset, &value, sizeof(value));
-  }
-  const plan::Tensor* tensor(uint32_t index) { return root().tensors()->Get(index); }
-  uint32_t operand(uint32_t node, uint32_t index) {
-    return root().operands()->Get(root().nodes()->Get(node)->operands() + index);
-  }
-  std::string refusal() {
-    SessionOptions options;
-    options.checksum = false;
-    return open(options).ok() ? "" : text(diagnostic);
-  }
-};
-
 TEST(HostilePlan, NodesThatShareTheirOperandsAreRefused) {
   OnnxBuilder model;
   model.input("x", {4});
   model.output("y");
   model.node("Sin", {"x"}, {"a"});
   model.node("Cos", {"a"}, {"y"});
-  Forged plan(model);
+  ForgedPlan plan(model);
   ASSERT_EQ(plan.refusal(), "");
-  plan.set<uint32_t>(plan.root().nodes()->Get(1), 0, 0);
+  const Forgery shared(plan.node(1), field::kNodeOperands, uint32_t{0});
   EXPECT_EQ(plan.refusal(),
             "node 1: first operand: expected 2, found 0; the plan is damaged; convert the model "
             "again");
@@ -155,29 +129,25 @@ OnnxBuilder convolution() {
 }
 
 TEST(HostilePlan, OperandsThatOverlapAreRefused) {
-  Forged plan(convolution());
+  ForgedPlan plan(convolution());
   ASSERT_EQ(plan.refusal(), "");
   uint32_t node = 0;
-  while ((plan.root().nodes()->Get(node)->shape() & kHasWorkspace) == 0) ++node;
-  const plan::Node& conv = *plan.root().nodes()->Get(node);
-  const uint32_t outputs = conv.inputs();
-  const uint32_t workspace = outputs + conv.outputs();
-  const plan::Tensor* output = plan.tensor(plan.operand(node, outputs));
+  while ((plan.node(node)->shape() & kHasWorkspace) == 0) ++node;
+  const uint32_t outputs = plan.node(node)->inputs();
+  const plan::Tensor* image = plan.operand_tensor(node, 0);
+  const plan::Tensor* output = plan.operand_tensor(node, outputs);
+  const plan::Tensor* scratch = plan.operand_tensor(node, outputs + plan.node(node)->outputs());
   ASSERT_EQ(output->memory(), 0) << "the output lies in the arena";
-  const uint32_t place = output->place();
-  // The workspace at the start, where another operand lies, unless it is there: then the image.
-  const plan::Tensor* scratch = plan.tensor(plan.operand(node, workspace));
-  const plan::Tensor* moved = scratch->place() != 0 ? scratch : plan.tensor(plan.operand(node, 0));
-  const uint32_t old = moved->place();
-  plan.set<uint32_t>(moved, 0, 0);
-  EXPECT_NE(plan.refusal().find("operands that overlap"), std::string::npos) << plan.refusal();
-  plan.set<uint32_t>(moved, 0, old);
-  // The image one unit behind the start of the output, which is longer.
-  const plan::Tensor* image = plan.tensor(plan.operand(node, 0));
-  const uint32_t image_place = image->place();
-  plan.set<uint32_t>(image, 0, place + 1);
-  EXPECT_NE(plan.refusal().find("operands that overlap"), std::string::npos) << plan.refusal();
-  plan.set<uint32_t>(image, 0, image_place);
+  {
+    // The workspace at the start, where another operand lies, unless it is there: then the image.
+    const Forgery moved(scratch->place() != 0 ? scratch : image, field::kTensorPlace, uint32_t{0});
+    EXPECT_CONTAINS(plan.refusal(), "operands that overlap");
+  }
+  {
+    // The image one unit behind the start of the output, which is longer.
+    const Forgery moved(image, field::kTensorPlace, output->place() + 1);
+    EXPECT_CONTAINS(plan.refusal(), "operands that overlap");
+  }
   EXPECT_EQ(plan.refusal(), "");
 }
 
@@ -191,12 +161,12 @@ TEST(HostilePlan, AStateOfOtherExtentsThanItsSourceIsRefused) {
   model.node("Neg", {"next"}, {"y"});
   converter::ConvertOptions options;
   options.states["next"] = "state";
-  Forged plan(model, options);
+  ForgedPlan plan(model, options);
   ASSERT_EQ(plan.refusal(), "");
   const plan::StateUpdate& update = *plan.root().states()->Get(0);
   // Both have six elements, but a rank of 1 has no extent of axis 1.
-  plan.set<uint8_t>(plan.tensor(update.source()), 9, 1);
-  EXPECT_NE(plan.refusal(), "");
+  const Forgery flat(plan.tensor(update.source()), field::kTensorRank, uint8_t{1});
+  EXPECT_CONTAINS(plan.refusal(), "state rank: expected 2, found 1");
 }
 
 /// Both have the same bytes, so that only the kernel can tell; the indices were checked, and would
@@ -209,15 +179,13 @@ TEST(HostilePlan, AnOutputInTheMemoryOfItsIndicesFails) {
   model.node("Abs", {"i"}, {"indices"});
   model.node("GatherElements", {"data", "indices"}, {"g"});
   model.node("Neg", {"g"}, {"y"});
-  Forged plan(model);
+  ForgedPlan plan(model);
   ASSERT_EQ(plan.refusal(), "");
-  const plan::Tensor* indices = plan.tensor(plan.operand(1, 1));
-  const plan::Tensor* output = plan.tensor(plan.operand(1, 2));
-  plan.set<uint32_t>(indices, 0, output->place());
-  plan.set<uint8_t>(indices, 10, output->memory());
-  SessionOptions options;
-  options.checksum = false;
-  auto session = plan.open(options);
+  const plan::Tensor* indices = plan.operand_tensor(1, 1);
+  const plan::Tensor* output = plan.operand_tensor(1, 2);
+  const Forgery place(indices, field::kTensorPlace, output->place());
+  const Forgery memory(indices, field::kTensorMemory, output->memory());
+  auto session = plan.open(ForgedPlan::unchecked());
   ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
   for (int input = 0; input < 2; ++input) {
     const auto values = session->input<int64_t>(input).value();

@@ -340,11 +340,12 @@ struct Binding {
   }
 };
 
-/// Compares outputs with what the shape function computes of extents alone: what follows from
-/// values is not known when a plan is opened.
+/// Compares outputs with the types that the shape function says, and with the extents that it
+/// computes of extents alone: what follows from values is not known when a plan is opened.
 class KnownExtentCheck : public ExtentCheck {
  public:
-  using ExtentCheck::ExtentCheck;
+  KnownExtentCheck(const KernelContext& context, bool types_only)
+      : ExtentCheck(context), types_only_(types_only) {}
   bool has_values(int) const {
     reads_values_ = true;
     return false;
@@ -357,11 +358,19 @@ class KnownExtentCheck : public ExtentCheck {
     reads_values_ = true;
     return 0;
   }
+  Status set_output_type(int output, DataType type) const {
+    const TensorView& view = context().output(output);
+    if (!view.present() || view.type == type) return {};
+    return fail(Code::kWrongType, "output type", static_cast<int64_t>(type),
+                static_cast<int64_t>(view.type), input_count() + output);
+  }
   Status set_output(int output, DataType type, const Shape<Dim>& shape) const {
-    return reads_values_ ? Status() : ExtentCheck::set_output(output, type, shape);
+    if (Status status = set_output_type(output, type); !status) return status;
+    return types_only_ || reads_values_ ? Status() : ExtentCheck::set_output(output, type, shape);
   }
 
  private:
+  bool types_only_;
   mutable bool reads_values_ = false;
 };
 
@@ -438,7 +447,9 @@ struct WithState<K, true> {
 
   static Status create(const KernelContext& context) {
     static_assert(alignof(K) <= 64, "a state is aligned to 64 bytes at most");
-    if (context.state() == nullptr) return context.fail(Code::kCorruptPlan, "state bytes");
+    if (context.state_bytes() < state_bytes) {
+      return context.fail(Code::kCorruptPlan, "state bytes", state_bytes, context.state_bytes());
+    }
     const auto& attributes = Binding<K>::attributes_of(context);
     K* object = nullptr;
     if constexpr (requires { K(attributes); }) {
@@ -484,10 +495,8 @@ struct OperatorKernel : internal::WithWorkspace<K, internal::has_workspace<K>>,
                           context.attribute_bytes());
     }
     if (Status status = check_operands(context); !status) return status;
-    if constexpr (!K::info.extents_vary) {
-      internal::KnownExtentCheck extents(context);
-      if (Status status = OperatorShape<K>::infer(extents); !status) return status;
-    }
+    internal::KnownExtentCheck outputs(context, K::info.extents_vary);
+    if (Status status = OperatorShape<K>::infer(outputs); !status) return status;
     if constexpr (internal::has_workspace<K>) {
       if (K::workspace(context) > context.workspace_bytes()) {
         return context.fail(Code::kCorruptPlan, "workspace bytes", K::workspace(context),
@@ -498,9 +507,32 @@ struct OperatorKernel : internal::WithWorkspace<K, internal::has_workspace<K>>,
     return {};
   }
 
-  static Status run(const KernelContext& context) { return Binding::call(context); }
+  static Status run(const KernelContext& context) {
+    if (Status status = check_apart(context); !status) return status;
+    return Binding::call(context);
+  }
 
  private:
+  /// An output in the memory of an input that is not listed as `in_place`: only a hostile plan, or
+  /// buffers that a program binds, are like that.
+  static Status check_apart(const KernelContext& context) {
+    for (int i = 0; i < context.output_count(); ++i) {
+      const void* output = context.output(i).data;
+      for (int j = 0; j < context.input_count(); ++j) {
+        if (context.input(j).data != output || (i == 0 && in_place(j))) continue;
+        if (context.output(i).bytes() == 0 || context.input(j).bytes() == 0) continue;
+        return context.fail(Code::kInvalidArgument, "output in the memory of an input", 0, 0, j);
+      }
+    }
+    return {};
+  }
+  static constexpr bool in_place(int input) {
+    for (int i = 0; i < K::info.in_place.count; ++i) {
+      if (K::info.in_place[i] == input) return true;
+    }
+    return false;
+  }
+
   /// Counts, presence and types, as the signature says.
   static Status check_operands(const KernelContext& context) {
     for (int side = 0; side < 2; ++side) {
@@ -525,9 +557,24 @@ struct OperatorKernel : internal::WithWorkspace<K, internal::has_workspace<K>>,
           return context.fail(Code::kWrongType, "element type", static_cast<int64_t>(operand->type),
                               static_cast<int64_t>(view.type), index);
         }
+        if (in && operand->type == DataType::kUndefined) {
+          const DataType shared = type_of_variable(context, operand->variable);
+          if (view.type != shared) {
+            return context.fail(Code::kWrongType, "element type", static_cast<int64_t>(shared),
+                                static_cast<int64_t>(view.type), index);
+          }
+        }
       }
     }
     return {};
+  }
+  /// The type of the first input of that type variable: any type will do, but all have the same.
+  static DataType type_of_variable(const KernelContext& context, std::string_view variable) {
+    for (int i = 0; i < Binding::kInputs; ++i) {
+      const bool same = Binding::operands[static_cast<size_t>(i)].variable == variable;
+      if (same && context.input(i).present()) return context.input(i).type;
+    }
+    return DataType::kUndefined;
   }
   static const internal::Operand* formal_operand(int first, int formal, int index) {
     if (index < formal) return &Binding::operands[static_cast<size_t>(first + index)];

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes what fuzzing starts from: tiny models, and the plans of those that convert.
+//
+//     make_seeds DIR        DIR/onnx/NAME, DIR/plan/NAME; DIR/onnx.dict, operators' names
+//
+// One model for every operator there is, found by trying operands of a few types and extents, and
+// those of seed_models.cpp for what several nodes make together. Made anew by each build, so that
+// plans are of today's format and new operators are fuzzed without a thought.
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "core/definitions/registry.h"
+#include "test/fuzz/model_options.h"
+#include "test/fuzz/operators.h"
+#include "test/fuzz/seed_models.h"
+#include "test/fuzz/target.h"
+
+namespace {
+
+using namespace intarsia;
+using converter::OnnxBuilder;
+using definitions::OperatorDefinition;
+using definitions::Parameter;
+
+namespace fs = std::filesystem;
+
+void write(const fs::path& path, const void* bytes, size_t size) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(size));
+  fuzz::require(file.good(), path.c_str());
+}
+
+/// The plan of a model; none if it cannot be converted.
+std::vector<std::byte> plan_of(const std::string& model) {
+  const auto bytes = std::as_bytes(std::span(model));
+  try {
+    auto result = converter::convert_bytes(bytes, fuzz::options_for(bytes));
+    auto* conversion = std::get_if<converter::Conversion>(&result);
+    if (conversion != nullptr) return std::move(conversion->plan.bytes);
+  } catch (const converter::Error&) {
+    // Not with these operands.
+  }
+  return {};
+}
+
+/// How the operands of an operator's only node are made.
+struct Operands {
+  DataType type;
+  std::vector<int64_t> extents;
+  /// Those behind the first are inputs, too; or constants, as shapes, axes and weights often have
+  /// to be: like the first, of one element, or of one element for each of its axes.
+  enum Others { kInputs, kConstants, kOne, kPerAxis } others;
+};
+
+DataType type_of(const OperatorDefinition& op, std::string_view variable, DataType wanted) {
+  for (const definitions::TypeConstraint& constraint : op.types) {
+    if (constraint.variable != variable) continue;
+    if (definitions::contains(constraint.allowed, wanted)) return wanted;
+    for (int code = 1; code <= kLastDataType; ++code) {
+      const auto type = static_cast<DataType>(code);
+      if (definitions::contains(constraint.allowed, type)) return type;
+    }
+  }
+  return wanted;
+}
+
+std::string model_of(const OperatorDefinition& op, const Operands& operands) {
+  OnnxBuilder model;
+  if (!op.domain.empty()) model.import_opset(std::string(op.domain), op.since_version);
+  std::vector<std::string> inputs, outputs;
+  for (const Parameter& parameter : op.inputs) {
+    if (parameter.kind == Parameter::kOptional) break;
+    const int count = parameter.kind == Parameter::kVariadic ? std::max(parameter.minimum, 2) : 1;
+    for (int i = 0; i < count; ++i) {
+      const std::string name = "i" + std::to_string(inputs.size());
+      const DataType type = type_of(op, parameter.type, operands.type);
+      std::vector<int64_t> extents = operands.extents;
+      if (!inputs.empty() && operands.others == Operands::kOne) extents = {1};
+      if (!inputs.empty() && operands.others == Operands::kPerAxis) {
+        extents = {static_cast<int64_t>(extents.size())};
+      }
+      if (inputs.empty() || operands.others == Operands::kInputs) {
+        model.input(name, extents, type);
+      } else {
+        // The number one as an integer, whatever the width.
+        const auto width = static_cast<size_t>(std::max(element_bits(type) / 8, 1));
+        const int64_t bytes = converter::checked_byte_size(type, extents);
+        std::string ones(static_cast<size_t>(std::max<int64_t>(bytes, 0)), '\0');
+        for (size_t at = 0; at < ones.size(); at += width) ones[at] = 1;
+        model.initializer(name, type, extents, ones.data(), ones.size());
+      }
+      inputs.push_back(name);
+    }
+  }
+  for (const Parameter& parameter : op.outputs) {
+    if (parameter.kind == Parameter::kOptional && !outputs.empty()) break;
+    outputs.push_back("o" + std::to_string(outputs.size()));
+    model.output(outputs.back());
+  }
+  onnx::NodeProto& node = model.node(std::string(op.name), inputs, outputs);
+  node.set_domain(std::string(op.domain));
+  // Required attributes of those that have one; others refuse what they do not know.
+  if (op.name == "Cast") OnnxBuilder::set(node, "to", int64_t{1});
+  if (op.name == "Concat") OnnxBuilder::set(node, "axis", int64_t{0});
+  if (op.name == "GroupNormalization") OnnxBuilder::set(node, "num_groups", int64_t{2});
+  if (op.name == "LRN") OnnxBuilder::set(node, "size", int64_t{3});
+  if (op.name == "ReadsAttributes") OnnxBuilder::set(node, "integer", int64_t{3});
+  if (op.name == "DepthToSpace" || op.name == "SpaceToDepth") {
+    OnnxBuilder::set(node, "blocksize", int64_t{2});
+  }
+  if (op.name == "LSTM" || op.name == "GRU" || op.name == "RNN") {
+    OnnxBuilder::set(node, "hidden_size", int64_t{4});
+  }
+  if (op.name.find("Pool") != std::string_view::npos &&
+      op.name.find("Global") == std::string_view::npos) {
+    OnnxBuilder::set(node, "kernel_shape", std::vector<int64_t>{2, 2});
+  }
+  return model.bytes();
+}
+
+/// The first model of the operator that converts; else the first that was tried.
+std::string seed_of(const OperatorDefinition& op) {
+  static const std::vector<int64_t> kExtents[] = {{3, 3}, {1, 4, 4, 4}, {4}, {2, 3, 4}, {}};
+  for (const auto& extents : kExtents) {
+    for (auto others :
+         {Operands::kInputs, Operands::kConstants, Operands::kOne, Operands::kPerAxis}) {
+      if (op.inputs.size() < 2 && others != Operands::kInputs) continue;
+      std::string model = model_of(op, {DataType::kFloat, extents, others});
+      if (!plan_of(model).empty()) return model;
+    }
+  }
+  return model_of(op, {DataType::kFloat, kExtents[0], Operands::kInputs});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  fuzz::require(argc == 2, "usage: make_seeds DIR");
+  const fs::path folder = argv[1];
+  for (const char* kind : {"onnx", "plan"}) fs::create_directories(folder / kind);
+  std::map<std::string, std::string> models = fuzz::seed_models();
+  for (const OperatorDefinition* op : fuzz::library()->operators().all()) {
+    if (op->domain == definitions::kInternalDomain || !op->graphs.empty()) continue;
+    models.emplace(op->qualified_name() + std::to_string(op->since_version), seed_of(*op));
+  }
+  std::ofstream dictionary(folder / "onnx.dict");
+  for (const OperatorDefinition* op : fuzz::library()->operators().all()) {
+    dictionary << '"' << op->name << "\"\n";
+  }
+  size_t plans = 0;
+  for (const auto& [name, model] : models) {
+    std::string file = name;
+    for (char& c : file) c = c == ':' ? '_' : c;
+    write(folder / "onnx" / file, model.data(), model.size());
+    const std::vector<std::byte> plan = plan_of(model);
+    if (plan.empty()) {
+      std::printf("%s has no plan\n", name.c_str());
+      continue;
+    }
+    write(folder / "plan" / file, plan.data(), plan.size());
+    ++plans;
+  }
+  std::printf("%zu models, %zu plans\n", models.size(), plans);
+  // Nearly every operator is reached.
+  return plans * 10 >= models.size() * 8 ? 0 : 1;
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "test/fuzz/seed_models.h"
+
+namespace intarsia::fuzz {
+namespace {
+
+using converter::OnnxBuilder;
+using Ints = std::vector<int64_t>;
+
+void vary(onnx::ValueInfoProto& input, int axis, const char* symbol) {
+  input.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(axis)->set_dim_param(
+      symbol);
+}
+
+void weight(OnnxBuilder& model, const char* name, const Ints& extents) {
+  int64_t count = 1;
+  for (int64_t extent : extents) count *= extent;
+  std::vector<float> values;
+  for (int64_t i = 0; i < count; ++i) values.push_back(static_cast<float>(i % 7) / 4 - 0.5f);
+  model.floats(name, extents, values);
+}
+
+void indices(OnnxBuilder& model, const char* name, const Ints& values) {
+  model.initializer(name, DataType::kInt64, {static_cast<int64_t>(values.size())}, values.data(),
+                    values.size() * sizeof(int64_t));
+}
+
+onnx::GraphProto& branch(onnx::NodeProto& node, const char* attribute) {
+  auto& graph = *OnnxBuilder::attribute(node, attribute, onnx::AttributeProto::GRAPH).mutable_g();
+  graph.set_name(attribute);
+  return graph;
+}
+
+/// Convolutions with everything that is fused into them, pooling, a residual, a head.
+OnnxBuilder network(const char* input, const Ints& extents) {
+  OnnxBuilder model;
+  model.input(input, extents);
+  model.output("y");
+  weight(model, "w1", {4, 3, 3, 3});
+  weight(model, "w2", {4, 1, 3, 3});
+  weight(model, "w3", {4, 4, 1, 1});
+  for (const char* name : {"scale", "mean", "offset"}) weight(model, name, {4});
+  model.floats("variance", {4}, {1, 2, 3, 4});
+  weight(model, "head", {4, 5});
+  OnnxBuilder::set(model.node("Conv", {input, "w1"}, {"c1"}), "pads", Ints{1, 1, 1, 1});
+  model.node("BatchNormalization", {"c1", "scale", "offset", "mean", "variance"}, {"b1"});
+  model.node("Relu", {"b1"}, {"r1"});
+  auto& depthwise = model.node("Conv", {"r1", "w2", "offset"}, {"c2"});
+  OnnxBuilder::set(depthwise, "group", int64_t{4});
+  OnnxBuilder::set(depthwise, "pads", Ints{1, 1, 1, 1});
+  model.node("HardSwish", {"c2"}, {"h2"});
+  model.node("Conv", {"h2", "w3"}, {"c3"});
+  model.node("Add", {"c3", "r1"}, {"s"});
+  auto& pool = model.node("MaxPool", {"s"}, {"p"});
+  OnnxBuilder::set(pool, "kernel_shape", Ints{2, 2});
+  OnnxBuilder::set(pool, "strides", Ints{2, 2});
+  OnnxBuilder::set(model.node("Concat", {"p", "p"}, {"cc"}), "axis", int64_t{1});
+  auto& split = model.node("Split", {"cc"}, {"l", "r"});
+  OnnxBuilder::set(split, "num_outputs", int64_t{2});
+  OnnxBuilder::set(split, "axis", int64_t{1});
+  model.node("Mul", {"l", "r"}, {"m"});
+  model.node("GlobalAveragePool", {"m"}, {"g"});
+  model.node("Flatten", {"g"}, {"f"});
+  model.node("Gemm", {"f", "head"}, {"z"});
+  model.node("Softmax", {"z"}, {"y"});
+  return model;
+}
+
+/// Shapes that are computed: [n, 3, k] -> [n, 3 k], slices up to n, broadcasts, ranges.
+OnnxBuilder shapes() {
+  OnnxBuilder model;
+  auto& x = model.input("x", {0, 3, 0});
+  vary(x, 0, "n");
+  vary(x, 2, "k");
+  for (const char* name : {"y", "z", "e", "q"}) model.output(name);
+  indices(model, "zero", {0});
+  indices(model, "one", {1});
+  indices(model, "minus", {-1});
+  model.node("Shape", {"x"}, {"shape"});
+  model.node("Gather", {"shape", "zero"}, {"n"});
+  OnnxBuilder::set(model.node("Concat", {"n", "minus"}, {"target"}), "axis", int64_t{0});
+  model.node("Reshape", {"x", "target"}, {"y"});
+  model.node("Sub", {"n", "one"}, {"last"});
+  model.node("Slice", {"x", "zero", "last", "zero"}, {"z"});
+  OnnxBuilder::set(model.node("ReduceSum", {"x", "one"}, {"sum"}), "keepdims", int64_t{1});
+  model.node("Add", {"x", "sum"}, {"e"});
+  model.node("Squeeze", {"n", "zero"}, {"scalar"});
+  model.node("NonZero", {"x"}, {"places"});
+  model.node("Transpose", {"places"}, {"q"});
+  return model;
+}
+
+/// Branches, one inside the other, on a condition that is computed and one that is decided.
+OnnxBuilder branches() {
+  OnnxBuilder model;
+  vary(model.input("x", {0, 4}), 0, "n");
+  model.input("condition", {}, DataType::kBool);
+  model.output("y");
+  weight(model, "w", {4, 4});
+  model.node("MatMul", {"x", "w"}, {"h"});
+  auto& outer = model.node("If", {"condition"}, {"z"});
+  onnx::GraphProto& yes = branch(outer, "then_branch");
+  OnnxBuilder::add_node(*yes.mutable_node(), "Tanh", {"h"}, {"t"});
+  yes.add_output()->set_name("t");
+  onnx::GraphProto& no = branch(outer, "else_branch");
+  auto& inner = OnnxBuilder::add_node(*no.mutable_node(), "If", {"condition"}, {"i"});
+  for (const char* attribute : {"then_branch", "else_branch"}) {
+    onnx::GraphProto& graph = branch(inner, attribute);
+    OnnxBuilder::add_node(*graph.mutable_node(), "Add", {"h", "w"}, {attribute});
+    graph.add_output()->set_name(attribute);
+  }
+  no.add_output()->set_name("i");
+  model.node("Relu", {"z"}, {"y"});
+  return model;
+}
+
+/// next = LSTM-like update of a state, which is kept.
+OnnxBuilder state() {
+  OnnxBuilder model;
+  model.input("x", {2, 4});
+  model.input("state", {2, 4});
+  model.output("next");
+  model.output("y");
+  weight(model, "w", {4, 4});
+  model.node("MatMul", {"state", "w"}, {"h"});
+  model.node("Add", {"x", "h"}, {"s"});
+  model.node("Tanh", {"s"}, {"next"});
+  model.node("Neg", {"next"}, {"y"});
+  return model;
+}
+
+OnnxBuilder recurrent() {
+  OnnxBuilder model;
+  model.input("x", {3, 2, 4});
+  for (const char* name : {"y", "h"}) model.output(name);
+  weight(model, "w", {2, 12, 4});
+  weight(model, "r", {2, 12, 3});
+  auto& node = model.node("LSTM", {"x", "w", "r"}, {"y", "h"});
+  OnnxBuilder::set(node, "hidden_size", int64_t{3});
+  OnnxBuilder::set(node, "direction", "bidirectional");
+  return model;
+}
+
+/// A function of the model, called twice, with an attribute that the call gives.
+OnnxBuilder function() {
+  OnnxBuilder model;
+  model.import_opset("local", 1);
+  model.input("x", {2, 3});
+  model.output("y");
+  onnx::FunctionProto& made = *model.model.add_functions();
+  made.set_name("Leak");
+  made.set_domain("local");
+  made.add_input("a");
+  made.add_output("b");
+  made.add_attribute("slope");
+  auto* import = made.add_opset_import();
+  import->set_version(21);
+  auto& body = OnnxBuilder::add_node(*made.mutable_node(), "LeakyRelu", {"a"}, {"b"});
+  OnnxBuilder::attribute(body, "alpha", onnx::AttributeProto::FLOAT).set_ref_attr_name("slope");
+  for (const auto& [from, to] : {std::pair("x", "h"), std::pair("h", "y")}) {
+    auto& call = model.node("Leak", {from}, {to});
+    call.set_domain("local");
+    OnnxBuilder::set(call, "slope", 0.5f);
+  }
+  return model;
+}
+
+/// Constants that fold, in several types; values beyond what folding may make.
+OnnxBuilder constants() {
+  OnnxBuilder model;
+  model.input("x", {4});
+  model.output("y");
+  const int8_t small[] = {1, -2, 3, -4};
+  model.initializer("int8", DataType::kInt8, {4}, small, sizeof(small));
+  const uint16_t halves[] = {0x3c00, 0x4000, 0x4200, 0x4400};
+  model.initializer("half", DataType::kFloat16, {4}, halves, sizeof(halves));
+  onnx::TensorProto& typed = model.initializer("typed", DataType::kFloat, {4});
+  for (int i = 0; i < 4; ++i) typed.add_float_data(static_cast<float>(i));
+  for (const char* name : {"int8", "half"}) {
+    OnnxBuilder::set(model.node("Cast", {name}, {std::string(name) + "_f"}), "to", int64_t{1});
+  }
+  auto& constant = model.node("Constant", {}, {"c"});
+  OnnxBuilder::set(constant, "value_floats", std::vector<float>{1, 2, 3, 4});
+  model.node("Sum", {"int8_f", "half_f", "typed", "c", "x"}, {"s"});
+  model.node("Sqrt", {"c"}, {"root"});
+  model.node("Div", {"s", "root"}, {"y"});
+  return model;
+}
+
+/// Every operator of one's own that keeps a state, in and outside of a branch, and workspace.
+OnnxBuilder operators() {
+  OnnxBuilder model;
+  model.import_opset("sample", 5);
+  model.input("x", {6});
+  model.input("condition", {}, DataType::kBool);
+  for (const char* name : {"count", "other", "y", "f"}) model.output(name);
+  model.floats("limit", {}, {1});
+  const auto sample = [&](onnx::NodeProto& node) -> onnx::NodeProto& {
+    node.set_domain("sample");
+    return node;
+  };
+  sample(model.node("Reverse", {"x"}, {"r"}));
+  sample(model.node("Counter", {"x"}, {"count"}));
+  auto& reads = sample(model.node("ReadsAttributes", {"r"}, {"f"}));
+  OnnxBuilder::set(reads, "integer", int64_t{3});
+  OnnxBuilder::set(reads, "integers", Ints{1, -2});
+  auto& node = model.node("If", {"condition"}, {"other"});
+  for (const char* attribute : {"then_branch", "else_branch"}) {
+    onnx::GraphProto& graph = branch(node, attribute);
+    sample(OnnxBuilder::add_node(*graph.mutable_node(), "Counter", {"r"}, {attribute}));
+    graph.add_output()->set_name(attribute);
+  }
+  OnnxBuilder::set(sample(model.node("Affine", {"r", "limit"}, {"a"})), "factor", 0.5f);
+  model.node("Neg", {"a"}, {"y"});
+  return model;
+}
+
+OnnxBuilder on_device(OnnxBuilder model) {
+  model.model.set_producer_name("cuda");
+  return model;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> seed_models() {
+  return {{"branches", branches().bytes()},
+          {"constants", constants().bytes()},
+          {"function", function().bytes()},
+          {"network", network("x", {1, 3, 6, 6}).bytes()},
+          {"network_cuda", on_device(network("image", {1, 3, 4, 4})).bytes()},
+          {"network_nhwc", network("nhwc", {1, 3, 6, 6}).bytes()},
+          {"operators", operators().bytes()},
+          {"recurrent", recurrent().bytes()},
+          {"shapes", shapes().bytes()},
+          {"state", state().bytes()},
+          {"state_cuda", on_device(state()).bytes()}};
+}
+
+}  // namespace intarsia::fuzz

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Models with the operators of sample_operators.h.
+#pragma once
+
+#include "converter/operator_extension.h"
+#include "test/operators/sample_operators.h"
+#include "test/runtime/small_plan.h"
+
+namespace intarsia::test {
+
+inline std::shared_ptr<const converter::OperatorLibrary> sample_library() {
+  auto extension = std::make_shared<converter::Extension>();
+  extension->name = "sample";
+  EXPECT_EQ(converter::extension_of<sample::Operators>(*extension, "sample_operators.h"), "");
+  return std::make_shared<const converter::OperatorLibrary>(converter::Extensions{extension});
+}
+
+inline converter::ConvertOptions sample_options() {
+  converter::ConvertOptions result;
+  result.library = sample_library();
+  return result;
+}
+
+/// A node of domain "sample", which the model imports in `version`; 0: not at all.
+inline onnx::NodeProto& sample_node(converter::OnnxBuilder& model, const std::string& type,
+                                    const std::vector<std::string>& inputs,
+                                    const std::vector<std::string>& outputs, int version = 0) {
+  if (version != 0) model.import_opset("sample", version);
+  auto& node = model.node(type, inputs, outputs);
+  node.set_domain("sample");
+  return node;
+}
+
+}  // namespace intarsia::test

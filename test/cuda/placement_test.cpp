@@ -54,6 +54,11 @@ TEST(CudaPlacement, AModelWithoutAnyKernelIsAPlanForTheCpu) {
   EXPECT_EQ(plan.conversion.plan.bytes, cpu.conversion.plan.bytes);
 }
 
+TEST(CudaPlacement, AViewGoesWhereItsInputIs) {
+  EXPECT_EQ(CudaPlan(chain({"Flatten", "Sin", "Tanh"})).summary().segments, 1u);
+  EXPECT_EQ(CudaPlan(chain({"Exp", "Flatten", "Tanh"})).summary().segments, 1u);
+}
+
 TEST(CudaPlacement, VaryingExtentsStayOnTheHost) {
   OnnxBuilder model;
   symbol(model.input("x", {0, 3}), 0, "n");
@@ -85,6 +90,9 @@ TEST(CudaPlacement, BranchesStayOnTheHostAndReadCopies) {
   emulation::Emulator::get().reset();
   CudaPlan plan(model);
   EXPECT_EQ(plan.summary().segments, 2u);
+  EXPECT_NE(warnings_of(plan).find("(If) runs on the CPU: control flow runs on the CPU"),
+            std::string::npos)
+      << warnings_of(plan);
   auto session = plan.open_on_device();
   ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
   for (const bool condition : {true, false}) {

@@ -3,6 +3,7 @@
 // Placement: what goes to the device, what stays and why, and how nodes are ordered.
 #include <algorithm>
 
+#include "core/session_state.h"
 #include "test/cuda/cuda_plan.h"
 
 namespace intarsia::test {
@@ -54,6 +55,14 @@ TEST(CudaPlacement, AModelWithoutAnyKernelIsAPlanForTheCpu) {
   EXPECT_EQ(plan.conversion.plan.bytes, cpu.conversion.plan.bytes);
 }
 
+TEST(CudaPlacement, AViewGoesWhereItsInputIs) {
+  // Sin, a copy, Tanh, a copy: on the device the view would need two more.
+  CudaPlan plan(chain({"Flatten", "Sin", "Tanh"}));
+  PlanView view;
+  ASSERT_TRUE(read_untrusted(plan.plan(), true, view, plan.diagnostic).ok());
+  EXPECT_EQ(view.node_count, 4u);
+}
+
 TEST(CudaPlacement, VaryingExtentsStayOnTheHost) {
   OnnxBuilder model;
   symbol(model.input("x", {0, 3}), 0, "n");
@@ -85,6 +94,9 @@ TEST(CudaPlacement, BranchesStayOnTheHostAndReadCopies) {
   emulation::Emulator::get().reset();
   CudaPlan plan(model);
   EXPECT_EQ(plan.summary().segments, 2u);
+  EXPECT_NE(warnings_of(plan).find("(If) runs on the CPU: control flow runs on the CPU"),
+            std::string::npos)
+      << warnings_of(plan);
   auto session = plan.open_on_device();
   ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
   for (const bool condition : {true, false}) {

@@ -105,6 +105,7 @@ TEST(CudaProducts, MatMulBroadcastsItsBatches) {
                         {{2, 1, 4, 5}, {3, 5, 6}, {2, 3, 4, 6}},
                         {{4, 5}, {2, 3, 5, 6}, {2, 3, 4, 6}},
                         {{3, 1, 4, 5}, {5}, {3, 1, 4}},
+                        {{5}, {2, 3, 5, 6}, {2, 3, 6}},
                         {{0, 4, 5}, {5, 6}, {0, 4, 6}}};
   for (const Case& c : cases) {
     for (int extras = 0; extras < 2; ++extras) {

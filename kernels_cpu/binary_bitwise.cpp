@@ -29,17 +29,6 @@ V evaluate(BitShiftOp, V x, V amount, const BitShiftAttributes& attributes) {
   return right ? static_cast<V>(x >> amount) : static_cast<V>(static_cast<Wide<V>>(x) << amount);
 }
 
-template <class T>
-Status check_operator(BitShiftOp, T, const BitShiftAttributes& attributes,
-                      const KernelContext& context) {
-  if (attributes.direction == BitShiftAttributes::kLeft ||
-      attributes.direction == BitShiftAttributes::kRight) {
-    return {};
-  }
-  return context.fail(Code::kInvalidValue, "attribute direction", BitShiftAttributes::kRight,
-                      attributes.direction);
-}
-
 INTARSIA_INSTANTIATE_INTEGERS(Binary, BitwiseAndOp);
 INTARSIA_INSTANTIATE_INTEGERS(Binary, BitwiseOrOp);
 INTARSIA_INSTANTIATE_INTEGERS(Binary, BitwiseXorOp);

@@ -9,7 +9,8 @@
 //     v("taps", list, {0.5f});                             a ListAttribute with its default
 //     v("window", tensor);                                 a TensorAttribute, by default absent
 //     v.required("to", to);                                absence is an error
-//     v.choice("mode", mode, {"constant", "edge"});        a string, stored as its index
+//     v.choice("mode", mode, {"constant", "edge"});        a string, stored as its index; an error
+//                                                          if absent and the initialiser is none
 //     v.choices("activations", list, {"Relu", "Tanh"});    strings, stored as indices
 //     v.internal("activation", activation);                set by the converter, unknown to ONNX
 //     v.ignored("storage_order");                          accepted, without meaning here
@@ -73,6 +74,8 @@ class AttributeReader {
       if (const auto* text = get<std::string>(name, *value, "a string")) {
         field = index_of(name, *text, texts, field);
       }
+    } else if (field < 0) {
+      fail(name, "is required, but the node has none");
     }
   }
   template <int N>

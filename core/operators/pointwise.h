@@ -83,7 +83,7 @@ static_assert(is_plan_struct<ModAttributes>);
 
 struct BitShiftAttributes {
   enum Direction : int32_t { kMissing = -1, kLeft = 0, kRight = 1 };
-  /// ONNX requires it: a kernel refuses kMissing.
+  /// ONNX requires it: neither converter nor `has_attributes` accepts kMissing.
   int32_t direction = kMissing;
   template <class V>
   void fields(V& v) {

@@ -226,7 +226,7 @@ TEST(Normalization, AnyAxes) {
             Code::kIndexOutOfRange);
   a.axes.count = 9;
   EXPECT_EQ(node.attributes(a).check<cpu::MeanVarianceNormalization<float>>().code(),
-            Code::kInvalidValue);
+            Code::kCorruptPlan);
 }
 
 TEST(Normalization, ResponseAcrossChannels) {
@@ -519,12 +519,12 @@ TEST(Recurrent, RefusesContradictions) {
   EXPECT_EQ(code([](A&) {}, -1, 4), Code::kIndexOutOfRange);
   EXPECT_EQ(code([](A&) {}, 2, 5), Code::kWrongExtent);
   EXPECT_EQ(code([](A& a) { a.rnn.hidden_size = 2; }, 2, 4), Code::kWrongExtent);
-  EXPECT_EQ(code([](A& a) { a.rnn.direction = 3; }, 2, 4), Code::kInvalidValue);
+  EXPECT_EQ(code([](A& a) { a.rnn.direction = 3; }, 2, 4), Code::kCorruptPlan);
   EXPECT_EQ(code([](A& a) { a.rnn.layout = -1; }, 2, 4), Code::kInvalidValue);
   EXPECT_EQ(code([](A& a) { a.rnn.activations.count = 2; }, 2, 4), Code::kInvalidValue);
-  EXPECT_EQ(code([](A& a) { a.rnn.activations.count = -3; }, 2, 4), Code::kInvalidValue);
-  EXPECT_EQ(code([](A& a) { a.rnn.activations = {3, {0, 1, 11}}; }, 2, 4), Code::kInvalidValue);
-  EXPECT_EQ(code([](A& a) { a.rnn.activation_alpha.count = 7; }, 2, 4), Code::kInvalidValue);
+  EXPECT_EQ(code([](A& a) { a.rnn.activations.count = -3; }, 2, 4), Code::kCorruptPlan);
+  EXPECT_EQ(code([](A& a) { a.rnn.activations = {3, {0, 1, 11}}; }, 2, 4), Code::kCorruptPlan);
+  EXPECT_EQ(code([](A& a) { a.rnn.activation_alpha.count = 7; }, 2, 4), Code::kCorruptPlan);
 
   Node node;  // a plan that reserves no workspace
   node.input<float>({1, 1, 1}, {1}).input<float>({1, 1, 1}, {1}).input<float>({1, 1, 1}, {1});

@@ -432,7 +432,7 @@ TEST(Pointwise, RejectedNodes) {
   Node direction;
   direction.input<int8_t>({1}, {1}).input<int8_t>({1}, {1}).output<int8_t>({1});
   direction.attributes(BitShiftAttributes{});
-  EXPECT_EQ(direction.check<cpu::BitShift<int8_t>>().code(), Code::kInvalidValue);
+  EXPECT_EQ(direction.check<cpu::BitShift<int8_t>>().code(), Code::kCorruptPlan);
   Node none;
   none.output<float>({1});
   EXPECT_EQ(none.check<cpu::Sum<float>>().code(), Code::kInvalidValue);

@@ -3,18 +3,10 @@
 // Models with the operators of sample_operators.h.
 #pragma once
 
-#include "converter/operator_extension.h"
-#include "test/operators/sample_operators.h"
+#include "test/operators/sample_library.h"
 #include "test/runtime/small_plan.h"
 
 namespace intarsia::test {
-
-inline std::shared_ptr<const converter::OperatorLibrary> sample_library() {
-  auto extension = std::make_shared<converter::Extension>();
-  extension->name = "sample";
-  EXPECT_EQ(converter::extension_of<sample::Operators>(*extension, "sample_operators.h"), "");
-  return std::make_shared<const converter::OperatorLibrary>(converter::Extensions{extension});
-}
 
 inline converter::ConvertOptions sample_options() {
   converter::ConvertOptions result;

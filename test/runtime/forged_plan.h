@@ -54,6 +54,14 @@ class ForgedPlan : public SmallPlan {
   const plan::Plan& root() { return root_of(plan()); }
   const plan::Node* node(uint32_t index) { return root().nodes()->Get(index); }
   const plan::Tensor* tensor(uint32_t index) { return root().tensors()->Get(index); }
+  /// The first tensor that lies there.
+  const plan::Tensor* tensor_in(Memory kind) {
+    for (const plan::Tensor* found : *root().tensors()) {
+      if (static_cast<Memory>(found->memory()) == kind) return found;
+    }
+    ADD_FAILURE() << "no tensor in memory " << static_cast<int>(kind);
+    return tensor(0);
+  }
   /// Operands count inputs, outputs, workspace, state.
   uint32_t operand(uint32_t node_index, uint32_t index) {
     return root().operands()->Get(node(node_index)->operands() + index);
@@ -80,6 +88,23 @@ class ForgedPlan : public SmallPlan {
   /// The sentence with which the plan is refused; "" if it opens.
   std::string refusal() { return open(unchecked()).ok() ? "" : text(diagnostic); }
 };
+
+/// next = x + state, y = -next, next kept from run to run.
+inline converter::OnnxBuilder stateful_model() {
+  converter::OnnxBuilder model;
+  model.input("x", {2, 3});
+  model.input("state", {2, 3});
+  model.output("next");
+  model.output("y");
+  model.node("Add", {"x", "state"}, {"next"});
+  model.node("Neg", {"next"}, {"y"});
+  return model;
+}
+inline converter::ConvertOptions stateful_options() {
+  converter::ConvertOptions options;
+  options.states["next"] = "state";
+  return options;
+}
 
 inline const flatbuffers::Table& table(const void* record) {
   return *static_cast<const flatbuffers::Table*>(record);

@@ -152,16 +152,7 @@ TEST(HostilePlan, OperandsThatOverlapAreRefused) {
 }
 
 TEST(HostilePlan, AStateOfOtherExtentsThanItsSourceIsRefused) {
-  OnnxBuilder model;
-  model.input("x", {2, 3});
-  model.input("state", {2, 3});
-  model.output("next");
-  model.output("y");
-  model.node("Add", {"x", "state"}, {"next"});
-  model.node("Neg", {"next"}, {"y"});
-  converter::ConvertOptions options;
-  options.states["next"] = "state";
-  ForgedPlan plan(model, options);
+  ForgedPlan plan(stateful_model(), stateful_options());
   ASSERT_EQ(plan.refusal(), "");
   const plan::StateUpdate& update = *plan.root().states()->Get(0);
   // Both have six elements, but a rank of 1 has no extent of axis 1.

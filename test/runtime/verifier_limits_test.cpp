@@ -33,13 +33,6 @@ class DeviceVerifier : public testing::Test {
               "the plan is for a CUDA device; open it with intarsia::cuda::Session");
   }
   const plan::Memory& memory() { return *plan.root().memory(); }
-  const plan::Tensor* tensor_in(Memory kind) {
-    for (const plan::Tensor* tensor : *plan.root().tensors()) {
-      if (static_cast<Memory>(tensor->memory()) == kind) return tensor;
-    }
-    ADD_FAILURE() << "no tensor in memory " << static_cast<int>(kind);
-    return plan.tensor(0);
-  }
 
   ForgedPlan plan{model(), options()};
 };
@@ -80,13 +73,13 @@ TEST_F(DeviceVerifier, Places) {
   for (Memory kind : {Memory::kDeviceArena, Memory::kDeviceWeights}) {
     const char* what = kind == Memory::kDeviceArena ? "place in the device arena: expected"
                                                     : "place in the weights: expected";
-    EXPECT_CONTAINS(with(plan, tensor_in(kind), field::kTensorPlace, uint32_t{1} << 31), what);
+    EXPECT_CONTAINS(with(plan, plan.tensor_in(kind), field::kTensorPlace, uint32_t{1} << 31), what);
   }
   // What is not copied to the device is not there.
   EXPECT_CONTAINS(with_field(plan, &memory(), plan::Memory::VT_DEVICE_WEIGHTS_BYTES, uint64_t{64}),
                   "place in the weights: expected 64");
   // An element of 8 bytes, at half of its alignment.
-  const plan::Tensor* tensor = tensor_in(Memory::kDeviceArena);
+  const plan::Tensor* tensor = plan.tensor_in(Memory::kDeviceArena);
   const Forgery place(tensor, field::kTensorPlace, uint32_t{1});
   const Forgery extent(plan.extent(tensor, 0), 0, int32_t{1});
   EXPECT_CONTAINS(with(plan, tensor, field::kTensorType, static_cast<uint8_t>(DataType::kInt64)),
@@ -94,7 +87,8 @@ TEST_F(DeviceVerifier, Places) {
 }
 
 TEST_F(DeviceVerifier, OutputsInDeviceWeights) {
-  const auto weight = static_cast<uint32_t>(tensor_in(Memory::kDeviceWeights) - plan.tensor(0));
+  const auto weight =
+      static_cast<uint32_t>(plan.tensor_in(Memory::kDeviceWeights) - plan.tensor(0));
   const uint32_t output = plan.node(1)->operands() + plan.node(1)->inputs();
   EXPECT_CONTAINS(with(plan, plan.root().operands()->data() + output, 0, weight),
                   "output in read-only memory");
@@ -117,28 +111,12 @@ TEST(DeviceStateVerifier, SourceOnTheDevice) {
                   "state's source on the device");
 }
 
-/// next = x + state, y = -next, kept from run to run.
 class StateVerifier : public testing::Test {
  protected:
-  static OnnxBuilder model() {
-    OnnxBuilder model;
-    model.input("x", {2, 3});
-    model.input("state", {2, 3});
-    model.output("next");
-    model.output("y");
-    model.node("Add", {"x", "state"}, {"next"});
-    model.node("Neg", {"next"}, {"y"});
-    return model;
-  }
-  static converter::ConvertOptions options() {
-    converter::ConvertOptions options;
-    options.states["next"] = "state";
-    return options;
-  }
   void SetUp() override { ASSERT_EQ(plan.refusal(), ""); }
   const plan::StateUpdate* update() { return plan.root().states()->Get(0); }
 
-  ForgedPlan plan{model(), options()};
+  ForgedPlan plan{stateful_model(), stateful_options()};
 };
 
 TEST_F(StateVerifier, SlotAndSource) {

@@ -53,13 +53,6 @@ class Verifier : public testing::Test {
   void SetUp() override { ASSERT_EQ(plan.refusal(), ""); }
 
   const plan::Memory& memory() { return *plan.root().memory(); }
-  const plan::Tensor* tensor_in(Memory kind) {
-    for (const plan::Tensor* tensor : *plan.root().tensors()) {
-      if (static_cast<Memory>(tensor->memory()) == kind) return tensor;
-    }
-    ADD_FAILURE() << "no tensor in memory " << static_cast<int>(kind);
-    return plan.tensor(0);
-  }
   uint32_t node_with(uint16_t flag) {
     for (uint32_t i = 0; i < plan.root().nodes()->size(); ++i) {
       if ((plan.node(i)->shape() & flag) != 0) return i;
@@ -117,7 +110,7 @@ TEST_F(Verifier, DynamicExtents) {
 }
 
 TEST_F(Verifier, TensorsTypeRankAndExtents) {
-  const plan::Tensor* tensor = tensor_in(Memory::kWeights);
+  const plan::Tensor* tensor = plan.tensor_in(Memory::kWeights);
   EXPECT_CONTAINS(with(plan, tensor, field::kTensorType, uint8_t{0}), "element type: expected");
   EXPECT_CONTAINS(with(plan, tensor, field::kTensorType, uint8_t{200}), "element type: expected");
   EXPECT_CONTAINS(with(plan, tensor, field::kTensorRank, uint8_t{9}), "rank: expected 8, found 9");
@@ -141,15 +134,15 @@ TEST_F(Verifier, TensorsTypeRankAndExtents) {
 }
 
 TEST_F(Verifier, TensorsPlace) {
-  EXPECT_CONTAINS(with(plan, tensor_in(Memory::kArena), field::kTensorPlace, kLarge),
+  EXPECT_CONTAINS(with(plan, plan.tensor_in(Memory::kArena), field::kTensorPlace, kLarge),
                   "place in the arena: expected");
-  EXPECT_CONTAINS(with(plan, tensor_in(Memory::kWeights), field::kTensorPlace, kLarge),
+  EXPECT_CONTAINS(with(plan, plan.tensor_in(Memory::kWeights), field::kTensorPlace, kLarge),
                   "place in the weights: expected");
   for (Memory kind : {Memory::kDeviceArena, Memory::kDeviceWeights}) {
-    EXPECT_CONTAINS(with(plan, tensor_in(Memory::kArena), field::kTensorMemory, kind),
+    EXPECT_CONTAINS(with(plan, plan.tensor_in(Memory::kArena), field::kTensorMemory, kind),
                     "device arena bytes of a plan with tensors there");
   }
-  EXPECT_CONTAINS(with(plan, tensor_in(Memory::kArena), field::kTensorMemory, uint8_t{5}),
+  EXPECT_CONTAINS(with(plan, plan.tensor_in(Memory::kArena), field::kTensorMemory, uint8_t{5}),
                   "memory kind: expected 4, found 5");
   for (const plan::Tensor* tensor : *plan.root().tensors()) {
     if (tensor->type() != static_cast<uint8_t>(DataType::kDouble)) continue;
@@ -163,7 +156,7 @@ TEST_F(Verifier, TensorsPlace) {
 
 TEST_F(Verifier, TensorsInSlots) {
   const uint32_t slots = plan.root().slots()->size();
-  const plan::Tensor* weight = tensor_in(Memory::kWeights);
+  const plan::Tensor* weight = plan.tensor_in(Memory::kWeights);
   const Forgery in_slot(weight, field::kTensorMemory, Memory::kSlot);
   EXPECT_CONTAINS(with(plan, weight, field::kTensorPlace, slots), "slot; the plan is damaged");
   // Slot 1 is the condition: one byte.
@@ -208,7 +201,7 @@ TEST_F(Verifier, Operands) {
     return static_cast<uint32_t>(tensor - plan.tensor(0));
   };
   const uint32_t x = plan.root().slots()->Get(0)->tensor();
-  for (uint32_t read_only : {index_of(tensor_in(Memory::kWeights)), x}) {
+  for (uint32_t read_only : {index_of(plan.tensor_in(Memory::kWeights)), x}) {
     EXPECT_CONTAINS(with(plan, list + output, 0, read_only), "output in read-only memory");
   }
 }

@@ -460,6 +460,7 @@ class A:
   loaded.set<float>(0, {2});
   ASSERT_TRUE(loaded.run()) << loaded.text();
   EXPECT_EQ(loaded.get<float>(), (Floats{3}));
+  loaded.session.close();  // its kernels are those of the library
 
   // With the permission the same plan executes the other module.
   options.library =

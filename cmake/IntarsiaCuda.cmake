@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The CUDA compiler and how device code is compiled: for each architecture that it knows of those
-# in INTARSIA_CUDA_ARCHITECTURES, and as PTX of the newest one for what comes later.
+# in INTARSIA_CUDA_ARCHITECTURES, and as PTX, which the driver compiles for any later architecture: of
+# the newest for what comes later, and of the oldest that nvcc knows for all between and before.
 find_program(INTARSIA_NVCC nvcc HINTS "$ENV{CUDA_PATH}/bin" /usr/local/cuda/bin)
 if(NOT INTARSIA_NVCC)
   message(FATAL_ERROR "INTARSIA_CUDA is ON, but there is no nvcc; install NVIDIA's CUDA toolkit 12 "
@@ -18,7 +19,11 @@ endforeach()
 if(NOT architectures)
   message(FATAL_ERROR "this nvcc compiles for none of ${INTARSIA_CUDA_ARCHITECTURES}")
 endif()
-list(APPEND architectures ${newest}-virtual)
+string(REGEX MATCHALL "[0-9]+" known "${known}")
+list(SORT known COMPARE NATURAL)
+list(GET known 0 oldest)
+list(APPEND architectures ${oldest}-virtual ${newest}-virtual)
+list(REMOVE_DUPLICATES architectures)
 
 set(CMAKE_CUDA_ARCHITECTURES ${architectures})
 set(CMAKE_CUDA_COMPILER ${INTARSIA_NVCC})
@@ -34,7 +39,9 @@ endif()
 
 # As intarsia_runtime_settings; nvcc hands host options on to the host's compiler.
 add_library(intarsia_cuda_settings INTERFACE)
+# Toolkits warn that they will drop the oldest architecture one day.
 target_compile_options(intarsia_cuda_settings INTERFACE --expt-relaxed-constexpr
+  -Wno-deprecated-gpu-targets
   -Xcompiler=-fno-rtti,-fno-exceptions,-ffunction-sections,-fdata-sections)
 if(INTARSIA_DEVELOPER)
   target_compile_options(intarsia_cuda_settings INTERFACE

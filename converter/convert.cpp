@@ -6,11 +6,9 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 
-#include "converter/fuse.h"
 #include "converter/import.h"
 #include "converter/infer.h"
 #include "converter/inputs.h"
-#include "converter/layout.h"
 #include "converter/lower.h"
 #include "converter/normalize.h"
 #include "converter/order.h"
@@ -23,7 +21,7 @@
 namespace intarsia::converter {
 namespace {
 
-KernelChoice choice_of(const ConvertOptions& options) {
+KernelChoice choice_of(const ConvertOptions& options, Preference preference) {
   const Target* target = find_target(options.target);
   if (target == nullptr) {
     std::vector<std::string_view> names;
@@ -31,8 +29,7 @@ KernelChoice choice_of(const ConvertOptions& options) {
     throw Error(fmt::format("--target {}: no such target", options.target),
                 fmt::format("the targets are {}", fmt::join(names, ", ")));
   }
-  return {options.reference_kernels ? Preference::kReference : Preference::kFast,
-          options.plan_growth.value_or(target->plan_growth)};
+  return {preference, options.plan_growth.value_or(target->plan_growth)};
 }
 
 PortSummary summary_of(const Value& value) {
@@ -63,30 +60,26 @@ Conversion convert_model(Model& model, const ConvertOptions& options, bool probe
                       {options.bounds, probe ? options.probe : Values{}, library.services(),
                        options.limits.folding});
   inference.run();
-  simplify(graph);
-  fuse(graph, inference);
-  simplify(graph);
-  assign_layout(graph, inference);
-  simplify(graph);
+  PlanChoices choices;
+  choices.storage.planner_steps = options.limits.planner_steps;
+  for (const Pass& pass : options.passes) pass.apply(graph, inference, choices);
   materialize_outputs(graph);
   Placement placement;
-  if (options.device == ConvertOptions::Device::kCuda) {
-    placement = place_on_device(model, cuda::kernel_rows());
-  }
+  const bool on_device = choices.use_device && options.device == ConvertOptions::Device::kCuda;
+  if (on_device) placement = place_on_device(model, cuda::kernel_rows());
   // Passes rename freely; the signature keeps the model's names.
   for (size_t i = 0; i < output_names.size(); ++i) graph.outputs()[i]->name = output_names[i];
   graph.sort();
   graph.sweep();
 
-  const Lowering lowering = lower(graph, {&rows, choice_of(options), options.threads,
-                                          &cuda::kernel_rows(), std::move(placement)});
+  const Lowering lowering =
+      lower(graph, {&rows, choice_of(options, choices.kernels), options.threads,
+                    &cuda::kernel_rows(), std::move(placement)});
   const std::vector<StatePair> states = find_states(model, options, output_names);
-  const StorageOptions storage_options{options.limits.planner_steps};
   // A device's nodes stand in as few runs as placement could give them.
-  const bool keep_order = options.keep_order || options.device != ConvertOptions::Device::kCpu;
-  const Storage storage = keep_order
-                              ? assign_storage(graph, lowering, states, storage_options)
-                              : assign_storage_reordered(graph, lowering, states, storage_options);
+  const Storage storage = choices.reorder && !on_device
+                              ? assign_storage_reordered(graph, lowering, states, choices.storage)
+                              : assign_storage(graph, lowering, states, choices.storage);
 
   Conversion result;
   result.plan =

@@ -2,8 +2,8 @@
 //
 // The converter's API: from an ONNX model to a plan.
 //
-// `convert` runs the passes in order: import, shapes and folding, fusion, layout, kernel choice,
-// storage, emission. Nothing it throws leaves it: failure is a `ConversionFailure` whose text names
+// `convert` imports the model, converts versions, infers shapes, applies the passes (passes.h) and
+// writes the plan. Nothing it throws leaves it: failure is a `ConversionFailure` whose text names
 // every problem found. Not for concurrent use of one ConvertOptions; otherwise free of state.
 #pragma once
 
@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "converter/graph.h"
 #include "converter/infer.h"
 #include "converter/kernel_selection.h"
+#include "converter/passes.h"
 #include "converter/plan_writer.h"
 #include "converter/storage.h"
 #include "core/definitions/kernel_descriptor.h"
@@ -63,10 +65,9 @@ struct ConvertOptions {
   /// `--device`: the CPU alone, or CUDA for every node that has a kernel there.
   enum class Device : uint8_t { kCpu, kCuda } device = Device::kCpu;
   bool strip_names = false;
-  /// The same graph executed by reference kernels only: what `verify` compares with.
-  bool reference_kernels = false;
-  /// Nodes keep the model's order, so that two plans of one model agree node by node.
-  bool keep_order = false;
+  /// The passes to apply, in this order: all of them, a prefix (none: the model as imported), or a
+  /// list of the caller's, which must outlive the conversion.
+  std::span<const Pass> passes = optimisation_passes();
   ConversionLimits limits;
   /// Operators and kernels to choose from (`--operators`); null: those that come with Intarsia.
   std::shared_ptr<const OperatorLibrary> library;

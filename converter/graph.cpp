@@ -8,12 +8,6 @@
 namespace intarsia::converter {
 namespace {
 
-void remove_use(Value* value, const Use& use) {
-  // Passes mostly undo what was done last, so the search runs from the back.
-  const auto found = std::find(value->uses.rbegin(), value->uses.rend(), use);
-  if (found != value->uses.rend()) value->uses.erase(std::next(found).base());
-}
-
 template <class T>
 const T& attribute_as(const Node& node, std::string_view name, const char* kind,
                       const definitions::AttributeValue& value) {
@@ -26,6 +20,25 @@ const T& attribute_as(const Node& node, std::string_view name, const char* kind,
 }
 
 }  // namespace
+
+size_t& use_place(const Use& use) {
+  auto& places = use.node != nullptr ? use.node->use_places : use.graph->use_places_;
+  const auto index = static_cast<size_t>(use.index);
+  if (index >= places.size()) places.resize(index + 1);
+  return places[index];
+}
+
+void Value::add_use(const Use& use) {
+  use_place(use) = uses.size();
+  uses.push_back(use);
+}
+
+void Value::remove_use(const Use& use) {
+  const size_t place = use_place(use);
+  uses[place] = uses.back();
+  use_place(uses[place]) = place;
+  uses.pop_back();
+}
 
 void for_each_needed(const Node& node, const std::function<void(const Value*)>& visit) {
   for (const Value* value : node.inputs) {
@@ -40,9 +53,9 @@ void for_each_needed(const Node& node, const std::function<void(const Value*)>& 
 void Node::set_input(int index, Value* value) {
   const auto place = static_cast<size_t>(index);
   if (place >= inputs.size()) inputs.resize(place + 1, nullptr);
-  if (inputs[place] != nullptr) remove_use(inputs[place], {this, nullptr, index});
+  if (inputs[place] != nullptr) inputs[place]->remove_use({this, nullptr, index});
   inputs[place] = value;
-  if (value != nullptr) value->uses.push_back({this, nullptr, index});
+  if (value != nullptr) value->add_use({this, nullptr, index});
 }
 
 void Node::truncate_inputs(int count) {
@@ -50,6 +63,15 @@ void Node::truncate_inputs(int count) {
     set_input(index, nullptr);
     inputs.pop_back();
   }
+}
+
+void Node::complete_output(int index) {
+  const auto place = static_cast<size_t>(index);
+  if (place >= outputs.size()) outputs.resize(place + 1, nullptr);
+  if (outputs[place] != nullptr) return;
+  outputs[place] = graph->add_value(graph->unique_name(name + "_unused"));
+  outputs[place]->producer = this;
+  outputs[place]->output = index;
 }
 
 void Node::trim() {
@@ -116,13 +138,13 @@ Graph::~Graph() {
     for (size_t i = (*node)->inputs.size(); i-- > 0;) {
       Value* value = (*node)->inputs[i];
       if (value != nullptr && value->graph != this) {
-        remove_use(value, {node->get(), nullptr, static_cast<int>(i)});
+        value->remove_use({node->get(), nullptr, static_cast<int>(i)});
       }
     }
   }
   for (size_t i = 0; i < outputs_.size(); ++i) {
     if (outputs_[i] != nullptr && outputs_[i]->graph != this) {
-      remove_use(outputs_[i], {nullptr, this, static_cast<int>(i)});
+      outputs_[i]->remove_use({nullptr, this, static_cast<int>(i)});
     }
   }
 }
@@ -157,8 +179,9 @@ std::string Graph::unique_name(std::string_view wanted) {
 
 Value* Graph::add_value(std::string value_name) {
   root().taken_names_.try_emplace(value_name, 1);
-  values_.push_back(std::make_unique<Value>());
-  Value* value = values_.back().get();
+  const auto self = values_.insert(values_.end(), std::make_unique<Value>());
+  Value* value = self->get();
+  value->self = self;
   value->name = std::move(value_name);
   value->graph = this;
   return value;
@@ -185,14 +208,14 @@ void Graph::remove_input(Value* value) {
 
 void Graph::add_output(Value* value) {
   outputs_.push_back(value);
-  value->uses.push_back({nullptr, this, static_cast<int>(outputs_.size()) - 1});
+  value->add_use({nullptr, this, static_cast<int>(outputs_.size()) - 1});
 }
 
 void Graph::set_output(int index, Value* value) {
   Value*& place = outputs_[static_cast<size_t>(index)];
-  remove_use(place, {nullptr, this, index});
+  place->remove_use({nullptr, this, index});
   place = value;
-  value->uses.push_back({nullptr, this, index});
+  value->add_use({nullptr, this, index});
 }
 
 Node* Graph::add_node_for(std::string_view domain, std::string_view type, std::string node_name,
@@ -237,21 +260,10 @@ Graph* Graph::adopt(Node* node, std::string attribute, std::unique_ptr<Graph> gr
 void Graph::remove(Node* node) {
   node->truncate_inputs(0);
   node->graphs.clear();
-  std::unordered_set<const Value*> dropped;
   for (Value* value : node->outputs) {
     if (value == nullptr) continue;
     value->producer = nullptr;
-    if (value->uses.empty() && !value->is_input) dropped.insert(value);
-  }
-  if (!dropped.empty()) {
-    // Fresh values are at the back, where passes add and drop them.
-    size_t left = dropped.size();
-    for (size_t i = values_.size(); i-- > 0 && left > 0;) {
-      if (dropped.contains(values_[i].get())) {
-        values_.erase(values_.begin() + static_cast<std::ptrdiff_t>(i));
-        --left;
-      }
-    }
+    if (value->uses.empty() && !value->is_input) values_.erase(value->self);
   }
   nodes_.erase(node->self);
 }
@@ -267,7 +279,7 @@ void Graph::replace_uses_if(Value* value, Value* replacement,
   value->uses.clear();
   for (const Use& use : uses) {
     Value* target = filter(use) ? replacement : value;
-    target->uses.push_back(use);
+    target->add_use(use);
     auto& list = use.node != nullptr ? use.node->inputs : use.graph->outputs_;
     list[static_cast<size_t>(use.index)] = target;
   }
@@ -336,18 +348,15 @@ std::vector<Value*> Graph::splice(std::unique_ptr<Graph> graph, std::span<Value*
   std::vector<Value*> results = std::move(graph->outputs_);
   graph->outputs_.clear();
   for (size_t i = 0; i < results.size(); ++i) {
-    remove_use(results[i], {nullptr, graph.get(), static_cast<int>(i)});
+    results[i]->remove_use({nullptr, graph.get(), static_cast<int>(i)});
   }
   for (const auto& node : graph->nodes_) {
     node->graph = this;
     for (const SubGraph& sub : node->graphs) sub.graph->parent_ = this;
   }
   nodes_.splice(before == nullptr ? nodes_.end() : before->self, graph->nodes_);
-  for (auto& value : graph->values_) {
-    value->graph = this;
-    values_.push_back(std::move(value));
-  }
-  graph->values_.clear();
+  for (const auto& value : graph->values_) value->graph = this;
+  values_.splice(values_.end(), graph->values_);
   return results;
 }
 
@@ -360,6 +369,7 @@ std::unique_ptr<Graph> Graph::clone(Graph* parent,
     fresh->shape = value->shape;
     fresh->constant = value->constant;
     fresh->elements = value->elements;
+    fresh->known = value->known;
     fresh->declared = value->declared;
     map[value.get()] = fresh;
   }
@@ -438,7 +448,8 @@ std::string check_graph(const Graph& graph, std::unordered_set<const Value*> vis
     }
   }
   const auto refers = [&](const Value* value, const Use& use) {
-    return visible.contains(value) && std::count(value->uses.begin(), value->uses.end(), use) == 1;
+    const size_t place = use_place(use);
+    return visible.contains(value) && place < value->uses.size() && value->uses[place] == use;
   };
   for (const auto& node : graph.nodes()) {
     if (node->graph != &graph || node->self->get() != node.get()) {
@@ -480,6 +491,25 @@ std::string check_graph(const Graph& graph, std::unordered_set<const Value*> vis
 
 std::string Graph::check() const {
   return check_graph(*this, {});
+}
+
+std::string shape_text(const Shape<definitions::Dim>& shape) {
+  std::string text = "[";
+  for (int axis = 0; axis < shape.rank; ++axis) {
+    text += (axis == 0 ? "" : ",") + shape[axis].to_string();
+  }
+  return text + "]";
+}
+
+Shape<definitions::Dim> shape_of(const Value& value) {
+  if (!value.constant) return *value.shape;
+  Shape<definitions::Dim> shape;
+  for (int64_t extent : value.constant->extents) shape.push(extent);
+  return shape;
+}
+
+DataType type_of(const Value& value) {
+  return value.constant ? value.constant->type : value.type;
 }
 
 bool varies(const Value& value) {

@@ -6,8 +6,8 @@
 // by a node, or is a graph input, or holds a constant. Nodes refer to values by pointer; a node of
 // a sub-graph (a branch of If, a body of Loop) that refers to a value of an enclosing graph
 // captures it, with no further record. Every reference to a value, from a node's input at any depth
-// or from a graph's output list, is in the value's list of uses, so that replacing and removing
-// need no search.
+// or from a graph's output list, is in the value's list of uses, and knows its place there: adding,
+// replacing and removing need no search, however many uses a value has.
 //
 // Not thread-safe. Functions throw `converter::Error`.
 #pragma once
@@ -61,20 +61,33 @@ struct Value {
   std::optional<Shape<definitions::Dim>> shape;
   /// The elements, if the value is a constant. Such a value has no producer.
   std::optional<Constant> constant;
-  /// What the model says of the extents (value_info, graph outputs). Used only for operators whose
-  /// results nothing else tells: models in circulation declare wrong extents.
+  /// What the model says of the extents (value_info, graph outputs). Inference uses it only for
+  /// operators whose results nothing else tells: models in circulation declare wrong extents of
+  /// values inside. Those of an output are a promise to the caller, and have to agree.
   std::optional<std::vector<DeclaredExtent>> declared;
-  /// Elements of a small integer tensor that is computed from extents (Shape -> Gather -> Concat).
-  std::optional<std::vector<definitions::Dim>> elements;
+  DataType declared_type = DataType::kUndefined;  ///< Has to agree with the inferred one.
+  bool declared_as_output = false;                ///< By the main graph.
+  /// Elements of a small tensor that is computed from extents (Shape -> Gather -> Concat).
+  definitions::Elements elements;
+  /// What inference has found the elements of a node's result to be, in every run. The node still
+  /// computes them until `fold` takes it away.
+  std::optional<Constant> known;
 
   Graph* graph = nullptr;    ///< Owner.
   Node* producer = nullptr;  ///< Null for graph inputs and constants.
   int output = 0;            ///< Which output of the producer.
   bool is_input = false;     ///< One of the owner's inputs.
+  /// In no particular order. Changed by the two functions below, which Node and Graph call.
   std::vector<Use> uses;
+  std::list<std::unique_ptr<Value>>::iterator self;  ///< Place in the owner's list.
 
   bool is_constant() const { return constant.has_value(); }
+  void add_use(const Use& use);
+  void remove_use(const Use& use);
 };
+
+/// Where a use stands in the list of its value.
+size_t& use_place(const Use& use);
 
 /// A graph-valued attribute; made by `Graph::adopt`.
 struct SubGraph {
@@ -101,6 +114,7 @@ struct Node {
 
   std::vector<Value*> inputs;   ///< Null where an optional input is absent. Change by `set_input`.
   std::vector<Value*> outputs;  ///< Null where an optional output is absent.
+  std::vector<size_t> use_places;  ///< `use_place` of the inputs.
 
   Graph* graph = nullptr;                           ///< Owner.
   std::list<std::unique_ptr<Node>>::iterator self;  ///< Place in the owner's list.
@@ -129,6 +143,8 @@ struct Node {
   void set_input(int index, Value* value);
   /// Drops inputs from `count` on.
   void truncate_inputs(int count);
+  /// Gives output `index` a value, which nobody uses, if it is absent.
+  void complete_output(int index);
   /// Drops absent operands at the end of both lists.
   void trim();
   /// Makes this a node of `definition`: reads the attributes into `attribute_bytes`. Returns "" or
@@ -149,6 +165,7 @@ struct Node {
 class Graph {
  public:
   using NodeList = std::list<std::unique_ptr<Node>>;
+  using ValueList = std::list<std::unique_ptr<Value>>;
 
   explicit Graph(Graph* parent = nullptr, std::string name = {});
   ~Graph();
@@ -166,7 +183,7 @@ class Graph {
   const NodeList& nodes() const { return nodes_; }
   /// A copy of the list, for passes that change the graph while they walk it.
   std::vector<Node*> node_list() const;
-  const std::vector<std::unique_ptr<Value>>& values() const { return values_; }
+  const ValueList& values() const { return values_; }
   const std::vector<Value*>& inputs() const { return inputs_; }
   const std::vector<Value*>& outputs() const { return outputs_; }
 
@@ -237,9 +254,11 @@ class Graph {
   Graph* parent_ = nullptr;
   Node* owner_ = nullptr;
   NodeList nodes_;
-  std::vector<std::unique_ptr<Value>> values_;
+  ValueList values_;
   std::vector<Value*> inputs_;
   std::vector<Value*> outputs_;
+  std::vector<size_t> use_places_;  // of the outputs
+  friend size_t& use_place(const Use& use);
   std::unordered_map<std::string, int> taken_names_;  // of the root only
 };
 
@@ -249,6 +268,12 @@ void for_each_value(Graph& graph, const std::function<void(Value&)>& visit);
 /// Calls `visit` for every value that a node needs before it can run: its inputs and what its
 /// sub-graphs refer to, those values included that the sub-graphs produce themselves.
 void for_each_needed(const Node& node, const std::function<void(const Value*)>& visit);
+
+/// Type and extents of a value or constant. REQUIRES: inferred.
+DataType type_of(const Value& value);
+Shape<definitions::Dim> shape_of(const Value& value);
+/// "[batch,3,224]".
+std::string shape_text(const Shape<definitions::Dim>& shape);
 
 /// True if an extent of the value is an expression over symbols or values.
 bool varies(const Value& value);

@@ -5,6 +5,8 @@
 #include <limits>
 #include <set>
 
+#include "converter/import_expansion.h"
+
 namespace intarsia::converter {
 namespace {
 
@@ -19,8 +21,6 @@ using google::protobuf::RepeatedPtrField;
 
 constexpr int kMaxGraphDepth = 32;
 constexpr int kMaxCallDepth = 32;
-// Functions that call functions may blow a small file up without bound.
-constexpr int64_t kMaxNodes = 250'000;
 constexpr const char* kExportAgain = "the model is invalid; export it again";
 
 /// Names that are visible in one graph, or in one function's body.
@@ -37,8 +37,6 @@ struct Call {
   /// Put before the names of the function's nodes and values.
   std::string prefix;
   int depth = 0;
-  /// Tensors may move out of the messages: they are read once.
-  bool take = false;
 };
 
 std::string domain_of(const std::string& domain) {
@@ -94,14 +92,18 @@ class Importer {
     model_.graph = std::make_unique<Graph>(nullptr, proto.name());
     Call call;
     call.opsets = &model_.opsets;
-    call.take = true;
     import_graph(proto, *model_.graph, nullptr, call, 0);
     model_.graph->sort();
   }
 
  private:
-  // Attributes of one node with their names, references to a function's attributes resolved.
-  using Attributes = std::vector<std::pair<std::string, onnx::AttributeProto*>>;
+  /// An attribute of one node, references to a function's attributes resolved.
+  struct Attribute {
+    std::string name;
+    onnx::AttributeProto* value;
+    bool passed;  ///< It is an argument of the call.
+  };
+  using Attributes = std::vector<Attribute>;
 
   [[noreturn]] static void fail(std::string message) {
     throw Error(std::move(message), kExportAgain);
@@ -127,6 +129,13 @@ class Importer {
     return nullptr;
   }
 
+  /// The elements of a tensor of the model; every call of a function shares them.
+  const Constant& tensor(onnx::TensorProto& proto) {
+    const auto [known, fresh] = tensors_.try_emplace(&proto);
+    if (fresh) known->second = read_tensor(proto, files_);
+    return known->second;
+  }
+
   void import_graph(onnx::GraphProto& proto, Graph& graph, const Scope* outer, const Call& call,
                     int depth) {
     if (depth > kMaxGraphDepth) {
@@ -136,12 +145,12 @@ class Importer {
       throw Error("graph '" + proto.name() + "' has sparse initialisers, which are not supported",
                   "store them as dense tensors");
     }
+    expansion_.add(proto);
     Scope scope{outer, {}};
-    for (onnx::TensorProto& tensor : *proto.mutable_initializer()) {
-      if (tensor.name().empty()) fail("an initialiser has no name");
-      declare(scope, tensor.name(),
-              graph.add_constant(value_name(graph, call, tensor.name()),
-                                 read_tensor(tensor, call.take, files_)));
+    for (onnx::TensorProto& initializer : *proto.mutable_initializer()) {
+      const std::string& name = initializer.name();
+      if (name.empty()) fail("an initialiser has no name");
+      declare(scope, name, graph.add_constant(value_name(graph, call, name), tensor(initializer)));
     }
     for (const onnx::ValueInfoProto& input : proto.input()) {
       if (input.name().empty()) fail("a graph input has no name");
@@ -162,7 +171,8 @@ class Importer {
       for (const onnx::ValueInfoProto& info : *list) {
         const auto known = scope.names.find(info.name());
         if (known == scope.names.end() || known->second == nullptr) continue;
-        read_declaration(*known->second, info.type().tensor_type());
+        read_declaration(*known->second, info.type().tensor_type(),
+                         depth == 0 && list == &proto.output());
       }
     }
     std::set<std::string> outputs;
@@ -179,9 +189,8 @@ class Importer {
 
   // Names serve messages; those of a function's body are made unique by the call's prefix.
   static std::string value_name(Graph& graph, const Call& call, const std::string& name) {
-    return call.prefix.empty() ? name : graph.unique_name(call.prefix + name);
+    return call.prefix.empty() ? name : graph.unique_name(Expansion::scoped(call.prefix, name));
   }
-
   void read_input_type(Value& value, const onnx::ValueInfoProto& input) {
     if (!input.type().has_tensor_type()) {
       throw Error(Problem{"input " + input.name(),
@@ -228,9 +237,13 @@ class Importer {
     }
   }
 
-  static void read_declaration(Value& value, const onnx::TypeProto::Tensor& type) {
-    if (value.type == DataType::kUndefined) value.type = element_type(type.elem_type());
-    if (!type.has_shape() || value.is_input || value.declared) return;
+  static void read_declaration(Value& value, const onnx::TypeProto::Tensor& type, bool output) {
+    const DataType declared = element_type(type.elem_type());
+    if (value.type == DataType::kUndefined) value.type = declared;
+    if (declared != DataType::kUndefined) value.declared_type = declared;
+    if (!type.has_shape()) return;
+    // Of what is declared twice, the output counts.
+    value.declared_as_output = output;
     value.declared.emplace();
     for (const auto& dim : type.shape().dim()) {
       value.declared->push_back({dim.dim_value() > 0 ? dim.dim_value() : -1, dim.dim_param()});
@@ -258,10 +271,7 @@ class Importer {
 
   void import_node(onnx::NodeProto& proto, Graph& graph, const Scope& scope, const Call& call,
                    int depth) {
-    if (++node_count_ > kMaxNodes) {
-      throw Error("the model has more than " + std::to_string(kMaxNodes) +
-                  " nodes after its functions are inlined");
-    }
+    expansion_.add(proto, call.depth > 0);
     std::vector<Value*> inputs;
     std::vector<Value*> outputs;
     for (const std::string& name : proto.input()) {
@@ -287,22 +297,39 @@ class Importer {
       return;
     }
     const std::string domain = domain_of(proto.domain());
+    // Elsewhere a node may be there for what it does.
+    if (domain.empty() && proto.output_size() == 0) fail(proto, "has no outputs");
     if (domain.empty() && proto.op_type() == "Constant") {
-      read_constant(proto, graph, outputs, attributes, call);
+      read_constant(proto, graph, outputs, attributes);
       return;
     }
     const std::string& name = proto.name().empty() ? proto.op_type() : proto.name();
-    Node* node = graph.add_node_for(domain, proto.op_type(), call.prefix + name, inputs, outputs);
+    Node* node = graph.add_node_for(domain, proto.op_type(), Expansion::scoped(call.prefix, name),
+                                    inputs, outputs);
     const auto version = call.opsets->find(domain);
     // Models use domains that they do not import; what they mean is the newest version.
     node->version = version != call.opsets->end() ? version->second
                     : domain.empty()              ? kNewestOpset
                                                   : definitions::kLatestVersion;
-    // Elsewhere the number of operands may mean something although the last ones are absent.
-    if (domain.empty()) node->trim();
-    for (const auto& [attribute, value] : attributes) {
-      read_attribute(proto, *node, attribute, *value, scope, call, depth);
+    if (domain.empty()) drop_absent(*node);
+    for (const Attribute& attribute : attributes) {
+      read_attribute(proto, *node, attribute, scope, call, depth);
     }
+  }
+
+  // Absent operands at the end are as good as not listed, except in a list of any length, whose
+  // length means something: there an absent input stays, to be refused, and an absent output gets a
+  // value. Of other domains nothing is known.
+  static void drop_absent(Node& node) {
+    const auto* op = definitions::OperatorRegistry::builtin().find("", node.type);
+    const auto variadic = [](const std::vector<definitions::Parameter>& formal) {
+      return !formal.empty() && formal.back().kind == definitions::Parameter::kVariadic;
+    };
+    const size_t inputs = node.inputs.size(), outputs = node.outputs.size();
+    node.trim();
+    if (op != nullptr && variadic(op->inputs)) node.inputs.resize(inputs, nullptr);
+    if (op == nullptr || !variadic(op->outputs)) return;
+    for (size_t i = 0; i < outputs; ++i) node.complete_output(static_cast<int>(i));
   }
 
   static bool is_known(const Scope& scope, const std::string& name) {
@@ -317,6 +344,7 @@ class Importer {
     std::set<std::string> names;
     for (onnx::AttributeProto& attribute : *node.mutable_attribute()) {
       onnx::AttributeProto* value = &attribute;
+      bool passed = false;
       if (!attribute.ref_attr_name().empty()) {
         const auto argument = call.arguments.find(attribute.ref_attr_name());
         if (argument == call.arguments.end()) {
@@ -328,19 +356,24 @@ class Importer {
           continue;  // the caller left it out, so it is left out here
         }
         value = argument->second;
+        passed = true;
       }
       if (!names.insert(attribute.name()).second) {
         fail(node, "attribute '" + attribute.name() + "' occurs twice");
       }
-      result.emplace_back(attribute.name(), value);
+      result.push_back({attribute.name(), value, passed});
     }
     return result;
   }
 
-  void read_attribute(const onnx::NodeProto& proto, Node& node, const std::string& name,
-                      onnx::AttributeProto& attribute, const Scope& scope, const Call& call,
-                      int depth) {
+  void read_attribute(const onnx::NodeProto& proto, Node& node, const Attribute& given,
+                      const Scope& scope, const Call& call, int depth) {
     using onnx::AttributeProto;
+    const std::string& name = given.name;
+    onnx::AttributeProto& attribute = *given.value;
+    if (call.depth > 0 && !attribute.has_g() && !attribute.has_t()) {
+      expansion_.add_copied(attribute.ByteSizeLong(), proto);
+    }
     switch (type_of(attribute)) {
       case AttributeProto::FLOAT:
         node.attributes[name] = attribute.f();
@@ -364,10 +397,11 @@ class Importer {
             std::vector<std::string>(attribute.strings().begin(), attribute.strings().end());
         return;
       case AttributeProto::TENSOR:
-        node.tensors[name] = read_tensor(*attribute.mutable_t(), call.take, files_);
+        node.tensors[name] = tensor(*attribute.mutable_t());
+        if (call.depth > 0) expansion_.add_copied(node.tensors[name].size, proto);
         return;
       case AttributeProto::GRAPH: {
-        if (attribute.name() != name || is_argument(attribute, call)) {
+        if (given.passed) {
           fail(proto, "graph attribute '" + name + "' is passed to a function",
                "inline the model's functions before the conversion");
         }
@@ -385,46 +419,45 @@ class Importer {
     }
   }
 
-  static bool is_argument(const onnx::AttributeProto& attribute, const Call& call) {
-    for (const auto& [name, value] : call.arguments) {
-      if (value == &attribute) return true;
-    }
-    return false;
-  }
-
   void read_constant(const onnx::NodeProto& proto, Graph& graph, const std::vector<Value*>& outputs,
-                     const Attributes& attributes, const Call& call) {
+                     const Attributes& attributes) {
     if (outputs.size() != 1 || outputs[0] == nullptr) fail(proto, "a Constant has one output");
     if (attributes.size() != 1) {
       fail(proto,
            "a Constant has one attribute, but this one has " + std::to_string(attributes.size()));
     }
-    const auto& [name, attribute] = attributes[0];
-    Constant constant;
-    if (name == "value" && attribute->has_t()) {
-      constant = read_tensor(*attribute->mutable_t(), call.take, files_);
-    } else if (name == "value_float") {
-      constant = Constant::scalar<float>(attribute->f());
+    outputs[0]->constant = constant_of(proto, attributes[0].name, *attributes[0].value);
+    outputs[0]->type = outputs[0]->constant->type;
+    outputs[0]->graph = &graph;
+  }
+
+  /// The value of a Constant node, read once for all calls of the function that it stands in.
+  const Constant& constant_of(const onnx::NodeProto& proto, const std::string& name,
+                              onnx::AttributeProto& attribute) {
+    if (name == "value" && attribute.has_t()) return tensor(*attribute.mutable_t());
+    const auto [known, fresh] = constants_.try_emplace({&attribute, name});
+    Constant& constant = known->second;
+    if (!fresh) return constant;
+    if (name == "value_float") {
+      constant = Constant::scalar<float>(attribute.f());
     } else if (name == "value_int") {
-      constant = Constant::scalar<int64_t>(attribute->i());
+      constant = Constant::scalar<int64_t>(attribute.i());
     } else if (name == "value_floats") {
-      const std::vector<float> values(attribute->floats().begin(), attribute->floats().end());
-      constant = Constant::of<float>({attribute->floats_size()}, values);
+      const std::vector<float> values(attribute.floats().begin(), attribute.floats().end());
+      constant = Constant::of<float>({attribute.floats_size()}, values);
     } else if (name == "value_ints") {
-      constant = Constant::ints({attribute->ints().begin(), attribute->ints().end()});
+      constant = Constant::ints({attribute.ints().begin(), attribute.ints().end()});
     } else if (name == "value_string") {
-      constant = Constant::strings({}, {attribute->s()});
+      constant = Constant::strings({}, {attribute.s()});
     } else if (name == "value_strings") {
-      constant = Constant::strings({attribute->strings_size()},
-                                   {attribute->strings().begin(), attribute->strings().end()});
+      constant = Constant::strings({attribute.strings_size()},
+                                   {attribute.strings().begin(), attribute.strings().end()});
     } else if (name == "sparse_value") {
       fail(proto, "a sparse Constant is not supported", "store it as a dense tensor");
     } else {
       fail(proto, "attribute '" + name + "' is none that a Constant has");
     }
-    outputs[0]->type = constant.type;
-    outputs[0]->constant = std::move(constant);
-    outputs[0]->graph = &graph;
+    return constant;
   }
 
   void inline_function(const onnx::NodeProto& proto, onnx::FunctionProto& function, Graph& graph,
@@ -438,15 +471,21 @@ class Importer {
         static_cast<int>(outputs.size()) > function.output_size()) {
       fail(proto, "has more inputs or outputs than its function has");
     }
+    expansion_.add(function, proto);
     const OpsetMap opsets = opset_map(function.opset_import());
     Call call;
     call.opsets = &opsets;
     call.depth = caller.depth + 1;
+    // Half of the length is for the names of the function's own.
     call.prefix = caller.prefix + (proto.name().empty() ? function.name() : proto.name()) + "/";
+    constexpr size_t kMaxPrefix = Expansion::kMaxName / 2;
+    if (call.prefix.size() > kMaxPrefix) {
+      call.prefix = "..." + call.prefix.substr(call.prefix.size() - (kMaxPrefix - 3));
+    }
     for (onnx::AttributeProto& attribute : *function.mutable_attribute_proto()) {
       call.arguments[attribute.name()] = &attribute;
     }
-    for (const auto& [name, value] : attributes) call.arguments[name] = value;
+    for (const Attribute& attribute : attributes) call.arguments[attribute.name] = attribute.value;
 
     Scope scope;
     for (int i = 0; i < function.input_size(); ++i) {
@@ -487,7 +526,10 @@ class Importer {
   // Values of callers that the body of the function being inlined has yet to declare.
   std::set<const Value*> promised_;
   std::unordered_map<std::string, int> symbols_;
-  int64_t node_count_ = 0;
+  // What was read already, for functions that are called again.
+  std::unordered_map<const onnx::TensorProto*, Constant> tensors_;
+  std::map<std::pair<const onnx::AttributeProto*, std::string>, Constant> constants_;
+  Expansion expansion_;
 };
 
 }  // namespace

@@ -120,6 +120,9 @@ uint64_t parse_number(const onnx::TensorProto& tensor, const std::string& key,
 
 }  // namespace
 
+// Bytes that all tensors of a file may have, as a multiple of the file's.
+constexpr uint64_t kMaxOverlap = 4;
+
 DataType element_type(int32_t number) {
   return number > 0 && number <= kLastDataType ? static_cast<DataType>(number)
                                                : DataType::kUndefined;
@@ -145,8 +148,8 @@ std::shared_ptr<const std::byte> ExternalFiles::find(const onnx::TensorProto& te
     fail(tensor, "external data has " + std::to_string(length) + " bytes, but shape " +
                      shape_text(tensor) + " needs " + std::to_string(size));
   }
-  std::shared_ptr<const MappedFile>& file = files_[location];
-  if (file == nullptr) {
+  File& file = files_[location];
+  if (file.mapped == nullptr) {
     namespace fs = std::filesystem;
     const fs::path relative(location);
     bool inside = relative.is_relative();
@@ -162,18 +165,29 @@ std::shared_ptr<const std::byte> ExternalFiles::find(const onnx::TensorProto& te
                           "external data lies at '" + location + "', outside the model's folder",
                           "copy the file beside the model and refer to it by its name"});
     }
-    file = MappedFile::open(path);
+    file.mapped = MappedFile::open(path);
   }
-  const auto bytes = file->bytes();
+  const auto bytes = file.mapped->bytes();
   if (offset > bytes.size() || bytes.size() - offset < size) {
     fail(tensor, "external data needs bytes " + std::to_string(offset) + " to " +
                      std::to_string(offset + size) + " of '" + location + "', which has " +
                      std::to_string(bytes.size()));
   }
-  return aligned(std::shared_ptr<const std::byte>(file, bytes.data() + offset), size);
+  std::shared_ptr<const std::byte>& range = file.ranges[{offset, size}];
+  if (range == nullptr) {
+    // Tied weights are one range; ranges that overlap in part would grow into memory and plan.
+    file.claimed += size;
+    if (file.claimed / kMaxOverlap > bytes.size()) {
+      fail(tensor, "external data overlaps that of other tensors: together they take more than " +
+                       std::to_string(kMaxOverlap) + " times the " + std::to_string(bytes.size()) +
+                       " bytes of '" + location + "'");
+    }
+    range = aligned(std::shared_ptr<const std::byte>(file.mapped, bytes.data() + offset), size);
+  }
+  return range;
 }
 
-Constant read_tensor(onnx::TensorProto& tensor, bool take, ExternalFiles& files) {
+Constant read_tensor(onnx::TensorProto& tensor, ExternalFiles& files) {
   const DataType type = element_type(tensor.data_type());
   if (type == DataType::kUndefined) {
     fail(tensor, "has element type " + std::to_string(tensor.data_type()) +
@@ -214,8 +228,7 @@ Constant read_tensor(onnx::TensorProto& tensor, bool take, ExternalFiles& files)
                      extents_text(constant.extents) + " of " + std::string(data_type_name(type)) +
                      " needs " + std::to_string(constant.size));
   }
-  auto owner = take ? std::shared_ptr<const std::string>(tensor.release_raw_data())
-                    : std::make_shared<const std::string>(tensor.raw_data());
+  auto owner = std::shared_ptr<const std::string>(tensor.release_raw_data());
   const auto* first = reinterpret_cast<const std::byte*>(owner->data());
   constant.data = aligned({std::move(owner), first}, constant.size);
   return with_clean_bools(std::move(constant));

@@ -16,7 +16,7 @@
 namespace intarsia::converter {
 
 /// The files beside a model that hold its large tensors; each is mapped once and stays mapped as
-/// long as a constant refers to it.
+/// long as a constant refers to it. Tensors of one range share its bytes.
 class ExternalFiles {
  public:
   /// `folder` is that of the model file; empty if the model did not come from a file, in which case
@@ -28,13 +28,18 @@ class ExternalFiles {
   std::shared_ptr<const std::byte> find(const onnx::TensorProto& tensor, size_t size);
 
  private:
+  struct File {
+    std::shared_ptr<const MappedFile> mapped;
+    std::map<std::pair<uint64_t, size_t>, std::shared_ptr<const std::byte>> ranges;
+    uint64_t claimed = 0;  ///< Bytes of all ranges.
+  };
   std::filesystem::path folder_;
-  std::map<std::string, std::shared_ptr<const MappedFile>> files_;
+  std::map<std::string, File> files_;
 };
 
-/// The tensor's elements. If `take` is set, raw data moves out of the message instead of being
-/// copied. Errors name the tensor.
-Constant read_tensor(onnx::TensorProto& tensor, bool take, ExternalFiles& files);
+/// The tensor's elements. Raw data moves out of the message, which can be read only once. Errors
+/// name the tensor.
+Constant read_tensor(onnx::TensorProto& tensor, ExternalFiles& files);
 
 /// `number` as an element type of the IR; kUndefined if it is none.
 DataType element_type(int32_t number);

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
+#include "converter/declaration.h"
+#include "converter/fold.h"
+#include "converter/work.h"
 #include "core/definitions/value_propagation.h"
 
 namespace intarsia::converter {
@@ -17,38 +19,15 @@ using definitions::Parameter;
 using definitions::SymbolicInput;
 using definitions::SymbolicShapeContext;
 
-SymbolicInput symbolic_input(const Value* value) {
-  SymbolicInput input;
-  if (value == nullptr) return input;
-  input.present = true;
-  if (!value->constant) {
-    input.type = value->type;
-    input.shape = value->shape.value_or(Shape<Dim>{});
-    input.values = value->elements;
-    return input;
-  }
-  const Constant& constant = *value->constant;
-  input.type = constant.type;
-  for (int64_t extent : constant.extents) input.shape.push(extent);
-  if (constant.count() > definitions::kMaxPropagatedElements) return input;
-  if (constant.is_integer()) {
-    const std::vector<int64_t> integers = constant.integers();
-    input.values.emplace(integers.begin(), integers.end());
-  } else if (constant.is_real()) {
-    input.reals = constant.reals();
-  }
-  return input;
-}
-
 /// The elements as a constant if every one is known.
 std::optional<Constant> constant_of(const Value& value) {
-  if (!value.elements || !value.shape) return std::nullopt;
+  if (!value.elements.values || !value.shape) return std::nullopt;
   std::vector<int64_t> extents, elements;
   for (int axis = 0; axis < value.shape->rank; ++axis) {
     if (!is_constant((*value.shape)[axis])) return std::nullopt;
     extents.push_back(constant_value((*value.shape)[axis]));
   }
-  for (const Dim& element : *value.elements) {
+  for (const Dim& element : *value.elements.values) {
     if (!is_constant(element)) return std::nullopt;
     elements.push_back(constant_value(element));
   }
@@ -59,6 +38,15 @@ std::optional<Constant> constant_of(const Value& value) {
       const std::vector<int32_t> narrow(elements.begin(), elements.end());
       return Constant::of<int32_t>(extents, std::span<const int32_t>(narrow));
     }
+    case DataType::kFloat: {
+      // Exact: numerators fit the type, and the denominator is a power of two.
+      std::vector<float> reals;
+      for (int64_t element : elements) {
+        reals.push_back(static_cast<float>(element) /
+                        static_cast<float>(value.elements.denominator));
+      }
+      return Constant::of<float>(extents, std::span<const float>(reals));
+    }
     case DataType::kBool: {
       std::vector<std::byte> bytes;
       for (int64_t element : elements) bytes.push_back(std::byte{element != 0});
@@ -67,13 +55,6 @@ std::optional<Constant> constant_of(const Value& value) {
     default:
       return std::nullopt;
   }
-}
-
-void become_constant(Node& node, size_t output, Constant constant) {
-  Value* value = node.outputs[output];
-  Value* replacement = node.graph->add_constant(value->name, std::move(constant));
-  replacement->type = replacement->constant->type;
-  Graph::replace_uses(value, replacement);
 }
 
 /// Names of the graph inputs that a value is computed from. No recursion: chains may be long.
@@ -100,35 +81,52 @@ std::string how_to_decide(const Value* condition) {
                          : fmt::format("decide the condition with {}", fmt::join(options, " or "));
 }
 
-std::string shape_text(const Value& value) {
-  std::string text = "[";
-  for (int axis = 0; value.shape && axis < value.shape->rank; ++axis) {
-    text += (axis == 0 ? "" : ",") + (*value.shape)[axis].to_string();
-  }
-  return text + "]";
-}
-
-Shape<Dim> shape_of(const Value& value) {
-  if (!value.constant) return *value.shape;
-  Shape<Dim> shape;
-  for (int64_t extent : value.constant->extents) shape.push(extent);
-  return shape;
-}
-
-DataType type_of(const Value& value) {
-  return value.constant ? value.constant->type : value.type;
-}
-
 }  // namespace
+
+SymbolicInput symbolic_input(const Value* value) {
+  SymbolicInput input;
+  if (value == nullptr) return input;
+  input.present = true;
+  const Constant* known = known_constant(*value);
+  if (known == nullptr) {
+    input.type = value->type;
+    input.shape = value->shape.value_or(Shape<Dim>{});
+    input.values = value->elements.values;
+    input.denominator = value->elements.denominator;
+    return input;
+  }
+  const Constant& constant = *known;
+  input.type = constant.type;
+  for (int64_t extent : constant.extents) input.shape.push(extent);
+  if (constant.count() > definitions::kMaxPropagatedElements) return input;
+  if (constant.is_integer()) {
+    const std::vector<int64_t> integers = constant.integers();
+    input.values.emplace(integers.begin(), integers.end());
+  } else if (constant.is_real()) {
+    input.reals = constant.reals();
+  }
+  return input;
+}
+
+std::vector<SymbolicInput> symbolic_inputs(const Node& node) {
+  std::vector<SymbolicInput> inputs;
+  for (const Value* input : node.inputs) inputs.push_back(symbolic_input(input));
+  return inputs;
+}
 
 void Inference::run() {
   left_ = options_.limits;
-  for_each_value(*model_.graph, [this](const Value& value) {
-    if (value.constant) left_.bytes += 8 * static_cast<int64_t>(value.constant->size);
+  std::set<const std::byte*> counted;  // values share constants
+  for_each_value(*model_.graph, [&](const Value& value) {
+    if (!value.constant || !counted.insert(value.constant->data.get()).second) return;
+    left_.bytes += 8 * static_cast<int64_t>(value.constant->size);
   });
   for (const Value* input : model_.graph->inputs()) {
     const auto value = options_.probe.find(input->name);
     if (value != options_.probe.end()) trial_[input] = value->second;
+  }
+  for (const Value* output : model_.graph->outputs()) {
+    if (output->producer == nullptr) check_declaration(*output);
   }
   infer_graph(*model_.graph);
 }
@@ -143,7 +141,8 @@ void Inference::visit(Node* node) {
     return;
   }
   infer_outputs(*node);
-  if (fold(*node)) node->graph->remove(node);
+  execute_if_constant(*node);
+  check_declarations(*node);
 }
 
 void Inference::check_types(const Node& node) const {
@@ -173,8 +172,7 @@ void Inference::check_types(const Node& node) const {
 void Inference::infer_outputs(Node& node) try {
   check_types(node);
   if (node.op->infer == nullptr) return;
-  std::vector<SymbolicInput> inputs;
-  for (const Value* input : node.inputs) inputs.push_back(symbolic_input(input));
+  const std::vector<SymbolicInput> inputs = symbolic_inputs(node);
   SymbolicShapeContext context(inputs, static_cast<int>(node.outputs.size()), node.attribute_bytes);
   // An operator whose definition executes code can refuse what the model declares before it does.
   for (size_t i = 0; node.op->extents_vary && i < node.outputs.size(); ++i) {
@@ -201,8 +199,8 @@ void Inference::infer_outputs(Node& node) try {
     apply_bounds(*output);
   }
   if (!trial_.empty()) bound_by_trial(node);
-  const auto elements = definitions::propagate_values(node.op->qualified_name(),
-                                                      node.attribute_bytes.data(), inputs, outputs);
+  const auto elements =
+      definitions::propagate_values(*node.op, node.attribute_bytes.data(), inputs, outputs);
   for (size_t i = 0; i < elements.size() && i < node.outputs.size(); ++i) {
     if (node.outputs[i] != nullptr) node.outputs[i]->elements = elements[i];
   }
@@ -210,25 +208,17 @@ void Inference::infer_outputs(Node& node) try {
   throw Error(node.problem(error.what(), "fix symbolic dimensions with --shape or --dim"));
 }
 
-/// True if executing a node stays within the limits; takes its cost off them. Steps are those of a
-/// matrix product, the most that is common: the root of the product of three numbers of elements.
-bool Inference::afford(const std::vector<const Constant*>& inputs,
-                       const std::vector<OutputPlan>& outputs) {
-  double largest = 1, second = 1, results = 1;
-  for (const Constant* input : inputs) {
-    const double count = input != nullptr ? static_cast<double>(input->count()) : 1;
-    second = std::max(second, std::min(largest, count));
-    largest = std::max(largest, count);
-  }
+/// True if executing a node stays within the limits; takes its cost off them.
+bool Inference::afford(const Node& node, const std::vector<const Constant*>& inputs,
+                       const std::vector<OutputPlan>& outputs, bool by_values) {
   int64_t bytes = 0;
   for (const OutputPlan& output : outputs) {
     const int64_t size = output.present ? checked_byte_size(output.type, output.extents) : 0;
-    if (size < 0 || size > left_.bytes) return false;
+    if (size < 0 || size > left_.bytes - bytes) return false;
     bytes += size;
-    results = std::max(results, static_cast<double>(size));
   }
-  const double steps = std::sqrt(largest * second * results);
-  if (bytes > left_.bytes || steps > left_.steps) return false;
+  const double steps = work_of(node, inputs, outputs, by_values);
+  if (steps > left_.steps) return false;
   left_.bytes -= bytes;
   left_.steps -= steps;
   return true;
@@ -319,8 +309,9 @@ void Inference::try_node(const Node& node) {
     const Constant* constant = nullptr;
     if (input != nullptr) {
       const auto known = trial_.find(input);
-      if (!input->constant && known == trial_.end()) return;
-      constant = input->constant ? &*input->constant : &known->second;
+      constant = known_constant(*input);
+      if (constant == nullptr && known == trial_.end()) return;
+      if (constant == nullptr) constant = &known->second;
     }
     inputs.push_back(constant);
     Value as_constant;
@@ -331,6 +322,7 @@ void Inference::try_node(const Node& node) {
                                node.attribute_bytes);
   if (!node.op->infer(context)) return;
   std::vector<OutputPlan> outputs;
+  bool by_values = false;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     OutputPlan plan;
     if (node.outputs[i] != nullptr) {
@@ -339,12 +331,13 @@ void Inference::try_node(const Node& node) {
       const Shape<Dim>& shape = inferred.has_shape ? inferred.shape : *node.outputs[i]->shape;
       for (int axis = 0; axis < shape.rank; ++axis) {
         if (shape[axis].upper() == definitions::kInfinite) return;
+        by_values = by_values || !is_constant(shape[axis]);
         plan.extents.push_back(shape[axis].upper());
       }
     }
     outputs.push_back(std::move(plan));
   }
-  if (!afford(inputs, outputs)) return;
+  if (!afford(node, inputs, outputs, by_values)) return;
   try {
     std::vector<Constant> results = evaluate(node, inputs, outputs, rows_, options_.services);
     for (size_t i = 0; i < results.size(); ++i) {
@@ -378,8 +371,8 @@ void Inference::join_trials(const Node& node) {
     const Value* result = taken.outputs()[i];
     const auto known = trial_.find(result);
     if (node.outputs[i] == nullptr) continue;
-    if (result->constant) {
-      trial_[node.outputs[i]] = *result->constant;
+    if (const Constant* constant = known_constant(*result)) {
+      trial_[node.outputs[i]] = Constant(*constant);
     } else if (known != trial_.end()) {
       trial_[node.outputs[i]] = Constant(known->second);
     }
@@ -400,54 +393,51 @@ void Inference::apply_bounds(Value& value) const {
   }
 }
 
-bool Inference::fold(Node& node) {
-  if (node.op->impure || node.op->infer == nullptr) return false;
-  bool all_constant = true;
+/// Finds the elements of results that depend on constants or extents alone.
+void Inference::execute_if_constant(Node& node) {
+  if (node.op->impure || node.op->infer == nullptr) return;
+  std::vector<const Constant*> inputs;
   for (const Value* input : node.inputs) {
-    if (input != nullptr && !input->constant) all_constant = false;
+    inputs.push_back(input != nullptr ? known_constant(*input) : nullptr);
+    if (input == nullptr || inputs.back() != nullptr) continue;
+    for (Value* output : node.outputs) {
+      if (output != nullptr) output->known = constant_of(*output);
+    }
+    return;
   }
-  if (all_constant) {
-    std::vector<const Constant*> inputs;
-    for (const Value* input : node.inputs) inputs.push_back(input ? &*input->constant : nullptr);
-    std::vector<OutputPlan> outputs;
-    for (const Value* output : node.outputs) {
-      OutputPlan plan;
-      if (output != nullptr) {
-        plan.present = true;
-        plan.type = output->type;
-        for (int axis = 0; axis < output->shape->rank; ++axis) {
-          const int64_t upper = (*output->shape)[axis].upper();
-          if (upper == definitions::kInfinite) return false;
-          plan.extents.push_back(std::max<int64_t>(0, upper));
-        }
-        // Strings and other types without kernels stay nodes and are reported as such.
-        if (element_bits(plan.type) == 0) return false;
+  std::vector<OutputPlan> outputs;
+  bool by_values = false;
+  for (const Value* output : node.outputs) {
+    OutputPlan plan;
+    if (output != nullptr) {
+      plan.present = true;
+      plan.type = output->type;
+      for (int axis = 0; axis < output->shape->rank; ++axis) {
+        const int64_t upper = (*output->shape)[axis].upper();
+        if (upper == definitions::kInfinite) return;
+        by_values = by_values || !is_constant((*output->shape)[axis]);
+        plan.extents.push_back(std::max<int64_t>(0, upper));
       }
-      outputs.push_back(std::move(plan));
+      // Strings and other types without kernels stay nodes and are reported as such.
+      if (element_bits(plan.type) == 0) return;
     }
-    if (!afford(inputs, outputs)) return false;
-    std::vector<Constant> results;
-    try {
-      results = evaluate(node, inputs, outputs, rows_, options_.services);
-    } catch (const Error& error) {
-      throw ContradictionError(error.problems());
-    }
-    for (size_t i = 0; i < results.size(); ++i) {
-      if (node.outputs[i] != nullptr) become_constant(node, i, std::move(results[i]));
-    }
-    return true;
+    outputs.push_back(std::move(plan));
   }
-  // Elements that follow from extents alone: the node is not needed.
-  bool unused = true;
-  for (size_t i = 0; i < node.outputs.size(); ++i) {
+  if (!afford(node, inputs, outputs, by_values)) return;
+  std::vector<Constant> results;
+  try {
+    results = evaluate(node, inputs, outputs, rows_, options_.services);
+  } catch (const Error& error) {
+    throw ContradictionError(error.problems());
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
     Value* output = node.outputs[i];
     if (output == nullptr) continue;
-    if (std::optional<Constant> constant = constant_of(*output)) {
-      become_constant(node, i, std::move(*constant));
-    }
-    unused = unused && output->uses.empty();
+    // Extents that depend on values are those of the constant; the node does not know them.
+    const bool exact = !varies(*output);
+    output->known = results[i];
+    if (!exact) become_constant(node, i, std::move(results[i]));
   }
-  return unused;
 }
 
 void Inference::visit_if(Node* node) {
@@ -455,11 +445,12 @@ void Inference::visit_if(Node* node) {
   const Value* condition = node->input(0);
   if (condition != nullptr) {
     std::optional<bool> decided;
-    if (condition->constant && condition->constant->count() == 1) {
-      decided = condition->constant->integer(0) != 0;
-    } else if (condition->elements && condition->elements->size() == 1 &&
-               is_constant((*condition->elements)[0])) {
-      decided = constant_value((*condition->elements)[0]) != 0;
+    const Constant* constant = known_constant(*condition);
+    if (constant != nullptr && constant->count() == 1) {
+      decided = constant->integer(0) != 0;
+    } else if (const auto& known = condition->elements.values;
+               known && known->size() == 1 && is_constant(known->front())) {
+      decided = constant_value(known->front()) != 0;
     }
     if (decided) {
       take_branch(node, *decided ? 0 : 1);
@@ -468,6 +459,7 @@ void Inference::visit_if(Node* node) {
   }
   infer_branches(node);
   join_branches(node);
+  check_declarations(*node);
 }
 
 void Inference::take_branch(Node* node, size_t branch) {
@@ -476,7 +468,9 @@ void Inference::take_branch(Node* node, size_t branch) {
   const std::vector<Node*> moved = taken->node_list();
   const std::vector<Value*> results = graph->splice(std::move(taken), {}, node);
   for (size_t i = 0; i < node->outputs.size(); ++i) {
-    if (node->outputs[i] != nullptr) Graph::replace_uses(node->outputs[i], results[i]);
+    if (node->outputs[i] == nullptr) continue;
+    inherit_declaration(*results[i], *node->outputs[i]);
+    Graph::replace_uses(node->outputs[i], results[i]);
   }
   node->graphs.clear();
   graph->remove(node);
@@ -550,7 +544,7 @@ void Inference::join_branches(Node* node) {
       throw Error(node->problem(
           fmt::format("output {} has rank {} in one branch ({}) and rank {} in the other ({}), and "
                       "the condition is not known at conversion",
-                      i, left.rank, shape_text(a), right.rank, shape_text(b)),
+                      i, left.rank, shape_text(left), right.rank, shape_text(right)),
           how_to_decide(node->input(0))));
     }
     Shape<Dim> joined;

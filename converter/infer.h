@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Inference of types and extents, together with constant folding: one pass in execution order.
+// Inference of types and extents: one pass in execution order.
 //
-// A node whose inputs are all constant is executed and disappears; integer tensors that are
-// computed from extents (Shape -> Gather -> Concat -> Reshape) are followed symbolically; an If
-// whose condition is decided is replaced by its branch. What remains has types and extents, as
-// expressions over the model's symbols, each with a bound or an error that names the option that
-// gives one.
+// A node whose inputs are all constant is executed, its results are known (`Value::known`; `fold`
+// makes constants of them); integer tensors that are computed from extents (Shape -> Gather ->
+// Concat -> Reshape) are followed symbolically; an If whose condition is decided is replaced by its
+// branch. Every value has a type and extents, as expressions over the model's symbols, each with a
+// bound or an error that names the option that gives one.
 #pragma once
 
 #include <map>
@@ -27,7 +27,7 @@ namespace intarsia::converter {
 struct FoldingLimits {
   /// Bytes of all results, beyond eight times those of the model's own constants.
   int64_t bytes = int64_t{1} << 28;
-  /// Elementary steps, estimated from the number of elements; about a nanosecond each.
+  /// Elementary steps of all nodes that are executed, as `work_of` counts them.
   double steps = 3e10;
 };
 
@@ -49,6 +49,14 @@ class ContradictionError : public Error {
   using Error::Error;
 };
 
+/// What is known of a value, and of a node's inputs, as shape functions and rules of facts take it.
+definitions::SymbolicInput symbolic_input(const Value* value);
+std::vector<definitions::SymbolicInput> symbolic_inputs(const Node& node);
+
+/// Extents and type, of constants too. REQUIRES: they are known.
+Shape<definitions::Dim> shape_of(const Value& value);
+DataType type_of(const Value& value);
+
 class Inference {
  public:
   /// `rows` execute what is folded; they must outlive the object.
@@ -68,8 +76,9 @@ class Inference {
   void take_branch(Node* node, size_t branch);
   void infer_branches(Node* node);
   void join_branches(Node* node);
-  bool fold(Node& node);
-  bool afford(const std::vector<const Constant*>& inputs, const std::vector<OutputPlan>& outputs);
+  void execute_if_constant(Node& node);
+  bool afford(const Node& node, const std::vector<const Constant*>& inputs,
+              const std::vector<OutputPlan>& outputs, bool by_values);
   void check_types(const Node& node) const;
   void apply_bounds(Value& value) const;
   void settle_open_extents(const Node& node, const std::vector<definitions::SymbolicInput>& inputs,

@@ -2,54 +2,189 @@
 #include "converter/layout.h"
 
 #include <algorithm>
-#include <numeric>
-#include <optional>
+#include <limits>
+#include <unordered_map>
+#include <unordered_set>
 
-#include "core/operators/attributes.h"
-#include "core/operators/conv.h"
-#include "core/operators/normalization.h"
-#include "core/operators/pool.h"
+#include "converter/axis_change.h"
 
 namespace intarsia::converter {
 namespace {
 
-int rank_of(const Value& value) {
-  return value.constant ? value.constant->rank() : (value.shape ? value.shape->rank : -1);
-}
+using definitions::AxisForm;
+using definitions::AxisRole;
+
+// Ranks of images that the fast kernels serve.
+constexpr int kLeastImageRank = 3, kMostImageRank = 4;
 
 definitions::Dim extent_of(const Value& value, int axis) {
   if (value.constant) return value.constant->extents[static_cast<size_t>(axis)];
   return (*value.shape)[axis];
 }
 
-/// Axis order that turns N,C,spatial into N,spatial,C; and back.
-std::vector<int64_t> to_last(int rank) {
-  std::vector<int64_t> order{0};
-  for (int axis = 2; axis < rank; ++axis) order.push_back(axis);
-  order.push_back(1);
-  return order;
+/// True if the elements stand in the same order before and after.
+bool keeps_order(const Value& value, const AxisOrder& order) {
+  int64_t last = -1;
+  for (int axis = 0; axis < rank_of(value); ++axis) {
+    if (!is_constant(extent_of(value, axis))) return false;
+  }
+  for (int64_t axis : order) {
+    if (constant_value(extent_of(value, static_cast<int>(axis))) == 1) continue;
+    if (axis < last) return false;
+    last = axis;
+  }
+  return true;
 }
-std::vector<int64_t> to_first(int rank) {
-  std::vector<int64_t> order{0, rank - 1};
-  for (int axis = 1; axis < rank - 1; ++axis) order.push_back(axis);
+
+/// What it costs to reorder a value: its planned number of elements, or nothing.
+double reorder_cost(const Value& value) {
+  const int rank = rank_of(value);
+  if (rank < 3 || keeps_order(value, channels_last_order(rank))) return 0;
+  double count = 1;
+  for (int axis = 0; axis < rank; ++axis) {
+    const auto upper = static_cast<double>(extent_of(value, axis).upper());
+    count *= std::clamp(upper, 1.0, 1e9);
+  }
+  return count;
+}
+
+/// Nodes whose kernels are faster with the channels last.
+bool is_seed(const Node& node) {
+  if (node.op == nullptr) return false;
+  const auto& facts = node.op->facts;
+  const Value* x = node.input(0);
+  if (x == nullptr || x->constant || !definitions::contains(facts.fast_channels_last, x->type)) {
+    return false;
+  }
+  if (rank_of(*x) < kLeastImageRank || rank_of(*x) > kMostImageRank) return false;
+  // Those kernels pack weights at conversion.
+  for (size_t i = 1; i < node.inputs.size(); ++i) {
+    const definitions::Parameter* parameter = formal(node.op->inputs, i);
+    if (node.inputs[i] == nullptr || parameter->axes != AxisRole::kApart) continue;
+    if (!node.inputs[i]->constant) return false;
+  }
+  return true;
+}
+
+bool is_permutation(const Node& node) {
+  return node.op != nullptr && node.op->facts.axes.form == AxisForm::kPermutation;
+}
+
+AxisOrder permutation_of(const Node& node) {
+  AxisOrder order = node.op->facts.axes.attribute.get(node.attribute_bytes.data());
+  if (!order.empty()) return order;
+  for (int axis = rank_of(*node.inputs[0]); axis-- > 0;) order.push_back(axis);
   return order;
 }
 
-/// Where axis `axis` of the ONNX layout stands in the channels-last one.
-int last_axis(int axis, int rank) {
-  if (axis == 0) return 0;
-  return axis == 1 ? rank - 1 : axis - 1;
+bool is_identity(const AxisOrder& order) {
+  return std::is_sorted(order.begin(), order.end());
 }
+
+/// What a whole graph gains by each choice, from its end to its begin.
+///
+/// The channels-last twin of a value costs a reordering for a reader that needs the ONNX order, and
+/// spares one for a reader that needs the twin; operators that serve both orders hand the choice
+/// on. Costs are in elements moved. Only differences are kept, so that they stay within the size of
+/// the value however often paths join.
+class Profit {
+ public:
+  explicit Profit(const Graph& graph) {
+    std::vector<const Node*> nodes;
+    for (const auto& node : graph.nodes()) nodes.push_back(node.get());
+    for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
+      see(**it);
+      for (const Value* output : (*it)->outputs) {
+        if (output != nullptr && has_other_readers(*output)) plain_.insert(output);
+      }
+    }
+  }
+
+  /// The change of a node that can follow its inputs; null if it cannot.
+  const AxisChange* change(const Node& node) const {
+    const auto found = changes_.find(&node);
+    return found != changes_.end() ? &found->second : nullptr;
+  }
+
+  /// Cost of having only the twin of a value, less that of having only the value.
+  double of(const Value& value) const {
+    const double cost = reorder_cost(value);
+    // With both at hand every reader takes what it likes best.
+    double both = cost, twin_only = 0, plain_only = 0;
+    for (const Use& use : value.uses) {
+      const auto found = use.node != nullptr && use.node->graph == value.graph
+                             ? readers_.find(use.node)
+                             : readers_.end();
+      if (found == readers_.end()) {
+        twin_only = kImpossible;
+      } else if (found->second == kSeed) {
+        plain_only = kImpossible;
+      } else {
+        twin_only += found->second;
+        both += std::min(found->second, 0.0);
+      }
+    }
+    return std::min(twin_only, both) - std::min(plain_only, both);
+  }
+
+  /// True if something that cannot take the twin reads the value.
+  bool needed_in_onnx_order(const Value& value) const { return plain_.count(&value) != 0; }
+
+ private:
+  static constexpr double kImpossible = 1e300;
+  static constexpr double kSeed = -1e300;
+
+  void see(const Node& node) {
+    if (is_seed(node)) {
+      readers_[&node] = kSeed;
+      if (auto change = channels_last_change(node)) changes_[&node] = std::move(*change);
+      return;
+    }
+    if (is_permutation(node)) {
+      readers_[&node] = 0;  // reads either
+      return;
+    }
+    std::optional<AxisChange> change = channels_last_change(node);
+    if (!change) return;
+    double cost = 0;
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      if (node.outputs[i] != nullptr && change->outputs[i] != AxisChange::kKept) {
+        cost += of(*node.outputs[i]);
+      }
+    }
+    const auto moved = std::count_if(change->inputs.begin(), change->inputs.end(),
+                                     [](auto operand) { return operand != AxisChange::kKept; });
+    if (moved == 0) return;
+    readers_[&node] = cost / static_cast<double>(moved);
+    changes_[&node] = std::move(*change);
+  }
+
+  bool has_other_readers(const Value& value) const {
+    return std::any_of(value.uses.begin(), value.uses.end(), [&](const Use& use) {
+      return use.node == nullptr || readers_.count(use.node) == 0;
+    });
+  }
+
+  /// Readers that take a twin, with the difference that this makes beyond them.
+  std::unordered_map<const Node*, double> readers_;
+  std::unordered_map<const Node*, AxisChange> changes_;
+  std::unordered_set<const Value*> plain_;
+};
 
 class LayoutPass {
  public:
-  LayoutPass(Graph& graph, Inference& inference) : graph_(graph), inference_(inference) {}
+  LayoutPass(Graph& graph, Inference& inference)
+      : graph_(graph), inference_(inference), profit_(graph) {}
 
   void run() {
     for (Node* node : graph_.node_list()) {
       for (const SubGraph& sub : node->graphs) assign_layout(*sub.graph, inference_);
-      if (node->op == nullptr || !node->graphs.empty() || !node->domain.empty()) continue;
-      convert(*node);
+      if (node->op == nullptr) continue;
+      if (is_permutation(*node)) {
+        absorb_permutation(*node);
+      } else if (const AxisChange* change = profit_.change(*node)) {
+        if (is_seed(*node) || pays(*node, *change)) convert(*node, *change);
+      }
     }
     restore();
   }
@@ -64,8 +199,7 @@ class LayoutPass {
   }
 
   /// A node that reorders axes: a Reshape where the elements keep their order.
-  Value* reorder(Value* value, const std::vector<int64_t>& order, const std::string& name,
-                 Node* before) {
+  Value* reorder(Value* value, const AxisOrder& order, const std::string& name, Node* before) {
     std::vector<definitions::Dim> moved;
     for (int64_t axis : order) moved.push_back(extent_of(*value, static_cast<int>(axis)));
     if (keeps_order(*value, order)) {
@@ -80,19 +214,6 @@ class LayoutPass {
     return add("Transpose", name, inputs, before, {{"perm", order}})->outputs[0];
   }
 
-  static bool keeps_order(const Value& value, const std::vector<int64_t>& order) {
-    int64_t last = -1;
-    for (int axis = 0; axis < rank_of(value); ++axis) {
-      if (!is_constant(extent_of(value, axis))) return false;
-    }
-    for (int64_t axis : order) {
-      if (constant_value(extent_of(value, static_cast<int>(axis))) == 1) continue;
-      if (axis < last) return false;
-      last = axis;
-    }
-    return true;
-  }
-
   Node* add(std::string_view type, const std::string& name, std::span<Value* const> inputs,
             Node* before, definitions::AttributeMap attributes) {
     Node* node = graph_.add_node("", type, graph_.unique_name(name), inputs, 1, before);
@@ -104,20 +225,40 @@ class LayoutPass {
     return node;
   }
 
+  /// What a permutation in front of `value` reads, with `order` made to say where its axes go; or
+  /// the value itself.
+  Value* before_permutation(Value* value, AxisOrder& order) const {
+    const Node* producer = value->producer;
+    if (producer == nullptr || producer->graph != &graph_ || !is_permutation(*producer)) {
+      return value;
+    }
+    const AxisOrder first = permutation_of(*producer);
+    for (int64_t& axis : order) axis = first[static_cast<size_t>(axis)];
+    return producer->inputs[0];
+  }
+
   /// The channels-last twin of a value, made by a Transpose if there is none yet.
   Value* need_twin(Value* value, Node* before) {
     if (Value* known = twin(value)) return known;
-    Value* made = reorder(value, to_last(rank_of(*value)), value->name + "_nhwc", before);
+    AxisOrder order = channels_last_order(rank_of(*value));
+    Value* source = before_permutation(value, order);
+    Value* made =
+        is_identity(order) ? source : reorder(source, order, value->name + "_nhwc", before);
     twins_[value] = made;
+    made_.insert(value);
     return made;
   }
 
   /// Makes `node` compute channels-last: its output becomes a twin, and the value that it produced
   /// so far is made from the twin for whoever still needs it (see `restore`).
-  void produce_twin(Node& node, size_t output = 0) {
+  void produce_twin(Node& node, size_t output) {
     Value* onnx = node.outputs[output];
     Value* made = graph_.add_value(graph_.unique_name(onnx->name + "_nhwc"));
     made->type = onnx->type;
+    made->shape.emplace();
+    for (int64_t axis : channels_last_order(rank_of(*onnx))) {
+      made->shape->push((*onnx->shape)[static_cast<int>(axis)]);
+    }
     made->producer = &node;
     made->output = static_cast<int>(output);
     node.outputs[output] = made;
@@ -134,7 +275,8 @@ class LayoutPass {
       Node* producer = source->producer;
       const auto next = std::next(producer->self);
       Node* before = next == graph_.nodes().end() ? nullptr : next->get();
-      Value* made = reorder(source, to_first(rank_of(*source)), onnx->name + "_nchw", before);
+      Value* made =
+          reorder(source, channels_first_order(rank_of(*source)), onnx->name + "_nchw", before);
       made->name = onnx->name;
       Graph::replace_uses(onnx, made);
     }
@@ -143,145 +285,92 @@ class LayoutPass {
   // -- Rules
   // ---------------------------------------------------------------------------------------
 
-  void convert(Node& node) {
-    Value* x = node.input(0);
-    if (x == nullptr || node.output(0) == nullptr) return;
-    if (node.type == "Conv") return convert_conv(node);
-    if (node.type == "MaxPool") {
-      // Indices count in the ONNX layout.
-      if (node.output(1) != nullptr) return;
-      return convert_window(node, node.typed<MaxPoolAttributes>().pool.channels_last);
-    }
-    if (node.type == "AveragePool") {
-      return convert_window(node, node.typed<AveragePoolAttributes>().pool.channels_last);
-    }
-    if (node.type == "GlobalAveragePool" || node.type == "GlobalMaxPool") {
-      return convert_window(node, node.typed<GlobalPoolAttributes>().channels_last);
-    }
-    if (node.type == "BatchNormalization" && node.outputs.size() == 1) {
-      return convert_window(node, node.typed<BatchNormalizationAttributes>().channels_last);
-    }
-    if (node.type == "Concat") return convert_concat(node);
-    if (node.type == "Transpose") {
-      // A channels-last value in disguise, such as an input of `--layout INPUT=nhwc`.
-      const int rank = rank_of(*x);
-      if (rank >= 3 && node.integers("perm") == to_first(rank)) twins_[node.outputs[0]] = x;
-      return;
-    }
-    if (is_pointwise(node)) convert_pointwise(node);
-  }
-
-  static bool is_image(const Value& value) { return rank_of(value) >= 3 && rank_of(value) <= 4; }
-
-  void convert_conv(Node& node) {
-    Value* x = node.inputs[0];
-    if (!is_image(*x) || x->type != DataType::kFloat || x->constant) return;
-    if (node.input(1) == nullptr || !node.input(1)->constant) return;
-    node.set_input(0, need_twin(x, &node));
-    if (Value* residual = node.input(3)) node.set_input(3, need_twin(residual, &node));
-    node.typed<ConvAttributes>().channels_last = 1;
-    produce_twin(node);
-    inference_.infer_outputs(node);
-  }
-
-  /// Operators over one image that serve both layouts; they follow their input.
-  void convert_window(Node& node, int32_t& channels_last) {
-    Value* x = node.inputs[0];
-    if (twin(x) == nullptr) return;
-    node.set_input(0, twin(x));
-    channels_last = 1;
-    produce_twin(node);
-    inference_.infer_outputs(node);
-  }
-
-  void convert_concat(Node& node) {
-    const int rank = rank_of(*node.outputs[0]);
-    if (std::none_of(node.inputs.begin(), node.inputs.end(), [&](Value* v) { return twin(v); }))
-      return;
-    auto& attributes = node.typed<AxisAttributes>();
-    const int axis = attributes.axis < 0 ? attributes.axis + rank : attributes.axis;
+  /// True if twins spare more than those that would have to be made cost.
+  bool pays(const Node& node, const AxisChange& change) const {
+    bool any = false;
+    double cost = 0;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
-      node.set_input(static_cast<int>(i), need_twin(node.inputs[i], &node));
+      const Value* input = node.inputs[i];
+      if (input == nullptr || change.inputs[i] == AxisChange::kKept || input->constant) continue;
+      const Value* other = twin(node.inputs[i]);
+      if (other == nullptr) {
+        cost += is_permuted_for(*input) ? 0 : reorder_cost(*input);
+      } else {
+        any = true;
+        // A value that is at hand anyway costs nothing.
+        const bool at_hand = made_.count(input) != 0 || profit_.needed_in_onnx_order(*input);
+        if (!at_hand) cost -= reorder_cost(*input);
+      }
     }
-    attributes.axis = last_axis(axis, rank);
-    produce_twin(node);
-    inference_.infer_outputs(node);
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const Value* output = node.outputs[i];
+      if (output == nullptr || change.outputs[i] == AxisChange::kKept) continue;
+      cost += profit_.of(*output);
+    }
+    return any ? cost <= 0 : cost < 0;
   }
 
-  /// Broadcasting operators of one output, element by element.
-  static bool is_pointwise(const Node& node) {
-    const std::string_view rule = node.op->shape_cpp;
-    return node.outputs.size() == 1 &&
-           (rule == "intarsia::ops::SameShape" || rule == "intarsia::ops::Broadcast" ||
-            rule == "intarsia::ops::WhereShape");
+  /// True if a permutation makes the value for one reader: it can make the twin as well.
+  bool is_permuted_for(const Value& value) const {
+    return value.producer != nullptr && is_permutation(*value.producer) && value.uses.size() == 1;
   }
 
-  void convert_pointwise(Node& node) {
-    const int rank = rank_of(*node.outputs[0]);
-    if (rank < 3) return;
-    // Operands of full rank follow; scalars fit any layout; other constants are reordered offline.
-    size_t twins = 0, images = 0;
-    for (Value* input : node.inputs) {
-      if (input == nullptr || is_scalar(*input)) continue;
-      if (input->constant) continue;
-      if (rank_of(*input) != rank) return;
-      ++images;
-      if (twin(input) != nullptr) ++twins;
-    }
-    if (twins == 0 || 2 * twins < images) return;
+  void convert(Node& node, const AxisChange& change) {
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       Value* input = node.inputs[i];
-      if (input == nullptr || is_scalar(*input)) continue;
-      node.set_input(static_cast<int>(i),
-                     input->constant ? reordered_constant(*input, rank) : need_twin(input, &node));
+      if (input == nullptr || change.inputs[i] == AxisChange::kKept) continue;
+      node.set_input(static_cast<int>(i), input->constant ? reordered_constant(node, *input, change)
+                                                          : need_twin(input, &node));
     }
-    produce_twin(node);
-    inference_.infer_outputs(node);
+    name_axes(node, change);
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      if (node.outputs[i] == nullptr || change.outputs[i] == AxisChange::kKept) continue;
+      produce_twin(node, i);
+    }
   }
 
-  static bool is_scalar(const Value& value) {
-    return value.constant ? value.constant->count() == 1 : rank_of(value) == 0;
+  /// A permutation reads the twin of its input if there is one, or what an earlier permutation
+  /// reads, which may leave nothing to do. One that only puts the channels first has its input as a
+  /// twin.
+  void absorb_permutation(Node& node) {
+    Value* x = node.inputs[0];
+    AxisOrder permutation = permutation_of(node);
+    Value* source = twin(x);
+    if (source != nullptr) {
+      const AxisOrder order = channels_last_order(rank_of(*x));
+      for (int64_t& axis : permutation) {
+        axis = std::find(order.begin(), order.end(), axis) - order.begin();
+      }
+    } else {
+      source = before_permutation(x, permutation);
+    }
+    if (source != x) {
+      node.set_input(0, source);
+      node.op->facts.axes.attribute.set(node.attribute_bytes.data(), permutation);
+    }
+    if (is_identity(permutation)) {
+      Graph::replace_uses(node.outputs[0], source);
+    } else if (rank_of(*x) >= 3 && permutation == channels_first_order(rank_of(*x))) {
+      twins_[node.outputs[0]] = source;
+    }
   }
 
-  /// A constant that broadcasts to `rank` axes, in the channels-last order.
-  Value* reordered_constant(const Value& value, int rank) {
-    const Constant& constant = *value.constant;
-    std::vector<int64_t> extents(static_cast<size_t>(rank - constant.rank()), 1);
-    extents.insert(extents.end(), constant.extents.begin(), constant.extents.end());
-    const std::vector<int64_t> order = to_last(rank);
-    std::vector<int64_t> strides(static_cast<size_t>(rank), 1);
-    for (int axis = rank - 2; axis >= 0; --axis) {
-      const auto at = static_cast<size_t>(axis);
-      strides[at] = strides[at + 1] * extents[at + 1];
-    }
-    Constant result;
-    result.type = constant.type;
-    for (int64_t axis : order) result.extents.push_back(extents[static_cast<size_t>(axis)]);
-    const auto element = static_cast<size_t>(element_bits(constant.type) / 8);
-    std::vector<std::byte> bytes(constant.size);
-    std::vector<int64_t> index(static_cast<size_t>(rank), 0);
-    for (size_t at = 0; at + element <= bytes.size(); at += element) {
-      int64_t source = 0;
-      for (size_t axis = 0; axis < index.size(); ++axis) {
-        source += index[axis] * strides[static_cast<size_t>(order[axis])];
-      }
-      std::copy_n(constant.data.get() + static_cast<size_t>(source) * element, element,
-                  bytes.begin() + static_cast<std::ptrdiff_t>(at));
-      for (size_t axis = index.size(); axis-- > 0;) {
-        if (++index[axis] < result.extents[axis]) break;
-        index[axis] = 0;
-      }
-    }
-    Value* made = graph_.add_constant(
-        graph_.unique_name(value.name + "_nhwc"),
-        Constant::own(result.type, std::move(result.extents), std::move(bytes)));
+  Value* reordered_constant(const Node& node, const Value& value, const AxisChange& change) {
+    const bool full = node.op->facts.element_wise;
+    Constant constant = reordered(*value.constant, channels_last_order(change.rank),
+                                  full ? change.rank : value.constant->rank());
+    Value* made =
+        graph_.add_constant(graph_.unique_name(value.name + "_nhwc"), std::move(constant));
     made->type = made->constant->type;
     return made;
   }
 
   Graph& graph_;
   Inference& inference_;
+  const Profit profit_;
   std::unordered_map<Value*, Value*> twins_;
+  /// Values whose twin was made from them.
+  std::unordered_set<const Value*> made_;
   std::vector<Value*> order_;
 };
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string>
 
 #include "converter/aligned_bytes.h"
 #include "converter/describe_text.h"
@@ -26,7 +28,13 @@ Constant packed(const Constant& original, int64_t bytes, const KernelContext& co
 
 class Lowerer {
  public:
-  explicit Lowerer(const LoweringOptions& options) : options_(options) {}
+  Lowerer(const LoweringOptions& options, Graph& graph) : options_(options) {
+    std::set<const std::byte*> counted;  // values share constants
+    for_each_value(graph, [&](const Value& value) {
+      if (!value.constant || !counted.insert(value.constant->data.get()).second) return;
+      packed_bytes_left_ += kMaxPackedGrowth * static_cast<int64_t>(value.constant->size);
+    });
+  }
 
   void run(Graph& graph) {
     for (Node* node : graph.node_list()) {
@@ -95,15 +103,51 @@ class Lowerer {
       if (weight == nullptr || !weight->constant) continue;
       const int64_t bytes = kernel.packed_bytes(context, input);
       if (bytes <= 0) continue;
-      Value* made = node.graph->add_constant(
-          weight->name, packed(*weight->constant, bytes, context, input, kernel));
-      made->type = weight->constant->type;
+      Value*& made = packed_[{node.graph, packing_key(node, context, kernel, input)}];
+      if (made == nullptr) {
+        packed_bytes_left_ -= bytes;
+        if (packed_bytes_left_ < 0) {
+          throw Error(node.problem(
+              "nodes that share weights need them packed in different forms, which take more "
+              "than " +
+                  std::to_string(kMaxPackedGrowth) + " times the bytes of the model's constants",
+              "choose kernels that do not pack: --plan-growth 1"));
+        }
+        made = node.graph->add_constant(weight->name,
+                                        packed(*weight->constant, bytes, context, input, kernel));
+      }
       replacements.emplace_back(input, made);
     }
     for (const auto& [input, value] : replacements) node.set_input(input, value);
   }
 
+  /// All that a packed weight depends on: nodes for which it is the same share it.
+  static std::string packing_key(const Node& node, const KernelContext& context,
+                                 const definitions::KernelDescriptor& kernel, int input) {
+    std::string key;
+    const auto append = [&key](const auto& value) {
+      key.append(reinterpret_cast<const char*>(&value), sizeof(value));
+    };
+    append(kernel.key);
+    append(input);
+    for (int i = 0; i < context.input_count_ + context.output_count_; ++i) {
+      const TensorView& operand = context.operands_[i];
+      append(operand.type);
+      append(operand.rank);
+      for (int axis = 0; axis < operand.rank; ++axis) append(operand.extents[axis]);
+      append(operand.data);  // of constants; others have none
+    }
+    key.append(reinterpret_cast<const char*>(node.attribute_bytes.data()),
+               node.attribute_bytes.size());
+    return key;
+  }
+
+  /// Padding to the width of a kernel makes small weights grow, but not that much.
+  static constexpr int64_t kMaxPackedGrowth = 64;
+
   const LoweringOptions& options_;
+  std::map<std::pair<const Graph*, std::string>, Value*> packed_;
+  int64_t packed_bytes_left_ = int64_t{1} << 28;
   Lowering lowering_;
   std::vector<Problem> problems_;
 };
@@ -111,7 +155,7 @@ class Lowerer {
 }  // namespace
 
 Lowering lower(Graph& graph, const LoweringOptions& options) {
-  Lowerer lowerer(options);
+  Lowerer lowerer(options, graph);
   lowerer.run(graph);
   return lowerer.finish();
 }

@@ -455,6 +455,27 @@ MemoryPlan plan_memory(std::vector<PlannedBuffer>& buffers, const PlannerOptions
   return plan;
 }
 
+MemoryPlan plan_apart(std::vector<PlannedBuffer>& buffers, const PlannerOptions&) {
+  MemoryPlan plan;
+  plan.error = planner::check_input(buffers);
+  if (!plan.error.empty()) return plan;
+  std::map<int32_t, int64_t> change;  // of the live bytes, by step
+  for (PlannedBuffer& buffer : buffers) {
+    buffer.offset = buffer.size == 0 ? 0 : planner::align_up(plan.total, buffer.alignment);
+    plan.total = std::max(plan.total, buffer.offset + buffer.size);
+    change[buffer.first] += buffer.size;
+    change[buffer.last + 1] -= buffer.size;
+  }
+  int64_t live = 0;
+  for (const auto& [step, bytes] : change) {
+    live += bytes;
+    plan.lower_bound = std::max(plan.lower_bound, live);
+  }
+  plan.padded_lower_bound = plan.lower_bound;
+  plan.greedy_total = plan.total;
+  return plan;
+}
+
 std::string validate(const std::vector<PlannedBuffer>& buffers, int64_t total) {
   using namespace planner;
   std::vector<std::vector<StepRange>> lifetimes;

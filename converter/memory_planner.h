@@ -53,6 +53,10 @@ struct MemoryPlan {
 // sizes whose sum leaves 62 bits.
 MemoryPlan plan_memory(std::vector<PlannedBuffer>& buffers, const PlannerOptions& options = {});
 
+// Memory of its own for every buffer, whatever the lifetimes: larger than any other plan, and right
+// by construction. No offset may be fixed.
+MemoryPlan plan_apart(std::vector<PlannedBuffer>& buffers, const PlannerOptions& options = {});
+
 // Checks an assignment from first principles: every offset set, aligned and inside [0, total), no
 // two buffers share a byte at a step. Returns what is wrong, or an empty string.
 std::string validate(const std::vector<PlannedBuffer>& buffers, int64_t total);

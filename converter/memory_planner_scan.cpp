@@ -5,10 +5,13 @@
 // it places hundreds of thousands of buffers that are live at once; the other placements know the
 // future and pack tighter.
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <functional>
 #include <iterator>
 #include <map>
 #include <queue>
+#include <set>
 #include <utility>
 
 #include "converter/memory_planner_search.h"
@@ -16,50 +19,75 @@
 namespace intarsia::converter::planner {
 namespace {
 
+// Free ranges by address, and in classes by the power of two of their length, so that a place is
+// found without a walk over holes that are too small.
 class FreeRanges {
  public:
+  FreeRanges() { insert(0, kMaxBytes); }
+
   // Removes [begin, end), whatever of it is free.
   void reserve(int64_t begin, int64_t end) {
     auto range = ranges_.upper_bound(begin);
     if (range != ranges_.begin()) --range;
     while (range != ranges_.end() && range->first < end) {
       const auto [low, high] = *range;
-      if (high <= begin) {
-        ++range;
-        continue;
-      }
-      range = ranges_.erase(range);
-      if (low < begin) ranges_.emplace(low, begin);
-      if (high > end) ranges_.emplace(end, high);
+      ++range;
+      if (high <= begin) continue;
+      erase(low, high);
+      if (low < begin) insert(low, begin);
+      if (high > end) insert(end, high);
     }
   }
 
+  // The lowest place in a range of a higher class, or lower in one of the first ranges of the
+  // buffer's own class: most of these may be just too small.
   int64_t take_lowest(int64_t size, int64_t alignment) {
-    int64_t offset = 0;
-    for (const auto& [low, high] : ranges_) {
-      offset = align_up(low, alignment);
-      if (offset <= high - size) break;  // at the latest in the last range, which has no end
+    constexpr int kTries = 64;
+    int64_t best = kMaxBytes;
+    for (size_t length = class_of(size); length < classes_.size(); ++length) {
+      int tries = 0;
+      for (int64_t low : classes_[length]) {
+        if (low >= best || ++tries > kTries) break;
+        const int64_t offset = align_up(low, alignment);
+        if (offset > ranges_.at(low) - size) continue;
+        best = std::min(best, offset);
+        break;
+      }
     }
-    reserve(offset, offset + size);
-    return offset;
+    reserve(best, best + size);
+    return best;
   }
 
   void give_back(int64_t begin, int64_t end) {
     const auto next = ranges_.lower_bound(begin);
     if (next != ranges_.end() && next->first == end) {
       end = next->second;
-      ranges_.erase(next);
+      erase(next->first, end);
     }
     const auto above = ranges_.lower_bound(begin);
     if (above != ranges_.begin() && std::prev(above)->second == begin) {
-      std::prev(above)->second = end;
-    } else {
-      ranges_.emplace(begin, end);
+      const int64_t low = std::prev(above)->first;
+      erase(low, begin);
+      begin = low;
     }
+    insert(begin, end);
   }
 
  private:
-  std::map<int64_t, int64_t> ranges_{{0, kMaxBytes}};  // begin and end, none touches the next
+  static size_t class_of(int64_t length) {
+    return static_cast<size_t>(std::bit_width(static_cast<uint64_t>(length)));
+  }
+  void insert(int64_t begin, int64_t end) {
+    ranges_.emplace(begin, end);
+    classes_[class_of(end - begin)].insert(begin);
+  }
+  void erase(int64_t begin, int64_t end) {
+    ranges_.erase(begin);
+    classes_[class_of(end - begin)].erase(begin);
+  }
+
+  std::map<int64_t, int64_t> ranges_;  // begin and end, none touches the next
+  std::array<std::set<int64_t>, 65> classes_;
 };
 
 }  // namespace

@@ -57,7 +57,22 @@ void propagate_types(Node& node, const definitions::OperatorRegistry& operators)
   }
 }
 
-void rewrite(Node& node, const Rules& rules) {
+/// The first input and output of an operator were required in all versions if they are now, so that
+/// rules may rely on them. What comes behind them came and went, and is checked by the rule itself.
+void require_first_operands(Node& node, const definitions::OperatorRegistry& operators) {
+  const OperatorDefinition* op = operators.find("", node.type);
+  const auto required = [](const std::vector<definitions::Parameter>& formal) {
+    return !formal.empty() && formal[0].kind != definitions::Parameter::kOptional;
+  };
+  if (op == nullptr) return;
+  if (required(op->inputs) && node.input(0) == nullptr) {
+    throw Error(node.problem("lacks input 0 ('" + std::string(op->inputs[0].name) + "')",
+                             "the model is invalid; export it again"));
+  }
+  if (required(op->outputs)) node.complete_output(0);
+}
+
+void rewrite(Node& node, const Rules& rules, const definitions::OperatorRegistry& operators) {
   if (node.version < 6) node.attributes.erase("consumed_inputs");  // a hint of the first versions
   bool changed = true;
   while (changed) {
@@ -66,6 +81,7 @@ void rewrite(Node& node, const Rules& rules) {
     if (found == rules.end()) return;
     for (const NormalizeRule* rule : found->second) {
       if (node.version >= rule->below) continue;
+      require_first_operands(node, operators);
       node.version = rule->below;  // so that each rule applies once
       rule->rewrite(node);
       changed = true;
@@ -82,7 +98,7 @@ void normalize_graph(Graph& graph, const Rules& rules,
     const bool first = node->self == nodes.begin();
     const auto before = first ? nodes.end() : std::prev(node->self);
     const auto after = std::next(node->self);
-    if (node->domain.empty()) rewrite(*node, rules);
+    if (node->domain.empty()) rewrite(*node, rules, operators);
     for (const SubGraph& sub : node->graphs) normalize_graph(*sub.graph, rules, operators);
     for (auto each = first ? nodes.begin() : std::next(before); each != after; ++each) {
       propagate_types(**each, operators);

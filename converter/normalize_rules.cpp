@@ -35,6 +35,7 @@ Value* emit(Node& node, std::string_view type, std::vector<Value*> inputs,
 // so. `more` are its inputs but the first.
 Node* append(Node& node, int index, std::string_view type, std::vector<Value*> more = {}) {
   Graph& graph = *node.graph;
+  node.complete_output(index);
   Value* result = node.outputs[static_cast<size_t>(index)];
   Value* inner = graph.add_value(graph.unique_name(result->name + "_inner"));
   node.outputs[static_cast<size_t>(index)] = inner;

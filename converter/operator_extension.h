@@ -29,6 +29,81 @@ std::string cpp_name_of() {
 
 namespace internal {
 
+/// Passes the member of K's attributes that `info.axis` names to `use`.
+template <class K, class Attributes, class Use>
+bool use_axis(Attributes& attributes, const Use& use) {
+  bool found = false;
+  const auto visit = [&](std::string_view name, auto& field) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(field)>, int32_t> ||
+                  std::is_same_v<std::remove_cvref_t<decltype(field)>, int64_t>) {
+      if (name == K::info.axis) use(field), found = true;
+    }
+  };
+  definitions::FieldVisitor visitor(visit);
+  attributes.fields(visitor);
+  return found;
+}
+
+/// The attribute that `info.axis` names, for the passes.
+template <class K>
+definitions::IntegerAttribute axis_attribute() {
+  using A = typename intarsia::internal::Binding<K>::Attributes;
+  definitions::IntegerAttribute result;
+  A defaults{};
+  if (!use_axis<K>(defaults, [](auto&) {})) return result;
+  result.name = [] { return K::info.axis; };
+  result.get = [](const std::byte* attributes) {
+    std::vector<int64_t> axes;
+    // `fields` is one function for reading and writing; this only reads.
+    use_axis<K>(*reinterpret_cast<A*>(const_cast<std::byte*>(attributes)),
+                [&axes](auto& field) { axes.push_back(field); });
+    return axes;
+  };
+  result.set = [](std::byte* attributes, std::span<const int64_t> axes) {
+    use_axis<K>(*reinterpret_cast<A*>(attributes), [axes](auto& field) {
+      field = static_cast<std::remove_cvref_t<decltype(field)>>(axes.front());
+    });
+  };
+  return result;
+}
+
+/// What `info` says of axes, as the facts of a definition.
+template <class K>
+void use_facts(definitions::OperatorDefinition& definition) {
+  definition.facts.element_wise = K::info.element_wise;
+  if constexpr (!K::info.axis.empty()) {
+    definition.facts.axes.form = definitions::AxisForm::kOne;
+    definition.facts.axes.attribute = axis_attribute<K>();
+    if (!definition.facts.axes.attribute) return;
+  } else if constexpr (!K::info.element_wise) {
+    return;
+  }
+  const bool element_wise = K::info.element_wise && K::info.axis.empty();
+  for (definitions::Parameter& input : definition.inputs) {
+    input.axes = element_wise ? definitions::AxisRole::kBroadcast : definitions::AxisRole::kSame;
+  }
+  for (definitions::Parameter& output : definition.outputs) {
+    output.axes = definitions::AxisRole::kSame;
+  }
+}
+
+/// A shape function whose operator alone can tell the extents: those that it sets are the largest.
+inline definitions::SymbolicRule as_bounds(definitions::SymbolicRule rule) {
+  return [rule = std::move(rule)](definitions::SymbolicShapeContext& context) {
+    Status status = rule(context);
+    for (int i = 0; status.ok() && i < context.output_count(); ++i) {
+      const definitions::SymbolicOutput output = context.outputs()[static_cast<size_t>(i)];
+      if (!output.has_shape) continue;
+      Shape<definitions::Dim> bounds;
+      for (int axis = 0; axis < output.shape.rank; ++axis) {
+        bounds.push(definitions::Dim::unknown(0, output.shape[axis].upper()));
+      }
+      status = context.set_output(i, output.type, bounds);
+    }
+    return status;
+  };
+}
+
 /// The definition that operator type K belongs to, without the type sets.
 template <class K>
 definitions::OperatorDefinition definition_of(const std::string& header) {
@@ -46,7 +121,7 @@ definitions::OperatorDefinition definition_of(const std::string& header) {
                       : is_optional(operand.kind) ? definitions::Parameter::kOptional
                                                   : definitions::Parameter::kRequired;
     auto& list = i < Binding::kInputs ? definition.inputs : definition.outputs;
-    list.push_back({operand.name, operand.variable, kind, operand.minimum});
+    list.push_back({operand.name, operand.variable, kind, operand.minimum, operand.may_lack});
   }
   definition.kernel_types.assign(Binding::variables.names,
                                  Binding::variables.names + Binding::variables.count);
@@ -55,13 +130,12 @@ definitions::OperatorDefinition definition_of(const std::string& header) {
   static const std::string kRule = "intarsia::OperatorShape<" + cpp_name_of<K>() + ">";
   static const std::string kHeader = header;
   definitions::use_rule<OperatorShape<K>>(definition, kRule, kHeader);
-  for (int i = 0; i < K::info.in_place.count; ++i) {
-    definition.in_place.push_back(K::info.in_place[i]);
-  }
   definition.impure = K::info.impure || requires {
     KernelType::state_bytes;
   };
   definition.extents_vary = K::info.extents_vary;
+  use_facts<K>(definition);
+  if (K::info.extents_vary) definition.infer = as_bounds(std::move(definition.infer));
   return definition;
 }
 
@@ -82,10 +156,11 @@ void add_types(definitions::OperatorDefinition& definition) {
 inline bool same_signature(const definitions::OperatorDefinition& a,
                            const definitions::OperatorDefinition& b) {
   const auto equal = [](const auto& left, const auto& right) {
-    return std::equal(
-        left.begin(), left.end(), right.begin(), right.end(), [](const auto& x, const auto& y) {
-          return x.name == y.name && x.type == y.type && x.kind == y.kind && x.minimum == y.minimum;
-        });
+    return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                      [](const auto& x, const auto& y) {
+                        return x.name == y.name && x.type == y.type && x.kind == y.kind &&
+                               x.minimum == y.minimum && x.may_lack == y.may_lack;
+                      });
   };
   return equal(a.inputs, b.inputs) && equal(a.outputs, b.outputs) &&
          a.until_version == b.until_version && a.attributes.bytes == b.attributes.bytes;

@@ -36,8 +36,10 @@ class Writer {
   void collect_requirements() {
     std::map<uint64_t, Requirement> kernels, shapes;
     for (const PlacedNode& placed : storage_.nodes) {
-      const definitions::KernelDescriptor& kernel = *lowering_.at(placed.node).kernel;
-      kernels[kernel.key] = {kernel.key, kernel.cpp_name, kernel.header};
+      const LoweredNode& lowered = lowering_.at(placed.node);
+      const definitions::KernelDescriptor& kernel = *lowered.kernel;
+      kernels[kernel.key] = {kernel.key, kernel.cpp_name, kernel.header,
+                             lowered.reads_device || lowered.writes_device};
       if (!needs_shape(*placed.node)) continue;
       const definitions::OperatorDefinition& op = *placed.node->op;
       shapes[op.shape.key] = {op.shape.key, std::string(op.shape_cpp),
@@ -96,6 +98,8 @@ class Writer {
         return static_cast<uint32_t>(found - extents_.begin());
       }
     }
+    // Varying extents stand apart, each shape behind its mark.
+    if (!shared) extents_.push_back(varying_mark(static_cast<int>(extents.size())));
     const auto index = static_cast<uint32_t>(extents_.size());
     extents_.insert(extents_.end(), extents.begin(), extents.end());
     return index;
@@ -155,10 +159,11 @@ class Writer {
     std::vector<uint64_t> words(1 + (bytes.size() + 7) / 8);
     words[0] = bytes.size();
     std::memcpy(words.data() + 1, bytes.data(), bytes.size());
-    const auto [found, inserted] =
-        attributes_of_.try_emplace(words, static_cast<uint32_t>(attributes_.size()));
-    if (inserted) attributes_.insert(attributes_.end(), words.begin(), words.end());
-    return found->second;
+    const auto place = static_cast<uint32_t>(attributes_.size());
+    const bool shared = bytes.size() <= kSharedAttributeBytes;
+    const auto found = shared ? attributes_of_.try_emplace(words, place).first->second : place;
+    if (found == place) attributes_.insert(attributes_.end(), words.begin(), words.end());
+    return found;
   }
 
   void add_node(const PlacedNode& placed) {
@@ -199,6 +204,7 @@ class Writer {
     counts.slots = storage_.slots.size();
     counts.dynamic_extents = dynamic_extents_;
     counts.views = storage_.view_count;
+    counts.symbols = static_cast<uint64_t>(model_.symbols->size());
     summary_.segments = segments();
     counts.segments = summary_.segments;
     summary_.metadata_bytes = metadata_bytes(counts);
@@ -272,6 +278,8 @@ class Writer {
     for (const StatePair& pair : states_) {
       updates.emplace_back(storage_.places.at(pair.state).slot, tensor(pair.source));
     }
+    std::sort(updates.begin(), updates.end(),
+              [](const auto& a, const auto& b) { return a.slot() < b.slot(); });
     std::vector<flatbuffers::Offset<plan::Symbol>> symbols;
     for (int i = 0; i < model_.symbols->size(); ++i) {
       const definitions::SymbolTable::Symbol& symbol = (*model_.symbols)[i];

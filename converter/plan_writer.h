@@ -17,6 +17,7 @@ struct Requirement {
   uint64_t key = 0;
   std::string cpp_name;
   std::string header;
+  bool device = false;  ///< A kernel of the device.
 };
 
 struct PlanSummary {

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <link.h>
 
 #include "converter/error.h"
 
@@ -17,6 +18,20 @@ std::string loader_message(const fs::path& path) {
   std::string text = message != nullptr ? message : "unknown failure of the loader";
   if (text.starts_with(path.string() + ": ")) text.erase(0, path.string().size() + 2);
   return text;
+}
+
+/// The folder of the file that this code is in. A program's own name may be relative to a working
+/// directory of the past, or nothing but its name; the system knows where the program is.
+fs::path own_folder() {
+  Dl_info info{};
+  link_map* file = nullptr;
+  const int found = dladdr1(reinterpret_cast<const void*>(&plugin_abi), &info,
+                            reinterpret_cast<void**>(&file), RTLD_DL_LINKMAP);
+  const bool library = found != 0 && file != nullptr && file->l_name[0] != '\0';
+  std::error_code ignored;
+  const fs::path path =
+      library ? fs::absolute(file->l_name, ignored) : fs::read_symlink("/proc/self/exe", ignored);
+  return path.parent_path();
 }
 
 }  // namespace
@@ -57,20 +72,14 @@ std::shared_ptr<const Extension> load_plugin(const fs::path& path, const PluginR
 
 fs::path find_plugin(const std::string& name, const std::string& purpose) {
   const std::string file = "lib" + name + ".so";
+  const fs::path folder = own_folder();
   std::error_code ignored;
-  std::vector<fs::path> folders{fs::read_symlink("/proc/self/exe", ignored).parent_path()};
-  Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&plugin_abi), &info) != 0 && info.dli_fname != nullptr) {
-    folders.push_back(fs::absolute(info.dli_fname, ignored).parent_path());
-  }
-  for (const fs::path& folder : folders) {
-    for (const fs::path& candidate : {folder / file, folder / ".." / "lib" / file}) {
-      if (fs::is_regular_file(candidate, ignored)) return candidate.lexically_normal();
-    }
+  for (const fs::path& candidate : {folder / file, folder / ".." / "lib" / file}) {
+    if (fs::is_regular_file(candidate, ignored)) return candidate.lexically_normal();
   }
   throw Error(fmt::format("{} needs the plug-in {}, which is neither in '{}' nor in '{}'", purpose,
-                          file, folders[0].string(), (folders[0].parent_path() / "lib").string()),
-              "build or install Intarsia with the part that brings it");
+                          file, folder.string(), (folder.parent_path() / "lib").string()),
+              "build or install Intarsia with the part that brings it (INTARSIA_PYOP=ON)");
 }
 
 std::shared_ptr<const OperatorLibrary> load_operators(

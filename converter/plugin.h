@@ -59,9 +59,8 @@ inline constexpr const char* kWhereOperatorsComeFrom =
     "--allow-pyop";
 
 /// The plug-in called `name` that was built or installed with this code: "lib<name>.so" beside the
-/// program's or this library's own file, or in ../lib of its folder. Throws Error with `purpose`,
-/// for instance
-/// "--allow-pyop", if there is none.
+/// file that holds this code (the command, or the Python extension), or in ../lib of its folder.
+/// Throws Error with `purpose`, for instance "--allow-pyop", if there is none.
 std::filesystem::path find_plugin(const std::string& name, const std::string& purpose);
 
 }  // namespace intarsia::converter

@@ -33,7 +33,12 @@ struct ProgramDescription {
   uint64_t plan_bytes = 0;
   int threads = 1;  ///< Largest number of threads that workspace is planned for.
   std::vector<Port> inputs, outputs, states;
-  std::vector<std::string> kernel_types;  ///< "intarsia::cpu::Relu<float>"
+  /// The plan is for a CUDA device: the program opens an intarsia::cuda::Session.
+  bool cuda = false;
+  uint64_t device_arena_bytes = 0;
+  uint64_t device_weights_bytes = 0;
+  std::vector<std::string> device_kernel_types;  ///< "intarsia::cuda::Relu"
+  std::vector<std::string> kernel_types;         ///< "intarsia::cpu::Relu<float>"
   std::vector<std::string> kernel_headers;
   std::vector<std::string> shape_types;  ///< "intarsia::ops::Conv"
   std::vector<std::string> shape_headers;

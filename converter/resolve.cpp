@@ -17,7 +17,8 @@ class Resolver {
 
   void resolve(Node& node) {
     const OperatorDefinition* op = model_.operators->find(node.domain, node.type, node.version);
-    if (op == nullptr) {
+    // Operators of the converter's own have operands and attributes that models do not.
+    if (op == nullptr || node.domain == definitions::kInternalDomain) {
       report_unknown(node);
       return;
     }
@@ -92,13 +93,13 @@ class Resolver {
     const auto& formal = node.op->outputs;
     check_count(node, formal, node.outputs.size(), "output");
     for (size_t i = 0; i < formal.size() && formal[i].kind == Parameter::kRequired; ++i) {
-      if (i >= node.outputs.size()) node.outputs.push_back(nullptr);
-      if (node.outputs[i] != nullptr) continue;
-      Graph& graph = *node.graph;
-      Value* value = graph.add_value(graph.unique_name(node.name + "_unused"));
-      value->producer = &node;
-      value->output = static_cast<int>(i);
-      node.outputs[i] = value;
+      node.complete_output(static_cast<int>(i));
+    }
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const Parameter* parameter = definitions::formal(formal, i);
+      const bool written = parameter != nullptr && parameter->kind != Parameter::kOptional &&
+                           !(parameter->kind == Parameter::kVariadic && parameter->may_lack);
+      if (written) node.complete_output(static_cast<int>(i));
     }
   }
 

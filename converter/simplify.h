@@ -23,7 +23,8 @@ bool merge_common_subexpressions(Graph& graph);
 void simplify(Graph& graph);
 
 /// Makes every output of every graph the result of one node of that graph, of which it is no other
-/// output: constants, inputs, captured values and repetitions are copied by an Identity node.
+/// output: constants, inputs, captured values and repetitions are copied by an Identity node. The
+/// results of branches get the extents of the outputs that they become.
 void materialize_outputs(Graph& graph);
 
 }  // namespace intarsia::converter

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <span>
 #include <string>
+#include <tuple>
 #include <unordered_set>
 
 #include "converter/kernel_selection.h"
@@ -22,6 +24,7 @@ struct Buffer {
   bool read_only = false;  // a graph input: nodes must not write it
   uint32_t slot = 0;
   int parent = -1;  // union-find
+  std::vector<const Value*> members;
 
   void touch(int32_t step) {
     first = std::min(first, step);
@@ -39,13 +42,11 @@ class Assigner {
     number_steps(graph_);
     collect_lifetimes(graph_);
     add_ports();
-    merge_views();
-    merge_in_place();
+    if (options.views) merge_views();
+    if (options.in_place) merge_in_place();
     drop_elided();
-    storage_.tensor_bytes = plan(options, false);
-    storage_.lower_bound_bytes = lower_bound(false);
-    storage_.device_tensor_bytes = plan(options, true);
-    storage_.device_lower_bound_bytes = lower_bound(true);
+    std::tie(storage_.tensor_bytes, storage_.lower_bound_bytes) = plan(options, false);
+    std::tie(storage_.device_tensor_bytes, storage_.device_lower_bound_bytes) = plan(options, true);
     storage_.view_count = views_needed(graph_);
     return std::move(storage_);
   }
@@ -77,7 +78,10 @@ class Assigner {
     for (const auto& node : graph.nodes()) {
       const int32_t first = next_step_++;
       storage_.nodes[index_[node.get()]].step = first;
-      for (const SubGraph& sub : node->graphs) number_steps(*sub.graph);
+      for (const SubGraph& sub : node->graphs) {
+        number_steps(*sub.graph);
+        end_of_[sub.graph.get()] = next_step_ - 1;
+      }
       if (!node->graphs.empty()) ++next_step_;
       last_step_[node.get()] = next_step_ - 1;
     }
@@ -91,6 +95,7 @@ class Assigner {
       Buffer fresh;
       fresh.bytes = checked_byte_size(value->type, planned_extents(*value));
       fresh.device = on_device(*value);
+      fresh.members = {value};
       buffers_.push_back(fresh);
     }
     return buffers_[static_cast<size_t>(root(found->second))];
@@ -123,6 +128,17 @@ class Assigner {
       target.read_only = source.read_only;
     }
     source.parent = to;
+    target.members.insert(target.members.end(), source.members.begin(), source.members.end());
+    source.members.clear();
+  }
+
+  /// A buffer lives from its first member's birth to its last one's end. Of a member alone less may
+  /// be known: the results of branches exclude one another.
+  void touch(const Value* value, int32_t step) {
+    buffer(value).touch(step);
+    const auto [range, inserted] = live_.try_emplace(value, StepRange{step, step});
+    range->second.first = std::min(range->second.first, step);
+    range->second.last = std::max(range->second.last, step);
   }
 
   void collect_lifetimes(const Graph& graph) {
@@ -130,25 +146,23 @@ class Assigner {
       const int32_t first = step(*node), last = last_step_.at(node.get());
       for (const Value* input : node->inputs) {
         if (input == nullptr || input->constant) continue;
-        buffer(input).touch(first);
+        touch(input, first);
         // The condition of an If stays, so that in every node outputs lie apart from inputs.
-        buffer(input).touch(last);
-        unpadded_[input].touch(first);
+        touch(input, last);
       }
       for (const Value* output : node->outputs) {
         if (output == nullptr) continue;
         // The result of an If is written by its branches, before its last step.
-        buffer(output).touch(last);
-        unpadded_[output].touch(last);
+        touch(output, last);
       }
       for (const SubGraph& sub : node->graphs) {
         collect_lifetimes(*sub.graph);
         const auto& results = sub.graph->outputs();
         for (size_t i = 0; i < results.size() && i < node->outputs.size(); ++i) {
           if (node->outputs[i] == nullptr) continue;
+          touch(results[i], end_of_.at(sub.graph.get()));
           merge(node->outputs[i], results[i]);
           storage_.aliases[results[i]] = node->outputs[i];
-          unpadded_[node->outputs[i]].touch(unpadded_[results[i]].first);
         }
       }
     }
@@ -168,16 +182,11 @@ class Assigner {
       const bool state = std::any_of(states_.begin(), states_.end(),
                                      [&](const StatePair& pair) { return pair.state == input; });
       add_slot(input, true, state);
-      buffer(input).touch(0);
-      unpadded_[input].touch(0);
-      if (state) {
-        buffer(input).touch(end);
-        unpadded_[input].touch(end);
-      }
+      touch(input, 0);
+      if (state) touch(input, end);
     }
     for (const Value* output : graph_.outputs()) {
-      buffer(output).touch(end);
-      unpadded_[output].touch(end);
+      touch(output, end);
       const bool state = std::any_of(states_.begin(), states_.end(),
                                      [&](const StatePair& pair) { return pair.source == output; });
       if (!state) add_slot(output, false, false);
@@ -191,11 +200,11 @@ class Assigner {
       if (!node.op->view || node.output(0) == nullptr) continue;
       const Value* input = node.input(0);
       if (input == nullptr || input->constant) continue;
-      // A captured value must not become a branch's result: the other branch would overwrite it.
-      if (storage_.aliases.count(node.output(0)) != 0 && input->graph != node.graph) continue;
       // Where extents vary the node stays to compute them, and counts as writing its output.
       const bool varying = varies(*node.output(0));
-      if (varying && buffer(input).read_only) continue;
+      if (varying && (buffer(input).read_only || !permitted(node).permits(0))) continue;
+      // Another branch writes what this one only shows.
+      if (storage_.aliases.count(node.output(0)) != 0 && buffer(input).read_only) continue;
       if (try_merge(input, node.output(0), /*writes=*/false) && !varying) elided_.insert(&node);
     }
   }
@@ -219,12 +228,15 @@ class Assigner {
     storage_.nodes = std::move(kept);
   }
 
+  InPlace permitted(const Node& node) const { return lowering_.at(&node).kernel->kernel.in_place; }
+
   /// Results that may overwrite an input which nobody reads afterwards.
   void merge_in_place() {
     for (const PlacedNode& placed : storage_.nodes) {
       const Node& node = *placed.node;
       if (node.op->view || node.output(0) == nullptr) continue;
-      for (int index : node.op->in_place) {
+      for (int index = 0; index < static_cast<int>(node.inputs.size()); ++index) {
+        if (!permitted(node).permits(index)) continue;
         const Value* input = node.input(index);
         if (input == nullptr || input->constant) continue;
         if (buffer(input).last != placed.step || buffer(input).read_only) continue;
@@ -235,15 +247,12 @@ class Assigner {
   }
 
   /// True if the node reads the buffer also where it may not be overwritten: a convolution whose
-  /// input is its residual too. Twice in the list of `in_place`, as in Add(x, x), is legal.
+  /// input is its residual too. Twice among the permitted ones, as in Add(x, x), is legal.
   bool read_otherwise(const Node& node, const Buffer& shared) {
-    const auto& allowed = node.op->in_place;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const Value* input = node.inputs[i];
       if (input == nullptr || input->constant || &buffer(input) != &shared) continue;
-      if (std::find(allowed.begin(), allowed.end(), static_cast<int>(i)) == allowed.end()) {
-        return true;
-      }
+      if (!permitted(node).permits(static_cast<int>(i))) return true;
     }
     return false;
   }
@@ -256,8 +265,10 @@ class Assigner {
     // A caller may bind a slot to a buffer of exactly its own size.
     if (from.is_slot && to.bytes > from.bytes) return false;
     if (to.is_slot && from.bytes > to.bytes) return false;
+    const bool ranges_vary = varies(*input) || varies(*output);
+    if ((writes || ranges_vary) && !same_bytes(*input, *output)) return false;
     if (writes && from.bytes != to.bytes) return false;
-    if (varies(*input) != varies(*output) && writes) return false;
+    if (intersect(from, to, output)) return false;
     // Sharing must not let one value be overwritten while the other is still read: a view's bytes
     // change only if a later node writes the buffer, which merge_in_place excludes by lifetimes.
     if (from.read_only && from.is_slot && to.is_slot) return false;
@@ -265,10 +276,47 @@ class Assigner {
     return true;
   }
 
+  /// True if something else that lies in `to` is live when something in `from` is: what the other
+  /// branch of an If has in its result, and a value that both branches have from outside.
+  bool intersect(const Buffer& from, const Buffer& to, const Value* output) const {
+    for (const Value* other : to.members) {
+      if (other == output) continue;
+      const StepRange& range = live_.at(other);
+      for (const Value* value : from.members) {
+        const StepRange& mine = live_.at(value);
+        if (mine.first <= range.last && range.first <= mine.last) return true;
+      }
+    }
+    return false;
+  }
+
+  /// True if both take the same bytes in every run, whatever the symbols are: planned extents that
+  /// agree do not suffice, for an operand may broadcast at others.
+  static bool same_bytes(const Value& a, const Value& b) {
+    if (element_bits(a.type) != element_bits(b.type)) return false;
+    const definitions::Dim* extents = a.shape->extents;
+    if (a.shape->rank == b.shape->rank &&
+        std::equal(extents, extents + a.shape->rank, b.shape->extents)) {
+      return true;
+    }
+    try {
+      return element_count(a) == element_count(b);
+    } catch (const definitions::DimError&) {
+      return false;  // too large to tell
+    }
+  }
+  static definitions::Dim element_count(const Value& value) {
+    definitions::Dim count = 1;
+    for (int axis = 0; axis < value.shape->rank; ++axis) count *= (*value.shape)[axis];
+    return count;
+  }
+
   static int32_t alignment_for(int64_t bytes) { return bytes >= 4096 ? 64 : 16; }
 
-  /// Plans the host's arena or the device's; returns the bytes of its tensors.
-  int64_t plan(const StorageOptions& options, bool device) {
+  /// Plans the host's arena or the device's. Returns the bytes of its tensors and the figure that
+  /// they are held against: the most that is live at once in this order, each buffer counted once
+  /// and without padding.
+  std::pair<int64_t, int64_t> plan(const StorageOptions& options, bool device) {
     std::vector<PlannedBuffer> planned;
     std::vector<int> owner(buffers_.size(), -1);
     for (size_t i = 0; i < buffers_.size(); ++i) {
@@ -303,7 +351,7 @@ class Assigner {
     if (!states.empty()) planned.push_back({state_bytes, 0, next_step_, 64, -1, {}});
     PlannerOptions planner;
     planner.max_steps = options.planner_steps;
-    const MemoryPlan result = plan_memory(planned, planner);
+    const MemoryPlan result = options.plan(planned, planner);
     if (!result.error.empty()) throw Error("memory planning failed: " + result.error);
 
     for (const auto& [value, index] : buffer_of_) {
@@ -320,30 +368,7 @@ class Assigner {
     for (const auto& [node, offset] : states) {
       storage_.node_states[node] = planned[state_range].offset + offset;
     }
-    return (result.total + 15) / 16 * 16;
-  }
-
-  /// The figure that an arena is held against: nothing shared but what is not live at once.
-  int64_t lower_bound(bool device) {
-    std::vector<int64_t> live(static_cast<size_t>(next_step_) + 2);
-    for (const auto& [value, lifetime] : unpadded_) {
-      if (storage_.aliases.count(value) != 0 || on_device(*value) != device) continue;
-      const int64_t bytes = checked_byte_size(value->type, planned_extents(*value));
-      live[static_cast<size_t>(lifetime.first)] += bytes;
-      live[static_cast<size_t>(lifetime.last) + 1] -= bytes;
-    }
-    for (const PlacedNode& placed : storage_.nodes) {
-      const LoweredNode& lowered = lowering_.at(placed.node);
-      if (lowered.writes_device != device) continue;
-      live[static_cast<size_t>(placed.step)] += lowered.workspace_bytes;
-      live[static_cast<size_t>(placed.step) + 1] -= lowered.workspace_bytes;
-    }
-    int64_t sum = 0, most = 0;
-    for (int64_t change : live) {
-      sum += change;
-      most = std::max(most, sum);
-    }
-    return most;
+    return {(result.total + 15) / 16 * 16, result.lower_bound};
   }
 
   uint32_t views_needed(const Graph& graph) const {
@@ -365,10 +390,11 @@ class Assigner {
   Storage storage_;
   std::unordered_map<const Node*, uint32_t> index_;
   std::unordered_map<const Node*, int32_t> last_step_;
+  std::unordered_map<const Graph*, int32_t> end_of_;  // last step of a branch
+  std::unordered_map<const Value*, StepRange> live_;
   std::deque<Buffer> buffers_;
   std::unordered_map<const Value*, int> buffer_of_;
   std::unordered_set<const Node*> elided_;
-  std::unordered_map<const Value*, Buffer> unpadded_;  // lifetimes without any sharing
   int32_t next_step_ = 0;
 };
 

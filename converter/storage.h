@@ -79,8 +79,10 @@ struct Storage {
   std::vector<SlotPlan> slots;
   std::vector<WeightPlan> weights;
   int64_t weights_bytes = 0;
-  int64_t tensor_bytes = 0;       // arena without the metadata prefix
-  int64_t lower_bound_bytes = 0;  // max over nodes of live tensors, unpadded, plus workspace
+  int64_t tensor_bytes = 0;  // arena without the metadata prefix
+  /// Max over nodes of live tensors, unpadded, plus workspace; tensors that share memory (views,
+  /// results computed in place) count once. No arena for this order is smaller.
+  int64_t lower_bound_bytes = 0;
   int64_t largest_workspace = 0;
   // The device's tensors, and its part of the weights, which comes last.
   int64_t device_tensor_bytes = 0;
@@ -90,9 +92,16 @@ struct Storage {
   uint32_t view_count = 0;
 };
 
+/// How values may share memory. The defaults share nothing; passes (passes.h) switch it on.
 struct StorageOptions {
   /// Steps of the planner's search; see PlannerOptions.
   int64_t planner_steps = 250'000'000;
+  /// A result that holds the bytes of its input lies where the input lies.
+  bool views = false;
+  /// A result may overwrite an input that nobody reads afterwards.
+  bool in_place = false;
+  /// Gives buffers their places.
+  MemoryPlan (*plan)(std::vector<PlannedBuffer>&, const PlannerOptions&) = plan_apart;
 };
 
 /// REQUIRES: every node has a kernel in `lowering`, every value a type and bounded extents; the

@@ -18,7 +18,7 @@ NamedConstant read_tensor_file(const std::filesystem::path& path) {
   }
   ExternalFiles files(std::filesystem::absolute(path).parent_path());
   try {
-    Constant value = read_tensor(proto, true, files);
+    Constant value = read_tensor(proto, files);
     return {proto.name(), std::move(value)};
   } catch (const Error& error) {
     throw Error(path.string() + ": " + error.what());

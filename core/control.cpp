@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/control.h"
 
+#include "core/operand_check.h"
+
 namespace intarsia {
 
 Status If::check(const KernelContext& context) {
-  if (!context.has_attributes<IfAttributes>()) {
-    return context.fail(Code::kCorruptPlan, "attribute bytes", sizeof(IfAttributes),
-                        context.attribute_bytes());
-  }
+  if (Status status = check_attributes<IfAttributes>(context); !status) return status;
+  // The outputs are written by the nodes of the branches.
+  const OperandTypes types{.inputs = {DataType::kBool},
+                           .outputs = {kAnyType},
+                           .required_outputs = 0,
+                           .variadic_outputs = true};
+  if (Status status = check_operand_types(context, types); !status) return status;
   const TensorView& condition = context.input(0);
-  if (condition.type != DataType::kBool) {
-    return context.fail(Code::kWrongType, "type of the condition",
-                        static_cast<int64_t>(DataType::kBool), static_cast<int64_t>(condition.type),
-                        0);
-  }
   if (condition.count() != 1) {
     return context.fail(Code::kWrongExtent, "elements of the condition", 1, condition.count(), 0);
   }
@@ -31,6 +31,14 @@ Status If::run(const KernelContext& context) {
   // Any byte but zero counts as true: the condition may come from outside.
   const bool condition = *context.input(0).as<const uint8_t>() != 0;
   return context.run_graph(condition ? attributes.then_branch : attributes.else_branch);
+}
+
+Status Contradiction::check(const KernelContext& context) {
+  return check_operand_types(context, {.inputs = {},
+                                       .required_inputs = 0,
+                                       .outputs = {kAnyType},
+                                       .required_outputs = 0,
+                                       .variadic_outputs = true});
 }
 
 Status Contradiction::run(const KernelContext& context) {

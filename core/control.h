@@ -22,6 +22,7 @@ struct If {
 /// Its attributes are the message, so that `describe` can show it.
 struct Contradiction {
   static constexpr KernelId id{"intarsia:Contradiction", "", {}};
+  static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
 };
 

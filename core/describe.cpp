@@ -51,6 +51,16 @@ class Text {
   size_t length_ = 0;
 };
 
+/// A name of the plan, cut where it would hide what follows: names are as long as the plan allows.
+struct Name {
+  std::string_view text;
+  size_t longest = 96;
+};
+Text& operator<<(Text& text, const Name& name) {
+  if (name.text.size() <= name.longest) return text << name.text;
+  return text << std::string_view(name.text.data(), name.longest) << "...";
+}
+
 /// A number that a message may have inside.
 struct Place {
   std::string_view name;
@@ -120,8 +130,8 @@ void write_node(Text& text, const Diagnostic& diagnostic, const PlanView* plan) 
     const auto index = static_cast<uint32_t>(diagnostic.node);
     const std::string_view name = string_at(plan->root->node_names(), index);
     const std::string_view op = string_at(plan->root->operators(), index);
-    if (!name.empty()) text << " '" << name << "'";
-    if (!op.empty()) text << " (" << op << ")";
+    if (!name.empty()) text << " '" << Name{name} << "'";
+    if (!op.empty()) text << " (" << Name{op} << ")";
   }
   text << ": ";
 }
@@ -190,7 +200,7 @@ size_t describe(const Diagnostic& diagnostic, std::span<const std::byte> bytes, 
             : std::string_view();
     text << " ";
     if (!name.empty()) {
-      text << name;
+      text << Name{name, 256};  // programs write it out
     } else {
       text.hexadecimal(static_cast<uint64_t>(diagnostic.expected));
     }

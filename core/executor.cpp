@@ -13,6 +13,7 @@ bool bind_node(SessionState& state, uint32_t index, TensorView* views, uint32_t 
   if (count > views_left) return false;
   const uint32_t* operand = state.plan.operands + node.operands();
   frame.varies = false;
+  frame.running = nullptr;
   for (uint32_t i = 0; i < count; ++i) {
     views[i] = state.view(operand[i]);
     frame.varies |= operand[i] != kNone &&
@@ -55,6 +56,25 @@ bool bind_node(SessionState& state, uint32_t index, TensorView* views, uint32_t 
   return true;
 }
 
+namespace {
+
+/// The first input whose memory output 0 has taken over although it may not: it is of another size,
+/// or `resized`, since a kernel may still read what it has measured. -1 if there is none.
+int wrongly_taken(const KernelContext& context, const Kernel& kernel, bool resized) {
+  if (kernel.in_place.nothing()) return -1;
+  const TensorView& output = context.output(0);
+  for (int i = 0; i < context.input_count(); ++i) {
+    const TensorView& input = context.input(i);
+    if (input.data == output.data && input.present() && kernel.in_place.permits(i) &&
+        (resized || (!same_size(input, output) && input.bytes() != 0 && output.bytes() != 0))) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+}  // namespace
+
 Status run_graph(SessionState& state, uint32_t graph, TensorView* views, uint32_t views_left,
                  int depth) {
   const plan::Graph& range = state.plan.graphs[graph];
@@ -81,9 +101,18 @@ Status run_nodes(SessionState& state, uint32_t first, uint32_t end, TensorView* 
       if (Status status = state.shapes[shape]->infer(context); !status) return status;
     }
     // Inputs may vary where outputs do not: a product over a varying axis, for instance.
-    if (frame.varies && kernel.check != nullptr) {
-      if (Status status = kernel.check(context); !status) return status;
+    if (frame.varies) {
+      if (kernel.check != nullptr) {
+        if (Status status = kernel.check(context); !status) return status;
+      }
+      // Memory was planned for the largest extents; only those of this run tell whether an output
+      // in the memory of an input would overwrite what is still to be read.
+      if (const int i = wrongly_taken(context, kernel, false); i >= 0) {
+        return context.fail(Code::kWrongExtent, "elements of an output in the memory of an input",
+                            context.input(i).count(), context.output(0).count(), i);
+      }
     }
+    frame.running = &kernel;
     if (Status status = kernel.run(context); !status) {
       // A kernel that fails without saying why still names its node.
       if (state.diagnostic.code != status.code()) {
@@ -132,6 +161,11 @@ Status host_resize_output(const KernelContext& context, int output,
       return context.fail(Code::kWrongExtent,
                           varies ? "output extent beyond its planned maximum" : "output extent",
                           planned[axis], extents[axis], operand, axis);
+    }
+  }
+  if (frame.running != nullptr && output == 0) {
+    if (const int i = wrongly_taken(context, *frame.running, true); i >= 0) {
+      return context.fail(Code::kCorruptPlan, "resized output in the memory of an input", 0, 0, i);
     }
   }
   if (varies) {

@@ -20,21 +20,27 @@
 
 namespace intarsia {
 
-/// The operands that a kernel accepts, in the order of the definition.
+/// Accepts every element type but string: of an operand that is not read, or moved as bytes.
+inline constexpr KernelType kAnyType = static_cast<ElementWidth>(255);
+/// Accepts floating-point types of 16 to 64 bits: of a number that is read as a double.
+inline constexpr KernelType kAnyReal = static_cast<ElementWidth>(254);
+
+/// The operands that a kernel accepts, in the order of the definition. The first `required_...` are
+/// there, the others may be absent.
 struct OperandTypes {
   std::initializer_list<KernelType> inputs;
   int required_inputs = 1;
   std::initializer_list<KernelType> outputs;
   int required_outputs = 1;
+  /// The last type is that of any number of operands; the inputs among them are all there.
+  bool variadic_inputs = false;
+  bool variadic_outputs = false;
 };
 
-/// Fails unless the operands are present where required, have these types, and are no more.
+/// The first thing that every `check` does, on every device: fails unless the operands are there
+/// where required, have these types, and are no more. Until it has passed no operand's extents and
+/// no attribute may be looked at.
 Status check_operand_types(const KernelContext& context, const OperandTypes& types);
-
-/// Fails unless every input and output, of which there may be any number, is present and of `type`;
-/// `optional_outputs` may be absent.
-Status check_all_operands(const KernelContext& context, KernelType type,
-                          bool optional_outputs = false);
 
 /// Fails unless the node carries the attributes A.
 template <class A>

@@ -19,12 +19,23 @@ inline constexpr uint32_t kNone = 0xffffffffu;      // absent operand, no attrib
 inline constexpr uint16_t kNoShape = 0x3fffu;       // Node::shape without a shape function
 inline constexpr uint16_t kHasWorkspace = 0x4000u;  // Node::shape, bit 14
 inline constexpr uint16_t kHasState = 0x8000u;      // Node::shape, bit 15
+inline constexpr uint32_t kReadOnlySlot = 1;        // Slot::flags: nodes never write it
+inline constexpr uint32_t kStateSlot = 2;           // Slot::flags: kept from run to run
 inline constexpr int32_t kFixedExtent = -1;         // Port::symbols
 inline constexpr int32_t kDerivedExtent = -2;       // Port::symbols: varies, but is no symbol alone
 inline constexpr uint64_t kArenaUnit = 4;           // Tensor::place in the arena
 /// Largest arena, the host's and the device's: keeps sums of places and sizes far from overflow.
 inline constexpr uint64_t kLargestArena = uint64_t{1} << 34;
 inline constexpr uint64_t kWeightUnit = 16;  // Tensor::place in the weights segment
+
+/// The entry of `extents` before those of a tensor that vary.
+constexpr int32_t varying_mark(int rank) {
+  return -1 - rank;
+}
+/// Nodes share attributes of at most so many bytes. Longer ones have a node each, in the nodes'
+/// order: checks read attributes once for each node, and opening a plan must stay linear in its
+/// size.
+inline constexpr uint64_t kSharedAttributeBytes = 256;
 
 enum class Memory : uint8_t {
   kArena = 0,
@@ -83,6 +94,7 @@ struct MetadataCounts {
   uint64_t dynamic_extents = 0;
   uint64_t views = 0;
   uint64_t segments = 0;
+  uint64_t symbols = 0;
 };
 inline constexpr uint64_t kStateBytes = 384;
 inline constexpr uint64_t kSegmentBytes = 16;
@@ -92,7 +104,8 @@ constexpr uint64_t metadata_bytes(const MetadataCounts& counts) {
   const uint64_t device =
       counts.segments == 0 ? 0 : kDeviceStateBytes + kSegmentBytes * counts.segments;
   const uint64_t bytes = kStateBytes + 8 * (counts.kernels + counts.shapes + counts.slots) +
-                         kViewBytes * counts.views + device + 4 * counts.dynamic_extents;
+                         kViewBytes * counts.views + device +
+                         4 * (counts.dynamic_extents + counts.symbols);
   return (bytes + 63) / 64 * 64;
 }
 

@@ -21,10 +21,7 @@ const T* data_of(const flatbuffers::Vector<T>* vector, uint32_t& count) {
 
 Status read_header(std::span<const std::byte> bytes, PlanHeader& header, Diagnostic& diagnostic) {
   const auto fail = [&diagnostic](Code code, const char* what, uint64_t expected, uint64_t found) {
-    diagnostic = Diagnostic{
-        code,    what, -1, -1, -1, static_cast<int64_t>(expected), static_cast<int64_t>(found),
-        nullptr, 0};
-    return Status(code);
+    return report(diagnostic, code, what, expected, found);
   };
   if (bytes.size() < sizeof(header.magic) ||
       std::memcmp(bytes.data(), kPlanMagic, sizeof(kPlanMagic)) != 0) {
@@ -88,7 +85,8 @@ MetadataCounts metadata_counts(const PlanView& plan) {
           plan.slot_count,
           plan.dynamic_extents,
           plan.root->view_count(),
-          plan.root->memory() != nullptr ? plan.root->memory()->segments() : 0};
+          plan.root->memory() != nullptr ? plan.root->memory()->segments() : 0,
+          size(plan.root->symbols())};
 }
 
 }  // namespace intarsia

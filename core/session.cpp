@@ -54,73 +54,61 @@ int64_t bind_keys(const flatbuffers::Vector<uint64_t>* keys, std::span<const Row
   return -1;
 }
 
-/// Fails unless the node's operands lie in the memory that its kernel reads and writes.
-Status check_memory(const SessionState& state, const plan::Node& node, const Kernel& kernel,
-                    const KernelContext& context) {
-  const bool device = state.device != nullptr && state.device->device.has(&kernel);
-  const bool reads = device && kernel.key != kernel_key(kToDevice);
-  const bool writes = device && kernel.key != kernel_key(kToHost);
-  const uint32_t formal = uint32_t{node.inputs()} + node.outputs();
-  const uint32_t scratch =
-      ((node.shape() & kHasWorkspace) != 0 ? 1u : 0u) + ((node.shape() & kHasState) != 0 ? 1u : 0u);
-  for (uint32_t i = 0; i < formal + scratch; ++i) {
-    const uint32_t operand = state.plan.operands[node.operands() + i];
-    if (operand == kNone) continue;
-    const bool found = on_device(static_cast<Memory>(state.plan.tensors[operand].memory()));
-    const bool expected = i < node.inputs() ? reads : writes;
-    if (found == expected) continue;
-    return context.fail(Code::kCorruptPlan, "memory of the operand (0 host, 1 device)",
-                        expected ? 1 : 0, found ? 1 : 0, static_cast<int>(i));
-  }
-  return {};
-}
-
-/// Runs every node's `check` at the planned extents. Where extents vary, planned maxima of
-/// different operands need not agree with one another; such a node is checked again before each
-/// run.
-Status check_nodes(SessionState& state) {
-  KernelContext context;
-  Frame frame{};
-  for (uint32_t i = 0; i < state.plan.node_count; ++i) {
-    const plan::Node& node = state.plan.nodes[i];
-    if (!bind_node(state, i, state.views, state.view_count, context, frame)) {
-      return state.fail(Code::kCorruptPlan, "operand views",
-                        int64_t{node.inputs()} + node.outputs(), state.view_count);
-    }
-    const Kernel& kernel = *state.kernels[node.kernel()];
-    if (Status status = check_memory(state, node, kernel, context); !status) return status;
-    if (kernel.check == nullptr) continue;
-    const int count = context.input_count() + context.output_count();
-    for (int j = 0; j < count; ++j) state.views[j].data = nullptr;
-    const Status status = kernel.check(context);
-    if (status.ok()) continue;
-    if (frame.varies && status.code() == Code::kWrongExtent) continue;
-    if (state.diagnostic.code != status.code()) return context.fail(status.code(), "node refused");
-    return status;
-  }
-  state.diagnostic = {};
-  return {};
-}
-
 /// Inputs whose extents are the same symbol must agree in them.
 Status check_symbols(SessionState& state, const plan::Entry& entry) {
   const auto* symbols = state.plan.root->symbols();
   if (symbols == nullptr || entry.inputs() == nullptr) return {};
-  for (int32_t symbol = 0; symbol < static_cast<int32_t>(symbols->size()); ++symbol) {
-    int32_t first = -1;
-    for (uint32_t i = 0; i < entry.inputs()->size(); ++i) {
-      const plan::Port& port = *entry.inputs()->Get(i);
-      const plan::Tensor& tensor = state.plan.tensors[state.plan.slots[port.slot()].tensor()];
-      const int32_t* extents = state.extents_of(tensor);
-      for (uint32_t axis = 0; port.symbols() != nullptr && axis < port.symbols()->size(); ++axis) {
-        if (port.symbols()->Get(axis) != symbol) continue;
-        if (first < 0) first = extents[axis];
-        if (extents[axis] == first) continue;
-        return state.fail(Code::kWrongExtent, "input extents of one symbolic dimension differ",
-                          first, extents[axis], static_cast<int>(i), static_cast<int>(axis));
+  for (uint32_t symbol = 0; symbol < symbols->size(); ++symbol) state.symbols[symbol] = -1;
+  for (uint32_t i = 0; i < entry.inputs()->size(); ++i) {
+    const plan::Port& port = *entry.inputs()->Get(i);
+    const plan::Tensor& tensor = state.plan.tensors[state.plan.slots[port.slot()].tensor()];
+    const int32_t* extents = state.extents_of(tensor);
+    for (uint32_t axis = 0; port.symbols() != nullptr && axis < port.symbols()->size(); ++axis) {
+      const int32_t symbol = port.symbols()->Get(axis);
+      if (symbol < 0) continue;
+      int32_t& value = state.symbols[symbol];
+      if (value < 0) value = extents[axis];
+      if (extents[axis] == value) continue;
+      return state.fail(Code::kWrongExtent, "input extents of one symbolic dimension differ", value,
+                        extents[axis], static_cast<int>(i), static_cast<int>(axis));
+    }
+  }
+  return {};
+}
+
+/// True if [a, a + a_bytes) and [b, b + b_bytes) have a byte in common.
+bool overlap(const void* a, uint64_t a_bytes, const void* b, uint64_t b_bytes) {
+  const auto first = reinterpret_cast<uintptr_t>(a), second = reinterpret_cast<uintptr_t>(b);
+  return a_bytes != 0 && b_bytes != 0 &&
+         (first <= second ? second - first < a_bytes : first - second < b_bytes);
+}
+
+bool is_bound(const SessionState& state, uint32_t slot) {
+  return state.slots[slot] != state.tensors + state.plan.slots[slot].place() * kArenaUnit;
+}
+/// Bytes of a slot's buffer.
+uint64_t slot_bytes(const SessionState& state, uint32_t slot) {
+  const plan::Tensor& tensor = state.plan.tensors[state.plan.slots[slot].tensor()];
+  return static_cast<uint64_t>(TensorView{nullptr, state.plan.extents + tensor.extents(),
+                                          static_cast<DataType>(tensor.type()), tensor.rank()}
+                                   .bytes());
+}
+
+/// Buffers that the caller has bound may be the same memory only if nothing writes there. Looked at
+/// when a run begins, so that a program may exchange buffers one after the other.
+Status check_bindings(SessionState& state) {
+  for (uint32_t i = 0; i < state.plan.slot_count; ++i) {
+    if (!is_bound(state, i)) continue;
+    for (uint32_t j = 0; j < i; ++j) {
+      const uint32_t both = state.plan.slots[i].flags() & state.plan.slots[j].flags();
+      if (!is_bound(state, j) || (both & kReadOnlySlot) != 0) continue;
+      if (overlap(state.slots[i], slot_bytes(state, i), state.slots[j], slot_bytes(state, j))) {
+        return state.fail(Code::kInvalidArgument, "buffers bound to two ports overlap (slots)", j,
+                          i);
       }
     }
   }
+  state.check_bindings = nullptr;
   return {};
 }
 
@@ -200,12 +188,19 @@ Status bind_port(SessionState* state, const Ports* ports, int index, void* buffe
     state->slots[port->slot()] = state->tensors + slot.place() * kArenaUnit;
     return {};
   }
-  const plan::Tensor& tensor = state->plan.tensors[slot.tensor()];
-  const auto type = static_cast<DataType>(tensor.type());
-  const TensorView planned{nullptr, state->plan.extents + tensor.extents(), type, tensor.rank()};
-  if (bytes < static_cast<uint64_t>(planned.bytes())) {
-    return state->fail(Code::kInvalidArgument, "bytes of the bound buffer", planned.bytes(),
-                       static_cast<int64_t>(bytes), index);
+  const auto type = static_cast<DataType>(state->plan.tensors[slot.tensor()].type());
+  const uint64_t planned = slot_bytes(*state, port->slot());
+  if (bytes < planned) {
+    return state->fail(Code::kInvalidArgument, "bytes of the bound buffer",
+                       static_cast<int64_t>(planned), static_cast<int64_t>(bytes), index);
+  }
+  // The session begins where its arena does.
+  if (overlap(buffer, planned, state, state->plan.root->memory()->arena_bytes())) {
+    return state->fail(Code::kInvalidArgument, "bound buffer in the session's arena", 0, 0, index);
+  }
+  if ((slot.flags() & kReadOnlySlot) == 0 &&
+      overlap(buffer, planned, state->bytes.data(), state->bytes.size())) {
+    return state->fail(Code::kInvalidArgument, "bound buffer in the plan's bytes", 0, 0, index);
   }
   const auto alignment =
       static_cast<uintptr_t>(element_bits(type) > 8 ? element_bits(type) / 8 : 1);
@@ -216,10 +211,32 @@ Status bind_port(SessionState* state, const Ports* ports, int index, void* buffe
                        static_cast<int64_t>(reinterpret_cast<uintptr_t>(buffer) % natural), index);
   }
   state->slots[port->slot()] = buffer;
+  state->check_bindings = &check_bindings;
   return {};
 }
 
-/// Calls `create` or `destroy` of the nodes that keep a state of their own.
+/// Calls `destroy` of the first `end` nodes that keep a state of their own.
+void destroy_nodes(SessionState& state, uint32_t end) {
+  KernelContext context;
+  Frame frame{};
+  for (uint32_t i = end; i-- > 0;) {
+    const Kernel& kernel = *state.kernels[state.plan.nodes[i].kernel()];
+    if (kernel.destroy == nullptr) continue;
+    bind_node(state, i, state.views, state.view_count, context, frame);
+    kernel.destroy(context);
+  }
+  state.has_node_states = false;
+}
+
+void use_planned_extents(SessionState& state, const plan::Tensor& tensor) {
+  for (uint32_t axis = 0; axis < tensor.rank(); ++axis) {
+    const uint32_t place = tensor.extents() + axis;
+    if (place < state.plan.dynamic_extents) state.extents[place] = state.plan.extents[place];
+  }
+}
+
+/// Calls `create` of the nodes that keep a state of their own: of all, or, on failure, of none. It
+/// sees its outputs at their planned extents, also after runs.
 Status create_nodes(SessionState& state) {
   KernelContext context;
   Frame frame{};
@@ -227,17 +244,28 @@ Status create_nodes(SessionState& state) {
     const Kernel& kernel = *state.kernels[state.plan.nodes[i].kernel()];
     if (kernel.create == nullptr) continue;
     bind_node(state, i, state.views, state.view_count, context, frame);
+    const plan::Node& node = state.plan.nodes[i];
+    for (uint32_t j = 0; j < node.outputs(); ++j) {
+      const uint32_t operand = state.plan.operands[node.operands() + node.inputs() + j];
+      if (operand != kNone) use_planned_extents(state, state.plan.tensors[operand]);
+    }
     if (Status status = kernel.create(context); !status) {
-      for (uint32_t j = i; j-- > 0;) {
-        const Kernel& created = *state.kernels[state.plan.nodes[j].kernel()];
-        if (created.destroy == nullptr) continue;
-        bind_node(state, j, state.views, state.view_count, context, frame);
-        created.destroy(context);
-      }
+      destroy_nodes(state, i);
       return status;
     }
   }
+  state.has_node_states = true;
   return {};
+}
+
+/// Makes the states that ports show what they are at open: zero, with the planned extents.
+void clear_states(SessionState& state) {
+  for (uint32_t i = 0; i < state.plan.slot_count; ++i) {
+    const plan::Slot& slot = state.plan.slots[i];
+    if ((slot.flags() & kStateSlot) == 0) continue;
+    use_planned_extents(state, state.plan.tensors[slot.tensor()]);
+    std::memset(state.slots[i], 0, static_cast<size_t>(state.view(slot.tensor()).bytes()));
+  }
 }
 
 struct OpenArguments {
@@ -253,10 +281,7 @@ struct OpenArguments {
 
 Result<SessionState*> open_session(const OpenArguments& arguments, Diagnostic& diagnostic) {
   const auto fail = [&diagnostic](Code code, const char* what, uint64_t expected, uint64_t found) {
-    diagnostic = Diagnostic{
-        code,    what, -1, -1, -1, static_cast<int64_t>(expected), static_cast<int64_t>(found),
-        nullptr, 0};
-    return Status(code);
+    return report(diagnostic, code, what, expected, found);
   };
   const PlanView& plan = arguments.plan;
   const plan::Memory& memory = *plan.root->memory();
@@ -294,6 +319,7 @@ Result<SessionState*> open_session(const OpenArguments& arguments, Diagnostic& d
     state->device = new (place) DeviceState{*device, static_cast<uint32_t>(counts.segments)};
   }
   state->extents = carver.take<int32_t>(counts.dynamic_extents);
+  state->symbols = carver.take<int32_t>(counts.symbols);
   state->view_count = static_cast<uint32_t>(counts.views);
   state->observer = arguments.options.observer;
   state->services = arguments.options.services;
@@ -362,7 +388,7 @@ namespace {
 Result<Session> adopt(Result<SessionState*> state, Session& session, SessionState*& slot) {
   if (!state.ok()) return state.status();
   slot = state.value();
-  session.reset_states();
+  clear_states(*slot);
   return std::move(session);
 }
 
@@ -395,21 +421,19 @@ Result<Session> Session::open_trusted(std::span<const std::byte> bytes, std::spa
 
 void Session::close() {
   if (state_ == nullptr) return;
-  KernelContext context;
-  Frame frame{};
-  for (uint32_t i = 0; i < state_->plan.node_count; ++i) {
-    const Kernel& kernel = *state_->kernels[state_->plan.nodes[i].kernel()];
-    if (kernel.destroy == nullptr) continue;
-    bind_node(*state_, i, state_->views, state_->view_count, context, frame);
-    kernel.destroy(context);
-  }
+  if (state_->has_node_states) destroy_nodes(*state_, state_->plan.node_count);
   state_ = nullptr;
 }
 
 Status begin_run(SessionState& state, const plan::Entry& entry) {
   if (state.busy.exchange(true, std::memory_order_acquire)) return Code::kBusy;
   state.diagnostic = {};
-  const Status status = check_symbols(state, entry);
+  Status status;
+  if (!state.has_node_states) {
+    status = state.fail(Code::kInvalidArgument, "states of nodes; reset_states() has failed");
+  }
+  if (status.ok() && state.check_bindings != nullptr) status = state.check_bindings(state);
+  if (status.ok()) status = check_symbols(state, entry);
   if (!status) state.busy.store(false, std::memory_order_release);
   return status;
 }
@@ -532,11 +556,15 @@ Result<Port> Session::state(int index) const {
   return port_of(state_, state_ != nullptr ? state_->plan.root->state_ports() : nullptr, index,
                  "state index (at most)");
 }
-void Session::reset_states() {
-  for (int i = 0; i < state_count(); ++i) {
-    const TensorView tensor = state(i).value().tensor;
-    if (tensor.data != nullptr) std::memset(tensor.data, 0, static_cast<size_t>(tensor.bytes()));
-  }
+Status Session::reset_states() {
+  if (state_ == nullptr) return Code::kInvalidArgument;
+  if (state_->busy.exchange(true, std::memory_order_acquire)) return Code::kBusy;
+  state_->diagnostic = {};
+  clear_states(*state_);
+  if (state_->has_node_states) destroy_nodes(*state_, state_->plan.node_count);
+  const Status status = create_nodes(*state_);
+  state_->busy.store(false, std::memory_order_release);
+  return status;
 }
 
 const Diagnostic& Session::diagnostic() const {

@@ -55,10 +55,15 @@ struct SessionState {
   const ShapeFunction** shapes = nullptr;
   void** slots = nullptr;
   int32_t* extents = nullptr;  // actual extents, parallel to the plan's leading maxima
+  int32_t* symbols = nullptr;  // the symbols' values in this run
   TensorView* views = nullptr;
   uint32_t view_count = 0;
   DeviceState* device = nullptr;  // null without one
   std::atomic<bool> busy{false};
+  // Looks at the buffers that were bound since the last run; null if there are none. A pointer, so
+  // that programs which bind nothing do not link it.
+  Status (*check_bindings)(SessionState&) = nullptr;
+  bool has_node_states = false;  // false only if `create` failed in reset_states
   const Observer* observer = nullptr;
   std::span<const Service> services;
   KernelHost host;
@@ -95,10 +100,7 @@ struct SessionState {
   }
 
   Status fail(Code code, const char* what, int64_t expected = 0, int64_t found = 0,
-              int operand = -1, int axis = -1) {
-    diagnostic = Diagnostic{code, what, -1, operand, axis, expected, found, nullptr, 0};
-    return code;
-  }
+              int operand = -1, int axis = -1);
 };
 static_assert(sizeof(SessionState) <= kStateBytes && sizeof(TensorView) <= kViewBytes);
 
@@ -108,8 +110,9 @@ struct Frame {
   const plan::Node* node;
   TensorView* views;  // free views after this node's operands
   uint32_t views_left;
-  int depth;    // of sub-graphs
-  bool varies;  // an operand's extents are known at run time only
+  int depth;              // of sub-graphs
+  bool varies;            // an operand's extents are known at run time only
+  const Kernel* running;  // null but in `run`
 };
 /// Deepest nesting of sub-graphs; bounds the stack of a run.
 inline constexpr int kMaxGraphDepth = 32;
@@ -122,6 +125,14 @@ Status run_nodes(SessionState& state, uint32_t first, uint32_t end, TensorView* 
 /// Executes the nodes of a graph.
 Status run_graph(SessionState& state, uint32_t graph, TensorView* views, uint32_t views_left,
                  int depth);
+
+/// Checks the nodes of an untrusted plan, whose kernels are bound (core/node_check.cpp): that their
+/// operands lie where they may, and what each kernel's own `check` proves.
+Status check_nodes(SessionState& state);
+/// True if `view` has as many elements as `other`, of one width.
+inline bool same_size(const TensorView& view, const TensorView& other) {
+  return element_bits(view.type) == element_bits(other.type) && view.count() == other.count();
+}
 
 /// What `Session::run` does before and after the nodes: sessions of devices run these themselves.
 /// `begin_run` takes the session for the caller, unless it fails; `end_run` gives it back.
@@ -142,6 +153,10 @@ Status host_resize_output(const KernelContext& context, int output,
                           std::span<const int32_t> extents);
 void* host_service(const KernelContext& context, uint64_t key);
 int64_t host_capacity(const KernelContext& context, int operand);
+
+/// Records what is wrong with a plan as a whole, or with what it is opened with; returns `code`.
+Status report(Diagnostic& diagnostic, Code code, const char* what, uint64_t expected = 0,
+              uint64_t found = 0);
 
 /// Checks magic number, version and sizes.
 Status read_header(std::span<const std::byte> bytes, PlanHeader& header, Diagnostic& diagnostic);

@@ -9,7 +9,7 @@
 
 namespace intarsia {
 
-int64_t ShapeContext::value(int input, int64_t index) const {
+CheckedInt ShapeContext::value(int input, int64_t index) const {
   const TensorView& view = context_.input(input);
   if (view.data == nullptr || index < 0 || index >= view.count()) return 0;
   switch (view.type) {
@@ -42,8 +42,14 @@ double ShapeContext::real_value(int input, int64_t index) const {
     case DataType::kBfloat16:
       return static_cast<double>(static_cast<float>(view.as<const BFloat16>()[index]));
     default:
-      return static_cast<double>(value(input, index));
+      return static_cast<double>(value(input, index).value());
   }
+}
+
+Status ShapeContext::require(bool condition, Dim expected, Dim found, const char* what, int operand,
+                             int axis) const {
+  if (condition && expected.exact() && found.exact()) return {};
+  return fail(Code::kWrongExtent, what, expected.value(), found.value(), operand, axis);
 }
 
 Status ShapeContext::set_output(int output, DataType, const Shape<Dim>& shape) {
@@ -56,10 +62,10 @@ Status ShapeContext::set_output(int output, DataType, const Shape<Dim>& shape) {
   for (int axis = 0; axis < shape.rank; ++axis) {
     constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();
     if (shape[axis] < 0 || shape[axis] > kLargest) {
-      return fail(Code::kWrongExtent, "output extent", kLargest, shape[axis],
+      return fail(Code::kWrongExtent, "output extent", kLargest, shape[axis].value(),
                   context_.input_count() + output, axis);
     }
-    extents[axis] = static_cast<int32_t>(shape[axis]);
+    extents[axis] = static_cast<int32_t>(shape[axis].value());
   }
   return context_.resize_output(output, {extents, static_cast<size_t>(shape.rank)});
 }

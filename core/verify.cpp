@@ -22,36 +22,44 @@ class Verifier {
   }
 
  private:
-  bool require(bool condition, const char* what, uint64_t expected, uint64_t found) {
-    if (condition) return true;
+  bool fail(const char* what, uint64_t expected, uint64_t found) {
     diagnostic_ = Diagnostic{
         Code::kCorruptPlan,          what,    node_, -1, -1, static_cast<int64_t>(expected),
         static_cast<int64_t>(found), nullptr, 0};
     return false;
   }
+  bool require(bool condition, const char* what, uint64_t expected, uint64_t found) {
+    return condition || fail(what, expected, found);
+  }
+  bool equal(const char* what, uint64_t expected, uint64_t found) {
+    return found == expected || fail(what, expected, found);
+  }
+  bool at_least(const char* what, uint64_t lowest, uint64_t found) {
+    return found >= lowest || fail(what, lowest, found);
+  }
+  bool at_most(const char* what, uint64_t highest, uint64_t found) {
+    return found <= highest || fail(what, highest, found);
+  }
   bool index(const char* what, uint64_t found, uint64_t limit) {
-    return require(found < limit, what, limit, found);
+    return found < limit || fail(what, limit, found);
   }
 
   /// FlatBuffers' verifier aligns the length of a vector, not its 64-bit elements.
   bool aligned(const flatbuffers::Vector<uint64_t>* vector) {
     if (vector == nullptr || vector->size() == 0) return true;
     const auto misalignment = reinterpret_cast<uintptr_t>(vector->Data()) % 8;
-    return require(misalignment == 0, "alignment of 64-bit elements", 0, misalignment);
+    return equal("alignment of 64-bit elements", 0, misalignment);
   }
 
   bool memory() {
     const plan::Memory* memory = plan_.root->memory();
-    if (!require(memory != nullptr, "memory table", 1, 0)) return false;
+    if (!equal("memory table", 1, memory != nullptr ? 1 : 0)) return false;
     const uint64_t prefix = metadata_bytes(metadata_counts(plan_));
     arena_bytes_ = memory->arena_bytes() - memory->metadata_bytes();
-    return device_memory(*memory) &&
-           require(memory->metadata_bytes() == prefix, "metadata bytes", prefix,
-                   memory->metadata_bytes()) &&
-           require(memory->arena_bytes() >= prefix && memory->arena_bytes() <= kLargestArena,
-                   "arena bytes", prefix, memory->arena_bytes()) &&
-           require(plan_.dynamic_extents <= plan_.extent_count, "dynamic extents",
-                   plan_.extent_count, plan_.dynamic_extents);
+    return device_memory(*memory) && equal("metadata bytes", prefix, memory->metadata_bytes()) &&
+           at_least("arena bytes", prefix, memory->arena_bytes()) &&
+           at_most("arena bytes", kLargestArena, memory->arena_bytes()) &&
+           at_most("dynamic extents", plan_.extent_count, plan_.dynamic_extents);
   }
 
   bool device_memory(const plan::Memory& memory) {
@@ -75,14 +83,24 @@ class Verifier {
     const auto type = static_cast<DataType>(tensor.type());
     const auto bits = static_cast<uint64_t>(element_bits(type));
     if (!require(bits != 0, "element type", kLastDataType, tensor.type())) return false;
-    if (!require(tensor.rank() <= kMaxRank, "rank", kMaxRank, tensor.rank())) return false;
+    if (!at_most("rank", kMaxRank, tensor.rank())) return false;
     const uint64_t end = uint64_t{tensor.extents()} + tensor.rank();
-    if (!require(end <= plan_.extent_count, "extents index", plan_.extent_count, end)) return false;
+    if (!at_most("extents index", plan_.extent_count, end)) return false;
     // A tensor's extents are all run-time ones or none: the kernel sees one array.
     const bool varies = tensor.extents() < plan_.dynamic_extents;
     if (!require(!varies || end <= plan_.dynamic_extents, "dynamic extents", plan_.dynamic_extents,
                  end)) {
       return false;
+    }
+    // The mark before a varying shape is negative and no extent is: so shapes cannot overlap, and
+    // what the session notes of one tensor is no part of another's.
+    if (varies) {
+      const int32_t mark = tensor.extents() > 0 ? plan_.extents[tensor.extents() - 1] : 0;
+      if (!require(mark == varying_mark(tensor.rank()), "mark before varying extents",
+                   static_cast<uint64_t>(int64_t{varying_mark(tensor.rank())}),
+                   static_cast<uint64_t>(int64_t{mark}))) {
+        return false;
+      }
     }
     uint64_t count = 1;
     bool empty = false;
@@ -92,7 +110,7 @@ class Verifier {
       empty |= extent == 0;
       // Guard the product of the non-zero extents too: other axes may grow when one is resized.
       if (extent != 0) count *= static_cast<uint64_t>(extent);
-      if (!require(count <= uint64_t{1} << 42, "element count", uint64_t{1} << 42, count)) {
+      if (!at_most("element count", static_cast<uint64_t>(kMaxElements), count)) {
         return false;
       }
     }
@@ -102,11 +120,11 @@ class Verifier {
 
   bool in_arena(uint64_t place, uint64_t bytes) {
     const uint64_t end = place * kArenaUnit + bytes;
-    return require(end <= arena_bytes_, "place in the arena", arena_bytes_, end);
+    return at_most("place in the arena", arena_bytes_, end);
   }
   bool in_device_arena(uint64_t place, uint64_t bytes) {
     const uint64_t end = place * kArenaUnit + bytes;
-    return require(end <= device_bytes_, "place in the device arena", device_bytes_, end);
+    return at_most("place in the device arena", device_bytes_, end);
   }
   bool has_device() {
     const uint64_t bytes = plan_.root->memory()->device_arena_bytes();
@@ -114,7 +132,7 @@ class Verifier {
   }
   bool in_weights(uint64_t place, uint64_t bytes, uint64_t limit) {
     const uint64_t end = place * kWeightUnit + bytes;
-    return require(end <= limit, "place in the weights", limit, end);
+    return at_most("place in the weights", limit, end);
   }
 
   /// A slot's buffer is sized for one tensor; views of it may be smaller, not larger.
@@ -124,7 +142,7 @@ class Verifier {
     uint64_t capacity = 0;
     return index("tensor of its slot", owner, plan_.tensor_count) &&
            bytes_of(plan_.tensors[owner], capacity) &&
-           require(bytes <= capacity, "bytes in the slot", capacity, bytes) &&
+           at_most("bytes in the slot", capacity, bytes) &&
            require(element_bits(static_cast<DataType>(tensor.type())) <=
                        element_bits(static_cast<DataType>(plan_.tensors[owner].type())),
                    "type in the slot", plan_.tensors[owner].type(), tensor.type());
@@ -165,6 +183,7 @@ class Verifier {
   }
 
   bool slots() {
+    uint64_t states = 0;
     for (uint32_t i = 0; i < plan_.slot_count; ++i) {
       const plan::Slot& slot = plan_.slots[i];
       if (!index("slot's tensor", slot.tensor(), plan_.tensor_count)) return false;
@@ -176,6 +195,9 @@ class Verifier {
                    "slot's tensor", i, tensor.place())) {
         return false;
       }
+      // States are cleared and copied: the arena's size bounds the time of that.
+      if ((slot.flags() & kStateSlot) != 0) states += bytes;
+      if (!at_most("bytes of states", arena_bytes_, states)) return false;
     }
     return true;
   }
@@ -185,10 +207,9 @@ class Verifier {
     const uint32_t extra = ((node.shape() & kHasWorkspace) != 0 ? 1u : 0u) +
                            ((node.shape() & kHasState) != 0 ? 1u : 0u);
     const uint64_t end = uint64_t{node.operands()} + formal + extra;
-    if (!require(end <= plan_.operand_count, "operands", plan_.operand_count, end)) return false;
+    if (!at_most("operands", plan_.operand_count, end)) return false;
     // Lists that overlapped would make the work of opening quadratic in the plan's size.
-    if (!require(node.operands() == next_operand_, "first operand", next_operand_,
-                 node.operands())) {
+    if (!equal("first operand", next_operand_, node.operands())) {
       return false;
     }
     next_operand_ = end;
@@ -201,7 +222,7 @@ class Verifier {
       const auto memory = static_cast<Memory>(tensor.memory());
       const bool writable =
           memory == Memory::kArena || memory == Memory::kDeviceArena ||
-          (memory == Memory::kSlot && (plan_.slots[tensor.place()].flags() & 1u) == 0);
+          (memory == Memory::kSlot && (plan_.slots[tensor.place()].flags() & kReadOnlySlot) == 0);
       if (!require(writable, "output in read-only memory", 0, operand)) return false;
       // Workspace and state are plain bytes in the arena, aligned for any use.
       if (i >= formal) {
@@ -211,22 +232,16 @@ class Verifier {
         if (!require(plain, "workspace", 0, operand)) return false;
       }
     }
-    return apart(node, formal + extra) && (!has_state(node) || follows(node));
+    return !has_state(node) || follows(node);
   }
 
   /// The bytes of a tensor in the arena, or in the device's; none for weights.
   struct Region {
     uint64_t begin = 0, end = 0;
-    bool varies = false;
     bool device = false;
     bool overlaps(const Region& other) const {
       return device == other.device && begin < end && other.begin < other.end &&
              begin < other.end && other.begin < end;
-    }
-    /// A view of unknown extents may be planned larger than what it shows.
-    bool is(const Region& other) const {
-      return device == other.device && begin == other.begin &&
-             (end == other.end || (varies && other.varies));
     }
   };
   bool region_of(const plan::Tensor& tensor, Region& region) {
@@ -235,33 +250,7 @@ class Verifier {
     const auto memory = static_cast<Memory>(tensor.memory());
     if (memory == Memory::kWeights || memory == Memory::kDeviceWeights) bytes = 0;
     if (memory == Memory::kSlot) place = plan_.slots[place].place();
-    region = {place * kArenaUnit, place * kArenaUnit + bytes,
-              tensor.extents() < plan_.dynamic_extents, on_device(memory)};
-    return true;
-  }
-
-  /// Kernels may rely on it that what they write overlaps no other operand, except that an output
-  /// may be the very memory of an input. What may not even be that they check themselves. Operands
-  /// are in range here.
-  bool apart(const plan::Node& node, uint32_t count) {
-    const uint32_t formal = uint32_t{node.inputs()} + node.outputs();
-    pairs_ += uint64_t{count - node.inputs()} * count;
-    constexpr uint64_t kMostPairs = uint64_t{1} << 26;
-    if (!require(pairs_ <= kMostPairs, "pairs of operands", kMostPairs, pairs_)) return false;
-    const uint32_t* operands = plan_.operands + node.operands();
-    for (uint32_t i = node.inputs(); i < count; ++i) {
-      Region written, other;
-      if (operands[i] == kNone) continue;
-      if (!region_of(plan_.tensors[operands[i]], written)) return false;
-      for (uint32_t j = 0; j < i; ++j) {
-        if (operands[j] == kNone) continue;
-        if (!region_of(plan_.tensors[operands[j]], other)) return false;
-        const bool in_place = i < formal && j < node.inputs() && written.is(other);
-        if (!require(in_place || !written.overlaps(other), "operands that overlap", j, i)) {
-          return false;
-        }
-      }
-    }
+    region = {place * kArenaUnit, place * kArenaUnit + bytes, on_device(memory)};
     return true;
   }
 
@@ -280,8 +269,8 @@ class Verifier {
       return false;
     }
     Region& range = state_range_[region.device ? 1 : 0];
-    if (range.begin == range.end) range = {region.begin, region.begin, false, region.device};
-    if (!require(region.begin >= range.end, "place of the node's state", range.end, region.begin)) {
+    if (range.begin == range.end) range = {region.begin, region.begin, region.device};
+    if (!at_least("place of the node's state", range.end, region.begin)) {
       return false;
     }
     range.end = region.end;
@@ -330,7 +319,15 @@ class Verifier {
         if (!index("attributes", node.attributes(), plan_.attribute_count)) return false;
         const uint64_t bytes = plan_.attributes[node.attributes()];
         const uint64_t available = (plan_.attribute_count - node.attributes() - 1) * uint64_t{8};
-        if (!require(bytes <= available, "attribute bytes", available, bytes)) return false;
+        if (!at_most("attribute bytes", available, bytes)) return false;
+        // Every node's attributes are checked. Were large ones shared, a plan could ask for more
+        // work than it has bytes.
+        if (bytes > kSharedAttributeBytes) {
+          if (!at_least("place of large attributes", next_attributes_, node.attributes())) {
+            return false;
+          }
+          next_attributes_ = node.attributes() + 1 + (bytes + 7) / 8;
+        }
       }
       if (!operands(node)) return false;
     }
@@ -342,32 +339,31 @@ class Verifier {
     uint64_t begin = 0;
     for (uint32_t i = 0; i < plan_.graph_count; ++i) {
       const plan::Graph& graph = plan_.graphs[i];
-      if (!require(graph.first() == begin, "graph's first node", begin, graph.first()))
-        return false;
+      if (!equal("graph's first node", begin, graph.first())) return false;
       begin += graph.count();
-      if (!require(begin <= plan_.node_count, "graph's nodes", plan_.node_count, begin))
-        return false;
+      if (!at_most("graph's nodes", plan_.node_count, begin)) return false;
       if (graph.parent() == kNone) continue;
       if (!index("graph's parent", graph.parent(), graph.first())) return false;
     }
     return true;
   }
 
-  bool ports(const flatbuffers::Vector<flatbuffers::Offset<plan::Port>>* ports) {
+  /// Ports of one list have slots of their own, in ascending order, with these flags.
+  bool ports(const flatbuffers::Vector<flatbuffers::Offset<plan::Port>>* ports, uint32_t flags) {
     const uint64_t symbols = plan_.root->symbols() ? plan_.root->symbols()->size() : 0;
+    uint32_t lowest = 0;
     for (uint32_t i = 0; ports != nullptr && i < ports->size(); ++i) {
       const plan::Port* port = ports->Get(i);
       if (!index("port's slot", port->slot(), plan_.slot_count)) return false;
-      if (port->symbols() == nullptr || port->symbols()->size() == 0) continue;
-      const plan::Tensor& tensor = plan_.tensors[plan_.slots[port->slot()].tensor()];
-      if (!require(port->symbols()->size() == tensor.rank(), "port's symbols", tensor.rank(),
-                   port->symbols()->size())) {
+      if (!at_least("port's slot (at least)", lowest, port->slot())) {
         return false;
       }
-      axes_ += port->symbols()->size();
-      // A run compares the axes of its inputs for each symbol.
-      constexpr uint64_t kMostSteps = uint64_t{1} << 24;
-      if (!require(axes_ * symbols <= kMostSteps, "symbolic axes", kMostSteps, axes_ * symbols)) {
+      lowest = port->slot() + 1;
+      const uint32_t found = plan_.slots[port->slot()].flags();
+      if (!equal("flags of the port's slot", flags, found)) return false;
+      if (port->symbols() == nullptr || port->symbols()->size() == 0) continue;
+      const plan::Tensor& tensor = plan_.tensors[plan_.slots[port->slot()].tensor()];
+      if (!equal("port's symbols", tensor.rank(), port->symbols()->size())) {
         return false;
       }
       for (int32_t symbol : *port->symbols()) {
@@ -385,18 +381,29 @@ class Verifier {
       const plan::Entry* entry = entries->Get(i);
       if (!index("entry's graph", entry->graph(), plan_.graph_count)) return false;
       const uint32_t parent = plan_.graphs[entry->graph()].parent();
-      if (!require(parent == kNone, "entry's graph is a sub-graph", kNone, parent)) return false;
-      if (!ports(entry->inputs()) || !ports(entry->outputs())) return false;
+      if (!equal("entry's graph is a sub-graph", kNone, parent)) return false;
+      if (!ports(entry->inputs(), kReadOnlySlot) || !ports(entry->outputs(), 0)) return false;
     }
-    return ports(plan_.root->state_ports());
+    return ports(plan_.root->state_ports(), kReadOnlySlot | kStateSlot);
   }
 
   bool states() {
     const auto* states = plan_.root->states();
+    uint32_t lowest = 0;
     for (uint32_t i = 0; states != nullptr && i < states->size(); ++i) {
       const plan::StateUpdate& update = *states->Get(i);
+      if (!at_least("state's slot (at least)", lowest, update.slot())) {
+        return false;
+      }
+      lowest = update.slot() + 1;
       if (!index("state's slot", update.slot(), plan_.slot_count) ||
           !index("state's source", update.source(), plan_.tensor_count)) {
+        return false;
+      }
+      // The buffer of another slot may be the caller's, and constant.
+      const uint32_t flags = plan_.slots[update.slot()].flags();
+      if (!require((flags & kStateSlot) != 0, "flags of the state's slot",
+                   kReadOnlySlot | kStateSlot, flags)) {
         return false;
       }
       const auto memory = static_cast<Memory>(plan_.tensors[update.source()].memory());
@@ -406,8 +413,8 @@ class Verifier {
       const plan::Tensor& to = plan_.tensors[plan_.slots[update.slot()].tensor()];
       const plan::Tensor& from = plan_.tensors[update.source()];
       if (!outside_states(from, "state's source among the nodes' states")) return false;
-      if (!require(to.type() == from.type(), "state type", to.type(), from.type()) ||
-          !require(to.rank() == from.rank(), "state rank", to.rank(), from.rank())) {
+      if (!equal("state type", to.type(), from.type()) ||
+          !equal("state rank", to.rank(), from.rank())) {
         return false;
       }
       for (int axis = 0; axis < to.rank(); ++axis) {
@@ -428,8 +435,7 @@ class Verifier {
   uint64_t device_bytes_ = 0;
   uint64_t device_weights_ = 0;
   uint64_t next_operand_ = 0;
-  uint64_t pairs_ = 0;
-  uint64_t axes_ = 0;      // of ports, that may be symbolic
+  uint64_t next_attributes_ = 0;
   Region state_range_[2];  // from the first node state to the last, in the arena and the device's
   int32_t node_ = -1;
 };
@@ -438,18 +444,16 @@ class Verifier {
 
 Status verify_structure(std::span<const std::byte> bytes, const PlanHeader& header, bool checksum,
                         Diagnostic& diagnostic) {
-  const auto fail = [&diagnostic](const char* what) {
-    diagnostic = Diagnostic{Code::kCorruptPlan, what, -1, -1, -1, 0, 0, nullptr, 0};
-    return diagnostic.code;
-  };
   if (checksum && plan_checksum(bytes, header) != header.checksum)
-    return fail("checksum of the plan");
+    return report(diagnostic, Code::kCorruptPlan, "checksum of the plan");
   const std::byte* structure = bytes.data() + header.structure_offset;
   // Tables that are shared would be visited again and again; no writer shares any.
   flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(structure),
                                  static_cast<size_t>(header.structure_bytes), 8,
                                  static_cast<uint32_t>(header.structure_bytes / 8));
-  return plan::VerifyPlanBuffer(verifier) ? Status() : fail("FlatBuffers structure");
+  return plan::VerifyPlanBuffer(verifier)
+             ? Status()
+             : report(diagnostic, Code::kCorruptPlan, "FlatBuffers structure");
 }
 
 Status verify_plan(const PlanView& plan, Diagnostic& diagnostic) {

@@ -12,6 +12,9 @@ cmake --preset release >build/configure.log
 cmake --build --preset release --target intarsia_tool
 cmake --preset cortex-m7 -DINTARSIA_BUILD_TESTS=OFF >build/configure-cortex-m7.log
 cmake --build --preset cortex-m7 --target mlp_cortex_m7
-for what in run size; do
-  python3 test/cross/bare_metal_test.py build/cortex-m7 build/release/bin/intarsia $what
+emulator="qemu-system-arm -machine mps2-an500 -display none -monitor none -serial none
+  -icount shift=0 -semihosting-config enable=on,target=native -kernel"
+for what in run size stack; do
+  python3 test/cross/bare_metal_test.py build/cortex-m7 build/release/bin/intarsia 25 "$emulator" \
+    mlp $what
 done

@@ -22,8 +22,8 @@ bool replaces(V value, V best, bool last) {
 
 template <class Op, class T>
 Status ArgReduce<Op, T>::check(const KernelContext& context) {
-  if (Status s = check_input(context, 0, kernel_type_of<T>); !s) return s;
-  if (Status s = check_output(context, 0, DataType::kInt64); !s) return s;
+  const OperandTypes types{.inputs = {kernel_type_of<T>}, .outputs = {DataType::kInt64}};
+  if (Status s = check_operand_types(context, types); !s) return s;
   if (Status s = check_attributes<ArgReduceAttributes>(context); !s) return s;
   const TensorView& x = context.input(0);
   const int64_t axis = context.attributes<ArgReduceAttributes>().axis;

@@ -19,6 +19,7 @@ namespace intarsia::cpu {
 template <class Op, class T>
 struct Binary {
   static constexpr KernelId id{Op::name, "", {kernel_type_of<T>}};
+  static constexpr InPlace in_place{0, 1};
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
 };
@@ -26,6 +27,7 @@ struct Binary {
 template <class Op, class T>
 struct Variadic {
   static constexpr KernelId id{Op::name, "", {kernel_type_of<T>}};
+  static constexpr InPlace in_place = InPlace::every();
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
 };
@@ -34,6 +36,7 @@ struct Variadic {
 template <class T, class U>
 struct Pow {
   static constexpr KernelId id{"Pow", "", {kernel_type_of<T>, kernel_type_of<U>}};
+  static constexpr InPlace in_place{0};
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
 };

@@ -2,6 +2,7 @@
 //
 // Add Sub Mul Div PRelu. Integer division truncates towards zero; a zero divisor is an error, found
 // before anything is written, and the most negative integer divided by -1 is itself.
+#include "core/operators/pointwise.h"
 #include "kernels_cpu/binary_run.h"
 
 namespace intarsia::cpu {
@@ -47,7 +48,7 @@ requires std::is_integral_v<T> Status check_values(DivOp, const T* divisors, int
 // The slope is broadcast to the input, never the input to the slope.
 template <class T>
 Status check_operator(PReluOp, T, const NoAttributes&, const KernelContext& context) {
-  return check_same_extents(context);
+  return check_extents<ops::SameShape>(context);
 }
 
 INTARSIA_INSTANTIATE_FLOATS(Binary, AddOp);

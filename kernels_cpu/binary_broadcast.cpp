@@ -6,23 +6,6 @@
 #include "core/operators/pointwise.h"
 
 namespace intarsia::cpu {
-namespace {
-
-Status check_operand(const KernelContext& context, const TensorView& view, int operand,
-                     KernelType type) {
-  if (!view.present()) return context.fail(Code::kInvalidValue, "operand is absent", 1, 0, operand);
-  if (!type.accepts(view.type)) {
-    return context.fail(Code::kWrongType, "element type", type.code,
-                        static_cast<int64_t>(view.type), operand);
-  }
-  if (view.rank > kMaxRank) {
-    return context.fail(Code::kWrongRank, "rank", kMaxRank, view.rank, operand);
-  }
-  return {};
-}
-
-}  // namespace
-
 BroadcastLoop::BroadcastLoop(const TensorView& output, std::span<const TensorView* const> inputs) {
   int merged = 0;                         // axes so far, innermost first
   int64_t dense[kMaxInputs] = {1, 1, 1};  // elements of each input inside the current axis
@@ -60,19 +43,12 @@ BroadcastLoop::BroadcastLoop(const TensorView& output, std::span<const TensorVie
   }
 }
 
-Status check_input(const KernelContext& context, int index, KernelType type) {
-  return check_operand(context, context.input(index), index, type);
+Status check_elementwise(const KernelContext& context, const OperandTypes& types) {
+  return check_operands<ops::SameShape>(context, types);
 }
 
-Status check_output(const KernelContext& context, int index, KernelType type) {
-  return check_operand(context, context.output(index), context.input_count() + index, type);
-}
-
-Status check_same_extents(const KernelContext& context) {
-  return check_extents<ops::SameShape>(context);
-}
-
-Status check_broadcast(const KernelContext& context) {
+Status check_broadcast(const KernelContext& context, const OperandTypes& types) {
+  if (Status status = check_operand_types(context, types); !status) return status;
   const TensorView& y = context.output(0);
   for (int i = 0; i < context.input_count(); ++i) {
     const TensorView& x = context.input(i);

@@ -74,14 +74,11 @@ void for_elements(const KernelContext& context, int64_t count, const Body& body)
   });
 }
 
-/// Fails unless input (or output) `index` exists, has this type and a rank within kMaxRank.
-Status check_input(const KernelContext& context, int index, KernelType type);
-Status check_output(const KernelContext& context, int index, KernelType type);
+/// `check` of an element-wise kernel: these operands, and one extent for all of them.
+Status check_elementwise(const KernelContext& context, const OperandTypes& types);
 
-/// Fails unless output 0 has exactly the extents of input 0.
-Status check_same_extents(const KernelContext& context);
-
-/// Fails unless each present input broadcasts to the extents of output 0.
-Status check_broadcast(const KernelContext& context);
+/// `check` of a kernel that broadcasts: these operands, and each present input broadcasts to the
+/// extents of output 0.
+Status check_broadcast(const KernelContext& context, const OperandTypes& types);
 
 }  // namespace intarsia::cpu

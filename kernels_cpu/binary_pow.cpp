@@ -35,10 +35,9 @@ V power(V x, E y) {
 
 template <class T, class U>
 Status Pow<T, U>::check(const KernelContext& context) {
-  if (Status s = check_input(context, 0, kernel_type_of<T>); !s) return s;
-  if (Status s = check_input(context, 1, kernel_type_of<U>); !s) return s;
-  if (Status s = check_output(context, 0, kernel_type_of<T>); !s) return s;
-  return check_broadcast(context);
+  constexpr KernelType t = kernel_type_of<T>;
+  return check_broadcast(context,
+                         {.inputs = {t, kernel_type_of<U>}, .required_inputs = 2, .outputs = {t}});
 }
 
 template <class T, class U>

@@ -67,13 +67,14 @@ void compute_broadcast(const KernelContext& context, const F& f) {
 template <class Op, class T>
 Status Binary<Op, T>::check(const KernelContext& context) {
   using Out = typename Op::template Result<T>;
-  if (Status s = check_input(context, 0, kernel_type_of<T>); !s) return s;
-  if (Status s = check_input(context, 1, kernel_type_of<T>); !s) return s;
-  if (Status s = check_output(context, 0, kernel_type_of<Out>); !s) return s;
+  constexpr KernelType t = kernel_type_of<T>;
   if (Status s = check_attributes<typename Op::Attributes>(context); !s) return s;
-  const auto attributes = attributes_of<typename Op::Attributes>(context);
-  if (Status s = check_operator(Op{}, T{}, attributes, context); !s) return s;
-  return check_broadcast(context);
+  if (Status s = check_broadcast(
+          context, {.inputs = {t, t}, .required_inputs = 2, .outputs = {kernel_type_of<Out>}});
+      !s) {
+    return s;
+  }
+  return check_operator(Op{}, T{}, attributes_of<typename Op::Attributes>(context), context);
 }
 
 template <class Op, class T>

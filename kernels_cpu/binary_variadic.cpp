@@ -30,12 +30,8 @@ V finish(Op, V value, int inputs) {
 
 template <class Op, class T>
 Status Variadic<Op, T>::check(const KernelContext& context) {
-  if (Status s = check_output(context, 0, kernel_type_of<T>); !s) return s;
-  if (context.input_count() < 1) return context.fail(Code::kInvalidValue, "number of inputs", 1, 0);
-  for (int i = 0; i < context.input_count(); ++i) {
-    if (Status s = check_input(context, i, kernel_type_of<T>); !s) return s;
-  }
-  return check_broadcast(context);
+  constexpr KernelType t = kernel_type_of<T>;
+  return check_broadcast(context, {.inputs = {t}, .outputs = {t}, .variadic_inputs = true});
 }
 
 namespace {

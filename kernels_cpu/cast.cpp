@@ -48,9 +48,8 @@ typename Element<Out>::Stored convert(V value) {
 
 template <class In, class Out>
 Status Cast<In, Out>::check(const KernelContext& context) {
-  if (Status s = check_input(context, 0, kernel_type_of<In>); !s) return s;
-  if (Status s = check_output(context, 0, kernel_type_of<Out>); !s) return s;
-  return check_same_extents(context);
+  return check_elementwise(context,
+                           {.inputs = {kernel_type_of<In>}, .outputs = {kernel_type_of<Out>}});
 }
 
 template <class In, class Out>

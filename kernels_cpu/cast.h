@@ -16,6 +16,7 @@ namespace intarsia::cpu {
 template <class In, class Out>
 struct Cast {
   static constexpr KernelId id{"Cast", "", {kernel_type_of<In>, kernel_type_of<Out>}};
+  static constexpr InPlace in_place{0};
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
 };

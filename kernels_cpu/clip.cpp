@@ -10,17 +10,14 @@ namespace intarsia::cpu {
 
 template <class T>
 Status Clip<T>::check(const KernelContext& context) {
-  if (Status s = check_input(context, 0, kernel_type_of<T>); !s) return s;
-  if (Status s = check_output(context, 0, kernel_type_of<T>); !s) return s;
+  constexpr KernelType t = kernel_type_of<T>;
+  if (Status s = check_elementwise(context, {.inputs = {t, t, t}, .outputs = {t}}); !s) return s;
   for (int bound = 1; bound <= 2; ++bound) {
-    if (!context.input(bound).present()) continue;
-    if (Status s = check_input(context, bound, kernel_type_of<T>); !s) return s;
-    if (context.input(bound).count() != 1) {
-      return context.fail(Code::kWrongExtent, "elements of a bound", 1,
-                          context.input(bound).count(), bound);
-    }
+    if (!context.input(bound).present() || context.input(bound).count() == 1) continue;
+    return context.fail(Code::kWrongExtent, "elements of a bound", 1, context.input(bound).count(),
+                        bound);
   }
-  return check_same_extents(context);
+  return {};
 }
 
 template <class T>

@@ -12,6 +12,7 @@ namespace intarsia::cpu {
 template <class T>
 struct Clip {
   static constexpr KernelId id{"Clip", "", {kernel_type_of<T>}};
+  static constexpr InPlace in_place{0};
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
 };

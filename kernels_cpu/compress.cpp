@@ -45,7 +45,6 @@ Status Compress<T>::run(const KernelContext& context) {
   const int64_t outer = flat ? 1 : span_count(x, 0, axis);
   const int64_t extent = flat ? x.count() : x.extents[axis];
   const int64_t inner = flat ? 1 : span_count(x, axis + 1, x.rank);
-  if (Status s = check_apart(context, 1); !s) return s;
   const auto* condition = context.input(1).as<const uint8_t>();
   const int64_t length =
       context.input(1).extents[0] < extent ? context.input(1).extents[0] : extent;
@@ -56,6 +55,7 @@ Status Compress<T>::run(const KernelContext& context) {
   const int rank = flat ? 1 : x.rank;
   for (int i = 0; i < rank; ++i) extents[i] = i == axis ? selected : x.extents[i];
   if (Status s = context.resize_output(0, {extents, static_cast<size_t>(rank)}); !s) return s;
+  if (context.output(0).count() == 0) return {};
   const E* in = x.as<const E>();
   E* out = context.output(0).as<E>();
   for (int64_t o = 0; o < outer; ++o, in += extent * inner) {

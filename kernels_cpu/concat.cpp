@@ -10,13 +10,9 @@ namespace intarsia::cpu {
 
 template <class T>
 Status Concat<T>::check(const KernelContext& context) {
-  if (context.input_count() < 1 || context.output_count() != 1) {
-    return context.fail(Code::kCorruptPlan, "operands", 2,
-                        context.input_count() + context.output_count());
-  }
-  if (Status s = check_attributes<ConcatAttributes>(context); !s) return s;
-  if (Status s = check_all_operands(context, kernel_type_of<T>); !s) return s;
-  return check_extents<ops::Concat>(context);
+  constexpr KernelType t = kernel_type_of<T>;
+  return check_operands<ops::Concat>(context,
+                                     {.inputs = {t}, .outputs = {t}, .variadic_inputs = true});
 }
 
 template <class T>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels_cpu/conv_packed.h"
 
+#include <cstdint>
+
 #include "core/operand_check.h"
 #include "core/operators/conv.h"
 #include "kernels_cpu/gemm/conv.h"
@@ -43,10 +45,10 @@ ConvShape shape_of(const KernelContext& context) {
   return shape;
 }
 
-int64_t weight_bytes(const TensorView& w, int64_t groups) {
+CheckedInt weight_bytes(const TensorView& w, int64_t groups) {
   const int64_t filters = w.extents[0];
   const int64_t k = filters == 0 ? 0 : w.count() / filters;
-  return 4 * packed_floats(groups, k, filters / groups);
+  return panel_bytes(groups, k, filters / groups);
 }
 
 bool is_candidate(const KernelContext& context) {
@@ -86,7 +88,7 @@ bool ConvPacked::supports(const KernelContext& context) {
 
 int64_t ConvPacked::packed_bytes(const KernelContext& context, int input) {
   if (input != 1) return 0;
-  return weight_bytes(context.input(1), context.attributes<ConvAttributes>().group);
+  return weight_bytes(context.input(1), context.attributes<ConvAttributes>().group).value();
 }
 
 void ConvPacked::pack(const KernelContext& context, int, void* packed) {
@@ -98,16 +100,14 @@ void ConvPacked::pack(const KernelContext& context, int, void* packed) {
 }
 
 int64_t ConvPacked::workspace(const KernelContext& context) {
-  const auto bytes = static_cast<int64_t>(conv_workspace_bytes(shape_of(context)));
-  return (bytes + 63) / 64 * 64 * context.threads();
+  return (conv_workspace_bytes(shape_of(context)) * context.threads()).value();
 }
 
 Status ConvPacked::check(const KernelContext& context) {
   if (Status status = check_common(context); !status) return status;
   const int64_t groups = context.attributes<ConvAttributes>().group;
-  if (Status status = check_capacity(context, 1, weight_bytes(context.input(1), groups)); !status) {
-    return status;
-  }
+  const int64_t bytes = weight_bytes(context.input(1), groups).value();
+  if (Status status = check_capacity(context, 1, bytes); !status) return status;
   return check_workspace(context, workspace(context));
 }
 
@@ -131,49 +131,62 @@ void ConvPacked::compute(const KernelContext& context, const Epilogue& epilogue)
   args.output = context.output(0).as<float>();
   args.epilogue = epilogue;
   args.isa = context.isa();
-  const size_t per_thread = (conv_workspace_bytes(args.shape) + 63) / 64 * 64;
-  std::byte* workspace = context.workspace().data();
+  const std::span<std::byte> workspace = context.workspace();
+  const size_t per_thread = workspace.size() / static_cast<size_t>(context.threads()) / 64 * 64;
   context.parallel_for(conv_units(args.shape), [&](int64_t begin, int64_t end, int thread) {
-    conv_run(args, begin, end, workspace + static_cast<size_t>(thread) * per_thread);
+    conv_run(args, begin, end, workspace.data() + static_cast<size_t>(thread) * per_thread);
   });
 }
 
 template struct Bounded<ConvPacked>;
 
-bool ConvDepthwise::supports(const KernelContext& context) {
-  return is_candidate(context) && is_depthwise(context);
+bool ConvDepthwiseBase::supports(const KernelContext& context, int cols, int stride) {
+  if (!is_candidate(context) || !is_depthwise(context)) return false;
+  const ConvShape shape = shape_of(context);
+  return cols == 0 || (shape.kernel_w == cols && shape.stride_w == stride * shape.dilation_w);
 }
 
-int64_t ConvDepthwise::packed_bytes(const KernelContext& context, int input) {
+int64_t ConvDepthwiseBase::packed_bytes(const KernelContext& context, int input) {
   return input == 1 ? context.input(1).bytes() : 0;
 }
 
-void ConvDepthwise::pack(const KernelContext& context, int, void* packed) {
+void ConvDepthwiseBase::pack(const KernelContext& context, int, void* packed) {
   const TensorView& w = context.input(1);
   pack_depthwise(w.as<const float>(), w.extents[0], w.rank == 4 ? w.extents[2] : 1,
                  w.extents[w.rank - 1], static_cast<float*>(packed));
 }
 
-Status ConvDepthwise::check(const KernelContext& context) {
+Status ConvDepthwiseBase::check(const KernelContext& context, int cols, int stride) {
   if (Status status = check_common(context); !status) return status;
   if (!is_depthwise(context)) {
     return context.fail(Code::kInvalidValue, "group",
                         context.input(0).extents[context.input(0).rank - 1],
                         context.attributes<ConvAttributes>().group);
   }
+  const ConvShape shape = shape_of(context);
+  if (cols != 0 && shape.kernel_w != cols) {
+    return context.fail(Code::kInvalidValue, "kernel columns", cols, shape.kernel_w);
+  }
+  if (cols != 0 && shape.stride_w != stride * shape.dilation_w) {
+    return context.fail(Code::kInvalidValue, "stride", stride * shape.dilation_w, shape.stride_w);
+  }
+  // The micro-kernel counts floats of a row with its padding in ptrdiff_t.
+  const int64_t reach =
+      (shape.out_w - 1) * shape.stride_w + (shape.kernel_w - 1) * shape.dilation_w;
+  const int64_t columns = shape.pad_left > reach ? shape.pad_left : reach;
+  const int64_t most = PTRDIFF_MAX / 16 / (shape.in_c > 0 ? shape.in_c : 1);
+  if (columns > most) {
+    return context.fail(Code::kUnsupported, "columns with their padding", most, columns, 0);
+  }
   return check_capacity(context, 1, context.input(1).bytes());
 }
 
-ActivationSpec ConvDepthwise::activation(const KernelContext& context) {
+ActivationSpec ConvDepthwiseBase::activation(const KernelContext& context) {
   return activation_of(context.attributes<ConvAttributes>());
 }
 
-Status ConvDepthwise::run(const KernelContext& context) {
-  compute(context, epilogue_of(activation(context), context.isa()));
-  return {};
-}
-
-void ConvDepthwise::compute(const KernelContext& context, const Epilogue& epilogue) {
+void ConvDepthwiseBase::compute(const KernelContext& context, const Epilogue& epilogue,
+                                DepthwiseFunction kernel) {
   DepthwiseArgs args;
   args.shape = shape_of(context);
   args.input = context.input(0).as<const float>();
@@ -181,11 +194,9 @@ void ConvDepthwise::compute(const KernelContext& context, const Epilogue& epilog
   args.bias = context.input(2).as<const float>();
   args.output = context.output(0).as<float>();
   args.epilogue = epilogue;
-  args.isa = context.isa();
+  args.kernel = kernel;
   context.parallel_for(depthwise_units(args.shape),
                        [&](int64_t begin, int64_t end, int) { depthwise_run(args, begin, end); });
 }
-
-template struct Bounded<ConvDepthwise>;
 
 }  // namespace intarsia::cpu

@@ -31,6 +31,7 @@ Status Conv<T>::check(const KernelContext& context) {
 
 template <class T>
 Status Conv<T>::run(const KernelContext& context) {
+  if (context.output(0).count() == 0) return {};
   const auto& a = context.attributes<ConvAttributes>();
   const TensorView& weights = context.input(1);
   const WindowWalk walk(context.input(0), context.output(0), weights.extents + 2, a.window,
@@ -47,7 +48,6 @@ Status Conv<T>::run(const KernelContext& context) {
   const int64_t filters_per_group = filters / a.group;
   const int64_t rows = walk.out_rows();
   const int64_t width = walk.out[walk.last()];
-  const int64_t lane_step = walk.stride[walk.last()] * walk.step[walk.last()];
   const int64_t y_step = walk.channels_last ? filters : 1;
 
   context.parallel_for(walk.batch * filters * rows, [&](int64_t begin, int64_t end, int) {
@@ -66,13 +66,16 @@ Status Conv<T>::run(const KernelContext& context) {
         for (int64_t j = 0; j < lanes; ++j) {
           sums[j] = bias != nullptr ? accumulable<T>(bias[filter]) : Accumulator<T>{};
         }
-        walk.for_taps(position, first, lanes,
-                      [&](int64_t tap, int64_t offset, int64_t low, int64_t high) {
-                        for (int64_t c = 0; c < depth; ++c) {
-                          add_scaled<T>(sums, low, high, plane + c * walk.channel_step + offset,
-                                        lane_step, accumulable<T>(taps[c * walk.taps + tap]));
-                        }
-                      });
+        // Weights without channels have no elements, but perhaps any number of taps.
+        if (depth > 0) {
+          walk.for_taps(
+              position, first, lanes, [&](int64_t tap, int64_t offset, int64_t low, int64_t high) {
+                for (int64_t c = 0; c < depth; ++c) {
+                  add_scaled<T>(sums, low, high, plane + c * walk.channel_step + offset,
+                                walk.lane_step, accumulable<T>(taps[c * walk.taps + tap]));
+                }
+              });
+        }
         const int64_t place = row * width + first;
         const int64_t at = walk.channels_last ? (image * walk.out_plane + place) * filters + filter
                                               : (image * filters + filter) * walk.out_plane + place;

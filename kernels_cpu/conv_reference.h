@@ -13,6 +13,7 @@ namespace intarsia::cpu {
 template <class T>
 struct Conv {
   static constexpr KernelId id{"Conv", "", {kernel_type_of<T>}};
+  static constexpr InPlace in_place{3};
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
 };

@@ -14,6 +14,7 @@ namespace {
 template <class Body>
 void for_sources(const WindowWalk& walk, const int64_t* position, int64_t first, int64_t lanes,
                  const Body& body) {
+  if (walk.taps == 0) return;  // the loop takes each axis once at least
   const int w = walk.last();
   int64_t index[kMaxSpatial] = {};
   for (int64_t tap = 0;; tap += walk.kernel[w]) {
@@ -23,7 +24,7 @@ void for_sources(const WindowWalk& walk, const int64_t* position, int64_t first,
       const int64_t scattered = position[i] + walk.before[i] - index[i] * walk.dilation[i];
       const int64_t at = scattered / walk.stride[i];
       inside = inside && scattered >= 0 && scattered % walk.stride[i] == 0 && at < walk.in[i];
-      offset += at * walk.step[i];
+      if (inside) offset += at * walk.step[i];
     }
     const int64_t stride = walk.stride[w];
     for (int64_t k = 0; inside && k < walk.kernel[w]; ++k) {
@@ -56,6 +57,7 @@ Status ConvTranspose<T>::check(const KernelContext& context) {
 
 template <class T>
 Status ConvTranspose<T>::run(const KernelContext& context) {
+  if (context.output(0).count() == 0) return {};
   const auto& a = context.attributes<ConvTransposeAttributes>();
   const TensorView& weights = context.input(1);
   WindowWalk walk(context.input(0), context.output(0), weights.extents + 2, a.window,
@@ -94,16 +96,19 @@ Status ConvTranspose<T>::run(const KernelContext& context) {
         for (int64_t j = 0; j < lanes; ++j) {
           sums[j] = bias != nullptr ? accumulable<T>(bias[filter]) : Accumulator<T>{};
         }
-        for_sources(walk, position, first, lanes,
-                    [&](int64_t tap, int64_t offset, int64_t low, int64_t count) {
-                      for (int64_t c = 0; c < depth; ++c) {
-                        const T* source = plane + c * walk.channel_step + offset;
-                        const auto weight = accumulable<T>(taps[c * next_channel + tap]);
-                        for (int64_t j = 0; j < count; ++j) {
-                          sums[low + j * stride] += accumulable<T>(source[j * x_step]) * weight;
+        // Weights without channels have no elements, but perhaps any number of taps.
+        if (depth > 0) {
+          for_sources(walk, position, first, lanes,
+                      [&](int64_t tap, int64_t offset, int64_t low, int64_t count) {
+                        for (int64_t c = 0; c < depth; ++c) {
+                          const T* source = plane + c * walk.channel_step + offset;
+                          const auto weight = accumulable<T>(taps[c * next_channel + tap]);
+                          for (int64_t j = 0; j < count; ++j) {
+                            sums[low + j * stride] += accumulable<T>(source[j * x_step]) * weight;
+                          }
                         }
-                      }
-                    });
+                      });
+        }
         const int64_t place = row * width + first;
         const int64_t at = walk.channels_last ? (image * walk.out_plane + place) * filters + filter
                                               : (image * filters + filter) * walk.out_plane + place;

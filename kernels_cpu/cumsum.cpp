@@ -5,22 +5,23 @@
 
 #include "kernels_cpu/binary_broadcast.h"
 #include "kernels_cpu/math/element.h"
+#include "kernels_cpu/movement_check.h"
 #include "kernels_cpu/reduce_axis.h"
 
 namespace intarsia::cpu {
 
 template <class Op, class T>
 Status Cumulative<Op, T>::check(const KernelContext& context) {
-  if (Status s = check_input(context, 0, kernel_type_of<T>); !s) return s;
-  if (Status s = check_output(context, 0, kernel_type_of<T>); !s) return s;
-  if (Status s = check_attributes<CumulativeAttributes>(context); !s) return s;
+  constexpr KernelType t = kernel_type_of<T>;
   const TensorView& axis = context.input(1);
-  const bool wide = axis.type == DataType::kInt64;
-  if (Status s = check_input(context, 1, wide ? DataType::kInt64 : DataType::kInt32); !s) return s;
-  if (axis.count() != 1) {
-    return context.fail(Code::kWrongExtent, "elements of the axis", 1, axis.count(), 1);
+  if (Status s = check_attributes<CumulativeAttributes>(context); !s) return s;
+  if (Status s = check_elementwise(
+          context, {.inputs = {t, index_type(axis)}, .required_inputs = 2, .outputs = {t}});
+      !s) {
+    return s;
   }
-  return check_same_extents(context);
+  if (axis.count() == 1) return {};
+  return context.fail(Code::kWrongExtent, "elements of the axis", 1, axis.count(), 1);
 }
 
 template <class Op, class T>

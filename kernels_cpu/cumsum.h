@@ -14,6 +14,7 @@ namespace intarsia::cpu {
 template <class Op, class T>
 struct Cumulative {
   static constexpr KernelId id{Op::name, "", {kernel_type_of<T>}};
+  static constexpr InPlace in_place{0};
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
 };

@@ -7,26 +7,11 @@
 
 namespace intarsia::cpu {
 
-/// Fails if an output lies over any byte of input `input`: what was checked there must stay until
-/// it is used. Plans of the converter are never like that; hostile ones are, and so may be the
-/// buffers that a program binds.
-inline Status check_apart(const KernelContext& context, int input, int output = 0) {
-  const TensorView& in = context.input(input);
-  const TensorView& out = context.output(output);
-  const auto in_begin = reinterpret_cast<uintptr_t>(in.data);
-  const auto out_begin = reinterpret_cast<uintptr_t>(out.data);
-  const auto in_bytes = static_cast<uintptr_t>(in.bytes());
-  const auto out_bytes = static_cast<uintptr_t>(out.bytes());
-  if (in_begin >= out_begin + out_bytes || out_begin >= in_begin + in_bytes) return {};
-  return context.fail(Code::kInvalidArgument, "output in the memory of an input", 0, 0, input);
-}
-
 /// Fails with kIndexOutOfRange unless indices[0], indices[stride], ... (`count` of them) lie in
 /// range.
 template <class I>
 Status check_indices(const KernelContext& context, const I* indices, int64_t count, int64_t stride,
                      int64_t extent, int axis) {
-  if (Status s = check_apart(context, 1); !s) return s;
   I lowest = 0, highest = -1;
   for (int64_t i = 0; i < count; ++i) {
     const I index = indices[i * stride];

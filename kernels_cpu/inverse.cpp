@@ -30,9 +30,9 @@ int64_t order_of(const TensorView& matrices) {
 
 /// Two square matrices: what is left of the input, and what becomes the inverse.
 template <class T>
-int64_t bytes_per_thread(const KernelContext& context) {
-  const int64_t order = order_of(context.input(0));
-  return 2 * order * order * static_cast<int64_t>(sizeof(Accumulator<T>));
+CheckedInt bytes_per_thread(const KernelContext& context) {
+  const CheckedInt order = order_of(context.input(0));
+  return order * order * 2 * sizeof(Accumulator<T>);
 }
 
 template <class A>
@@ -102,7 +102,7 @@ SingularMatrix choice_of(const KernelContext& context) {
 
 template <class T>
 int64_t Inverse<T>::workspace(const KernelContext& context) {
-  return bytes_per_thread<T>(context) * context.threads();
+  return (bytes_per_thread<T>(context) * context.threads()).value();
 }
 
 template <class T>
@@ -124,8 +124,8 @@ Status Inverse<T>::run(const KernelContext& context) {
   constexpr uint32_t kNone = UINT32_MAX;
   std::atomic<uint32_t> first_singular{kNone};
   context.parallel_for(count, [&](int64_t begin, int64_t end, int thread) {
-    auto* scratch = reinterpret_cast<Accumulator<T>*>(context.workspace().data() +
-                                                      thread * bytes_per_thread<T>(context));
+    auto* scratch = reinterpret_cast<Accumulator<T>*>(
+        context.workspace().data() + thread * bytes_per_thread<T>(context).value());
     for (int64_t i = begin; i < end; ++i) {
       const int64_t at = i * n * n;
       if (invert_one(x.as<const T>() + at, context.output(0).as<T>() + at, n, scratch)) continue;

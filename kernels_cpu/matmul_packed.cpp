@@ -67,10 +67,6 @@ int64_t matrix_index(const TensorView& operand, const TensorView& y, int64_t bat
   return index;
 }
 
-int64_t panel_bytes(const GemmShape& shape) {
-  return (4 * packed_floats(1, shape.k, shape.n) + 63) / 64 * 64;
-}
-
 // -- Gemm
 // ------------------------------------------------------------------------------------------
 
@@ -100,7 +96,7 @@ bool MatMulPacked::supports(const KernelContext& context) {
 
 int64_t MatMulPacked::packed_bytes(const KernelContext& context, int input) {
   const TensorView& b = context.input(1);
-  return input == 1 ? 4 * packed_floats(1, b.extents[0], b.extents[1]) : 0;
+  return input == 1 ? panel_bytes(1, b.extents[0], b.extents[1]).value() : 0;
 }
 
 void MatMulPacked::pack(const KernelContext& context, int, void* packed) {
@@ -139,7 +135,8 @@ bool MatMulComputed::supports(const KernelContext& context) {
 }
 
 int64_t MatMulComputed::workspace(const KernelContext& context) {
-  return panel_bytes(computed_shape(context).gemm) * context.threads();
+  const GemmShape shape = computed_shape(context).gemm;
+  return (panel_bytes(1, shape.k, shape.n) * context.threads()).value();
 }
 
 Status MatMulComputed::check(const KernelContext& context) {
@@ -157,9 +154,10 @@ Status MatMulComputed::run(const KernelContext& context) {
   const TensorView& a = context.input(0);
   const TensorView& b = context.input(1);
   const TensorView& y = context.output(0);
+  if (y.count() == 0) return {};
   const BatchedShape batched = computed_shape(context);
   const GemmShape& shape = batched.gemm;
-  const auto panels = static_cast<size_t>(panel_bytes(shape));
+  const size_t panels = static_cast<size_t>(packed_floats(1, shape.k, shape.n)) * sizeof(float);
   GemmArgs common{shape, nullptr, shape.k, nullptr, nullptr, shape.n};
   common.bias = context.input(2).as<const float>();
   common.residual_pitch = shape.n;
@@ -198,7 +196,7 @@ bool GemmPacked::supports(const KernelContext& context) {
 int64_t GemmPacked::packed_bytes(const KernelContext& context, int input) {
   const TensorView& b = context.input(1);
   const int64_t n = gemm_columns(context);
-  if (input == 1) return 4 * packed_floats(1, n == 0 ? 0 : b.count() / n, n);
+  if (input == 1) return panel_bytes(1, n == 0 ? 0 : b.count() / n, n).value();
   return input == 2 && context.input(2).present() ? 4 * n : 0;
 }
 

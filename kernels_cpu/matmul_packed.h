@@ -16,6 +16,7 @@ namespace intarsia::cpu {
 
 struct MatMulPacked {
   static constexpr KernelId id{"MatMul", "packed", {DataType::kFloat}};
+  static constexpr InPlace in_place{3};
   static constexpr std::string_view kBoundedVariant = "bounded";
   static bool supports(const KernelContext& context);
   static int64_t packed_bytes(const KernelContext& context, int input);
@@ -29,6 +30,7 @@ extern template struct Bounded<MatMulPacked>;
 
 struct MatMulComputed {
   static constexpr KernelId id{"MatMul", "computed", {DataType::kFloat}};
+  static constexpr InPlace in_place{3};
   static bool supports(const KernelContext& context);
   static int64_t workspace(const KernelContext& context);
   static Status check(const KernelContext& context);
@@ -37,6 +39,7 @@ struct MatMulComputed {
 
 struct GemmPacked {
   static constexpr KernelId id{"Gemm", "packed", {DataType::kFloat}};
+  static constexpr InPlace in_place{3};
   static constexpr std::string_view kBoundedVariant = "bounded";
   static bool supports(const KernelContext& context);
   static int64_t packed_bytes(const KernelContext& context, int input);

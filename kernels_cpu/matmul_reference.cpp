@@ -109,6 +109,7 @@ Status MatMul<T>::run(const KernelContext& context) {
   const TensorView& a = context.input(0);
   const TensorView& b = context.input(1);
   const TensorView& y = context.output(0);
+  if (y.count() == 0) return {};
   const int64_t rows = a.rank > 1 ? a.extents[a.rank - 2] : 1;
   const int64_t inner = a.extents[a.rank - 1];
   const int64_t columns = b.rank > 1 ? b.extents[b.rank - 1] : 1;
@@ -175,6 +176,7 @@ Status Gemm<T>::run(const KernelContext& context) {
   const T* addend = c.as<const T>();
   const T* residual = context.input(3).as<const T>();
   T* y = context.output(0).as<T>();
+  if (context.output(0).count() == 0) return {};
   // C broadcasts to the output: an axis of extent 1, or a missing one, stands still.
   const int64_t c_columns = c.rank > 0 ? c.extents[c.rank - 1] : 1;
   const int64_t c_row = c.rank > 1 && c.extents[0] != 1 ? c_columns : 0;

@@ -16,6 +16,7 @@ namespace intarsia::cpu {
 template <class T>
 struct MatMul {
   static constexpr KernelId id{"MatMul", "", {kernel_type_of<T>}};
+  static constexpr InPlace in_place{3};
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
 };
@@ -23,6 +24,7 @@ struct MatMul {
 template <class T>
 struct Gemm {
   static constexpr KernelId id{"Gemm", "", {kernel_type_of<T>}};
+  static constexpr InPlace in_place{3};
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
 };

@@ -46,7 +46,7 @@ int64_t NonMaxSuppression::workspace(const KernelContext& context) {
   const TensorView& boxes = context.input(0);
   const TensorView& y = context.output(0);
   if (boxes.rank != 3 || y.rank != 2) return 0;
-  return (boxes.extents[1] + int64_t{2} * y.extents[0]) * static_cast<int64_t>(sizeof(int32_t));
+  return ((CheckedInt(boxes.extents[1]) + int64_t{2} * y.extents[0]) * sizeof(int32_t)).value();
 }
 
 Status NonMaxSuppression::check(const KernelContext& context) {
@@ -92,7 +92,8 @@ Status NonMaxSuppression::run(const KernelContext& context) {
   const int64_t capacity =
       (context.workspace_bytes() / static_cast<int64_t>(sizeof(int32_t)) - count) / 2;
   int64_t total = 0;
-  for (int64_t group = 0; group < boxes.extents[0] * classes && limit > 0; ++group) {
+  const int64_t groups = count > 0 ? boxes.extents[0] * classes : 0;
+  for (int64_t group = 0; group < groups && limit > 0; ++group) {
     const float* box = boxes.as<const float>() + group / classes * count * 4;
     const float* score = scores.as<const float>() + group * count;
     const auto before = [score](int32_t a, int32_t b) {

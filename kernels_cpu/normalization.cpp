@@ -34,6 +34,7 @@ void normalize_groups(const KernelContext& context, int64_t groups, double epsil
   const int64_t plane = elements_from(view, 2);
   const int64_t channels = groups > 0 ? view.extents[1] / groups : 0;
   const int64_t run = channels * plane;
+  if (view.count() == 0) return;
   context.parallel_for(view.extents[0] * groups, [&](int64_t begin, int64_t end, int) {
     for (int64_t unit = begin; unit < end; ++unit) {
       const Moments moments = moments_of(x + unit * run, run);
@@ -57,9 +58,12 @@ void normalize_batch(const KernelContext& context, const BatchNormalizationAttri
   const TensorView& view = context.input(0);
   const T* x = view.as<const T>();
   T* y = context.output(0).as<T>();
-  const int64_t batch = view.extents[0];
   const int64_t channels = context.input(1).extents[0];
-  const int64_t plane = view.rank > 1 ? elements_from(view, 2) : 1;
+  // With the channels last every pixel is a batch of its own.
+  const bool last = a.channels_last != 0 && view.rank > 2;
+  const int64_t plane = last || view.rank < 2 ? 1 : elements_from(view, 2);
+  const int64_t images = last ? elements_before(view, view.rank - 1) : view.extents[0];
+  const int64_t batch = plane > 0 ? images : 0;
   const auto count = static_cast<double>(batch * plane);
   const auto parameter = [&](int input, int64_t c) {
     return as_double(context.input(input).as<const P>()[c]);
@@ -106,9 +110,6 @@ Status BatchNormalization<T, P>::check(const KernelContext& context) {
     return status;
   }
   const auto& a = context.attributes<BatchNormalizationAttributes>();
-  if (a.training_mode != 0 && a.channels_last != 0) {
-    return context.fail(Code::kUnsupported, "training_mode with channels last", 0, 1);
-  }
   if (a.training_mode == 0 && (context.output(1).present() || context.output(2).present())) {
     return context.fail(Code::kInvalidValue, "running statistics without training_mode", 1, 0);
   }
@@ -123,6 +124,7 @@ Status BatchNormalization<T, P>::run(const KernelContext& context) {
     return {};
   }
   const TensorView& view = context.input(0);
+  if (view.count() == 0) return {};
   const T* x = view.as<const T>();
   const P* scale = context.input(1).as<const P>();
   const P* shift = context.input(2).as<const P>();
@@ -220,6 +222,7 @@ Status LayerNormalization<T>::run(const KernelContext& context) {
   T* y = context.output(0).as<T>();
   auto* means = context.output(1).as<float>();
   auto* inverses = context.output(2).as<float>();
+  if (run == 0 && means == nullptr && inverses == nullptr) return {};
   context.parallel_for(elements_before(view, axis), [&](int64_t begin, int64_t end, int) {
     for (int64_t row = begin; row < end; ++row) {
       const T* from = x + row * run;
@@ -262,6 +265,7 @@ Status RMSNormalization<T, V>::run(const KernelContext& context) {
   const T* x = view.as<const T>();
   const V* scale = context.input(1).as<const V>();
   V* y = context.output(0).as<V>();
+  if (view.count() == 0) return {};
   context.parallel_for(elements_before(view, axis), [&](int64_t begin, int64_t end, int) {
     for (int64_t row = begin; row < end; ++row) {
       const T* from = x + row * run;

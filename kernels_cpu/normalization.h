@@ -19,6 +19,7 @@ template <class T, class P>
 struct BatchNormalization {
   static constexpr KernelId id{
       "BatchNormalization", "", {kernel_type_of<T>, kernel_type_of<P>, kernel_type_of<P>}};
+  static constexpr InPlace in_place{0};
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
 };
@@ -26,6 +27,7 @@ struct BatchNormalization {
 template <class T>
 struct InstanceNormalization {
   static constexpr KernelId id{"InstanceNormalization", "", {kernel_type_of<T>}};
+  static constexpr InPlace in_place{0};
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
 };
@@ -33,6 +35,7 @@ struct InstanceNormalization {
 template <class T>
 struct GroupNormalization {
   static constexpr KernelId id{"GroupNormalization", "", {kernel_type_of<T>}};
+  static constexpr InPlace in_place{0};
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
 };
@@ -41,6 +44,7 @@ struct GroupNormalization {
 template <class T>
 struct LayerNormalization {
   static constexpr KernelId id{"LayerNormalization", "", {kernel_type_of<T>}};
+  static constexpr InPlace in_place{0};
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
 };
@@ -49,6 +53,7 @@ struct LayerNormalization {
 template <class T, class V>
 struct RMSNormalization {
   static constexpr KernelId id{"RMSNormalization", "", {kernel_type_of<T>, kernel_type_of<V>}};
+  static constexpr InPlace in_place{0};
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
 };

@@ -58,6 +58,7 @@ void split_axes(const TensorView& view, uint32_t mask, AxisSet& reduced, AxisSet
 /// Calls `normalize(first element, reduced axes)` for each position along the other axes.
 template <class Normalize>
 void for_slices(const KernelContext& context, uint32_t mask, const Normalize& normalize) {
+  if (context.input(0).count() == 0) return;
   AxisSet reduced, kept;
   split_axes(context.input(0), mask, reduced, kept);
   context.parallel_for(kept.count(), [&](int64_t begin, int64_t end, int) {

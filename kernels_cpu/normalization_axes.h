@@ -15,6 +15,7 @@ namespace intarsia::cpu {
 template <class T>
 struct LpNormalization {
   static constexpr KernelId id{"LpNormalization", "", {kernel_type_of<T>}};
+  static constexpr InPlace in_place{0};
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
 };
@@ -22,6 +23,7 @@ struct LpNormalization {
 template <class T>
 struct MeanVarianceNormalization {
   static constexpr KernelId id{"MeanVarianceNormalization", "", {kernel_type_of<T>}};
+  static constexpr InPlace in_place{0};
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
 };

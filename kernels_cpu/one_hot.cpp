@@ -98,16 +98,18 @@ template <class T>
 Status OneHot<T>::check(const KernelContext& context) {
   constexpr KernelType kType = kernel_type_of<T>;
   if (Status s = check_attributes<OneHotAttributes>(context); !s) return s;
-  for (int i = 0; i < 2; ++i) {
-    if (!is_number(context.input(i).type)) {
-      return context.fail(Code::kWrongType, "element type of the operand", 0,
-                          static_cast<int64_t>(context.input(i).type), i);
-    }
+  if (Status s = check_operand_types(
+          context,
+          {.inputs = {kAnyType, kAnyType, kType}, .required_inputs = 3, .outputs = {kType}});
+      !s) {
+    return s;
   }
-  return check_operand_types(context,
-                             {.inputs = {context.input(0).type, context.input(1).type, kType},
-                              .required_inputs = 3,
-                              .outputs = {kType}});
+  for (int i = 0; i < 2; ++i) {
+    if (is_number(context.input(i).type)) continue;
+    return context.fail(Code::kWrongType, "element type of the operand", 0,
+                        static_cast<int64_t>(context.input(i).type), i);
+  }
+  return {};
 }
 
 template <class T>

@@ -54,7 +54,7 @@ class Padding {
     const int64_t stride = out_strides_[axis];
     const int64_t first = clamp(before, begin, end), last = clamp(before + extent, first, end);
     pad(axis, out, in, begin, first);
-    if (axis + 1 == rank_) {
+    if (axis + 1 == rank_ && first < last) {  // an input without elements has no address
       copy_run(out + first * stride, in + (first - before) * in_strides_[axis],
                (last - first) * stride * static_cast<int64_t>(sizeof(E)));
     } else {
@@ -98,14 +98,16 @@ template <class T>
 Status Pad<T>::check(const KernelContext& context) {
   constexpr KernelType kType = kernel_type_of<T>;
   if (Status s = check_attributes<PadAttributes>(context); !s) return s;
-  const TensorView& value = context.input(2);
-  if (value.present() && value.count() != 1) {
-    return context.fail(Code::kWrongExtent, "elements of constant_value", 1, value.count(), 2);
+  if (Status s = check_operand_types(
+          context, {.inputs = {kType, DataType::kInt64, kType, index_type(context.input(3))},
+                    .required_inputs = 2,
+                    .outputs = {kType}});
+      !s) {
+    return s;
   }
-  return check_operand_types(
-      context, {.inputs = {kType, DataType::kInt64, kType, index_type(context.input(3))},
-                .required_inputs = 2,
-                .outputs = {kType}});
+  const TensorView& value = context.input(2);
+  if (!value.present() || value.count() == 1) return {};
+  return context.fail(Code::kWrongExtent, "elements of constant_value", 1, value.count(), 2);
 }
 
 template <class T>
@@ -120,9 +122,9 @@ Status Pad<T>::run(const KernelContext& context) {
   const int64_t count = context.input(1).count() / 2;
   int64_t before[kMaxRank] = {};
   for (int64_t i = 0; i < count; ++i) {
-    int64_t axis = context.input(3).present() ? values.value(3, i) : i;
+    int64_t axis = context.input(3).present() ? values.value(3, i).value() : i;
     if (axis < 0) axis += x.rank;
-    before[axis] = values.value(1, i);
+    before[axis] = values.value(1, i).value();
     if (mode != PadAttributes::kConstant && x.extents[axis] == 0 && y.extents[axis] > 0) {
       return context.fail(Code::kInvalidValue, "padding that continues an empty axis", 0,
                           y.extents[axis], 0, static_cast<int>(axis));

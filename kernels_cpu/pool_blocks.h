@@ -45,6 +45,7 @@ struct PoolBlock {
 /// Calls `body(block)` for blocks that cover the output once.
 template <class Body>
 void for_pool_blocks(const KernelContext& context, const WindowWalk& walk, const Body& body) {
+  if (context.output(0).count() == 0) return;
   const int w = walk.last();
   const int64_t rows = walk.out_rows();
   const int64_t width = walk.out[w];
@@ -68,7 +69,7 @@ void for_pool_blocks(const KernelContext& context, const WindowWalk& walk, const
         }
       } else {
         block.x = unit / rows * walk.in_plane;
-        block.x_step = walk.stride[w];
+        block.x_step = walk.lane_step;
         for (int64_t column = 0; column < width; column += kLanes) {
           block.position[w] = column;
           block.lanes = width - column < kLanes ? width - column : kLanes;

@@ -33,6 +33,7 @@ struct AxisLoop {
   /// line are `inner` apart.
   template <class Body>
   void for_lines(const KernelContext& context, const Body& body) const {
+    if (length == 0) return;  // lines without elements, of which there may be any number
     const int64_t groups = (inner + kAxisLanes - 1) / kAxisLanes;
     context.parallel_for(outer * groups, [&](int64_t begin, int64_t end, int) {
       for (int64_t unit = begin; unit < end; ++unit) {

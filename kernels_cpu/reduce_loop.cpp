@@ -74,10 +74,13 @@ Status resolve_reduction(const KernelContext& context, bool (&is_reduced)[kMaxRa
   return context.resize_output(0, {extents, static_cast<size_t>(rank)});
 }
 
-Status check_reduction(const KernelContext& context) {
+Status check_reduction(const KernelContext& context, KernelType type) {
   if (Status s = check_attributes<ReduceAttributes>(context); !s) return s;
-  if (!context.input(1).present()) return {};
-  if (Status s = check_input(context, 1, DataType::kInt64); !s) return s;
+  if (Status s =
+          check_operand_types(context, {.inputs = {type, DataType::kInt64}, .outputs = {type}});
+      !s) {
+    return s;
+  }
   if (context.input(1).rank > 1) {
     return context.fail(Code::kWrongRank, "rank of the axes", 1, context.input(1).rank, 1);
   }

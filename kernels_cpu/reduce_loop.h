@@ -105,7 +105,7 @@ struct ReduceLoop {
 /// follow.
 Status resolve_reduction(const KernelContext& context, bool (&is_reduced)[kMaxRank]);
 
-/// Everything about a Reduce* node but the element type of data and output.
-Status check_reduction(const KernelContext& context);
+/// `check` of a Reduce* kernel of this element type.
+Status check_reduction(const KernelContext& context, KernelType type);
 
 }  // namespace intarsia::cpu

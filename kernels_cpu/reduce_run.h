@@ -21,9 +21,7 @@ using SumOf = std::conditional_t<std::is_floating_point_v<V>, double, V>;
 
 template <class Op, class T>
 Status Reduce<Op, T>::check(const KernelContext& context) {
-  if (Status s = check_input(context, 0, kernel_type_of<T>); !s) return s;
-  if (Status s = check_output(context, 0, kernel_type_of<T>); !s) return s;
-  return check_reduction(context);
+  return check_reduction(context, kernel_type_of<T>);
 }
 
 template <class Op, class T>

@@ -209,8 +209,8 @@ int64_t Resize<T>::workspace(const KernelContext& context) {
     if (x.extents[axis] != y.extents[axis]) last = axis;
   }
   if (last < 0) last = listed;
-  return resize_taps_bound(context) * static_cast<int64_t>(sizeof(Tap<V>)) +
-         row_elements(x, last) * context.threads() * static_cast<int64_t>(sizeof(V));
+  const CheckedInt rows = CheckedInt(row_elements(x, last)) * context.threads() * sizeof(V);
+  return (resize_taps_bound(context) * sizeof(Tap<V>) + rows).value();
 }
 
 template <class T>

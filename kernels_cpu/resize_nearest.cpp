@@ -16,7 +16,7 @@ bool ResizeNearest<T>::supports(const KernelContext& context) {
 
 template <class T>
 int64_t ResizeNearest<T>::workspace(const KernelContext& context) {
-  return resize_taps_bound(context) * static_cast<int64_t>(sizeof(int32_t));
+  return (resize_taps_bound(context) * sizeof(int32_t)).value();
 }
 
 template <class T>

@@ -134,12 +134,12 @@ bool is_resized(const A& a, int rank, int axis) {
   return a.axes.count == 0;
 }
 
-int64_t resize_taps_bound(const KernelContext& context) {
+CheckedInt resize_taps_bound(const KernelContext& context) {
   const auto& a = context.attributes<A>();
   const TensorView& x = context.input(0);
   const TensorView& y = context.output(0);
   const int64_t radius = a.mode == A::kLinear ? 1 : 2;
-  int64_t sum = 0;
+  CheckedInt sum = 0;
   for (int axis = 0; axis < x.rank; ++axis) {
     if (!is_resized(a, x.rank, axis)) continue;
     const int64_t in = x.extents[axis], out = y.extents[axis];
@@ -158,9 +158,9 @@ int64_t resize_taps_bound(const KernelContext& context) {
 Status check_resize(const KernelContext& context, KernelType type) {
   if (Status s = check_attributes<A>(context); !s) return s;
   const auto& a = context.attributes<A>();
-  const KernelType roi = context.input(1).type;
   if (Status s = check_operand_types(
-          context, {.inputs = {type, roi, DataType::kFloat, DataType::kInt64}, .outputs = {type}});
+          context,
+          {.inputs = {type, kAnyReal, DataType::kFloat, DataType::kInt64}, .outputs = {type}});
       !s) {
     return s;
   }

@@ -37,7 +37,7 @@ void read_resize_axes(const KernelContext& context, ResizeAxis (&axes)[kMaxRank]
 int64_t resize_taps(const ResizeAttributes& a, const ResizeAxis& axis);
 
 /// Most taps that all axes together can have, for every node with extents up to these.
-int64_t resize_taps_bound(const KernelContext& context);
+CheckedInt resize_taps_bound(const KernelContext& context);
 
 /// True if the attributes list the axis, or list none. REQUIRES: check_resize.
 bool is_resized(const ResizeAttributes& a, int rank, int axis);

@@ -84,7 +84,7 @@ int64_t RecurrentPacked<Layer>::packed_bytes(const KernelContext& context, int i
   if (input != 1 && input != 2) return 0;
   const RnnNode node = node_of<Layer>(context);
   const int64_t k = input == 1 ? node.features : node.hidden;
-  return 4 * packed_floats(node.directions * node.gates, k, node.hidden);
+  return panel_bytes(node.directions * node.gates, k, node.hidden).value();
 }
 
 template <class Layer>

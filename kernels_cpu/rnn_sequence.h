@@ -132,8 +132,9 @@ RnnNode node_of(const KernelContext& context) {
 
 template <class Layer, class W>
 int64_t rnn_workspace(const KernelContext& context) {
-  return rnn_scratch<W>(node_of<Layer>(context)) * static_cast<int64_t>(sizeof(typename W::Value)) *
-         context.threads();
+  // Extents are 32 bits and steps few: only the product with the threads may be too much.
+  const CheckedInt elements = rnn_scratch<W>(node_of<Layer>(context));
+  return (elements * sizeof(typename W::Value) * context.threads()).value();
 }
 
 /// Computes sequence b of direction d.
@@ -188,11 +189,11 @@ void run_sequence(const KernelContext& context, const RnnNode& node, const RnnFu
 /// Runs every sequence.
 template <class Layer, class W>
 Status run_sequences(const KernelContext& context) {
+  bool wanted = false;
+  for (int i = 0; i < context.output_count(); ++i) wanted |= context.output(i).count() > 0;
+  if (!wanted) return {};  // no batch, or no time and no final state
   const RnnNode node = node_of<Layer>(context);
   const auto* lengths = context.input(4).as<const int32_t>();
-  for (int output = 0; output < context.output_count(); ++output) {
-    if (Status s = check_apart(context, 4, output); !s) return s;
-  }
   for (int64_t b = 0; lengths != nullptr && b < node.batch; ++b) {
     if (lengths[b] < 0 || lengths[b] > node.time) {
       return context.fail(Code::kIndexOutOfRange, "sequence_lens", node.time, lengths[b], 4);

@@ -38,10 +38,24 @@ void add_with_bounded(KernelRows& rows, const std::string& name, std::string_vie
   add_one<K>(rows, name, header);
 }
 
+template <int Cols, int Stride>
+void add_depthwise(KernelRows& rows) {
+  add_with_bounded<ConvDepthwise<DepthwiseWindow<Cols, Stride>>>(
+      rows,
+      "ConvDepthwise<intarsia::cpu::DepthwiseWindow<" + std::to_string(Cols) + ", " +
+          std::to_string(Stride) + ">>",
+      "kernels_cpu/conv_packed.h");
+}
+
 }  // namespace
 
 void add_nn_rows(KernelRows& rows) {
-  add_with_bounded<ConvDepthwise>(rows, "ConvDepthwise", "kernels_cpu/conv_packed.h");
+  add_depthwise<3, 1>(rows);
+  add_depthwise<3, 2>(rows);
+  add_depthwise<5, 1>(rows);
+  add_depthwise<5, 2>(rows);
+  add_depthwise<7, 1>(rows);
+  add_depthwise<0, 0>(rows);  // serves what is left
   add_with_bounded<ConvPacked>(rows, "ConvPacked", "kernels_cpu/conv_packed.h");
   add_with_bounded<GemmPacked>(rows, "GemmPacked", "kernels_cpu/matmul_packed.h");
   add_with_bounded<MatMulPacked>(rows, "MatMulPacked", "kernels_cpu/matmul_packed.h");

@@ -18,6 +18,7 @@ namespace intarsia::cpu {
 template <class T, class I>
 struct ScatterElements {
   static constexpr KernelId id{"ScatterElements", "", {kernel_type_of<T>, kernel_type_of<I>}};
+  static constexpr InPlace in_place{0};
   static bool supports(const KernelContext& context);
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
@@ -26,6 +27,7 @@ struct ScatterElements {
 template <class T, class I>
 struct ScatterElementsReduce {
   static constexpr KernelId id{"ScatterElements", "reduce", {kernel_type_of<T>, kernel_type_of<I>}};
+  static constexpr InPlace in_place{0};
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
 };
@@ -34,6 +36,7 @@ struct ScatterElementsReduce {
 template <class T>
 struct ScatterND {
   static constexpr KernelId id{"ScatterND", "", {kernel_type_of<T>}};
+  static constexpr InPlace in_place{0};
   static bool supports(const KernelContext& context);
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
@@ -42,6 +45,7 @@ struct ScatterND {
 template <class T>
 struct ScatterNDReduce {
   static constexpr KernelId id{"ScatterND", "reduce", {kernel_type_of<T>}};
+  static constexpr InPlace in_place{0};
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
 };

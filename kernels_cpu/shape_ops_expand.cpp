@@ -85,8 +85,8 @@ Status run_repeat(const KernelContext& context) {
 template <class W>
 Status check_repeat(const KernelContext& context, bool only_ones) {
   constexpr KernelType w = kernel_type_of<W>;
-  if (Status status =
-          check_operand_types(context, {.inputs = {w, DataType::kInt64}, .outputs = {w}});
+  if (Status status = check_operand_types(
+          context, {.inputs = {w, DataType::kInt64}, .required_inputs = 2, .outputs = {w}});
       !status) {
     return status;
   }

@@ -7,25 +7,12 @@
 namespace intarsia::cpu {
 namespace {
 
-Status check_int64_output(const KernelContext& context, int64_t count) {
-  const TensorView& output = context.output(0);
-  if (output.type != DataType::kInt64) {
-    return context.fail(Code::kWrongType, "element type", static_cast<int64_t>(DataType::kInt64),
-                        static_cast<int64_t>(output.type), context.input_count());
-  }
-  if (output.count() != count) {
-    return context.fail(Code::kWrongExtent, "number of elements", count, output.count(),
-                        context.input_count());
-  }
-  return {};
-}
+constexpr OperandTypes kExtentsOf{.inputs = {kAnyType}, .outputs = {DataType::kInt64}};
 
 }  // namespace
 
 Status ShapeOf::check(const KernelContext& context) {
-  if (Status status = check_attributes<ShapeAttributes>(context); !status) return status;
-  const AxisRange axes(context.attributes<ShapeAttributes>(), context.input(0).rank);
-  return check_int64_output(context, axes.end - axes.start);
+  return check_operands<ops::ShapeOf>(context, kExtentsOf);
 }
 
 Status ShapeOf::run(const KernelContext& context) {
@@ -37,7 +24,7 @@ Status ShapeOf::run(const KernelContext& context) {
 }
 
 Status Size::check(const KernelContext& context) {
-  return check_int64_output(context, 1);
+  return check_operands<ops::Size>(context, kExtentsOf);
 }
 
 Status Size::run(const KernelContext& context) {

@@ -19,7 +19,7 @@ using Compute =
 template <class T>
 int64_t count_of(const T& start, const T& limit, const T& delta) {
   if constexpr (std::is_integral_v<T>) {
-    return delta == 0 ? -1 : ops::range_count(int64_t{start}, int64_t{limit}, int64_t{delta});
+    return delta == 0 ? -1 : ops::range_count(CheckedInt(start), limit, delta).value();
   } else {
     const auto real = [](const T& value) {
       return static_cast<double>(static_cast<Compute<T>>(value));
@@ -35,9 +35,8 @@ Status ConstantOfShape<W>::check(const KernelContext& context) {
   if (Status status = check_attributes<ConstantOfShapeAttributes>(context); !status) {
     return status;
   }
-  return check_operand_types(
-      context,
-      {.inputs = {DataType::kInt64}, .required_inputs = 0, .outputs = {kernel_type_of<W>}});
+  return check_operand_types(context,
+                             {.inputs = {DataType::kInt64}, .outputs = {kernel_type_of<W>}});
 }
 
 template <class W>
@@ -101,15 +100,8 @@ Status Range<T>::run(const KernelContext& context) {
 
 template <class T>
 Status EyeLike<T>::check(const KernelContext& context) {
-  if (Status status = check_attributes<EyeLikeAttributes>(context); !status) return status;
-  const TensorView& output = context.output(0);
-  if (output.type != data_type_of<T>) {
-    return context.fail(Code::kWrongType, "element type", static_cast<int64_t>(data_type_of<T>),
-                        static_cast<int64_t>(output.type), context.input_count());
-  }
-  return output.rank == 2
-             ? Status()
-             : context.fail(Code::kWrongRank, "rank", 2, output.rank, context.input_count());
+  return check_operands<ops::EyeLike>(context,
+                                      {.inputs = {kAnyType}, .outputs = {kernel_type_of<T>}});
 }
 
 template <class T>
@@ -119,6 +111,7 @@ Status EyeLike<T>::run(const KernelContext& context) {
   const int64_t rows = output.extents[0];
   const int64_t columns = output.extents[1];
   T* elements = output.as<T>();
+  if (output.count() == 0) return {};
   for (int64_t i = 0; i < rows * columns; ++i) elements[i] = T(Compute<T>(0));
   for (int64_t row = 0; row < rows; ++row) {
     if (row + k >= 0 && row + k < columns) elements[row * columns + row + k] = T(Compute<T>(1));

@@ -3,14 +3,17 @@
 
 #include <cstring>
 
+#include "core/operand_check.h"
+
 namespace intarsia::cpu {
 
-Status CopyBytes::check(const KernelContext& context) {
+namespace {
+
+Status check_copy(const KernelContext& context, const OperandTypes& types) {
+  if (Status status = check_operand_types(context, types); !status) return status;
   const TensorView& input = context.input(0);
   const TensorView& output = context.output(0);
-  // A string's bytes lie outside the tensor's own.
-  if (input.type != output.type || element_bits(input.type) == 0 ||
-      input.type == DataType::kString) {
+  if (input.type != output.type) {
     return context.fail(Code::kWrongType, "element type", static_cast<int64_t>(input.type),
                         static_cast<int64_t>(output.type), context.input_count());
   }
@@ -19,6 +22,22 @@ Status CopyBytes::check(const KernelContext& context) {
                         context.input_count());
   }
   return {};
+}
+
+}  // namespace
+
+Status CopyBytes::check(const KernelContext& context) {
+  return check_copy(context, {.inputs = {kAnyType}, .outputs = {kAnyType}});
+}
+
+Status CopyListed::check(const KernelContext& context) {
+  return check_copy(
+      context,
+      {.inputs = {kAnyType, DataType::kInt64}, .required_inputs = 2, .outputs = {kAnyType}});
+}
+
+Status Squeeze::check(const KernelContext& context) {
+  return check_copy(context, {.inputs = {kAnyType, DataType::kInt64}, .outputs = {kAnyType}});
 }
 
 Status CopyBytes::run(const KernelContext& context) {
@@ -47,19 +66,17 @@ bool is_zero(const TensorView& ratio) {
 }  // namespace
 
 Status Dropout::check(const KernelContext& context) {
-  if (Status status = CopyBytes::check(context); !status) return status;
-  const TensorView& training = context.input(2);
-  if (training.present() && (training.type != DataType::kBool || training.count() != 1)) {
-    return context.fail(Code::kWrongType, "training_mode", static_cast<int64_t>(DataType::kBool),
-                        static_cast<int64_t>(training.type), 2);
-  }
-  const TensorView& ratio = context.input(1);
-  if (ratio.present() && ratio.count() != 1) {
-    return context.fail(Code::kWrongExtent, "number of elements of ratio", 1, ratio.count(), 1);
+  constexpr KernelType kFlag = DataType::kBool;
+  const OperandTypes types{.inputs = {kAnyType, kAnyReal, kFlag}, .outputs = {kAnyType, kFlag}};
+  if (Status status = check_copy(context, types); !status) return status;
+  for (int i : {1, 2}) {
+    const TensorView& scalar = context.input(i);
+    if (!scalar.present() || scalar.count() == 1) continue;
+    return context.fail(Code::kWrongExtent, "number of elements of ratio and training_mode", 1,
+                        scalar.count(), i);
   }
   const TensorView& mask = context.output(1);
-  if (mask.present() &&
-      (mask.type != DataType::kBool || mask.count() != context.input(0).count())) {
+  if (mask.present() && mask.count() != context.input(0).count()) {
     return context.fail(Code::kWrongExtent, "number of elements of the mask",
                         context.input(0).count(), mask.count(), context.input_count() + 1);
   }

@@ -12,21 +12,28 @@
 namespace intarsia::cpu {
 
 /// Copies input 0 to output 0 unless they are the same memory.
+/// Copies one operand.
 struct CopyBytes {
+  static constexpr InPlace in_place{0};
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
+};
+/// The same, with a list of extents or axes that the shape rule has read.
+struct CopyListed : CopyBytes {
+  static Status check(const KernelContext& context);
 };
 
 struct Identity : CopyBytes {
   static constexpr KernelId id{"Identity", "", {}};
 };
-struct Reshape : CopyBytes {
+struct Reshape : CopyListed {
   static constexpr KernelId id{"Reshape", "", {}};
 };
 struct Squeeze : CopyBytes {
   static constexpr KernelId id{"Squeeze", "", {}};
+  static Status check(const KernelContext& context);
 };
-struct Unsqueeze : CopyBytes {
+struct Unsqueeze : CopyListed {
   static constexpr KernelId id{"Unsqueeze", "", {}};
 };
 struct Flatten : CopyBytes {
@@ -35,6 +42,7 @@ struct Flatten : CopyBytes {
 
 struct Dropout {
   static constexpr KernelId id{"Dropout", "", {}};
+  static constexpr InPlace in_place{0};
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
 };

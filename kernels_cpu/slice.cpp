@@ -31,12 +31,12 @@ Status Slice<T>::run(const KernelContext& context) {
   const ShapeContext values(context);
   const E* in = x.as<const E>();
   for (int64_t i = 0; i < context.input(1).count(); ++i) {
-    int64_t axis = context.input(3).present() ? values.value(3, i) : i;
+    int64_t axis = context.input(3).present() ? values.value(3, i).value() : i;
     if (axis < 0) axis += x.rank;
-    const int64_t step = context.input(4).present() ? values.value(4, i) : 1;
-    const auto range =
-        ops::Slice::range<int64_t>(values.value(1, i), values.value(2, i), step, x.extents[axis]);
-    in += range.first * in_strides[axis];
+    const int64_t step = context.input(4).present() ? values.value(4, i).value() : 1;
+    const auto range = ops::Slice::range<CheckedInt>(values.value(1, i), values.value(2, i), step,
+                                                     x.extents[axis]);
+    in += range.first.value() * in_strides[axis];
     // A step that leaves one element only is never taken, and may be huge.
     if (range.extent > 1) in_strides[axis] *= range.step;
   }

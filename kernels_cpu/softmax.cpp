@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "core/operators/softmax.h"
 #include "kernels_cpu/binary_broadcast.h"
 #include "kernels_cpu/math/element.h"
 #include "kernels_cpu/reduce_axis.h"
@@ -43,15 +44,8 @@ void compute_line(const typename E::Stored* x, typename E::Stored* y, int64_t le
 
 template <class Op, class T>
 Status SoftmaxLike<Op, T>::check(const KernelContext& context) {
-  if (Status s = check_input(context, 0, kernel_type_of<T>); !s) return s;
-  if (Status s = check_output(context, 0, kernel_type_of<T>); !s) return s;
-  if (Status s = check_attributes<SoftmaxAttributes>(context); !s) return s;
-  const int64_t axis = context.attributes<SoftmaxAttributes>().axis;
-  if (!axis_in_range(context.input(0), axis)) {
-    return context.fail(Code::kIndexOutOfRange, "axis out of range", context.input(0).rank, axis,
-                        0);
-  }
-  return check_same_extents(context);
+  constexpr KernelType t = kernel_type_of<T>;
+  return check_operands<ops::Softmax>(context, {.inputs = {t}, .outputs = {t}});
 }
 
 template <class Op, class T>

@@ -15,6 +15,7 @@ namespace intarsia::cpu {
 template <class Op, class T>
 struct SoftmaxLike {
   static constexpr KernelId id{Op::name, "", {kernel_type_of<T>}};
+  static constexpr InPlace in_place{0};
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
 };
@@ -22,6 +23,7 @@ struct SoftmaxLike {
 template <class Op, class T>
 struct FastSoftmaxLike {
   static constexpr KernelId id{Op::name, "fast", {kernel_type_of<T>}};
+  static constexpr InPlace in_place{0};
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
 };

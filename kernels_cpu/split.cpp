@@ -12,29 +12,15 @@ template <class T>
 Status Split<T>::check(const KernelContext& context) {
   constexpr KernelType kType = kernel_type_of<T>;
   if (Status s = check_attributes<SplitAttributes>(context); !s) return s;
-  if (context.input_count() < 1 || context.input_count() > 2) {
-    return context.fail(Code::kCorruptPlan, "inputs", 2, context.input_count());
-  }
-  const TensorView& x = context.input(0);
-  const TensorView& split = context.input(1);
-  for (int i = 0; i <= context.output_count(); ++i) {
-    const TensorView& view = i == 0 ? x : context.output(i - 1);
-    if (i > 0 && !view.present()) continue;
-    if (!kType.accepts(view.type)) {
-      return context.fail(Code::kWrongType, "element type of the operand", kType.code,
-                          static_cast<int64_t>(view.type), i);
-    }
-    if (view.rank > kMaxRank) {
-      return context.fail(Code::kWrongRank, "rank of the operand", kMaxRank, view.rank, i);
-    }
-  }
-  if (split.present() && split.type != DataType::kInt64) {
-    return context.fail(Code::kWrongType, "element type of split",
-                        static_cast<int64_t>(DataType::kInt64), static_cast<int64_t>(split.type),
-                        1);
+  if (Status s = check_operand_types(context, {.inputs = {kType, DataType::kInt64},
+                                               .outputs = {kType},
+                                               .required_outputs = 0,
+                                               .variadic_outputs = true});
+      !s) {
+    return s;
   }
   // With input `split` the extents follow from its elements: `run` checks them.
-  return split.present() ? Status() : check_extents<ops::Split>(context);
+  return context.input(1).present() ? Status() : check_extents<ops::Split>(context);
 }
 
 template <class T>
@@ -50,9 +36,10 @@ Status Split<T>::run(const KernelContext& context) {
   const int64_t row = x.extents[axis] * inner;
   const E* in = x.as<const E>();
   for (int i = 0; i < context.output_count(); ++i) {
-    const int64_t extent = context.input(1).present()
-                               ? context.input(1).as<const int64_t>()[i]
-                               : ops::Split::even_part<int64_t>(x.extents[axis], parts, i);
+    const int64_t extent =
+        context.input(1).present()
+            ? context.input(1).as<const int64_t>()[i]
+            : ops::Split::even_part<CheckedInt>(x.extents[axis], parts, i).value();
     const int64_t part = extent * inner;
     if (context.output(i).present()) {
       StridedCopy copy;

@@ -36,7 +36,7 @@ void select(int32_t* heap, int64_t k, int64_t count, const Before& before) {
 
 template <class T>
 int64_t TopK<T>::workspace(const KernelContext& context) {
-  return planned_k(context) * context.threads() * static_cast<int64_t>(sizeof(int32_t));
+  return (CheckedInt(planned_k(context)) * context.threads() * sizeof(int32_t)).value();
 }
 
 template <class T>

@@ -11,10 +11,6 @@ namespace intarsia::cpu {
 template <class T>
 Status Trilu<T>::check(const KernelContext& context) {
   constexpr KernelType kType = kernel_type_of<T>;
-  const TensorView& k = context.input(1);
-  if (k.present() && k.count() != 1) {
-    return context.fail(Code::kWrongExtent, "elements of k", 1, k.count(), 1);
-  }
   return check_operands<ops::Trilu>(context,
                                     {.inputs = {kType, DataType::kInt64}, .outputs = {kType}});
 }

@@ -19,6 +19,7 @@ namespace intarsia::cpu {
 template <class Op, class T>
 struct Unary {
   static constexpr KernelId id{Op::name, "", {kernel_type_of<T>}};
+  static constexpr InPlace in_place{0};
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
 };
@@ -26,6 +27,7 @@ struct Unary {
 template <class Op, class T>
 struct FastUnary {
   static constexpr KernelId id{Op::name, "fast", {kernel_type_of<T>}};
+  static constexpr InPlace in_place{0};
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
 };

@@ -14,10 +14,9 @@ namespace intarsia::cpu {
 template <class Op, class T>
 Status Unary<Op, T>::check(const KernelContext& context) {
   using Out = typename Op::template Result<T>;
-  if (Status s = check_input(context, 0, kernel_type_of<T>); !s) return s;
-  if (Status s = check_output(context, 0, kernel_type_of<Out>); !s) return s;
   if (Status s = check_attributes<typename Op::Attributes>(context); !s) return s;
-  return check_same_extents(context);
+  return check_elementwise(context,
+                           {.inputs = {kernel_type_of<T>}, .outputs = {kernel_type_of<Out>}});
 }
 
 template <class Op, class T>

@@ -27,6 +27,7 @@ struct Slices {
     outer = span_count(x, 0, axis);
     count = x.extents[axis];
     inner = span_count(x, axis + 1, x.rank);
+    if (inner == 0) outer = 0;  // slices without elements are alike, however many rows they have
   }
 };
 
@@ -55,7 +56,7 @@ struct Compare {
 
 template <class T>
 int64_t Unique<T>::workspace(const KernelContext& context) {
-  return 4 * Slices(context).count * static_cast<int64_t>(sizeof(int32_t));
+  return (CheckedInt(Slices(context).count) * 4 * sizeof(int32_t)).value();
 }
 
 template <class T>

@@ -31,14 +31,19 @@ void copy_row(const E* x, bool advances, E* z, int64_t length) {
 
 template <class W>
 Status Where<W>::check(const KernelContext& context) {
-  if (Status s = check_input(context, 0, DataType::kBool); !s) return s;
-  if (Status s = check_input(context, 1, kernel_type_of<W>); !s) return s;
-  if (Status s = check_input(context, 2, context.input(1).type); !s) return s;
-  if (Status s = check_output(context, 0, context.input(1).type); !s) return s;
-  if (context.input_count() != 3) {
-    return context.fail(Code::kInvalidValue, "number of inputs", 3, context.input_count());
+  constexpr KernelType w = kernel_type_of<W>;
+  if (Status status = check_broadcast(
+          context, {.inputs = {DataType::kBool, w, w}, .required_inputs = 3, .outputs = {w}});
+      !status) {
+    return status;
   }
-  return check_broadcast(context);
+  const DataType type = context.output(0).type;
+  for (int i = 1; i < 3; ++i) {
+    if (context.input(i).type == type) continue;
+    return context.fail(Code::kWrongType, "element type of the operand", static_cast<int64_t>(type),
+                        static_cast<int64_t>(context.input(i).type), i);
+  }
+  return {};
 }
 
 template <class W>

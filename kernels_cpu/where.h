@@ -12,6 +12,7 @@ namespace intarsia::cpu {
 template <class W>
 struct Where {
   static constexpr KernelId id{"Where", "", {kernel_type_of<W>}};
+  static constexpr InPlace in_place{1, 2};
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
 };

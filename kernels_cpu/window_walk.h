@@ -21,6 +21,7 @@ struct WindowWalk {
   int64_t before[kMaxSpatial], after[kMaxSpatial];
   int64_t step[kMaxSpatial];  ///< Elements from one input position to the next along an axis.
   int64_t channel_step = 1;   ///< Elements from one input channel to the next.
+  int64_t lane_step = 1;      ///< Input elements from one lane to the next, where two meet a tap.
 
   /// `kernel_extents` are the taps along each spatial axis.
   WindowWalk(const TensorView& x, const TensorView& y, const int32_t* kernel_extents,
@@ -46,6 +47,8 @@ struct WindowWalk {
       distance *= in[i];
     }
     channel_step = last ? 1 : in_plane;
+    const int w = this->last();
+    lane_step = (stride[w] < in[w] ? stride[w] : in[w]) * step[w];
   }
 
   int last() const { return spatial - 1; }
@@ -63,34 +66,48 @@ struct WindowWalk {
     }
   }
 
+  /// Taps along `axis` that lie in the input if the first one of all lies at `start`.
+  TapRun taps_from(int axis, int64_t start) const {
+    return taps_between(kernel[axis], dilation[axis], start, 0, in[axis]);
+  }
+
   /// For the output positions (position, first .. first + lanes) calls `body(tap, offset, low,
   /// high)` per tap that meets the input: lanes [low, high) do, and `offset` is the input element
-  /// of lane `low`, relative to the channel's first; further lanes follow every stride * step of
-  /// the last axis.
+  /// of lane `low`, relative to the channel's first; further lanes follow every `lane_step`
+  /// elements. Taps in the padding are not walked: a plan may ask for any number of them.
   template <class Body>
   void for_taps(const int64_t* position, int64_t first, int64_t lanes, const Body& body) const {
+    if (taps == 0) return;  // an extent of 0 along any axis; the loop takes each axis once at least
     const int w = last();
-    int64_t index[kMaxSpatial] = {};
-    for (int64_t tap = 0;; tap += kernel[w]) {
-      int64_t offset = 0;
-      bool inside = true;
+    int64_t start[kMaxSpatial], index[kMaxSpatial];
+    TapRun taps[kMaxSpatial];
+    for (int i = 0; i < w; ++i) {
+      start[i] = position[i] * stride[i] - before[i];
+      taps[i] = taps_from(i, start[i]);
+      if (taps[i].count() == 0) return;
+      index[i] = taps[i].first;
+    }
+    // The last lane meets the first tap, and lane 0 the last one.
+    const int64_t start_w = first * stride[w] - before[w];
+    const int64_t from = taps_from(w, start_w + (lanes - 1) * stride[w]).first;
+    const int64_t to = taps_from(w, start_w).end;
+    for (;;) {
+      int64_t tap = 0, offset = 0;
       for (int i = 0; i < w; ++i) {
-        const int64_t at = position[i] * stride[i] - before[i] + index[i] * dilation[i];
-        inside = inside && at >= 0 && at < in[i];
-        offset += at * step[i];
+        tap = (tap + index[i]) * kernel[i + 1];
+        offset += (start[i] + index[i] * dilation[i]) * step[i];
       }
-      for (int64_t k = 0; inside && k < kernel[w]; ++k) {
-        const int64_t start = first * stride[w] - before[w] + k * dilation[w];
-        if (start >= in[w]) break;
-        const int64_t low = start < 0 ? (stride[w] - 1 - start) / stride[w] : 0;
-        const int64_t end = (in[w] - 1 - start) / stride[w] + 1;
+      for (int64_t k = from; k < to; ++k) {
+        const int64_t at = start_w + k * dilation[w];
+        const int64_t low = at < 0 ? (stride[w] - 1 - at) / stride[w] : 0;
+        const int64_t end = (in[w] - 1 - at) / stride[w] + 1;
         const int64_t high = end < lanes ? end : lanes;
-        if (low < high) body(tap + k, offset + (start + low * stride[w]) * step[w], low, high);
+        if (low < high) body(tap + k, offset + (at + low * stride[w]) * step[w], low, high);
       }
       int axis = w - 1;
       for (; axis >= 0; --axis) {
-        if (++index[axis] < kernel[axis]) break;
-        index[axis] = 0;
+        if (++index[axis] < taps[axis].end) break;
+        index[axis] = taps[axis].first;
       }
       if (axis < 0) return;
     }
@@ -98,14 +115,10 @@ struct WindowWalk {
 
   /// Number of taps along `axis` that meet the input, or with `padding` the padded input.
   int64_t taps_inside(int axis, int64_t position, bool padding) const {
-    const int64_t low = padding ? -before[axis] : 0;
-    const int64_t high = in[axis] + (padding ? after[axis] : 0);
     const int64_t start = position * stride[axis] - before[axis];
-    const int64_t d = dilation[axis];
-    const int64_t from = start < low ? (low - start + d - 1) / d : 0;
-    const int64_t reach = start < high ? (high - 1 - start) / d + 1 : 0;
-    const int64_t to = reach < kernel[axis] ? reach : kernel[axis];
-    return to > from ? to - from : 0;
+    return taps_between(kernel[axis], dilation[axis], start, padding ? -before[axis] : 0,
+                        in[axis] + (padding ? after[axis] : 0))
+        .count();
   }
 };
 

@@ -64,9 +64,9 @@ Status Binary<Op>::run(const KernelContext& context) {
     axes.add(z.extents[axis],
              {broadcast_stride(x, z.rank, axis), broadcast_stride(y, z.rank, axis)});
   }
-  launch(grid_for(count), kThreads, stream_of(context), binary_kernel<Op>, axes, elements<float>(x),
-         elements<float>(y), writable<float>(z), count);
-  return launched(context);
+  return launched(context,
+                  launch(grid_for(count), kThreads, stream_of(context), binary_kernel<Op>, axes,
+                         elements<float>(x), elements<float>(y), writable<float>(z), count));
 }
 
 template struct Binary<AddOp>;

@@ -14,6 +14,7 @@ namespace intarsia::cuda {
 template <class Op>
 struct Binary {
   static constexpr KernelId id{Op::name, kVariant, {DataType::kFloat, Op::second_type}};
+  static constexpr InPlace in_place{0, 1};
   /// Operators of any number of inputs are served for two.
   static bool supports(const KernelContext& context) { return context.input_count() == 2; }
   static Status check(const KernelContext& context) {

@@ -96,8 +96,7 @@ Status run_conv(const KernelContext& context, bool packed) {
   epilogue.residual = elements<float>(context.input(3));
   epilogue.out = writable<float>(y);
   epilogue.activation = activation_of(attributes);
-  launch_product(problem, epilogue, stream_of(context));
-  return launched(context);
+  return launched(context, launch_product(problem, epilogue, stream_of(context)));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ namespace intarsia::cuda {
 
 struct Conv {
   static constexpr KernelId id{"Conv", kVariant, {DataType::kFloat}};
+  static constexpr InPlace in_place{3};
   static bool supports(const KernelContext& context);
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
@@ -20,6 +21,7 @@ struct Conv {
 
 struct ConvPacked {
   static constexpr KernelId id{"Conv", "cuda packed", {DataType::kFloat}};
+  static constexpr InPlace in_place{3};
   static bool supports(const KernelContext& context);
   static int64_t packed_bytes(const KernelContext& context, int input);
   static void pack(const KernelContext& context, int input, void* packed);

@@ -80,12 +80,18 @@ class Global {
   T* data_ = nullptr;
 };
 
-/// Starts `kernel(arguments...)` on a stream, in `blocks` blocks of `threads` threads. What went
-/// wrong is told by `launched` (launch.h). Shared memory is static, so there is no size to give.
+/// Starts `kernel(arguments...)` on a stream, in `blocks` blocks of `threads` threads. Returns the
+/// error of this launch; cudaGetLastError would give, and take away, whatever the program did
+/// before. Shared memory is static, so there is no size to give.
 template <class... Parameters, class... Arguments>
-void launch(unsigned blocks, unsigned threads, void* stream, void (*kernel)(Parameters...),
-            const Arguments&... arguments) {
-  kernel<<<blocks, threads, 0, static_cast<cudaStream_t>(stream)>>>(Parameters(arguments)...);
+[[nodiscard]] int launch(unsigned blocks, unsigned threads, void* stream,
+                         void (*kernel)(Parameters...), const Arguments&... arguments) {
+  const auto start = [&](Parameters... values) {
+    void* places[] = {&values...};
+    return cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(threads),
+                            places, 0, static_cast<cudaStream_t>(stream));
+  };
+  return start(Parameters(arguments)...);
 }
 
 #else
@@ -138,10 +144,10 @@ template <class T>
 using Global = emulation::GlobalArray<T>;
 
 template <class... Parameters, class... Arguments>
-void launch(unsigned blocks, unsigned threads, void* stream, void (*kernel)(Parameters...),
-            const Arguments&... arguments) {
-  emulation::start(blocks, threads, stream,
-                   emulation::Task::make(kernel, Parameters(arguments)...));
+[[nodiscard]] int launch(unsigned blocks, unsigned threads, void* stream,
+                         void (*kernel)(Parameters...), const Arguments&... arguments) {
+  return emulation::start(blocks, threads, stream,
+                          emulation::Task::make(kernel, Parameters(arguments)...));
 }
 
 #endif

@@ -46,8 +46,9 @@ struct Task {
             [](void* call) { delete static_cast<Call*>(call); }, new Call{kernel, {arguments...}}};
   }
 };
-/// Executes the task over a grid, or records it if the stream is being captured. Owns the task.
-void start(unsigned blocks, unsigned threads, void* stream, Task task);
+/// Executes the task over a grid, or records it if the stream is being captured; returns CUDA's
+/// error. Owns the task.
+int start(unsigned blocks, unsigned threads, void* stream, Task task);
 
 /// The accesses to one element of shared memory; epochs are counted from barrier to barrier.
 struct AccessRecord {

@@ -71,8 +71,7 @@ Status run_gemm(const KernelContext& context, bool b_is_transposed) {
   epilogue.addend_row = c.present() ? broadcast_stride(c, 2, 0) : 0;
   epilogue.addend_column = c.present() ? broadcast_stride(c, 2, 1) : 0;
   epilogue.activation = activation_of(attributes);
-  launch_product(problem, epilogue, stream_of(context));
-  return launched(context);
+  return launched(context, launch_product(problem, epilogue, stream_of(context)));
 }
 
 }  // namespace
@@ -111,8 +110,7 @@ Status MatMul::run(const KernelContext& context) {
   Epilogue epilogue = epilogue_of(context);
   epilogue.addend_column = context.input(2).present() ? 1 : 0;
   epilogue.activation = activation_of(context.attributes<MatMulAttributes>());
-  launch_product(problem, epilogue, stream_of(context));
-  return launched(context);
+  return launched(context, launch_product(problem, epilogue, stream_of(context)));
 }
 
 }  // namespace intarsia::cuda

@@ -16,18 +16,21 @@ namespace intarsia::cuda {
 
 struct MatMul {
   static constexpr KernelId id{"MatMul", kVariant, {DataType::kFloat}};
+  static constexpr InPlace in_place{3};
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
 };
 
 struct Gemm {
   static constexpr KernelId id{"Gemm", kVariant, {DataType::kFloat}};
+  static constexpr InPlace in_place{3};
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
 };
 
 struct GemmPacked {
   static constexpr KernelId id{"Gemm", "cuda packed", {DataType::kFloat}};
+  static constexpr InPlace in_place{3};
   static bool supports(const KernelContext& context);
   static int64_t packed_bytes(const KernelContext& context, int input);
   static void pack(const KernelContext& context, int input, void* packed);

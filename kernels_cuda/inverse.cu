@@ -105,9 +105,9 @@ Status Inverse<T>::run(const KernelContext& context) {
   const int64_t count = x.count();
   if (count == 0) return {};
   const int n = x.extents[x.rank - 1];
-  launch(static_cast<unsigned>(count / n / n), kBlock, stream_of(context), inverse_kernel<T>,
-         elements<T>(x), writable<T>(context.output(0)), n, report_of(context), context.node());
-  return launched(context);
+  return launched(context, launch(static_cast<unsigned>(count / n / n), kBlock, stream_of(context),
+                                  inverse_kernel<T>, elements<T>(x), writable<T>(context.output(0)),
+                                  n, report_of(context), context.node()));
 }
 
 template struct Inverse<float>;

@@ -28,13 +28,9 @@ Global<T> writable(const TensorView& view) {
   return {view.as<T>(), view.count()};
 }
 
-/// CUDA's error as this node's Status.
-inline Status status_of(const KernelContext& context, int error) {
+/// What `launch` returned, or another call of the runtime, as this node's Status.
+inline Status launched(const KernelContext& context, int error) {
   return runtime::status_of(error, context.host_->diagnostic, context.node());
-}
-/// To be returned after a launch.
-inline Status launched(const KernelContext& context) {
-  return status_of(context, runtime::last_error());
 }
 
 inline constexpr unsigned kThreads = 256;

@@ -3,12 +3,17 @@
 
 namespace intarsia::cuda {
 
-Status check_copy(const KernelContext& context) {
+Status check_copy(const KernelContext& context, ListOperand list) {
+  const OperandTypes plain{.inputs = {kAnyType}, .outputs = {kAnyType}};
+  const OperandTypes listed{.inputs = {kAnyType, DataType::kInt64},
+                            .required_inputs = list == ListOperand::kRequired ? 2 : 1,
+                            .outputs = {kAnyType}};
+  const bool has_list = list != ListOperand::kNone;
+  if (Status status = check_operand_types(context, has_list ? listed : plain); !status) {
+    return status;
+  }
   const TensorView& x = context.input(0);
   const TensorView& y = context.output(0);
-  if (!x.present() || !y.present()) {
-    return context.fail(Code::kCorruptPlan, "required operand is missing", 1, 0);
-  }
   if (x.type != y.type) {
     return context.fail(Code::kWrongType, "element type of the copy", static_cast<int64_t>(x.type),
                         static_cast<int64_t>(y.type), context.input_count());
@@ -22,9 +27,8 @@ Status check_copy(const KernelContext& context) {
 
 template <ElementWidth W>
 Status Concat<W>::check(const KernelContext& context) {
-  if (Status status = check_attributes<AxisAttributes>(context); !status) return status;
-  if (Status status = check_all_operands(context, W); !status) return status;
-  return check_extents<ops::Concat>(context);
+  return check_operands<ops::Concat>(context,
+                                     {.inputs = {W}, .outputs = {W}, .variadic_inputs = true});
 }
 
 template struct Concat<ElementWidth::k8>;

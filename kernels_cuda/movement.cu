@@ -60,9 +60,9 @@ Status Transpose<W>::run(const KernelContext& context) {
     const int from = ops::Transpose::source(attributes, y.rank, axis);
     axes.add(y.extents[axis], {broadcast_stride(x, x.rank, from)});
   }
-  launch(grid_for(y.count()), kThreads, stream_of(context), gather_kernel<T>, axes, elements<T>(x),
-         writable<T>(y), y.count());
-  return launched(context);
+  return launched(context,
+                  launch(grid_for(y.count()), kThreads, stream_of(context), gather_kernel<T>, axes,
+                         elements<T>(x), writable<T>(y), y.count()));
 }
 
 template <ElementWidth W>
@@ -81,9 +81,9 @@ Status Concat<W>::run(const KernelContext& context) {
     const TensorView& x = context.input(i);
     const int64_t row = row_of(x);
     if (x.count() == 0) continue;
-    launch(grid_for(x.count()), kThreads, stream_of(context), rows_kernel<T>, row, row_of(y), start,
-           elements<T>(x), writable<T>(y), x.count());
-    if (Status status = launched(context); !status) return status;
+    const int error = launch(grid_for(x.count()), kThreads, stream_of(context), rows_kernel<T>, row,
+                             row_of(y), start, elements<T>(x), writable<T>(y), x.count());
+    if (error != 0) return launched(context, error);
     start += row;
   }
   return {};
@@ -94,8 +94,8 @@ Status View<Op>::run(const KernelContext& context) {
   const TensorView& x = context.input(0);
   const TensorView& y = context.output(0);
   if (x.count() == 0) return {};
-  return status_of(context, runtime::copy(y.data, x.data, static_cast<size_t>(x.bytes()),
-                                          runtime::Copy::kWithinDevice, stream_of(context)));
+  return launched(context, runtime::copy(y.data, x.data, static_cast<size_t>(x.bytes()),
+                                         runtime::Copy::kWithinDevice, stream_of(context)));
 }
 
 // Explicit instantiation cannot be written as a list of widths.

@@ -26,30 +26,38 @@ struct Concat {
   static Status run(const KernelContext& context);
 };
 
+/// A list of extents or axes, which the shape rule has read.
+enum class ListOperand : uint8_t { kNone, kOptional, kRequired };
 /// What View and the copies between memories check: the same type and number of elements.
-Status check_copy(const KernelContext& context);
+Status check_copy(const KernelContext& context, ListOperand list = ListOperand::kNone);
 
 /// Of any element type. An Op gives the ONNX name. Operands beyond the first, which tell extents,
 /// are not read.
 template <class Op>
 struct View {
   static constexpr KernelId id{Op::name, kVariant, {}};
-  static Status check(const KernelContext& context) { return check_copy(context); }
+  static constexpr InPlace in_place{0};
+  static Status check(const KernelContext& context) { return check_copy(context, Op::list); }
   static Status run(const KernelContext& context);
 };
 struct FlattenOp {
+  static constexpr ListOperand list = ListOperand::kNone;
   static constexpr std::string_view name = "Flatten";
 };
 struct IdentityOp {
+  static constexpr ListOperand list = ListOperand::kNone;
   static constexpr std::string_view name = "Identity";
 };
 struct ReshapeOp {
+  static constexpr ListOperand list = ListOperand::kRequired;
   static constexpr std::string_view name = "Reshape";
 };
 struct SqueezeOp {
+  static constexpr ListOperand list = ListOperand::kOptional;
   static constexpr std::string_view name = "Squeeze";
 };
 struct UnsqueezeOp {
+  static constexpr ListOperand list = ListOperand::kRequired;
   static constexpr std::string_view name = "Unsqueeze";
 };
 using Flatten = View<FlattenOp>;

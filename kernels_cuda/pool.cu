@@ -12,19 +12,19 @@
 namespace intarsia::cuda {
 namespace {
 
-/// The first tap of an output position along one axis, and how many taps count.
+/// The taps of an output position along one axis.
 struct TapRange {
   int64_t start = 0;    // input position of tap 0
-  int64_t divisor = 0;  // taps inside the input, or inside the padded input
+  TapRun inside;        // taps inside the input
+  int64_t divisor = 0;  // how many count: those, or with padding those inside the padded input
 
   INTARSIA_DEVICE TapRange(const WindowAxis& axis, int64_t position, bool with_padding)
       : start(position * axis.stride - axis.before) {
-    const int64_t low = with_padding ? -axis.before : 0;
-    const int64_t high = axis.in + (with_padding ? axis.after : 0);
-    for (int64_t tap = 0; tap < axis.kernel; ++tap) {
-      const int64_t at = start + tap * axis.dilation;
-      if (at >= low && at < high) ++divisor;
-    }
+    inside = taps_between(axis.kernel, axis.dilation, start, 0, axis.in);
+    divisor = with_padding ? taps_between(axis.kernel, axis.dilation, start, -axis.before,
+                                          axis.in + axis.after)
+                                 .count()
+                           : inside.count();
   }
 };
 
@@ -65,12 +65,10 @@ INTARSIA_GLOBAL window_kernel(Window window, int64_t channels, bool with_padding
     const TapRange right(window.columns, column, with_padding);
     const int64_t start = rest * window.x.image + channel * window.x.channel;
     Sum sum;
-    for (int64_t r = 0; r < window.rows.kernel; ++r) {
+    for (int64_t r = down.inside.first; r < down.inside.end; ++r) {
       const int64_t line = down.start + r * window.rows.dilation;
-      if (line < 0 || line >= window.rows.in) continue;
-      for (int64_t c = 0; c < window.columns.kernel; ++c) {
+      for (int64_t c = right.inside.first; c < right.inside.end; ++c) {
         const int64_t at = right.start + c * window.columns.dilation;
-        if (at < 0 || at >= window.columns.in) continue;
         sum.take(x[start + line * window.x.row + at * window.x.column]);
       }
     }
@@ -87,9 +85,9 @@ Status run_window(const KernelContext& context, const Attributes& attributes, bo
   const Window window(x, y, attributes.pool.window.kernel_shape.values, attributes.pool.window,
                       channels_last);
   const int64_t channels = x.extents[ImageAxes{x.rank, channels_last}.channel()];
-  launch(grid_for(y.count()), kThreads, stream_of(context), window_kernel<Sum>, window, channels,
-         with_padding, elements<float>(x), writable<float>(y), y.count());
-  return launched(context);
+  return launched(
+      context, launch(grid_for(y.count()), kThreads, stream_of(context), window_kernel<Sum>, window,
+                      channels, with_padding, elements<float>(x), writable<float>(y), y.count()));
 }
 
 }  // namespace

@@ -79,13 +79,13 @@ Status run_global(const KernelContext& context) {
   if (context.attributes<GlobalPoolAttributes>().channels_last != 0) {
     const int64_t channels = x.extents[x.rank - 1];
     const int64_t blocks = x.extents[0] * blocks_of(channels, kLanes);
-    launch(static_cast<unsigned>(blocks), kLanes * kWarps, stream_of(context),
-           channels_last_kernel<Op>, from, to, positions, channels);
-  } else {
-    launch(static_cast<unsigned>(blocks_of(planes, kWarps)), kLanes * kWarps, stream_of(context),
-           channels_first_kernel<Op>, from, to, positions, planes);
+    return launched(context,
+                    launch(static_cast<unsigned>(blocks), kLanes * kWarps, stream_of(context),
+                           channels_last_kernel<Op>, from, to, positions, channels));
   }
-  return launched(context);
+  return launched(
+      context, launch(static_cast<unsigned>(blocks_of(planes, kWarps)), kLanes * kWarps,
+                      stream_of(context), channels_first_kernel<Op>, from, to, positions, planes));
 }
 
 }  // namespace

@@ -124,15 +124,14 @@ int64_t product_blocks(const Problem& problem, int side) {
 /// Launches the product: in large tiles where these give every multiprocessor work, else in small
 /// ones. REQUIRES: fewer than 2^31 blocks (`check_product`), and an output that is not empty.
 template <class Problem>
-void launch_product(const Problem& problem, const Epilogue& epilogue, void* stream) {
+[[nodiscard]] int launch_product(const Problem& problem, const Epilogue& epilogue, void* stream) {
   constexpr int64_t kMultiprocessors = 128;  // of a large device
   if (product_blocks(problem, 16) >= kMultiprocessors) {
-    launch(static_cast<unsigned>(product_blocks(problem, 16)), 256, stream,
-           product_kernel<Problem, 16>, problem, epilogue);
-  } else {
-    launch(static_cast<unsigned>(product_blocks(problem, 8)), 64, stream,
-           product_kernel<Problem, 8>, problem, epilogue);
+    return launch(static_cast<unsigned>(product_blocks(problem, 16)), 256, stream,
+                  product_kernel<Problem, 16>, problem, epilogue);
   }
+  return launch(static_cast<unsigned>(product_blocks(problem, 8)), 64, stream,
+                product_kernel<Problem, 8>, problem, epilogue);
 }
 
 }  // namespace intarsia::cuda

@@ -14,26 +14,11 @@
 namespace intarsia::cuda {
 namespace {
 
-using definitions::KernelDescriptor;
 using definitions::KernelRows;
 
-/// As definitions::describe, without naming `run`.
 template <class K>
 void add(KernelRows& rows, const std::string& name, std::string_view header) {
-  KernelDescriptor row;
-  row.id = K::id;
-  row.key = kernel_key(K::id);
-  row.cpp_name = "intarsia::cuda::" + name;
-  row.header = header;
-  row.kernel.key = row.key;
-  row.kernel.check = &K::check;
-  if constexpr (requires { &K::supports; }) row.supports = &K::supports;
-  if constexpr (requires { &K::workspace; }) row.workspace = &K::workspace;
-  if constexpr (requires { &K::pack; }) {
-    row.packed_bytes = &K::packed_bytes;
-    row.pack = &K::pack;
-  }
-  rows.push_back(std::move(row));
+  rows.push_back(definitions::describe_apart<K>("intarsia::cuda::" + name, header));
 }
 
 /// K<W> for each width; `name` is how K is spelled.

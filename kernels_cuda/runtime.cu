@@ -63,10 +63,6 @@ void unpin(void* memory) {
   cudaHostUnregister(memory);
 }
 
-int last_error() {
-  return cudaGetLastError();
-}
-
 const char* error_text(int error) {
   return cudaGetErrorString(static_cast<cudaError_t>(error));
 }

@@ -32,8 +32,6 @@ void destroy(void* graph);
 int pin(void* memory, size_t bytes);
 void unpin(void* memory);
 
-/// The error of a kernel launch since the last call.
-int last_error();
 /// What CUDA calls the error; static storage.
 const char* error_text(int error);
 

@@ -71,9 +71,9 @@ Status run_softmax(const KernelContext& context) {
     if (i > axis) inner *= x.extents[i];
   }
   const int64_t lines = x.count() / length;
-  launch(static_cast<unsigned>(lines), kBlock, stream_of(context), softmax_kernel<Logarithm>,
-         elements<float>(x), writable<float>(context.output(0)), length, inner);
-  return launched(context);
+  return launched(context, launch(static_cast<unsigned>(lines), kBlock, stream_of(context),
+                                  softmax_kernel<Logarithm>, elements<float>(x),
+                                  writable<float>(context.output(0)), length, inner));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ namespace intarsia::cuda {
 template <class Op>
 struct SoftmaxLike {
   static constexpr KernelId id{Op::name, kVariant, {DataType::kFloat}};
+  static constexpr InPlace in_place{0};
   static Status check(const KernelContext& context) {
     return check_operands<ops::Softmax>(
         context, {.inputs = {DataType::kFloat}, .outputs = {DataType::kFloat}});

@@ -95,19 +95,20 @@ template <class Op>
 Status Unary<Op>::run(const KernelContext& context) {
   const int64_t count = context.output(0).count();
   if (count == 0) return {};
-  launch(grid_for(count), kThreads, stream_of(context), unary_kernel<Op>,
-         attributes_of<typename Op::Attributes>(context), elements<float>(context.input(0)),
-         writable<float>(context.output(0)), count);
-  return launched(context);
+  return launched(context, launch(grid_for(count), kThreads, stream_of(context), unary_kernel<Op>,
+                                  attributes_of<typename Op::Attributes>(context),
+                                  elements<float>(context.input(0)),
+                                  writable<float>(context.output(0)), count));
 }
 
 Status Clip::run(const KernelContext& context) {
   const int64_t count = context.output(0).count();
   if (count == 0) return {};
-  launch(grid_for(count), kThreads, stream_of(context), clip_kernel,
-         elements<float>(context.input(0)), elements<float>(context.input(1)),
-         elements<float>(context.input(2)), writable<float>(context.output(0)), count);
-  return launched(context);
+  return launched(
+      context,
+      launch(grid_for(count), kThreads, stream_of(context), clip_kernel,
+             elements<float>(context.input(0)), elements<float>(context.input(1)),
+             elements<float>(context.input(2)), writable<float>(context.output(0)), count));
 }
 
 template struct Unary<AbsOp>;

@@ -14,6 +14,7 @@ namespace intarsia::cuda {
 template <class Op>
 struct Unary {
   static constexpr KernelId id{Op::name, kVariant, {DataType::kFloat}};
+  static constexpr InPlace in_place{0};
   static Status check(const KernelContext& context) {
     if (Status status = check_attributes<typename Op::Attributes>(context); !status) return status;
     return check_operands<ops::SameShape>(
@@ -107,6 +108,7 @@ using Tanh = Unary<TanhOp>;
 /// ONNX Clip: bounds are optional scalars.
 struct Clip {
   static constexpr KernelId id{"Clip", kVariant, {DataType::kFloat}};
+  static constexpr InPlace in_place{0};
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
 };

@@ -21,10 +21,10 @@ python=(
   python3-dev pybind11-dev python3-numpy python3-onnx               # Python operators, Python module
 )
 test=(
-  libgtest-dev libbenchmark-dev strace                              # unit tests, benchmarks
+  libgtest-dev libbenchmark-dev strace valgrind                     # unit tests, benchmarks
   clang-format clang-tidy                                           # checks
   clang libclang-rt-dev                                             # fuzzing, with --full
-  g++-aarch64-linux-gnu qemu-user-static                            # cross builds: Linux
+  g++-aarch64-linux-gnu g++-arm-linux-gnueabihf qemu-user-static    # cross builds: Linux
 )
 cortex_m=(
   gcc-arm-none-eabi libnewlib-arm-none-eabi                         # cross builds: bare metal

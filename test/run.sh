@@ -10,7 +10,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-stages=(install checks build unit asan models consumer python cross cuda)
+stages=(install checks build unit asan models nodes consumer python cross cuda)
 jobs=$(nproc)
 cache=${INTARSIA_CACHE:-$PWD/build/cache}
 full=""
@@ -53,7 +53,7 @@ fi
 mkdir -p build
 rm -f build/ctest-*.log
 
-# Labels sort the tests: models and consumer have a stage of their own; check and bench mean
+# Labels sort the tests: models, nodes and consumer have a stage of their own; check and bench mean
 # nothing under sanitizers; full marks what is left to --full.
 slow=$([ -n "$full" ] || echo '|full')
 run_ctest() { ctest --preset "$@" 2>&1 | tee "build/ctest-$stage.log"; }
@@ -73,21 +73,28 @@ stage_build() {
   cmake --build --preset release
 }
 
-stage_unit() { run_ctest release --label-exclude "^(models|consumer|python|cuda$slow)\$"; }
+stage_unit() { run_ctest release --label-exclude "^(models|nodes|consumer|python|cuda$slow)\$"; }
 
 stage_asan() {
   cmake --preset asan
   # The programs that run here; the command and the examples have no test of their own in this stage.
   cmake --build --preset asan --target \
-    test_core test_kernels test_converter test_operators test_runtime test_cuda examples_wav_test \
+    test_core test_kernels test_converter test_operators test_runtime test_random test_cuda \
+    examples_wav_test \
     fuzz_plan fuzz_onnx fuzz_tensor fuzz_options fuzz_seeds
-  run_ctest asan --label-exclude "^(models|consumer|python|check|bench$slow)\$"
+  run_ctest asan --label-exclude "^(models|nodes|consumer|python|check|bench$slow)\$"
 }
 
 stage_models() {
   sh test/models/setup_env.sh "$cache"
   "$cache/venv/bin/python" test/models/make_models.py --cache "$cache" ${full:+--full}
   run_ctest release --label-regex '^models$' --label-exclude "^(none$slow)\$"
+}
+
+stage_nodes() {
+  sh test/models/setup_env.sh "$cache"
+  "$cache/venv/bin/python" test/nodes/make_cases.py "$cache/onnx_cases"
+  run_ctest release --label-regex '^nodes$'
 }
 
 stage_python() { # on top of the stages build and asan, whose objects it uses
@@ -121,7 +128,7 @@ stage_cross() { # plans come from the release build's converter, programs run in
   [ -f "$cache/speech/report.txt" ] &&
     [ -f build/release/test/examples/build/group_norm/libgroup_norm_ops.so ] ||
     die "stage 'cross' compares with results that stage 'models' makes: run that first"
-  for preset in aarch64 cortex-m7; do
+  for preset in aarch64 armhf cortex-m4 cortex-m7 cortex-m55; do
     cmake --preset $preset
     cmake --build --preset $preset
     ctest --preset $preset 2>&1 | tee "build/ctest-$preset.log"

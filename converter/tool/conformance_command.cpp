@@ -105,7 +105,10 @@ std::string run_case(const fs::path& folder, const ConversionArguments& common) 
   const std::vector<std::string> names = converter::input_names(folder / "model.onnx");
   std::unique_ptr<Program> program;
   std::map<std::string, std::vector<int64_t>> opened_for;
-  for (const fs::path& set : sorted_entries(folder, "test_data_set_")) {
+  const std::vector<fs::path> sets = sorted_entries(folder, "test_data_set_");
+  // A case that compares nothing has not passed.
+  if (sets.empty()) return "no test_data_set_* in the folder: there is nothing to compare with";
+  for (const fs::path& set : sets) {
     const Values inputs = named_inputs(read_all(set, "input_"), names);
     std::map<std::string, std::vector<int64_t>> extents;
     for (const auto& [name, value] : inputs) extents[name] = value.extents;
@@ -116,13 +119,19 @@ std::string run_case(const fs::path& folder, const ConversionArguments& common) 
       program = std::make_unique<Program>(folder / "model.onnx", inputs, options);
       opened_for = extents;
     }
+    for (int i = 0; i < program->session().input_count(); ++i) {
+      const std::string name(program->session().input_port(i).value().name);
+      if (inputs.count(name) == 0) {
+        return fmt::format("{}: no input_*.pb for input '{}'", set.filename().string(), name);
+      }
+    }
     program->set_inputs(inputs);
     program->run();
     const auto results = program->outputs();
     const std::vector<NamedConstant> expected = read_all(set, "output_");
-    if (expected.size() > results.size()) {
-      return fmt::format("{}: {} outputs expected, the model has {}", set.filename().string(),
-                         expected.size(), results.size());
+    if (expected.size() != results.size()) {
+      return fmt::format("{}: there are {} files output_*.pb, the model has {} outputs",
+                         set.filename().string(), expected.size(), results.size());
     }
     const bool large = node_count(program->plan()) > 20;
     for (size_t i = 0; i < expected.size(); ++i) {

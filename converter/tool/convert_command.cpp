@@ -48,7 +48,14 @@ ProgramDescription describe_program(const Conversion& conversion, const Argument
       headers.push_back(row.header);
     }
   };
-  require(conversion.plan.summary.kernels, program.kernel_types, program.kernel_headers);
+  program.cuda = arguments.conversion.device == "cuda";
+  program.device_arena_bytes = conversion.plan.summary.device_arena_bytes;
+  program.device_weights_bytes = conversion.plan.summary.device_weights_bytes;
+  for (const auto& kernel : conversion.plan.summary.kernels) {
+    auto& types = kernel.device ? program.device_kernel_types : program.kernel_types;
+    types.push_back(kernel.cpp_name);
+    program.kernel_headers.push_back(kernel.header);
+  }
   require(conversion.plan.summary.shapes, program.shape_types, program.shape_headers);
   return program;
 }
@@ -58,11 +65,6 @@ void write_text(const std::string& path, const std::string& text) {
 }
 
 int convert(const Arguments& arguments) {
-  if (arguments.conversion.device != "cpu" && !arguments.header.empty()) {
-    throw converter::Error("--header is for plans of the CPU",
-                           "a program opens a plan with --device cuda by intarsia::cuda::Session, "
-                           "see docs/cuda.md");
-  }
   if (!arguments.source.empty() && arguments.header.empty()) {
     throw converter::Error("--source needs --header: the source includes it");
   }

@@ -54,7 +54,7 @@ Json ports_json(const PlanText& text,
   Json list = Json::array();
   for (uint32_t i = 0; ports != nullptr && i < ports->size(); ++i) {
     const plan::Slot& slot = *text.root().slots()->Get(ports->Get(i)->slot());
-    list.push_back({{"name", ports->Get(i)->name() ? ports->Get(i)->name()->str() : ""},
+    list.push_back({{"name", shown_name(ports->Get(i)->name())},
                     {"tensor", text.tensor_text(*text.root().tensors()->Get(slot.tensor()))}});
   }
   return list;
@@ -70,10 +70,12 @@ Json plan_json(const PlanText& text, size_t plan_bytes) {
               {"padding_bytes", memory.padding_bytes()},
               {"workspace_bytes", memory.workspace_bytes()},
               {"metadata_bytes", memory.metadata_bytes()},
+              {"device_arena_bytes", memory.device_arena_bytes()},
+              {"device_weights_bytes", memory.device_weights_bytes()},
               {"threads", text.root().threads()}};
   for (uint32_t i = 0; i < text.root().entries()->size(); ++i) {
     const plan::Entry& entry = *text.root().entries()->Get(i);
-    result["entries"].push_back({{"name", entry.name() ? entry.name()->str() : ""},
+    result["entries"].push_back({{"name", shown_name(entry.name())},
                                  {"inputs", ports_json(text, entry.inputs())},
                                  {"outputs", ports_json(text, entry.outputs())}});
   }
@@ -114,6 +116,10 @@ void print(const Json& plan) {
              plan["arena_bytes"].dump(), plan["metadata_bytes"].dump(),
              plan["workspace_bytes"].dump(), plan["padding_bytes"].dump(),
              plan["lower_bound_bytes"].dump());
+  if (plan["device_arena_bytes"] != 0) {
+    fmt::print("device arena {} bytes, device weights {}\n", plan["device_arena_bytes"].dump(),
+               plan["device_weights_bytes"].dump());
+  }
   for (const Json& entry : plan["entries"]) {
     fmt::print("entry point {}\n", entry["name"].get<std::string>());
     for (const char* kind : {"inputs", "outputs"}) {
@@ -141,11 +147,9 @@ void print(const Json& plan) {
 }
 
 int inspect(const Arguments& arguments) {
-  Program::Options options;
-  options.conversion = arguments.conversion.parse();
-  const Program program(arguments.model, arguments.inputs.read(), options);
-  const PlanText text(program.plan());
-  const Json plan = plan_json(text, program.plan().size());
+  const LoadedPlan loaded(arguments.model, arguments.inputs.read(), arguments.conversion.parse());
+  const PlanText text(loaded.bytes());
+  const Json plan = plan_json(text, loaded.bytes().size());
   if (arguments.json) {
     fmt::print("{}\n", plan.dump(2));
   } else {

@@ -103,6 +103,10 @@ void ConversionArguments::add_to(CLI::App& app) {
                "let Python operators of the model import and execute their modules");
   app.add_option("--pyop-path", pyop_paths, "where Python operators find their modules")
       ->type_name("DIR");
+  app.add_option("--pyop-python", pyop_python,
+                 "the Python whose library and packages they use, if not the one that Intarsia was "
+                 "built with")
+      ->type_name("FILE");
 }
 
 converter::ConvertOptions ConversionArguments::parse() const {
@@ -139,6 +143,7 @@ converter::ConvertOptions ConversionArguments::parse() const {
   std::multimap<std::string, std::string> python;
   if (allow_pyop) python.emplace("allow-pyop", "");
   for (const std::string& folder : pyop_paths) python.emplace("pyop-path", folder);
+  if (!pyop_python.empty()) python.emplace("pyop-python", pyop_python);
   options.library = converter::load_operators(operators, python);
   return options;
 }

@@ -23,6 +23,7 @@ struct ConversionArguments {
   int threads = 1;
   bool strip_names = false;
   std::vector<std::string> operators, pyop_paths;
+  std::string pyop_python;
   bool allow_pyop = false;
 
   /// Adds the options to a command. `--threads` is left to the command: it means more there.

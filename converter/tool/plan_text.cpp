@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "intarsia/describe.h"
 
 namespace intarsia::tool {
@@ -11,10 +13,44 @@ namespace {
 using Strings = flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>;
 
 std::string at(const Strings* strings, uint32_t index) {
-  return strings != nullptr && index < strings->size() ? strings->Get(index)->str() : "";
+  return strings != nullptr && index < strings->size() ? shown_name(strings->Get(index)) : "";
+}
+
+/// Bytes of the UTF-8 sequence at `text`, at most four; 0 if it is none.
+size_t sequence_length(std::string_view text) {
+  const auto byte = [text](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const size_t length = byte(0) < 0x80   ? 1
+                        : byte(0) < 0xc2 ? 0
+                        : byte(0) < 0xe0 ? 2
+                        : byte(0) < 0xf0 ? 3
+                        : byte(0) < 0xf5 ? 4
+                                         : 0;
+  if (length > text.size()) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  // Encodings that are longer than need be, surrogates, and what lies beyond Unicode.
+  if (length == 3 && (byte(0) == 0xe0 && byte(1) < 0xa0)) return 0;
+  if (length == 3 && (byte(0) == 0xed && byte(1) > 0x9f)) return 0;
+  if (length == 4 && (byte(0) == 0xf0 && byte(1) < 0x90)) return 0;
+  if (length == 4 && (byte(0) == 0xf4 && byte(1) > 0x8f)) return 0;
+  return length;
 }
 
 }  // namespace
+
+std::string shown_name(const flatbuffers::String* name) {
+  std::string_view rest = name != nullptr ? name->string_view() : std::string_view();
+  std::string shown;
+  while (!rest.empty()) {
+    const size_t length = sequence_length(rest);
+    if (shown.size() + std::max<size_t>(length, 1) > kLongestName) return shown + "...";
+    const bool control = length == 1 && (rest[0] < ' ' || rest[0] == 0x7f);
+    shown += length == 0 || control ? "?" : rest.substr(0, length);
+    rest.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return shown;
+}
 
 PlanText::PlanText(std::span<const std::byte> plan) {
   std::memcpy(&header_, plan.data(), sizeof(header_));

@@ -11,6 +11,12 @@
 
 namespace intarsia::tool {
 
+/// A name for a report: without characters that a terminal or JSON would stumble over, and cut
+/// where it is longer than kLongestName, since nodes may share one name that is as long as the
+/// plan.
+std::string shown_name(const flatbuffers::String* name);
+inline constexpr size_t kLongestName = 256;
+
 class PlanText {
  public:
   /// REQUIRES: `plan` passes plan_info.
@@ -27,7 +33,7 @@ class PlanText {
   /// "float [1,3,224,224]"; extents that vary are followed by '*'.
   std::string tensor_text(const plan::Tensor& tensor) const;
 
-  // Names; empty where the plan is stripped.
+  // Names as `shown_name` gives them; empty where the plan is stripped.
   std::string node_name(uint32_t index) const;
   std::string operator_name(uint32_t index) const;
   std::string kernel_name(uint32_t index) const;

@@ -69,44 +69,44 @@ void fill_random(const TensorView& tensor, std::mt19937& random) {
 
 }  // namespace
 
-void Program::load(const std::filesystem::path& path, const Values& inputs,
-                   const Options& options) {
+LoadedPlan::LoadedPlan(const std::filesystem::path& path, const Values& inputs,
+                       const converter::ConvertOptions& options) {
   if (path.extension() == ".plan") {
     file_ = converter::MappedFile::open(path);
-    plan_ = file_->bytes();
-    return;
+    bytes_ = file_->bytes();
+  } else {
+    converter::ConvertOptions conversion = options;
+    for (const auto& [name, value] : inputs) {
+      if (conversion.fixed.count(name) == 0) conversion.shapes.try_emplace(name, value.extents);
+    }
+    conversion.probe = inputs;
+    converter::ConversionResult result = converter::convert_file(path, conversion);
+    if (const auto* failure = std::get_if<converter::ConversionFailure>(&result)) {
+      throw Error(failure->problems);
+    }
+    auto& made = std::get<converter::Conversion>(result);
+    converted_ = std::make_unique<AlignedBytes>(made.plan.bytes.size());
+    std::memcpy(converted_->span().data(), made.plan.bytes.data(), made.plan.bytes.size());
+    bytes_ = converted_->span();
+    warnings_ = std::move(made.warnings);
   }
-  converter::ConvertOptions conversion = options.conversion;
-  for (const auto& [name, value] : inputs) {
-    if (conversion.fixed.count(name) == 0) conversion.shapes.try_emplace(name, value.extents);
+  Diagnostic diagnostic;
+  const Result<PlanInfo> info = plan_info(bytes_, &diagnostic);
+  if (!info.ok()) {
+    throw Error(fmt::format("{}: {}", path.string(), describe_text(diagnostic, bytes_)));
   }
-  conversion.probe = inputs;
-  converter::ConversionResult result = converter::convert_file(path, conversion);
-  if (const auto* failure = std::get_if<converter::ConversionFailure>(&result)) {
-    throw Error(failure->problems);
-  }
-  auto& conversion_result = std::get<converter::Conversion>(result);
-  const std::vector<std::byte>& bytes = conversion_result.plan.bytes;
-  converted_ = std::make_unique<AlignedBytes>(bytes.size());
-  std::memcpy(converted_->span().data(), bytes.data(), bytes.size());
-  plan_ = converted_->span();
-  warnings_ = std::move(conversion_result.warnings);
+  info_ = info.value();
 }
 
-Program::Program(const std::filesystem::path& path, const Values& inputs, const Options& options) {
-  load(path, inputs, options);
+Program::Program(const std::filesystem::path& path, const Values& inputs, const Options& options)
+    : plan_(path, inputs, options.conversion),
+      arena_(std::make_unique<AlignedBytes>(plan_.info().arena_bytes)) {
   Diagnostic diagnostic;
-  // The arena's size stands in the plan; opening verifies it before the arena is used.
-  const Result<PlanInfo> info = plan_info(plan_, &diagnostic);
-  if (!info.ok())
-    throw Error(fmt::format("{}: {}", path.string(), describe_text(diagnostic, plan_)));
-  arena_bytes_ = info.value().arena_bytes;
-  arena_ = std::make_unique<AlignedBytes>(arena_bytes_);
   SessionOptions session_options;
   session_options.observer = options.observer;
   if (options.force_isa) session_options.isa = options.isa;
   const auto threads =
-      std::min<int>(options.conversion.threads, static_cast<int>(info.value().threads));
+      std::min<int>(options.conversion.threads, static_cast<int>(plan_.info().threads));
   if (threads > 1) {
     team_ = std::make_unique<ThreadTeam>(threads);
     session_options.parallel = &team_->parallel();
@@ -114,10 +114,10 @@ Program::Program(const std::filesystem::path& path, const Values& inputs, const 
   const converter::OperatorLibrary& library = options.conversion.operators();
   session_options.services = library.services();
   auto session =
-      Session::open(plan_, arena_->span(), library.kernels(), session_options, &diagnostic);
+      Session::open(plan(), arena_->span(), library.kernels(), session_options, &diagnostic);
   if (!session.ok()) {
     const bool lacks = diagnostic.code == Code::kMissingKernel;
-    throw Error(fmt::format("{}: {}", path.string(), describe_text(diagnostic, plan_)),
+    throw Error(fmt::format("{}: {}", path.string(), describe_text(diagnostic, plan())),
                 lacks ? converter::kWhereOperatorsComeFrom : "");
   }
   session_ = std::move(session.value());
@@ -126,7 +126,7 @@ Program::Program(const std::filesystem::path& path, const Values& inputs, const 
 Program::~Program() = default;
 
 std::string Program::failure() const {
-  return describe_text(session_.diagnostic(), plan_);
+  return describe_text(session_.diagnostic(), plan());
 }
 
 Values Program::completed(const Values& given) const {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A plan opened by the command-line tool: from a .plan file, or from an ONNX model converted on the
-// spot. All kernels are linked; the arena is the tool's.
+// A plan as the command-line tool has it: from a .plan file, or from an ONNX model converted on the
+// spot. Reading one needs neither its kernels nor its device; a Program opens it as well, with all
+// kernels of the CPU and an arena of the tool's.
 #pragma once
 
 #include <filesystem>
@@ -30,6 +31,27 @@ inline KernelSet all_kernels() {
 /// Threads of the tool, for sessions that use several.
 class ThreadTeam;
 
+/// The bytes of a plan, verified.
+class LoadedPlan {
+ public:
+  /// Symbolic dimensions of an ONNX model take the extents of `inputs` unless the options say
+  /// otherwise. Throws converter::Error.
+  LoadedPlan(const std::filesystem::path& path, const Values& inputs,
+             const converter::ConvertOptions& conversion);
+
+  std::span<const std::byte> bytes() const { return bytes_; }
+  const PlanInfo& info() const { return info_; }
+  /// Conversion's warnings; empty for a .plan file.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  std::shared_ptr<const converter::MappedFile> file_;
+  std::unique_ptr<AlignedBytes> converted_;
+  std::span<const std::byte> bytes_;
+  PlanInfo info_;
+  std::vector<std::string> warnings_;
+};
+
 class Program {
  public:
   struct Options {
@@ -39,16 +61,14 @@ class Program {
     Isa isa = Isa::kPortable;
   };
 
-  /// Opens `path`. Symbolic dimensions of an ONNX model take the extents of `inputs` unless the
-  /// options say otherwise. Throws converter::Error.
+  /// Opens `path`, which is loaded as LoadedPlan does. Throws converter::Error.
   Program(const std::filesystem::path& path, const Values& inputs, const Options& options);
   ~Program();
 
   Session& session() { return session_; }
-  std::span<const std::byte> plan() const { return plan_; }
-  /// Conversion's warnings; empty for a .plan file.
-  const std::vector<std::string>& warnings() const { return warnings_; }
-  size_t arena_bytes() const { return arena_bytes_; }
+  std::span<const std::byte> plan() const { return plan_.bytes(); }
+  const std::vector<std::string>& warnings() const { return plan_.warnings(); }
+  size_t arena_bytes() const { return plan_.info().arena_bytes; }
 
   /// Copies values into the inputs of these names. Throws for a name, type or extents that do not
   /// fit.
@@ -62,13 +82,8 @@ class Program {
   std::string failure() const;
 
  private:
-  void load(const std::filesystem::path& path, const Values& inputs, const Options& options);
-
-  std::shared_ptr<const converter::MappedFile> file_;
-  std::unique_ptr<AlignedBytes> converted_, arena_;
-  std::span<const std::byte> plan_;
-  std::vector<std::string> warnings_;
-  size_t arena_bytes_ = 0;
+  LoadedPlan plan_;
+  std::unique_ptr<AlignedBytes> arena_;
   std::unique_ptr<ThreadTeam> team_;
   Session session_;
 };

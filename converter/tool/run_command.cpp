@@ -7,8 +7,8 @@
 #include "converter/npy.h"
 #include "converter/tool/commands.h"
 #include "converter/tool/options.h"
+#include "converter/tool/plan_text.h"
 #include "converter/tool/program.h"
-#include "core/plan_structure.h"
 
 namespace intarsia::tool {
 namespace {
@@ -36,15 +36,10 @@ struct Dump {
 
 /// Names of the dumped nodes, one line each: index, operator, name.
 void write_index(const std::filesystem::path& folder, std::span<const std::byte> plan) {
-  PlanHeader header;
-  std::memcpy(&header, plan.data(), sizeof(header));
-  const plan::Plan& root = *plan::GetPlan(plan.data() + header.structure_offset);
+  const PlanText names(plan);
   std::string text;
-  for (uint32_t i = 0; root.nodes() != nullptr && i < root.nodes()->size(); ++i) {
-    const bool named = root.node_names() != nullptr && i < root.node_names()->size() &&
-                       root.operators() != nullptr && i < root.operators()->size();
-    text += fmt::format("{} {} {}\n", i, named ? root.operators()->Get(i)->c_str() : "",
-                        named ? root.node_names()->Get(i)->c_str() : "");
+  for (uint32_t i = 0; i < names.node_count(); ++i) {
+    text += fmt::format("{} {} {}\n", i, names.operator_name(i), names.node_name(i));
   }
   converter::write_file(folder / "nodes.txt", std::as_bytes(std::span(text.data(), text.size())));
 }

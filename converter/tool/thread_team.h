@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A team of threads for `Parallel`: the caller takes part, the others sleep between calls.
+// A team of threads for `Parallel`: the caller takes part, the others sleep between calls. In the
+// child of a fork, which has none of these threads, the next call starts others.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
-#include <thread>
-#include <vector>
+#include <memory>
 
 #include "intarsia/kernel.h"
 
@@ -23,21 +21,13 @@ class ThreadTeam {
   const Parallel& parallel() const { return parallel_; }
 
  private:
-  using Body = void (*)(void* argument, int64_t begin, int64_t end, int thread);
-  void work(int thread);
-  void run(int64_t count, Body body, void* argument);
-  void share(int thread) const;
+  struct Crew;
+  /// The threads, those of this process.
+  Crew& crew();
 
   Parallel parallel_;
-  std::mutex mutex_;
-  std::condition_variable start_, done_;
-  uint64_t round_ = 0;
-  int pending_ = 0;
-  bool stop_ = false;
-  int64_t count_ = 0;
-  Body body_ = nullptr;
-  void* argument_ = nullptr;
-  std::vector<std::thread> threads_;
+  std::unique_ptr<Crew> crew_;
+  uint32_t forks_ = 0;
 };
 
 }  // namespace intarsia::tool

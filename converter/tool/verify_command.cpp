@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `intarsia verify`: runs the plan as it would be shipped and, behind every node, the reference
-// kernel of that node on the very inputs that the node saw.
+// `intarsia verify`: runs the plan as it would be shipped, and compares
+//   - the results of every node with those of its reference kernel on the very inputs that the node
+//     saw, which shows kernels that are wrong or imprecise,
+//   - the outputs with those of the model as imported, which shows passes that are wrong.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +13,7 @@
 #include "converter/tool/commands.h"
 #include "converter/tool/compare.h"
 #include "converter/tool/options.h"
+#include "converter/tool/output_check.h"
 #include "converter/tool/plan_text.h"
 #include "converter/tool/program.h"
 
@@ -144,17 +147,24 @@ class Verifier {
   std::vector<Row> rows_;
 };
 
-int verify(const Arguments& arguments) {
-  const Values inputs = arguments.inputs.read();
-  Program::Options options;
-  options.conversion = arguments.conversion.parse();
+// Relative to the largest element of a result; half types round at 2^-11 and 2^-8.
+constexpr double kLimit = 1e-2;
+
+void print_difference(const Difference& difference) {
+  fmt::print("{:12.4g} {:12.4g} {:10.3g}  ", difference.absolute, difference.relative,
+             difference.ulp);
+}
+
+bool verify_nodes(const Arguments& arguments, const Values& inputs, Program::Options options) {
   Verifier verifier(options.conversion.operators());
   const Observer observer{&verifier, &Verifier::before, &Verifier::after};
-  options.conversion.keep_order = true;
-  options.conversion.reference_kernels = true;
+  // Nodes keep one order, so that both plans agree node by node.
+  const std::vector<converter::Pass> slow = converter::passes_without({"kernels", "order"});
+  const std::vector<converter::Pass> fast = converter::passes_without({"order"});
+  options.conversion.passes = slow;
   const Program reference(arguments.model, inputs, options);
   verifier.set_reference(reference.plan());
-  options.conversion.reference_kernels = false;
+  options.conversion.passes = fast;
   options.observer = &observer;
   Program program(arguments.model, inputs, options);
   if (node_count(program.plan()) != node_count(reference.plan())) {
@@ -173,16 +183,60 @@ int verify(const Arguments& arguments) {
   fmt::print("{:>12} {:>12} {:>10}  node\n", "absolute", "relative", "ULP");
   for (const Row& row : rows) {
     const auto index = static_cast<uint32_t>(row.node);
-    fmt::print("{:12.4g} {:12.4g} {:10.3g}  {} {} '{}' output {}\n", row.difference.absolute,
-               row.difference.relative, row.difference.ulp, index, text.operator_name(index),
-               text.node_name(index), row.output);
+    print_difference(row.difference);
+    fmt::print("{} {} '{}' output {}\n", index, text.operator_name(index), text.node_name(index),
+               row.output);
   }
-  // Relative to the largest element of a node's result; half types round at 2^-11 and 2^-8.
-  constexpr double kLimit = 1e-2;
-  const bool close = rows.empty() || rows.front().difference.relative <= kLimit;
+  const double worst = rows.empty() ? 0 : rows.front().difference.relative;
   fmt::print("{} results compared, largest error {:.3g} of the result's scale\n", rows.size(),
-             rows.empty() ? 0 : rows.front().difference.relative);
-  return close ? 0 : 1;
+             worst);
+  return worst <= kLimit;
+}
+
+/// The outputs of the plan that a prefix of the passes makes.
+Outputs outputs_after(std::span<const converter::Pass> passes, const Arguments& arguments,
+                      const Values& inputs, Program::Options options) {
+  options.conversion.passes = passes;
+  Program program(arguments.model, inputs, options);
+  program.set_inputs(program.completed(inputs));
+  program.run();
+  return program.outputs();
+}
+
+bool verify_outputs(const Arguments& arguments, const Values& inputs,
+                    const Program::Options& options) {
+  const PassCheck check = check_passes(
+      options.conversion.passes,
+      [&](std::span<const converter::Pass> passes) {
+        return outputs_after(passes, arguments, inputs, options);
+      },
+      kLimit);
+  double worst = 0;
+  for (const OutputDifference& row : check.rows) {
+    print_difference(row.difference);
+    fmt::print("output '{}'{}{}\n", row.name, row.mismatch.empty() ? "" : ": ", row.mismatch);
+    worst = std::max(worst, row.difference.relative);
+  }
+  fmt::print(
+      "{} outputs compared with those of the model as imported, largest error {:.3g} of the "
+      "output's scale\n",
+      check.rows.size(), worst);
+  if (check.agrees) return true;
+  if (check.first == nullptr) {
+    fmt::print("they differ, although they agree after each single pass\n");
+  } else {
+    fmt::print("they differ first after the pass '{}'\n", check.first->name);
+  }
+  return false;
+}
+
+int verify(const Arguments& arguments) {
+  const Values inputs = arguments.inputs.read();
+  Program::Options options;
+  options.conversion = arguments.conversion.parse();
+  const bool nodes = verify_nodes(arguments, inputs, options);
+  const bool outputs = verify_outputs(arguments, inputs, options);
+  return nodes && outputs ? 0 : 1;
 }
 
 }  // namespace

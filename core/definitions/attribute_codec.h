@@ -276,6 +276,66 @@ class AttributePrinter {
   std::vector<std::pair<std::string, std::string>> rows_;
 };
 
+/// Collects what a model may give for the fields of a struct.
+class AttributeLister {
+ public:
+  template <class T>
+  void operator()(std::string_view name, const T&) {
+    if constexpr (std::is_floating_point_v<T>) {
+      add(name, AttributeField::kReal);
+    } else {
+      add(name, AttributeField::kInteger);
+    }
+  }
+  template <class T, int N>
+  void operator()(std::string_view name, const FixedList<T, N>&) {
+    const bool real = std::is_floating_point_v<T>;
+    add(name, real ? AttributeField::kReals : AttributeField::kIntegers).limit = N;
+  }
+  void operator()(std::string_view name, const TensorAttribute&) {
+    add(name, AttributeField::kTensor);
+  }
+  void operator()(std::string_view name, const StringAttribute&, std::string_view = {}) {
+    add(name, AttributeField::kText);
+  }
+  template <class T>
+  void operator()(std::string_view name, const ListAttribute<T>&, ListDefault<T> = {}) {
+    constexpr bool kText = std::is_same_v<T, StringAttribute>;
+    constexpr bool kReal = std::is_floating_point_v<T>;
+    add(name, kText   ? AttributeField::kTexts
+              : kReal ? AttributeField::kReals
+                      : AttributeField::kIntegers);
+  }
+  template <class T>
+  void required(std::string_view name, const T& field) {
+    (*this)(name, field);
+    fields_.back().required = true;
+  }
+  void choice(std::string_view name, int32_t index, std::initializer_list<std::string_view> texts) {
+    AttributeField& field = add(name, AttributeField::kText);
+    field.choices.assign(texts.begin(), texts.end());
+    field.required = index < 0;
+  }
+  template <int N>
+  void choices(std::string_view name, const FixedList<int32_t, N>&,
+               std::initializer_list<std::string_view> texts) {
+    AttributeField& field = add(name, AttributeField::kTexts);
+    field.choices.assign(texts.begin(), texts.end());
+    field.limit = N;
+  }
+  template <class T>
+  void internal(std::string_view, const T&) {}
+  void ignored(std::string_view) {}
+
+  std::vector<AttributeField> take() { return std::move(fields_); }
+
+ private:
+  AttributeField& add(std::string_view name, AttributeField::Kind kind) {
+    return fields_.emplace_back(AttributeField{std::string(name), kind, false, 0, {}});
+  }
+  std::vector<AttributeField> fields_;
+};
+
 /// Reader and printer of attributes struct A; NoAttributes gives a codec of no bytes.
 template <class A>
 AttributeCodec codec_of() {
@@ -302,6 +362,12 @@ AttributeCodec codec_of() {
       A().fields(printer);
     }
     return printer.take();
+  };
+  codec.list = [] {
+    A value{};
+    AttributeLister lister;
+    value.fields(lister);
+    return lister.take();
   };
   return codec;
 }

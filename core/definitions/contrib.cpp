@@ -12,8 +12,9 @@ void add_contrib_definitions(DefinitionRows& rows) {
       rows, "intarsia::ops::Inverse", "core/operators/linear_algebra.h",
       {.domain = "com.microsoft",
        .name = "Inverse",
-       .inputs = {{"X", "T"}},
-       .outputs = {{"Y", "T"}},
+       .inputs = {same({"X", "T"}).of(Domain::kInvertible)},
+       .outputs = {same({"Y", "T"})},
+       .facts = {.axes = {.form = AxisForm::kPosition}},
        .types = {{"T", types({DataType::kFloat16, DataType::kFloat, DataType::kDouble})}},
        .attributes = codec_of<NoAttributes>()});
 }

@@ -11,8 +11,8 @@ namespace intarsia::definitions {
 void add_control_definitions(DefinitionRows& rows) {
   rows.push_back({.name = "If",
                   .since_version = 11,
-                  .inputs = {{"cond", "B"}},
-                  .outputs = {{"outputs", "", Parameter::kVariadic}},
+                  .inputs = {apart({"cond", "B"})},
+                  .outputs = {apart({"outputs", "", Parameter::kVariadic, 1, true})},
                   .types = {{"B", kBoolType}},
                   .kernel_types = {},
                   .attributes = codec_of<IfAttributes>(),
@@ -21,7 +21,7 @@ void add_control_definitions(DefinitionRows& rows) {
   // that its attributes hold.
   rows.push_back({.domain = "intarsia",
                   .name = "Contradiction",
-                  .outputs = {{"outputs", "", Parameter::kVariadic}},
+                  .outputs = {apart({"outputs", "", Parameter::kVariadic, 1, true})},
                   .kernel_types = {},
                   .attributes = codec_of<NoAttributes>(),
                   .impure = true});
@@ -29,8 +29,9 @@ void add_control_definitions(DefinitionRows& rows) {
   for (const std::string_view name : {"ToDevice", "ToHost"}) {
     rows.push_back({.domain = "intarsia",
                     .name = name,
-                    .inputs = {{"x", "T"}},
-                    .outputs = {{"y", "T"}},
+                    .inputs = {same({"x", "T"})},
+                    .outputs = {same({"y", "T"})},
+                    .facts = {.element_wise = true, .exact = true},
                     .types = {{"T", kAnyTypes}},
                     .kernel_types = {},
                     .attributes = codec_of<NoAttributes>(),

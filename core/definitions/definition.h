@@ -19,22 +19,12 @@
 #include <variant>
 #include <vector>
 
+#include "core/definitions/facts.h"
 #include "core/definitions/symbolic_shape.h"
 #include "intarsia/kernel.h"
 #include "intarsia/shape.h"
 
 namespace intarsia::definitions {
-
-/// A set of element types, one bit per DataType number.
-using TypeSet = uint32_t;
-constexpr TypeSet types(std::initializer_list<DataType> list) {
-  TypeSet set = 0;
-  for (DataType type : list) set |= TypeSet{1} << static_cast<int>(type);
-  return set;
-}
-constexpr bool contains(TypeSet set, DataType type) {
-  return ((set >> static_cast<int>(type)) & 1u) != 0;
-}
 
 /// One formal input or output.
 struct Parameter {
@@ -46,7 +36,44 @@ struct Parameter {
   Kind kind = kRequired;
   /// Operands that a variadic parameter takes at least.
   int minimum = 1;
+  /// Its outputs may be left empty among others: the kernels then save the work.
+  bool may_lack = false;
+  /// How its axes relate to the operator's axis space, and what its values must be (facts.h).
+  AxisRole axes = AxisRole::kUnknown;
+  Values values = {};
+
+  /// This parameter with other values.
+  constexpr Parameter of(Domain domain, int input = 0, bool decide_extents = false) const {
+    Parameter result = *this;
+    result.values = {domain, static_cast<int8_t>(input), decide_extents};
+    return result;
+  }
+  /// The same, where the values decide the extents of outputs.
+  constexpr Parameter deciding(Domain domain, int input = 0) const {
+    return of(domain, input, true);
+  }
 };
+
+// How a definition's row says what role the axes of a parameter play: `same({"X", "T"})`.
+constexpr Parameter with_role(Parameter parameter, AxisRole role) {
+  parameter.axes = role;
+  return parameter;
+}
+constexpr Parameter same(Parameter parameter) {
+  return with_role(parameter, AxisRole::kSame);
+}
+constexpr Parameter apart(Parameter parameter) {
+  return with_role(parameter, AxisRole::kApart);
+}
+constexpr Parameter broadcast(Parameter parameter) {
+  return with_role(parameter, AxisRole::kBroadcast);
+}
+constexpr Parameter dropped(Parameter parameter) {
+  return with_role(parameter, AxisRole::kDropped);
+}
+constexpr Parameter ordered(Parameter parameter) {
+  return with_role(parameter, AxisRole::kOrdered);
+}
 
 /// The formal parameter of operand `index`, or null if there is none; a variadic one, which comes
 /// last, serves every further operand.
@@ -74,6 +101,18 @@ using AttributeValue = std::variant<int64_t, float, std::string, std::vector<int
                                     std::vector<float>, std::vector<std::string>, TensorValue>;
 using AttributeMap = std::map<std::string, AttributeValue, std::less<>>;
 
+/// One attribute, for whoever makes up or lists models.
+struct AttributeField {
+  enum Kind : uint8_t { kInteger, kReal, kText, kIntegers, kReals, kTexts, kTensor };
+  std::string name;
+  Kind kind = kInteger;
+  bool required = false;
+  /// Most elements of a list; 0: any number.
+  int limit = 0;
+  /// The texts that are allowed; empty: all of them.
+  std::vector<std::string> choices;
+};
+
 /// Type-erased access to an attributes struct; made by `codec_of<A>()` (attribute_codec.h), or by
 /// hand for operators whose attributes no struct describes.
 struct AttributeCodec {
@@ -84,6 +123,8 @@ struct AttributeCodec {
   std::function<std::string(const AttributeMap& attributes, std::vector<std::byte>& blob)> read;
   /// The fields as name and text, for `inspect`.
   std::vector<std::pair<std::string, std::string>> (*print)(const std::byte* blob) = nullptr;
+  /// The attributes that a model may give; null where only the node tells.
+  std::vector<AttributeField> (*list)() = nullptr;
 };
 
 /// A shape function over symbolic extents.
@@ -102,6 +143,7 @@ struct OperatorDefinition {
   int until_version = 0x7fffffff;
   std::vector<Parameter> inputs;
   std::vector<Parameter> outputs;
+  Facts facts = {};
   std::vector<TypeConstraint> types;
   /// The operator whose kernels execute this one; "" for those of its own (KernelId::op).
   std::string_view kernel_operator;
@@ -120,9 +162,6 @@ struct OperatorDefinition {
   /// Element type of the outputs where it is not that of the shape function's choice.
   DataType result_type = DataType::kUndefined;
 
-  /// Inputs whose memory output 0 may take over (the kernel reads each element before it writes the
-  /// element at the same position, and the byte sizes agree).
-  std::vector<int> in_place;
   /// Output 0 holds the same bytes as input 0 (Reshape, Squeeze, ...).
   bool view = false;
   /// The result depends on more than the inputs (random numbers, host services): never folded.

@@ -204,7 +204,7 @@ std::pair<Dim, Dim> Algebra::divide(const Dim& a, const Dim& b) {
     Term lead = all_terms(rest).front();
     Term part;
     if (divide(lead.monomial, divisor.monomial, part.monomial)) {
-      part.coefficient = intarsia::floor_div(lead.coefficient, divisor.coefficient);
+      part.coefficient = floor_quotient(lead.coefficient, divisor.coefficient);
     }
     if (part.coefficient != 0) {
       const Dim step = make(part);
@@ -230,8 +230,8 @@ const Algebra::Atom* Algebra::lone_atom(const Dim& dim) {
 Dim Algebra::divide_by_constant(const Dim& a, int64_t divisor) {
   const Interval range = interval(a);
   if (!infinite(range.lower) && !infinite(range.upper)) {
-    const int64_t low = intarsia::floor_div(range.lower, divisor);
-    if (low == intarsia::floor_div(range.upper, divisor)) return low;
+    const int64_t low = floor_quotient(range.lower, divisor);
+    if (low == floor_quotient(range.upper, divisor)) return low;
   }
   // floor((g*x + k) / (g*c)) = floor((x + floor(k/g)) / c)
   int64_t common = divisor;
@@ -241,7 +241,7 @@ Dim Algebra::divide_by_constant(const Dim& a, int64_t divisor) {
   }
   Terms reduced;
   for (const Term& term : all_terms(a)) {
-    reduced.push_back({intarsia::floor_div(term.coefficient, common), term.monomial});
+    reduced.push_back({floor_quotient(term.coefficient, common), term.monomial});
   }
   Dim numerator = make(std::move(reduced));
   divisor /= common;
@@ -266,7 +266,7 @@ Dim Algebra::divide_by_constant(const Dim& a, int64_t divisor) {
 
 Dim floor_div(const Dim& a, const Dim& b) {
   if (b.is_constant()) {
-    if (a.is_constant()) return intarsia::floor_div(a.constant_, b.constant_);
+    if (a.is_constant()) return floor_quotient(a.constant_, b.constant_);
     if (b.constant_ == 0) return 0;
     if (b.constant_ < 0) return floor_div(-a, -b);
     if (b.constant_ == 1) return a;

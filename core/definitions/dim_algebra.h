@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "core/definitions/dim.h"
-#include "intarsia/shape.h"
+#include "intarsia/checked_int.h"
 
 namespace intarsia::definitions {
 
@@ -107,6 +107,10 @@ inline int64_t multiply(int64_t a, int64_t b) {
   if (__builtin_mul_overflow(a, b, &product)) return (a > 0) == (b > 0) ? kInfinite : -kInfinite;
   return std::max(product, -kInfinite);
 }
+/// Rounded towards minus infinity; 0 when the divisor is 0, as for numbers at run time.
+inline int64_t floor_quotient(int64_t a, int64_t b) {
+  return constant_value(floor_div(CheckedInt(a), CheckedInt(b)));
+}
 inline bool infinite(int64_t bound) {
   return bound == kInfinite || bound == -kInfinite;
 }
@@ -130,7 +134,7 @@ inline Interval operator*(const Interval& a, const Interval& b) {
 
 inline int64_t divide_bound(int64_t a, int64_t b) {
   if (infinite(b)) return a == kInfinite ? a : a >= 0 ? 0 : a == -kInfinite ? a : -1;
-  return infinite(a) ? a : intarsia::floor_div(a, b);
+  return infinite(a) ? a : floor_quotient(a, b);
 }
 
 inline Interval floor_div(const Interval& a, const Interval& b) {

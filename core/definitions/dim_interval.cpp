@@ -113,9 +113,9 @@ Algebra::Interval Algebra::relaxed(const Dim& dim, int depth) {
   const Interval range = interval(upper, depth - 1);
   Interval result;
   if (range.lower != -kInfinite) {
-    result.lower = -intarsia::floor_div(add(slack, -range.lower), scale);
+    result.lower = -floor_quotient(add(slack, -range.lower), scale);
   }
-  if (!infinite(range.upper)) result.upper = intarsia::floor_div(range.upper, scale);
+  if (!infinite(range.upper)) result.upper = floor_quotient(range.upper, scale);
   return result;
 }
 

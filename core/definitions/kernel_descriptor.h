@@ -39,14 +39,17 @@ struct KernelDescriptor {
   int64_t state_bytes = 0;
 };
 
+/// A kernel that this process cannot execute: its `run` is not named, so it need not be linked.
 template <class K>
-KernelDescriptor describe(std::string cpp_name, std::string_view header) {
+KernelDescriptor describe_apart(std::string cpp_name, std::string_view header) {
   KernelDescriptor descriptor;
   descriptor.id = K::id;
   descriptor.key = kernel_key(K::id);
   descriptor.cpp_name = std::move(cpp_name);
   descriptor.header = header;
-  descriptor.kernel = intarsia::internal::make_kernel<K>(true);
+  descriptor.kernel.key = descriptor.key;
+  if constexpr (requires { &K::check; }) descriptor.kernel.check = &K::check;
+  if constexpr (requires { K::in_place; }) descriptor.kernel.in_place = K::in_place;
   if constexpr (requires { &K::supports; }) descriptor.supports = &K::supports;
   if constexpr (requires { &K::workspace; }) descriptor.workspace = &K::workspace;
   if constexpr (requires { &K::pack; }) {
@@ -54,6 +57,13 @@ KernelDescriptor describe(std::string cpp_name, std::string_view header) {
     descriptor.pack = &K::pack;
   }
   if constexpr (requires { K::state_bytes; }) descriptor.state_bytes = K::state_bytes;
+  return descriptor;
+}
+
+template <class K>
+KernelDescriptor describe(std::string cpp_name, std::string_view header) {
+  KernelDescriptor descriptor = describe_apart<K>(std::move(cpp_name), header);
+  descriptor.kernel = intarsia::internal::make_kernel<K>(true);
   return descriptor;
 }
 

@@ -12,62 +12,82 @@ void add_normalization_definitions(DefinitionRows& rows) {
   add<ops::BatchNormalization>(
       rows, "intarsia::ops::BatchNormalization", kHeader,
       {.name = "BatchNormalization",
-       .inputs =
-           {{"X", "T"}, {"scale", "T1"}, {"B", "T1"}, {"input_mean", "T2"}, {"input_var", "T2"}},
-       .outputs = {{"Y", "T"}, {"running_mean", "T2", kOptional}, {"running_var", "T2", kOptional}},
+       .inputs = {same({"X", "T"}), apart({"scale", "T1"}), apart({"B", "T1"}),
+                  apart({"input_mean", "T2"}), apart({"input_var", "T2"}).of(Domain::kPositive)},
+       .outputs = {same({"Y", "T"}), apart({"running_mean", "T2", kOptional}),
+                   apart({"running_var", "T2", kOptional})},
+       .facts = {.axes = {.form = AxisForm::kImage,
+                          .channels_last =
+                              attribute<&BatchNormalizationAttributes::channels_last>()},
+                 .ranges = {{"training_mode", 0, 1}}},
        .types = {{"T", kFloatTypes}, {"T1", kFloatTypes}, {"T2", kFloatTypes}},
        .kernel_types = {"T", "T1", "T2"},
-       .attributes = codec_of<BatchNormalizationAttributes>(),
-       .in_place = {0}});
-  add<ops::InstanceNormalization>(rows, "intarsia::ops::InstanceNormalization", kHeader,
-                                  {.name = "InstanceNormalization",
-                                   .inputs = {{"input", "T"}, {"scale", "T"}, {"B", "T"}},
-                                   .outputs = {{"output", "T"}},
-                                   .types = {{"T", kFloatTypes}},
-                                   .attributes = codec_of<InstanceNormalizationAttributes>(),
-                                   .in_place = {0}});
-  add<ops::GroupNormalization>(rows, "intarsia::ops::GroupNormalization", kHeader,
-                               {.name = "GroupNormalization",
-                                .inputs = {{"X", "T"}, {"scale", "T"}, {"bias", "T"}},
-                                .outputs = {{"Y", "T"}},
-                                .types = {{"T", kFloatTypes}},
-                                .attributes = codec_of<GroupNormalizationAttributes>(),
-                                .in_place = {0}});
+       .attributes = codec_of<BatchNormalizationAttributes>()});
+  add<ops::InstanceNormalization>(
+      rows, "intarsia::ops::InstanceNormalization", kHeader,
+      {.name = "InstanceNormalization",
+       .inputs = {same({"input", "T"}), apart({"scale", "T"}), apart({"B", "T"})},
+       .outputs = {same({"output", "T"})},
+       .facts = {.axes = {.form = AxisForm::kImage}},
+       .types = {{"T", kFloatTypes}},
+       .attributes = codec_of<InstanceNormalizationAttributes>()});
+  add<ops::GroupNormalization>(
+      rows, "intarsia::ops::GroupNormalization", kHeader,
+      {.name = "GroupNormalization",
+       .inputs = {same({"X", "T"}), apart({"scale", "T"}), apart({"bias", "T"})},
+       .outputs = {same({"Y", "T"})},
+       .facts = {.axes = {.form = AxisForm::kImage},
+                 .ranges = {{"num_groups", 1, 4}, {"stash_type", 1, 1}}},
+       .types = {{"T", kFloatTypes}},
+       .attributes = codec_of<GroupNormalizationAttributes>()});
   add<ops::LayerNormalization>(
       rows, "intarsia::ops::LayerNormalization", kHeader,
       {.name = "LayerNormalization",
-       .inputs = {{"X", "T"}, {"Scale", "T"}, {"B", "T", kOptional}},
-       .outputs = {{"Y", "T"}, {"Mean", "U", kOptional}, {"InvStdDev", "U", kOptional}},
+       .inputs = {same({"X", "T"}), broadcast({"Scale", "T"}), broadcast({"B", "T", kOptional})},
+       .outputs = {same({"Y", "T"}), same({"Mean", "U", kOptional}),
+                   same({"InvStdDev", "U", kOptional})},
+       .facts = {.axes = {.form = AxisForm::kSuffix,
+                          .attribute = attribute<&LayerNormalizationAttributes::axis>()},
+                 .ranges = {{"stash_type", 1, 1}}},
        .types = {{"T", kFloatTypes}, {"U", types({DataType::kFloat, DataType::kBfloat16})}},
-       .attributes = codec_of<LayerNormalizationAttributes>(),
-       .in_place = {0}});
-  add<ops::RmsNormalization>(rows, "intarsia::ops::RmsNormalization", kHeader,
-                             {.name = "RMSNormalization",
-                              .inputs = {{"X", "T"}, {"scale", "V"}},
-                              .outputs = {{"Y", "V"}},
-                              .types = {{"T", kFloatTypes}, {"V", kFloatTypes}},
-                              .kernel_types = {"T", "V"},
-                              .attributes = codec_of<LayerNormalizationAttributes>(),
-                              .in_place = {0}});
-  add<ops::LpNormalization>(rows, "intarsia::ops::LpNormalization", kHeader,
-                            {.name = "LpNormalization",
-                             .inputs = {{"input", "T"}},
-                             .outputs = {{"output", "T"}},
-                             .types = {{"T", kFloatTypes}},
-                             .attributes = codec_of<LpNormalizationAttributes>(),
-                             .in_place = {0}});
+       .attributes = codec_of<LayerNormalizationAttributes>()});
+  add<ops::RmsNormalization>(
+      rows, "intarsia::ops::RmsNormalization", kHeader,
+      {.name = "RMSNormalization",
+       .inputs = {same({"X", "T"}), broadcast({"scale", "V"})},
+       .outputs = {same({"Y", "V"})},
+       .facts = {.axes = {.form = AxisForm::kSuffix,
+                          .attribute = attribute<&LayerNormalizationAttributes::axis>()},
+                 .ranges = {{"stash_type", 1, 1}}},
+       .types = {{"T", kFloatTypes}, {"V", kFloatTypes}},
+       .kernel_types = {"T", "V"},
+       .attributes = codec_of<LayerNormalizationAttributes>()});
+  add<ops::LpNormalization>(
+      rows, "intarsia::ops::LpNormalization", kHeader,
+      {.name = "LpNormalization",
+       .inputs = {same({"input", "T"})},
+       .outputs = {same({"output", "T"})},
+       .facts = {.axes = {.form = AxisForm::kOne,
+                          .attribute = attribute<&LpNormalizationAttributes::axis>()},
+                 .ranges = {{"p", 1, 2}}},
+       .types = {{"T", kFloatTypes}},
+       .attributes = codec_of<LpNormalizationAttributes>()});
   add<ops::MeanVarianceNormalization>(
       rows, "intarsia::ops::MeanVarianceNormalization", kHeader,
       {.name = "MeanVarianceNormalization",
-       .inputs = {{"X", "T"}},
-       .outputs = {{"Y", "T"}},
+       .inputs = {same({"X", "T"})},
+       .outputs = {same({"Y", "T"})},
+       .facts = {.axes = {.form = AxisForm::kSet,
+                          .attribute = attribute<&MeanVarianceNormalizationAttributes::axes>()}},
        .types = {{"T", kFloatTypes}},
-       .attributes = codec_of<MeanVarianceNormalizationAttributes>(),
-       .in_place = {0}});
+       .attributes = codec_of<MeanVarianceNormalizationAttributes>()});
   add<ops::Lrn>(rows, "intarsia::ops::Lrn", kHeader,
                 {.name = "LRN",
-                 .inputs = {{"X", "T"}},
-                 .outputs = {{"Y", "T"}},
+                 .inputs = {same({"X", "T"})},
+                 .outputs = {same({"Y", "T"})},
+                 .facts = {.axes = {.form = AxisForm::kImage,
+                                    .channels_last = attribute<&LrnAttributes::channels_last>()},
+                           .ranges = {{"size", 1, 5}}},
                  .types = {{"T", kFloatTypes}},
                  .attributes = codec_of<LrnAttributes>()});
 }

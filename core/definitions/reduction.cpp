@@ -4,6 +4,7 @@
 #include "core/operators/reduction.h"
 
 #include "core/definitions/rows.h"
+#include "core/definitions/value_propagation.h"
 #include "core/operators/pointwise.h"
 #include "core/operators/softmax.h"
 
@@ -15,67 +16,84 @@ constexpr TypeSet kSumTypes = kFloatTypes | kWideIntegerTypes;
 constexpr TypeSet kExtremeTypes =
     kSumTypes | kBoolType | types({DataType::kInt8, DataType::kUint8});
 
-void add_reduce(DefinitionRows& rows, std::string_view name, int since, TypeSet types) {
-  add<ops::Reduce>(rows, "intarsia::ops::Reduce", "core/operators/reduction.h",
-                   {.name = name,
-                    .since_version = since,
-                    .inputs = {{"data", "T"}, {"axes", "I", Parameter::kOptional}},
-                    .outputs = {{"reduced", "T"}},
-                    .types = {{"T", types}, {"I", kInt64Type}},
-                    .attributes = codec_of<ReduceAttributes>()});
+void add_reduce(DefinitionRows& rows, std::string_view name, int since, TypeSet types,
+                Domain domain = Domain::kAny, bool exact = false,
+                PropagationRule propagate = nullptr) {
+  add<ops::Reduce>(
+      rows, "intarsia::ops::Reduce", "core/operators/reduction.h",
+      {.name = name,
+       .since_version = since,
+       .inputs = {same({"data", "T"}).of(domain),
+                  apart({"axes", "I", Parameter::kOptional}).deciding(Domain::kAxis)},
+       .outputs = {dropped({"reduced", "T"})},
+       .facts = {.axes = {.form = AxisForm::kSet,
+                          .input = 1,
+                          .absent = NoAxes::kAll,
+                          .keep = attribute<&ReduceAttributes::keepdims>(),
+                          .none_if_absent = attribute<&ReduceAttributes::noop_with_empty_axes>()},
+                 .exact = exact,
+                 .propagate = propagate},
+       .types = {{"T", types}, {"I", kInt64Type}},
+       .attributes = codec_of<ReduceAttributes>()});
 }
 
 void add_arg_reduce(DefinitionRows& rows, std::string_view name) {
   add<ops::ArgReduce>(rows, "intarsia::ops::ArgReduce", "core/operators/reduction.h",
                       {.name = name,
                        .since_version = 13,
-                       .inputs = {{"data", "T"}},
-                       .outputs = {{"reduced", "I"}},
+                       .inputs = {same({"data", "T"})},
+                       .outputs = {dropped({"reduced", "I"})},
+                       .facts = {.axes = {.form = AxisForm::kOne,
+                                          .attribute = attribute<&ArgReduceAttributes::axis>(),
+                                          .keep = attribute<&ArgReduceAttributes::keepdims>()},
+                                 .exact = true},
                        .types = {{"T", kNumericTypes}, {"I", kInt64Type}},
                        .attributes = codec_of<ArgReduceAttributes>(),
                        .result_type = DataType::kInt64});
 }
 
-void add_softmax(DefinitionRows& rows, std::string_view name) {
+void add_softmax(DefinitionRows& rows, std::string_view name, bool exact = false) {
   add<ops::Softmax>(rows, "intarsia::ops::Softmax", "core/operators/softmax.h",
                     {.name = name,
                      .since_version = 13,
-                     .inputs = {{"input", "T"}},
-                     .outputs = {{"output", "T"}},
+                     .inputs = {same({"input", "T"})},
+                     .outputs = {same({"output", "T"})},
+                     .facts = {.axes = {.form = AxisForm::kOne,
+                                        .attribute = attribute<&SoftmaxAttributes::axis>()},
+                               .exact = exact},
                      .types = {{"T", kFloatTypes}},
-                     .attributes = codec_of<SoftmaxAttributes>(),
-                     .in_place = {0}});
+                     .attributes = codec_of<SoftmaxAttributes>()});
 }
 
 void add_cumulative(DefinitionRows& rows, std::string_view name, int since) {
   add<ops::SameShape>(rows, "intarsia::ops::SameShape", "core/operators/pointwise.h",
                       {.name = name,
                        .since_version = since,
-                       .inputs = {{"x", "T"}, {"axis", "T2"}},
-                       .outputs = {{"y", "T"}},
+                       .inputs = {same({"x", "T"}), apart({"axis", "T2"}).of(Domain::kAxis)},
+                       .outputs = {same({"y", "T"})},
+                       .facts = {.axes = {.form = AxisForm::kOne, .input = 1}, .exact = true},
                        .types = {{"T", kSumTypes}, {"T2", kIndexTypes}},
-                       .attributes = codec_of<CumulativeAttributes>(),
-                       .in_place = {0}});
+                       .attributes = codec_of<CumulativeAttributes>()});
 }
 
 }  // namespace
 
 void add_reduction_definitions(DefinitionRows& rows) {
-  add_reduce(rows, "ReduceL1", 18, kSumTypes);
+  add_reduce(rows, "ReduceL1", 18, kSumTypes, Domain::kAny, true);
   add_reduce(rows, "ReduceL2", 18, kSumTypes);
-  add_reduce(rows, "ReduceLogSum", 28, kFloatTypes);
+  add_reduce(rows, "ReduceLogSum", 28, kFloatTypes, Domain::kPositive);
   add_reduce(rows, "ReduceLogSumExp", 28, kFloatTypes);
-  add_reduce(rows, "ReduceMax", 20, kExtremeTypes);
+  add_reduce(rows, "ReduceMax", 20, kExtremeTypes, Domain::kAny, true, propagation::kReduceMax);
   add_reduce(rows, "ReduceMean", 18, kSumTypes);
-  add_reduce(rows, "ReduceMin", 20, kExtremeTypes);
-  add_reduce(rows, "ReduceProd", 18, kSumTypes);
-  add_reduce(rows, "ReduceSum", 13, kSumTypes);
-  add_reduce(rows, "ReduceSumSquare", 18, kSumTypes);
+  add_reduce(rows, "ReduceMin", 20, kExtremeTypes, Domain::kAny, true, propagation::kReduceMin);
+  add_reduce(rows, "ReduceProd", 18, kSumTypes, Domain::kSmall, false, propagation::kReduceProduct);
+  add_reduce(rows, "ReduceSum", 13, kSumTypes, Domain::kAny, true, propagation::kReduceSum);
+  add_reduce(rows, "ReduceSumSquare", 18, kSumTypes, Domain::kAny, true);
   add_arg_reduce(rows, "ArgMax");
   add_arg_reduce(rows, "ArgMin");
   add_softmax(rows, "Softmax");
   add_softmax(rows, "LogSoftmax");
-  add_softmax(rows, "Hardmax");
+  add_softmax(rows, "Hardmax", true);
   add_cumulative(rows, "CumSum", 14);
   add_cumulative(rows, "CumProd", 26);
 }

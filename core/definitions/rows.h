@@ -25,6 +25,8 @@
 // the initialisers are designated.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+// A row of a list of rows, some members of which are left out: a false alarm of GCC 12.
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
 namespace intarsia::definitions {

@@ -4,6 +4,7 @@
 #include "core/operators/shape_ops.h"
 
 #include "core/definitions/rows.h"
+#include "core/definitions/value_propagation.h"
 #include "core/operators/pointwise.h"
 
 namespace intarsia::definitions {
@@ -22,6 +23,13 @@ constexpr TypeSet kFillTypes = kNumericTypes | kBoolType;
 constexpr TypeSet kRangeTypes =
     kFloatTypes | types({DataType::kInt16, DataType::kInt32, DataType::kInt64});
 
+/// At inference only; a training_mode that is not known to be false stays for the kernel to check.
+bool copies_without_training(const std::byte*, std::span<const SymbolicInput> inputs) {
+  if (inputs.size() < 3 || !inputs[2].present) return true;
+  const auto& training = inputs[2].values;
+  return training && training->size() == 1 && training->front() == Dim(0);
+}
+
 }  // namespace
 
 void add_shape_ops_definitions(DefinitionRows& rows) {
@@ -29,79 +37,99 @@ void add_shape_ops_definitions(DefinitionRows& rows) {
   add<ops::SameShape>(rows, "intarsia::ops::SameShape", "core/operators/pointwise.h",
                       {.name = "Identity",
                        .since_version = 25,
-                       .inputs = {{"input", "V"}},
-                       .outputs = {{"output", "V"}},
+                       .inputs = {same({"input", "V"})},
+                       .outputs = {same({"output", "V"})},
+                       .facts = {.element_wise = true,
+                                 .exact = true,
+                                 .copies = copies_always,
+                                 .propagate = propagation::kCopy},
                        .types = {{"V", kViewTypes}},
                        .kernel_types = {},
                        .attributes = codec_of<NoAttributes>(),
-                       .in_place = {0},
                        .view = true});
-  add<ops::Reshape>(rows, "intarsia::ops::Reshape", kHeader,
-                    {.name = "Reshape",
-                     .since_version = 25,
-                     .inputs = {{"data", "T"}, {"shape", "I"}},
-                     .outputs = {{"reshaped", "T"}},
-                     .types = {{"T", kViewTypes}, {"I", kInt64Type}},
-                     .kernel_types = {},
-                     .attributes = codec_of<ReshapeAttributes>(),
-                     .in_place = {0},
-                     .view = true});
-  add<ops::Squeeze>(rows, "intarsia::ops::Squeeze", kHeader,
-                    {.name = "Squeeze",
-                     .since_version = 25,
-                     .inputs = {{"data", "T"}, {"axes", "I", Parameter::kOptional}},
-                     .outputs = {{"squeezed", "T"}},
-                     .types = {{"T", kViewTypes}, {"I", kInt64Type}},
-                     .kernel_types = {},
-                     .attributes = codec_of<NoAttributes>(),
-                     .in_place = {0},
-                     .view = true});
-  add<ops::Unsqueeze>(rows, "intarsia::ops::Unsqueeze", kHeader,
-                      {.name = "Unsqueeze",
-                       .since_version = 25,
-                       .inputs = {{"data", "T"}, {"axes", "I"}},
-                       .outputs = {{"expanded", "T"}},
-                       .types = {{"T", kViewTypes}, {"I", kInt64Type}},
-                       .kernel_types = {},
-                       .attributes = codec_of<NoAttributes>(),
-                       .in_place = {0},
-                       .view = true});
+  add<ops::Reshape>(
+      rows, "intarsia::ops::Reshape", kHeader,
+      {.name = "Reshape",
+       .since_version = 25,
+       .inputs = {same({"data", "T"}), apart({"shape", "I"}).deciding(Domain::kReshape)},
+       .outputs = {ordered({"reshaped", "T"})},
+       .facts = {.exact = true, .copies = copies_always, .propagate = propagation::kCopy},
+       .types = {{"T", kViewTypes}, {"I", kInt64Type}},
+       .kernel_types = {},
+       .attributes = codec_of<ReshapeAttributes>(),
+       .view = true});
+  add<ops::Squeeze>(
+      rows, "intarsia::ops::Squeeze", kHeader,
+      {.name = "Squeeze",
+       .since_version = 25,
+       .inputs = {same({"data", "T"}),
+                  apart({"axes", "I", Parameter::kOptional}).deciding(Domain::kUnitAxes)},
+       .outputs = {dropped({"squeezed", "T"})},
+       .facts = {.axes = {.form = AxisForm::kSet, .input = 1, .absent = NoAxes::kUnit},
+                 .exact = true,
+                 .copies = copies_always,
+                 .propagate = propagation::kCopy},
+       .types = {{"T", kViewTypes}, {"I", kInt64Type}},
+       .kernel_types = {},
+       .attributes = codec_of<NoAttributes>(),
+       .view = true});
+  add<ops::Unsqueeze>(
+      rows, "intarsia::ops::Unsqueeze", kHeader,
+      {.name = "Unsqueeze",
+       .since_version = 25,
+       .inputs = {dropped({"data", "T"}), apart({"axes", "I"}).deciding(Domain::kNewAxes)},
+       .outputs = {same({"expanded", "T"})},
+       .facts = {.axes = {.form = AxisForm::kSet, .input = 1},
+                 .exact = true,
+                 .copies = copies_always,
+                 .propagate = propagation::kCopy},
+       .types = {{"T", kViewTypes}, {"I", kInt64Type}},
+       .kernel_types = {},
+       .attributes = codec_of<NoAttributes>(),
+       .view = true});
   add<ops::Flatten>(rows, "intarsia::ops::Flatten", kHeader,
                     {.name = "Flatten",
                      .since_version = 25,
-                     .inputs = {{"input", "T"}},
-                     .outputs = {{"output", "T"}},
+                     .inputs = {same({"input", "T"})},
+                     .outputs = {ordered({"output", "T"})},
+                     .facts = {.axes = {.form = AxisForm::kSuffix,
+                                        .attribute = attribute<&FlattenAttributes::axis>()},
+                               .exact = true,
+                               .copies = copies_always,
+                               .propagate = propagation::kCopy},
                      .types = {{"T", kViewTypes}},
                      .kernel_types = {},
                      .attributes = codec_of<FlattenAttributes>(),
-                     .in_place = {0},
                      .view = true});
-  add<ops::Dropout>(rows, "intarsia::ops::Dropout", kHeader,
-                    {.name = "Dropout",
-                     .since_version = 22,
-                     .inputs = {{"data", "T"},
-                                {"ratio", "T1", Parameter::kOptional},
-                                {"training_mode", "T2", Parameter::kOptional}},
-                     .outputs = {{"output", "T"}, {"mask", "T2", Parameter::kOptional}},
-                     .types = {{"T", kDropoutTypes}, {"T1", kDropoutTypes}, {"T2", kBoolType}},
-                     .kernel_types = {},
-                     .attributes = codec_of<DropoutAttributes>(),
-                     .in_place = {0}});
+  add<ops::Dropout>(
+      rows, "intarsia::ops::Dropout", kHeader,
+      {.name = "Dropout",
+       .since_version = 22,
+       .inputs = {same({"data", "T"}),
+                  apart({"ratio", "T1", Parameter::kOptional}).of(Domain::kFraction),
+                  apart({"training_mode", "T2", Parameter::kOptional})},
+       .outputs = {same({"output", "T"}), same({"mask", "T2", Parameter::kOptional})},
+       .facts = {.element_wise = true, .exact = true, .copies = copies_without_training},
+       .types = {{"T", kDropoutTypes}, {"T1", kDropoutTypes}, {"T2", kBoolType}},
+       .kernel_types = {},
+       .attributes = codec_of<DropoutAttributes>()});
 
   // Reading extents: no element is touched.
   add<ops::ShapeOf>(rows, "intarsia::ops::ShapeOf", kHeader,
                     {.name = "Shape",
                      .since_version = 25,
-                     .inputs = {{"data", "T"}},
-                     .outputs = {{"shape", "T1"}},
+                     .inputs = {same({"data", "T"})},
+                     .outputs = {ordered({"shape", "T1"})},
+                     .facts = {.exact = true, .propagate = propagation::kShape},
                      .types = {{"T", kViewTypes}, {"T1", kInt64Type}},
                      .kernel_types = {},
                      .attributes = codec_of<ShapeAttributes>()});
   add<ops::Size>(rows, "intarsia::ops::Size", kHeader,
                  {.name = "Size",
                   .since_version = 25,
-                  .inputs = {{"data", "T"}},
-                  .outputs = {{"size", "T1"}},
+                  .inputs = {same({"data", "T"})},
+                  .outputs = {apart({"size", "T1"})},
+                  .facts = {.exact = true, .propagate = propagation::kSize},
                   .types = {{"T", kViewTypes}, {"T1", kInt64Type}},
                   .kernel_types = {},
                   .attributes = codec_of<NoAttributes>()});
@@ -110,40 +138,57 @@ void add_shape_ops_definitions(DefinitionRows& rows) {
   add<ops::ConstantOfShape>(rows, "intarsia::ops::ConstantOfShape", kHeader,
                             {.name = "ConstantOfShape",
                              .since_version = 25,
-                             .inputs = {{"input", "T1"}},
-                             .outputs = {{"output", "T2"}},
+                             .inputs = {apart({"input", "T1"}).deciding(Domain::kExtents)},
+                             .outputs = {same({"output", "T2"})},
+                             .facts = {.axes = {.form = AxisForm::kPerAxis, .input = 0},
+                                       .exact = true,
+                                       .propagate = propagation::kFill},
                              .types = {{"T1", kInt64Type}, {"T2", kAnyTypes}},
                              .kernel_types = {"T2"},
                              .attributes = codec_of<ConstantOfShapeAttributes>()});
   add<ops::Range>(rows, "intarsia::ops::Range", kHeader,
                   {.name = "Range",
                    .since_version = 27,
-                   .inputs = {{"start", "T"}, {"limit", "T"}, {"delta", "T"}},
-                   .outputs = {{"output", "T"}},
+                   .inputs = {apart({"start", "T"}).deciding(Domain::kSmall),
+                              apart({"limit", "T"}).deciding(Domain::kSmall),
+                              apart({"delta", "T"}).deciding(Domain::kNonZero)},
+                   .outputs = {apart({"output", "T"})},
+                   .facts = {.exact = true, .propagate = propagation::kRange},
                    .types = {{"T", kRangeTypes}},
                    .attributes = codec_of<RangeAttributes>()});
   add<ops::EyeLike>(rows, "intarsia::ops::EyeLike", kHeader,
                     {.name = "EyeLike",
                      .since_version = 22,
-                     .inputs = {{"input", "T1"}},
-                     .outputs = {{"output", "T2"}},
+                     .inputs = {same({"input", "T1"})},
+                     .outputs = {same({"output", "T2"})},
+                     .facts = {.axes = {.form = AxisForm::kPosition}, .exact = true},
                      .types = {{"T1", kFillTypes}, {"T2", kFillTypes}},
                      .kernel_types = {"T2"},
                      .attributes = codec_of<EyeLikeAttributes>()});
-  add<ops::Expand>(rows, "intarsia::ops::Expand", kHeader,
-                   {.name = "Expand",
-                    .since_version = 13,
-                    .inputs = {{"input", "T"}, {"shape", "I"}},
-                    .outputs = {{"output", "T"}},
-                    .types = {{"T", kAnyTypes}, {"I", kInt64Type}},
-                    .attributes = codec_of<NoAttributes>()});
-  add<ops::Tile>(rows, "intarsia::ops::Tile", kHeader,
-                 {.name = "Tile",
-                  .since_version = 13,
-                  .inputs = {{"input", "T"}, {"repeats", "T1"}},
-                  .outputs = {{"output", "T"}},
-                  .types = {{"T", kAnyTypes}, {"T1", kInt64Type}},
-                  .attributes = codec_of<NoAttributes>()});
+  add<ops::Expand>(
+      rows, "intarsia::ops::Expand", kHeader,
+      {.name = "Expand",
+       .since_version = 13,
+       .inputs = {broadcast({"input", "T"}), apart({"shape", "I"}).deciding(Domain::kExpand)},
+       .outputs = {same({"output", "T"})},
+       .facts = {.axes = {.form = AxisForm::kPerAxis, .input = 1},
+                 .exact = true,
+                 .copies = copies_always,
+                 .propagate = propagation::kRepeat},
+       .types = {{"T", kAnyTypes}, {"I", kInt64Type}},
+       .attributes = codec_of<NoAttributes>()});
+  add<ops::Tile>(
+      rows, "intarsia::ops::Tile", kHeader,
+      {.name = "Tile",
+       .since_version = 13,
+       .inputs = {same({"input", "T"}), apart({"repeats", "T1"}).deciding(Domain::kRepeats)},
+       .outputs = {same({"output", "T"})},
+       .facts = {.axes = {.form = AxisForm::kPerAxis, .input = 1},
+                 .exact = true,
+                 .copies = copies_always,
+                 .propagate = propagation::kRepeat},
+       .types = {{"T", kAnyTypes}, {"T1", kInt64Type}},
+       .attributes = codec_of<NoAttributes>()});
 }
 
 }  // namespace intarsia::definitions

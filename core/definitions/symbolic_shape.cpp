@@ -4,6 +4,7 @@
 #include "core/definitions/symbolic_shape.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace intarsia::definitions {
 namespace {
@@ -28,10 +29,11 @@ const SymbolicInput& SymbolicShapeContext::at(int input) const {
 
 bool SymbolicShapeContext::has_values(int input) const {
   const SymbolicInput& tensor = at(input);
-  if (!tensor.values) return tensor.reals.has_value();
+  if (!tensor.values || tensor.reals) return tensor.reals.has_value();
   return !is_real(tensor.type) ||
-         std::all_of(tensor.values->begin(), tensor.values->end(),
-                     [](const Dim& element) { return element.is_constant(); });
+         (tensor.denominator == 1 &&
+          std::all_of(tensor.values->begin(), tensor.values->end(),
+                      [](const Dim& element) { return element.is_constant(); }));
 }
 
 int64_t SymbolicShapeContext::value_count(int input) const {
@@ -41,9 +43,16 @@ int64_t SymbolicShapeContext::value_count(int input) const {
 }
 
 Dim SymbolicShapeContext::value(int input, int64_t index) const {
-  const auto& values = at(input).values;
-  const bool known = values && index >= 0 && index < static_cast<int64_t>(values->size());
-  return known ? (*values)[static_cast<size_t>(index)] : Dim::unknown();
+  const SymbolicInput& tensor = at(input);
+  const auto position = static_cast<size_t>(index);
+  if (index < 0) return Dim::unknown();
+  if (tensor.reals && position < tensor.reals->size()) {
+    const double real = (*tensor.reals)[position];
+    const bool whole = real == std::trunc(real) && std::abs(real) <= 0x1p53;
+    return whole ? Dim(static_cast<int64_t>(real)) : Dim::unknown();
+  }
+  const bool known = tensor.values && tensor.denominator == 1 && position < tensor.values->size();
+  return known ? (*tensor.values)[position] : Dim::unknown();
 }
 
 double SymbolicShapeContext::real_value(int input, int64_t index) const {

@@ -24,8 +24,10 @@ struct SymbolicInput {
   DataType type = DataType::kUndefined;
   Shape<Dim> shape;
   /// Elements of a small tensor of integers, as far as they are known: all of them, some perhaps
-  /// `Dim::unknown()`. Also for tensors of reals whose elements are whole numbers.
+  /// `Dim::unknown()`. Also for tensors of reals, as numerators over `denominator`; shape functions
+  /// see whole numbers only.
   std::optional<std::vector<Dim>> values;
+  int64_t denominator = 1;
   /// Elements of a constant tensor of reals.
   std::optional<std::vector<double>> reals;
 };

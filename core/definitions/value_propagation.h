@@ -7,23 +7,35 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
-#include "core/definitions/symbolic_shape.h"
+#include "core/definitions/definition.h"
 
 namespace intarsia::definitions {
 
 /// Largest number of elements of a tensor that is followed.
 inline constexpr int64_t kMaxPropagatedElements = 64;
 
-/// Elements of each output of a node, as far as they follow; nothing for an output of which nothing
-/// is known, and for operators that shape arithmetic is not made of. `op` is the qualified name,
-/// `attributes` the operator's attributes struct; `outputs` have the inferred types and extents.
-std::vector<std::optional<std::vector<Dim>>> propagate_values(
-    std::string_view op, const std::byte* attributes, std::span<const SymbolicInput> inputs,
-    std::span<const SymbolicOutput> outputs);
+/// Elements of each output of a node by the operator's rule; nothing for an output of which nothing
+/// follows, nor for operators that have no rule. `attributes` is the operator's attributes struct;
+/// `outputs` have the inferred types and extents.
+KnownElements propagate_values(const OperatorDefinition& op, const std::byte* attributes,
+                               std::span<const SymbolicInput> inputs,
+                               std::span<const SymbolicOutput> outputs);
+
+/// The rules that definitions name.
+namespace propagation {
+// Element by element, inputs broadcast.
+extern const PropagationRule kAbsolute, kSum, kDifference, kProduct, kQuotient, kRemainder,
+    kNegation, kFloor, kCeil, kRound, kMaximum, kMinimum, kCast, kSelect;
+extern const PropagationRule kEqual, kGreater, kGreaterOrEqual, kLess, kLessOrEqual, kNot;
+// Of all elements together.
+extern const PropagationRule kReduceMax, kReduceMin, kReduceProduct, kReduceSum;
+// Moving elements.
+extern const PropagationRule kCopy, kConcat, kGather, kRepeat, kSlice, kSplit, kTranspose;
+// Making elements.
+extern const PropagationRule kFill, kRange, kShape, kSize;
+}  // namespace propagation
 
 }  // namespace intarsia::definitions

@@ -208,6 +208,7 @@ struct ConvTranspose {
       const Dim dilation = a.window.dilation(i);
       const Dim extra = a.extra(i);
       const Dim cut = a.window.explicit_pad(i) + a.window.explicit_pad(axes.spatial() + i);
+      if (Status status = require_reach(s, a.window, i, kernel); !status) return status;
       Dim& out = y[axes.axis(i)];
       if (a.output_shape.count > 0) {
         out = int64_t{a.output_shape[i]};

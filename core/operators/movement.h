@@ -195,7 +195,8 @@ struct Split {
     const Dim whole = s.dim(0, axis);
     const Dim zero = int64_t{0};
     Dim sum = zero;
-    for (int i = 0; i < parts; ++i) {
+    // Attribute num_outputs may be any number: what is walked are outputs, and the listed extents.
+    for (int i = 0; i < (s.has_input(1) ? parts : s.output_count()); ++i) {
       Shape<Dim> y = s.shape(0);
       if (s.has_input(1)) {
         y[axis] = s.value(1, i);
@@ -407,7 +408,10 @@ struct ReverseSequence {
     const auto& a = s.template attributes<Attributes>();
     if (s.rank(0) < 2) return s.fail(Code::kWrongRank, "rank", 2, s.rank(0), 0);
     if (s.rank(1) != 1) return s.fail(Code::kWrongRank, "rank", 1, s.rank(1), 1);
-    if (a.time_axis < 0 || a.time_axis > 1 || a.batch_axis != 1 - a.time_axis) {
+    if (a.time_axis < 0 || a.time_axis > 1) {
+      return s.fail(Code::kInvalidValue, "time_axis", 1, a.time_axis);
+    }
+    if (a.batch_axis != 1 - a.time_axis) {
       return s.fail(Code::kInvalidValue, "batch_axis, next to time_axis", 1 - a.time_axis,
                     a.batch_axis);
     }

@@ -101,12 +101,18 @@ struct Reduce {
     if (!keep && listed < 0) {
       return s.fail(Code::kUnsupported, "number of axes must be known for keepdims 0", 0, 0, 1);
     }
-    typename S::Dim largest = 1;
-    for (int axis = 0; axis < rank; ++axis) largest = dim_max(largest, s.dim(0, axis));
+    const typename S::Dim one = 1;
+    typename S::Dim largest = 1, smallest = 1;
+    for (int axis = 0; axis < rank; ++axis) {
+      largest = dim_max(largest, s.dim(0, axis));
+      smallest = dim_min(smallest, s.dim(0, axis));
+    }
     Shape<typename S::Dim> result;
     for (int axis = 0; axis < (keep ? rank : rank - static_cast<int>(listed)); ++axis) {
-      const typename S::Dim bound = keep ? s.dim(0, axis) : largest;
-      result.push(dim_max(typename S::Dim(1), at_most(bound)));
+      const typename S::Dim bound = dim_max(one, keep ? s.dim(0, axis) : largest);
+      // An axis that is kept may have no element.
+      const bool filled = dim_min(one, keep ? s.dim(0, axis) : smallest) == one;
+      result.push(filled ? dim_max(one, at_most(bound)) : at_most(bound));
     }
     return s.set_output(0, s.type(0), result);
   }

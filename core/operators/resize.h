@@ -139,8 +139,7 @@ struct Resize {
     for (int i = 0; i < count; ++i) {
       const int axis = axis_of(a, rank, i);
       if (by_scale) {
-        if (!std::is_same_v<Dim, int64_t> &&
-            !(s.has_values(kScales) && s.real_value(kScales, i) != 0)) {
+        if (has_unknown_extents<Dim> && !(s.has_values(kScales) && s.real_value(kScales, i) != 0)) {
           y[axis] = any_extent<Dim>();  // a scale that only the run knows
           continue;
         }

@@ -112,6 +112,11 @@ Status infer_rnn(S& s, const RnnAttributes& a, int gates, int functions, bool ce
       return s.fail(Code::kWrongRank, "rank of X, W and R", 3, s.rank(input), input);
     }
   }
+  for (const int input : {0, 2}) {
+    Status status =
+        s.require_at_least(int64_t{1}, s.dim(input, 2), "features and hidden size", input, 2);
+    if (!status) return status;
+  }
   const Dim time = s.dim(0, a.layout == 0 ? 0 : 1);
   const Dim batch = s.dim(0, a.layout == 0 ? 1 : 0);
   const Dim hidden = s.dim(2, 2);

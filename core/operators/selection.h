@@ -69,10 +69,10 @@ struct OneHot {
   /// False if `value`, read from input `input`, has to be read as a real number instead.
   template <class Dim, class S>
   static bool is_integer(const Dim& value, const S& s, int input) {
-    if constexpr (std::is_same_v<Dim, int64_t>) {
-      return false;
-    } else {
+    if constexpr (has_unknown_extents<Dim>) {
       return !value.has_unknown() || !s.has_values(input) || s.real_value(input, 0) <= 0;
+    } else {
+      return false;
     }
   }
 

@@ -116,15 +116,6 @@ Dim product_of(const Shape<Dim>& shape, int first, int last) {
   return product;
 }
 
-/// Product of two extents; for numbers it saturates, since listed extents may be any number.
-template <class Dim>
-Dim product(const Dim& a, const Dim& b) {
-  return a * b;
-}
-inline int64_t product(int64_t a, int64_t b) {
-  return a > 0 && b > INT64_MAX / a ? INT64_MAX : a * b;
-}
-
 /// True if input `input`, a list of axes, is known. Always so at run time.
 template <class S>
 bool axes_are_known(S& s, int input) {
@@ -219,7 +210,7 @@ struct Reshape {
         extent = dim_max(extent, Dim(0));
       }
       result[axis] = extent;
-      if (!cancel(s, extent, used)) others = product(others, extent);
+      if (!cancel(s, extent, used)) others = others * extent;
     }
     Dim total = 1;
     for (int axis = 0; axis < s.rank(0); ++axis) {
@@ -227,7 +218,7 @@ struct Reshape {
     }
     if (inferred >= 0) {
       result[inferred] = floor_div(total, others);
-      others = product(others, result[inferred]);
+      others = others * result[inferred];
     }
     if (Status status = s.require_equal(total, others, "number of elements", 0); !status) {
       return status;
@@ -374,14 +365,15 @@ template <class Dim>
 Dim range_count(const Dim& start, const Dim& limit, const Dim& delta) {
   return dim_max(Dim(0), ceil_div(limit - start, delta));
 }
-inline int64_t range_count(int64_t start, int64_t limit, int64_t delta) {
+inline CheckedInt range_count(CheckedInt from, CheckedInt to, CheckedInt by) {
+  const int64_t start = from.value(), limit = to.value(), delta = by.value();
   if (delta > 0 ? limit <= start : limit >= start) return 0;
   // The distance of two int64 may need 64 bits.
   const uint64_t distance =
       delta > 0 ? uint64_t(limit) - uint64_t(start) : uint64_t(start) - uint64_t(limit);
   const uint64_t step = delta > 0 ? uint64_t(delta) : uint64_t{0} - uint64_t(delta);
   const uint64_t count = (distance - 1) / step + 1;
-  return count > uint64_t{INT64_MAX} ? INT64_MAX : static_cast<int64_t>(count);
+  return count > uint64_t{INT64_MAX} ? CheckedInt::kBeyond : static_cast<int64_t>(count);
 }
 
 struct Range {
@@ -408,7 +400,9 @@ struct Range {
     } else {
       const Dim delta = s.value(2, 0);
       if (delta == Dim(0)) return s.fail(Code::kInvalidValue, "delta 0", 0, 0, 2);
-      result.push(range_count(s.value(0, 0), s.value(1, 0), delta));
+      // A real step that is not known may be a fraction: no bound of the others bounds the count.
+      const bool open = real && !is_constant(delta);
+      result.push(open ? any_extent<Dim>() : range_count(s.value(0, 0), s.value(1, 0), delta));
     }
     return s.set_output(0, s.type(0), result);
   }
@@ -449,7 +443,7 @@ struct Tile {
       const typename S::Dim repeats = s.value(1, axis);
       if (Status status = s.require_at_least(0, repeats, "repeats", 1, axis); !status)
         return status;
-      result.push(product(s.dim(0, axis), repeats));
+      result.push(s.dim(0, axis) * repeats);
     }
     return s.set_output(0, s.type(0), result);
   }

@@ -7,6 +7,9 @@
 //     out = ceil(in / stride)                                                     SAME_*
 //
 // One definition serves the shape functions, the checks and the kernels of every such operator.
+// What `validate` and `infer_window_extent` let pass keeps every position of a tap, in front of, in
+// and behind the image, far inside 64 bits: kernels add and multiply extents, strides and dilations
+// of one axis as plain integers. Products with other axes they take of positions inside the image.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +22,28 @@ namespace intarsia {
 
 /// Most spatial axes that a window may have: all axes but batch and channel.
 inline constexpr int kMaxSpatial = kMaxRank - 2;
+
+/// Most elements from the first to the last tap of a window. Beyond any input with its padding: a
+/// window that does not fit in there gives no output.
+inline constexpr int64_t kMaxReach = int64_t{1} << 33;
+
+/// A run of taps along one axis.
+struct TapRun {
+  int64_t first = 0, end = 0;
+  constexpr int64_t count() const { return end > first ? end - first : 0; }
+};
+/// Those of `kernel` taps that lie in [low, high), if the first one lies at `start`. What a plan
+/// has in the padding may be any number of taps, so nothing walks them; a window that lies inside
+/// needs no division. constexpr makes it a function of CUDA devices, too.
+constexpr TapRun taps_between(int64_t kernel, int64_t dilation, int64_t start, int64_t low,
+                              int64_t high) {
+  TapRun taps{0, kernel};
+  if (start < low) taps.first = (low - start + dilation - 1) / dilation;
+  if (start + (kernel - 1) * dilation >= high) {
+    taps.end = start < high ? (high - 1 - start) / dilation + 1 : 0;
+  }
+  return taps;
+}
 
 /// Numbering of `auto_pad`.
 enum class AutoPad : int32_t { kNotset = 0, kSameUpper = 1, kSameLower = 2, kValid = 3 };
@@ -62,7 +87,7 @@ struct WindowAttributes {
   }
 
   /// Reports attributes that no window over `spatial` axes can have. `Context` is a shape or kernel
-  /// context. What passes leaves every extent and offset computation inside 64 bits.
+  /// context.
   template <class Context>
   Status validate(const Context& c, int spatial, bool kernel_required) const {
     if (spatial < 1 || spatial > kMaxSpatial) {
@@ -110,6 +135,21 @@ struct WindowAttributes {
 };
 static_assert(is_plan_struct<WindowAttributes>);
 
+/// Requires at least one tap along spatial axis `axis`, and a dilated window of at most kMaxReach.
+template <class S>
+Status require_reach(S& s, const WindowAttributes& window, int axis,
+                     const typename S::Dim& kernel) {
+  using Dim = typename S::Dim;
+  const Dim one = int64_t{1};
+  if (Status status = s.require_at_least(one, kernel, "kernel extent", -1, axis); !status) {
+    return status;
+  }
+  const Dim reach = Dim(window.dilation(axis)) * (kernel - one) + one;
+  if (!is_constant(reach) || constant_value(reach) <= kMaxReach) return {};
+  return s.fail(Code::kInvalidValue, "reach of the dilated window", kMaxReach,
+                constant_value(reach), -1, axis);
+}
+
 /// Extent of the output along spatial axis `axis`. With `ceil_mode` a last, partial window counts
 /// if it starts inside the input or the padding in front of it.
 template <class S>
@@ -119,6 +159,7 @@ Status infer_window_extent(S& s, const WindowAttributes& window, int axis, int s
   using Dim = typename S::Dim;
   const Dim one = int64_t{1};
   const Dim stride = window.stride(axis);
+  if (Status status = require_reach(s, window, axis, kernel); !status) return status;
   if (window.same()) {
     out = ceil_div(in, stride);
     return {};

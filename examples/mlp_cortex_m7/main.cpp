@@ -4,25 +4,11 @@
 // is static memory; nothing of the heap is linked. Results go to the debugger by semihosting.
 #include "board.h"
 #include "mlp_model.h"
+#include "mlp_model_stack.h"
 
 namespace {
 
 alignas(mlp::arena_alignment) std::byte arena[mlp::arena_bytes];
-
-/// "0.123457": six decimals, enough to compare; printf of the C library would need a heap.
-void print(float value) {
-  char text[24];
-  char* end = text + sizeof(text) - 1;
-  *end = 0;
-  const bool negative = value < 0;
-  auto millionths = static_cast<uint32_t>((negative ? -value : value) * 1e6f + 0.5f);
-  for (int digit = 0; digit < 7 || millionths != 0; ++digit, millionths /= 10) {
-    if (digit == 6) *--end = '.';
-    *--end = static_cast<char>('0' + millionths % 10);
-  }
-  if (negative) *--end = '-';
-  board::print(end);
-}
 
 }  // namespace
 
@@ -35,8 +21,12 @@ int main() {
   board::print("outputs");
   for (const float value : mlp::outputs::y::of(*session)) {
     board::print(" ");
-    print(value);
+    board::print(value);
   }
+  board::print("\nstack ");
+  board::print(board::stack_used());
+  board::print("\nbound ");
+  board::print(static_cast<uint32_t>(mlp::stack_bytes));
   board::print("\n");
   return 0;
 }

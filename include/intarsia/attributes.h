@@ -216,13 +216,17 @@ class AttributeBounds {
         !check(tensor.bytes, 1, alignment)) {
       return;
     }
+    // Extents other than 0 count even where there are no elements: some of them may be multiplied.
     uint64_t count = 1;
+    bool empty = false;
     for (uint32_t axis = 0; axis < tensor.extents.count; ++axis) {
       const int32_t extent = tensor.view().extents[axis];
-      inside_ = inside_ && extent >= 0 && count <= uint64_t{1} << 32;
-      if (inside_) count *= static_cast<uint64_t>(extent);
+      empty = empty || extent == 0;
+      if (extent != 0) count *= static_cast<uint64_t>(extent);
+      inside_ = inside_ && extent >= 0 && count <= uint64_t{kMaxElements};
+      if (!inside_) return;
     }
-    inside_ = inside_ && (count * bits + 7) / 8 <= tensor.bytes.count;
+    inside_ = empty || (count * bits + 7) / 8 <= tensor.bytes.count;
   }
   /// True if nothing was found outside so far.
   bool check(const AttributeRange& range, uint64_t element_bytes, uint64_t alignment) {

@@ -26,11 +26,18 @@
 // itself only check data: indices, divisors, loop bounds. Neither allocates, locks, logs, throws or
 // keeps state outside the context. Kernels are re-entrant: two sessions may run one concurrently.
 //
-// Memory: operands never overlap, except that an output may be the very memory of an input that the
-// operator's definition lists as `in_place` (then sizes agree, and the kernel reads each element
-// before it writes the one at that position), and of a fused residual. Everything a kernel needs
-// beyond its operands is planned by the converter: scratch memory (`workspace`) and state that
-// outlives a run (`state`, with `create` and `destroy`).
+// Memory: what a kernel writes overlaps no other operand of the node, except that output 0 may be
+// the very memory of an input that the kernel permits:
+//
+//     static constexpr InPlace in_place{0};
+//
+// Then both have as many elements, of one width, and `run` reads each element before it writes the
+// one at that position. A kernel that states nothing permits nothing. The session sees to this at
+// `open`, before each run of a node whose extents vary, and where the program binds buffers: a
+// kernel need not. An output whose extents `run` itself reports (`resize_output`) never lies in the
+// memory of an input. Everything a kernel needs beyond its operands is planned by the converter:
+// scratch memory (`workspace`) and state that outlives a run (`state`, with `create` and
+// `destroy`).
 //
 // Threads: `parallel_for` shares the work of one node among the threads that the caller supplied.
 // The cut into units depends on the extents only, so results are the same bits for any number of
@@ -110,6 +117,28 @@ constexpr uint64_t kernel_key(const KernelId& id) {
   mix(id.revision);
   return hash;
 }
+
+/// The inputs whose memory output 0 of a kernel may take over.
+struct InPlace {
+  uint32_t inputs = 0;  // bit i: input i; bit 31: every input from there on
+
+  constexpr InPlace() = default;
+  template <std::same_as<int>... Inputs>
+  constexpr InPlace(int first, Inputs... more)  // NOLINT: written as braces
+      : inputs((bit(first) | ... | bit(more))) {}
+  /// Any of the inputs, for operators that take a varying number.
+  static constexpr InPlace every() {
+    InPlace all;
+    all.inputs = ~uint32_t{0};
+    return all;
+  }
+
+  constexpr bool permits(int input) const { return (inputs & bit(input)) != 0; }
+  constexpr bool nothing() const { return inputs == 0; }
+
+ private:
+  static constexpr uint32_t bit(int input) { return uint32_t{1} << (input < 31 ? input : 31); }
+};
 
 /// Threads, supplied by the caller: the library starts none. A pool, an operating system's task
 /// facility or a loop on the calling thread all fit. `run` must call `body(argument, begin, end,
@@ -242,22 +271,10 @@ class KernelContext {
 
   /// Records what is wrong and returns `code`. `what` must be a string literal.
   Status fail(Code code, const char* what, int64_t expected = 0, int64_t found = 0,
-              int operand = -1, int axis = -1) const {
-    if (host_->diagnostic != nullptr) {
-      *host_->diagnostic =
-          Diagnostic{code, what, node_, operand, axis, expected, found, nullptr, 0};
-    }
-    return code;
-  }
+              int operand = -1, int axis = -1) const;
   /// The same with a message made at run time. It is not copied: it must stay until the node is
   /// next called, or as long as the service that holds it.
-  Status fail(Code code, const char* what, std::string_view text) const {
-    if (host_->diagnostic != nullptr) {
-      *host_->diagnostic = Diagnostic{
-          code, what, node_, -1, -1, 0, 0, text.data(), static_cast<uint32_t>(text.size())};
-    }
-    return code;
-  }
+  Status fail(Code code, const char* what, std::string_view text) const;
 
   // The fields are filled in by the runtime (core/) and the evaluator (converter/) only.
   static const TensorView kAbsent;
@@ -278,13 +295,15 @@ class KernelContext {
 inline constexpr TensorView KernelContext::kAbsent{};
 
 /// A kernel as the runtime sees it: a row of constant data. `check`, `create` and `destroy` may be
-/// null. Made by `kernel_set` from a kernel type; programs need not build one by hand.
+/// null; without `in_place` outputs lie apart from inputs. Made by `kernel_set` from a kernel type;
+/// programs need not build one by hand.
 struct Kernel {
   uint64_t key = 0;
   Status (*run)(const KernelContext&) = nullptr;
   Status (*check)(const KernelContext&) = nullptr;
   Status (*create)(const KernelContext&) = nullptr;
   void (*destroy)(const KernelContext&) = nullptr;
+  InPlace in_place;
 };
 
 /// An operator's shape function as the runtime sees it: computes the output extents of one node.
@@ -319,12 +338,13 @@ constexpr Kernel make_kernel(bool checked) {
   static_assert(KernelDefinition<K>,
                 "a kernel needs `static constexpr KernelId id` and "
                 "`static Status run(const KernelContext&)`");
-  Kernel kernel{kernel_key(K::id), &K::run, nullptr, nullptr, nullptr};
+  Kernel kernel{kernel_key(K::id), &K::run, nullptr, nullptr, nullptr, {}};
   if constexpr (requires { &K::check; }) {
     if (checked) kernel.check = &K::check;
   }
   if constexpr (requires { &K::create; }) kernel.create = &K::create;
   if constexpr (requires { &K::destroy; }) kernel.destroy = &K::destroy;
+  if constexpr (requires { K::in_place; }) kernel.in_place = K::in_place;
   return kernel;
 }
 

@@ -24,7 +24,8 @@
 //
 //     Input<T>, Output<T>          a tensor of element type T; T = Any takes every type
 //     Optional<Input<T>>           may be left out by the model; so may Optional<Output<T>>
-//     Variadic<Input<T>>           the last input, any number of times; so is Variadic<Output<T>>
+//     Variadic<Input<T>>           the last input, any number of times; so is Variadic<Output<T>>;
+//                                  Variadic<Optional<...>> where the model may leave some empty
 //     T (float, int64_t, ...)      an input with one element: rank 0, or extents [1]
 //     const Attributes&            the node's attributes, in place in the plan
 //     Workspace                    scratch memory, as many bytes as `workspace` asked for
@@ -45,10 +46,11 @@
 //                                                          declared for its signature only
 //
 // If `run` is not static, the type itself is the node's state: one object per node and session,
-// made in the arena when the session is opened and destroyed when it is closed. It is constructed
-// from the attributes if it has such a constructor, and may have `Status create(const Attributes&)`
-// to refuse: it comes before `check` where extents vary. Nothing is static, and two sessions share
-// nothing; no other node of a plan, however hostile, reads or writes the object.
+// made in the arena when the session is opened and destroyed when it is closed; what a run leaves
+// in it the next one finds, and `Session::reset_states` puts a new one in its place. It is
+// constructed from the attributes if it has such a constructor, and may have `Status create(const
+// Attributes&)` to refuse: it comes before `check` where extents vary. Nothing is static, and two
+// sessions share nothing; no other node of a plan, however hostile, reads or writes the object.
 //
 // What `run` may rely on: types and number of operands; that required ones are present; and that
 // outputs have the extents which the shape function computes. This is checked when a plan is
@@ -107,14 +109,22 @@ struct OperatorInfo {
   int until_version = 0x7fffffff;
   ConstantList<OperandName, 16> inputs = {};
   ConstantList<OperandName, 16> outputs = {};
-  /// Inputs whose memory output 0 may take over, if sizes agree: `run` then reads each element
-  /// before it writes the one at that position.
-  ConstantList<int, 4> in_place = {};
+  /// Inputs whose memory output 0 may take over, where both have as many elements: `run` then reads
+  /// each element before it writes the one at that position. Written as {0} or {0, 1}.
+  InPlace in_place = {};
   /// Two equal nodes may give different results, as with random numbers: the converter neither
   /// executes nor merges them. Always so for operators with state.
   bool impure = false;
-  /// `run` alone can tell the extents of outputs, and sets them with `Output::resize`.
+  /// `run` alone can tell the extents of outputs, and sets them with `Output::resize`. What the
+  /// shape function sets are then the largest ones.
   bool extents_vary = false;
+  /// An element of an output depends on the elements of the inputs at the same place, inputs being
+  /// broadcast: the converter may lay out all of them in another order of axes.
+  bool element_wise = false;
+  /// The integer attribute that names the one axis along which the operator works; inputs and
+  /// outputs have the same rank, and the order of the other axes does not matter. The converter
+  /// then may change the order of axes and this attribute with it.
+  std::string_view axis = {};
 };
 
 /// Stands for every element type: Input<Any>, Output<Any>.
@@ -125,17 +135,28 @@ struct Any {};
 /// A view on memory that the session owns; it is valid during the call of `run` and must not be
 /// kept in a state. Elements may be float, double, Float16, BFloat16, bool and the integers of 8 to
 /// 64 bits. Any other type, and operators that only move bytes, use Input<Any>.
+///
+/// Elements of an Input<bool> are bytes: they may come from outside the program, and in C++ a bool
+/// that is neither 0 nor 1 must not even be read. `data()` and `span()` give the bytes, of which
+/// any but 0 is true; `operator[]` gives a bool.
 template <class T>
 class Input {
  public:
   using Element = T;
+  using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
   static constexpr bool is_input = true;
   Input(const KernelContext& context, int index) : tensor_(context.input(index)) {}
 
-  const T* data() const { return tensor_.template as<const T>(); }
+  const Stored* data() const { return tensor_.template as<const Stored>(); }
   int64_t size() const { return tensor_.count(); }
-  const T& operator[](int64_t index) const { return data()[index]; }
-  std::span<const T> span() const { return {data(), static_cast<size_t>(size())}; }
+  decltype(auto) operator[](int64_t index) const {
+    if constexpr (std::is_same_v<T, bool>) {
+      return data()[index] != 0;
+    } else {
+      return (data()[index]);  // a reference
+    }
+  }
+  std::span<const Stored> span() const { return {data(), static_cast<size_t>(size())}; }
   int rank() const { return tensor_.rank; }
   /// REQUIRES: 0 <= axis < rank().
   int32_t dim(int axis) const { return tensor_.extents[axis]; }
@@ -214,12 +235,14 @@ class Output<Any> {
 };
 
 /// An operand that the model may leave out: at the end by naming fewer, in the middle by an empty
-/// name. For an output it says whether anybody wants the result.
+/// name. One that is left out has no memory; an output need not be computed then.
 ///
 /// REQUIRES for `*` and `->`: it is there. An absent one has no elements to point to.
 template <class Operand>
 class Optional {
  public:
+  using Element = typename Operand::Element;
+  static constexpr bool is_input = Operand::is_input;
   Optional(const KernelContext& context, int index) : operand_(context, index) {}
   explicit operator bool() const { return operand_.present(); }
   const Operand& operator*() const { return operand_; }
@@ -231,8 +254,10 @@ class Optional {
 
 /// All further inputs, or all further outputs: nothing of the same side may follow.
 ///
-/// How many there are is the node's affair; `OperandName::minimum` is the least. All have type T;
-/// Variadic<Input<Any>> takes operands of one type that only the run knows.
+/// How many there are is the node's affair; `OperandName::minimum` is the least, and no node with
+/// fewer reaches `run`. All have type T; Variadic<Input<Any>> takes operands of one type that only
+/// the run knows. All are there: an output that the model leaves empty is written for nobody. An
+/// operator that can save that work takes Variadic<Optional<Output<T>>>.
 template <class Operand>
 class Variadic {
  public:

@@ -14,16 +14,19 @@
 //
 // Needs the library `intarsia::pyop`, which links CPython. This header knows nothing of Python.
 //
-// The interpreter: a process has one. `start` initialises it if nobody has, without signal
-// handlers, and lets go of its lock (the GIL) at once; inside a Python process it uses the one that
-// runs. It is never finalised: extension modules such as numpy cannot be initialised twice.
+// The interpreter: a process has one. `start` initialises it if nobody has, isolated (no signal
+// handlers, nothing from PATH, PYTHONHOME, PYTHONPATH or the locale), and lets go of its lock (the
+// GIL) at once; inside a Python process it uses the one that runs. It is never finalised: extension
+// modules such as numpy cannot be initialised twice. The program may fork: sessions of operators go
+// on in the child.
 //
 // Operators: each node has an instance of its class of its own, constructed at `open` and released
 // when the session closes; what the instance keeps on `self` persists from run to run. Inputs are
 // numpy arrays (memoryviews, where numpy is not installed) that show the session's memory: they
-// cannot be written, cost no copy, and must not be kept beyond the call; an operator that does is
-// told so. Results are anything with the buffer protocol, or Python numbers; count, type and shape
-// are checked against the plan, and the elements are copied into the arena.
+// cannot be written, cost no copy, and must not be kept beyond the call. An operator that does is
+// told so: the run fails, and what it kept is a copy from then on. Results are anything with the
+// buffer protocol, or Python numbers; count, type and shape are checked against the plan, and the
+// elements are copied into the arena.
 //
 // Errors: what an operator raises makes `run` (or `open`, for imports and constructors) fail with
 // kOperatorFailed, and `describe` then tells the whole traceback. The session may be run again.
@@ -59,6 +62,10 @@ struct PyHostOptions {
   /// of what it names is imported. Empty: everything, so that whoever writes the plan chooses among
   /// all modules that Python finds.
   std::span<const char* const> operators = {};
+  /// The Python program (also that of a virtual environment) whose standard library and packages
+  /// are used. Null: the one that Intarsia was built with. Where Python runs already, any other
+  /// than that is kOperatorFailed.
+  const char* interpreter = nullptr;
 };
 
 /// The permission to execute Python, and the search path that comes with it.
@@ -109,6 +116,13 @@ struct PyHostCalls {
   Status (*create)(const KernelContext& context, const PythonCallee& callee) = nullptr;
   Status (*run)(const KernelContext& context) = nullptr;
   void (*destroy)(const KernelContext& context) = nullptr;
+  /// For a host program in Python: a reference (to a PyObject) to what an operator has raised in
+  /// the last failing call of this thread. Null if that was none, and the first time: who asks once
+  /// is told from then on.
+  void* (*take_exception)(PyHostCalls& self) = nullptr;
+  /// True once an operator's input is known to native code for ever (torch.from_numpy): who can
+  /// keeps the arena.
+  bool memory_kept = false;
 };
 
 inline const PyHostCalls* py_host_calls(const KernelContext& context) {

@@ -165,7 +165,9 @@ class Session {
   /// Uses the caller's buffer in place of the arena's: no copy is made. `bytes` must hold the
   /// tensor at its planned maximum; the address must be a multiple of the element size. The buffer
   /// must stay until the session is closed or another is bound; null returns to the arena's. Inputs
-  /// are never written through it. Two ports must not be bound to overlapping memory.
+  /// are never written through it. Two ports must not be bound to overlapping memory, unless both
+  /// are inputs, nor any to the arena: `run`, and for the arena this call, fails with
+  /// kInvalidArgument.
   Status bind_input(int index, const void* buffer, size_t bytes, int entry = 0);
   Status bind_output(int index, void* buffer, size_t bytes, int entry = 0);
 
@@ -177,7 +179,10 @@ class Session {
   /// States: tensors that one run leaves for the next (`--state OUTPUT=INPUT`); zero at open.
   int state_count() const;
   Result<Port> state(int index) const;
-  void reset_states();
+  /// Forgets all runs: states are zero again, and operators that keep an object of their own
+  /// ("intarsia/operator.h") get a new one, as at open. Extents and buffers of inputs and outputs
+  /// stay. If an operator refuses, none has an object, and no run succeeds until this does.
+  Status reset_states();
 
   /// Why the last call on this session failed. Text: `describe` in "intarsia/describe.h".
   const Diagnostic& diagnostic() const;

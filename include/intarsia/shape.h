@@ -11,10 +11,11 @@
 //     };
 //
 // The same code runs twice: in the converter over symbolic extents (S::Dim is an expression), and
-// in the runtime over numbers (S = ShapeContext, S::Dim = int64_t) when a plan has extents that
-// vary. So it is written with the operations that both provide: + - * on S::Dim, `floor_div`,
-// `ceil_div`, `dim_max`, `dim_min`, `is_constant` / `constant_value`, and the members of
-// ShapeContext below. Decisions may be taken on ranks, on attributes, and on extents that
+// in the runtime over numbers (S = ShapeContext, S::Dim = CheckedInt) in checks and when a plan has
+// extents that vary. So it is written with the operations that both provide: + - * on S::Dim,
+// `floor_div`, `ceil_div`, `dim_max`, `dim_min`, `is_constant` / `constant_value`, and the members
+// of ShapeContext below. Both kinds of Dim saturate: a size that does not fit 64 bits is refused by
+// whatever it is compared with. Decisions may be taken on ranks, on attributes, and on extents that
 // `is_constant`; everything else is left to `broadcast`, `require_equal` and `require_at_least`,
 // which report contradictions.
 //
@@ -37,12 +38,13 @@
 #include <cstdint>
 #include <string_view>
 
+#include "intarsia/checked_int.h"
 #include "intarsia/kernel.h"
 
 namespace intarsia {
 
-/// Extents of one tensor while shapes are computed. A value type of fixed size; Dim is int64_t at
-/// run time and an expression in the converter, so that sums of extents do not overflow in between.
+/// Extents of one tensor while shapes are computed. A value type of fixed size; Dim is a CheckedInt
+/// at run time and an expression in the converter.
 template <class Dim>
 struct Shape {
   int rank = 0;
@@ -57,33 +59,10 @@ struct Shape {
   }
 };
 
-// The arithmetic of extents on plain numbers; the converter overloads it for expressions.
-constexpr bool is_constant(int64_t) {
-  return true;
-}
-constexpr int64_t constant_value(int64_t value) {
-  return value;
-}
-/// Quotient rounded towards minus infinity; 0 when the divisor is 0.
-constexpr int64_t floor_div(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t quotient = a / b;
-  return quotient - ((a % b != 0 && ((a < 0) != (b < 0))) ? 1 : 0);
-}
-constexpr int64_t ceil_div(int64_t a, int64_t b) {
-  return -floor_div(-a, b);
-}
-constexpr int64_t dim_max(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
-constexpr int64_t dim_min(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
 /// The context of a shape function at run time: reads a node's operands, sets its outputs' extents.
 class ShapeContext {
  public:
-  using Dim = int64_t;
+  using Dim = CheckedInt;
 
   explicit ShapeContext(const KernelContext& context) : context_(context) {}
 
@@ -98,7 +77,7 @@ class ShapeContext {
   int rank(int input) const { return context_.input(input).rank; }
   /// Extent of an axis; 0 for an axis that the input lacks.
   Dim dim(int input, int axis) const {
-    return axis >= 0 && axis < rank(input) ? context_.input(input).extents[axis] : 0;
+    return axis >= 0 && axis < rank(input) ? Dim(context_.input(input).extents[axis]) : Dim();
   }
   Shape<Dim> shape(int input) const {
     Shape<Dim> result;
@@ -132,19 +111,19 @@ class ShapeContext {
     } else if (a == 1) {
       result = b;
     } else {
-      return fail(Code::kWrongExtent, "extent does not broadcast", a, b, operand, axis);
+      return fail(Code::kWrongExtent, "extent does not broadcast", a.value(), b.value(), operand,
+                  axis);
     }
     return {};
   }
+  /// Sizes that do not fit are equal to nothing and at least as large as nothing.
   Status require_equal(Dim expected, Dim found, const char* what, int operand,
                        int axis = -1) const {
-    return expected == found ? Status()
-                             : fail(Code::kWrongExtent, what, expected, found, operand, axis);
+    return require(expected == found, expected, found, what, operand, axis);
   }
   Status require_at_least(Dim minimum, Dim found, const char* what, int operand,
                           int axis = -1) const {
-    return found >= minimum ? Status()
-                            : fail(Code::kWrongExtent, what, minimum, found, operand, axis);
+    return require(found >= minimum, minimum, found, what, operand, axis);
   }
   /// Reports that the node contradicts its specification. `what` must be a string literal.
   Status fail(Code code, const char* what, int64_t expected = 0, int64_t found = 0,
@@ -160,6 +139,9 @@ class ShapeContext {
   const KernelContext& context() const { return context_; }
 
  private:
+  Status require(bool condition, Dim expected, Dim found, const char* what, int operand,
+                 int axis) const;
+
   const KernelContext& context_;
 };
 

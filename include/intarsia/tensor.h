@@ -19,6 +19,10 @@ namespace intarsia {
 /// Largest rank of a tensor.
 inline constexpr int kMaxRank = 8;
 
+/// Most elements of a tensor; of one with an extent of 0, the product of its other extents. So
+/// products of some extents of one tensor fit 64 bits, with room for a few bytes per element.
+inline constexpr int64_t kMaxElements = int64_t{1} << 42;
+
 /// Elements of a tensor, with type and extents. Copying a view copies no elements.
 ///
 /// Whoever hands out a view says whether it may be written through: the type does not, since

@@ -68,9 +68,10 @@ int64_t most_block_rows(int64_t taps) {
 }
 
 // Floats of the strip of a block of so many output rows and columns.
-int64_t strip_floats(const ConvShape& s, int64_t rows, int64_t columns) {
-  const int64_t height = (rows - 1) * s.stride_h + (s.kernel_h - 1) * s.dilation_h + 1;
-  const int64_t width = (columns - 1) * s.stride_w + s.kernel_w;
+CheckedInt strip_floats(const ConvShape& s, int64_t rows, int64_t columns) {
+  const CheckedInt height =
+      CheckedInt(rows - 1) * s.stride_h + CheckedInt(s.kernel_h - 1) * s.dilation_h + 1;
+  const CheckedInt width = CheckedInt(columns - 1) * s.stride_w + s.kernel_w;
   return height * width * s.in_c;
 }
 
@@ -130,10 +131,9 @@ void point_rows(const ConvShape& s, const float* image, const float* zeros, Run 
         const int64_t low = in_x < 0 ? min(ceil_div(-in_x, s.stride_w), count) : 0;
         const int64_t end = in_x < s.in_w ? ceil_div(s.in_w - in_x, s.stride_w) : 0;
         const int64_t high = row_inside ? min(max(end, low), count) : low;
-        const int64_t first = in_y * s.in_w + in_x;
         for (int64_t q = 0; q < low; ++q) tap[q] = zeros;
         for (int64_t q = low; q < high; ++q) {
-          tap[q] = image + (first + q * s.stride_w) * s.in_pitch;
+          tap[q] = image + (in_y * s.in_w + in_x + q * s.stride_w) * s.in_pitch;
         }
         for (int64_t q = high; q < count; ++q) tap[q] = zeros;
       }
@@ -183,8 +183,12 @@ void copy_strip(const ConvShape& s, const Plan& p, const float* image, Run run, 
   }
 }
 
+// Cache lines.
 size_t align(size_t bytes) {
   return (bytes + 63) / 64 * 64;
+}
+CheckedInt align(CheckedInt bytes) {
+  return floor_div(bytes + 63, 64) * 64;
 }
 
 size_t row_table_bytes(int64_t taps, int64_t block_rows) {
@@ -192,10 +196,10 @@ size_t row_table_bytes(int64_t taps, int64_t block_rows) {
 }
 
 // The largest strip of any image of at most this size: smaller images may get longer blocks.
-int64_t largest_strip(const ConvShape& s, int64_t block_rows) {
-  int64_t largest = 0;
+CheckedInt largest_strip(const ConvShape& s, int64_t block_rows) {
+  CheckedInt largest = 0;
   for (int64_t rows = 1; rows <= min(s.out_h, block_rows); ++rows) {
-    largest = max(largest, strip_floats(s, rows, min(s.out_w, block_rows / rows)));
+    largest = dim_max(largest, strip_floats(s, rows, min(s.out_w, block_rows / rows)));
   }
   return largest;
 }
@@ -213,12 +217,12 @@ int64_t conv_units(const ConvShape& shape) {
   return shape.batch * p.blocking.m_blocks * p.column_blocks;
 }
 
-size_t conv_workspace_bytes(const ConvShape& shape) {
+CheckedInt conv_workspace_bytes(const ConvShape& shape) {
   if (is_empty(shape) || is_matrix_product(shape)) return 0;
   const int64_t taps = tap_count(shape);
   const int64_t rows = min(most_block_rows(taps), shape.out_h * shape.out_w);
-  const int64_t floats = uses_strip(shape) ? largest_strip(shape, rows) : shape.in_c;
-  return row_table_bytes(taps, rows) + align(static_cast<size_t>(floats) * sizeof(float));
+  const CheckedInt floats = uses_strip(shape) ? largest_strip(shape, rows) : shape.in_c;
+  return align(CheckedInt(taps) * rows * sizeof(float*)) + align(floats * sizeof(float));
 }
 
 void conv_run(const ConvArgs& args, int64_t begin, int64_t end, void* workspace) {

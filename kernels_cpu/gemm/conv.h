@@ -11,6 +11,7 @@
 
 #include <cstddef>
 
+#include "intarsia/checked_int.h"
 #include "kernels_cpu/gemm/microkernel.h"
 
 namespace intarsia::cpu {
@@ -46,7 +47,7 @@ int64_t conv_units(const ConvShape& shape);
 
 /// Bytes of workspace that each concurrent call of conv_run needs, aligned to 64, for this shape
 /// and for every image of at most its height and width.
-size_t conv_workspace_bytes(const ConvShape& shape);
+CheckedInt conv_workspace_bytes(const ConvShape& shape);
 
 /// Computes units [begin, end). The workspace's content is neither read nor kept between calls.
 void conv_run(const ConvArgs& args, int64_t begin, int64_t end, void* workspace);

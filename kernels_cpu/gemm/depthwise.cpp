@@ -30,7 +30,7 @@ Rows rows_inside(const ConvShape& s, int64_t y) {
   Rows r{0, s.kernel_h};
   while (r.first < r.last && top + r.first * s.dilation_h < 0) ++r.first;
   while (r.first < r.last && top + (r.last - 1) * s.dilation_h >= s.in_h) --r.last;
-  return r;
+  return r.first < r.last ? r : Rows{0, 0};
 }
 
 }  // namespace
@@ -44,8 +44,9 @@ void depthwise_run(const DepthwiseArgs& args, int64_t begin, int64_t end) {
   const ConvShape& s = args.shape;
   const int64_t row_floats = s.in_w * s.in_pitch;
   DepthwiseBlock b{};
-  b.input_step = s.stride_h * row_floats;
-  b.row_pitch = s.dilation_h * row_floats;
+  // Where two rows are in the image, they are closer to one another than its height.
+  b.input_step = min(s.stride_h, s.in_h) * row_floats;
+  b.row_pitch = min(s.dilation_h, s.in_h) * row_floats;
   b.pixel_pitch = s.in_pitch;
   b.width = s.in_w;
   b.stride = s.stride_w;
@@ -74,12 +75,12 @@ void depthwise_run(const DepthwiseArgs& args, int64_t begin, int64_t end) {
         const Rows next = rows_inside(s, y + b.height);
         if (next.first != rows.first || next.last != rows.last) break;
       }
-      const int64_t top = y * s.stride_h - s.pad_top + rows.first * s.dilation_h;
       b.rows = static_cast<int>(rows.last - rows.first);
+      const int64_t top = b.rows == 0 ? 0 : y * s.stride_h - s.pad_top + rows.first * s.dilation_h;
       b.input = args.input + (image * s.in_h + top) * row_floats + c;
       b.weights = args.weights + rows.first * b.weights_row_pitch + c;
       b.output = args.output + (image * s.out_h + y) * b.output_row_pitch + c;
-      depthwise_kernel(args.isa, b);
+      args.kernel(b);
     }
   }
 }

@@ -19,7 +19,7 @@ struct DepthwiseArgs {
   float* output;
   const float* bias = nullptr;  ///< [out_c], or null.
   Epilogue epilogue = {};
-  Isa isa = Isa::kPortable;
+  DepthwiseFunction kernel = nullptr;  ///< Of a window that fits the shape's, depthwise_kernel().
 };
 
 /// Number of units; 0 if the output is empty.

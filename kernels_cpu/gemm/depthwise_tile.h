@@ -22,8 +22,8 @@ struct DepthwiseColumns {
 
 /// The part inside [0, width) of `count` columns, `dilation` apart, the first at `start`.
 template <class Vec>
-INTARSIA_INLINE DepthwiseColumns columns_inside(int64_t start, int count, int64_t dilation,
-                                                int64_t width) {
+INTARSIA_INLINE DepthwiseColumns columns_inside(ptrdiff_t start, int count, ptrdiff_t dilation,
+                                                ptrdiff_t width) {
   DepthwiseColumns c{0, count};
   while (c.begin < c.end && start + c.begin * dilation < 0) ++c.begin;
   while (c.begin < c.end && start + (c.end - 1) * dilation >= width) --c.end;
@@ -45,9 +45,9 @@ struct DepthwiseVector {
   INTARSIA_INLINE static void accumulate(const DepthwiseBlock& s, const float* row,
                                          const float* weights, const F (&held)[Rows * Cols + 1],
                                          DepthwiseColumns columns, Load load, F (&acc)[Pixels]) {
-    const int64_t col_pitch = s.dilation * s.pixel_pitch;
+    const ptrdiff_t col_pitch = s.dilation * s.pixel_pitch;
     if constexpr (Cols == 0) {
-      const int64_t pixel_step = s.stride * s.pixel_pitch;
+      const ptrdiff_t pixel_step = s.stride * s.pixel_pitch;
       for (int i = 0; i < s.rows; ++i, row += s.row_pitch, weights += s.weights_row_pitch) {
         for (int j = columns.begin; j < columns.end; ++j) {
           const F w = load(weights + j * s.weights_pitch);
@@ -85,7 +85,7 @@ struct DepthwiseVector {
   }
 
   template <class Load, class Store>
-  INTARSIA_INLINE static void run(const DepthwiseBlock s, int64_t c, Load load, Store store) {
+  INTARSIA_INLINE static void run(const DepthwiseBlock s, ptrdiff_t c, Load load, Store store) {
     F held[Rows * Cols + 1];
     if constexpr (Rows > 0) {
       INTARSIA_UNROLL
@@ -96,7 +96,8 @@ struct DepthwiseVector {
     const F bias = s.bias ? load(s.bias + c) : F{};
     const F lower = M::splat(s.epilogue.lower);
     const F upper = M::splat(s.epilogue.upper);
-    const auto group = [&](auto pixels, auto edge, int64_t y, int64_t x, DepthwiseColumns columns) {
+    const auto group = [&](auto pixels, auto edge, ptrdiff_t y, ptrdiff_t x,
+                           DepthwiseColumns columns) {
       constexpr int kCount = decltype(pixels)::value;
       F acc[kCount];
       INTARSIA_UNROLL
@@ -110,20 +111,20 @@ struct DepthwiseVector {
         store(output + p * s.output_pitch, M::min(M::max(acc[p], lower), upper));
       }
     };
-    const auto single_pixels = [&](int64_t y, int64_t begin, int64_t end) {
-      for (int64_t x = begin; x < end; ++x) {
-        const int64_t start = x * s.stride - s.pad_left;
+    const auto single_pixels = [&](ptrdiff_t y, ptrdiff_t begin, ptrdiff_t end) {
+      for (ptrdiff_t x = begin; x < end; ++x) {
+        const ptrdiff_t start = x * s.stride - s.pad_left;
         group(Constant<1>{}, Constant<1>{}, y, x,
               columns_inside<Vec>(start, s.cols, s.dilation, s.width));
       }
     };
-    for (int64_t y = 0; y < s.height; ++y) {
+    for (ptrdiff_t y = 0; y < s.height; ++y) {
       if (s.pixels < kPixels) single_pixels(y, 0, s.pixels);
-      for (int64_t next = 0; s.pixels >= kPixels && next < s.pixels; next += kPixels) {
+      for (ptrdiff_t next = 0; s.pixels >= kPixels && next < s.pixels; next += kPixels) {
         // The last group may overlap the one before: it stores the same results again.
-        const int64_t x = next + kPixels <= s.pixels ? next : s.pixels - kPixels;
-        const int64_t start = x * s.stride - s.pad_left;
-        const int64_t reach = (kPixels - 1) * s.stride + (s.cols - 1) * s.dilation;
+        const ptrdiff_t x = next + kPixels <= s.pixels ? next : s.pixels - kPixels;
+        const ptrdiff_t start = x * s.stride - s.pad_left;
+        const ptrdiff_t reach = (kPixels - 1) * s.stride + (s.cols - 1) * s.dilation;
         if (start >= 0 && start + reach < s.width) {
           group(Constant<kPixels>{}, Constant<0>{}, y, x, {0, s.cols});
         } else if constexpr (Cols > 0) {
@@ -146,7 +147,7 @@ struct DepthwiseVector {
 template <class Vec, int Rows, int Cols, int Stride>
 void depthwise_block(const DepthwiseBlock& s) {
   using Vector = DepthwiseVector<Vec, Rows, Cols, Stride>;
-  for (int64_t c = 0; c < s.channels; c += Vec::kWidth) {
+  for (ptrdiff_t c = 0; c < s.channels; c += Vec::kWidth) {
     const int count = static_cast<int>(s.channels - c);
     if (count >= Vec::kWidth) {
       Vector::run(
@@ -157,28 +158,46 @@ void depthwise_block(const DepthwiseBlock& s) {
           s, c, [=](const float* p) { return Vec::load_part(p, count); },
           [=](float* p, typename Vec::F v) { Vec::store_part(p, v, count); });
     }
-    for (int64_t y = 0; s.epilogue.activate != nullptr && y < s.height; ++y) {
+    for (ptrdiff_t y = 0; s.epilogue.activate != nullptr && y < s.height; ++y) {
       s.epilogue.activate(s.epilogue.spec, s.output + y * s.output_row_pitch + c, s.output_pitch,
                           s.pixels, count < Vec::kWidth ? count : Vec::kWidth);
     }
   }
 }
 
+// Blocks of whole windows of 3 rows hold all weights in registers. One float at a time there are
+// few enough loads without that.
+template <class Vec, int Stride>
+void depthwise_block_3(const DepthwiseBlock& s) {
+  if constexpr (Vec::kWidth > 1) {
+    if (s.rows == 3) return depthwise_block<Vec, 3, 3, Stride>(s);
+  }
+  depthwise_block<Vec, 0, 3, Stride>(s);
+}
+
 template <Isa I>
-void Microkernels<I>::depthwise(const DepthwiseBlock& s) {
-  using Vec = IsaVector<I>;
-  const bool unit = s.stride == s.dilation;
-  const bool twice = s.stride == 2 * s.dilation;
-  if (s.cols == 3 && unit) {
-    return s.rows == 3 ? depthwise_block<Vec, 3, 3, 1>(s) : depthwise_block<Vec, 0, 3, 1>(s);
-  }
-  if (s.cols == 3 && twice) {
-    return s.rows == 3 ? depthwise_block<Vec, 3, 3, 2>(s) : depthwise_block<Vec, 0, 3, 2>(s);
-  }
-  if (s.cols == 5 && unit) return depthwise_block<Vec, 0, 5, 1>(s);
-  if (s.cols == 5 && twice) return depthwise_block<Vec, 0, 5, 2>(s);
-  if (s.cols == 7 && unit) return depthwise_block<Vec, 0, 7, 1>(s);
-  return depthwise_block<Vec, 0, 0, 0>(s);
+void Microkernels<I>::depthwise(DepthwiseWindow<3, 1>, const DepthwiseBlock& s) {
+  depthwise_block_3<IsaVector<I>, 1>(s);
+}
+template <Isa I>
+void Microkernels<I>::depthwise(DepthwiseWindow<3, 2>, const DepthwiseBlock& s) {
+  depthwise_block_3<IsaVector<I>, 2>(s);
+}
+template <Isa I>
+void Microkernels<I>::depthwise(DepthwiseWindow<5, 1>, const DepthwiseBlock& s) {
+  depthwise_block<IsaVector<I>, 0, 5, 1>(s);
+}
+template <Isa I>
+void Microkernels<I>::depthwise(DepthwiseWindow<5, 2>, const DepthwiseBlock& s) {
+  depthwise_block<IsaVector<I>, 0, 5, 2>(s);
+}
+template <Isa I>
+void Microkernels<I>::depthwise(DepthwiseWindow<7, 1>, const DepthwiseBlock& s) {
+  depthwise_block<IsaVector<I>, 0, 7, 1>(s);
+}
+template <Isa I>
+void Microkernels<I>::depthwise(DepthwiseWindow<0, 0>, const DepthwiseBlock& s) {
+  depthwise_block<IsaVector<I>, 0, 0, 0>(s);
 }
 
 }  // namespace intarsia::cpu

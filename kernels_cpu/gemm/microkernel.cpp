@@ -9,10 +9,6 @@ TileKernels tile_kernels(Isa isa) {
   return pick_isa(isa, [](auto i) { return Microkernels<decltype(i)::value>::tiles(); });
 }
 
-void depthwise_kernel(Isa isa, const DepthwiseBlock& block) {
-  pick_isa(isa, [&](auto i) { Microkernels<decltype(i)::value>::depthwise(block); });
-}
-
 bool is_bounds(const ActivationSpec& spec) {
   return spec.kind == Activation::kNone || spec.kind == Activation::kRelu ||
          spec.kind == Activation::kClip;

@@ -81,26 +81,37 @@ struct TileFamily {
 /// lie outside the image. Input and output must not overlap.
 struct DepthwiseBlock {
   const float* input;  ///< Column 0 of the image row under the first kernel row.
-  int64_t input_step;
-  int64_t row_pitch;
-  int64_t pixel_pitch;
-  int64_t width;
-  int64_t stride;
-  int64_t dilation;
-  int64_t pad_left;
+  ptrdiff_t input_step;
+  ptrdiff_t row_pitch;
+  ptrdiff_t pixel_pitch;
+  ptrdiff_t width;
+  ptrdiff_t stride;
+  ptrdiff_t dilation;
+  ptrdiff_t pad_left;
   int rows;
   int cols;
   const float* weights;
-  int64_t weights_row_pitch;
-  int64_t weights_pitch;
+  ptrdiff_t weights_row_pitch;
+  ptrdiff_t weights_pitch;
   const float* bias;  ///< [channels], or null.
   float* output;
-  int64_t output_row_pitch;
-  int64_t output_pitch;
-  int64_t height;  ///< Output rows.
-  int64_t pixels;  ///< Of an output row.
-  int64_t channels;
+  ptrdiff_t output_row_pitch;
+  ptrdiff_t output_pitch;
+  ptrdiff_t height;  ///< Output rows.
+  ptrdiff_t pixels;  ///< Of an output row.
+  ptrdiff_t channels;
   Epilogue epilogue;
+};
+
+using DepthwiseFunction = void (*)(const DepthwiseBlock& block);
+
+/// What a depthwise micro-kernel knows of its windows when it is compiled: the kernel's columns,
+/// and the pixels' distance, counted in dilations. 0: nothing, it serves any window. A plan names
+/// the ones of its layers (kernels_cpu/conv_packed.h), so that programs link no others.
+template <int Cols, int Stride>
+struct DepthwiseWindow {
+  static constexpr int kCols = Cols;
+  static constexpr int kStride = Stride;
 };
 
 /// The tiles of one instruction set.
@@ -115,13 +126,24 @@ struct TileKernels {
 template <Isa I>
 struct Microkernels {
   static TileKernels tiles();
-  static void depthwise(const DepthwiseBlock& block);
+  static void depthwise(DepthwiseWindow<3, 1>, const DepthwiseBlock& block);
+  static void depthwise(DepthwiseWindow<3, 2>, const DepthwiseBlock& block);
+  static void depthwise(DepthwiseWindow<5, 1>, const DepthwiseBlock& block);
+  static void depthwise(DepthwiseWindow<5, 2>, const DepthwiseBlock& block);
+  static void depthwise(DepthwiseWindow<7, 1>, const DepthwiseBlock& block);
+  static void depthwise(DepthwiseWindow<0, 0>, const DepthwiseBlock& block);
   static void activate(const ActivationSpec& spec, float* y, ptrdiff_t pitch, ptrdiff_t rows,
                        ptrdiff_t n);
 };
 
 /// Those of `isa`, or of the best one of this build below it.
 TileKernels tile_kernels(Isa isa);
-void depthwise_kernel(Isa isa, const DepthwiseBlock& block);
+template <class Window>
+DepthwiseFunction depthwise_kernel(Isa isa) {
+  return pick_isa(isa, [](auto i) -> DepthwiseFunction {
+    constexpr Isa kIsa = decltype(i)::value;
+    return [](const DepthwiseBlock& block) { Microkernels<kIsa>::depthwise(Window{}, block); };
+  });
+}
 
 }  // namespace intarsia::cpu

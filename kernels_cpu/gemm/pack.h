@@ -11,6 +11,7 @@
 
 #include <cstdint>
 
+#include "intarsia/checked_int.h"
 #include "kernels_cpu/gemm/microkernel.h"
 
 namespace intarsia::cpu {
@@ -24,6 +25,10 @@ constexpr int64_t panel_count(int64_t n) {
 /// convolution, `n` the columns of one group.
 constexpr int64_t packed_floats(int64_t groups, int64_t k, int64_t n) {
   return groups * panel_count(n) * k * kPanel;
+}
+/// The same in bytes, for weights that are not proved to be there yet.
+inline CheckedInt panel_bytes(int64_t groups, int64_t k, int64_t n) {
+  return CheckedInt(groups) * panel_count(n) * k * kPanel * sizeof(float);
 }
 
 /// Packs B[k][n], rows `pitch` floats apart.

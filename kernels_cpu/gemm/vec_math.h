@@ -22,9 +22,9 @@ struct VecMath {
   INTARSIA_INLINE static F splat(float x) { return x - F{}; }  // x + F{} would lose -0.
   INTARSIA_INLINE static F max(F x, F low) { return x < low ? low : x; }
   INTARSIA_INLINE static F min(F x, F high) { return x > high ? high : x; }
-  INTARSIA_INLINE static F abs(F x) { return (F)((I)x & 0x7fffffff); }
+  INTARSIA_INLINE static F abs(F x) { return Vec::from_bits(Vec::bits(x) & 0x7fffffff); }
   INTARSIA_INLINE static F copy_sign(F magnitude, F sign) {
-    return (F)((I)magnitude | ((I)sign & (I{} + (-0x7fffffff - 1))));
+    return Vec::from_bits(Vec::bits(magnitude) | (Vec::bits(sign) & (-0x7fffffff - 1)));
   }
 
   // x = n ln 2 + r; returns expm1(r), and in `half` and `rest` two powers of two whose product is
@@ -35,10 +35,10 @@ struct VecMath {
     const F shifted = x * 1.44269504f + kRound;
     const F n = shifted - kRound;
     const F r = (x - n * 0.693145752f) - n * 1.42860677e-6f;
-    const I integer = (I)shifted - (I)splat(kRound);
+    const I integer = Vec::bits(shifted) - Vec::bits(splat(kRound));
     const I lower = integer >> 1;
-    half = (F)((lower + 127) << 23);
-    rest = (F)((integer - lower + 127) << 23);
+    half = Vec::from_bits((lower + 127) << 23);
+    rest = Vec::from_bits((integer - lower + 127) << 23);
     F q = r * 0.00139476f + 0.00836724f;
     q = q * r + 0.04166627f;
     q = q * r + 0.16666538f;
@@ -97,7 +97,7 @@ struct VecMath {
     g = g * t + 0.148521706f;
     g = g * t + 0.170690870f;
     g = g * t + 0.169189357f;
-    const F high = (F)((I)z & ~0xfff);
+    const F high = Vec::from_bits(Vec::bits(z) & ~0xfff);
     const F square = z * z;
     const F lost = (high * high - square) + (z - high) * (z + high);
     const F tail = 0.5f * t * g * exp(square * -0.5f) * (1.0f - 0.5f * lost);

@@ -3,6 +3,9 @@
 // `IsaVector<I>`: a vector of floats of instruction set I, which micro-kernels and vector math are
 // templates over. Only the translation units of I, compiled with its flags, may name it: so no
 // other file can emit or use an instance of their code.
+//
+// Arithmetic and comparisons are those of the language; bits and lanes go through the members
+// below, since a vector of one float is a plain float, which keeps it in a floating-point register.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +56,32 @@ struct VectorOf {
     for (int i = 0; i < n && i < kWidth; ++i) p[i] = lanes[i];
   }
 
+  template <class V>  // GCC takes F for a float until the template is instantiated.
+  INTARSIA_INLINE static float lane(V v, int i) {
+    return v[i];
+  }
+  INTARSIA_INLINE static I bits(F v) { return __builtin_bit_cast(I, v); }
+  INTARSIA_INLINE static F from_bits(I v) { return __builtin_bit_cast(F, v); }
+
   /// Makes the compiler hold v in a register, where it would otherwise load it again for each use.
+  INTARSIA_INLINE static void keep(F&) {}
+};
+
+template <Isa S>
+struct VectorOf<S, 1> {
+  static constexpr int kWidth = 1;
+  static constexpr bool kMasked = false;
+  using F = float;
+  using I = int32_t;
+  INTARSIA_INLINE static F load(const float* p) { return *p; }
+  INTARSIA_INLINE static void store(float* p, F v) { *p = v; }
+  INTARSIA_INLINE static F load_part(const float* p, int n) { return n > 0 ? *p : 0; }
+  INTARSIA_INLINE static void store_part(float* p, F v, int n) {
+    if (n > 0) *p = v;
+  }
+  INTARSIA_INLINE static float lane(F v, int) { return v; }
+  INTARSIA_INLINE static I bits(F v) { return __builtin_bit_cast(I, v); }
+  INTARSIA_INLINE static F from_bits(I v) { return __builtin_bit_cast(F, v); }
   INTARSIA_INLINE static void keep(F&) {}
 };
 

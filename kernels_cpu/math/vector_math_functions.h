@@ -59,7 +59,7 @@ INTARSIA_INLINE float exp_sum_of(const float* x, float* y, int64_t n, float shif
     sums = sums + e;
   }
   float sum = 0;
-  for (int lane = 0; lane < kWidth; ++lane) sum += sums[lane];
+  for (int lane = 0; lane < kWidth; ++lane) sum += Vec::lane(sums, lane);
   if (i < n) {
     const int rest = static_cast<int>(n - i);
     Vec::store_part(y + i, M::exp(Vec::load_part(x + i, rest) - shift), rest);
@@ -79,7 +79,7 @@ INTARSIA_INLINE float largest_of(const float* x, int64_t n) {
     lanes = v > lanes ? v : lanes;
   }
   for (int lane = 0; lane < Vec::kWidth; ++lane) {
-    if (lanes[lane] > largest) largest = lanes[lane];
+    if (Vec::lane(lanes, lane) > largest) largest = Vec::lane(lanes, lane);
   }
   for (; i < n; ++i) {
     if (x[i] > largest) largest = x[i];

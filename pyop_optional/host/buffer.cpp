@@ -12,6 +12,7 @@ namespace {
 struct BufferObject {
   PyObject_HEAD void* data;
   std::byte* owned;  // what `data` points to if the buffer has a copy of its own
+  bool writable, closed;
   const char* format;
   Py_ssize_t item_bytes, bytes;
   int rank;
@@ -21,9 +22,11 @@ struct BufferObject {
 
 int get_buffer(PyObject* object, Py_buffer* view, int flags) {
   auto* self = reinterpret_cast<BufferObject*>(object);
-  const bool writable = self->owned != nullptr;
-  if ((flags & PyBUF_WRITABLE) != 0 && !writable) {
-    PyErr_SetString(PyExc_BufferError, "an operator's inputs are read-only");
+  const bool refused = (flags & PyBUF_WRITABLE) != 0 && !self->writable;
+  if (refused || self->closed) {
+    PyErr_SetString(PyExc_BufferError, refused
+                                           ? "an operator's inputs are read-only"
+                                           : "the call that this input was lent for has returned");
     view->obj = nullptr;
     return -1;
   }
@@ -31,7 +34,7 @@ int get_buffer(PyObject* object, Py_buffer* view, int flags) {
   view->obj = object;
   view->buf = self->data;
   view->len = self->bytes;
-  view->readonly = writable ? 0 : 1;
+  view->readonly = self->writable ? 0 : 1;
   view->itemsize = self->item_bytes;
   view->ndim = self->rank;
   // The elements are dense, so every kind of request but one for their format can be met.
@@ -183,9 +186,10 @@ Ref borrow_buffer(PyObject* buffer_type, DataType type, std::span<const int32_t>
 }
 
 Ref copy_buffer(PyObject* buffer_type, DataType type, std::span<const int32_t> extents,
-                std::span<const std::byte> bytes) {
+                std::span<const std::byte> bytes, bool writable) {
   Ref result = make_buffer(buffer_type, type, extents);
   auto* self = reinterpret_cast<BufferObject*>(result.get());
+  self->writable = writable;
   // One spare byte: an empty array has an address too. `new` aligns for every element type.
   self->owned = new std::byte[bytes.size() + 1];
   if (!bytes.empty()) std::memcpy(self->owned, bytes.data(), bytes.size());
@@ -195,6 +199,10 @@ Ref copy_buffer(PyObject* buffer_type, DataType type, std::span<const int32_t> e
 
 bool is_exported(PyObject* buffer) {
   return reinterpret_cast<BufferObject*>(buffer)->exports != 0;
+}
+
+void close_buffer(PyObject* buffer) {
+  reinterpret_cast<BufferObject*>(buffer)->closed = true;
 }
 
 }  // namespace intarsia::pyop

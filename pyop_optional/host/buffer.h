@@ -3,7 +3,8 @@
 // Memory of ours as Python objects: a type with the buffer protocol (PEP 3118), which numpy turns
 // into arrays without a copy and memoryview shows where numpy is missing.
 //
-// A buffer counts its exports, so that an operator that keeps a view of its input is found out.
+// A buffer counts its exports, so that an operator that keeps a view of its input is found out
+// (loan.h).
 #pragma once
 
 #include <cstddef>
@@ -31,14 +32,17 @@ DataType type_named(std::string_view name);
 /// The Python type of buffers; made once per interpreter, by PyHost::start.
 Ref make_buffer_type();
 
-/// A read-only buffer over memory that the caller keeps. REQUIRES: format_of(type) is not null.
+/// A read-only buffer over memory that the caller keeps until `close_buffer`. REQUIRES:
+/// format_of(type) is not null.
 Ref borrow_buffer(PyObject* buffer_type, DataType type, std::span<const int32_t> extents,
                   void* data);
-/// A writable buffer over a copy of `bytes`.
+/// A buffer over a copy of `bytes`.
 Ref copy_buffer(PyObject* buffer_type, DataType type, std::span<const int32_t> extents,
-                std::span<const std::byte> bytes);
+                std::span<const std::byte> bytes, bool writable);
 
 /// True if something refers to the memory of a buffer still.
 bool is_exported(PyObject* buffer);
+/// Refuses every further view of the buffer's memory; those that exist are not concerned.
+void close_buffer(PyObject* buffer);
 
 }  // namespace intarsia::pyop

@@ -38,8 +38,10 @@ struct PyHost::State : internal::PyHostCalls {
 
   /// Adds the directories to the search path. Throws pyop::Failure.
   explicit State(const PyHostOptions& options);
-  /// Takes them out again.
-  ~State();
+  /// To be called when the PyHost or an operator goes. With the last of them it takes the
+  /// directories out again and lets go of all that is Python's. The object itself stays for ever: a
+  /// session that is open may ask it for a new operator (Session::reset_states).
+  void end_if_unused();
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
@@ -54,8 +56,10 @@ struct PyHost::State : internal::PyHostCalls {
   std::map<Key, Operator> operators;
   /// The texts of failing calls of `open`, by thread: no node is left that could keep them.
   std::map<std::thread::id, std::string> open_failures;
+  /// What operators raised in failing calls, by thread, if somebody asks for it.
+  std::map<std::thread::id, pyop::Ref> exceptions;
   std::vector<std::string> added_paths;
-  /// The PyHost is gone; this object goes with the last operator.
+  /// The PyHost is gone: no operator is made any more.
   bool closed = false;
 };
 

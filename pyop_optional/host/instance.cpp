@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pyop_optional/host/instance.h"
 
+#include <set>
+
 #include "intarsia/tensor.h"
 #include "pyop_optional/host/buffer.h"
+#include "pyop_optional/host/loan.h"
 
 namespace intarsia::pyop {
 namespace {
@@ -23,8 +26,8 @@ Ref python_value(const Tools& tools, const definitions::TensorValue& value) {
                       ", for which Python has no elements");
   }
   const std::vector<int32_t> extents(value.extents.begin(), value.extents.end());
-  const Ref buffer =
-      copy_buffer(tools.buffer_type.get(), value.type, extents, {value.data.get(), value.size});
+  const Ref buffer = copy_buffer(tools.buffer_type.get(), value.type, extents,
+                                 {value.data.get(), value.size}, true);
   return tools.shown(buffer.get());
 }
 template <class T>
@@ -36,6 +39,29 @@ Ref python_value(const Tools& tools, const std::vector<T>& values) {
             kMemory);
   }
   return list;
+}
+
+}  // namespace
+
+namespace {
+
+/// Lets go of the variables of the functions that an exception came through, the inputs of the call
+/// among them. Those that the exception came of are included.
+void forget_variables(PyObject* exception) {
+  const Ref module = Ref::take(PyImport_ImportModule("traceback"));
+  std::set<PyObject*> seen;
+  std::vector<PyObject*> left{exception};
+  while (module && !left.empty()) {
+    PyObject* each = left.back();
+    left.pop_back();
+    if (each == nullptr || !seen.insert(each).second) continue;
+    const Ref trace = Ref::take(PyException_GetTraceback(each));
+    if (trace) Ref::take(PyObject_CallMethod(module.get(), "clear_frames", "O", trace.get()));
+    // They live as long as `exception`, which refers to them.
+    left.push_back(Ref::take(PyException_GetCause(each)).get());
+    left.push_back(Ref::take(PyException_GetContext(each)).get());
+  }
+  PyErr_Clear();
 }
 
 }  // namespace
@@ -112,8 +138,14 @@ Ref Instance::lookup(PyObject* object, const std::string& name, const char* kind
 }
 
 void Instance::fail_exception(const std::string& function) const {
-  throw Failure(Code::kOperatorFailed, kOperator,
-                function + " raised an exception\n" + take_exception_text());
+  auto exception = std::make_shared<Ref>();
+  Failure failure(Code::kOperatorFailed, kOperator,
+                  function + " raised an exception\n" + take_exception_text(exception.get()));
+  if (tools_.keep_exceptions) {
+    forget_variables(exception->get());
+    failure.exception = std::move(exception);
+  }
+  throw failure;
 }
 
 Ref Instance::call_with_attributes(const Ref& function, const Ref& inputs, bool attributes) const {
@@ -122,46 +154,30 @@ Ref Instance::call_with_attributes(const Ref& function, const Ref& inputs, bool 
 }
 
 void Instance::call(std::span<const TensorView> inputs, std::span<const DataType> types,
-                    const std::function<void(int, const ResultTensor&)>& take) const {
-  std::vector<Ref> buffers;
-  Ref arguments = checked(PyTuple_New(static_cast<Py_ssize_t>(inputs.size())), kMemory);
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const TensorView& input = inputs[i];
-    Ref argument = Ref::share(Py_None);
-    if (input.present()) {
-      buffers.push_back(
-          borrow_buffer(tools_.buffer_type.get(), input.type, input.dims(), input.data));
-      argument = tools_.shown(buffers.back().get());
-    }
-    checked(PyTuple_SetItem(arguments.get(), static_cast<Py_ssize_t>(i), argument.release()),
-            kMemory);
-  }
-  Ref returned = attributes_.convention == Convention::kCompute
-                     ? Ref::take(PyObject_Call(method_.get(), arguments.get(), nullptr))
-                     : call_with_attributes(method_, arguments, wants_attributes_);
-  if (!returned) fail_exception(attributes_.function());
-  {
+                    const std::function<void(int, const ResultTensor&)>& take) {
+  Loan loan(tools_, inputs, keeps_inputs_);
+  try {
+    Ref returned = attributes_.convention == Convention::kCompute
+                       ? Ref::take(PyObject_Call(method_.get(), loan.arguments().get(), nullptr))
+                       : call_with_attributes(method_, loan.arguments(), wants_attributes_);
+    if (!returned) fail_exception(attributes_.function());
     const std::vector<Ref> results = split_results(std::move(returned), attributes_.outputs.size());
     for (size_t i = 0; i < results.size(); ++i) {
       const auto output = static_cast<int>(i);
       take(output, ResultTensor(results[i].get(), types[i], output, tools_.scalar_type.get()));
     }
+  } catch (...) {
+    keeps_inputs_ |= loan.end();
+    keeps_memory_ |= loan.is_lost();
+    throw;
   }
-  arguments = Ref();
-  const auto kept = [&buffers] {
-    for (const Ref& buffer : buffers) {
-      if (is_exported(buffer.get())) return true;
-    }
-    return false;
-  };
-  // A cycle of references that is garbage already keeps nothing.
-  if (kept()) PyGC_Collect();
-  if (kept()) {
-    throw Failure(Code::kOperatorFailed, kOperator,
-                  attributes_.function() +
-                      " keeps an input beyond the call, but its memory is used again; keep a "
-                      "copy, such as x.copy()");
-  }
+  if (!loan.end()) return;
+  keeps_inputs_ = true;
+  keeps_memory_ |= loan.is_lost();
+  throw Failure(Code::kOperatorFailed, kOperator,
+                attributes_.function() +
+                    " keeps an input beyond the call, but its memory is used again; keep a copy, "
+                    "such as x.copy()");
 }
 
 }  // namespace intarsia::pyop

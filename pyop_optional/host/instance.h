@@ -24,6 +24,8 @@ struct Tools {
   // Empty where numpy is not installed.
   Ref as_array;     ///< numpy.asarray
   Ref scalar_type;  ///< numpy.generic
+  /// Failures carry what operators raise.
+  bool keep_exceptions = false;
 
   static Tools make();
   /// A buffer as operators see it: a numpy array, or a memoryview.
@@ -53,7 +55,11 @@ class Instance {
   /// Calls the operator, and `take` for each of its results in their order. `types` are those that
   /// Python numbers become.
   void call(std::span<const TensorView> inputs, std::span<const DataType> types,
-            const std::function<void(int output, const ResultTensor& result)>& take) const;
+            const std::function<void(int output, const ResultTensor& result)>& take);
+
+  /// True once native code that the operator calls has kept an address of an input: the memory must
+  /// stay what it is for ever.
+  bool keeps_memory() const { return keeps_memory_; }
 
   /// What the operator's own shape function says of its outputs: `infer_shape(*shapes)` of a PyOp,
   /// `infer(inputs)` or `infer(inputs, attributes)` of an operator defined in Python. Nothing if it
@@ -72,6 +78,8 @@ class Instance {
   Ref object_;  // an instance of the class, or the module
   Ref method_;
   bool wants_attributes_ = false;
+  bool keeps_inputs_ = false;  // has once, and gets copies since
+  bool keeps_memory_ = false;
   Ref dictionary_;  // the attributes as Python values
 };
 

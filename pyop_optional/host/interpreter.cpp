@@ -4,7 +4,9 @@
 // Configuring an interpreter is not part of the stable API, hence not pyop_optional/host/python.h.
 #include <Python.h>
 #include <dlfcn.h>
+#include <pthread.h>
 
+#include <filesystem>
 #include <mutex>
 
 namespace intarsia::pyop {
@@ -20,28 +22,89 @@ void show_libpython_to_all() {
   }
 }
 
-std::string initialize() {
+/// A fork while another thread holds Python's locks would leave them held in the child for ever. So
+/// the forking thread takes them first. Where Python itself forks, it has done so.
+struct Fork {
+  bool ours = false;
+  PyGILState_STATE state{};
+};
+thread_local Fork current_fork;
+
+void before_fork() {
+  current_fork.ours = PyGILState_Check() == 0;
+  if (!current_fork.ours) return;
+  current_fork.state = PyGILState_Ensure();
+  PyOS_BeforeFork();
+}
+void after_fork_in_parent() {
+  if (!current_fork.ours) return;
+  PyOS_AfterFork_Parent();
+  PyGILState_Release(current_fork.state);
+}
+void after_fork_in_child() {
+  if (!current_fork.ours) return;
+  PyOS_AfterFork_Child();
+  PyGILState_Release(current_fork.state);
+}
+
+PyStatus configure(PyConfig& config, const std::string& interpreter) {
+  PyPreConfig before;
+  PyPreConfig_InitIsolatedConfig(&before);
+  before.utf8_mode = 1;  // whatever the locale, which is the host program's
+  PyStatus status = Py_PreInitialize(&before);
+  // Isolated: signals, arguments and the environment are the host program's.
+  PyConfig_InitIsolatedConfig(&config);
+  for (wchar_t** field : {&config.program_name, &config.executable}) {
+    if (PyStatus_Exception(status) != 0) return status;
+    status = PyConfig_SetBytesString(&config, field, interpreter.c_str());
+  }
+  return status;
+}
+
+std::string initialize(const std::string& interpreter) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(interpreter, ignored)) {
+    return "there is no interpreter '" + interpreter +
+           "'; name that of this machine by PyHostOptions::interpreter (--pyop-python)";
+  }
   show_libpython_to_all();
   PyConfig config;
-  PyConfig_InitPythonConfig(&config);
-  config.install_signal_handlers = 0;  // signals are the host program's
-  config.parse_argv = 0;
-  const PyStatus status = Py_InitializeFromConfig(&config);
+  PyStatus status = configure(config, interpreter);
+  if (PyStatus_Exception(status) == 0) status = Py_InitializeFromConfig(&config);
   PyConfig_Clear(&config);
   if (PyStatus_Exception(status) != 0) {
-    return status.err_msg != nullptr ? status.err_msg : "Python could not be initialised";
+    return std::string(status.err_msg != nullptr ? status.err_msg : "it could not be initialised") +
+           " (the interpreter is '" + interpreter + "')";
   }
+  pthread_atfork(&before_fork, &after_fork_in_parent, &after_fork_in_child);
   // This thread got the GIL with the interpreter; from now on it is taken where it is needed.
   PyEval_SaveThread();
   return "";
 }
 
+/// What is wrong if Python runs and is not the one that is asked for.
+std::string compare(const std::string& interpreter) {
+  const PyGILState_STATE state = PyGILState_Ensure();
+  PyObject* path = PySys_GetObject("executable");
+  const char* text = path != nullptr && PyUnicode_Check(path) ? PyUnicode_AsUTF8(path) : nullptr;
+  const std::string running = text != nullptr ? text : "";
+  PyErr_Clear();
+  PyGILState_Release(state);
+  if (running == interpreter) return "";
+  return "'" + interpreter + "' is asked for, but the process has an interpreter: '" + running +
+         "'";
+}
+
 }  // namespace
 
-std::string start_interpreter() {
+std::string start_interpreter(const char* interpreter) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  return Py_IsInitialized() != 0 ? "" : initialize();
+  const bool runs = Py_IsInitialized() != 0;
+  if (interpreter == nullptr) return runs ? "" : initialize(INTARSIA_PYTHON);
+  std::error_code ignored;
+  const std::string path = std::filesystem::absolute(interpreter, ignored).string();
+  return runs ? compare(path) : initialize(path);
 }
 
 bool interpreter_runs() {

@@ -9,7 +9,11 @@ namespace intarsia::pyop {
 
 /// Initialises Python unless it runs already, and lets go of the GIL. Returns "" or what is wrong.
 /// To be called without the GIL, or, where Python runs already, with it.
-std::string start_interpreter();
+///
+/// `interpreter` is the Python program whose library and packages are used; null: the one that this
+/// code was built with. Nothing is taken from the environment: no PATH, no PYTHONHOME, no locale.
+/// An interpreter of our own survives `fork`, in the child as well.
+std::string start_interpreter(const char* interpreter);
 
 /// False before `start_interpreter`, and again when a Python process has begun to end.
 bool interpreter_runs();

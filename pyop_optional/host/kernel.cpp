@@ -30,6 +30,8 @@ Status guarded(const KernelContext& context, const Body& body, const Text& text)
   Code code = Code::kOperatorFailed;
   const char* what = pyop::kOperator;
   std::string message;
+  auto& exceptions = host_of(context)->exceptions;
+  exceptions.erase(std::this_thread::get_id());
   try {
     body();
     return {};
@@ -37,6 +39,7 @@ Status guarded(const KernelContext& context, const Body& body, const Text& text)
     code = failure.code;
     what = failure.what_failed;
     message = failure.text;
+    if (failure.exception) exceptions[std::this_thread::get_id()] = std::move(*failure.exception);
   } catch (const std::exception& error) {
     message = error.what();
   }
@@ -95,6 +98,7 @@ Status create_operator(const KernelContext& context, bool extents_vary,
                         context.state_bytes());
   }
   const pyop::Gil gil;
+  if (host->closed) return context.fail(Code::kUnsupported, internal::kNoPyHost);
   return guarded(
       context,
       [&] {
@@ -167,7 +171,7 @@ Status PyOp::run(const KernelContext& context) {
   const auto found = host->operators.find(key_of(context));
   if (found == host->operators.end()) return context.fail(Code::kCorruptPlan, "node state");
   PyHost::State::Operator& op = found->second;
-  return guarded(
+  const Status status = guarded(
       context,
       [&] {
         const NodeAttributes& attributes = op.instance->attributes();
@@ -185,6 +189,8 @@ Status PyOp::run(const KernelContext& context) {
         });
       },
       [&op]() -> std::string& { return op.failure; });
+  host->memory_kept |= op.instance->keeps_memory();
+  return status;
 }
 
 void PyOp::destroy(const KernelContext& context) {
@@ -193,9 +199,7 @@ void PyOp::destroy(const KernelContext& context) {
   const pyop::Gil gil;
   // Taken out first: what the operator's destructor does may come back here.
   const auto released = host->operators.extract(key_of(context));
-  if (host->closed && host->operators.empty()) {
-    delete host;
-  }
+  host->end_if_unused();
 }
 
 }  // namespace intarsia

@@ -32,6 +32,15 @@ Py_ssize_t find_path(PyObject* path, const std::string& directory) {
   return -1;
 }
 
+/// PyHostCalls::take_exception.
+void* exception_of_thread(internal::PyHostCalls& calls) {
+  const pyop::Gil gil;
+  auto& state = static_cast<PyHost::State&>(calls);
+  state.tools.keep_exceptions = true;
+  const auto found = state.exceptions.extract(std::this_thread::get_id());
+  return found.empty() ? nullptr : found.mapped().release();
+}
+
 void flush_streams() {
   for (const char* name : {"stdout", "stderr"}) {
     PyObject* stream = PySys_GetObject(name);
@@ -64,7 +73,7 @@ Status report(Diagnostic* diagnostic, const Failure& failure) {
 }  // namespace
 
 PyHost::State::State(const PyHostOptions& options)
-    : PyHostCalls{&pyop::create_callee, &PyOp::run, &PyOp::destroy} {
+    : PyHostCalls{&pyop::create_callee, &PyOp::run, &PyOp::destroy, &exception_of_thread} {
   std::vector<std::string> directories;
   for (const char* each : options.module_paths) {
     std::error_code error;
@@ -92,25 +101,31 @@ PyHost::State::State(const PyHostOptions& options)
   }
 }
 
-PyHost::State::~State() {
+void PyHost::State::end_if_unused() {
+  if (!closed || !operators.empty()) return;
   PyObject* path = PySys_GetObject("path");
-  for (const std::string& directory : added_paths) {
+  for (const std::string& directory : std::exchange(added_paths, {})) {
     const Py_ssize_t place =
         path != nullptr && PyList_Check(path) ? find_path(path, directory) : -1;
     if (place >= 0) PySequence_DelItem(path, place);
     PyErr_Clear();
   }
+  tools = {};
+  open_failures.clear();
+  exceptions.clear();
 }
 
 Result<PyHost> PyHost::start(const PyHostOptions& options, Diagnostic* diagnostic) {
   try {
-    const std::string problem = pyop::start_interpreter();
+    const std::string problem = pyop::start_interpreter(options.interpreter);
     if (!problem.empty()) {
       throw Failure(Code::kOperatorFailed, "Python cannot be started", problem);
     }
     const pyop::Gil gil;
+    // For ever (end_if_unused), and where leak checkers find it.
+    static auto& all = *new std::vector<State*>;
     PyHost host;
-    host.state_ = new State(options);
+    host.state_ = all.emplace_back(new State(options));
     return host;
   } catch (const Failure& failure) {
     return report(diagnostic, failure);
@@ -131,7 +146,7 @@ void PyHost::close() {
   const pyop::Gil gil;
   flush_streams();
   state->closed = true;
-  if (state->operators.empty()) delete state;
+  state->end_if_unused();
 }
 
 }  // namespace intarsia

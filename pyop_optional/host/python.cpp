@@ -18,7 +18,7 @@ Ref formatted(PyObject* type, PyObject* value, PyObject* traceback) {
 
 }  // namespace
 
-std::string take_exception_text() {
+std::string take_exception_text(Ref* exception) {
   PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
   PyErr_Fetch(&type, &value, &traceback);
   if (type == nullptr) return "no exception was set";
@@ -31,6 +31,7 @@ std::string take_exception_text() {
     text = utf8(Ref::take(PyObject_Str(type)).get());
   }
   PyErr_Clear();
+  if (exception != nullptr) *exception = Ref::share(value);
   Py_XDECREF(traceback);
   Py_XDECREF(value);
   Py_XDECREF(type);

@@ -14,6 +14,7 @@
 #include <Python.h>
 
 #include <exception>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -81,10 +82,13 @@ struct Failure : std::exception {
   int64_t found = 0;
   int output = -1;  ///< Number of the output that is concerned.
   int axis = -1;
+  /// What an operator raised, if it did. To be released while the GIL is held.
+  std::shared_ptr<Ref> exception;
 };
 
-/// The pending exception as Python prints it, traceback, causes and notes included. Clears it.
-std::string take_exception_text();
+/// The pending exception as Python prints it, traceback, causes and notes included. Clears it, and
+/// gives it to `exception`, if that is given.
+std::string take_exception_text(Ref* exception = nullptr);
 /// Turns the pending exception into a Failure.
 [[noreturn]] void throw_exception(const char* what_failed);
 

@@ -11,13 +11,17 @@
 
 namespace intarsia::python {
 
+/// True, or false with an ImportError pending: in a sub-interpreter.
+bool in_main_interpreter();
+
 /// A C++ string of unknown origin (a name in a plan, a path) as a Python string.
 pybind11::str text(const std::string& bytes);
 
 /// From the package's (files, allow_pyop, pyop_paths), the names as bytes.
 OperatorRequest request_of(const pybind11::tuple& operators);
 
-/// Class PlanSession, class Block, and the translation of Failure to intarsia.Error.
+/// Class PlanSession, class Block, function require_main_interpreter, and the translation of
+/// Failure to intarsia.Error.
 void bind_session(pybind11::module_& module);
 
 /// Function convert_model.

@@ -7,7 +7,9 @@
 #include "converter/error.h"
 #include "converter/file.h"
 #include "converter/plugin.h"
+#include "converter/tool/fork_count.h"
 #include "core/session_state.h"
+#include "intarsia/pyop.h"
 
 namespace intarsia::python {
 namespace {
@@ -151,12 +153,23 @@ class PlanSession::Exclusive {
                     "this thread is running the session already; an operator must not call the "
                     "session that runs it");
     }
-    session_.mutex_.lock();
+    const uint32_t here = 1 + tool::fork_count();
+    uint32_t found = 0;
+    while (!session_.holder_.compare_exchange_strong(found, here)) {
+      if (found != here) {
+        throw Failure(Code::kBusy,
+                      "this process was forked while another thread ran the session, which that "
+                      "run never leaves here; open a session of its own in the new process");
+      }
+      session_.holder_.wait(found);
+      found = 0;
+    }
     session_.owner_.store(std::this_thread::get_id());
   }
   ~Exclusive() {
     session_.owner_.store(std::thread::id());
-    session_.mutex_.unlock();
+    session_.holder_.store(0);
+    session_.holder_.notify_one();
   }
   Exclusive(const Exclusive&) = delete;
   Exclusive& operator=(const Exclusive&) = delete;
@@ -165,9 +178,30 @@ class PlanSession::Exclusive {
   PlanSession& session_;
 };
 
+intarsia::internal::PyHostCalls* PlanSession::python() const {
+  for (const Service& service : operators_.services) {
+    if (service.key == kPyHostKey) {
+      return static_cast<intarsia::internal::PyHostCalls*>(service.pointer);
+    }
+  }
+  return nullptr;
+}
+
+void* PlanSession::take_exception() const {
+  return python() != nullptr ? python()->take_exception(*python()) : nullptr;
+}
+
+PlanSession::~PlanSession() {
+  session_.close();
+  if (python() != nullptr && python()->memory_kept) {
+    static_cast<void>(new AlignedBytes(std::move(arena_)));
+  }
+}
+
 void PlanSession::fail() const {
   const Diagnostic& diagnostic = session_.diagnostic();
-  throw Failure(diagnostic.code, converter::describe_text(diagnostic, plan_.span()));
+  throw Failure(diagnostic.code, converter::describe_text(diagnostic, plan_.span()),
+                take_exception());
 }
 
 void PlanSession::require(Status status) const {
@@ -182,8 +216,9 @@ PlanSession::PlanSession(const std::string& path, int threads, const OperatorReq
     if (diagnostic.code == Code::kMissingKernel) {
       text += std::string("; ") + converter::kWhereOperatorsComeFrom;
     }
-    throw Failure(diagnostic.code, text);
+    throw Failure(diagnostic.code, text, take_exception());
   };
+  static_cast<void>(take_exception());  // from now on they are kept
   const Result<PlanInfo> info = plan_info(plan_.span(), &diagnostic);
   if (!info.ok()) refuse();
   try {
@@ -264,7 +299,7 @@ void PlanSession::write_state(int index, const InputData& value) {
 
 void PlanSession::reset_states() {
   const Exclusive exclusive(*this);
-  session_.reset_states();
+  require(session_.reset_states());
 }
 
 }  // namespace intarsia::python

@@ -11,7 +11,6 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -22,22 +21,31 @@
 #include "converter/tool/thread_team.h"
 #include "intarsia/session.h"
 
-namespace intarsia::converter {
+namespace intarsia {
+namespace converter {
 class OperatorLibrary;
 }
+namespace internal {
+struct PyHostCalls;
+}
+}  // namespace intarsia
 
 namespace intarsia::python {
 
 using converter::AlignedBytes;
 
-/// A failure with its text; `code` is that of the library, or kOk where none applies.
+/// A failure with its text; `code` is that of the library, or kOk where none applies. `exception`
+/// is what an operator raised (PyHostCalls::take_exception): the receiver's, or null.
 class Failure : public std::runtime_error {
  public:
-  Failure(Code code, const std::string& text) : std::runtime_error(text), code_(code) {}
+  Failure(Code code, const std::string& text, void* exception = nullptr)
+      : std::runtime_error(text), code_(code), exception_(exception) {}
   Code code() const { return code_; }
+  void* exception() const { return exception_; }
 
  private:
   Code code_;
+  void* exception_;
 };
 
 /// An input, output or state as the plan declares it.
@@ -95,12 +103,14 @@ Operators load_operators(const OperatorRequest& request);
 /// The same for a conversion; null if nothing is asked for.
 std::shared_ptr<const converter::OperatorLibrary> operator_library(const OperatorRequest& request);
 
-/// Thread-safe: a call waits until a run in another thread is done. A call from inside a run, by
-/// the thread that runs (an operator written in Python), is a Failure with kBusy, not a deadlock.
+/// Thread-safe: a call waits until a run in another thread is done. What would wait for ever is a
+/// Failure with kBusy: a call from inside a run, by the thread that runs (an operator written in
+/// Python), and one in the child of a fork that took place while another thread ran the session.
 class PlanSession {
  public:
   /// Reads and verifies the file. Throws Failure with the path and the reason.
   PlanSession(const std::string& path, int threads, const OperatorRequest& request);
+  ~PlanSession();
   PlanSession(const PlanSession&) = delete;
   PlanSession& operator=(const PlanSession&) = delete;
 
@@ -118,6 +128,10 @@ class PlanSession {
  private:
   class Exclusive;
   [[noreturn]] void fail() const;
+  /// What the plug-in of Python operators offers; null without it.
+  intarsia::internal::PyHostCalls* python() const;
+  /// Failure::exception for the call that has failed.
+  void* take_exception() const;
   void require(Status status) const;
 
   Operators operators_;
@@ -127,7 +141,8 @@ class PlanSession {
   std::vector<EntryInfo> entries_;
   std::vector<SymbolInfo> symbols_;
   std::vector<PortInfo> states_;
-  std::mutex mutex_;
+  /// Who holds the session: 0, or 1 + the process's tool::fork_count().
+  std::atomic<uint32_t> holder_{0};
   std::atomic<std::thread::id> owner_{};
 };
 

@@ -125,16 +125,32 @@ void translate(std::exception_ptr pointer) {
   try {
     std::rethrow_exception(pointer);
   } catch (const Failure& failure) {
+    const auto cause =
+        py::reinterpret_steal<py::object>(static_cast<PyObject*>(failure.exception()));
+    // KeyboardInterrupt and SystemExit are no errors of the model: they go on as what they are.
+    if (cause && PyObject_IsInstance(cause.ptr(), PyExc_Exception) == 0) {
+      PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(cause.ptr())), cause.ptr());
+      return;
+    }
     const py::object type = py::module_::import("intarsia.errors").attr("Error");
     const py::object code = failure.code() == Code::kOk
                                 ? py::object(py::none())
                                 : py::object(py::str(code_name(failure.code())));
     const py::object error = type(text(failure.what()), code);
+    if (cause) PyException_SetCause(error.ptr(), cause.inc_ref().ptr());
     PyErr_SetObject(type.ptr(), error.ptr());
   }
 }
 
 }  // namespace
+
+bool in_main_interpreter() {
+  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return true;
+  PyErr_SetString(PyExc_ImportError,
+                  "intarsia works in the main interpreter only, not in a sub-interpreter; use "
+                  "threads (a session runs without the interpreter's lock) or processes");
+  return false;
+}
 
 py::str text(const std::string& bytes) {
   PyObject* string =
@@ -152,6 +168,15 @@ OperatorRequest request_of(const py::tuple& operators) {
 }
 
 void bind_session(py::module_& module) {
+  // Python copies a module that the main interpreter has imported, and calls no entry for that. A
+  // function of pybind11 would wait for ever there, as soon as it fails.
+  static PyMethodDef plain[] = {{"require_main_interpreter",
+                                 [](PyObject*, PyObject*) -> PyObject* {
+                                   return in_main_interpreter() ? Py_NewRef(Py_None) : nullptr;
+                                 },
+                                 METH_NOARGS, nullptr},
+                                {nullptr, nullptr, 0, nullptr}};
+  if (PyModule_AddFunctions(module.ptr(), plain) != 0) throw py::error_already_set();
   py::register_exception_translator(&translate);
   py::class_<AlignedBytes>(module, "Block", py::buffer_protocol())
       .def_buffer([](AlignedBytes& memory) {

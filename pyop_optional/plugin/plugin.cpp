@@ -51,8 +51,11 @@ std::string load(const PluginRequest& request, Extension& extension) {
     std::vector<const char*> paths;
     for (const std::string& folder : folders) paths.push_back(folder.c_str());
 
+    const auto interpreter = request.options.find("pyop-python");
+    const char* named =
+        interpreter != request.options.end() ? interpreter->second.c_str() : nullptr;
     Diagnostic diagnostic;
-    Result<PyHost> host = PyHost::start({.module_paths = paths}, &diagnostic);
+    Result<PyHost> host = PyHost::start({.module_paths = paths, .interpreter = named}, &diagnostic);
     if (!host.ok()) return "Python operators: " + converter::describe_text(diagnostic);
     auto owner = std::make_shared<Owner>(std::move(host.value()));
     const bool pyop_allowed = request.options.find("allow-pyop") != request.options.end();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pyop_optional/plugin/python_file.h"
 
+#include <filesystem>
+
 #include "pyop_optional/host/buffer.h"
 #include "pyop_optional/plugin/pyop_definition.h"
 
@@ -198,8 +200,20 @@ bool has_forward(PyObject* object) {
 
 void PythonFiles::read(const std::string& module, const std::string& file,
                        std::vector<definitions::OperatorDefinition>& rows) {
+  PyObject* standard = PySys_GetObject("stdlib_module_names");
+  if (standard != nullptr && PySet_Contains(standard, python_text(module).get()) == 1) {
+    fail(file, "Python's standard library has a module '" + module +
+                   "', which the file would hide from every other module; give it another name");
+  }
   const Ref imported = Ref::take(PyImport_ImportModule(module.c_str()));
   if (!imported) fail(file, "importing it raised an exception\n" + take_exception_text());
+  const std::string loaded = text_attribute(imported.get(), "__file__");
+  std::error_code ignored;
+  if (!std::filesystem::equivalent(file, loaded, ignored)) {
+    fail(file, "Python has loaded another module '" + module + "'" +
+                   (loaded.empty() ? "" : " from " + loaded) +
+                   ", and knows modules by name; give the file another name");
+  }
   const size_t before = rows.size();
   if (has_forward(imported.get())) add(imported.get(), {file, module, ""}, rows);
   const Ref names = checked(PyObject_Dir(imported.get()), kOperator);

@@ -174,7 +174,7 @@ Status ShapeInference::try_on_zeros(SymbolicShapeContext& context) const {
   }
   const Gil gil;
   try {
-    const Instance instance(tools_, *attributes);
+    Instance instance(tools_, *attributes);
     if (ask(context, instance)) return {};
     const Descriptions inputs = describe_inputs(context, attributes->inputs.size(), true);
     std::vector<std::vector<std::byte>> zeros(inputs.size());

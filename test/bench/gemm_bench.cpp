@@ -250,7 +250,7 @@ void bench_network(Bench& bench, const char* network, const std::vector<Layer>& 
     for (int i = 0; i < l.count; ++i) instances.back().emplace_back(l);
     const ConvShape& s = instances.back()[0].shape;
     most = std::max({most, s.in_h * s.in_w * s.in_c, s.out_h * s.out_w * s.out_c,
-                     static_cast<int64_t>(conv_workspace_bytes(s) / sizeof(float))});
+                     conv_workspace_bytes(s).value() / 4});
   }
   auto one = random_floats(most), two = random_floats(most), workspace = random_floats(most);
   float* input = aligned(one);
@@ -288,7 +288,10 @@ void bench_depthwise(Bench& bench, const Layer& l) {
   auto weights = random_floats(l.kernel * l.kernel * s.in_c);
   auto output = random_floats(s.out_h * s.out_w * s.out_c);
   DepthwiseArgs args{s, aligned(input), aligned(weights), aligned(output)};
-  args.isa = bench.isa();
+  args.kernel =
+      s.kernel_w == 3 && s.stride_w == 1   ? depthwise_kernel<DepthwiseWindow<3, 1>>(bench.isa())
+      : s.kernel_w == 3 && s.stride_w == 2 ? depthwise_kernel<DepthwiseWindow<3, 2>>(bench.isa())
+                                           : depthwise_kernel<DepthwiseWindow<0, 0>>(bench.isa());
   bench.line(name_of("depthwise", l),
              static_cast<double>(s.out_h * s.out_w * s.out_c * l.kernel * l.kernel),
              [&] { depthwise_run(args, 0, depthwise_units(s)); });

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints what the runtime costs in bytes and fails above limits.txt.
 
-    size_test.py NOOP EMPTY PLAN CORE_ARCHIVE [--scale FACTOR]
+    size_test.py NOOP EMPTY PLAN CORE_ARCHIVE TRUSTED VERIFIED [--scale FACTOR]
 
 runtime.text   code and constants of the program NOOP, less those of EMPTY and the bytes of PLAN,
                which lie in it; likewise runtime.file, the whole file
+core.trusted   code and constants of the program TRUSTED, less those of EMPTY: the core optimised for
+core.verified  size, without kernels; likewise VERIFIED, which verifies its plan
 core.data      variables in the archive that start with a value; core.bss those that start as 0.
                Constants that the loader relocates (.data.rel.ro) are not variables.
 
@@ -50,16 +52,18 @@ def limits(scale):
 
 def main():
     arguments, scale = sys.argv[1:], 1
-    if len(arguments) == 6 and arguments[4] == "--scale":
-        scale = int(arguments[5])
-        del arguments[4:]
-    if len(arguments) != 4:
+    if len(arguments) == 8 and arguments[6] == "--scale":
+        scale = int(arguments[7])
+        del arguments[6:]
+    if len(arguments) != 6:
         sys.exit(__doc__)
-    noop, empty, plan, core = arguments
+    noop, empty, plan, core, trusted, verified = arguments
     plan_bytes = os.path.getsize(plan)
     sizes = {
         "runtime.text": text(noop) - text(empty) - plan_bytes,
         "runtime.file": os.path.getsize(noop) - os.path.getsize(empty) - plan_bytes,
+        "core.trusted": text(trusted) - text(empty),
+        "core.verified": text(verified) - text(empty),
         "core.data": variables(core, r"\.(data|tdata)(?!\.rel\.ro)"),
         "core.bss": variables(core, r"\.t?bss"),
     }

@@ -271,6 +271,46 @@ TEST(AttributeBounds, RefusesWhatLiesOutside) {
       refused([](Variable& v) { const_cast<int32_t*>(v.window.view().extents)[0] = 0x7fffffff; }));
 }
 
+struct Table {
+  TensorAttribute tensor;
+  int32_t extents[8] = {};
+  double elements[1] = {};
+  template <class V>
+  void fields(V& v) {
+    v("tensor", tensor);
+  }
+};
+
+/// Products of these extents do not fit 64 bits: wrapped around they would be 0, or small.
+TEST(AttributeBounds, RefusesTensorsOfImpossibleExtents) {
+  const auto holds = [](std::initializer_list<int32_t> extents, DataType type) {
+    alignas(8) Table table;
+    table.tensor.type = static_cast<uint8_t>(type);
+    const auto distance = [](const auto& member, const auto& range) {
+      return static_cast<uint32_t>(reinterpret_cast<const std::byte*>(&member) -
+                                   reinterpret_cast<const std::byte*>(&range));
+    };
+    table.tensor.extents = {distance(table.extents, table.tensor.extents),
+                            static_cast<uint32_t>(extents.size())};
+    table.tensor.bytes = {distance(table.elements, table.tensor.bytes), sizeof(table.elements)};
+    std::copy(extents.begin(), extents.end(), table.extents);
+    return AttributeBounds(std::as_bytes(std::span(&table, 1))).hold<Table>();
+  };
+  constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
+  EXPECT_TRUE(holds({2}, DataType::kFloat));
+  EXPECT_TRUE(holds({}, DataType::kDouble));
+  EXPECT_FALSE(holds({3}, DataType::kFloat));
+  EXPECT_TRUE(holds({0, 1 << 21, 1 << 21}, DataType::kFloat));
+  for (DataType type :
+       {DataType::kInt4, DataType::kUint8, DataType::kFloat, DataType::kComplex128}) {
+    EXPECT_FALSE(holds({1 << 16, 1 << 16, 1 << 30}, type)) << "2^62 elements";
+    EXPECT_FALSE(holds({1 << 30, 1 << 30, 1 << 4}, type)) << "2^64 elements";
+    EXPECT_FALSE(holds({kMost, kMost, kMost, kMost, kMost, kMost, kMost, kMost}, type));
+    EXPECT_FALSE(holds({0, kMost, kMost, kMost, kMost}, type)) << "multiplied without the first";
+    EXPECT_FALSE(holds({kMost, kMost, kMost, kMost, 0}, type));
+  }
+}
+
 /// Members of fixed size that a kernel uses as an index, a count or a bool.
 struct Bounded {
   int32_t mode = 1;

@@ -6,9 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
-#include "intarsia/shape.h"
+#include "intarsia/checked_int.h"
 
 namespace intarsia::definitions {
 
@@ -163,13 +164,13 @@ class RandomExpression {
       case 2:
         return {a.dim * b.dim, a.value * b.value};
       case 3:
-        return {floor_div(a.dim, b.dim), intarsia::floor_div(a.value, b.value)};
+        return {floor_div(a.dim, b.dim), floor_div(CheckedInt(a.value), b.value).value()};
       case 4:
-        return {ceil_div(a.dim, b.dim), intarsia::ceil_div(a.value, b.value)};
+        return {ceil_div(a.dim, b.dim), ceil_div(CheckedInt(a.value), b.value).value()};
       case 5:
-        return {dim_max(a.dim, b.dim), intarsia::dim_max(a.value, b.value)};
+        return {dim_max(a.dim, b.dim), std::max(a.value, b.value)};
       default:
-        return {dim_min(a.dim, b.dim), intarsia::dim_min(a.value, b.value)};
+        return {dim_min(a.dim, b.dim), std::min(a.value, b.value)};
     }
   }
 

@@ -139,5 +139,109 @@ TEST(Registry, AKeyNamesOneShapeFunction) {
   }
 }
 
+// -- Facts
+// ---------------------------------------------------------------------------
+
+template <class Visit>
+void each_parameter(const OperatorDefinition& op, const Visit& visit) {
+  for (const Parameter& input : op.inputs) visit(input);
+  for (const Parameter& output : op.outputs) visit(output);
+}
+
+TEST(Facts, EveryOperandSaysHowItsAxesRelateToTheOthers) {
+  for (const OperatorDefinition* op : builtin().all()) {
+    SCOPED_TRACE(op->qualified_name());
+    each_parameter(*op, [](const Parameter& operand) {
+      EXPECT_NE(operand.axes, AxisRole::kUnknown) << operand.name;
+    });
+  }
+}
+
+TEST(Facts, ElementWiseOperatorsNameNoAxis) {
+  int count = 0;
+  for (const OperatorDefinition* op : builtin().all()) {
+    if (!op->facts.element_wise) continue;
+    SCOPED_TRACE(op->qualified_name());
+    ++count;
+    EXPECT_EQ(op->facts.axes.form, AxisForm::kNone);
+    each_parameter(*op, [](const Parameter& operand) {
+      const bool aligned = operand.axes == AxisRole::kSame ||
+                           operand.axes == AxisRole::kBroadcast || operand.axes == AxisRole::kApart;
+      EXPECT_TRUE(aligned) << operand.name;
+    });
+  }
+  EXPECT_GT(count, 60);
+  // They share the shape rule of element-wise operators, and look along an axis.
+  EXPECT_FALSE(builtin().find("", "CumSum")->facts.element_wise);
+  EXPECT_FALSE(builtin().find("", "CumProd")->facts.element_wise);
+}
+
+TEST(Facts, AxesAreNamedByAnAttributeOrAnInput) {
+  for (const OperatorDefinition* op : builtin().all()) {
+    SCOPED_TRACE(op->qualified_name());
+    const AxisNaming& axes = op->facts.axes;
+    const bool named = axes.form != AxisForm::kNone && axes.form != AxisForm::kImage &&
+                       axes.form != AxisForm::kPosition;
+    EXPECT_LT(axes.input, static_cast<int>(op->inputs.size()));
+    if (named) {
+      EXPECT_NE(bool(axes.attribute), axes.input >= 0);
+    }
+    if (axes.input >= 0) {
+      EXPECT_EQ(op->inputs[static_cast<size_t>(axes.input)].axes, AxisRole::kApart);
+      const bool optional =
+          op->inputs[static_cast<size_t>(axes.input)].kind == Parameter::kOptional;
+      EXPECT_EQ(optional, axes.absent != NoAxes::kImpossible);
+    }
+    std::set<std::string> names;
+    for (const AttributeField& field : op->attributes.list()) names.insert(field.name);
+    for (const IntegerAttribute& attribute : {axes.attribute, axes.keep, axes.none_if_absent}) {
+      if (!attribute) continue;
+      EXPECT_TRUE(names.count(std::string(attribute.name()))) << attribute.name();
+    }
+    if (axes.channels_last) {
+      EXPECT_EQ(axes.channels_last.name(), "channels_last");
+    }
+    for (const AttributeLimits& limits : op->facts.ranges) {
+      EXPECT_TRUE(names.count(std::string(limits.name))) << limits.name;
+      EXPECT_LE(limits.lowest, limits.highest);
+    }
+  }
+}
+
+TEST(Facts, AnAttributeIsReadAndWrittenByItsMember) {
+  const OperatorDefinition& resize = *builtin().find("", "Resize");
+  std::vector<std::byte> bytes;
+  ASSERT_EQ(resize.attributes.read({{"axes", std::vector<int64_t>{2, 3}}}, bytes), "");
+  const IntegerAttribute& axes = resize.facts.axes.attribute;
+  EXPECT_EQ(axes.get(bytes.data()), (std::vector<int64_t>{2, 3}));
+  axes.set(bytes.data(), std::vector<int64_t>{1, 2, 3});
+  EXPECT_EQ(axes.get(bytes.data()), (std::vector<int64_t>{1, 2, 3}));
+
+  const OperatorDefinition& unique = *builtin().find("", "Unique");
+  ASSERT_EQ(unique.attributes.read({}, bytes), "");
+  EXPECT_TRUE(unique.facts.axes.attribute.get(bytes.data()).empty());
+
+  // A member of a member.
+  const OperatorDefinition& pool = *builtin().find("", "MaxPool");
+  ASSERT_EQ(pool.attributes.read({{"kernel_shape", std::vector<int64_t>{1}}}, bytes), "");
+  EXPECT_FALSE(pool.facts.axes.channels_last.flag(bytes.data()));
+  pool.facts.axes.channels_last.set(bytes.data(), std::vector<int64_t>{1});
+  EXPECT_TRUE(pool.facts.axes.channels_last.flag(bytes.data()));
+}
+
+TEST(Facts, AttributesAreListedWithKindsAndChoices) {
+  std::map<std::string, AttributeField> fields;
+  for (const AttributeField& field : builtin().find("", "Conv")->attributes.list()) {
+    fields[field.name] = field;
+  }
+  EXPECT_EQ(fields.count("activation"), 0u) << "the converter's own";
+  EXPECT_EQ(fields["group"].kind, AttributeField::kInteger);
+  EXPECT_EQ(fields["strides"].kind, AttributeField::kIntegers);
+  EXPECT_EQ(fields["auto_pad"].choices.size(), 4u);
+  EXPECT_FALSE(fields["auto_pad"].required);
+  const auto shift = builtin().find("", "BitShift")->attributes.list();
+  EXPECT_TRUE(shift[0].required);
+}
+
 }  // namespace
 }  // namespace intarsia::definitions

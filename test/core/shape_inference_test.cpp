@@ -7,9 +7,11 @@
 #include <deque>
 #include <random>
 
+#include "core/definitions/registry.h"
 #include "core/definitions/symbolic_shape.h"
 #include "core/definitions/value_propagation.h"
 #include "core/operators/pointwise.h"
+#include "core/operators/reduction.h"
 #include "core/operators/shape_ops.h"
 
 namespace intarsia::definitions {
@@ -62,7 +64,14 @@ class NumericNode {
         extents.push_back(static_cast<int32_t>(*extent.evaluate(assignment)));
       }
       TensorView view{nullptr, extents.data(), input.type, static_cast<uint8_t>(extents.size())};
-      if (input.values) {
+      if (input.values && input.type == DataType::kFloat) {
+        std::vector<float>& elements = reals_.emplace_back();
+        for (const Dim& value : *input.values) {
+          elements.push_back(static_cast<float>(*value.evaluate(assignment)) /
+                             static_cast<float>(input.denominator));
+        }
+        view.data = elements.data();
+      } else if (input.values) {
         std::vector<int64_t>& elements = integers_.emplace_back();
         for (const Dim& value : *input.values) elements.push_back(*value.evaluate(assignment));
         elements.push_back(0);  // so that an empty list has data too
@@ -140,6 +149,14 @@ class ShapeInference : public testing::Test {
       }
     }
     return outcome;
+  }
+
+  /// Infers symbolically alone, where numbers would follow from values that are not known.
+  template <class Rule, class A = NoAttributes>
+  std::vector<Dim> bounds(const std::vector<SymbolicInput>& inputs, A attributes = {}) {
+    SymbolicShapeContext symbolic(inputs, 1, std::as_bytes(std::span(&attributes, 1)));
+    EXPECT_TRUE(Rule::infer(symbolic).ok()) << symbolic.text();
+    return dims(symbolic.outputs()[0].shape);
   }
 
   SymbolTable table_;
@@ -278,10 +295,28 @@ TEST_F(ShapeOps, DropoutHasAMask) {
   EXPECT_EQ(out.outputs[1].type, DataType::kBool);
 }
 
+TEST_F(ShapeOps, ARealStepThatIsNotKnownLeavesTheCountOpen) {
+  SymbolicInput step = tensor(DataType::kFloat, {});
+  const Dim open = bounds<ops::Range>({real_scalar(0), real_scalar(1), step}, RangeAttributes{})[0];
+  EXPECT_EQ(open.upper(), definitions::kInfinite);
+  EXPECT_EQ(open.lower(), 0);
+}
+
+TEST_F(ShapeOps, AnAxisThatIsKeptMayBeEmpty) {
+  const SymbolicInput axes = tensor(DataType::kInt64, {1});  // known at run time only
+  const Dim empty = dim_min(Dim(1), Dim::unknown(0));
+  const auto reduced = bounds<ops::Reduce>({image({empty, 1, 4}), axes}, ReduceAttributes{});
+  EXPECT_EQ(reduced[0].lower(), 0);
+  EXPECT_EQ(reduced[0].upper(), 1);
+  EXPECT_EQ(reduced[1], Dim(1));
+  EXPECT_EQ(reduced[2].lower(), 1);
+  EXPECT_EQ(reduced[2].upper(), 4);
+}
+
 TEST(RangeCount, DoesNotOverflow) {
-  EXPECT_EQ(ops::range_count(INT64_MIN, INT64_MAX, 1), INT64_MAX);
-  EXPECT_EQ(ops::range_count(INT64_MAX, INT64_MIN, INT64_MIN), 2);
-  EXPECT_EQ(ops::range_count(int64_t{7}, int64_t{7}, int64_t{-1}), 0);
+  EXPECT_EQ(ops::range_count(CheckedInt(INT64_MIN), INT64_MAX, 1).value(), INT64_MAX);
+  EXPECT_EQ(ops::range_count(CheckedInt(INT64_MAX), INT64_MIN, INT64_MIN).value(), 2);
+  EXPECT_EQ(ops::range_count(CheckedInt(7), 7, -1).value(), 0);
 }
 
 // ---- Elements ----
@@ -296,8 +331,10 @@ class ValuePropagation : public ShapeInference {
     SymbolicOutput output;
     output.type = type;
     for (const Dim& extent : extents) output.shape.push(extent);
-    return propagate_values(op, reinterpret_cast<const std::byte*>(&attributes), inputs,
-                            std::vector{output})[0];
+    return propagate_values(*OperatorRegistry::builtin().find("", op),
+                            reinterpret_cast<const std::byte*>(&attributes), inputs,
+                            std::vector{output})[0]
+        .values;
   }
   using Values = std::optional<std::vector<Dim>>;
 };
@@ -377,7 +414,7 @@ TEST_F(ValuePropagation, CastsAndRepeats) {
             std::nullopt);
   EXPECT_EQ(
       propagate("Mul", {real_scalar(0.5), real_scalar(2)}, {}, NoAttributes{}, DataType::kFloat),
-      std::nullopt);
+      (Values{{1}}));
   EXPECT_EQ(propagate("Expand", {scalar(h_), list({3})}, {3}), (Values{{h_, h_, h_}}));
   EXPECT_EQ(propagate("Tile", {list({n_, 1}), list({2})}, {4}), (Values{{n_, 1, n_, 1}}));
   EXPECT_EQ(propagate("Range", {scalar(n_), scalar(n_ + 4), scalar(2)}, {2}),
@@ -389,14 +426,65 @@ TEST_F(ValuePropagation, CastsAndRepeats) {
   EXPECT_EQ(propagate("Identity", {list(std::vector<Dim>(65, n_))}, {65}), std::nullopt);
 }
 
+TEST_F(ValuePropagation, RealsAreFractions) {
+  const auto real = [&](std::string_view op, const std::vector<SymbolicInput>& inputs,
+                        DataType type = DataType::kFloat) {
+    SymbolicOutput output;
+    output.type = type;
+    const auto known = propagate_values(*OperatorRegistry::builtin().find("", op), nullptr, inputs,
+                                        std::vector{output})[0];
+    SymbolicInput result;
+    result.present = true;
+    result.type = type;
+    result.values = known.values;
+    result.denominator = known.denominator;
+    return result;
+  };
+  const auto known = [](const SymbolicInput& input) { return input.values; };
+  const SymbolicInput height = real("Cast", {scalar(h_)});
+  EXPECT_EQ(known(height), (Values{{h_}}));
+  // Halves and quarters are exact; whole ones come out as such.
+  const SymbolicInput half = real("Mul", {height, real_scalar(0.5)});
+  EXPECT_EQ(half.denominator, 2);
+  EXPECT_EQ(known(real("Floor", {half})), (Values{{floor_div(h_, 2)}}));
+  EXPECT_EQ(known(real("Ceil", {half})), (Values{{ceil_div(h_, 2)}}));
+  EXPECT_EQ(known(real("Cast", {half}, DataType::kInt64)), (Values{{floor_div(h_, 2)}}));
+  EXPECT_EQ(known(real("Cast", {real("Neg", {half})}, DataType::kInt64)),
+            (Values{{ceil_div(-h_, 2)}}));
+  const SymbolicInput sum = real("Add", {half, half});
+  EXPECT_EQ(sum.denominator, 1);
+  EXPECT_EQ(known(sum), (Values{{h_}}));
+  EXPECT_EQ(known(real("Round", {half})), std::nullopt);
+  // A third is rounded: it may be rounded down or up, and nothing else.
+  const SymbolicInput third = real("Div", {height, real_scalar(3)});
+  EXPECT_EQ(known(real("Floor", {third})), (Values{{floor_div(h_, 3)}}));
+  EXPECT_EQ(known(real("Ceil", {third})), (Values{{ceil_div(h_, 3)}}));
+  EXPECT_EQ(known(real("Mul", {third, real_scalar(3)})), std::nullopt);
+  EXPECT_EQ(known(real("Add", {third, height})), std::nullopt);
+  EXPECT_EQ(known(real("Div", {real("Mul", {height, real_scalar(6)}), real_scalar(3)})),
+            (Values{{h_ * 2}}));
+  // Beyond what a type holds exactly nothing is known.
+  EXPECT_EQ(known(real("Cast", {scalar(h_ * 1000)}, DataType::kFloat16)), std::nullopt);
+  EXPECT_EQ(known(real("Cast", {scalar(h_ * (1 << 24))})), std::nullopt);
+  EXPECT_EQ(known(real("Div", {height, real_scalar(0)})), std::nullopt);
+  EXPECT_EQ(known(real("Div", {height, real_scalar(-3)})), std::nullopt);
+  // Shape functions see whole numbers only.
+  EXPECT_EQ(infer<ops::Range>({real_scalar(0), height, real_scalar(1)}, RangeAttributes{})[0],
+            (std::vector<Dim>{h_}));
+  SymbolicShapeContext context(std::span(&half, 1), 1, {});
+  EXPECT_FALSE(context.has_values(0));
+  EXPECT_TRUE(context.value(0, 0).has_unknown());
+}
+
 TEST_F(ValuePropagation, SplitFollowsTheOutputs) {
   SymbolicOutput one, two;
   one.shape.push(1);
   two.shape.push(2);
   const std::vector<SymbolicInput> inputs = {list({n_, h_, t_})};
-  const auto parts = propagate_values("Split", nullptr, inputs, std::vector{one, two});
-  EXPECT_EQ(parts[0], (Values{{n_}}));
-  EXPECT_EQ(parts[1], (Values{{h_, t_}}));
+  const auto parts = propagate_values(*OperatorRegistry::builtin().find("", "Split"), nullptr,
+                                      inputs, std::vector{one, two});
+  EXPECT_EQ(parts[0].values, (Values{{n_}}));
+  EXPECT_EQ(parts[1].values, (Values{{h_, t_}}));
 }
 
 TEST(SymbolicContext, RealValuesAreAllKnownOrNone) {

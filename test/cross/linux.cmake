@@ -10,6 +10,14 @@ add_custom_command(OUTPUT "${model}"
 intarsia_add_model(cross_tiny MODEL "${model}" NAME tiny DIM batch=4)
 intarsia_test(test_cross_session LIBRARIES cross_tiny SOURCES session_test.cpp)
 
+# The program of boards, for processors whose preset does not build test_kernels.
+add_executable(test_cross_kernels kernels_test.cpp)
+target_include_directories(test_cross_kernels PRIVATE hosted)
+target_link_libraries(test_cross_kernels PRIVATE intarsia_kernels_cpu)
+add_test(NAME cross.kernels COMMAND test_cross_kernels)
+add_custom_target(small_tests DEPENDS test_cross_session test_cross_kernels)
+set_tests_properties(cross.include_path test_cross_session cross.kernels PROPERTIES LABELS small)
+
 # What the tests of the runtime cover by models that they convert is covered by stored plans here:
 # the converter's libraries are not there for the target.
 intarsia_test(test_cross_golden LIBRARIES intarsia_kernels_cpu_rows SOURCES

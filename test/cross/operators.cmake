@@ -11,6 +11,10 @@ intarsia_add_operators(sample_operators
   INCLUDE_DIRECTORY "${PROJECT_SOURCE_DIR}")
 intarsia_add_model(cross_operators MODEL "${model}" NAME operators BOUND above=14
   OPERATORS sample_operators)
-add_executable(test_cross_operators operators_test.cpp)
-target_link_libraries(test_cross_operators PRIVATE cross_operators)
+if(COMMAND board_program)
+  board_program(test_cross_operators SOURCES operators_test.cpp LIBRARIES cross_operators)
+else()
+  add_executable(test_cross_operators operators_test.cpp)
+  target_link_libraries(test_cross_operators PRIVATE cross_operators)
+endif()
 add_test(NAME cross.operators COMMAND test_cross_operators)

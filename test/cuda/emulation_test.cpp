@@ -68,7 +68,7 @@ class Emulation : public testing::TestWithParam<Order> {
   }
   template <class... Arguments>
   void run(void (*kernel)(Arguments...), Arguments... arguments) {
-    launch(1u, static_cast<unsigned>(kThreads), &stream, kernel, arguments...);
+    EXPECT_EQ(launch(1u, static_cast<unsigned>(kThreads), &stream, kernel, arguments...), 0);
     EXPECT_EQ(runtime::synchronize(&stream), 0);
   }
   Global<const float> input() const { return {x.data(), kThreads}; }
@@ -143,17 +143,15 @@ TEST_P(Emulation, MistakesOnRequestAreMade) {
 }
 
 TEST_P(Emulation, WorkIsDoneWhenSomebodyWaits) {
-  launch(1u, static_cast<unsigned>(kThreads), &stream, butterfly_kernel, output());
+  ASSERT_EQ(launch(1u, static_cast<unsigned>(kThreads), &stream, butterfly_kernel, output()), 0);
   EXPECT_EQ(y[0], 0);
   EXPECT_EQ(runtime::synchronize(&stream), 0);
   EXPECT_EQ(y[0], 31 * 16);
 }
 
 TEST_P(Emulation, AGridThatCudaRefusesIsAnError) {
-  launch(0u, 32u, &stream, outside_kernel, output());
-  EXPECT_EQ(Emulator::get().take_error(), 9);
-  launch(1u, 2048u, &stream, outside_kernel, output());
-  EXPECT_EQ(Emulator::get().take_error(), 9);
+  EXPECT_EQ(launch(0u, 32u, &stream, outside_kernel, output()), 9);
+  EXPECT_EQ(launch(1u, 2048u, &stream, outside_kernel, output()), 9);
 }
 
 INSTANTIATE_TEST_SUITE_P(Orders, Emulation,

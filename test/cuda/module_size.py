@@ -37,8 +37,8 @@ def entries(section):
         at = end
 
 
-def sizes(archive):
-    found = collections.Counter()
+def device_code(archive):
+    """Yields (object, name, bytes)."""
     archive = Path(archive).resolve()
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["ar", "x", str(archive)], cwd=folder, check=True)
@@ -49,7 +49,21 @@ def sizes(archive):
                            check=True)
             if section.is_file():
                 for name, size in entries(section.read_bytes()):
-                    found[name] += size
+                    yield member.name, name, size
+
+
+def sizes(archive):
+    found = collections.Counter()
+    for _, name, size in device_code(archive):
+        found[name] += size
+    return found
+
+
+def forms(archive):
+    """For each object, what device code it holds: {"sm_80", "compute_120"}."""
+    found = collections.defaultdict(set)
+    for member, name, _ in device_code(archive):
+        found[member].add(name)
     return found
 
 

@@ -151,7 +151,7 @@ TEST(CudaPlacement, ArenasAreSeparateAndStatesStayOnTheHost) {
     EXPECT_NEAR(session->output<float>(0).value()[7], std::exp(-0.25f * static_cast<float>(run)),
                 1e-6f);
   }
-  session->reset_states();
+  ASSERT_TRUE(session->reset_states());
   session->input<float>(0).value()[7] = 0.25f;
   ASSERT_TRUE(session->run().ok());
   EXPECT_NEAR(session->output<float>(0).value()[7], std::exp(-0.25f), 1e-6f);

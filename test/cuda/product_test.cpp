@@ -250,15 +250,16 @@ Node pool_node(const ConvCase& c, A attributes, bool ceil, unsigned seed) {
   std::vector<int32_t> out;
   for (size_t i = 0; i < c.in.size(); ++i) {
     const int axis = static_cast<int>(i);
-    const int64_t slack = c.in[i] + pool.window.explicit_pad(axis) +
-                          pool.window.explicit_pad(static_cast<int>(c.in.size()) + axis) -
-                          pool.window.reach(axis, c.kernel[i]);
-    int64_t extent = (ceil ? ceil_div(slack, c.strides[i]) : floor_div(slack, c.strides[i])) + 1;
+    const CheckedInt slack = c.in[i] + pool.window.explicit_pad(axis) +
+                             pool.window.explicit_pad(static_cast<int>(c.in.size()) + axis) -
+                             pool.window.reach(axis, c.kernel[i]);
+    CheckedInt extent = (ceil ? ceil_div(slack, c.strides[i]) : floor_div(slack, c.strides[i])) + 1;
     if (ceil) {
-      extent = std::min(extent, ceil_div(c.in[i] + pool.window.explicit_pad(axis), c.strides[i]));
+      const CheckedInt starts = c.in[i] + pool.window.explicit_pad(axis);
+      extent = std::min(extent, ceil_div(starts, c.strides[i]));
     }
     out.push_back(pool.window.same() ? (c.in[i] + c.strides[i] - 1) / c.strides[i]
-                                     : static_cast<int32_t>(extent));
+                                     : static_cast<int32_t>(extent.value()));
   }
   const Dims x = c.image(c.channels, c.in);
   Node node;

@@ -156,8 +156,10 @@ TEST(CudaSession, ErrorsOfCudaAreDecoded) {
   const int calls_of_open = emulator.calls();
   const std::vector<float> expected = outputs_of(*session, 9);
   emulator.fail(0, 0);
+  const uint64_t launches_before = emulator.launches();
   ASSERT_TRUE(session->run().ok());
   const int calls_of_run = emulator.calls();
+  const uint64_t launches = emulator.launches() - launches_before;
   EXPECT_GT(calls_of_run, 4);
   // Every call of a run fails in turn.
   for (int call = 1; call <= calls_of_run; ++call) {
@@ -171,18 +173,21 @@ TEST(CudaSession, ErrorsOfCudaAreDecoded) {
   session->close();
   // So does every call of opening, except that memory need not be locked.
   int opened = 0;
+  uint64_t of_a_node = 0;
   for (int call = 1; call <= calls_of_open; ++call) {
     emulator.fail(call, kIllegalAddress);
     auto again = plan.open_on_device();
     opened += again.ok() ? 1 : 0;
     if (again.ok()) continue;
     EXPECT_EQ(again.status().code(), Code::kOperatorFailed);
+    of_a_node += plan.diagnostic.node >= 0 ? 1 : 0;
     const std::string text = plan.text(plan.diagnostic);
     EXPECT_NE(text.find("CUDA error 700: an illegal memory access was encountered"),
               std::string::npos)
         << text;
   }
   EXPECT_EQ(opened, 1);
+  EXPECT_EQ(of_a_node, launches) << "a launch that fails names its node, another call none";
   EXPECT_EQ(emulator.held(), 0);
 }
 

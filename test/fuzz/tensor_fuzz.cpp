@@ -44,7 +44,7 @@ void read_proto(std::span<const std::byte> bytes) {
   onnx::TensorProto proto;
   if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return;
   converter::ExternalFiles none({});
-  use(converter::read_tensor(proto, true, none));
+  use(converter::read_tensor(proto, none));
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 //
 // Convolution and depthwise convolution of the f32 GEMM family against loops in double precision,
 // for every instruction set of the machine. Operands as in gemm_test.cpp.
+#include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "kernels_cpu/gemm/conv.h"
 #include "kernels_cpu/gemm/depthwise.h"
@@ -119,10 +121,42 @@ void check_conv(Isa isa, const ConvCase& p, uint32_t seed) {
   args.isa = isa;
   const auto run = [&](int64_t begin, int64_t end) {
     // Fresh and full of NaN each time: nothing may be expected of it.
-    std::vector<uint8_t> workspace(conv_workspace_bytes(s), 0xff);
+    std::vector<uint8_t> workspace(static_cast<size_t>(conv_workspace_bytes(s).value()), 0xff);
     conv_run(args, begin, end, workspace.data());
   };
   check_output(p, input, weights, bias, residual, output, conv_units(s), run);
+}
+
+// Strides, dilations and extents at their limits: the strip of a block does not fit 64 bits, and
+// must not look small.
+TEST(ConvWorkspace, IsNeverLessThanTheStripOfTwoColumns) {
+  Random random(7);
+  const auto limit = [&random](int64_t most) {
+    return random.between(0, 2) == 0 ? random.between(1, 4) : most - random.between(0, 3);
+  };
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  int beyond = 0;
+  for (int i = 0; i < 2000; ++i) {
+    ConvShape s;
+    s.in_c = random.between(1, 8);
+    s.out_c = 1;
+    s.kernel_h = random.between(1, 4);
+    s.kernel_w = random.between(2, 4);
+    s.out_h = limit(kMost);
+    s.out_w = limit(kMost);
+    s.stride_h = limit(kMost);
+    s.stride_w = limit(kMost);
+    s.dilation_h = limit(kMost);
+    s.in_h = s.in_w = limit(kMost);
+    const CheckedInt bytes = conv_workspace_bytes(s);
+    const auto real = [](int64_t value) { return static_cast<double>(value); };
+    const double height = real(s.kernel_h - 1) * real(s.dilation_h) + 1;
+    const double width = (s.out_w > 1 ? real(s.stride_w) : 0.0) + real(s.kernel_w);
+    const double least = height * width * real(s.in_c) * sizeof(float);
+    beyond += bytes.exact() ? 0 : 1;
+    ASSERT_GE(real(bytes.value()) * (1 + 1e-12), std::min(least, 0x1p63)) << describe(s);
+  }
+  EXPECT_GT(beyond, 100);
 }
 
 // A random window and the output extent that some padding at the end gives; false if empty.
@@ -193,6 +227,24 @@ TEST_P(ConvFamily, ConvolutionBlocksAndPasses) {
   check({1, 40, 40, 9, 20, 20, 8, 11, 13, 2, 2, 1, 1, 5, 6, 1, 0, 0});   // the same without a strip
 }
 
+template <int Cols, int Stride>
+void add_if_fits(const ConvShape& s, Isa isa, std::vector<DepthwiseFunction>& kernels) {
+  if (Cols > 0 && (s.kernel_w != Cols || s.stride_w != Stride * s.dilation_w)) return;
+  kernels.push_back(depthwise_kernel<DepthwiseWindow<Cols, Stride>>(isa));
+}
+
+// The one for any window, and that of this window, if it has one.
+std::vector<DepthwiseFunction> depthwise_kernels_for(const ConvShape& s, Isa isa) {
+  std::vector<DepthwiseFunction> kernels;
+  add_if_fits<0, 0>(s, isa, kernels);
+  add_if_fits<3, 1>(s, isa, kernels);
+  add_if_fits<3, 2>(s, isa, kernels);
+  add_if_fits<5, 1>(s, isa, kernels);
+  add_if_fits<5, 2>(s, isa, kernels);
+  add_if_fits<7, 1>(s, isa, kernels);
+  return kernels;
+}
+
 TEST_P(ConvFamily, RandomDepthwise) {
   const uint32_t base = 555000;
   int checked = 0;
@@ -224,10 +276,13 @@ TEST_P(ConvFamily, RandomDepthwise) {
     DepthwiseArgs args{s, input.data(), packed.data(), output.data()};
     args.bias = p.bias ? bias.data() : nullptr;
     args.epilogue = epilogue_of(p.activation, GetParam());
-    args.isa = GetParam();
-    check_output(p, input, weights, bias, {}, output, depthwise_units(s),
-                 [&](int64_t begin, int64_t end) { depthwise_run(args, begin, end); });
-    if (HasFatalFailure()) return;
+    for (const DepthwiseFunction kernel : depthwise_kernels_for(s, GetParam())) {
+      args.kernel = kernel;
+      std::ranges::fill(output, kUntouched);
+      check_output(p, input, weights, bias, {}, output, depthwise_units(s),
+                   [&](int64_t begin, int64_t end) { depthwise_run(args, begin, end); });
+      if (HasFatalFailure()) return;
+    }
     ++checked;
   }
 }

@@ -90,7 +90,7 @@ TEST(SliceShape, ExpressionsAgreeWithNumbers) {
       for (int64_t e : bounds) {
         const Dim known = ops::Slice::range<Dim>(s, e, step, n).extent;
         for (const int64_t extent : {0, 1, 3, 8}) {
-          const int64_t expected = ops::Slice::range<int64_t>(s, e, step, extent).extent;
+          const int64_t expected = ops::Slice::range<CheckedInt>(s, e, step, extent).extent.value();
           const std::vector<int64_t> values = {extent, std::clamp<int64_t>(s, -60, 60),
                                                std::clamp<int64_t>(e, -60, 60)};
           ASSERT_EQ(known.evaluate(values), expected) << s << ":" << e << ":" << step;

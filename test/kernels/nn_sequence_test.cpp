@@ -99,8 +99,18 @@ TEST(Normalization, TrainingComputesTheStatistics) {
                      1e-6, 0);
   EXPECT_EQ(node.result<float>(1), (std::vector<float>{1, 3.5f}));
   EXPECT_EQ(node.result<float>(2), (std::vector<float>{2, 0.75f}));
+  // The same numbers with the channels last.
   a.channels_last = 1;
-  EXPECT_EQ(node.attributes(a).check<Kernel>().code(), Code::kUnsupported);
+  Node last;
+  last.input<float>({2, 2, 2}, {1, 2, 3, 2, 5, 2, 7, 2});
+  last.input<float>({2}, {2, 1}).input<float>({2}, {10, -1});
+  last.input<float>({2}, {0, 4}).input<float>({2}, {1, 1});
+  last.output<float>({2, 2, 2}).output<float>({2}).output<float>({2}).threads(2).in_place(0);
+  ASSERT_TRUE(last.attributes(a).run<Kernel>().ok()) << last.diagnostic().what;
+  expect_near<float>(last.result<float>(), {8, -1, 10 - 2.0 / 3, -1, 10 + 2.0 / 3, -1, 12, -1},
+                     1e-6, 0);
+  EXPECT_EQ(last.result<float>(1), (std::vector<float>{1, 3.5f}));
+  EXPECT_EQ(last.result<float>(2), (std::vector<float>{2, 0.75f}));
 }
 
 TEST(Normalization, GroupsAndInstances) {

@@ -133,6 +133,21 @@ TEST(Conv, ActivationFollowsBiasAndResidual) {
   EXPECT_EQ(node.result<float>(), (std::vector<float>{-1, 4, 5}));
 }
 
+/// Weights whose kernel is empty along one axis have no elements to read.
+template <class K, class A>
+void expect_empty_kernel_refused() {
+  Node node;
+  node.input<float>({1, 2, 4, 4}, std::vector<float>(32, 1.0f));
+  node.input<float>({2, 2, 0, 3}, {}).template input<float>({2}, {5, 7});
+  const bool transposed = std::is_same_v<A, ConvTransposeAttributes>;
+  node.output<float>(transposed ? Dims{1, 2, 3, 6} : Dims{1, 2, 5, 2}).attributes(A());
+  EXPECT_EQ(node.template check<K>().code(), Code::kWrongExtent);
+}
+
+TEST(Conv, AnEmptyKernelIsRefused) {
+  expect_empty_kernel_refused<cpu::Conv<float>, ConvAttributes>();
+}
+
 Status check_conv(const Dims& x, const Dims& w, const Dims& y, const ConvAttributes& a) {
   Node node;
   node.input<float>(x, std::vector<float>(static_cast<size_t>(count_of(x))));
@@ -242,6 +257,10 @@ TEST(ConvTranspose, EqualsScatteredWindows) {
     expect_conv_transpose<double>(last);
     expect_conv_transpose<Float16>(last);
   }
+}
+
+TEST(ConvTranspose, AnEmptyKernelIsRefused) {
+  expect_empty_kernel_refused<cpu::ConvTranspose<float>, ConvTransposeAttributes>();
 }
 
 TEST(ConvTranspose, DerivesPaddingFromTheOutputShape) {

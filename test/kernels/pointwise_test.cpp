@@ -422,7 +422,7 @@ TEST(Pointwise, RejectedNodes) {
   EXPECT_EQ(rank.check<cpu::Add<float>>().code(), Code::kWrongRank);
   Node one;
   one.input<float>({1}, {1}).output<float>({1});
-  EXPECT_EQ(one.check<cpu::Add<float>>().code(), Code::kInvalidValue);
+  EXPECT_EQ(one.check<cpu::Add<float>>().code(), Code::kCorruptPlan);
   Node larger;
   larger.input<float>({1}, {1}).output<float>({2});
   EXPECT_EQ(larger.check<cpu::Relu<float>>().code(), Code::kWrongExtent);
@@ -435,7 +435,7 @@ TEST(Pointwise, RejectedNodes) {
   EXPECT_EQ(direction.check<cpu::BitShift<int8_t>>().code(), Code::kCorruptPlan);
   Node none;
   none.output<float>({1});
-  EXPECT_EQ(none.check<cpu::Sum<float>>().code(), Code::kInvalidValue);
+  EXPECT_EQ(none.check<cpu::Sum<float>>().code(), Code::kCorruptPlan);
 }
 
 }  // namespace

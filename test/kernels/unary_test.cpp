@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "kernels_cpu/unary.h"
+#include "test/kernels/gemm_harness.h"
 #include "test/kernels/kernel_harness.h"
 
 namespace intarsia::test {
@@ -14,12 +15,6 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr Isa kIsas[] = {Isa::kPortable, Isa::kAvx2, Isa::kAvx512};
-
-bool runs_here(Isa isa) {
-  const Isa best = detect_isa();
-  return isa == Isa::kPortable || (best != Isa::kNeon && best >= isa);
-}
 
 template <class T>
 std::vector<T> values_of(const std::vector<double>& values) {
@@ -203,8 +198,7 @@ TEST(Unary, SpecialValues) {
 }
 
 TEST(Unary, Fast) {
-  for (Isa isa : kIsas) {
-    if (!runs_here(isa)) continue;
+  for (Isa isa : cpu::available_isas()) {
     SCOPED_TRACE(static_cast<int>(isa));
     const double units = 0x1p24 * 1e-6;
     const NoAttributes none;

@@ -4,7 +4,8 @@
 Usage: arena_test.py INTARSIA MODELS [LIMIT]
 
 Compares (arena - metadata) with the peak of live tensors and workspace, unpadded, that `inspect`
-reports as lower_bound_bytes; LIMIT is the largest ratio allowed (1.10).
+reports as lower_bound_bytes; LIMIT is the largest ratio allowed (1.10). A ratio below 1 says that the
+bound is none.
 """
 import json
 import pathlib
@@ -35,9 +36,11 @@ def main():
     if not cases:
         sys.exit(f"arena_test.py: no model under '{models}'")
     ratios = {case.name: ratio(tool, case) for case in cases}
+    verdicts = {name: "   above the limit" if value > limit else "   below its bound" if value < 1
+                else "" for name, value in ratios.items()}
     for name, value in ratios.items():
-        print(f"{name:40} {value:.3f}{'' if value <= limit else '   above the limit'}")
-    sys.exit(any(value > limit for value in ratios.values()))
+        print(f"{name:40} {value:.3f}{verdicts[name]}")
+    sys.exit(any(verdicts.values()))
 
 
 if __name__ == "__main__":

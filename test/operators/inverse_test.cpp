@@ -97,6 +97,25 @@ TEST(Inverse, CTR_01_FourByFourNeedsPivoting) {
   ASSERT_TRUE(run_inverse<float>(inverse_model({4, 4}, DataType::kFloat), kFour, y).ok());
   expect_near(y, kFourInverse, 1e-5, 1e-4);
 }
+template <class T>
+void tiny_pivots(double tiny) {
+  // The first element of a column is no zero, but dividing by it loses everything else; and the
+  // largest one may be negative.
+  const std::pair<Doubles, Doubles> kCases[] = {
+      {{tiny, 1, 1, 1}, {-1, 1, 1, -tiny}},
+      {{tiny, 1, -1, 1}, {1, -1, 1, tiny}},
+      {{2, 0, 0, 0, tiny, 1, 0, -1, 1}, {.5, 0, 0, 0, 1, -1, 0, 1, tiny}}};
+  for (const auto& [x, expected] : kCases) {
+    const int64_t order = x.size() == 4 ? 2 : 3;
+    Doubles y;
+    ASSERT_TRUE(run_inverse<T>(inverse_model({order, order}, data_type_of<T>), x, y).ok());
+    expect_near(y, expected, 4 * tiny, 4 * tiny);
+  }
+}
+TEST(Inverse, CTR_01_ThePivotIsTheLargestOfItsColumn) {
+  tiny_pivots<float>(0x1p-26);
+  tiny_pivots<double>(0x1p-55);
+}
 TEST(Inverse, CTR_01_FourByFourInBatches) {
   Doubles y;
   ASSERT_TRUE(

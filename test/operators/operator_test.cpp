@@ -113,6 +113,29 @@ TEST(CustomOperators, CUS_04_OptionalOperandsInTheMiddleAndAtTheEnd) {
   EXPECT_EQ(result({"x", "b", "s"}, {"y", "n"}, "n"), (Floats{-16, -22}));
 }
 
+TEST(CustomOperators, CUS_04_AnOutputThatTheNodeLeavesOutIsAbsent) {
+  // Left out at the end and in the middle; each alone, and both.
+  const std::pair<std::vector<std::string>, float> kCases[] = {{{"y"}, 0},
+                                                               {{"y", "", ""}, 0},
+                                                               {{"y", "one"}, 1},
+                                                               {{"y", "", "two"}, 2},
+                                                               {{"y", "one", "two"}, 3}};
+  size_t least = 0;
+  for (const auto& [outputs, expected] : kCases) {
+    OnnxBuilder model;
+    model.input("x", {256});
+    for (const std::string& name : outputs) {
+      if (!name.empty()) model.output(name);
+    }
+    sample_node(model, "Wanted", {"x"}, outputs);
+    EXPECT_EQ(run_once(model, Floats(256, 5)), Floats(256, expected)) << outputs.size();
+    SmallPlan plan(model, sample_options());
+    if (least == 0) least = plan.arena().size();
+    // It has no memory for its elements either.
+    EXPECT_EQ(expected != 0, plan.arena().size() >= least + 256 * sizeof(float)) << expected;
+  }
+}
+
 TEST(CustomOperators, CUS_04_AMissingRequiredInputIsNamed) {
   OnnxBuilder model;
   model.input("x", {2});
@@ -134,6 +157,21 @@ TEST(CustomOperators, CUS_05_VariadicInputsHaveALeastNumber) {
             "all");
   model.graph().mutable_node(0)->add_input("x");
   EXPECT_EQ(run_once(model, {1, 2}), (Floats{2, 3, 2, 3}));
+}
+
+/// The operator writes every output that its signature does not call optional.
+TEST(CustomOperators, CUS_05_VariadicOutputsMayBeLeftEmpty) {
+  const auto result = [](const char* type, const char* wanted) {
+    OnnxBuilder model;
+    model.input("x", {2});
+    model.output(wanted);
+    sample_node(model, type, {"x"}, {"first", "", "third"});
+    return run_once(model, {1, 2});
+  };
+  EXPECT_EQ(result("Multiples", "first"), (Floats{1, 2}));
+  EXPECT_EQ(result("Multiples", "third"), (Floats{3, 6}));
+  EXPECT_EQ(result("WantedMultiples", "first"), (Floats{2, 2}));
+  EXPECT_EQ(result("WantedMultiples", "third"), (Floats{3, 6}));
 }
 
 TEST(CustomOperators, CUS_06_TheTypesChooseTheKernel) {
@@ -236,44 +274,46 @@ TEST(CustomOperators, CUS_08_AnOutputThatOnlyTheRunCanTell) {
   EXPECT_CONTAINS(plan.text(session->diagnostic()), "node 0 'Above1' (sample:Above): ");
 }
 
-OnnxBuilder counter(int64_t start) {
+TEST(CustomOperators, CUS_08_TheBoundOfTheShapeFunctionIsOne) {
+  // Fixed extents, and some that vary; a shape function that says how many at most, and none.
+  for (const bool varies : {false, true}) {
+    for (const auto& [type, most] : {std::pair("AtMost", 2), std::pair("AtMostAll", 4)}) {
+      OnnxBuilder model;
+      auto& x = model.input("x", {4});
+      if (varies) symbol(x, 0, "n");
+      model.output("z");
+      model.floats("limit", {}, {1});
+      sample_node(model, type, {"x", "limit"}, {"y"});
+      model.node("Neg", {"y"}, {"z"});
+      converter::ConvertOptions options = sample_options();
+      if (varies) options.dims["n"] = converter::DimRange{1, 4};
+      SmallPlan plan(model, options);
+      auto session = plan.open();
+      ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+      write(*session, 0, {5, 0, 7, 1});
+      ASSERT_TRUE(session->run().ok()) << plan.text(session->diagnostic());
+      EXPECT_EQ(read(*session, 0), (Floats{-5, -7})) << type;
+      write(*session, 0, {0, 0, 9, 1});
+      ASSERT_TRUE(session->run().ok()) << plan.text(session->diagnostic());
+      EXPECT_EQ(read(*session, 0), (Floats{-9})) << type;
+      write(*session, 0, {5, 6, 7, 8});
+      EXPECT_EQ(session->run().ok(), most == 4) << type;
+      if (!varies) continue;
+      ASSERT_TRUE(session->resize_input(0, std::array{2}).ok());
+      write(*session, 0, {0, 3});
+      ASSERT_TRUE(session->run().ok()) << plan.text(session->diagnostic());
+      EXPECT_EQ(read(*session, 0), (Floats{-3})) << type;
+    }
+  }
+  // Of constants as well: what only the run can tell is not folded into a constant of full extent.
   OnnxBuilder model;
   model.input("x", {1});
-  model.output("count");
-  model.output("other");
-  OnnxBuilder::set(sample_node(model, "Counter", {"x"}, {"count"}), "start", start);
-  OnnxBuilder::set(sample_node(model, "Counter", {"x"}, {"other"}), "start", start);
-  return model;
-}
-
-TEST(CustomOperators, CUS_10_EveryNodeOfEverySessionHasItsOwnState) {
-  SmallPlan plan(counter(10), sample_options());
-  tool::AlignedBytes second_arena(plan.arena().size());
-  sample::Counter::made = 0;
-  {
-    auto first = plan.open();
-    auto second = plan.open_in(second_arena.span());
-    ASSERT_TRUE(first.ok() && second.ok()) << plan.text(plan.diagnostic);
-    EXPECT_EQ(sample::Counter::alive, 4);
-    for (int64_t i = 1; i <= 3; ++i) {
-      ASSERT_TRUE(first->run().ok());
-      EXPECT_EQ(first->output<int64_t>(0).value()[0], 10 + i);
-      EXPECT_EQ(first->output<int64_t>(1).value()[0], 10 + i);
-    }
-    ASSERT_TRUE(second->run().ok());
-    EXPECT_EQ(second->output<int64_t>(0).value()[0], 11);
-    EXPECT_EQ(sample::Counter::made, 4) << "constructed once per node and session";
-  }
-  EXPECT_EQ(sample::Counter::alive, 0) << "destroyed with the session";
-}
-
-TEST(CustomOperators, CUS_10_AStateThatRefusesStopsTheOpening) {
-  SmallPlan plan(counter(-1), sample_options());
-  const auto session = plan.open();
-  EXPECT_EQ(session.status().code(), Code::kInvalidValue);
-  EXPECT_EQ(plan.text(plan.diagnostic).rfind("node 0 'Counter1' (sample:Counter): ", 0), 0U)
-      << plan.text(plan.diagnostic);
-  EXPECT_EQ(sample::Counter::alive, 0);
+  model.output("z");
+  model.floats("c", {4}, {5, 0, 7, 1});
+  model.floats("limit", {}, {1});
+  sample_node(model, "AtMostAll", {"c", "limit"}, {"y"});
+  model.node("Mul", {"y", "x"}, {"z"});
+  EXPECT_EQ(run_once(model, {2}), (Floats{10, 14}));
 }
 
 /// Affine(-x) in node 1; `again` reads -x once more after it.

@@ -127,11 +127,14 @@ struct Counter {
   };
   static inline int alive = 0;
   static inline int made = 0;
+  /// Objects that may still be made; below 0: any number.
+  static inline int left = -1;
 
   Counter() { ++alive, ++made; }
   ~Counter() { --alive; }
   Status create(const Attributes& attributes) {
-    if (attributes.start < 0) return Code::kInvalidValue;
+    if (attributes.start < 0 || left == 0) return Code::kInvalidValue;
+    if (left > 0) --left;
     count_ = attributes.start;
     return {};
   }
@@ -243,6 +246,46 @@ struct Above {
   }
 };
 
+/// The same with a bound that the shape function knows: by saying it, or by saying nothing, since
+/// outputs are then like input 0.
+struct AtMost : Above {
+  static constexpr OperatorInfo info{.domain = "sample",
+                                     .name = "AtMost",
+                                     .inputs = {"x", "limit"},
+                                     .outputs = {"y"},
+                                     .extents_vary = true};
+  template <class S>
+  static Status infer(S& s) {
+    Shape<typename S::Dim> shape;
+    shape.push(floor_div(s.dim(0, 0), 2));
+    return s.set_output(0, s.type(0), shape);
+  }
+};
+struct AtMostAll {
+  static constexpr OperatorInfo info{.domain = "sample",
+                                     .name = "AtMostAll",
+                                     .inputs = {"x", "limit"},
+                                     .outputs = {"y"},
+                                     .extents_vary = true};
+  static Status run(Input<float> x, float limit, Output<float> y) {
+    return Above::run(x, limit, y);
+  }
+};
+
+/// y = the sum of the numbers of the outputs that the node has: 1 and 2.
+struct Wanted {
+  static constexpr OperatorInfo info{
+      .domain = "sample", .name = "Wanted", .inputs = {"x"}, .outputs = {"y", "one", "two"}};
+  static void run(Input<float> x, Output<float> y, Optional<Output<float>> one,
+                  Optional<Output<float>> two) {
+    for (int64_t i = 0; i < x.size(); ++i) {
+      y[i] = (one ? 1.0f : 0.0f) + (two ? 2.0f : 0.0f);
+      if (one) (*one)[i] = 1;
+      if (two) (*two)[i] = 2;
+    }
+  }
+};
+
 /// A free function as an operator; and one that fails with a message of its own.
 inline Status refuse(const KernelContext& context, Input<float> x, Output<float> /*y*/) {
   static constexpr char kText[] = "line 1\nline 2 of a message that the operator has made";
@@ -272,6 +315,52 @@ struct Rounded {
   }
 };
 
+/// Writes x times 1, 2, ... to as many outputs as the node has.
+struct Multiples {
+  static constexpr OperatorInfo info{
+      .domain = "sample", .name = "Multiples", .inputs = {"x"}, .outputs = {{"multiples", "T", 2}}};
+  static void run(Input<float> x, Variadic<Output<float>> multiples) {
+    for (int k = 0; k < multiples.size(); ++k) {
+      for (int64_t i = 0; i < x.size(); ++i) multiples[k][i] = x[i] * static_cast<float>(k + 1);
+    }
+  }
+};
+/// The same for those that somebody wants; the first result tells how many these are.
+struct WantedMultiples {
+  static constexpr OperatorInfo info{
+      .domain = "sample", .name = "WantedMultiples", .inputs = {"x"}, .outputs = {"multiples"}};
+  static void run(Input<float> x, Variadic<Optional<Output<float>>> multiples) {
+    float wanted = 0;
+    for (int k = 0; k < multiples.size(); ++k) wanted += multiples[k] ? 1.0f : 0.0f;
+    for (int k = 0; k < multiples.size(); ++k) {
+      if (!multiples[k]) continue;
+      const Output<float> y = *multiples[k];
+      for (int64_t i = 0; i < x.size(); ++i)
+        y[i] = k == 0 ? wanted : x[i] * static_cast<float>(k + 1);
+    }
+  }
+};
+
+/// A scalar bool and a tensor of bools: y = x where both say so, else 0.
+struct Gate {
+  static constexpr OperatorInfo info{.domain = "sample",
+                                     .name = "Gate",
+                                     .inputs = {"x", {"open", "B"}, {"mask", "B"}},
+                                     .outputs = {"y"}};
+  template <class S>
+  static Status infer(S& s) {
+    if (s.rank(2) != s.rank(0)) return s.fail(Code::kWrongRank, "mask", s.rank(0), s.rank(2), 2);
+    for (int axis = 0; axis < s.rank(0); ++axis) {
+      Status status = s.require_equal(s.dim(0, axis), s.dim(2, axis), "mask", 2, axis);
+      if (!status) return status;
+    }
+    return s.set_output(0, s.type(0), s.shape(0));
+  }
+  static void run(Input<float> x, bool open, Input<bool> mask, Output<float> y) {
+    for (int64_t i = 0; i < x.size(); ++i) y[i] = open && mask[i] ? x[i] : 0.0f;
+  }
+};
+
 /// What an operator must not do: the negative control of tests that count heap calls.
 struct Allocates {
   static constexpr OperatorInfo info{
@@ -284,6 +373,7 @@ struct Allocates {
 
 using Operators =
     OperatorList<Affine<float>, Affine<double>, Affine<Float16>, Affine<int32_t>, ReadsAttributes,
-                 Counter, Join, Versioned2, Versioned5, Reverse, Above, Refuse, Rounded, Allocates>;
+                 Counter, Join, Versioned2, Versioned5, Reverse, Above, AtMost, AtMostAll, Wanted,
+                 Refuse, Rounded, Multiples, WantedMultiples, Gate, Allocates>;
 
 }  // namespace sample

@@ -274,6 +274,42 @@ class Pairs:
   EXPECT_EQ(loaded->get<float>(), (Floats{1, 2, 3, 1, 2, 3}));
 }
 
+TEST_F(Ofk, FilesWhoseNameIsTakenAreRefused) {
+  const std::string text = R"(
+inputs, outputs = ["x"], ["y"]
+def forward(args):
+    return args[0]
+)";
+  const auto refusal = [](const std::vector<std::string>& files) -> std::string {
+    try {
+      converter::load_operators(files, {});
+      return "";
+    } catch (const converter::Error& error) {
+      return error.what();
+    }
+  };
+  const auto file = [&](const std::string& folder, const std::string& name) {
+    std::filesystem::create_directories(folder_ / folder);
+    write(folder + "/" + name + ".py", text);
+    return (folder_ / folder / (name + ".py")).string();
+  };
+  const std::string one = file("one", module_), two = file("two", module_);
+  EXPECT_EQ(refusal({one}), "");
+  EXPECT_EQ(refusal({one}), "") << "the same file again";
+  // Two files of one name, in one conversion or one after the other.
+  for (const auto& files : {std::vector{one, two}, std::vector{two}}) {
+    EXPECT_CONTAINS(refusal(files),
+                    two + ": Python has loaded another module '" + module_ + "' from " + one);
+  }
+  // One that is loaded already, one that is not, and one without a file.
+  for (const std::string name : {"json", "telnetlib", "sys"}) {
+    EXPECT_CONTAINS(refusal({file("standard", name)}),
+                    "Python's standard library has a module '" + name + "'");
+  }
+  EXPECT_CONTAINS(refusal({file("other", "numpy")}),
+                  "Python has loaded another module 'numpy' from ");
+}
+
 TEST_F(Ofk, FilesThatDefineNothingUsefulAreRefused) {
   module("x = 1\n");
   EXPECT_CONTAINS(definition_error(), "defines no operator");

@@ -2,6 +2,8 @@
 //
 // The interpreter and the host program: search path, threads, the life of a PyHost, and that work
 // without Python goes on meanwhile.
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -79,6 +81,134 @@ TEST_F(Pyop, PYOP_19_SessionsMayOutliveTheirHost) {
   // The interpreter is still there for the next one.
   auto again = load(unary("A", {1}));
   EXPECT_TRUE(again->run()) << again->text();
+}
+
+TEST_F(Pyop, PYOP_19_GivenDirectoriesAreTakenOutOfTheSearchPath) {
+  module(R"(
+import sys
+class Count:
+    def __init__(self, folder):
+        self.folder = folder
+    def compute(self, x):
+        return x * 0 + sum(each == self.folder for each in sys.path)
+)");
+  OnnxBuilder model = unary("Count", {1});
+  const std::string folder = folder_.string();
+  OnnxBuilder::set(*model.graph().mutable_node(0), "folder", folder.c_str());
+  const auto plan = convert(model);
+  const auto count = [&](std::span<const Service> permission) {
+    Loaded loaded(plan);
+    EXPECT_TRUE(loaded.open(permission)) << loaded.text();
+    EXPECT_TRUE(loaded.run()) << loaded.text();
+    return loaded.get<float>()[0];
+  };
+  // The module is loaded by now; a host without directories sees what the others leave behind. The
+  // conversion's plug-in is a host as well.
+  auto plain = PyHost::start({});
+  ASSERT_TRUE(plain.ok());
+  EXPECT_EQ(count(services()), 1);
+  const Service bare[] = {plain.value().service()};
+  EXPECT_EQ(count(bare), 1) << "the path is the process's";
+  auto open = std::make_unique<Loaded>(plan);
+  ASSERT_TRUE(open->open(services()));
+  host_.close();
+  EXPECT_EQ(count(bare), 1) << "a session needs its directories still";
+  open.reset();
+  EXPECT_EQ(count(bare), 0);
+  service_ = {};
+}
+
+TEST_F(Pyop, PYOP_17_ResetStatesMakesNewInstances) {
+  module(R"(
+import weakref
+instances = []
+class Counter:
+    def __init__(self):
+        instances.append(weakref.ref(self))
+        self.calls = 0
+    def compute(self, x):
+        self.calls += 1
+        return x * 0 + self.calls + 10 * sum(each() is not None for each in instances)
+)");
+  auto loaded = load(unary("Counter", {1}));
+  for (const float expected : {11, 12}) {
+    ASSERT_TRUE(loaded->run()) << loaded->text();
+    EXPECT_EQ(loaded->get<float>()[0], expected);
+  }
+  ASSERT_TRUE(loaded->session.reset_states());
+  ASSERT_TRUE(loaded->run()) << loaded->text();
+  EXPECT_EQ(loaded->get<float>()[0], 11);
+  // Without the permission no instance is made any more.
+  host_.close();
+  ASSERT_TRUE(loaded->run()) << loaded->text();
+  EXPECT_EQ(loaded->session.reset_states().code(), Code::kUnsupported);
+  EXPECT_FALSE(loaded->run());
+  EXPECT_EQ(loaded->session.reset_states().code(), Code::kUnsupported);
+  Loaded late(convert(unary("Counter", {1})));
+  EXPECT_EQ(late.open(services()).code(), Code::kUnsupported) << "a host that is closed stays so";
+  service_ = {};
+}
+
+TEST_F(Pyop, PYOP_18_ForksWhileAnotherThreadIsInPython) {
+  module(R"(
+import time
+class Holds:
+    def compute(self, x):
+        end = time.time() + 1
+        while time.time() < end:
+            pass
+        return x
+class Twice:
+    def compute(self, x):
+        import threading
+        assert threading.current_thread() is threading.main_thread()
+        return x * 2
+)");
+  const auto holds = convert(unary("Holds", {1})), twice = convert(unary("Twice", {1}));
+  const auto permission = services();
+  Loaded holder(holds), before(twice);
+  ASSERT_TRUE(holder.open(permission));
+  ASSERT_TRUE(before.open(permission));
+  std::thread thread([&] { ASSERT_TRUE(holder.run()); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);  // a child that hangs is ended
+    const auto doubles = [](Loaded& loaded) {
+      loaded.set<float>(0, {3});
+      return loaded.run().ok() && loaded.get<float>()[0] == 6;
+    };
+    Loaded after(twice);
+    _exit(doubles(before) && after.open(permission).ok() && doubles(after) ? 0 : 1);
+  }
+  thread.join();
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  // The parent goes on.
+  before.set<float>(0, {4});
+  ASSERT_TRUE(before.run()) << before.text();
+  EXPECT_EQ(before.get<float>()[0], 8);
+}
+
+TEST_F(Pyop, PYOP_18_OperatorsMayFork) {
+  module(R"python(
+import os, subprocess, sys
+forks = []
+os.register_at_fork(after_in_child=lambda: forks.append("child"))
+class Forks:
+    def compute(self, x):
+        child = os.fork()
+        if child == 0:
+            os._exit(3 if forks == ["child"] else 4)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        text = subprocess.run([sys.executable, "-c", "print(7)"], capture_output=True,
+                              preexec_fn=lambda: None).stdout
+        return x * 0 + 10 * code + int(text)
+)python");
+  auto forks = load(unary("Forks", {1}));
+  ASSERT_TRUE(forks->run()) << forks->text();
+  EXPECT_EQ(forks->get<float>()[0], 37);
 }
 
 TEST_F(Pyop, PYOP_18_ThreadsThatPythonDoesNotKnow) {
@@ -172,6 +302,20 @@ class Twice:
         assert type(x) is memoryview and x.readonly, type(x)
         assert x.shape == (2,) and x.format == "f", (x.shape, x.format)
         return array.array("f", [2 * v for v in x])
+kept = []
+class Keeps:
+    def compute(self, x):
+        kept.extend([x, x[1:]])
+        return array.array("f", x)
+class Released:
+    def compute(self, x):
+        for each in kept:
+            try:
+                each[0]
+            except ValueError:
+                continue
+            raise AssertionError("it can be read")
+        return array.array("f", [len(kept)] * 2)
 )");
   ASSERT_TRUE(load(unary("Hide", {2}))->run());
   host_.close();
@@ -180,6 +324,10 @@ class Twice:
   twice->set<float>(0, {1, 4});
   EXPECT_TRUE(twice->run()) << twice->text();
   EXPECT_EQ(twice->get<float>(), (Floats{2, 8}));
+  EXPECT_EQ(load(unary("Keeps", {2}))->run().code(), Code::kOperatorFailed);
+  auto released = load(unary("Released", {2}));
+  EXPECT_TRUE(released->run()) << released->text();
+  EXPECT_EQ(released->get<float>(), (Floats{2, 2}));
   ASSERT_TRUE(load(unary("Show", {2}))->run());
 }
 

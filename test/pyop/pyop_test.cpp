@@ -217,9 +217,17 @@ TEST_F(Pyop, PYOP_6_MissingAttributesAreNamedAtConversion) {
     EXPECT_CONTAINS(error, text);
     EXPECT_CONTAINS(error, "node 'PyOp1' (pyop:PyOp)");
   }
+  // Empty is missing, too; a method that is named "" is the default one.
+  for (const auto& [name, text] : {kTexts[0], kTexts[1]}) {
+    OnnxBuilder model = unary("A", {1});
+    for (auto& attribute : *model.graph().mutable_node(0)->mutable_attribute()) {
+      if (attribute.name() == name) attribute.set_s("");
+    }
+    EXPECT_CONTAINS(conversion_error(model, allowed()), text);
+  }
   // A generator: no inputs, which the original could not express.
   OnnxBuilder generator;
-  pyop(generator, "A", {}, {"y"});
+  OnnxBuilder::set(pyop(generator, "A", {}, {"y"}), "compute", "");
   generator.output("y");
   auto loaded = load(generator);
   ASSERT_TRUE(loaded->run()) << loaded->text();

@@ -444,40 +444,6 @@ class Alive:
   EXPECT_EQ(ask("Alive"), 0) << "closing a session releases its instances";
 }
 
-TEST_F(Pyop, AnInputThatIsKeptIsFoundOut) {
-  module(R"(
-class Keeps:
-    def __init__(self):
-        self.kept = []
-    def compute(self, x):
-        self.kept.append(x[::2])
-        return x
-class Copies:
-    def __init__(self):
-        self.last = None
-    def compute(self, x):
-        last, self.last = self.last, x.copy()
-        return x if last is None else x - last
-class Cycle:
-    def compute(self, x):
-        cycle = [x]
-        cycle.append(cycle)
-        return x
-)");
-  auto keeps = load(unary("Keeps", {2}));
-  EXPECT_EQ(keeps->run().code(), Code::kOperatorFailed);
-  EXPECT_CONTAINS(keeps->text(), "keeps an input beyond the call");
-  EXPECT_CONTAINS(keeps->text(), "x.copy()");
-  auto copies = load(unary("Copies", {2}));
-  copies->set<float>(0, {1, 2});
-  ASSERT_TRUE(copies->run()) << copies->text();
-  copies->set<float>(0, {5, 5});
-  ASSERT_TRUE(copies->run()) << copies->text();
-  EXPECT_EQ(copies->get<float>(), (Floats{4, 3}));
-  auto cycle = load(unary("Cycle", {2}));
-  EXPECT_TRUE(cycle->run()) << cycle->text();
-}
-
 TEST_F(Pyop, AbsentOperandsAreNone) {
   module(R"(
 class Sum:

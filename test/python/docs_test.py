@@ -32,6 +32,9 @@ class WalkThrough(unittest.TestCase):
         onnx.save(support.model(nodes, {"image": (float32, ["batch", 1, 4, 4])},
                                 {"prediction": (float32, ["batch", 16])}),
                   support.FOLDER / "digits.onnx")
+        onnx.save(support.model([helper.make_node("shift", ["x"], ["y"], domain="own", by=2.5)],
+                                {"x": (float32, [2])}, {"y": (float32, [2])}),
+                  support.FOLDER / "shift.onnx")
         names = {}
         code = blocks()
         self.assertGreater(len(code), 3)

@@ -5,7 +5,7 @@ import gc
 import unittest
 
 import numpy as np
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 import intarsia
 import support
@@ -117,6 +117,30 @@ class Results(unittest.TestCase):
         with self.assertRaisesRegex(intarsia.Error, "overlap"):
             session.run([np.ones(3, np.float32)], out=[memory[:3], memory[2:]])
 
+    def test_PRT_8_an_array_is_written_by_its_own_run_only(self):
+        # Where the shape varies, a run without `out` writes to the session's own memory.
+        session = intarsia.ExecutionSession(
+            support.unary("Neg", shape=["n", 3], options=["--dim", "n=2"]))
+        out = np.zeros((2, 3), np.float32)
+        x = np.ones((2, 3), np.float32)
+        for given in (out, None, out):
+            out[:] = 7
+            result, = session.run([x], out=[given])
+            np.testing.assert_array_equal(result, -x)
+            np.testing.assert_array_equal(out, 7 * x if given is None else -x)
+        # Nor does a run that has failed leave it behind.
+        node = helper.make_node("Div", ["a", "b"], ["c"])
+        integers = (TensorProto.INT32, ["n"])
+        session = intarsia.ExecutionSession(support.convert(support.model(
+            [node], {"a": integers, "b": integers}, {"c": (TensorProto.INT32, None)}),
+            "--dim", "n=2"))
+        six, out = np.array([6, 6], np.int32), np.zeros(2, np.int32)
+        with self.assertRaises(intarsia.Error):
+            session.run([six, 0 * six], out=[out])
+        out[:] = 7
+        np.testing.assert_array_equal(session.run([six, six])[0], [1, 1])
+        np.testing.assert_array_equal(out, [7, 7])
+
     def test_PRT_8_after_a_failed_run(self):
         node = helper.make_node("Div", ["a", "b"], ["c"])
         integers = (TensorProto.INT32, [2])
@@ -153,6 +177,23 @@ class States(unittest.TestCase):
         self.assertRaisesRegex(intarsia.Error, "no state 'mean'", session.read_state, "mean")
         self.assertRaisesRegex(intarsia.Error, "expect 2, but got 3", session.write_state, "sum",
                                np.ones(3, np.float32))
+
+    def test_extents_of_states_are_reset(self):
+        zero = numpy_helper.from_array(np.array([0], np.int64), "zero")
+        one = numpy_helper.from_array(np.array(1, np.float32), "one")
+        nodes = [helper.make_node("Add", ["past", "one"], ["more"]),
+                 helper.make_node("Slice", ["more", "zero", "end"], ["next"]),
+                 helper.make_node("Identity", ["next"], ["y"])]
+        session = intarsia.ExecutionSession(support.convert(
+            support.model(nodes, {"end": (TensorProto.INT64, [1]), "past": (FLOAT, ["p"])},
+                          {"y": (FLOAT, None), "next": (FLOAT, None)}, [zero, one]),
+            "--state", "next=past", "--dim", "p=4"))
+
+        def run(end):
+            return session.run([np.array([end])])[0].tolist()
+        self.assertEqual([run(3), run(2), run(4)], [[1, 1, 1], [2, 2], [3, 3]])
+        session.reset_states()
+        self.assertEqual(run(4), [1, 1, 1, 1])
 
 
 if __name__ == "__main__":

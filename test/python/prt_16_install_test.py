@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """PRT-16: `pip install` of the source tree into a fresh environment; the package is imported from
-there without any path set, and runs.
+there without any path set, and runs, operators written in Python included.
 
 Packages come from the test environment through a .pth file, and CMake's build folder is the one of
 this test run, so that only what the package adds is compiled.
@@ -15,6 +15,8 @@ import venv
 from pathlib import Path
 
 import numpy as np
+import onnx
+from onnx import helper
 
 import support
 
@@ -37,6 +39,16 @@ print(session.input_signature().split())
 print(session.run([numpy.array([1, -2], numpy.float32)])[0].tolist())
 intarsia.convert(sys.argv[2], sys.argv[1] + ".again")
 print(intarsia.ExecutionSession(sys.argv[1] + ".again").run(numpy.ones(2, numpy.float32)))
+intarsia.convert(sys.argv[3], sys.argv[1] + ".user", operators=sys.argv[4])
+user = intarsia.ExecutionSession(sys.argv[1] + ".user", operators=sys.argv[4])
+print(user.run(numpy.ones(2, numpy.float32))[0].tolist(), "mine" in sys.modules)
+"""
+OPERATOR = """
+domain, inputs, outputs = "own", ["x"], ["y"]
+def infer(inputs):
+    return inputs[0]
+def forward(inputs):
+    return inputs[0] * 7
 """
 
 
@@ -58,7 +70,13 @@ class Install(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout)
 
         plan = support.unary("Neg", shape=[2])
-        done = subprocess.run([python, "-c", PROGRAM, plan, plan.with_suffix(".onnx")], cwd="/",
+        mine = support.FOLDER / "mine.py"
+        mine.write_text(OPERATOR, encoding="utf-8")
+        values = {"x": (support.FLOAT, [2])}, {"y": (support.FLOAT, None)}
+        onnx.save(support.model([helper.make_node("mine", ["x"], ["y"], domain="own")], *values),
+                  support.FOLDER / "mine.onnx")
+        models = [plan, plan.with_suffix(".onnx"), support.FOLDER / "mine.onnx", mine]
+        done = subprocess.run([python, "-c", PROGRAM, *models], cwd="/",
                               env=support.plain_environment(), capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         lines = done.stdout.splitlines()
@@ -66,6 +84,7 @@ class Install(unittest.TestCase):
         self.assertIn('"x"', lines[1])
         self.assertEqual(lines[2], str([-1.0, 2.0]))
         self.assertEqual(lines[3], str([np.array([-1, -1], np.float32)]))
+        self.assertEqual(lines[4], "[7.0, 7.0] True")
 
 
 if __name__ == "__main__":

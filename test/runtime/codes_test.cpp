@@ -349,7 +349,7 @@ TEST(Codes, OperatorFailed) {
   auto session = Session::open(plan.plan(), plan.arena(), {kernels, all.shapes});
   ASSERT_TRUE(session.ok());
   EXPECT_EQ(session->run().code(), Code::kOperatorFailed);
-  EXPECT_EQ(plan.text(session->diagnostic()), "node 0 'Gemm1' (Gemm): operator failed");
+  EXPECT_EQ(plan.text(session->diagnostic()), "node 0 'Gemm1' (intarsia:Gemm): operator failed");
 }
 
 TEST(Codes, EachHasAName) {

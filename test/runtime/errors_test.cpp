@@ -181,10 +181,10 @@ TEST_F(RuntimeErrors, KernelMissingFromAHandWrittenSet) {
   Diagnostic diagnostic;
   const auto session = Session::open(plan_.plan(), plan_.arena(), KernelSet{}, {}, &diagnostic);
   EXPECT_EQ(session.status().code(), Code::kMissingKernel);
-  EXPECT_EQ(
-      plan_.text(diagnostic),
-      "node 0 'Gemm1' (Gemm): kernel intarsia::cpu::Bounded<intarsia::cpu::GemmPacked> not in this "
-      "build; add it to the program's kernel_set, or use the set that the converter emitted");
+  EXPECT_EQ(plan_.text(diagnostic),
+            "node 0 'Gemm1' (intarsia:Gemm): kernel "
+            "intarsia::cpu::Bounded<intarsia::cpu::GemmPacked> not in this "
+            "build; add it to the program's kernel_set, or use the set that the converter emitted");
 }
 
 TEST(VaryingErrors, ExtentsOutsideTheirRangeOrAtOdds) {

@@ -160,9 +160,8 @@ TEST(HostilePlan, AStateOfOtherExtentsThanItsSourceIsRefused) {
   EXPECT_CONTAINS(plan.refusal(), "state rank: expected 2, found 1");
 }
 
-/// Both have the same bytes, so that only the kernel can tell; the indices were checked, and would
-/// be overwritten by the elements before they are used.
-TEST(HostilePlan, AnOutputInTheMemoryOfItsIndicesFails) {
+/// The indices would be overwritten by elements after they were checked.
+TEST(HostilePlan, AnOutputInTheMemoryOfItsIndicesIsRefused) {
   OnnxBuilder model;
   model.input("data", {4}, DataType::kInt64);
   model.input("i", {4}, DataType::kInt64);
@@ -176,14 +175,7 @@ TEST(HostilePlan, AnOutputInTheMemoryOfItsIndicesFails) {
   const plan::Tensor* output = plan.operand_tensor(1, 2);
   const Forgery place(indices, field::kTensorPlace, output->place());
   const Forgery memory(indices, field::kTensorMemory, output->memory());
-  auto session = plan.open(ForgedPlan::unchecked());
-  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
-  for (int input = 0; input < 2; ++input) {
-    const auto values = session->input<int64_t>(input).value();
-    std::fill(values.begin(), values.end(), input == 0 ? int64_t{1} << 40 : 0);
-  }
-  EXPECT_EQ(session->run().code(), Code::kInvalidArgument);
-  EXPECT_STREQ(session->diagnostic().what, "output in the memory of an input");
+  EXPECT_CONTAINS(plan.refusal(), "node 1: operands that overlap: expected 1, found 2");
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ TEST_F(Verifier, Memory) {
                   "arena bytes: expected " + std::to_string(prefix));
   EXPECT_CONTAINS(
       with_field(plan, &memory(), plan::Memory::VT_ARENA_BYTES, (uint64_t{1} << 34) + 1),
-      "arena bytes: expected " + std::to_string(prefix));
+      "arena bytes: expected 17179869184, found 17179869185");
 }
 
 TEST_F(Verifier, DynamicExtents) {
@@ -218,7 +218,6 @@ TEST_F(Verifier, WorkspaceIsPlainBytesInTheArena) {
   EXPECT_CONTAINS(with(plan, scratch, field::kTensorType, static_cast<uint8_t>(DataType::kInt8)),
                   "workspace: expected 0");
   EXPECT_CONTAINS(with(plan, scratch, field::kTensorRank, uint8_t{0}), "workspace: expected 0");
-  EXPECT_CONTAINS(with(plan, scratch, field::kTensorExtents, uint32_t{0}), "workspace: expected 0");
   // In a slot, whose buffer the caller may choose.
   const Forgery few(plan.extent(scratch, 0), 0, int32_t{1});
   const Forgery writable(plan.root().slots()->Get(0), field::kSlotFlags, uint32_t{0});

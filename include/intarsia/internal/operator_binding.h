@@ -59,18 +59,39 @@ struct OperandTraits<Output<T>> {
   static constexpr ArgumentKind kind = ArgumentKind::kOutput;
   using Element = T;
 };
+/// True for the tensors that Optional and Variadic may hold.
 template <class Operand>
+inline constexpr bool is_tensor = false;
+template <class T>
+inline constexpr bool is_tensor<Input<T>> = true;
+template <class T>
+inline constexpr bool is_tensor<Output<T>> = true;
+template <class Operand>
+requires is_tensor<Operand>
 struct OperandTraits<Optional<Operand>> {
   static constexpr ArgumentKind kind =
       Operand::is_input ? ArgumentKind::kOptionalInput : ArgumentKind::kOptionalOutput;
   using Element = typename Operand::Element;
 };
 template <class Operand>
+requires is_tensor<Operand>
 struct OperandTraits<Variadic<Operand>> {
   static constexpr ArgumentKind kind =
       Operand::is_input ? ArgumentKind::kVariadicInput : ArgumentKind::kVariadicOutput;
   using Element = typename Operand::Element;
 };
+template <class Operand>
+requires is_tensor<Operand>
+struct OperandTraits<Variadic<Optional<Operand>>> : OperandTraits<Variadic<Operand>> {
+};
+
+/// True if the model may leave the operand out; of a variadic one, leave it empty among others.
+template <class Argument>
+inline constexpr bool may_lack = false;
+template <class Operand>
+inline constexpr bool may_lack<Optional<Operand>> = true;
+template <class Operand>
+inline constexpr bool may_lack<Variadic<Optional<Operand>>> = true;
 template <>
 struct OperandTraits<Workspace> {
   static constexpr ArgumentKind kind = ArgumentKind::kWorkspace;
@@ -133,14 +154,21 @@ struct Signature<R (C::*)(As...) const noexcept> : Signature<R (C::*)(As...)> {}
 template <class F>
 struct Signature<F* const*> : Signature<F*> {};
 
+/// What the signature says of one operand.
 struct Operand {
   std::string_view name;
   std::string_view variable;
   ArgumentKind kind = ArgumentKind::kUnknown;
   /// kUndefined for Any.
   DataType type = DataType::kUndefined;
+  /// Of a variadic operand, how many there are at least.
   int minimum = 1;
+  bool may_lack = false;
 };
+
+/// Proves number, presence and types of a node's operands before anything of the operator sees
+/// them. The first `inputs` of `operands` are inputs. One function for all operators, in core.
+Status check_signature(const KernelContext& context, std::span<const Operand> operands, int inputs);
 
 /// The constants that follow from one operator type, and the sentences for one that is wrong.
 template <class K>
@@ -167,6 +195,11 @@ struct Binding {
   static constexpr auto types = []<size_t... I>(std::index_sequence<I...>) {
     return std::array<DataType, kArguments + 1>{
         data_type_of<typename OperandTraits<std::remove_cvref_t<Argument<I>>>::Element>...};
+  }
+  (std::make_index_sequence<kArguments>());
+
+  static constexpr auto lacking = []<size_t... I>(std::index_sequence<I...>) {
+    return std::array<bool, kArguments + 1>{may_lack<std::remove_cvref_t<Argument<I>>>...};
   }
   (std::make_index_sequence<kArguments>());
 
@@ -201,6 +234,22 @@ struct Binding {
     }
     return true;
   }
+  /// A copy would lose what lies behind the attributes, or cost time without a purpose.
+  template <class A>
+  static constexpr bool copies(ArgumentKind kind) {
+    const bool by_reference = kind == ArgumentKind::kAttributes || kind == ArgumentKind::kContext;
+    return by_reference && !std::is_reference_v<A>;
+  }
+  static constexpr bool copies_any() {
+    return []<size_t... I>(std::index_sequence<I...>) {
+      return (copies<Argument<I>>(kinds[I]) || ... || false);
+    }
+    (std::make_index_sequence<kArguments>());
+  }
+  static_assert(!copies_any(),
+                "run: attributes and context are taken as `const Attributes&` and `const "
+                "KernelContext&`; strings and lists lie behind the attributes in the plan, where a "
+                "copy does not find them");
   static_assert(all_known(),
                 "run: an argument is none of Input<T>, Output<T>, Optional<...>, Variadic<...>, a "
                 "scalar by value, const Attributes&, Workspace, const KernelContext&; T has to be "
@@ -231,7 +280,7 @@ struct Binding {
       const bool in = is_input(kinds[i]);
       const OperandName& name = in ? K::info.inputs[input] : K::info.outputs[output];
       result[static_cast<size_t>(in ? input++ : kInputs + output++)] =
-          Operand{name.name, name.type, kinds[i], types[i], name.minimum};
+          Operand{name.name, name.type, kinds[i], types[i], name.minimum, lacking[i]};
     }
     return result;
   }();
@@ -305,7 +354,7 @@ struct Binding {
     } else if constexpr (kinds[I] == ArgumentKind::kContext) {
       return (context);
     } else if constexpr (kinds[I] == ArgumentKind::kScalar) {
-      return Plain(*context.input(place<I>()).template as<const Plain>());
+      return Plain(Input<Plain>(context, place<I>())[0]);
     } else {
       return Plain(context, place<I>());
     }
@@ -453,6 +502,7 @@ struct OperatorKernel : internal::WithWorkspace<K, internal::has_workspace<K>>,
   using Binding = internal::Binding<K>;
   static constexpr KernelId id{Binding::name, "", Binding::kernel_types,
                                static_cast<uint8_t>(K::info.since_version)};
+  static constexpr InPlace in_place = K::info.in_place;
 
   static Status check(const KernelContext& context) {
     using Attributes = typename Binding::Attributes;
@@ -460,7 +510,9 @@ struct OperatorKernel : internal::WithWorkspace<K, internal::has_workspace<K>>,
       return context.fail(Code::kCorruptPlan, "attribute bytes", sizeof(Attributes),
                           context.attribute_bytes());
     }
-    if (Status status = check_operands(context); !status) return status;
+    if (Status s = internal::check_signature(context, Binding::operands, Binding::kInputs); !s) {
+      return s;
+    }
     internal::KnownExtentCheck outputs(context, K::info.extents_vary);
     if (Status status = OperatorShape<K>::infer(outputs); !status) return status;
     if constexpr (internal::has_workspace<K>) {
@@ -473,81 +525,7 @@ struct OperatorKernel : internal::WithWorkspace<K, internal::has_workspace<K>>,
     return {};
   }
 
-  static Status run(const KernelContext& context) {
-    if (Status status = check_apart(context); !status) return status;
-    return Binding::call(context);
-  }
-
- private:
-  /// An output in the memory of an input that is not listed as `in_place`: only a hostile plan, or
-  /// buffers that a program binds, are like that.
-  static Status check_apart(const KernelContext& context) {
-    for (int i = 0; i < context.output_count(); ++i) {
-      const void* output = context.output(i).data;
-      for (int j = 0; j < context.input_count(); ++j) {
-        if (context.input(j).data != output || (i == 0 && in_place(j))) continue;
-        if (context.output(i).bytes() == 0 || context.input(j).bytes() == 0) continue;
-        return context.fail(Code::kInvalidArgument, "output in the memory of an input", 0, 0, j);
-      }
-    }
-    return {};
-  }
-  static constexpr bool in_place(int input) {
-    for (int i = 0; i < K::info.in_place.count; ++i) {
-      if (K::info.in_place[i] == input) return true;
-    }
-    return false;
-  }
-
-  /// Counts, presence and types, as the signature says.
-  static Status check_operands(const KernelContext& context) {
-    for (int side = 0; side < 2; ++side) {
-      const bool in = side == 0;
-      const int formal = in ? Binding::kInputs : Binding::kOutputs;
-      const int first = in ? 0 : Binding::kInputs;
-      const int given = in ? context.input_count() : context.output_count();
-      for (int i = 0; i < (given > formal ? given : formal); ++i) {
-        const internal::Operand* operand = formal_operand(first, formal, i);
-        const int index = in ? i : context.input_count() + i;
-        if (operand == nullptr) {
-          return context.fail(Code::kCorruptPlan, "operands", formal, given, index);
-        }
-        const TensorView& view = in ? context.input(i) : context.output(i);
-        const bool may_lack =
-            is_optional(operand->kind) || (is_variadic(operand->kind) && i >= given);
-        if (!view.present()) {
-          if (may_lack) continue;
-          return context.fail(Code::kCorruptPlan, "required operand is absent", 1, 0, index);
-        }
-        if (operand->type != DataType::kUndefined && view.type != operand->type) {
-          return context.fail(Code::kWrongType, "element type", static_cast<int64_t>(operand->type),
-                              static_cast<int64_t>(view.type), index);
-        }
-        if (in && operand->type == DataType::kUndefined) {
-          const DataType shared = type_of_variable(context, operand->variable);
-          if (view.type != shared) {
-            return context.fail(Code::kWrongType, "element type", static_cast<int64_t>(shared),
-                                static_cast<int64_t>(view.type), index);
-          }
-        }
-      }
-    }
-    return {};
-  }
-  /// The type of the first input of that type variable: any type will do, but all have the same.
-  static DataType type_of_variable(const KernelContext& context, std::string_view variable) {
-    for (int i = 0; i < Binding::kInputs; ++i) {
-      const bool same = Binding::operands[static_cast<size_t>(i)].variable == variable;
-      if (same && context.input(i).present()) return context.input(i).type;
-    }
-    return DataType::kUndefined;
-  }
-  static const internal::Operand* formal_operand(int first, int formal, int index) {
-    if (index < formal) return &Binding::operands[static_cast<size_t>(first + index)];
-    if (formal == 0) return nullptr;
-    const internal::Operand& last = Binding::operands[static_cast<size_t>(first + formal - 1)];
-    return is_variadic(last.kind) ? &last : nullptr;
-  }
+  static Status run(const KernelContext& context) { return Binding::call(context); }
 };
 
 namespace internal {

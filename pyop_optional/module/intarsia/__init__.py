@@ -5,7 +5,11 @@
     outputs = session.run([array])
 """
 
-from ._native import version as __version__
+from ._native import require_main_interpreter, version as __version__
+
+require_main_interpreter()
+
+# pylint: disable=wrong-import-position
 from .conversion import convert
 from .errors import Error
 from .session import ExecutionSession, OMExecutionSession, TensorInfo

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple, Tuple, Union
 
 import numpy as np
+from numpy.ma import MaskedArray  # numpy imports it when it is first asked for, in a run then
 
 from . import _native, errors
 from .elements import ELEMENTS
@@ -66,7 +67,7 @@ class Port:
     def accept(self, value):
         """An input as (shape, buffer) for native code. Raises Error if it does not fit."""
         self.require_dtype()
-        if isinstance(value, np.ma.MaskedArray):
+        if isinstance(value, MaskedArray):
             raise TypeError(f"{self}: masked elements have no value; pass x.filled(VALUE)")
         array = np.asarray(value)
         elements = self.elements_of(array)

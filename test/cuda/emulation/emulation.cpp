@@ -201,12 +201,6 @@ int Emulator::call() {
   return ++calls_ == failing_call_ ? failing_error_ : 0;
 }
 
-int Emulator::take_error() {
-  const int error = pending_error_;
-  pending_error_ = 0;
-  return error;
-}
-
 void Emulator::execute(const Stream::Work& work) {
   if (work.kind == Stream::Work::kCopy) {
     std::memcpy(work.to, work.from, work.bytes);
@@ -257,7 +251,7 @@ uint64_t shuffle_xor(uint64_t bits, unsigned mask) {
   return running->exchanged;
 }
 
-void start(unsigned blocks, unsigned threads, void* stream, Task made) {
+int start(unsigned blocks, unsigned threads, void* stream, Task made) {
   Stream::Work work;
   work.blocks = blocks;
   work.threads = threads;
@@ -267,9 +261,11 @@ void start(unsigned blocks, unsigned threads, void* stream, Task made) {
   });
   if (threads == 0 || threads > kMostThreads || blocks == 0 || blocks > 0x7fffffffu) {
     constexpr int kInvalidConfiguration = 9;
-    return Emulator::get().set_error(kInvalidConfiguration);
+    return kInvalidConfiguration;
   }
+  if (const int error = Emulator::get().call(); error != 0) return error;
   static_cast<Stream*>(stream)->add(std::move(work));
+  return 0;
 }
 
 namespace {

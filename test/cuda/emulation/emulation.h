@@ -52,7 +52,7 @@ class Emulator {
   static Emulator& get();
 
   void reset(Order order = Order::kForward, const Mistake& mistake = {});
-  /// The `call`-th call of the runtime from now on fails with this error.
+  /// The `call`-th call of the runtime, or launch, from now on fails with this error.
   void fail(int call, int error) {
     calls_ = 0;
     failing_call_ = call;
@@ -64,7 +64,7 @@ class Emulator {
   uint64_t sites(Mistake::Kind kind) const { return most_[kind]; }
   uint64_t launches() const { return launches_; }
   uint64_t graph_launches() const { return graph_launches_; }
-  /// Calls of the runtime since `fail`.
+  /// Calls of the runtime and launches since `fail`.
   int calls() const { return calls_; }
   /// Graphs that were made and not destroyed, and memory that is locked; `reset` keeps the count.
   int& held() { return held_; }
@@ -73,9 +73,7 @@ class Emulator {
   void execute(const Stream::Work& work);
   void violation(const std::string& text);
   int call();  ///< Counts a call of the runtime; the error that it shall return.
-  void set_error(int error) { pending_error_ = error; }
   void count_graph_launch() { ++graph_launches_; }
-  int take_error();
   const Mistake& mistake() const { return mistake_; }
 
  private:
@@ -89,7 +87,6 @@ class Emulator {
   int calls_ = 0;
   int failing_call_ = 0;  // 0: none
   int failing_error_ = 0;
-  int pending_error_ = 0;
   int held_ = 0;
 };
 

@@ -96,10 +96,6 @@ void unpin(void*) {
   --Emulator::get().held();
 }
 
-int last_error() {
-  return Emulator::get().take_error();
-}
-
 const char* error_text(int error) {
   switch (error) {
     case 9:

@@ -13,6 +13,12 @@
 // BROKEN=10: an argument is none of Input<T>
 // BROKEN=11: at least one output
 // BROKEN=12: only the last input and the last output may be Variadic
+// BROKEN=13: attributes and context are taken as `const Attributes&`
+// BROKEN=14: attributes and context are taken as `const Attributes&`
+// BROKEN=15: an argument is none of Input<T>
+// BROKEN=16: an argument is none of Input<T>
+// BROKEN=17: an argument is none of Input<T>
+// BROKEN=18: an argument is none of Input<T>
 #include <string>
 
 #include "intarsia/operator.h"
@@ -66,6 +72,18 @@ struct Operator {
   static Status run(Input<float>, Input<float>);
 #elif BROKEN == 12
   static Status run(Input<float>, Input<float>, Variadic<Output<float>>, Output<float>);
+#elif BROKEN == 13
+  static Status run(Attributes, Input<float>, Input<float>, Output<float>);
+#elif BROKEN == 14
+  static Status run(KernelContext, Input<float>, Input<float>, Output<float>);
+#elif BROKEN == 15
+  static Status run(Input<float>, Optional<float>, Output<float>);
+#elif BROKEN == 16
+  static Status run(Input<float>, Variadic<float>, Output<float>);
+#elif BROKEN == 17
+  static Status run(Input<float>, Optional<Variadic<Input<float>>>, Output<float>);
+#elif BROKEN == 18
+  static Status run(Attributes&, Input<float>, Input<float>, Output<float>);
 #else
   static Status run(const Attributes&, Input<float>, Optional<Input<float>>, Output<float>);
 #endif

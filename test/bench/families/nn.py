@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convolution, pooling, normalisation."""
+
+from sweep_cases import IMAGE, TOKENS, case, constant, normal, uniform, weight
+
+
+def conv(variant, channels, filters, kernel, size=56, groups=1, dilation=1, **attributes):
+    """Padded so that without strides the output is as large as the input."""
+    pads = [dilation * (extent // 2) for extent in kernel]
+    return case("Conv", variant, [
+        normal(1, channels, *[size] * len(kernel)), weight(filters, channels // groups, *kernel),
+        constant(normal(filters))], kernel_shape=kernel, pads=pads + pads,
+        dilations=[dilation] * len(kernel), group=groups, **attributes)
+
+
+def transposed(variant, channels, filters, kernel, size, groups=1, **attributes):
+    return case("ConvTranspose", variant, [
+        normal(1, channels, size, size), weight(channels, filters // groups, *kernel),
+        constant(normal(filters))], kernel_shape=kernel, group=groups, **attributes)
+
+
+CONVOLUTIONS = [
+    conv("3x3", 64, 64, [3, 3]),
+    conv("3x3 stride 2", 64, 128, [3, 3], strides=[2, 2]),
+    conv("3x3 512 channels", 512, 512, [3, 3], size=7),
+    conv("3x3 dilated", 64, 64, [3, 3], dilation=2),
+    conv("3x3 in 8 groups", 64, 64, [3, 3], groups=8),
+    conv("1x1", 64, 256, [1, 1]),
+    conv("1x1 stride 2", 256, 512, [1, 1], strides=[2, 2]),
+    conv("5x5", 64, 64, [5, 5], size=28),
+    conv("7x7 of 3 channels", 3, 64, [7, 7], size=224, strides=[2, 2]),
+    conv("1x7", 64, 64, [1, 7], size=17),
+    conv("depthwise 3x3", 64, 64, [3, 3], groups=64),
+    conv("depthwise 5x5 stride 2", 64, 64, [5, 5], groups=64, strides=[2, 2]),
+    conv("depthwise, multiplier 2", 64, 128, [3, 3], groups=64),
+    conv("1-D", 64, 64, [5], size=1000),
+    conv("3-D", 16, 16, [3, 3, 3], size=24),
+    case("Conv", "computed weight", [normal(1, 64, 28, 28), normal(64, 64, 3, 3, scale=0.05)],
+         pads=[1, 1, 1, 1]),
+    transposed("2x2 stride 2", 64, 32, [2, 2], 28, strides=[2, 2]),
+    transposed("4x4 stride 2", 64, 32, [4, 4], 28, strides=[2, 2], pads=[1, 1, 1, 1]),
+    transposed("3x3", 64, 64, [3, 3], 28, pads=[1, 1, 1, 1]),
+    transposed("depthwise", 64, 64, [4, 4], 28, groups=64, strides=[2, 2], pads=[1, 1, 1, 1]),
+]
+
+POOLS = [
+    case("MaxPool", "2x2", [normal(*IMAGE)], kernel_shape=[2, 2], strides=[2, 2]),
+    case("MaxPool", "3x3 stride 2", [normal(1, 64, 112, 112)], kernel_shape=[3, 3],
+         strides=[2, 2], pads=[1, 1, 1, 1]),
+    case("MaxPool", "3x3", [normal(*IMAGE)], kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
+    case("MaxPool", "with indices", [normal(*IMAGE)], outputs=2, kernel_shape=[2, 2],
+         strides=[2, 2]),
+    case("MaxPool", "1-D", [normal(1, 64, 1000)], kernel_shape=[3], strides=[2]),
+    case("MaxPool", "3-D", [normal(1, 16, 24, 24, 24)], kernel_shape=[2, 2, 2],
+         strides=[2, 2, 2]),
+    case("AveragePool", "2x2", [normal(*IMAGE)], kernel_shape=[2, 2], strides=[2, 2]),
+    case("AveragePool", "3x3 padded", [normal(*IMAGE)], kernel_shape=[3, 3],
+         pads=[1, 1, 1, 1]),
+    case("AveragePool", "3x3 padding counts", [normal(*IMAGE)], kernel_shape=[3, 3],
+         pads=[1, 1, 1, 1], count_include_pad=1),
+    case("LpPool", "2x2", [normal(*IMAGE)], kernel_shape=[2, 2], strides=[2, 2], p=2),
+    *(case(f"Global{name}Pool", "", [normal(*IMAGE)]) for name in ("Average", "Max", "Lp")),
+]
+
+NORMALISATIONS = [
+    case("BatchNormalization", "", [
+        normal(*IMAGE), constant(normal(64)), constant(normal(64)), constant(normal(64)),
+        constant(uniform(0.5, 2, 64))]),
+    case("InstanceNormalization", "", [normal(*IMAGE), constant(normal(64)),
+                                       constant(normal(64))]),
+    case("GroupNormalization", "", [normal(*IMAGE), constant(normal(64)), constant(normal(64))],
+         num_groups=8),
+    case("LayerNormalization", "", [normal(*TOKENS), constant(normal(768)),
+                                    constant(normal(768))], axis=-1),
+    case("RMSNormalization", "", [normal(*TOKENS), constant(normal(768))], opset=23, axis=-1),
+    case("LpNormalization", "", [normal(*TOKENS)], axis=-1, p=2),
+    case("MeanVarianceNormalization", "", [normal(*IMAGE)], axes=[0, 2, 3]),
+    case("LRN", "", [normal(1, 96, 27, 27)], size=5),
+    case("LayerNormalization", "float64", [
+        normal(*TOKENS, type="float64"), constant(normal(768, type="float64")),
+        constant(normal(768, type="float64"))], axis=-1),
+]
+
+CASES = CONVOLUTIONS + POOLS + NORMALISATIONS

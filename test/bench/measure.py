@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares and measures one case on several engines, and writes the tables.
+
+The first engine is ours. Rounds alternate: each round runs every engine for a moment, in turn, so
+that whatever else the machine does falls on all of them. The figure of an engine is the minimum
+over all rounds: other programs only ever add time. The ratio is that of another engine's minimum
+to ours, above 1 where we are faster. Its range says how far it would have moved had the better
+quarter of the rounds been lost on either side: from (their minimum / the lower quartile of our
+rounds' minima) to (the lower quartile of theirs / our minimum).
+"""
+
+import dataclasses
+import math
+
+import numpy
+
+from engines import Failure
+
+# Largest difference as a part of the output's scale. Types that are not listed agree exactly.
+TOLERANCES = {"float16": 2e-3, "float32": 1e-4, "float64": 1e-9}
+
+
+@dataclasses.dataclass
+class Effort:
+    """What a case may cost: rounds, and seconds per engine over all of them."""
+    rounds: int
+    seconds: float
+
+
+@dataclasses.dataclass
+class Row:
+    """One line of the table. `times` holds, per engine, the minimum of each round."""
+    name: str
+    group: str
+    times: dict
+    medians: dict
+
+    def minimum(self, engine):
+        return min(self.times[engine])
+
+    def median(self, engine):
+        return sorted(self.medians[engine])[len(self.medians[engine]) // 2]
+
+    def quartile(self, engine):
+        return sorted(self.times[engine])[len(self.times[engine]) // 4]
+
+    def ratio(self, ours, theirs):
+        """The ratio and its range."""
+        return (self.minimum(theirs) / self.minimum(ours),
+                self.minimum(theirs) / self.quartile(ours),
+                self.quartile(theirs) / self.minimum(ours))
+
+    def record(self, engines):
+        """What goes into the JSON file."""
+        ours, *others = engines
+        record = {"name": self.name, "group": self.group}
+        for engine in engines:
+            record[engine] = {"min_ns": round(self.minimum(engine), 1),
+                              "median_ns": round(self.median(engine), 1),
+                              "rounds_min_ns": [round(time, 1) for time in self.times[engine]]}
+        for engine in others:
+            values = self.ratio(ours, engine)
+            record[engine].update(zip(("ratio", "low", "high"), (round(v, 4) for v in values)))
+        return record
+
+
+def difference(found, expected, tolerance=None):
+    """"" if two outputs agree, else how they differ."""
+    if found.dtype != expected.dtype or found.shape != expected.shape:
+        return (f"{found.dtype} {list(found.shape)}, expected "
+                f"{expected.dtype} {list(expected.shape)}")
+    if found.dtype.name not in TOLERANCES:
+        wrong = int((found != expected).sum())
+        return f"{wrong} of {found.size} elements differ" if wrong else ""
+    a, b = found.astype(numpy.float64), expected.astype(numpy.float64)
+    ordinary = numpy.isfinite(b)
+    if not numpy.array_equal(a[~ordinary], b[~ordinary], equal_nan=True):
+        return "NaN or infinity on one side only"
+    if not ordinary.any():
+        return ""
+    scale = max(float(numpy.abs(b[ordinary]).max()), 1e-30)
+    error = float(numpy.abs(a[ordinary] - b[ordinary]).max()) / scale
+    limit = tolerance or TOLERANCES[found.dtype.name]
+    if error <= limit:
+        return ""
+    return f"error {error:.2g} of the scale {scale:.3g}, allowed {limit:g}"
+
+
+def compare(sessions, tolerance=None):
+    """Raises Failure unless the first session's outputs are those of the others."""
+    ours, *others = sessions
+    found = ours.outputs()
+    for other in others:
+        expected = other.outputs()
+        if len(found) != len(expected):
+            raise Failure(f"{len(found)} outputs, {other.name} has {len(expected)}")
+        for number, pair in enumerate(zip(found, expected)):
+            text = difference(*pair, tolerance)
+            if text:
+                raise Failure(f"output {number} differs from that of {other.name}: {text}")
+
+
+def measure(name, group, engines, model, feeds, folder, effort, tolerance=None):
+    """Opens a model on every engine, compares the outputs, then times alternating rounds."""
+    sessions = []
+    try:
+        for engine in engines:
+            sessions.append(engine.open(model, feeds, folder))
+        compare(sessions, tolerance)
+        row = Row(name, group, {s.name: [] for s in sessions}, {s.name: [] for s in sessions})
+        for number in range(effort.rounds):
+            for session in sessions if number % 2 == 0 else sessions[::-1]:
+                sample = session.time(effort.seconds / effort.rounds)
+                row.times[session.name].append(sample.minimum)
+                row.medians[session.name].append(sample.median)
+        return row
+    finally:
+        for session in sessions:
+            session.close()
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def duration(nanoseconds):
+    """Three significant digits in the unit that suits."""
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if nanoseconds >= size:
+            value = nanoseconds / size
+            return f"{value:.{max(0, 2 - int(math.log10(value)))}f} {unit}"
+    return f"{nanoseconds:.0f} ns"
+
+
+def table(rows, ours, theirs):
+    """The cases, worst first, as Markdown."""
+    lines = [f"| case | {ours} | median | {theirs} | median | ratio | range |",
+             "|---|---:|---:|---:|---:|---:|---|"]
+    for row in sorted(rows, key=lambda row: row.ratio(ours, theirs)[0]):
+        ratio, low, high = row.ratio(ours, theirs)
+        times = " | ".join(duration(value) for engine in (ours, theirs)
+                           for value in (row.minimum(engine), row.median(engine)))
+        lines.append(f"| {row.name} | {times} | {ratio:.2f} | {low:.2f} to {high:.2f} |")
+    return "\n".join(lines)
+
+
+def summary(rows, ours, theirs, apart=()):
+    """Per group and, without the groups of `apart`, for all: how many cases, mean, worst, best."""
+    lines = ["| group | cases | geometric mean | below 0.8 | below 0.33 | worst | best |",
+             "|---|---:|---:|---:|---:|---:|---:|"]
+
+    def line(title, ratios):
+        lines.append(f"| {title} | {len(ratios)} | {geometric_mean(ratios):.2f} | "
+                     f"{sum(r < 0.8 for r in ratios)} | {sum(r < 0.33 for r in ratios)} | "
+                     f"{min(ratios):.2f} | {max(ratios):.2f} |")
+
+    ratios = {}
+    for row in rows:
+        ratios.setdefault(row.group, []).append(row.ratio(ours, theirs)[0])
+    for group, values in ratios.items():
+        line(group, values)
+    whole = [value for group, values in ratios.items() if group not in apart for value in values]
+    if len(ratios) > 1 and whole:
+        line("all" + "".join(f" without {group}" for group in apart if group in ratios), whole)
+    return "\n".join(lines)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures whole networks beside ONNX Runtime. Usage: networks.py [OPTION]... [NETWORK]...
+
+    networks.py                      all networks, tables on standard output
+    networks.py tiny 'resnet*'       a group, some networks
+    networks.py --quick              they convert, run and agree; no times
+
+Run it with CACHE/venv/bin/python after building the target run_plan. Networks are exported by
+PyTorch when they are first needed (export_networks.py; 1.6 GB in CACHE/networks for all). One
+that could not show a wrong result is refused, as in test/models/cases.py.
+"""
+
+import hashlib
+import os
+import pathlib
+import subprocess
+import sys
+
+import command
+import numpy
+import sweep_cases  # noqa: F401  (adds test/models to the path)
+
+import cases
+import inputs as seeded
+
+# Two inputs must change the outputs by this part of their scale, 200 times the tolerance: random
+# networks without normalisation (VGG) bring inputs closer together from layer to layer.
+MINIMUM_CHANGE = 0.02
+EXPORTER = command.HERE / "export_networks.py"
+GROUPS = {
+    "tiny": "mlp dscnn autoencoder gru",
+    "classic": "resnet18 resnet50 vgg16 squeezenet1_1 googlenet densenet121 inception_v3 unet",
+    "mobile": "mobilenet_v2 mobilenet_v3_large efficientnet_b0 shufflenet_v2_x1_0",
+    "transformers": "minilm_l6 bert_base vit_b_16 swin_t convnext_tiny",
+}
+
+
+def draw(session, name, number):
+    """Inputs of a network, from what its session says of them."""
+    feeds = {}
+    for port in session.get_inputs():
+        rng = seeded.generator("network", name, port.name, number)
+        shape = tuple(port.shape)
+        if port.name == "mask":
+            feeds[port.name] = numpy.ones(shape, numpy.int64)
+        elif port.type == "tensor(int64)":
+            feeds[port.name] = rng.integers(30522, size=shape)
+        elif len(shape) == 4 and shape[1] == 3:
+            feeds[port.name] = seeded.images(rng, 1, shape[2])
+        else:
+            feeds[port.name] = rng.standard_normal(shape, dtype=numpy.float32)
+    return feeds
+
+
+def source_key():
+    """A hash of what a network depends on."""
+    digest = hashlib.sha256()
+    for path in (EXPORTER, cases.HERE / "export_torch.py", cases.HERE / "inputs.py"):
+        digest.update(path.read_bytes())
+    debian = subprocess.run(["dpkg-query", "-W", "python3-torch", "python3-torchvision"],
+                            capture_output=True, text=True, check=True)
+    digest.update(debian.stdout.encode())
+    return digest.hexdigest()
+
+
+def export(name, folder, key):
+    """The path of a network; it is exported and examined unless its stamp says that it stands."""
+    path, stamp = folder / f"{name}.onnx", folder / f"{name}.stamp"
+    if stamp.exists() and stamp.read_text() == key:
+        return path
+    subprocess.run(["/usr/bin/python3", str(EXPORTER), str(folder), name], check=True)
+    plain, optimised = cases.session(str(path)), cases.session(str(path), optimise=True)
+    feeds = [draw(plain, name, number) for number in range(2)]
+    cases.check(name, [plain.run(None, feed) for feed in feeds],
+                [optimised.run(None, feed) for feed in feeds], minimum_change=MINIMUM_CHANGE)
+    stamp.write_text(key)
+    return path
+
+
+def job(name, group, folder, key):
+    def make(_):
+        path = export(name, folder, key)
+        return path, draw(cases.session(str(path)), name, 0)
+    return command.Job(name, group, make)
+
+
+def main():
+    parser = command.parser(__doc__, rounds=8, seconds=2.0)
+    cache = os.environ.get("INTARSIA_CACHE", str(cases.HERE.parents[1] / "build" / "cache"))
+    parser.add_argument("--cache", default=cache, help="folder of test/models/setup_env.sh")
+    options = parser.parse_args()
+    folder = pathlib.Path(options.cache) / "networks"
+    key = source_key()
+    jobs = [job(name, group, folder, key) for group, names in GROUPS.items()
+            for name in names.split()]
+    return command.run(jobs, options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

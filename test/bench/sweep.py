@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures every operator beside ONNX Runtime. Usage: sweep.py [OPTION]... [CASE|FAMILY]...
+
+    sweep.py                         all cases, tables on standard output
+    sweep.py nn 'Add*' --json FILE   a family and some cases, with the figures as JSON
+    sweep.py --quick                 every case converts, runs and agrees; no times
+    sweep.py --check                 every operator of the definitions has a case or a reason
+
+Run it with CACHE/venv/bin/python after building the targets run_plan and bench_operators. How the
+figures come about: docs/benchmarks.md.
+"""
+
+import subprocess
+import sys
+
+import command
+import onnx
+import sweep_cases
+
+
+def job(case):
+    def make(folder):
+        model, feeds = case.build()
+        path = folder / "model.onnx"
+        onnx.save(model, path)
+        return path, feeds
+    return command.Job(case.name, case.family, make, case.tolerance)
+
+
+def check(program, cases):
+    """Ends the program unless the cases cover the definitions."""
+    listed = subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout
+    operators = set(listed.split())
+    problems = sweep_cases.check_coverage(operators, cases, sweep_cases.read_uncovered())
+    if problems:
+        sys.exit("\n".join(f"sweep: {problem}" for problem in problems))
+    print(f"{len(operators)} operators, {len(cases)} cases", file=sys.stderr)
+
+
+def main():
+    parser = command.parser(__doc__, rounds=8, seconds=0.8)
+    parser.add_argument("--operators", default=command.PROGRAMS / "bench_operators",
+                        help="the program bench_operators")
+    parser.add_argument("--check", action="store_true",
+                        help="only whether all operators are covered")
+    options = parser.parse_args()
+    cases = sweep_cases.all_cases()
+    check(options.operators, cases)
+    if options.check:
+        return 0
+    return command.run([job(case) for case in cases], options, apart=("call",))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

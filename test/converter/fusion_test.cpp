@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the fusion passes put together, and that models cannot ask for it themselves.
+#include <cmath>
+#include <set>
+
+#include "converter/fuse.h"
+#include "converter/normalize.h"
+#include "converter/simplify.h"
+#include "kernels_cpu/rows.h"
+#include "test/runtime/small_plan.h"
+
+namespace intarsia::test {
+namespace {
+
+using converter::contains;
+using converter::OnnxBuilder;
+
+/// Operators left after fusion, in order.
+std::string fused(const OnnxBuilder& builder) {
+  converter::Model model = builder.import();
+  converter::normalize(model);
+  converter::resolve(model);
+  converter::Inference inference(model, cpu::kernel_rows(), {});
+  inference.run();
+  converter::simplify(*model.graph);
+  converter::fuse(*model.graph, inference);
+  converter::simplify(*model.graph);
+  EXPECT_EQ(model.graph->check(), "");
+  std::string text;
+  for (const auto& node : model.graph->nodes()) {
+    text += (text.empty() ? "" : " ") + node->qualified_type();
+  }
+  return text;
+}
+
+std::vector<float> run(const OnnxBuilder& model, const std::vector<float>& x) {
+  SmallPlan plan(model);
+  Session session = plan.open().value();
+  write(session, 0, x);
+  EXPECT_TRUE(session.run().ok()) << plan.text(session.diagnostic());
+  return read(session, 0);
+}
+
+std::vector<float> ramp(int64_t count) {
+  std::vector<float> values;
+  for (int64_t i = 0; i < count; ++i) values.push_back(static_cast<float>(i * 7 % 13) / 4 - 1.5f);
+  return values;
+}
+
+TEST(Fusion, TakesEpiloguesIntoOperatorsOfItsOwn) {
+  OnnxBuilder model(28);
+  model.input("x", {2, 3});
+  model.output("y");
+  model.floats("w", {3, 3}, ramp(9));
+  model.floats("b", {3}, {1, 2, 3});
+  model.node("MatMul", {"x", "w"}, {"p"});
+  model.node("Add", {"p", "b"}, {"q"});
+  model.node("Add", {"q", "x"}, {"r"});
+  model.node("Relu", {"r"}, {"y"});
+  EXPECT_EQ(fused(model), "intarsia:MatMul");
+  const std::vector<float> x = ramp(6), w = ramp(9), y = run(model, x);
+  for (size_t row = 0; row < 2; ++row) {
+    for (size_t column = 0; column < 3; ++column) {
+      float sum = static_cast<float>(column + 1) + x[row * 3 + column];
+      for (size_t k = 0; k < 3; ++k) sum += x[row * 3 + k] * w[k * 3 + column];
+      EXPECT_FLOAT_EQ(y[row * 3 + column], std::max(sum, 0.0f));
+    }
+  }
+}
+
+TEST(Fusion, ModelsCannotGiveTheOperandsOfEpilogues) {
+  const auto model_of = [](const char* op, const char* domain, int inputs) {
+    OnnxBuilder model(21);
+    if (*domain != 0) model.import_opset(domain, 1);
+    std::vector<std::string> names;
+    for (int i = 0; i < inputs; ++i) {
+      names.push_back("x" + std::to_string(i));
+      model.input(names.back(), {1, 1, 1, 1});
+    }
+    model.output("y");
+    model.node(op, names, {"y"}).set_domain(domain);
+    return model;
+  };
+  EXPECT_CONTAINS(conversion_error(model_of("MatMul", "", 3)), "has 3 inputs");
+  EXPECT_CONTAINS(conversion_error(model_of("Conv", "", 4)), "has 4 inputs");
+  EXPECT_CONTAINS(conversion_error(model_of("Gemm", "", 4)), "has 4 inputs");
+  EXPECT_CONTAINS(conversion_error(model_of("Conv", "intarsia", 4)), "is not supported");
+  EXPECT_CONTAINS(conversion_error(model_of("ToHost", "intarsia", 1)), "is not supported");
+  EXPECT_EQ(conversion_error(model_of("MatMul", "", 2)), "");
+}
+
+TEST(Simplification, RemovesNeutralOperandsOnly) {
+  const auto left = [](const char* op, const char* a, const char* b, float number) {
+    OnnxBuilder model(28);
+    model.input("x", {2, 3});
+    model.output("y");
+    model.floats("c", {1, 1}, {number});
+    model.node("Neg", {"x"}, {"n"});
+    model.node(op, {a, b}, {"y"});
+    return fused(model);
+  };
+  EXPECT_EQ(left("Sub", "n", "c", 0), "Neg");
+  EXPECT_EQ(left("Sub", "c", "n", 0), "Neg Sub");
+  EXPECT_EQ(left("Div", "n", "c", 1), "Neg");
+  EXPECT_EQ(left("Div", "c", "n", 1), "Neg Div");
+  EXPECT_EQ(left("Mul", "c", "n", 1), "Neg");
+  EXPECT_EQ(left("Mul", "n", "c", 2), "Neg Mul");
+  // -0 + 0 is 0, so that only -0 leaves everything as it is.
+  EXPECT_EQ(left("Add", "n", "c", 0.0f), "Neg Add");
+  EXPECT_EQ(left("Add", "n", "c", -0.0f), "Neg");
+}
+
+// -- Spellings of one operator
+// ---------------------------------------------------------------------------
+
+/// y = x * 1/2 * (1 + Tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))
+OnnxBuilder tanh_gelu(bool power, float cubic = 0.044715f) {
+  OnnxBuilder model(28);
+  model.input("x", {2, 5});
+  model.output("y");
+  model.floats("three", {}, {3});
+  model.floats("c", {}, {cubic});
+  model.floats("root", {}, {0.7978845608f});
+  model.floats("one", {}, {1});
+  model.floats("half", {}, {0.5f});
+  if (power) {
+    model.node("Pow", {"x", "three"}, {"x3"});
+  } else {
+    model.node("Mul", {"x", "x"}, {"x2"});
+    model.node("Mul", {"x2", "x"}, {"x3"});
+  }
+  model.node("Mul", {"c", "x3"}, {"a"});
+  model.node("Add", {"x", "a"}, {"b"});
+  model.node("Mul", {"b", "root"}, {"d"});
+  model.node("Tanh", {"d"}, {"t"});
+  model.node("Add", {"t", "one"}, {"e"});
+  model.node("Mul", {"x", "half"}, {"h"});
+  model.node("Mul", {"h", "e"}, {"y"});
+  return model;
+}
+
+TEST(Fusion, RecognizesGeluByTanh) {
+  for (bool power : {true, false}) {
+    EXPECT_EQ(fused(tanh_gelu(power)), "Gelu");
+    const std::vector<float> x = ramp(10), y = run(tanh_gelu(power), x);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double inner = 0.7978845608 * (x[i] + 0.044715 * x[i] * x[i] * x[i]);
+      EXPECT_NEAR(y[i], x[i] * 0.5 * (1 + std::tanh(inner)), 1e-6);
+    }
+  }
+  EXPECT_CONTAINS(fused(tanh_gelu(true, 0.05f)), "Tanh");
+}
+
+OnnxBuilder erf_gelu(const char* scaling, float number, const char* half_first) {
+  OnnxBuilder model(28);
+  model.input("x", {2, 5});
+  model.output("y");
+  model.floats("c", {}, {number});
+  model.floats("one", {}, {1});
+  model.floats("half", {}, {0.5f});
+  model.node(scaling, {"x", "c"}, {"d"});
+  model.node("Erf", {"d"}, {"t"});
+  model.node("Add", {"t", "one"}, {"e"});
+  const std::string first = half_first;
+  model.node("Mul", {first, "e"}, {"f"});
+  model.node("Mul", {"f", first == "x" ? "half" : "x"}, {"y"});
+  return model;
+}
+
+TEST(Fusion, RecognizesGeluByErf) {
+  EXPECT_EQ(fused(erf_gelu("Div", 1.41421356f, "x")), "Gelu");
+  EXPECT_EQ(fused(erf_gelu("Mul", 0.70710678f, "half")), "Gelu");
+  EXPECT_CONTAINS(fused(erf_gelu("Div", 1.5f, "x")), "Erf");
+  EXPECT_CONTAINS(fused(erf_gelu("Mul", 1.41421356f, "x")), "Erf");
+}
+
+struct LayerNorm {
+  bool power = true;
+  bool bias = true;
+  bool keepdims = true;
+  std::vector<int64_t> axes = {-1};
+  std::vector<int64_t> scale = {4};
+  /// Axis of the variance where it is not that of the mean.
+  std::vector<int64_t> others = {0};
+};
+
+OnnxBuilder layer_norm(const LayerNorm& form) {
+  OnnxBuilder model(28);
+  model.input("x", {2, 3, 4});
+  model.output("y");
+  int64_t count = 1;
+  for (int64_t extent : form.scale) count *= extent;
+  model.initializer("axes", DataType::kInt64, {static_cast<int64_t>(form.axes.size())},
+                    form.axes.data(), form.axes.size() * 8);
+  model.floats("two", {}, {2});
+  model.floats("epsilon", {}, {0.25f});
+  model.floats("scale", form.scale, ramp(count));
+  model.floats("bias", form.scale, ramp(count));
+  const auto mean = [&](const char* x, const char* y) {
+    auto& node = model.node("ReduceMean", {x, "axes"}, {y});
+    if (!form.keepdims) model.set(node, "keepdims", int64_t{0});
+  };
+  mean("x", "m");
+  if (!form.keepdims) {
+    model.node("Unsqueeze", {"m", "axes"}, {"k"});
+  }
+  model.node("Sub", {"x", form.keepdims ? "m" : "k"}, {"d"});
+  if (form.power) {
+    model.node("Pow", {"d", "two"}, {"s"});
+  } else {
+    model.node("Mul", {"d", "d"}, {"s"});
+  }
+  model.initializer("others", DataType::kInt64, {1}, form.others.data(), 8);
+  auto& variance = model.node("ReduceMean", {"s", form.others[0] == 0 ? "axes" : "others"}, {"v"});
+  model.set(variance, "keepdims", int64_t{1});
+  model.node("Add", {"v", "epsilon"}, {"w"});
+  model.node("Sqrt", {"w"}, {"r"});
+  model.node("Div", {"d", "r"}, {"n"});
+  model.node("Mul", {"n", "scale"}, {form.bias ? "p" : "y"});
+  if (form.bias) model.node("Add", {"p", "bias"}, {"y"});
+  return model;
+}
+
+TEST(Fusion, RecognizesLayerNormalization) {
+  for (const LayerNorm& form :
+       {LayerNorm{}, LayerNorm{.power = false}, LayerNorm{.bias = false},
+        LayerNorm{.axes = {1, 2}, .scale = {3, 4}}, LayerNorm{.axes = {2}, .scale = {1, 1, 4}}}) {
+    EXPECT_EQ(fused(layer_norm(form)), "LayerNormalization");
+    const std::vector<float> x = ramp(24), y = run(layer_norm(form), x);
+    const size_t width = form.axes.size() == 2 ? 12 : 4;
+    const std::vector<float> factors = ramp(static_cast<int64_t>(width));
+    for (size_t begin = 0; begin < x.size(); begin += width) {
+      double mean = 0, square = 0;
+      for (size_t i = 0; i < width; ++i) mean += x[begin + i] / static_cast<double>(width);
+      for (size_t i = 0; i < width; ++i) square += std::pow(x[begin + i] - mean, 2);
+      const double root = std::sqrt(square / static_cast<double>(width) + 0.25);
+      for (size_t i = 0; i < width; ++i) {
+        const double shift = form.bias ? factors[i] : 0;
+        EXPECT_NEAR(y[begin + i], (x[begin + i] - mean) / root * factors[i] + shift, 1e-5);
+      }
+    }
+  }
+}
+
+TEST(Fusion, LeavesWhatIsNoLayerNormalization) {
+  // The first axes, or a scale along others.
+  EXPECT_CONTAINS(fused(layer_norm({.axes = {1}, .scale = {1, 3, 1}})), "Sqrt");
+  EXPECT_CONTAINS(fused(layer_norm({.axes = {2}, .scale = {3, 4}})), "Sqrt");
+  EXPECT_CONTAINS(fused(layer_norm({.axes = {2}, .others = {1}})), "Sqrt");
+}
+
+}  // namespace
+}  // namespace intarsia::test

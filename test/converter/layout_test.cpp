@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The layout pass: models Conv -> operator -> Conv compute what they compute in double, where no
+// convolution asks for another layout; and where an operator can follow, nothing is transposed
+// between the two.
+#include <random>
+
+#include "converter/layout.h"
+#include "converter/normalize.h"
+#include "converter/simplify.h"
+#include "kernels_cpu/rows.h"
+#include "test/converter/layout_cases.h"
+
+namespace intarsia::test {
+namespace {
+
+using converter::OnnxBuilder;
+using layout::Case;
+using layout::model_of;
+
+std::string left_after_layout(const OnnxBuilder& builder) {
+  converter::Model model = builder.import();
+  converter::normalize(model);
+  converter::resolve(model);
+  converter::Inference inference(model, cpu::kernel_rows(), {});
+  inference.run();
+  converter::simplify(*model.graph);
+  converter::assign_layout(*model.graph, inference);
+  converter::simplify(*model.graph);
+  EXPECT_EQ(model.graph->check(), "");
+  std::string text;
+  for (const auto& node : model.graph->nodes()) {
+    text += (text.empty() ? "" : " ") + (node->type == "Transpose" ? "T" : node->type);
+  }
+  return text;
+}
+
+template <class T>
+std::vector<double> run(const OnnxBuilder& model) {
+  SmallPlan plan(model);
+  auto opened = plan.open();
+  if (!opened.ok()) {
+    ADD_FAILURE() << plan.text(plan.diagnostic);
+    return {};
+  }
+  Session session = std::move(opened).value();
+  std::mt19937 random(3);
+  for (T& element : session.input<T>(0).value()) {
+    element = static_cast<T>((static_cast<int>(random() % 33) - 16) / 8.0);
+  }
+  EXPECT_TRUE(session.run().ok()) << plan.text(session.diagnostic());
+  const auto output = session.output<T>(0).value();
+  return {output.begin(), output.end()};
+}
+
+class Layout : public testing::TestWithParam<Case> {};
+
+TEST_P(Layout, ComputesTheSame) {
+  const std::vector<double> found = run<float>(model_of(GetParam(), DataType::kFloat));
+  const std::vector<double> expected = run<double>(model_of(GetParam(), DataType::kDouble));
+  ASSERT_EQ(found.size(), expected.size());
+  double scale = 1;
+  for (double value : expected) scale = std::max(scale, std::abs(value));
+  for (size_t i = 0; i < found.size(); ++i) {
+    ASSERT_NEAR(found[i], expected[i], 1e-5 * scale) << "element " << i;
+  }
+}
+
+TEST_P(Layout, TransposesNothingInBetween) {
+  EXPECT_EQ(left_after_layout(model_of(GetParam(), DataType::kFloat)), GetParam().left);
+}
+
+INSTANTIATE_TEST_SUITE_P(Operators, Layout, testing::ValuesIn(layout::kCases),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace intarsia::test

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python operators, converted and run from Python: the package finds its own plug-in, and operators
+run in the interpreter that is there."""
+
+import os
+import sys
+import threading
+import unittest
+
+import numpy as np
+from onnx import helper
+
+import intarsia
+import support
+
+FLOAT = support.FLOAT
+USER = """
+calls = 0
+
+
+class Shift:
+    domain = "user"
+    inputs, outputs = ["x: float32"], ["y"]
+    attributes = {"by": 1.0}
+
+    def infer(self, inputs, attributes):
+        return inputs[0]
+
+    def forward(self, inputs, attributes):
+        global calls
+        calls += 1
+        (x,) = inputs
+        return x + attributes["by"]
+"""
+PYOP = """
+class Scale:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def compute(self, x):
+        if x[0] < 0:
+            raise ValueError("a negative number")
+        return x * self.factor
+"""
+
+
+def write(name, text):
+    folder = support.FOLDER / name
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    return folder
+
+
+def user_model(shape=(3,), operator="Shift", domain="user", **attributes):
+    node = helper.make_node(operator, ["x"], ["y"], domain=domain, **attributes)
+    return support.model([node], {"x": (FLOAT, list(shape))}, {"y": (FLOAT, list(shape))})
+
+
+def pyop_model(module, class_name, shape=(2,), **attributes):
+    return user_model(shape, "PyOp", "pyop", module=module, class_name=class_name,
+                      input_types=[FLOAT], output_types=[FLOAT], **attributes)
+
+
+class PythonOperators(unittest.TestCase):
+    def setUp(self):
+        self.plan = support.FOLDER / f"{self.id().split('.')[-1]}.plan"
+
+    def test_a_file_of_operators(self):
+        file = write("user_shift", USER) / "user_shift.py"
+        intarsia.convert(user_model(by=2.5), self.plan, operators=str(file))
+        x = np.array([1, 2, 3], np.float32)
+        for operators in (file, [os.fsencode(file)]):
+            session = intarsia.ExecutionSession(self.plan, operators=operators)
+            np.testing.assert_array_equal(session.run([x])[0], [3.5, 4.5, 5.5])
+        # It is this interpreter's module, not that of a second one.
+        self.assertEqual(sys.modules["user_shift"].calls, 2)
+        with self.assertRaises(intarsia.Error) as context:
+            intarsia.ExecutionSession(self.plan)
+        self.assertEqual(context.exception.code, "kMissingKernel")
+
+    def test_pyop_with_permission(self):
+        folder = write("user_scale", PYOP)
+        model = pyop_model("user_scale", "Scale", factor=3.0)
+        allowed = {"allow_pyop": True, "pyop_path": folder}
+        with self.assertRaisesRegex(intarsia.Error, "--allow-pyop"):
+            intarsia.convert(model, self.plan)
+        intarsia.convert(model, self.plan, **allowed)
+        with self.assertRaises(intarsia.Error):
+            intarsia.ExecutionSession(self.plan)
+        session = intarsia.ExecutionSession(self.plan, **allowed)
+        x = np.array([1, 2], np.float32)
+        np.testing.assert_array_equal(session.run([x])[0], [3, 6])
+        with self.assertRaisesRegex(intarsia.Error, "(?s)user_scale.py.*ValueError: a negative"):
+            session.run([-x])
+        np.testing.assert_array_equal(session.run([x])[0], [3, 6])
+
+    def test_many_threads(self):
+        folder = write("user_threads", PYOP)
+        allowed = {"allow_pyop": True, "pyop_path": [folder]}
+        intarsia.convert(pyop_model("user_threads", "Scale", factor=2.0), self.plan, **allowed)
+        wrong = []
+
+        def work(number):
+            session = intarsia.ExecutionSession(self.plan, **allowed)
+            for run in range(50):
+                x = np.array([number, run], np.float32)
+                if not np.array_equal(session.run([x])[0], x * 2):
+                    wrong.append((number, run))
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+    def test_what_an_operator_raises_is_the_cause(self):
+        folder = write("user_raises", """
+class Raises:
+    def __init__(self, where="run"):
+        self.where = where
+        if where == "open":
+            raise LookupError("early")
+    def compute(self, x):
+        if x[0] == 1:
+            try:
+                raise KeyError("inner")
+            except KeyError as error:
+                raise ValueError("outer") from error
+        if x[0] == 2:
+            raise KeyboardInterrupt
+        if x[0] == 3:
+            raise SystemExit(5)
+        return x
+""")
+        allowed = {"allow_pyop": True, "pyop_path": [folder]}
+        intarsia.convert(pyop_model("user_raises", "Raises"), self.plan, **allowed)
+        session = intarsia.ExecutionSession(self.plan, **allowed)
+        x = np.zeros(2, np.float32)
+        for _ in range(2):
+            session.run([x])
+            with self.assertRaisesRegex(intarsia.Error, "(?s)ValueError: outer") as context:
+                session.run([x + 1])
+            cause = context.exception.__cause__
+            self.assertIsInstance(cause, ValueError)
+            self.assertIsInstance(cause.__cause__, KeyError)
+            self.assertEqual(cause.__traceback__.tb_frame.f_code.co_name, "compute")
+            self.assertRaises(KeyboardInterrupt, session.run, [x + 2])
+            with self.assertRaises(SystemExit) as context:
+                session.run([x + 3])
+            self.assertEqual(context.exception.code, 5)
+        # What fails for another reason has no cause of before.
+        session.run([x])
+        with self.assertRaises(intarsia.Error) as context:
+            session.run([x.astype(np.float64)])
+        self.assertIsNone(context.exception.__cause__)
+        early = pyop_model("user_raises", "Raises", where="open")
+        intarsia.convert(early, self.plan, **allowed)
+        with self.assertRaises(intarsia.Error) as context:
+            intarsia.ExecutionSession(self.plan, **allowed)
+        self.assertIsInstance(context.exception.__cause__, LookupError)
+
+    def test_a_kept_input_outlives_the_session(self):
+        folder = write("user_keeps", """
+kept = []
+class Keeps:
+    def compute(self, x):
+        kept.extend([x, x[1:], memoryview(x)])
+        return x
+""")
+        allowed = {"allow_pyop": True, "pyop_path": [folder]}
+        size = 1 << 20  # memory that goes back to the system
+        intarsia.convert(pyop_model("user_keeps", "Keeps", [size]), self.plan, **allowed)
+        session = intarsia.ExecutionSession(self.plan, **allowed)
+        x = np.arange(size, dtype=np.float32)
+        with self.assertRaisesRegex(intarsia.Error, "keeps an input beyond the call"):
+            session.run([x])
+        del session
+        array, tail, view = sys.modules["user_keeps"].kept
+        np.testing.assert_array_equal(array, x)
+        np.testing.assert_array_equal(tail, x[1:])
+        self.assertRaises(ValueError, view.tolist)
+
+    def test_an_address_in_native_code_keeps_the_memory(self):
+        folder = write("user_native", """
+import numpy as np
+kept = []
+class Keeps:
+    def compute(self, x):
+        kept.append(x.flat)
+        return x
+""")
+        allowed = {"allow_pyop": True, "pyop_path": [folder]}
+        size = 1 << 20
+        intarsia.convert(pyop_model("user_native", "Keeps", [size]), self.plan, **allowed)
+        session = intarsia.ExecutionSession(self.plan, **allowed)
+        with self.assertRaisesRegex(intarsia.Error, "keeps an input beyond the call"):
+            session.run([np.ones(size, np.float32)])
+        del session
+        self.assertEqual(len(list(sys.modules["user_native"].kept[0])), size)
+
+    def test_reset_states_makes_new_objects(self):
+        folder = write("user_counts", """
+class Counts:
+    calls = 0
+    def compute(self, x):
+        self.calls += 1
+        return x * 0 + self.calls
+""")
+        allowed = {"allow_pyop": True, "pyop_path": [folder]}
+        intarsia.convert(pyop_model("user_counts", "Counts"), self.plan, **allowed)
+        session = intarsia.ExecutionSession(self.plan, **allowed)
+        x = np.zeros(2, np.float32)
+        self.assertEqual([session.run([x])[0][0] for _ in range(3)], [1, 2, 3])
+        session.reset_states()
+        self.assertEqual(session.run([x])[0][0], 1)
+
+    def test_folders_leave_the_search_path(self):
+        folder = write("user_folder", PYOP)
+        allowed = {"allow_pyop": True, "pyop_path": [folder]}
+        before = [entry for entry in sys.path if entry]
+        intarsia.convert(pyop_model("user_folder", "Scale", factor=2.0), self.plan, **allowed)
+        session = intarsia.ExecutionSession(self.plan, **allowed)
+        self.assertIn(str(folder), sys.path)
+        del session
+        self.assertEqual([entry for entry in sys.path if entry], before)
+        with self.assertRaises(intarsia.Error):
+            intarsia.ExecutionSession("/no/such.plan", **allowed)
+        self.assertEqual([entry for entry in sys.path if entry], before)
+
+    def test_an_operator_may_not_run_its_own_session(self):
+        folder = write("user_nested", """
+session = None
+class Nested:
+    def compute(self, x):
+        if session is not None:
+            session.run([x])
+        return x
+""")
+        allowed = {"allow_pyop": True, "pyop_path": [folder]}
+        intarsia.convert(pyop_model("user_nested", "Nested"), self.plan, **allowed)
+        session = intarsia.ExecutionSession(self.plan, **allowed)
+        x = np.ones(2, np.float32)
+        session.run([x])
+        sys.modules["user_nested"].session = session
+        with self.assertRaisesRegex(intarsia.Error, "must not call the session that runs it"):
+            session.run([x])
+        sys.modules["user_nested"].session = None
+
+
+if __name__ == "__main__":
+    unittest.main()

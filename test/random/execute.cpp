@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "test/random/execute.h"
+
+#include "converter/evaluate.h"
+#include "converter/infer.h"
+#include "core/definitions/value_propagation.h"
+
+namespace intarsia::test {
+
+using definitions::SymbolicInput;
+using definitions::SymbolicOutput;
+
+SymbolicInput known_input(const Constant& constant) {
+  converter::Value value;
+  value.constant = constant;
+  return converter::symbolic_input(&value);
+}
+
+bool settle_outputs(const Candidate& candidate, std::vector<SymbolicOutput>& outputs,
+                    int64_t most) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!candidate.outputs[i]) continue;
+    SymbolicOutput& output = outputs[i];
+    if (i == 0 && candidate.op->result_type != DataType::kUndefined) {
+      output.type = candidate.op->result_type;
+    }
+    if (!output.has_shape || element_bits(output.type) == 0) return false;
+    int64_t count = 1;
+    for (int axis = 0; axis < output.shape.rank; ++axis) {
+      const int64_t upper = std::max<int64_t>(0, output.shape[axis].upper());
+      if (upper > most) return false;
+      count *= upper;
+      if (count > most) return false;
+    }
+  }
+  return true;
+}
+
+std::vector<SymbolicInput> results_seen(const Candidate& candidate,
+                                        const std::vector<SymbolicInput>& inputs,
+                                        const std::vector<SymbolicOutput>& outputs) {
+  const auto elements =
+      definitions::propagate_values(*candidate.op, candidate.blob.data(), inputs, outputs);
+  std::vector<SymbolicInput> seen(outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    seen[i].present = candidate.outputs[i];
+    seen[i].type = outputs[i].type;
+    seen[i].shape = outputs[i].shape;
+    if (i >= elements.size()) continue;
+    seen[i].values = elements[i].values;
+    seen[i].denominator = elements[i].denominator;
+  }
+  return seen;
+}
+
+std::optional<std::vector<Constant>> execute(const Candidate& candidate,
+                                             std::span<const Constant* const> inputs,
+                                             const converter::OperatorLibrary& library) {
+  constexpr int64_t kMost = 1 << 16;
+  std::vector<SymbolicInput> symbolic;
+  for (const Constant* input : inputs) {
+    symbolic.push_back(input != nullptr ? known_input(*input) : SymbolicInput());
+  }
+  definitions::SymbolicShapeContext context(symbolic, static_cast<int>(candidate.outputs.size()),
+                                            candidate.blob);
+  if (!candidate.op->infer(context)) return std::nullopt;
+  std::vector<SymbolicOutput> outputs = context.outputs();
+  if (!settle_outputs(candidate, outputs, kMost)) return std::nullopt;
+
+  converter::Graph graph;
+  std::vector<converter::Value*> values;
+  for (const Constant* input : inputs) {
+    values.push_back(input != nullptr ? graph.add_value("x") : nullptr);
+    if (input != nullptr) values.back()->type = input->type;
+  }
+  converter::Node* node = graph.add_node(candidate.op->domain, candidate.op->name, "node", values,
+                                         static_cast<int>(outputs.size()));
+  node->op = candidate.op;
+  node->attribute_bytes = candidate.blob;
+  std::vector<converter::OutputPlan> plans(outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    node->outputs[i]->type = outputs[i].type;
+    if (!candidate.outputs[i]) continue;
+    plans[i] = {true, outputs[i].type, {}};
+    for (int axis = 0; axis < outputs[i].shape.rank; ++axis) {
+      plans[i].extents.push_back(std::max<int64_t>(0, outputs[i].shape[axis].upper()));
+    }
+  }
+  try {
+    return converter::evaluate(*node, {inputs.begin(), inputs.end()}, plans, library.rows(),
+                               library.services());
+  } catch (const converter::Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace intarsia::test

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "test/random/rounding.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "test/random/values.h"
+
+namespace intarsia::test {
+namespace {
+
+constexpr double kLargest = 1024;
+constexpr double kLargestInteger = 1 << 20;
+// Of the result's scale: what fast kernels of transcendental functions and sums may be off by.
+constexpr double kRoundings = 64;
+// Of the result's scale: beyond it a comparison would show nothing.
+constexpr double kLost = 0.02;
+constexpr int kTrials = 4;
+
+using Pointers = std::vector<const Constant*>;
+
+Pointers pointers_to(const std::vector<Constant>& constants,
+                     std::span<const Constant* const> like) {
+  Pointers pointers;
+  for (size_t i = 0; i < like.size(); ++i) {
+    pointers.push_back(like[i] != nullptr ? &constants[i] : nullptr);
+  }
+  return pointers;
+}
+
+/// The node in double precision: every operand of rounded numbers as doubles.
+std::optional<std::vector<Constant>> execute_in_double(const Candidate& candidate,
+                                                       std::span<const Constant* const> inputs,
+                                                       const converter::OperatorLibrary& library) {
+  std::vector<Constant> wide(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i] == nullptr) continue;
+    wide[i] = is_rounded(inputs[i]->type) ? as_double(*inputs[i]) : *inputs[i];
+  }
+  return execute(candidate, pointers_to(wide, inputs), library);
+}
+
+/// Largest distance from the results in double precision; infinite where that tells nothing.
+double own_error(const Constant& result, const Constant* precise) {
+  if (precise == nullptr || precise->extents != result.extents || !precise->is_real()) {
+    return HUGE_VAL;
+  }
+  double largest = 0;
+  for (int64_t i = 0; i < result.count(); ++i) {
+    const double a = result.real(i), b = precise->real(i);
+    if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+    if (!std::isfinite(a) || !std::isfinite(b)) return HUGE_VAL;
+    largest = std::max(largest, std::fabs(a - b));
+  }
+  return largest;
+}
+
+bool tells_something(const Constant& result, Random& random) {
+  const Scale scale = scale_of(result);
+  if (scale.nonfinite > 0 && (2 * scale.nonfinite > result.count() || !random.chance(15))) {
+    return false;
+  }
+  const double limit = is_rounded(result.type) ? kLargest : kLargestInteger;
+  return scale.largest <= limit || random.chance(2);
+}
+
+/// What the errors of the inputs do to the results; false if they change what may not change.
+bool carry_errors(const Candidate& candidate, std::span<const Constant* const> inputs,
+                  std::span<const double> input_errors, const converter::OperatorLibrary& library,
+                  Random& random, Results& results) {
+  for (int trial = 0; trial < kTrials; ++trial) {
+    std::vector<Constant> moved(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i] == nullptr) continue;
+      moved[i] = *inputs[i];
+      const double error = input_errors[i];
+      if (error == 0) continue;
+      moved[i] = changed(*inputs[i], [&](double value) {
+        // All up, all down, and each its own way.
+        const double sign = trial == 0 ? 1 : (trial == 1 ? -1 : (random.chance(50) ? 1 : -1));
+        return value + sign * error;
+      });
+    }
+    const auto other = execute(candidate, pointers_to(moved, inputs), library);
+    if (!other) return false;
+    for (size_t i = 0; i < results.values.size(); ++i) {
+      if (!candidate.outputs[i]) continue;
+      const std::optional<double> moved_by = distance((*other)[i], results.values[i]);
+      if (!moved_by) return false;
+      if (!is_rounded(results.values[i].type)) {
+        if (*moved_by != 0) return false;
+        continue;
+      }
+      results.errors[i] = std::max(results.errors[i], 2 * *moved_by);
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<Results> execute_with_errors(const Candidate& candidate,
+                                           std::span<const Constant* const> inputs,
+                                           std::span<const double> input_errors,
+                                           const converter::OperatorLibrary& library,
+                                           Random& random) {
+  auto values = execute(candidate, inputs, library);
+  if (!values) return std::nullopt;
+  Results results{std::move(*values), {}};
+  results.errors.assign(results.values.size(), 0);
+  bool rounded = false;
+  for (size_t i = 0; i < results.values.size(); ++i) {
+    if (!candidate.outputs[i]) continue;
+    if (!tells_something(results.values[i], random)) return std::nullopt;
+    rounded = rounded || is_rounded(results.values[i].type);
+  }
+  const bool inexact_inputs =
+      std::any_of(input_errors.begin(), input_errors.end(), [](double e) { return e != 0; });
+  if (inexact_inputs && !carry_errors(candidate, inputs, input_errors, library, random, results)) {
+    return std::nullopt;
+  }
+  if (!rounded) return results;
+  const auto precise = execute_in_double(candidate, inputs, library);
+  for (size_t i = 0; i < results.values.size(); ++i) {
+    const Constant& value = results.values[i];
+    if (!candidate.outputs[i] || !is_rounded(value.type)) continue;
+    const double own = own_error(value, precise ? &(*precise)[i] : nullptr);
+    // Without a kernel for doubles the definition's word must do.
+    const bool exact = candidate.op->facts.exact && (own == 0 || !precise);
+    const double scale = scale_of(value).largest;
+    if (!exact) {
+      results.errors[i] += kRoundings * epsilon_of(value.type) * scale;
+      if (std::isfinite(own)) results.errors[i] += 8 * own;
+    }
+    if (results.errors[i] > kLost * scale && results.errors[i] > 0) return std::nullopt;
+  }
+  return results;
+}
+
+}  // namespace intarsia::test

@@ -27,8 +27,9 @@ install(DIRECTORY core kernels_cpu DESTINATION include/intarsia_private
   FILES_MATCHING PATTERN "*.h"
   REGEX "kernels_cpu/rows\\.h$" EXCLUDE  # the converter's view of kernels
   PATTERN session_state.h EXCLUDE)  # needs FlatBuffers
-install(FILES converter/error.h converter/extension.h converter/operator_extension.h
-  converter/plugin.h DESTINATION include/intarsia_private/converter)
+install(FILES converter/graph/error.h DESTINATION include/intarsia_private/converter/graph)
+install(FILES converter/plugin/extension.h converter/plugin/operator_extension.h
+  converter/plugin/plugin.h DESTINATION include/intarsia_private/converter/plugin)
 
 configure_package_config_file(cmake/IntarsiaConfig.cmake.in "${PROJECT_BINARY_DIR}/IntarsiaConfig.cmake"
   INSTALL_DESTINATION "${package_dir}")

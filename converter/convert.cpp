@@ -6,17 +6,16 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 
-#include "converter/import.h"
-#include "converter/infer.h"
-#include "converter/inputs.h"
-#include "converter/lower.h"
-#include "converter/normalize.h"
-#include "converter/order.h"
-#include "converter/placement.h"
-#include "converter/simplify.h"
-#include "converter/storage.h"
-#include "converter/target.h"
-#include "kernels_cuda/rows.h"
+#include "converter/graph/infer.h"
+#include "converter/graph/order.h"
+#include "converter/lower/lower.h"
+#include "converter/lower/target.h"
+#include "converter/memory/storage.h"
+#include "converter/onnx/import.h"
+#include "converter/onnx/inputs.h"
+#include "converter/onnx/normalize.h"
+#include "converter/passes/placement.h"
+#include "converter/passes/simplify.h"
 
 namespace intarsia::converter {
 namespace {
@@ -66,15 +65,14 @@ Conversion convert_model(Model& model, const ConvertOptions& options, bool probe
   materialize_outputs(graph);
   Placement placement;
   const bool on_device = choices.use_device && options.device == ConvertOptions::Device::kCuda;
-  if (on_device) placement = place_on_device(model, cuda::kernel_rows());
+  if (on_device) placement = place_on_device(model, rows);
   // Passes rename freely; the signature keeps the model's names.
   for (size_t i = 0; i < output_names.size(); ++i) graph.outputs()[i]->name = output_names[i];
   graph.sort();
   graph.sweep();
 
-  const Lowering lowering =
-      lower(graph, {&rows, choice_of(options, choices.kernels), options.threads,
-                    &cuda::kernel_rows(), std::move(placement)});
+  const Lowering lowering = lower(
+      graph, {&rows, choice_of(options, choices.kernels), options.threads, std::move(placement)});
   const std::vector<StatePair> states = find_states(model, options, output_names);
   // A device's nodes stand in as few runs as placement could give them.
   const Storage storage = choices.reorder && !on_device

@@ -16,13 +16,13 @@
 #include <variant>
 #include <vector>
 
-#include "converter/extension.h"
-#include "converter/graph.h"
-#include "converter/infer.h"
-#include "converter/kernel_selection.h"
-#include "converter/passes.h"
-#include "converter/plan_writer.h"
-#include "converter/storage.h"
+#include "converter/emit/plan_writer.h"
+#include "converter/graph/graph.h"
+#include "converter/graph/infer.h"
+#include "converter/graph/kernel_selection.h"
+#include "converter/memory/storage.h"
+#include "converter/passes/passes.h"
+#include "converter/plugin/extension.h"
 #include "core/definitions/kernel_descriptor.h"
 
 namespace intarsia::converter {
@@ -59,7 +59,7 @@ struct ConvertOptions {
   /// nothing else tells. They are never folded into the plan.
   std::map<std::string, Constant> probe;
   int threads = 1;
-  /// `--target` and, where it is not the target's own, `--plan-growth` (converter/target.h).
+  /// `--target` and, where it is not the target's own, `--plan-growth` (converter/lower/target.h).
   std::string target = "generic";
   std::optional<double> plan_growth;
   /// `--device`: the CPU alone, or CUDA for every node that has a kernel there.

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "converter/constant.h"
+#include "converter/graph/constant.h"
 
 namespace intarsia::tool {
 

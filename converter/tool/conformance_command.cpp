@@ -11,7 +11,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "converter/tensor_file.h"
+#include "converter/onnx/tensor_file.h"
 #include "converter/tool/commands.h"
 #include "converter/tool/compare.h"
 #include "converter/tool/options.h"

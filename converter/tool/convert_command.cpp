@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "converter/file.h"
-#include "converter/program_emitter.h"
+#include "converter/emit/program_emitter.h"
+#include "converter/onnx/file.h"
 #include "converter/tool/commands.h"
 #include "converter/tool/options.h"
 
@@ -41,22 +41,11 @@ ProgramDescription describe_program(const Conversion& conversion, const Argument
   copy(conversion.inputs, program.inputs);
   copy(conversion.outputs, program.outputs);
   copy(conversion.states, program.states);
-  const auto require = [](const std::vector<converter::Requirement>& rows,
-                          std::vector<std::string>& types, std::vector<std::string>& headers) {
-    for (const auto& row : rows) {
-      types.push_back(row.cpp_name);
-      headers.push_back(row.header);
-    }
-  };
   program.cuda = arguments.conversion.device == "cuda";
   program.device_arena_bytes = conversion.plan.summary.device_arena_bytes;
   program.device_weights_bytes = conversion.plan.summary.device_weights_bytes;
-  for (const auto& kernel : conversion.plan.summary.kernels) {
-    auto& types = kernel.device ? program.device_kernel_types : program.kernel_types;
-    types.push_back(kernel.cpp_name);
-    program.kernel_headers.push_back(kernel.header);
-  }
-  require(conversion.plan.summary.shapes, program.shape_types, program.shape_headers);
+  program.kernels = conversion.plan.summary.kernels;
+  program.shapes = conversion.plan.summary.shapes;
   return program;
 }
 

@@ -5,9 +5,9 @@
 
 #include <charconv>
 
-#include "converter/plugin.h"
-#include "converter/target.h"
-#include "converter/tensor_file.h"
+#include "converter/lower/target.h"
+#include "converter/onnx/tensor_file.h"
+#include "converter/plugin/plugin.h"
 
 namespace intarsia::tool {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "converter/passes.h"
+#include "converter/passes/passes.h"
 #include "converter/tool/compare.h"
 
 namespace intarsia::tool {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <random>
 
-#include "converter/plugin.h"
+#include "converter/plugin/plugin.h"
 #include "converter/tool/thread_team.h"
 #include "intarsia/describe.h"
 

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "converter/aligned_bytes.h"
 #include "converter/convert.h"
-#include "converter/describe_text.h"
-#include "converter/file.h"
+#include "converter/graph/aligned_bytes.h"
+#include "converter/graph/describe_text.h"
+#include "converter/onnx/file.h"
 #include "intarsia/session.h"
 
 namespace intarsia::tool {

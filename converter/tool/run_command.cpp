@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "converter/npy.h"
+#include "converter/onnx/npy.h"
 #include "converter/tool/commands.h"
 #include "converter/tool/options.h"
 #include "converter/tool/plan_text.h"

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "converter/kernel_selection.h"
+#include "converter/graph/kernel_selection.h"
 #include "converter/tool/commands.h"
 #include "converter/tool/compare.h"
 #include "converter/tool/options.h"
@@ -134,8 +134,8 @@ class Verifier {
   }
 
   const Kernel& kernel_of(uint64_t key) const {
-    for (const Kernel& kernel : library_.kernels().kernels) {
-      if (kernel.key == key) return kernel;
+    for (const Kernel* kernel : library_.kernels().kernels) {
+      if (kernel->key == key) return *kernel;
     }
     throw converter::Error("the reference plan names a kernel that is not linked");
   }

@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "core/definitions/definition.h"
-#include "core/operators/attributes.h"
+#include "core/operators/common/attributes.h"
 
 namespace intarsia::definitions {
 

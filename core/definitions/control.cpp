@@ -2,7 +2,7 @@
 //
 // Control flow. The extents of its outputs are those of the branches' outputs: the converter joins
 // them, so that there is no shape function.
-#include "core/operators/control.h"
+#include "core/operators/control/control.h"
 
 #include "core/definitions/rows.h"
 

@@ -21,6 +21,7 @@
 
 #include "core/definitions/facts.h"
 #include "core/definitions/symbolic_shape.h"
+#include "core/kernel_descriptor.h"
 #include "intarsia/kernel.h"
 #include "intarsia/shape.h"
 
@@ -154,11 +155,12 @@ struct OperatorDefinition {
   uint8_t kernel_revision = 0;
   AttributeCodec attributes;
 
-  /// Shape function over symbolic extents, the same at run time, and how C++ spells its type.
+  /// Shape function over symbolic extents, the same at run time, and its rule's name.
   SymbolicRule infer;
   ShapeFunction shape;
-  std::string_view shape_cpp;     // "intarsia::ops::Conv"
-  std::string_view shape_header;  // "core/operators/conv.h"
+  std::string_view shape_name;
+  /// Where programs find it: see KernelDescriptor.
+  ProgramSource source;
   /// Element type of the outputs where it is not that of the shape function's choice.
   DataType result_type = DataType::kUndefined;
 

@@ -20,8 +20,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/activation.h"
 #include "core/definitions/symbolic_shape.h"
+#include "core/operators/common/activation.h"
 #include "intarsia/attributes.h"
 
 namespace intarsia::definitions {

@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Operators that rearrange, cut, join, select and resize tensors.
-#include "core/operators/movement.h"
+#include "core/operators/movement/movement.h"
 
 #include <algorithm>
 
 #include "core/definitions/rows.h"
 #include "core/definitions/value_propagation.h"
-#include "core/operators/gather.h"
-#include "core/operators/resize.h"
-#include "core/operators/selection.h"
+#include "core/operators/indexing/gather.h"
+#include "core/operators/indexing/selection.h"
+#include "core/operators/movement/resize.h"
 
 namespace intarsia::definitions {
 namespace {
 
-constexpr std::string_view kMovement = "core/operators/movement.h";
-constexpr std::string_view kGather = "core/operators/gather.h";
-constexpr std::string_view kSelection = "core/operators/selection.h";
-constexpr std::string_view kResize = "core/operators/resize.h";
 constexpr auto kOptional = Parameter::kOptional;
 constexpr auto kVariadic = Parameter::kVariadic;
 
@@ -34,20 +30,19 @@ bool copies_forwards(const std::byte*, std::span<const SymbolicInput> inputs) {
 }
 
 void add_cutting(DefinitionRows& rows) {
-  add<ops::Concat>(rows, "intarsia::ops::Concat", kMovement,
-                   {.name = "Concat",
-                    .since_version = 13,
-                    .inputs = {same({"inputs", "T", kVariadic})},
-                    .outputs = {same({"concat_result", "T"})},
-                    .facts = {.axes = {.form = AxisForm::kOne,
-                                       .attribute = attribute<&ConcatAttributes::axis>()},
-                              .exact = true,
-                              .copies = copies_alone,
-                              .propagate = propagation::kConcat},
-                    .types = {{"T", kPlainTypes}},
-                    .attributes = codec_of<ConcatAttributes>()});
+  add<ops::Concat>(rows, {.name = "Concat",
+                          .since_version = 13,
+                          .inputs = {same({"inputs", "T", kVariadic})},
+                          .outputs = {same({"concat_result", "T"})},
+                          .facts = {.axes = {.form = AxisForm::kOne,
+                                             .attribute = attribute<&ConcatAttributes::axis>()},
+                                    .exact = true,
+                                    .copies = copies_alone,
+                                    .propagate = propagation::kConcat},
+                          .types = {{"T", kPlainTypes}},
+                          .attributes = codec_of<ConcatAttributes>()});
   add<ops::Split>(
-      rows, "intarsia::ops::Split", kMovement,
+      rows,
       {.name = "Split",
        .since_version = 18,
        .inputs = {same({"input", "T"}), apart({"split", "I", kOptional}).deciding(Domain::kParts)},
@@ -58,21 +53,20 @@ void add_cutting(DefinitionRows& rows) {
        .types = {{"T", kPlainTypes}, {"I", kInt64Type}},
        .attributes = codec_of<SplitAttributes>()});
   add<ops::Slice>(
-      rows, "intarsia::ops::Slice", kMovement,
-      {.name = "Slice",
-       .since_version = 13,
-       .inputs = {same({"data", "T"}), apart({"starts", "Tind"}).deciding(Domain::kPosition),
-                  apart({"ends", "Tind"}).deciding(Domain::kPosition),
-                  apart({"axes", "Tind", kOptional}).deciding(Domain::kAxis),
-                  apart({"steps", "Tind", kOptional}).deciding(Domain::kNonZero)},
-       .outputs = {same({"output", "T"})},
-       .facts = {.axes = {.form = AxisForm::kList, .input = 3, .absent = NoAxes::kLeading},
-                 .exact = true,
-                 .copies = copies_forwards,
-                 .propagate = propagation::kSlice},
-       .types = {{"T", kPlainTypes}, {"Tind", kIndexTypes}},
-       .attributes = codec_of<NoAttributes>()});
-  add<ops::Pad>(rows, "intarsia::ops::Pad", kMovement,
+      rows, {.name = "Slice",
+             .since_version = 13,
+             .inputs = {same({"data", "T"}), apart({"starts", "Tind"}).deciding(Domain::kPosition),
+                        apart({"ends", "Tind"}).deciding(Domain::kPosition),
+                        apart({"axes", "Tind", kOptional}).deciding(Domain::kAxis),
+                        apart({"steps", "Tind", kOptional}).deciding(Domain::kNonZero)},
+             .outputs = {same({"output", "T"})},
+             .facts = {.axes = {.form = AxisForm::kList, .input = 3, .absent = NoAxes::kLeading},
+                       .exact = true,
+                       .copies = copies_forwards,
+                       .propagate = propagation::kSlice},
+             .types = {{"T", kPlainTypes}, {"Tind", kIndexTypes}},
+             .attributes = codec_of<NoAttributes>()});
+  add<ops::Pad>(rows,
                 {.name = "Pad",
                  .since_version = 25,
                  .inputs = {same({"data", "T"}), apart({"pads", "I"}).deciding(Domain::kPads),
@@ -86,7 +80,7 @@ void add_cutting(DefinitionRows& rows) {
 }
 
 void add_permuting(DefinitionRows& rows) {
-  add<ops::Transpose>(rows, "intarsia::ops::Transpose", kMovement,
+  add<ops::Transpose>(rows,
                       {.name = "Transpose",
                        .since_version = 25,
                        .inputs = {same({"data", "T"})},
@@ -98,52 +92,48 @@ void add_permuting(DefinitionRows& rows) {
                                  .propagate = propagation::kTranspose},
                        .types = {{"T", kAnyTypes}},
                        .attributes = codec_of<TransposeAttributes>()});
-  add<ops::DepthToSpace>(rows, "intarsia::ops::DepthToSpace", kMovement,
-                         {.name = "DepthToSpace",
-                          .since_version = 28,
-                          .inputs = {same({"input", "T"})},
-                          .outputs = {same({"output", "T"})},
-                          .facts = {.axes = {.form = AxisForm::kImage},
-                                    .exact = true,
-                                    .ranges = {{"blocksize", 1, 3}}},
-                          .types = {{"T", kPlainTypes}},
-                          .attributes = codec_of<BlockAttributes>()});
-  add<ops::SpaceToDepth>(rows, "intarsia::ops::SpaceToDepth", kMovement,
-                         {.name = "SpaceToDepth",
-                          .since_version = 28,
-                          .inputs = {same({"input", "T"})},
-                          .outputs = {same({"output", "T"})},
-                          .facts = {.axes = {.form = AxisForm::kImage},
-                                    .exact = true,
-                                    .ranges = {{"blocksize", 1, 3}}},
-                          .types = {{"T", kPlainTypes}},
-                          .attributes = codec_of<BlockAttributes>()});
+  add<ops::DepthToSpace>(rows, {.name = "DepthToSpace",
+                                .since_version = 28,
+                                .inputs = {same({"input", "T"})},
+                                .outputs = {same({"output", "T"})},
+                                .facts = {.axes = {.form = AxisForm::kImage},
+                                          .exact = true,
+                                          .ranges = {{"blocksize", 1, 3}}},
+                                .types = {{"T", kPlainTypes}},
+                                .attributes = codec_of<BlockAttributes>()});
+  add<ops::SpaceToDepth>(rows, {.name = "SpaceToDepth",
+                                .since_version = 28,
+                                .inputs = {same({"input", "T"})},
+                                .outputs = {same({"output", "T"})},
+                                .facts = {.axes = {.form = AxisForm::kImage},
+                                          .exact = true,
+                                          .ranges = {{"blocksize", 1, 3}}},
+                                .types = {{"T", kPlainTypes}},
+                                .attributes = codec_of<BlockAttributes>()});
   add<ops::ReverseSequence>(
-      rows, "intarsia::ops::ReverseSequence", kMovement,
-      {.name = "ReverseSequence",
-       .since_version = 28,
-       .inputs = {same({"input", "T"}), apart({"sequence_lens", "I"}).of(Domain::kLength)},
-       .outputs = {same({"Y", "T"})},
-       .facts = {.axes = {.form = AxisForm::kPosition,
-                          .attribute = attribute<&ReverseSequenceAttributes::time_axis>()},
-                 .exact = true,
-                 .ranges = {{"batch_axis", 0, 1}, {"time_axis", 0, 1}}},
-       .types = {{"T", kPlainTypes}, {"I", kInt64Type}},
-       .attributes = codec_of<ReverseSequenceAttributes>()});
+      rows, {.name = "ReverseSequence",
+             .since_version = 28,
+             .inputs = {same({"input", "T"}), apart({"sequence_lens", "I"}).of(Domain::kLength)},
+             .outputs = {same({"Y", "T"})},
+             .facts = {.axes = {.form = AxisForm::kPosition,
+                                .attribute = attribute<&ReverseSequenceAttributes::time_axis>()},
+                       .exact = true,
+                       .ranges = {{"batch_axis", 0, 1}, {"time_axis", 0, 1}}},
+             .types = {{"T", kPlainTypes}, {"I", kInt64Type}},
+             .attributes = codec_of<ReverseSequenceAttributes>()});
   add<ops::Trilu>(
-      rows, "intarsia::ops::Trilu", kMovement,
-      {.name = "Trilu",
-       .since_version = 14,
-       .inputs = {same({"input", "T"}), apart({"k", "I", kOptional}).of(Domain::kSmall)},
-       .outputs = {same({"output", "T"})},
-       .facts = {.axes = {.form = AxisForm::kPosition}, .exact = true},
-       .types = {{"T", kPlainTypes}, {"I", kInt64Type}},
-       .attributes = codec_of<TriluAttributes>()});
+      rows, {.name = "Trilu",
+             .since_version = 14,
+             .inputs = {same({"input", "T"}), apart({"k", "I", kOptional}).of(Domain::kSmall)},
+             .outputs = {same({"output", "T"})},
+             .facts = {.axes = {.form = AxisForm::kPosition}, .exact = true},
+             .types = {{"T", kPlainTypes}, {"I", kInt64Type}},
+             .attributes = codec_of<TriluAttributes>()});
 }
 
 void add_indexed(DefinitionRows& rows) {
   add<ops::Gather>(
-      rows, "intarsia::ops::Gather", kGather,
+      rows,
       {.name = "Gather",
        .since_version = 13,
        .inputs = {same({"data", "T"}),
@@ -156,7 +146,7 @@ void add_indexed(DefinitionRows& rows) {
        .kernel_types = {"T", "Tind"},
        .attributes = codec_of<AxisAttributes>()});
   add<ops::GatherElements>(
-      rows, "intarsia::ops::GatherElements", kGather,
+      rows,
       {.name = "GatherElements",
        .since_version = 13,
        .inputs = {same({"data", "T"}), same({"indices", "Tind"}).of(Domain::kIndex)},
@@ -167,41 +157,38 @@ void add_indexed(DefinitionRows& rows) {
        .kernel_types = {"T", "Tind"},
        .attributes = codec_of<AxisAttributes>()});
   add<ops::GatherND>(
-      rows, "intarsia::ops::GatherND", kGather,
-      {.name = "GatherND",
-       .since_version = 13,
-       .inputs = {same({"data", "T"}), apart({"indices", "I"}).of(Domain::kIndexTuple)},
-       .outputs = {ordered({"output", "T"})},
-       .facts = {.axes = {.form = AxisForm::kPosition},
-                 .exact = true,
-                 .ranges = {{"batch_dims", 0, 2}}},
-       .types = {{"T", kPlainTypes}, {"I", kInt64Type}},
-       .attributes = codec_of<GatherNDAttributes>()});
+      rows, {.name = "GatherND",
+             .since_version = 13,
+             .inputs = {same({"data", "T"}), apart({"indices", "I"}).of(Domain::kIndexTuple)},
+             .outputs = {ordered({"output", "T"})},
+             .facts = {.axes = {.form = AxisForm::kPosition},
+                       .exact = true,
+                       .ranges = {{"batch_dims", 0, 2}}},
+             .types = {{"T", kPlainTypes}, {"I", kInt64Type}},
+             .attributes = codec_of<GatherNDAttributes>()});
   add<ops::ScatterElements>(
-      rows, "intarsia::ops::ScatterElements", kGather,
-      {.name = "ScatterElements",
-       .since_version = 18,
-       .inputs = {same({"data", "T"}), same({"indices", "Tind"}).of(Domain::kIndex),
-                  same({"updates", "T"})},
-       .outputs = {same({"output", "T"})},
-       .facts = {.axes = {.form = AxisForm::kOne,
-                          .attribute = attribute<&ScatterElementsAttributes::axis>()},
-                 .exact = true},
-       .types = {{"T", kPlainTypes}, {"Tind", kIndexTypes}},
-       .kernel_types = {"T", "Tind"},
-       .attributes = codec_of<ScatterElementsAttributes>()});
+      rows, {.name = "ScatterElements",
+             .since_version = 18,
+             .inputs = {same({"data", "T"}), same({"indices", "Tind"}).of(Domain::kIndex),
+                        same({"updates", "T"})},
+             .outputs = {same({"output", "T"})},
+             .facts = {.axes = {.form = AxisForm::kOne,
+                                .attribute = attribute<&ScatterElementsAttributes::axis>()},
+                       .exact = true},
+             .types = {{"T", kPlainTypes}, {"Tind", kIndexTypes}},
+             .kernel_types = {"T", "Tind"},
+             .attributes = codec_of<ScatterElementsAttributes>()});
   add<ops::ScatterND>(
-      rows, "intarsia::ops::ScatterND", kGather,
-      {.name = "ScatterND",
-       .since_version = 18,
-       .inputs = {same({"data", "T"}), apart({"indices", "I"}).of(Domain::kIndexTuple),
-                  apart({"updates", "T"})},
-       .outputs = {same({"output", "T"})},
-       .facts = {.axes = {.form = AxisForm::kPosition}, .exact = true},
-       .types = {{"T", kPlainTypes}, {"I", kInt64Type}},
-       .attributes = codec_of<ScatterNDAttributes>()});
+      rows, {.name = "ScatterND",
+             .since_version = 18,
+             .inputs = {same({"data", "T"}), apart({"indices", "I"}).of(Domain::kIndexTuple),
+                        apart({"updates", "T"})},
+             .outputs = {same({"output", "T"})},
+             .facts = {.axes = {.form = AxisForm::kPosition}, .exact = true},
+             .types = {{"T", kPlainTypes}, {"I", kInt64Type}},
+             .attributes = codec_of<ScatterNDAttributes>()});
   add<ops::OneHot>(
-      rows, "intarsia::ops::OneHot", kSelection,
+      rows,
       {.name = "OneHot",
        .since_version = 28,
        .inputs = {dropped({"indices", "T1"}).of(Domain::kBelow, 1),
@@ -216,16 +203,15 @@ void add_indexed(DefinitionRows& rows) {
 }
 
 void add_selecting(DefinitionRows& rows) {
-  add<ops::NonZero>(rows, "intarsia::ops::NonZero", kSelection,
-                    {.name = "NonZero",
-                     .since_version = 13,
-                     .inputs = {same({"X", "T"})},
-                     .outputs = {ordered({"Y", "I"})},
-                     .facts = {.exact = true},
-                     .types = {{"T", kPlainTypes}, {"I", kInt64Type}},
-                     .attributes = codec_of<NoAttributes>()});
+  add<ops::NonZero>(rows, {.name = "NonZero",
+                           .since_version = 13,
+                           .inputs = {same({"X", "T"})},
+                           .outputs = {ordered({"Y", "I"})},
+                           .facts = {.exact = true},
+                           .types = {{"T", kPlainTypes}, {"I", kInt64Type}},
+                           .attributes = codec_of<NoAttributes>()});
   add<ops::TopK>(
-      rows, "intarsia::ops::TopK", kSelection,
+      rows,
       {.name = "TopK",
        .since_version = 24,
        .inputs = {same({"X", "T"}), apart({"K", "I"}).deciding(Domain::kLength)},
@@ -234,44 +220,41 @@ void add_selecting(DefinitionRows& rows) {
                  .exact = true},
        .types = {{"T", kNumericTypes}, {"I", kInt64Type}},
        .attributes = codec_of<TopKAttributes>()});
-  add<ops::Compress>(rows, "intarsia::ops::Compress", kSelection,
-                     {.name = "Compress",
-                      .since_version = 28,
-                      .inputs = {same({"input", "T"}), apart({"condition", "T1"})},
-                      .outputs = {same({"output", "T"})},
-                      .facts = {.axes = {.form = AxisForm::kOne,
-                                         .attribute = attribute<&CompressAttributes::axis>(),
-                                         .absent = NoAxes::kFlattened},
-                                .exact = true},
-                      .types = {{"T", kPlainTypes}, {"T1", kBoolType}},
-                      .attributes = codec_of<CompressAttributes>()});
-  add<ops::Unique>(rows, "intarsia::ops::Unique", kSelection,
-                   {.name = "Unique",
-                    .since_version = 28,
-                    .inputs = {same({"X", "T"})},
-                    .outputs = {ordered({"Y", "T"}), ordered({"indices", "I", kOptional}),
-                                ordered({"inverse_indices", "I", kOptional}),
-                                ordered({"counts", "I", kOptional})},
-                    .facts = {.axes = {.form = AxisForm::kOne,
-                                       .attribute = attribute<&UniqueAttributes::axis>(),
-                                       .absent = NoAxes::kFlattened},
-                              .exact = true},
-                    .types = {{"T", kPlainTypes}, {"I", kInt64Type}},
-                    .attributes = codec_of<UniqueAttributes>()});
+  add<ops::Compress>(rows, {.name = "Compress",
+                            .since_version = 28,
+                            .inputs = {same({"input", "T"}), apart({"condition", "T1"})},
+                            .outputs = {same({"output", "T"})},
+                            .facts = {.axes = {.form = AxisForm::kOne,
+                                               .attribute = attribute<&CompressAttributes::axis>(),
+                                               .absent = NoAxes::kFlattened},
+                                      .exact = true},
+                            .types = {{"T", kPlainTypes}, {"T1", kBoolType}},
+                            .attributes = codec_of<CompressAttributes>()});
+  add<ops::Unique>(rows, {.name = "Unique",
+                          .since_version = 28,
+                          .inputs = {same({"X", "T"})},
+                          .outputs = {ordered({"Y", "T"}), ordered({"indices", "I", kOptional}),
+                                      ordered({"inverse_indices", "I", kOptional}),
+                                      ordered({"counts", "I", kOptional})},
+                          .facts = {.axes = {.form = AxisForm::kOne,
+                                             .attribute = attribute<&UniqueAttributes::axis>(),
+                                             .absent = NoAxes::kFlattened},
+                                    .exact = true},
+                          .types = {{"T", kPlainTypes}, {"I", kInt64Type}},
+                          .attributes = codec_of<UniqueAttributes>()});
   add<ops::NonMaxSuppression>(
-      rows, "intarsia::ops::NonMaxSuppression", kSelection,
-      {.name = "NonMaxSuppression",
-       .since_version = 11,
-       .inputs =
-           {apart({"boxes", "F"}), apart({"scores", "F"}),
-            apart({"max_output_boxes_per_class", "I", kOptional}).deciding(Domain::kNonNegative),
-            apart({"iou_threshold", "F", kOptional}).of(Domain::kFraction),
-            apart({"score_threshold", "F", kOptional}).of(Domain::kFraction)},
-       .outputs = {apart({"selected_indices", "I"})},
-       .facts = {.axes = {.form = AxisForm::kPosition}, .exact = true},
-       .types = {{"F", kFloat}, {"I", kInt64Type}},
-       .kernel_types = {},
-       .attributes = codec_of<NonMaxSuppressionAttributes>()});
+      rows, {.name = "NonMaxSuppression",
+             .since_version = 11,
+             .inputs = {apart({"boxes", "F"}), apart({"scores", "F"}),
+                        apart({"max_output_boxes_per_class", "I", kOptional})
+                            .deciding(Domain::kNonNegative),
+                        apart({"iou_threshold", "F", kOptional}).of(Domain::kFraction),
+                        apart({"score_threshold", "F", kOptional}).of(Domain::kFraction)},
+             .outputs = {apart({"selected_indices", "I"})},
+             .facts = {.axes = {.form = AxisForm::kPosition}, .exact = true},
+             .types = {{"F", kFloat}, {"I", kInt64Type}},
+             .kernel_types = {},
+             .attributes = codec_of<NonMaxSuppressionAttributes>()});
 }
 
 }  // namespace
@@ -282,22 +265,21 @@ void add_movement_definitions(DefinitionRows& rows) {
   add_indexed(rows);
   add_selecting(rows);
   add<ops::Resize>(
-      rows, "intarsia::ops::Resize", kResize,
-      {.name = "Resize",
-       .since_version = 19,
-       .inputs = {same({"X", "T1"}), apart({"roi", "T2", kOptional}).of(Domain::kFraction),
-                  apart({"scales", "F", kOptional}).deciding(Domain::kScales),
-                  apart({"sizes", "I", kOptional}).deciding(Domain::kSizes)},
-       .outputs = {same({"Y", "T1"})},
-       .facts = {.axes = {.form = AxisForm::kList,
-                          .attribute = attribute<&ResizeAttributes::axes>(),
-                          .absent = NoAxes::kAll}},
-       .types = {{"T1", kPlainTypes},
-                 {"T2", types({DataType::kFloat, DataType::kDouble, DataType::kFloat16})},
-                 {"F", kFloat},
-                 {"I", kInt64Type}},
-       .kernel_types = {"T1"},
-       .attributes = codec_of<ResizeAttributes>()});
+      rows, {.name = "Resize",
+             .since_version = 19,
+             .inputs = {same({"X", "T1"}), apart({"roi", "T2", kOptional}).of(Domain::kFraction),
+                        apart({"scales", "F", kOptional}).deciding(Domain::kScales),
+                        apart({"sizes", "I", kOptional}).deciding(Domain::kSizes)},
+             .outputs = {same({"Y", "T1"})},
+             .facts = {.axes = {.form = AxisForm::kList,
+                                .attribute = attribute<&ResizeAttributes::axes>(),
+                                .absent = NoAxes::kAll}},
+             .types = {{"T1", kPlainTypes},
+                       {"T2", types({DataType::kFloat, DataType::kDouble, DataType::kFloat16})},
+                       {"F", kFloat},
+                       {"I", kInt64Type}},
+             .kernel_types = {"T1"},
+             .attributes = codec_of<ResizeAttributes>()});
 }
 
 }  // namespace intarsia::definitions

@@ -5,9 +5,9 @@
 // domain that only its fusions make; the same kernels serve both.
 #include "core/definitions/nn.h"
 
-#include "core/operators/conv.h"
-#include "core/operators/matmul.h"
-#include "core/operators/pool.h"
+#include "core/operators/linear_algebra/matmul.h"
+#include "core/operators/nn/conv.h"
+#include "core/operators/nn/pool.h"
 
 namespace intarsia::definitions {
 namespace {
@@ -19,38 +19,36 @@ constexpr TypeSet kProductTypes =
 /// Adds an operator twice: as ONNX has it, and with the inputs of its epilogue as one of the
 /// converter's own. `definition` is the latter.
 template <class Rule>
-void add_with_epilogue(DefinitionRows& rows, std::string_view cpp, std::string_view header,
-                       OperatorDefinition definition) {
+void add_with_epilogue(DefinitionRows& rows, OperatorDefinition definition) {
   const Epilogue& epilogue = definition.facts.epilogue;
   OperatorDefinition onnx = definition;
   const int last = epilogue.bias >= 0 ? epilogue.bias : epilogue.residual;
   onnx.inputs.resize(static_cast<size_t>(last));
-  add<Rule>(rows, cpp, header, std::move(onnx));
+  add<Rule>(rows, std::move(onnx));
   definition.domain = kInternalDomain;
   definition.kernel_operator = definition.name;
-  add<Rule>(rows, cpp, header, std::move(definition));
+  add<Rule>(rows, std::move(definition));
 }
 
 void add_convolutions(DefinitionRows& rows) {
   add_with_epilogue<ops::Conv>(
-      rows, "intarsia::ops::Conv", "core/operators/conv.h",
-      {.name = "Conv",
-       .inputs = {same({"X", "T"}), apart({"W", "T"}), apart({"B", "T", kOptional}),
-                  same({"Z", "T", kOptional})},
-       .outputs = {same({"Y", "T"})},
-       .facts = {.axes = {.form = AxisForm::kImage,
-                          .channels_last = attribute<&ConvAttributes::channels_last>()},
-                 .epilogue = epilogue_of<ConvAttributes>("Conv", 3),
-                 .fast_channels_last = types({DataType::kFloat}),
-                 .ranges = {{"kernel_shape", 1, 3},
-                            {"strides", 1, 3},
-                            {"dilations", 1, 2},
-                            {"pads", 0, 2},
-                            {"group", 1, 4}}},
-       .types = {{"T", kFloatTypes}},
-       .attributes = codec_of<ConvAttributes>()});
+      rows, {.name = "Conv",
+             .inputs = {same({"X", "T"}), apart({"W", "T"}), apart({"B", "T", kOptional}),
+                        same({"Z", "T", kOptional})},
+             .outputs = {same({"Y", "T"})},
+             .facts = {.axes = {.form = AxisForm::kImage,
+                                .channels_last = attribute<&ConvAttributes::channels_last>()},
+                       .epilogue = epilogue_of<ConvAttributes>("Conv", 3),
+                       .fast_channels_last = types({DataType::kFloat}),
+                       .ranges = {{"kernel_shape", 1, 3},
+                                  {"strides", 1, 3},
+                                  {"dilations", 1, 2},
+                                  {"pads", 0, 2},
+                                  {"group", 1, 4}}},
+             .types = {{"T", kFloatTypes}},
+             .attributes = codec_of<ConvAttributes>()});
   add<ops::ConvTranspose>(
-      rows, "intarsia::ops::ConvTranspose", "core/operators/conv.h",
+      rows,
       {.name = "ConvTranspose",
        .inputs = {same({"X", "T"}), apart({"W", "T"}), apart({"B", "T", kOptional})},
        .outputs = {same({"Y", "T"})},
@@ -68,45 +66,40 @@ void add_convolutions(DefinitionRows& rows) {
 }
 
 void add_pools(DefinitionRows& rows) {
-  constexpr std::string_view kHeader = "core/operators/pool.h";
   constexpr TypeSet kMaxPoolTypes = kFloatTypes | types({DataType::kInt8, DataType::kUint8});
   add<ops::MaxPool>(
-      rows, "intarsia::ops::MaxPool", kHeader,
-      {.name = "MaxPool",
-       .inputs = {same({"X", "T"})},
-       .outputs = {same({"Y", "T"}), ordered({"Indices", "I", kOptional})},
-       .facts =
-           {.axes = {.form = AxisForm::kImage,
-                     .channels_last =
-                         attribute<&MaxPoolAttributes::pool, &PoolAttributes::channels_last>()},
-            .exact = true,
-            .ranges = {{"kernel_shape", 1, 3},
-                       {"strides", 1, 3},
-                       {"dilations", 1, 2},
-                       {"pads", 0, 2},
-                       {"ceil_mode", 0, 1},
-                       {"storage_order", 0, 1}}},
-       .types = {{"T", kMaxPoolTypes}, {"I", kInt64Type}},
-       .attributes = codec_of<MaxPoolAttributes>()});
+      rows, {.name = "MaxPool",
+             .inputs = {same({"X", "T"})},
+             .outputs = {same({"Y", "T"}), ordered({"Indices", "I", kOptional})},
+             .facts = {.axes = {.form = AxisForm::kImage,
+                                .channels_last = attribute<&MaxPoolAttributes::pool,
+                                                           &PoolAttributes::channels_last>()},
+                       .exact = true,
+                       .ranges = {{"kernel_shape", 1, 3},
+                                  {"strides", 1, 3},
+                                  {"dilations", 1, 2},
+                                  {"pads", 0, 2},
+                                  {"ceil_mode", 0, 1},
+                                  {"storage_order", 0, 1}}},
+             .types = {{"T", kMaxPoolTypes}, {"I", kInt64Type}},
+             .attributes = codec_of<MaxPoolAttributes>()});
   add<ops::AveragePool>(
-      rows, "intarsia::ops::AveragePool", kHeader,
-      {.name = "AveragePool",
-       .inputs = {same({"X", "T"})},
-       .outputs = {same({"Y", "T"})},
-       .facts =
-           {.axes = {.form = AxisForm::kImage,
-                     .channels_last =
-                         attribute<&AveragePoolAttributes::pool, &PoolAttributes::channels_last>()},
-            .ranges = {{"kernel_shape", 1, 3},
-                       {"strides", 1, 3},
-                       {"dilations", 1, 2},
-                       {"pads", 0, 2},
-                       {"ceil_mode", 0, 1},
-                       {"count_include_pad", 0, 1}}},
-       .types = {{"T", kFloatTypes}},
-       .attributes = codec_of<AveragePoolAttributes>()});
+      rows, {.name = "AveragePool",
+             .inputs = {same({"X", "T"})},
+             .outputs = {same({"Y", "T"})},
+             .facts = {.axes = {.form = AxisForm::kImage,
+                                .channels_last = attribute<&AveragePoolAttributes::pool,
+                                                           &PoolAttributes::channels_last>()},
+                       .ranges = {{"kernel_shape", 1, 3},
+                                  {"strides", 1, 3},
+                                  {"dilations", 1, 2},
+                                  {"pads", 0, 2},
+                                  {"ceil_mode", 0, 1},
+                                  {"count_include_pad", 0, 1}}},
+             .types = {{"T", kFloatTypes}},
+             .attributes = codec_of<AveragePoolAttributes>()});
   add<ops::LpPool>(
-      rows, "intarsia::ops::LpPool", kHeader,
+      rows,
       {.name = "LpPool",
        .inputs = {same({"X", "T"})},
        .outputs = {same({"Y", "T"})},
@@ -123,7 +116,7 @@ void add_pools(DefinitionRows& rows) {
        .attributes = codec_of<LpPoolAttributes>()});
   for (const std::string_view name : {"GlobalAveragePool", "GlobalMaxPool"}) {
     add<ops::GlobalPool>(
-        rows, "intarsia::ops::GlobalPool", kHeader,
+        rows,
         {.name = name,
          .inputs = {same({"X", "T"})},
          .outputs = {same({"Y", "T"})},
@@ -133,42 +126,39 @@ void add_pools(DefinitionRows& rows) {
          .attributes = codec_of<GlobalPoolAttributes>()});
   }
   add<ops::GlobalLpPool>(
-      rows, "intarsia::ops::GlobalLpPool", kHeader,
-      {.name = "GlobalLpPool",
-       .inputs = {same({"X", "T"})},
-       .outputs = {same({"Y", "T"})},
-       .facts = {.axes = {.form = AxisForm::kImage,
-                          .channels_last = attribute<&GlobalLpPoolAttributes::global,
-                                                     &GlobalPoolAttributes::channels_last>()},
-                 .ranges = {{"p", 1, 3}}},
-       .types = {{"T", kFloatTypes}},
-       .attributes = codec_of<GlobalLpPoolAttributes>()});
+      rows, {.name = "GlobalLpPool",
+             .inputs = {same({"X", "T"})},
+             .outputs = {same({"Y", "T"})},
+             .facts = {.axes = {.form = AxisForm::kImage,
+                                .channels_last = attribute<&GlobalLpPoolAttributes::global,
+                                                           &GlobalPoolAttributes::channels_last>()},
+                       .ranges = {{"p", 1, 3}}},
+             .types = {{"T", kFloatTypes}},
+             .attributes = codec_of<GlobalLpPoolAttributes>()});
 }
 
 void add_products(DefinitionRows& rows) {
   add_with_epilogue<ops::MatMul>(
-      rows, "intarsia::ops::MatMul", "core/operators/matmul.h",
-      {.name = "MatMul",
-       .inputs = {apart({"A", "T"}), apart({"B", "T"}), apart({"bias", "T", kOptional}),
-                  apart({"Z", "T", kOptional})},
-       .outputs = {apart({"Y", "T"})},
-       .facts = {.axes = {.form = AxisForm::kPosition},
-                 .exact = true,
-                 .epilogue = epilogue_of<MatMulAttributes>("MatMul", 3, 2)},
-       .types = {{"T", kProductTypes}},
-       .attributes = codec_of<MatMulAttributes>()});
+      rows, {.name = "MatMul",
+             .inputs = {apart({"A", "T"}), apart({"B", "T"}), apart({"bias", "T", kOptional}),
+                        apart({"Z", "T", kOptional})},
+             .outputs = {apart({"Y", "T"})},
+             .facts = {.axes = {.form = AxisForm::kPosition},
+                       .exact = true,
+                       .epilogue = epilogue_of<MatMulAttributes>("MatMul", 3, 2)},
+             .types = {{"T", kProductTypes}},
+             .attributes = codec_of<MatMulAttributes>()});
   add_with_epilogue<ops::Gemm>(
-      rows, "intarsia::ops::Gemm", "core/operators/matmul.h",
-      {.name = "Gemm",
-       .inputs = {apart({"A", "T"}), apart({"B", "T"}), apart({"C", "T", kOptional}),
-                  apart({"Z", "T", kOptional})},
-       .outputs = {apart({"Y", "T"})},
-       .facts = {.axes = {.form = AxisForm::kPosition},
-                 .exact = true,
-                 .epilogue = epilogue_of<GemmAttributes>("Gemm", 3),
-                 .ranges = {{"transA", 0, 1}, {"transB", 0, 1}}},
-       .types = {{"T", kProductTypes}},
-       .attributes = codec_of<GemmAttributes>()});
+      rows, {.name = "Gemm",
+             .inputs = {apart({"A", "T"}), apart({"B", "T"}), apart({"C", "T", kOptional}),
+                        apart({"Z", "T", kOptional})},
+             .outputs = {apart({"Y", "T"})},
+             .facts = {.axes = {.form = AxisForm::kPosition},
+                       .exact = true,
+                       .epilogue = epilogue_of<GemmAttributes>("Gemm", 3),
+                       .ranges = {{"transA", 0, 1}, {"transB", 0, 1}}},
+             .types = {{"T", kProductTypes}},
+             .attributes = codec_of<GemmAttributes>()});
 }
 
 }  // namespace

@@ -2,15 +2,14 @@
 //
 // Definitions of the normalisations.
 #include "core/definitions/nn.h"
-#include "core/operators/normalization.h"
+#include "core/operators/nn/normalization.h"
 
 namespace intarsia::definitions {
 
 void add_normalization_definitions(DefinitionRows& rows) {
   constexpr auto kOptional = Parameter::kOptional;
-  constexpr std::string_view kHeader = "core/operators/normalization.h";
   add<ops::BatchNormalization>(
-      rows, "intarsia::ops::BatchNormalization", kHeader,
+      rows,
       {.name = "BatchNormalization",
        .inputs = {same({"X", "T"}), apart({"scale", "T1"}), apart({"B", "T1"}),
                   apart({"input_mean", "T2"}), apart({"input_var", "T2"}).of(Domain::kPositive)},
@@ -24,24 +23,22 @@ void add_normalization_definitions(DefinitionRows& rows) {
        .kernel_types = {"T", "T1", "T2"},
        .attributes = codec_of<BatchNormalizationAttributes>()});
   add<ops::InstanceNormalization>(
-      rows, "intarsia::ops::InstanceNormalization", kHeader,
-      {.name = "InstanceNormalization",
-       .inputs = {same({"input", "T"}), apart({"scale", "T"}), apart({"B", "T"})},
-       .outputs = {same({"output", "T"})},
-       .facts = {.axes = {.form = AxisForm::kImage}},
-       .types = {{"T", kFloatTypes}},
-       .attributes = codec_of<InstanceNormalizationAttributes>()});
+      rows, {.name = "InstanceNormalization",
+             .inputs = {same({"input", "T"}), apart({"scale", "T"}), apart({"B", "T"})},
+             .outputs = {same({"output", "T"})},
+             .facts = {.axes = {.form = AxisForm::kImage}},
+             .types = {{"T", kFloatTypes}},
+             .attributes = codec_of<InstanceNormalizationAttributes>()});
   add<ops::GroupNormalization>(
-      rows, "intarsia::ops::GroupNormalization", kHeader,
-      {.name = "GroupNormalization",
-       .inputs = {same({"X", "T"}), apart({"scale", "T"}), apart({"bias", "T"})},
-       .outputs = {same({"Y", "T"})},
-       .facts = {.axes = {.form = AxisForm::kImage},
-                 .ranges = {{"num_groups", 1, 4}, {"stash_type", 1, 1}}},
-       .types = {{"T", kFloatTypes}},
-       .attributes = codec_of<GroupNormalizationAttributes>()});
+      rows, {.name = "GroupNormalization",
+             .inputs = {same({"X", "T"}), apart({"scale", "T"}), apart({"bias", "T"})},
+             .outputs = {same({"Y", "T"})},
+             .facts = {.axes = {.form = AxisForm::kImage},
+                       .ranges = {{"num_groups", 1, 4}, {"stash_type", 1, 1}}},
+             .types = {{"T", kFloatTypes}},
+             .attributes = codec_of<GroupNormalizationAttributes>()});
   add<ops::LayerNormalization>(
-      rows, "intarsia::ops::LayerNormalization", kHeader,
+      rows,
       {.name = "LayerNormalization",
        .inputs = {same({"X", "T"}), broadcast({"Scale", "T"}), broadcast({"B", "T", kOptional})},
        .outputs = {same({"Y", "T"}), same({"Mean", "U", kOptional}),
@@ -52,28 +49,26 @@ void add_normalization_definitions(DefinitionRows& rows) {
        .types = {{"T", kFloatTypes}, {"U", types({DataType::kFloat, DataType::kBfloat16})}},
        .attributes = codec_of<LayerNormalizationAttributes>()});
   add<ops::RmsNormalization>(
-      rows, "intarsia::ops::RmsNormalization", kHeader,
-      {.name = "RMSNormalization",
-       .inputs = {same({"X", "T"}), broadcast({"scale", "V"})},
-       .outputs = {same({"Y", "V"})},
-       .facts = {.axes = {.form = AxisForm::kSuffix,
-                          .attribute = attribute<&LayerNormalizationAttributes::axis>()},
-                 .ranges = {{"stash_type", 1, 1}}},
-       .types = {{"T", kFloatTypes}, {"V", kFloatTypes}},
-       .kernel_types = {"T", "V"},
-       .attributes = codec_of<LayerNormalizationAttributes>()});
+      rows, {.name = "RMSNormalization",
+             .inputs = {same({"X", "T"}), broadcast({"scale", "V"})},
+             .outputs = {same({"Y", "V"})},
+             .facts = {.axes = {.form = AxisForm::kSuffix,
+                                .attribute = attribute<&LayerNormalizationAttributes::axis>()},
+                       .ranges = {{"stash_type", 1, 1}}},
+             .types = {{"T", kFloatTypes}, {"V", kFloatTypes}},
+             .kernel_types = {"T", "V"},
+             .attributes = codec_of<LayerNormalizationAttributes>()});
   add<ops::LpNormalization>(
-      rows, "intarsia::ops::LpNormalization", kHeader,
-      {.name = "LpNormalization",
-       .inputs = {same({"input", "T"})},
-       .outputs = {same({"output", "T"})},
-       .facts = {.axes = {.form = AxisForm::kOne,
-                          .attribute = attribute<&LpNormalizationAttributes::axis>()},
-                 .ranges = {{"p", 1, 2}}},
-       .types = {{"T", kFloatTypes}},
-       .attributes = codec_of<LpNormalizationAttributes>()});
+      rows, {.name = "LpNormalization",
+             .inputs = {same({"input", "T"})},
+             .outputs = {same({"output", "T"})},
+             .facts = {.axes = {.form = AxisForm::kOne,
+                                .attribute = attribute<&LpNormalizationAttributes::axis>()},
+                       .ranges = {{"p", 1, 2}}},
+             .types = {{"T", kFloatTypes}},
+             .attributes = codec_of<LpNormalizationAttributes>()});
   add<ops::MeanVarianceNormalization>(
-      rows, "intarsia::ops::MeanVarianceNormalization", kHeader,
+      rows,
       {.name = "MeanVarianceNormalization",
        .inputs = {same({"X", "T"})},
        .outputs = {same({"Y", "T"})},
@@ -81,7 +76,7 @@ void add_normalization_definitions(DefinitionRows& rows) {
                           .attribute = attribute<&MeanVarianceNormalizationAttributes::axes>()}},
        .types = {{"T", kFloatTypes}},
        .attributes = codec_of<MeanVarianceNormalizationAttributes>()});
-  add<ops::Lrn>(rows, "intarsia::ops::Lrn", kHeader,
+  add<ops::Lrn>(rows,
                 {.name = "LRN",
                  .inputs = {same({"X", "T"})},
                  .outputs = {same({"Y", "T"})},

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Operators that reduce or run along axes, in their newest form: the axes of Reduce* are an input.
-#include "core/operators/reduction.h"
+#include "core/operators/reduction/reduction.h"
 
 #include "core/definitions/rows.h"
 #include "core/definitions/value_propagation.h"
-#include "core/operators/pointwise.h"
-#include "core/operators/softmax.h"
+#include "core/operators/elementwise/elementwise.h"
+#include "core/operators/nn/softmax.h"
 
 namespace intarsia::definitions {
 namespace {
@@ -20,7 +20,7 @@ void add_reduce(DefinitionRows& rows, std::string_view name, int since, TypeSet 
                 Domain domain = Domain::kAny, bool exact = false,
                 PropagationRule propagate = nullptr) {
   add<ops::Reduce>(
-      rows, "intarsia::ops::Reduce", "core/operators/reduction.h",
+      rows,
       {.name = name,
        .since_version = since,
        .inputs = {same({"data", "T"}).of(domain),
@@ -38,7 +38,7 @@ void add_reduce(DefinitionRows& rows, std::string_view name, int since, TypeSet 
 }
 
 void add_arg_reduce(DefinitionRows& rows, std::string_view name) {
-  add<ops::ArgReduce>(rows, "intarsia::ops::ArgReduce", "core/operators/reduction.h",
+  add<ops::ArgReduce>(rows,
                       {.name = name,
                        .since_version = 13,
                        .inputs = {same({"data", "T"})},
@@ -53,27 +53,25 @@ void add_arg_reduce(DefinitionRows& rows, std::string_view name) {
 }
 
 void add_softmax(DefinitionRows& rows, std::string_view name, bool exact = false) {
-  add<ops::Softmax>(rows, "intarsia::ops::Softmax", "core/operators/softmax.h",
-                    {.name = name,
-                     .since_version = 13,
-                     .inputs = {same({"input", "T"})},
-                     .outputs = {same({"output", "T"})},
-                     .facts = {.axes = {.form = AxisForm::kOne,
-                                        .attribute = attribute<&SoftmaxAttributes::axis>()},
-                               .exact = exact},
-                     .types = {{"T", kFloatTypes}},
-                     .attributes = codec_of<SoftmaxAttributes>()});
+  add<ops::Softmax>(rows, {.name = name,
+                           .since_version = 13,
+                           .inputs = {same({"input", "T"})},
+                           .outputs = {same({"output", "T"})},
+                           .facts = {.axes = {.form = AxisForm::kOne,
+                                              .attribute = attribute<&SoftmaxAttributes::axis>()},
+                                     .exact = exact},
+                           .types = {{"T", kFloatTypes}},
+                           .attributes = codec_of<SoftmaxAttributes>()});
 }
 
 void add_cumulative(DefinitionRows& rows, std::string_view name, int since) {
-  add<ops::SameShape>(rows, "intarsia::ops::SameShape", "core/operators/pointwise.h",
-                      {.name = name,
-                       .since_version = since,
-                       .inputs = {same({"x", "T"}), apart({"axis", "T2"}).of(Domain::kAxis)},
-                       .outputs = {same({"y", "T"})},
-                       .facts = {.axes = {.form = AxisForm::kOne, .input = 1}, .exact = true},
-                       .types = {{"T", kSumTypes}, {"T2", kIndexTypes}},
-                       .attributes = codec_of<CumulativeAttributes>()});
+  add<ops::SameShape>(rows, {.name = name,
+                             .since_version = since,
+                             .inputs = {same({"x", "T"}), apart({"axis", "T2"}).of(Domain::kAxis)},
+                             .outputs = {same({"y", "T"})},
+                             .facts = {.axes = {.form = AxisForm::kOne, .input = 1}, .exact = true},
+                             .types = {{"T", kSumTypes}, {"T2", kIndexTypes}},
+                             .attributes = codec_of<CumulativeAttributes>()});
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 // How an operator family adds its definitions.
 //
 //     void add_movement_definitions(DefinitionRows& rows) {
-//       add<ops::Transpose>(rows, "intarsia::ops::Transpose", "core/operators/movement.h",
+//       add<ops::Transpose>(rows,
 //                           {.name = "Transpose",
 //                            .inputs = {{"data", "T"}},
 //                            .outputs = {{"transposed", "T"}},
@@ -11,8 +11,7 @@
 //                            .attributes = codec_of<TransposeAttributes>()});
 //     }
 //
-// A row names its shape rule by type and by spelling: the converter calls the first, generated
-// programs name the second. Families call each other never; registry.cpp calls them all.
+// Families call each other never; registry.cpp calls them all.
 #pragma once
 
 #include <utility>
@@ -39,21 +38,18 @@ SymbolicRule rule() {
   return [](SymbolicShapeContext& context) { return Rule::infer(context); };
 }
 
-/// Fills in what a definition says of its shape rule. `cpp` is how C++ spells the rule's type,
-/// `header` where it is declared.
+/// Fills in what a definition says of its shape rule.
 template <class Rule>
-void use_rule(OperatorDefinition& definition, std::string_view cpp, std::string_view header) {
+void use_rule(OperatorDefinition& definition) {
   definition.infer = rule<Rule>();
   definition.shape = shape_function_of<Rule>();
-  definition.shape_cpp = cpp;
-  definition.shape_header = header;
+  definition.shape_name = Rule::name;
 }
 
-/// Adds one operator with its shape rule.
+/// Adds one operator with its shape rule, which core/operators/shape_functions.cpp lists too.
 template <class Rule>
-void add(DefinitionRows& rows, std::string_view cpp, std::string_view header,
-         OperatorDefinition definition) {
-  use_rule<Rule>(definition, cpp, header);
+void add(DefinitionRows& rows, OperatorDefinition definition) {
+  use_rule<Rule>(definition);
   rows.push_back(std::move(definition));
 }
 

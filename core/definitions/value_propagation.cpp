@@ -6,8 +6,8 @@
 #include <bit>
 
 #include "core/definitions/value_rules.h"
-#include "core/operators/movement.h"
-#include "core/operators/shape_ops.h"
+#include "core/operators/movement/movement.h"
+#include "core/operators/shape/shape.h"
 
 namespace intarsia::definitions {
 namespace propagation {

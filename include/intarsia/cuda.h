@@ -40,7 +40,7 @@
 #include "intarsia/session.h"
 
 namespace intarsia {
-struct SessionAccess;  // core/session_state.h
+struct SessionAccess;  // core/runtime/session_state.h
 }
 
 namespace intarsia::cuda {

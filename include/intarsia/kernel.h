@@ -83,11 +83,24 @@ struct KernelType {
   }
 };
 
-/// Up to three types; the others are KernelType(). A constructor, because GCC 12 rejects a table of
-/// kernels whose ids leave the elements of a plain array to their default initialisers.
-struct KernelTypes : std::array<KernelType, 3> {
-  constexpr KernelTypes(KernelType a = {}, KernelType b = {}, KernelType c = {})  // NOLINT
-      : std::array<KernelType, 3>{a, b, c} {}
+/// The types of a kernel, one for each type variable that selects it.
+struct KernelTypes {
+  /// More than the operators of ONNX have type variables.
+  static constexpr int kMost = 8;
+
+  constexpr KernelTypes() = default;
+  template <std::convertible_to<KernelType>... Ts>
+  constexpr KernelTypes(Ts... types)  // NOLINT: written as braces
+      : all{KernelType(types)...}, count(sizeof...(Ts)) {
+    static_assert(sizeof...(Ts) <= kMost, "a kernel has more types than a KernelId holds");
+  }
+  constexpr const KernelType* begin() const { return all; }
+  constexpr const KernelType* end() const { return all + count; }
+  constexpr size_t size() const { return count; }
+  constexpr KernelType operator[](size_t i) const { return all[i]; }
+
+  KernelType all[kMost] = {};
+  size_t count = 0;
 };
 
 /// What a kernel implements. Its hash is the key by which a plan names the kernel.
@@ -113,7 +126,8 @@ constexpr uint64_t kernel_key(const KernelId& id) {
   mix('/');
   for (char c : id.variant) mix(static_cast<uint8_t>(c));
   mix('/');
-  for (KernelType type : id.types) mix(type.code);
+  // Three at least, so that kernels of few types keep the keys that plans have.
+  for (size_t i = 0; i < 3 || i < id.types.size(); ++i) mix(id.types.all[i].code);
   mix(id.revision);
   return hash;
 }
@@ -312,15 +326,35 @@ struct ShapeFunction {
   Status (*infer)(const KernelContext&) = nullptr;
 };
 
-/// The kernels and shape functions that a program links; both sorted by key. Plain pointers to
-/// constant data: copy freely, any thread. Opening a plan looks up each of its few distinct keys
-/// once, by binary search; a run looks up nothing. Several models share one set: name the kernels
-/// of all.
+/// The kernels and shape functions that a program links: rows of constant data, sorted by key. Copy
+/// freely, any thread. Opening a plan looks up each of its few distinct keys once, by binary
+/// search; a run looks up nothing. Several models share one set: name the kernels of all.
 struct KernelSet {
-  std::span<const Kernel> kernels;
-  std::span<const ShapeFunction> shapes;
+  std::span<const Kernel* const> kernels;
+  std::span<const ShapeFunction* const> shapes;
   /// This set with the shape functions of `other` (for plans whose extents vary).
   constexpr KernelSet with(const KernelSet& other) const { return {kernels, other.shapes}; }
+};
+
+/// A kernel of a library, by the key of its KernelId: a name for `kernel_set`, without the kernel's
+/// type or header.
+///
+///     trusted_kernel_set<LinkedKernel<kernel_key({"Relu", "", {DataType::kFloat}})>>()
+///
+/// Its rows lie in the library beside the kernel (core/kernel_list.h); one that the library lacks
+/// is an undefined symbol at link time.
+template <uint64_t key_>
+struct LinkedKernel {
+  static constexpr uint64_t key = key_;
+  static const Kernel checked;
+  static const Kernel trusted;
+};
+
+/// The same for the shape function of a shape rule, for `shape_set` (intarsia/shape.h).
+template <uint64_t key_>
+struct LinkedShape {
+  static constexpr uint64_t key = key_;
+  static const ShapeFunction row;
 };
 
 /// Requirements on a kernel type, so that a wrong signature is named where the kernel is
@@ -348,11 +382,46 @@ constexpr Kernel make_kernel(bool checked) {
   return kernel;
 }
 
+/// The row of a kernel type, one for the whole program.
+template <class K, bool Checked>
+inline constexpr Kernel kernel_row = make_kernel<K>(Checked);
+
+/// A row and its key, which is known before the row is linked.
+template <class Row>
+struct KeyedRow {
+  uint64_t key;
+  const Row* row;
+};
+
+// A row that is defined elsewhere is the point of LinkedKernel and LinkedShape.
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wundefined-var-template"
+#endif
+template <class K, bool Checked>
+constexpr KeyedRow<Kernel> keyed_kernel() {
+  if constexpr (requires { K::trusted; }) {
+    return {K::key, Checked ? &K::checked : &K::trusted};
+  } else {
+    static_assert(KernelDefinition<K>,
+                  "a kernel needs `static constexpr KernelId id` and "
+                  "`static Status run(const KernelContext&)`");
+    return {kernel_key(K::id), &kernel_row<K, Checked>};
+  }
+}
+template <class Linked>
+constexpr KeyedRow<ShapeFunction> keyed_linked_shape() {
+  return {Linked::key, &Linked::row};
+}
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
+
 template <class Row, size_t N>
-consteval std::array<Row, N> sorted_by_key(std::array<Row, N> rows) {
+consteval std::array<KeyedRow<Row>, N> sorted_by_key(std::array<KeyedRow<Row>, N> rows) {
   for (size_t i = 1; i < N; ++i) {
     for (size_t j = i; j > 0 && rows[j].key < rows[j - 1].key; --j) {
-      const Row row = rows[j];
+      const KeyedRow<Row> row = rows[j];
       rows[j] = rows[j - 1];
       rows[j - 1] = row;
     }
@@ -361,16 +430,25 @@ consteval std::array<Row, N> sorted_by_key(std::array<Row, N> rows) {
 }
 
 template <class Row, size_t N>
-consteval bool keys_are_unique(const std::array<Row, N>& rows) {
+consteval bool keys_are_unique(const std::array<KeyedRow<Row>, N>& rows) {
   for (size_t i = 1; i < N; ++i) {
     if (rows[i].key == rows[i - 1].key) return false;
   }
   return true;
 }
 
+template <class Row, size_t N>
+consteval std::array<const Row*, N> without_keys(const std::array<KeyedRow<Row>, N>& rows) {
+  std::array<const Row*, N> result{};
+  for (size_t i = 0; i < N; ++i) result[i] = rows[i].row;
+  return result;
+}
+
 template <bool Checked, class... Ks>
-inline constexpr auto kernel_table = sorted_by_key(std::array<Kernel, sizeof...(Ks)>{
-    make_kernel<Ks>(Checked)...});
+inline constexpr auto keyed_kernels = sorted_by_key(std::array<KeyedRow<Kernel>, sizeof...(Ks)>{
+    keyed_kernel<Ks, Checked>()...});
+template <bool Checked, class... Ks>
+inline constexpr auto kernel_table = without_keys(keyed_kernels<Checked, Ks...>);
 
 }  // namespace internal
 
@@ -379,7 +457,7 @@ inline constexpr auto kernel_table = sorted_by_key(std::array<Kernel, sizeof...(
 /// it lacks `id` or `run`, is named twice, or shares its key with another one.
 template <class... Ks>
 constexpr KernelSet kernel_set() {
-  static_assert(internal::keys_are_unique(internal::kernel_table<true, Ks...>),
+  static_assert(internal::keys_are_unique(internal::keyed_kernels<true, Ks...>),
                 "two kernels in one kernel_set have the same key: a kernel is named twice, or two "
                 "kernels share operator, variant, types and revision");
   return {internal::kernel_table<true, Ks...>, {}};
@@ -389,7 +467,7 @@ constexpr KernelSet kernel_set() {
 /// are then not linked, unless the plan has extents that vary.
 template <class... Ks>
 constexpr KernelSet trusted_kernel_set() {
-  static_assert(internal::keys_are_unique(internal::kernel_table<false, Ks...>),
+  static_assert(internal::keys_are_unique(internal::keyed_kernels<false, Ks...>),
                 "two kernels in one kernel_set have the same key: a kernel is named twice, or two "
                 "kernels share operator, variant, types and revision");
   return {internal::kernel_table<false, Ks...>, {}};

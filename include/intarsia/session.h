@@ -51,7 +51,7 @@ struct Service {
   void* pointer = nullptr;
 };
 
-struct Device;  // memory and queue of an accelerator; core/session_state.h
+struct Device;  // memory and queue of an accelerator; core/runtime/session_state.h
 
 /// Choices of one session. The defaults suit a single-threaded program.
 struct SessionOptions {
@@ -99,7 +99,7 @@ struct Port {
   TensorView tensor;      ///< Current buffer and extents.
 };
 
-struct SessionState;  // in the arena; core/session_state.h
+struct SessionState;  // in the arena; core/runtime/session_state.h
 
 /// An open plan. Movable, not copyable; the destructor closes it.
 ///

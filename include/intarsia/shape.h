@@ -147,9 +147,12 @@ class ShapeContext {
 
 /// Key of an operator's shape function in a plan. Operators may share one function (all
 /// element-wise ones do); it is then linked once.
+constexpr uint64_t shape_key(std::string_view name) {
+  return kernel_key(KernelId{name, "shape", {}, 1});
+}
 template <class Op>
 constexpr uint64_t shape_key() {
-  return kernel_key(KernelId{Op::name, "shape", {}, 1});
+  return shape_key(Op::name);
 }
 
 /// The run-time entry of operator Op's shape function, for `shape_set`.
@@ -168,15 +171,31 @@ constexpr ShapeFunction shape_function_of() {
 }
 
 namespace internal {
+
+template <class Op>
+inline constexpr ShapeFunction shape_row = shape_function_of<Op>();
+
+template <class Op>
+constexpr KeyedRow<ShapeFunction> keyed_shape() {
+  if constexpr (requires { Op::row; }) {
+    return keyed_linked_shape<Op>();
+  } else {
+    return {shape_key<Op>(), &shape_row<Op>};
+  }
+}
+
 template <class... Ops>
-inline constexpr auto shape_table = sorted_by_key(std::array<ShapeFunction, sizeof...(Ops)>{
-    shape_function_of<Ops>()...});
+inline constexpr auto keyed_shapes =
+    sorted_by_key(std::array<KeyedRow<ShapeFunction>, sizeof...(Ops)>{keyed_shape<Ops>()...});
+template <class... Ops>
+inline constexpr auto shape_table = without_keys(keyed_shapes<Ops...>);
 }  // namespace internal
 
-/// A set of shape functions; combine it with `kernel_set<...>().with(shape_set<...>())`.
+/// A set of shape functions, of rules or of LinkedShape; combine it with
+/// `kernel_set<...>().with(shape_set<...>())`.
 template <class... Ops>
 constexpr KernelSet shape_set() {
-  static_assert(internal::keys_are_unique(internal::shape_table<Ops...>),
+  static_assert(internal::keys_are_unique(internal::keyed_shapes<Ops...>),
                 "two operators in one shape_set have the same key");
   return {{}, internal::shape_table<Ops...>};
 }

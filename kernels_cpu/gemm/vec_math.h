@@ -9,7 +9,7 @@
 // `Vec` is an IsaVector (vector.h).
 #pragma once
 
-#include "core/activation.h"
+#include "core/operators/common/activation.h"
 #include "kernels_cpu/gemm/vector.h"
 
 namespace intarsia::cpu {

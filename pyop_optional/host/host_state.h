@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/kernel_descriptor.h"
 #include "intarsia/pyop.h"
 #include "pyop_optional/host/instance.h"
 
@@ -62,5 +63,8 @@ struct PyHost::State : internal::PyHostCalls {
   /// The PyHost is gone: no operator is made any more.
   bool closed = false;
 };
+
+/// PyOp as the converter and programs find it (kernel.cpp).
+extern const KernelList pyop_kernels;
 
 }  // namespace intarsia

@@ -4,6 +4,7 @@
 // diagnostic, which lies with the node's operator.
 #include <algorithm>
 
+#include "core/kernel_list.h"
 #include "pyop_optional/host/buffer.h"
 #include "pyop_optional/host/host_state.h"
 #include "pyop_optional/host/interpreter.h"
@@ -201,5 +202,7 @@ void PyOp::destroy(const KernelContext& context) {
   const auto released = host->operators.extract(key_of(context));
   host->end_if_unused();
 }
+
+constinit const KernelList pyop_kernels = kernel_list<PyOp>();
 
 }  // namespace intarsia

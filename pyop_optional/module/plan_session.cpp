@@ -3,12 +3,12 @@
 
 #include <cstring>
 
-#include "converter/describe_text.h"
-#include "converter/error.h"
-#include "converter/file.h"
-#include "converter/plugin.h"
+#include "converter/graph/describe_text.h"
+#include "converter/graph/error.h"
+#include "converter/onnx/file.h"
+#include "converter/plugin/plugin.h"
 #include "converter/tool/fork_count.h"
-#include "core/session_state.h"
+#include "core/runtime/session_state.h"
 #include "intarsia/pyop.h"
 
 namespace intarsia::python {

@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "converter/aligned_bytes.h"
+#include "converter/graph/aligned_bytes.h"
 #include "converter/tool/thread_team.h"
 #include "intarsia/session.h"
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The plug-in that brings Python operators to the converter and the host tools
-// (converter/plugin.h). It is loaded only where `--allow-pyop` or `--operators FILE.py` asks for
-// it.
-#include "converter/plugin.h"
+// (converter/plugin/plugin.h). It is loaded only where `--allow-pyop` or `--operators FILE.py` asks
+// for it.
+#include "converter/plugin/plugin.h"
 
 #include <filesystem>
 #include <memory>
 
-#include "converter/describe_text.h"
+#include "converter/graph/describe_text.h"
+#include "core/kernel_descriptor.h"
 #include "pyop_optional/plugin/pyop_definition.h"
 #include "pyop_optional/plugin/python_file.h"
 
@@ -72,7 +73,7 @@ std::string load(const PluginRequest& request, Extension& extension) {
         return pyop->find(domain, name);
       };
     }
-    extension.kernels = {definitions::describe<PyOp>("intarsia::PyOp", "intarsia/pyop.h")};
+    extension.kernels.assign(pyop_kernels.begin(), pyop_kernels.end());
     extension.services = {owner->host.service()};
     extension.owner = std::move(owner);
     return "";

@@ -16,7 +16,7 @@
 
 #include "converter/convert.h"
 #include "intarsia/session.h"
-#include "kernels_cpu/unary.h"
+#include "kernels_cpu/elementwise/unary.h"
 #include "test/converter/onnx_builder.h"
 
 namespace {

@@ -2,7 +2,7 @@
 //
 // The smallest program with a session: a plan of one node, whose kernel does nothing.
 #include "budget_model.h"
-#include "kernels_cpu/unary.h"
+#include "kernels_cpu/elementwise/unary.h"
 
 namespace {
 

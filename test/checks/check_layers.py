@@ -13,17 +13,13 @@ LAYERS = {
     "core": ("include core", "flatbuffers"),
     "core/definitions": ("include core core/definitions", ""),  # for hosts: the converter's view
     "kernels_cpu": ("include core kernels_cpu", "Eigen"),
-    "kernels_cpu/rows": ("include core core/definitions kernels_cpu kernels_cpu/rows", ""),  # hosts
     "kernels_cuda": ("include core kernels_cuda", "cuda"),
-    "kernels_cuda/rows": ("include core core/definitions kernels_cuda kernels_cuda/rows", ""),
-    "converter": ("include core core/definitions kernels_cpu kernels_cpu/rows kernels_cuda "
-                  "kernels_cuda/rows converter",
+    "converter": ("include core core/definitions kernels_cpu kernels_cuda converter",
                   "flatbuffers google CLI fmt nlohmann"),
-    "pyop_optional": ("include core core/definitions kernels_cpu kernels_cpu/rows converter "
-                      "pyop_optional", "Python pybind11 nanobind"),
+    "pyop_optional": ("include core core/definitions kernels_cpu converter pyop_optional", "Python pybind11 nanobind"),
     "examples": ("include examples", "Eigen"),
-    "test": ("include core core/definitions kernels_cpu kernels_cpu/rows kernels_cuda "
-             "kernels_cuda/rows converter pyop_optional examples test",
+    "test": ("include core core/definitions kernels_cpu kernels_cuda converter pyop_optional "
+             "examples test",
              "flatbuffers google CLI fmt nlohmann Eigen gtest gmock benchmark cuda pybind11"),
 }
 # Embedded code: of the standard library only what neither allocates, throws, locks nor prints.
@@ -49,8 +45,6 @@ def layer_of(name):
     if parts[0] == "intarsia":
         return "include"
     candidates = ["/".join(parts[:2]), parts[0]]
-    if re.search(r"(?:^|_)rows(?:_\w+)?\.(?:h|cpp)$", parts[-1]):  # the kernels as the converter sees them
-        candidates.insert(0, f"{parts[0]}/rows")
     return next((c for c in candidates if c in LAYERS), None)
 
 
@@ -108,7 +102,6 @@ SAMPLES = [
                       "#include <flatbuffers/flatbuffers.h>\n#include <span>\n",
         "core/definitions/rows.h": "#include <string>\n",
         "core/definitions/a.h": '#include <vector>\n#include "core/definitions/b.h"\n',
-        "kernels_cpu/rows.h": '#include <string>\n#include "core/definitions/b.h"\n',
         "kernels_cpu/a.cpp": '#include "core/a.h"\n#include <cmath>\n#include <algorithm>\n',
         "converter/a.cpp": '#include "kernels_cpu/a.h"\n#include <vector>\n#include <fmt/core.h>\n',
         "pyop_optional/a.cpp": "#include <Python.h>\n",
@@ -119,8 +112,8 @@ SAMPLES = [
     ("core on converter", one("core/a.h", '#include "converter/a.h"'), "may not include converter"),
     ("core on definitions", one("core/a.h", '#include "core/definitions/a.h"'),
      "core may not include core/definitions"),
-    ("kernel on rows", one("kernels_cpu/a.cpp", '#include "kernels_cpu/a_rows.h"'),
-     "kernels_cpu may not include kernels_cpu/rows"),
+    ("kernel on definitions", one("kernels_cpu/a.cpp", '#include "core/definitions/a.h"'),
+     "kernels_cpu may not include core/definitions"),
     ("kernels on converter", one("kernels_cpu/a.h", '# include "converter/a.h"'), "converter"),
     ("public on core", one("include/intarsia/a.h", '#include "core/a.h"'), "may not include core"),
     ("public on library", one("include/intarsia/a.h", "#include <flatbuffers/flatbuffers.h>"),

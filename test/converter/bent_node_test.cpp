@@ -6,7 +6,7 @@
 #include <set>
 
 #include "converter/convert.h"
-#include "converter/normalize.h"
+#include "converter/onnx/normalize.h"
 #include "test/converter/onnx_builder.h"
 
 namespace intarsia::converter {

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <set>
 
-#include "converter/fuse.h"
-#include "converter/normalize.h"
-#include "converter/simplify.h"
-#include "kernels_cpu/rows.h"
+#include "converter/onnx/normalize.h"
+#include "converter/passes/fuse.h"
+#include "converter/passes/simplify.h"
+#include "converter/plugin/extension.h"
 #include "test/runtime/small_plan.h"
 
 namespace intarsia::test {
@@ -21,7 +21,7 @@ std::string fused(const OnnxBuilder& builder) {
   converter::Model model = builder.import();
   converter::normalize(model);
   converter::resolve(model);
-  converter::Inference inference(model, cpu::kernel_rows(), {});
+  converter::Inference inference(model, converter::builtin_library().rows(), {});
   inference.run();
   converter::simplify(*model.graph);
   converter::fuse(*model.graph, inference);

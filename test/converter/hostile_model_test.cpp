@@ -6,13 +6,13 @@
 #include <fstream>
 #include <set>
 
-#include "converter/aligned_bytes.h"
 #include "converter/convert.h"
-#include "converter/import_expansion.h"
-#include "converter/memory_planner.h"
-#include "converter/normalize.h"
-#include "converter/simplify.h"
-#include "converter/work.h"
+#include "converter/graph/aligned_bytes.h"
+#include "converter/graph/work.h"
+#include "converter/memory/planner.h"
+#include "converter/onnx/import_expansion.h"
+#include "converter/onnx/normalize.h"
+#include "converter/passes/simplify.h"
 #include "test/converter/onnx_builder.h"
 
 namespace intarsia::converter {

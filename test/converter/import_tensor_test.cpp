@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "converter/tensor_file.h"
+#include "converter/onnx/tensor_file.h"
 #include "test/converter/onnx_builder.h"
 
 namespace intarsia::converter {

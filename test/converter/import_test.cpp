@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Import of ONNX models: what well-formed models become, and which error a malformed one gives.
-#include "converter/import.h"
+#include "converter/onnx/import.h"
 
 #include <gtest/gtest.h>
 

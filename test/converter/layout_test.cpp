@@ -5,10 +5,10 @@
 // between the two.
 #include <random>
 
-#include "converter/layout.h"
-#include "converter/normalize.h"
-#include "converter/simplify.h"
-#include "kernels_cpu/rows.h"
+#include "converter/onnx/normalize.h"
+#include "converter/passes/layout.h"
+#include "converter/passes/simplify.h"
+#include "converter/plugin/extension.h"
 #include "test/converter/layout_cases.h"
 
 namespace intarsia::test {
@@ -22,7 +22,7 @@ std::string left_after_layout(const OnnxBuilder& builder) {
   converter::Model model = builder.import();
   converter::normalize(model);
   converter::resolve(model);
-  converter::Inference inference(model, cpu::kernel_rows(), {});
+  converter::Inference inference(model, converter::builtin_library().rows(), {});
   inference.run();
   converter::simplify(*model.graph);
   converter::assign_layout(*model.graph, inference);

@@ -3,7 +3,7 @@
 // The planner against known optima: hand-made cases, instances cut from a full rectangle (whose
 // optimum is its height), and brute force over all placement orders for small random ones. Every
 // result passes validate(), and validate() itself is shown to reject broken assignments.
-#include "converter/memory_planner.h"
+#include "converter/memory/planner.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Old forms of operators become the newest ones; unsupported nodes are listed at once.
-#include "converter/normalize.h"
+#include "converter/onnx/normalize.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // .npy files: every type, order of axes and bytes; what is malformed gives an error.
-#include "converter/npy.h"
+#include "converter/onnx/npy.h"
 
 #include <gtest/gtest.h>
 

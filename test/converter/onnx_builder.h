@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "converter/import.h"
-#include "converter/onnx.pb.h"
+#include "converter/onnx/import.h"
+#include "converter/onnx/onnx.pb.h"
 
 namespace intarsia::converter {
 

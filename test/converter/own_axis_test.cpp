@@ -2,11 +2,11 @@
 //
 // Operators of one's own between convolutions: the layout follows what their info says of axes, and
 // leaves alone what says nothing.
-#include "converter/layout.h"
-#include "converter/normalize.h"
-#include "converter/operator_extension.h"
-#include "converter/simplify.h"
-#include "kernels_cpu/rows.h"
+#include "converter/onnx/normalize.h"
+#include "converter/passes/layout.h"
+#include "converter/passes/simplify.h"
+#include "converter/plugin/extension.h"
+#include "converter/plugin/operator_extension.h"
 #include "test/runtime/small_plan.h"
 
 namespace intarsia::test {

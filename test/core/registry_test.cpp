@@ -9,6 +9,10 @@
 #include "core/definitions/registry.h"
 #include "core/definitions/rows.h"
 
+namespace intarsia::ops {
+extern const std::span<const ShapeFunction* const> shape_functions;
+}
+
 namespace intarsia::definitions {
 namespace {
 
@@ -123,10 +127,9 @@ TEST(Registry, EveryOperatorHasACodec) {
     ASSERT_NE(definition->attributes.print, nullptr);
     std::vector<std::byte> bytes;
     EXPECT_NE(definition->attributes.read({{"no_such_attribute", int64_t{1}}}, bytes), "");
-    // Shape functions come with their run-time key and their spelling, or not at all.
+    // Shape functions come with their run-time key and their name, or not at all.
     EXPECT_EQ(definition->infer != nullptr, definition->shape.key != 0);
-    EXPECT_EQ(definition->infer != nullptr, !definition->shape_cpp.empty());
-    EXPECT_EQ(definition->infer != nullptr, !definition->shape_header.empty());
+    EXPECT_EQ(definition->infer != nullptr, !definition->shape_name.empty());
   }
 }
 
@@ -134,8 +137,18 @@ TEST(Registry, AKeyNamesOneShapeFunction) {
   std::map<uint64_t, std::string_view> spelling;
   for (const OperatorDefinition* definition : builtin().all()) {
     if (definition->infer == nullptr) continue;
-    const auto [place, fresh] = spelling.emplace(definition->shape.key, definition->shape_cpp);
-    EXPECT_EQ(place->second, definition->shape_cpp) << definition->qualified_name();
+    const auto [place, fresh] = spelling.emplace(definition->shape.key, definition->shape_name);
+    EXPECT_EQ(place->second, definition->shape_name) << definition->qualified_name();
+  }
+}
+
+/// Programs link shape functions by key, so each must stand in the list of shape_functions.cpp.
+TEST(Registry, EveryShapeFunctionIsListed) {
+  std::set<uint64_t> listed;
+  for (const ShapeFunction* each : ops::shape_functions) listed.insert(each->key);
+  for (const OperatorDefinition* definition : builtin().all()) {
+    if (definition->infer == nullptr) continue;
+    EXPECT_TRUE(listed.contains(definition->shape.key)) << definition->shape_name;
   }
 }
 

@@ -10,9 +10,9 @@
 #include "core/definitions/registry.h"
 #include "core/definitions/symbolic_shape.h"
 #include "core/definitions/value_propagation.h"
-#include "core/operators/pointwise.h"
-#include "core/operators/reduction.h"
-#include "core/operators/shape_ops.h"
+#include "core/operators/elementwise/elementwise.h"
+#include "core/operators/reduction/reduction.h"
+#include "core/operators/shape/shape.h"
 
 namespace intarsia::definitions {
 

@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "converter/file.h"
-#include "converter/npy.h"
+#include "converter/onnx/file.h"
+#include "converter/onnx/npy.h"
 #include "core/definitions/registry.h"
 #include "intarsia/session.h"
-#include "kernels_cpu/rows.h"
+#include "test/kernels/common/kernel_rows.h"
 
 namespace intarsia {
 namespace {
@@ -27,26 +27,22 @@ struct alignas(64) Line {
   std::byte bytes[64];
 };
 
-template <class Row>
-std::vector<Row> sorted(std::vector<Row> rows) {
-  std::ranges::sort(rows, {}, &Row::key);
-  return rows;
-}
-
 KernelSet all_kernels() {
-  static const std::vector<Kernel> kKernels = [] {
+  static const RowSet<Kernel> kKernels([] {
     std::vector<Kernel> rows;
-    for (const auto& row : cpu::kernel_rows()) rows.push_back(row.kernel);
-    return sorted(std::move(rows));
-  }();
-  static const std::vector<ShapeFunction> kShapes = [] {
-    std::vector<ShapeFunction> rows;
+    for (const KernelDescriptor& each : cpu_kernels()) rows.push_back(*each.kernel);
+    return rows;
+  }());
+  static const RowSet<ShapeFunction> kShapes([] {
+    std::map<uint64_t, ShapeFunction> rows;
     for (const auto* op : definitions::OperatorRegistry::builtin().all()) {
-      if (op->shape.infer != nullptr) rows.push_back(op->shape);
+      if (op->shape.infer != nullptr) rows[op->shape.key] = op->shape;
     }
-    return sorted(std::move(rows));
-  }();
-  return {kKernels, kShapes};
+    std::vector<ShapeFunction> values;
+    for (const auto& [key, row] : rows) values.push_back(row);
+    return values;
+  }());
+  return {kKernels.span(), kShapes.span()};
 }
 
 std::vector<fs::path> folders_in(const fs::path& path) {

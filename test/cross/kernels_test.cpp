@@ -7,7 +7,7 @@
 #include "kernels_cpu/gemm/conv.h"
 #include "kernels_cpu/gemm/depthwise.h"
 #include "kernels_cpu/gemm/pack.h"
-#include "test/kernels/formulas.h"
+#include "test/kernels/math/formulas.h"
 
 namespace {
 

@@ -20,7 +20,7 @@ set_tests_properties(cross.include_path test_cross_session cross.kernels PROPERT
 
 # What the tests of the runtime cover by models that they convert is covered by stored plans here:
 # the converter's libraries are not there for the target.
-intarsia_test(test_cross_golden LIBRARIES intarsia_kernels_cpu_rows SOURCES
+intarsia_test(test_cross_golden LIBRARIES intarsia_definitions intarsia_kernels_cpu SOURCES
   golden_test.cpp
   ${PROJECT_SOURCE_DIR}/converter/constant.cpp
   ${PROJECT_SOURCE_DIR}/converter/file.cpp

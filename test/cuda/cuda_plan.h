@@ -5,7 +5,7 @@
 #pragma once
 
 #include "intarsia/cuda.h"
-#include "kernels_cuda/all_kernels.h"
+#include "kernels_cuda/kernels.h"
 #include "test/cuda/device_bytes.h"
 #include "test/cuda/emulation/emulation.h"
 #include "test/cuda/models.h"

@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "intarsia/cuda.h"
-#include "kernels_cuda/all_kernels.h"
+#include "kernels_cuda/kernels.h"
 #include "test/cuda/models.h"
 
 namespace intarsia::test {

@@ -4,8 +4,8 @@
 // form. A test of the tests.
 #include <gtest/gtest.h>
 
-#include "kernels_cuda/device.h"
-#include "kernels_cuda/runtime.h"
+#include "kernels_cuda/common/device.h"
+#include "kernels_cuda/session/runtime.h"
 #include "test/cuda/emulation/emulation.h"
 
 namespace intarsia::cuda {

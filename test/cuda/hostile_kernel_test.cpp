@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The checks of CUDA kernels run on the host: whatever a plan says, they refuse it or it is sound.
-#include "kernels_cuda/rows.h"
-#include "test/kernels/hostile_contract.h"
+#include "kernels_cuda/kernels.h"
+#include "test/kernels/common/hostile_contract.h"
 
 namespace intarsia::test {
 namespace {
 
 TEST(HostileCudaKernel, AnyNumbersAreRefusedOrProved) {
   int accepted = 0;
-  for_kernels(cuda::kernel_rows(), 1, [&](const KernelDescriptor& row, NodeMaker& maker) {
+  for_kernels(cuda::kernel_list(), 1, [&](const KernelDescriptor& row, NodeMaker& maker) {
     for (int i = 0; i < 1000; ++i) {
       HostileNode node = maker.next();
-      const Watch watch(row.cpp_name, node.describe());
+      const Watch watch(kernel_text(row.id), node.describe());
       accepted += is_accepted(row, maker, node) ? 1 : 0;
     }
   });
@@ -20,7 +20,7 @@ TEST(HostileCudaKernel, AnyNumbersAreRefusedOrProved) {
 }
 
 TEST(HostileCudaKernel, OperandsThatTheDefinitionForbidsAreRefused) {
-  const Violations tried = try_violations(cuda::kernel_rows(), 500);
+  const Violations tried = try_violations(cuda::kernel_list(), 500);
   EXPECT_GT(tried.removed, 300);
   EXPECT_GT(tried.added, 300);
   EXPECT_GT(tried.retyped, 300);

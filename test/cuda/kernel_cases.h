@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs CUDA kernels in the emulator over the nodes of test/kernels/kernel_harness.h, beside the
-// CPU's reference kernels.
+// Runs CUDA kernels in the emulator over the nodes of test/kernels/common/kernel_harness.h, beside
+// the CPU's reference kernels.
 //
-//     agree<cuda::Softmax, cpu::Softmax<float>>([&] { return Node()...; });
-//     expect_mistakes_found<cuda::Softmax, cpu::Softmax<float>>([&] { return Node()...; });
+//     const auto device = on_device("Softmax.cuda<float>");
+//     agree(device, cpu_kernel("Softmax<float>"), [&] { return Node()...; });
+//     expect_mistakes_found(device, cpu_kernel("Softmax<float>"), [&] { return Node()...; });
 //
 // `agree` runs blocks and threads in three orders. `expect_mistakes_found` is the negative
 // control: it leaves out each barrier and shifts accesses by one element, and each time something
@@ -15,11 +16,12 @@
 #include <string>
 #include <vector>
 
-#include "core/device.h"
-#include "kernels_cuda/report.h"
-#include "kernels_cuda/runtime.h"
+#include "core/runtime/device.h"
+#include "kernels_cuda/common/report.h"
+#include "kernels_cuda/kernels.h"
+#include "kernels_cuda/session/runtime.h"
 #include "test/cuda/emulation/emulation.h"
-#include "test/kernels/kernel_harness.h"
+#include "test/kernels/common/kernel_harness.h"
 
 namespace intarsia::test {
 
@@ -40,8 +42,8 @@ struct TestDevice {
 };
 
 /// `run` with the device as a service, and with weights packed where the kernel wants that.
-template <class K>
-Status run_on_device(const KernelContext& context) {
+inline Status run_on_device(const KernelContext& context, const KernelDescriptor& kernel,
+                            const Kernel& row) {
   KernelHost host = *context.host_;
   host.service = [](const KernelContext&, uint64_t key) -> void* {
     return key == kDeviceService ? &TestDevice::get().device : nullptr;
@@ -49,30 +51,45 @@ Status run_on_device(const KernelContext& context) {
   std::vector<TensorView> operands(
       context.operands_, context.operands_ + context.input_count() + context.output_count());
   std::vector<std::vector<float>> packed;
-  if constexpr (requires { &K::pack; }) {
+  if (kernel.pack != nullptr) {
     for (int i = 0; i < context.input_count(); ++i) {
-      const int64_t bytes = context.input(i).present() ? K::packed_bytes(context, i) : 0;
+      const int64_t bytes = context.input(i).present() ? kernel.packed_bytes(context, i) : 0;
       if (bytes == 0) continue;
       packed.emplace_back(static_cast<size_t>(bytes) / sizeof(float));
-      K::pack(context, i, packed.back().data());
+      kernel.pack(context, i, packed.back().data());
       operands[static_cast<size_t>(i)].data = packed.back().data();
     }
   }
   KernelContext with_device = context;
   with_device.host_ = &host;
   with_device.operands_ = operands.data();
-  const Status status = K::run(with_device);
+  const Status status = row.run(with_device);
   EXPECT_EQ(cuda::runtime::synchronize(&TestDevice::get().stream), 0);
   return status;
 }
 
+/// The CUDA kernel of this text, "Relu.cuda<float>".
+inline KernelUnderTest on_device(std::string_view text) {
+  const KernelDescriptor* found = find_kernel(cuda::kernel_list(), text);
+  const Kernel* row = nullptr;
+  for (const Kernel* each : cuda::all_kernels().kernels) {
+    if (found != nullptr && each->key == found->key) row = each;
+  }
+  KernelUnderTest kernel;
+  if (row == nullptr) {
+    ADD_FAILURE() << "there is no CUDA kernel " << text;
+    return kernel;
+  }
+  kernel.name = found->id.op;
+  kernel.check = row->check;
+  kernel.run = [found, row](const KernelContext& context) {
+    return run_on_device(context, *found, *row);
+  };
+  return kernel;
+}
 template <class K>
 KernelUnderTest on_device() {
-  KernelUnderTest kernel;
-  kernel.name = K::id.op;
-  kernel.check = &K::check;
-  kernel.run = &run_on_device<K>;
-  return kernel;
+  return on_device(kernel_text(K::id));
 }
 
 using MakeNode = std::function<Node()>;

@@ -2,22 +2,22 @@
 //
 // Element-wise operators, softmax, movement and Inverse: the CUDA kernels' own sources in the
 // emulator, beside the CPU's reference kernels.
-#include "core/operators/movement.h"
-#include "kernels_cpu/binary.h"
-#include "kernels_cpu/clip.h"
-#include "kernels_cpu/concat.h"
-#include "kernels_cpu/inverse.h"
-#include "kernels_cpu/softmax.h"
-#include "kernels_cpu/transpose.h"
-#include "kernels_cpu/unary.h"
-#include "kernels_cuda/binary.h"
-#include "kernels_cuda/inverse.h"
-#include "kernels_cuda/movement.h"
-#include "kernels_cuda/softmax.h"
-#include "kernels_cuda/strided.h"
-#include "kernels_cuda/unary.h"
+#include "core/operators/movement/movement.h"
+#include "kernels_cpu/elementwise/binary.h"
+#include "kernels_cpu/elementwise/clip.h"
+#include "kernels_cpu/elementwise/unary.h"
+#include "kernels_cpu/linear_algebra/inverse.h"
+#include "kernels_cpu/movement/concat.h"
+#include "kernels_cpu/movement/transpose.h"
+#include "kernels_cpu/nn/softmax.h"
+#include "kernels_cuda/common/strided.h"
+#include "kernels_cuda/elementwise/binary.h"
+#include "kernels_cuda/elementwise/unary.h"
+#include "kernels_cuda/linear_algebra/inverse.h"
+#include "kernels_cuda/movement/movement.h"
+#include "kernels_cuda/nn/softmax.h"
 #include "test/cuda/kernel_cases.h"
-#include "test/kernels/inverse_naive.h"
+#include "test/kernels/linear_algebra/inverse_naive.h"
 
 namespace intarsia::test {
 namespace {
@@ -43,31 +43,32 @@ void unary(const A& attributes, double low = -3, double high = 3) {
 
 TEST(CudaKernels, UnaryOperators) {
   const NoAttributes none;
-  unary<cuda::Abs, cpu::Abs<float>>(none);
-  unary<cuda::Ceil, cpu::Ceil<float>>(none);
-  unary<cuda::Elu, cpu::Elu<float>>(AlphaAttributes{0.7f});
-  unary<cuda::Erf, cpu::Erf<float>>(none);
-  unary<cuda::Exp, cpu::Exp<float>>(none);
-  unary<cuda::Floor, cpu::Floor<float>>(none);
-  unary<cuda::Gelu, cpu::Gelu<float>>(GeluAttributes{GeluAttributes::kNone});
-  unary<cuda::Gelu, cpu::Gelu<float>>(GeluAttributes{GeluAttributes::kTanh});
-  unary<cuda::HardSigmoid, cpu::HardSigmoid<float>>(HardSigmoidAttributes{0.3f, 0.4f});
-  unary<cuda::HardSwish, cpu::HardSwish<float>>(none, -5, 5);
-  unary<cuda::LeakyRelu, cpu::LeakyRelu<float>>(LeakyReluAttributes{0.2f});
-  unary<cuda::Log, cpu::Log<float>>(none, 0.1, 4);
-  unary<cuda::Neg, cpu::Neg<float>>(none);
-  unary<cuda::Reciprocal, cpu::Reciprocal<float>>(none, 0.5, 4);
-  unary<cuda::Relu, cpu::Relu<float>>(none);
-  unary<cuda::Sigmoid, cpu::Sigmoid<float>>(none);
-  unary<cuda::Softplus, cpu::Softplus<float>>(none);
-  unary<cuda::Sqrt, cpu::Sqrt<float>>(none, 0, 4);
-  unary<cuda::Swish, cpu::Swish<float>>(AlphaAttributes{1.5f});
-  unary<cuda::Tanh, cpu::Tanh<float>>(none);
+  unary<cuda::Unary<cuda::AbsOp>, cpu::Abs<float>>(none);
+  unary<cuda::Unary<cuda::CeilOp>, cpu::Ceil<float>>(none);
+  unary<cuda::Unary<cuda::EluOp>, cpu::Elu<float>>(AlphaAttributes{0.7f});
+  unary<cuda::Unary<cuda::ErfOp>, cpu::Erf<float>>(none);
+  unary<cuda::Unary<cuda::ExpOp>, cpu::Exp<float>>(none);
+  unary<cuda::Unary<cuda::FloorOp>, cpu::Floor<float>>(none);
+  unary<cuda::Unary<cuda::GeluOp>, cpu::Gelu<float>>(GeluAttributes{GeluAttributes::kNone});
+  unary<cuda::Unary<cuda::GeluOp>, cpu::Gelu<float>>(GeluAttributes{GeluAttributes::kTanh});
+  unary<cuda::Unary<cuda::HardSigmoidOp>, cpu::HardSigmoid<float>>(
+      HardSigmoidAttributes{0.3f, 0.4f});
+  unary<cuda::Unary<cuda::HardSwishOp>, cpu::HardSwish<float>>(none, -5, 5);
+  unary<cuda::Unary<cuda::LeakyReluOp>, cpu::LeakyRelu<float>>(LeakyReluAttributes{0.2f});
+  unary<cuda::Unary<cuda::LogOp>, cpu::Log<float>>(none, 0.1, 4);
+  unary<cuda::Unary<cuda::NegOp>, cpu::Neg<float>>(none);
+  unary<cuda::Unary<cuda::ReciprocalOp>, cpu::Reciprocal<float>>(none, 0.5, 4);
+  unary<cuda::Unary<cuda::ReluOp>, cpu::Relu<float>>(none);
+  unary<cuda::Unary<cuda::SigmoidOp>, cpu::Sigmoid<float>>(none);
+  unary<cuda::Unary<cuda::SoftplusOp>, cpu::Softplus<float>>(none);
+  unary<cuda::Unary<cuda::SqrtOp>, cpu::Sqrt<float>>(none, 0, 4);
+  unary<cuda::Unary<cuda::SwishOp>, cpu::Swish<float>>(AlphaAttributes{1.5f});
+  unary<cuda::Unary<cuda::TanhOp>, cpu::Tanh<float>>(none);
 }
 
 TEST(CudaKernels, UnaryMistakesAreFound) {
   const Dims dims{7, 33};
-  expect_mistakes_found(on_device<cuda::Exp>(), under_test<cpu::Exp<float>>(), [&] {
+  expect_mistakes_found(on_device<cuda::Unary<cuda::ExpOp>>(), under_test<cpu::Exp<float>>(), [&] {
     Node node;
     node.input(kFloat, dims, numbers(dims, 2)).output(kFloat, dims);
     return node;
@@ -76,7 +77,7 @@ TEST(CudaKernels, UnaryMistakesAreFound) {
 
 TEST(CudaKernels, UnaryOperatorsMayOverwriteTheirInput) {
   const Dims dims{5, 77};
-  agree(on_device<cuda::Sigmoid>(), under_test<cpu::Sigmoid<float>>(), [&] {
+  agree(on_device<cuda::Unary<cuda::SigmoidOp>>(), under_test<cpu::Sigmoid<float>>(), [&] {
     Node node;
     node.input(kFloat, dims, numbers(dims, 3)).output(kFloat, dims).in_place(0);
     return node;
@@ -146,16 +147,16 @@ void binary(double low = -2) {
 }
 
 TEST(CudaKernels, BinaryOperatorsBroadcast) {
-  binary<cuda::Add, cpu::Add<float>>();
-  binary<cuda::Sub, cpu::Sub<float>>();
-  binary<cuda::Mul, cpu::Mul<float>>();
-  binary<cuda::Div, cpu::Div<float>>(0.5);
-  binary<cuda::Min, cpu::Min<float>>();
-  binary<cuda::Max, cpu::Max<float>>();
-  binary<cuda::Sum, cpu::Sum<float>>();
-  binary<cuda::Pow, cpu::Pow<float, float>>(0.1);
+  binary<cuda::Binary<cuda::AddOp>, cpu::Add<float>>();
+  binary<cuda::Binary<cuda::SubOp>, cpu::Sub<float>>();
+  binary<cuda::Binary<cuda::MulOp>, cpu::Mul<float>>();
+  binary<cuda::Binary<cuda::DivOp>, cpu::Div<float>>(0.5);
+  binary<cuda::Binary<cuda::MinOp>, cpu::Min<float>>();
+  binary<cuda::Binary<cuda::MaxOp>, cpu::Max<float>>();
+  binary<cuda::Binary<cuda::SumOp>, cpu::Sum<float>>();
+  binary<cuda::Binary<cuda::PowOp>, cpu::Pow<float, float>>(0.1);
   const Dims x{2, 3, 7}, slope{3, 1};
-  agree(on_device<cuda::PRelu>(), under_test<cpu::PRelu<float>>(), [&] {
+  agree(on_device<cuda::Binary<cuda::PReluOp>>(), under_test<cpu::PRelu<float>>(), [&] {
     Node node;
     node.input(kFloat, x, numbers(x, 7)).input(kFloat, slope, numbers(slope, 8));
     node.output(kFloat, x);
@@ -184,7 +185,7 @@ TEST(CudaKernels, AxesMergeWhereNeighboursFormOneRunInEveryOperand) {
 }
 
 TEST(CudaKernels, BinaryMistakesAreFound) {
-  expect_mistakes_found(on_device<cuda::Sub>(), under_test<cpu::Sub<float>>(), [&] {
+  expect_mistakes_found(on_device<cuda::Binary<cuda::SubOp>>(), under_test<cpu::Sub<float>>(), [&] {
     Node node;
     node.input(kFloat, {3, 1, 7}, numbers({3, 1, 7}, 9)).input(kFloat, {5, 7}, numbers({5, 7}, 10));
     node.output(kFloat, {3, 5, 7});
@@ -204,8 +205,10 @@ TEST(CudaKernels, SoftmaxAlongAnyAxis) {
        {Dims{}, Dims{1}, Dims{5, 301}, Dims{3, 37, 4}, Dims{2, 1, 33}, Dims{0, 4}}) {
     for (int axis = 0; axis < std::max<int>(1, static_cast<int>(dims.size())); ++axis) {
       const auto make = [&] { return softmax_node(dims, axis); };
-      agree(on_device<cuda::Softmax>(), under_test<cpu::Softmax<float>>(), make);
-      agree(on_device<cuda::LogSoftmax>(), under_test<cpu::LogSoftmax<float>>(), make);
+      agree(on_device<cuda::SoftmaxLike<cuda::SoftmaxOp>>(), under_test<cpu::Softmax<float>>(),
+            make);
+      agree(on_device<cuda::SoftmaxLike<cuda::LogSoftmaxOp>>(),
+            under_test<cpu::LogSoftmax<float>>(), make);
     }
   }
 }
@@ -222,8 +225,8 @@ TEST(CudaKernels, SoftmaxMistakesAreFound) {
     node.input(kFloat, dims, values).output(kFloat, dims).attributes(SoftmaxAttributes{1});
     return node;
   };
-  expect_mistakes_found(on_device<cuda::LogSoftmax>(), under_test<cpu::LogSoftmax<float>>(), make,
-                        1e-6);
+  expect_mistakes_found(on_device<cuda::SoftmaxLike<cuda::LogSoftmaxOp>>(),
+                        under_test<cpu::LogSoftmax<float>>(), make, 1e-6);
 }
 
 TEST(CudaKernels, TransposeOfEveryWidth) {
@@ -265,7 +268,7 @@ TEST(CudaKernels, ViewsCopyWhatTheyCannotShare) {
   for (const DataType type : {kFloat, DataType::kInt64, DataType::kUint8}) {
     for (const Dims& dims : {Dims{3, 4, 7}, Dims{3, 0, 7}, Dims{1, 1, 1}}) {
       agree(
-          on_device<cuda::Flatten>(), copy,
+          on_device<cuda::View<cuda::FlattenOp>>(), copy,
           [&] {
             std::mt19937 random(21);
             Node node;

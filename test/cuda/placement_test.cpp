@@ -3,7 +3,7 @@
 // Placement: what goes to the device, what stays and why, and how nodes are ordered.
 #include <algorithm>
 
-#include "core/session_state.h"
+#include "core/runtime/session_state.h"
 #include "test/cuda/cuda_plan.h"
 
 namespace intarsia::test {

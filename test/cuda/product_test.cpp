@@ -2,13 +2,13 @@
 //
 // Gemm, MatMul, convolution and pooling: the CUDA kernels' own sources in the emulator, beside the
 // CPU's reference kernels, over random extents with odd tails.
-#include "kernels_cpu/conv_reference.h"
-#include "kernels_cpu/matmul_reference.h"
-#include "kernels_cpu/pool.h"
-#include "kernels_cpu/pool_global.h"
-#include "kernels_cuda/conv.h"
-#include "kernels_cuda/gemm.h"
-#include "kernels_cuda/pool.h"
+#include "kernels_cpu/linear_algebra/matmul_reference.h"
+#include "kernels_cpu/nn/conv_reference.h"
+#include "kernels_cpu/nn/pool.h"
+#include "kernels_cpu/nn/pool_global.h"
+#include "kernels_cuda/linear_algebra/gemm.h"
+#include "kernels_cuda/nn/conv.h"
+#include "kernels_cuda/nn/pool.h"
 #include "test/cuda/kernel_cases.h"
 
 namespace intarsia::test {
@@ -274,11 +274,11 @@ TEST(CudaProducts, PoolingOfRandomExtents) {
     const ConvCase c = random_conv(random);
     const bool ceil = pick(random, 0, 1) != 0;
     agree(
-        on_device<cuda::MaxPool>(), under_test<cpu::MaxPool<float>>(),
+        on_device<cuda::WindowPool<cuda::MaxPoolOp>>(), under_test<cpu::MaxPool<float>>(),
         [&] { return pool_node(c, MaxPoolAttributes(), ceil, i); }, 0);
     AveragePoolAttributes attributes;
     attributes.count_include_pad = pick(random, 0, 1);
-    agree(on_device<cuda::AveragePool>(), under_test<cpu::AveragePool<float>>(),
+    agree(on_device<cuda::WindowPool<cuda::AveragePoolOp>>(), under_test<cpu::AveragePool<float>>(),
           [&] { return pool_node(c, attributes, ceil, i); });
   }
 }
@@ -292,7 +292,7 @@ TEST(CudaProducts, PoolingMistakesAreFound) {
   c.dilations = {1, 1};
   c.pads = {0, 0, 0, 0};
   expect_mistakes_found(
-      on_device<cuda::MaxPool>(), under_test<cpu::MaxPool<float>>(),
+      on_device<cuda::WindowPool<cuda::MaxPoolOp>>(), under_test<cpu::MaxPool<float>>(),
       [&] { return pool_node(c, MaxPoolAttributes(), false, 8); }, 0);
 }
 
@@ -312,9 +312,10 @@ TEST(CudaProducts, GlobalPoolingInBothLayouts) {
   for (const Dims& dims : {Dims{2, 7, 7, 37}, Dims{1, 5, 1}, Dims{3, 4, 70}, Dims{2, 3, 2, 3, 5}}) {
     for (bool last : {false, true}) {
       const auto make = [&] { return global_node(dims, last); };
-      agree(on_device<cuda::GlobalAveragePool>(), under_test<cpu::GlobalAveragePool<float>>(),
-            make);
-      agree(on_device<cuda::GlobalMaxPool>(), under_test<cpu::GlobalMaxPool<float>>(), make, 0);
+      agree(on_device<cuda::GlobalPool<cuda::GlobalAverageOp>>(),
+            under_test<cpu::GlobalAveragePool<float>>(), make);
+      agree(on_device<cuda::GlobalPool<cuda::GlobalMaxOp>>(),
+            under_test<cpu::GlobalMaxPool<float>>(), make, 0);
     }
   }
 }
@@ -326,17 +327,19 @@ TEST(CudaProducts, AnEmptyBatchIsNoWork) {
   const auto make = [&] { return conv_node(c, 1); };
   agree(on_device<cuda::Conv>(), under_test<cpu::Conv<float>>(), make);
   agree(on_device<cuda::ConvPacked>(), under_test<cpu::Conv<float>>(), make);
-  agree(on_device<cuda::MaxPool>(), under_test<cpu::MaxPool<float>>(),
+  agree(on_device<cuda::WindowPool<cuda::MaxPoolOp>>(), under_test<cpu::MaxPool<float>>(),
         [&] { return pool_node(c, MaxPoolAttributes(), false, 2); });
-  agree(on_device<cuda::GlobalMaxPool>(), under_test<cpu::GlobalMaxPool<float>>(), [] {
-    return global_node({0, 3, 5}, false);
-  });
+  agree(on_device<cuda::GlobalPool<cuda::GlobalMaxOp>>(), under_test<cpu::GlobalMaxPool<float>>(),
+        [] {
+          return global_node({0, 3, 5}, false);
+        });
 }
 
 TEST(CudaProducts, GlobalPoolingMistakesAreFound) {
   for (bool last : {false, true}) {
     expect_mistakes_found(
-        on_device<cuda::GlobalAveragePool>(), under_test<cpu::GlobalAveragePool<float>>(),
+        on_device<cuda::GlobalPool<cuda::GlobalAverageOp>>(),
+        under_test<cpu::GlobalAveragePool<float>>(),
         [&] {
           return global_node({2, 8, 8, 64}, last);
         },

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The whole path over the emulator: convert for CUDA, open, run, and what can go wrong.
-#include "core/session_state.h"
+#include "core/runtime/session_state.h"
 #include "intarsia/describe.h"
 #include "intarsia/services.h"
-#include "kernels_cuda/rows.h"
+#include "kernels_cuda/kernels.h"
 #include "test/cuda/cuda_plan.h"
 #include "test/runtime/forged_plan.h"
 
@@ -87,7 +87,7 @@ TEST(CudaSession, APlanOfTheCpuMayNotNameDeviceKernels) {
   model.output("y");
   model.node("Abs", {"x"}, {"y"});
   ForgedPlan plan(model);
-  const Forgery key(plan.root().kernels()->data(), 0, kernel_key(cuda::Abs::id));
+  const Forgery key(plan.root().kernels()->data(), 0, kernel_key(cuda::Unary<cuda::AbsOp>::id));
   plan.seal();
   emulation::Stream stream;
   cuda::Options options;
@@ -322,10 +322,10 @@ TEST(CudaSession, CTR_4_ASingularMatrixIsWhatItIsOnTheCpu) {
 
 TEST(CudaSession, DescriptorsAndKernelsAreTheSame) {
   std::vector<uint64_t> described;
-  for (const auto& row : cuda::kernel_rows()) described.push_back(row.key);
+  for (const auto& row : cuda::kernel_list()) described.push_back(row.key);
   std::sort(described.begin(), described.end());
   std::vector<uint64_t> linked;
-  for (const Kernel& kernel : cuda::all_kernels().kernels) linked.push_back(kernel.key);
+  for (const Kernel* kernel : cuda::all_kernels().kernels) linked.push_back(kernel->key);
   EXPECT_EQ(described, linked);
 }
 
@@ -351,7 +351,7 @@ TEST(CudaSession, AKernelIsNeverGivenTheOtherSidesMemory) {
     return 0u;
   };
   const uint32_t sin = node_with(kernel_key({"Sin", "", {DataType::kFloat}}));
-  const uint32_t tanh = node_with(kernel_key(cuda::Tanh::id));
+  const uint32_t tanh = node_with(kernel_key(cuda::Unary<cuda::TanhOp>::id));
   // Each node gets the other's kernel. Structs of a plan are constant: a node is made anew.
   const auto set_kernel = [](plan::Node& node, uint16_t kernel) {
     node = plan::Node(node.operands(), node.attributes(), kernel, node.shape(), node.inputs(),
@@ -387,7 +387,8 @@ TEST(CudaSession, DeviceNodesOfVaryingExtentsAreRefused) {
   // The device's node gets the host's shape function.
   for (uint32_t i = 0; i < view.node_count; ++i) {
     auto& node = const_cast<plan::Node*>(view.nodes)[i];
-    if (view.root->kernels()->Get(node.kernel()) != kernel_key(cuda::Tanh::id)) continue;
+    if (view.root->kernels()->Get(node.kernel()) != kernel_key(cuda::Unary<cuda::TanhOp>::id))
+      continue;
     node = plan::Node(node.operands(), node.attributes(), node.kernel(), 0, node.inputs(),
                       node.outputs());
   }

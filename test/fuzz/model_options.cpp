@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "test/fuzz/model_options.h"
 
-#include "converter/import.h"
+#include "converter/onnx/import.h"
 #include "test/fuzz/operators.h"
 
 namespace intarsia::fuzz {

@@ -6,7 +6,7 @@
 #include <random>
 #include <string>
 
-#include "converter/onnx.pb.h"
+#include "converter/onnx/onnx.pb.h"
 #include "core/definitions/registry.h"
 #include "test/fuzz/operators.h"
 

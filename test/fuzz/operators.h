@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "converter/extension.h"
+#include "converter/plugin/extension.h"
 
 namespace intarsia::fuzz {
 

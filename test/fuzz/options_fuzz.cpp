@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "converter/error.h"
-#include "converter/onnx.pb.h"
+#include "converter/graph/error.h"
+#include "converter/onnx/onnx.pb.h"
 #include "converter/tool/options.h"
 #include "test/fuzz/target.h"
 

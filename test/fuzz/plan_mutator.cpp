@@ -8,8 +8,8 @@
 #include <random>
 
 #include "core/plan_file.h"
-#include "core/session_state.h"
-#include "kernels_cuda/all_kernels.h"
+#include "core/runtime/session_state.h"
+#include "kernels_cuda/kernels.h"
 #include "test/fuzz/operators.h"
 #include "test/fuzz/target.h"
 
@@ -123,10 +123,9 @@ class Mutation {
   /// Another kernel altogether, or another of the plan's; the order of keys matters to nobody.
   void key(const flatbuffers::Vector<uint64_t>* keys) {
     if (keys == nullptr || keys->size() == 0) return;
-    static constexpr KernelSet kDevice = cuda::all_kernels();
-    const bool device = below(8) == 0;
-    const auto kernels = device ? kDevice.kernels : library()->kernels().kernels;
-    const uint64_t value = kernels[below(kernels.size())].key;
+    const KernelSet device = cuda::all_kernels();
+    const auto kernels = below(8) == 0 ? device.kernels : library()->kernels().kernels;
+    const uint64_t value = kernels[below(kernels.size())]->key;
     std::memcpy(const_cast<uint8_t*>(keys->Data()) + 8 * below(keys->size()), &value, 8);
   }
   /// One tensor moves to where another lies: operands, slots, workspaces and states overlap.

@@ -7,7 +7,7 @@
 #include "converter/tool/program.h"
 #include "intarsia/cuda.h"
 #include "intarsia/describe.h"
-#include "kernels_cuda/all_kernels.h"
+#include "kernels_cuda/kernels.h"
 #include "test/cuda/device_bytes.h"
 #include "test/cuda/emulation/emulation.h"
 #include "test/fuzz/operators.h"

@@ -4,8 +4,8 @@
 // written and read again: it must be the same.
 #include <cstring>
 
-#include "converter/import_tensor.h"
-#include "converter/npy.h"
+#include "converter/onnx/import_tensor.h"
+#include "converter/onnx/npy.h"
 #include "test/fuzz/target.h"
 
 namespace {

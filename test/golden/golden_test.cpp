@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <set>
 
-#include "converter/npy.h"
+#include "converter/onnx/npy.h"
 #include "converter/tool/compare.h"
 #include "converter/tool/program.h"
 

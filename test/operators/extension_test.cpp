@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "converter/plugin.h"
+#include "converter/plugin/plugin.h"
 #include "core/definitions/rows.h"
 #include "intarsia/services.h"
 #include "test/runtime/small_plan.h"
@@ -62,7 +62,7 @@ struct OpaqueExtension {
     extension->find = [this](std::string_view, std::string_view name, int) {
       return name == "Opaque" ? &definition : nullptr;
     };
-    extension->kernels.push_back(definitions::describe<Opaque>("test::Opaque", "test.h"));
+    extension->kernels.push_back(describe<Opaque>());
     extension->services = {{kAddend, &addend}};
     options.library =
         std::make_shared<const converter::OperatorLibrary>(converter::Extensions{extension});

@@ -2,7 +2,7 @@
 //
 // Shared libraries that the converter must refuse: built for another Intarsia (FOREIGN), failing by
 // themselves (FAILING), or no plug-in at all.
-#include "converter/plugin.h"
+#include "converter/plugin/plugin.h"
 
 #if defined(FOREIGN)
 extern "C" const intarsia::converter::Plugin* intarsia_plugin() {

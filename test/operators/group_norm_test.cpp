@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "converter/operator_extension.h"
+#include "converter/plugin/operator_extension.h"
 #include "examples/group_norm/group_norm.h"
 #include "test/runtime/small_plan.h"
 

@@ -8,7 +8,7 @@
 
 #include "converter/tool/heap_counter.h"
 #include "intarsia/services.h"
-#include "test/kernels/inverse_naive.h"
+#include "test/kernels/linear_algebra/inverse_naive.h"
 #include "test/runtime/small_plan.h"
 
 namespace intarsia::test {

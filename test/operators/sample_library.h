@@ -6,7 +6,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "converter/operator_extension.h"
+#include "converter/plugin/operator_extension.h"
 #include "test/operators/sample_operators.h"
 
 namespace intarsia::test {

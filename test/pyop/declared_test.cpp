@@ -3,7 +3,7 @@
 // Operators that are declared in C++ and computed in Python.
 #include "test/pyop/declared_operators.h"
 
-#include "converter/operator_extension.h"
+#include "converter/plugin/operator_extension.h"
 #include "test/pyop/pyop_fixture.h"
 
 namespace intarsia::test {

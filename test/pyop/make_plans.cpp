@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "converter/convert.h"
-#include "converter/file.h"
-#include "converter/plugin.h"
+#include "converter/onnx/file.h"
+#include "converter/plugin/plugin.h"
 #include "test/converter/onnx_builder.h"
 
 namespace {

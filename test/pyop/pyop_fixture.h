@@ -16,10 +16,11 @@
 #include <vector>
 
 #include "converter/convert.h"
-#include "converter/plugin.h"
+#include "converter/plugin/plugin.h"
 #include "converter/tool/program.h"
 #include "intarsia/pyop.h"
 #include "test/converter/onnx_builder.h"
+#include "test/kernels/common/kernel_rows.h"
 
 namespace intarsia::test {
 
@@ -28,14 +29,12 @@ using converter::OnnxBuilder;
 
 /// Intarsia's kernels and that of Python operators.
 inline KernelSet kernels_with_pyop() {
-  static const std::vector<Kernel> kAll = [] {
-    const auto builtin = converter::builtin_library().kernels().kernels;
-    std::vector<Kernel> all(builtin.begin(), builtin.end());
-    all.push_back(kernel_set<PyOp>().kernels[0]);
-    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
+  static const RowSet<Kernel> kAll([] {
+    std::vector<Kernel> all = copies(converter::builtin_library().kernels().kernels);
+    all.push_back(*kernel_set<PyOp>().kernels[0]);
     return all;
-  }();
-  return {kAll, converter::builtin_library().kernels().shapes};
+  }());
+  return {kAll.span(), converter::builtin_library().kernels().shapes};
 }
 
 /// A plan with its arena and session.

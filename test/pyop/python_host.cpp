@@ -6,7 +6,7 @@
 #include <fstream>
 #include <vector>
 
-#include "converter/aligned_bytes.h"
+#include "converter/graph/aligned_bytes.h"
 #include "intarsia/describe.h"
 #include "intarsia/pyop.h"
 

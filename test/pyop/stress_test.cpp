@@ -15,8 +15,8 @@
 #include <thread>
 #include <vector>
 
-#include "converter/aligned_bytes.h"
-#include "converter/describe_text.h"
+#include "converter/graph/aligned_bytes.h"
+#include "converter/graph/describe_text.h"
 #include "intarsia/pyop.h"
 
 namespace {

@@ -14,7 +14,7 @@
 #include <mutex>
 #include <thread>
 
-#include "core/control.h"
+#include "kernels_cpu/control/if.h"
 #include "pyop_optional/module/bindings.h"
 
 namespace intarsia::python {

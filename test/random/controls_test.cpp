@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "test/kernels/common/kernel_rows.h"
 #include "test/random/generator.h"
 #include "test/random/oracle.h"
 #include "test/random/planted.h"
@@ -135,14 +136,14 @@ TEST(RandomModelControls, ALaneThatOneInstructionSetDropsIsFound) {
     return each.id.op == "Mul" && each.id.types[0].accepts(DataType::kFloat);
   });
   ASSERT_NE(row, library.rows().end());
-  std::vector<Kernel> kernels(library.kernels().kernels.begin(), library.kernels().kernels.end());
-  for (Kernel& kernel : kernels) {
+  RowSet<Kernel> kernels(copies(library.kernels().kernels));
+  for (Kernel& kernel : kernels.rows()) {
     if (kernel.key != row->key) continue;
     whole_kernel = kernel;
     kernel.run = drop_a_lane;
   }
   OracleOptions options = all_passes(library);
-  options.kernels.kernels = kernels;
+  options.kernels.kernels = kernels.span();
   EXPECT_TRUE(first_failure(options));
 }
 

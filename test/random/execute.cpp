@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "test/random/execute.h"
 
-#include "converter/evaluate.h"
-#include "converter/infer.h"
+#include "converter/graph/evaluate.h"
+#include "converter/graph/infer.h"
 #include "core/definitions/value_propagation.h"
 
 namespace intarsia::test {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "converter/extension.h"
+#include "converter/plugin/extension.h"
 #include "test/random/random_model.h"
 
 namespace intarsia::test {

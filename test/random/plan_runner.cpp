@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "converter/describe_text.h"
+#include "converter/graph/describe_text.h"
 
 namespace intarsia::test {
 

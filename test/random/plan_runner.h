@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "converter/aligned_bytes.h"
+#include "converter/graph/aligned_bytes.h"
 #include "intarsia/session.h"
 #include "test/random/random_model.h"
 

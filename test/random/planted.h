@@ -5,9 +5,9 @@
 
 #include <memory>
 
-#include "converter/extension.h"
+#include "converter/plugin/extension.h"
 #include "core/definitions/rows.h"
-#include "core/operators/pointwise.h"
+#include "core/operators/elementwise/elementwise.h"
 
 namespace intarsia::test {
 
@@ -30,17 +30,21 @@ inline std::shared_ptr<const converter::OperatorLibrary> library_with_reversed(b
   auto extension = std::make_shared<converter::Extension>();
   extension->name = "random";
   definitions::DefinitionRows rows;
-  definitions::add<ops::SameShape>(rows, "intarsia::ops::SameShape", "core/operators/pointwise.h",
-                                   {.domain = "random.test",
-                                    .name = "Reversed",
-                                    .inputs = {{"X", "T"}},
-                                    .outputs = {{"Y", "T"}},
-                                    .facts = {.exact = true},
-                                    .types = {{"T", definitions::types({DataType::kFloat})}},
-                                    .attributes = definitions::codec_of<NoAttributes>()});
+  definitions::add<ops::SameShape>(rows, {.domain = "random.test",
+                                          .name = "Reversed",
+                                          .inputs = {{"X", "T"}},
+                                          .outputs = {{"Y", "T"}},
+                                          .facts = {.exact = true},
+                                          .types = {{"T", definitions::types({DataType::kFloat})}},
+                                          .attributes = definitions::codec_of<NoAttributes>()});
   extension->definitions = std::move(rows);
-  extension->kernels = {definitions::describe<Reversed>("Reversed", "none")};
-  if (in_place) extension->kernels.back().kernel.in_place = {0};
+  extension->kernels = {describe<Reversed>()};
+  static const Kernel kInPlace = [] {
+    Kernel row = *describe<Reversed>().kernel;
+    row.in_place = {0};
+    return row;
+  }();
+  if (in_place) extension->kernels.back().kernel = &kInPlace;
   return std::make_shared<converter::OperatorLibrary>(converter::Extensions{extension});
 }
 

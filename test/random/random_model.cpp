@@ -9,8 +9,8 @@
 #include <functional>
 #include <set>
 
-#include "converter/onnx.pb.h"
-#include "converter/tensor_file.h"
+#include "converter/onnx/onnx.pb.h"
+#include "converter/onnx/tensor_file.h"
 
 namespace intarsia::test {
 namespace {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "converter/constant.h"
+#include "converter/graph/constant.h"
 #include "test/random/random.h"
 
 namespace intarsia::test {

@@ -12,11 +12,12 @@ alignas(registration_model::arena_alignment) std::byte arena[registration_model:
 }  // namespace
 
 #ifdef ONE_TOO_MANY
-#include "kernels_cpu/unary.h"
+#include "intarsia/kernel.h"
 
-constexpr intarsia::KernelSet kMore = intarsia::trusted_kernel_set<intarsia::cpu::Neg<float>>();
+constexpr intarsia::KernelSet kMore = intarsia::trusted_kernel_set<
+    intarsia::LinkedKernel<intarsia::kernel_key({"Neg", "", {intarsia::DataType::kFloat}})>>();
 // Volatile: the compiler must neither drop the table nor know the value before the program runs.
-const intarsia::Kernel* volatile more = kMore.kernels.data();
+const intarsia::Kernel* volatile more = kMore.kernels[0];
 bool started = more->run != nullptr;
 #endif
 

@@ -6,6 +6,7 @@
 
 #include "intarsia/describe.h"
 
+#include "test/kernels/common/kernel_rows.h"
 #include "test/runtime/small_plan.h"
 
 namespace intarsia::test {
@@ -342,11 +343,11 @@ TEST(Codes, BusyComesWithoutADiagnosticOfItsOwn) {
 TEST(Codes, OperatorFailed) {
   SmallPlan plan(mlp());
   const KernelSet all = tool::all_kernels();
-  std::vector<Kernel> kernels(all.kernels.begin(), all.kernels.end());
-  for (Kernel& kernel : kernels) {
+  RowSet<Kernel> kernels(copies(all.kernels));
+  for (Kernel& kernel : kernels.rows()) {
     kernel.run = [](const KernelContext&) { return Status(Code::kOperatorFailed); };
   }
-  auto session = Session::open(plan.plan(), plan.arena(), {kernels, all.shapes});
+  auto session = Session::open(plan.plan(), plan.arena(), {kernels.span(), all.shapes});
   ASSERT_TRUE(session.ok());
   EXPECT_EQ(session->run().code(), Code::kOperatorFailed);
   EXPECT_EQ(plan.text(session->diagnostic()), "node 0 'Gemm1' (intarsia:Gemm): operator failed");

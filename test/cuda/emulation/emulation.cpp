@@ -11,7 +11,7 @@
 #include <numeric>
 #include <random>
 
-#include "kernels_cuda/device.h"
+#include "kernels_cuda/common/device.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels_cuda/device_emulated.h"
+#include "kernels_cuda/common/device_emulated.h"
 
 namespace intarsia::cuda::emulation {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernels_cuda/runtime.h over the emulator: device memory is the host's, a graph is the list of
-// what a stream recorded.
-#include "kernels_cuda/runtime.h"
+// kernels_cuda/session/runtime.h over the emulator: device memory is the host's, a graph is the
+// list of what a stream recorded.
+#include "kernels_cuda/session/runtime.h"
 
 #include <utility>
 

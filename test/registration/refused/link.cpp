@@ -30,6 +30,6 @@ constexpr intarsia::KernelSet kKernels = intarsia::kernel_set<app::Missing<float
 
 int main() {
   // Volatile: the compiler must not conclude that the table is never read.
-  const intarsia::Kernel* volatile kernel = kKernels.kernels.data();
+  const intarsia::Kernel* volatile kernel = kKernels.kernels[0];
   return kernel->run != nullptr ? 0 : 1;
 }

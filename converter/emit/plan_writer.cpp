@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/emit/plan_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "converter/graph/kernel_selection.h"
+#include "core/operators/control/control.h"
+#include "core/plan_structure.h"
+
+namespace intarsia::converter {
+
+namespace {
+
+class Writer {
+ public:
+  Writer(const Model& model, const Storage& storage, const Lowering& lowering,
+         const std::vector<StatePair>& states, const PlanWriterOptions& options)
+      : model_(model), storage_(storage), lowering_(lowering), states_(states), options_(options) {}
+
+  PlanFile run() {
+    collect_requirements();
+    add_varying_tensors();
+    for (const PlacedNode& node : storage_.nodes) add_node(node);
+    // Ports need a tensor even if no node touches them.
+    for (const SlotPlan& slot : storage_.slots) tensor(slot.value);
+    fill_summary();
+    write_structure();
+    return assemble();
+  }
+
+ private:
+  void collect_requirements() {
+    std::map<uint64_t, Requirement> kernels, shapes;
+    for (const PlacedNode& placed : storage_.nodes) {
+      const LoweredNode& lowered = lowering_.at(placed.node);
+      const definitions::KernelDescriptor& kernel = *lowered.kernel;
+      kernels[kernel.key] = {kernel.key, kernel_text(kernel.id),
+                             fmt::format("intarsia::kernel_key({})", kernel_id_text(kernel.id)),
+                             kernel.source, kernel.device != KernelDevice::kHost};
+      if (!needs_shape(*placed.node)) continue;
+      const definitions::OperatorDefinition& op = *placed.node->op;
+      shapes[op.shape.key] = {op.shape.key, std::string(op.shape_name),
+                              fmt::format("intarsia::shape_key(\"{}\")", op.shape_name), op.source};
+    }
+    for (auto& [key, requirement] : kernels) summary_.kernels.push_back(std::move(requirement));
+    for (auto& [key, requirement] : shapes) summary_.shapes.push_back(std::move(requirement));
+    if (summary_.shapes.size() >= kNoShape || summary_.kernels.size() > 0xffff) {
+      throw Error("the model uses more distinct kernels than a plan can name");
+    }
+  }
+
+  /// Control flow computes no extents: its branches do. Operators without a shape function for run
+  /// time report the extents of their outputs themselves.
+  bool needs_shape(const Node& node) const {
+    if (node.op->shape.infer == nullptr || !node.graphs.empty()) return false;
+    return std::any_of(node.outputs.begin(), node.outputs.end(), [this](const Value* value) {
+      return value != nullptr && varies(*canonical(value));
+    });
+  }
+
+  /// The value that stands for another one in the plan: a branch's result is the If's output.
+  const Value* canonical(const Value* value) const {
+    for (auto alias = storage_.aliases.find(value); alias != storage_.aliases.end();
+         alias = storage_.aliases.find(value)) {
+      value = alias->second;
+    }
+    return value;
+  }
+
+  static uint16_t index_of(const std::vector<Requirement>& rows, uint64_t key) {
+    const auto row = std::lower_bound(rows.begin(), rows.end(), key,
+                                      [](const Requirement& a, uint64_t b) { return a.key < b; });
+    return static_cast<uint16_t>(row - rows.begin());
+  }
+
+  /// Varying tensors come first, so that their extents lead the extents vector.
+  void add_varying_tensors() {
+    const auto add = [this](const Value* value) {
+      if (value != nullptr && varies(*canonical(value))) tensor(value);
+    };
+    for (const PlacedNode& placed : storage_.nodes) {
+      for (const Value* value : placed.node->inputs) add(value);
+      for (const Value* value : placed.node->outputs) add(value);
+    }
+    for (const SlotPlan& slot : storage_.slots) add(slot.value);
+    dynamic_extents_ = static_cast<uint32_t>(extents_.size());
+  }
+
+  uint32_t add_extents(const std::vector<int64_t>& planned, bool shared) {
+    std::vector<int32_t> extents(planned.begin(), planned.end());
+    if (shared) {
+      const auto begin = extents_.begin() + dynamic_extents_;
+      const auto found = std::search(begin, extents_.end(), extents.begin(), extents.end());
+      if (found != extents_.end() || extents.empty()) {
+        return static_cast<uint32_t>(found - extents_.begin());
+      }
+    }
+    // Varying extents stand apart, each shape behind its mark.
+    if (!shared) extents_.push_back(varying_mark(static_cast<int>(extents.size())));
+    const auto index = static_cast<uint32_t>(extents_.size());
+    extents_.insert(extents_.end(), extents.begin(), extents.end());
+    return index;
+  }
+
+  static uint32_t units(int64_t bytes, uint64_t unit, const char* what) {
+    const uint64_t place = static_cast<uint64_t>(bytes) / unit;
+    if (place > 0xfffffffe) throw Error(fmt::format("{} exceeds {} GiB", what, unit * 4));
+    return static_cast<uint32_t>(place);
+  }
+
+  uint32_t tensor(const Value* value) {
+    value = canonical(value);
+    const auto known = tensor_of_.find(value);
+    if (known != tensor_of_.end()) return known->second;
+    const Place& place = storage_.places.at(value);
+    uint32_t position = 0;
+    switch (place.memory) {
+      case Memory::kArena:
+      case Memory::kDeviceArena:
+        position = units(place.offset, kArenaUnit, "the arena");
+        break;
+      case Memory::kWeights:
+      case Memory::kDeviceWeights:
+        position = units(place.offset, kWeightUnit, "weights");
+        break;
+      case Memory::kSlot:
+        position = place.slot;
+        break;
+    }
+    const std::vector<int64_t> planned = planned_extents(*value);
+    const uint32_t extents = add_extents(planned, !varies(*value));
+    const DataType type = value->constant ? value->constant->type : value->type;
+    const auto index = static_cast<uint32_t>(tensors_.size());
+    tensors_.emplace_back(position, extents, static_cast<uint8_t>(type),
+                          static_cast<uint8_t>(planned.size()), static_cast<uint8_t>(place.memory),
+                          0);
+    tensor_of_.emplace(value, index);
+    return index;
+  }
+
+  uint32_t scratch_tensor(int64_t offset, int64_t bytes, bool device) {
+    const uint32_t extents = add_extents({bytes}, true);
+    tensors_.emplace_back(units(offset, kArenaUnit, "the arena"), extents,
+                          static_cast<uint8_t>(DataType::kUint8), 1,
+                          static_cast<uint8_t>(device ? Memory::kDeviceArena : Memory::kArena), 0);
+    return static_cast<uint32_t>(tensors_.size() - 1);
+  }
+
+  uint32_t add_attributes(const PlacedNode& placed) {
+    std::vector<std::byte> bytes = placed.node->attribute_bytes;
+    // A control-flow operator's struct begins with the indices of its sub-graphs.
+    for (size_t i = 0; i < placed.graphs.size(); ++i) {
+      std::memcpy(bytes.data() + 4 * i, &placed.graphs[i], 4);
+    }
+    if (bytes.empty()) return kNone;
+    std::vector<uint64_t> words(1 + (bytes.size() + 7) / 8);
+    words[0] = bytes.size();
+    std::memcpy(words.data() + 1, bytes.data(), bytes.size());
+    const auto place = static_cast<uint32_t>(attributes_.size());
+    const bool shared = bytes.size() <= kSharedAttributeBytes;
+    const auto found = shared ? attributes_of_.try_emplace(words, place).first->second : place;
+    if (found == place) attributes_.insert(attributes_.end(), words.begin(), words.end());
+    return found;
+  }
+
+  void add_node(const PlacedNode& placed) {
+    const Node& node = *placed.node;
+    const LoweredNode& lowered = lowering_.at(&node);
+    const auto first = static_cast<uint32_t>(operands_.size());
+    for (const Value* value : node.inputs) operands_.push_back(value ? tensor(value) : kNone);
+    for (const Value* value : node.outputs) operands_.push_back(value ? tensor(value) : kNone);
+    uint16_t shape = needs_shape(node) ? index_of(summary_.shapes, node.op->shape.key) : kNoShape;
+    if (lowered.workspace_bytes > 0) {
+      shape |= kHasWorkspace;
+      operands_.push_back(scratch_tensor(storage_.workspaces.at(&node), lowered.workspace_bytes,
+                                         lowered.writes_device));
+    }
+    if (lowered.kernel->state_bytes > 0) {
+      shape |= kHasState;
+      operands_.push_back(scratch_tensor(storage_.node_states.at(&node),
+                                         lowered.kernel->state_bytes, lowered.writes_device));
+    }
+    if (node.inputs.size() > 0xffff || node.outputs.size() > 0xffff) {
+      throw Error(node.problem("more than 65,535 operands"));
+    }
+    nodes_.emplace_back(
+        first, add_attributes(placed), index_of(summary_.kernels, lowered.kernel->key), shape,
+        static_cast<uint16_t>(node.inputs.size()), static_cast<uint16_t>(node.outputs.size()));
+  }
+
+  static void check_arena(uint64_t bytes, std::string_view what) {
+    if (bytes <= kLargestArena) return;
+    throw Error(fmt::format("the plan needs {} of {} bytes, and {} are the most", what, bytes,
+                            kLargestArena),
+                "lower the maxima of symbolic dimensions (--dim), or split the model");
+  }
+  void fill_summary() {
+    MetadataCounts counts;
+    counts.kernels = summary_.kernels.size();
+    counts.shapes = summary_.shapes.size();
+    counts.slots = storage_.slots.size();
+    counts.dynamic_extents = dynamic_extents_;
+    counts.views = storage_.view_count;
+    counts.symbols = static_cast<uint64_t>(model_.symbols->size());
+    summary_.segments = segments();
+    counts.segments = summary_.segments;
+    summary_.metadata_bytes = metadata_bytes(counts);
+    summary_.arena_bytes = summary_.metadata_bytes + static_cast<uint64_t>(storage_.tensor_bytes);
+    summary_.workspace_bytes = static_cast<uint64_t>(storage_.largest_workspace);
+    summary_.lower_bound_bytes = static_cast<uint64_t>(storage_.lower_bound_bytes);
+    summary_.padding_bytes = static_cast<uint64_t>(
+        std::max<int64_t>(0, storage_.tensor_bytes - storage_.lower_bound_bytes));
+    summary_.weights_bytes = static_cast<uint64_t>(storage_.weights_bytes);
+    check_arena(summary_.arena_bytes, "an arena");
+    if (summary_.segments == 0) return;
+    summary_.device_arena_bytes =
+        kDevicePrefix + static_cast<uint64_t>(storage_.device_tensor_bytes);
+    check_arena(summary_.device_arena_bytes, "a device arena");
+    summary_.device_lower_bound_bytes = static_cast<uint64_t>(storage_.device_lower_bound_bytes);
+    summary_.device_weights_offset = static_cast<uint64_t>(storage_.device_weights_offset);
+    summary_.device_weights_bytes = static_cast<uint64_t>(storage_.device_weights_bytes);
+  }
+
+  /// Runs of nodes on the device. All of them are in the main graph.
+  uint32_t segments() const {
+    uint32_t count = 0;
+    bool open = false;
+    for (const PlacedNode& placed : storage_.nodes) {
+      const LoweredNode& lowered = lowering_.at(placed.node);
+      const bool device = lowered.reads_device && lowered.writes_device;
+      if (device && !open) ++count;
+      open = device;
+    }
+    return count;
+  }
+
+  flatbuffers::Offset<plan::Port> port(const Value* value) {
+    std::vector<int32_t> symbols;
+    if (varies(*value)) {
+      for (int axis = 0; axis < value->shape->rank; ++axis) {
+        const definitions::Dim& extent = (*value->shape)[axis];
+        const std::vector<int> used = extent.symbols();
+        const bool pure = used.size() == 1 && model_.symbols->dim(used[0]) == extent;
+        symbols.push_back(pure ? used[0] : is_constant(extent) ? kFixedExtent : kDerivedExtent);
+      }
+    }
+    const auto name = builder_.CreateString(value->name);
+    return plan::CreatePort(builder_, name, storage_.places.at(value).slot,
+                            symbols.empty() ? 0 : builder_.CreateVector(symbols));
+  }
+
+  void write_structure() {
+    std::vector<plan::Slot> slots;
+    for (const SlotPlan& slot : storage_.slots) {
+      slots.emplace_back(tensor(slot.value), units(slot.offset, kArenaUnit, "the arena"),
+                         (slot.read_only ? 1u : 0u) | (slot.state ? 2u : 0u));
+    }
+    std::vector<plan::Graph> graphs;
+    for (const PlacedGraph& graph : storage_.graphs) {
+      graphs.emplace_back(graph.first, graph.count, graph.parent);
+    }
+    const auto state_of = [this](const Value* value) {
+      return std::find_if(states_.begin(), states_.end(), [&](const StatePair& pair) {
+        return pair.state == value || pair.source == value;
+      });
+    };
+    std::vector<flatbuffers::Offset<plan::Port>> inputs, outputs, state_ports;
+    for (const Value* input : model_.graph->inputs()) {
+      (state_of(input) == states_.end() ? inputs : state_ports).push_back(port(input));
+    }
+    for (const Value* output : model_.graph->outputs()) {
+      if (state_of(output) == states_.end()) outputs.push_back(port(output));
+    }
+    std::vector<plan::StateUpdate> updates;
+    for (const StatePair& pair : states_) {
+      updates.emplace_back(storage_.places.at(pair.state).slot, tensor(pair.source));
+    }
+    std::sort(updates.begin(), updates.end(),
+              [](const auto& a, const auto& b) { return a.slot() < b.slot(); });
+    std::vector<flatbuffers::Offset<plan::Symbol>> symbols;
+    for (int i = 0; i < model_.symbols->size(); ++i) {
+      const definitions::SymbolTable::Symbol& symbol = (*model_.symbols)[i];
+      const auto clamp = [](int64_t value) {
+        return static_cast<int32_t>(std::clamp<int64_t>(value, 0, INT32_MAX));
+      };
+      const auto name = builder_.CreateString(symbol.name);
+      symbols.push_back(plan::CreateSymbol(builder_, name, clamp(symbol.min), clamp(symbol.max)));
+    }
+    std::vector<uint64_t> kernels, shapes;
+    for (const Requirement& row : summary_.kernels) kernels.push_back(row.key);
+    for (const Requirement& row : summary_.shapes) shapes.push_back(row.key);
+    std::vector<std::string> names, operators, kernel_names;
+    if (!options_.strip_names) {
+      for (const PlacedNode& placed : storage_.nodes) {
+        names.push_back(placed.node->name);
+        operators.push_back(placed.node->qualified_type());
+      }
+      for (const Requirement& row : summary_.kernels) kernel_names.push_back(row.text);
+    }
+    const auto strings = [this](const std::vector<std::string>& list) {
+      return list.empty() ? 0 : builder_.CreateVectorOfStrings(list);
+    };
+    const auto entry_name = builder_.CreateString("main");
+    const auto entry = plan::CreateEntry(builder_, entry_name, 0, builder_.CreateVector(inputs),
+                                         builder_.CreateVector(outputs));
+    const auto memory = plan::CreateMemory(
+        builder_, summary_.arena_bytes, summary_.metadata_bytes, summary_.workspace_bytes,
+        summary_.padding_bytes, summary_.lower_bound_bytes, summary_.device_arena_bytes,
+        summary_.device_lower_bound_bytes, summary_.device_weights_offset,
+        summary_.device_weights_bytes, summary_.segments);
+    const auto tensors = builder_.CreateVectorOfStructs(tensors_);
+    const auto extents = builder_.CreateVector(extents_);
+    const auto operands = builder_.CreateVector(operands_);
+    const auto nodes = builder_.CreateVectorOfStructs(nodes_);
+    const auto graph_vector = builder_.CreateVectorOfStructs(graphs);
+    const auto attributes = builder_.CreateVector(attributes_);
+    const auto kernel_vector = builder_.CreateVector(kernels);
+    const auto shape_vector = builder_.CreateVector(shapes);
+    const auto slot_vector = builder_.CreateVectorOfStructs(slots);
+    const auto entries = builder_.CreateVector(&entry, 1);
+    const auto symbol_vector = builder_.CreateVector(symbols);
+    const auto update_vector = builder_.CreateVectorOfStructs(updates);
+    const auto state_vector = builder_.CreateVector(state_ports);
+    const auto producer = builder_.CreateString("intarsia");
+    const auto name_vector = strings(names), operator_vector = strings(operators),
+               kernel_name_vector = strings(kernel_names);
+    builder_.Finish(plan::CreatePlan(
+        builder_, tensors, extents, dynamic_extents_, operands, nodes, graph_vector, attributes,
+        kernel_vector, shape_vector, slot_vector, entries, symbol_vector, update_vector,
+        state_vector, storage_.view_count, static_cast<uint32_t>(options_.threads), memory,
+        producer, name_vector, operator_vector, kernel_name_vector));
+  }
+
+  PlanFile assemble() {
+    const auto align = [](uint64_t bytes) { return (bytes + 63) / 64 * 64; };
+    PlanHeader header{};
+    std::memcpy(header.magic, kPlanMagic, sizeof(kPlanMagic));
+    header.format_version = kPlanFormatVersion;
+    header.header_bytes = sizeof(header);
+    header.structure_offset = sizeof(header);
+    header.structure_bytes = builder_.GetSize();
+    header.weights_offset = align(header.structure_offset + header.structure_bytes);
+    header.weights_bytes = static_cast<uint64_t>(storage_.weights_bytes);
+
+    PlanFile file;
+    file.bytes.resize(header.weights_offset + header.weights_bytes);
+    std::memcpy(file.bytes.data() + header.structure_offset, builder_.GetBufferPointer(),
+                builder_.GetSize());
+    for (const WeightPlan& weight : storage_.weights) {
+      if (weight.constant.size == 0) continue;
+      std::memcpy(file.bytes.data() + header.weights_offset + weight.offset,
+                  weight.constant.data.get(), weight.constant.size);
+    }
+    std::memcpy(file.bytes.data(), &header, sizeof(header));
+    header.checksum = plan_checksum(file.bytes, header);
+    std::memcpy(file.bytes.data(), &header, sizeof(header));
+    summary_.plan_bytes = file.bytes.size();
+    file.summary = std::move(summary_);
+    return file;
+  }
+
+  const Model& model_;
+  const Storage& storage_;
+  const Lowering& lowering_;
+  const std::vector<StatePair>& states_;
+  const PlanWriterOptions& options_;
+  PlanSummary summary_;
+  flatbuffers::FlatBufferBuilder builder_;
+  std::vector<plan::Tensor> tensors_;
+  std::vector<int32_t> extents_;
+  uint32_t dynamic_extents_ = 0;
+  std::vector<uint32_t> operands_;
+  std::vector<plan::Node> nodes_;
+  std::vector<uint64_t> attributes_;
+  std::map<std::vector<uint64_t>, uint32_t> attributes_of_;
+  std::unordered_map<const Value*, uint32_t> tensor_of_;
+};
+
+}  // namespace
+
+PlanFile write_plan(const Model& model, const Storage& storage, const Lowering& lowering,
+                    const std::vector<StatePair>& states, const PlanWriterOptions& options) {
+  return Writer(model, storage, lowering, states, options).run();
+}
+
+}  // namespace intarsia::converter

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Inference of types and extents: one pass in execution order.
+//
+// A node whose inputs are all constant is executed, its results are known (`Value::known`; `fold`
+// makes constants of them); integer tensors that are computed from extents (Shape -> Gather ->
+// Concat -> Reshape) are followed symbolically; an If whose condition is decided is replaced by its
+// branch. Every value has a type and extents, as expressions over the model's symbols, each with a
+// bound or an error that names the option that gives one.
+#pragma once
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "converter/graph/evaluate.h"
+#include "converter/graph/graph.h"
+#include "core/definitions/kernel_descriptor.h"
+#include "core/definitions/symbolic_shape.h"
+#include "intarsia/session.h"
+
+namespace intarsia::converter {
+
+/// What folding and the trial execution may cost, so that a small model cannot use up the machine:
+/// a node that would go beyond stays in the plan, or has no bounds from the trial.
+struct FoldingLimits {
+  /// Bytes of all results, beyond eight times those of the model's own constants.
+  int64_t bytes = int64_t{1} << 28;
+  /// Elementary steps of all nodes that are executed, as `work_of` counts them.
+  double steps = 3e10;
+};
+
+struct InferenceOptions {
+  /// Declared bounds of extents that depend on values, by tensor name (`--bound`).
+  std::map<std::string, std::vector<int64_t>, std::less<>> bounds;
+  /// Values of inputs for a trial execution: it gives the bounds that nothing else tells, and has
+  /// no other effect on the model.
+  std::map<std::string, Constant> probe;
+  /// What kernels may ask of the host program while they are executed.
+  std::span<const Service> services;
+  FoldingLimits limits = {};
+};
+
+/// A node that contradicts its specification at the extents it is given. In a branch that is not
+/// certain to run, this becomes a node that fails when it is reached.
+class ContradictionError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// What is known of a value, and of a node's inputs, as shape functions and rules of facts take it.
+definitions::SymbolicInput symbolic_input(const Value* value);
+std::vector<definitions::SymbolicInput> symbolic_inputs(const Node& node);
+
+/// Extents and type, of constants too. REQUIRES: they are known.
+Shape<definitions::Dim> shape_of(const Value& value);
+DataType type_of(const Value& value);
+
+class Inference {
+ public:
+  /// `rows` execute what is folded; they must outlive the object.
+  Inference(Model& model, const definitions::KernelRows& rows, InferenceOptions options)
+      : model_(model), rows_(rows), options_(std::move(options)) {}
+
+  /// Infers the whole model. Throws Error with every problem found in the first graph that has one.
+  void run();
+
+  /// Infers the outputs of one node that a pass has made. The node is not folded.
+  void infer_outputs(Node& node);
+
+ private:
+  void infer_graph(Graph& graph);
+  void visit(Node* node);
+  void visit_if(Node* node);
+  void take_branch(Node* node, size_t branch);
+  void infer_branches(Node* node);
+  void join_branches(Node* node);
+  void execute_if_constant(Node& node);
+  bool afford(const Node& node, const std::vector<const Constant*>& inputs,
+              const std::vector<OutputPlan>& outputs, bool by_values);
+  void check_types(const Node& node) const;
+  void apply_bounds(Value& value) const;
+  void settle_open_extents(const Node& node, const std::vector<definitions::SymbolicInput>& inputs,
+                           std::vector<definitions::SymbolicOutput>& outputs) const;
+  Shape<definitions::Dim> declared_shape(const Value& value,
+                                         const definitions::SymbolicOutput& inferred) const;
+  void try_node(const Node& node);
+  void bound_by_trial(const Node& node);
+  void join_trials(const Node& node);
+
+  Model& model_;
+  const definitions::KernelRows& rows_;
+  InferenceOptions options_;
+  /// What values were in the trial execution.
+  std::unordered_map<const Value*, Constant> trial_;
+  /// What is left of the limits.
+  FoldingLimits left_;
+};
+
+}  // namespace intarsia::converter

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/graph/kernel_selection.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <set>
+
+namespace intarsia::converter {
+
+void OperandViews::add_absent(bool is_output) {
+  views_.push_back({});
+  ++(is_output ? outputs_ : inputs_);
+}
+
+void OperandViews::add(bool is_output, DataType type, const std::vector<int64_t>& extents,
+                       const void* data) {
+  if (extents.size() > static_cast<size_t>(kMaxRank)) {
+    throw Error(
+        fmt::format("a tensor has rank {}; the largest supported is {}", extents.size(), kMaxRank));
+  }
+  std::vector<int32_t>& stored = extents_.emplace_back();
+  for (int64_t extent : extents) {
+    if (extent < 0 || extent > INT32_MAX) {
+      throw Error(fmt::format("extents {} do not fit 31 bits", extents_text(extents)));
+    }
+    stored.push_back(static_cast<int32_t>(extent));
+  }
+  views_.push_back(
+      {const_cast<void*>(data), stored.data(), type, static_cast<uint8_t>(extents.size())});
+  ++(is_output ? outputs_ : inputs_);
+}
+
+void OperandViews::set_attributes(std::span<const std::byte> bytes) {
+  attributes_.assign((bytes.size() + 7) / 8, 0);
+  if (!bytes.empty()) std::memcpy(attributes_.data(), bytes.data(), bytes.size());
+  context_.attribute_bytes_ = static_cast<uint32_t>(bytes.size());
+}
+
+void OperandViews::set_threads(int threads) {
+  parallel_.threads = threads;
+}
+
+KernelContext& OperandViews::context() {
+  host_.parallel = parallel_.threads > 1 ? &parallel_ : nullptr;
+  host_.isa = Isa::kPortable;  // what is folded and planned is the same on every host
+  host_.diagnostic = &diagnostic_;
+  host_.resize_output = &resize;
+  host_.service = &service;
+  context_.operands_ = views_.data();
+  context_.input_count_ = inputs_;
+  context_.output_count_ = outputs_;
+  context_.attributes_ = attributes_.data();
+  context_.host_ = &host_;
+  context_.runtime_ = this;
+  return context_;
+}
+
+std::vector<int64_t> OperandViews::extents(int index) const {
+  const TensorView& tensor = views_[static_cast<size_t>(index)];
+  return {tensor.extents, tensor.extents + tensor.rank};
+}
+
+void* OperandViews::service(const KernelContext& context, uint64_t key) {
+  for (const Service& each : static_cast<OperandViews*>(context.runtime_)->services_) {
+    if (each.key == key) return each.pointer;
+  }
+  return nullptr;
+}
+
+Status OperandViews::resize(const KernelContext& context, int output,
+                            std::span<const int32_t> extents) {
+  auto& self = *static_cast<OperandViews*>(context.runtime_);
+  const int index = self.inputs_ + output;
+  TensorView& view = self.views_[static_cast<size_t>(index)];
+  if (!view.present()) return {};
+  if (extents.size() != view.rank) {
+    return context.fail(Code::kWrongRank, "output rank", view.rank,
+                        static_cast<int64_t>(extents.size()), index);
+  }
+  auto* stored = const_cast<int32_t*>(view.extents);
+  for (int axis = 0; axis < view.rank; ++axis) {
+    const int32_t extent = extents[static_cast<size_t>(axis)];
+    if (extent > stored[axis] || extent < 0) {
+      return context.fail(Code::kWrongExtent, "output extent beyond its planned maximum",
+                          stored[axis], extent, index, axis);
+    }
+  }
+  std::memcpy(stored, extents.data(), extents.size_bytes());
+  return {};
+}
+
+namespace {
+
+DataType type_of(const std::vector<Value*>& values,
+                 const std::vector<definitions::Parameter>& parameters, std::string_view variable) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    const definitions::Parameter* parameter = formal(parameters, i);
+    if (values[i] != nullptr && parameter != nullptr && parameter->type == variable) {
+      return values[i]->type;
+    }
+  }
+  return DataType::kUndefined;
+}
+
+bool implements(const definitions::KernelDescriptor& row, const definitions::OperatorDefinition& op,
+                std::string_view qualified_name) {
+  return row.id.op == qualified_name &&
+         (op.kernel_revision == 0 || op.kernel_revision == row.id.revision);
+}
+
+bool accepts(const definitions::KernelDescriptor& row, const std::vector<DataType>& types) {
+  for (size_t i = 0; i < row.id.types.size(); ++i) {
+    const DataType type = i < types.size() ? types[i] : DataType::kUndefined;
+    if (i >= types.size() ? row.id.types[i] != KernelType{} : !row.id.types[i].accepts(type)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::string types_text(const Node& node, const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i) {
+    text += fmt::format("{}{} = {}", i == 0 ? "" : ", ", node.op->kernel_types[i], names[i]);
+  }
+  return text;
+}
+
+std::string kernel_type_name(KernelType type) {
+  if (type.code >= static_cast<uint8_t>(ElementWidth::k8)) {
+    return fmt::format("any type of {} bits",
+                       8 << (type.code - static_cast<uint8_t>(ElementWidth::k8)));
+  }
+  return std::string(data_type_name(static_cast<DataType>(type.code)));
+}
+
+/// The largest factor by which the kernel's packing makes a constant input longer; 1 without one.
+double packing_growth(const definitions::KernelDescriptor& row, const KernelContext& context) {
+  double growth = 1;
+  for (int input = 0; row.pack != nullptr && input < context.input_count(); ++input) {
+    const TensorView& weight = context.input(input);
+    const int64_t bytes = weight.present() ? weight.bytes() : 0;
+    if (weight.data == nullptr || bytes == 0) continue;
+    const int64_t packed = row.packed_bytes(context, input);
+    growth = std::max(growth, static_cast<double>(packed) / static_cast<double>(bytes));
+  }
+  return growth;
+}
+
+}  // namespace
+
+std::vector<DataType> kernel_types(const Node& node) {
+  std::vector<DataType> types;
+  for (std::string_view variable : node.op->kernel_types) {
+    DataType type = type_of(node.inputs, node.op->inputs, variable);
+    if (type == DataType::kUndefined) type = type_of(node.outputs, node.op->outputs, variable);
+    types.push_back(type);
+  }
+  return types;
+}
+
+const definitions::KernelDescriptor* select_kernel(const Node& node, const KernelContext& context,
+                                                   const definitions::KernelRows& rows,
+                                                   const KernelChoice& choice) {
+  const std::string name = node.op->kernel_name();
+  const std::vector<DataType> types = kernel_types(node);
+  const definitions::KernelDescriptor* best = nullptr;
+  for (const definitions::KernelDescriptor& row : rows) {
+    if (!implements(row, *node.op, name) || row.device != choice.device) continue;
+    const bool better =
+        best == nullptr || (choice.preference == Preference::kReference ? row.cost > best->cost
+                                                                        : row.cost < best->cost);
+    if (!better || !accepts(row, types)) continue;
+    if (row.supports != nullptr && !row.supports(context)) continue;
+    if (packing_growth(row, context) > choice.plan_growth) continue;
+    best = &row;
+  }
+  return best;
+}
+
+Problem no_kernel(const Node& node, const definitions::KernelRows& rows, KernelDevice device) {
+  const std::string name = node.op->kernel_name();
+  std::set<std::string> available;
+  for (const definitions::KernelDescriptor& row : rows) {
+    if (!implements(row, *node.op, name) || row.device != device) continue;
+    std::vector<std::string> names;
+    for (size_t i = 0; i < node.op->kernel_types.size() && i < row.id.types.size(); ++i) {
+      names.push_back(kernel_type_name(row.id.types[i]));
+    }
+    available.insert(types_text(node, names));
+  }
+  std::vector<std::string> wanted;
+  for (DataType type : kernel_types(node)) wanted.emplace_back(data_type_name(type));
+  std::string hint = available.empty()
+                         ? "this operator has no kernel yet"
+                         : fmt::format("there are kernels for {}", fmt::join(available, "; "));
+  return node.problem(fmt::format("no kernel for {}", types_text(node, wanted)), std::move(hint));
+}
+
+std::vector<int64_t> planned_extents(const Value& value) {
+  if (value.constant) return value.constant->extents;
+  if (!value.shape) throw Error(fmt::format("the extents of '{}' are not known", value.name));
+  std::vector<int64_t> extents;
+  for (int axis = 0; axis < value.shape->rank; ++axis) {
+    const definitions::Dim& extent = (*value.shape)[axis];
+    const int64_t upper = extent.upper();
+    if (upper > INT32_MAX) {
+      throw UnboundedError(
+          Problem{value.name, "",
+                  fmt::format("extent {} of axis {} has no bound", extent.to_string(), axis),
+                  fmt::format("declare it with --bound {}=EXTENTS", value.name)});
+    }
+    extents.push_back(upper < 0 ? 0 : upper);
+  }
+  return extents;
+}
+
+void show_planned(const Node& node, OperandViews& views) {
+  const auto add = [&views](const Value* value, bool is_output) {
+    if (value == nullptr) {
+      views.add_absent(is_output);
+    } else {
+      const void* data = value->constant ? value->constant->data.get() : nullptr;
+      views.add(is_output, value->type, planned_extents(*value), data);
+    }
+  };
+  for (const Value* input : node.inputs) add(input, false);
+  for (const Value* output : node.outputs) add(output, true);
+  views.set_attributes(node.attribute_bytes);
+}
+
+}  // namespace intarsia::converter

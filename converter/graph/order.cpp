@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/graph/order.h"
+
+#include <numeric>
+
+#include "converter/graph/kernel_selection.h"
+#include "converter/memory/planner.h"
+
+namespace intarsia::converter {
+namespace {
+
+class ProblemBuilder {
+ public:
+  ProblemBuilder(const Graph& graph, const Lowering& lowering) : graph_(graph) {
+    for (const Value* input : graph.inputs()) at(input).live_at_start = true;
+    for (const auto& node : graph.nodes()) add(*node, lowering.at(node.get()));
+    for (const Value* output : graph.outputs()) at(output).live_at_end = true;
+  }
+
+  /// `max_steps` bounds the search: well under a second.
+  OrderProblem take() {
+    problem_.max_steps = 20'000'000;
+    return std::move(problem_);
+  }
+
+ private:
+  int32_t buffer(const Value* value) {
+    const auto [found, inserted] =
+        buffers_.try_emplace(value, static_cast<int32_t>(problem_.buffers.size()));
+    if (inserted) {
+      problem_.buffers.push_back({checked_byte_size(value->type, planned_extents(*value))});
+    }
+    return found->second;
+  }
+  OrderBuffer& at(const Value* value) {
+    return problem_.buffers[static_cast<size_t>(buffer(value))];
+  }
+
+  void add(const Node& node, const LoweredNode& lowered) {
+    OrderNode entry;
+    entry.workspace = lowered.workspace_bytes;
+    for_each_needed(node, [&](const Value* value) {
+      if (value->graph != &graph_ || value->constant) return;
+      entry.inputs.push_back(buffer(value));
+      if (value->producer != nullptr) entry.after.push_back(index_.at(value->producer));
+    });
+    for (const Value* output : node.outputs) {
+      if (output == nullptr) continue;
+      const Value* viewed = node.op->view ? node.input(0) : nullptr;
+      if (viewed != nullptr && viewed->graph == &graph_ && !viewed->constant) {
+        buffers_[output] = buffer(viewed);
+      } else {
+        entry.outputs.push_back(buffer(output));
+      }
+    }
+    index_[&node] = static_cast<int32_t>(problem_.nodes.size());
+    problem_.nodes.push_back(std::move(entry));
+  }
+
+  const Graph& graph_;
+  OrderProblem problem_;
+  std::unordered_map<const Value*, int32_t> buffers_;
+  std::unordered_map<const Node*, int32_t> index_;
+};
+
+void arrange(Graph& graph, const std::vector<Node*>& nodes) {
+  for (Node* node : nodes) graph.move_before(node, nullptr);
+}
+
+}  // namespace
+
+Storage assign_storage_reordered(Graph& graph, const Lowering& lowering,
+                                 const std::vector<StatePair>& states,
+                                 const StorageOptions& options) {
+  Storage given = assign_storage(graph, lowering, states, options);
+  const std::vector<Node*> nodes = graph.node_list();
+  std::vector<Node*> reordered;
+  for (int32_t index : order_for_memory(ProblemBuilder(graph, lowering).take())) {
+    reordered.push_back(nodes[static_cast<size_t>(index)]);
+  }
+  if (reordered == nodes) return given;
+  arrange(graph, reordered);
+  Storage other = assign_storage(graph, lowering, states, options);
+  // The search does not know of results computed in place, so its gain is only a guess.
+  if (other.tensor_bytes < given.tensor_bytes) return other;
+  arrange(graph, nodes);
+  return given;
+}
+
+}  // namespace intarsia::converter

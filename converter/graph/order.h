@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operator order: the order of execution decides which values are live at once.
+#pragma once
+
+#include "converter/graph/graph.h"
+#include "converter/memory/storage.h"
+
+namespace intarsia::converter {
+
+/// Assigns storage to `graph` in its given order and in one that the planner expects to need less
+/// memory, and leaves the graph in the better of the two. Sub-graphs keep their order.
+/// REQUIRES: as `assign_storage`.
+Storage assign_storage_reordered(Graph& graph, const Lowering& lowering,
+                                 const std::vector<StatePair>& states,
+                                 const StorageOptions& options = {});
+
+}  // namespace intarsia::converter

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/onnx/normalize.h"
+
+#include <algorithm>
+
+#include "converter/plugin/plugin.h"
+
+namespace intarsia::converter {
+namespace {
+
+using definitions::OperatorDefinition;
+using definitions::Parameter;
+
+class Resolver {
+ public:
+  explicit Resolver(const Model& model) : model_(model) {}
+
+  void resolve(Node& node) {
+    const OperatorDefinition* op = model_.operators->find(node.domain, node.type, node.version);
+    // Operators of the converter's own have operands and attributes that models do not.
+    if (op == nullptr || node.domain == definitions::kInternalDomain) {
+      report_unknown(node);
+      return;
+    }
+    std::string message = node.resolve_as(*op);
+    if (!message.empty()) report(node, std::move(message));
+    check_inputs(node);
+    complete_outputs(node);
+    order_graphs(node);
+  }
+
+  void finish() {
+    if (!problems_.empty()) throw Error(std::move(problems_));
+  }
+
+ private:
+  void report(const Node& node, std::string message, std::string hint = {}) {
+    problems_.push_back(node.problem(std::move(message), std::move(hint)));
+  }
+
+  void report_unknown(const Node& node) {
+    const auto opset = model_.opsets.find(node.domain);
+    const std::string version =
+        opset == model_.opsets.end() ? "" : "(" + std::to_string(opset->second) + ")";
+    std::string hint = model_.operators->hint(node.domain, node.type);
+    if (!node.domain.empty() || node.type == "PyOp") {
+      hint += hint.empty() ? "" : "; ";
+      hint += kWhereOperatorsComeFrom;
+    }
+    report(node,
+           "the operator " + node.domain + (node.domain.empty() ? "" : ":") + node.type + version +
+               " is not supported",
+           std::move(hint));
+  }
+
+  void check_count(const Node& node, const std::vector<Parameter>& formal, size_t count,
+                   const std::string& what) {
+    const bool variadic = !formal.empty() && formal.back().kind == Parameter::kVariadic;
+    if (!variadic && count > formal.size()) {
+      report(node, "has " + std::to_string(count) + " " + what + "s, but the operator has " +
+                       std::to_string(formal.size()));
+    }
+    if (!variadic || formal.back().minimum <= 0) return;
+    const size_t least = formal.size() - 1 + static_cast<size_t>(formal.back().minimum);
+    if (count < least) {
+      report(node, "has " + std::to_string(count) + " " + what + "s, but '" +
+                       std::string(formal.back().name) + "' takes at least " +
+                       std::to_string(formal.back().minimum) + ": at least " +
+                       std::to_string(least) + " in all");
+    }
+  }
+
+  void check_inputs(const Node& node) {
+    const auto& formal = node.op->inputs;
+    check_count(node, formal, node.inputs.size(), "input");
+    for (size_t i = 0; i < std::max(formal.size(), node.inputs.size()); ++i) {
+      const Parameter* parameter = i < formal.size() ? &formal[i]
+                                   : formal.empty()  ? nullptr
+                                                     : &formal.back();
+      if (parameter == nullptr || parameter->kind == Parameter::kOptional) continue;
+      if (parameter->kind == Parameter::kVariadic && i >= node.inputs.size()) continue;
+      if (i >= formal.size() && parameter->kind != Parameter::kVariadic) continue;
+      if (node.input(static_cast<int>(i)) == nullptr) {
+        report(node,
+               "lacks input " + std::to_string(i) + " ('" + std::string(parameter->name) + "')");
+      }
+    }
+  }
+
+  // Kernels write every required output; one that the model leaves out gets a value that nobody
+  // uses.
+  void complete_outputs(Node& node) {
+    const auto& formal = node.op->outputs;
+    check_count(node, formal, node.outputs.size(), "output");
+    for (size_t i = 0; i < formal.size() && formal[i].kind == Parameter::kRequired; ++i) {
+      node.complete_output(static_cast<int>(i));
+    }
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const Parameter* parameter = definitions::formal(formal, i);
+      const bool written = parameter != nullptr && parameter->kind != Parameter::kOptional &&
+                           !(parameter->kind == Parameter::kVariadic && parameter->may_lack);
+      if (written) node.complete_output(static_cast<int>(i));
+    }
+  }
+
+  void order_graphs(Node& node) {
+    std::vector<SubGraph> ordered;
+    for (std::string_view name : node.op->graphs) {
+      const auto found = std::find_if(node.graphs.begin(), node.graphs.end(),
+                                      [&](const SubGraph& sub) { return sub.attribute == name; });
+      if (found == node.graphs.end()) {
+        report(node, "lacks the graph attribute \"" + std::string(name) + "\"");
+        return;
+      }
+      ordered.push_back(std::move(*found));
+      node.graphs.erase(found);
+    }
+    for (const SubGraph& sub : node.graphs) {
+      report(node, "graph attribute \"" + sub.attribute + "\" is unknown");
+    }
+    node.graphs = std::move(ordered);
+  }
+
+  const Model& model_;
+  std::vector<Problem> problems_;
+};
+
+}  // namespace
+
+void resolve(Model& model) {
+  Resolver resolver(model);
+  model.graph->walk([&resolver](Node& node) { resolver.resolve(node); });
+  resolver.finish();
+}
+
+}  // namespace intarsia::converter

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/lower/lower.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+#include "converter/graph/aligned_bytes.h"
+#include "converter/graph/describe_text.h"
+
+namespace intarsia::converter {
+namespace {
+
+/// A weight keeps its extents when it is packed; its bytes are the kernel's own affair.
+Constant packed(const Constant& original, int64_t bytes, const KernelContext& context, int input,
+                const definitions::KernelDescriptor& kernel) {
+  Constant result;
+  result.type = original.type;
+  result.extents = original.extents;
+  result.size = static_cast<size_t>(bytes);
+  std::shared_ptr<std::byte> memory = AlignedBytes(result.size).share();
+  std::memset(memory.get(), 0, result.size);
+  kernel.pack(context, input, memory.get());
+  result.data = std::move(memory);
+  return result;
+}
+
+class Lowerer {
+ public:
+  Lowerer(const LoweringOptions& options, Graph& graph) : options_(options) {
+    std::set<const std::byte*> counted;  // values share constants
+    for_each_value(graph, [&](const Value& value) {
+      if (!value.constant || !counted.insert(value.constant->data.get()).second) return;
+      packed_bytes_left_ += kMaxPackedGrowth * static_cast<int64_t>(value.constant->size);
+    });
+  }
+
+  void run(Graph& graph) {
+    for (Node* node : graph.node_list()) {
+      lower_node(*node);
+      for (const SubGraph& sub : node->graphs) run(*sub.graph);
+    }
+  }
+
+  Lowering finish() {
+    if (!problems_.empty()) throw Error(std::move(problems_));
+    return std::move(lowering_);
+  }
+
+ private:
+  void lower_node(Node& node) {
+    OperandViews views;
+    show_planned(node, views);
+    views.set_threads(options_.threads);
+    const KernelContext& context = views.context();
+    const bool placed = options_.placement.count(&node) != 0;
+    const KernelChoice choice =
+        placed ? KernelChoice{.device = KernelDevice::kCuda} : options_.choice;
+    const KernelDescriptor* kernel = select_kernel(node, context, *options_.rows, choice);
+    if (kernel == nullptr) {
+      problems_.push_back(no_kernel(node, *options_.rows, choice.device));
+      return;
+    }
+    LoweredNode lowered;
+    lowered.kernel = kernel;
+    lowered.reads_device = reads_device(*kernel);
+    lowered.writes_device = writes_device(*kernel);
+    lowered.workspace_bytes = kernel->workspace != nullptr ? kernel->workspace(context) : 0;
+    check(node, views, *kernel, lowered.workspace_bytes);
+    if (kernel->pack != nullptr) pack_weights(node, context, *kernel);
+    lowering_[&node] = lowered;
+  }
+
+  /// What the kernel refuses at `open` is a problem of the model. As there, nothing has values, and
+  /// planned extents that vary need not agree. The indices of sub-graphs are not known yet.
+  void check(const Node& node, OperandViews& views, const definitions::KernelDescriptor& kernel,
+             int64_t workspace_bytes) {
+    if (kernel.kernel->check == nullptr || !node.graphs.empty()) return;
+    KernelContext context = views.context();
+    const std::span<const TensorView> shown(
+        context.operands_, static_cast<size_t>(context.input_count_ + context.output_count_));
+    std::vector<TensorView> operands(shown.begin(), shown.end());
+    for (TensorView& operand : operands) operand.data = nullptr;
+    context.operands_ = operands.data();
+    context.workspace_bytes_ = static_cast<size_t>(workspace_bytes);
+    const Status status = kernel.kernel->check(context);
+    if (status.ok() || (status.code() == Code::kWrongExtent && any_varies(node))) return;
+    problems_.push_back(node.problem(describe_text(views.diagnostic())));
+  }
+  static bool any_varies(const Node& node) {
+    const auto one = [](const Value* value) { return value != nullptr && varies(*value); };
+    return std::any_of(node.inputs.begin(), node.inputs.end(), one) ||
+           std::any_of(node.outputs.begin(), node.outputs.end(), one);
+  }
+
+  void pack_weights(Node& node, const KernelContext& context,
+                    const definitions::KernelDescriptor& kernel) {
+    // Pack all inputs from the original ones before any of them is replaced.
+    std::vector<std::pair<int, Value*>> replacements;
+    for (int input = 0; input < static_cast<int>(node.inputs.size()); ++input) {
+      const Value* weight = node.inputs[static_cast<size_t>(input)];
+      if (weight == nullptr || !weight->constant) continue;
+      const int64_t bytes = kernel.packed_bytes(context, input);
+      if (bytes <= 0) continue;
+      Value*& made = packed_[{node.graph, packing_key(node, context, kernel, input)}];
+      if (made == nullptr) {
+        packed_bytes_left_ -= bytes;
+        if (packed_bytes_left_ < 0) {
+          throw Error(node.problem(
+              "nodes that share weights need them packed in different forms, which take more "
+              "than " +
+                  std::to_string(kMaxPackedGrowth) + " times the bytes of the model's constants",
+              "choose kernels that do not pack: --plan-growth 1"));
+        }
+        made = node.graph->add_constant(weight->name,
+                                        packed(*weight->constant, bytes, context, input, kernel));
+      }
+      replacements.emplace_back(input, made);
+    }
+    for (const auto& [input, value] : replacements) node.set_input(input, value);
+  }
+
+  /// All that a packed weight depends on: nodes for which it is the same share it.
+  static std::string packing_key(const Node& node, const KernelContext& context,
+                                 const definitions::KernelDescriptor& kernel, int input) {
+    std::string key;
+    const auto append = [&key](const auto& value) {
+      key.append(reinterpret_cast<const char*>(&value), sizeof(value));
+    };
+    append(kernel.key);
+    append(input);
+    for (int i = 0; i < context.input_count_ + context.output_count_; ++i) {
+      const TensorView& operand = context.operands_[i];
+      append(operand.type);
+      append(operand.rank);
+      for (int axis = 0; axis < operand.rank; ++axis) append(operand.extents[axis]);
+      append(operand.data);  // of constants; others have none
+    }
+    key.append(reinterpret_cast<const char*>(node.attribute_bytes.data()),
+               node.attribute_bytes.size());
+    return key;
+  }
+
+  /// Padding to the width of a kernel makes small weights grow, but not that much.
+  static constexpr int64_t kMaxPackedGrowth = 64;
+
+  const LoweringOptions& options_;
+  std::map<std::pair<const Graph*, std::string>, Value*> packed_;
+  int64_t packed_bytes_left_ = int64_t{1} << 28;
+  Lowering lowering_;
+  std::vector<Problem> problems_;
+};
+
+}  // namespace
+
+Lowering lower(Graph& graph, const LoweringOptions& options) {
+  Lowerer lowerer(options, graph);
+  lowerer.run(graph);
+  return lowerer.finish();
+}
+
+}  // namespace intarsia::converter

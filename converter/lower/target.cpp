@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/lower/target.h"
+
+namespace intarsia::converter {
+
+const std::vector<Target>& targets() {
+  static const std::vector<Target> kTargets = {
+      {"generic"}, {"x86-64-v3"}, {"x86-64-v4"}, {"aarch64"}, {"cortex-m", 1.0},
+  };
+  return kTargets;
+}
+
+const Target* find_target(std::string_view name) {
+  for (const Target& target : targets()) {
+    if (target.name == name) return &target;
+  }
+  return nullptr;
+}
+
+}  // namespace intarsia::converter

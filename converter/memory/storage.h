@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Storage assignment: linearises a lowered graph, lets values share memory where that is legal, and
+// places everything in the arena.
+//
+// Steps number the execution: the branches of an If are laid one after another behind it, so that
+// the lifetimes of exclusive values never intersect. A buffer is a piece of memory shared by the
+// values that alias one another (views, results computed in place, the results of branches).
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "converter/graph/graph.h"
+#include "converter/memory/planner.h"
+#include "core/definitions/kernel_descriptor.h"
+#include "core/plan_file.h"
+
+namespace intarsia::converter {
+
+/// What lowering decided about a node.
+struct LoweredNode {
+  const definitions::KernelDescriptor* kernel = nullptr;
+  int64_t workspace_bytes = 0;
+  // Its inputs, and its outputs and workspace, lie in the memory of a device.
+  bool reads_device = false;
+  bool writes_device = false;
+};
+using Lowering = std::unordered_map<const Node*, LoweredNode>;
+
+/// A tensor kept from one run to the next: `source` (an output) becomes `state` (an input).
+struct StatePair {
+  Value* state = nullptr;
+  Value* source = nullptr;
+};
+
+/// A node in the order of the plan.
+struct PlacedNode {
+  const Node* node = nullptr;
+  int32_t step = 0;
+  std::vector<uint32_t> graphs;  // indices of its sub-graphs
+};
+
+struct PlacedGraph {
+  uint32_t first = 0;
+  uint32_t count = 0;
+  uint32_t parent = kNone;
+};
+
+/// Where a value lies.
+struct Place {
+  Memory memory = Memory::kArena;
+  int64_t offset = 0;  // bytes from the start of the arena's tensors, or of the weights segment
+  uint32_t slot = 0;   // for Memory::kSlot
+};
+
+struct SlotPlan {
+  const Value* value = nullptr;
+  int64_t offset = 0;
+  bool read_only = false;
+  bool state = false;
+};
+
+/// One constant in the weights segment.
+struct WeightPlan {
+  int64_t offset = 0;
+  Constant constant;
+};
+
+struct Storage {
+  std::vector<PlacedNode> nodes;
+  std::vector<PlacedGraph> graphs;
+  std::unordered_map<const Value*, Place> places;
+  /// A branch's result stands for an output of its If: both are one tensor in the plan.
+  std::unordered_map<const Value*, const Value*> aliases;
+  std::unordered_map<const Node*, int64_t> workspaces;  // offsets
+  std::unordered_map<const Node*, int64_t> node_states;
+  std::vector<SlotPlan> slots;
+  std::vector<WeightPlan> weights;
+  int64_t weights_bytes = 0;
+  int64_t tensor_bytes = 0;  // arena without the metadata prefix
+  /// Max over nodes of live tensors, unpadded, plus workspace; tensors that share memory (views,
+  /// results computed in place) count once. No arena for this order is smaller.
+  int64_t lower_bound_bytes = 0;
+  int64_t largest_workspace = 0;
+  // The device's tensors, and its part of the weights, which comes last.
+  int64_t device_tensor_bytes = 0;
+  int64_t device_lower_bound_bytes = 0;
+  int64_t device_weights_offset = 0;
+  int64_t device_weights_bytes = 0;
+  uint32_t view_count = 0;
+};
+
+/// How values may share memory. The defaults share nothing; passes (passes.h) switch it on.
+struct StorageOptions {
+  /// Steps of the planner's search; see PlannerOptions.
+  int64_t planner_steps = 250'000'000;
+  /// A result that holds the bytes of its input lies where the input lies.
+  bool views = false;
+  /// A result may overwrite an input that nobody reads afterwards.
+  bool in_place = false;
+  /// Gives buffers their places.
+  MemoryPlan (*plan)(std::vector<PlannedBuffer>&, const PlannerOptions&) = plan_apart;
+};
+
+/// REQUIRES: every node has a kernel in `lowering`, every value a type and bounded extents; the
+/// outputs of graphs are produced by nodes of that graph, each by one output (see
+/// `materialize_outputs`).
+Storage assign_storage(const Graph& graph, const Lowering& lowering,
+                       const std::vector<StatePair>& states, const StorageOptions& options = {});
+
+}  // namespace intarsia::converter

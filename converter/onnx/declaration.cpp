@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/onnx/declaration.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace intarsia::converter {
+
+void check_declaration(const Value& value) {
+  const auto refuse = [&](const std::string& declared, const std::string& inferred) {
+    const std::string message = fmt::format("'{}' is declared as {}, but is computed as {}",
+                                            value.name, declared, inferred);
+    const std::string hint = "the model is invalid; export it again, or correct the declaration";
+    if (value.producer != nullptr) throw Error(value.producer->problem(message, hint));
+    throw Error(message, hint);
+  };
+  if (!value.constant && !value.shape) return;
+  const DataType type = type_of(value);
+  if (value.declared_type != DataType::kUndefined && value.declared_type != type) {
+    refuse(data_type_name(value.declared_type), data_type_name(type));
+  }
+  if (!value.declared_as_output || !value.declared) return;
+  const Shape<definitions::Dim> shape = shape_of(value);
+  bool agrees = static_cast<int>(value.declared->size()) == shape.rank;
+  for (int axis = 0; agrees && axis < shape.rank; ++axis) {
+    const int64_t declared = (*value.declared)[static_cast<size_t>(axis)].value;
+    agrees = declared < 0 || !is_constant(shape[axis]) || constant_value(shape[axis]) == declared;
+  }
+  if (agrees) return;
+  std::vector<std::string> extents;
+  for (const DeclaredExtent& extent : *value.declared) {
+    extents.push_back(extent.value >= 0 ? std::to_string(extent.value) : "?");
+  }
+  refuse(fmt::format("[{}]", fmt::join(extents, ",")), shape_text(shape));
+}
+
+void check_declarations(const Node& node) {
+  for (const Value* output : node.outputs) {
+    if (output != nullptr) check_declaration(*output);
+  }
+}
+
+void inherit_declaration(Value& value, const Value& replaced) {
+  if (replaced.declared_type != DataType::kUndefined) value.declared_type = replaced.declared_type;
+  if (replaced.declared) {
+    value.declared = replaced.declared;
+    value.declared_as_output = replaced.declared_as_output;
+  }
+  check_declaration(value);
+}
+
+}  // namespace intarsia::converter

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/onnx/inputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "converter/onnx/npy.h"
+
+namespace intarsia::converter {
+namespace {
+
+using definitions::Dim;
+using definitions::SymbolTable;
+
+std::string names_of(const std::vector<Value*>& values) {
+  std::vector<std::string> names;
+  for (const Value* value : values) names.push_back(value->name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+Value* find_input(Model& model, const std::string& name, std::string_view option) {
+  for (Value* input : model.graph->inputs()) {
+    if (input->name == name) return input;
+  }
+  throw Error(fmt::format("{}: the model has no input '{}'", option, name),
+              fmt::format("its inputs are {}", names_of(model.graph->inputs())));
+}
+
+/// Number of the symbol that an axis of an input consists of, or -1.
+int symbol_of(const Model& model, const Dim& extent) {
+  const std::vector<int> used = extent.symbols();
+  return used.size() == 1 && model.symbols->dim(used[0]) == extent ? used[0] : -1;
+}
+
+/// The symbol that `--dim` names: by its own name, or as INPUT@AXIS.
+int find_symbol(Model& model, const std::string& name) {
+  if (const int symbol = model.symbols->find(name); symbol >= 0) return symbol;
+  const size_t at = name.rfind('@');
+  if (at != std::string::npos) {
+    const std::string axis_text = name.substr(at + 1);
+    int axis = -1;
+    const auto parsed =
+        std::from_chars(axis_text.data(), axis_text.data() + axis_text.size(), axis);
+    const Value* input = find_input(model, name.substr(0, at), "--dim");
+    if (parsed.ec == std::errc() && input->shape && axis >= 0 && axis < input->shape->rank) {
+      const int symbol = symbol_of(model, (*input->shape)[axis]);
+      if (symbol >= 0) return symbol;
+      throw Error(fmt::format("--dim {}: that extent is fixed in the model", name));
+    }
+  }
+  std::vector<std::string> names;
+  for (int i = 0; i < model.symbols->size(); ++i) names.push_back((*model.symbols)[i].name);
+  throw Error(fmt::format("--dim: the model has no symbolic dimension '{}'", name),
+              names.empty() ? std::string("it has none at all")
+                            : fmt::format("it has {}", fmt::join(names, ", ")));
+}
+
+void substitute_everywhere(Model& model, const std::function<Dim(int)>& replace) {
+  for_each_value(*model.graph, [&](Value& value) {
+    if (!value.shape) return;
+    for (int axis = 0; axis < value.shape->rank; ++axis) {
+      (*value.shape)[axis] = (*value.shape)[axis].substitute(replace);
+    }
+  });
+}
+
+void fix_symbol(Model& model, int symbol, int64_t extent, std::string_view option) {
+  SymbolTable::Symbol& entry = (*model.symbols)[symbol];
+  if (entry.min == entry.max && entry.max != extent) {
+    throw Error(fmt::format("{} gives dimension '{}' the extent {}, another option gives it {}",
+                            option, entry.name, extent, entry.max));
+  }
+  entry.min = entry.max = extent;
+}
+
+void apply_shape(Model& model, const std::string& name, const std::vector<int64_t>& extents) {
+  Value* input = find_input(model, name, "--shape");
+  const std::string option = fmt::format("--shape {}={}", name, fmt::join(extents, "x"));
+  for (int64_t extent : extents) {
+    if (extent < 0 || extent > INT32_MAX) throw Error(option + ": extents lie in 0 to 2147483647");
+  }
+  if (!input->shape) {
+    input->shape.emplace();
+    for (int64_t extent : extents) input->shape->push(extent);
+    return;
+  }
+  if (input->shape->rank != static_cast<int>(extents.size())) {
+    throw Error(fmt::format("{}: the input has rank {}", option, input->shape->rank));
+  }
+  for (int axis = 0; axis < input->shape->rank; ++axis) {
+    const Dim& planned = (*input->shape)[axis];
+    const int64_t extent = extents[static_cast<size_t>(axis)];
+    if (const int symbol = symbol_of(model, planned); symbol >= 0) {
+      fix_symbol(model, symbol, extent, option);
+    } else if (is_constant(planned) && constant_value(planned) != extent) {
+      throw Error(
+          fmt::format("{}: axis {} is {} in the model", option, axis, constant_value(planned)));
+    }
+  }
+}
+
+/// `text` as a constant for `input`: a number for each element, or the contents of a .npy file.
+Constant fixed_value(const Value& input, const std::string& text) {
+  const std::string option = fmt::format("--fix {}={}", input.name, text);
+  if (text.size() > 4 && text.ends_with(".npy")) {
+    Constant constant = read_npy(text);
+    if (constant.type != input.type) {
+      throw Error(fmt::format("{}: the file holds {}, the input is {}", option,
+                              data_type_name(constant.type), data_type_name(input.type)));
+    }
+    return constant;
+  }
+  double number = 0;
+  if (text == "true" || text == "false") {
+    number = text == "true" ? 1 : 0;
+  } else {
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) {
+      throw Error(option + ": expected a number or a file that ends in .npy");
+    }
+  }
+  std::vector<int64_t> extents;
+  int64_t count = 1;
+  for (int axis = 0; input.shape && axis < input.shape->rank; ++axis) {
+    if (!is_constant((*input.shape)[axis])) {
+      throw Error(fmt::format("{}: axis {} of the input varies", option, axis),
+                  "fix its extents with --shape, or give a .npy file");
+    }
+    extents.push_back(constant_value((*input.shape)[axis]));
+    count *= extents.back();
+  }
+  std::vector<std::byte> bytes;
+  if (input.type == DataType::kInt64) {
+    // Beyond 2^53 a double would not hold the value that was written.
+    int64_t integer = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), integer);
+    if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) {
+      throw Error(option + ": the input takes integers");
+    }
+    const Constant element = Constant::scalar<int64_t>(integer);
+    for (int64_t i = 0; i < count; ++i) {
+      bytes.insert(bytes.end(), element.bytes().begin(), element.bytes().end());
+    }
+  } else {
+    const Constant element = Constant::scalar_of(input.type, number);
+    for (int64_t i = 0; i < count; ++i) {
+      bytes.insert(bytes.end(), element.bytes().begin(), element.bytes().end());
+    }
+  }
+  return Constant::own(input.type, std::move(extents), std::move(bytes));
+}
+
+void require_ranges(const Model& model) {
+  std::vector<Problem> problems;
+  std::vector<int> reported;
+  for (const Value* input : model.graph->inputs()) {
+    if (!input->shape) {
+      problems.push_back({input->name, "", "the model does not say the rank of this input",
+                          fmt::format("give its extents with --shape {}=EXTENTS", input->name)});
+      continue;
+    }
+    for (int axis = 0; axis < input->shape->rank; ++axis) {
+      const int symbol = symbol_of(model, (*input->shape)[axis]);
+      if (symbol < 0 || (*model.symbols)[symbol].max != definitions::kInfinite) continue;
+      if (std::find(reported.begin(), reported.end(), symbol) != reported.end()) continue;
+      reported.push_back(symbol);
+      const std::string& name = (*model.symbols)[symbol].name;
+      problems.push_back(
+          {input->name, "",
+           fmt::format("axis {} is the symbolic dimension '{}', which has no maximum", axis, name),
+           fmt::format("add --dim {}=MAX, or --shape {}=EXTENTS", name, input->name)});
+    }
+  }
+  if (!problems.empty()) throw Error(std::move(problems));
+}
+
+}  // namespace
+
+void apply_input_options(Model& model, const ConvertOptions& options) {
+  for (const auto& [name, extents] : options.shapes) apply_shape(model, name, extents);
+  std::map<int, int> same_as;
+  for (const auto& [name, range] : options.dims) {
+    const int symbol = find_symbol(model, name);
+    if (const auto* other = std::get_if<std::string>(&range)) {
+      same_as[symbol] = find_symbol(model, *other);
+      continue;
+    }
+    const auto& limits = std::get<DimRange>(range);
+    if (limits.min < 0 || limits.max < limits.min || limits.max > INT32_MAX) {
+      throw Error(fmt::format("--dim {}: {}..{} is not a range within 0..2147483647", name,
+                              limits.min, limits.max));
+    }
+    if (limits.min == limits.max) {
+      fix_symbol(model, symbol, limits.max, fmt::format("--dim {}", name));
+    } else {
+      (*model.symbols)[symbol].min = limits.min;
+      (*model.symbols)[symbol].max = limits.max;
+    }
+  }
+  substitute_everywhere(model, [&](int symbol) -> Dim {
+    for (int hops = 0; same_as.count(symbol) != 0; ++hops) {
+      if (hops > model.symbols->size()) {
+        throw Error(
+            fmt::format("--dim: '{}' is equated with itself", (*model.symbols)[symbol].name));
+      }
+      symbol = same_as.at(symbol);
+    }
+    const SymbolTable::Symbol& entry = (*model.symbols)[symbol];
+    return entry.min == entry.max ? Dim(entry.max) : model.symbols->dim(symbol);
+  });
+  for (const auto& [name, text] : options.fixed) {
+    Value* input = find_input(model, name, "--fix");
+    input->constant = fixed_value(*input, text);
+    model.graph->remove_input(input);
+  }
+  require_ranges(model);
+}
+
+std::vector<StatePair> find_states(Model& model, const ConvertOptions& options,
+                                   const std::vector<std::string>& output_names) {
+  std::vector<StatePair> states;
+  for (const auto& [output_name, input_name] : options.states) {
+    const std::string option = fmt::format("--state {}={}", output_name, input_name);
+    Value* input = find_input(model, input_name, option);
+    const auto found = std::find(output_names.begin(), output_names.end(), output_name);
+    if (found == output_names.end()) {
+      throw Error(fmt::format("{}: the model has no output '{}'", option, output_name),
+                  fmt::format("its outputs are {}", fmt::join(output_names, ", ")));
+    }
+    Value* output = model.graph->outputs()[static_cast<size_t>(found - output_names.begin())];
+    if (input->type != output->type || planned_extents(*input) != planned_extents(*output)) {
+      throw Error(fmt::format("{}: the output is {} {}, the input {} {}; they must agree", option,
+                              data_type_name(output->type), extents_text(planned_extents(*output)),
+                              data_type_name(input->type), extents_text(planned_extents(*input))));
+    }
+    states.push_back({input, output});
+  }
+  return states;
+}
+
+void apply_layouts(Model& model, const ConvertOptions& options) {
+  for (const auto& [name, layout] : options.layouts) {
+    const std::string option = fmt::format("--layout {}={}", name, layout);
+    Value* input = find_input(model, name, option);
+    if (layout != "nhwc") throw Error(option + ": the only layout is nhwc");
+    if (!input->shape || input->shape->rank < 3) throw Error(option + ": the input is no image");
+    const int rank = input->shape->rank;
+    std::vector<int64_t> order{0, rank - 1};
+    for (int axis = 1; axis < rank - 1; ++axis) order.push_back(axis);
+    Shape<Dim> last = *input->shape;
+    for (int axis = 2; axis < rank; ++axis) last[axis - 1] = (*input->shape)[axis];
+    last[rank - 1] = (*input->shape)[1];
+    input->shape = last;
+
+    Value* const inputs[] = {input};
+    Node* first = model.graph->nodes().empty() ? nullptr : model.graph->nodes().front().get();
+    Node* node = model.graph->add_node("", "Transpose", model.graph->unique_name(name + "_nchw"),
+                                       inputs, 1, first);
+    Graph::replace_uses_if(input, node->outputs[0],
+                           [node](const Use& use) { return use.node != node; });
+    node->attributes["perm"] = order;
+    node->resolve_as(*definitions::OperatorRegistry::builtin().find("", "Transpose"));
+  }
+}
+
+}  // namespace intarsia::converter

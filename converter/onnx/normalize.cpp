@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/onnx/normalize.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace intarsia::converter {
+namespace {
+
+using definitions::OperatorDefinition;
+
+using Rules = std::unordered_map<std::string_view, std::vector<const NormalizeRule*>>;
+
+const definitions::Parameter* parameter_at(const std::vector<definitions::Parameter>& list,
+                                           size_t index) {
+  if (index < list.size()) return &list[index];
+  const bool variadic = !list.empty() && list.back().kind == definitions::Parameter::kVariadic;
+  return variadic ? &list.back() : nullptr;
+}
+
+// The element type of an output, as far as the definition tells it; kUndefined if it does not.
+DataType output_type(const Node& node, const OperatorDefinition& op, size_t output) {
+  if (node.is("Cast")) {
+    const auto to = static_cast<uint64_t>(node.integer("to", 0));
+    return to <= kLastDataType ? static_cast<DataType>(to) : DataType::kUndefined;
+  }
+  if (op.result_type != DataType::kUndefined) return op.result_type;
+  const auto* result = parameter_at(op.outputs, output);
+  if (result == nullptr || result->type.empty()) return DataType::kUndefined;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const auto* parameter = parameter_at(op.inputs, i);
+    if (parameter == nullptr || parameter->type != result->type) continue;
+    if (node.inputs[i] != nullptr && node.inputs[i]->type != DataType::kUndefined) {
+      return node.inputs[i]->type;
+    }
+  }
+  for (const definitions::TypeConstraint& constraint : op.types) {
+    if (constraint.variable != result->type) continue;
+    for (int type = 1; type <= kLastDataType; ++type) {
+      const auto candidate = static_cast<DataType>(type);
+      if (constraint.allowed == definitions::types({candidate})) return candidate;
+    }
+  }
+  return DataType::kUndefined;
+}
+
+void propagate_types(Node& node, const definitions::OperatorRegistry& operators) {
+  const OperatorDefinition* op = operators.find(
+      node.domain, node.type, node.domain.empty() ? definitions::kLatestVersion : node.version);
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i] == nullptr) continue;
+    DataType type = op == nullptr ? DataType::kUndefined : output_type(node, *op, i);
+    if (node.is("If") && !node.graphs.empty() && i < node.graphs[0].graph->outputs().size()) {
+      type = node.graphs[0].graph->outputs()[i]->type;
+    }
+    if (type != DataType::kUndefined) node.outputs[i]->type = type;
+  }
+}
+
+/// The first input and output of an operator were required in all versions if they are now, so that
+/// rules may rely on them. What comes behind them came and went, and is checked by the rule itself.
+void require_first_operands(Node& node, const definitions::OperatorRegistry& operators) {
+  const OperatorDefinition* op = operators.find("", node.type);
+  const auto required = [](const std::vector<definitions::Parameter>& formal) {
+    return !formal.empty() && formal[0].kind != definitions::Parameter::kOptional;
+  };
+  if (op == nullptr) return;
+  if (required(op->inputs) && node.input(0) == nullptr) {
+    throw Error(node.problem("lacks input 0 ('" + std::string(op->inputs[0].name) + "')",
+                             "the model is invalid; export it again"));
+  }
+  if (required(op->outputs)) node.complete_output(0);
+}
+
+void rewrite(Node& node, const Rules& rules, const definitions::OperatorRegistry& operators) {
+  if (node.version < 6) node.attributes.erase("consumed_inputs");  // a hint of the first versions
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    const auto found = rules.find(node.type);  // looked up again: a rule may change the type
+    if (found == rules.end()) return;
+    for (const NormalizeRule* rule : found->second) {
+      if (node.version >= rule->below) continue;
+      require_first_operands(node, operators);
+      node.version = rule->below;  // so that each rule applies once
+      rule->rewrite(node);
+      changed = true;
+      break;
+    }
+  }
+}
+
+void normalize_graph(Graph& graph, const Rules& rules,
+                     const definitions::OperatorRegistry& operators) {
+  for (Node* node : graph.node_list()) {
+    // Nodes that a rule puts before or after the node are newest forms, and need types too.
+    const auto& nodes = graph.nodes();
+    const bool first = node->self == nodes.begin();
+    const auto before = first ? nodes.end() : std::prev(node->self);
+    const auto after = std::next(node->self);
+    if (node->domain.empty()) rewrite(*node, rules, operators);
+    for (const SubGraph& sub : node->graphs) normalize_graph(*sub.graph, rules, operators);
+    for (auto each = first ? nodes.begin() : std::next(before); each != after; ++each) {
+      propagate_types(**each, operators);
+    }
+    if (node->domain.empty()) node->version = std::max(node->version, kNewestOpset);
+  }
+}
+
+}  // namespace
+
+void normalize(Model& model) {
+  Rules rules;
+  for (const NormalizeRule& rule : normalize_rules()) rules[rule.type].push_back(&rule);
+  normalize_graph(*model.graph, rules, *model.operators);
+  model.graph->sweep();
+}
+
+}  // namespace intarsia::converter

@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One function per change of ONNX's operators, and the table that says which nodes it concerns.
+// Source: onnx/docs/Changelog.md. Changes that only allow more (types, broadcasting, attributes
+// whose default keeps the old meaning) need no row.
+#include "converter/onnx/normalize.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace intarsia::converter {
+namespace {
+
+[[noreturn]] void refuse(const Node& node, std::string message) {
+  throw Error(
+      node.problem(std::move(message), "export the model again with operator set 13 or newer"));
+}
+
+Value* constant(Node& node, std::string_view suffix, Constant value) {
+  Graph& graph = *node.graph;
+  return graph.add_constant(graph.unique_name(node.name + "_" + std::string(suffix)),
+                            std::move(value));
+}
+
+// A node of the newest operator set in front of `node`; returns its output.
+Value* emit(Node& node, std::string_view type, std::vector<Value*> inputs,
+            definitions::AttributeMap attributes = {}) {
+  Node* fresh =
+      node.graph->add_node("", type, node.name + "_" + std::string(type), inputs, 1, &node);
+  fresh->attributes = std::move(attributes);
+  return fresh->outputs[0];
+}
+
+// A node behind `node` that turns what `node` computes as output `index` into what the model calls
+// so. `more` are its inputs but the first.
+Node* append(Node& node, int index, std::string_view type, std::vector<Value*> more = {}) {
+  Graph& graph = *node.graph;
+  node.complete_output(index);
+  Value* result = node.outputs[static_cast<size_t>(index)];
+  Value* inner = graph.add_value(graph.unique_name(result->name + "_inner"));
+  node.outputs[static_cast<size_t>(index)] = inner;
+  inner->producer = &node;
+  inner->output = index;
+  std::vector<Value*> inputs = {inner};
+  inputs.insert(inputs.end(), more.begin(), more.end());
+  const auto next = std::next(node.self);
+  Node* before = next == graph.nodes().end() ? nullptr : next->get();
+  return graph.add_node_for("", type, node.name + "_" + std::string(type), inputs,
+                            std::span<Value* const>(&result, 1), before);
+}
+
+// Turns the attribute `name`, a list of integers, into input `index`; absent stays absent.
+void ints_to_input(Node& node, const char* name, int index) {
+  if (node.attribute(name) == nullptr) return;
+  node.set_input(index, constant(node, name, Constant::ints(node.integers(name))));
+  node.attributes.erase(name);
+}
+
+// The same for a float attribute that becomes a scalar of the type of input 0.
+void real_to_input(Node& node, const char* name, int index) {
+  if (node.attribute(name) == nullptr) return;
+  const DataType known = node.input(0) == nullptr ? DataType::kUndefined : node.input(0)->type;
+  const DataType type = known == DataType::kUndefined ? DataType::kFloat : known;
+  const auto value = static_cast<double>(node.real(name, 0));
+  node.set_input(index, constant(node, name, Constant::scalar_of(type, value)));
+  node.attributes.erase(name);
+}
+
+void require_input(const Node& node, int index, const char* name) {
+  if (node.input(index) == nullptr) refuse(node, "lacks '" + std::string(name) + "'");
+}
+
+void axes_to_input(Node& node) {
+  ints_to_input(node, "axes", 1);
+}
+
+void unsqueeze(Node& node) {
+  ints_to_input(node, "axes", 1);
+  require_input(node, 1, "axes");
+}
+
+void clip(Node& node) {
+  real_to_input(node, "min", 1);
+  real_to_input(node, "max", 2);
+}
+
+void pad_1(Node& node) {
+  if (const auto* paddings = node.attribute("paddings")) {
+    node.attributes["pads"] = *paddings;
+    node.attributes.erase("paddings");
+  }
+}
+
+void pad_2(Node& node) {
+  ints_to_input(node, "pads", 1);
+  require_input(node, 1, "pads");
+  real_to_input(node, "value", 2);
+}
+
+void slice(Node& node) {
+  ints_to_input(node, "starts", 1);
+  ints_to_input(node, "ends", 2);
+  ints_to_input(node, "axes", 3);
+  require_input(node, 1, "starts");
+  require_input(node, 2, "ends");
+}
+
+void split_sizes(Node& node) {
+  ints_to_input(node, "split", 1);
+}
+
+// Equal parts were implied by the number of outputs.
+void split_count(Node& node) {
+  if (node.input(1) == nullptr) {
+    node.attributes["num_outputs"] = static_cast<int64_t>(node.outputs.size());
+  }
+}
+
+void reshape(Node& node) {
+  ints_to_input(node, "shape", 1);
+  require_input(node, 1, "shape");
+}
+
+void top_k(Node& node) {
+  if (node.attribute("k") != nullptr) {
+    node.set_input(1, constant(node, "k", Constant::ints({node.integer("k", 0)})));
+    node.attributes.erase("k");
+  }
+  require_input(node, 1, "k");
+}
+
+void dft(Node& node) {
+  node.set_input(2, constant(node, "axis", Constant::scalar<int64_t>(node.integer("axis", 1))));
+  node.attributes.erase("axis");
+}
+
+void tile_1(Node& node) {
+  refuse(node, "this form of Tile (operator set 1) is not supported");
+}
+
+void scan_8(Node& node) {
+  refuse(node, "this form of Scan (operator set 8, with a batch axis) is not supported");
+}
+
+void cast_1(Node& node) {
+  std::string name = node.text("to", "");
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (int type = 1; type <= kLastDataType; ++type) {
+    if (data_type_name(static_cast<DataType>(type)) == name) {
+      node.attributes["to"] = static_cast<int64_t>(type);
+      return;
+    }
+  }
+  refuse(node, "attribute 'to' is '" + name + "', which is no element type");
+}
+
+// Cast, once the type of the second input is known; until then the operator stays.
+void cast_like(Node& node) {
+  const Value* like = node.input(1);
+  if (like == nullptr || like->type == DataType::kUndefined) return;
+  node.type = "Cast";
+  node.attributes["to"] = static_cast<int64_t>(like->type);
+  node.truncate_inputs(1);
+}
+
+// The old operators normalise over all axes from `axis` on, as if these were one.
+void softmax(Node& node) {
+  const int64_t axis = node.integer("axis", 1);
+  node.attributes["axis"] = int64_t{-1};
+  if (axis == -1) return;
+  Value* input = node.input(0);
+  if (input == nullptr) return;
+  Value* extents = emit(node, "Shape", {input});
+  node.set_input(0, emit(node, "Flatten", {input}, {{"axis", axis}}));
+  append(node, 0, "Reshape", {extents});
+}
+
+// Extra outputs existed for training; at inference they are not computed.
+void batch_normalization(Node& node) {
+  if (node.integer("spatial", 1) == 0) {
+    refuse(node, "statistics per element (spatial = 0) are not supported");
+  }
+  node.attributes.erase("spatial");
+  node.attributes.erase("is_test");
+  for (size_t i = 1; i < node.outputs.size(); ++i) {
+    Value* output = node.outputs[i];
+    if (output == nullptr) continue;
+    if (!output->uses.empty()) {
+      refuse(node, "output '" + output->name + "' is computed in training only");
+    }
+    output->producer = nullptr;
+  }
+  node.outputs.resize(1);
+}
+
+// The ratio matters in training only, which the old forms cannot ask for at inference.
+void dropout(Node& node) {
+  node.attributes.erase("ratio");
+  node.attributes.erase("is_test");
+}
+
+// The mask had the type of the data.
+void dropout_mask(Node& node) {
+  Value* mask = node.output(1);
+  if (mask == nullptr || mask->uses.empty()) return;
+  if (node.input(0) == nullptr || node.input(0)->type == DataType::kUndefined) {
+    refuse(node, "the mask of this form has a type that is not known");
+  }
+  const auto type = static_cast<int64_t>(node.input(0)->type);
+  append(node, 1, "Cast")->attributes["to"] = type;
+}
+
+void drop_broadcast(Node& node) {
+  node.attributes.erase("broadcast");
+}
+
+void drop_output_sequence(Node& node) {
+  node.attributes.erase("output_sequence");
+}
+
+// The tensor attribute `value` as the attributes struct holds it: element type and bits.
+void constant_of_shape(Node& node) {
+  const auto found = node.tensors.find("value");
+  if (found == node.tensors.end()) return;
+  const Constant& value = found->second;
+  if (value.count() != 1 || value.size > sizeof(int64_t) || value.type == DataType::kString) {
+    throw Error(node.problem("attribute 'value' is a tensor of " +
+                                 std::string(data_type_name(value.type)) + " with shape " +
+                                 extents_text(value.extents),
+                             "it must have one element, of at most 8 bytes"));
+  }
+  int64_t bits = 0;
+  std::memcpy(&bits, value.data.get(), value.size);
+  node.attributes["value_bits"] = bits;
+  node.attributes["value_type"] = static_cast<int64_t>(value.type);
+  node.tensors.erase(found);
+}
+
+// "To the end" is written as any large number.
+void shape(Node& node) {
+  for (const char* name : {"start", "end"}) {
+    if (node.attribute(name) == nullptr) continue;
+    node.attributes[name] = std::clamp<int64_t>(node.integer(name, 0), INT32_MIN, INT32_MAX);
+  }
+}
+
+// `b` with axes of extent 1 behind its own, so that its first axis meets axis `axis` of `a`.
+Value* align_to_axis(Node& node, Value* a, Value* b, int64_t axis) {
+  Value* b_extents = emit(node, "Shape", {b});
+  Value* taken =
+      emit(node, "Add",
+           {emit(node, "Shape", {b_extents}), constant(node, "axis", Constant::ints({axis}))});
+  Value* left = emit(node, "Sub", {emit(node, "Shape", {emit(node, "Shape", {a})}), taken});
+  Value* ones = emit(node, "ConstantOfShape", {left});
+  ones->producer->tensors["value"] = Constant::ints({1});
+  constant_of_shape(*ones->producer);
+  Value* extents = emit(node, "Concat", {b_extents, ones}, {{"axis", int64_t{0}}});
+  return emit(node, "Reshape", {b, extents});
+}
+
+void legacy_broadcast(Node& node) {
+  const int64_t axis = node.integer("axis", -1);
+  const bool broadcast = node.integer("broadcast", 0) != 0;
+  node.attributes.erase("axis");
+  node.attributes.erase("broadcast");
+  if (!broadcast || axis < 0) return;
+  require_input(node, 1, "B");
+  node.set_input(1, align_to_axis(node, node.input(0), node.input(1), axis));
+}
+
+// The slope had one element or one per channel.
+void prelu(Node& node) {
+  require_input(node, 1, "slope");
+  const Value* slope = node.input(1);
+  if (slope->constant && (slope->constant->count() == 1 || slope->constant->rank() != 1)) return;
+  node.set_input(1, align_to_axis(node, node.input(0), node.input(1), 1));
+}
+
+void selu(Node& node) {
+  node.attributes.try_emplace("alpha", 1.6732F);
+  node.attributes.try_emplace("gamma", 1.0507F);
+}
+
+// The exponent was a float.
+void lp_order(Node& node) {
+  if (node.attribute("p") == nullptr) return;
+  if (const float* p = std::get_if<float>(&node.attributes["p"])) {
+    const auto whole = static_cast<int64_t>(*p);
+    if (static_cast<float>(whole) != *p) refuse(node, "attribute 'p' is no whole number");
+    node.attributes["p"] = whole;
+  }
+}
+
+void upsample_1(Node& node) {
+  const std::vector<float> scales = {1, 1, node.real("height_scale", 1),
+                                     node.real("width_scale", 1)};
+  node.attributes.erase("height_scale");
+  node.attributes.erase("width_scale");
+  if (node.text("mode", "nearest") == "bilinear") node.attributes["mode"] = "linear";
+  node.attributes["scales"] = scales;
+}
+
+void upsample_7(Node& node) {
+  const std::vector<float> scales = node.reals("scales");
+  node.attributes.erase("scales");
+  node.set_input(1, constant(node, "scales",
+                             Constant::of<float>({static_cast<int64_t>(scales.size())}, scales)));
+}
+
+void upsample_9(Node& node) {
+  node.type = "Resize";
+}
+
+void resize_10(Node& node) {
+  Value* scales = node.input(1);
+  node.set_input(2, scales);
+  node.set_input(1, nullptr);
+  node.attributes["coordinate_transformation_mode"] = "asymmetric";
+  node.attributes["nearest_mode"] = "floor";
+}
+
+// Exporters leave optional inputs out by giving them no elements.
+void resize(Node& node) {
+  for (int index : {1, 2, 3}) {
+    const Value* value = node.input(index);
+    if (value != nullptr && value->constant && value->constant->count() == 0) {
+      node.set_input(index, nullptr);
+    }
+  }
+  node.trim();
+}
+
+void scatter(Node& node) {
+  node.type = "ScatterElements";
+}
+
+void roi_align(Node& node) {
+  node.attributes["coordinate_transformation_mode"] = "output_half_pixel";
+}
+
+void grid_sample(Node& node) {
+  const std::string mode = node.text("mode", "bilinear");
+  if (mode == "bilinear") node.attributes["mode"] = "linear";
+  if (mode == "bicubic") node.attributes["mode"] = "cubic";
+}
+
+// Scale and bias were per group: with a group's channels as one, this is InstanceNormalization.
+void group_normalization(Node& node) {
+  Value* input = node.input(0);
+  require_input(node, 0, "X");
+  const int64_t groups = node.integer("num_groups", 0);
+  node.attributes.erase("num_groups");
+  node.type = "InstanceNormalization";
+  Value* extents = emit(node, "Shape", {input});
+  Value* grouped = constant(node, "groups", Constant::ints({0, groups, -1}));
+  node.set_input(0, emit(node, "Reshape", {input, grouped}));
+  append(node, 0, "Reshape", {extents});
+}
+
+constexpr NormalizeRule kRules[] = {
+    {"Add", 7, legacy_broadcast},
+    {"And", 7, legacy_broadcast},
+    {"BatchNormalization", 14, batch_normalization},
+    {"Cast", 6, cast_1},
+    {"CastLike", kAnyVersion, cast_like},
+    {"Clip", 11, clip},
+    {"ConstantOfShape", kAnyVersion, constant_of_shape},
+    {"DFT", 20, dft},
+    {"Div", 7, legacy_broadcast},
+    {"Dropout", 10, dropout_mask},
+    {"Dropout", 12, dropout},
+    {"Equal", 7, legacy_broadcast},
+    {"GRU", 7, drop_output_sequence},
+    {"Gemm", 7, drop_broadcast},
+    {"GlobalLpPool", 2, lp_order},
+    {"Greater", 7, legacy_broadcast},
+    {"GridSample", 20, grid_sample},
+    {"GroupNormalization", 21, group_normalization},
+    {"Hardmax", 13, softmax},
+    {"LSTM", 7, drop_output_sequence},
+    {"Less", 7, legacy_broadcast},
+    {"LogSoftmax", 13, softmax},
+    {"LpPool", 2, lp_order},
+    {"Mul", 7, legacy_broadcast},
+    {"Or", 7, legacy_broadcast},
+    {"PRelu", 7, prelu},
+    {"Pad", 2, pad_1},
+    {"Pad", 11, pad_2},
+    {"Pow", 7, legacy_broadcast},
+    {"RNN", 7, drop_output_sequence},
+    {"ReduceL1", 18, axes_to_input},
+    {"ReduceL2", 18, axes_to_input},
+    {"ReduceLogSum", 18, axes_to_input},
+    {"ReduceLogSumExp", 18, axes_to_input},
+    {"ReduceMax", 18, axes_to_input},
+    {"ReduceMean", 18, axes_to_input},
+    {"ReduceMin", 18, axes_to_input},
+    {"ReduceProd", 18, axes_to_input},
+    {"ReduceSum", 13, axes_to_input},
+    {"ReduceSumSquare", 18, axes_to_input},
+    {"Reshape", 5, reshape},
+    {"Resize", 11, resize_10},
+    {"Resize", kAnyVersion, resize},
+    {"RoiAlign", 16, roi_align},
+    {"Scan", 9, scan_8},
+    {"Scatter", kAnyVersion, scatter},
+    {"Selu", 6, selu},
+    {"Shape", kAnyVersion, shape},
+    {"Slice", 10, slice},
+    {"Softmax", 13, softmax},
+    {"Split", 13, split_sizes},
+    {"Split", 18, split_count},
+    {"Squeeze", 13, axes_to_input},
+    {"Sub", 7, legacy_broadcast},
+    {"Tile", 6, tile_1},
+    {"TopK", 10, top_k},
+    {"Unsqueeze", 13, unsqueeze},
+    {"Upsample", 7, upsample_1},
+    {"Upsample", 9, upsample_7},
+    {"Upsample", 10, upsample_9},
+    {"Xor", 7, legacy_broadcast},
+};
+
+}  // namespace
+
+std::span<const NormalizeRule> normalize_rules() {
+  return kRules;
+}
+
+}  // namespace intarsia::converter

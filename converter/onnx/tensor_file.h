@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tensors in files of their own, as ONNX's test cases have them: one serialised TensorProto (.pb).
+// Functions throw `converter::Error`.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "converter/graph/constant.h"
+#include "converter/graph/error.h"
+
+namespace intarsia::converter {
+
+struct NamedConstant {
+  std::string name;
+  Constant value;
+};
+
+NamedConstant read_tensor_file(const std::filesystem::path& path);
+void write_tensor_file(const std::filesystem::path& path, std::string_view name,
+                       const Constant& constant);
+
+/// A tensor from a file, by its extension: .npy or .pb.
+Constant read_tensor_by_extension(const std::filesystem::path& path);
+
+}  // namespace intarsia::converter

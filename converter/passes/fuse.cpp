@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/passes/fuse.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "converter/passes/recognize.h"
+#include "core/operators/common/activation.h"
+#include "core/operators/elementwise/elementwise.h"
+#include "core/operators/linear_algebra/matmul.h"
+#include "core/operators/nn/conv.h"
+#include "core/operators/nn/normalization.h"
+
+namespace intarsia::converter {
+namespace {
+
+/// Types whose kernels have fused activations.
+bool has_activations(DataType type) {
+  return type == DataType::kFloat || type == DataType::kFloat16 || type == DataType::kBfloat16;
+}
+
+/// The only node that reads `value`, if it stands in the same graph.
+Node* only_reader(const Value* value) {
+  if (value == nullptr || value->uses.size() != 1 || value->uses[0].node == nullptr) return nullptr;
+  Node* reader = value->uses[0].node;
+  return reader->graph == value->graph ? reader : nullptr;
+}
+
+Constant real_constant(DataType type, std::vector<int64_t> extents,
+                       const std::vector<double>& values) {
+  std::vector<std::byte> bytes;
+  bytes.reserve(values.size() * static_cast<size_t>(element_bits(type)) / 8);
+  for (double value : values) {
+    const Constant element = Constant::scalar_of(type, value);
+    bytes.insert(bytes.end(), element.bytes().begin(), element.bytes().end());
+  }
+  return Constant::own(type, std::move(extents), std::move(bytes));
+}
+
+Value* add_constant(Graph& graph, const std::string& name, Constant constant) {
+  Value* value = graph.add_constant(graph.unique_name(name), std::move(constant));
+  value->type = value->constant->type;
+  return value;
+}
+
+/// Lets `node` produce what `last` produced and removes `last`.
+void absorb(Node& node, Node& last) {
+  Value* from = last.outputs[0];
+  Value* to = node.outputs[0];
+  to->name = from->name;
+  to->shape = from->shape;
+  Graph::replace_uses(from, to);
+  node.graph->move_before(&node, &last);
+  last.graph->remove(&last);
+}
+
+// -- Constant scale and shift per output channel
+// ---------------------------------------------------
+
+struct Affine {
+  std::vector<double> scale, shift;  // one per channel
+};
+
+/// The other operand of a binary node as one number per channel of axis 1, if it is such a
+/// constant.
+std::optional<std::vector<double>> per_channel(const Value* value, int rank, int64_t channels) {
+  if (value == nullptr || !value->constant || !value->constant->is_real()) return std::nullopt;
+  const Constant& constant = *value->constant;
+  const int64_t count = constant.count();
+  if (count != 1 && count != channels) return std::nullopt;
+  for (int axis = 0; axis < constant.rank(); ++axis) {
+    const int aligned = rank - constant.rank() + axis;
+    if (aligned < 0) return std::nullopt;
+    if (constant.extents[static_cast<size_t>(axis)] != 1 && aligned != 1) return std::nullopt;
+  }
+  std::vector<double> values = constant.reals();
+  if (count == 1) values.assign(static_cast<size_t>(channels), values[0]);
+  return values;
+}
+
+std::optional<Affine> affine_of(const Node& node, const Value* product, int64_t channels) {
+  Affine result{std::vector<double>(static_cast<size_t>(channels), 1.0),
+                std::vector<double>(static_cast<size_t>(channels), 0.0)};
+  if (node.is("BatchNormalization") && node.inputs.size() == 5 && node.inputs[0] == product) {
+    const auto& attributes = node.typed<BatchNormalizationAttributes>();
+    if (attributes.training_mode != 0) return std::nullopt;
+    std::vector<double> parameters[4];
+    for (size_t i = 0; i < 4; ++i) {
+      const Value* value = node.inputs[i + 1];
+      if (!value->constant || value->constant->count() != channels) return std::nullopt;
+      parameters[i] = value->constant->reals();
+    }
+    for (size_t c = 0; c < static_cast<size_t>(channels); ++c) {
+      result.scale[c] = parameters[0][c] / std::sqrt(parameters[3][c] + attributes.epsilon);
+      result.shift[c] = parameters[1][c] - parameters[2][c] * result.scale[c];
+    }
+    return result;
+  }
+  const bool add = node.is("Add"), mul = node.is("Mul");
+  if ((!add && !mul) || node.inputs.size() != 2 || !product->shape) return std::nullopt;
+  const Value* other = node.inputs[0] == product ? node.inputs[1] : node.inputs[0];
+  const auto values = per_channel(other, product->shape->rank, channels);
+  if (!values) return std::nullopt;
+  (add ? result.shift : result.scale) = *values;
+  return result;
+}
+
+/// Folds a following scale and shift into a convolution with constant weights.
+bool fold_affine(Node& conv) {
+  if (!conv.is("Conv")) return false;
+  Node* next = only_reader(conv.outputs[0]);
+  const Value* weights = conv.input(1);
+  const Value* bias = conv.input(2);
+  if (next == nullptr || !weights->constant || (bias != nullptr && !bias->constant)) return false;
+  const Constant& w = *weights->constant;
+  if (!w.is_real()) return false;
+  const int64_t channels = w.extents[0];
+  const std::optional<Affine> affine = affine_of(*next, conv.outputs[0], channels);
+  if (!affine || channels == 0) return false;
+  if (next->outputs.size() > 1 && next->output(1) != nullptr) return false;
+
+  std::vector<double> scaled = w.reals();
+  const size_t per_filter = scaled.size() / static_cast<size_t>(channels);
+  std::vector<double> shift = bias != nullptr ? bias->constant->reals()
+                                              : std::vector<double>(static_cast<size_t>(channels));
+  bool shifted = bias != nullptr;
+  for (size_t c = 0; c < static_cast<size_t>(channels); ++c) {
+    for (size_t i = 0; i < per_filter; ++i) scaled[c * per_filter + i] *= affine->scale[c];
+    shift[c] = shift[c] * affine->scale[c] + affine->shift[c];
+    shifted = shifted || affine->shift[c] != 0;
+  }
+  Graph& graph = *conv.graph;
+  conv.set_input(1, add_constant(graph, weights->name, real_constant(w.type, w.extents, scaled)));
+  if (shifted) {
+    conv.set_input(
+        2, add_constant(graph, conv.name + "_bias", real_constant(w.type, {channels}, shift)));
+  }
+  absorb(conv, *next);
+  return true;
+}
+
+// -- Epilogues
+// -------------------------------------------------------------------------------------
+
+const definitions::Epilogue* epilogue_of(const Node& node) {
+  const definitions::Epilogue& epilogue = node.op->facts.epilogue;
+  return epilogue ? &epilogue : nullptr;
+}
+
+/// Whether nothing comes behind the sums of the epilogue yet.
+bool is_open(const Node& node, const definitions::Epilogue& epilogue) {
+  return epilogue.get(node.attribute_bytes.data()).kind == Activation::kNone;
+}
+
+/// Turns a node into the converter's own operator that has operands for the epilogue.
+void take_epilogue(Node& node, const definitions::Epilogue& epilogue) {
+  if (node.domain == definitions::kInternalDomain) return;
+  node.domain = definitions::kInternalDomain;
+  node.type = epilogue.op;
+  node.op = definitions::OperatorRegistry::builtin().find(node.domain, node.type);
+}
+
+/// A product followed by a constant vector along its columns: its bias.
+bool fold_bias(Node& product) {
+  const definitions::Epilogue* epilogue = epilogue_of(product);
+  if (epilogue == nullptr || epilogue->bias < 0 || !is_open(product, *epilogue)) return false;
+  if (product.input(epilogue->bias) != nullptr || product.input(epilogue->residual) != nullptr) {
+    return false;
+  }
+  const Value* result = product.outputs[0];
+  Node* next = only_reader(result);
+  if (next == nullptr || !next->is("Add") || !result->shape || result->shape->rank < 1)
+    return false;
+  // A vector operand of the product takes an axis away: then the last axis is not the columns.
+  const Value* b = product.input(1);
+  const int b_rank = b->constant ? b->constant->rank() : (b->shape ? b->shape->rank : 0);
+  if (b_rank < 2) return false;
+  Value* other = next->inputs[0] == result ? next->inputs[1] : next->inputs[0];
+  if (!other->constant || other->constant->rank() < 1) return false;
+  const Constant& constant = *other->constant;
+  const int64_t columns = constant.extents.back();
+  const auto& last = (*result->shape)[result->shape->rank - 1];
+  if (constant.count() != columns || !is_constant(last) || constant_value(last) != columns)
+    return false;
+  if (constant.rank() > result->shape->rank || constant.type != result->type) return false;
+  Constant vector = constant;
+  vector.extents = {columns};
+  take_epilogue(product, *epilogue);
+  product.set_input(epilogue->bias, add_constant(*product.graph, other->name, vector));
+  absorb(product, *next);
+  return true;
+}
+
+bool attach_activation(Node& node) {
+  const definitions::Epilogue* epilogue = epilogue_of(node);
+  if (epilogue == nullptr || !is_open(node, *epilogue)) return false;
+  if (!has_activations(node.outputs[0]->type)) return false;
+  Node* next = only_reader(node.outputs[0]);
+  if (next == nullptr || next->input(0) != node.outputs[0]) return false;
+  if (next->op == nullptr || next->op->facts.activation == nullptr) return false;
+  const std::optional<ActivationSpec> spec =
+      next->op->facts.activation(next->attribute_bytes.data(), symbolic_inputs(*next));
+  if (!spec) return false;
+  take_epilogue(node, *epilogue);
+  epilogue->set(node.attribute_bytes.data(), *spec);
+  absorb(node, *next);
+  return true;
+}
+
+bool same_extents(const Value& a, const Value& b) {
+  if (!a.shape || !b.shape || a.shape->rank != b.shape->rank) return false;
+  for (int axis = 0; axis < a.shape->rank; ++axis) {
+    if (!((*a.shape)[axis] == (*b.shape)[axis])) return false;
+  }
+  return true;
+}
+
+/// Y = product + other, with `other` of the same extents, becomes the product's residual.
+bool attach_residual(Node& node) {
+  const definitions::Epilogue* epilogue = epilogue_of(node);
+  if (epilogue == nullptr || !is_open(node, *epilogue)) return false;
+  if (node.input(epilogue->residual) != nullptr) return false;
+  Value* result = node.outputs[0];
+  Node* sum = only_reader(result);
+  if (sum == nullptr || (!sum->is("Add") && !sum->is("Sum")) || sum->inputs.size() != 2)
+    return false;
+  Value* other = sum->inputs[0] == result ? sum->inputs[1] : sum->inputs[0];
+  if (other == result || other->constant || other->type != result->type) return false;
+  if (!same_extents(*other, *result)) return false;
+  take_epilogue(node, *epilogue);
+  node.set_input(epilogue->residual, other);
+  absorb(node, *sum);
+  return true;
+}
+
+/// Calls `rule` on every node of `graph` and of nested graphs until it applies nowhere.
+template <class Rule>
+void apply(Graph& graph, const Rule& rule) {
+  for (const auto& node : graph.nodes()) {
+    for (const SubGraph& sub : node->graphs) apply(*sub.graph, rule);
+  }
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (const auto& node : graph.nodes()) {
+      if (node->op == nullptr || !node->graphs.empty() || node->output(0) == nullptr) continue;
+      if (node->output(0)->uses.empty() || !rule(*node)) continue;
+      changed = true;
+      break;  // the list has changed
+    }
+  }
+}
+
+}  // namespace
+
+void fuse(Graph& graph, Inference& inference) {
+  apply(graph, [&](Node& node) { return recognize(node, inference); });
+  apply(graph, [](Node& node) { return fold_affine(node) || fold_bias(node); });
+  apply(graph, attach_residual);
+  apply(graph, attach_activation);
+}
+
+}  // namespace intarsia::converter

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Definitions of the recurrent layers.
+#include "core/definitions/nn.h"
+#include "core/operators/recurrent/rnn.h"
+
+namespace intarsia::definitions {
+
+void add_rnn_definitions(DefinitionRows& rows) {
+  constexpr auto kOptional = Parameter::kOptional;
+  const std::vector<TypeConstraint> constraints = {{"T", kFloatTypes},
+                                                   {"T1", types({DataType::kInt32})}};
+  const std::vector<Parameter> inputs = {
+      apart({"X", "T"}),
+      apart({"W", "T"}),
+      apart({"R", "T"}),
+      apart({"B", "T", kOptional}),
+      apart({"sequence_lens", "T1", kOptional}).of(Domain::kLength),
+      apart({"initial_h", "T", kOptional})};
+  const std::vector<Parameter> outputs = {apart({"Y", "T", kOptional}),
+                                          apart({"Y_h", "T", kOptional})};
+  const Facts facts = {.axes = {.form = AxisForm::kPosition},
+                       .ranges = {{"hidden_size", 1, 8}, {"layout", 0, 1}}};
+  add<ops::Rnn>(rows, {.name = "RNN",
+                       .inputs = inputs,
+                       .outputs = outputs,
+                       .facts = facts,
+                       .types = constraints,
+                       .attributes = codec_of<RnnAttributes>()});
+  add<ops::Gru>(rows, {.name = "GRU",
+                       .inputs = inputs,
+                       .outputs = outputs,
+                       .facts = facts,
+                       .types = constraints,
+                       .attributes = codec_of<GruAttributes>()});
+  std::vector<Parameter> cell_inputs = inputs;
+  cell_inputs.push_back(apart({"initial_c", "T", kOptional}));
+  cell_inputs.push_back(apart({"P", "T", kOptional}));
+  std::vector<Parameter> cell_outputs = outputs;
+  cell_outputs.push_back(apart({"Y_c", "T", kOptional}));
+  add<ops::Lstm>(rows, {.name = "LSTM",
+                        .inputs = cell_inputs,
+                        .outputs = cell_outputs,
+                        .facts = facts,
+                        .types = constraints,
+                        .attributes = codec_of<LstmAttributes>()});
+}
+
+}  // namespace intarsia::definitions

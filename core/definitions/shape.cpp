@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operators that change, read or make extents.
+#include "core/operators/shape/shape.h"
+
+#include "core/definitions/rows.h"
+#include "core/definitions/value_propagation.h"
+#include "core/operators/elementwise/elementwise.h"
+
+namespace intarsia::definitions {
+namespace {
+
+// Operators that touch no element take the packed types too: what they copy is bytes.
+constexpr TypeSet kViewTypes =
+    kAnyTypes | types({DataType::kUint4, DataType::kInt4, DataType::kFloat4E2M1, DataType::kUint2,
+                       DataType::kInt2});
+constexpr TypeSet kDropoutTypes =
+    kFloatTypes | types({DataType::kFloat8E4M3FN, DataType::kFloat8E4M3FNUZ, DataType::kFloat8E5M2,
+                         DataType::kFloat8E5M2FNUZ});
+constexpr TypeSet kFillTypes = kNumericTypes | kBoolType;
+constexpr TypeSet kRangeTypes =
+    kFloatTypes | types({DataType::kInt16, DataType::kInt32, DataType::kInt64});
+
+/// At inference only; a training_mode that is not known to be false stays for the kernel to check.
+bool copies_without_training(const std::byte*, std::span<const SymbolicInput> inputs) {
+  if (inputs.size() < 3 || !inputs[2].present) return true;
+  const auto& training = inputs[2].values;
+  return training && training->size() == 1 && training->front() == Dim(0);
+}
+
+}  // namespace
+
+void add_shape_ops_definitions(DefinitionRows& rows) {
+  // Views: one kernel per operator serves every type.
+  add<ops::SameShape>(rows, {.name = "Identity",
+                             .since_version = 25,
+                             .inputs = {same({"input", "V"})},
+                             .outputs = {same({"output", "V"})},
+                             .facts = {.element_wise = true,
+                                       .exact = true,
+                                       .copies = copies_always,
+                                       .propagate = propagation::kCopy},
+                             .types = {{"V", kViewTypes}},
+                             .kernel_types = {},
+                             .attributes = codec_of<NoAttributes>(),
+                             .view = true});
+  add<ops::Reshape>(
+      rows, {.name = "Reshape",
+             .since_version = 25,
+             .inputs = {same({"data", "T"}), apart({"shape", "I"}).deciding(Domain::kReshape)},
+             .outputs = {ordered({"reshaped", "T"})},
+             .facts = {.exact = true, .copies = copies_always, .propagate = propagation::kCopy},
+             .types = {{"T", kViewTypes}, {"I", kInt64Type}},
+             .kernel_types = {},
+             .attributes = codec_of<ReshapeAttributes>(),
+             .view = true});
+  add<ops::Squeeze>(
+      rows, {.name = "Squeeze",
+             .since_version = 25,
+             .inputs = {same({"data", "T"}),
+                        apart({"axes", "I", Parameter::kOptional}).deciding(Domain::kUnitAxes)},
+             .outputs = {dropped({"squeezed", "T"})},
+             .facts = {.axes = {.form = AxisForm::kSet, .input = 1, .absent = NoAxes::kUnit},
+                       .exact = true,
+                       .copies = copies_always,
+                       .propagate = propagation::kCopy},
+             .types = {{"T", kViewTypes}, {"I", kInt64Type}},
+             .kernel_types = {},
+             .attributes = codec_of<NoAttributes>(),
+             .view = true});
+  add<ops::Unsqueeze>(
+      rows, {.name = "Unsqueeze",
+             .since_version = 25,
+             .inputs = {dropped({"data", "T"}), apart({"axes", "I"}).deciding(Domain::kNewAxes)},
+             .outputs = {same({"expanded", "T"})},
+             .facts = {.axes = {.form = AxisForm::kSet, .input = 1},
+                       .exact = true,
+                       .copies = copies_always,
+                       .propagate = propagation::kCopy},
+             .types = {{"T", kViewTypes}, {"I", kInt64Type}},
+             .kernel_types = {},
+             .attributes = codec_of<NoAttributes>(),
+             .view = true});
+  add<ops::Flatten>(rows, {.name = "Flatten",
+                           .since_version = 25,
+                           .inputs = {same({"input", "T"})},
+                           .outputs = {ordered({"output", "T"})},
+                           .facts = {.axes = {.form = AxisForm::kSuffix,
+                                              .attribute = attribute<&FlattenAttributes::axis>()},
+                                     .exact = true,
+                                     .copies = copies_always,
+                                     .propagate = propagation::kCopy},
+                           .types = {{"T", kViewTypes}},
+                           .kernel_types = {},
+                           .attributes = codec_of<FlattenAttributes>(),
+                           .view = true});
+  add<ops::Dropout>(
+      rows, {.name = "Dropout",
+             .since_version = 22,
+             .inputs = {same({"data", "T"}),
+                        apart({"ratio", "T1", Parameter::kOptional}).of(Domain::kFraction),
+                        apart({"training_mode", "T2", Parameter::kOptional})},
+             .outputs = {same({"output", "T"}), same({"mask", "T2", Parameter::kOptional})},
+             .facts = {.element_wise = true, .exact = true, .copies = copies_without_training},
+             .types = {{"T", kDropoutTypes}, {"T1", kDropoutTypes}, {"T2", kBoolType}},
+             .kernel_types = {},
+             .attributes = codec_of<DropoutAttributes>()});
+
+  // Reading extents: no element is touched.
+  add<ops::ShapeOf>(rows, {.name = "Shape",
+                           .since_version = 25,
+                           .inputs = {same({"data", "T"})},
+                           .outputs = {ordered({"shape", "T1"})},
+                           .facts = {.exact = true, .propagate = propagation::kShape},
+                           .types = {{"T", kViewTypes}, {"T1", kInt64Type}},
+                           .kernel_types = {},
+                           .attributes = codec_of<ShapeAttributes>()});
+  add<ops::Size>(rows, {.name = "Size",
+                        .since_version = 25,
+                        .inputs = {same({"data", "T"})},
+                        .outputs = {apart({"size", "T1"})},
+                        .facts = {.exact = true, .propagate = propagation::kSize},
+                        .types = {{"T", kViewTypes}, {"T1", kInt64Type}},
+                        .kernel_types = {},
+                        .attributes = codec_of<NoAttributes>()});
+
+  // Making elements.
+  add<ops::ConstantOfShape>(rows, {.name = "ConstantOfShape",
+                                   .since_version = 25,
+                                   .inputs = {apart({"input", "T1"}).deciding(Domain::kExtents)},
+                                   .outputs = {same({"output", "T2"})},
+                                   .facts = {.axes = {.form = AxisForm::kPerAxis, .input = 0},
+                                             .exact = true,
+                                             .propagate = propagation::kFill},
+                                   .types = {{"T1", kInt64Type}, {"T2", kAnyTypes}},
+                                   .kernel_types = {"T2"},
+                                   .attributes = codec_of<ConstantOfShapeAttributes>()});
+  add<ops::Range>(rows, {.name = "Range",
+                         .since_version = 27,
+                         .inputs = {apart({"start", "T"}).deciding(Domain::kSmall),
+                                    apart({"limit", "T"}).deciding(Domain::kSmall),
+                                    apart({"delta", "T"}).deciding(Domain::kNonZero)},
+                         .outputs = {apart({"output", "T"})},
+                         .facts = {.exact = true, .propagate = propagation::kRange},
+                         .types = {{"T", kRangeTypes}},
+                         .attributes = codec_of<RangeAttributes>()});
+  add<ops::EyeLike>(rows, {.name = "EyeLike",
+                           .since_version = 22,
+                           .inputs = {same({"input", "T1"})},
+                           .outputs = {same({"output", "T2"})},
+                           .facts = {.axes = {.form = AxisForm::kPosition}, .exact = true},
+                           .types = {{"T1", kFillTypes}, {"T2", kFillTypes}},
+                           .kernel_types = {"T2"},
+                           .attributes = codec_of<EyeLikeAttributes>()});
+  add<ops::Expand>(
+      rows, {.name = "Expand",
+             .since_version = 13,
+             .inputs = {broadcast({"input", "T"}), apart({"shape", "I"}).deciding(Domain::kExpand)},
+             .outputs = {same({"output", "T"})},
+             .facts = {.axes = {.form = AxisForm::kPerAxis, .input = 1},
+                       .exact = true,
+                       .copies = copies_always,
+                       .propagate = propagation::kRepeat},
+             .types = {{"T", kAnyTypes}, {"I", kInt64Type}},
+             .attributes = codec_of<NoAttributes>()});
+  add<ops::Tile>(
+      rows, {.name = "Tile",
+             .since_version = 13,
+             .inputs = {same({"input", "T"}), apart({"repeats", "T1"}).deciding(Domain::kRepeats)},
+             .outputs = {same({"output", "T"})},
+             .facts = {.axes = {.form = AxisForm::kPerAxis, .input = 1},
+                       .exact = true,
+                       .copies = copies_always,
+                       .propagate = propagation::kRepeat},
+             .types = {{"T", kAnyTypes}, {"T1", kInt64Type}},
+             .attributes = codec_of<NoAttributes>()});
+}
+
+}  // namespace intarsia::definitions

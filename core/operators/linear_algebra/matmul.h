@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Attributes and shape rules of MatMul and Gemm.
+//
+// The converter may fuse what follows the product: a bias over the columns (MatMul's input 2, a
+// vector of N), a residual of the output's extents (input 3), and an activation.
+#pragma once
+
+#include "core/operators/nn/conv.h"
+
+namespace intarsia {
+
+/// Y = activation(A * B + bias + residual).
+struct MatMulAttributes {
+  int32_t activation = 0;  // Activation
+  float activation_alpha = 0;
+  float activation_beta = 0;
+
+  template <class V>
+  void fields(V& v) {
+    v.internal("activation", activation);
+    v.internal("activation_alpha", activation_alpha);
+    v.internal("activation_beta", activation_beta);
+  }
+};
+static_assert(is_plan_struct<MatMulAttributes>);
+
+/// Y = activation(alpha * A' * B' + beta * C + residual).
+struct GemmAttributes {
+  float alpha = 1;
+  float beta = 1;
+  int32_t trans_a = 0;
+  int32_t trans_b = 0;
+  int32_t activation = 0;  // Activation
+  float activation_alpha = 0;
+  float activation_beta = 0;
+
+  template <class V>
+  void fields(V& v) {
+    v("alpha", alpha);
+    v("beta", beta);
+    v("transA", trans_a);
+    v("transB", trans_b);
+    v.internal("activation", activation);
+    v.internal("activation_alpha", activation_alpha);
+    v.internal("activation_beta", activation_beta);
+  }
+};
+static_assert(is_plan_struct<GemmAttributes>);
+
+namespace ops {
+
+/// Requires that input `input`, if present, has exactly the extents `shape`.
+template <class S>
+Status require_shape(S& s, int input, const Shape<typename S::Dim>& shape) {
+  if (!s.has_input(input)) return {};
+  if (s.rank(input) != shape.rank) {
+    return s.fail(Code::kWrongRank, "rank of the operand", shape.rank, s.rank(input), input);
+  }
+  for (int axis = 0; axis < shape.rank; ++axis) {
+    Status status =
+        s.require_equal(shape[axis], s.dim(input, axis), "extent of the operand", input, axis);
+    if (!status) return status;
+  }
+  return {};
+}
+
+/// numpy.matmul: vectors are rows (left) or columns (right) whose axis is dropped again; leading
+/// axes broadcast.
+struct MatMul {
+  using Attributes = MatMulAttributes;
+  static constexpr std::string_view name = "MatMul";
+  template <class S>
+  static Status infer(S& s) {
+    using Dim = typename S::Dim;
+    const auto& a = s.template attributes<MatMulAttributes>();
+    if (Status status = validate_activation(s, a); !status) return status;
+    const int left = s.rank(0);
+    const int right = s.rank(1);
+    if (left < 1) return s.fail(Code::kWrongRank, "rank of a matrix operand", 1, left, 0);
+    if (right < 1) return s.fail(Code::kWrongRank, "rank of a matrix operand", 1, right, 1);
+    const Dim inner = s.dim(1, right > 1 ? right - 2 : 0);
+    if (Status status =
+            s.require_equal(inner, s.dim(0, left - 1), "inner extent of the product", 0, left - 1);
+        !status) {
+      return status;
+    }
+    const int left_batch = left > 2 ? left - 2 : 0;
+    const int right_batch = right > 2 ? right - 2 : 0;
+    Shape<Dim> y;
+    y.rank = left_batch > right_batch ? left_batch : right_batch;
+    for (int i = 0; i < y.rank; ++i) {
+      const int from_left = i - (y.rank - left_batch);
+      const int from_right = i - (y.rank - right_batch);
+      if (from_left >= 0 && from_right >= 0) {
+        Status status = s.broadcast(s.dim(0, from_left), s.dim(1, from_right), y[i], 1, from_right);
+        if (!status) return status;
+      } else {
+        y[i] = from_left >= 0 ? s.dim(0, from_left) : s.dim(1, from_right);
+      }
+    }
+    if (left > 1) y.push(s.dim(0, left - 2));
+    if (right > 1) y.push(s.dim(1, right - 1));
+    if (s.has_input(2)) {
+      Shape<Dim> columns;
+      columns.push(right > 1 ? s.dim(1, right - 1) : Dim(int64_t{1}));
+      if (Status status = require_shape(s, 2, columns); !status) return status;
+    }
+    if (Status status = require_shape(s, 3, y); !status) return status;
+    return s.set_output(0, s.type(0), y);
+  }
+};
+
+struct Gemm {
+  using Attributes = GemmAttributes;
+  static constexpr std::string_view name = "Gemm";
+  template <class S>
+  static Status infer(S& s) {
+    using Dim = typename S::Dim;
+    const auto& a = s.template attributes<GemmAttributes>();
+    if (Status status = validate_activation(s, a); !status) return status;
+    for (int input = 0; input < 2; ++input) {
+      if (s.rank(input) != 2) {
+        return s.fail(Code::kWrongRank, "rank of a matrix operand", 2, s.rank(input), input);
+      }
+    }
+    const int a_inner = a.trans_a != 0 ? 0 : 1;
+    const Dim inner = s.dim(1, a.trans_b != 0 ? 1 : 0);
+    if (Status status =
+            s.require_equal(inner, s.dim(0, a_inner), "inner extent of the product", 0, a_inner);
+        !status) {
+      return status;
+    }
+    Shape<Dim> y;
+    y.push(s.dim(0, 1 - a_inner));
+    y.push(s.dim(1, a.trans_b != 0 ? 0 : 1));
+    if (s.has_input(2)) {
+      const int rank = s.rank(2);
+      if (rank > 2) return s.fail(Code::kWrongRank, "rank of the addend", 2, rank, 2);
+      for (int axis = 0; axis < rank; ++axis) {
+        const Dim extent = s.dim(2, axis);
+        if (is_constant(extent) && constant_value(extent) == 1) continue;
+        Status status =
+            s.require_equal(y[2 - rank + axis], extent, "extent of the addend", 2, axis);
+        if (!status) return status;
+      }
+    }
+    if (Status status = require_shape(s, 3, y); !status) return status;
+    return s.set_output(0, s.type(0), y);
+  }
+};
+
+}  // namespace ops
+}  // namespace intarsia

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The list of shape functions for run time: of every rule that a definition names (add<Rule>,
+// core/definitions/rows.h). Programs link those that their plans name.
+#include "core/kernel_list.h"
+#include "core/operators/elementwise/elementwise.h"
+#include "core/operators/indexing/gather.h"
+#include "core/operators/indexing/selection.h"
+#include "core/operators/linear_algebra/inverse.h"
+#include "core/operators/linear_algebra/matmul.h"
+#include "core/operators/movement/movement.h"
+#include "core/operators/movement/resize.h"
+#include "core/operators/nn/conv.h"
+#include "core/operators/nn/normalization.h"
+#include "core/operators/nn/pool.h"
+#include "core/operators/nn/softmax.h"
+#include "core/operators/recurrent/rnn.h"
+#include "core/operators/reduction/reduction.h"
+#include "core/operators/shape/shape.h"
+
+namespace intarsia::ops {
+
+extern const std::span<const ShapeFunction* const> shape_functions;
+constinit const std::span<const ShapeFunction* const> shape_functions =
+    shape_list<ArgReduce, AveragePool, BatchNormalization, Broadcast, Cast, Compress, Concat,
+               ConstantOfShape, Conv, ConvTranspose, DepthToSpace, Dropout, Expand, EyeLike,
+               Flatten, Gather, GatherElements, GatherND, Gemm, GlobalLpPool, GlobalPool,
+               GroupNormalization, Gru, InstanceNormalization, Inverse, LayerNormalization,
+               LpNormalization, LpPool, Lrn, Lstm, MatMul, MaxPool, MeanVarianceNormalization,
+               NonMaxSuppression, NonZero, OneHot, Pad, Range, Reduce, Reshape, Resize,
+               ReverseSequence, RmsNormalization, Rnn, SameShape, ScatterElements, ScatterND,
+               ShapeOf, Size, Slice, Softmax, SpaceToDepth, Split, Squeeze, Tile, TopK, Transpose,
+               Trilu, Unique, Unsqueeze, WhereShape>();
+
+}  // namespace intarsia::ops

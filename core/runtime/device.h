@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The accelerator of a session. Core only adds places to its addresses: what the memory is, how it
+// is filled and what the queue means is known to the device's session and kernels.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "intarsia/kernel.h"
+
+namespace intarsia {
+
+/// The two operators that cross between the memories; all others stay on one side.
+inline constexpr KernelId kToDevice{"intarsia:ToDevice", "cuda", {}};
+inline constexpr KernelId kToHost{"intarsia:ToHost", "cuda", {}};
+
+/// As kernels find it: `context.service(kDeviceService)`.
+struct Device {
+  std::byte* arena = nullptr;              // device memory, PlanInfo::device_arena_bytes
+  std::byte* weights = nullptr;            // device memory, filled by the device's session
+  void* queue = nullptr;                   // where work is queued: a stream
+  std::span<const Kernel* const> kernels;  // with operands on the device; sorted by key
+
+  bool has(const Kernel* kernel) const {
+    for (const Kernel* each : kernels) {
+      if (each == kernel) return true;
+    }
+    return false;
+  }
+};
+inline constexpr uint64_t kDeviceService = 0x6465766963650001u;
+
+}  // namespace intarsia

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Executes graphs: binds a node's operands to views, computes extents where they vary, calls
+// kernels.
+#include "core/runtime/session_state.h"
+
+namespace intarsia {
+
+bool bind_node(SessionState& state, uint32_t index, TensorView* views, uint32_t views_left,
+               KernelContext& context, Frame& frame) {
+  const plan::Node& node = state.plan.nodes[index];
+  const uint32_t count = uint32_t{node.inputs()} + node.outputs();
+  if (count > views_left) return false;
+  const uint32_t* operand = state.plan.operands + node.operands();
+  frame.varies = false;
+  frame.running = nullptr;
+  for (uint32_t i = 0; i < count; ++i) {
+    views[i] = state.view(operand[i]);
+    frame.varies |= operand[i] != kNone &&
+                    state.plan.tensors[operand[i]].extents() < state.plan.dynamic_extents;
+  }
+  operand += count;
+
+  frame.state = &state;
+  frame.node = &node;
+  frame.views = views + count;
+  frame.views_left = views_left - count;
+  context.operands_ = views;
+  context.input_count_ = node.inputs();
+  context.output_count_ = node.outputs();
+  context.node_ = static_cast<int32_t>(index);
+  if (node.attributes() != kNone) {
+    const uint64_t* attributes = state.plan.attributes + node.attributes();
+    context.attribute_bytes_ = static_cast<uint32_t>(attributes[0]);
+    context.attributes_ = attributes + 1;
+  } else {
+    context.attribute_bytes_ = 0;
+    context.attributes_ = nullptr;
+  }
+  context.workspace_ = nullptr;
+  context.workspace_bytes_ = 0;
+  if ((node.shape() & kHasWorkspace) != 0) {
+    const TensorView workspace = state.view(*operand++);
+    context.workspace_ = workspace.as<std::byte>();
+    context.workspace_bytes_ = static_cast<size_t>(workspace.count());
+  }
+  context.state_ = nullptr;
+  context.state_bytes_ = 0;
+  if ((node.shape() & kHasState) != 0) {
+    const TensorView bytes = state.view(*operand);
+    context.state_ = bytes.data;
+    context.state_bytes_ = static_cast<size_t>(bytes.count());
+  }
+  context.host_ = &state.host;
+  context.runtime_ = &frame;
+  return true;
+}
+
+namespace {
+
+/// The first input whose memory output 0 has taken over although it may not: it is of another size,
+/// or `resized`, since a kernel may still read what it has measured. -1 if there is none.
+int wrongly_taken(const KernelContext& context, const Kernel& kernel, bool resized) {
+  if (kernel.in_place.nothing()) return -1;
+  const TensorView& output = context.output(0);
+  for (int i = 0; i < context.input_count(); ++i) {
+    const TensorView& input = context.input(i);
+    if (input.data == output.data && input.present() && kernel.in_place.permits(i) &&
+        (resized || (!same_size(input, output) && input.bytes() != 0 && output.bytes() != 0))) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+}  // namespace
+
+Status run_graph(SessionState& state, uint32_t graph, TensorView* views, uint32_t views_left,
+                 int depth) {
+  const plan::Graph& range = state.plan.graphs[graph];
+  return run_nodes(state, range.first(), range.first() + range.count(), views, views_left, depth);
+}
+
+Status run_nodes(SessionState& state, uint32_t first, uint32_t end, TensorView* views,
+                 uint32_t views_left, int depth) {
+  const Observer* observer = state.observer;
+  KernelContext context;
+  Frame frame{};
+  frame.depth = depth;
+  for (uint32_t index = first; index < end; ++index) {
+    if (!bind_node(state, index, views, views_left, context, frame)) {
+      return state.fail(Code::kCorruptPlan, "operand views", frame.views_left, views_left);
+    }
+    const plan::Node& node = state.plan.nodes[index];
+    const Kernel& kernel = *state.kernels[node.kernel()];
+    if (observer != nullptr && observer->before != nullptr) {
+      observer->before(observer->self, context);
+    }
+    const uint16_t shape = node.shape() & kNoShape;
+    if (shape != kNoShape) {
+      if (Status status = state.shapes[shape]->infer(context); !status) return status;
+    }
+    // Inputs may vary where outputs do not: a product over a varying axis, for instance.
+    if (frame.varies) {
+      if (kernel.check != nullptr) {
+        if (Status status = kernel.check(context); !status) return status;
+      }
+      // Memory was planned for the largest extents; only those of this run tell whether an output
+      // in the memory of an input would overwrite what is still to be read.
+      if (const int i = wrongly_taken(context, kernel, false); i >= 0) {
+        return context.fail(Code::kWrongExtent, "elements of an output in the memory of an input",
+                            context.input(i).count(), context.output(0).count(), i);
+      }
+    }
+    frame.running = &kernel;
+    if (Status status = kernel.run(context); !status) {
+      // A kernel that fails without saying why still names its node.
+      if (state.diagnostic.code != status.code()) {
+        return context.fail(status.code(), "operator failed");
+      }
+      return status;
+    }
+    if (observer != nullptr && observer->after != nullptr) observer->after(observer->self, context);
+  }
+  return {};
+}
+
+Status host_run_graph(const KernelContext& context, uint32_t graph) {
+  const Frame& frame = *static_cast<const Frame*>(context.runtime_);
+  SessionState& state = *frame.state;
+  if (graph >= state.plan.graph_count ||
+      state.plan.graphs[graph].parent() != static_cast<uint32_t>(context.node())) {
+    return context.fail(Code::kCorruptPlan, "sub-graph", context.node(), graph);
+  }
+  if (frame.depth >= kMaxGraphDepth) {
+    return context.fail(Code::kCorruptPlan, "depth of sub-graphs", kMaxGraphDepth, frame.depth);
+  }
+  return run_graph(state, graph, frame.views, frame.views_left, frame.depth + 1);
+}
+
+Status host_resize_output(const KernelContext& context, int output,
+                          std::span<const int32_t> extents) {
+  const Frame& frame = *static_cast<const Frame*>(context.runtime_);
+  SessionState& state = *frame.state;
+  if (output < 0 || output >= context.output_count()) {
+    return context.fail(Code::kInvalidArgument, "output index", context.output_count(), output);
+  }
+  const int operand = context.input_count() + output;
+  const uint32_t index = state.plan.operands[frame.node->operands() + operand];
+  if (index == kNone) return {};
+  const plan::Tensor& tensor = state.plan.tensors[index];
+  if (extents.size() != tensor.rank()) {
+    return context.fail(Code::kWrongRank, "output rank", tensor.rank(),
+                        static_cast<int64_t>(extents.size()), operand);
+  }
+  const bool varies = tensor.extents() < state.plan.dynamic_extents;
+  const int32_t* planned = state.plan.extents + tensor.extents();
+  for (int axis = 0; axis < tensor.rank(); ++axis) {
+    if (varies ? extents[axis] > planned[axis] || extents[axis] < 0
+               : extents[axis] != planned[axis]) {
+      return context.fail(Code::kWrongExtent,
+                          varies ? "output extent beyond its planned maximum" : "output extent",
+                          planned[axis], extents[axis], operand, axis);
+    }
+  }
+  if (frame.running != nullptr && output == 0) {
+    if (const int i = wrongly_taken(context, *frame.running, true); i >= 0) {
+      return context.fail(Code::kCorruptPlan, "resized output in the memory of an input", 0, 0, i);
+    }
+  }
+  if (varies) {
+    for (int axis = 0; axis < tensor.rank(); ++axis) {
+      state.extents[tensor.extents() + axis] = extents[axis];
+    }
+  }
+  return {};
+}
+
+void* host_service(const KernelContext& context, uint64_t key) {
+  const Frame& frame = *static_cast<const Frame*>(context.runtime_);
+  if (key == kDeviceService && frame.state->device != nullptr) return &frame.state->device->device;
+  for (const Service& service : frame.state->services) {
+    if (service.key == key) return service.pointer;
+  }
+  return nullptr;
+}
+
+int64_t host_capacity(const KernelContext& context, int operand) {
+  const Frame& frame = *static_cast<const Frame*>(context.runtime_);
+  const SessionState& state = *frame.state;
+  if (operand < 0 || operand >= context.input_count() + context.output_count()) return 0;
+  const uint32_t index = state.plan.operands[frame.node->operands() + operand];
+  if (index == kNone) return 0;
+  const plan::Tensor& tensor = state.plan.tensors[index];
+  if (static_cast<Memory>(tensor.memory()) == Memory::kWeights) {
+    return static_cast<int64_t>(state.plan.weights_bytes - tensor.place() * kWeightUnit);
+  }
+  if (static_cast<Memory>(tensor.memory()) == Memory::kDeviceWeights) {
+    return static_cast<int64_t>(state.plan.root->memory()->device_weights_bytes() -
+                                tensor.place() * kWeightUnit);
+  }
+  return state.view(index).bytes();
+}
+
+}  // namespace intarsia

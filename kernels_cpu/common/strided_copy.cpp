@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The loops behind strided_copy.h. The innermost one or two axes form a panel, which is copied by
+// the loop that suits its strides; the other axes are walked like an odometer.
+#include "kernels_cpu/common/strided_copy.h"
+
+#include "kernels_cpu/common/kernel_types.h"
+
+namespace intarsia::cpu {
+namespace {
+
+/// `rows` x `columns` elements. Columns are adjacent in the output.
+struct Panel {
+  int64_t rows = 1, columns = 1;
+  int64_t out_row = 0, in_row = 0, in_column = 0;
+};
+
+/// out[r][c] = in[c][r] for N rows: channels that lie together are pulled apart.
+template <int N, class E>
+void deinterleave(const Panel& p, E* __restrict out, const E* __restrict in) {
+  for (int64_t c = 0; c < p.columns; ++c) {
+    for (int r = 0; r < N; ++r) out[r * p.out_row + c] = in[c * N + r];
+  }
+}
+
+/// The same for N columns that fill the rows of the output.
+template <int N, class E>
+void interleave(const Panel& p, E* __restrict out, const E* __restrict in) {
+  for (int64_t r = 0; r < p.rows; ++r) {
+    for (int c = 0; c < N; ++c) out[r * N + c] = in[c * p.in_column + r];
+  }
+}
+
+/// A square of elements that is transposed at once; its side fills half a cache line.
+template <class E>
+inline constexpr int kSide = sizeof(E) <= 4 ? 8 : 4;
+
+template <class E>
+void transpose_square(const Panel& p, E* __restrict out, const E* __restrict in) {
+  constexpr int kN = kSide<E>;
+  if constexpr (sizeof(E) == 4) {
+    typedef E Vector __attribute__((vector_size(16)));
+    for (int r = 0; r < kN; r += 4) {
+      for (int c = 0; c < kN; c += 4) {
+        Vector v[4];
+        for (int i = 0; i < 4; ++i) std::memcpy(&v[i], in + (c + i) * p.in_column + r, 16);
+        const Vector a = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5);
+        const Vector b = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);
+        const Vector d = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7);
+        const Vector e = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
+        v[0] = __builtin_shufflevector(a, b, 0, 1, 4, 5);
+        v[1] = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+        v[2] = __builtin_shufflevector(d, e, 0, 1, 4, 5);
+        v[3] = __builtin_shufflevector(d, e, 2, 3, 6, 7);
+        for (int i = 0; i < 4; ++i) std::memcpy(out + (r + i) * p.out_row + c, &v[i], 16);
+      }
+    }
+  } else {
+    E square[kN][kN];
+    for (int c = 0; c < kN; ++c) {
+      for (int r = 0; r < kN; ++r) square[r][c] = in[c * p.in_column + r];
+    }
+    for (int r = 0; r < kN; ++r) std::memcpy(out + r * p.out_row, square[r], sizeof square[r]);
+  }
+}
+
+/// out[r][c] = in[c][r] in squares, then the edges. REQUIRES: in_row == 1.
+template <class E>
+void transpose_panel(const Panel& p, E* out, const E* in) {
+  if (p.in_column == p.rows) {
+    if (p.rows == 2) return deinterleave<2>(p, out, in);
+    if (p.rows == 3) return deinterleave<3>(p, out, in);
+    if (p.rows == 4) return deinterleave<4>(p, out, in);
+  }
+  if (p.out_row == p.columns) {
+    if (p.columns == 2) return interleave<2>(p, out, in);
+    if (p.columns == 3) return interleave<3>(p, out, in);
+    if (p.columns == 4) return interleave<4>(p, out, in);
+  }
+  constexpr int64_t kN = kSide<E>;
+  const int64_t whole_rows = p.rows - p.rows % kN;
+  const int64_t whole_columns = p.columns - p.columns % kN;
+  for (int64_t r = 0; r < whole_rows; r += kN) {
+    for (int64_t c = 0; c < whole_columns; c += kN) {
+      transpose_square(p, out + r * p.out_row + c, in + c * p.in_column + r);
+    }
+    for (int64_t c = whole_columns; c < p.columns; ++c) {
+      for (int64_t i = r; i < r + kN; ++i) out[i * p.out_row + c] = in[c * p.in_column + i];
+    }
+  }
+  for (int64_t r = whole_rows; r < p.rows; ++r) {
+    for (int64_t c = 0; c < p.columns; ++c) out[r * p.out_row + c] = in[c * p.in_column + r];
+  }
+}
+
+/// Elements of the innermost axis that are adjacent in neither tensor, or only in one.
+template <class E>
+void copy_scattered(int64_t count, E* out, int64_t out_stride, const E* in, int64_t in_stride) {
+  if (out_stride == 1 && in_stride == 0) {
+    for (int64_t i = 0; i < count; ++i) out[i] = *in;
+  } else if (out_stride == 1 && in_stride == -1) {
+    for (int64_t i = 0; i < count; ++i) out[i] = in[-i];
+  } else {
+    for (int64_t i = 0; i < count; ++i) out[i * out_stride] = in[i * in_stride];
+  }
+}
+
+/// The outermost `rank` axes of a copy, visited in order from any position.
+class Odometer {
+ public:
+  Odometer(const StridedCopy& copy, int rank, int64_t position) : copy_(copy), rank_(rank) {
+    for (int axis = rank - 1; axis >= 0; --axis) {
+      index_[axis] = position % copy.extents[axis];
+      position /= copy.extents[axis];
+      out += index_[axis] * copy.out_strides[axis];
+      in += index_[axis] * copy.in_strides[axis];
+    }
+  }
+  void advance() {
+    for (int axis = rank_ - 1; axis >= 0; --axis) {
+      out += copy_.out_strides[axis];
+      in += copy_.in_strides[axis];
+      if (++index_[axis] < copy_.extents[axis]) return;
+      out -= copy_.extents[axis] * copy_.out_strides[axis];
+      in -= copy_.extents[axis] * copy_.in_strides[axis];
+      index_[axis] = 0;
+    }
+  }
+  int64_t out = 0, in = 0;
+
+ private:
+  const StridedCopy& copy_;
+  int rank_;
+  int64_t index_[kMaxRank] = {};
+};
+
+/// Moves axis `from` to position `to`, keeping the order of the others.
+void move_axis(StridedCopy& copy, int from, int to) {
+  for (int64_t* list : {copy.extents, copy.out_strides, copy.in_strides}) {
+    const int64_t value = list[from];
+    for (int axis = from; axis < to; ++axis) list[axis] = list[axis + 1];
+    list[to] = value;
+  }
+}
+
+/// Rows of a transposition that are one unit of work.
+constexpr int64_t kPanelRows = 32;
+
+template <class E>
+void copy_transposed(const KernelContext& context, const StridedCopy& copy, E* out, const E* in) {
+  const int rows = copy.rank - 2, columns = copy.rank - 1;
+  int64_t outer = 1;
+  for (int axis = 0; axis < rows; ++axis) outer *= copy.extents[axis];
+  const int64_t panels = (copy.extents[rows] + kPanelRows - 1) / kPanelRows;
+  // Few rows stay together; so do many rows of few columns, as unit of work and in one call.
+  const bool whole = copy.extents[columns] <= 4;
+  const int64_t height = whole ? copy.extents[rows] : kPanelRows;
+  const int64_t per_outer = whole ? 1 : panels;
+  const int64_t bytes = height * copy.extents[columns] * static_cast<int64_t>(sizeof(E));
+  for_items(context, outer * per_outer, bytes, [&](int64_t begin, int64_t end) {
+    Odometer at(copy, rows, begin / per_outer);
+    for (int64_t item = begin; item < end; ++item) {
+      const int64_t row = item % per_outer * height;
+      const int64_t left = copy.extents[rows] - row;
+      const Panel panel{left < height ? left : height, copy.extents[columns],
+                        copy.out_strides[rows], 1, copy.in_strides[columns]};
+      transpose_panel(panel, out + at.out + row * panel.out_row, in + at.in + row);
+      if ((item + 1) % per_outer == 0) at.advance();
+    }
+  });
+}
+
+}  // namespace
+
+void StridedCopy::add(int64_t extent, int64_t out_stride, int64_t in_stride) {
+  if (extent == 0) empty = true;
+  if (extent == 1) return;
+  if (rank > 0 && out_strides[rank - 1] == extent * out_stride &&
+      in_strides[rank - 1] == extent * in_stride) {
+    --rank;
+    extent *= extents[rank];
+  }
+  extents[rank] = extent;
+  out_strides[rank] = out_stride;
+  in_strides[rank] = in_stride;
+  ++rank;
+}
+
+int64_t StridedCopy::count() const {
+  int64_t product = empty ? 0 : 1;
+  for (int axis = 0; axis < rank; ++axis) product *= extents[axis];
+  return product;
+}
+
+template <class E>
+void strided_copy(const KernelContext& context, const StridedCopy& copy, E* out, const E* in) {
+  if (copy.empty) return;
+  if (copy.rank == 0) {
+    *out = *in;
+    return;
+  }
+  const int last = copy.rank - 1;
+  const int64_t run = copy.extents[last];
+  const int64_t out_stride = copy.out_strides[last], in_stride = copy.in_strides[last];
+  if (out_stride == 1 && in_stride != 1) {
+    for (int axis = last - 1; axis >= 0; --axis) {
+      if (copy.in_strides[axis] != 1) continue;
+      StridedCopy ordered = copy;
+      move_axis(ordered, axis, last - 1);
+      return copy_transposed(context, ordered, out, in);
+    }
+  }
+  int64_t rows = 1;
+  for (int axis = 0; axis < last; ++axis) rows *= copy.extents[axis];
+  const int64_t bytes = run * static_cast<int64_t>(sizeof(E));
+  for_items(context, rows, bytes, [&](int64_t begin, int64_t end) {
+    Odometer at(copy, last, begin);
+    for (int64_t row = begin; row < end; ++row) {
+      if (out_stride == 1 && in_stride == 1) {
+        copy_run(out + at.out, in + at.in, bytes);
+      } else {
+        copy_scattered(run, out + at.out, out_stride, in + at.in, in_stride);
+      }
+      at.advance();
+    }
+  });
+}
+
+template void strided_copy(const KernelContext&, const StridedCopy&, Width<8>::Element*,
+                           const Width<8>::Element*);
+template void strided_copy(const KernelContext&, const StridedCopy&, Width<16>::Element*,
+                           const Width<16>::Element*);
+template void strided_copy(const KernelContext&, const StridedCopy&, Width<32>::Element*,
+                           const Width<32>::Element*);
+template void strided_copy(const KernelContext&, const StridedCopy&, Width<64>::Element*,
+                           const Width<64>::Element*);
+template void strided_copy(const KernelContext&, const StridedCopy&, Width<128>::Element*,
+                           const Width<128>::Element*);
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Broadcasting (ONNX, "Multidirectional Broadcasting") as a walk over rows.
+//
+// Axes of extent 1 are dropped, and neighbouring axes along which every operand is either dense or
+// broadcast are merged. What is left of an innermost axis is a row, along which each operand either
+// advances element by element (stride 1) or stands still (stride 0): kernels run plain loops over
+// rows. Also here: the checks that element-wise kernels share.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "core/runtime/operand_check.h"
+
+namespace intarsia::cpu {
+
+/// Elements that one unit of parallel work covers.
+inline constexpr int64_t kPointwiseGrain = 16384;
+
+/// The merged axes of an output and of up to three inputs that are broadcast to it.
+struct BroadcastLoop {
+  static constexpr int kMaxInputs = 3;
+  int rank = 1;  ///< At least 1.
+  int64_t count = 1;
+  int64_t extents[kMaxRank] = {1};
+  int64_t strides[kMaxInputs][kMaxRank] = {};
+
+  /// REQUIRES: each input broadcasts to the output (`check_broadcast`).
+  BroadcastLoop(const TensorView& output, std::span<const TensorView* const> inputs);
+
+  int64_t row() const { return extents[rank - 1]; }
+  bool advances(int input) const { return strides[input][rank - 1] != 0; }
+
+  /// Calls `body(first, length, offsets)` for each piece of a row within the elements [begin, end)
+  /// of the output: `first` is its first element there, `offsets[i]` that of input i.
+  template <class Body>
+  void for_rows(int64_t begin, int64_t end, const Body& body) const {
+    int64_t index[kMaxRank] = {};
+    int64_t offsets[kMaxInputs] = {};
+    int64_t rest = begin;
+    for (int axis = rank - 1; axis >= 0; --axis) {
+      index[axis] = rest % extents[axis];
+      rest /= extents[axis];
+      for (int i = 0; i < kMaxInputs; ++i) offsets[i] += index[axis] * strides[i][axis];
+    }
+    const int last = rank - 1;
+    for (int64_t first = begin; first < end;) {
+      const int64_t left = extents[last] - index[last];
+      const int64_t length = left < end - first ? left : end - first;
+      body(first, length, offsets);
+      first += length;
+      if (first >= end) return;
+      // The row is complete: back to its start, then on to the next.
+      for (int i = 0; i < kMaxInputs; ++i) offsets[i] -= index[last] * strides[i][last];
+      index[last] = 0;
+      for (int axis = last - 1; axis >= 0; --axis) {
+        for (int i = 0; i < kMaxInputs; ++i) offsets[i] += strides[i][axis];
+        if (++index[axis] < extents[axis]) break;
+        for (int i = 0; i < kMaxInputs; ++i) offsets[i] -= extents[axis] * strides[i][axis];
+        index[axis] = 0;
+      }
+    }
+  }
+};
+
+/// Calls `body(begin, end)` over [0, count) in units that do not depend on the number of threads.
+template <class Body>
+void for_elements(const KernelContext& context, int64_t count, const Body& body) {
+  const int64_t units = (count + kPointwiseGrain - 1) / kPointwiseGrain;
+  context.parallel_for(units, [&](int64_t begin, int64_t end, int) {
+    const int64_t stop = end * kPointwiseGrain;
+    body(begin * kPointwiseGrain, stop < count ? stop : count);
+  });
+}
+
+/// `check` of an element-wise kernel: these operands, and one extent for all of them.
+Status check_elementwise(const KernelContext& context, const OperandTypes& types);
+
+/// `check` of a kernel that broadcasts: these operands, and each present input broadcasts to the
+/// extents of output 0.
+Status check_broadcast(const KernelContext& context, const OperandTypes& types);
+
+}  // namespace intarsia::cpu

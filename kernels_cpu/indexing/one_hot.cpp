@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels_cpu/indexing/one_hot.h"
+
+#include "core/operators/indexing/selection.h"
+#include "kernels_cpu/common/strided_copy.h"
+#include "kernels_cpu/common/width_instances.h"
+#include "kernels_cpu/math/element.h"
+#include "kernels_cpu/movement/movement_check.h"
+
+namespace intarsia::cpu {
+namespace {
+
+template <class I>
+int64_t whole(I index) {
+  const auto value = Element<I>::load(index);
+  if constexpr (std::is_floating_point_v<decltype(value)>) {
+    // -2^31 lies outside every depth, as do all numbers beyond the range of int64.
+    return value > -0x1p62f && value < 0x1p62f ? static_cast<int64_t>(value) : -ops::kBeyondExtents;
+  } else if constexpr (std::is_same_v<I, uint64_t>) {
+    return value < uint64_t{1} << 62 ? static_cast<int64_t>(value) : -ops::kBeyondExtents;
+  } else {
+    return static_cast<int64_t>(value);
+  }
+}
+
+template <class E>
+struct Marks {
+  E* out;
+  E on;
+  int64_t outer, depth, inner;
+
+  template <class I>
+  void set(const TensorView& indices) const {
+    const I* index = indices.as<const I>();
+    for (int64_t o = 0; o < outer; ++o) {
+      for (int64_t i = 0; i < inner; ++i) {
+        const int64_t value = whole(*index++);
+        const int64_t at = value < 0 && value >= -depth ? value + depth : value;
+        if (at >= 0 && at < depth) out[(o * depth + at) * inner + i] = on;
+      }
+    }
+  }
+  void set_any(const TensorView& indices) const {
+    switch (indices.type) {
+      case DataType::kFloat:
+        return set<float>(indices);
+      case DataType::kDouble:
+        return set<double>(indices);
+      case DataType::kFloat16:
+        return set<Float16>(indices);
+      case DataType::kBfloat16:
+        return set<BFloat16>(indices);
+      case DataType::kInt8:
+        return set<int8_t>(indices);
+      case DataType::kInt16:
+        return set<int16_t>(indices);
+      case DataType::kInt32:
+        return set<int32_t>(indices);
+      case DataType::kInt64:
+        return set<int64_t>(indices);
+      case DataType::kUint8:
+        return set<uint8_t>(indices);
+      case DataType::kUint16:
+        return set<uint16_t>(indices);
+      case DataType::kUint32:
+        return set<uint32_t>(indices);
+      case DataType::kUint64:
+        return set<uint64_t>(indices);
+      default:
+        return;
+    }
+  }
+};
+
+bool is_number(DataType type) {
+  switch (type) {
+    case DataType::kFloat:
+    case DataType::kDouble:
+    case DataType::kFloat16:
+    case DataType::kBfloat16:
+    case DataType::kInt8:
+    case DataType::kInt16:
+    case DataType::kInt32:
+    case DataType::kInt64:
+    case DataType::kUint8:
+    case DataType::kUint16:
+    case DataType::kUint32:
+    case DataType::kUint64:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+template <class T>
+Status OneHot<T>::check(const KernelContext& context) {
+  constexpr KernelType kType = kernel_type_of<T>;
+  if (Status s = check_attributes<OneHotAttributes>(context); !s) return s;
+  if (Status s = check_operand_types(
+          context,
+          {.inputs = {kAnyType, kAnyType, kType}, .required_inputs = 3, .outputs = {kType}});
+      !s) {
+    return s;
+  }
+  for (int i = 0; i < 2; ++i) {
+    if (is_number(context.input(i).type)) continue;
+    return context.fail(Code::kWrongType, "element type of the operand", 0,
+                        static_cast<int64_t>(context.input(i).type), i);
+  }
+  return {};
+}
+
+template <class T>
+Status OneHot<T>::run(const KernelContext& context) {
+  using E = typename T::Element;
+  if (Status s = check_extents<ops::OneHot>(context); !s) return s;
+  const TensorView& y = context.output(0);
+  int axis = context.attributes<OneHotAttributes>().axis;
+  if (axis < 0) axis += y.rank;
+  const E* values = context.input(2).as<const E>();
+  E* out = y.as<E>();
+  const E off = values[0];
+  const int64_t count = y.count();
+  for (int64_t i = 0; i < count; ++i) out[i] = off;
+  const Marks<E> marks{out, values[1], span_count(y, 0, axis), y.extents[axis],
+                       span_count(y, axis + 1, y.rank)};
+  marks.set_any(context.input(0));
+  return {};
+}
+
+INTARSIA_FOR_WIDTHS(OneHot);
+
+}  // namespace intarsia::cpu

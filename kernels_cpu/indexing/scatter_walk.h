@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where scattered updates go: the walks shared by the plain and the reducing kernels of scatter.h.
+// `put(to, from, count)` writes `count` adjacent updates.
+#pragma once
+
+#include "core/operators/indexing/gather.h"
+#include "kernels_cpu/common/strided_copy.h"
+#include "kernels_cpu/indexing/index_check.h"
+#include "kernels_cpu/indexing/scatter.h"
+#include "kernels_cpu/movement/movement_check.h"
+
+namespace intarsia::cpu {
+
+inline void copy_input_to_output(const KernelContext& context) {
+  const TensorView& x = context.input(0);
+  const TensorView& y = context.output(0);
+  if (x.data != y.data && x.count() > 0) {
+    std::memcpy(y.data, x.data, static_cast<size_t>(x.bytes()));
+  }
+}
+
+template <class I, class E, class Put>
+Status scatter_elements(const KernelContext& context, const Put& put) {
+  const TensorView& y = context.output(0);
+  const TensorView& updates = context.input(2);
+  int axis = context.attributes<ScatterElementsAttributes>().axis;
+  if (axis < 0) axis += y.rank;
+  const int64_t extent = y.extents[axis];
+  const int64_t count = updates.count();
+  const I* index = context.input(1).as<const I>();
+  if (Status s = check_indices(context, index, count, 1, extent, axis); !s) return s;
+  copy_input_to_output(context);
+  if (count == 0) return {};
+
+  int64_t strides[kMaxRank];
+  dense_strides(y, strides);
+  const int64_t along = strides[axis];
+  strides[axis] = 0;  // the index stands in for this coordinate
+  const int last = y.rank - 1;
+  const int64_t columns = updates.extents[last];
+  const E* from = updates.as<const E>();
+  for (int64_t row = 0; row < count / columns; ++row) {
+    E* base = y.as<E>();
+    int64_t rest = row;
+    for (int i = last - 1; i >= 0; --i) {
+      base += rest % updates.extents[i] * strides[i];
+      rest /= updates.extents[i];
+    }
+    for (int64_t i = 0; i < columns; ++i, ++index, ++from) {
+      put(base + i * strides[last] + from_front(*index, extent) * along, from, 1);
+    }
+  }
+  return {};
+}
+
+template <class E, class Put>
+Status scatter_nd(const KernelContext& context, const Put& put) {
+  const TensorView& y = context.output(0);
+  const TensorView& indices = context.input(1);
+  const int tuple = indices.extents[indices.rank - 1];
+  const int64_t tuples = span_count(indices, 0, indices.rank - 1);
+  const int64_t run = span_count(y, tuple, y.rank);
+  const auto* index = indices.as<const int64_t>();
+  for (int i = 0; i < tuple && run > 0; ++i) {
+    if (Status s = check_indices(context, index + i, tuples, tuple, y.extents[i], i); !s) return s;
+  }
+  copy_input_to_output(context);
+  if (run == 0) return {};
+  const E* from = context.input(2).as<const E>();
+  for (int64_t item = 0; item < tuples; ++item, from += run) {
+    int64_t slice = 0;
+    for (int i = 0; i < tuple; ++i, ++index) {
+      slice = slice * y.extents[i] + from_front(*index, y.extents[i]);
+    }
+    put(y.as<E>() + slice * run, from, run);
+  }
+  return {};
+}
+
+}  // namespace intarsia::cpu

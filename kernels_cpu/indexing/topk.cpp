@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels_cpu/indexing/topk.h"
+
+#include "core/operators/indexing/selection.h"
+#include "kernels_cpu/common/strided_copy.h"
+#include "kernels_cpu/indexing/index_heap.h"
+#include "kernels_cpu/math/element.h"
+#include "kernels_cpu/movement/movement_check.h"
+
+namespace intarsia::cpu {
+namespace {
+
+/// Extent of the values along the attribute's axis; 0 if there is no such axis.
+int64_t planned_k(const KernelContext& context) {
+  const TensorView& y = context.output(0);
+  int64_t axis = context.attributes<TopKAttributes>().axis;
+  if (axis < 0) axis += y.rank;
+  return axis >= 0 && axis < y.rank ? y.extents[axis] : 0;
+}
+
+/// Fills heap[0, k) with the indices of the best of `count` elements, best first. `before(a, b)`:
+/// element a is better than element b. REQUIRES: 0 < k <= count.
+template <class Before>
+void select(int32_t* heap, int64_t k, int64_t count, const Before& before) {
+  for (int64_t i = 0; i < k; ++i) heap[i] = static_cast<int32_t>(i);
+  make_heap(heap, k, before);
+  for (int64_t i = k; i < count; ++i) {
+    if (!before(static_cast<int32_t>(i), heap[0])) continue;
+    heap[0] = static_cast<int32_t>(i);
+    sift_down(heap, k, 0, before);
+  }
+  sort_heap(heap, k, before);
+}
+
+}  // namespace
+
+template <class T>
+int64_t TopK<T>::workspace(const KernelContext& context) {
+  return (CheckedInt(planned_k(context)) * context.threads() * sizeof(int32_t)).value();
+}
+
+template <class T>
+Status TopK<T>::check(const KernelContext& context) {
+  constexpr KernelType kType = kernel_type_of<T>;
+  if (Status s = check_attributes<TopKAttributes>(context); !s) return s;
+  if (Status s = check_operand_types(context, {.inputs = {kType, DataType::kInt64},
+                                               .required_inputs = 2,
+                                               .outputs = {kType, DataType::kInt64},
+                                               .required_outputs = 2});
+      !s) {
+    return s;
+  }
+  return check_workspace(context, workspace(context));
+}
+
+template <class T>
+Status TopK<T>::run(const KernelContext& context) {
+  using E = Element<T>;
+  if (Status s = check_extents<ops::TopK>(context); !s) return s;
+  const auto& a = context.attributes<TopKAttributes>();
+  const TensorView& x = context.input(0);
+  const int axis = a.axis < 0 ? a.axis + x.rank : a.axis;
+  const int64_t k = planned_k(context);
+  const int64_t count = x.extents[axis];
+  const int64_t inner = span_count(x, axis + 1, x.rank);
+  const int64_t rows = k > 0 ? span_count(x, 0, axis) * inner : 0;
+  const bool largest = a.largest != 0;
+  const auto* in = x.as<const typename E::Stored>();
+  auto* values = context.output(0).as<typename E::Stored>();
+  auto* indices = context.output(1).as<int64_t>();
+  auto* heaps = reinterpret_cast<int32_t*>(context.workspace().data());
+  context.parallel_for(rows, [&](int64_t begin, int64_t end, int thread) {
+    int32_t* heap = heaps + thread * k;
+    for (int64_t row = begin; row < end; ++row) {
+      const auto* from = in + row / inner * count * inner + row % inner;
+      const auto before = [&](int32_t i, int32_t j) {
+        const auto u = E::load(from[i * inner]), v = E::load(from[j * inner]);
+        if (largest ? less_nan_last(v, u) : less_nan_last(u, v)) return true;
+        return i < j && !(largest ? less_nan_last(u, v) : less_nan_last(v, u));
+      };
+      select(heap, k, count, before);
+      const int64_t to = row / inner * k * inner + row % inner;
+      for (int64_t i = 0; i < k; ++i) {
+        values[to + i * inner] = from[heap[i] * inner];
+        indices[to + i * inner] = heap[i];
+      }
+    }
+  });
+  return {};
+}
+
+template struct TopK<float>;
+template struct TopK<double>;
+template struct TopK<Float16>;
+template struct TopK<BFloat16>;
+template struct TopK<int8_t>;
+template struct TopK<int16_t>;
+template struct TopK<int32_t>;
+template struct TopK<int64_t>;
+template struct TopK<uint8_t>;
+template struct TopK<uint16_t>;
+template struct TopK<uint32_t>;
+template struct TopK<uint64_t>;
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// FastSoftmax, FastLogSoftmax for float, on kernels_cpu/math/vector_math.h. Lines of neighbouring
+// elements are handled as a whole; of lines whose elements lie apart, kAxisLanes neighbours at a
+// time.
+#include <cmath>
+
+#include "kernels_cpu/elementwise/binary_broadcast.h"
+#include "kernels_cpu/math/element.h"
+#include "kernels_cpu/math/vector_math.h"
+#include "kernels_cpu/nn/softmax.h"
+#include "kernels_cpu/reduction/reduce_axis.h"
+
+namespace intarsia::cpu {
+namespace {
+
+struct Functions {
+  float (*largest)(const float* x, int64_t n);
+  float (*exp_sum)(const float* x, float* y, int64_t n, float shift);
+  VectorMap exp;
+};
+
+template <bool Log>
+void dense_line(const Functions& functions, const float* x, float* y, int64_t length) {
+  const float largest = functions.largest(x, length);
+  if constexpr (Log) {
+    // The exponentials are only summed: a block of them is kept, and overwritten, on the stack.
+    constexpr int64_t kBlock = 256;
+    float block[kBlock];
+    float sum = 0;
+    for (int64_t k = 0; k < length; k += kBlock) {
+      const int64_t count = length - k < kBlock ? length - k : kBlock;
+      sum += functions.exp_sum(x + k, block, count, largest);
+    }
+    const float log_sum = std::log(sum);
+    INTARSIA_INDEPENDENT
+    for (int64_t k = 0; k < length; ++k) y[k] = (x[k] - largest) - log_sum;
+  } else {
+    const float scale = 1.0f / functions.exp_sum(x, y, length, largest);
+    for (int64_t k = 0; k < length; ++k) y[k] *= scale;
+  }
+}
+
+template <bool Log>
+void strided_lines(const Functions& functions, const float* x, float* y, int64_t length,
+                   int64_t stride, int lanes) {
+  float largest[kAxisLanes];
+  float sum[kAxisLanes] = {};
+  float block[kAxisLanes];
+  for (int lane = 0; lane < lanes; ++lane) largest[lane] = x[lane];
+  for (int64_t k = 1; k < length; ++k) {
+    const float* in = x + k * stride;
+    for (int lane = 0; lane < lanes; ++lane) {
+      largest[lane] = in[lane] > largest[lane] ? in[lane] : largest[lane];
+    }
+  }
+  for (int64_t k = 0; k < length; ++k) {
+    const float* in = x + k * stride;
+    for (int lane = 0; lane < lanes; ++lane) block[lane] = in[lane] - largest[lane];
+    functions.exp(block, block, lanes, 0);
+    for (int lane = 0; lane < lanes; ++lane) sum[lane] += block[lane];
+    if (Log) continue;
+    for (int lane = 0; lane < lanes; ++lane) y[k * stride + lane] = block[lane];
+  }
+  for (int lane = 0; lane < lanes; ++lane) {
+    sum[lane] = Log ? std::log(sum[lane]) : 1.0f / sum[lane];
+  }
+  for (int64_t k = 0; k < length; ++k) {
+    for (int lane = 0; lane < lanes; ++lane) {
+      const int64_t at = k * stride + lane;
+      y[at] = Log ? (x[at] - largest[lane]) - sum[lane] : y[at] * sum[lane];
+    }
+  }
+}
+
+}  // namespace
+
+template <class Op, class T>
+Status FastSoftmaxLike<Op, T>::check(const KernelContext& context) {
+  return SoftmaxLike<Op, T>::check(context);
+}
+
+template <class Op, class T>
+Status FastSoftmaxLike<Op, T>::run(const KernelContext& context) {
+  constexpr bool kLog = std::is_same_v<Op, LogSoftmaxOp>;
+  const AxisLoop loop(context.input(0), context.attributes<SoftmaxAttributes>().axis);
+  if (loop.length == 0) return {};
+  const Functions functions = pick_vector_math(context.isa(), [](auto math) {
+    using Math = decltype(math);
+    return Functions{&Math::largest, &Math::exp_sum, &Math::exp};
+  });
+  const float* x = context.input(0).as<float>();
+  float* y = context.output(0).as<float>();
+  loop.for_lines(context, [&](int64_t first, int64_t, int lanes) {
+    if (loop.inner == 1) {
+      dense_line<kLog>(functions, x + first, y + first, loop.length);
+    } else {
+      strided_lines<kLog>(functions, x + first, y + first, loop.length, loop.inner, lanes);
+    }
+  });
+  return {};
+}
+
+template struct FastSoftmaxLike<SoftmaxOp, float>;
+template struct FastSoftmaxLike<LogSoftmaxOp, float>;
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Recurrent layers with constant float weights. The input's part of the gates is one product for
+// several steps, so that W is read once for them; the state's part is one row by R in each step.
+#include "kernels_cpu/gemm/gemm.h"
+#include "kernels_cpu/gemm/pack.h"
+#include "kernels_cpu/math/vector_math.h"
+#include "kernels_cpu/recurrent/rnn_sequence.h"
+
+namespace intarsia::cpu {
+namespace {
+
+/// W and R as panels of [direction][gate]: the columns of a gate are its hidden units.
+class PanelWeights {
+ public:
+  using Element = float;
+  using Value = float;
+  static constexpr int64_t kSteps = 12;  // the rows of the largest tile
+
+  PanelWeights(const KernelContext& context, const RnnNode& node, int64_t direction)
+      : isa_(context.isa()),
+        gates_(node.gates),
+        features_(node.features),
+        hidden_(node.hidden),
+        w_(context.input(1).as<const float>() + direction * gate_floats(features_) * gates_),
+        r_(context.input(2).as<const float>() + direction * gate_floats(hidden_) * gates_),
+        bias_(context.input(3).as<const float>()),
+        sigmoid_(pick_vector_math(isa_, [](auto math) { return &decltype(math)::sigmoid; })),
+        tanh_(pick_vector_math(isa_, [](auto math) { return &decltype(math)::tanh; })) {
+    if (bias_ != nullptr) bias_ += direction * 2 * gates_ * hidden_;
+  }
+
+  void project(const float* x, int64_t pitch, int64_t steps, float* gates, float*) const {
+    multiply({{steps, 0, features_}, x, pitch, w_, gates, gates_ * hidden_, bias_}, gates_);
+  }
+  void recur(int first, int count, const float* h, float* y) const {
+    GemmArgs args{{1, 0, hidden_}, h, hidden_, r_ + first * gate_floats(hidden_), y, hidden_};
+    if (bias_ != nullptr) args.bias = bias_ + (gates_ + first) * hidden_;
+    args.residual = y;
+    multiply(args, count);
+  }
+  void activate(const RnnFunction& function, float* x, int64_t count) const {
+    if (function.kind == RnnActivation::kSigmoid) return sigmoid_(x, x, count, 0);
+    if (function.kind == RnnActivation::kTanh) return tanh_(x, x, count, 0);
+    apply(function, x, count);
+  }
+
+ private:
+  int64_t gate_floats(int64_t k) const { return packed_floats(1, k, hidden_); }
+
+  /// The product of some gates: one if no panel holds columns of two, else one for each gate.
+  void multiply(GemmArgs args, int64_t gates) const {
+    args.isa = isa_;
+    const int64_t products = hidden_ % kPanel == 0 ? 1 : gates;
+    args.shape.n = gates / products * hidden_;
+    for (int64_t i = 0; i < products; ++i) {
+      gemm_run(args, 0, gemm_units(args.shape));
+      args.b += gate_floats(args.shape.k);
+      args.c += hidden_;
+      if (args.bias != nullptr) args.bias += hidden_;
+      if (args.residual != nullptr) args.residual += hidden_;
+    }
+  }
+
+  Isa isa_;
+  int64_t gates_, features_, hidden_;
+  const float* w_;
+  const float* r_;
+  const float* bias_;
+  VectorMap sigmoid_, tanh_;
+};
+
+}  // namespace
+
+template <class Layer>
+bool RecurrentPacked<Layer>::supports(const KernelContext& context) {
+  const TensorView& w = context.input(1);
+  const TensorView& r = context.input(2);
+  return w.data != nullptr && r.data != nullptr && w.count() > 0 && r.count() > 0;
+}
+
+template <class Layer>
+int64_t RecurrentPacked<Layer>::packed_bytes(const KernelContext& context, int input) {
+  if (input != 1 && input != 2) return 0;
+  const RnnNode node = node_of<Layer>(context);
+  const int64_t k = input == 1 ? node.features : node.hidden;
+  return panel_bytes(node.directions * node.gates, k, node.hidden).value();
+}
+
+template <class Layer>
+void RecurrentPacked<Layer>::pack(const KernelContext& context, int input, void* packed) {
+  const RnnNode node = node_of<Layer>(context);
+  const int64_t k = input == 1 ? node.features : node.hidden;
+  const auto* rows = context.input(input).as<const float>();
+  auto* out = static_cast<float*>(packed);
+  for (int64_t gate = 0; gate < node.directions * node.gates; ++gate) {
+    pack_b_transposed(rows + gate * node.hidden * k, k, k, node.hidden,
+                      out + gate * packed_floats(1, k, node.hidden));
+  }
+}
+
+template <class Layer>
+int64_t RecurrentPacked<Layer>::workspace(const KernelContext& context) {
+  return rnn_workspace<Layer, PanelWeights>(context);
+}
+
+template <class Layer>
+Status RecurrentPacked<Layer>::check(const KernelContext& context) {
+  if (Status status = check_rnn<Layer, float>(context); !status) return status;
+  for (int input : {1, 2}) {
+    if (Status s = check_capacity(context, input, packed_bytes(context, input)); !s) return s;
+  }
+  return check_workspace(context, workspace(context));
+}
+
+template <class Layer>
+Status RecurrentPacked<Layer>::run(const KernelContext& context) {
+  return run_sequences<Layer, PanelWeights>(context);
+}
+
+template struct RecurrentPacked<RnnLayer>;
+template struct RecurrentPacked<GruLayer>;
+template struct RecurrentPacked<LstmLayer>;
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels_cpu/shape/expand.h"
+
+#include <cstring>
+
+#include "core/runtime/operand_check.h"
+
+namespace intarsia::cpu {
+namespace {
+
+/// One axis of the output: `extent` blocks of the input, then that many copies of them.
+struct RepeatedAxis {
+  int64_t extent = 1;   // of the input
+  int64_t repeats = 1;  // output extent / input extent
+  int64_t input_block = 1;
+  int64_t output_block = 1;
+};
+
+/// Output axes in row-major order; adjacent ones that are not repeated are merged.
+struct RepeatedAxes {
+  int rank = 0;
+  RepeatedAxis axes[kMaxRank + 1];
+};
+
+RepeatedAxes repeated_axes(const TensorView& input, const TensorView& output) {
+  RepeatedAxes result;
+  const int lead = output.rank - input.rank;
+  for (int axis = 0; axis < output.rank; ++axis) {
+    RepeatedAxis next;
+    next.extent = axis < lead ? 1 : input.extents[axis - lead];
+    next.repeats = next.extent > 0 ? output.extents[axis] / next.extent : 1;
+    RepeatedAxis* last = result.rank > 0 ? &result.axes[result.rank - 1] : nullptr;
+    if (last != nullptr && next.repeats == 1) {
+      last->extent *= next.extent;  // one run of the input repeats as a whole
+    } else if (last != nullptr && last->extent == 1 && next.extent == 1) {
+      last->repeats *= next.repeats;
+    } else {
+      result.axes[result.rank++] = next;
+    }
+  }
+  if (result.rank == 0) result.rank = 1;
+  int64_t input_block = 1;
+  int64_t output_block = 1;
+  for (int axis = result.rank - 1; axis >= 0; --axis) {
+    RepeatedAxis& current = result.axes[axis];
+    current.input_block = input_block;
+    current.output_block = output_block;
+    input_block *= current.extent;
+    output_block *= current.extent * current.repeats;
+  }
+  return result;
+}
+
+template <class Element>
+void repeat(const RepeatedAxis* axis, int left, const Element* input, Element* output) {
+  const int64_t block = axis->extent * axis->output_block;
+  if (left == 1) {
+    std::memcpy(output, input, static_cast<size_t>(block) * sizeof(Element));
+  } else {
+    for (int64_t i = 0; i < axis->extent; ++i) {
+      repeat(axis + 1, left - 1, input + i * axis->input_block, output + i * axis->output_block);
+    }
+  }
+  if (block == 1) {
+    for (int64_t i = 1; i < axis->repeats; ++i) output[i] = output[0];
+    return;
+  }
+  for (int64_t i = 1; i < axis->repeats; ++i) {
+    std::memcpy(output + i * block, output, static_cast<size_t>(block) * sizeof(Element));
+  }
+}
+
+template <class W>
+Status run_repeat(const KernelContext& context) {
+  using Element = typename W::Element;
+  const TensorView& input = context.input(0);
+  const TensorView& output = context.output(0);
+  if (output.count() == 0) return {};
+  const RepeatedAxes axes = repeated_axes(input, output);
+  repeat(axes.axes, axes.rank, input.as<const Element>(), output.as<Element>());
+  return {};
+}
+
+/// Proves that every output extent is a multiple of the input's; of 1, where `only_ones` says so.
+template <class W>
+Status check_repeat(const KernelContext& context, bool only_ones) {
+  constexpr KernelType w = kernel_type_of<W>;
+  if (Status status = check_operand_types(
+          context, {.inputs = {w, DataType::kInt64}, .required_inputs = 2, .outputs = {w}});
+      !status) {
+    return status;
+  }
+  const TensorView& input = context.input(0);
+  const TensorView& output = context.output(0);
+  const int lead = output.rank - input.rank;
+  if (lead < 0 || (!only_ones && lead != 0)) {
+    return context.fail(Code::kWrongRank, "rank", input.rank, output.rank, context.input_count());
+  }
+  for (int axis = lead; axis < output.rank; ++axis) {
+    const int32_t from = input.extents[axis - lead];
+    const int32_t to = output.extents[axis];
+    const bool valid = from == to || (only_ones ? from == 1 : from > 0 && to % from == 0);
+    if (!valid) {
+      return context.fail(Code::kWrongExtent, "output extent", from, to, context.input_count(),
+                          axis);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+template <class W>
+Status Expand<W>::check(const KernelContext& context) {
+  return check_repeat<W>(context, true);
+}
+template <class W>
+Status Expand<W>::run(const KernelContext& context) {
+  return run_repeat<W>(context);
+}
+
+template <class W>
+Status TileTensor<W>::check(const KernelContext& context) {
+  return check_repeat<W>(context, false);
+}
+template <class W>
+Status TileTensor<W>::run(const KernelContext& context) {
+  return run_repeat<W>(context);
+}
+
+template struct Expand<Width<8>>;
+template struct Expand<Width<16>>;
+template struct Expand<Width<32>>;
+template struct Expand<Width<64>>;
+template struct Expand<Width<128>>;
+template struct TileTensor<Width<8>>;
+template struct TileTensor<Width<16>>;
+template struct TileTensor<Width<32>>;
+template struct TileTensor<Width<64>>;
+template struct TileTensor<Width<128>>;
+
+}  // namespace intarsia::cpu

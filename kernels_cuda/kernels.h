@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every CUDA kernel: the list of lists. Compiles without CUDA.
+#pragma once
+
+#include "kernels_cuda/elementwise/binary.h"
+#include "kernels_cuda/elementwise/unary.h"
+#include "kernels_cuda/linear_algebra/gemm.h"
+#include "kernels_cuda/linear_algebra/inverse.h"
+#include "kernels_cuda/movement/movement.h"
+#include "kernels_cuda/movement/transfer.h"
+#include "kernels_cuda/nn/conv.h"
+#include "kernels_cuda/nn/pool.h"
+#include "kernels_cuda/nn/softmax.h"
+
+namespace intarsia::cuda {
+
+using AllKernels =
+    Join<TransferKernels, UnaryKernels, BinaryKernels, ConvKernels, GemmKernels, WindowPoolKernels,
+         GlobalPoolKernels, SoftmaxKernels, MovementKernels, InverseKernels>;
+
+/// As the converter sees them: `run`, which is device code, is null.
+KernelList kernel_list();
+
+/// All of them, for programs that open plans which they do not know when they are built, such as
+/// tests. Others name the kernels of their plans in a set of their own.
+constexpr KernelSet all_kernels() {
+  return linked_set(AllKernels());
+}
+
+}  // namespace intarsia::cuda

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// GlobalAveragePool and GlobalMaxPool. Channels last: a block takes 32 channels, its warps share
+// the positions and meet in shared memory. Channels first: a warp takes a channel, its lanes share
+// the positions and meet by shuffles. Both sum in a fixed order.
+#include <cmath>
+
+#include "core/kernel_list.h"
+#include "kernels_cuda/common/launch.h"
+#include "kernels_cuda/nn/pool.h"
+
+namespace intarsia::cuda {
+namespace {
+
+constexpr int kLanes = 32;
+constexpr int kWarps = 8;
+
+struct Average {
+  static constexpr bool divides = true;
+  INTARSIA_DEVICE static float start() { return 0; }
+  INTARSIA_DEVICE static float join(float a, float b) { return a + b; }
+};
+struct Maximum {
+  static constexpr bool divides = false;
+  INTARSIA_DEVICE static float start() { return -INFINITY; }
+  INTARSIA_DEVICE static float join(float a, float b) { return a > b || a != a ? a : b; }
+};
+
+template <class Op>
+INTARSIA_DEVICE float finished(float sum, int64_t positions) {
+  return Op::divides ? sum / static_cast<float>(positions) : sum;
+}
+
+/// x is [image][position][channel].
+template <class Op>
+INTARSIA_GLOBAL channels_last_kernel(Global<const float> x, Global<float> y, int64_t positions,
+                                     int64_t channels) {
+  INTARSIA_SHARED(float, parts, kWarps* kLanes);
+  const int lane = static_cast<int>(thread_x()) % kLanes;
+  const int warp = static_cast<int>(thread_x()) / kLanes;
+  const int64_t groups = (channels + kLanes - 1) / kLanes;
+  const int64_t image = block_x() / groups;
+  const int64_t channel = block_x() % groups * kLanes + lane;
+  float sum = Op::start();
+  for (int64_t p = warp; channel < channels && p < positions; p += kWarps) {
+    sum = Op::join(sum, x[(image * positions + p) * channels + channel]);
+  }
+  parts[warp * kLanes + lane] = sum;
+  sync_threads();
+  if (warp != 0 || channel >= channels) return;
+  for (int w = 1; w < kWarps; ++w) sum = Op::join(sum, parts[w * kLanes + lane]);
+  y[image * channels + channel] = finished<Op>(sum, positions);
+}
+
+/// x is [plane][position]; every warp of a block takes a plane.
+template <class Op>
+INTARSIA_GLOBAL channels_first_kernel(Global<const float> x, Global<float> y, int64_t positions,
+                                      int64_t planes) {
+  const int lane = static_cast<int>(thread_x()) % kLanes;
+  const int64_t plane = static_cast<int64_t>(block_x()) * kWarps + thread_x() / kLanes;
+  float sum = Op::start();
+  for (int64_t p = lane; plane < planes && p < positions; p += kLanes) {
+    sum = Op::join(sum, x[plane * positions + p]);
+  }
+  for (unsigned mask = kLanes / 2; mask > 0; mask /= 2) {
+    sum = Op::join(sum, shuffle_xor(sum, mask));
+  }
+  if (lane == 0 && plane < planes) y[plane] = finished<Op>(sum, positions);
+}
+
+template <class Op>
+Status run_global(const KernelContext& context) {
+  const TensorView& x = context.input(0);
+  const TensorView& y = context.output(0);
+  const int64_t planes = y.count();
+  if (planes == 0) return {};
+  const int64_t positions = x.count() / planes;
+  const Global<const float> from = elements<float>(x);
+  const Global<float> to = writable<float>(y);
+  if (context.attributes<GlobalPoolAttributes>().channels_last != 0) {
+    const int64_t channels = x.extents[x.rank - 1];
+    const int64_t blocks = x.extents[0] * blocks_of(channels, kLanes);
+    return launched(context,
+                    launch(static_cast<unsigned>(blocks), kLanes * kWarps, stream_of(context),
+                           channels_last_kernel<Op>, from, to, positions, channels));
+  }
+  return launched(
+      context, launch(static_cast<unsigned>(blocks_of(planes, kWarps)), kLanes * kWarps,
+                      stream_of(context), channels_first_kernel<Op>, from, to, positions, planes));
+}
+
+}  // namespace
+
+template <>
+Status GlobalPool<GlobalAverageOp>::run(const KernelContext& context) {
+  return run_global<Average>(context);
+}
+
+template <>
+Status GlobalPool<GlobalMaxOp>::run(const KernelContext& context) {
+  return run_global<Maximum>(context);
+}
+
+extern const KernelList global_pool_kernels;
+constinit const KernelList global_pool_kernels = kernel_list<GlobalPoolKernels>();
+
+}  // namespace intarsia::cuda

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Element-wise kernels of several inputs, Clip and Cast, against formulas in double precision, over
+// broadcast shapes, odd tails, rank 0 and empty tensors; what the specification says of NaN,
+// infinities and overflow; rejected nodes. Kernels of one input: unary_test.cpp.
+#include <functional>
+#include <limits>
+
+#include "kernels_cpu/elementwise/binary.h"
+#include "kernels_cpu/elementwise/cast.h"
+#include "kernels_cpu/elementwise/clip.h"
+#include "kernels_cpu/elementwise/unary.h"
+#include "kernels_cpu/elementwise/where.h"
+#include "test/kernels/common/kernel_harness.h"
+
+namespace intarsia::test {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+// ---- two inputs ----
+
+/// Element of an operand of extents `dims` that is broadcast to index `flat` of `out`.
+size_t broadcast_index(const Dims& dims, const Dims& out, int64_t flat) {
+  int64_t offset = 0, stride = 1;
+  for (size_t i = 0; i < out.size(); ++i) {
+    const size_t axis = out.size() - 1 - i;
+    const int64_t index = flat % out[axis];
+    flat /= out[axis];
+    if (i >= dims.size()) continue;
+    const int32_t extent = dims[dims.size() - 1 - i];
+    if (extent != 1) offset += index * stride;
+    stride *= extent;
+  }
+  return static_cast<size_t>(offset);
+}
+
+struct Shapes {
+  Dims a, b, out;
+};
+const Shapes kShapes[] = {
+    {{}, {}, {}},
+    {{3}, {}, {3}},
+    {{}, {2, 3}, {2, 3}},
+    {{5}, {5}, {5}},
+    {{2, 3, 5}, {3, 1}, {2, 3, 5}},
+    {{4, 1, 7}, {1, 6, 1}, {4, 6, 7}},
+    {{1, 2, 1, 3}, {4, 1, 5, 1}, {4, 2, 5, 3}},
+    {{2, 1, 3, 4}, {2, 5, 1, 1}, {2, 5, 3, 4}},
+    {{0, 3}, {1, 3}, {0, 3}},
+    {{1, 0}, {4, 1}, {4, 0}},
+    {{1, 1, 1}, {1}, {1, 1, 1}},
+    {{3, 70, 111}, {70, 1}, {3, 70, 111}},
+    {{23310}, {23310}, {23310}},
+    {{2, 2, 2, 2, 2, 2, 2, 2}, {2, 1, 2, 1, 2, 1, 2, 1}, {2, 2, 2, 2, 2, 2, 2, 2}},
+};
+
+using Function2 = std::function<double(double, double)>;
+
+struct BinaryCase {
+  DataType type, second, out;
+  double low, high, low2, high2;
+};
+
+void expect_binary(const KernelUnderTest& kernel, std::span<const std::byte> attributes,
+                   const Function2& f, const BinaryCase& test) {
+  SCOPED_TRACE(std::string(kernel.name) + " of type " +
+               std::to_string(static_cast<int>(test.type)));
+  std::mt19937 engine(11);
+  for (const Shapes& shapes : kShapes) {
+    const auto a = random_numbers(test.type, count_of(shapes.a), engine, test.low, test.high);
+    const auto b = random_numbers(test.second, count_of(shapes.b), engine, test.low2, test.high2);
+    std::vector<double> expected;
+    for (int64_t i = 0; i < count_of(shapes.out); ++i) {
+      expected.push_back(f(a[broadcast_index(shapes.a, shapes.out, i)],
+                           b[broadcast_index(shapes.b, shapes.out, i)]));
+    }
+    for (int in_place : {-1, 0, 1}) {
+      const Dims& taken = in_place == 0 ? shapes.a : shapes.b;
+      const DataType taken_type = in_place == 0 ? test.type : test.second;
+      if (in_place >= 0 &&
+          (taken != shapes.out || element_bits(taken_type) != element_bits(test.out))) {
+        continue;
+      }
+      Node node;
+      node.input(test.type, shapes.a, a).input(test.second, shapes.b, b);
+      node.output(test.out, shapes.out).raw_attributes(attributes);
+      node.threads(in_place < 0 ? 3 : 1).in_place(in_place);
+      ASSERT_TRUE(node.run(kernel).ok());
+      expect_numbers_near(node.numbers(), expected, 2 * epsilon_of(test.out), 1e-30);
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+template <class K, class T, class Out = T, class U = T, class A = NoAttributes>
+void expect_binary(const Function2& f, double low, double high, double low2, double high2,
+                   const A& attributes = {}) {
+  expect_binary(under_test<K>(), std::as_bytes(std::span(&attributes, 1)), f,
+                {data_type_of<T>, data_type_of<U>, data_type_of<Out>, low, high, low2, high2});
+}
+
+template <template <class> class K, class A = NoAttributes>
+void expect_binary_floats(const Function2& f, double low, double high, const A& attributes = {}) {
+  expect_binary<K<float>, float>(f, low, high, low, high, attributes);
+  expect_binary<K<double>, double>(f, low, high, low, high, attributes);
+  expect_binary<K<Float16>, Float16>(f, low, high, low, high, attributes);
+  expect_binary<K<BFloat16>, BFloat16>(f, low, high, low, high, attributes);
+}
+template <template <class> class K, class A = NoAttributes>
+void expect_binary_integers(const Function2& f, double low, double high, const A& attributes = {}) {
+  expect_binary<K<int8_t>, int8_t>(f, low, high, low, high, attributes);
+  expect_binary<K<uint16_t>, uint16_t>(f, low, high, low, high, attributes);
+  expect_binary<K<int32_t>, int32_t>(f, low, high, low, high, attributes);
+  expect_binary<K<int64_t>, int64_t>(f, low, high, low, high, attributes);
+  expect_binary<K<uint64_t>, uint64_t>(f, low, high, low, high, attributes);
+}
+
+TEST(Binary, Arithmetic) {
+  const auto add = [](double x, double y) { return x + y; };
+  const auto multiply = [](double x, double y) { return x * y; };
+  expect_binary_floats<cpu::Add>(add, 1, 9);
+  expect_binary_integers<cpu::Add>(add, 1, 9);
+  expect_binary_floats<cpu::Mul>(multiply, -9, 9);
+  expect_binary_integers<cpu::Mul>(multiply, 1, 9);
+  expect_binary<cpu::Sub<float>, float>([](double x, double y) { return x - y; }, 1, 9, 20, 30);
+  expect_binary<cpu::Sub<int16_t>, int16_t>([](double x, double y) { return x - y; }, 1, 9, 1, 9);
+  expect_binary_floats<cpu::Div>([](double x, double y) { return x / y; }, 1, 9);
+  expect_binary_integers<cpu::Div>([](double x, double y) { return std::trunc(x / y); }, 1, 99);
+  expect_binary<cpu::Div<int8_t>, int8_t>([](double x, double y) { return std::trunc(x / y); }, -99,
+                                          99, -99, -1);
+}
+
+TEST(Binary, Modulo) {
+  const auto floored = [](double x, double y) { return x - y * std::floor(x / y); };
+  const auto truncated = [](double x, double y) { return std::fmod(x, y); };
+  expect_binary<cpu::Mod<int32_t>, int32_t>(floored, -99, 99, -9, -1, ModAttributes{});
+  expect_binary<cpu::Mod<int8_t>, int8_t>(floored, -99, 99, 1, 9, ModAttributes{});
+  expect_binary<cpu::Mod<uint8_t>, uint8_t>(floored, 0, 99, 1, 9, ModAttributes{});
+  expect_binary<cpu::Mod<int64_t>, int64_t>(truncated, -99, 99, 1, 9, ModAttributes{1});
+  expect_binary<cpu::Mod<double>, double>(truncated, -99, 99, 1, 9, ModAttributes{1});
+  const auto run = [](float x, float y) {
+    Node node;
+    node.input<float>({}, {x}).input<float>({}, {y}).output<float>({}).attributes(ModAttributes{});
+    EXPECT_TRUE(node.run<cpu::Mod<float>>().ok());
+    return node.result<float>()[0];
+  };
+  EXPECT_EQ(run(-5.5f, 2), 0.5f);
+  EXPECT_EQ(run(5.5f, -2), -0.5f);
+  EXPECT_EQ(run(-1, std::numeric_limits<float>::infinity()), kInf);
+  EXPECT_TRUE(std::signbit(run(4, -2)));
+  EXPECT_TRUE(std::isnan(run(1, 0)));
+}
+
+TEST(Binary, ComparisonsAndLogic) {
+  expect_binary<cpu::Equal<int8_t>, int8_t, bool>([](double x, double y) { return x == y; }, 0, 2,
+                                                  0, 2);
+  expect_binary<cpu::Equal<bool>, bool, bool>([](double x, double y) { return x == y; }, 0, 1, 0,
+                                              1);
+  expect_binary<cpu::Less<float>, float, bool>([](double x, double y) { return x < y; }, 0, 2, 0,
+                                               2);
+  expect_binary<cpu::LessOrEqual<uint32_t>, uint32_t, bool>(
+      [](double x, double y) { return x <= y; }, 0, 2, 0, 2);
+  expect_binary<cpu::Greater<Float16>, Float16, bool>([](double x, double y) { return x > y; }, 0,
+                                                      2, 0, 2);
+  expect_binary<cpu::GreaterOrEqual<int64_t>, int64_t, bool>(
+      [](double x, double y) { return x >= y; }, 0, 2, 0, 2);
+  expect_binary<cpu::And<bool>, bool, bool>([](double x, double y) { return x * y; }, 0, 1, 0, 1);
+  expect_binary<cpu::Or<bool>, bool, bool>([](double x, double y) { return std::fmax(x, y); }, 0, 1,
+                                           0, 1);
+  expect_binary<cpu::Xor<bool>, bool, bool>([](double x, double y) { return x != y; }, 0, 1, 0, 1);
+}
+
+TEST(Binary, Bitwise) {
+  const auto bits = [](double x) { return static_cast<int64_t>(x); };
+  expect_binary_integers<cpu::BitwiseAnd>(
+      [=](double x, double y) { return static_cast<double>(bits(x) & bits(y)); }, 0, 99);
+  expect_binary_integers<cpu::BitwiseOr>(
+      [=](double x, double y) { return static_cast<double>(bits(x) | bits(y)); }, 0, 99);
+  expect_binary_integers<cpu::BitwiseXor>(
+      [=](double x, double y) { return static_cast<double>(bits(x) ^ bits(y)); }, 0, 99);
+  const auto shift = [](std::vector<int8_t> x, std::vector<int8_t> y, int32_t direction) {
+    Node node;
+    const Dims dims{static_cast<int32_t>(x.size())};
+    node.input<int8_t>(dims, x).input<int8_t>(dims, y).output<int8_t>(dims);
+    node.attributes(BitShiftAttributes{direction});
+    EXPECT_TRUE(node.run<cpu::BitShift<int8_t>>().ok());
+    return node.result<int8_t>();
+  };
+  EXPECT_EQ(shift({1, -1, 3, 3, 3}, {3, 1, 8, -1, 7}, BitShiftAttributes::kLeft),
+            (std::vector<int8_t>{8, -2, 0, 0, -128}));
+  EXPECT_EQ(shift({100, -100, -1, -1, 1}, {2, 2, 9, -3, 9}, BitShiftAttributes::kRight),
+            (std::vector<int8_t>{25, -25, -1, -1, 0}));
+}
+
+TEST(Binary, Pow) {
+  const auto power = [](double x, double y) { return std::pow(x, y); };
+  expect_binary<cpu::Pow<float, float>, float, float, float>(power, 0.1, 9, -3, 3);
+  expect_binary<cpu::Pow<double, int8_t>, double, double, int8_t>(power, -9, 9, -3, 3);
+  expect_binary<cpu::Pow<Float16, BFloat16>, Float16, Float16, BFloat16>(power, 0.5, 3, -2, 2);
+  expect_binary<cpu::Pow<int32_t, uint8_t>, int32_t, int32_t, uint8_t>(power, -9, 9, 0, 5);
+  expect_binary<cpu::Pow<int64_t, int64_t>, int64_t, int64_t, int64_t>(power, -9, 9, 0, 9);
+  expect_binary<cpu::Pow<int32_t, float>, int32_t, int32_t, float>(
+      [](double x, double y) { return std::trunc(std::pow(x, y)); }, 1, 9, 0, 3);
+  Node node;
+  node.input<int32_t>({1}, {2}).input<int32_t>({1}, {-1}).output<int32_t>({1});
+  EXPECT_EQ((node.run<cpu::Pow<int32_t, int32_t>>().code()), Code::kInvalidValue);
+}
+
+TEST(Binary, PRelu) {
+  const auto prelu = [](const Shapes& shapes) { return shapes.a == shapes.out; };
+  std::mt19937 engine(3);
+  for (const Shapes& shapes : kShapes) {
+    if (!prelu(shapes)) continue;
+    const auto x = random_values<float>(count_of(shapes.a), engine, -2, 2);
+    const auto slope = random_values<float>(count_of(shapes.b), engine, -2, 2);
+    std::vector<double> expected;
+    for (size_t i = 0; i < x.size(); ++i) {
+      const auto at = broadcast_index(shapes.b, shapes.out, static_cast<int64_t>(i));
+      expected.push_back(x[i] < 0 ? double{x[i]} * slope[at] : x[i]);
+    }
+    Node node;
+    node.input<float>(shapes.a, x).input<float>(shapes.b, slope).output<float>(shapes.out);
+    ASSERT_TRUE(node.run<cpu::PRelu<float>>().ok());
+    expect_near<float>(node.result<float>(), expected, 1e-6, 0);
+  }
+  Node wider;
+  wider.input<float>({1}, {1}).input<float>({2}, {1, 2}).output<float>({2});
+  EXPECT_EQ(wider.check<cpu::PRelu<float>>().code(), Code::kWrongExtent);
+}
+
+TEST(Binary, IntegerEdges) {
+  const int32_t lowest = std::numeric_limits<int32_t>::min();
+  Node divide;
+  divide.input<int32_t>({2}, {lowest, 7}).input<int32_t>({2}, {-1, -2}).output<int32_t>({2});
+  ASSERT_TRUE(divide.run<cpu::Div<int32_t>>().ok());
+  EXPECT_EQ(divide.result<int32_t>(), (std::vector<int32_t>{lowest, -3}));
+  Node zero;
+  zero.input<int32_t>({2}, {1, 7}).input<int32_t>({2}, {1, 0}).output<int32_t>({2});
+  EXPECT_EQ(zero.run<cpu::Div<int32_t>>().code(), Code::kDivisionByZero);
+  EXPECT_EQ(zero.diagnostic().operand, 1);
+  EXPECT_EQ(zero.diagnostic().found, 1);
+  zero.attributes(ModAttributes{});
+  EXPECT_EQ(zero.run<cpu::Mod<int32_t>>().code(), Code::kDivisionByZero);
+  Node wrap;
+  wrap.input<int16_t>({2}, {32767, -32768}).input<int16_t>({}, {1}).output<int16_t>({2});
+  ASSERT_TRUE(wrap.run<cpu::Add<int16_t>>().ok());
+  EXPECT_EQ(wrap.result<int16_t>(), (std::vector<int16_t>{-32768, -32767}));
+  Node product;
+  product.input<uint16_t>({1}, {65535}).input<uint16_t>({1}, {65535}).output<uint16_t>({1});
+  ASSERT_TRUE(product.run<cpu::Mul<uint16_t>>().ok());
+  EXPECT_EQ(product.result<uint16_t>(), (std::vector<uint16_t>{1}));
+}
+
+// ---- any number of inputs ----
+
+void expect_variadic(const KernelUnderTest& kernel, DataType type, const Function2& f, bool mean) {
+  SCOPED_TRACE(std::string(kernel.name));
+  std::mt19937 engine(5);
+  const std::vector<Dims> all = {{70, 1}, {3, 70, 111}, {}, {3, 1, 111}, {111}};
+  for (size_t inputs = 1; inputs <= all.size(); ++inputs) {
+    const Dims dims = inputs == 1 ? all[0] : all[1];
+    Node node;
+    std::vector<double> expected(static_cast<size_t>(count_of(dims)));
+    for (size_t k = 0; k < inputs; ++k) {
+      const auto x = random_numbers(type, count_of(all[k]), engine, 0, 9);
+      node.input(type, all[k], x);
+      for (size_t i = 0; i < expected.size(); ++i) {
+        const double value = x[broadcast_index(all[k], dims, static_cast<int64_t>(i))];
+        expected[i] = k == 0 ? value : f(expected[i], value);
+      }
+    }
+    for (double& value : expected) value /= mean ? static_cast<double>(inputs) : 1;
+    node.output(type, dims).threads(3);
+    if (inputs > 1) node.in_place(1);
+    ASSERT_TRUE(node.run(kernel).ok());
+    expect_numbers_near(node.numbers(), expected, 4 * epsilon_of(type), 0);
+  }
+}
+template <class K, class T>
+void expect_variadic(const Function2& f, bool mean) {
+  expect_variadic(under_test<K>(), data_type_of<T>, f, mean);
+}
+
+TEST(Variadic, Operators) {
+  const auto add = [](double x, double y) { return x + y; };
+  const auto largest = [](double x, double y) { return std::fmax(x, y); };
+  const auto smallest = [](double x, double y) { return std::fmin(x, y); };
+  expect_variadic<cpu::Sum<float>, float>(add, false);
+  expect_variadic<cpu::Sum<Float16>, Float16>(add, false);
+  expect_variadic<cpu::Mean<double>, double>(add, true);
+  expect_variadic<cpu::Max<BFloat16>, BFloat16>(largest, false);
+  expect_variadic<cpu::Max<int8_t>, int8_t>(largest, false);
+  expect_variadic<cpu::Min<uint64_t>, uint64_t>(smallest, false);
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  Node node;
+  node.input<float>({2}, {nan, 1}).input<float>({2}, {1, nan}).output<float>({2});
+  ASSERT_TRUE(node.run<cpu::Max<float>>().ok());
+  for (float value : node.result<float>()) EXPECT_TRUE(std::isnan(value));
+  ASSERT_TRUE(node.run<cpu::Min<float>>().ok());
+  for (float value : node.result<float>()) EXPECT_TRUE(std::isnan(value));
+}
+
+// ---- Where, Clip, Cast ----
+
+void expect_where(const KernelUnderTest& kernel, DataType type) {
+  std::mt19937 engine(13);
+  for (const Shapes& shapes : kShapes) {
+    for (int order = 0; order < 3; ++order) {
+      const Dims dims[] = {shapes.a, shapes.b, shapes.out};
+      const Dims& c = dims[order];
+      const Dims& x = dims[(order + 1) % 3];
+      const Dims& y = dims[(order + 2) % 3];
+      const auto condition = random_numbers(DataType::kBool, count_of(c), engine, 0, 1);
+      const auto on = random_numbers(type, count_of(x), engine, 0, 99);
+      const auto off = random_numbers(type, count_of(y), engine, 0, 99);
+      std::vector<double> expected;
+      for (int64_t i = 0; i < count_of(shapes.out); ++i) {
+        expected.push_back(condition[broadcast_index(c, shapes.out, i)] != 0
+                               ? on[broadcast_index(x, shapes.out, i)]
+                               : off[broadcast_index(y, shapes.out, i)]);
+      }
+      Node node;
+      node.input(DataType::kBool, c, condition).input(type, x, on).input(type, y, off);
+      node.output(type, shapes.out).threads(3);
+      if (x == shapes.out) node.in_place(1);
+      ASSERT_TRUE(node.run(kernel).ok());
+      EXPECT_EQ(node.numbers(), expected);
+    }
+  }
+}
+
+TEST(Where, Widths) {
+  expect_where(under_test<cpu::Where<cpu::Width<8>>>(), DataType::kInt8);
+  expect_where(under_test<cpu::Where<cpu::Width<16>>>(), DataType::kFloat16);
+  expect_where(under_test<cpu::Where<cpu::Width<32>>>(), DataType::kFloat);
+  expect_where(under_test<cpu::Where<cpu::Width<64>>>(), DataType::kInt64);
+  Node mixed;
+  mixed.input<bool>({1}, {true}).input<float>({1}, {1}).input<int32_t>({1}, {1}).output<float>({1});
+  EXPECT_EQ(mixed.check<cpu::Where<cpu::Width<32>>>().code(), Code::kWrongType);
+}
+
+TEST(Clip, Bounds) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> x = {-3, -1, 0, 2, 5};
+  const auto clip = [&](bool low, bool high) {
+    Node node;
+    node.input<float>({5}, x);
+    low ? node.input<float>({}, {-1.5f}) : node.absent();
+    if (high) node.input<float>({1}, {3});
+    node.output<float>({5}).in_place(0);
+    EXPECT_TRUE(node.run<cpu::Clip<float>>().ok());
+    return node.result<float>();
+  };
+  using List = std::vector<float>;
+  EXPECT_EQ(clip(true, true), (List{-1.5f, -1, 0, 2, 3}));
+  EXPECT_EQ(clip(true, false), (List{-1.5f, -1, 0, 2, 5}));
+  EXPECT_EQ(clip(false, true), (List{-3, -1, 0, 2, 3}));
+  EXPECT_EQ(clip(false, false), x);
+  Node crossed;
+  crossed.input<int8_t>({3}, {1, 5, 9}).input<int8_t>({}, {6}).input<int8_t>({}, {4});
+  crossed.output<int8_t>({3});
+  ASSERT_TRUE(crossed.run<cpu::Clip<int8_t>>().ok());
+  EXPECT_EQ(crossed.result<int8_t>(), (std::vector<int8_t>{4, 4, 4}));
+  Node keeps_nan;
+  keeps_nan.input<float>({1}, {nan}).input<float>({}, {0}).input<float>({}, {1});
+  keeps_nan.output<float>({1});
+  ASSERT_TRUE(keeps_nan.run<cpu::Clip<float>>().ok());
+  EXPECT_TRUE(std::isnan(keeps_nan.result<float>()[0]));
+  Node many;
+  many.input<float>({1}, {1}).input<float>({2}, {0, 0}).output<float>({1});
+  EXPECT_EQ(many.check<cpu::Clip<float>>().code(), Code::kWrongExtent);
+}
+
+template <class In, class Out>
+std::vector<Out> cast(const std::vector<In>& x) {
+  Node node;
+  const Dims dims{static_cast<int32_t>(x.size())};
+  node.input<In>(dims, x).template output<Out>(dims).attributes(
+      CastAttributes{static_cast<int32_t>(data_type_of<Out>), 1, 0});
+  EXPECT_TRUE((node.run<cpu::Cast<In, Out>>().ok()));
+  return node.result<Out>();
+}
+
+TEST(Cast, Rules) {
+  const float inf = std::numeric_limits<float>::infinity();
+  EXPECT_EQ((cast<int16_t, int8_t>({200, -3})), (std::vector<int8_t>{-56, -3}));
+  EXPECT_EQ((cast<int64_t, uint32_t>({-1, int64_t{1} << 32})),
+            (std::vector<uint32_t>{0xffffffffu, 0}));
+  EXPECT_EQ((cast<float, int32_t>({-2.7f, 2.7f, 3e10f, -inf, NAN})),
+            (std::vector<int32_t>{-2, 2, std::numeric_limits<int32_t>::max(),
+                                  std::numeric_limits<int32_t>::min(), 0}));
+  EXPECT_EQ((cast<double, uint64_t>({1.9, -0.9, 1e30})),
+            (std::vector<uint64_t>{1, 0, std::numeric_limits<uint64_t>::max()}));
+  EXPECT_EQ((cast<double, int64_t>({-9223372036854775808.0, 9223372036854774784.0})),
+            (std::vector<int64_t>{std::numeric_limits<int64_t>::min(), 9223372036854774784}));
+  EXPECT_EQ((cast<float, bool>({0.0f, -0.0f, 0.1f, NAN})),
+            (std::vector<bool>{false, false, true, true}));
+  EXPECT_EQ((cast<bool, float>({true, false})), (std::vector<float>{1, 0}));
+  EXPECT_EQ((cast<double, float>({1e300, -1e300})), (std::vector<float>{inf, -inf}));
+  const auto halves = cast<double, Float16>({65520, 65519.99, 0.1, 1 + 0x1p-11 + 0x1p-40});
+  EXPECT_EQ(halves[0].bits, 0x7c00);
+  EXPECT_EQ(halves[1].bits, 0x7bff);
+  EXPECT_EQ(halves[2].bits, 0x2e66);
+  EXPECT_EQ(halves[3].bits, 0x3c01);  // rounding twice would lose the 2^-40 and go to the even 1
+  const auto brains = cast<int32_t, BFloat16>({(1 << 24) + (1 << 16) + 1, -3});
+  EXPECT_EQ(static_cast<float>(brains[0]), (1 << 24) + (1 << 17));
+  EXPECT_EQ(static_cast<float>(brains[1]), -3);
+  EXPECT_EQ((cast<Float16, int8_t>({Float16(-7.5f)})), (std::vector<int8_t>{-7}));
+}
+
+TEST(Pointwise, RejectedNodes) {
+  Node types;
+  types.input<float>({2}, {1, 2}).input<double>({2}, {1, 2}).output<float>({2});
+  EXPECT_EQ(types.check<cpu::Add<float>>().code(), Code::kWrongType);
+  Node extents;
+  extents.input<float>({2}, {1, 2}).input<float>({3}, {1, 2, 3}).output<float>({3});
+  EXPECT_EQ(extents.check<cpu::Add<float>>().code(), Code::kWrongExtent);
+  EXPECT_EQ(extents.diagnostic().operand, 0);
+  Node rank;
+  rank.input<float>({1, 1}, {1}).input<float>({1}, {1}).output<float>({1});
+  EXPECT_EQ(rank.check<cpu::Add<float>>().code(), Code::kWrongRank);
+  Node one;
+  one.input<float>({1}, {1}).output<float>({1});
+  EXPECT_EQ(one.check<cpu::Add<float>>().code(), Code::kCorruptPlan);
+  Node larger;
+  larger.input<float>({1}, {1}).output<float>({2});
+  EXPECT_EQ(larger.check<cpu::Relu<float>>().code(), Code::kWrongExtent);
+  Node bare;
+  bare.input<float>({1}, {1}).output<float>({1});
+  EXPECT_EQ(bare.check<cpu::Elu<float>>().code(), Code::kCorruptPlan);
+  Node direction;
+  direction.input<int8_t>({1}, {1}).input<int8_t>({1}, {1}).output<int8_t>({1});
+  direction.attributes(BitShiftAttributes{});
+  EXPECT_EQ(direction.check<cpu::BitShift<int8_t>>().code(), Code::kCorruptPlan);
+  Node none;
+  none.output<float>({1});
+  EXPECT_EQ(none.check<cpu::Sum<float>>().code(), Code::kCorruptPlan);
+}
+
+}  // namespace
+}  // namespace intarsia::test

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Formulas of kernels against the C library in double precision, and that the instruction set of
+// this machine is found, compiled in and chosen.
+#include "test/kernels/math/formulas.h"
+
+#include <cstring>
+
+#include "kernels_cpu/elementwise/unary.h"
+#include "test/kernels/common/kernel_harness.h"
+#include "test/kernels/gemm/harness.h"
+
+namespace intarsia::test {
+namespace {
+
+// A prime: all exponents, and mantissas without a pattern.
+constexpr uint32_t kStep = 16381;
+
+class Formulas : public ::testing::TestWithParam<Isa> {};
+INSTANTIATE_TEST_SUITE_P(Isas, Formulas, ::testing::ValuesIn(cpu::available_isas()),
+                         [](const auto& info) { return cpu::isa_name(info.param); });
+
+void expect_accurate(const Formula& formula, Isa isa) {
+  const Worst worst = check(formula, isa, kStep);
+  EXPECT_LE(worst.used, 1) << formula.name << " of " << worst.x << " is " << worst.got
+                           << " instead of " << worst.want << ", " << worst.used
+                           << " times the error that is allowed";
+  ::testing::Test::RecordProperty(formula.name, std::to_string(worst.used));
+}
+
+TEST_P(Formulas, OfVectorsAgreeWithTheCLibrary) {
+  for (const Formula& formula : kVectorFormulas) expect_accurate(formula, GetParam());
+}
+
+TEST(Formula, OfScalarsAgreeWithTheCLibrary) {
+  for (const Formula& formula : kScalarFormulas) expect_accurate(formula, Isa::kPortable);
+}
+
+TEST_P(Formulas, SumAndLargestCountEveryElement) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  for (int n = 1; n < 70; ++n) {
+    std::vector<float> x(static_cast<size_t>(n)), y(x.size());
+    for (int i = 0; i < n; ++i) x[static_cast<size_t>(i)] = static_cast<float>(i % 7) - 5;
+    const float sum = cpu::pick_vector_math(GetParam(), [](auto math) {
+      return &decltype(math)::exp_sum;
+    })(x.data(), y.data(), n, 0.5f);
+    double expected = 0;
+    for (const float value : x) expected += std::exp(value - 0.5);
+    EXPECT_NEAR(sum, expected, 1e-6 * expected) << n;
+    const auto largest =
+        cpu::pick_vector_math(GetParam(), [](auto math) { return &decltype(math)::largest; });
+    for (int place = 0; place < n; ++place) {
+      std::vector<float> values(x.size(), kNan);
+      EXPECT_EQ(largest(values.data(), n), -kInf);
+      values[static_cast<size_t>(place)] = -3;
+      EXPECT_EQ(largest(values.data(), n), -3);
+    }
+  }
+}
+
+// ---- kernels of <cmath>
+// --------------------------------------------------------------------------
+
+struct CFunction {
+  double (*exact)(double);
+  double units;  ///< What the C libraries of this project's targets promise for float, rounded up.
+  double (*slack)(double) = nullptr;
+};
+
+template <template <class> class K>
+void expect_like_double(const CFunction& function) {
+  std::vector<float> x = {0.0f,
+                          -0.0f,
+                          std::numeric_limits<float>::infinity(),
+                          -std::numeric_limits<float>::infinity(),
+                          std::numeric_limits<float>::quiet_NaN(),
+                          0x1p-149f,
+                          -0x1p-149f};
+  for (uint64_t bits = 0; bits < uint64_t{1} << 32; bits += 16 * kStep) {
+    x.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  }
+  Node node;
+  const Dims dims{static_cast<int32_t>(x.size())};
+  node.input<float>(dims, x).output<float>(dims);
+  ASSERT_TRUE(node.run<K<float>>().ok());
+  const auto y = node.result<float>();
+  const Formula formula{"", nullptr, function.exact, function.units, function.slack};
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double want = function.exact(x[i]);
+    if (std::isnan(want)) {
+      EXPECT_TRUE(std::isnan(y[i])) << K<float>::id.op << " of " << x[i] << ": " << y[i];
+    } else {
+      EXPECT_LE(used_by(formula, x[i], y[i], want), 1)
+          << K<float>::id.op << " of " << x[i] << " is " << y[i] << " instead of " << want;
+    }
+  }
+}
+
+TEST(Formula, OfCmathAgreeWithDoublePrecision) {
+  expect_like_double<cpu::Exp>({std::exp, 2});
+  expect_like_double<cpu::Log>({std::log, 2});
+  expect_like_double<cpu::Erf>({std::erf, 2});
+  expect_like_double<cpu::Sin>({std::sin, 2});
+  expect_like_double<cpu::Cos>({std::cos, 2});
+  expect_like_double<cpu::Tan>({std::tan, 2});
+  expect_like_double<cpu::Asin>({std::asin, 2});
+  expect_like_double<cpu::Acos>({std::acos, 2});
+  expect_like_double<cpu::Atan>({std::atan, 2});
+  expect_like_double<cpu::Sinh>({std::sinh, 3});
+  expect_like_double<cpu::Cosh>({std::cosh, 3});
+  expect_like_double<cpu::Tanh>({std::tanh, 3});
+  expect_like_double<cpu::Asinh>({std::asinh, 3});
+  expect_like_double<cpu::Acosh>({std::acosh, 3});
+  expect_like_double<cpu::Atanh>({std::atanh, 3});
+  expect_like_double<cpu::Sigmoid>({exact_sigmoid, 4});
+  expect_like_double<cpu::Softplus>({exact_softplus, 3});
+  expect_like_double<cpu::HardSwish>({exact_hard_swish, 2, slack_hard_swish});
+}
+
+// ---- the instruction set
+// -------------------------------------------------------------------------
+
+/// The best of this processor that the build was asked for.
+Isa expected_isa() {
+  const auto asked_for = [](const char* name) {
+    return std::strstr("," INTARSIA_ISA_LIST ",", name) != nullptr;
+  };
+#if defined(__aarch64__)
+  if (asked_for(",neon,")) return Isa::kNeon;
+#elif defined(__x86_64__)
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                    __builtin_cpu_supports("f16c");
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
+                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  if (avx512 && asked_for(",avx512,")) return Isa::kAvx512;
+  if (avx2 && asked_for(",avx2,")) return Isa::kAvx2;
+#endif
+  static_cast<void>(asked_for);
+  return Isa::kPortable;
+}
+
+template <Isa I>
+void expect_chosen() {
+  const Isa best = detect_isa();
+  EXPECT_EQ(cpu::pick_isa(best, [](auto i) { return decltype(i)::value; }), I);
+  EXPECT_EQ(cpu::tile_kernels(best).families, cpu::Microkernels<I>::tiles().families);
+  EXPECT_EQ(cpu::epilogue_of({Activation::kTanh}, best).activate, &cpu::Microkernels<I>::activate);
+  EXPECT_EQ(cpu::pick_vector_math(best, [](auto math) { return &decltype(math)::exp; }),
+            &cpu::VectorMath<I>::exp);
+}
+
+TEST(Isa, OfThisProcessorIsFoundAndChosen) {
+  EXPECT_EQ(cpu::compiled_isa(detect_isa()), expected_isa());
+  switch (expected_isa()) {
+    case Isa::kPortable:
+      return expect_chosen<Isa::kPortable>();
+#if INTARSIA_WITH_AVX2
+    case Isa::kAvx2:
+      return expect_chosen<Isa::kAvx2>();
+#endif
+#if INTARSIA_WITH_AVX512
+    case Isa::kAvx512:
+      return expect_chosen<Isa::kAvx512>();
+#endif
+#if INTARSIA_WITH_NEON
+    case Isa::kNeon:
+      return expect_chosen<Isa::kNeon>();
+#endif
+    default:
+      FAIL() << "the instruction set of this processor is not compiled in";
+  }
+}
+
+}  // namespace
+}  // namespace intarsia::test

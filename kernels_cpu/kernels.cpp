@@ -6,7 +6,8 @@
 #define INTARSIA_KERNEL_LISTS(List)                                                                \
   List(control_kernels) List(elementwise_kernels) List(indexing_kernels)                           \
       List(linear_algebra_kernels) List(movement_kernels) List(nn_kernels) List(recurrent_kernels) \
-          List(reduction_kernels) List(shape_kernels)
+          List(arg_reduce_kernels) List(cumsum_kernels) List(reduce_extreme_kernels)               \
+              List(reduce_sum_kernels) List(shape_kernels)
 
 namespace intarsia::cpu {
 

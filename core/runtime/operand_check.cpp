@@ -6,11 +6,28 @@
 namespace intarsia {
 namespace {
 
+bool is_integer(DataType type) {
+  switch (type) {
+    case DataType::kInt8:
+    case DataType::kInt16:
+    case DataType::kInt32:
+    case DataType::kInt64:
+    case DataType::kUint8:
+    case DataType::kUint16:
+    case DataType::kUint32:
+    case DataType::kUint64:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool accepts(KernelType accepted, DataType type) {
   if (accepted == kAnyType) return element_bits(type) != 0 && type != DataType::kString;
-  if (accepted == kAnyReal) {
-    return type == DataType::kFloat || type == DataType::kDouble || type == DataType::kFloat16 ||
-           type == DataType::kBfloat16;
+  if (accepted == kAnyReal || accepted == kAnyNumber) {
+    const bool real = type == DataType::kFloat || type == DataType::kDouble ||
+                      type == DataType::kFloat16 || type == DataType::kBfloat16;
+    return real || (accepted == kAnyNumber && is_integer(type));
   }
   return accepted.accepts(type);
 }
@@ -62,6 +79,15 @@ Status check_operand_types(const KernelContext& context, const OperandTypes& typ
     return status;
   }
   return check_list(context, outputs, context.operands_ + count, context.output_count());
+}
+
+Status check_scalars(const KernelContext& context, std::initializer_list<int> inputs) {
+  for (int input : inputs) {
+    const TensorView& view = context.input(input);
+    if (!view.present() || view.count() == 1) continue;
+    return context.fail(Code::kWrongExtent, "elements of a scalar operand", 1, view.count(), input);
+  }
+  return {};
 }
 
 namespace internal {

@@ -10,7 +10,9 @@
 // written once, in the rule.
 //
 // Where a rule reads elements (starts, pads, k, ...), extents can only be proved in `run`: there
-// `check` proves attributes, types and ranks, and `check_extents<Rule>` is called first in `run`.
+// `check` proves attributes and types by `check_operand_types<Rule>`, and `check_extents<Rule>` is
+// called first in `run`. What remains for a `check` to compare by hand are bounds: extents that
+// `run` reports, and those of kernels that rely on less than the rule says.
 #pragma once
 
 #include <initializer_list>
@@ -24,6 +26,8 @@ namespace intarsia {
 inline constexpr KernelType kAnyType = static_cast<ElementWidth>(255);
 /// Accepts floating-point types of 16 to 64 bits: of a number that is read as a double.
 inline constexpr KernelType kAnyReal = static_cast<ElementWidth>(254);
+/// Accepts those and integers of 8 to 64 bits.
+inline constexpr KernelType kAnyNumber = static_cast<ElementWidth>(253);
 
 /// The operands that a kernel accepts, in the order of the definition. The first `required_...` are
 /// there, the others may be absent.
@@ -67,17 +71,26 @@ Status check_extents(const KernelContext& context) {
   return Rule::infer(extents);
 }
 
-/// Attributes, types and extents; rules of operators without attributes name none.
+/// Attributes and types; rules of operators without attributes name none.
 template <class Rule>
-Status check_operands(const KernelContext& context, const OperandTypes& types) {
+Status check_operand_types(const KernelContext& context, const OperandTypes& types) {
   if constexpr (requires { typename Rule::Attributes; }) {
     if (Status status = check_attributes<typename Rule::Attributes>(context); !status) {
       return status;
     }
   }
-  if (Status status = check_operand_types(context, types); !status) return status;
+  return check_operand_types(context, types);
+}
+
+/// Attributes, types and extents.
+template <class Rule>
+Status check_operands(const KernelContext& context, const OperandTypes& types) {
+  if (Status status = check_operand_types<Rule>(context, types); !status) return status;
   return check_extents<Rule>(context);
 }
+
+/// Fails if one of these inputs is there and is not one element.
+Status check_scalars(const KernelContext& context, std::initializer_list<int> inputs);
 
 /// Fails if the node was planned with less scratch memory than `required` bytes.
 inline Status check_workspace(const KernelContext& context, int64_t required) {

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What reference kernels accumulate in, and the fused end of a matrix product.
-//
-// Sums over float are kept in double, over the 16-bit types in float, over integers in an unsigned
-// type of the same width (they wrap). Fast kernels are measured against these results.
+// What reference kernels accumulate in, and the fused end of a matrix product. Fast kernels are
+// measured against these results. The choices differ on purpose:
+//     Accumulator<T>      products of elements and means of windows: double for float, float for
+//                         the 16-bit types, whose products it holds exactly; integers wrap in an
+//                         unsigned type of the same width
+//     AxisAccumulator<T>  whole axes, of any length: the same, but double for 16-bit types too
+//     Weighted<T>         few elements with weights (Resize): float where it holds the elements
+// What becomes a statistic (mean, variance, norm) is double for every type: nn/moments.h. Kernels
+// that accumulate nothing compute in Element<T>::Value.
 #pragma once
 
 #include "core/operators/nn/conv.h"
@@ -36,6 +41,12 @@ struct AccumulatorOf<BFloat16> {
 
 template <class T>
 using Accumulator = typename internal::AccumulatorOf<T>::Type;
+
+template <class T>
+using AxisAccumulator = Accumulator<typename Element<T>::Value>;
+template <class T>
+using Weighted =
+    std::conditional_t<std::is_same_v<T, double> || std::is_integral_v<T>, double, float>;
 
 template <class T>
 Accumulator<T> accumulable(T value) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ReduceMax ReduceMin ReduceLogSum ReduceLogSumExp. LogSumExp keeps the largest exponent seen and
-// the sum relative to it, so that nothing overflows in one pass.
+// ReduceMax ReduceMin ReduceLogSum ReduceLogSumExp. Max and Min propagate NaN. LogSumExp keeps the
+// largest exponent seen and the sum relative to it, so that nothing overflows in one pass.
+// Specification: https://onnx.ai/onnx/operators/onnx__ReduceMax.html and its relatives
 #include <cmath>
 
-#include "kernels_cpu/reduction/reduce_run.h"
+#include "core/kernel_list.h"
+#include "kernels_cpu/reduction/reduce.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -20,10 +22,8 @@ constexpr V highest() {
   return Limits::has_infinity ? Limits::infinity() : Limits::max();
 }
 
-}  // namespace
-
 template <class V>
-struct Reducer<ReduceMaxOp, V> {
+struct Largest {
   using Accumulator = V;
   static V identity() { return lowest<V>(); }
   static V step(V largest, V value) {
@@ -34,7 +34,7 @@ struct Reducer<ReduceMaxOp, V> {
 };
 
 template <class V>
-struct Reducer<ReduceMinOp, V> {
+struct Smallest {
   using Accumulator = V;
   static V identity() { return highest<V>(); }
   static V step(V smallest, V value) {
@@ -45,7 +45,7 @@ struct Reducer<ReduceMinOp, V> {
 };
 
 template <class V>
-struct Reducer<ReduceLogSumOp, V> {
+struct LogSum {
   using Accumulator = double;
   static double identity() { return 0; }
   static double step(double sum, V value) { return sum + static_cast<double>(value); }
@@ -54,7 +54,7 @@ struct Reducer<ReduceLogSumOp, V> {
 };
 
 template <class V>
-struct Reducer<ReduceLogSumExpOp, V> {
+struct LogSumExp {
   /// exp(largest) * sum is the sum so far.
   struct Accumulator {
     double largest;
@@ -70,17 +70,33 @@ struct Reducer<ReduceLogSumExpOp, V> {
   static V finish(Accumulator a, int64_t) { return static_cast<V>(std::log(a.sum) + a.largest); }
 };
 
-INTARSIA_REDUCE_FLOATS(ReduceMaxOp);
-INTARSIA_REDUCE_INTEGERS(ReduceMaxOp);
-template struct Reduce<ReduceMaxOp, int8_t>;
-template struct Reduce<ReduceMaxOp, uint8_t>;
-template struct Reduce<ReduceMaxOp, bool>;
-INTARSIA_REDUCE_FLOATS(ReduceMinOp);
-INTARSIA_REDUCE_INTEGERS(ReduceMinOp);
-template struct Reduce<ReduceMinOp, int8_t>;
-template struct Reduce<ReduceMinOp, uint8_t>;
-template struct Reduce<ReduceMinOp, bool>;
-INTARSIA_REDUCE_FLOATS(ReduceLogSumOp);
-INTARSIA_REDUCE_FLOATS(ReduceLogSumExpOp);
+struct ReduceLogSumOp {
+  static constexpr std::string_view name = "ReduceLogSum";
+  template <class V>
+  using Reducer = LogSum<V>;
+};
+struct ReduceLogSumExpOp {
+  static constexpr std::string_view name = "ReduceLogSumExp";
+  template <class V>
+  using Reducer = LogSumExp<V>;
+};
+struct ReduceMaxOp {
+  static constexpr std::string_view name = "ReduceMax";
+  template <class V>
+  using Reducer = Largest<V>;
+};
+struct ReduceMinOp {
+  static constexpr std::string_view name = "ReduceMin";
+  template <class V>
+  using Reducer = Smallest<V>;
+};
+
+}  // namespace
+
+extern const KernelList reduce_extreme_kernels;
+constinit const KernelList reduce_extreme_kernels =
+    kernel_list<EachPair<Reduce, Types<ReduceLogSumOp, ReduceLogSumExpOp>, Floats>,
+                EachPair<Reduce, Types<ReduceMaxOp, ReduceMinOp>,
+                         Join<WideNumbers, Types<int8_t, uint8_t, bool>>>>();
 
 }  // namespace intarsia::cpu

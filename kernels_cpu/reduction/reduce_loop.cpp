@@ -3,7 +3,7 @@
 // The part of Reduce* kernels that does not depend on type or operator. See reduce_loop.h.
 #include "kernels_cpu/reduction/reduce_loop.h"
 
-#include "kernels_cpu/elementwise/binary_broadcast.h"
+#include "core/runtime/operand_check.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -75,12 +75,8 @@ Status resolve_reduction(const KernelContext& context, bool (&is_reduced)[kMaxRa
 }
 
 Status check_reduction(const KernelContext& context, KernelType type) {
-  if (Status s = check_attributes<ReduceAttributes>(context); !s) return s;
-  if (Status s =
-          check_operand_types(context, {.inputs = {type, DataType::kInt64}, .outputs = {type}});
-      !s) {
-    return s;
-  }
+  const OperandTypes types{.inputs = {type, DataType::kInt64}, .outputs = {type}};
+  if (Status s = check_operand_types<ops::Reduce>(context, types); !s) return s;
   if (context.input(1).rank > 1) {
     return context.fail(Code::kWrongRank, "rank of the axes", 1, context.input(1).rank, 1);
   }

@@ -1,49 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ReduceSum ReduceMean ReduceProd ReduceL1 ReduceL2 ReduceSumSquare. An integer mean truncates
-// towards zero; an integer L2 norm is the truncated root of the (wrapped) sum.
+// ReduceSum ReduceMean ReduceProd ReduceL1 ReduceL2 ReduceSumSquare. Float sums accumulate in
+// double; integers wrap around. An integer mean truncates towards zero, and of nothing is an error
+// (NaN for floats); an integer L2 norm is the truncated root of the (wrapped) sum.
+// Specification: https://onnx.ai/onnx/operators/onnx__ReduceSum.html and its relatives
 #include <cmath>
 
-#include "kernels_cpu/reduction/reduce_run.h"
+#include "core/kernel_list.h"
+#include "kernels_cpu/reduction/reduce.h"
 
 namespace intarsia::cpu {
 namespace {
 
 template <class V>
 struct Sum {
-  using Accumulator = SumOf<V>;
+  using Accumulator = AxisAccumulator<V>;
   static Accumulator identity() { return 0; }
   static Accumulator step(Accumulator sum, V value) {
-    return add_wrapped(sum, static_cast<Accumulator>(value));
+    return sum + static_cast<Accumulator>(value);
   }
-  static Accumulator merge(Accumulator a, Accumulator b) { return add_wrapped(a, b); }
+  static Accumulator merge(Accumulator a, Accumulator b) { return a + b; }
   static V finish(Accumulator sum, int64_t) { return static_cast<V>(sum); }
 };
 
 template <class V>
 struct SumOfSquares : Sum<V> {
-  using Accumulator = SumOf<V>;
+  using typename Sum<V>::Accumulator;
   static Accumulator step(Accumulator sum, V value) {
     const auto factor = static_cast<Accumulator>(value);
-    return add_wrapped(sum, multiply_wrapped(factor, factor));
+    return sum + factor * factor;
   }
 };
 
-}  // namespace
-
 template <class V>
-struct Reducer<ReduceSumOp, V> : Sum<V> {};
-
-template <class V>
-struct Reducer<ReduceSumSquareOp, V> : SumOfSquares<V> {};
-
-template <class V>
-struct Reducer<ReduceMeanOp, V> : Sum<V> {
-  static V finish(SumOf<V> sum, int64_t count) {
+struct Mean : Sum<V> {
+  using typename Sum<V>::Accumulator;
+  static constexpr bool kNeedsElements = std::is_integral_v<V>;
+  static V finish(Accumulator sum, int64_t count) {
     if constexpr (std::is_unsigned_v<V>) {
       return static_cast<V>(static_cast<uint64_t>(sum) / static_cast<uint64_t>(count));
     } else if constexpr (std::is_integral_v<V>) {
-      return static_cast<V>(static_cast<int64_t>(sum) / count);
+      return static_cast<V>(static_cast<int64_t>(static_cast<V>(sum)) / count);
     } else {
       return static_cast<V>(sum / static_cast<double>(count));
     }
@@ -51,13 +48,12 @@ struct Reducer<ReduceMeanOp, V> : Sum<V> {
 };
 
 template <class V>
-struct Reducer<ReduceL1Op, V> : Sum<V> {
-  static SumOf<V> step(SumOf<V> sum, V value) {
-    const auto term = static_cast<SumOf<V>>(value);
+struct Magnitudes : Sum<V> {
+  using typename Sum<V>::Accumulator;
+  static Accumulator step(Accumulator sum, V value) {
+    const auto term = static_cast<Accumulator>(value);
     if constexpr (std::is_integral_v<V>) {
-      const auto magnitude =
-          value < 0 ? Wide<V>{0} - static_cast<Wide<V>>(value) : static_cast<Wide<V>>(value);
-      return add_wrapped(sum, static_cast<V>(magnitude));
+      return sum + (value < 0 ? Accumulator{0} - term : term);
     } else {
       return sum + std::fabs(term);
     }
@@ -65,39 +61,64 @@ struct Reducer<ReduceL1Op, V> : Sum<V> {
 };
 
 template <class V>
-struct Reducer<ReduceL2Op, V> : SumOfSquares<V> {
-  static V finish(SumOf<V> sum, int64_t) {
-    const double root = std::sqrt(static_cast<double>(sum));
+struct Norm : SumOfSquares<V> {
+  using typename Sum<V>::Accumulator;
+  static V finish(Accumulator sum, int64_t) {
     if constexpr (std::is_integral_v<V>) {
-      return saturate_cast<V>(root);
+      return saturate_cast<V>(std::sqrt(static_cast<double>(static_cast<V>(sum))));
     } else {
-      return static_cast<V>(root);
+      return static_cast<V>(std::sqrt(sum));
     }
   }
 };
 
 template <class V>
-struct Reducer<ReduceProdOp, V> {
-  using Accumulator = SumOf<V>;
+struct Product : Sum<V> {
+  using typename Sum<V>::Accumulator;
   static Accumulator identity() { return 1; }
   static Accumulator step(Accumulator product, V value) {
-    return multiply_wrapped(product, static_cast<Accumulator>(value));
+    return product * static_cast<Accumulator>(value);
   }
-  static Accumulator merge(Accumulator a, Accumulator b) { return multiply_wrapped(a, b); }
-  static V finish(Accumulator product, int64_t) { return static_cast<V>(product); }
+  static Accumulator merge(Accumulator a, Accumulator b) { return a * b; }
 };
 
-INTARSIA_REDUCE_FLOATS(ReduceSumOp);
-INTARSIA_REDUCE_INTEGERS(ReduceSumOp);
-INTARSIA_REDUCE_FLOATS(ReduceMeanOp);
-INTARSIA_REDUCE_INTEGERS(ReduceMeanOp);
-INTARSIA_REDUCE_FLOATS(ReduceProdOp);
-INTARSIA_REDUCE_INTEGERS(ReduceProdOp);
-INTARSIA_REDUCE_FLOATS(ReduceL1Op);
-INTARSIA_REDUCE_INTEGERS(ReduceL1Op);
-INTARSIA_REDUCE_FLOATS(ReduceL2Op);
-INTARSIA_REDUCE_INTEGERS(ReduceL2Op);
-INTARSIA_REDUCE_FLOATS(ReduceSumSquareOp);
-INTARSIA_REDUCE_INTEGERS(ReduceSumSquareOp);
+struct ReduceL1Op {
+  static constexpr std::string_view name = "ReduceL1";
+  template <class V>
+  using Reducer = Magnitudes<V>;
+};
+struct ReduceL2Op {
+  static constexpr std::string_view name = "ReduceL2";
+  template <class V>
+  using Reducer = Norm<V>;
+};
+struct ReduceMeanOp {
+  static constexpr std::string_view name = "ReduceMean";
+  template <class V>
+  using Reducer = Mean<V>;
+};
+struct ReduceProdOp {
+  static constexpr std::string_view name = "ReduceProd";
+  template <class V>
+  using Reducer = Product<V>;
+};
+struct ReduceSumOp {
+  static constexpr std::string_view name = "ReduceSum";
+  template <class V>
+  using Reducer = Sum<V>;
+};
+struct ReduceSumSquareOp {
+  static constexpr std::string_view name = "ReduceSumSquare";
+  template <class V>
+  using Reducer = SumOfSquares<V>;
+};
+
+}  // namespace
+
+extern const KernelList reduce_sum_kernels;
+constinit const KernelList reduce_sum_kernels = kernel_list<EachPair<
+    Reduce,
+    Types<ReduceL1Op, ReduceL2Op, ReduceMeanOp, ReduceProdOp, ReduceSumOp, ReduceSumSquareOp>,
+    WideNumbers>>();
 
 }  // namespace intarsia::cpu

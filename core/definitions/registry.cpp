@@ -29,6 +29,7 @@ DefinitionRows make_builtin_rows() {
   add_pointwise_definitions(rows);
   add_reduction_definitions(rows);
   add_movement_definitions(rows);
+  add_indexing_definitions(rows);
   add_nn_definitions(rows);
   add_contrib_definitions(rows);
   return rows;

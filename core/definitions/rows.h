@@ -65,18 +65,20 @@ inline constexpr TypeSet kNumericTypes = kFloatTypes | kIntegerTypes;
 inline constexpr TypeSet kBoolType = types({DataType::kBool});
 inline constexpr TypeSet kIndexTypes = types({DataType::kInt32, DataType::kInt64});
 inline constexpr TypeSet kInt64Type = types({DataType::kInt64});
+/// What ONNX lists for operators that are older than 8-bit floating-point types.
+inline constexpr TypeSet kPlainTypes =
+    kNumericTypes | kBoolType | types({DataType::kComplex64, DataType::kComplex128});
 /// Whole-byte elements: what kernels that only move elements (`Width<...>`) accept.
 inline constexpr TypeSet kAnyTypes =
-    kNumericTypes | kBoolType |
-    types({DataType::kComplex64, DataType::kComplex128, DataType::kFloat8E4M3FN,
-           DataType::kFloat8E4M3FNUZ, DataType::kFloat8E5M2, DataType::kFloat8E5M2FNUZ,
-           DataType::kFloat8E8M0});
+    kPlainTypes | types({DataType::kFloat8E4M3FN, DataType::kFloat8E4M3FNUZ, DataType::kFloat8E5M2,
+                         DataType::kFloat8E5M2FNUZ, DataType::kFloat8E8M0});
 
 void add_shape_ops_definitions(DefinitionRows& rows);
 void add_control_definitions(DefinitionRows& rows);
 void add_pointwise_definitions(DefinitionRows& rows);
 void add_reduction_definitions(DefinitionRows& rows);
 void add_movement_definitions(DefinitionRows& rows);
+void add_indexing_definitions(DefinitionRows& rows);
 void add_nn_definitions(DefinitionRows& rows);
 void add_contrib_definitions(DefinitionRows& rows);
 

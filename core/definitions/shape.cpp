@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Operators that change, read or make extents.
-#include "core/operators/shape/shape.h"
+#include "core/operators/shape/dropout.h"
+#include "core/operators/shape/expand.h"
+#include "core/operators/shape/extents.h"
+#include "core/operators/shape/fill.h"
+#include "core/operators/shape/range.h"
+#include "core/operators/shape/reshape.h"
 
 #include "core/definitions/rows.h"
 #include "core/definitions/value_propagation.h"

@@ -6,8 +6,9 @@
 #include <bit>
 
 #include "core/definitions/value_rules.h"
-#include "core/operators/movement/movement.h"
-#include "core/operators/shape/shape.h"
+#include "core/operators/movement/transpose.h"
+#include "core/operators/shape/extents.h"
+#include "core/operators/shape/fill.h"
 
 namespace intarsia::definitions {
 namespace propagation {

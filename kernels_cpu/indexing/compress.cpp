@@ -1,73 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels_cpu/indexing/compress.h"
-
+//
+// Compress: the slices along an axis (without axis: the elements) whose condition is true; what
+// lies beyond the condition's length is dropped. The output is resized to what was selected. T is a
+// Width; slices are copied as bytes. https://onnx.ai/onnx/operators/onnx__Compress.html
+#include "core/kernel_list.h"
 #include "core/operators/indexing/selection.h"
+#include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
-#include "kernels_cpu/common/width_instances.h"
 #include "kernels_cpu/indexing/index_check.h"
 #include "kernels_cpu/movement/movement_check.h"
 
 namespace intarsia::cpu {
+namespace {
 
 template <class T>
-Status Compress<T>::check(const KernelContext& context) {
-  constexpr KernelType kType = kernel_type_of<T>;
-  if (Status s = check_attributes<CompressAttributes>(context); !s) return s;
-  if (Status s = check_operand_types(
-          context, {.inputs = {kType, DataType::kBool}, .required_inputs = 2, .outputs = {kType}});
-      !s) {
-    return s;
-  }
-  const int32_t axis = context.attributes<CompressAttributes>().axis;
-  const TensorView& x = context.input(0);
-  if (context.input(1).rank != 1) {
-    return context.fail(Code::kWrongRank, "rank of condition", 1, context.input(1).rank, 1);
-  }
-  if (axis != kNoAxis && (axis < -x.rank || axis >= x.rank)) {
-    return context.fail(Code::kIndexOutOfRange, "axis out of range", x.rank, axis, 0);
-  }
-  const int rank = axis == kNoAxis ? 1 : x.rank;
-  if (context.output(0).rank == rank) return {};
-  return context.fail(Code::kWrongRank, "output rank", rank, context.output(0).rank, 2);
-}
-
-template <class T>
-Status Compress<T>::run(const KernelContext& context) {
-  using E = typename T::Element;
-  const TensorView& x = context.input(0);
-  int axis = context.attributes<CompressAttributes>().axis;
-  const bool flat = axis == kNoAxis;
-  if (flat) {
-    axis = 0;
-  } else if (axis < 0) {
-    axis += x.rank;
-  }
-  const int64_t outer = flat ? 1 : span_count(x, 0, axis);
-  const int64_t extent = flat ? x.count() : x.extents[axis];
-  const int64_t inner = flat ? 1 : span_count(x, axis + 1, x.rank);
-  const auto* condition = context.input(1).as<const uint8_t>();
-  const int64_t length =
-      context.input(1).extents[0] < extent ? context.input(1).extents[0] : extent;
-  int32_t selected = 0;
-  for (int64_t i = 0; i < length; ++i) selected += condition[i] != 0 ? 1 : 0;
-
-  int32_t extents[kMaxRank];
-  const int rank = flat ? 1 : x.rank;
-  for (int i = 0; i < rank; ++i) extents[i] = i == axis ? selected : x.extents[i];
-  if (Status s = context.resize_output(0, {extents, static_cast<size_t>(rank)}); !s) return s;
-  if (context.output(0).count() == 0) return {};
-  const E* in = x.as<const E>();
-  E* out = context.output(0).as<E>();
-  for (int64_t o = 0; o < outer; ++o, in += extent * inner) {
-    for (int64_t i = 0; i < length; ++i) {
-      if (condition[i] == 0) continue;
-      copy_run(out, in + i * inner, inner * static_cast<int64_t>(sizeof(E)));
-      out += inner;
+struct Compress {
+  static constexpr KernelId id{"Compress", "", {kernel_type_of<T>}};
+  static Status check(const KernelContext& context) {
+    constexpr KernelType kType = kernel_type_of<T>;
+    if (Status s = check_operand_types<ops::Compress>(
+            context,
+            {.inputs = {kType, DataType::kBool}, .required_inputs = 2, .outputs = {kType}});
+        !s) {
+      return s;
     }
+    const int32_t axis = context.attributes<CompressAttributes>().axis;
+    const TensorView& x = context.input(0);
+    if (context.input(1).rank != 1) {
+      return context.fail(Code::kWrongRank, "rank of condition", 1, context.input(1).rank, 1);
+    }
+    if (axis != kNoAxis && (axis < -x.rank || axis >= x.rank)) {
+      return context.fail(Code::kIndexOutOfRange, "axis out of range", x.rank, axis, 0);
+    }
+    const int rank = axis == kNoAxis ? 1 : x.rank;
+    if (context.output(0).rank == rank) return {};
+    return context.fail(Code::kWrongRank, "output rank", rank, context.output(0).rank, 2);
   }
-  return {};
-}
+  static Status run(const KernelContext& context) {
+    using E = typename T::Element;
+    const TensorView& x = context.input(0);
+    int axis = context.attributes<CompressAttributes>().axis;
+    const bool flat = axis == kNoAxis;
+    if (flat) {
+      axis = 0;
+    } else if (axis < 0) {
+      axis += x.rank;
+    }
+    const int64_t outer = flat ? 1 : span_count(x, 0, axis);
+    const int64_t extent = flat ? x.count() : x.extents[axis];
+    const int64_t inner = flat ? 1 : span_count(x, axis + 1, x.rank);
+    const auto* condition = context.input(1).as<const uint8_t>();
+    const int64_t length =
+        context.input(1).extents[0] < extent ? context.input(1).extents[0] : extent;
+    int32_t selected = 0;
+    for (int64_t i = 0; i < length; ++i) selected += condition[i] != 0 ? 1 : 0;
 
-INTARSIA_FOR_WIDTHS(Compress);
+    int32_t extents[kMaxRank];
+    const int rank = flat ? 1 : x.rank;
+    for (int i = 0; i < rank; ++i) extents[i] = i == axis ? selected : x.extents[i];
+    if (Status s = context.resize_output(0, {extents, static_cast<size_t>(rank)}); !s) return s;
+    if (context.output(0).count() == 0) return {};
+    const E* in = x.as<const E>();
+    E* out = context.output(0).as<E>();
+    for (int64_t o = 0; o < outer; ++o, in += extent * inner) {
+      for (int64_t i = 0; i < length; ++i) {
+        if (condition[i] == 0) continue;
+        copy_run(out, in + i * inner, inner * static_cast<int64_t>(sizeof(E)));
+        out += inner;
+      }
+    }
+    return {};
+  }
+};
+
+}  // namespace
+
+extern const KernelList compress_kernels;
+constinit const KernelList compress_kernels = kernel_list<Each<Compress, Widths>>();
 
 }  // namespace intarsia::cpu

@@ -1,142 +1,156 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels_cpu/indexing/gather.h"
-
+//
+// Operators that read at indices (int32 or int64, type I; negative ones count from the back):
+//   Gather           y[o, j..., i] = x[o, indices[j...], i]           along one axis
+//   GatherElements   y[p] = x[p with the coordinate of the axis replaced by indices[p]]
+//   GatherND         y[b, j..., i...] = x[b, indices[b, j..., :], i...]
+// An index out of range is reported before anything is written. T is a Width; runs are copied as
+// bytes, on the caller's threads. https://onnx.ai/onnx/operators/onnx__Gather.html and following
 #include "core/operators/indexing/gather.h"
+#include "core/kernel_list.h"
+#include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
-#include "kernels_cpu/common/width_instances.h"
 #include "kernels_cpu/indexing/index_check.h"
 #include "kernels_cpu/movement/movement_check.h"
 
 namespace intarsia::cpu {
+namespace {
 
 template <class T, class I>
-Status Gather<T, I>::check(const KernelContext& context) {
-  constexpr KernelType kType = kernel_type_of<T>;
-  return check_operands<ops::Gather>(
-      context, {.inputs = {kType, kernel_type_of<I>}, .required_inputs = 2, .outputs = {kType}});
-}
-
-template <class T, class I>
-Status Gather<T, I>::run(const KernelContext& context) {
-  using E = typename T::Element;
-  const TensorView& x = context.input(0);
-  int axis = context.attributes<AxisAttributes>().axis;
-  if (axis < 0) axis += x.rank;
-  const int64_t extent = x.extents[axis];
-  const int64_t outer = span_count(x, 0, axis);
-  const int64_t run = span_count(x, axis + 1, x.rank);
-  const int64_t count = context.input(1).count();
-  const I* indices = context.input(1).as<const I>();
-  if (outer * run == 0) return {};
-  if (Status s = check_indices(context, indices, count, 1, extent, axis); !s) return s;
-
-  const E* in = x.as<const E>();
-  E* out = context.output(0).as<E>();
-  const int64_t bytes = run * static_cast<int64_t>(sizeof(E));
-  for_items(context, outer * count, bytes, [&](int64_t begin, int64_t end) {
-    int64_t o = begin / count, j = begin % count;
-    for (int64_t item = begin; item < end; ++item) {
-      const int64_t row = o * extent + from_front(indices[j], extent);
-      if (run == 1) {
-        out[item] = in[row];
-      } else {
-        copy_run(out + item * run, in + row * run, bytes);
-      }
-      if (++j == count) j = 0, ++o;
-    }
-  });
-  return {};
-}
-
-template <class T, class I>
-Status GatherElements<T, I>::check(const KernelContext& context) {
-  constexpr KernelType kType = kernel_type_of<T>;
-  return check_operands<ops::GatherElements>(
-      context, {.inputs = {kType, kernel_type_of<I>}, .required_inputs = 2, .outputs = {kType}});
-}
-
-template <class T, class I>
-Status GatherElements<T, I>::run(const KernelContext& context) {
-  using E = typename T::Element;
-  const TensorView& x = context.input(0);
-  const TensorView& y = context.output(0);
-  int axis = context.attributes<AxisAttributes>().axis;
-  if (axis < 0) axis += x.rank;
-  const int64_t extent = x.extents[axis];
-  const I* indices = context.input(1).as<const I>();
-  if (Status s = check_indices(context, indices, y.count(), 1, extent, axis); !s) return s;
-  if (y.count() == 0) return {};
-
-  const E* in = x.as<const E>();
-  E* out = y.as<E>();
-  int64_t strides[kMaxRank];
-  dense_strides(x, strides);
-  const int64_t along = strides[axis];
-  strides[axis] = 0;  // the index stands in for this coordinate
-  const int last = y.rank - 1;
-  const int64_t columns = y.extents[last];
-  const int64_t bytes = columns * static_cast<int64_t>(sizeof(E));
-  for_items(context, y.count() / columns, bytes, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      const E* base = in;
-      int64_t rest = row;
-      for (int i = last - 1; i >= 0; --i) {
-        base += rest % y.extents[i] * strides[i];
-        rest /= y.extents[i];
-      }
-      const I* index = indices + row * columns;
-      E* to = out + row * columns;
-      for (int64_t i = 0; i < columns; ++i) {
-        to[i] = base[i * strides[last] + from_front(index[i], extent) * along];
-      }
-    }
-  });
-  return {};
-}
-
-template <class T>
-Status GatherND<T>::check(const KernelContext& context) {
-  constexpr KernelType kType = kernel_type_of<T>;
-  return check_operands<ops::GatherND>(
-      context, {.inputs = {kType, DataType::kInt64}, .required_inputs = 2, .outputs = {kType}});
-}
-
-template <class T>
-Status GatherND<T>::run(const KernelContext& context) {
-  using E = typename T::Element;
-  const TensorView& x = context.input(0);
-  const TensorView& indices = context.input(1);
-  const int batch = context.attributes<GatherNDAttributes>().batch_dims;
-  const int tuple = indices.extents[indices.rank - 1];
-  const int64_t tuples = span_count(indices, 0, indices.rank - 1);
-  const int64_t batches = span_count(x, 0, batch);
-  const int64_t run = span_count(x, batch + tuple, x.rank);
-  if (tuples * run == 0) return {};
-  const auto* index = indices.as<const int64_t>();
-  for (int i = 0; i < tuple; ++i) {
-    const int64_t extent = x.extents[batch + i];
-    if (Status s = check_indices(context, index + i, tuples, tuple, extent, batch + i); !s)
-      return s;
+struct Gather {
+  static constexpr KernelId id{"Gather", "", {kernel_type_of<T>, kernel_type_of<I>}};
+  static Status check(const KernelContext& context) {
+    constexpr KernelType kType = kernel_type_of<T>;
+    return check_operands<ops::Gather>(
+        context, {.inputs = {kType, kernel_type_of<I>}, .required_inputs = 2, .outputs = {kType}});
   }
-  const E* in = x.as<const E>();
-  E* out = context.output(0).as<E>();
-  const int64_t per_batch = tuples / batches;
-  const int64_t bytes = run * static_cast<int64_t>(sizeof(E));
-  for_items(context, tuples, bytes, [&](int64_t begin, int64_t end) {
-    for (int64_t item = begin; item < end; ++item) {
-      int64_t slice = item / per_batch;
-      for (int i = 0; i < tuple; ++i) {
-        const int64_t extent = x.extents[batch + i];
-        slice = slice * extent + from_front(index[item * tuple + i], extent);
-      }
-      copy_run(out + item * run, in + slice * run, bytes);
-    }
-  });
-  return {};
-}
+  static Status run(const KernelContext& context) {
+    using E = typename T::Element;
+    const TensorView& x = context.input(0);
+    int axis = context.attributes<AxisAttributes>().axis;
+    if (axis < 0) axis += x.rank;
+    const int64_t extent = x.extents[axis];
+    const int64_t outer = span_count(x, 0, axis);
+    const int64_t run = span_count(x, axis + 1, x.rank);
+    const int64_t count = context.input(1).count();
+    const I* indices = context.input(1).as<const I>();
+    if (outer * run == 0) return {};
+    if (Status s = check_indices(context, indices, count, 1, extent, axis); !s) return s;
 
-INTARSIA_FOR_WIDTHS_AND_INDICES(Gather);
-INTARSIA_FOR_WIDTHS_AND_INDICES(GatherElements);
-INTARSIA_FOR_WIDTHS(GatherND);
+    const E* in = x.as<const E>();
+    E* out = context.output(0).as<E>();
+    const int64_t bytes = run * static_cast<int64_t>(sizeof(E));
+    for_items(context, outer * count, bytes, [&](int64_t begin, int64_t end) {
+      int64_t o = begin / count, j = begin % count;
+      for (int64_t item = begin; item < end; ++item) {
+        const int64_t row = o * extent + from_front(indices[j], extent);
+        if (run == 1) {
+          out[item] = in[row];
+        } else {
+          copy_run(out + item * run, in + row * run, bytes);
+        }
+        if (++j == count) j = 0, ++o;
+      }
+    });
+    return {};
+  }
+};
+
+template <class T, class I>
+struct GatherElements {
+  static constexpr KernelId id{"GatherElements", "", {kernel_type_of<T>, kernel_type_of<I>}};
+  static Status check(const KernelContext& context) {
+    constexpr KernelType kType = kernel_type_of<T>;
+    return check_operands<ops::GatherElements>(
+        context, {.inputs = {kType, kernel_type_of<I>}, .required_inputs = 2, .outputs = {kType}});
+  }
+  static Status run(const KernelContext& context) {
+    using E = typename T::Element;
+    const TensorView& x = context.input(0);
+    const TensorView& y = context.output(0);
+    int axis = context.attributes<AxisAttributes>().axis;
+    if (axis < 0) axis += x.rank;
+    const int64_t extent = x.extents[axis];
+    const I* indices = context.input(1).as<const I>();
+    if (Status s = check_indices(context, indices, y.count(), 1, extent, axis); !s) return s;
+    if (y.count() == 0) return {};
+
+    const E* in = x.as<const E>();
+    E* out = y.as<E>();
+    int64_t strides[kMaxRank];
+    dense_strides(x, strides);
+    const int64_t along = strides[axis];
+    strides[axis] = 0;  // the index stands in for this coordinate
+    const int last = y.rank - 1;
+    const int64_t columns = y.extents[last];
+    const int64_t bytes = columns * static_cast<int64_t>(sizeof(E));
+    for_items(context, y.count() / columns, bytes, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        const E* base = in;
+        int64_t rest = row;
+        for (int i = last - 1; i >= 0; --i) {
+          base += rest % y.extents[i] * strides[i];
+          rest /= y.extents[i];
+        }
+        const I* index = indices + row * columns;
+        E* to = out + row * columns;
+        for (int64_t i = 0; i < columns; ++i) {
+          to[i] = base[i * strides[last] + from_front(index[i], extent) * along];
+        }
+      }
+    });
+    return {};
+  }
+};
+
+/// Indices are int64.
+template <class T>
+struct GatherND {
+  static constexpr KernelId id{"GatherND", "", {kernel_type_of<T>}};
+  static Status check(const KernelContext& context) {
+    constexpr KernelType kType = kernel_type_of<T>;
+    return check_operands<ops::GatherND>(
+        context, {.inputs = {kType, DataType::kInt64}, .required_inputs = 2, .outputs = {kType}});
+  }
+  static Status run(const KernelContext& context) {
+    using E = typename T::Element;
+    const TensorView& x = context.input(0);
+    const TensorView& indices = context.input(1);
+    const int batch = context.attributes<GatherNDAttributes>().batch_dims;
+    const int tuple = indices.extents[indices.rank - 1];
+    const int64_t tuples = span_count(indices, 0, indices.rank - 1);
+    const int64_t batches = span_count(x, 0, batch);
+    const int64_t run = span_count(x, batch + tuple, x.rank);
+    if (tuples * run == 0) return {};
+    const auto* index = indices.as<const int64_t>();
+    for (int i = 0; i < tuple; ++i) {
+      const int64_t extent = x.extents[batch + i];
+      if (Status s = check_indices(context, index + i, tuples, tuple, extent, batch + i); !s)
+        return s;
+    }
+    const E* in = x.as<const E>();
+    E* out = context.output(0).as<E>();
+    const int64_t per_batch = tuples / batches;
+    const int64_t bytes = run * static_cast<int64_t>(sizeof(E));
+    for_items(context, tuples, bytes, [&](int64_t begin, int64_t end) {
+      for (int64_t item = begin; item < end; ++item) {
+        int64_t slice = item / per_batch;
+        for (int i = 0; i < tuple; ++i) {
+          const int64_t extent = x.extents[batch + i];
+          slice = slice * extent + from_front(index[item * tuple + i], extent);
+        }
+        copy_run(out + item * run, in + slice * run, bytes);
+      }
+    });
+    return {};
+  }
+};
+
+}  // namespace
+
+extern const KernelList gather_kernels;
+constinit const KernelList gather_kernels =
+    kernel_list<EachPair<Gather, Widths, Indices>, EachPair<GatherElements, Widths, Indices>,
+                Each<GatherND, Widths>>();
 
 }  // namespace intarsia::cpu

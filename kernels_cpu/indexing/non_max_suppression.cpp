@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels_cpu/indexing/non_max_suppression.h"
-
-#include "core/operators/indexing/selection.h"
+//
+// NonMaxSuppression: for each batch and class the boxes in descending order of score (of equal ones
+// the first), without those that score no more than score_threshold and those whose overlap with a
+// box already selected (intersection over union) exceeds iou_threshold. The output is resized to
+// what was selected. https://onnx.ai/onnx/operators/onnx__NonMaxSuppression.html
+#include "core/operators/indexing/non_max_suppression.h"
+#include "core/kernel_list.h"
 #include "kernels_cpu/indexing/index_heap.h"
 #include "kernels_cpu/movement/movement_check.h"
 
@@ -39,100 +43,101 @@ float scalar(const TensorView& view, float absent) {
   return view.present() ? *view.as<const float>() : absent;
 }
 
+/// Candidates of one class, and what was selected so far: class number and box.
+
+struct NonMaxSuppression {
+  static constexpr KernelId id{"NonMaxSuppression", "", {}};
+  static Status check(const KernelContext& context) {
+    constexpr KernelType kFloat = DataType::kFloat, kIndex = DataType::kInt64;
+    if (Status s = check_operand_types<ops::NonMaxSuppression>(
+            context, {.inputs = {kFloat, kFloat, kIndex, kFloat, kFloat},
+                      .required_inputs = 2,
+                      .outputs = {kIndex}});
+        !s) {
+      return s;
+    }
+    if (Status s = check_scalars(context, {2, 3, 4}); !s) return s;
+    const TensorView& boxes = context.input(0);
+    const TensorView& scores = context.input(1);
+    if (boxes.rank != 3 || scores.rank != 3 || context.output(0).rank != 2) {
+      return context.fail(Code::kWrongRank, "rank of boxes and scores", 3, boxes.rank, 0);
+    }
+    if (boxes.extents[2] != 4 || boxes.extents[0] != scores.extents[0] ||
+        boxes.extents[1] != scores.extents[2]) {
+      return context.fail(Code::kWrongExtent, "batches and boxes of scores", boxes.extents[1],
+                          scores.extents[2], 1);
+    }
+    return check_workspace(context, boxes.extents[1] * static_cast<int64_t>(sizeof(int32_t)));
+  }
+  static int64_t workspace(const KernelContext& context) {
+    const TensorView& boxes = context.input(0);
+    const TensorView& y = context.output(0);
+    if (boxes.rank != 3 || y.rank != 2) return 0;
+    return ((CheckedInt(boxes.extents[1]) + int64_t{2} * y.extents[0]) * sizeof(int32_t)).value();
+  }
+  static Status run(const KernelContext& context) {
+    const TensorView& boxes = context.input(0);
+    const TensorView& scores = context.input(1);
+    const int32_t count = boxes.extents[1];
+    const int64_t classes = scores.extents[1];
+    const bool center = context.attributes<NonMaxSuppressionAttributes>().center_point_box != 0;
+    const int64_t limit = context.input(2).present() ? *context.input(2).as<const int64_t>() : 0;
+    const float iou_threshold = scalar(context.input(3), 0.0f);
+    const bool has_score_threshold = context.input(4).present();
+    const float score_threshold = scalar(context.input(4), 0.0f);
+
+    auto* heap = reinterpret_cast<int32_t*>(context.workspace().data());
+    int32_t* selected = heap + count;  // pairs of class (over all batches) and box
+    const int64_t capacity =
+        (context.workspace_bytes() / static_cast<int64_t>(sizeof(int32_t)) - count) / 2;
+    int64_t total = 0;
+    const int64_t groups = count > 0 ? boxes.extents[0] * classes : 0;
+    for (int64_t group = 0; group < groups && limit > 0; ++group) {
+      const float* box = boxes.as<const float>() + group / classes * count * 4;
+      const float* score = scores.as<const float>() + group * count;
+      const auto before = [score](int32_t a, int32_t b) {
+        return score[a] > score[b] || (!(score[a] < score[b]) && a < b);
+      };
+      int32_t candidates = 0;
+      for (int32_t i = 0; i < count; ++i) {
+        const bool counts = has_score_threshold ? score[i] > score_threshold : score[i] == score[i];
+        if (counts) heap[candidates++] = i;
+      }
+      make_heap(heap, candidates, before);
+      sort_heap(heap, candidates, before);
+      const int64_t begin = total;
+      for (int32_t i = 0; i < candidates && total - begin < limit; ++i) {
+        const Box candidate = read_box(box + int64_t{heap[i]} * 4, center);
+        bool hidden = false;
+        for (int64_t j = begin; j < total && !hidden; ++j) {
+          hidden = overlap(candidate, read_box(box + int64_t{selected[2 * j + 1]} * 4, center),
+                           iou_threshold);
+        }
+        if (hidden) continue;
+        if (total >= capacity) {
+          return context.fail(Code::kWrongExtent, "selected boxes beyond the planned maximum",
+                              capacity, total + 1, context.input_count(), 0);
+        }
+        selected[2 * total] = static_cast<int32_t>(group);
+        selected[2 * total + 1] = heap[i];
+        ++total;
+      }
+    }
+    const int32_t extents[2] = {static_cast<int32_t>(total), 3};
+    if (Status s = context.resize_output(0, extents); !s) return s;
+    auto* out = context.output(0).as<int64_t>();
+    for (int64_t i = 0; i < total; ++i) {
+      out[3 * i] = selected[2 * i] / classes;
+      out[3 * i + 1] = selected[2 * i] % classes;
+      out[3 * i + 2] = selected[2 * i + 1];
+    }
+    return {};
+  }
+};
+
 }  // namespace
 
-/// Candidates of one class, and what was selected so far: class number and box.
-int64_t NonMaxSuppression::workspace(const KernelContext& context) {
-  const TensorView& boxes = context.input(0);
-  const TensorView& y = context.output(0);
-  if (boxes.rank != 3 || y.rank != 2) return 0;
-  return ((CheckedInt(boxes.extents[1]) + int64_t{2} * y.extents[0]) * sizeof(int32_t)).value();
-}
-
-Status NonMaxSuppression::check(const KernelContext& context) {
-  constexpr KernelType kFloat = DataType::kFloat, kIndex = DataType::kInt64;
-  if (Status s = check_attributes<NonMaxSuppressionAttributes>(context); !s) return s;
-  if (Status s = check_operand_types(context, {.inputs = {kFloat, kFloat, kIndex, kFloat, kFloat},
-                                               .required_inputs = 2,
-                                               .outputs = {kIndex}});
-      !s) {
-    return s;
-  }
-  for (int i = 2; i < context.input_count(); ++i) {
-    if (context.input(i).present() && context.input(i).count() != 1) {
-      return context.fail(Code::kWrongExtent, "elements", 1, context.input(i).count(), i);
-    }
-  }
-  const TensorView& boxes = context.input(0);
-  const TensorView& scores = context.input(1);
-  if (boxes.rank != 3 || scores.rank != 3 || context.output(0).rank != 2) {
-    return context.fail(Code::kWrongRank, "rank of boxes and scores", 3, boxes.rank, 0);
-  }
-  if (boxes.extents[2] != 4 || boxes.extents[0] != scores.extents[0] ||
-      boxes.extents[1] != scores.extents[2]) {
-    return context.fail(Code::kWrongExtent, "batches and boxes of scores", boxes.extents[1],
-                        scores.extents[2], 1);
-  }
-  return check_workspace(context, boxes.extents[1] * static_cast<int64_t>(sizeof(int32_t)));
-}
-
-Status NonMaxSuppression::run(const KernelContext& context) {
-  const TensorView& boxes = context.input(0);
-  const TensorView& scores = context.input(1);
-  const int32_t count = boxes.extents[1];
-  const int64_t classes = scores.extents[1];
-  const bool center = context.attributes<NonMaxSuppressionAttributes>().center_point_box != 0;
-  const int64_t limit = context.input(2).present() ? *context.input(2).as<const int64_t>() : 0;
-  const float iou_threshold = scalar(context.input(3), 0.0f);
-  const bool has_score_threshold = context.input(4).present();
-  const float score_threshold = scalar(context.input(4), 0.0f);
-
-  auto* heap = reinterpret_cast<int32_t*>(context.workspace().data());
-  int32_t* selected = heap + count;  // pairs of class (over all batches) and box
-  const int64_t capacity =
-      (context.workspace_bytes() / static_cast<int64_t>(sizeof(int32_t)) - count) / 2;
-  int64_t total = 0;
-  const int64_t groups = count > 0 ? boxes.extents[0] * classes : 0;
-  for (int64_t group = 0; group < groups && limit > 0; ++group) {
-    const float* box = boxes.as<const float>() + group / classes * count * 4;
-    const float* score = scores.as<const float>() + group * count;
-    const auto before = [score](int32_t a, int32_t b) {
-      return score[a] > score[b] || (!(score[a] < score[b]) && a < b);
-    };
-    int32_t candidates = 0;
-    for (int32_t i = 0; i < count; ++i) {
-      const bool counts = has_score_threshold ? score[i] > score_threshold : score[i] == score[i];
-      if (counts) heap[candidates++] = i;
-    }
-    make_heap(heap, candidates, before);
-    sort_heap(heap, candidates, before);
-    const int64_t begin = total;
-    for (int32_t i = 0; i < candidates && total - begin < limit; ++i) {
-      const Box candidate = read_box(box + int64_t{heap[i]} * 4, center);
-      bool hidden = false;
-      for (int64_t j = begin; j < total && !hidden; ++j) {
-        hidden = overlap(candidate, read_box(box + int64_t{selected[2 * j + 1]} * 4, center),
-                         iou_threshold);
-      }
-      if (hidden) continue;
-      if (total >= capacity) {
-        return context.fail(Code::kWrongExtent, "selected boxes beyond the planned maximum",
-                            capacity, total + 1, context.input_count(), 0);
-      }
-      selected[2 * total] = static_cast<int32_t>(group);
-      selected[2 * total + 1] = heap[i];
-      ++total;
-    }
-  }
-  const int32_t extents[2] = {static_cast<int32_t>(total), 3};
-  if (Status s = context.resize_output(0, extents); !s) return s;
-  auto* out = context.output(0).as<int64_t>();
-  for (int64_t i = 0; i < total; ++i) {
-    out[3 * i] = selected[2 * i] / classes;
-    out[3 * i + 1] = selected[2 * i] % classes;
-    out[3 * i + 2] = selected[2 * i + 1];
-  }
-  return {};
-}
+extern const KernelList non_max_suppression_kernels;
+constinit const KernelList non_max_suppression_kernels = kernel_list<NonMaxSuppression>();
 
 }  // namespace intarsia::cpu

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels_cpu/indexing/one_hot.h"
-
-#include "core/operators/indexing/selection.h"
+//
+// OneHot: values[1] where the coordinate along the new axis is the index, values[0] elsewhere; an
+// index outside [-depth, depth) selects nothing. Indices may be of any numeric type; reals are
+// truncated. T is the Width of the values. https://onnx.ai/onnx/operators/onnx__OneHot.html
+#include "core/operators/indexing/one_hot.h"
+#include "core/kernel_list.h"
+#include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
-#include "kernels_cpu/common/width_instances.h"
 #include "kernels_cpu/math/element.h"
 #include "kernels_cpu/movement/movement_check.h"
 
@@ -72,64 +75,36 @@ struct Marks {
   }
 };
 
-bool is_number(DataType type) {
-  switch (type) {
-    case DataType::kFloat:
-    case DataType::kDouble:
-    case DataType::kFloat16:
-    case DataType::kBfloat16:
-    case DataType::kInt8:
-    case DataType::kInt16:
-    case DataType::kInt32:
-    case DataType::kInt64:
-    case DataType::kUint8:
-    case DataType::kUint16:
-    case DataType::kUint32:
-    case DataType::kUint64:
-      return true;
-    default:
-      return false;
+template <class T>
+struct OneHot {
+  static constexpr KernelId id{"OneHot", "", {kernel_type_of<T>}};
+  static Status check(const KernelContext& context) {
+    constexpr KernelType kType = kernel_type_of<T>;
+    return check_operand_types<ops::OneHot>(
+        context,
+        {.inputs = {kAnyNumber, kAnyNumber, kType}, .required_inputs = 3, .outputs = {kType}});
   }
-}
+  static Status run(const KernelContext& context) {
+    using E = typename T::Element;
+    if (Status s = check_extents<ops::OneHot>(context); !s) return s;
+    const TensorView& y = context.output(0);
+    int axis = context.attributes<OneHotAttributes>().axis;
+    if (axis < 0) axis += y.rank;
+    const E* values = context.input(2).as<const E>();
+    E* out = y.as<E>();
+    const E off = values[0];
+    const int64_t count = y.count();
+    for (int64_t i = 0; i < count; ++i) out[i] = off;
+    const Marks<E> marks{out, values[1], span_count(y, 0, axis), y.extents[axis],
+                         span_count(y, axis + 1, y.rank)};
+    marks.set_any(context.input(0));
+    return {};
+  }
+};
 
 }  // namespace
 
-template <class T>
-Status OneHot<T>::check(const KernelContext& context) {
-  constexpr KernelType kType = kernel_type_of<T>;
-  if (Status s = check_attributes<OneHotAttributes>(context); !s) return s;
-  if (Status s = check_operand_types(
-          context,
-          {.inputs = {kAnyType, kAnyType, kType}, .required_inputs = 3, .outputs = {kType}});
-      !s) {
-    return s;
-  }
-  for (int i = 0; i < 2; ++i) {
-    if (is_number(context.input(i).type)) continue;
-    return context.fail(Code::kWrongType, "element type of the operand", 0,
-                        static_cast<int64_t>(context.input(i).type), i);
-  }
-  return {};
-}
-
-template <class T>
-Status OneHot<T>::run(const KernelContext& context) {
-  using E = typename T::Element;
-  if (Status s = check_extents<ops::OneHot>(context); !s) return s;
-  const TensorView& y = context.output(0);
-  int axis = context.attributes<OneHotAttributes>().axis;
-  if (axis < 0) axis += y.rank;
-  const E* values = context.input(2).as<const E>();
-  E* out = y.as<E>();
-  const E off = values[0];
-  const int64_t count = y.count();
-  for (int64_t i = 0; i < count; ++i) out[i] = off;
-  const Marks<E> marks{out, values[1], span_count(y, 0, axis), y.extents[axis],
-                       span_count(y, axis + 1, y.rank)};
-  marks.set_any(context.input(0));
-  return {};
-}
-
-INTARSIA_FOR_WIDTHS(OneHot);
+extern const KernelList one_hot_kernels;
+constinit const KernelList one_hot_kernels = kernel_list<Each<OneHot, Widths>>();
 
 }  // namespace intarsia::cpu

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels_cpu/indexing/scatter.h"
-
-#include "kernels_cpu/common/width_instances.h"
+//
+// ScatterElements and ScatterND without a reduction, for elements of a Width (scatter_walk.h).
+// https://onnx.ai/onnx/operators/onnx__ScatterElements.html and onnx__ScatterND.html
+#include "core/kernel_list.h"
+#include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/indexing/scatter_walk.h"
 
 namespace intarsia::cpu {
@@ -27,41 +29,43 @@ void put_run(E* to, const E* from, int64_t count) {
   copy_run(to, from, count * static_cast<int64_t>(sizeof(E)));
 }
 
+template <class T, class I>
+struct ScatterElements {
+  static constexpr KernelId id{"ScatterElements", "", {kernel_type_of<T>, kernel_type_of<I>}};
+  static constexpr InPlace in_place{0};
+  static bool supports(const KernelContext& context) {
+    return replaces<ScatterElementsAttributes>(context);
+  }
+  static Status check(const KernelContext& context) {
+    return check_scatter<ops::ScatterElements>(context, kernel_type_of<T>, kernel_type_of<I>);
+  }
+  static Status run(const KernelContext& context) {
+    using E = typename T::Element;
+    return scatter_elements<I, E>(context, [](E* to, const E* from, int64_t) { *to = *from; });
+  }
+};
+
+/// Indices are int64.
+template <class T>
+struct ScatterND {
+  static constexpr KernelId id{"ScatterND", "", {kernel_type_of<T>}};
+  static constexpr InPlace in_place{0};
+  static bool supports(const KernelContext& context) {
+    return replaces<ScatterNDAttributes>(context);
+  }
+  static Status check(const KernelContext& context) {
+    return check_scatter<ops::ScatterND>(context, kernel_type_of<T>, DataType::kInt64);
+  }
+  static Status run(const KernelContext& context) {
+    using E = typename T::Element;
+    return scatter_nd<E>(context, put_run<E>);
+  }
+};
+
 }  // namespace
 
-template <class T, class I>
-bool ScatterElements<T, I>::supports(const KernelContext& context) {
-  return replaces<ScatterElementsAttributes>(context);
-}
-
-template <class T, class I>
-Status ScatterElements<T, I>::check(const KernelContext& context) {
-  return check_scatter<ops::ScatterElements>(context, kernel_type_of<T>, kernel_type_of<I>);
-}
-
-template <class T, class I>
-Status ScatterElements<T, I>::run(const KernelContext& context) {
-  using E = typename T::Element;
-  return scatter_elements<I, E>(context, [](E* to, const E* from, int64_t) { *to = *from; });
-}
-
-template <class T>
-bool ScatterND<T>::supports(const KernelContext& context) {
-  return replaces<ScatterNDAttributes>(context);
-}
-
-template <class T>
-Status ScatterND<T>::check(const KernelContext& context) {
-  return check_scatter<ops::ScatterND>(context, kernel_type_of<T>, DataType::kInt64);
-}
-
-template <class T>
-Status ScatterND<T>::run(const KernelContext& context) {
-  using E = typename T::Element;
-  return scatter_nd<E>(context, put_run<E>);
-}
-
-INTARSIA_FOR_WIDTHS_AND_INDICES(ScatterElements);
-INTARSIA_FOR_WIDTHS(ScatterND);
+extern const KernelList scatter_kernels;
+constinit const KernelList scatter_kernels =
+    kernel_list<EachPair<ScatterElements, Widths, Indices>, Each<ScatterND, Widths>>();
 
 }  // namespace intarsia::cpu

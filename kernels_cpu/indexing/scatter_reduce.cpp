@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of scatter.h that combine each update with the element that it meets.
+// ScatterElements and ScatterND with a reduction: the element becomes its sum with the update, or
+// product, maximum, minimum. Integers wrap around, NaN prevails (scatter_walk.h).
+// https://onnx.ai/onnx/operators/onnx__ScatterElements.html and onnx__ScatterND.html
+#include "core/kernel_list.h"
+#include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/indexing/scatter_walk.h"
 #include "kernels_cpu/math/element.h"
 
@@ -36,52 +40,46 @@ struct PutCombined {
   }
 };
 
+template <class T, class I>
+struct ScatterElementsReduce {
+  static constexpr KernelId id{"ScatterElements", "reduce", {kernel_type_of<T>, kernel_type_of<I>}};
+  static constexpr int cost = kReferenceCost;
+  static constexpr InPlace in_place{0};
+  static Status check(const KernelContext& context) {
+    constexpr KernelType kType = kernel_type_of<T>;
+    return check_operands<ops::ScatterElements>(
+        context,
+        {.inputs = {kType, kernel_type_of<I>, kType}, .required_inputs = 3, .outputs = {kType}});
+  }
+  static Status run(const KernelContext& context) {
+    const auto reduction = context.attributes<ScatterElementsAttributes>().reduction;
+    return scatter_elements<I, T>(context,
+                                  PutCombined<T>{static_cast<ScatterReduction>(reduction)});
+  }
+};
+
+template <class T>
+struct ScatterNDReduce {
+  static constexpr KernelId id{"ScatterND", "reduce", {kernel_type_of<T>}};
+  static constexpr int cost = kReferenceCost;
+  static constexpr InPlace in_place{0};
+  static Status check(const KernelContext& context) {
+    constexpr KernelType kType = kernel_type_of<T>;
+    return check_operands<ops::ScatterND>(
+        context,
+        {.inputs = {kType, DataType::kInt64, kType}, .required_inputs = 3, .outputs = {kType}});
+  }
+  static Status run(const KernelContext& context) {
+    const auto reduction = context.attributes<ScatterNDAttributes>().reduction;
+    return scatter_nd<T>(context, PutCombined<T>{static_cast<ScatterReduction>(reduction)});
+  }
+};
+
 }  // namespace
 
-template <class T, class I>
-Status ScatterElementsReduce<T, I>::check(const KernelContext& context) {
-  constexpr KernelType kType = kernel_type_of<T>;
-  return check_operands<ops::ScatterElements>(
-      context,
-      {.inputs = {kType, kernel_type_of<I>, kType}, .required_inputs = 3, .outputs = {kType}});
-}
-
-template <class T, class I>
-Status ScatterElementsReduce<T, I>::run(const KernelContext& context) {
-  const auto reduction = context.attributes<ScatterElementsAttributes>().reduction;
-  return scatter_elements<I, T>(context, PutCombined<T>{static_cast<ScatterReduction>(reduction)});
-}
-
-template <class T>
-Status ScatterNDReduce<T>::check(const KernelContext& context) {
-  constexpr KernelType kType = kernel_type_of<T>;
-  return check_operands<ops::ScatterND>(
-      context,
-      {.inputs = {kType, DataType::kInt64, kType}, .required_inputs = 3, .outputs = {kType}});
-}
-
-template <class T>
-Status ScatterNDReduce<T>::run(const KernelContext& context) {
-  const auto reduction = context.attributes<ScatterNDAttributes>().reduction;
-  return scatter_nd<T>(context, PutCombined<T>{static_cast<ScatterReduction>(reduction)});
-}
-
-// Explicit instantiation cannot be written as a list of types.
-#define INTARSIA_SCATTER(T)                          \
-  template struct ScatterElementsReduce<T, int32_t>; \
-  template struct ScatterElementsReduce<T, int64_t>; \
-  template struct ScatterNDReduce<T>
-INTARSIA_SCATTER(float);
-INTARSIA_SCATTER(double);
-INTARSIA_SCATTER(Float16);
-INTARSIA_SCATTER(BFloat16);
-INTARSIA_SCATTER(int8_t);
-INTARSIA_SCATTER(int16_t);
-INTARSIA_SCATTER(int32_t);
-INTARSIA_SCATTER(int64_t);
-INTARSIA_SCATTER(uint8_t);
-INTARSIA_SCATTER(uint16_t);
-INTARSIA_SCATTER(uint32_t);
-INTARSIA_SCATTER(uint64_t);
+extern const KernelList scatter_reduce_kernels;
+constinit const KernelList scatter_reduce_kernels =
+    kernel_list<EachPair<ScatterElementsReduce, Numbers, Indices>,
+                Each<ScatterNDReduce, Numbers>>();
 
 }  // namespace intarsia::cpu

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where scattered updates go: the walks shared by the plain and the reducing kernels of scatter.h.
-// `put(to, from, count)` writes `count` adjacent updates.
+// Where scattered updates go, for the kernels with and without a reduction (negative indices count
+// from the back; the rest of the output is the input's):
+//   ScatterElements   y[p with the coordinate of the axis replaced by indices[p]] = updates[p]
+//   ScatterND         y[indices[j..., :], i...] = updates[j..., i...]
+// Updates are made one after the other, so that of two at one position the last one counts;
+// `put(to, from, count)` makes `count` adjacent ones. The output may be input 0. An index out of
+// range is reported before anything is written.
 #pragma once
 
-#include "core/operators/indexing/gather.h"
+#include "core/operators/indexing/scatter.h"
 #include "kernels_cpu/common/strided_copy.h"
 #include "kernels_cpu/indexing/index_check.h"
-#include "kernels_cpu/indexing/scatter.h"
 #include "kernels_cpu/movement/movement_check.h"
 
 namespace intarsia::cpu {

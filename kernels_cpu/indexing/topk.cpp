@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels_cpu/indexing/topk.h"
-
+//
+// TopK: the k largest or smallest elements along an axis and their indices, best first; of equal
+// elements the one with the smaller index comes first, NaN counts as largest. The order is the
+// same if `sorted` is 0. Each row keeps the best k of its elements in a heap; rows are spread over
+// the caller's threads. https://onnx.ai/onnx/operators/onnx__TopK.html
+#include "core/kernel_list.h"
 #include "core/operators/indexing/selection.h"
+#include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
 #include "kernels_cpu/indexing/index_heap.h"
 #include "kernels_cpu/math/element.h"
@@ -32,74 +37,62 @@ void select(int32_t* heap, int64_t k, int64_t count, const Before& before) {
   sort_heap(heap, k, before);
 }
 
+template <class T>
+struct TopK {
+  static constexpr KernelId id{"TopK", "", {kernel_type_of<T>}};
+  static Status check(const KernelContext& context) {
+    constexpr KernelType kType = kernel_type_of<T>;
+    if (Status s = check_operand_types<ops::TopK>(context, {.inputs = {kType, DataType::kInt64},
+                                                            .required_inputs = 2,
+                                                            .outputs = {kType, DataType::kInt64},
+                                                            .required_outputs = 2});
+        !s) {
+      return s;
+    }
+    return check_workspace(context, workspace(context));
+  }
+  static int64_t workspace(const KernelContext& context) {
+    return (CheckedInt(planned_k(context)) * context.threads() * sizeof(int32_t)).value();
+  }
+  static Status run(const KernelContext& context) {
+    using E = Element<T>;
+    if (Status s = check_extents<ops::TopK>(context); !s) return s;
+    const auto& a = context.attributes<TopKAttributes>();
+    const TensorView& x = context.input(0);
+    const int axis = a.axis < 0 ? a.axis + x.rank : a.axis;
+    const int64_t k = planned_k(context);
+    const int64_t count = x.extents[axis];
+    const int64_t inner = span_count(x, axis + 1, x.rank);
+    const int64_t rows = k > 0 ? span_count(x, 0, axis) * inner : 0;
+    const bool largest = a.largest != 0;
+    const auto* in = x.as<const typename E::Stored>();
+    auto* values = context.output(0).as<typename E::Stored>();
+    auto* indices = context.output(1).as<int64_t>();
+    auto* heaps = reinterpret_cast<int32_t*>(context.workspace().data());
+    context.parallel_for(rows, [&](int64_t begin, int64_t end, int thread) {
+      int32_t* heap = heaps + thread * k;
+      for (int64_t row = begin; row < end; ++row) {
+        const auto* from = in + row / inner * count * inner + row % inner;
+        const auto before = [&](int32_t i, int32_t j) {
+          const auto u = E::load(from[i * inner]), v = E::load(from[j * inner]);
+          if (largest ? less_nan_last(v, u) : less_nan_last(u, v)) return true;
+          return i < j && !(largest ? less_nan_last(u, v) : less_nan_last(v, u));
+        };
+        select(heap, k, count, before);
+        const int64_t to = row / inner * k * inner + row % inner;
+        for (int64_t i = 0; i < k; ++i) {
+          values[to + i * inner] = from[heap[i] * inner];
+          indices[to + i * inner] = heap[i];
+        }
+      }
+    });
+    return {};
+  }
+};
+
 }  // namespace
 
-template <class T>
-int64_t TopK<T>::workspace(const KernelContext& context) {
-  return (CheckedInt(planned_k(context)) * context.threads() * sizeof(int32_t)).value();
-}
-
-template <class T>
-Status TopK<T>::check(const KernelContext& context) {
-  constexpr KernelType kType = kernel_type_of<T>;
-  if (Status s = check_attributes<TopKAttributes>(context); !s) return s;
-  if (Status s = check_operand_types(context, {.inputs = {kType, DataType::kInt64},
-                                               .required_inputs = 2,
-                                               .outputs = {kType, DataType::kInt64},
-                                               .required_outputs = 2});
-      !s) {
-    return s;
-  }
-  return check_workspace(context, workspace(context));
-}
-
-template <class T>
-Status TopK<T>::run(const KernelContext& context) {
-  using E = Element<T>;
-  if (Status s = check_extents<ops::TopK>(context); !s) return s;
-  const auto& a = context.attributes<TopKAttributes>();
-  const TensorView& x = context.input(0);
-  const int axis = a.axis < 0 ? a.axis + x.rank : a.axis;
-  const int64_t k = planned_k(context);
-  const int64_t count = x.extents[axis];
-  const int64_t inner = span_count(x, axis + 1, x.rank);
-  const int64_t rows = k > 0 ? span_count(x, 0, axis) * inner : 0;
-  const bool largest = a.largest != 0;
-  const auto* in = x.as<const typename E::Stored>();
-  auto* values = context.output(0).as<typename E::Stored>();
-  auto* indices = context.output(1).as<int64_t>();
-  auto* heaps = reinterpret_cast<int32_t*>(context.workspace().data());
-  context.parallel_for(rows, [&](int64_t begin, int64_t end, int thread) {
-    int32_t* heap = heaps + thread * k;
-    for (int64_t row = begin; row < end; ++row) {
-      const auto* from = in + row / inner * count * inner + row % inner;
-      const auto before = [&](int32_t i, int32_t j) {
-        const auto u = E::load(from[i * inner]), v = E::load(from[j * inner]);
-        if (largest ? less_nan_last(v, u) : less_nan_last(u, v)) return true;
-        return i < j && !(largest ? less_nan_last(u, v) : less_nan_last(v, u));
-      };
-      select(heap, k, count, before);
-      const int64_t to = row / inner * k * inner + row % inner;
-      for (int64_t i = 0; i < k; ++i) {
-        values[to + i * inner] = from[heap[i] * inner];
-        indices[to + i * inner] = heap[i];
-      }
-    }
-  });
-  return {};
-}
-
-template struct TopK<float>;
-template struct TopK<double>;
-template struct TopK<Float16>;
-template struct TopK<BFloat16>;
-template struct TopK<int8_t>;
-template struct TopK<int16_t>;
-template struct TopK<int32_t>;
-template struct TopK<int64_t>;
-template struct TopK<uint8_t>;
-template struct TopK<uint16_t>;
-template struct TopK<uint32_t>;
-template struct TopK<uint64_t>;
+extern const KernelList topk_kernels;
+constinit const KernelList topk_kernels = kernel_list<Each<TopK, Numbers>>();
 
 }  // namespace intarsia::cpu

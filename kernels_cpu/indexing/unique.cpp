@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels_cpu/indexing/unique.h"
-
+//
+// Unique: the different elements, or slices along an axis, in ascending order or in that of their
+// first occurrence; with the index of the first occurrence, the result's index for each element,
+// and how often it occurs. Slices compare element by element; NaN counts as largest and equals NaN.
+// The outputs are resized to what was found. https://onnx.ai/onnx/operators/onnx__Unique.html
+#include "core/kernel_list.h"
 #include "core/operators/indexing/selection.h"
+#include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
 #include "kernels_cpu/indexing/index_heap.h"
 #include "kernels_cpu/math/element.h"
@@ -52,122 +57,109 @@ struct Compare {
   }
 };
 
+template <class T>
+struct Unique {
+  static constexpr KernelId id{"Unique", "", {kernel_type_of<T>}};
+  static Status check(const KernelContext& context) {
+    constexpr KernelType kType = kernel_type_of<T>, kIndex = DataType::kInt64;
+    if (Status s = check_operand_types<ops::Unique>(
+            context, {.inputs = {kType}, .outputs = {kType, kIndex, kIndex, kIndex}});
+        !s) {
+      return s;
+    }
+    const TensorView& x = context.input(0);
+    const Slices slices(context);
+    if (slices.axis >= x.rank || slices.axis < -1 ||
+        (slices.axis == -1 && context.attributes<UniqueAttributes>().axis != kNoAxis)) {
+      return context.fail(Code::kIndexOutOfRange, "axis out of range", x.rank, slices.axis, 0);
+    }
+    if (slices.count > INT32_MAX) {
+      return context.fail(Code::kUnsupported, "elements", INT32_MAX, slices.count, 0);
+    }
+    for (int i = 0; i < context.output_count(); ++i) {
+      const TensorView& y = context.output(i);
+      const int rank = i == 0 && slices.axis >= 0 ? x.rank : 1;
+      if (y.present() && y.rank != rank) {
+        return context.fail(Code::kWrongRank, "output rank", rank, y.rank, 1 + i);
+      }
+    }
+    return check_workspace(context, workspace(context));
+  }
+  static int64_t workspace(const KernelContext& context) {
+    return (CheckedInt(Slices(context).count) * 4 * sizeof(int32_t)).value();
+  }
+  static Status run(const KernelContext& context) {
+    using Stored = typename Element<T>::Stored;
+    const TensorView& x = context.input(0);
+    const Slices slices(context);
+    const auto count = static_cast<int32_t>(slices.count);
+    const Compare<T> compare{x.as<const Stored>(), slices};
+    auto* order = reinterpret_cast<int32_t*>(context.workspace().data());
+    int32_t* group = order + count;   // of each slice
+    int32_t* first = group + count;   // slice of each group
+    int32_t* result = first + count;  // group of each result
+
+    for (int32_t i = 0; i < count; ++i) order[i] = i;
+    const auto before = [&](int32_t a, int32_t b) {
+      const int sign = compare.order(a, b);
+      return sign < 0 || (sign == 0 && a < b);
+    };
+    make_heap(order, count, before);
+    sort_heap(order, count, before);
+    int32_t groups = 0;
+    for (int32_t i = 0; i < count; ++i) {
+      if (i == 0 || compare.order(order[i - 1], order[i]) != 0) first[groups++] = order[i];
+      group[order[i]] = groups - 1;
+    }
+
+    int32_t extents[kMaxRank];
+    const int rank = slices.axis >= 0 ? x.rank : 1;
+    const int axis = slices.axis >= 0 ? slices.axis : 0;
+    for (int i = 0; i < rank; ++i) extents[i] = i == axis ? groups : x.extents[i];
+    if (Status s = context.resize_output(0, {extents, static_cast<size_t>(rank)}); !s) return s;
+    const int32_t lengths[4] = {groups, groups, count, groups};
+    for (int i = 1; i < context.output_count(); ++i) {
+      if (!context.output(i).present()) continue;
+      if (Status s = context.resize_output(i, {&lengths[i], 1}); !s) return s;
+    }
+
+    // Results in the order of groups, or in that of their first occurrence.
+    const bool sorted = context.attributes<UniqueAttributes>().sorted != 0;
+    for (int32_t i = 0, next = 0; i < count && next < groups; ++i) {
+      if (sorted) {
+        result[i] = i;
+        ++next;
+      } else if (first[group[i]] == i) {
+        result[next++] = group[i];
+      }
+    }
+    auto* y = context.output(0).as<Stored>();
+    int64_t* indices = context.output(1).as<int64_t>();
+    int64_t* inverse = context.output(2).as<int64_t>();
+    int64_t* counts = context.output(3).as<int64_t>();
+    for (int32_t r = 0; r < groups; ++r) {
+      const int32_t slice = first[result[r]];
+      for (int64_t o = 0; o < slices.outer; ++o) {
+        copy_run(y + (o * groups + r) * slices.inner,
+                 compare.x + (o * slices.count + slice) * slices.inner,
+                 slices.inner * static_cast<int64_t>(sizeof(Stored)));
+      }
+      if (indices != nullptr) indices[r] = slice;
+      if (counts != nullptr) counts[r] = 0;
+      order[result[r]] = r;  // from here on the result of each group
+    }
+    for (int32_t i = 0; i < count; ++i) {
+      const int32_t r = order[group[i]];
+      if (inverse != nullptr) inverse[i] = r;
+      if (counts != nullptr) ++counts[r];
+    }
+    return {};
+  }
+};
+
 }  // namespace
 
-template <class T>
-int64_t Unique<T>::workspace(const KernelContext& context) {
-  return (CheckedInt(Slices(context).count) * 4 * sizeof(int32_t)).value();
-}
-
-template <class T>
-Status Unique<T>::check(const KernelContext& context) {
-  constexpr KernelType kType = kernel_type_of<T>, kIndex = DataType::kInt64;
-  if (Status s = check_attributes<UniqueAttributes>(context); !s) return s;
-  if (Status s = check_operand_types(
-          context, {.inputs = {kType}, .outputs = {kType, kIndex, kIndex, kIndex}});
-      !s) {
-    return s;
-  }
-  const TensorView& x = context.input(0);
-  const Slices slices(context);
-  if (slices.axis >= x.rank || slices.axis < -1 ||
-      (slices.axis == -1 && context.attributes<UniqueAttributes>().axis != kNoAxis)) {
-    return context.fail(Code::kIndexOutOfRange, "axis out of range", x.rank, slices.axis, 0);
-  }
-  if (slices.count > INT32_MAX) {
-    return context.fail(Code::kUnsupported, "elements", INT32_MAX, slices.count, 0);
-  }
-  for (int i = 0; i < context.output_count(); ++i) {
-    const TensorView& y = context.output(i);
-    const int rank = i == 0 && slices.axis >= 0 ? x.rank : 1;
-    if (y.present() && y.rank != rank) {
-      return context.fail(Code::kWrongRank, "output rank", rank, y.rank, 1 + i);
-    }
-  }
-  return check_workspace(context, workspace(context));
-}
-
-template <class T>
-Status Unique<T>::run(const KernelContext& context) {
-  using Stored = typename Element<T>::Stored;
-  const TensorView& x = context.input(0);
-  const Slices slices(context);
-  const auto count = static_cast<int32_t>(slices.count);
-  const Compare<T> compare{x.as<const Stored>(), slices};
-  auto* order = reinterpret_cast<int32_t*>(context.workspace().data());
-  int32_t* group = order + count;   // of each slice
-  int32_t* first = group + count;   // slice of each group
-  int32_t* result = first + count;  // group of each result
-
-  for (int32_t i = 0; i < count; ++i) order[i] = i;
-  const auto before = [&](int32_t a, int32_t b) {
-    const int sign = compare.order(a, b);
-    return sign < 0 || (sign == 0 && a < b);
-  };
-  make_heap(order, count, before);
-  sort_heap(order, count, before);
-  int32_t groups = 0;
-  for (int32_t i = 0; i < count; ++i) {
-    if (i == 0 || compare.order(order[i - 1], order[i]) != 0) first[groups++] = order[i];
-    group[order[i]] = groups - 1;
-  }
-
-  int32_t extents[kMaxRank];
-  const int rank = slices.axis >= 0 ? x.rank : 1;
-  const int axis = slices.axis >= 0 ? slices.axis : 0;
-  for (int i = 0; i < rank; ++i) extents[i] = i == axis ? groups : x.extents[i];
-  if (Status s = context.resize_output(0, {extents, static_cast<size_t>(rank)}); !s) return s;
-  const int32_t lengths[4] = {groups, groups, count, groups};
-  for (int i = 1; i < context.output_count(); ++i) {
-    if (!context.output(i).present()) continue;
-    if (Status s = context.resize_output(i, {&lengths[i], 1}); !s) return s;
-  }
-
-  // Results in the order of groups, or in that of their first occurrence.
-  const bool sorted = context.attributes<UniqueAttributes>().sorted != 0;
-  for (int32_t i = 0, next = 0; i < count && next < groups; ++i) {
-    if (sorted) {
-      result[i] = i;
-      ++next;
-    } else if (first[group[i]] == i) {
-      result[next++] = group[i];
-    }
-  }
-  auto* y = context.output(0).as<Stored>();
-  int64_t* indices = context.output(1).as<int64_t>();
-  int64_t* inverse = context.output(2).as<int64_t>();
-  int64_t* counts = context.output(3).as<int64_t>();
-  for (int32_t r = 0; r < groups; ++r) {
-    const int32_t slice = first[result[r]];
-    for (int64_t o = 0; o < slices.outer; ++o) {
-      copy_run(y + (o * groups + r) * slices.inner,
-               compare.x + (o * slices.count + slice) * slices.inner,
-               slices.inner * static_cast<int64_t>(sizeof(Stored)));
-    }
-    if (indices != nullptr) indices[r] = slice;
-    if (counts != nullptr) counts[r] = 0;
-    order[result[r]] = r;  // from here on the result of each group
-  }
-  for (int32_t i = 0; i < count; ++i) {
-    const int32_t r = order[group[i]];
-    if (inverse != nullptr) inverse[i] = r;
-    if (counts != nullptr) ++counts[r];
-  }
-  return {};
-}
-
-template struct Unique<bool>;
-template struct Unique<float>;
-template struct Unique<double>;
-template struct Unique<Float16>;
-template struct Unique<BFloat16>;
-template struct Unique<int8_t>;
-template struct Unique<int16_t>;
-template struct Unique<int32_t>;
-template struct Unique<int64_t>;
-template struct Unique<uint8_t>;
-template struct Unique<uint16_t>;
-template struct Unique<uint32_t>;
-template struct Unique<uint64_t>;
+extern const KernelList unique_kernels;
+constinit const KernelList unique_kernels = kernel_list<Each<Unique, Join<Numbers, Types<bool>>>>();
 
 }  // namespace intarsia::cpu

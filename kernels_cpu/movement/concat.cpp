@@ -1,42 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels_cpu/movement/concat.h"
-
-#include "core/operators/movement/movement.h"
+//
+// Concat: inputs of equal rank, joined along one axis. T is a Width; elements are copied as bytes,
+// on the caller's threads. The output overlaps no input.
+// https://onnx.ai/onnx/operators/onnx__Concat.html
+#include "core/kernel_list.h"
+#include "core/operators/movement/concat_split.h"
+#include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
-#include "kernels_cpu/common/width_instances.h"
 #include "kernels_cpu/movement/movement_check.h"
 
 namespace intarsia::cpu {
+namespace {
 
 template <class T>
-Status Concat<T>::check(const KernelContext& context) {
-  constexpr KernelType t = kernel_type_of<T>;
-  return check_operands<ops::Concat>(context,
-                                     {.inputs = {t}, .outputs = {t}, .variadic_inputs = true});
-}
-
-template <class T>
-Status Concat<T>::run(const KernelContext& context) {
-  using E = typename T::Element;
-  const TensorView& y = context.output(0);
-  int axis = context.attributes<ConcatAttributes>().axis;
-  if (axis < 0) axis += y.rank;
-  const int64_t outer = span_count(y, 0, axis);
-  const int64_t inner = span_count(y, axis + 1, y.rank);
-  const int64_t row = y.extents[axis] * inner;
-  E* out = y.as<E>();
-  for (int i = 0; i < context.input_count(); ++i) {
-    const TensorView& x = context.input(i);
-    const int64_t part = x.extents[axis] * inner;
-    StridedCopy copy;
-    copy.add(outer, row, part);
-    copy.add(part, 1, 1);
-    strided_copy(context, copy, out, x.as<const E>());
-    out += part;
+struct Concat {
+  static constexpr KernelId id{"Concat", "", {kernel_type_of<T>}};
+  static Status check(const KernelContext& context) {
+    constexpr KernelType t = kernel_type_of<T>;
+    return check_operands<ops::Concat>(context,
+                                       {.inputs = {t}, .outputs = {t}, .variadic_inputs = true});
   }
-  return {};
-}
+  static Status run(const KernelContext& context) {
+    using E = typename T::Element;
+    const TensorView& y = context.output(0);
+    int axis = context.attributes<ConcatAttributes>().axis;
+    if (axis < 0) axis += y.rank;
+    const int64_t outer = span_count(y, 0, axis);
+    const int64_t inner = span_count(y, axis + 1, y.rank);
+    const int64_t row = y.extents[axis] * inner;
+    E* out = y.as<E>();
+    for (int i = 0; i < context.input_count(); ++i) {
+      const TensorView& x = context.input(i);
+      const int64_t part = x.extents[axis] * inner;
+      StridedCopy copy;
+      copy.add(outer, row, part);
+      copy.add(part, 1, 1);
+      strided_copy(context, copy, out, x.as<const E>());
+      out += part;
+    }
+    return {};
+  }
+};
 
-INTARSIA_FOR_WIDTHS(Concat);
+}  // namespace
+
+extern const KernelList concat_kernels;
+constinit const KernelList concat_kernels = kernel_list<Each<Concat, Widths>>();
 
 }  // namespace intarsia::cpu

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels_cpu/movement/depth_to_space.h"
-
-#include "core/operators/movement/movement.h"
+//
+// DepthToSpace and SpaceToDepth on N, C, H, W: blocks of channels become blocks of pixels and back.
+// Mode DCR counts the block before the depth, CRD after it. T is a Width; elements are copied as
+// bytes, on the caller's threads. https://onnx.ai/onnx/operators/onnx__DepthToSpace.html
+#include "core/operators/movement/depth_to_space.h"
+#include "core/kernel_list.h"
+#include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
-#include "kernels_cpu/common/width_instances.h"
 #include "kernels_cpu/movement/movement_check.h"
 
 namespace intarsia::cpu {
@@ -42,33 +45,36 @@ void copy_blocks(const KernelContext& context, bool widen) {
   strided_copy(context, copy, context.output(0).as<E>(), context.input(0).as<const E>());
 }
 
+template <class T>
+struct DepthToSpace {
+  static constexpr KernelId id{"DepthToSpace", "", {kernel_type_of<T>}};
+  static Status check(const KernelContext& context) {
+    constexpr KernelType kType = kernel_type_of<T>;
+    return check_operands<ops::DepthToSpace>(context, {.inputs = {kType}, .outputs = {kType}});
+  }
+  static Status run(const KernelContext& context) {
+    copy_blocks<typename T::Element>(context, true);
+    return {};
+  }
+};
+
+template <class T>
+struct SpaceToDepth {
+  static constexpr KernelId id{"SpaceToDepth", "", {kernel_type_of<T>}};
+  static Status check(const KernelContext& context) {
+    constexpr KernelType kType = kernel_type_of<T>;
+    return check_operands<ops::SpaceToDepth>(context, {.inputs = {kType}, .outputs = {kType}});
+  }
+  static Status run(const KernelContext& context) {
+    copy_blocks<typename T::Element>(context, false);
+    return {};
+  }
+};
+
 }  // namespace
 
-template <class T>
-Status DepthToSpace<T>::check(const KernelContext& context) {
-  constexpr KernelType kType = kernel_type_of<T>;
-  return check_operands<ops::DepthToSpace>(context, {.inputs = {kType}, .outputs = {kType}});
-}
-
-template <class T>
-Status DepthToSpace<T>::run(const KernelContext& context) {
-  copy_blocks<typename T::Element>(context, true);
-  return {};
-}
-
-template <class T>
-Status SpaceToDepth<T>::check(const KernelContext& context) {
-  constexpr KernelType kType = kernel_type_of<T>;
-  return check_operands<ops::SpaceToDepth>(context, {.inputs = {kType}, .outputs = {kType}});
-}
-
-template <class T>
-Status SpaceToDepth<T>::run(const KernelContext& context) {
-  copy_blocks<typename T::Element>(context, false);
-  return {};
-}
-
-INTARSIA_FOR_WIDTHS(DepthToSpace);
-INTARSIA_FOR_WIDTHS(SpaceToDepth);
+extern const KernelList depth_to_space_kernels;
+constinit const KernelList depth_to_space_kernels =
+    kernel_list<Each<DepthToSpace, Widths>, Each<SpaceToDepth, Widths>>();
 
 }  // namespace intarsia::cpu

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels_cpu/movement/pad.h"
-
-#include "core/operators/movement/movement.h"
+//
+// Pad: the input with elements in front of and behind each listed axis; negative pads cut. Those
+// elements are a constant, or the input continued: mirrored without repeating its edge (reflect),
+// by its edge (edge), or from its other end (wrap), however wide they are. T is a Width; elements
+// are copied as bytes. https://onnx.ai/onnx/operators/onnx__Pad.html
+#include "core/operators/movement/pad.h"
+#include "core/kernel_list.h"
+#include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
-#include "kernels_cpu/common/width_instances.h"
 #include "kernels_cpu/movement/movement_check.h"
 
 namespace intarsia::cpu {
@@ -92,65 +96,64 @@ class Padding {
   int64_t out_strides_[kMaxRank] = {};
 };
 
-}  // namespace
-
 template <class T>
-Status Pad<T>::check(const KernelContext& context) {
-  constexpr KernelType kType = kernel_type_of<T>;
-  if (Status s = check_attributes<PadAttributes>(context); !s) return s;
-  if (Status s = check_operand_types(
-          context, {.inputs = {kType, DataType::kInt64, kType, index_type(context.input(3))},
-                    .required_inputs = 2,
-                    .outputs = {kType}});
-      !s) {
-    return s;
-  }
-  const TensorView& value = context.input(2);
-  if (!value.present() || value.count() == 1) return {};
-  return context.fail(Code::kWrongExtent, "elements of constant_value", 1, value.count(), 2);
-}
-
-template <class T>
-Status Pad<T>::run(const KernelContext& context) {
-  using E = typename T::Element;
-  if (Status s = check_extents<ops::Pad>(context); !s) return s;
-  const TensorView& x = context.input(0);
-  const TensorView& y = context.output(0);
-  const TensorView& constant = context.input(2);
-  const int32_t mode = context.attributes<PadAttributes>().mode;
-  const ShapeContext values(context);
-  const int64_t count = context.input(1).count() / 2;
-  int64_t before[kMaxRank] = {};
-  for (int64_t i = 0; i < count; ++i) {
-    int64_t axis = context.input(3).present() ? values.value(3, i).value() : i;
-    if (axis < 0) axis += x.rank;
-    before[axis] = values.value(1, i).value();
-    if (mode != PadAttributes::kConstant && x.extents[axis] == 0 && y.extents[axis] > 0) {
-      return context.fail(Code::kInvalidValue, "padding that continues an empty axis", 0,
-                          y.extents[axis], 0, static_cast<int>(axis));
+struct Pad {
+  static constexpr KernelId id{"Pad", "", {kernel_type_of<T>}};
+  static Status check(const KernelContext& context) {
+    constexpr KernelType kType = kernel_type_of<T>;
+    if (Status s = check_operand_types<ops::Pad>(
+            context, {.inputs = {kType, DataType::kInt64, kType, index_type(context.input(3))},
+                      .required_inputs = 2,
+                      .outputs = {kType}});
+        !s) {
+      return s;
     }
+    return check_scalars(context, {2});
   }
-  if (y.count() == 0) return {};
-  const E value = constant.present() ? *constant.as<const E>() : E{};
-  const Padding<E> padding(x, y, before, mode, value);
-  E* out = y.as<E>();
-  const E* in = x.as<const E>();
-  if (padding.rank() == 0) {
-    padding.fill(0, out, in);
+  static Status run(const KernelContext& context) {
+    using E = typename T::Element;
+    if (Status s = check_extents<ops::Pad>(context); !s) return s;
+    const TensorView& x = context.input(0);
+    const TensorView& y = context.output(0);
+    const TensorView& constant = context.input(2);
+    const int32_t mode = context.attributes<PadAttributes>().mode;
+    const ShapeContext values(context);
+    const int64_t count = context.input(1).count() / 2;
+    int64_t before[kMaxRank] = {};
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t axis = context.input(3).present() ? values.value(3, i).value() : i;
+      if (axis < 0) axis += x.rank;
+      before[axis] = values.value(1, i).value();
+      if (mode != PadAttributes::kConstant && x.extents[axis] == 0 && y.extents[axis] > 0) {
+        return context.fail(Code::kInvalidValue, "padding that continues an empty axis", 0,
+                            y.extents[axis], 0, static_cast<int>(axis));
+      }
+    }
+    if (y.count() == 0) return {};
+    const E value = constant.present() ? *constant.as<const E>() : E{};
+    const Padding<E> padding(x, y, before, mode, value);
+    E* out = y.as<E>();
+    const E* in = x.as<const E>();
+    if (padding.rank() == 0) {
+      padding.fill(0, out, in);
+      return {};
+    }
+    // The outermost axis that is not 1 is spread over the threads.
+    int axis = 0;
+    while (axis + 1 < padding.rank() && y.extents[axis] == 1 && x.extents[axis] == 1 &&
+           before[axis] == 0) {
+      ++axis;
+    }
+    const int64_t bytes = span_count(y, axis + 1, y.rank) * static_cast<int64_t>(sizeof(E));
+    for_items(context, y.extents[axis], bytes,
+              [&](int64_t begin, int64_t end) { padding.fill_range(axis, out, in, begin, end); });
     return {};
   }
-  // The outermost axis that is not 1 is spread over the threads.
-  int axis = 0;
-  while (axis + 1 < padding.rank() && y.extents[axis] == 1 && x.extents[axis] == 1 &&
-         before[axis] == 0) {
-    ++axis;
-  }
-  const int64_t bytes = span_count(y, axis + 1, y.rank) * static_cast<int64_t>(sizeof(E));
-  for_items(context, y.extents[axis], bytes,
-            [&](int64_t begin, int64_t end) { padding.fill_range(axis, out, in, begin, end); });
-  return {};
-}
+};
 
-INTARSIA_FOR_WIDTHS(Pad);
+}  // namespace
+
+extern const KernelList pad_kernels;
+constinit const KernelList pad_kernels = kernel_list<Each<Pad, Widths>>();
 
 }  // namespace intarsia::cpu

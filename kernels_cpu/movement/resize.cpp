@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels_cpu/movement/resize.h"
-
+//
+// Resize by nearest, linear and cubic interpolation, along any number of axes.
+//
+// Each resized axis has a table of taps: for an output index the input indices that contribute and
+// their weights (resize_taps.h). An output row is the weighted sum of the input rows that the outer
+// axes' taps name, kept in a scratch row, and then interpolated along the innermost resized axis.
+// Computes in float, in double for double and integers; integer results are rounded to nearest even
+// and saturate. Rows are spread over the caller's threads.
+// https://onnx.ai/onnx/operators/onnx__Resize.html
 #include <cmath>
 
+#include "core/kernel_list.h"
 #include "core/operators/movement/resize.h"
+#include "kernels_cpu/common/accumulate.h"
+#include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
 #include "kernels_cpu/math/element.h"
 #include "kernels_cpu/movement/movement_check.h"
@@ -12,12 +22,8 @@
 namespace intarsia::cpu {
 namespace {
 
-/// What weights and sums are kept in.
 template <class T>
-using Real = std::conditional_t<std::is_same_v<T, double> || std::is_integral_v<T>, double, float>;
-
-template <class T>
-T store_real(Real<T> value) {
+T store_real(Weighted<T> value) {
   if constexpr (std::is_integral_v<T>) {
     return saturate_cast<T>(std::nearbyint(value));
   } else {
@@ -33,7 +39,7 @@ int64_t row_elements(const TensorView& x, int last) {
 template <class T>
 class Interpolation {
  public:
-  using V = Real<T>;
+  using V = Weighted<T>;
 
   explicit Interpolation(const KernelContext& context)
       : context_(context),
@@ -192,50 +198,39 @@ class Interpolation {
   V* rows_ = nullptr;
 };
 
+template <class T>
+struct Resize {
+  static constexpr KernelId id{"Resize", "", {kernel_type_of<T>}};
+  static Status check(const KernelContext& context) {
+    return check_resize(context, kernel_type_of<T>);  // `run` sees how far the workspace goes
+  }
+  static int64_t workspace(const KernelContext& context) {
+    using V = Weighted<T>;
+    const TensorView& x = context.input(0);
+    const TensorView& y = context.output(0);
+    const auto& a = context.attributes<ResizeAttributes>();
+    // The row starts at the innermost axis whose extent changes; if none does, it may be any axis.
+    int last = -1;
+    int listed = 0;
+    for (int axis = 0; axis < x.rank; ++axis) {
+      if (!is_resized(a, x.rank, axis)) continue;
+      listed = axis;
+      if (x.extents[axis] != y.extents[axis]) last = axis;
+    }
+    if (last < 0) last = listed;
+    const CheckedInt rows = CheckedInt(row_elements(x, last)) * context.threads() * sizeof(V);
+    return (resize_taps_bound(context) * sizeof(Tap<V>) + rows).value();
+  }
+  static Status run(const KernelContext& context) {
+    if (Status s = check_extents<ops::Resize>(context); !s) return s;
+    if (context.output(0).count() == 0) return {};
+    return Interpolation<T>(context).run();
+  }
+};
+
 }  // namespace
 
-template <class T>
-int64_t Resize<T>::workspace(const KernelContext& context) {
-  using V = Real<T>;
-  const TensorView& x = context.input(0);
-  const TensorView& y = context.output(0);
-  const auto& a = context.attributes<ResizeAttributes>();
-  // The row starts at the innermost axis whose extent changes; if none does, it may be any axis.
-  int last = -1;
-  int listed = 0;
-  for (int axis = 0; axis < x.rank; ++axis) {
-    if (!is_resized(a, x.rank, axis)) continue;
-    listed = axis;
-    if (x.extents[axis] != y.extents[axis]) last = axis;
-  }
-  if (last < 0) last = listed;
-  const CheckedInt rows = CheckedInt(row_elements(x, last)) * context.threads() * sizeof(V);
-  return (resize_taps_bound(context) * sizeof(Tap<V>) + rows).value();
-}
-
-template <class T>
-Status Resize<T>::check(const KernelContext& context) {
-  return check_resize(context, kernel_type_of<T>);  // `run` sees how far the workspace goes
-}
-
-template <class T>
-Status Resize<T>::run(const KernelContext& context) {
-  if (Status s = check_extents<ops::Resize>(context); !s) return s;
-  if (context.output(0).count() == 0) return {};
-  return Interpolation<T>(context).run();
-}
-
-template struct Resize<float>;
-template struct Resize<double>;
-template struct Resize<Float16>;
-template struct Resize<BFloat16>;
-template struct Resize<int8_t>;
-template struct Resize<int16_t>;
-template struct Resize<int32_t>;
-template struct Resize<int64_t>;
-template struct Resize<uint8_t>;
-template struct Resize<uint16_t>;
-template struct Resize<uint32_t>;
-template struct Resize<uint64_t>;
+extern const KernelList resize_kernels;
+constinit const KernelList resize_kernels = kernel_list<Each<Resize, Numbers>>();
 
 }  // namespace intarsia::cpu

@@ -156,14 +156,13 @@ CheckedInt resize_taps_bound(const KernelContext& context) {
 }
 
 Status check_resize(const KernelContext& context, KernelType type) {
-  if (Status s = check_attributes<A>(context); !s) return s;
-  const auto& a = context.attributes<A>();
-  if (Status s = check_operand_types(
+  if (Status s = check_operand_types<ops::Resize>(
           context,
           {.inputs = {type, kAnyReal, DataType::kFloat, DataType::kInt64}, .outputs = {type}});
       !s) {
     return s;
   }
+  const auto& a = context.attributes<A>();
   const struct {
     int32_t value, highest;
     const char* what;

@@ -1,37 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels_cpu/movement/transpose.h"
-
-#include "core/operators/movement/movement.h"
+//
+// Transpose: axis i of the output is axis perm[i] of the input. T is a Width; elements are copied
+// as bytes, on the caller's threads; strided_copy.h has the loops, among them those between N, C,
+// H, W and N, H, W, C. https://onnx.ai/onnx/operators/onnx__Transpose.html
+#include "core/operators/movement/transpose.h"
+#include "core/kernel_list.h"
+#include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
-#include "kernels_cpu/common/width_instances.h"
 #include "kernels_cpu/movement/movement_check.h"
 
 namespace intarsia::cpu {
+namespace {
 
 template <class T>
-Status Transpose<T>::check(const KernelContext& context) {
-  constexpr KernelType kType = kernel_type_of<T>;
-  return check_operands<ops::Transpose>(context, {.inputs = {kType}, .outputs = {kType}});
-}
-
-template <class T>
-Status Transpose<T>::run(const KernelContext& context) {
-  using E = typename T::Element;
-  const auto& a = context.attributes<TransposeAttributes>();
-  const TensorView& x = context.input(0);
-  const TensorView& y = context.output(0);
-  int64_t in_strides[kMaxRank], out_strides[kMaxRank];
-  dense_strides(x, in_strides);
-  dense_strides(y, out_strides);
-  StridedCopy copy;
-  for (int axis = 0; axis < y.rank; ++axis) {
-    copy.add(y.extents[axis], out_strides[axis],
-             in_strides[ops::Transpose::source(a, y.rank, axis)]);
+struct Transpose {
+  static constexpr KernelId id{"Transpose", "", {kernel_type_of<T>}};
+  static Status check(const KernelContext& context) {
+    constexpr KernelType kType = kernel_type_of<T>;
+    return check_operands<ops::Transpose>(context, {.inputs = {kType}, .outputs = {kType}});
   }
-  strided_copy(context, copy, y.as<E>(), x.as<const E>());
-  return {};
-}
+  static Status run(const KernelContext& context) {
+    using E = typename T::Element;
+    const auto& a = context.attributes<TransposeAttributes>();
+    const TensorView& x = context.input(0);
+    const TensorView& y = context.output(0);
+    int64_t in_strides[kMaxRank], out_strides[kMaxRank];
+    dense_strides(x, in_strides);
+    dense_strides(y, out_strides);
+    StridedCopy copy;
+    for (int axis = 0; axis < y.rank; ++axis) {
+      copy.add(y.extents[axis], out_strides[axis],
+               in_strides[ops::Transpose::source(a, y.rank, axis)]);
+    }
+    strided_copy(context, copy, y.as<E>(), x.as<const E>());
+    return {};
+  }
+};
 
-INTARSIA_FOR_WIDTHS(Transpose);
+}  // namespace
+
+extern const KernelList transpose_kernels;
+constinit const KernelList transpose_kernels = kernel_list<Each<Transpose, Widths>>();
 
 }  // namespace intarsia::cpu

@@ -1,50 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels_cpu/movement/trilu.h"
-
-#include "core/operators/movement/movement.h"
+//
+// Trilu: the upper (columns >= row + k) or lower (columns <= row + k) triangle of each matrix in
+// the last two axes, 0 elsewhere. T is a Width: 0 is all bits 0 in every type. The output may be
+// the input. https://onnx.ai/onnx/operators/onnx__Trilu.html
+#include "core/operators/movement/trilu.h"
+#include "core/kernel_list.h"
+#include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
-#include "kernels_cpu/common/width_instances.h"
 #include "kernels_cpu/movement/movement_check.h"
 
 namespace intarsia::cpu {
+namespace {
 
 template <class T>
-Status Trilu<T>::check(const KernelContext& context) {
-  constexpr KernelType kType = kernel_type_of<T>;
-  return check_operands<ops::Trilu>(context,
-                                    {.inputs = {kType, DataType::kInt64}, .outputs = {kType}});
-}
+struct Trilu {
+  static constexpr KernelId id{"Trilu", "", {kernel_type_of<T>}};
+  static constexpr InPlace in_place{0};
+  static Status check(const KernelContext& context) {
+    constexpr KernelType kType = kernel_type_of<T>;
+    return check_operands<ops::Trilu>(context,
+                                      {.inputs = {kType, DataType::kInt64}, .outputs = {kType}});
+  }
+  static Status run(const KernelContext& context) {
+    using E = typename T::Element;
+    const TensorView& x = context.input(0);
+    const int64_t rows = x.extents[x.rank - 2], columns = x.extents[x.rank - 1];
+    const bool upper = context.attributes<TriluAttributes>().upper != 0;
+    const auto clamp = [](int64_t value, int64_t low, int64_t high) {
+      return value < low ? low : value < high ? value : high;
+    };
+    int64_t k = context.input(1).present() ? *context.input(1).as<const int64_t>() : 0;
+    k = clamp(k, -ops::kBeyondExtents, ops::kBeyondExtents);
+    const E* in = x.as<const E>();
+    E* out = context.output(0).as<E>();
+    const int64_t all = columns > 0 ? x.count() / columns : 0;
+    constexpr auto kBytes = static_cast<int64_t>(sizeof(E));
+    for_items(context, all, columns * kBytes, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        const int64_t diagonal = row % rows + k;
+        const int64_t first = upper ? clamp(diagonal, 0, columns) : 0;
+        const int64_t last = upper ? columns : clamp(diagonal + 1, 0, columns);
+        E* to = out + row * columns;
+        const E* from = in + row * columns;
+        if (to != from) copy_run(to + first, from + first, (last - first) * kBytes);
+        std::memset(static_cast<void*>(to), 0, static_cast<size_t>(first * kBytes));
+        std::memset(static_cast<void*>(to + last), 0,
+                    static_cast<size_t>((columns - last) * kBytes));
+      }
+    });
+    return {};
+  }
+};
 
-template <class T>
-Status Trilu<T>::run(const KernelContext& context) {
-  using E = typename T::Element;
-  const TensorView& x = context.input(0);
-  const int64_t rows = x.extents[x.rank - 2], columns = x.extents[x.rank - 1];
-  const bool upper = context.attributes<TriluAttributes>().upper != 0;
-  const auto clamp = [](int64_t value, int64_t low, int64_t high) {
-    return value < low ? low : value < high ? value : high;
-  };
-  int64_t k = context.input(1).present() ? *context.input(1).as<const int64_t>() : 0;
-  k = clamp(k, -ops::kBeyondExtents, ops::kBeyondExtents);
-  const E* in = x.as<const E>();
-  E* out = context.output(0).as<E>();
-  const int64_t all = columns > 0 ? x.count() / columns : 0;
-  constexpr auto kBytes = static_cast<int64_t>(sizeof(E));
-  for_items(context, all, columns * kBytes, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      const int64_t diagonal = row % rows + k;
-      const int64_t first = upper ? clamp(diagonal, 0, columns) : 0;
-      const int64_t last = upper ? columns : clamp(diagonal + 1, 0, columns);
-      E* to = out + row * columns;
-      const E* from = in + row * columns;
-      if (to != from) copy_run(to + first, from + first, (last - first) * kBytes);
-      std::memset(static_cast<void*>(to), 0, static_cast<size_t>(first * kBytes));
-      std::memset(static_cast<void*>(to + last), 0, static_cast<size_t>((columns - last) * kBytes));
-    }
-  });
-  return {};
-}
+}  // namespace
 
-INTARSIA_FOR_WIDTHS(Trilu);
+extern const KernelList trilu_kernels;
+constinit const KernelList trilu_kernels = kernel_list<Each<Trilu, Widths>>();
 
 }  // namespace intarsia::cpu

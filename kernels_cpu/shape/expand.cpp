@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels_cpu/shape/expand.h"
-
+//
+// Expand (an axis of extent 1 is repeated) and Tile (the whole tensor is repeated along each axis).
+//
+// How often an axis is repeated follows from the extents of input and output alone; the second
+// input was read by the shape function. The output does not overlap the input.
 #include <cstring>
 
+#include "core/kernel_list.h"
 #include "core/runtime/operand_check.h"
+#include "kernels_cpu/common/kernel_types.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -108,35 +113,23 @@ Status check_repeat(const KernelContext& context, bool only_ones) {
   return {};
 }
 
+template <class W>
+struct Expand {
+  static constexpr KernelId id{"Expand", "", {kernel_type_of<W>}};
+  static Status check(const KernelContext& context) { return check_repeat<W>(context, true); }
+  static Status run(const KernelContext& context) { return run_repeat<W>(context); }
+};
+
+template <class W>
+struct Tile {
+  static constexpr KernelId id{"Tile", "", {kernel_type_of<W>}};
+  static Status check(const KernelContext& context) { return check_repeat<W>(context, false); }
+  static Status run(const KernelContext& context) { return run_repeat<W>(context); }
+};
+
 }  // namespace
 
-template <class W>
-Status Expand<W>::check(const KernelContext& context) {
-  return check_repeat<W>(context, true);
-}
-template <class W>
-Status Expand<W>::run(const KernelContext& context) {
-  return run_repeat<W>(context);
-}
-
-template <class W>
-Status TileTensor<W>::check(const KernelContext& context) {
-  return check_repeat<W>(context, false);
-}
-template <class W>
-Status TileTensor<W>::run(const KernelContext& context) {
-  return run_repeat<W>(context);
-}
-
-template struct Expand<Width<8>>;
-template struct Expand<Width<16>>;
-template struct Expand<Width<32>>;
-template struct Expand<Width<64>>;
-template struct Expand<Width<128>>;
-template struct TileTensor<Width<8>>;
-template struct TileTensor<Width<16>>;
-template struct TileTensor<Width<32>>;
-template struct TileTensor<Width<64>>;
-template struct TileTensor<Width<128>>;
+extern const KernelList expand_kernels;
+constinit const KernelList expand_kernels = kernel_list<Each<Expand, Widths>, Each<Tile, Widths>>();
 
 }  // namespace intarsia::cpu

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels_cpu/shape/view.h"
-
+//
+// Operators whose output holds the bytes of their input under other extents: Identity, Reshape,
+// Squeeze, Unsqueeze, Flatten; and Dropout outside training, with a mask that is all true.
+//
+// One kernel per operator serves every element type. The planner usually lets input and output
+// share memory; then there is nothing to copy.
 #include <cstring>
 
+#include "core/kernel_list.h"
+#include "core/operators/shape/dropout.h"
 #include "core/runtime/operand_check.h"
 
 namespace intarsia::cpu {
-
 namespace {
 
+/// The same type and number of elements: extents follow from a list that the shape rule has read.
 Status check_copy(const KernelContext& context, const OperandTypes& types) {
   if (Status status = check_operand_types(context, types); !status) return status;
   const TensorView& input = context.input(0);
@@ -24,34 +30,6 @@ Status check_copy(const KernelContext& context, const OperandTypes& types) {
   return {};
 }
 
-}  // namespace
-
-Status CopyBytes::check(const KernelContext& context) {
-  return check_copy(context, {.inputs = {kAnyType}, .outputs = {kAnyType}});
-}
-
-Status CopyListed::check(const KernelContext& context) {
-  return check_copy(
-      context,
-      {.inputs = {kAnyType, DataType::kInt64}, .required_inputs = 2, .outputs = {kAnyType}});
-}
-
-Status Squeeze::check(const KernelContext& context) {
-  return check_copy(context, {.inputs = {kAnyType, DataType::kInt64}, .outputs = {kAnyType}});
-}
-
-Status CopyBytes::run(const KernelContext& context) {
-  const TensorView& input = context.input(0);
-  const TensorView& output = context.output(0);
-  const int64_t bytes = input.bytes();
-  if (output.data != input.data && bytes > 0) {
-    std::memcpy(output.data, input.data, static_cast<size_t>(bytes));
-  }
-  return {};
-}
-
-namespace {
-
 /// True for a zero of any floating-point type: nothing set but perhaps the sign. An absent ratio is
 /// not zero, its default is 0.5.
 bool is_zero(const TensorView& ratio) {
@@ -63,36 +41,77 @@ bool is_zero(const TensorView& ratio) {
   return bits == 0;
 }
 
+/// Copies input 0 to output 0 unless they are the same memory.
+struct CopyBytes {
+  static constexpr InPlace in_place{0};
+  static Status check(const KernelContext& context) {
+    return check_copy(context, {.inputs = {kAnyType}, .outputs = {kAnyType}});
+  }
+  static Status run(const KernelContext& context) {
+    const TensorView& input = context.input(0);
+    const TensorView& output = context.output(0);
+    const int64_t bytes = input.bytes();
+    if (output.data != input.data && bytes > 0) {
+      std::memcpy(output.data, input.data, static_cast<size_t>(bytes));
+    }
+    return {};
+  }
+};
+/// The same, with a list of extents or axes that the shape rule has read.
+struct CopyListed : CopyBytes {
+  static Status check(const KernelContext& context) {
+    return check_copy(
+        context,
+        {.inputs = {kAnyType, DataType::kInt64}, .required_inputs = 2, .outputs = {kAnyType}});
+  }
+};
+
+struct Identity : CopyBytes {
+  static constexpr KernelId id{"Identity", "", {}};
+};
+struct Reshape : CopyListed {
+  static constexpr KernelId id{"Reshape", "", {}};
+};
+struct Squeeze : CopyBytes {
+  static constexpr KernelId id{"Squeeze", "", {}};
+  static Status check(const KernelContext& context) {
+    return check_copy(context, {.inputs = {kAnyType, DataType::kInt64}, .outputs = {kAnyType}});
+  }
+};
+struct Unsqueeze : CopyListed {
+  static constexpr KernelId id{"Unsqueeze", "", {}};
+};
+struct Flatten : CopyBytes {
+  static constexpr KernelId id{"Flatten", "", {}};
+};
+
+struct Dropout {
+  static constexpr KernelId id{"Dropout", "", {}};
+  static constexpr InPlace in_place{0};
+  static Status check(const KernelContext& context) {
+    constexpr KernelType kFlag = DataType::kBool;
+    const OperandTypes types{.inputs = {kAnyType, kAnyReal, kFlag}, .outputs = {kAnyType, kFlag}};
+    if (Status status = check_copy(context, types); !status) return status;
+    if (Status status = check_scalars(context, {1, 2}); !status) return status;
+    return check_extents<ops::Dropout>(context);
+  }
+  static Status run(const KernelContext& context) {
+    const TensorView& training = context.input(2);
+    if (training.present() && *training.as<const uint8_t>() != 0 && !is_zero(context.input(1))) {
+      return context.fail(Code::kUnsupported, "training_mode with a ratio above 0", 0, 1, 2);
+    }
+    const TensorView& mask = context.output(1);
+    if (mask.present() && mask.count() > 0) {
+      std::memset(mask.data, 1, static_cast<size_t>(mask.count()));
+    }
+    return CopyBytes::run(context);
+  }
+};
+
 }  // namespace
 
-Status Dropout::check(const KernelContext& context) {
-  constexpr KernelType kFlag = DataType::kBool;
-  const OperandTypes types{.inputs = {kAnyType, kAnyReal, kFlag}, .outputs = {kAnyType, kFlag}};
-  if (Status status = check_copy(context, types); !status) return status;
-  for (int i : {1, 2}) {
-    const TensorView& scalar = context.input(i);
-    if (!scalar.present() || scalar.count() == 1) continue;
-    return context.fail(Code::kWrongExtent, "number of elements of ratio and training_mode", 1,
-                        scalar.count(), i);
-  }
-  const TensorView& mask = context.output(1);
-  if (mask.present() && mask.count() != context.input(0).count()) {
-    return context.fail(Code::kWrongExtent, "number of elements of the mask",
-                        context.input(0).count(), mask.count(), context.input_count() + 1);
-  }
-  return {};
-}
-
-Status Dropout::run(const KernelContext& context) {
-  const TensorView& training = context.input(2);
-  if (training.present() && *training.as<const uint8_t>() != 0 && !is_zero(context.input(1))) {
-    return context.fail(Code::kUnsupported, "training_mode with a ratio above 0", 0, 1, 2);
-  }
-  const TensorView& mask = context.output(1);
-  if (mask.present() && mask.count() > 0) {
-    std::memset(mask.data, 1, static_cast<size_t>(mask.count()));
-  }
-  return CopyBytes::run(context);
-}
+extern const KernelList view_kernels;
+constinit const KernelList view_kernels =
+    kernel_list<Identity, Reshape, Squeeze, Unsqueeze, Flatten, Dropout>();
 
 }  // namespace intarsia::cpu

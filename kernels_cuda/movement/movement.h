@@ -5,7 +5,8 @@
 // Specification: https://onnx.ai/onnx/operators/
 #pragma once
 
-#include "core/operators/movement/movement.h"
+#include "core/operators/movement/concat_split.h"
+#include "core/operators/movement/transpose.h"
 #include "kernels_cuda/common/kernel.h"
 
 namespace intarsia::cuda {

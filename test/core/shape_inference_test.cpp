@@ -12,7 +12,12 @@
 #include "core/definitions/value_propagation.h"
 #include "core/operators/elementwise/elementwise.h"
 #include "core/operators/reduction/reduction.h"
-#include "core/operators/shape/shape.h"
+#include "core/operators/shape/dropout.h"
+#include "core/operators/shape/expand.h"
+#include "core/operators/shape/extents.h"
+#include "core/operators/shape/fill.h"
+#include "core/operators/shape/range.h"
+#include "core/operators/shape/reshape.h"
 
 namespace intarsia::definitions {
 

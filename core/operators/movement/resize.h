@@ -7,7 +7,8 @@
 // sizes.
 #pragma once
 
-#include "core/operators/movement/movement.h"
+#include "core/operators/common/attributes.h"
+#include "core/operators/common/lists.h"
 
 namespace intarsia {
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Concat, Split, Slice, Transpose, Pad, DepthToSpace and SpaceToDepth: random shapes against what
-// each element should be by its index, and rejected nodes.
+// Concat, Split, Slice, Transpose, Pad, DepthToSpace and SpaceToDepth, Trilu, ReverseSequence:
+// random shapes against what each element should be by its index, and rejected nodes.
 #include <limits>
 
-#include "core/operators/movement/movement.h"
-#include "kernels_cpu/movement/concat.h"
-#include "kernels_cpu/movement/depth_to_space.h"
-#include "kernels_cpu/movement/pad.h"
-#include "kernels_cpu/movement/slice.h"
-#include "kernels_cpu/movement/split.h"
-#include "kernels_cpu/movement/transpose.h"
+#include "core/operators/movement/concat_split.h"
+#include "core/operators/movement/depth_to_space.h"
+#include "core/operators/movement/pad.h"
+#include "core/operators/movement/reverse_sequence.h"
+#include "core/operators/movement/slice.h"
+#include "core/operators/movement/transpose.h"
+#include "core/operators/movement/trilu.h"
 #include "test/kernels/movement/naive.h"
 
 namespace intarsia::test {
@@ -42,7 +42,7 @@ void expect_transposed(Random& random, const Dims& dims, const std::vector<int32
   }
   Node node;
   node.input<T>(dims, x.values).template output<T>(y_dims).attributes(attributes).threads(threads);
-  ASSERT_TRUE(node.run<cpu::Transpose<WidthOf<T>>>().ok());
+  ASSERT_TRUE(node.run(width_kernel_name("Transpose", data_type_of<T>)).ok());
   EXPECT_EQ(node.result<T>(), generate<T>(y_dims, [&](const Index& index) {
               Index source(perm.size());
               for (size_t axis = 0; axis < perm.size(); ++axis) {
@@ -77,7 +77,7 @@ TYPED_TEST(Movement, TransposeWithoutPermReversesTheAxes) {
   Node node;
   node.input<TypeParam>(x.dims, x.values).template output<TypeParam>({4, 3, 2});
   node.attributes(TransposeAttributes{});
-  ASSERT_TRUE(node.run<cpu::Transpose<WidthOf<TypeParam>>>().ok());
+  ASSERT_TRUE(node.run(width_kernel_name("Transpose", data_type_of<TypeParam>)).ok());
   EXPECT_EQ(node.result<TypeParam>(), generate<TypeParam>({4, 3, 2}, [&](const Index& i) {
               return x.at({i[2], i[1], i[0]});
             }));
@@ -111,14 +111,14 @@ TYPED_TEST(Movement, ConcatJoinsAndSplitUndoesIt) {
     });
     const auto signed_axis = static_cast<int32_t>(random.chance(2) ? axis : axis - whole.size());
     concat.output<T>(whole).attributes(ConcatAttributes{signed_axis}).threads(1 + round % 2);
-    ASSERT_TRUE(concat.run<cpu::Concat<WidthOf<T>>>().ok());
+    ASSERT_TRUE(concat.run(width_kernel_name("Concat", data_type_of<T>)).ok());
     EXPECT_EQ(concat.result<T>(), joined);
 
     Node split;
     split.input<T>(whole, joined).template input<int64_t>(long_dims(sizes), sizes);
     for (const Dense<T>& part : parts) split.output<T>(part.dims);
     split.attributes(SplitAttributes{signed_axis, 0});
-    ASSERT_TRUE(split.run<cpu::Split<WidthOf<T>>>().ok());
+    ASSERT_TRUE(split.run(width_kernel_name("Split", data_type_of<T>)).ok());
     for (size_t i = 0; i < parts.size(); ++i) {
       EXPECT_EQ(split.result<T>(static_cast<int>(i)), parts[i].values);
     }
@@ -129,7 +129,7 @@ TEST(Split, EvenPartsWithASmallerLastOne) {
   Node node;
   node.input<float>({7}, {1, 2, 3, 4, 5, 6, 7}).output<float>({3}).output<float>({3});
   node.output<float>({1}).attributes(SplitAttributes{0, 3});
-  ASSERT_TRUE(node.run<cpu::Split<cpu::Width<32>>>().ok());
+  ASSERT_TRUE(node.run("Split<32 bits>").ok());
   EXPECT_EQ(node.result<float>(1), (std::vector<float>{4, 5, 6}));
   EXPECT_EQ(node.result<float>(2), (std::vector<float>{7}));
 }
@@ -139,7 +139,7 @@ TEST(Split, PartsThatContradictTheInputAreRejected) {
     Node node;
     node.input<float>({7}, std::vector<float>(7)).input<int64_t>({2}, sizes);
     node.output<float>({3}).output<float>({4}).attributes(SplitAttributes{0, 0});
-    EXPECT_FALSE(node.run<cpu::Split<cpu::Width<32>>>().ok());
+    EXPECT_FALSE(node.run("Split<32 bits>").ok());
   }
 }
 
@@ -147,7 +147,7 @@ TEST(Concat, ExtentsThatDifferAreRejected) {
   Node node;
   node.input<float>({2, 3}, std::vector<float>(6)).input<float>({3, 3}, std::vector<float>(9));
   node.output<float>({2, 6}).attributes(ConcatAttributes{1});
-  EXPECT_EQ(node.run<cpu::Concat<cpu::Width<32>>>().code(), Code::kWrongExtent);
+  EXPECT_EQ(node.run("Concat<32 bits>").code(), Code::kWrongExtent);
 }
 
 // ---- Slice ----
@@ -200,7 +200,8 @@ TYPED_TEST(Movement, SliceOfRandomRanges) {
     node.input<T>(x.dims, x.values).template input<int64_t>(long_dims(starts), starts);
     node.input<int64_t>(long_dims(ends), ends).input<int64_t>(long_dims(axes), axes);
     node.input<int64_t>(long_dims(steps), steps).template output<T>(dims).threads(1 + round % 3);
-    ASSERT_TRUE(node.run<cpu::Slice<WidthOf<T>>>().ok()) << node.diagnostic().what;
+    ASSERT_TRUE(node.run(width_kernel_name("Slice", data_type_of<T>)).ok())
+        << node.diagnostic().what;
     EXPECT_EQ(node.result<T>(), generate<T>(dims, [&](Index index) {
                 for (size_t axis = 0; axis < index.size(); ++axis) {
                   index[axis] = taken[axis][static_cast<size_t>(index[axis])];
@@ -214,7 +215,7 @@ TEST(Slice, ReversesTheWholeAxis) {
   Node node;
   node.input<float>({4}, {1, 2, 3, 4}).input<int64_t>({1}, {-1}).input<int64_t>({1}, {-kHighest});
   node.input<int64_t>({1}, {0}).input<int64_t>({1}, {-1}).output<float>({4});
-  ASSERT_TRUE(node.run<cpu::Slice<cpu::Width<32>>>().ok());
+  ASSERT_TRUE(node.run("Slice<32 bits>").ok());
   EXPECT_EQ(node.result<float>(), (std::vector<float>{4, 3, 2, 1}));
 }
 
@@ -228,7 +229,7 @@ TEST(Slice, RejectsWhatItsOutputWasNotPlannedFor) {
     node.input<float>({4}, {1, 2, 3, 4}).input<int64_t>({1}, {c.start});
     node.input<int64_t>({1}, {c.end}).input<int64_t>({1}, {c.axis}).input<int64_t>({1}, {c.step});
     node.output<float>({2});
-    EXPECT_FALSE(node.run<cpu::Slice<cpu::Width<32>>>().ok());
+    EXPECT_FALSE(node.run("Slice<32 bits>").ok());
   }
 }
 
@@ -273,7 +274,7 @@ TYPED_TEST(Movement, PadOfRandomWidths) {
     node.input<T>(x_dims, x.values).template input<int64_t>(long_dims(pads), pads);
     node.input<T>({}, {constant}).template output<T>(y_dims);
     node.attributes(PadAttributes{mode}).threads(1 + round % 3);
-    ASSERT_TRUE(node.run<cpu::Pad<WidthOf<T>>>().ok()) << node.diagnostic().what;
+    ASSERT_TRUE(node.run(width_kernel_name("Pad", data_type_of<T>)).ok()) << node.diagnostic().what;
     EXPECT_EQ(node.result<T>(), generate<T>(y_dims, [&](Index index) {
                 for (size_t axis = 0; axis < index.size(); ++axis) {
                   index[axis] = pad_source(index[axis] - pads[axis], x_dims[axis], mode);
@@ -288,7 +289,7 @@ TEST(Pad, ListedAxesAndTheDefaultConstant) {
   Node node;
   node.input<int32_t>({2, 1}, {5, 6}).input<int64_t>({2}, {1, 2}).absent();
   node.input<int32_t>({1}, {-1}).output<int32_t>({2, 4}).attributes(PadAttributes{});
-  ASSERT_TRUE(node.run<cpu::Pad<cpu::Width<32>>>().ok());
+  ASSERT_TRUE(node.run("Pad<32 bits>").ok());
   EXPECT_EQ(node.result<int32_t>(), (std::vector<int32_t>{0, 5, 0, 0, 0, 6, 0, 0}));
 }
 
@@ -296,7 +297,7 @@ TEST(Pad, AnEmptyAxisCannotBeContinued) {
   Node node;
   node.input<int32_t>({0}, {}).input<int64_t>({2}, {1, 1}).output<int32_t>({2});
   node.attributes(PadAttributes{PadAttributes::kEdge});
-  EXPECT_EQ(node.run<cpu::Pad<cpu::Width<32>>>().code(), Code::kInvalidValue);
+  EXPECT_EQ(node.run("Pad<32 bits>").code(), Code::kInvalidValue);
 }
 
 // ---- DepthToSpace, SpaceToDepth ----
@@ -315,7 +316,7 @@ TYPED_TEST(Movement, BlocksGoToSpaceAndBack) {
     attributes.mode = round % 2;
     Node node;
     node.input<T>(deep, x.values).template output<T>(wide).attributes(attributes);
-    ASSERT_TRUE(node.run<cpu::DepthToSpace<WidthOf<T>>>().ok());
+    ASSERT_TRUE(node.run(width_kernel_name("DepthToSpace", data_type_of<T>)).ok());
     const std::vector<T> y = node.result<T>();
     EXPECT_EQ(y, generate<T>(wide, [&](const Index& i) {
                 const int64_t block = i[2] % b * b + i[3] % b;
@@ -326,7 +327,7 @@ TYPED_TEST(Movement, BlocksGoToSpaceAndBack) {
               }));
     Node back;
     back.input<T>(wide, y).template output<T>(deep).attributes(attributes);
-    ASSERT_TRUE(back.run<cpu::SpaceToDepth<WidthOf<T>>>().ok());
+    ASSERT_TRUE(back.run(width_kernel_name("SpaceToDepth", data_type_of<T>)).ok());
     EXPECT_EQ(back.result<T>(), x.values);
   }
 }
@@ -337,19 +338,61 @@ TEST(DepthToSpace, ChannelsThatTheBlockDoesNotDivideAreRejected) {
   Node node;
   node.input<float>({1, 6, 1, 1}, std::vector<float>(6)).output<float>({1, 1, 2, 2});
   node.attributes(attributes);
-  EXPECT_EQ(node.check<cpu::DepthToSpace<cpu::Width<32>>>().code(), Code::kWrongExtent);
+  EXPECT_EQ(node.check("DepthToSpace<32 bits>").code(), Code::kWrongExtent);
+}
+
+// ---- Trilu, ReverseSequence ----
+
+TYPED_TEST(Movement, TriluWithAnyDiagonal) {
+  using T = TypeParam;
+  Random random(6);
+  for (const int64_t k : {int64_t{0}, int64_t{1}, int64_t{-2}, int64_t{9}, kLowest, kHighest}) {
+    for (const int32_t upper : {0, 1}) {
+      const Dense<T> x = random.tensor<T>({2, 4, 5});
+      Node node;
+      node.input<T>(x.dims, x.values).template input<int64_t>({}, {k});
+      node.output<T>(x.dims).attributes(TriluAttributes{upper});
+      if (k == 1) node.in_place(0);
+      ASSERT_TRUE(node.run(width_kernel_name("Trilu", data_type_of<T>)).ok());
+      EXPECT_EQ(node.result<T>(), generate<T>(x.dims, [&](const Index& i) {
+                  const int64_t distance = i[2] - i[1];
+                  return (upper != 0 ? distance >= k : distance <= k) ? x.at(i) : T{};
+                }));
+    }
+  }
+}
+
+TEST(ReverseSequence, BothOrdersOfAxes) {
+  const std::vector<int32_t> x = {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
+  Node node;
+  node.input<int32_t>({4, 4}, x).input<int64_t>({4}, {4, 3, 2, 1}).output<int32_t>({4, 4});
+  node.attributes(ReverseSequenceAttributes{});
+  ASSERT_TRUE(node.run("ReverseSequence<32 bits>").ok());
+  EXPECT_EQ(node.result<int32_t>(),
+            (std::vector<int32_t>{3, 6, 9, 12, 2, 5, 8, 13, 1, 4, 10, 14, 0, 7, 11, 15}));
+
+  Node batch_first;
+  batch_first.input<int32_t>({2, 3}, {1, 2, 3, 4, 5, 6}).input<int64_t>({2}, {0, 2});
+  batch_first.output<int32_t>({2, 3}).attributes(ReverseSequenceAttributes{0, 1});
+  ASSERT_TRUE(batch_first.run("ReverseSequence<32 bits>").ok());
+  EXPECT_EQ(batch_first.result<int32_t>(), (std::vector<int32_t>{1, 2, 3, 5, 4, 6}));
+
+  Node too_long;
+  too_long.input<int32_t>({1, 3}, {1, 2, 3}).input<int64_t>({1}, {4}).output<int32_t>({1, 3});
+  too_long.attributes(ReverseSequenceAttributes{0, 1});
+  EXPECT_EQ(too_long.run("ReverseSequence<32 bits>").code(), Code::kIndexOutOfRange);
 }
 
 TEST(MovementCheck, TypesAndAttributesAreChecked) {
   Node short_attributes;
   short_attributes.input<float>({2, 3}, std::vector<float>(6)).output<float>({3, 2});
   short_attributes.attributes(TransposeAttributes{}).attribute_bytes(4);
-  EXPECT_EQ(short_attributes.check<cpu::Transpose<cpu::Width<32>>>().code(), Code::kCorruptPlan);
+  EXPECT_EQ(short_attributes.check("Transpose<32 bits>").code(), Code::kCorruptPlan);
 
   Node other_width;
   other_width.input<double>({2, 3}, std::vector<double>(6)).output<float>({3, 2});
   other_width.attributes(TransposeAttributes{});
-  EXPECT_EQ(other_width.check<cpu::Transpose<cpu::Width<32>>>().code(), Code::kWrongType);
+  EXPECT_EQ(other_width.check("Transpose<32 bits>").code(), Code::kWrongType);
 
   TransposeAttributes twice;
   twice.perm.push(1);
@@ -357,7 +400,7 @@ TEST(MovementCheck, TypesAndAttributesAreChecked) {
   Node no_permutation;
   no_permutation.input<float>({2, 2}, std::vector<float>(4)).output<float>({2, 2});
   no_permutation.attributes(twice);
-  EXPECT_FALSE(no_permutation.check<cpu::Transpose<cpu::Width<32>>>().ok());
+  EXPECT_FALSE(no_permutation.check("Transpose<32 bits>").ok());
 }
 
 }  // namespace

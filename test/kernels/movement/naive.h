@@ -5,7 +5,6 @@
 
 #include <functional>
 
-#include "kernels_cpu/common/kernel_types.h"
 #include "test/kernels/common/kernel_harness.h"
 
 namespace intarsia::test {
@@ -92,8 +91,6 @@ class Random {
 };
 
 /// One element type of each width, for typed tests.
-template <class T>
-using WidthOf = cpu::Width<static_cast<int>(sizeof(T)) * 8>;
 using AllWidths = ::testing::Types<uint8_t, uint16_t, uint32_t, uint64_t, Complex128>;
 
 }  // namespace intarsia::test

@@ -3,7 +3,6 @@
 // Resize: against sums over taps taken straight from the specification, one output element at a
 // time, and rejected nodes.
 #include "core/operators/movement/resize.h"
-#include "kernels_cpu/movement/resize.h"
 #include "test/kernels/movement/naive.h"
 
 namespace intarsia::test {
@@ -81,7 +80,7 @@ TEST(Resize, LinearAndCubicOfRandomShapes) {
     });
     Node node = resize_node(x, y_dims, a);
     node.threads(1 + round % 3);
-    ASSERT_TRUE(node.run<cpu::Resize<float>>().ok()) << node.diagnostic().what;
+    ASSERT_TRUE(node.run("Resize<float>").ok()) << node.diagnostic().what;
     expect_near(node.result<float>(), expected, 1e-5, 1e-5);
   }
 }
@@ -96,12 +95,12 @@ TEST(Resize, NearestTakesTheRoundingAsked) {
     a.nearest_mode = rounding;
     const Dense<float> x{{1, 3}, {1, 2, 3}};
     Node moves = resize_node(x, {2, 6}, a);
-    ASSERT_TRUE(moves.run<cpu::ResizeNearest<cpu::Width<32>>>().ok());
+    ASSERT_TRUE(moves.run("Resize.nearest<32 bits>").ok());
     std::vector<float> both = expected[static_cast<size_t>(rounding)];
     both.insert(both.end(), both.begin(), both.begin() + 6);
     EXPECT_EQ(moves.result<float>(), both);
     Node computes = resize_node(x, {2, 6}, a);
-    ASSERT_TRUE(computes.run<cpu::Resize<float>>().ok());
+    ASSERT_TRUE(computes.run("Resize<float>").ok());
     EXPECT_EQ(computes.result<float>(), both);
   }
 }
@@ -112,7 +111,7 @@ TEST(Resize, IntegersAreRoundedAndSaturate) {
   Node node;
   node.input<uint8_t>({4}, {0, 255, 255, 0}).absent().input<float>({1}, {2.0f});
   node.output<uint8_t>({8}).attributes(a);
-  ASSERT_TRUE(node.run<cpu::Resize<uint8_t>>().ok());
+  ASSERT_TRUE(node.run("Resize<uint8>").ok());
   EXPECT_EQ(node.result<uint8_t>()[4], 255);
   EXPECT_EQ(node.result<uint8_t>()[0], 0);
 }
@@ -122,7 +121,7 @@ TEST(Resize, AntialiasingAveragesWhatIsSkipped) {
   a.mode = A::kLinear;
   a.antialias = 1;
   Node node = resize_node({{4}, {1, 2, 3, 4}}, {2}, a);
-  ASSERT_TRUE(node.run<cpu::Resize<float>>().ok());
+  ASSERT_TRUE(node.run("Resize<float>").ok());
   // Weights 1, 3, 3, 1 over 8, the end repeated.
   expect_near(node.result<float>(), {(1 + 3 + 6 + 3) / 8.0, (2 + 9 + 12 + 4) / 8.0}, 1e-6, 0);
 }
@@ -135,7 +134,7 @@ TEST(Resize, CropTakesTheExtrapolationValueOutside) {
   Node node;
   node.input<float>({3}, {1, 2, 3}).input<float>({2}, {0.5f, 1.5f}).absent();
   node.input<int64_t>({1}, {3}).output<float>({3}).attributes(a);
-  ASSERT_TRUE(node.run<cpu::Resize<float>>().ok());
+  ASSERT_TRUE(node.run("Resize<float>").ok());
   EXPECT_EQ(node.result<float>(), (std::vector<float>{2, 3, 9}));
 }
 
@@ -147,7 +146,7 @@ TEST(Resize, KeepsTheAspectRatioAlongListedAxes) {
   Node node;
   node.input<float>({2, 1, 4}, std::vector<float>(8, 1.0f)).absent().absent();
   node.input<int64_t>({2}, {8, 3}).output<float>({3, 1, 6}).attributes(a);
-  ASSERT_TRUE(node.run<cpu::ResizeNearest<cpu::Width<32>>>().ok()) << node.diagnostic().what;
+  ASSERT_TRUE(node.run("Resize.nearest<32 bits>").ok()) << node.diagnostic().what;
 }
 
 TEST(Resize, ImpossibleScalesAndSizesAreRejected) {
@@ -155,14 +154,14 @@ TEST(Resize, ImpossibleScalesAndSizesAreRejected) {
     Node node;
     node.input<float>({3}, {1, 2, 3}).absent().input<float>({1}, {scale});
     node.output<float>({6}).attributes(A{});
-    EXPECT_FALSE(node.run<cpu::ResizeNearest<cpu::Width<32>>>().ok()) << scale;
+    EXPECT_FALSE(node.run("Resize.nearest<32 bits>").ok()) << scale;
   }
   A linear;
   linear.mode = A::kLinear;
   Node from_nothing = resize_node({{0}, {}}, {4}, linear);
-  EXPECT_EQ(from_nothing.run<cpu::Resize<float>>().code(), Code::kWrongExtent);
+  EXPECT_EQ(from_nothing.run("Resize<float>").code(), Code::kWrongExtent);
   Node wrong_mode = resize_node({{1}, {1}}, {4}, linear);
-  EXPECT_EQ(wrong_mode.check<cpu::ResizeNearest<cpu::Width<32>>>().code(), Code::kUnsupported);
+  EXPECT_EQ(wrong_mode.check("Resize.nearest<32 bits>").code(), Code::kUnsupported);
 }
 
 }  // namespace

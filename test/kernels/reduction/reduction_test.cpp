@@ -1,54 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reduce*, ArgMax/ArgMin, Softmax and its relatives, CumSum/CumProd against sums in long double,
-// over all sets of axes, odd tails, rank 0 and empty tensors; NaN, ties, and rejected nodes.
+// Reduce*, ArgMax/ArgMin, CumSum/CumProd against sums in long double, over all sets of axes, odd
+// tails, rank 0 and empty tensors; NaN, ties, and rejected nodes.
 #include <functional>
 #include <limits>
 
-#include "core/operators/elementwise/elementwise.h"
-#include "kernels_cpu/nn/softmax.h"
-#include "kernels_cpu/reduction/arg_reduce.h"
-#include "kernels_cpu/reduction/cumsum.h"
-#include "kernels_cpu/reduction/reduce.h"
-#include "test/kernels/common/kernel_harness.h"
-#include "test/kernels/gemm/harness.h"
+#include "core/operators/reduction/reduction.h"
+#include "test/kernels/common/axis_lines.h"
 
 namespace intarsia::test {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-using List = std::vector<long double>;
 using Fold = std::function<long double(const List&)>;
-
-/// Extents after the axes in `mask` are reduced.
-Dims reduced_dims(const Dims& dims, unsigned mask, bool keep) {
-  Dims result;
-  for (size_t axis = 0; axis < dims.size(); ++axis) {
-    if ((mask >> axis & 1u) == 0) {
-      result.push_back(dims[axis]);
-    } else if (keep) {
-      result.push_back(1);
-    }
-  }
-  return result;
-}
-
-/// The elements behind each output of a reduction over the axes in `mask`.
-std::vector<List> groups_of(const Dims& dims, const std::vector<double>& x, unsigned mask) {
-  std::vector<List> groups(static_cast<size_t>(count_of(reduced_dims(dims, mask, true))));
-  for (size_t i = 0; i < x.size(); ++i) {
-    int64_t rest = static_cast<int64_t>(i), group = 0, stride = 1;
-    for (size_t axis = dims.size(); axis-- > 0;) {
-      const int64_t index = rest % dims[axis];
-      rest /= dims[axis];
-      if ((mask >> axis & 1u) != 0) continue;
-      group += index * stride;
-      stride *= dims[axis];
-    }
-    groups[static_cast<size_t>(group)].push_back(x[i]);
-  }
-  return groups;
-}
 
 std::vector<int64_t> axes_of(unsigned mask, size_t rank, bool negative) {
   std::vector<int64_t> axes;
@@ -119,21 +82,16 @@ long double product_of(const List& list) {
 long double mean_of(const List& list) {
   return sum_of(list) / static_cast<long double>(list.size());
 }
-long double exponentials_of(const List& list) {
-  long double sum = 0;
-  for (long double value : list) sum += std::exp(value);
-  return sum;
-}
-
 TEST(Reduce, Floats) {
   expect_reduce_floats("ReduceSum", sum_of, 0, 3);
   expect_reduce_floats("ReduceMean", mean_of, 1, 3);
   expect_reduce_floats("ReduceL1", magnitudes_of, -3, 3);
-  expect_reduce_floats("ReduceL2", [](const List& l) { return std::sqrt(squares_of(l)); }, -3,
-                                      3);
-  expect_reduce_floats("ReduceLogSum", [](const List& l) { return std::log(sum_of(l)); }, 2, 3);
-  expect_reduce_floats("ReduceLogSumExp", 
-      [](const List& l) { return std::log(exponentials_of(l)); }, 1, 9, 3);
+  expect_reduce_floats(
+      "ReduceL2", [](const List& l) { return std::sqrt(squares_of(l)); }, -3, 3);
+  expect_reduce_floats(
+      "ReduceLogSum", [](const List& l) { return std::log(sum_of(l)); }, 2, 3);
+  expect_reduce_floats(
+      "ReduceLogSumExp", [](const List& l) { return std::log(exponentials_of(l)); }, 1, 9, 3);
   expect_reduce_floats("ReduceSumSquare", squares_of, 0, 3, 3);
   expect_reduce("ReduceProd", DataType::kFloat, product_of, 0.99, 1.01);
   expect_reduce("ReduceProd", DataType::kDouble, product_of, -1, 1, 3000);
@@ -150,11 +108,13 @@ TEST(Reduce, Integers) {
   expect_reduce("ReduceSum", DataType::kUint64, sum_of, 0, 99);
   expect_reduce("ReduceL1", DataType::kInt64, magnitudes_of, -99, 99);
   expect_reduce("ReduceSumSquare", DataType::kUint32, squares_of, 0, 99);
-  expect_reduce("ReduceMean", DataType::kInt32, 
-      [](const List& l) { return std::trunc(mean_of(l)); }, -99, 99);
-  expect_reduce("ReduceMean", DataType::kUint32, 
-      [](const List& l) { return std::trunc(mean_of(l)); }, 0, 99);
-  expect_reduce("ReduceL2", DataType::kInt32, 
+  expect_reduce(
+      "ReduceMean", DataType::kInt32, [](const List& l) { return std::trunc(mean_of(l)); }, -99,
+      99);
+  expect_reduce(
+      "ReduceMean", DataType::kUint32, [](const List& l) { return std::trunc(mean_of(l)); }, 0, 99);
+  expect_reduce(
+      "ReduceL2", DataType::kInt32,
       [](const List& l) { return std::trunc(std::sqrt(squares_of(l))); }, -9, 9);
   expect_reduce("ReduceProd", DataType::kInt64, product_of, 1, 1);
   expect_reduce("ReduceMax", DataType::kUint8, largest, 0, 255);
@@ -165,7 +125,8 @@ TEST(Reduce, Integers) {
 
 /// The kernel's results over the axes in `mask`.
 template <class T = float>
-std::vector<T> reduce(std::string_view kernel, const Dims& dims, const std::vector<T>& x, unsigned mask) {
+std::vector<T> reduce(std::string_view kernel, const Dims& dims, const std::vector<T>& x,
+                      unsigned mask) {
   const auto axes = axes_of(mask, dims.size(), false);
   Node node;
   node.input<T>(dims, x).template input<int64_t>({static_cast<int32_t>(axes.size())}, axes);
@@ -205,9 +166,9 @@ TEST(Reduce, SpecialValues) {
   EXPECT_EQ(reduce("ReduceLogSumExp<float>", {2}, {1000, -inf}, 1)[0], 1000);
   EXPECT_EQ(reduce("ReduceLogSumExp<float>", {2}, {-inf, -inf}, 1)[0], -inf);
   EXPECT_EQ(reduce("ReduceLogSumExp<float>", {3}, {inf, 0, inf}, 1)[0], inf);
-  EXPECT_EQ((reduce<int32_t>("ReduceSum<int32>", {2}, {std::numeric_limits<int32_t>::max(), 1},
-                                                      1))[0],
-            std::numeric_limits<int32_t>::min());
+  EXPECT_EQ(
+      (reduce<int32_t>("ReduceSum<int32>", {2}, {std::numeric_limits<int32_t>::max(), 1}, 1))[0],
+      std::numeric_limits<int32_t>::min());
 }
 
 TEST(Reduce, Axes) {
@@ -244,87 +205,6 @@ TEST(Reduce, Axes) {
 }
 
 // ---- along one axis ----
-
-/// Calls body(extents, axis, axis from the front) for every axis of several tensors.
-void for_axes(const std::function<void(const Dims&, int32_t, unsigned)>& body) {
-  for (const Dims& dims : {Dims{}, Dims{1}, Dims{37}, Dims{3, 5}, Dims{2, 19, 33}, Dims{4, 1, 3, 2},
-                           Dims{300, 40}, Dims{3, 0, 2}}) {
-    for (int32_t axis = 0; axis < static_cast<int32_t>(std::max<size_t>(dims.size(), 1)); ++axis) {
-      const auto rank = static_cast<int32_t>(dims.size());
-      body(dims, rank > 0 && axis % 2 != 0 ? axis - rank : axis, static_cast<unsigned>(axis));
-    }
-  }
-}
-
-/// Lines along `axis`, each a list of indices into the tensor.
-std::vector<std::vector<size_t>> lines_of(const Dims& dims, unsigned axis) {
-  std::vector<size_t> indices(static_cast<size_t>(count_of(dims)));
-  std::vector<double> numbers;
-  for (size_t i = 0; i < indices.size(); ++i) numbers.push_back(static_cast<double>(i));
-  std::vector<std::vector<size_t>> lines;
-  for (const List& group : groups_of(dims, numbers, 1u << axis)) {
-    lines.emplace_back(group.begin(), group.end());
-  }
-  return lines;
-}
-
-void expect_softmax(std::string_view op, DataType type, bool log, double units, Isa isa = Isa::kPortable) {
-  const std::string kernel = kernel_name(op, {type});
-  SCOPED_TRACE(kernel);
-  std::mt19937 engine(19);
-  for_axes([&](const Dims& dims, int32_t axis, unsigned plain) {
-    const auto x = random_numbers(type, count_of(dims), engine, -9, 9);
-    std::vector<double> expected(x.size());
-    for (const auto& line : lines_of(dims, plain)) {
-      List values;
-      for (size_t at : line) values.push_back(x[at]);
-      const long double sum = exponentials_of(values);
-      for (size_t i = 0; i < line.size(); ++i) {
-        expected[line[i]] =
-            static_cast<double>(log ? values[i] - std::log(sum) : std::exp(values[i]) / sum);
-      }
-    }
-    for (bool in_place : {false, true}) {
-      Node node;
-      node.input(type, dims, x).output(type, dims).attributes(SoftmaxAttributes{axis});
-      node.threads(3).isa(isa).in_place(in_place ? 0 : -1);
-      ASSERT_TRUE(node.run(kernel).ok());
-      expect_numbers_near(node.numbers(), expected, units * epsilon_of(type),
-                          log ? 16 * epsilon_of(type) : epsilon_of(type) * 1e-2);
-    }
-  });
-}
-
-TEST(Softmax, Reference) {
-  expect_softmax("Softmax", DataType::kFloat, false, 1.5);
-  expect_softmax("Softmax", DataType::kDouble, false, 64);
-  expect_softmax("Softmax", DataType::kFloat16, false, 1.5);
-  expect_softmax("LogSoftmax", DataType::kFloat, true, 1.5);
-  expect_softmax("LogSoftmax", DataType::kBfloat16, true, 1.5);
-}
-
-TEST(Softmax, Fast) {
-  for (Isa isa : cpu::available_isas()) {
-    expect_softmax("Softmax.fast", DataType::kFloat, false, 40, isa);
-    expect_softmax("LogSoftmax.fast", DataType::kFloat, true, 8, isa);
-    Node node;
-    const float inf = std::numeric_limits<float>::infinity();
-    node.input<float>({2, 3}, {1e30f, -inf, 1e30f, NAN, 0, 0}).output<float>({2, 3});
-    node.attributes(SoftmaxAttributes{}).isa(isa);
-    ASSERT_TRUE(node.run("Softmax.fast<float>").ok());
-    expect_near<float>(node.result<float>(), {0.5, 0, 0.5, kNan, kNan, kNan}, 0, 0);
-    ASSERT_TRUE(node.run("Softmax<float>").ok());
-    expect_near<float>(node.result<float>(), {0.5, 0, 0.5, kNan, kNan, kNan}, 0, 0);
-  }
-}
-
-TEST(Softmax, Hardmax) {
-  Node node;
-  node.input<float>({2, 4}, {1, 3, 3, 2, 1, NAN, 9, 0}).output<float>({2, 4});
-  node.attributes(SoftmaxAttributes{}).in_place(0);
-  ASSERT_TRUE(node.run("Hardmax<float>").ok());
-  EXPECT_EQ(node.result<float>(), (std::vector<float>{0, 1, 0, 0, 0, 1, 0, 0}));
-}
 
 void expect_arg(std::string_view op, DataType type, bool largest) {
   const std::string kernel = kernel_name(op, {type});
@@ -420,11 +300,6 @@ TEST(Cumulative, SumsAndProducts) {
 // ---- shape rules and rejected nodes ----
 
 TEST(ReductionShapes, RejectedNodes) {
-  Node axis;
-  axis.input<float>({2, 3}, std::vector<float>(6)).output<float>({2, 3});
-  axis.attributes(SoftmaxAttributes{2});
-  EXPECT_EQ(axis.check("Softmax<float>").code(), Code::kIndexOutOfRange);
-  EXPECT_EQ(axis.check("Softmax.fast<float>").code(), Code::kIndexOutOfRange);
   Node search;
   search.input<float>({2, 0}, {}).output<int64_t>({2, 1}).attributes(ArgReduceAttributes{1, 1, 0});
   EXPECT_EQ(search.check("ArgMax<float>").code(), Code::kWrongExtent);

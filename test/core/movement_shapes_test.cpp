@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shape rules of movement operators over symbolic extents: exact where starts, sizes and scales are
-// known, within the input's extents where they are not.
+// Shape rules of movement and indexing operators over symbolic extents: exact where starts, sizes
+// and scales are known, within the input's extents where they are not.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +10,10 @@
 #include "core/definitions/symbolic_shape.h"
 #include "core/operators/indexing/gather.h"
 #include "core/operators/indexing/selection.h"
+#include "core/operators/movement/concat_split.h"
+#include "core/operators/movement/pad.h"
 #include "core/operators/movement/resize.h"
+#include "core/operators/movement/slice.h"
 
 namespace intarsia::test {
 namespace {

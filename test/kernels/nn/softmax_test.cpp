@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Softmax and its relatives against sums in long double, along every axis, odd tails, rank 0 and
+// empty tensors; in place, infinities, NaN, ties, and rejected nodes.
+#include <limits>
+
+#include "core/operators/nn/softmax.h"
+#include "test/kernels/common/axis_lines.h"
+#include "test/kernels/gemm/harness.h"
+
+namespace intarsia::test {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+void expect_softmax(std::string_view op, DataType type, bool log, double units,
+                    Isa isa = Isa::kPortable) {
+  const std::string kernel = kernel_name(op, {type});
+  SCOPED_TRACE(kernel);
+  std::mt19937 engine(19);
+  for_axes([&](const Dims& dims, int32_t axis, unsigned plain) {
+    const auto x = random_numbers(type, count_of(dims), engine, -9, 9);
+    std::vector<double> expected(x.size());
+    for (const auto& line : lines_of(dims, plain)) {
+      List values;
+      for (size_t at : line) values.push_back(x[at]);
+      const long double sum = exponentials_of(values);
+      for (size_t i = 0; i < line.size(); ++i) {
+        expected[line[i]] =
+            static_cast<double>(log ? values[i] - std::log(sum) : std::exp(values[i]) / sum);
+      }
+    }
+    for (bool in_place : {false, true}) {
+      Node node;
+      node.input(type, dims, x).output(type, dims).attributes(SoftmaxAttributes{axis});
+      node.threads(3).isa(isa).in_place(in_place ? 0 : -1);
+      ASSERT_TRUE(node.run(kernel).ok());
+      expect_numbers_near(node.numbers(), expected, units * epsilon_of(type),
+                          log ? 16 * epsilon_of(type) : epsilon_of(type) * 1e-2);
+    }
+  });
+}
+
+TEST(Softmax, Reference) {
+  expect_softmax("Softmax", DataType::kFloat, false, 1.5);
+  expect_softmax("Softmax", DataType::kDouble, false, 64);
+  expect_softmax("Softmax", DataType::kFloat16, false, 1.5);
+  expect_softmax("LogSoftmax", DataType::kFloat, true, 1.5);
+  expect_softmax("LogSoftmax", DataType::kBfloat16, true, 1.5);
+}
+
+TEST(Softmax, Fast) {
+  for (Isa isa : cpu::available_isas()) {
+    expect_softmax("Softmax.fast", DataType::kFloat, false, 40, isa);
+    expect_softmax("LogSoftmax.fast", DataType::kFloat, true, 8, isa);
+    Node node;
+    const float inf = std::numeric_limits<float>::infinity();
+    node.input<float>({2, 3}, {1e30f, -inf, 1e30f, NAN, 0, 0}).output<float>({2, 3});
+    node.attributes(SoftmaxAttributes{}).isa(isa);
+    ASSERT_TRUE(node.run("Softmax.fast<float>").ok());
+    expect_near<float>(node.result<float>(), {0.5, 0, 0.5, kNan, kNan, kNan}, 0, 0);
+    ASSERT_TRUE(node.run("Softmax<float>").ok());
+    expect_near<float>(node.result<float>(), {0.5, 0, 0.5, kNan, kNan, kNan}, 0, 0);
+  }
+}
+
+TEST(Softmax, Hardmax) {
+  Node node;
+  node.input<float>({2, 4}, {1, 3, 3, 2, 1, NAN, 9, 0}).output<float>({2, 4});
+  node.attributes(SoftmaxAttributes{}).in_place(0);
+  ASSERT_TRUE(node.run("Hardmax<float>").ok());
+  EXPECT_EQ(node.result<float>(), (std::vector<float>{0, 1, 0, 0, 0, 1, 0, 0}));
+}
+
+TEST(Softmax, AxesOutOfRangeAreRejected) {
+  Node axis;
+  axis.input<float>({2, 3}, std::vector<float>(6)).output<float>({2, 3});
+  axis.attributes(SoftmaxAttributes{2});
+  EXPECT_EQ(axis.check("Softmax<float>").code(), Code::kIndexOutOfRange);
+  EXPECT_EQ(axis.check("Softmax.fast<float>").code(), Code::kIndexOutOfRange);
+}
+
+}  // namespace
+}  // namespace intarsia::test

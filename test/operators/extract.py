@@ -4,6 +4,7 @@
 
     extract.py DOCUMENT.md FOLDER
     extract.py --follow DOCUMENT.md FOLDER
+    extract.py --self-test
 
 A block that begins with "```LANGUAGE FILE" is the content of FOLDER/FILE, or continues it.
 
@@ -16,6 +17,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -61,8 +63,36 @@ def follow(blocks, folder):
         sys.exit("the document says nowhere what a command prints")
 
 
+# Whether a reader who follows it finds what it says.
+SAMPLES = [
+    (True, "```txt a\nx\n```\n```txt a\ny\n```\n```sh\necho begin; cat a\n```\n```text\nx\ny\n```\n"),
+    (True, "```txt a\nx\n```\n```sh\necho 1 b 2\n```\n```text\n1 ... 2\n```\n"),
+    (False, "```sh\ncat a\n```\n```txt a\nx\n```\n```text\nx\n```\n"),  # the file comes too late
+    (False, "```sh\necho x\n```\n```text\ny\n```\n"),
+    (False, "```sh\necho xy\n```\n```text\ny\n```\n"),
+    (False, "```sh\necho x; false\n```\n```text\nx\n```\n"),
+    (False, "```text\nx\n```\n"),
+    (False, "```sh\necho x\n```\n"),
+]
+
+
+def self_test():
+    for expected, document in SAMPLES:
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                follow(BLOCK.findall(document), pathlib.Path(folder))
+                found = True
+            except SystemExit:
+                found = False
+        if found != expected:
+            sys.exit(f"{'refused' if expected else 'accepted'}:\n{document}")
+
+
 def main():
     arguments = sys.argv[1:]
+    if arguments == ["--self-test"]:
+        self_test()
+        return
     following = arguments[:1] == ["--follow"]
     if len(arguments) != 2 + following:
         sys.exit(__doc__)

@@ -2,13 +2,12 @@
 //
 // Element-wise operators, softmax, movement and Inverse: the CUDA kernels' own sources in the
 // emulator, beside the CPU's reference kernels.
-#include "core/operators/movement/movement.h"
+#include "core/operators/movement/concat_split.h"
+#include "core/operators/movement/transpose.h"
 #include "kernels_cpu/elementwise/binary.h"
 #include "kernels_cpu/elementwise/clip.h"
 #include "kernels_cpu/elementwise/unary.h"
 #include "kernels_cpu/linear_algebra/inverse.h"
-#include "kernels_cpu/movement/concat.h"
-#include "kernels_cpu/movement/transpose.h"
 #include "kernels_cpu/nn/softmax.h"
 #include "kernels_cuda/common/strided.h"
 #include "kernels_cuda/elementwise/binary.h"
@@ -241,19 +240,19 @@ TEST(CudaKernels, TransposeOfEveryWidth) {
     return made;
   };
   agree(
-      on_device<cuda::Transpose<ElementWidth::k8>>(), under_test<cpu::Transpose<cpu::Width<8>>>(),
+      on_device<cuda::Transpose<ElementWidth::k8>>(), cpu_kernel("Transpose<8 bits>"),
       [&] { return node(DataType::kUint8, true); }, 0);
   agree(
-      on_device<cuda::Transpose<ElementWidth::k8>>(), under_test<cpu::Transpose<cpu::Width<8>>>(),
+      on_device<cuda::Transpose<ElementWidth::k8>>(), cpu_kernel("Transpose<8 bits>"),
       [&] { return node(DataType::kUint8); }, 0);
   agree(
-      on_device<cuda::Transpose<ElementWidth::k16>>(), under_test<cpu::Transpose<cpu::Width<16>>>(),
+      on_device<cuda::Transpose<ElementWidth::k16>>(), cpu_kernel("Transpose<16 bits>"),
       [&] { return node(DataType::kInt16); }, 0);
   agree(
-      on_device<cuda::Transpose<ElementWidth::k64>>(), under_test<cpu::Transpose<cpu::Width<64>>>(),
+      on_device<cuda::Transpose<ElementWidth::k64>>(), cpu_kernel("Transpose<64 bits>"),
       [&] { return node(DataType::kInt64); }, 0);
   expect_mistakes_found(
-      on_device<cuda::Transpose<ElementWidth::k32>>(), under_test<cpu::Transpose<cpu::Width<32>>>(),
+      on_device<cuda::Transpose<ElementWidth::k32>>(), cpu_kernel("Transpose<32 bits>"),
       [&] { return node(kFloat); }, 0);
 }
 
@@ -295,8 +294,7 @@ TEST(CudaKernels, ConcatAlongAnyAxis) {
       node.output(kFloat, whole).attributes(AxisAttributes{axis});
       return node;
     };
-    agree(on_device<cuda::Concat<ElementWidth::k32>>(), under_test<cpu::Concat<cpu::Width<32>>>(),
-          make, 0);
+    agree(on_device<cuda::Concat<ElementWidth::k32>>(), cpu_kernel("Concat<32 bits>"), make, 0);
   }
 }
 

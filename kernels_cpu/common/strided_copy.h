@@ -41,6 +41,15 @@ inline int64_t span_count(const TensorView& view, int begin, int end) {
   return count;
 }
 
+/// Elements of `view` between neighbours along each axis.
+inline void dense_strides(const TensorView& view, int64_t (&strides)[kMaxRank]) {
+  int64_t stride = 1;
+  for (int axis = view.rank - 1; axis >= 0; --axis) {
+    strides[axis] = stride;
+    stride *= view.extents[axis];
+  }
+}
+
 /// Copies `bytes` bytes; short runs, which are frequent, without a call.
 inline void copy_run(void* out, const void* in, int64_t bytes) {
   auto* to = static_cast<std::byte*>(out);

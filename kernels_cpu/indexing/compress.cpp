@@ -5,10 +5,9 @@
 // Width; slices are copied as bytes. https://onnx.ai/onnx/operators/onnx__Compress.html
 #include "core/kernel_list.h"
 #include "core/operators/indexing/selection.h"
+#include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
-#include "kernels_cpu/indexing/index_check.h"
-#include "kernels_cpu/movement/movement_check.h"
 
 namespace intarsia::cpu {
 namespace {

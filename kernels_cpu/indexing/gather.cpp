@@ -8,10 +8,10 @@
 // bytes, on the caller's threads. https://onnx.ai/onnx/operators/onnx__Gather.html and following
 #include "core/operators/indexing/gather.h"
 #include "core/kernel_list.h"
+#include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
 #include "kernels_cpu/indexing/index_check.h"
-#include "kernels_cpu/movement/movement_check.h"
 
 namespace intarsia::cpu {
 namespace {

@@ -7,6 +7,11 @@
 
 namespace intarsia::cpu {
 
+/// The type that a list of int32 or int64 must have: its own, or int64 if it is neither.
+inline KernelType index_type(const TensorView& view) {
+  return view.type == DataType::kInt32 ? DataType::kInt32 : DataType::kInt64;
+}
+
 /// Fails with kIndexOutOfRange unless indices[0], indices[stride], ... (`count` of them) lie in
 /// range.
 template <class I>

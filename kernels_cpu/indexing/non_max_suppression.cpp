@@ -6,8 +6,8 @@
 // what was selected. https://onnx.ai/onnx/operators/onnx__NonMaxSuppression.html
 #include "core/operators/indexing/non_max_suppression.h"
 #include "core/kernel_list.h"
+#include "core/runtime/operand_check.h"
 #include "kernels_cpu/indexing/index_heap.h"
-#include "kernels_cpu/movement/movement_check.h"
 
 namespace intarsia::cpu {
 namespace {

@@ -4,9 +4,9 @@
 // is not 0. The output is resized to what was found.
 // https://onnx.ai/onnx/operators/onnx__NonZero.html
 #include "core/kernel_list.h"
+#include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/math/element.h"
-#include "kernels_cpu/movement/movement_check.h"
 
 namespace intarsia::cpu {
 namespace {

@@ -5,10 +5,10 @@
 // truncated. T is the Width of the values. https://onnx.ai/onnx/operators/onnx__OneHot.html
 #include "core/operators/indexing/one_hot.h"
 #include "core/kernel_list.h"
+#include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
 #include "kernels_cpu/math/element.h"
-#include "kernels_cpu/movement/movement_check.h"
 
 namespace intarsia::cpu {
 namespace {

@@ -10,9 +10,9 @@
 #pragma once
 
 #include "core/operators/indexing/scatter.h"
+#include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/strided_copy.h"
 #include "kernels_cpu/indexing/index_check.h"
-#include "kernels_cpu/movement/movement_check.h"
 
 namespace intarsia::cpu {
 

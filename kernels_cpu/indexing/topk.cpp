@@ -6,11 +6,11 @@
 // the caller's threads. https://onnx.ai/onnx/operators/onnx__TopK.html
 #include "core/kernel_list.h"
 #include "core/operators/indexing/selection.h"
+#include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
 #include "kernels_cpu/indexing/index_heap.h"
 #include "kernels_cpu/math/element.h"
-#include "kernels_cpu/movement/movement_check.h"
 
 namespace intarsia::cpu {
 namespace {

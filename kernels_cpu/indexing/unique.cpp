@@ -6,11 +6,11 @@
 // The outputs are resized to what was found. https://onnx.ai/onnx/operators/onnx__Unique.html
 #include "core/kernel_list.h"
 #include "core/operators/indexing/selection.h"
+#include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
 #include "kernels_cpu/indexing/index_heap.h"
 #include "kernels_cpu/math/element.h"
-#include "kernels_cpu/movement/movement_check.h"
 
 namespace intarsia::cpu {
 namespace {

@@ -5,9 +5,9 @@
 // https://onnx.ai/onnx/operators/onnx__Concat.html
 #include "core/kernel_list.h"
 #include "core/operators/movement/concat_split.h"
+#include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
-#include "kernels_cpu/movement/movement_check.h"
 
 namespace intarsia::cpu {
 namespace {

@@ -5,9 +5,9 @@
 // bytes, on the caller's threads. https://onnx.ai/onnx/operators/onnx__DepthToSpace.html
 #include "core/operators/movement/depth_to_space.h"
 #include "core/kernel_list.h"
+#include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
-#include "kernels_cpu/movement/movement_check.h"
 
 namespace intarsia::cpu {
 namespace {

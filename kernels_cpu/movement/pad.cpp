@@ -6,9 +6,10 @@
 // are copied as bytes. https://onnx.ai/onnx/operators/onnx__Pad.html
 #include "core/operators/movement/pad.h"
 #include "core/kernel_list.h"
+#include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
-#include "kernels_cpu/movement/movement_check.h"
+#include "kernels_cpu/indexing/index_check.h"
 
 namespace intarsia::cpu {
 namespace {

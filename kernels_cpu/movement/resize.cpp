@@ -12,11 +12,11 @@
 
 #include "core/kernel_list.h"
 #include "core/operators/movement/resize.h"
+#include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/accumulate.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
 #include "kernels_cpu/math/element.h"
-#include "kernels_cpu/movement/movement_check.h"
 #include "kernels_cpu/movement/resize_taps.h"
 
 namespace intarsia::cpu {

@@ -5,10 +5,9 @@
 // the caller's threads. https://onnx.ai/onnx/operators/onnx__Resize.html
 #include "core/kernel_list.h"
 #include "core/operators/movement/resize.h"
+#include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
-#include "kernels_cpu/movement/movement_check.h"
-#include "kernels_cpu/movement/resize.h"
 #include "kernels_cpu/movement/resize_taps.h"
 
 namespace intarsia::cpu {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels_cpu/movement/resize_taps.h"
+#include "core/runtime/operand_check.h"
 
 #include <cmath>
-
-#include "kernels_cpu/movement/movement_check.h"
 
 namespace intarsia::cpu {
 namespace {

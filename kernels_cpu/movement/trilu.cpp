@@ -5,9 +5,9 @@
 // the input. https://onnx.ai/onnx/operators/onnx__Trilu.html
 #include "core/operators/movement/trilu.h"
 #include "core/kernel_list.h"
+#include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
-#include "kernels_cpu/movement/movement_check.h"
 
 namespace intarsia::cpu {
 namespace {

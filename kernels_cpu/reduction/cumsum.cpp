@@ -9,7 +9,7 @@
 #include "kernels_cpu/common/accumulate.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/elementwise/binary_broadcast.h"
-#include "kernels_cpu/movement/movement_check.h"
+#include "kernels_cpu/indexing/index_check.h"
 #include "kernels_cpu/reduction/reduce_axis.h"
 
 namespace intarsia::cpu {

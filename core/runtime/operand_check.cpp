@@ -81,6 +81,21 @@ Status check_operand_types(const KernelContext& context, const OperandTypes& typ
   return check_list(context, outputs, context.operands_ + count, context.output_count());
 }
 
+Status check_copy(const KernelContext& context, const OperandTypes& types) {
+  if (Status status = check_operand_types(context, types); !status) return status;
+  const TensorView& input = context.input(0);
+  const TensorView& output = context.output(0);
+  if (input.type != output.type) {
+    return context.fail(Code::kWrongType, "element type", static_cast<int64_t>(input.type),
+                        static_cast<int64_t>(output.type), context.input_count());
+  }
+  if (input.count() != output.count()) {
+    return context.fail(Code::kWrongExtent, "number of elements", input.count(), output.count(),
+                        context.input_count());
+  }
+  return {};
+}
+
 Status check_scalars(const KernelContext& context, std::initializer_list<int> inputs) {
   for (int input : inputs) {
     const TensorView& view = context.input(input);

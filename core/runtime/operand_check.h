@@ -89,6 +89,10 @@ Status check_operands(const KernelContext& context, const OperandTypes& types) {
   return check_extents<Rule>(context);
 }
 
+/// Types, and that output 0 has as many elements as input 0, of its type: for copies and views, the
+/// extents of which follow from a list that the shape rule has read.
+Status check_copy(const KernelContext& context, const OperandTypes& types);
+
 /// Fails if one of these inputs is there and is not one element.
 Status check_scalars(const KernelContext& context, std::initializer_list<int> inputs);
 

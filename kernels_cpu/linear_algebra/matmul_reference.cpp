@@ -5,7 +5,7 @@
 
 #include "core/operators/linear_algebra/matmul.h"
 #include "core/runtime/operand_check.h"
-#include "kernels_cpu/common/accumulate.h"
+#include "kernels_cpu/common/activated.h"
 
 namespace intarsia::cpu {
 namespace {

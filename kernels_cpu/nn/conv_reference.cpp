@@ -2,7 +2,7 @@
 #include "kernels_cpu/nn/conv_reference.h"
 
 #include "core/runtime/operand_check.h"
-#include "kernels_cpu/common/accumulate.h"
+#include "kernels_cpu/common/activated.h"
 #include "kernels_cpu/nn/window_walk.h"
 
 namespace intarsia::cpu {

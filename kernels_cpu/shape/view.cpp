@@ -14,22 +14,6 @@
 namespace intarsia::cpu {
 namespace {
 
-/// The same type and number of elements: extents follow from a list that the shape rule has read.
-Status check_copy(const KernelContext& context, const OperandTypes& types) {
-  if (Status status = check_operand_types(context, types); !status) return status;
-  const TensorView& input = context.input(0);
-  const TensorView& output = context.output(0);
-  if (input.type != output.type) {
-    return context.fail(Code::kWrongType, "element type", static_cast<int64_t>(input.type),
-                        static_cast<int64_t>(output.type), context.input_count());
-  }
-  if (input.count() != output.count()) {
-    return context.fail(Code::kWrongExtent, "number of elements", input.count(), output.count(),
-                        context.input_count());
-  }
-  return {};
-}
-
 /// True for a zero of any floating-point type: nothing set but perhaps the sign. An absent ratio is
 /// not zero, its default is 0.5.
 bool is_zero(const TensorView& ratio) {

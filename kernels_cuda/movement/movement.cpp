@@ -8,21 +8,7 @@ Status check_copy(const KernelContext& context, ListOperand list) {
   const OperandTypes listed{.inputs = {kAnyType, DataType::kInt64},
                             .required_inputs = list == ListOperand::kRequired ? 2 : 1,
                             .outputs = {kAnyType}};
-  const bool has_list = list != ListOperand::kNone;
-  if (Status status = check_operand_types(context, has_list ? listed : plain); !status) {
-    return status;
-  }
-  const TensorView& x = context.input(0);
-  const TensorView& y = context.output(0);
-  if (x.type != y.type) {
-    return context.fail(Code::kWrongType, "element type of the copy", static_cast<int64_t>(x.type),
-                        static_cast<int64_t>(y.type), context.input_count());
-  }
-  if (x.count() != y.count()) {
-    return context.fail(Code::kWrongExtent, "elements of the copy", x.count(), y.count(),
-                        context.input_count());
-  }
-  return {};
+  return check_copy(context, list == ListOperand::kNone ? plain : listed);
 }
 
 template <ElementWidth W>

@@ -3,10 +3,10 @@
 // The list of lists: one line for each source of kernels.
 #include "kernels_cpu/kernels.h"
 
-#define INTARSIA_KERNEL_LISTS(List)                                                                \
-  List(control_kernels) List(elementwise_kernels) List(indexing_kernels)                           \
-      List(linear_algebra_kernels) List(movement_kernels) List(nn_kernels) List(recurrent_kernels) \
-          List(reduction_kernels) List(shape_kernels)
+#define INTARSIA_KERNEL_LISTS(List)                                                              \
+  List(if_kernels) List(elementwise_kernels) List(indexing_kernels) List(linear_algebra_kernels) \
+      List(movement_kernels) List(nn_kernels) List(recurrent_kernels) List(reduction_kernels)    \
+          List(shape_kernels)
 
 namespace intarsia::cpu {
 

@@ -5,8 +5,8 @@
 
 #define INTARSIA_KERNEL_LISTS(List)                                                              \
   List(if_kernels) List(elementwise_kernels) List(indexing_kernels) List(linear_algebra_kernels) \
-      List(movement_kernels) List(nn_kernels) List(recurrent_kernels) List(reduction_kernels)    \
-          List(shape_kernels)
+      List(movement_kernels) List(nn_kernels) List(rnn_kernels) List(rnn_packed_kernels)         \
+          List(reduction_kernels) List(shape_kernels)
 
 namespace intarsia::cpu {
 

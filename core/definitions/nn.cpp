@@ -168,7 +168,6 @@ void add_nn_definitions(DefinitionRows& rows) {
   add_pools(rows);
   add_products(rows);
   add_normalization_definitions(rows);
-  add_rnn_definitions(rows);
 }
 
 }  // namespace intarsia::definitions

@@ -8,6 +8,5 @@
 namespace intarsia::definitions {
 
 void add_normalization_definitions(DefinitionRows& rows);
-void add_rnn_definitions(DefinitionRows& rows);
 
 }  // namespace intarsia::definitions

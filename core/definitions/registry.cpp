@@ -31,6 +31,7 @@ DefinitionRows make_builtin_rows() {
   add_movement_definitions(rows);
   add_nn_definitions(rows);
   add_contrib_definitions(rows);
+  add_recurrent_definitions(rows);
   return rows;
 }
 

@@ -79,5 +79,6 @@ void add_reduction_definitions(DefinitionRows& rows);
 void add_movement_definitions(DefinitionRows& rows);
 void add_nn_definitions(DefinitionRows& rows);
 void add_contrib_definitions(DefinitionRows& rows);
+void add_recurrent_definitions(DefinitionRows& rows);
 
 }  // namespace intarsia::definitions

@@ -37,6 +37,14 @@ Numbers numbers_of(const std::vector<T>& values) {
   return result;
 }
 
+/// Fills `values` with elements in [low, 1]; returns them as numbers.
+template <class T>
+Numbers random_numbers(int64_t count, uint32_t seed, std::vector<T>& values, double low = -1) {
+  std::mt19937 engine(seed);
+  values = random_values<T>(count, engine, low, 1);
+  return numbers_of(values);
+}
+
 /// N, C, spatial... to N, spatial..., C.
 inline Dims channels_last(const Dims& dims) {
   Dims result = dims;

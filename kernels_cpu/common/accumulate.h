@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What reference kernels accumulate in, and the fused end of a matrix product.
+// What reference kernels accumulate in.
 //
 // Sums over float are kept in double, over the 16-bit types in float, over integers in an unsigned
 // type of the same width (they wrap). Fast kernels are measured against these results.
 #pragma once
 
-#include "core/operators/nn/conv.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/math/element.h"
 
@@ -44,29 +43,6 @@ Accumulator<T> accumulable(T value) {
 template <class T>
 T rounded(Accumulator<T> sum) {
   return Element<T>::store(static_cast<typename Element<T>::Value>(sum));
-}
-
-/// Activations are defined in float; wider types and integers are never given one.
-template <class T>
-inline constexpr bool kActivates =
-    std::is_same_v<T, float> || std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
-
-template <class T, class A>
-Status check_activation(const KernelContext& context, const A& attributes) {
-  if (kActivates<T> || attributes.activation == 0) return {};
-  return context.fail(Code::kUnsupported, "fused activation of this element type", 0,
-                      attributes.activation);
-}
-
-/// The element to store for a finished sum.
-template <class T>
-T activated(const ActivationSpec& activation, Accumulator<T> sum) {
-  if constexpr (kActivates<T>) {
-    if (activation.kind != Activation::kNone) {
-      return Element<T>::store(activate(activation, static_cast<float>(sum)));
-    }
-  }
-  return rounded<T>(sum);
 }
 
 }  // namespace intarsia::cpu

@@ -13,6 +13,12 @@ namespace intarsia::test {
 
 using Numbers = std::vector<double>;
 
+/// Relative tolerance of sums whose terms lie within [-1, 1].
+template <class T>
+double tolerance() {
+  return 8 * epsilon_of<T>();
+}
+
 inline int64_t place(const Dims& dims, const Dims& index) {
   int64_t result = 0;
   for (size_t i = 0; i < dims.size(); ++i) result = result * dims[i] + index[i];

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "core/operators/elementwise/elementwise.h"
-#include "kernels_cpu/nn/softmax.h"
+#include "core/operators/nn/softmax.h"
 #include "kernels_cpu/reduction/arg_reduce.h"
 #include "kernels_cpu/reduction/cumsum.h"
 #include "kernels_cpu/reduction/reduce.h"
@@ -61,7 +61,7 @@ std::vector<int64_t> axes_of(unsigned mask, size_t rank, bool negative) {
 
 void expect_reduce(const KernelUnderTest& kernel, DataType type, const Fold& fold, double low,
                    double high, double units) {
-  SCOPED_TRACE(std::string(kernel.name) + " of type " + std::to_string(static_cast<int>(type)));
+  SCOPED_TRACE(kernel);
   std::mt19937 engine(17);
   for (const Dims& dims :
        {Dims{}, Dims{1}, Dims{37}, Dims{3, 5}, Dims{4, 1, 19}, Dims{2, 3, 4, 5}, Dims{17, 2, 33},
@@ -272,8 +272,10 @@ std::vector<std::vector<size_t>> lines_of(const Dims& dims, unsigned axis) {
   return lines;
 }
 
-void expect_softmax(const KernelUnderTest& kernel, DataType type, bool log, double units, Isa isa) {
-  SCOPED_TRACE(std::string(kernel.name) + " of type " + std::to_string(static_cast<int>(type)));
+void expect_softmax(std::string_view op, DataType type, bool log, double units,
+                    Isa isa = Isa::kPortable) {
+  const std::string kernel = kernel_name(op, {type});
+  SCOPED_TRACE(kernel);
   std::mt19937 engine(19);
   for_axes([&](const Dims& dims, int32_t axis, unsigned plain) {
     const auto x = random_numbers(type, count_of(dims), engine, -9, 9);
@@ -297,30 +299,26 @@ void expect_softmax(const KernelUnderTest& kernel, DataType type, bool log, doub
     }
   });
 }
-template <class K, class T>
-void expect_softmax(bool log, double units, Isa isa = Isa::kPortable) {
-  expect_softmax(under_test<K>(), data_type_of<T>, log, units, isa);
-}
 
 TEST(Softmax, Reference) {
-  expect_softmax<cpu::Softmax<float>, float>(false, 1.5);
-  expect_softmax<cpu::Softmax<double>, double>(false, 64);
-  expect_softmax<cpu::Softmax<Float16>, Float16>(false, 1.5);
-  expect_softmax<cpu::LogSoftmax<float>, float>(true, 1.5);
-  expect_softmax<cpu::LogSoftmax<BFloat16>, BFloat16>(true, 1.5);
+  expect_softmax("Softmax", DataType::kFloat, false, 1.5);
+  expect_softmax("Softmax", DataType::kDouble, false, 64);
+  expect_softmax("Softmax", DataType::kFloat16, false, 1.5);
+  expect_softmax("LogSoftmax", DataType::kFloat, true, 1.5);
+  expect_softmax("LogSoftmax", DataType::kBfloat16, true, 1.5);
 }
 
 TEST(Softmax, Fast) {
   for (Isa isa : cpu::available_isas()) {
-    expect_softmax<cpu::FastSoftmax<float>, float>(false, 40, isa);
-    expect_softmax<cpu::FastLogSoftmax<float>, float>(true, 8, isa);
+    expect_softmax("Softmax.fast", DataType::kFloat, false, 40, isa);
+    expect_softmax("LogSoftmax.fast", DataType::kFloat, true, 8, isa);
     Node node;
     const float inf = std::numeric_limits<float>::infinity();
     node.input<float>({2, 3}, {1e30f, -inf, 1e30f, NAN, 0, 0}).output<float>({2, 3});
     node.attributes(SoftmaxAttributes{}).isa(isa);
-    ASSERT_TRUE(node.run<cpu::FastSoftmax<float>>().ok());
+    ASSERT_TRUE(node.run("Softmax.fast<float>").ok());
     expect_near<float>(node.result<float>(), {0.5, 0, 0.5, kNan, kNan, kNan}, 0, 0);
-    ASSERT_TRUE(node.run<cpu::Softmax<float>>().ok());
+    ASSERT_TRUE(node.run("Softmax<float>").ok());
     expect_near<float>(node.result<float>(), {0.5, 0, 0.5, kNan, kNan, kNan}, 0, 0);
   }
 }
@@ -329,12 +327,12 @@ TEST(Softmax, Hardmax) {
   Node node;
   node.input<float>({2, 4}, {1, 3, 3, 2, 1, NAN, 9, 0}).output<float>({2, 4});
   node.attributes(SoftmaxAttributes{}).in_place(0);
-  ASSERT_TRUE(node.run<cpu::Hardmax<float>>().ok());
+  ASSERT_TRUE(node.run("Hardmax<float>").ok());
   EXPECT_EQ(node.result<float>(), (std::vector<float>{0, 1, 0, 0, 0, 1, 0, 0}));
 }
 
 void expect_arg(const KernelUnderTest& kernel, DataType type, bool largest) {
-  SCOPED_TRACE(std::string(kernel.name) + " of type " + std::to_string(static_cast<int>(type)));
+  SCOPED_TRACE(kernel);
   std::mt19937 engine(23);
   for (int32_t flags = 0; flags < 4; ++flags) {
     const int32_t last = flags & 1, keep = flags >> 1;
@@ -384,7 +382,7 @@ TEST(ArgReduce, Extremes) {
 }
 
 void expect_cumulative(const KernelUnderTest& kernel, DataType type, bool product) {
-  SCOPED_TRACE(std::string(kernel.name) + " of type " + std::to_string(static_cast<int>(type)));
+  SCOPED_TRACE(kernel);
   std::mt19937 engine(29);
   for (int32_t flags = 0; flags < 4; ++flags) {
     const bool exclusive = (flags & 1) != 0, reverse = (flags & 2) != 0;
@@ -436,8 +434,8 @@ TEST(ReductionShapes, RejectedNodes) {
   Node axis;
   axis.input<float>({2, 3}, std::vector<float>(6)).output<float>({2, 3});
   axis.attributes(SoftmaxAttributes{2});
-  EXPECT_EQ(axis.check<cpu::Softmax<float>>().code(), Code::kIndexOutOfRange);
-  EXPECT_EQ(axis.check<cpu::FastSoftmax<float>>().code(), Code::kIndexOutOfRange);
+  EXPECT_EQ(axis.check("Softmax<float>").code(), Code::kIndexOutOfRange);
+  EXPECT_EQ(axis.check("Softmax.fast<float>").code(), Code::kIndexOutOfRange);
   Node search;
   search.input<float>({2, 0}, {}).output<int64_t>({2, 1}).attributes(ArgReduceAttributes{1, 1, 0});
   EXPECT_EQ(search.check<cpu::ArgMax<float>>().code(), Code::kWrongExtent);

@@ -18,8 +18,8 @@ struct RowProduct {
   int64_t b_inner, b_column;
   int64_t inner, columns;
 
-  /// sums[j] = the row times column first + j.
-  void columns_at(int64_t first, int64_t lanes, Accumulator<T>* sums) const {
+  /// sums[j] = the row times column first + j. The products of a type share one copy.
+  [[gnu::noinline]] void columns_at(int64_t first, int64_t lanes, Accumulator<T>* sums) const {
     const T* start = b + first * b_column;
     for (int64_t j = 0; j < lanes; ++j) sums[j] = {};
     if (b_column == 1) {

@@ -29,6 +29,7 @@ struct GemmPacked {
   using Rule = ops::Gemm;
   static constexpr KernelId id{"Gemm", "packed", {DataType::kFloat}};
   static constexpr std::string_view kBoundedVariant = "bounded";
+  static constexpr std::string_view packing = "panels of 16 columns";
   static constexpr InPlace in_place{3};
 
   static bool supports(const KernelContext& context) {

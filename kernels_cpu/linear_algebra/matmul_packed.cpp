@@ -17,6 +17,7 @@ struct MatMulPacked {
   using Rule = ops::MatMul;
   static constexpr KernelId id{"MatMul", "packed", {DataType::kFloat}};
   static constexpr std::string_view kBoundedVariant = "bounded";
+  static constexpr std::string_view packing = "panels of 16 columns";
   static constexpr InPlace in_place{3};
 
   static bool supports(const KernelContext& context) {

@@ -60,19 +60,20 @@ bool is_depthwise(const KernelContext& context) {
 
 void compute_depthwise(const KernelContext& context, const Epilogue& epilogue,
                        DepthwiseFunction kernel) {
-  DepthwiseArgs args;
-  args.shape = conv_shape(context);
-  args.input = context.input(0).as<const float>();
-  args.weights = context.input(1).as<const float>();
-  args.bias = context.input(2).as<const float>();
-  args.output = context.output(0).as<float>();
-  args.epilogue = epilogue;
-  args.kernel = kernel;
+  const DepthwiseArgs args{.shape = conv_shape(context),
+                           .input = context.input(0).as<const float>(),
+                           .weights = context.input(1).as<const float>(),
+                           .output = context.output(0).as<float>(),
+                           .bias = context.input(2).as<const float>(),
+                           .epilogue = epilogue,
+                           .kernel = kernel};
   context.parallel_for(depthwise_units(args.shape),
                        [&](int64_t begin, int64_t end, int) { depthwise_run(args, begin, end); });
 }
 
 struct PackedWeights {
+  static constexpr std::string_view packing = "channels last";
+
   static int64_t packed_bytes(const KernelContext& context, int input) {
     return input == 1 ? context.input(1).bytes() : 0;
   }
@@ -108,6 +109,7 @@ struct ConvDepthwise : PackedWeights {
       {DataType::kFloat}};
   /// Less than ConvPacked; a window of its own before the one that serves what is left.
   static constexpr int cost = kFastCost - (Cols == 0 ? 2 : 4);
+  static constexpr KernelLayout layout = KernelLayout::kChannelsLast;
   static constexpr InPlace in_place{3};
 
   static bool supports(const KernelContext& context) { return serves(context, Cols, Stride); }

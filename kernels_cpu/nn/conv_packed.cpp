@@ -17,6 +17,8 @@ struct ConvPacked {
   using Rule = ops::Conv;
   static constexpr KernelId id{"Conv", "packed", {DataType::kFloat}};
   static constexpr std::string_view kBoundedVariant = "bounded";
+  static constexpr KernelLayout layout = KernelLayout::kChannelsLast;
+  static constexpr std::string_view packing = "panels of 16 columns";
   static constexpr InPlace in_place{3};
 
   static bool supports(const KernelContext& context) { return is_fast_conv(context); }
@@ -49,16 +51,16 @@ struct ConvPacked {
   }
 
   static void compute(const KernelContext& context, const Epilogue& epilogue) {
-    ConvArgs args;
-    args.shape = conv_shape(context);
-    args.input = context.input(0).as<const float>();
-    args.weights = context.input(1).as<const float>();
-    args.bias = context.input(2).as<const float>();
-    args.residual = context.input(3).as<const float>();
+    ConvArgs args{.shape = conv_shape(context),
+                  .input = context.input(0).as<const float>(),
+                  .weights = context.input(1).as<const float>(),
+                  .output = context.output(0).as<float>(),
+                  .bias = context.input(2).as<const float>(),
+                  .residual = context.input(3).as<const float>(),
+                  .residual_pitch = 0,
+                  .epilogue = epilogue,
+                  .isa = context.isa()};
     args.residual_pitch = args.shape.out_c;
-    args.output = context.output(0).as<float>();
-    args.epilogue = epilogue;
-    args.isa = context.isa();
     const std::span<std::byte> workspace = context.workspace();
     const size_t per_thread = workspace.size() / static_cast<size_t>(context.threads()) / 64 * 64;
     context.parallel_for(conv_units(args.shape), [&](int64_t begin, int64_t end, int thread) {

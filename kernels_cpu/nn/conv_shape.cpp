@@ -42,9 +42,8 @@ ConvShape conv_shape(const KernelContext& context) {
 
 bool is_fast_conv(const KernelContext& context) {
   const TensorView& x = context.input(0);
-  const auto& attributes = context.attributes<ConvAttributes>();
-  return attributes.channels_last != 0 && (x.rank == 3 || x.rank == 4) &&
-         context.input(1).data != nullptr && context.input(1).count() > 0;
+  const TensorView& w = context.input(1);
+  return (x.rank == 3 || x.rank == 4) && w.data != nullptr && w.count() > 0;
 }
 
 Status check_fast_conv(const KernelContext& context) {

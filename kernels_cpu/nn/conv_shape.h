@@ -12,7 +12,7 @@ namespace intarsia::cpu {
 /// X is N,[H,]W,C; W is O,C/group,[KH,]KW. A 1-D convolution has height 1.
 ConvShape conv_shape(const KernelContext& context);
 
-/// For `supports`.
+/// For `supports`; the converter has asked for the layout.
 bool is_fast_conv(const KernelContext& context);
 /// For `check`: all but the size of the weights.
 Status check_fast_conv(const KernelContext& context);

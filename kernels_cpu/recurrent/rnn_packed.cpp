@@ -76,6 +76,7 @@ class PanelWeights {
 template <class Layer>
 struct RecurrentPacked {
   static constexpr KernelId id{Layer::Rule::name, "packed", {DataType::kFloat}};
+  static constexpr std::string_view packing = "panels of 16 columns, each gate's on its own";
 
   static bool supports(const KernelContext& context) {
     const TensorView& w = context.input(1);

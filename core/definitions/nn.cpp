@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Definitions of convolution, pooling and matrix products. Inputs that ONNX does not know
-// (residuals, MatMul's bias) come after its own, and belong to operators of the converter's own
-// domain that only its fusions make; the same kernels serve both.
-#include "core/definitions/nn.h"
-
-#include "core/operators/linear_algebra/matmul.h"
+// Definitions of convolution and pooling.
+#include "core/definitions/fused_end.h"
 #include "core/operators/nn/conv.h"
 #include "core/operators/nn/pool.h"
 
@@ -13,22 +9,6 @@ namespace intarsia::definitions {
 namespace {
 
 constexpr auto kOptional = Parameter::kOptional;
-constexpr TypeSet kProductTypes =
-    kFloatTypes | types({DataType::kInt32, DataType::kUint32, DataType::kInt64, DataType::kUint64});
-
-/// Adds an operator twice: as ONNX has it, and with the inputs of its epilogue as one of the
-/// converter's own. `definition` is the latter.
-template <class Rule>
-void add_with_epilogue(DefinitionRows& rows, OperatorDefinition definition) {
-  const Epilogue& epilogue = definition.facts.epilogue;
-  OperatorDefinition onnx = definition;
-  const int last = epilogue.bias >= 0 ? epilogue.bias : epilogue.residual;
-  onnx.inputs.resize(static_cast<size_t>(last));
-  add<Rule>(rows, std::move(onnx));
-  definition.domain = kInternalDomain;
-  definition.kernel_operator = definition.name;
-  add<Rule>(rows, std::move(definition));
-}
 
 void add_convolutions(DefinitionRows& rows) {
   add_with_epilogue<ops::Conv>(
@@ -137,38 +117,11 @@ void add_pools(DefinitionRows& rows) {
              .attributes = codec_of<GlobalLpPoolAttributes>()});
 }
 
-void add_products(DefinitionRows& rows) {
-  add_with_epilogue<ops::MatMul>(
-      rows, {.name = "MatMul",
-             .inputs = {apart({"A", "T"}), apart({"B", "T"}), apart({"bias", "T", kOptional}),
-                        apart({"Z", "T", kOptional})},
-             .outputs = {apart({"Y", "T"})},
-             .facts = {.axes = {.form = AxisForm::kPosition},
-                       .exact = true,
-                       .epilogue = epilogue_of<MatMulAttributes>("MatMul", 3, 2)},
-             .types = {{"T", kProductTypes}},
-             .attributes = codec_of<MatMulAttributes>()});
-  add_with_epilogue<ops::Gemm>(
-      rows, {.name = "Gemm",
-             .inputs = {apart({"A", "T"}), apart({"B", "T"}), apart({"C", "T", kOptional}),
-                        apart({"Z", "T", kOptional})},
-             .outputs = {apart({"Y", "T"})},
-             .facts = {.axes = {.form = AxisForm::kPosition},
-                       .exact = true,
-                       .epilogue = epilogue_of<GemmAttributes>("Gemm", 3),
-                       .ranges = {{"transA", 0, 1}, {"transB", 0, 1}}},
-             .types = {{"T", kProductTypes}},
-             .attributes = codec_of<GemmAttributes>()});
-}
-
 }  // namespace
 
 void add_nn_definitions(DefinitionRows& rows) {
   add_convolutions(rows);
   add_pools(rows);
-  add_products(rows);
-  add_normalization_definitions(rows);
-  add_rnn_definitions(rows);
 }
 
 }  // namespace intarsia::definitions

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Definitions of the normalisations.
-#include "core/definitions/nn.h"
+#include "core/definitions/rows.h"
 #include "core/operators/nn/normalization.h"
 
 namespace intarsia::definitions {
 
-void add_normalization_definitions(DefinitionRows& rows) {
+void add_nn_normalization_definitions(DefinitionRows& rows) {
   constexpr auto kOptional = Parameter::kOptional;
   add<ops::BatchNormalization>(
       rows,

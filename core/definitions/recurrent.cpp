@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Definitions of the recurrent layers.
-#include "core/definitions/nn.h"
+#include "core/definitions/rows.h"
 #include "core/operators/recurrent/rnn.h"
 
 namespace intarsia::definitions {
 
-void add_rnn_definitions(DefinitionRows& rows) {
+void add_recurrent_definitions(DefinitionRows& rows) {
   constexpr auto kOptional = Parameter::kOptional;
   const std::vector<TypeConstraint> constraints = {{"T", kFloatTypes},
                                                    {"T1", types({DataType::kInt32})}};

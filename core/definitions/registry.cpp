@@ -31,7 +31,9 @@ DefinitionRows make_builtin_rows() {
   add_movement_definitions(rows);
   add_indexing_definitions(rows);
   add_nn_definitions(rows);
-  add_contrib_definitions(rows);
+  add_nn_normalization_definitions(rows);
+  add_linear_algebra_definitions(rows);
+  add_recurrent_definitions(rows);
   return rows;
 }
 

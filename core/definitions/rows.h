@@ -80,6 +80,8 @@ void add_reduction_definitions(DefinitionRows& rows);
 void add_movement_definitions(DefinitionRows& rows);
 void add_indexing_definitions(DefinitionRows& rows);
 void add_nn_definitions(DefinitionRows& rows);
-void add_contrib_definitions(DefinitionRows& rows);
+void add_nn_normalization_definitions(DefinitionRows& rows);
+void add_linear_algebra_definitions(DefinitionRows& rows);
+void add_recurrent_definitions(DefinitionRows& rows);
 
 }  // namespace intarsia::definitions

@@ -1,44 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `Bounded<K>`: kernel K for nodes whose activation is bounds alone (none, Relu, Clip). K links
-// every activation function, Bounded<K> none: they are a third of a small program.
+// The fused end of fast kernels. One core K gives two kernels: `AnyActivation<K>` serves nodes with
+// any activation and links every activation function; `Bounded<K>` serves those whose activation is
+// bounds alone (none, Relu, Clip) and links none: they are a third of a small program.
 //
-// K has `kBoundedVariant`, `activation(context)`, the node's activation, and `compute(context,
-// epilogue)`, its `run` with another epilogue. K's source instantiates Bounded<K>.
+// K is a kernel type without `run`. Besides what a kernel may have, it has
+//
+//     using Rule                                    the shape rule; its attributes hold the
+//     activation static constexpr std::string_view kBoundedVariant static void compute(const
+//     KernelContext& context, const Epilogue& epilogue)
 #pragma once
 
 #include "core/kernel_descriptor.h"
+#include "core/operators/common/fused_activation.h"
 #include "kernels_cpu/gemm/microkernel.h"
 
 namespace intarsia::cpu {
 
 template <class K>
-struct Bounded : K {
-  static constexpr KernelId id{K::id.op, K::kBoundedVariant, K::id.types};
-  static constexpr int cost = internal::describe_facts<K>().cost - 1;
-  static bool supports(const KernelContext& context);
-  static Status check(const KernelContext& context);
-  static Status run(const KernelContext& context);
+ActivationSpec activation_in(const KernelContext& context) {
+  return activation_of(context.attributes<typename K::Rule::Attributes>());
+}
+
+template <class K>
+struct AnyActivation : K {
+  static Status run(const KernelContext& context) {
+    K::compute(context, epilogue_of(activation_in<K>(context), context.isa()));
+    return {};
+  }
 };
 
 template <class K>
-bool Bounded<K>::supports(const KernelContext& context) {
-  return K::supports(context) && is_bounds(K::activation(context));
-}
+struct Bounded : K {
+  static constexpr KernelId id{K::id.op, K::kBoundedVariant, K::id.types};
+  static constexpr int cost = internal::describe_facts<K>().cost - 1;
 
-template <class K>
-Status Bounded<K>::check(const KernelContext& context) {
-  if (Status status = K::check(context); !status) return status;
-  const ActivationSpec spec = K::activation(context);
-  if (is_bounds(spec)) return {};
-  return context.fail(Code::kInvalidValue, "activation", static_cast<int64_t>(Activation::kClip),
-                      static_cast<int64_t>(spec.kind));
-}
+  static bool supports(const KernelContext& context) {
+    return K::supports(context) && is_bounds(activation_in<K>(context));
+  }
 
-template <class K>
-Status Bounded<K>::run(const KernelContext& context) {
-  K::compute(context, bounds_of(K::activation(context)));
-  return {};
-}
+  static Status check(const KernelContext& context) {
+    if (Status status = K::check(context); !status) return status;
+    const ActivationSpec spec = activation_in<K>(context);
+    if (is_bounds(spec)) return {};
+    return context.fail(Code::kInvalidValue, "activation", static_cast<int64_t>(Activation::kClip),
+                        static_cast<int64_t>(spec.kind));
+  }
+
+  static Status run(const KernelContext& context) {
+    K::compute(context, bounds_of(activation_in<K>(context)));
+    return {};
+  }
+};
 
 }  // namespace intarsia::cpu

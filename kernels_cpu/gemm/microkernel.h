@@ -107,7 +107,7 @@ using DepthwiseFunction = void (*)(const DepthwiseBlock& block);
 
 /// What a depthwise micro-kernel knows of its windows when it is compiled: the kernel's columns,
 /// and the pixels' distance, counted in dilations. 0: nothing, it serves any window. A plan names
-/// the ones of its layers (kernels_cpu/nn/conv_packed.h), so that programs link no others.
+/// the ones of its layers (nn/conv_depthwise.cpp), so that programs link no others.
 template <int Cols, int Stride>
 struct DepthwiseWindow {
   static constexpr int kCols = Cols;

@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels_cpu/linear_algebra/inverse.h"
-
+//
+// com.microsoft::Inverse: the inverses of square matrices, by elimination with partial pivoting.
+// float16 is computed in float. The first of equal candidates is the pivot; products are rounded
+// before they are subtracted, so that every device meets the same pivots. What becomes of a
+// singular matrix is an option of the session (intarsia/services.h). Work units are matrices.
 #include <atomic>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+#include "core/kernel_list.h"
 #include "core/operators/linear_algebra/inverse.h"
 #include "core/runtime/operand_check.h"
 #include "intarsia/services.h"
+#include "kernels_cpu/common/kernel_types.h"
+#include "kernels_cpu/math/element.h"
 
 namespace intarsia::cpu {
 namespace {
 
 template <class T>
-struct AccumulatorOf {
-  using type = T;
-};
-template <>
-struct AccumulatorOf<Float16> {
-  using type = float;
-};
-template <class T>
-using Accumulator = typename AccumulatorOf<T>::type;
+using Accumulator = typename Element<T>::Value;
 
 int64_t order_of(const TensorView& matrices) {
   return matrices.rank < 2 ? 0 : matrices.extents[matrices.rank - 1];
@@ -98,50 +96,52 @@ SingularMatrix choice_of(const KernelContext& context) {
   return choice != nullptr ? *choice : SingularMatrix::kFail;
 }
 
+template <class T>
+struct Inverse {
+  static constexpr KernelId id{"com.microsoft:Inverse", "", {kernel_type_of<T>}};
+
+  static int64_t workspace(const KernelContext& context) {
+    return (bytes_per_thread<T>(context) * context.threads()).value();
+  }
+
+  static Status check(const KernelContext& context) {
+    constexpr KernelType t = kernel_type_of<T>;
+    const OperandTypes types{.inputs = {t}, .outputs = {t}};
+    if (Status status = check_operands<ops::Inverse>(context, types); !status) return status;
+    return check_workspace(context, workspace(context));
+  }
+
+  static Status run(const KernelContext& context) {
+    const TensorView& x = context.input(0);
+    const int64_t n = order_of(x);
+    if (x.count() == 0) return {};
+    const int64_t count = x.count() / (n * n);
+    // 32 bits: wider atomics would be locks on small processors. A singular matrix whose number
+    // does not fit is reported as the last that does.
+    constexpr uint32_t kNone = UINT32_MAX;
+    std::atomic<uint32_t> first_singular{kNone};
+    context.parallel_for(count, [&](int64_t begin, int64_t end, int thread) {
+      auto* scratch = reinterpret_cast<Accumulator<T>*>(
+          context.workspace().data() + thread * bytes_per_thread<T>(context).value());
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t at = i * n * n;
+        if (invert_one(x.as<const T>() + at, context.output(0).as<T>() + at, n, scratch)) continue;
+        const auto found = static_cast<uint32_t>(i < kNone ? i : kNone - 1);
+        uint32_t first = first_singular.load();
+        while (found < first && !first_singular.compare_exchange_weak(first, found)) {
+        }
+      }
+    });
+    const uint32_t singular = first_singular.load();
+    if (singular == kNone || choice_of(context) == SingularMatrix::kFillNan) return {};
+    return context.fail(Code::kInvalidValue, "matrix {} is singular", 0, singular, 0);
+  }
+};
+
 }  // namespace
 
-template <class T>
-int64_t Inverse<T>::workspace(const KernelContext& context) {
-  return (bytes_per_thread<T>(context) * context.threads()).value();
-}
-
-template <class T>
-Status Inverse<T>::check(const KernelContext& context) {
-  constexpr KernelType kType = kernel_type_of<T>;
-  const OperandTypes types{.inputs = {kType}, .outputs = {kType}};
-  if (Status status = check_operands<ops::Inverse>(context, types); !status) return status;
-  return check_workspace(context, workspace(context));
-}
-
-template <class T>
-Status Inverse<T>::run(const KernelContext& context) {
-  const TensorView& x = context.input(0);
-  const int64_t n = order_of(x);
-  if (x.count() == 0) return {};
-  const int64_t count = x.count() / (n * n);
-  // 32 bits: wider atomics would be locks on small processors. A singular matrix whose number does
-  // not fit is reported as the last that does.
-  constexpr uint32_t kNone = UINT32_MAX;
-  std::atomic<uint32_t> first_singular{kNone};
-  context.parallel_for(count, [&](int64_t begin, int64_t end, int thread) {
-    auto* scratch = reinterpret_cast<Accumulator<T>*>(
-        context.workspace().data() + thread * bytes_per_thread<T>(context).value());
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t at = i * n * n;
-      if (invert_one(x.as<const T>() + at, context.output(0).as<T>() + at, n, scratch)) continue;
-      const auto found = static_cast<uint32_t>(i < kNone ? i : kNone - 1);
-      uint32_t first = first_singular.load();
-      while (found < first && !first_singular.compare_exchange_weak(first, found)) {
-      }
-    }
-  });
-  const uint32_t singular = first_singular.load();
-  if (singular == kNone || choice_of(context) == SingularMatrix::kFillNan) return {};
-  return context.fail(Code::kInvalidValue, "matrix {} is singular", 0, singular, 0);
-}
-
-template struct Inverse<float>;
-template struct Inverse<double>;
-template struct Inverse<Float16>;
+extern const KernelList inverse_kernels;
+constinit const KernelList inverse_kernels =
+    kernel_list<Each<Inverse, Types<float, double, Float16>>>();
 
 }  // namespace intarsia::cpu

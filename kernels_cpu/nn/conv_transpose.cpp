@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels_cpu/nn/conv_transpose.h"
-
-#include "core/runtime/operand_check.h"
-#include "kernels_cpu/common/accumulate.h"
-#include "kernels_cpu/nn/window_walk.h"
+//
+// Transposed convolution, ONNX ConvTranspose: Y[o] = B + sum of X[i] * W[k] over all i, k with
+// o = i * stride - pad + k * dilation. Each output element gathers its terms, so that no element is
+// written by two threads. 1 to 6 spatial axes, groups, both layouts.
+// Specification: https://onnx.ai/onnx/operators/onnx__ConvTranspose.html
+#include "core/kernel_list.h"
+#include "kernels_cpu/nn/conv_rows.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -46,82 +48,58 @@ void for_sources(const WindowWalk& walk, const int64_t* position, int64_t first,
   }
 }
 
+template <class T>
+struct ConvTranspose {
+  static constexpr KernelId id{"ConvTranspose", "", {kernel_type_of<T>}};
+
+  static Status check(const KernelContext& context) {
+    constexpr KernelType t = kernel_type_of<T>;
+    return check_operands<ops::ConvTranspose>(
+        context, {.inputs = {t, t, t}, .required_inputs = 2, .outputs = {t}});
+  }
+
+  static Status run(const KernelContext& context) {
+    if (context.output(0).count() == 0) return {};
+    const auto& a = context.attributes<ConvTransposeAttributes>();
+    const TensorView& weights = context.input(1);
+    WindowWalk walk(context.input(0), context.output(0), weights.extents + 2, a.window,
+                    a.channels_last != 0);
+    for (int i = 0; i < walk.spatial; ++i) {
+      walk.before[i] = a.pad_before(i, walk.in[i], walk.out[i], walk.kernel[i]);
+    }
+    const T* x = context.input(0).as<const T>();
+    const T* w = weights.as<const T>();
+    const int64_t filters_per_group = weights.extents[1];
+    const int64_t depth = walk.channels / a.group;
+    const int64_t next_channel = filters_per_group * walk.taps;
+    const int64_t stride = walk.stride[walk.last()];
+    const int64_t x_step = walk.step[walk.last()];
+    const auto add_terms = [&](const ConvRun& run, Accumulator<T>* sums) {
+      // Weights without channels have no elements, but perhaps any number of taps.
+      if (depth == 0) return;
+      const int64_t channel = run.filter / filters_per_group * depth;
+      const T* plane = x + run.image * walk.channels * walk.in_plane + channel * walk.channel_step;
+      const T* taps =
+          w + (channel * filters_per_group + run.filter % filters_per_group) * walk.taps;
+      for_sources(walk, run.position, run.first, run.lanes,
+                  [&](int64_t tap, int64_t offset, int64_t low, int64_t count) {
+                    for (int64_t c = 0; c < depth; ++c) {
+                      const T* source = plane + c * walk.channel_step + offset;
+                      const auto weight = accumulable<T>(taps[c * next_channel + tap]);
+                      for (int64_t j = 0; j < count; ++j) {
+                        sums[low + j * stride] += accumulable<T>(source[j * x_step]) * weight;
+                      }
+                    }
+                  });
+    };
+    convolve_rows<T>(context, walk, filters_per_group * a.group, {}, add_terms);
+    return {};
+  }
+};
+
 }  // namespace
 
-template <class T>
-Status ConvTranspose<T>::check(const KernelContext& context) {
-  constexpr KernelType t = kernel_type_of<T>;
-  return check_operands<ops::ConvTranspose>(
-      context, {.inputs = {t, t, t}, .required_inputs = 2, .outputs = {t}});
-}
-
-template <class T>
-Status ConvTranspose<T>::run(const KernelContext& context) {
-  if (context.output(0).count() == 0) return {};
-  const auto& a = context.attributes<ConvTransposeAttributes>();
-  const TensorView& weights = context.input(1);
-  WindowWalk walk(context.input(0), context.output(0), weights.extents + 2, a.window,
-                  a.channels_last != 0);
-  for (int i = 0; i < walk.spatial; ++i) {
-    walk.before[i] = a.pad_before(i, walk.in[i], walk.out[i], walk.kernel[i]);
-  }
-  const T* x = context.input(0).as<const T>();
-  const T* w = weights.as<const T>();
-  const T* bias = context.input(2).as<const T>();
-  T* y = context.output(0).as<T>();
-
-  const int64_t filters_per_group = weights.extents[1];
-  const int64_t filters = filters_per_group * a.group;
-  const int64_t depth = walk.channels / a.group;
-  const int64_t rows = walk.out_rows();
-  const int64_t width = walk.out[walk.last()];
-  const int64_t stride = walk.stride[walk.last()];
-  const int64_t x_step = walk.step[walk.last()];
-  const int64_t y_step = walk.channels_last ? filters : 1;
-
-  context.parallel_for(walk.batch * filters * rows, [&](int64_t begin, int64_t end, int) {
-    for (int64_t unit = begin; unit < end; ++unit) {
-      const int64_t row = unit % rows;
-      const int64_t filter = unit / rows % filters;
-      const int64_t image = unit / rows / filters;
-      int64_t position[kMaxSpatial] = {};
-      walk.decode_row(row, position);
-      const int64_t channel = filter / filters_per_group * depth;
-      const T* plane = x + image * walk.channels * walk.in_plane + channel * walk.channel_step;
-      const T* taps = w + (channel * filters_per_group + filter % filters_per_group) * walk.taps;
-      const int64_t next_channel = filters_per_group * walk.taps;
-      for (int64_t first = 0; first < width; first += kLanes) {
-        const int64_t lanes = width - first < kLanes ? width - first : kLanes;
-        Accumulator<T> sums[kLanes];
-        for (int64_t j = 0; j < lanes; ++j) {
-          sums[j] = bias != nullptr ? accumulable<T>(bias[filter]) : Accumulator<T>{};
-        }
-        // Weights without channels have no elements, but perhaps any number of taps.
-        if (depth > 0) {
-          for_sources(walk, position, first, lanes,
-                      [&](int64_t tap, int64_t offset, int64_t low, int64_t count) {
-                        for (int64_t c = 0; c < depth; ++c) {
-                          const T* source = plane + c * walk.channel_step + offset;
-                          const auto weight = accumulable<T>(taps[c * next_channel + tap]);
-                          for (int64_t j = 0; j < count; ++j) {
-                            sums[low + j * stride] += accumulable<T>(source[j * x_step]) * weight;
-                          }
-                        }
-                      });
-        }
-        const int64_t place = row * width + first;
-        const int64_t at = walk.channels_last ? (image * walk.out_plane + place) * filters + filter
-                                              : (image * filters + filter) * walk.out_plane + place;
-        for (int64_t j = 0; j < lanes; ++j) y[at + j * y_step] = rounded<T>(sums[j]);
-      }
-    }
-  });
-  return {};
-}
-
-template struct ConvTranspose<float>;
-template struct ConvTranspose<double>;
-template struct ConvTranspose<Float16>;
-template struct ConvTranspose<BFloat16>;
+extern const KernelList conv_transpose_kernels;
+constinit const KernelList conv_transpose_kernels = kernel_list<Each<ConvTranspose, Floats>>();
 
 }  // namespace intarsia::cpu

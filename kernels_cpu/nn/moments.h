@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "intarsia/tensor.h"
+#include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/math/element.h"
 
 namespace intarsia::cpu {
@@ -32,6 +34,18 @@ double sum_of(const T* x, int64_t count, const Term& term) {
   double sum = 0;
   for (double part : parts) sum += part;
   return sum;
+}
+
+/// Elements of the axes from `axes` on, and of those before.
+inline int64_t elements_from(const TensorView& view, int axes) {
+  int64_t count = 1;
+  for (int axis = axes; axis < view.rank; ++axis) count *= view.extents[axis];
+  return count;
+}
+inline int64_t elements_before(const TensorView& view, int axes) {
+  int64_t count = 1;
+  for (int axis = 0; axis < axes; ++axis) count *= view.extents[axis];
+  return count;
 }
 
 struct Moments {

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels_cpu/nn/normalization_axes.h"
-
+//
+// Normalisations without parameters, along any axes (ONNX LpNormalization,
+// MeanVarianceNormalization):
+//
+//     LpNormalization            Y = X / norm_p(X along axis), 0 where the norm is 0
+//     MeanVarianceNormalization  Y = (X - mean) / (deviation + 1e-9) over `axes`
+//
+// Sums are in double. Y may be the same memory as X.
+// Specification: https://onnx.ai/onnx/operators/onnx__LpNormalization.html
 #include <cmath>
 
+#include "core/kernel_list.h"
 #include "core/operators/nn/normalization.h"
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/nn/moments.h"
@@ -66,75 +74,78 @@ void for_slices(const KernelContext& context, uint32_t mask, const Normalize& no
   });
 }
 
+template <class T>
+struct LpNormalization {
+  static constexpr KernelId id{"LpNormalization", "", {kernel_type_of<T>}};
+  static constexpr InPlace in_place{0};
+
+  static Status check(const KernelContext& context) {
+    constexpr KernelType t = kernel_type_of<T>;
+    return check_operands<ops::LpNormalization>(context, {.inputs = {t}, .outputs = {t}});
+  }
+
+  static Status run(const KernelContext& context) {
+    const auto& a = context.attributes<LpNormalizationAttributes>();
+    const int axis = ops::wrapped_axis(a.axis, context.input(0).rank);
+    const T* x = context.input(0).as<const T>();
+    T* y = context.output(0).as<T>();
+    for_slices(context, 1u << axis, [&](int64_t first, const AxisSet& reduced) {
+      double norm = 0;
+      reduced.for_offsets([&](int64_t offset) {
+        const double value = as_double(x[first + offset]);
+        norm += a.p == 1 ? std::fabs(value) : value * value;
+      });
+      if (a.p == 2) norm = std::sqrt(norm);
+      reduced.for_offsets([&](int64_t offset) {
+        const double value = as_double(x[first + offset]);
+        y[first + offset] = from_double<T>(norm == 0 ? 0 : value / norm);
+      });
+    });
+    return {};
+  }
+};
+
+template <class T>
+struct MeanVarianceNormalization {
+  static constexpr KernelId id{"MeanVarianceNormalization", "", {kernel_type_of<T>}};
+  static constexpr InPlace in_place{0};
+
+  static Status check(const KernelContext& context) {
+    constexpr KernelType t = kernel_type_of<T>;
+    return check_operands<ops::MeanVarianceNormalization>(context, {.inputs = {t}, .outputs = {t}});
+  }
+
+  static Status run(const KernelContext& context) {
+    const auto& a = context.attributes<MeanVarianceNormalizationAttributes>();
+    uint32_t mask = 0;
+    for (const int32_t axis : a.axes.view()) {
+      mask |= 1u << ops::wrapped_axis(axis, context.input(0).rank);
+    }
+    const T* x = context.input(0).as<const T>();
+    T* y = context.output(0).as<T>();
+    for_slices(context, mask, [&](int64_t first, const AxisSet& reduced) {
+      const auto n = static_cast<double>(reduced.count());
+      double mean = 0;
+      reduced.for_offsets([&](int64_t offset) { mean += as_double(x[first + offset]); });
+      mean /= n;
+      double variance = 0;
+      reduced.for_offsets([&](int64_t offset) {
+        const double centred = as_double(x[first + offset]) - mean;
+        variance += centred * centred;
+      });
+      const double deviation = std::sqrt(variance / n) + 1e-9;
+      reduced.for_offsets([&](int64_t offset) {
+        y[first + offset] = from_double<T>((as_double(x[first + offset]) - mean) / deviation);
+      });
+    });
+    return {};
+  }
+};
+
 }  // namespace
 
-template <class T>
-Status LpNormalization<T>::check(const KernelContext& context) {
-  constexpr KernelType t = kernel_type_of<T>;
-  return check_operands<ops::LpNormalization>(context, {.inputs = {t}, .outputs = {t}});
-}
-
-template <class T>
-Status LpNormalization<T>::run(const KernelContext& context) {
-  const auto& a = context.attributes<LpNormalizationAttributes>();
-  const int axis = ops::wrapped_axis(a.axis, context.input(0).rank);
-  const T* x = context.input(0).as<const T>();
-  T* y = context.output(0).as<T>();
-  for_slices(context, 1u << axis, [&](int64_t first, const AxisSet& reduced) {
-    double norm = 0;
-    reduced.for_offsets([&](int64_t offset) {
-      const double value = as_double(x[first + offset]);
-      norm += a.p == 1 ? std::fabs(value) : value * value;
-    });
-    if (a.p == 2) norm = std::sqrt(norm);
-    reduced.for_offsets([&](int64_t offset) {
-      const double value = as_double(x[first + offset]);
-      y[first + offset] = from_double<T>(norm == 0 ? 0 : value / norm);
-    });
-  });
-  return {};
-}
-
-template <class T>
-Status MeanVarianceNormalization<T>::check(const KernelContext& context) {
-  constexpr KernelType t = kernel_type_of<T>;
-  return check_operands<ops::MeanVarianceNormalization>(context, {.inputs = {t}, .outputs = {t}});
-}
-
-template <class T>
-Status MeanVarianceNormalization<T>::run(const KernelContext& context) {
-  const auto& a = context.attributes<MeanVarianceNormalizationAttributes>();
-  uint32_t mask = 0;
-  for (const int32_t axis : a.axes.view()) {
-    mask |= 1u << ops::wrapped_axis(axis, context.input(0).rank);
-  }
-  const T* x = context.input(0).as<const T>();
-  T* y = context.output(0).as<T>();
-  for_slices(context, mask, [&](int64_t first, const AxisSet& reduced) {
-    const auto n = static_cast<double>(reduced.count());
-    double mean = 0;
-    reduced.for_offsets([&](int64_t offset) { mean += as_double(x[first + offset]); });
-    mean /= n;
-    double variance = 0;
-    reduced.for_offsets([&](int64_t offset) {
-      const double centred = as_double(x[first + offset]) - mean;
-      variance += centred * centred;
-    });
-    const double deviation = std::sqrt(variance / n) + 1e-9;
-    reduced.for_offsets([&](int64_t offset) {
-      y[first + offset] = from_double<T>((as_double(x[first + offset]) - mean) / deviation);
-    });
-  });
-  return {};
-}
-
-template struct LpNormalization<float>;
-template struct LpNormalization<double>;
-template struct LpNormalization<Float16>;
-template struct LpNormalization<BFloat16>;
-template struct MeanVarianceNormalization<float>;
-template struct MeanVarianceNormalization<double>;
-template struct MeanVarianceNormalization<Float16>;
-template struct MeanVarianceNormalization<BFloat16>;
+extern const KernelList normalization_axes_kernels;
+constinit const KernelList normalization_axes_kernels =
+    kernel_list<Each<LpNormalization, Floats>, Each<MeanVarianceNormalization, Floats>>();
 
 }  // namespace intarsia::cpu

@@ -4,10 +4,17 @@
 // side. Lanes are output positions along the last axis, or channels where these are innermost.
 #pragma once
 
+#include "core/operators/nn/pool.h"
+#include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/accumulate.h"
 #include "kernels_cpu/nn/window_walk.h"
 
 namespace intarsia::cpu {
+
+inline WindowWalk pool_walk(const KernelContext& context, const PoolAttributes& a) {
+  return {context.input(0), context.output(0), a.window.kernel_shape.values, a.window,
+          a.channels_last != 0};
+}
 
 struct PoolBlock {
   const WindowWalk& walk;

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels_cpu/nn/pool_global.h"
-
+//
+// Pooling over all spatial axes (ONNX GlobalAveragePool, GlobalMaxPool, GlobalLpPool), both
+// layouts. Images and channels (in blocks where channels are innermost) are shared out over the
+// threads. Specification: https://onnx.ai/onnx/operators/onnx__GlobalAveragePool.html
 #include <cmath>
 #include <limits>
 
+#include "core/kernel_list.h"
 #include "core/operators/nn/pool.h"
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/accumulate.h"
+#include "kernels_cpu/nn/moments.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -29,11 +33,6 @@ struct PowerSum {
   double merge(double a, double b) const { return a + b; }
 };
 
-template <class T>
-double wide(T x) {
-  return static_cast<double>(Element<T>::load(x));
-}
-
 /// Reduces `count` neighbours. Eight partial results hide the latency of the additions.
 template <class T, class Reduce>
 double reduce_run(const T* x, int64_t count, const Reduce& reduce) {
@@ -42,9 +41,9 @@ double reduce_run(const T* x, int64_t count, const Reduce& reduce) {
   for (double& part : parts) part = Reduce::start();
   int64_t i = 0;
   for (; i + kParts <= count; i += kParts) {
-    for (int j = 0; j < kParts; ++j) parts[j] = reduce(parts[j], wide(x[i + j]));
+    for (int j = 0; j < kParts; ++j) parts[j] = reduce(parts[j], as_double(x[i + j]));
   }
-  for (; i < count; ++i) parts[0] = reduce(parts[0], wide(x[i]));
+  for (; i < count; ++i) parts[0] = reduce(parts[0], as_double(x[i]));
   double result = parts[0];
   for (int j = 1; j < kParts; ++j) result = reduce.merge(result, parts[j]);
   return result;
@@ -66,8 +65,7 @@ void global_pool(const KernelContext& context, bool channels_last, const Reduce&
   if (!channels_last) {
     context.parallel_for(batch * channels, [&](int64_t begin, int64_t end, int) {
       for (int64_t i = begin; i < end; ++i) {
-        y[i] = Element<T>::store(static_cast<typename Element<T>::Value>(
-            finish(reduce_run(x + i * plane, plane, reduce), plane)));
+        y[i] = from_double<T>(finish(reduce_run(x + i * plane, plane, reduce), plane));
       }
     });
     return;
@@ -82,74 +80,71 @@ void global_pool(const KernelContext& context, bool channels_last, const Reduce&
       for (double& part : parts) part = Reduce::start();
       for (int64_t pixel = 0; pixel < plane; ++pixel) {
         const T* row = x + (image * plane + pixel) * channels + first;
-        for (int64_t j = 0; j < lanes; ++j) parts[j] = reduce(parts[j], wide(row[j]));
+        for (int64_t j = 0; j < lanes; ++j) parts[j] = reduce(parts[j], as_double(row[j]));
       }
       for (int64_t j = 0; j < lanes; ++j) {
-        y[image * channels + first + j] =
-            Element<T>::store(static_cast<typename Element<T>::Value>(finish(parts[j], plane)));
+        y[image * channels + first + j] = from_double<T>(finish(parts[j], plane));
       }
     }
   });
 }
 
-template <class Rule, class T>
-Status check_global(const KernelContext& context) {
-  constexpr KernelType t = kernel_type_of<T>;
-  return check_operands<Rule>(context, {.inputs = {t}, .outputs = {t}});
-}
+template <class T>
+struct GlobalAveragePool {
+  static constexpr KernelId id{"GlobalAveragePool", "", {kernel_type_of<T>}};
+
+  static Status check(const KernelContext& context) {
+    constexpr KernelType t = kernel_type_of<T>;
+    return check_operands<ops::GlobalPool>(context, {.inputs = {t}, .outputs = {t}});
+  }
+
+  static Status run(const KernelContext& context) {
+    const bool last = context.attributes<GlobalPoolAttributes>().channels_last != 0;
+    global_pool<T>(context, last, Sum{},
+                   [](double sum, int64_t count) { return sum / static_cast<double>(count); });
+    return {};
+  }
+};
+
+template <class T>
+struct GlobalMaxPool {
+  static constexpr KernelId id{"GlobalMaxPool", "", {kernel_type_of<T>}};
+
+  static Status check(const KernelContext& context) {
+    constexpr KernelType t = kernel_type_of<T>;
+    return check_operands<ops::GlobalPool>(context, {.inputs = {t}, .outputs = {t}});
+  }
+
+  static Status run(const KernelContext& context) {
+    const bool last = context.attributes<GlobalPoolAttributes>().channels_last != 0;
+    global_pool<T>(context, last, Largest{}, [](double largest, int64_t) { return largest; });
+    return {};
+  }
+};
+
+template <class T>
+struct GlobalLpPool {
+  static constexpr KernelId id{"GlobalLpPool", "", {kernel_type_of<T>}};
+
+  static Status check(const KernelContext& context) {
+    constexpr KernelType t = kernel_type_of<T>;
+    return check_operands<ops::GlobalLpPool>(context, {.inputs = {t}, .outputs = {t}});
+  }
+
+  static Status run(const KernelContext& context) {
+    const auto& a = context.attributes<GlobalLpPoolAttributes>();
+    const double p = a.p;
+    global_pool<T>(context, a.global.channels_last != 0, PowerSum{p},
+                   [p](double sum, int64_t) { return std::pow(sum, 1 / p); });
+    return {};
+  }
+};
 
 }  // namespace
 
-template <class T>
-Status GlobalAveragePool<T>::check(const KernelContext& context) {
-  return check_global<ops::GlobalPool, T>(context);
-}
-
-template <class T>
-Status GlobalAveragePool<T>::run(const KernelContext& context) {
-  const bool last = context.attributes<GlobalPoolAttributes>().channels_last != 0;
-  global_pool<T>(context, last, Sum{},
-                 [](double sum, int64_t count) { return sum / static_cast<double>(count); });
-  return {};
-}
-
-template <class T>
-Status GlobalMaxPool<T>::check(const KernelContext& context) {
-  return check_global<ops::GlobalPool, T>(context);
-}
-
-template <class T>
-Status GlobalMaxPool<T>::run(const KernelContext& context) {
-  const bool last = context.attributes<GlobalPoolAttributes>().channels_last != 0;
-  global_pool<T>(context, last, Largest{}, [](double largest, int64_t) { return largest; });
-  return {};
-}
-
-template <class T>
-Status GlobalLpPool<T>::check(const KernelContext& context) {
-  return check_global<ops::GlobalLpPool, T>(context);
-}
-
-template <class T>
-Status GlobalLpPool<T>::run(const KernelContext& context) {
-  const auto& a = context.attributes<GlobalLpPoolAttributes>();
-  const double p = a.p;
-  global_pool<T>(context, a.global.channels_last != 0, PowerSum{p},
-                 [p](double sum, int64_t) { return std::pow(sum, 1 / p); });
-  return {};
-}
-
-template struct GlobalAveragePool<float>;
-template struct GlobalAveragePool<double>;
-template struct GlobalAveragePool<Float16>;
-template struct GlobalAveragePool<BFloat16>;
-template struct GlobalMaxPool<float>;
-template struct GlobalMaxPool<double>;
-template struct GlobalMaxPool<Float16>;
-template struct GlobalMaxPool<BFloat16>;
-template struct GlobalLpPool<float>;
-template struct GlobalLpPool<double>;
-template struct GlobalLpPool<Float16>;
-template struct GlobalLpPool<BFloat16>;
+extern const KernelList pool_global_kernels;
+constinit const KernelList pool_global_kernels =
+    kernel_list<Each<GlobalAveragePool, Floats>, Each<GlobalMaxPool, Floats>,
+                Each<GlobalLpPool, Floats>>();
 
 }  // namespace intarsia::cpu

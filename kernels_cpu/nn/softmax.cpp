@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Softmax, LogSoftmax, Hardmax: the reference. See softmax.h. A line that contains NaN becomes NaN;
-// NaN counts as largest for Hardmax.
-#include "kernels_cpu/nn/softmax.h"
-
+// The reference of Softmax exp(x - max) / sum, LogSoftmax x - max - log(sum), and Hardmax, which is
+// 1 at the first largest element, else 0. Sums and exponentials are in double. A line that contains
+// NaN becomes NaN; NaN counts as largest for Hardmax. See softmax.h.
 #include <cmath>
 
-#include "core/operators/nn/softmax.h"
-#include "kernels_cpu/elementwise/binary_broadcast.h"
+#include "core/kernel_list.h"
 #include "kernels_cpu/math/element.h"
+#include "kernels_cpu/nn/softmax.h"
 #include "kernels_cpu/reduction/reduce_axis.h"
 
 namespace intarsia::cpu {
@@ -40,37 +39,32 @@ void compute_line(const typename E::Stored* x, typename E::Stored* y, int64_t le
   }
 }
 
+template <class Op, class T>
+struct Softmax {
+  static constexpr KernelId id{Op::name, "", {kernel_type_of<T>}};
+  static constexpr InPlace in_place{0};
+
+  static Status check(const KernelContext& context) { return check_softmax<T>(context); }
+
+  static Status run(const KernelContext& context) {
+    using E = Element<T>;
+    const AxisLoop loop(context.input(0), context.attributes<SoftmaxAttributes>().axis);
+    if (loop.length == 0) return {};
+    const auto* x = context.input(0).as<typename E::Stored>();
+    auto* y = context.output(0).as<typename E::Stored>();
+    loop.for_lines(context, [&](int64_t first, int64_t, int lanes) {
+      for (int lane = 0; lane < lanes; ++lane) {
+        compute_line<Op, E>(x + first + lane, y + first + lane, loop.length, loop.inner);
+      }
+    });
+    return {};
+  }
+};
+
 }  // namespace
 
-template <class Op, class T>
-Status SoftmaxLike<Op, T>::check(const KernelContext& context) {
-  constexpr KernelType t = kernel_type_of<T>;
-  return check_operands<ops::Softmax>(context, {.inputs = {t}, .outputs = {t}});
-}
-
-template <class Op, class T>
-Status SoftmaxLike<Op, T>::run(const KernelContext& context) {
-  using E = Element<T>;
-  const AxisLoop loop(context.input(0), context.attributes<SoftmaxAttributes>().axis);
-  if (loop.length == 0) return {};
-  const auto* x = context.input(0).as<typename E::Stored>();
-  auto* y = context.output(0).as<typename E::Stored>();
-  loop.for_lines(context, [&](int64_t first, int64_t, int lanes) {
-    for (int lane = 0; lane < lanes; ++lane) {
-      compute_line<Op, E>(x + first + lane, y + first + lane, loop.length, loop.inner);
-    }
-  });
-  return {};
-}
-
-// Explicit instantiation cannot be written as a list of types.
-#define INTARSIA_SOFTMAX(Op)                \
-  template struct SoftmaxLike<Op, float>;   \
-  template struct SoftmaxLike<Op, double>;  \
-  template struct SoftmaxLike<Op, Float16>; \
-  template struct SoftmaxLike<Op, BFloat16>
-INTARSIA_SOFTMAX(SoftmaxOp);
-INTARSIA_SOFTMAX(LogSoftmaxOp);
-INTARSIA_SOFTMAX(HardmaxOp);
+extern const KernelList softmax_kernels;
+constinit const KernelList softmax_kernels =
+    kernel_list<EachPair<Softmax, Types<SoftmaxOp, LogSoftmaxOp, HardmaxOp>, Floats>>();
 
 }  // namespace intarsia::cpu

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// FastSoftmax, FastLogSoftmax for float, on kernels_cpu/math/vector_math.h. Lines of neighbouring
-// elements are handled as a whole; of lines whose elements lie apart, kAxisLanes neighbours at a
-// time.
+// Softmax and LogSoftmax of floats, by the vectors of the instruction set at hand
+// (math/vector_math.h). Lines of neighbouring elements are handled as a whole; of lines whose
+// elements lie apart, kAxisLanes neighbours at a time. See softmax.h.
 #include <cmath>
 
-#include "kernels_cpu/elementwise/binary_broadcast.h"
+#include "core/kernel_list.h"
 #include "kernels_cpu/math/element.h"
 #include "kernels_cpu/math/vector_math.h"
 #include "kernels_cpu/nn/softmax.h"
@@ -73,35 +73,38 @@ void strided_lines(const Functions& functions, const float* x, float* y, int64_t
   }
 }
 
+template <class Op, class T>
+struct FastSoftmax {
+  static constexpr KernelId id{Op::name, "fast", {kernel_type_of<T>}};
+  static constexpr InPlace in_place{0};
+
+  static Status check(const KernelContext& context) { return check_softmax<T>(context); }
+
+  static Status run(const KernelContext& context) {
+    constexpr bool kLog = std::is_same_v<Op, LogSoftmaxOp>;
+    const AxisLoop loop(context.input(0), context.attributes<SoftmaxAttributes>().axis);
+    if (loop.length == 0) return {};
+    const Functions functions = pick_vector_math(context.isa(), [](auto math) {
+      using Math = decltype(math);
+      return Functions{&Math::largest, &Math::exp_sum, &Math::exp};
+    });
+    const float* x = context.input(0).as<float>();
+    float* y = context.output(0).as<float>();
+    loop.for_lines(context, [&](int64_t first, int64_t, int lanes) {
+      if (loop.inner == 1) {
+        dense_line<kLog>(functions, x + first, y + first, loop.length);
+      } else {
+        strided_lines<kLog>(functions, x + first, y + first, loop.length, loop.inner, lanes);
+      }
+    });
+    return {};
+  }
+};
+
 }  // namespace
 
-template <class Op, class T>
-Status FastSoftmaxLike<Op, T>::check(const KernelContext& context) {
-  return SoftmaxLike<Op, T>::check(context);
-}
-
-template <class Op, class T>
-Status FastSoftmaxLike<Op, T>::run(const KernelContext& context) {
-  constexpr bool kLog = std::is_same_v<Op, LogSoftmaxOp>;
-  const AxisLoop loop(context.input(0), context.attributes<SoftmaxAttributes>().axis);
-  if (loop.length == 0) return {};
-  const Functions functions = pick_vector_math(context.isa(), [](auto math) {
-    using Math = decltype(math);
-    return Functions{&Math::largest, &Math::exp_sum, &Math::exp};
-  });
-  const float* x = context.input(0).as<float>();
-  float* y = context.output(0).as<float>();
-  loop.for_lines(context, [&](int64_t first, int64_t, int lanes) {
-    if (loop.inner == 1) {
-      dense_line<kLog>(functions, x + first, y + first, loop.length);
-    } else {
-      strided_lines<kLog>(functions, x + first, y + first, loop.length, loop.inner, lanes);
-    }
-  });
-  return {};
-}
-
-template struct FastSoftmaxLike<SoftmaxOp, float>;
-template struct FastSoftmaxLike<LogSoftmaxOp, float>;
+extern const KernelList softmax_fast_kernels;
+constinit const KernelList softmax_fast_kernels =
+    kernel_list<EachPair<FastSoftmax, Types<SoftmaxOp, LogSoftmaxOp>, Types<float>>>();
 
 }  // namespace intarsia::cpu

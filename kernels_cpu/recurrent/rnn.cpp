@@ -1,39 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The reference of the recurrent layers (ONNX RNN, GRU, LSTM): weights are read as rows in ONNX's
+// order, in dot products with several partial sums; arithmetic is in the element type (16-bit types
+// in float). What every recurrent kernel does: rnn_sequence.h.
+#include "core/kernel_list.h"
 #include "kernels_cpu/recurrent/rnn_sequence.h"
 
 namespace intarsia::cpu {
-
-void resolve_rnn_functions(const RnnAttributes& attributes, int functions,
-                           const RnnActivation* defaults, RnnFunction* result) {
-  struct Parameters {
-    bool has_alpha, has_beta;
-    float alpha, beta;
-  };
-  // In the order of RnnActivation.
-  static constexpr Parameters kParameters[kLastRnnActivation + 1] = {
-      {false, false, 0, 0},    {false, false, 0, 0}, {false, false, 0, 0}, {true, true, 1, 0},
-      {true, false, 0.01f, 0}, {true, false, 1, 0},  {true, true, 1, 1},   {true, true, 0.2f, 0.5f},
-      {true, false, 1, 0},     {false, false, 0, 0}, {false, false, 0, 0},
-  };
-  int next_alpha = 0;
-  int next_beta = 0;
-  for (int i = 0; i < functions * attributes.directions(); ++i) {
-    RnnFunction& function = result[i];
-    function.kind = attributes.activations.count > 0
-                        ? static_cast<RnnActivation>(attributes.activations[i])
-                        : defaults[i % functions];
-    const Parameters& parameters = kParameters[static_cast<int32_t>(function.kind)];
-    function.alpha = parameters.alpha;
-    function.beta = parameters.beta;
-    if (parameters.has_alpha && next_alpha < attributes.activation_alpha.count) {
-      function.alpha = attributes.activation_alpha[next_alpha++];
-    }
-    if (parameters.has_beta && next_beta < attributes.activation_beta.count) {
-      function.beta = attributes.activation_beta[next_beta++];
-    }
-  }
-}
-
 namespace {
 
 /// Sum of row[i] * x[i]; partial sums keep the adders busy and let compilers use vectors.
@@ -95,35 +68,28 @@ class RowWeights {
   const T* bias_;
 };
 
+template <class Layer, class T>
+struct Recurrent {
+  static constexpr KernelId id{Layer::Rule::name, "", {kernel_type_of<T>}};
+
+  static int64_t workspace(const KernelContext& context) {
+    return rnn_workspace<Layer, RowWeights<T>>(context);
+  }
+
+  static Status check(const KernelContext& context) {
+    if (Status status = check_rnn<Layer, T>(context); !status) return status;
+    return check_workspace(context, workspace(context));
+  }
+
+  static Status run(const KernelContext& context) {
+    return run_sequences<Layer, RowWeights<T>>(context);
+  }
+};
+
 }  // namespace
 
-template <class Layer, class T>
-int64_t Recurrent<Layer, T>::workspace(const KernelContext& context) {
-  return rnn_workspace<Layer, RowWeights<T>>(context);
-}
-
-template <class Layer, class T>
-Status Recurrent<Layer, T>::check(const KernelContext& context) {
-  if (Status status = check_rnn<Layer, T>(context); !status) return status;
-  return check_workspace(context, workspace(context));
-}
-
-template <class Layer, class T>
-Status Recurrent<Layer, T>::run(const KernelContext& context) {
-  return run_sequences<Layer, RowWeights<T>>(context);
-}
-
-template struct Recurrent<RnnLayer, float>;
-template struct Recurrent<RnnLayer, double>;
-template struct Recurrent<RnnLayer, Float16>;
-template struct Recurrent<RnnLayer, BFloat16>;
-template struct Recurrent<GruLayer, float>;
-template struct Recurrent<GruLayer, double>;
-template struct Recurrent<GruLayer, Float16>;
-template struct Recurrent<GruLayer, BFloat16>;
-template struct Recurrent<LstmLayer, float>;
-template struct Recurrent<LstmLayer, double>;
-template struct Recurrent<LstmLayer, Float16>;
-template struct Recurrent<LstmLayer, BFloat16>;
+extern const KernelList rnn_kernels;
+constinit const KernelList rnn_kernels =
+    kernel_list<EachPair<Recurrent, RecurrentLayers, Floats>>();
 
 }  // namespace intarsia::cpu

@@ -2,6 +2,9 @@
 //
 // Recurrent layers with constant float weights. The input's part of the gates is one product for
 // several steps, so that W is read once for them; the state's part is one row by R in each step.
+// Weights are panels (gemm/pack.h), each gate's on its own; sigmoid and tanh are those of
+// math/vector_math.h. What every recurrent kernel does: rnn_sequence.h.
+#include "core/kernel_list.h"
 #include "kernels_cpu/gemm/gemm.h"
 #include "kernels_cpu/gemm/pack.h"
 #include "kernels_cpu/math/vector_math.h"
@@ -70,56 +73,56 @@ class PanelWeights {
   VectorMap sigmoid_, tanh_;
 };
 
+template <class Layer>
+struct RecurrentPacked {
+  static constexpr KernelId id{Layer::Rule::name, "packed", {DataType::kFloat}};
+  static constexpr std::string_view packing = "panels of 16 columns, each gate's on its own";
+
+  static bool supports(const KernelContext& context) {
+    const TensorView& w = context.input(1);
+    const TensorView& r = context.input(2);
+    return w.data != nullptr && r.data != nullptr && w.count() > 0 && r.count() > 0;
+  }
+
+  static int64_t packed_bytes(const KernelContext& context, int input) {
+    if (input != 1 && input != 2) return 0;
+    const RnnNode node = node_of<Layer>(context);
+    const int64_t k = input == 1 ? node.features : node.hidden;
+    return panel_bytes(node.directions * node.gates, k, node.hidden).value();
+  }
+
+  static void pack(const KernelContext& context, int input, void* packed) {
+    const RnnNode node = node_of<Layer>(context);
+    const int64_t k = input == 1 ? node.features : node.hidden;
+    const auto* rows = context.input(input).as<const float>();
+    auto* out = static_cast<float*>(packed);
+    for (int64_t gate = 0; gate < node.directions * node.gates; ++gate) {
+      pack_b_transposed(rows + gate * node.hidden * k, k, k, node.hidden,
+                        out + gate * packed_floats(1, k, node.hidden));
+    }
+  }
+
+  static int64_t workspace(const KernelContext& context) {
+    return rnn_workspace<Layer, PanelWeights>(context);
+  }
+
+  static Status check(const KernelContext& context) {
+    if (Status status = check_rnn<Layer, float>(context); !status) return status;
+    for (int input : {1, 2}) {
+      if (Status s = check_capacity(context, input, packed_bytes(context, input)); !s) return s;
+    }
+    return check_workspace(context, workspace(context));
+  }
+
+  static Status run(const KernelContext& context) {
+    return run_sequences<Layer, PanelWeights>(context);
+  }
+};
+
 }  // namespace
 
-template <class Layer>
-bool RecurrentPacked<Layer>::supports(const KernelContext& context) {
-  const TensorView& w = context.input(1);
-  const TensorView& r = context.input(2);
-  return w.data != nullptr && r.data != nullptr && w.count() > 0 && r.count() > 0;
-}
-
-template <class Layer>
-int64_t RecurrentPacked<Layer>::packed_bytes(const KernelContext& context, int input) {
-  if (input != 1 && input != 2) return 0;
-  const RnnNode node = node_of<Layer>(context);
-  const int64_t k = input == 1 ? node.features : node.hidden;
-  return panel_bytes(node.directions * node.gates, k, node.hidden).value();
-}
-
-template <class Layer>
-void RecurrentPacked<Layer>::pack(const KernelContext& context, int input, void* packed) {
-  const RnnNode node = node_of<Layer>(context);
-  const int64_t k = input == 1 ? node.features : node.hidden;
-  const auto* rows = context.input(input).as<const float>();
-  auto* out = static_cast<float*>(packed);
-  for (int64_t gate = 0; gate < node.directions * node.gates; ++gate) {
-    pack_b_transposed(rows + gate * node.hidden * k, k, k, node.hidden,
-                      out + gate * packed_floats(1, k, node.hidden));
-  }
-}
-
-template <class Layer>
-int64_t RecurrentPacked<Layer>::workspace(const KernelContext& context) {
-  return rnn_workspace<Layer, PanelWeights>(context);
-}
-
-template <class Layer>
-Status RecurrentPacked<Layer>::check(const KernelContext& context) {
-  if (Status status = check_rnn<Layer, float>(context); !status) return status;
-  for (int input : {1, 2}) {
-    if (Status s = check_capacity(context, input, packed_bytes(context, input)); !s) return s;
-  }
-  return check_workspace(context, workspace(context));
-}
-
-template <class Layer>
-Status RecurrentPacked<Layer>::run(const KernelContext& context) {
-  return run_sequences<Layer, PanelWeights>(context);
-}
-
-template struct RecurrentPacked<RnnLayer>;
-template struct RecurrentPacked<GruLayer>;
-template struct RecurrentPacked<LstmLayer>;
+extern const KernelList rnn_packed_kernels;
+constinit const KernelList rnn_packed_kernels =
+    kernel_list<Each<RecurrentPacked, RecurrentLayers>>();
 
 }  // namespace intarsia::cpu

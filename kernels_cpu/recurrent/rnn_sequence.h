@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all recurrent kernels share: the walk over directions, batch elements and time steps, and
-// scratch memory. How weights are stored and multiplied is a class W, one object for a direction:
+// What all recurrent kernels (ONNX RNN, GRU, LSTM) share: all directions, activations, peepholes,
+// clipping, sequence lengths and both batch layouts, and scratch memory. Every sequence (direction
+// and batch element) is computed on its own; sequences are shared out over the threads. Steps
+// beyond a sequence's length give zeros in Y; Y_h and Y_c hold the last valid step.
+//
+// How weights are stored and multiplied is a class W, one object for a direction:
 //
 //     Element, Value         type of the operands, type of the arithmetic
 //     kSteps                 the most steps that `project` computes at once
@@ -12,7 +16,6 @@
 #pragma once
 
 #include "core/runtime/operand_check.h"
-#include "kernels_cpu/indexing/index_check.h"
 #include "kernels_cpu/math/element.h"
 #include "kernels_cpu/recurrent/rnn_activation.h"
 #include "kernels_cpu/recurrent/rnn_cells.h"

@@ -41,14 +41,6 @@ struct MatrixProblem {
   INTARSIA_DEVICE int64_t channel(int64_t, int64_t column) const { return column; }
 };
 
-Epilogue epilogue_of(const KernelContext& context) {
-  Epilogue epilogue;
-  epilogue.addend = elements<float>(context.input(2));
-  epilogue.residual = elements<float>(context.input(3));
-  epilogue.out = writable<float>(context.output(0));
-  return epilogue;
-}
-
 Status run_gemm(const KernelContext& context, bool b_is_transposed) {
   const auto& attributes = context.attributes<GemmAttributes>();
   const TensorView& a = context.input(0);
@@ -66,12 +58,11 @@ Status run_gemm(const KernelContext& context, bool b_is_transposed) {
   problem.b_column = b_is_transposed ? problem.depth : 1;
   problem.left = elements<float>(a);
   problem.right = elements<float>(context.input(1));
-  Epilogue epilogue = epilogue_of(context);
+  Epilogue epilogue = epilogue_of(context, attributes);
   epilogue.alpha = attributes.alpha;
   epilogue.beta = attributes.beta;
   epilogue.addend_row = c.present() ? broadcast_stride(c, 2, 0) : 0;
   epilogue.addend_column = c.present() ? broadcast_stride(c, 2, 1) : 0;
-  epilogue.activation = activation_of(attributes);
   return launched(context, launch_product(problem, epilogue, stream_of(context)));
 }
 
@@ -108,9 +99,7 @@ Status MatMul::run(const KernelContext& context) {
                                            b.rank > 2 ? broadcast_stride(b, rank, axis) : 0});
     problem.batches *= y.extents[axis];
   }
-  Epilogue epilogue = epilogue_of(context);
-  epilogue.addend_column = context.input(2).present() ? 1 : 0;
-  epilogue.activation = activation_of(context.attributes<MatMulAttributes>());
+  const Epilogue epilogue = epilogue_of(context, context.attributes<MatMulAttributes>());
   return launched(context, launch_product(problem, epilogue, stream_of(context)));
 }
 

@@ -31,6 +31,7 @@ struct Gemm : DeviceKernel {
 struct GemmPacked : DeviceKernel {
   static constexpr KernelId id{"Gemm", "cuda packed", {DataType::kFloat}};
   static constexpr int cost = kFastCost / 2;
+  static constexpr std::string_view packing = "transposed";
   static constexpr InPlace in_place{3};
   static bool supports(const KernelContext& context);
   static int64_t packed_bytes(const KernelContext& context, int input);

@@ -14,8 +14,9 @@
 // int64_t channel(batch, column). The residual may be the same memory as the output.
 #pragma once
 
-#include "core/operators/common/activation.h"
+#include "core/operators/common/fused_activation.h"
 #include "kernels_cuda/common/device.h"
+#include "kernels_cuda/common/launch.h"
 
 namespace intarsia::cuda {
 
@@ -36,6 +37,18 @@ struct Epilogue {
     out[at] = activate(activation, value);
   }
 };
+
+/// That of a node whose bias per column and residual are inputs 2 and 3; either may be absent.
+template <class Attributes>
+Epilogue epilogue_of(const KernelContext& context, const Attributes& attributes) {
+  Epilogue epilogue;
+  epilogue.addend = elements<float>(context.input(2));
+  epilogue.addend_column = 1;
+  epilogue.residual = elements<float>(context.input(3));
+  epilogue.out = writable<float>(context.output(0));
+  epilogue.activation = activation_of(attributes);
+  return epilogue;
+}
 
 inline constexpr int kTileDepth = 16;
 inline constexpr int kThreadTile = 4;

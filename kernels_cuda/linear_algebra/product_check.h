@@ -5,7 +5,6 @@
 
 #include <limits>
 
-#include "core/operators/nn/conv.h"
 #include "kernels_cuda/common/kernel.h"
 
 namespace intarsia::cuda {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels_cuda/nn/conv.h"
 
+#include "core/operators/nn/conv.h"
 #include "kernels_cuda/linear_algebra/product_check.h"
 
 namespace intarsia::cuda {

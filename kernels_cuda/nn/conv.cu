@@ -91,12 +91,7 @@ Status run_conv(const KernelContext& context, bool packed) {
   problem.w_filter = packed ? 1 : problem.depth;
   problem.x = elements<float>(context.input(0));
   problem.w = elements<float>(w);
-  Epilogue epilogue;
-  epilogue.addend = elements<float>(context.input(2));
-  epilogue.addend_column = 1;
-  epilogue.residual = elements<float>(context.input(3));
-  epilogue.out = writable<float>(y);
-  epilogue.activation = activation_of(attributes);
+  const Epilogue epilogue = epilogue_of(context, attributes);
   return launched(context, launch_product(problem, epilogue, stream_of(context)));
 }
 

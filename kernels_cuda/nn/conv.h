@@ -22,6 +22,7 @@ struct Conv : DeviceKernel {
 struct ConvPacked : DeviceKernel {
   static constexpr KernelId id{"Conv", "cuda packed", {DataType::kFloat}};
   static constexpr int cost = kFastCost / 2;
+  static constexpr std::string_view packing = "filters last";
   static constexpr InPlace in_place{3};
   static bool supports(const KernelContext& context);
   static int64_t packed_bytes(const KernelContext& context, int input);

@@ -2,13 +2,9 @@
 //
 // Gemm, MatMul, convolution and pooling: the CUDA kernels' own sources in the emulator, beside the
 // CPU's reference kernels, over random extents with odd tails.
-#include "kernels_cpu/linear_algebra/matmul_reference.h"
-#include "kernels_cpu/nn/conv_reference.h"
-#include "kernels_cpu/nn/pool.h"
-#include "kernels_cpu/nn/pool_global.h"
-#include "kernels_cuda/linear_algebra/gemm.h"
-#include "kernels_cuda/nn/conv.h"
-#include "kernels_cuda/nn/pool.h"
+#include "core/operators/linear_algebra/matmul.h"
+#include "core/operators/nn/conv.h"
+#include "core/operators/nn/pool.h"
 #include "test/cuda/kernel_cases.h"
 
 namespace intarsia::test {
@@ -65,22 +61,22 @@ TEST(CudaProducts, GemmOfRandomExtents) {
     c.attributes.activation_alpha = 0.2f;
     c.attributes.activation_beta = 0.6f;
     const auto make = [&] { return gemm_node(c, i); };
-    agree(on_device<cuda::Gemm>(), under_test<cpu::Gemm<float>>(), make);
+    agree(on_device("Gemm.cuda<float>"), cpu_kernel("Gemm<float>"), make);
     if (c.attributes.trans_b != 0) {
-      agree(on_device<cuda::GemmPacked>(), under_test<cpu::Gemm<float>>(), make);
+      agree(on_device("Gemm.cuda packed<float>"), cpu_kernel("Gemm<float>"), make);
     }
   }
 }
 
 TEST(CudaProducts, GemmWithLargeTilesAndWithNothing) {
   // 128 tiles of 64 x 64.
-  agree(on_device<cuda::Gemm>(), under_test<cpu::Gemm<float>>(), [] {
+  agree(on_device("Gemm.cuda<float>"), cpu_kernel("Gemm<float>"), [] {
     return gemm_node({513, 1001, 3, {}, 2, false}, 2);
   });
-  agree(on_device<cuda::Gemm>(), under_test<cpu::Gemm<float>>(), [] {
+  agree(on_device("Gemm.cuda<float>"), cpu_kernel("Gemm<float>"), [] {
     return gemm_node({0, 5, 3, {}, 2, false}, 2);
   });
-  agree(on_device<cuda::Gemm>(), under_test<cpu::Gemm<float>>(), [] {
+  agree(on_device("Gemm.cuda<float>"), cpu_kernel("Gemm<float>"), [] {
     return gemm_node({3, 5, 0, {}, 2, false}, 2);
   });
 }
@@ -89,8 +85,8 @@ TEST(CudaProducts, GemmMistakesAreFound) {
   GemmAttributes attributes;
   attributes.trans_b = 1;
   const auto make = [&] { return gemm_node({32, 32, 32, attributes, 2, true}, 3); };
-  expect_mistakes_found(on_device<cuda::Gemm>(), under_test<cpu::Gemm<float>>(), make);
-  expect_mistakes_found(on_device<cuda::GemmPacked>(), under_test<cpu::Gemm<float>>(), make);
+  expect_mistakes_found(on_device("Gemm.cuda<float>"), cpu_kernel("Gemm<float>"), make);
+  expect_mistakes_found(on_device("Gemm.cuda packed<float>"), cpu_kernel("Gemm<float>"), make);
 }
 
 TEST(CudaProducts, MatMulBroadcastsItsBatches) {
@@ -110,7 +106,7 @@ TEST(CudaProducts, MatMulBroadcastsItsBatches) {
   for (const Case& c : cases) {
     for (int extras = 0; extras < 2; ++extras) {
       if (extras == 1 && c.b.size() < 2) continue;
-      agree(on_device<cuda::MatMul>(), under_test<cpu::MatMul<float>>(), [&] {
+      agree(on_device("MatMul.cuda<float>"), cpu_kernel("MatMul<float>"), [&] {
         std::mt19937 random(4);
         MatMulAttributes attributes;
         Node node;
@@ -212,8 +208,8 @@ TEST(CudaProducts, ConvolutionsOfRandomExtents) {
   for (unsigned i = 0; i < 60; ++i) {
     const ConvCase c = random_conv(random);
     const auto make = [&] { return conv_node(c, i); };
-    agree(on_device<cuda::Conv>(), under_test<cpu::Conv<float>>(), make);
-    agree(on_device<cuda::ConvPacked>(), under_test<cpu::Conv<float>>(), make);
+    agree(on_device("Conv.cuda<float>"), cpu_kernel("Conv<float>"), make);
+    agree(on_device("Conv.cuda packed<float>"), cpu_kernel("Conv<float>"), make);
   }
 }
 
@@ -222,7 +218,7 @@ TEST(CudaProducts, ThreeSpatialAxesAreRefused) {
   c.in = c.kernel = c.strides = c.dilations = {1, 1, 1};
   c.pads = {0, 0, 0, 0, 0, 0};
   Node node = conv_node(c, 16);
-  EXPECT_EQ(node.check<cuda::Conv>().code(), Code::kWrongRank);
+  EXPECT_EQ(node.run(on_device("Conv.cuda<float>")).code(), Code::kWrongRank);
   EXPECT_EQ(node.diagnostic().found, 5);
 }
 
@@ -236,8 +232,8 @@ TEST(CudaProducts, ConvolutionMistakesAreFound) {
   c.pads = {0, 0, 0, 0};
   c.last = c.bias = c.residual = true;
   const auto make = [&] { return conv_node(c, 6); };
-  expect_mistakes_found(on_device<cuda::Conv>(), under_test<cpu::Conv<float>>(), make);
-  expect_mistakes_found(on_device<cuda::ConvPacked>(), under_test<cpu::Conv<float>>(), make);
+  expect_mistakes_found(on_device("Conv.cuda<float>"), cpu_kernel("Conv<float>"), make);
+  expect_mistakes_found(on_device("Conv.cuda packed<float>"), cpu_kernel("Conv<float>"), make);
 }
 
 template <class A>
@@ -274,11 +270,11 @@ TEST(CudaProducts, PoolingOfRandomExtents) {
     const ConvCase c = random_conv(random);
     const bool ceil = pick(random, 0, 1) != 0;
     agree(
-        on_device<cuda::WindowPool<cuda::MaxPoolOp>>(), under_test<cpu::MaxPool<float>>(),
+        on_device("MaxPool.cuda<float>"), cpu_kernel("MaxPool<float>"),
         [&] { return pool_node(c, MaxPoolAttributes(), ceil, i); }, 0);
     AveragePoolAttributes attributes;
     attributes.count_include_pad = pick(random, 0, 1);
-    agree(on_device<cuda::WindowPool<cuda::AveragePoolOp>>(), under_test<cpu::AveragePool<float>>(),
+    agree(on_device("AveragePool.cuda<float>"), cpu_kernel("AveragePool<float>"),
           [&] { return pool_node(c, attributes, ceil, i); });
   }
 }
@@ -292,7 +288,7 @@ TEST(CudaProducts, PoolingMistakesAreFound) {
   c.dilations = {1, 1};
   c.pads = {0, 0, 0, 0};
   expect_mistakes_found(
-      on_device<cuda::WindowPool<cuda::MaxPoolOp>>(), under_test<cpu::MaxPool<float>>(),
+      on_device("MaxPool.cuda<float>"), cpu_kernel("MaxPool<float>"),
       [&] { return pool_node(c, MaxPoolAttributes(), false, 8); }, 0);
 }
 
@@ -312,10 +308,9 @@ TEST(CudaProducts, GlobalPoolingInBothLayouts) {
   for (const Dims& dims : {Dims{2, 7, 7, 37}, Dims{1, 5, 1}, Dims{3, 4, 70}, Dims{2, 3, 2, 3, 5}}) {
     for (bool last : {false, true}) {
       const auto make = [&] { return global_node(dims, last); };
-      agree(on_device<cuda::GlobalPool<cuda::GlobalAverageOp>>(),
-            under_test<cpu::GlobalAveragePool<float>>(), make);
-      agree(on_device<cuda::GlobalPool<cuda::GlobalMaxOp>>(),
-            under_test<cpu::GlobalMaxPool<float>>(), make, 0);
+      agree(on_device("GlobalAveragePool.cuda<float>"), cpu_kernel("GlobalAveragePool<float>"),
+            make);
+      agree(on_device("GlobalMaxPool.cuda<float>"), cpu_kernel("GlobalMaxPool<float>"), make, 0);
     }
   }
 }
@@ -325,21 +320,19 @@ TEST(CudaProducts, AnEmptyBatchIsNoWork) {
   ConvCase c = random_conv(random);
   c.batch = 0;
   const auto make = [&] { return conv_node(c, 1); };
-  agree(on_device<cuda::Conv>(), under_test<cpu::Conv<float>>(), make);
-  agree(on_device<cuda::ConvPacked>(), under_test<cpu::Conv<float>>(), make);
-  agree(on_device<cuda::WindowPool<cuda::MaxPoolOp>>(), under_test<cpu::MaxPool<float>>(),
+  agree(on_device("Conv.cuda<float>"), cpu_kernel("Conv<float>"), make);
+  agree(on_device("Conv.cuda packed<float>"), cpu_kernel("Conv<float>"), make);
+  agree(on_device("MaxPool.cuda<float>"), cpu_kernel("MaxPool<float>"),
         [&] { return pool_node(c, MaxPoolAttributes(), false, 2); });
-  agree(on_device<cuda::GlobalPool<cuda::GlobalMaxOp>>(), under_test<cpu::GlobalMaxPool<float>>(),
-        [] {
-          return global_node({0, 3, 5}, false);
-        });
+  agree(on_device("GlobalMaxPool.cuda<float>"), cpu_kernel("GlobalMaxPool<float>"), [] {
+    return global_node({0, 3, 5}, false);
+  });
 }
 
 TEST(CudaProducts, GlobalPoolingMistakesAreFound) {
   for (bool last : {false, true}) {
     expect_mistakes_found(
-        on_device<cuda::GlobalPool<cuda::GlobalAverageOp>>(),
-        under_test<cpu::GlobalAveragePool<float>>(),
+        on_device("GlobalAveragePool.cuda<float>"), cpu_kernel("GlobalAveragePool<float>"),
         [&] {
           return global_node({2, 8, 8, 64}, last);
         },

@@ -14,7 +14,7 @@
 #include <mutex>
 #include <thread>
 
-#include "kernels_cpu/control/if.h"
+#include "intarsia/kernel.h"
 #include "pyop_optional/module/bindings.h"
 
 namespace intarsia::python {

@@ -6,7 +6,9 @@
 // vector of N), a residual of the output's extents (input 3), and an activation.
 #pragma once
 
-#include "core/operators/nn/conv.h"
+#include "core/operators/common/attributes.h"
+#include "core/operators/common/fused_activation.h"
+#include "intarsia/shape.h"
 
 namespace intarsia {
 

@@ -6,7 +6,7 @@
 // order: Conv M, C / group, kernel...; ConvTranspose C, M / group, kernel....
 #pragma once
 
-#include "core/operators/common/activation.h"
+#include "core/operators/common/fused_activation.h"
 #include "core/operators/nn/window.h"
 
 namespace intarsia {
@@ -63,22 +63,6 @@ struct ConvTransposeAttributes {
   }
 };
 static_assert(is_plan_struct<ConvTransposeAttributes>);
-
-/// The fused activation of an attributes struct that carries one.
-template <class A>
-ActivationSpec activation_of(const A& attributes) {
-  return {static_cast<Activation>(attributes.activation), attributes.activation_alpha,
-          attributes.activation_beta};
-}
-
-/// Reports an activation number outside the enumeration.
-template <class A, class Context>
-Status validate_activation(const Context& c, const A& attributes) {
-  constexpr auto kLast = static_cast<int32_t>(Activation::kSoftplus);
-  return attributes.activation >= 0 && attributes.activation <= kLast
-             ? Status()
-             : c.fail(Code::kInvalidValue, "fused activation", kLast, attributes.activation);
-}
 
 /// Where the axes of a tensor of images lie.
 struct ImageAxes {

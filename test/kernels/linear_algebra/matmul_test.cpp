@@ -5,19 +5,12 @@
 #include <limits>
 
 #include "core/operators/linear_algebra/matmul.h"
-#include "kernels_cpu/linear_algebra/matmul_reference.h"
 #include "test/kernels/nn/naive.h"
 
 namespace intarsia::test {
 namespace {
 
 constexpr int32_t kHuge = std::numeric_limits<int32_t>::max();
-
-/// Relative tolerance of sums whose terms lie within [-1, 1].
-template <class T>
-double tolerance() {
-  return 8 * epsilon_of<T>();
-}
 
 template <class T>
 void expect_matmul(const Dims& a_dims, const Dims& b_dims, const Dims& y_dims, bool fused) {
@@ -59,8 +52,8 @@ void expect_matmul(const Dims& a_dims, const Dims& b_dims, const Dims& y_dims, b
     node.input<T>({out[rank - 1]}, bias).template input<T>(y_dims, residual).in_place(3);
     if (!std::is_same_v<T, double>) attributes.activation = static_cast<int32_t>(Activation::kRelu);
   }
-  ASSERT_TRUE(node.output<T>(y_dims).attributes(attributes).template run<cpu::MatMul<T>>().ok())
-      << node.diagnostic().what;
+  node.output<T>(y_dims).attributes(attributes);
+  ASSERT_TRUE(node.run(kernel_name("MatMul", {data_type_of<T>})).ok()) << node.diagnostic().what;
   expect_near<T>(node.result<T>(), expected, tolerance<T>(), 8 * tolerance<T>());
 }
 
@@ -84,7 +77,7 @@ TEST(MatMul, FollowsNumpy) {
 TEST(MatMul, IntegersWrap) {
   Node node;
   node.input<int32_t>({1, 2}, {kHuge, 3}).input<int32_t>({2, 1}, {2, 5}).output<int32_t>({1, 1});
-  ASSERT_TRUE(node.attributes(MatMulAttributes{}).run<cpu::MatMul<int32_t>>().ok());
+  ASSERT_TRUE(node.attributes(MatMulAttributes{}).run("MatMul<int32>").ok());
   EXPECT_EQ(node.result<int32_t>(), std::vector<int32_t>{13});  // 2^32 - 2 + 15
 }
 
@@ -94,7 +87,7 @@ Code check_matmul(const Dims& a, const Dims& b, const Dims& y, int32_t activatio
   node.input<int32_t>(b, std::vector<int32_t>(static_cast<size_t>(count_of(b))));
   MatMulAttributes attributes;
   attributes.activation = activation;
-  return node.output<int32_t>(y).attributes(attributes).check<cpu::MatMul<int32_t>>().code();
+  return node.output<int32_t>(y).attributes(attributes).check("MatMul<int32>").code();
 }
 
 TEST(MatMul, RefusesContradictions) {
@@ -142,7 +135,8 @@ void expect_gemm(const Dims& c_dims, bool trans_a, bool trans_b, bool fused) {
     node.input<T>({m, n}, residual).in_place(3);
     attributes.activation = static_cast<int32_t>(Activation::kTanh);
   }
-  ASSERT_TRUE(node.output<T>({m, n}).attributes(attributes).template run<cpu::Gemm<T>>().ok());
+  node.output<T>({m, n}).attributes(attributes);
+  ASSERT_TRUE(node.run(kernel_name("Gemm", {data_type_of<T>})).ok());
   expect_near<T>(node.result<T>(), expected, tolerance<T>(), 16 * tolerance<T>());
 }
 
@@ -167,7 +161,7 @@ TEST(Gemm, RefusesWhatItCannotCompute) {
     node.input<int64_t>({1, 2}, {3, 4}).input<int64_t>({2, 2}, {5, 6, 7, 8});
     node.input<int64_t>(c, std::vector<int64_t>(static_cast<size_t>(count_of(c)), 1));
     node.output<int64_t>({1, 2}).attributes(a);
-    return node.check<cpu::Gemm<int64_t>>().code();
+    return node.check("Gemm<int64>").code();
   };
   EXPECT_EQ(code(-2, {2}), Code::kOk);
   EXPECT_EQ(code(0.5f, {2}), Code::kUnsupported);

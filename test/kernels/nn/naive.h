@@ -13,6 +13,12 @@ namespace intarsia::test {
 
 using Numbers = std::vector<double>;
 
+/// Relative tolerance of sums whose terms lie within [-1, 1].
+template <class T>
+double tolerance() {
+  return 8 * epsilon_of<T>();
+}
+
 inline int64_t place(const Dims& dims, const Dims& index) {
   int64_t result = 0;
   for (size_t i = 0; i < dims.size(); ++i) result = result * dims[i] + index[i];
@@ -35,6 +41,14 @@ Numbers numbers_of(const std::vector<T>& values) {
   Numbers result;
   for (T value : values) result.push_back(as_double<T>(value));
   return result;
+}
+
+/// Fills `values` with elements in [low, 1]; returns them as numbers.
+template <class T>
+Numbers random_numbers(int64_t count, uint32_t seed, std::vector<T>& values, double low = -1) {
+  std::mt19937 engine(seed);
+  values = random_values<T>(count, engine, low, 1);
+  return numbers_of(values);
 }
 
 /// N, C, spatial... to N, spatial..., C.

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Definitions of matrix products, and of Inverse of ONNX Runtime's domain com.microsoft, which
+// PyTorch's exporter writes; every version of that from 1 on is the same form.
+#include "core/definitions/fused_end.h"
+#include "core/operators/linear_algebra/inverse.h"
+#include "core/operators/linear_algebra/matmul.h"
+
+namespace intarsia::definitions {
+
+void add_linear_algebra_definitions(DefinitionRows& rows) {
+  constexpr auto kOptional = Parameter::kOptional;
+  constexpr TypeSet kProductTypes = kFloatTypes | types({DataType::kInt32, DataType::kUint32,
+                                                         DataType::kInt64, DataType::kUint64});
+  add_with_epilogue<ops::MatMul>(
+      rows, {.name = "MatMul",
+             .inputs = {apart({"A", "T"}), apart({"B", "T"}), apart({"bias", "T", kOptional}),
+                        apart({"Z", "T", kOptional})},
+             .outputs = {apart({"Y", "T"})},
+             .facts = {.axes = {.form = AxisForm::kPosition},
+                       .exact = true,
+                       .epilogue = epilogue_of<MatMulAttributes>("MatMul", 3, 2)},
+             .types = {{"T", kProductTypes}},
+             .attributes = codec_of<MatMulAttributes>()});
+  add_with_epilogue<ops::Gemm>(
+      rows, {.name = "Gemm",
+             .inputs = {apart({"A", "T"}), apart({"B", "T"}), apart({"C", "T", kOptional}),
+                        apart({"Z", "T", kOptional})},
+             .outputs = {apart({"Y", "T"})},
+             .facts = {.axes = {.form = AxisForm::kPosition},
+                       .exact = true,
+                       .epilogue = epilogue_of<GemmAttributes>("Gemm", 3),
+                       .ranges = {{"transA", 0, 1}, {"transB", 0, 1}}},
+             .types = {{"T", kProductTypes}},
+             .attributes = codec_of<GemmAttributes>()});
+  add<ops::Inverse>(
+      rows, {.domain = "com.microsoft",
+             .name = "Inverse",
+             .inputs = {same({"X", "T"}).of(Domain::kInvertible)},
+             .outputs = {same({"Y", "T"})},
+             .facts = {.axes = {.form = AxisForm::kPosition}},
+             .types = {{"T", types({DataType::kFloat16, DataType::kFloat, DataType::kDouble})}},
+             .attributes = codec_of<NoAttributes>()});
+}
+
+}  // namespace intarsia::definitions

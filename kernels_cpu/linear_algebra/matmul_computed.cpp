@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// MatMul in float of two computed matrices, or stacks of them, with fused bias, residual and
+// activation: each second factor is packed when it is met (gemm/pack.h), and kept as long as
+// following matrices share it. Matrices of Y are shared out over the threads. The residual may be
+// the same memory as Y.
+#include "core/kernel_list.h"
+#include "core/operators/linear_algebra/matmul.h"
+#include "kernels_cpu/common/bounded.h"
+#include "kernels_cpu/common/fused_end.h"
+#include "kernels_cpu/gemm/pack.h"
+#include "kernels_cpu/linear_algebra/product_args.h"
+
+namespace intarsia::cpu {
+namespace {
+
+GemmShape matrix_shape(const KernelContext& context) {
+  const TensorView& a = context.input(0);
+  const TensorView& y = context.output(0);
+  return {y.extents[y.rank - 2], y.extents[y.rank - 1], a.extents[a.rank - 1]};
+}
+
+/// Index of the matrix of `operand` that serves matrix `batch` of Y.
+int64_t matrix_index(const TensorView& operand, const TensorView& y, int64_t batch) {
+  int64_t index = 0, stride = 1;
+  for (int axis = y.rank - 3; axis >= 0; --axis) {
+    const int64_t position = batch % y.extents[axis];
+    batch /= y.extents[axis];
+    const int own = axis - (y.rank - operand.rank);
+    if (own < 0) continue;
+    if (operand.extents[own] != 1) index += position * stride;
+    stride *= operand.extents[own];
+  }
+  return index;
+}
+
+struct MatMulComputed {
+  using Rule = ops::MatMul;
+  static constexpr KernelId id{"MatMul", "computed", {DataType::kFloat}};
+  static constexpr int cost = 2 * kFastCost;
+  static constexpr InPlace in_place{3};
+
+  static bool supports(const KernelContext& context) {
+    return context.input(0).rank >= 2 && context.input(1).rank >= 2;
+  }
+
+  static int64_t workspace(const KernelContext& context) {
+    const GemmShape shape = matrix_shape(context);
+    return (panel_bytes(1, shape.k, shape.n) * context.threads()).value();
+  }
+
+  static Status check(const KernelContext& context) {
+    if (Status status = check_fused<Rule, float>(context); !status) return status;
+    for (int input : {0, 1}) {
+      const int rank = context.input(input).rank;
+      if (rank < 2) return context.fail(Code::kWrongRank, "rank of a factor", 2, rank, input);
+    }
+    return check_workspace(context, workspace(context));
+  }
+
+  static void compute(const KernelContext& context, const Epilogue& epilogue) {
+    const TensorView& y = context.output(0);
+    if (y.count() == 0) return;
+    const GemmShape shape = matrix_shape(context);
+    const GemmArgs all = product_args(context, shape, epilogue);
+    const size_t panels = static_cast<size_t>(packed_floats(1, shape.k, shape.n)) * sizeof(float);
+    std::byte* workspace = context.workspace().data();
+    const int64_t matrices = y.count() / (shape.m * shape.n);
+    context.parallel_for(matrices, [&](int64_t begin, int64_t end, int thread) {
+      auto* packed = reinterpret_cast<float*>(workspace + static_cast<size_t>(thread) * panels);
+      int64_t packed_matrix = -1;
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t matrix = matrix_index(context.input(1), y, i);
+        if (matrix != packed_matrix) {
+          pack_b(all.b + matrix * shape.k * shape.n, shape.n, shape.k, shape.n, packed);
+          packed_matrix = matrix;
+        }
+        GemmArgs args = all;
+        args.a += matrix_index(context.input(0), y, i) * shape.m * shape.k;
+        args.b = packed;
+        args.c += i * shape.m * shape.n;
+        if (args.residual != nullptr) args.residual += i * shape.m * shape.n;
+        gemm_run(args, 0, gemm_units(shape));
+      }
+    });
+  }
+};
+
+}  // namespace
+
+extern const KernelList matmul_computed_kernels;
+constinit const KernelList matmul_computed_kernels = kernel_list<AnyActivation<MatMulComputed>>();
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ONNX LayerNormalization and RMSNormalization, over the axes from `axis` on:
+//
+//     LayerNormalization  Y = (X - mean) / sqrt(variance + epsilon) * scale + shift
+//     RMSNormalization    Y = X / sqrt(mean of X^2 + epsilon) * scale
+//
+// Statistics and arithmetic are in double. Y may be the same memory as X.
+// Specification: https://onnx.ai/onnx/operators/onnx__LayerNormalization.html
+#include <cmath>
+
+#include "core/kernel_list.h"
+#include "core/operators/nn/normalization.h"
+#include "core/runtime/operand_check.h"
+#include "kernels_cpu/nn/moments.h"
+
+namespace intarsia::cpu {
+namespace {
+
+/// Mean and InvStdDev, if wanted, are float.
+template <class T>
+struct LayerNormalization {
+  static constexpr KernelId id{"LayerNormalization", "", {kernel_type_of<T>}};
+  static constexpr InPlace in_place{0};
+
+  static Status check(const KernelContext& context) {
+    constexpr KernelType t = kernel_type_of<T>;
+    constexpr KernelType f = DataType::kFloat;
+    return check_operands<ops::LayerNormalization>(
+        context, {.inputs = {t, t, t}, .required_inputs = 2, .outputs = {t, f, f}});
+  }
+
+  static Status run(const KernelContext& context) {
+    const auto& a = context.attributes<LayerNormalizationAttributes>();
+    const TensorView& view = context.input(0);
+    const int axis = ops::wrapped_axis(a.axis, view.rank);
+    const int64_t run = elements_from(view, axis);
+    const T* x = view.as<const T>();
+    const T* scale = context.input(1).as<const T>();
+    const T* shift = context.input(2).as<const T>();
+    T* y = context.output(0).as<T>();
+    auto* means = context.output(1).as<float>();
+    auto* inverses = context.output(2).as<float>();
+    if (run == 0 && means == nullptr && inverses == nullptr) return {};
+    context.parallel_for(elements_before(view, axis), [&](int64_t begin, int64_t end, int) {
+      for (int64_t row = begin; row < end; ++row) {
+        const T* from = x + row * run;
+        T* to = y + row * run;
+        const Moments moments = moments_of(from, run);
+        const double inverse = 1 / std::sqrt(moments.variance + a.epsilon);
+        if (shift != nullptr) {
+          for (int64_t i = 0; i < run; ++i) {
+            to[i] =
+                from_double<T>((as_double(from[i]) - moments.mean) * inverse * as_double(scale[i]) +
+                               as_double(shift[i]));
+          }
+        } else {
+          for (int64_t i = 0; i < run; ++i) {
+            to[i] =
+                from_double<T>((as_double(from[i]) - moments.mean) * inverse * as_double(scale[i]));
+          }
+        }
+        if (means != nullptr) means[row] = static_cast<float>(moments.mean);
+        if (inverses != nullptr) inverses[row] = static_cast<float>(inverse);
+      }
+    });
+    return {};
+  }
+};
+
+/// V is the type of scale and Y.
+template <class T, class V>
+struct RMSNormalization {
+  static constexpr KernelId id{"RMSNormalization", "", {kernel_type_of<T>, kernel_type_of<V>}};
+  static constexpr InPlace in_place{0};
+
+  static Status check(const KernelContext& context) {
+    constexpr KernelType t = kernel_type_of<T>;
+    constexpr KernelType v = kernel_type_of<V>;
+    return check_operands<ops::RmsNormalization>(
+        context, {.inputs = {t, v}, .required_inputs = 2, .outputs = {v}});
+  }
+
+  static Status run(const KernelContext& context) {
+    const auto& a = context.attributes<LayerNormalizationAttributes>();
+    const TensorView& view = context.input(0);
+    const int axis = ops::wrapped_axis(a.axis, view.rank);
+    const int64_t run = elements_from(view, axis);
+    const T* x = view.as<const T>();
+    const V* scale = context.input(1).as<const V>();
+    V* y = context.output(0).as<V>();
+    if (view.count() == 0) return {};
+    context.parallel_for(elements_before(view, axis), [&](int64_t begin, int64_t end, int) {
+      for (int64_t row = begin; row < end; ++row) {
+        const T* from = x + row * run;
+        const double squares = sum_of(from, run, [](double v) { return v * v; });
+        const double inverse = 1 / std::sqrt(squares / static_cast<double>(run) + a.epsilon);
+        for (int64_t i = 0; i < run; ++i) {
+          y[row * run + i] = from_double<V>(as_double(from[i]) * inverse * as_double(scale[i]));
+        }
+      }
+    });
+    return {};
+  }
+};
+
+}  // namespace
+
+extern const KernelList normalization_layer_kernels;
+constinit const KernelList normalization_layer_kernels =
+    kernel_list<Each<LayerNormalization, Floats>, RMSNormalization<float, float>,
+                RMSNormalization<double, double>,
+                EachPair<RMSNormalization, Types<Float16>, Types<Float16, float>>,
+                EachPair<RMSNormalization, Types<BFloat16>, Types<BFloat16, float>>>();
+
+}  // namespace intarsia::cpu

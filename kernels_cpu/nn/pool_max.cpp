@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ONNX MaxPool: the largest element of X under each window. NaN is passed over. Both layouts; with
+// Indices channels are first. Output rows are shared out over the threads.
+// Specification: https://onnx.ai/onnx/operators/onnx__MaxPool.html
+#include <limits>
+
+#include "core/kernel_list.h"
+#include "kernels_cpu/nn/pool_blocks.h"
+
+namespace intarsia::cpu {
+namespace {
+
+template <class T>
+typename Element<T>::Value lowest() {
+  using Limits = std::numeric_limits<typename Element<T>::Value>;
+  return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+}
+
+/// An element's index in its tensor if the first spatial axis were the fastest.
+int64_t column_major(const WindowWalk& walk, int64_t index) {
+  int64_t place = index % walk.in_plane;
+  int64_t result = index - place;
+  int64_t distance = walk.in_plane;
+  for (int i = walk.last(); i >= 0; --i) {
+    distance /= walk.in[i];
+    result += place % walk.in[i] * distance;
+    place /= walk.in[i];
+  }
+  return result;
+}
+
+template <class T>
+void max_pool(const KernelContext& context, const WindowWalk& walk) {
+  using Value = typename Element<T>::Value;
+  const T* x = context.input(0).as<const T>();
+  T* y = context.output(0).as<T>();
+  for_pool_blocks(context, walk, [&](const PoolBlock& block) {
+    Value best[kLanes];
+    for (int64_t j = 0; j < block.lanes; ++j) best[j] = lowest<T>();
+    block.for_taps([&](int64_t at, int64_t low, int64_t high) {
+      for_lanes(low, high, at, block.x_step, [&](int64_t j, int64_t i) {
+        const Value value = Element<T>::load(x[i]);
+        best[j] = value > best[j] ? value : best[j];
+      });
+    });
+    for (int64_t j = 0; j < block.lanes; ++j) y[block.y + j] = Element<T>::store(best[j]);
+  });
+}
+
+template <class T>
+void max_pool_indices(const KernelContext& context, const WindowWalk& walk, bool columns_first) {
+  using Value = typename Element<T>::Value;
+  const T* x = context.input(0).as<const T>();
+  T* y = context.output(0).as<T>();
+  auto* indices = context.output(1).as<int64_t>();
+  for_pool_blocks(context, walk, [&](const PoolBlock& block) {
+    Value best[kLanes];
+    int64_t where[kLanes];
+    for (int64_t j = 0; j < block.lanes; ++j) where[j] = -1;
+    block.for_taps([&](int64_t at, int64_t low, int64_t high) {
+      for_lanes(low, high, at, block.x_step, [&](int64_t j, int64_t i) {
+        const Value value = Element<T>::load(x[i]);
+        if (where[j] >= 0 && !(value > best[j])) return;
+        best[j] = value;
+        where[j] = i;
+      });
+    });
+    for (int64_t j = 0; j < block.lanes; ++j) {
+      const bool none = where[j] < 0;  // the window lies in the padding
+      y[block.y + j] = Element<T>::store(none ? lowest<T>() : best[j]);
+      indices[block.y + j] = columns_first && !none ? column_major(walk, where[j]) : where[j];
+    }
+  });
+}
+
+template <class T>
+struct MaxPool {
+  static constexpr KernelId id{"MaxPool", "", {kernel_type_of<T>}};
+
+  static Status check(const KernelContext& context) {
+    constexpr KernelType t = kernel_type_of<T>;
+    const OperandTypes types{.inputs = {t}, .outputs = {t, DataType::kInt64}};
+    if (Status status = check_operands<ops::MaxPool>(context, types); !status) return status;
+    const auto& a = context.attributes<MaxPoolAttributes>();
+    if (a.pool.channels_last != 0 && context.output(1).present()) {
+      return context.fail(Code::kUnsupported, "Indices of a channels-last MaxPool", 0, 1);
+    }
+    return {};
+  }
+
+  static Status run(const KernelContext& context) {
+    const auto& a = context.attributes<MaxPoolAttributes>();
+    const WindowWalk walk = pool_walk(context, a.pool);
+    if (context.output(1).present()) {
+      max_pool_indices<T>(context, walk, a.storage_order != 0);
+    } else {
+      max_pool<T>(context, walk);
+    }
+    return {};
+  }
+};
+
+}  // namespace
+
+extern const KernelList pool_max_kernels;
+constinit const KernelList pool_max_kernels =
+    kernel_list<Each<MaxPool, Join<Floats, Types<int8_t, uint8_t>>>>();
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pooling, over windows and over all spatial axes: against naive loops in double, channels-last
+// against channels-first, and rejected nodes.
+#include <limits>
+
+#include "core/operators/nn/pool.h"
+#include "test/kernels/nn/naive.h"
+
+namespace intarsia::test {
+namespace {
+
+constexpr int32_t kHuge = std::numeric_limits<int32_t>::max();
+
+/// Which elements a pooling window meets, how many padded ones, and the result that follows.
+template <class T, class A>
+void expect_pool(std::string_view op, const A& attributes, const NaiveWindow& window,
+                 const Dims& x_dims, const Dims& y_dims,
+                 const std::function<double(const Numbers&, int)>& result) {
+  std::mt19937 engine(9);
+  const auto x = random_values<T>(count_of(x_dims), engine, std::is_unsigned_v<T> ? 0 : -100, 100);
+  Numbers expected(static_cast<size_t>(count_of(y_dims)));
+  for_each_index(y_dims, [&](const Dims& index) {
+    Numbers met;
+    int padded = 0;
+    window.taps(spatial_of(index), spatial_of(x_dims), [&](const Dims&, const Dims& at, bool in) {
+      if (in) {
+        const int64_t from = place(x_dims, joined({index[0], index[1]}, at));
+        met.push_back(as_double<T>(x[static_cast<size_t>(from)]));
+        return;
+      }
+      bool in_padding = true;  // the last windows of ceil mode reach beyond the padding
+      for (size_t i = 0; i < at.size(); ++i) {
+        in_padding =
+            in_padding &&
+            at[i] < x_dims[2 + i] + attributes.pool.window.pads[static_cast<int>(at.size() + i)];
+      }
+      padded += in_padding ? 1 : 0;
+    });
+    expected[static_cast<size_t>(place(y_dims, index))] = result(met, padded);
+  });
+  for (bool last : {false, true}) {
+    A a = attributes;
+    a.pool.channels_last = last ? 1 : 0;
+    Node node;
+    node.input<T>(last ? channels_last(x_dims) : x_dims, last ? channels_last(x_dims, x) : x);
+    node.output<T>(last ? channels_last(y_dims) : y_dims).attributes(a).threads(last ? 3 : 1);
+    ASSERT_TRUE(node.run(kernel_name(op, {data_type_of<T>})).ok())
+        << node.diagnostic().what << " " << node.diagnostic().expected << " "
+        << node.diagnostic().found;
+    expect_near<T>(node.result<T>(), last ? channels_last(y_dims, expected) : expected,
+                   tolerance<T>(), 0);
+  }
+}
+
+double largest(const Numbers& met, int) {
+  return *std::max_element(met.begin(), met.end());
+}
+
+TEST(Pool, EqualsNaiveLoops) {
+  const NaiveWindow window{{3, 2}, {2, 3}, {1, 2}, {1, 0}};
+  const Dims x = {2, 67, 9, 9};
+  const Dims floor_y = {2, 67, 4, 3}, ceil_y = {2, 67, 5, 3};
+  MaxPoolAttributes max;
+  max.pool.window = window.attributes({0, 2});
+  expect_pool<float>("MaxPool", max, window, x, floor_y, largest);
+  expect_pool<double>("MaxPool", max, window, x, floor_y, largest);
+  expect_pool<Float16>("MaxPool", max, window, x, floor_y, largest);
+  expect_pool<int8_t>("MaxPool", max, window, x, floor_y, largest);
+  expect_pool<uint8_t>("MaxPool", max, window, x, floor_y, largest);
+  max.pool.ceil_mode = 1;
+  expect_pool<float>("MaxPool", max, window, x, ceil_y, largest);
+
+  AveragePoolAttributes average;
+  average.pool = max.pool;
+  const auto mean = [](bool include) {
+    return [include](const Numbers& met, int padded) {
+      double sum = 0;
+      for (double value : met) sum += value;
+      return sum / static_cast<double>(met.size() + static_cast<size_t>(include ? padded : 0));
+    };
+  };
+  expect_pool<float>("AveragePool", average, window, x, ceil_y, mean(false));
+  average.count_include_pad = 1;
+  expect_pool<float>("AveragePool", average, window, x, ceil_y, mean(true));
+  expect_pool<BFloat16>("AveragePool", average, window, x, ceil_y, mean(true));
+
+  LpPoolAttributes norm;
+  norm.pool = max.pool;
+  norm.p = 3;
+  expect_pool<float>("LpPool", norm, window, x, ceil_y, [](const Numbers& met, int) {
+    double sum = 0;
+    for (double value : met) sum += std::fabs(value * value * value);
+    return std::cbrt(sum);
+  });
+}
+
+TEST(Pool, CeilModeDropsWindowsThatStartInTheTrailingPadding) {
+  AveragePoolAttributes a;
+  a.pool.window = NaiveWindow{{1}, {2}, {1}, {0}}.attributes({1});
+  a.pool.ceil_mode = 1;
+  Node node;
+  node.input<float>({1, 1, 2}, {1, 2}).output<float>({1, 1, 1}).attributes(a);
+  ASSERT_TRUE(node.run("AveragePool<float>").ok());
+  EXPECT_EQ(node.result<float>(), std::vector<float>{1});
+}
+
+TEST(Pool, IndicesCountInEitherOrder) {
+  for (int32_t order : {0, 1}) {
+    MaxPoolAttributes a;
+    a.pool.window = NaiveWindow{{2, 2}, {1, 2}, {1, 1}, {0, 1}}.attributes({0, 0});
+    a.storage_order = order;
+    Node node;
+    node.input<float>({1, 2, 2, 3}, {1, 5, 2, 7, 0, 7, -1, -1, -1, -1, -1, -1});
+    node.output<float>({1, 2, 1, 2}).output<int64_t>({1, 2, 1, 2}).attributes(a);
+    ASSERT_TRUE(node.run("MaxPool<float>").ok());
+    EXPECT_EQ(node.result<float>(), (std::vector<float>{7, 7, -1, -1}));
+    // Element (row 1, column 0) is number 3 by rows, 1 by columns; the first of equals counts.
+    EXPECT_EQ(node.result<int64_t>(1),
+              order == 0 ? (std::vector<int64_t>{3, 5, 6, 7}) : (std::vector<int64_t>{1, 5, 6, 8}));
+    a.pool.channels_last = 1;
+    Node last;
+    last.input<float>({1, 2, 3, 1}, std::vector<float>(6));
+    last.output<float>({1, 1, 2, 1}).output<int64_t>({1, 1, 2, 1}).attributes(a);
+    EXPECT_EQ(last.check("MaxPool<float>").code(), Code::kUnsupported);
+  }
+}
+
+TEST(Pool, GlobalReducesEverySpatialAxis) {
+  const Dims x_dims = {2, 70, 3, 7}, y_dims = {2, 70, 1, 1};
+  std::mt19937 engine(2);
+  const auto x = random_values<float>(count_of(x_dims), engine, -1, 1);
+  Numbers mean, top, norm;
+  for (size_t plane = 0; plane < 140; ++plane) {
+    double sum = 0, high = -2, squares = 0;
+    for (size_t i = 0; i < 21; ++i) {
+      const double value = x[plane * 21 + i];
+      sum += value;
+      high = std::max(high, value);
+      squares += value * value;
+    }
+    mean.push_back(sum / 21);
+    top.push_back(high);
+    norm.push_back(std::sqrt(squares));
+  }
+  for (bool last : {false, true}) {
+    GlobalLpPoolAttributes a;
+    a.global.channels_last = last ? 1 : 0;
+    const auto node = [&] {
+      Node result;
+      result.input<float>(last ? channels_last(x_dims) : x_dims,
+                          last ? channels_last(x_dims, x) : x);
+      result.output<float>(last ? channels_last(y_dims) : y_dims).attributes(a).threads(2);
+      return result;
+    };
+    Node average = node(), highest = node(), lp = node();
+    ASSERT_TRUE(average.run("GlobalAveragePool<float>").ok());
+    expect_near<float>(average.result<float>(), mean, 1e-6, 1e-7);
+    ASSERT_TRUE(highest.run("GlobalMaxPool<float>").ok());
+    expect_near<float>(highest.result<float>(), top, 0, 0);
+    ASSERT_TRUE(lp.run("GlobalLpPool<float>").ok());
+    expect_near<float>(lp.result<float>(), norm, 1e-6, 0);
+  }
+}
+
+TEST(Pool, RefusesHostileAttributes) {
+  const auto code = [](void (*spoil)(MaxPoolAttributes&)) {
+    MaxPoolAttributes a;
+    a.pool.window.kernel_shape.push(2);
+    spoil(a);
+    Node node;
+    node.input<float>({1, 1, 4}, {1, 2, 3, 4}).output<float>({1, 1, 3}).attributes(a);
+    return node.check("MaxPool<float>").code();
+  };
+  using A = MaxPoolAttributes;
+  EXPECT_EQ(code([](A&) {}), Code::kOk);
+  EXPECT_EQ(code([](A& a) { a.pool.window.kernel_shape.count = 0; }), Code::kInvalidValue);
+  EXPECT_EQ(code([](A& a) { a.pool.window.kernel_shape[0] = 0; }), Code::kInvalidValue);
+  EXPECT_EQ(code([](A& a) { a.pool.window.kernel_shape[0] = kHuge; }), Code::kWrongExtent);
+  EXPECT_EQ(code([](A& a) { a.pool.window.strides = {1, {0}}; }), Code::kInvalidValue);
+  EXPECT_EQ(code([](A& a) { a.pool.window.pads = {2, {kHuge, kHuge}}; }), Code::kWrongExtent);
+  EXPECT_EQ(code([](A& a) { a.pool.window.dilations = {1, {kHuge}}; }), Code::kWrongExtent);
+}
+
+}  // namespace
+}  // namespace intarsia::test

@@ -2,9 +2,9 @@
 //
 // The CUDA execution model as device code here uses it: the header that tells nvcc from an ordinary
 // C++ compiler (for functions that the CPU shares: core/operators/common/host_device.h). Under nvcc
-// everything is what CUDA calls it. Elsewhere threads, barriers, shuffles and memory are those of an
-// emulator (test/cuda/emulation/), which executes the same sources and reports divergent barriers,
-// races in shared memory and accesses outside an operand.
+// everything is what CUDA calls it. Elsewhere threads, barriers, shuffles and memory are those of
+// an emulator (test/cuda/emulation/), which executes the same sources and reports divergent
+// barriers, races in shared memory and accesses outside an operand.
 //
 // Device code reads and writes operands through `Global` and blocks' memory through
 // INTARSIA_SHARED; kernels are marked INTARSIA_GLOBAL and started by `launch`.

@@ -11,6 +11,14 @@
 
 namespace intarsia {
 
+namespace internal {
+/// x limited to [0, 1]. One choice within the other is faster code than Clip's two.
+template <class V>
+INTARSIA_HOST_DEVICE V limit(V x) {
+  return x < 0 ? V{0} : x > 1 ? V{1} : x;
+}
+}  // namespace internal
+
 /// Bounds are inputs, not attributes; the upper one wins where they cross.
 struct ClipOp {
   static constexpr std::string_view name = "Clip";
@@ -84,8 +92,7 @@ struct HardSigmoidOp : Elementwise<HardSigmoidAttributes> {
   static constexpr std::string_view name = "HardSigmoid";
   template <class V>
   INTARSIA_HOST_DEVICE static V apply(V x, const HardSigmoidAttributes& attributes) {
-    return ClipOp::apply(static_cast<V>(attributes.alpha) * x + static_cast<V>(attributes.beta),
-                         V{0}, V{1});
+    return internal::limit(static_cast<V>(attributes.alpha) * x + static_cast<V>(attributes.beta));
   }
 };
 
@@ -93,7 +100,7 @@ struct HardSwishOp : Elementwise<> {
   static constexpr std::string_view name = "HardSwish";
   template <class V>
   INTARSIA_HOST_DEVICE static V apply(V x, const NoAttributes&) {
-    return x * ClipOp::apply(x / V{6} + V{0.5}, V{0}, V{1});
+    return x * internal::limit(x / V{6} + V{0.5});
   }
 };
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 
+#include "core/operators/elementwise/elementwise.h"
 #include "test/kernels/common/kernel_harness.h"
 #include "test/kernels/gemm/harness.h"
 

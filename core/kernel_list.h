@@ -33,6 +33,10 @@ namespace internal {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-template-friend"
 #endif
+#ifdef __NVCC__
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 1301
+#endif
 template <class T>
 struct Implementation {
   using type = T;
@@ -41,6 +45,9 @@ template <uint64_t key>
 struct Key {
   friend auto implementation(Key);
 };
+#ifdef __NVCC__
+#pragma nv_diagnostic pop
+#endif
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif

@@ -6,6 +6,14 @@
 // clang-format off: one to a line
 #define INTARSIA_KERNEL_LISTS(List) \
   List(arg_reduce_kernels) \
+  List(binary_arithmetic_kernels) \
+  List(binary_bitwise_kernels) \
+  List(binary_comparison_kernels) \
+  List(binary_modulo_kernels) \
+  List(binary_pow_kernels) \
+  List(binary_variadic_kernels) \
+  List(cast_kernels) \
+  List(clip_kernels) \
   List(compress_kernels) \
   List(concat_kernels) \
   List(conv_kernels) \
@@ -14,7 +22,6 @@
   List(conv_transpose_kernels) \
   List(cumsum_kernels) \
   List(depth_to_space_kernels) \
-  List(elementwise_kernels) \
   List(expand_kernels) \
   List(extents_kernels) \
   List(fill_kernels) \
@@ -55,8 +62,13 @@
   List(topk_kernels) \
   List(transpose_kernels) \
   List(trilu_kernels) \
+  List(unary_activation_kernels) \
+  List(unary_arithmetic_kernels) \
+  List(unary_fast_kernels) \
+  List(unary_function_kernels) \
   List(unique_kernels) \
-  List(view_kernels)
+  List(view_kernels) \
+  List(where_kernels)
 // clang-format on
 
 namespace intarsia::cpu {

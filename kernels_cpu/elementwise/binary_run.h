@@ -1,30 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The members of `Binary<Op, T>` and `Variadic<Op, T>`, for the files that instantiate them. They
-// declare, before they instantiate,
-//     template <class V> R evaluate(Op, V x, V y, const Op::Attributes& attributes);
-// and, where values or attributes can be wrong, more specific overloads of `check_values` (sees the
-// second input at run time) and `check_operator` (sees types and attributes).
+// Element-wise operators of two inputs with multidirectional broadcasting: z[i] = Op::apply(x[i],
+// y[i]), for the sources that list them.
+//
+// The operators are those of core/operators/elementwise/. The output may be input 0 or input 1
+// where their sizes agree: each element is read before the one at the same position is written. An
+// integer divisor of zero is an error, found before anything is written.
+// Specification: https://onnx.ai/onnx/operators/
 #pragma once
 
-#include "kernels_cpu/elementwise/binary.h"
+#include "core/operators/elementwise/operators.h"
+#include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/elementwise/binary_broadcast.h"
 #include "kernels_cpu/math/element.h"
 
 namespace intarsia::cpu {
-
-struct AnyOp {
-  template <class Op>
-  AnyOp(Op) {}  // NOLINT(google-explicit-constructor): matches every Op, less well than itself
-};
-template <class T, class A>
-Status check_operator(AnyOp, T, const A&, const KernelContext&) {
-  return {};
-}
-template <class T, class A>
-Status check_values(AnyOp, const T*, int64_t, const A&, const KernelContext&) {
-  return {};
-}
 
 /// z[i] = f(x[i], y[i]) for one row; an operand that stands still is read once.
 template <class X, class Y, class Z, class F>
@@ -64,48 +54,42 @@ void compute_broadcast(const KernelContext& context, const F& f) {
   });
 }
 
-template <class Op, class T>
-Status Binary<Op, T>::check(const KernelContext& context) {
-  using Out = typename Op::template Result<T>;
-  constexpr KernelType t = kernel_type_of<T>;
-  if (Status s = check_attributes<typename Op::Attributes>(context); !s) return s;
-  if (Status s = check_broadcast(
-          context, {.inputs = {t, t}, .required_inputs = 2, .outputs = {kernel_type_of<Out>}});
-      !s) {
-    return s;
+template <class T>
+Status check_divisors(const KernelContext& context) {
+  const T* divisors = context.input(1).as<T>();
+  for (int64_t i = 0, count = context.input(1).count(); i < count; ++i) {
+    if (divisors[i] == 0) return context.fail(Code::kDivisionByZero, "integer divisor", 0, i, 1);
   }
-  return check_operator(Op{}, T{}, attributes_of<typename Op::Attributes>(context), context);
-}
-
-template <class Op, class T>
-Status Binary<Op, T>::run(const KernelContext& context) {
-  using In = Element<T>;
-  using Out = Element<typename Op::template Result<T>>;
-  using V = typename In::Value;
-  const auto attributes = attributes_of<typename Op::Attributes>(context);
-  const TensorView& divisor = context.input(1);
-  if (Status s = check_values(Op{}, divisor.as<T>(), divisor.count(), attributes, context); !s) {
-    return s;
-  }
-  compute_broadcast<In, In, Out>(context,
-                                 [=](V x, V y) { return evaluate(Op{}, x, y, attributes); });
   return {};
 }
 
-}  // namespace intarsia::cpu
+template <class Op, class T>
+struct Binary {
+  static constexpr KernelId id{Op::name, "", {kernel_type_of<T>}};
+  static constexpr InPlace in_place{0, 1};
+  static Status check(const KernelContext& context) {
+    using Out = typename Op::template Result<T>;
+    constexpr KernelType t = kernel_type_of<T>;
+    if (Status s = check_attributes<typename Op::Attributes>(context); !s) return s;
+    if (Status s = check_broadcast(
+            context, {.inputs = {t, t}, .required_inputs = 2, .outputs = {kernel_type_of<Out>}});
+        !s) {
+      return s;
+    }
+    if constexpr (requires { &Op::check; }) return Op::check(context);
+    return {};
+  }
+  static Status run(const KernelContext& context) {
+    using In = Element<T>;
+    using Out = Element<typename Op::template Result<T>>;
+    using V = typename In::Value;
+    const auto attributes = attributes_of<typename Op::Attributes>(context);
+    if constexpr (Op::divides && std::is_integral_v<T>) {
+      if (Status s = check_divisors<T>(context); !s) return s;
+    }
+    compute_broadcast<In, In, Out>(context, [=](V x, V y) { return Op::apply(x, y, attributes); });
+    return {};
+  }
+};
 
-// Explicit instantiation cannot be written as a list of types.
-#define INTARSIA_INSTANTIATE_FLOATS(Kernel, Op) \
-  template struct Kernel<Op, float>;            \
-  template struct Kernel<Op, double>;           \
-  template struct Kernel<Op, Float16>;          \
-  template struct Kernel<Op, BFloat16>
-#define INTARSIA_INSTANTIATE_INTEGERS(Kernel, Op) \
-  template struct Kernel<Op, int8_t>;             \
-  template struct Kernel<Op, int16_t>;            \
-  template struct Kernel<Op, int32_t>;            \
-  template struct Kernel<Op, int64_t>;            \
-  template struct Kernel<Op, uint8_t>;            \
-  template struct Kernel<Op, uint16_t>;           \
-  template struct Kernel<Op, uint32_t>;           \
-  template struct Kernel<Op, uint64_t>
+}  // namespace intarsia::cpu

@@ -1,39 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Min Max Sum Mean of any number of inputs, broadcast together. Blocks of the output are
-// accumulated on the stack, in the type that is computed with, and stored when all inputs have been
-// read: so the output may be any input of its size, even one that occurs twice.
+// Min Max Sum Mean of any number of inputs, broadcast together and folded from the left. Blocks of
+// the output are accumulated on the stack, in the type that is computed with, and stored when all
+// inputs have been read: so the output may be any input of its size, even one that occurs twice.
+// Specification: https://onnx.ai/onnx/operators/
+#include "core/kernel_list.h"
 #include "kernels_cpu/elementwise/binary_run.h"
 
 namespace intarsia::cpu {
-
-template <class V>
-V evaluate(MaxOp, V x, V y) {
-  return (x > y || x != x) ? x : y;
-}
-template <class V>
-V evaluate(MinOp, V x, V y) {
-  return (x < y || x != x) ? x : y;
-}
-template <class V>
-V evaluate(SumOp, V x, V y) {
-  return x + y;
-}
-template <class V>
-V evaluate(MeanOp, V x, V y) {
-  return x + y;
-}
-template <class Op, class V>
-V finish(Op, V value, int inputs) {
-  return std::is_same_v<Op, MeanOp> ? value / static_cast<V>(inputs) : value;
-}
-
-template <class Op, class T>
-Status Variadic<Op, T>::check(const KernelContext& context) {
-  constexpr KernelType t = kernel_type_of<T>;
-  return check_broadcast(context, {.inputs = {t}, .outputs = {t}, .variadic_inputs = true});
-}
-
 namespace {
 
 constexpr int64_t kBlock = 256;
@@ -52,46 +26,52 @@ void for_pieces(const TensorView& output, const TensorView& input, int64_t begin
   });
 }
 
+template <class Op, class T>
+struct Variadic {
+  static constexpr KernelId id{Op::name, "", {kernel_type_of<T>}};
+  static constexpr InPlace in_place = InPlace::every();
+  static Status check(const KernelContext& context) {
+    constexpr KernelType t = kernel_type_of<T>;
+    return check_broadcast(context, {.inputs = {t}, .outputs = {t}, .variadic_inputs = true});
+  }
+  static Status run(const KernelContext& context) {
+    using E = Element<T>;
+    using V = typename E::Value;
+    using Stored = typename E::Stored;
+    const TensorView& output = context.output(0);
+    const int inputs = context.input_count();
+    Stored* z = output.as<Stored>();
+    const auto compute_block = [&](int64_t begin, int64_t end) {
+      V block[kBlock];
+      for (int i = 0; i < inputs; ++i) {
+        for_pieces<Stored>(output, context.input(i), begin, end,
+                           [&](const Stored* x, bool advances, int64_t length, int64_t place) {
+                             V* left = block + place;
+                             const int64_t step = advances ? 1 : 0;
+                             for (int64_t k = 0; k < length; ++k) {
+                               const V value = E::load(x[k * step]);
+                               left[k] = i == 0 ? value : Op::apply(left[k], value, {});
+                             }
+                           });
+      }
+      for (int64_t k = 0; k < end - begin; ++k) {
+        z[begin + k] = E::store(Op::finish(block[k], inputs));
+      }
+    };
+    for_elements(context, output.count(), [&](int64_t begin, int64_t end) {
+      for (int64_t start = begin; start < end; start += kBlock) {
+        compute_block(start, start + kBlock < end ? start + kBlock : end);
+      }
+    });
+    return {};
+  }
+};
+
 }  // namespace
 
-template <class Op, class T>
-Status Variadic<Op, T>::run(const KernelContext& context) {
-  using E = Element<T>;
-  using V = typename E::Value;
-  using Stored = typename E::Stored;
-  const TensorView& output = context.output(0);
-  const int inputs = context.input_count();
-  Stored* z = output.as<Stored>();
-  const auto compute_block = [&](int64_t begin, int64_t end) {
-    V block[kBlock];
-    for (int i = 0; i < inputs; ++i) {
-      for_pieces<Stored>(output, context.input(i), begin, end,
-                         [&](const Stored* x, bool advances, int64_t length, int64_t place) {
-                           V* left = block + place;
-                           const int64_t step = advances ? 1 : 0;
-                           for (int64_t k = 0; k < length; ++k) {
-                             const V value = E::load(x[k * step]);
-                             left[k] = i == 0 ? value : evaluate(Op{}, left[k], value);
-                           }
-                         });
-    }
-    for (int64_t k = 0; k < end - begin; ++k) {
-      z[begin + k] = E::store(finish(Op{}, block[k], inputs));
-    }
-  };
-  for_elements(context, output.count(), [&](int64_t begin, int64_t end) {
-    for (int64_t start = begin; start < end; start += kBlock) {
-      compute_block(start, start + kBlock < end ? start + kBlock : end);
-    }
-  });
-  return {};
-}
-
-INTARSIA_INSTANTIATE_FLOATS(Variadic, MinOp);
-INTARSIA_INSTANTIATE_INTEGERS(Variadic, MinOp);
-INTARSIA_INSTANTIATE_FLOATS(Variadic, MaxOp);
-INTARSIA_INSTANTIATE_INTEGERS(Variadic, MaxOp);
-INTARSIA_INSTANTIATE_FLOATS(Variadic, SumOp);
-INTARSIA_INSTANTIATE_FLOATS(Variadic, MeanOp);
+extern const KernelList binary_variadic_kernels;
+constinit const KernelList binary_variadic_kernels =
+    kernel_list<EachPair<Variadic, operators::NumberFolds, Numbers>,
+                EachPair<Variadic, operators::FloatFolds, Floats>>();
 
 }  // namespace intarsia::cpu

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cast, see cast.h. Values that float cannot hold reach the 16-bit types through a float that is
-// rounded to odd, so that the second rounding sees on which side of a tie the value lies.
-#include "kernels_cpu/elementwise/cast.h"
-
+// Cast: y[i] = x[i] converted from type In to type Out.
+//
+// Between integers the high bits are dropped; to floating-point types rounding is to nearest, ties
+// to even, and overflow gives infinity; from floating-point to integers values are truncated
+// towards zero, and what ONNX leaves undefined (beyond the range, NaN) gives the nearest limit and
+// 0; to bool everything but zero is true. The output may be the input where the sizes agree. Values
+// that float cannot hold reach the 16-bit types through a float that is rounded to odd, so that the
+// second rounding sees on which side of a tie the value lies.
+// Specification: https://onnx.ai/onnx/operators/onnx__Cast.html
 #include <bit>
 
+#include "core/kernel_list.h"
+#include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/elementwise/binary_broadcast.h"
 #include "kernels_cpu/math/element.h"
 
@@ -44,53 +51,30 @@ typename Element<Out>::Stored convert(V value) {
   }
 }
 
+template <class In, class Out>
+struct Cast {
+  static constexpr KernelId id{"Cast", "", {kernel_type_of<In>, kernel_type_of<Out>}};
+  static constexpr InPlace in_place{0};
+  static Status check(const KernelContext& context) {
+    return check_elementwise(context,
+                             {.inputs = {kernel_type_of<In>}, .outputs = {kernel_type_of<Out>}});
+  }
+  static Status run(const KernelContext& context) {
+    using X = Element<In>;
+    const auto* x = context.input(0).as<typename X::Stored>();
+    auto* y = context.output(0).as<typename Element<Out>::Stored>();
+    for_elements(context, context.output(0).count(), [=](int64_t begin, int64_t end) {
+      INTARSIA_INDEPENDENT
+      for (int64_t i = begin; i < end; ++i) y[i] = convert<Out>(X::load(x[i]));
+    });
+    return {};
+  }
+};
+
 }  // namespace
 
-template <class In, class Out>
-Status Cast<In, Out>::check(const KernelContext& context) {
-  return check_elementwise(context,
-                           {.inputs = {kernel_type_of<In>}, .outputs = {kernel_type_of<Out>}});
-}
-
-template <class In, class Out>
-Status Cast<In, Out>::run(const KernelContext& context) {
-  using X = Element<In>;
-  const auto* x = context.input(0).as<typename X::Stored>();
-  auto* y = context.output(0).as<typename Element<Out>::Stored>();
-  for_elements(context, context.output(0).count(), [=](int64_t begin, int64_t end) {
-    INTARSIA_INDEPENDENT
-    for (int64_t i = begin; i < end; ++i) y[i] = convert<Out>(X::load(x[i]));
-  });
-  return {};
-}
-
-// Explicit instantiation cannot be written as a list of types.
-#define INTARSIA_CAST(In)             \
-  template struct Cast<In, float>;    \
-  template struct Cast<In, double>;   \
-  template struct Cast<In, Float16>;  \
-  template struct Cast<In, BFloat16>; \
-  template struct Cast<In, bool>;     \
-  template struct Cast<In, int8_t>;   \
-  template struct Cast<In, int16_t>;  \
-  template struct Cast<In, int32_t>;  \
-  template struct Cast<In, int64_t>;  \
-  template struct Cast<In, uint8_t>;  \
-  template struct Cast<In, uint16_t>; \
-  template struct Cast<In, uint32_t>; \
-  template struct Cast<In, uint64_t>
-INTARSIA_CAST(float);
-INTARSIA_CAST(double);
-INTARSIA_CAST(Float16);
-INTARSIA_CAST(BFloat16);
-INTARSIA_CAST(bool);
-INTARSIA_CAST(int8_t);
-INTARSIA_CAST(int16_t);
-INTARSIA_CAST(int32_t);
-INTARSIA_CAST(int64_t);
-INTARSIA_CAST(uint8_t);
-INTARSIA_CAST(uint16_t);
-INTARSIA_CAST(uint32_t);
-INTARSIA_CAST(uint64_t);
+using CastTypes = Join<Numbers, Types<bool>>;
+extern const KernelList cast_kernels;
+constinit const KernelList cast_kernels = kernel_list<EachPair<Cast, CastTypes, CastTypes>>();
 
 }  // namespace intarsia::cpu

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// FastUnary<Op, float>: the functions of kernels_cpu/math/vector_math.h as kernels. Each Op chooses
-// one of them, and its parameter, from the attributes.
-#include "kernels_cpu/elementwise/binary_broadcast.h"
-#include "kernels_cpu/elementwise/unary.h"
+// Vector forms of operators (variant "fast"): the polynomials of kernels_cpu/math/vector_math.h,
+// which states their accuracy, on the vectors of the instruction set at hand. Each operator chooses
+// one of them, and its parameter, from the attributes. Aliasing and threads as in unary_run.h.
+#include "core/kernel_list.h"
+#include "kernels_cpu/elementwise/unary_run.h"
 #include "kernels_cpu/math/vector_math.h"
 
 namespace intarsia::cpu {
@@ -45,33 +46,28 @@ Choice choose(GeluOp, Isa isa, const GeluAttributes& attributes) {
   return {pick_vector_math(isa, [](auto math) { return &decltype(math)::gelu; }), 0};
 }
 
+template <class Op, class T>
+struct FastUnary {
+  static constexpr KernelId id{Op::name, "fast", {kernel_type_of<T>}};
+  static constexpr InPlace in_place{0};
+  static Status check(const KernelContext& context) { return check_unary<Op, T>(context); }
+  static Status run(const KernelContext& context) {
+    const auto attributes = attributes_of<typename Op::Attributes>(context);
+    const Choice choice = choose(Op{}, context.isa(), attributes);
+    const float* x = context.input(0).as<float>();
+    float* y = context.output(0).as<float>();
+    for_elements(context, context.output(0).count(), [=](int64_t begin, int64_t end) {
+      choice.map(x + begin, y + begin, end - begin, choice.parameter);
+    });
+    return {};
+  }
+};
+
 }  // namespace
 
-template <class Op, class T>
-Status FastUnary<Op, T>::check(const KernelContext& context) {
-  return Unary<Op, T>::check(context);
-}
-
-template <class Op, class T>
-Status FastUnary<Op, T>::run(const KernelContext& context) {
-  const auto attributes = attributes_of<typename Op::Attributes>(context);
-  const Choice choice = choose(Op{}, context.isa(), attributes);
-  const float* x = context.input(0).as<float>();
-  float* y = context.output(0).as<float>();
-  for_elements(context, context.output(0).count(), [=](int64_t begin, int64_t end) {
-    choice.map(x + begin, y + begin, end - begin, choice.parameter);
-  });
-  return {};
-}
-
-template struct FastUnary<EluOp, float>;
-template struct FastUnary<ErfOp, float>;
-template struct FastUnary<ExpOp, float>;
-template struct FastUnary<GeluOp, float>;
-template struct FastUnary<MishOp, float>;
-template struct FastUnary<SigmoidOp, float>;
-template struct FastUnary<SoftplusOp, float>;
-template struct FastUnary<SwishOp, float>;
-template struct FastUnary<TanhOp, float>;
+extern const KernelList unary_fast_kernels;
+constinit const KernelList unary_fast_kernels = kernel_list<EachPair<
+    FastUnary, Types<EluOp, ErfOp, ExpOp, GeluOp, MishOp, SigmoidOp, SoftplusOp, SwishOp, TanhOp>,
+    Types<float>>>();
 
 }  // namespace intarsia::cpu

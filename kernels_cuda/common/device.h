@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The CUDA execution model as device code here uses it: the only header that tells nvcc from an
-// ordinary C++ compiler. Under nvcc everything is what CUDA calls it. Elsewhere threads, barriers,
-// shuffles and memory are those of an emulator (test/cuda/emulation/), which executes the same
-// sources and reports divergent barriers, races in shared memory and accesses outside an operand.
+// The CUDA execution model as device code here uses it: the header that tells nvcc from an ordinary
+// C++ compiler (for functions that the CPU shares: core/operators/common/host_device.h). Under nvcc
+// everything is what CUDA calls it. Elsewhere threads, barriers, shuffles and memory are those of
+// an emulator (test/cuda/emulation/), which executes the same sources and reports divergent
+// barriers, races in shared memory and accesses outside an operand.
 //
 // Device code reads and writes operands through `Global` and blocks' memory through
 // INTARSIA_SHARED; kernels are marked INTARSIA_GLOBAL and started by `launch`.
@@ -12,6 +13,8 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+
+#include "core/operators/common/host_device.h"
 
 #ifdef __CUDACC__
 #include <cuda_runtime.h>
@@ -27,7 +30,6 @@ inline constexpr unsigned kWarpSize = 32;
 
 #define INTARSIA_GLOBAL __global__ void
 #define INTARSIA_DEVICE __device__ inline
-#define INTARSIA_HOST_DEVICE __host__ __device__ inline
 #define INTARSIA_SHARED(type, name, count) __shared__ type name[count]
 // Before a loop whose body is long enough as it is.
 #define INTARSIA_ROLLED _Pragma("unroll 1")
@@ -98,7 +100,6 @@ template <class... Parameters, class... Arguments>
 
 #define INTARSIA_GLOBAL inline void
 #define INTARSIA_DEVICE inline
-#define INTARSIA_HOST_DEVICE inline
 #define INTARSIA_ROLLED
 #define INTARSIA_SHARED(type, name, count) \
   static ::intarsia::cuda::emulation::SharedArray<type, count> name

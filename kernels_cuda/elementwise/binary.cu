@@ -4,8 +4,6 @@
 // merge to one axis, for which `locate` is the identity.
 #include "kernels_cuda/elementwise/binary.h"
 
-#include <cmath>
-
 #include "core/kernel_list.h"
 #include "kernels_cuda/common/launch.h"
 #include "kernels_cuda/common/strided.h"
@@ -13,41 +11,14 @@
 namespace intarsia::cuda {
 namespace {
 
-INTARSIA_DEVICE float evaluate(AddOp, float x, float y) {
-  return x + y;
-}
-INTARSIA_DEVICE float evaluate(SubOp, float x, float y) {
-  return x - y;
-}
-INTARSIA_DEVICE float evaluate(MulOp, float x, float y) {
-  return x * y;
-}
-INTARSIA_DEVICE float evaluate(DivOp, float x, float y) {
-  return x / y;
-}
-INTARSIA_DEVICE float evaluate(MinOp, float x, float y) {
-  return x < y || x != x ? x : y;
-}
-INTARSIA_DEVICE float evaluate(MaxOp, float x, float y) {
-  return x > y || x != x ? x : y;
-}
-INTARSIA_DEVICE float evaluate(SumOp, float x, float y) {
-  return x + y;
-}
-INTARSIA_DEVICE float evaluate(PReluOp, float x, float slope) {
-  return x < 0 ? x * slope : x;
-}
-INTARSIA_DEVICE float evaluate(PowOp, float x, float y) {
-  return powf(x, y);
-}
-
 template <class Op>
-INTARSIA_GLOBAL binary_kernel(StridedAxes<2> axes, Global<const float> x, Global<const float> y,
-                              Global<float> z, int64_t count) {
+INTARSIA_GLOBAL binary_kernel(typename Op::Attributes attributes, StridedAxes<2> axes,
+                              Global<const float> x, Global<const float> y,
+                              Global<typename Op::template Result<float>> z, int64_t count) {
   for (int64_t i = first_element(); i < count; i += element_step()) {
     int64_t at[2];
     axes.locate(i, at);
-    z[i] = evaluate(Op(), x[at[0]], y[at[1]]);
+    z[i] = Op::apply(x[at[0]], y[at[1]], attributes);
   }
 }
 
@@ -66,8 +37,9 @@ Status Binary<Op>::run(const KernelContext& context) {
              {broadcast_stride(x, z.rank, axis), broadcast_stride(y, z.rank, axis)});
   }
   return launched(context,
-                  launch(grid_for(count), kThreads, stream_of(context), binary_kernel<Op>, axes,
-                         elements<float>(x), elements<float>(y), writable<float>(z), count));
+                  launch(grid_for(count), kThreads, stream_of(context), binary_kernel<Op>,
+                         attributes_of<typename Op::Attributes>(context), axes, elements<float>(x),
+                         elements<float>(y), writable<Result>(z), count));
 }
 
 extern const KernelList binary_kernels;

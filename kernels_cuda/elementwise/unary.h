@@ -4,90 +4,27 @@
 // Specification: https://onnx.ai/onnx/operators/
 #pragma once
 
-#include "core/operators/elementwise/elementwise.h"
+#include "core/operators/elementwise/operators.h"
 #include "kernels_cuda/common/kernel.h"
 
 namespace intarsia::cuda {
 
-/// An Op gives the ONNX name and the attributes; the function is an overload of `evaluate` in
-/// unary.cu.
 template <class Op>
 struct Unary : DeviceKernel {
+  using Result = typename Op::template Result<float>;
   static constexpr KernelId id{Op::name, kVariant, {DataType::kFloat}};
   static constexpr InPlace in_place{0};
   static Status check(const KernelContext& context) {
     if (Status status = check_attributes<typename Op::Attributes>(context); !status) return status;
     return check_operands<ops::SameShape>(
-        context, {.inputs = {DataType::kFloat}, .outputs = {DataType::kFloat}});
+        context, {.inputs = {DataType::kFloat}, .outputs = {data_type_of<Result>}});
   }
   static Status run(const KernelContext& context);
 };
 
-template <class A = NoAttributes>
-struct UnaryOp {
-  using Attributes = A;
-};
-struct AbsOp : UnaryOp<> {
-  static constexpr std::string_view name = "Abs";
-};
-struct CeilOp : UnaryOp<> {
-  static constexpr std::string_view name = "Ceil";
-};
-struct EluOp : UnaryOp<AlphaAttributes> {
-  static constexpr std::string_view name = "Elu";
-};
-struct ErfOp : UnaryOp<> {
-  static constexpr std::string_view name = "Erf";
-};
-struct ExpOp : UnaryOp<> {
-  static constexpr std::string_view name = "Exp";
-};
-struct FloorOp : UnaryOp<> {
-  static constexpr std::string_view name = "Floor";
-};
-struct GeluOp : UnaryOp<GeluAttributes> {
-  static constexpr std::string_view name = "Gelu";
-};
-struct HardSigmoidOp : UnaryOp<HardSigmoidAttributes> {
-  static constexpr std::string_view name = "HardSigmoid";
-};
-struct HardSwishOp : UnaryOp<> {
-  static constexpr std::string_view name = "HardSwish";
-};
-struct LeakyReluOp : UnaryOp<LeakyReluAttributes> {
-  static constexpr std::string_view name = "LeakyRelu";
-};
-struct LogOp : UnaryOp<> {
-  static constexpr std::string_view name = "Log";
-};
-struct NegOp : UnaryOp<> {
-  static constexpr std::string_view name = "Neg";
-};
-struct ReciprocalOp : UnaryOp<> {
-  static constexpr std::string_view name = "Reciprocal";
-};
-struct ReluOp : UnaryOp<> {
-  static constexpr std::string_view name = "Relu";
-};
-struct SigmoidOp : UnaryOp<> {
-  static constexpr std::string_view name = "Sigmoid";
-};
-struct SoftplusOp : UnaryOp<> {
-  static constexpr std::string_view name = "Softplus";
-};
-struct SqrtOp : UnaryOp<> {
-  static constexpr std::string_view name = "Sqrt";
-};
-struct SwishOp : UnaryOp<AlphaAttributes> {
-  static constexpr std::string_view name = "Swish";
-};
-struct TanhOp : UnaryOp<> {
-  static constexpr std::string_view name = "Tanh";
-};
-
-/// ONNX Clip: bounds are optional scalars.
+/// Bounds are optional scalars.
 struct Clip : DeviceKernel {
-  static constexpr KernelId id{"Clip", kVariant, {DataType::kFloat}};
+  static constexpr KernelId id{ClipOp::name, kVariant, {DataType::kFloat}};
   static constexpr InPlace in_place{0};
   static Status check(const KernelContext& context);
   static Status run(const KernelContext& context);
@@ -105,10 +42,9 @@ inline Status Clip::check(const KernelContext& context) {
   return {};
 }
 
-using UnaryKernels =
-    Join<ListOf<Clip>,
-         Each<Unary, Types<AbsOp, CeilOp, EluOp, ErfOp, ExpOp, FloorOp, GeluOp, HardSigmoidOp,
-                           HardSwishOp, LeakyReluOp, LogOp, NegOp, ReciprocalOp, ReluOp, SigmoidOp,
-                           SoftplusOp, SqrtOp, SwishOp, TanhOp>>>;
+using UnaryOperators =
+    Join<operators::FloatFunctions, operators::FloatActivations, operators::SignedActivations,
+         operators::FloatArithmetic, operators::SignedArithmetic, operators::NumberArithmetic>;
+using UnaryKernels = Join<ListOf<Clip>, Each<Unary, UnaryOperators>>;
 
 }  // namespace intarsia::cuda

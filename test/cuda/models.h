@@ -117,7 +117,7 @@ inline RandomModel small_resnet() {
   return model;
 }
 
-/// Sin has no CUDA kernel; its input and result are used on both sides.
+/// LpNormalization has no CUDA kernel; its input and result are used on both sides.
 inline RandomModel with_a_host_node() {
   RandomModel model(5);
   model.input("x", {5, 40});
@@ -125,7 +125,7 @@ inline RandomModel with_a_host_node() {
   model.output("s");
   model.weight("w", {40, 40}, 40);
   model.node("MatMul", {"x", "w"}, {"h"});
-  model.node("Sin", {"h"}, {"s"});
+  model.node("LpNormalization", {"h"}, {"s"});
   model.node("Add", {"s", "h"}, {"t"});
   model.node("Tanh", {"t"}, {"y"});
   return model;

@@ -87,7 +87,8 @@ TEST(CudaSession, APlanOfTheCpuMayNotNameDeviceKernels) {
   model.output("y");
   model.node("Abs", {"x"}, {"y"});
   ForgedPlan plan(model);
-  const Forgery key(plan.root().kernels()->data(), 0, kernel_key(cuda::Unary<cuda::AbsOp>::id));
+  const Forgery key(plan.root().kernels()->data(), 0,
+                    kernel_key({"Abs", "cuda", {DataType::kFloat}}));
   plan.seal();
   emulation::Stream stream;
   cuda::Options options;
@@ -350,23 +351,23 @@ TEST(CudaSession, AKernelIsNeverGivenTheOtherSidesMemory) {
     ADD_FAILURE() << "no such node";
     return 0u;
   };
-  const uint32_t sin = node_with(kernel_key({"Sin", "", {DataType::kFloat}}));
-  const uint32_t tanh = node_with(kernel_key(cuda::Unary<cuda::TanhOp>::id));
+  const uint32_t norm = node_with(kernel_key({"LpNormalization", "", {DataType::kFloat}}));
+  const uint32_t tanh = node_with(kernel_key({"Tanh", "cuda", {DataType::kFloat}}));
   // Each node gets the other's kernel. Structs of a plan are constant: a node is made anew.
   const auto set_kernel = [](plan::Node& node, uint16_t kernel) {
     node = plan::Node(node.operands(), node.attributes(), kernel, node.shape(), node.inputs(),
                       node.outputs());
   };
   auto* nodes = const_cast<plan::Node*>(view.nodes);
-  const uint16_t sin_kernel = nodes[sin].kernel(), tanh_kernel = nodes[tanh].kernel();
+  const uint16_t norm_kernel = nodes[norm].kernel(), tanh_kernel = nodes[tanh].kernel();
   for (const bool on_host : {true, false}) {
-    set_kernel(nodes[sin], on_host ? tanh_kernel : sin_kernel);
-    set_kernel(nodes[tanh], on_host ? tanh_kernel : sin_kernel);
+    set_kernel(nodes[norm], on_host ? tanh_kernel : norm_kernel);
+    set_kernel(nodes[tanh], on_host ? tanh_kernel : norm_kernel);
     renew_checksum(plan.plan());
     EXPECT_EQ(plan.open_on_device().status().code(), Code::kCorruptPlan);
     const std::string text = plan.text(plan.diagnostic);
     EXPECT_NE(text.find("memory of the operand"), std::string::npos) << text;
-    EXPECT_EQ(plan.diagnostic.node, static_cast<int32_t>(on_host ? sin : tanh));
+    EXPECT_EQ(plan.diagnostic.node, static_cast<int32_t>(on_host ? norm : tanh));
   }
 }
 
@@ -387,7 +388,8 @@ TEST(CudaSession, DeviceNodesOfVaryingExtentsAreRefused) {
   // The device's node gets the host's shape function.
   for (uint32_t i = 0; i < view.node_count; ++i) {
     auto& node = const_cast<plan::Node*>(view.nodes)[i];
-    if (view.root->kernels()->Get(node.kernel()) != kernel_key(cuda::Unary<cuda::TanhOp>::id))
+    if (view.root->kernels()->Get(node.kernel()) !=
+        kernel_key({"Tanh", "cuda", {DataType::kFloat}}))
       continue;
     node = plan::Node(node.operands(), node.attributes(), node.kernel(), 0, node.inputs(),
                       node.outputs());

@@ -10,6 +10,9 @@
 #include <cmath>
 #include <cstdint>
 
+#include "core/operators/elementwise/unary_activations.h"
+#include "core/operators/elementwise/unary_functions.h"
+
 namespace intarsia {
 
 /// Part of the plan format: values are never reused.
@@ -36,38 +39,38 @@ struct ActivationSpec {
   float beta = 0;
 };
 
-/// The reference. A NaN stays a NaN. constexpr makes it a function of CUDA devices, too.
-constexpr float activate(ActivationSpec spec, float x) {
-  const auto clip = [](float v, float low, float high) {
-    return v < low ? low : (v > high ? high : v);
-  };
+/// The reference. A NaN stays a NaN. One exponential gives what has a sigmoid in it, without the
+/// choice by sign, and so 0 where the operators give numbers below the normal ones; all is in
+/// float, while the operator Gelu takes double: that is what fused kernels compute, on every
+/// device.
+INTARSIA_HOST_DEVICE inline float activate(ActivationSpec spec, float x) {
   switch (spec.kind) {
     case Activation::kNone:
       return x;
     case Activation::kRelu:
-      return x < 0 ? 0 : x;
+      return ReluOp::apply(x, {});
     case Activation::kClip:
-      return clip(x, spec.alpha, spec.beta);
+      return ClipOp::apply(x, spec.alpha, spec.beta);
     case Activation::kLeakyRelu:
-      return x < 0 ? spec.alpha * x : x;
+      return LeakyReluOp::apply(x, {spec.alpha});
     case Activation::kElu:
-      return x < 0 ? spec.alpha * std::expm1(x) : x;
+      return EluOp::apply(x, {spec.alpha});
     case Activation::kSigmoid:
       return 1 / (1 + std::exp(-x));
     case Activation::kTanh:
-      return std::tanh(x);
+      return TanhOp::apply(x, {});
     case Activation::kHardSigmoid:
-      return clip(spec.alpha * x + spec.beta, 0, 1);
+      return HardSigmoidOp::apply(x, {spec.alpha, spec.beta});
     case Activation::kHardSwish:
-      return x * clip(x / 6 + 0.5f, 0, 1);
+      return HardSwishOp::apply(x, {});
     case Activation::kSilu:
       return x / (1 + std::exp(-x));
     case Activation::kGelu:
-      return x * 0.5f * std::erfc(-x * 0.707106781f);
+      return GeluOp::exact(x);
     case Activation::kGeluTanh:
-      return x / (1 + std::exp(-1.595769122f * (x + 0.044715f * x * x * x)));
+      return x / (1 + std::exp(-GeluOp::tanh_argument(x)));
     case Activation::kSoftplus:
-      return std::fmax(x, 0.0f) + std::log1p(std::exp(-std::fabs(x)));
+      return SoftplusOp::apply(x, {});
   }
   return x;
 }

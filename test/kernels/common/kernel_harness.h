@@ -306,10 +306,10 @@ class Node {
     return kernel.check != nullptr ? kernel.check(context_) : Status();
   }
 
-  Status check(std::string_view kernel) {
+  Status check(std::string_view kernel) { return check(cpu_kernel(kernel)); }
+  Status check(const KernelUnderTest& kernel) {
     bind(true);
-    const KernelUnderTest found = cpu_kernel(kernel);
-    return found.check != nullptr ? found.check(context_) : Status();
+    return kernel.check != nullptr ? kernel.check(context_) : Status();
   }
 
   template <class K>

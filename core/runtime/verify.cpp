@@ -442,20 +442,6 @@ class Verifier {
 
 }  // namespace
 
-Status verify_structure(std::span<const std::byte> bytes, const PlanHeader& header, bool checksum,
-                        Diagnostic& diagnostic) {
-  if (checksum && plan_checksum(bytes, header) != header.checksum)
-    return report(diagnostic, Code::kCorruptPlan, "checksum of the plan");
-  const std::byte* structure = bytes.data() + header.structure_offset;
-  // Tables that are shared would be visited again and again; no writer shares any.
-  flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(structure),
-                                 static_cast<size_t>(header.structure_bytes), 8,
-                                 static_cast<uint32_t>(header.structure_bytes / 8));
-  return plan::VerifyPlanBuffer(verifier)
-             ? Status()
-             : report(diagnostic, Code::kCorruptPlan, "FlatBuffers structure");
-}
-
 Status verify_plan(const PlanView& plan, Diagnostic& diagnostic) {
   return Verifier(plan, diagnostic).run();
 }

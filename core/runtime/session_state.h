@@ -58,6 +58,7 @@ struct SessionState {
   int32_t* symbols = nullptr;  // the symbols' values in this run
   TensorView* views = nullptr;
   uint32_t view_count = 0;
+  uint32_t symbol_count = 0;
   DeviceState* device = nullptr;  // null without one
   std::atomic<bool> busy{false};
   // Looks at the buffers that were bound since the last run; null if there are none. A pointer, so
@@ -102,6 +103,10 @@ struct SessionState {
   Status fail(Code code, const char* what, int64_t expected = 0, int64_t found = 0,
               int operand = -1, int axis = -1);
 };
+/// The buffer in the arena that a slot has unless the caller binds another.
+inline void* planned_buffer(const SessionState& state, uint32_t slot) {
+  return state.tensors + state.plan.slots[slot].place() * kArenaUnit;
+}
 static_assert(sizeof(SessionState) <= kStateBytes && sizeof(TensorView) <= kViewBytes);
 
 /// Fills `context` for one node and its views. Returns false if `views_left` does not suffice.
@@ -133,6 +138,12 @@ Status check_nodes(SessionState& state);
 inline bool same_size(const TensorView& view, const TensorView& other) {
   return element_bits(view.type) == element_bits(other.type) && view.count() == other.count();
 }
+
+/// Calls `create` of the nodes that keep a state of their own: of all, or, on failure, of none. It
+/// sees its outputs at their planned extents, also after runs.
+Status create_nodes(SessionState& state);
+/// Makes the states that ports show what they are at open: zero, with the planned extents.
+void clear_states(SessionState& state);
 
 /// What `Session::run` does before and after the nodes: sessions of devices run these themselves.
 /// `begin_run` takes the session for the caller, unless it fails; `end_run` gives it back.
@@ -172,6 +183,13 @@ Status verify_plan(const PlanView& plan, Diagnostic& diagnostic);
 /// All of the above in their order.
 Status read_untrusted(std::span<const std::byte> bytes, bool checksum, PlanView& plan,
                       Diagnostic& diagnostic);
+/// The elements of a vector in a table of the plan; none if the table has no such field.
+struct List {
+  const void* data = nullptr;
+  uint32_t count = 0;
+};
+/// One function for all types of elements, where FlatBuffers' accessors are one for each.
+List list_of(const void* table, uint16_t field);
 /// The counts that determine the size of the metadata prefix.
 MetadataCounts metadata_counts(const PlanView& plan);
 

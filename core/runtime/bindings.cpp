@@ -82,7 +82,7 @@ Status bind_port(SessionState* state, const Ports* ports, int index, void* buffe
 }  // namespace
 
 Status Session::bind_input(int index, const void* buffer, size_t bytes, int entry) {
-  // Nodes never write a graph input: verify_plan refuses such plans.
+  // Nodes never write a graph input: the verifier refuses such plans.
   return bind_port(state_, inputs_of(state_, entry), index, const_cast<void*>(buffer), bytes,
                    "input index (at most)");
 }

@@ -99,7 +99,7 @@ struct OpenArguments {
   Status (*check)(SessionState&);
 };
 
-Result<SessionState*> open_session(const OpenArguments& arguments, Diagnostic& diagnostic) {
+Status open_session(const OpenArguments& arguments, SessionState*& opened, Diagnostic& diagnostic) {
   const auto fail = [&diagnostic](Code code, const char* what, uint64_t expected, uint64_t found) {
     return report(diagnostic, code, what, expected, found);
   };
@@ -171,13 +171,11 @@ Result<SessionState*> open_session(const OpenArguments& arguments, Diagnostic& d
       diagnostic);
   if (!status.ok()) return status;
   const Rows shape_rows(arguments.kernels.shapes);
-  status = bind_rows(plan,
-                     {"shape function", list_of(plan.root, plan::Plan::VT_SHAPES), shape_rows,
-                      shape_rows, shapes,
-                      [](const plan::Node& node) {
-                        return static_cast<uint16_t>(node.shape() & kNoShape);
-                      }},
-                     diagnostic);
+  status = bind_rows(
+      plan,
+      {"shape function", list_of(plan.root, plan::Plan::VT_SHAPES), shape_rows, shape_rows, shapes,
+       [](const plan::Node& node) { return static_cast<uint16_t>(node.shape() & kNoShape); }},
+      diagnostic);
   if (!status.ok()) return status;
   if (arguments.check != nullptr) status = arguments.check(*state);
   if (status.ok()) status = create_nodes(*state);
@@ -186,7 +184,8 @@ Result<SessionState*> open_session(const OpenArguments& arguments, Diagnostic& d
     return status;
   }
   clear_states(*state);
-  return state;
+  opened = state;
+  return {};
 }
 
 }  // namespace
@@ -207,26 +206,20 @@ Result<PlanInfo> plan_info(std::span<const std::byte> bytes, Diagnostic* diagnos
                   memory.device_weights_bytes()};
 }
 
-namespace {
-
-Result<Session> adopt(Result<SessionState*> state, Session& session, SessionState*& slot) {
-  if (!state.ok()) return state.status();
-  slot = state.value();
-  return std::move(session);
-}
-
-}  // namespace
-
 Result<Session> Session::open(std::span<const std::byte> bytes, std::span<std::byte> arena,
                               KernelSet kernels, const SessionOptions& options,
                               Diagnostic* diagnostic) {
   Diagnostic ignored;
   Diagnostic& found = diagnostic != nullptr ? *diagnostic : ignored;
   PlanView plan;
-  if (Status status = read_untrusted(bytes, options.checksum, plan, found); !status) return status;
   Session session;
-  return adopt(open_session({bytes, plan, arena, kernels, options, &check_nodes}, found), session,
-               session.state_);
+  Status status = read_untrusted(bytes, options.checksum, plan, found);
+  if (status.ok()) {
+    status =
+        open_session({bytes, plan, arena, kernels, options, &check_nodes}, session.state_, found);
+  }
+  if (!status.ok()) return status;
+  return session;
 }
 
 Result<Session> Session::open_trusted(std::span<const std::byte> bytes, std::span<std::byte> arena,
@@ -236,10 +229,11 @@ Result<Session> Session::open_trusted(std::span<const std::byte> bytes, std::spa
   Diagnostic& found = diagnostic != nullptr ? *diagnostic : ignored;
   PlanHeader header;
   if (Status status = read_header(bytes, header, found); !status) return status;
-  const PlanView plan = view_of(bytes, header);
   Session session;
-  return adopt(open_session({bytes, plan, arena, kernels, options, nullptr}, found), session,
-               session.state_);
+  const Status status = open_session(
+      {bytes, view_of(bytes, header), arena, kernels, options, nullptr}, session.state_, found);
+  if (!status.ok()) return status;
+  return session;
 }
 
 }  // namespace intarsia

@@ -67,7 +67,8 @@ PlanView view_of(std::span<const std::byte> bytes, const PlanHeader& header) {
   read(plan::Plan::VT_ATTRIBUTES, plan.attributes, plan.attribute_count);
   read(plan::Plan::VT_SLOTS, plan.slots, plan.slot_count);
   plan.dynamic_extents = plan.root->dynamic_extents();
-  // Weights are read only: verify_plan refuses outputs there. Views carry one pointer type for all.
+  // Weights are read only: the verifier refuses outputs there. Views carry one pointer type for
+  // all.
   plan.weights = const_cast<std::byte*>(bytes.data() + header.weights_offset);
   plan.weights_bytes = header.weights_bytes;
   return plan;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a run does before and after its nodes: inputs must agree in their symbols, and states take what
-// the next run finds.
+// What a run does before and after its nodes: inputs must agree in their symbols, and states take
+// what the next run finds.
 #include "core/runtime/ports.h"
 
 namespace intarsia {
@@ -52,7 +52,7 @@ Status update_states(SessionState& state) {
 
 Status begin_run(SessionState& state, const plan::Entry& entry) {
   if (state.busy.exchange(true, std::memory_order_acquire)) return Code::kBusy;
-  state.diagnostic = {};
+  clear(state.diagnostic);
   Status status;
   if (!state.has_node_states) {
     status = state.fail(Code::kInvalidArgument, "states of nodes; reset_states() has failed");

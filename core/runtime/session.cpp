@@ -67,7 +67,7 @@ void Session::close() {
 Status Session::reset_states() {
   if (state_ == nullptr) return Code::kInvalidArgument;
   if (state_->busy.exchange(true, std::memory_order_acquire)) return Code::kBusy;
-  state_->diagnostic = {};
+  clear(state_->diagnostic);
   clear_states(*state_);
   if (state_->has_node_states) destroy_nodes(*state_, state_->plan.node_count);
   const Status status = create_nodes(*state_);

@@ -76,29 +76,7 @@ struct SessionState {
                                                    : plan.extents + tensor.extents();
   }
 
-  TensorView view(uint32_t operand) const {
-    if (operand == kNone) return {};
-    const plan::Tensor& tensor = plan.tensors[operand];
-    void* data = nullptr;
-    switch (static_cast<Memory>(tensor.memory())) {
-      case Memory::kArena:
-        data = tensors + tensor.place() * kArenaUnit;
-        break;
-      case Memory::kWeights:
-        data = plan.weights + tensor.place() * kWeightUnit;
-        break;
-      case Memory::kSlot:
-        data = slots[tensor.place()];
-        break;
-      case Memory::kDeviceArena:
-        data = device->device.arena + kDevicePrefix + tensor.place() * kArenaUnit;
-        break;
-      case Memory::kDeviceWeights:
-        data = device->device.weights + tensor.place() * kWeightUnit;
-        break;
-    }
-    return {data, extents_of(tensor), static_cast<DataType>(tensor.type()), tensor.rank()};
-  }
+  TensorView view(uint32_t operand) const;
 
   Status fail(Code code, const char* what, int64_t expected = 0, int64_t found = 0,
               int operand = -1, int axis = -1);
@@ -168,19 +146,21 @@ int64_t host_capacity(const KernelContext& context, int operand);
 /// Records what is wrong with a plan as a whole, or with what it is opened with; returns `code`.
 Status report(Diagnostic& diagnostic, Code code, const char* what, uint64_t expected = 0,
               uint64_t found = 0);
+inline void clear(Diagnostic& diagnostic) {
+  static_cast<void>(report(diagnostic, Code::kOk, ""));
+}
 
 /// Checks magic number, version and sizes.
 Status read_header(std::span<const std::byte> bytes, PlanHeader& header, Diagnostic& diagnostic);
 /// Pointers into a plan whose header was read. The structure must be verified or trusted.
 PlanView view_of(std::span<const std::byte> bytes, const PlanHeader& header);
 
-/// The verification of untrusted plans, before and after pointers into them are formed. A trusted
-/// open names neither function, so that programs with the model linked in do not link them.
+/// The verification of untrusted plans, before pointers into them are formed and with all. A
+/// trusted open names neither function, so that programs with the model linked in do not link them.
 Status verify_structure(std::span<const std::byte> bytes, const PlanHeader& header, bool checksum,
                         Diagnostic& diagnostic);
-/// Checks everything that a run relies on, except kernels' own checks.
-Status verify_plan(const PlanView& plan, Diagnostic& diagnostic);
-/// All of the above in their order.
+/// The header, the structure, and everything else that a run relies on (core/runtime/verifier.h),
+/// except kernels' own checks.
 Status read_untrusted(std::span<const std::byte> bytes, bool checksum, PlanView& plan,
                       Diagnostic& diagnostic);
 /// The elements of a vector in a table of the plan; none if the table has no such field.

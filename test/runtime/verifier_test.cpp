@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every check of core/runtime/verify.cpp has a forged plan here that it alone refuses, with its
+// Every check of core/runtime/verifier.h has a forged plan here that it alone refuses, with its
 // sentence: a check that is lost turns one of these red.
 #include "test/runtime/forged_plan.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Verification of a plan's FlatBuffer: after it every accessor of core/plan_structure.h stays
-// inside the structure. It checks what the generated `Plan::Verify` does, in a fifth of its code:
+// inside the structure. It checks what the generated `Plan::Verify` does, in a third of its code:
 // one function walks any table by a list of its fields, which the compiler derives from the schema.
 #include <utility>
 

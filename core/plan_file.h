@@ -44,6 +44,7 @@ enum class Memory : uint8_t {
   kDeviceArena = 3,
   kDeviceWeights = 4
 };
+inline constexpr int kMemories = 5;
 constexpr bool on_device(Memory memory) {
   return memory == Memory::kDeviceArena || memory == Memory::kDeviceWeights;
 }

@@ -307,11 +307,11 @@ class Writer {
     const auto entry_name = builder_.CreateString("main");
     const auto entry = plan::CreateEntry(builder_, entry_name, 0, builder_.CreateVector(inputs),
                                          builder_.CreateVector(outputs));
-    const auto memory = plan::CreateMemory(
-        builder_, summary_.arena_bytes, summary_.metadata_bytes, summary_.workspace_bytes,
-        summary_.padding_bytes, summary_.lower_bound_bytes, summary_.device_arena_bytes,
-        summary_.device_lower_bound_bytes, summary_.device_weights_offset,
-        summary_.device_weights_bytes, summary_.segments);
+    const plan::Memory memory(summary_.arena_bytes, summary_.metadata_bytes,
+                              summary_.workspace_bytes, summary_.padding_bytes,
+                              summary_.lower_bound_bytes, summary_.device_arena_bytes,
+                              summary_.device_lower_bound_bytes, summary_.device_weights_offset,
+                              summary_.device_weights_bytes, summary_.segments, 0);
     const auto tensors = builder_.CreateVectorOfStructs(tensors_);
     const auto extents = builder_.CreateVector(extents_);
     const auto operands = builder_.CreateVector(operands_);
@@ -331,7 +331,7 @@ class Writer {
     builder_.Finish(plan::CreatePlan(
         builder_, tensors, extents, dynamic_extents_, operands, nodes, graph_vector, attributes,
         kernel_vector, shape_vector, slot_vector, entries, symbol_vector, update_vector,
-        state_vector, storage_.view_count, static_cast<uint32_t>(options_.threads), memory,
+        state_vector, storage_.view_count, static_cast<uint32_t>(options_.threads), &memory,
         producer, name_vector, operator_vector, kernel_name_vector));
   }
 

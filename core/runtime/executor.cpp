@@ -6,6 +6,37 @@
 
 namespace intarsia {
 
+namespace {
+
+/// Not the member itself, which the compiler may not inline where other libraries could replace it.
+TensorView view_in(const SessionState& state, const plan::Tensor& tensor) {
+  void* data = nullptr;
+  switch (static_cast<Memory>(tensor.memory())) {
+    case Memory::kArena:
+      data = state.tensors + tensor.place() * kArenaUnit;
+      break;
+    case Memory::kWeights:
+      data = state.plan.weights + tensor.place() * kWeightUnit;
+      break;
+    case Memory::kSlot:
+      data = state.slots[tensor.place()];
+      break;
+    case Memory::kDeviceArena:
+      data = state.device->device.arena + kDevicePrefix + tensor.place() * kArenaUnit;
+      break;
+    case Memory::kDeviceWeights:
+      data = state.device->device.weights + tensor.place() * kWeightUnit;
+      break;
+  }
+  return {data, state.extents_of(tensor), static_cast<DataType>(tensor.type()), tensor.rank()};
+}
+
+}  // namespace
+
+TensorView SessionState::view(uint32_t operand) const {
+  return operand != kNone ? view_in(*this, plan.tensors[operand]) : TensorView();
+}
+
 bool bind_node(SessionState& state, uint32_t index, TensorView* views, uint32_t views_left,
                KernelContext& context, Frame& frame) {
   const plan::Node& node = state.plan.nodes[index];
@@ -15,9 +46,13 @@ bool bind_node(SessionState& state, uint32_t index, TensorView* views, uint32_t 
   frame.varies = false;
   frame.running = nullptr;
   for (uint32_t i = 0; i < count; ++i) {
-    views[i] = state.view(operand[i]);
-    frame.varies |= operand[i] != kNone &&
-                    state.plan.tensors[operand[i]].extents() < state.plan.dynamic_extents;
+    if (operand[i] == kNone) {
+      views[i] = {};
+      continue;
+    }
+    const plan::Tensor& tensor = state.plan.tensors[operand[i]];
+    views[i] = view_in(state, tensor);
+    frame.varies |= tensor.extents() < state.plan.dynamic_extents;
   }
   operand += count;
 
@@ -40,14 +75,14 @@ bool bind_node(SessionState& state, uint32_t index, TensorView* views, uint32_t 
   context.workspace_ = nullptr;
   context.workspace_bytes_ = 0;
   if ((node.shape() & kHasWorkspace) != 0) {
-    const TensorView workspace = state.view(*operand++);
+    const TensorView workspace = view_in(state, state.plan.tensors[*operand++]);
     context.workspace_ = workspace.as<std::byte>();
     context.workspace_bytes_ = static_cast<size_t>(workspace.count());
   }
   context.state_ = nullptr;
   context.state_bytes_ = 0;
   if ((node.shape() & kHasState) != 0) {
-    const TensorView bytes = state.view(*operand);
+    const TensorView bytes = view_in(state, state.plan.tensors[*operand]);
     context.state_ = bytes.data;
     context.state_bytes_ = static_cast<size_t>(bytes.count());
   }
@@ -199,7 +234,7 @@ int64_t host_capacity(const KernelContext& context, int operand) {
     return static_cast<int64_t>(state.plan.root->memory()->device_weights_bytes() -
                                 tensor.place() * kWeightUnit);
   }
-  return state.view(index).bytes();
+  return view_in(state, tensor).bytes();
 }
 
 }  // namespace intarsia

@@ -12,27 +12,6 @@
 namespace intarsia {
 namespace {
 
-/// Fails unless the node's operands lie in the memory that its kernel reads and writes.
-Status check_memory(const SessionState& state, const plan::Node& node, const Kernel& kernel,
-                    const KernelContext& context) {
-  const bool device = state.device != nullptr && state.device->device.has(&kernel);
-  const bool reads = device && kernel.key != kernel_key(kToDevice);
-  const bool writes = device && kernel.key != kernel_key(kToHost);
-  const uint32_t formal = uint32_t{node.inputs()} + node.outputs();
-  const uint32_t scratch =
-      ((node.shape() & kHasWorkspace) != 0 ? 1u : 0u) + ((node.shape() & kHasState) != 0 ? 1u : 0u);
-  for (uint32_t i = 0; i < formal + scratch; ++i) {
-    const uint32_t operand = state.plan.operands[node.operands() + i];
-    if (operand == kNone) continue;
-    const bool found = on_device(static_cast<Memory>(state.plan.tensors[operand].memory()));
-    const bool expected = i < node.inputs() ? reads : writes;
-    if (found == expected) continue;
-    return context.fail(Code::kCorruptPlan, "memory of the operand (0 host, 1 device)",
-                        expected ? 1 : 0, found ? 1 : 0, static_cast<int>(i));
-  }
-  return {};
-}
-
 /// The bytes of an operand.
 struct Range {
   uintptr_t begin = 0, end = 0;
@@ -203,7 +182,9 @@ Status check_nodes(SessionState& state) {
                         int64_t{node.inputs()} + node.outputs(), state.view_count);
     }
     const Kernel& kernel = *state.kernels[node.kernel()];
-    if (Status status = check_memory(state, node, kernel, context); !status) return status;
+    if (const DeviceState* device = state.device; device != nullptr) {
+      if (Status status = device->device.check(state, context, kernel); !status) return status;
+    }
     if (Status status = check_extents_apart(state, node, context); !status) return status;
     if (Status status = RangeCheck(state, context, kernel, frame.varies).run(); !status) {
       return status;
@@ -211,7 +192,7 @@ Status check_nodes(SessionState& state) {
     bind_node(state, i, state.views, state.view_count, context, frame);
     if (Status status = check_kernel(state, kernel, context, frame); !status) return status;
   }
-  state.diagnostic = {};
+  clear(state.diagnostic);
   return {};
 }
 

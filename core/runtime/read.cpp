@@ -4,21 +4,6 @@
 #include "core/runtime/session_state.h"
 
 namespace intarsia {
-namespace {
-
-template <class T>
-const T* data_of(const flatbuffers::Vector<const T*>* vector, uint32_t& count) {
-  count = vector != nullptr ? vector->size() : 0;
-  return vector != nullptr ? reinterpret_cast<const T*>(vector->Data()) : nullptr;
-}
-template <class T>
-const T* data_of(const flatbuffers::Vector<T>* vector, uint32_t& count) {
-  count = vector != nullptr ? vector->size() : 0;
-  return vector != nullptr ? vector->data() : nullptr;
-}
-
-}  // namespace
-
 Status read_header(std::span<const std::byte> bytes, PlanHeader& header, Diagnostic& diagnostic) {
   const auto fail = [&diagnostic](Code code, const char* what, uint64_t expected, uint64_t found) {
     return report(diagnostic, code, what, expected, found);
@@ -59,34 +44,47 @@ Status read_header(std::span<const std::byte> bytes, PlanHeader& header, Diagnos
   return {};
 }
 
+List list_of(const void* table, uint16_t field) {
+  const auto* vector = static_cast<const flatbuffers::Table*>(table)
+                           ->GetPointer<const flatbuffers::Vector<uint8_t>*>(field);
+  if (vector == nullptr) return {};
+  return {vector->Data(), vector->size()};
+}
+
 PlanView view_of(std::span<const std::byte> bytes, const PlanHeader& header) {
   PlanView plan;
   plan.root = plan::GetPlan(bytes.data() + header.structure_offset);
-  plan.tensors = data_of(plan.root->tensors(), plan.tensor_count);
-  plan.extents = data_of(plan.root->extents(), plan.extent_count);
-  plan.operands = data_of(plan.root->operands(), plan.operand_count);
-  plan.nodes = data_of(plan.root->nodes(), plan.node_count);
-  plan.graphs = data_of(plan.root->graphs(), plan.graph_count);
-  plan.attributes = data_of(plan.root->attributes(), plan.attribute_count);
-  plan.slots = data_of(plan.root->slots(), plan.slot_count);
+  const auto read = [&plan]<class T>(uint16_t field, const T*& data, uint32_t& count) {
+    const List list = list_of(plan.root, field);
+    data = static_cast<const T*>(list.data);
+    count = list.count;
+  };
+  read(plan::Plan::VT_TENSORS, plan.tensors, plan.tensor_count);
+  read(plan::Plan::VT_EXTENTS, plan.extents, plan.extent_count);
+  read(plan::Plan::VT_OPERANDS, plan.operands, plan.operand_count);
+  read(plan::Plan::VT_NODES, plan.nodes, plan.node_count);
+  read(plan::Plan::VT_GRAPHS, plan.graphs, plan.graph_count);
+  read(plan::Plan::VT_ATTRIBUTES, plan.attributes, plan.attribute_count);
+  read(plan::Plan::VT_SLOTS, plan.slots, plan.slot_count);
   plan.dynamic_extents = plan.root->dynamic_extents();
-  // Weights are read only: verify_plan refuses outputs there. Views carry one pointer type for all.
+  // Weights are read only: the verifier refuses outputs there. Views carry one pointer type for
+  // all.
   plan.weights = const_cast<std::byte*>(bytes.data() + header.weights_offset);
   plan.weights_bytes = header.weights_bytes;
   return plan;
 }
 
 MetadataCounts metadata_counts(const PlanView& plan) {
-  const auto size = [](const auto* vector) -> uint64_t {
-    return vector != nullptr ? vector->size() : 0;
+  const auto count = [&plan](uint16_t field) -> uint64_t {
+    return list_of(plan.root, field).count;
   };
-  return {size(plan.root->kernels()),
-          size(plan.root->shapes()),
+  return {count(plan::Plan::VT_KERNELS),
+          count(plan::Plan::VT_SHAPES),
           plan.slot_count,
           plan.dynamic_extents,
           plan.root->view_count(),
           plan.root->memory() != nullptr ? plan.root->memory()->segments() : 0,
-          size(plan.root->symbols())};
+          count(plan::Plan::VT_SYMBOLS)};
 }
 
 }  // namespace intarsia

@@ -58,6 +58,7 @@ struct SessionState {
   int32_t* symbols = nullptr;  // the symbols' values in this run
   TensorView* views = nullptr;
   uint32_t view_count = 0;
+  uint32_t symbol_count = 0;
   DeviceState* device = nullptr;  // null without one
   std::atomic<bool> busy{false};
   // Looks at the buffers that were bound since the last run; null if there are none. A pointer, so
@@ -75,33 +76,15 @@ struct SessionState {
                                                    : plan.extents + tensor.extents();
   }
 
-  TensorView view(uint32_t operand) const {
-    if (operand == kNone) return {};
-    const plan::Tensor& tensor = plan.tensors[operand];
-    void* data = nullptr;
-    switch (static_cast<Memory>(tensor.memory())) {
-      case Memory::kArena:
-        data = tensors + tensor.place() * kArenaUnit;
-        break;
-      case Memory::kWeights:
-        data = plan.weights + tensor.place() * kWeightUnit;
-        break;
-      case Memory::kSlot:
-        data = slots[tensor.place()];
-        break;
-      case Memory::kDeviceArena:
-        data = device->device.arena + kDevicePrefix + tensor.place() * kArenaUnit;
-        break;
-      case Memory::kDeviceWeights:
-        data = device->device.weights + tensor.place() * kWeightUnit;
-        break;
-    }
-    return {data, extents_of(tensor), static_cast<DataType>(tensor.type()), tensor.rank()};
-  }
+  TensorView view(uint32_t operand) const;
 
   Status fail(Code code, const char* what, int64_t expected = 0, int64_t found = 0,
               int operand = -1, int axis = -1);
 };
+/// The buffer in the arena that a slot has unless the caller binds another.
+inline void* planned_buffer(const SessionState& state, uint32_t slot) {
+  return state.tensors + state.plan.slots[slot].place() * kArenaUnit;
+}
 static_assert(sizeof(SessionState) <= kStateBytes && sizeof(TensorView) <= kViewBytes);
 
 /// Fills `context` for one node and its views. Returns false if `views_left` does not suffice.
@@ -134,6 +117,12 @@ inline bool same_size(const TensorView& view, const TensorView& other) {
   return element_bits(view.type) == element_bits(other.type) && view.count() == other.count();
 }
 
+/// Calls `create` of the nodes that keep a state of their own: of all, or, on failure, of none. It
+/// sees its outputs at their planned extents, also after runs.
+Status create_nodes(SessionState& state);
+/// Makes the states that ports show what they are at open: zero, with the planned extents.
+void clear_states(SessionState& state);
+
 /// What `Session::run` does before and after the nodes: sessions of devices run these themselves.
 /// `begin_run` takes the session for the caller, unless it fails; `end_run` gives it back.
 Status begin_run(SessionState& state, const plan::Entry& entry);
@@ -157,21 +146,30 @@ int64_t host_capacity(const KernelContext& context, int operand);
 /// Records what is wrong with a plan as a whole, or with what it is opened with; returns `code`.
 Status report(Diagnostic& diagnostic, Code code, const char* what, uint64_t expected = 0,
               uint64_t found = 0);
+inline void clear(Diagnostic& diagnostic) {
+  static_cast<void>(report(diagnostic, Code::kOk, ""));
+}
 
 /// Checks magic number, version and sizes.
 Status read_header(std::span<const std::byte> bytes, PlanHeader& header, Diagnostic& diagnostic);
 /// Pointers into a plan whose header was read. The structure must be verified or trusted.
 PlanView view_of(std::span<const std::byte> bytes, const PlanHeader& header);
 
-/// The verification of untrusted plans, before and after pointers into them are formed. A trusted
-/// open names neither function, so that programs with the model linked in do not link them.
+/// The verification of untrusted plans, before pointers into them are formed and with all. A
+/// trusted open names neither function, so that programs with the model linked in do not link them.
 Status verify_structure(std::span<const std::byte> bytes, const PlanHeader& header, bool checksum,
                         Diagnostic& diagnostic);
-/// Checks everything that a run relies on, except kernels' own checks.
-Status verify_plan(const PlanView& plan, Diagnostic& diagnostic);
-/// All of the above in their order.
+/// The header, the structure, and everything else that a run relies on (core/runtime/verifier.h),
+/// except kernels' own checks.
 Status read_untrusted(std::span<const std::byte> bytes, bool checksum, PlanView& plan,
                       Diagnostic& diagnostic);
+/// The elements of a vector in a table of the plan; none if the table has no such field.
+struct List {
+  const void* data = nullptr;
+  uint32_t count = 0;
+};
+/// One function for all types of elements, where FlatBuffers' accessors are one for each.
+List list_of(const void* table, uint16_t field);
 /// The counts that determine the size of the metadata prefix.
 MetadataCounts metadata_counts(const PlanView& plan);
 

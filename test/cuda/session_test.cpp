@@ -406,10 +406,13 @@ TEST(CudaSession, MoreSegmentsThanThePlanSaysAreRefused) {
   PlanView view;
   ASSERT_TRUE(read_untrusted(plan.plan(), true, view, plan.diagnostic).ok());
   ASSERT_EQ(view.root->memory()->segments(), 2u);
-  // Tables of a plan are constant, too.
-  const auto* memory = reinterpret_cast<const flatbuffers::Table*>(view.root->memory());
-  ASSERT_TRUE(
-      const_cast<flatbuffers::Table*>(memory)->SetField<uint32_t>(plan::Memory::VT_SEGMENTS, 1, 0));
+  // Structs of a plan are constant, too.
+  const plan::Memory& memory = *view.root->memory();
+  const_cast<plan::Memory&>(memory) =
+      plan::Memory(memory.arena_bytes(), memory.metadata_bytes(), memory.workspace_bytes(),
+                   memory.padding_bytes(), memory.lower_bound_bytes(), memory.device_arena_bytes(),
+                   memory.device_lower_bound_bytes(), memory.device_weights_offset(),
+                   memory.device_weights_bytes(), 1, 0);
   renew_checksum(plan.plan());
   EXPECT_EQ(plan.open_on_device().status().code(), Code::kCorruptPlan);
   const std::string text = plan.text(plan.diagnostic);

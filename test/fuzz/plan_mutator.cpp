@@ -174,13 +174,11 @@ class Mutation {
       if (below(2) == 0) to[kRank] = from.rank();
     });
   }
-  /// The table of sizes, of the device's memory too.
+  /// A size of memory, of the device's too.
   void memory() {
-    const auto* memory = reinterpret_cast<const flatbuffers::Table*>(plan_.memory());
-    if (memory == nullptr) return;
-    const auto field = static_cast<flatbuffers::voffset_t>(4 + 2 * below(10));
-    const uint8_t* place = memory->GetAddressOf(field);
-    if (place != nullptr) change<uint32_t>(place);
+    if (plan_.memory() == nullptr) return;
+    const auto* sizes = reinterpret_cast<const uint8_t*>(plan_.memory());
+    change<uint32_t>(sizes + 8 * below(sizeof(plan::Memory) / 8));
   }
   /// Types have a few valid numbers only; one tensor, or all that have the same one.
   void type() {

@@ -89,7 +89,7 @@ class BuiltPlan {
         entries, plan::CreateEntry(builder, 0, 0, input_list, output_list));
     const std::vector<plan::Graph> graphs{{0, static_cast<uint32_t>(nodes.size()), kNone}};
     const uint64_t prefix = metadata_bytes(counts());
-    const auto memory = plan::CreateMemory(builder, prefix + tensor_bytes, prefix);
+    const plan::Memory memory(prefix + tensor_bytes, prefix, 0, 0, 0, 0, 0, 0, 0, 0, 0);
     const auto tensor_list = builder.CreateVectorOfStructs(tensors);
     const auto extent_list = builder.CreateVector(extents);
     const auto operand_list = builder.CreateVector(operands);
@@ -118,7 +118,7 @@ class BuiltPlan {
     root.add_state_ports(state_port_list);
     root.add_view_count(views);
     root.add_threads(1);
-    root.add_memory(memory);
+    root.add_memory(&memory);
     builder.Finish(root.Finish());
 
     const uint64_t size = builder.GetSize();

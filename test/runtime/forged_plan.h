@@ -45,6 +45,8 @@ inline constexpr size_t kNodeOperands = 0, kNodeAttributes = 4, kNodeKernel = 8,
 inline constexpr size_t kGraphFirst = 0, kGraphCount = 4, kGraphParent = 8;
 inline constexpr size_t kSlotTensor = 0, kSlotPlace = 4, kSlotFlags = 8;
 inline constexpr size_t kStateSlot = 0, kStateSource = 4;
+inline constexpr size_t kArenaBytes = 0, kMetadataBytes = 8, kDeviceArenaBytes = 40,
+                        kDeviceWeightsOffset = 56, kDeviceWeightsBytes = 64, kSegments = 72;
 }  // namespace field
 
 class ForgedPlan : public SmallPlan {

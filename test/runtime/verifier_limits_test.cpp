@@ -38,35 +38,28 @@ class DeviceVerifier : public testing::Test {
 };
 
 TEST_F(DeviceVerifier, Memory) {
-  EXPECT_CONTAINS(
-      with_field(plan, &memory(), plan::Memory::VT_DEVICE_ARENA_BYTES, kDevicePrefix - 1),
-      "device arena bytes: expected 256, found 255");
-  EXPECT_CONTAINS(
-      with_field(plan, &memory(), plan::Memory::VT_DEVICE_ARENA_BYTES, (uint64_t{1} << 34) + 1),
-      "device arena bytes: expected 256");
+  EXPECT_CONTAINS(with(plan, &memory(), field::kDeviceArenaBytes, kDevicePrefix - 1),
+                  "device arena bytes: expected 256, found 255");
+  EXPECT_CONTAINS(with(plan, &memory(), field::kDeviceArenaBytes, (uint64_t{1} << 34) + 1),
+                  "device arena bytes: expected 256");
   const uint64_t bytes = memory().device_weights_bytes();
-  EXPECT_CONTAINS(with_field(plan, &memory(), plan::Memory::VT_DEVICE_WEIGHTS_BYTES, bytes + 4096),
+  EXPECT_CONTAINS(with(plan, &memory(), field::kDeviceWeightsBytes, bytes + 4096),
                   "device weights: expected");
-  EXPECT_CONTAINS(with_field(plan, &memory(), plan::Memory::VT_DEVICE_WEIGHTS_BYTES, ~uint64_t{0}),
+  EXPECT_CONTAINS(with(plan, &memory(), field::kDeviceWeightsBytes, ~uint64_t{0}),
                   "device weights: expected");
-  // The offset, which is 0 and so not stored, takes the place of another field.
-  const auto other = table(&memory()).GetOptionalFieldOffset(plan::Memory::VT_LOWER_BOUND_BYTES);
-  const Forgery offset(table(&memory()).GetVTable(), plan::Memory::VT_DEVICE_WEIGHTS_OFFSET, other);
-  EXPECT_CONTAINS(
-      with_field(plan, &memory(), plan::Memory::VT_DEVICE_WEIGHTS_OFFSET, ~uint64_t{63}),
-      "device weights: expected");
-  const Forgery few(place_of(&memory(), plan::Memory::VT_DEVICE_WEIGHTS_BYTES), 0, uint64_t{1});
-  EXPECT_CONTAINS(with_field(plan, &memory(), plan::Memory::VT_DEVICE_WEIGHTS_OFFSET, uint64_t{16}),
+  EXPECT_CONTAINS(with(plan, &memory(), field::kDeviceWeightsOffset, ~uint64_t{63}),
+                  "device weights: expected");
+  const Forgery few(&memory(), field::kDeviceWeightsBytes, uint64_t{1});
+  EXPECT_CONTAINS(with(plan, &memory(), field::kDeviceWeightsOffset, uint64_t{16}),
                   "alignment of device weights: expected 64, found 16");
 }
 
 TEST_F(DeviceVerifier, Segments) {
   const uint32_t nodes = plan.root().nodes()->size();
   const std::string expected = "device segments: expected " + std::to_string(nodes);
-  EXPECT_CONTAINS(with_field(plan, &memory(), plan::Memory::VT_SEGMENTS, nodes + 1), expected);
-  EXPECT_CONTAINS(with_field(plan, &memory(), plan::Memory::VT_SEGMENTS, uint32_t{0}), expected);
-  EXPECT_CONTAINS(with_field(plan, &memory(), plan::Memory::VT_DEVICE_ARENA_BYTES, uint64_t{0}),
-                  expected);
+  EXPECT_CONTAINS(with(plan, &memory(), field::kSegments, nodes + 1), expected);
+  EXPECT_CONTAINS(with(plan, &memory(), field::kSegments, uint32_t{0}), expected);
+  EXPECT_CONTAINS(with(plan, &memory(), field::kDeviceArenaBytes, uint64_t{0}), expected);
 }
 
 TEST_F(DeviceVerifier, Places) {
@@ -76,7 +69,7 @@ TEST_F(DeviceVerifier, Places) {
     EXPECT_CONTAINS(with(plan, plan.tensor_in(kind), field::kTensorPlace, uint32_t{1} << 31), what);
   }
   // What is not copied to the device is not there.
-  EXPECT_CONTAINS(with_field(plan, &memory(), plan::Memory::VT_DEVICE_WEIGHTS_BYTES, uint64_t{64}),
+  EXPECT_CONTAINS(with(plan, &memory(), field::kDeviceWeightsBytes, uint64_t{64}),
                   "place in the weights: expected 64");
   // An element of 8 bytes, at half of its alignment.
   const plan::Tensor* tensor = plan.tensor_in(Memory::kDeviceArena);

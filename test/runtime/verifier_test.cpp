@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every check of core/runtime/verify.cpp has a forged plan here that it alone refuses, with its
+// Every check of core/runtime/verifier.h has a forged plan here that it alone refuses, with its
 // sentence: a check that is lost turns one of these red.
 #include "test/runtime/forged_plan.h"
 
@@ -84,13 +84,12 @@ TEST_F(Verifier, AlignmentOf64BitElements) {
 TEST_F(Verifier, Memory) {
   EXPECT_CONTAINS(without(plan, &plan.root(), plan::Plan::VT_MEMORY), "memory table");
   const uint64_t prefix = memory().metadata_bytes();
-  EXPECT_CONTAINS(with_field(plan, &memory(), plan::Memory::VT_METADATA_BYTES, prefix + 64),
+  EXPECT_CONTAINS(with(plan, &memory(), field::kMetadataBytes, prefix + 64),
                   "metadata bytes: expected " + std::to_string(prefix));
-  EXPECT_CONTAINS(with_field(plan, &memory(), plan::Memory::VT_ARENA_BYTES, prefix - 1),
+  EXPECT_CONTAINS(with(plan, &memory(), field::kArenaBytes, prefix - 1),
                   "arena bytes: expected " + std::to_string(prefix));
-  EXPECT_CONTAINS(
-      with_field(plan, &memory(), plan::Memory::VT_ARENA_BYTES, (uint64_t{1} << 34) + 1),
-      "arena bytes: expected 17179869184, found 17179869185");
+  EXPECT_CONTAINS(with(plan, &memory(), field::kArenaBytes, (uint64_t{1} << 34) + 1),
+                  "arena bytes: expected 17179869184, found 17179869185");
 }
 
 TEST_F(Verifier, DynamicExtents) {
@@ -99,8 +98,8 @@ TEST_F(Verifier, DynamicExtents) {
   const Forgery count(place_of(&plan.root(), plan::Plan::VT_DYNAMIC_EXTENTS), 0, beyond);
   const uint64_t least = memory().metadata_bytes();
   for (uint64_t bytes = least + 4 * uint64_t{beyond} + 64; bytes >= least; --bytes) {
-    const Forgery metadata(place_of(&memory(), plan::Memory::VT_METADATA_BYTES), 0, bytes);
-    const Forgery arena(place_of(&memory(), plan::Memory::VT_ARENA_BYTES), 0, bytes + 4096);
+    const Forgery metadata(&memory(), field::kMetadataBytes, bytes);
+    const Forgery arena(&memory(), field::kArenaBytes, bytes + 4096);
     const std::string found = plan.refusal();
     if (contains(found, "metadata bytes")) continue;
     EXPECT_CONTAINS(found, "dynamic extents: expected " + std::to_string(beyond - 1));
@@ -177,8 +176,7 @@ TEST_F(Verifier, Slots) {
                   "alignment of slot: expected 8, found 4");
   // The tensor of another slot, and one that is in no slot.
   const plan::Slot* other = plan.root().slots()->Get(2);
-  const Forgery room(place_of(&memory(), plan::Memory::VT_ARENA_BYTES), 0,
-                     memory().arena_bytes() + 4096);
+  const Forgery room(&memory(), field::kArenaBytes, memory().arena_bytes() + 4096);
   EXPECT_CONTAINS(with(plan, plan.root().slots()->Get(1), field::kSlotTensor, slot->tensor()),
                   "slot's tensor: expected 1, found 0");
   ASSERT_EQ(plan.root().slots()->size(), 3U);

@@ -167,7 +167,7 @@ std::string add_operator(Extension& extension, const ProgramSource& source) {
   } else if (!same_signature(*known, fresh)) {
     return extension.name + ": the types of operator " + fresh.qualified_name() +
            " disagree in their operands, versions or attributes: " +
-           definitions::kernel_text(KernelType::id);
+           kernel_text(KernelType::id);
   }
   add_types<K>(*known);
   extension.kernels.push_back(describe<KernelType>());

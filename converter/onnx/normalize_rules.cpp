@@ -219,24 +219,6 @@ void drop_output_sequence(Node& node) {
   node.attributes.erase("output_sequence");
 }
 
-// The tensor attribute `value` as the attributes struct holds it: element type and bits.
-void constant_of_shape(Node& node) {
-  const auto found = node.tensors.find("value");
-  if (found == node.tensors.end()) return;
-  const Constant& value = found->second;
-  if (value.count() != 1 || value.size > sizeof(int64_t) || value.type == DataType::kString) {
-    throw Error(node.problem("attribute 'value' is a tensor of " +
-                                 std::string(data_type_name(value.type)) + " with shape " +
-                                 extents_text(value.extents),
-                             "it must have one element, of at most 8 bytes"));
-  }
-  int64_t bits = 0;
-  std::memcpy(&bits, value.data.get(), value.size);
-  node.attributes["value_bits"] = bits;
-  node.attributes["value_type"] = static_cast<int64_t>(value.type);
-  node.tensors.erase(found);
-}
-
 // "To the end" is written as any large number.
 void shape(Node& node) {
   for (const char* name : {"start", "end"}) {
@@ -254,7 +236,6 @@ Value* align_to_axis(Node& node, Value* a, Value* b, int64_t axis) {
   Value* left = emit(node, "Sub", {emit(node, "Shape", {emit(node, "Shape", {a})}), taken});
   Value* ones = emit(node, "ConstantOfShape", {left});
   ones->producer->tensors["value"] = Constant::ints({1});
-  constant_of_shape(*ones->producer);
   Value* extents = emit(node, "Concat", {b_extents, ones}, {{"axis", int64_t{0}}});
   return emit(node, "Reshape", {b, extents});
 }
@@ -365,7 +346,6 @@ constexpr NormalizeRule kRules[] = {
     {"Cast", 6, cast_1},
     {"CastLike", kAnyVersion, cast_like},
     {"Clip", 11, clip},
-    {"ConstantOfShape", kAnyVersion, constant_of_shape},
     {"DFT", 20, dft},
     {"Div", 7, legacy_broadcast},
     {"Dropout", 10, dropout_mask},

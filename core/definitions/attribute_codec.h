@@ -12,7 +12,9 @@
 //     v.choice("mode", mode, {"constant", "edge"});        a string, stored as its index; an error
 //                                                          if absent and the initialiser is none
 //     v.choices("activations", list, {"Relu", "Tanh"});    strings, stored as indices
-//     v.internal("activation", activation);                set by the converter, unknown to ONNX
+//     v.scalar("value", bits, type);                       a tensor of one element, stored as its
+//                                                          bits in an int64_t and its type
+//     v.internal("activation", activation);                set by the converter, refused in a model
 //     v.ignored("storage_order");                          accepted, without meaning here
 // `codec_of<A>()` is the table entry made of them. Reading is strict: an attribute that `fields`
 // does not name, a value of another kind and a value out of range are errors.
@@ -88,8 +90,11 @@ class AttributeReader {
     field.count = 0;
     for (const std::string& text : *list) field.push(index_of(name, text, texts, 0));
   }
+  void scalar(std::string_view name, int64_t& bits, int32_t& type);
   template <class T>
-  void internal(std::string_view, T&) {}
+  void internal(std::string_view name, T&) {
+    internal_.push_back(name);
+  }
   void ignored(std::string_view name) { find(name); }
 
   /// "" or the first error; an attribute that no field asked for is one.
@@ -199,7 +204,7 @@ class AttributeReader {
   const std::byte* begin_;
   size_t size_;
   std::vector<std::byte> tail_;
-  std::vector<std::string_view> known_;
+  std::vector<std::string_view> known_, internal_;
   std::string error_;
 };
 
@@ -229,6 +234,9 @@ class AttributePrinter {
                std::initializer_list<std::string_view> texts) {
     add(name, list_text(field, [&](int32_t index) { return text_of(index, texts); }));
   }
+  void scalar(std::string_view name, int64_t bits, int32_t type) {
+    add(name, scalar_text(bits, type));
+  }
   template <class T>
   void internal(std::string_view name, const T& field) {
     add(name, text(field));
@@ -250,6 +258,7 @@ class AttributePrinter {
     return "\"" + std::string(value.view()) + "\"";
   }
   static std::string text(const TensorAttribute& value);
+  static std::string scalar_text(int64_t bits, int32_t type);
   template <class T>
   static std::string text(const ListAttribute<T>& list) {
     return span_text(list.view(), [](const T& value) { return text(value); });
@@ -323,6 +332,7 @@ class AttributeLister {
     field.choices.assign(texts.begin(), texts.end());
     field.limit = N;
   }
+  void scalar(std::string_view name, int64_t, int32_t) { add(name, AttributeField::kTensor); }
   template <class T>
   void internal(std::string_view, const T&) {}
   void ignored(std::string_view) {}

@@ -279,6 +279,7 @@ class FieldVisitor {
                std::initializer_list<std::string_view>) {
     visit_(name, field);
   }
+  void scalar(std::string_view name, int64_t& bits, int32_t&) { visit_(name, bits); }
   template <class T>
   void internal(std::string_view name, T& field) {
     visit_(name, field);

@@ -177,6 +177,10 @@ class AttributeBounds {
     if (!inside_) return;
     for (const int32_t& index : list.view()) choice(name, index, texts);
   }
+  void scalar(std::string_view, const int64_t& bits, const int32_t& type) {
+    const bool flag = type == static_cast<int32_t>(DataType::kBool);
+    inside_ = inside_ && (!flag || static_cast<uint64_t>(bits) <= 1);
+  }
   template <class T>
   void internal(std::string_view, const T& field) {
     see(field);

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/operators/shape/shape.h"
 #include "test/converter/onnx_builder.h"
 
 namespace intarsia::converter {
@@ -286,11 +287,44 @@ TEST(Normalize, ConstantOfShape) {
   OnnxBuilder::fill(
       *OnnxBuilder::attribute(*builder.proto, "value", onnx::AttributeProto::TENSOR).mutable_t(),
       "", DataType::kInt32, {1}, &seven, sizeof(seven));
-  const Model model = normalized(builder);
-  const Node& node = *model.graph->nodes().front();
-  EXPECT_EQ(node.integer("value_bits", 0), 7);
-  EXPECT_EQ(node.integer("value_type", 0), static_cast<int>(DataType::kInt32));
-  EXPECT_TRUE(node.tensors.empty());
+  Model model = normalized(builder);
+  resolve(model);
+  const auto& stored = model.graph->nodes().front()->typed<ConstantOfShapeAttributes>();
+  EXPECT_EQ(stored.value_bits, 7);
+  EXPECT_EQ(stored.value_type, static_cast<int>(DataType::kInt32));
+}
+
+TEST(Normalize, ConstantOfShapeOfACleanBool) {
+  OneNode builder(9, "ConstantOfShape");
+  const uint8_t byte = 0x7e;
+  OnnxBuilder::fill(
+      *OnnxBuilder::attribute(*builder.proto, "value", onnx::AttributeProto::TENSOR).mutable_t(),
+      "", DataType::kBool, {1}, &byte, sizeof(byte));
+  Model model = normalized(builder);
+  resolve(model);
+  EXPECT_EQ(model.graph->nodes().front()->typed<ConstantOfShapeAttributes>().value_bits, 1);
+}
+
+/// What is wrong with the attributes of a node, or "".
+std::string attribute_error(const OneNode& builder) {
+  try {
+    Model model = normalized(builder);
+    resolve(model);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+// The bits went into the plan as they stood in the file: 126 for a bool.
+TEST(Normalize, OnlyTheConverterGivesWhatIsInternal) {
+  EXPECT_CONTAINS(attribute_error(OneNode(9, "ConstantOfShape")
+                                      .with("value_bits", int64_t{126})
+                                      .with("value_type", int64_t{9})),
+                  "attribute \"value_bits\" is unknown; the operator has \"value\"");
+  EXPECT_CONTAINS(
+      attribute_error(OneNode(11, "Conv", {"x", "w"}).with("channels_last", int64_t{1})),
+      "attribute \"channels_last\" is unknown; the converter alone gives one of that name");
 }
 
 TEST(Normalize, NestedGraphs) {

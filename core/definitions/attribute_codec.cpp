@@ -63,9 +63,18 @@ bool AttributeReader::fits(std::string_view name, size_t count, int limit) {
 
 bool AttributeReader::in_range(std::string_view name, int64_t value, int64_t lowest,
                                int64_t highest) {
-  if (value >= lowest && value <= highest) return true;
-  fail(name, "must lie in [" + std::to_string(lowest) + ", " + std::to_string(highest) +
-                 "], but is " + std::to_string(value));
+  lowest = std::max(lowest, limits_.lowest);
+  highest = std::min(highest, limits_.highest);
+  if (value >= lowest && value <= highest && limits_.allow(value)) return true;
+  std::string expected = "lie in [" + std::to_string(lowest) + ", " + std::to_string(highest) + "]";
+  if (limits_.among != AttributeLimits().among) {
+    expected.clear();
+    for (int64_t number = lowest; number <= highest; ++number) {
+      if (!limits_.allow(number)) continue;
+      expected += (expected.empty() ? "be one of " : ", ") + std::to_string(number);
+    }
+  }
+  fail(name, "must " + expected + ", but is " + std::to_string(value));
   return false;
 }
 

@@ -8,7 +8,10 @@
 //     v("mode", string, "linear");                         a StringAttribute with its default
 //     v("taps", list, {0.5f});                             a ListAttribute with its default
 //     v("window", tensor);                                 a TensorAttribute, by default absent
-//     v.required("to", to);                                absence is an error
+//     v("group", group, at_least(1));                      integers that the specification allows:
+//                                                          also between(1, 3), one_of({1, 16}),
+//                                                          kFlag, kElementType
+//     v.required("to", to);                                absence is an error; limits may follow
 //     v.choice("mode", mode, {"constant", "edge"});        a string, stored as its index; an error
 //                                                          if absent and the initialiser is none
 //     v.choices("activations", list, {"Relu", "Tanh"});    strings, stored as indices
@@ -64,11 +67,17 @@ class AttributeReader {
     }
   }
   template <class T>
-  void required(std::string_view name, T& field) {
+  void operator()(std::string_view name, T& field, AttributeLimits limits) {
+    limits_ = limits;
+    (*this)(name, field);
+    limits_ = {};
+  }
+  template <class T>
+  void required(std::string_view name, T& field, AttributeLimits limits = {}) {
     if (attributes_.find(name) == attributes_.end()) {
       fail(name, "is required, but the node has none");
     }
-    (*this)(name, field);
+    (*this)(name, field, limits);
   }
   void choice(std::string_view name, int32_t& field,
               std::initializer_list<std::string_view> texts) {
@@ -126,6 +135,7 @@ class AttributeReader {
   bool fits(std::string_view name, size_t count, int limit);
   int32_t index_of(std::string_view name, std::string_view text,
                    std::initializer_list<std::string_view> texts, int32_t fallback);
+  /// `lowest` and `highest` are what the field can hold; `limits_` may say less.
   bool in_range(std::string_view name, int64_t value, int64_t lowest, int64_t highest);
   void fail_kind(std::string_view name, std::string_view expected, const AttributeValue& value);
 
@@ -203,6 +213,7 @@ class AttributeReader {
   const AttributeMap& attributes_;
   const std::byte* begin_;
   size_t size_;
+  AttributeLimits limits_;  // of the field that is read
   std::vector<std::byte> tail_;
   std::vector<std::string_view> known_, internal_;
   std::string error_;
@@ -223,7 +234,11 @@ class AttributePrinter {
     add(name, text(field));
   }
   template <class T>
-  void required(std::string_view name, const T& field) {
+  void operator()(std::string_view name, const T& field, AttributeLimits) {
+    add(name, text(field));
+  }
+  template <class T>
+  void required(std::string_view name, const T& field, AttributeLimits = {}) {
     add(name, text(field));
   }
   void choice(std::string_view name, int32_t field, std::initializer_list<std::string_view> texts) {
@@ -316,8 +331,13 @@ class AttributeLister {
                       : AttributeField::kIntegers);
   }
   template <class T>
-  void required(std::string_view name, const T& field) {
+  void operator()(std::string_view name, const T& field, AttributeLimits limits) {
     (*this)(name, field);
+    fields_.back().limits = limits;
+  }
+  template <class T>
+  void required(std::string_view name, const T& field, AttributeLimits limits = {}) {
+    (*this)(name, field, limits);
     fields_.back().required = true;
   }
   void choice(std::string_view name, int32_t index, std::initializer_list<std::string_view> texts) {
@@ -341,7 +361,7 @@ class AttributeLister {
 
  private:
   AttributeField& add(std::string_view name, AttributeField::Kind kind) {
-    return fields_.emplace_back(AttributeField{std::string(name), kind, false, 0, {}});
+    return fields_.emplace_back(AttributeField{.name = std::string(name), .kind = kind});
   }
   std::vector<AttributeField> fields_;
 };

@@ -209,28 +209,6 @@ constexpr Epilogue epilogue_of(std::string_view op, int residual, int bias = -1)
           }};
 }
 
-/// The lowest and highest value of an attribute, where its type alone does not say them: of a
-/// number, or of each element of a list.
-struct AttributeLimits {
-  std::string_view name;
-  int64_t lowest = 0;
-  int64_t highest = 0;
-};
-
-/// A short list of these, written in braces.
-struct AttributeRanges {
-  static constexpr size_t kMost = 8;
-  AttributeLimits items[kMost] = {};
-  size_t count = 0;
-
-  constexpr AttributeRanges() = default;
-  constexpr AttributeRanges(std::initializer_list<AttributeLimits> list) {  // NOLINT: braces
-    for (const AttributeLimits& limits : list) items[count++] = limits;
-  }
-  constexpr const AttributeLimits* begin() const { return items; }
-  constexpr const AttributeLimits* end() const { return items + count; }
-};
-
 struct Facts {
   AxisNaming axes = {};
   /// An element of an output depends on the elements at the same place of the inputs, broadcast.
@@ -245,7 +223,6 @@ struct Facts {
   PropagationRule propagate = nullptr;
   /// Element types of input 0 whose fast kernels want the channels last.
   TypeSet fast_channels_last = 0;
-  AttributeRanges ranges = {};
 };
 
 /// Stands for an axis that a model leaves out; `kNoAxis` of the attribute structs.
@@ -268,7 +245,11 @@ class FieldVisitor {
     visit_(name, field);
   }
   template <class T>
-  void required(std::string_view name, T& field) {
+  void operator()(std::string_view name, T& field, AttributeLimits) {
+    visit_(name, field);
+  }
+  template <class T>
+  void required(std::string_view name, T& field, AttributeLimits = {}) {
     visit_(name, field);
   }
   void choice(std::string_view name, int32_t& field, std::initializer_list<std::string_view>) {

@@ -39,12 +39,7 @@ void add_convolutions(DefinitionRows& rows) {
              .facts = {.axes = {.form = AxisForm::kImage,
                                 .channels_last = attribute<&ConvAttributes::channels_last>()},
                        .epilogue = epilogue_of<ConvAttributes>("Conv", 3),
-                       .fast_channels_last = types({DataType::kFloat}),
-                       .ranges = {{"kernel_shape", 1, 3},
-                                  {"strides", 1, 3},
-                                  {"dilations", 1, 2},
-                                  {"pads", 0, 2},
-                                  {"group", 1, 4}}},
+                       .fast_channels_last = types({DataType::kFloat})},
              .types = {{"T", kFloatTypes}},
              .attributes = codec_of<ConvAttributes>()});
   add<ops::ConvTranspose>(
@@ -53,14 +48,7 @@ void add_convolutions(DefinitionRows& rows) {
        .inputs = {same({"X", "T"}), apart({"W", "T"}), apart({"B", "T", kOptional})},
        .outputs = {same({"Y", "T"})},
        .facts = {.axes = {.form = AxisForm::kImage,
-                          .channels_last = attribute<&ConvTransposeAttributes::channels_last>()},
-                 .ranges = {{"kernel_shape", 1, 3},
-                            {"strides", 1, 3},
-                            {"dilations", 1, 2},
-                            {"pads", 0, 2},
-                            {"group", 1, 4},
-                            {"output_padding", 0, 1},
-                            {"output_shape", 1, 16}}},
+                          .channels_last = attribute<&ConvTransposeAttributes::channels_last>()}},
        .types = {{"T", kFloatTypes}},
        .attributes = codec_of<ConvTransposeAttributes>()});
 }
@@ -74,13 +62,7 @@ void add_pools(DefinitionRows& rows) {
              .facts = {.axes = {.form = AxisForm::kImage,
                                 .channels_last = attribute<&MaxPoolAttributes::pool,
                                                            &PoolAttributes::channels_last>()},
-                       .exact = true,
-                       .ranges = {{"kernel_shape", 1, 3},
-                                  {"strides", 1, 3},
-                                  {"dilations", 1, 2},
-                                  {"pads", 0, 2},
-                                  {"ceil_mode", 0, 1},
-                                  {"storage_order", 0, 1}}},
+                       .exact = true},
              .types = {{"T", kMaxPoolTypes}, {"I", kInt64Type}},
              .attributes = codec_of<MaxPoolAttributes>()});
   add<ops::AveragePool>(
@@ -89,31 +71,18 @@ void add_pools(DefinitionRows& rows) {
              .outputs = {same({"Y", "T"})},
              .facts = {.axes = {.form = AxisForm::kImage,
                                 .channels_last = attribute<&AveragePoolAttributes::pool,
-                                                           &PoolAttributes::channels_last>()},
-                       .ranges = {{"kernel_shape", 1, 3},
-                                  {"strides", 1, 3},
-                                  {"dilations", 1, 2},
-                                  {"pads", 0, 2},
-                                  {"ceil_mode", 0, 1},
-                                  {"count_include_pad", 0, 1}}},
+                                                           &PoolAttributes::channels_last>()}},
              .types = {{"T", kFloatTypes}},
              .attributes = codec_of<AveragePoolAttributes>()});
   add<ops::LpPool>(
-      rows,
-      {.name = "LpPool",
-       .inputs = {same({"X", "T"})},
-       .outputs = {same({"Y", "T"})},
-       .facts = {.axes = {.form = AxisForm::kImage,
-                          .channels_last =
-                              attribute<&LpPoolAttributes::pool, &PoolAttributes::channels_last>()},
-                 .ranges = {{"kernel_shape", 1, 3},
-                            {"strides", 1, 3},
-                            {"dilations", 1, 2},
-                            {"pads", 0, 2},
-                            {"ceil_mode", 0, 1},
-                            {"p", 1, 3}}},
-       .types = {{"T", kFloatTypes}},
-       .attributes = codec_of<LpPoolAttributes>()});
+      rows, {.name = "LpPool",
+             .inputs = {same({"X", "T"})},
+             .outputs = {same({"Y", "T"})},
+             .facts = {.axes = {.form = AxisForm::kImage,
+                                .channels_last = attribute<&LpPoolAttributes::pool,
+                                                           &PoolAttributes::channels_last>()}},
+             .types = {{"T", kFloatTypes}},
+             .attributes = codec_of<LpPoolAttributes>()});
   for (const std::string_view name : {"GlobalAveragePool", "GlobalMaxPool"}) {
     add<ops::GlobalPool>(
         rows,
@@ -126,15 +95,15 @@ void add_pools(DefinitionRows& rows) {
          .attributes = codec_of<GlobalPoolAttributes>()});
   }
   add<ops::GlobalLpPool>(
-      rows, {.name = "GlobalLpPool",
-             .inputs = {same({"X", "T"})},
-             .outputs = {same({"Y", "T"})},
-             .facts = {.axes = {.form = AxisForm::kImage,
-                                .channels_last = attribute<&GlobalLpPoolAttributes::global,
-                                                           &GlobalPoolAttributes::channels_last>()},
-                       .ranges = {{"p", 1, 3}}},
-             .types = {{"T", kFloatTypes}},
-             .attributes = codec_of<GlobalLpPoolAttributes>()});
+      rows,
+      {.name = "GlobalLpPool",
+       .inputs = {same({"X", "T"})},
+       .outputs = {same({"Y", "T"})},
+       .facts = {.axes = {.form = AxisForm::kImage,
+                          .channels_last = attribute<&GlobalLpPoolAttributes::global,
+                                                     &GlobalPoolAttributes::channels_last>()}},
+       .types = {{"T", kFloatTypes}},
+       .attributes = codec_of<GlobalLpPoolAttributes>()});
 }
 
 void add_products(DefinitionRows& rows) {
@@ -155,8 +124,7 @@ void add_products(DefinitionRows& rows) {
              .outputs = {apart({"Y", "T"})},
              .facts = {.axes = {.form = AxisForm::kPosition},
                        .exact = true,
-                       .epilogue = epilogue_of<GemmAttributes>("Gemm", 3),
-                       .ranges = {{"transA", 0, 1}, {"transB", 0, 1}}},
+                       .epilogue = epilogue_of<GemmAttributes>("Gemm", 3)},
              .types = {{"T", kProductTypes}},
              .attributes = codec_of<GemmAttributes>()});
 }

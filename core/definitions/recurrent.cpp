@@ -19,8 +19,7 @@ void add_rnn_definitions(DefinitionRows& rows) {
       apart({"initial_h", "T", kOptional})};
   const std::vector<Parameter> outputs = {apart({"Y", "T", kOptional}),
                                           apart({"Y_h", "T", kOptional})};
-  const Facts facts = {.axes = {.form = AxisForm::kPosition},
-                       .ranges = {{"hidden_size", 1, 8}, {"layout", 0, 1}}};
+  const Facts facts = {.axes = {.form = AxisForm::kPosition}};
   add<ops::Rnn>(rows, {.name = "RNN",
                        .inputs = inputs,
                        .outputs = outputs,

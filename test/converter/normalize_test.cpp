@@ -316,6 +316,15 @@ std::string attribute_error(const OneNode& builder) {
   return {};
 }
 
+TEST(Normalize, NumbersThatTheSpecificationForbidsAreRefused) {
+  EXPECT_CONTAINS(attribute_error(OneNode(18, "ReduceMax").with("keepdims", int64_t{2})),
+                  "(ReduceMax): attribute \"keepdims\" must lie in [0, 1], but is 2");
+  EXPECT_CONTAINS(attribute_error(OneNode(13, "Cast").with("to", int64_t{99})),
+                  "(Cast): attribute \"to\" must lie in [1, 26], but is 99");
+  EXPECT_CONTAINS(attribute_error(OneNode(11, "Conv", {"x", "w"}).with("group", int64_t{-1})),
+                  "(Conv): attribute \"group\" must lie in [1, 2147483647], but is -1");
+}
+
 // The bits went into the plan as they stood in the file: 126 for a bool.
 TEST(Normalize, OnlyTheConverterGivesWhatIsInternal) {
   EXPECT_CONTAINS(attribute_error(OneNode(9, "ConstantOfShape")

@@ -127,6 +127,48 @@ TEST(AttributeCodec, NoAttributesAcceptNone) {
             "attribute \"axis\" is unknown; the operator has none");
 }
 
+struct Limited {
+  int32_t keepdims = 1;
+  int32_t group = 1;
+  int32_t p = 2;
+  int32_t stash_type = 1;
+  int32_t to = 0;
+  FixedList<int32_t, 3> strides;
+  template <class V>
+  void fields(V& v) {
+    v("keepdims", keepdims, kFlag);
+    v("group", group, at_least(1));
+    v("p", p, between(1, 2));
+    v("stash_type", stash_type, one_of({1, 10, 16}));
+    v.required("to", to, kElementType);
+    v("strides", strides, at_least(1));
+  }
+};
+
+TEST(AttributeCodec, NumbersOutsideOfTheSpecificationAreErrors) {
+  const auto error = [](const std::string& name, AttributeValue value) {
+    AttributeMap attributes{{"to", int64_t{1}}};
+    attributes[name] = std::move(value);
+    std::vector<std::byte> blob;
+    return codec_of<Limited>().read(attributes, blob);
+  };
+  for (int64_t flag : {0, 1}) EXPECT_EQ(error("keepdims", flag), "");
+  EXPECT_EQ(error("keepdims", int64_t{2}), "attribute \"keepdims\" must lie in [0, 1], but is 2");
+  EXPECT_EQ(error("group", int64_t{1}), "");
+  EXPECT_EQ(error("group", int64_t{-1}),
+            "attribute \"group\" must lie in [1, 2147483647], but is -1");
+  EXPECT_EQ(error("p", int64_t{3}), "attribute \"p\" must lie in [1, 2], but is 3");
+  EXPECT_EQ(error("stash_type", int64_t{16}), "");
+  EXPECT_EQ(error("stash_type", int64_t{7}),
+            "attribute \"stash_type\" must be one of 1, 10, 16, but is 7");
+  EXPECT_EQ(error("stash_type", int64_t{17}),
+            "attribute \"stash_type\" must be one of 1, 10, 16, but is 17");
+  EXPECT_EQ(error("to", int64_t{0}), "attribute \"to\" must lie in [1, 26], but is 0");
+  EXPECT_EQ(error("strides", std::vector<int64_t>{1, 2}), "");
+  EXPECT_EQ(error("strides", std::vector<int64_t>{1, 0}),
+            "attribute \"strides\" must lie in [1, 2147483647], but is 0");
+}
+
 struct Filled {
   int64_t bits = 5;
   int32_t type = static_cast<int32_t>(DataType::kInt64);

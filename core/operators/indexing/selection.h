@@ -24,8 +24,8 @@ struct TopKAttributes {
   template <class V>
   void fields(V& v) {
     v("axis", axis);
-    v("largest", largest);
-    v("sorted", sorted);
+    v("largest", largest, kFlag);
+    v("sorted", sorted, kFlag);
   }
 };
 static_assert(is_plan_struct<TopKAttributes>);
@@ -45,7 +45,7 @@ struct UniqueAttributes {
   template <class V>
   void fields(V& v) {
     v("axis", axis);
-    v("sorted", sorted);
+    v("sorted", sorted, kFlag);
   }
 };
 static_assert(is_plan_struct<UniqueAttributes>);
@@ -55,7 +55,7 @@ struct NonMaxSuppressionAttributes {
   int32_t center_point_box = 0;
   template <class V>
   void fields(V& v) {
-    v("center_point_box", center_point_box);
+    v("center_point_box", center_point_box, kFlag);
   }
 };
 static_assert(is_plan_struct<NonMaxSuppressionAttributes>);

@@ -33,7 +33,7 @@ struct SplitAttributes {
   template <class V>
   void fields(V& v) {
     v("axis", axis);
-    v("num_outputs", num_outputs);
+    v("num_outputs", num_outputs, at_least(1));
   }
 };
 static_assert(is_plan_struct<SplitAttributes>);
@@ -65,7 +65,7 @@ struct BlockAttributes {
   int32_t mode = kDcr;
   template <class V>
   void fields(V& v) {
-    v.required("blocksize", blocksize);
+    v.required("blocksize", blocksize, at_least(1));
     v.choice("mode", mode, {"DCR", "CRD"});
   }
 };
@@ -75,7 +75,7 @@ struct TriluAttributes {
   int32_t upper = 1;
   template <class V>
   void fields(V& v) {
-    v("upper", upper);
+    v("upper", upper, kFlag);
   }
 };
 static_assert(is_plan_struct<TriluAttributes>);
@@ -85,8 +85,8 @@ struct ReverseSequenceAttributes {
   int32_t time_axis = 0;
   template <class V>
   void fields(V& v) {
-    v("batch_axis", batch_axis);
-    v("time_axis", time_axis);
+    v("batch_axis", batch_axis, between(0, 1));
+    v("time_axis", time_axis, between(0, 1));
   }
 };
 static_assert(is_plan_struct<ReverseSequenceAttributes>);

@@ -19,7 +19,7 @@ struct ReshapeAttributes {
   int32_t allowzero = 0;
   template <class V>
   void fields(V& v) {
-    v("allowzero", allowzero);
+    v("allowzero", allowzero, kFlag);
   }
 };
 static_assert(is_plan_struct<ReshapeAttributes>);
@@ -70,7 +70,7 @@ struct RangeAttributes {
   int32_t stash_type = static_cast<int32_t>(DataType::kFloat);
   template <class V>
   void fields(V& v) {
-    v("stash_type", stash_type);
+    v("stash_type", stash_type, between(1, 1));
   }
 };
 static_assert(is_plan_struct<RangeAttributes>);
@@ -80,7 +80,7 @@ struct EyeLikeAttributes {
   int32_t k = 0;      ///< Which diagonal.
   template <class V>
   void fields(V& v) {
-    v("dtype", dtype);
+    v("dtype", dtype, kElementType);
     v("k", k);
   }
 };

@@ -41,37 +41,46 @@ std::vector<StepRange> merged_lifetimes(const PlannedBuffer& buffer) {
   return merged;
 }
 
-std::string check_input(const std::vector<PlannedBuffer>& buffers) {
+// What is wrong with a buffer, or "". `sum`: what those in front of it may take; it is added.
+std::string check_buffer(const PlannedBuffer& buffer, int64_t& sum) {
+  if (buffer.size < 0) return "size " + std::to_string(buffer.size) + " is negative";
+  if (buffer.alignment <= 0 || !std::has_single_bit(static_cast<uint32_t>(buffer.alignment))) {
+    return "alignment " + std::to_string(buffer.alignment) + " is not a power of two";
+  }
+  std::vector<StepRange> ranges = buffer.more;
+  ranges.push_back({buffer.first, buffer.last});
+  for (const StepRange& range : ranges) {
+    if (range.first > range.last) {
+      return "lifetime ends at step " + std::to_string(range.last) + ", before it starts at step " +
+             std::to_string(range.first);
+    }
+  }
+  if (buffer.offset < kUnset) {
+    return "fixed offset " + std::to_string(buffer.offset) + " is negative";
+  }
+  if (buffer.offset != kUnset && buffer.offset % buffer.alignment != 0) {
+    return "fixed offset " + std::to_string(buffer.offset) +
+           " is not a multiple of its alignment " + std::to_string(buffer.alignment);
+  }
+  const int64_t room = kMaxBytes - sum - buffer.alignment;
+  if (buffer.size > room || buffer.offset > room - buffer.size) {
+    return "the sizes and fixed offsets up to here exceed 2^62 bytes";
+  }
+  sum += buffer.size + buffer.alignment + std::max<int64_t>(0, buffer.offset);
+  return {};
+}
+
+// Says what is wrong with the input in `plan`; true if nothing is.
+bool check_input(const std::vector<PlannedBuffer>& buffers, MemoryPlan& plan) {
   int64_t sum = 0;
   for (size_t i = 0; i < buffers.size(); ++i) {
-    const PlannedBuffer& buffer = buffers[i];
-    const std::string name = "buffer " + std::to_string(i);
-    if (buffer.size < 0) return name + ": size " + std::to_string(buffer.size) + " is negative";
-    if (buffer.alignment <= 0 || !std::has_single_bit(static_cast<uint32_t>(buffer.alignment))) {
-      return name + ": alignment " + std::to_string(buffer.alignment) + " is not a power of two";
-    }
-    std::vector<StepRange> ranges = buffer.more;
-    ranges.push_back({buffer.first, buffer.last});
-    for (const StepRange& range : ranges) {
-      if (range.first > range.last) {
-        return name + ": lifetime ends at step " + std::to_string(range.last) +
-               ", before it starts at step " + std::to_string(range.first);
-      }
-    }
-    if (buffer.offset < kUnset) {
-      return name + ": fixed offset " + std::to_string(buffer.offset) + " is negative";
-    }
-    if (buffer.offset != kUnset && buffer.offset % buffer.alignment != 0) {
-      return name + ": fixed offset " + std::to_string(buffer.offset) +
-             " is not a multiple of its alignment " + std::to_string(buffer.alignment);
-    }
-    const int64_t room = kMaxBytes - sum - buffer.alignment;
-    if (buffer.size > room || buffer.offset > room - buffer.size) {
-      return name + ": the sizes and fixed offsets up to here exceed 2^62 bytes";
-    }
-    sum += buffer.size + buffer.alignment + std::max<int64_t>(0, buffer.offset);
+    plan.error = check_buffer(buffers[i], sum);
+    if (plan.error.empty()) continue;
+    plan.error = "buffer " + std::to_string(i) + ": " + plan.error;
+    plan.refused = static_cast<int32_t>(i);
+    return false;
   }
-  return {};
+  return true;
 }
 
 struct Event {
@@ -391,8 +400,7 @@ void run_search(Work& work, int64_t target, Random& random, Budget& budget) {
 MemoryPlan plan_memory(std::vector<PlannedBuffer>& buffers, const PlannerOptions& options) {
   using namespace planner;
   MemoryPlan plan;
-  plan.error = check_input(buffers);
-  if (!plan.error.empty()) return plan;
+  if (!check_input(buffers, plan)) return plan;
 
   std::vector<std::vector<StepRange>> lifetimes;
   for (const PlannedBuffer& buffer : buffers) lifetimes.push_back(merged_lifetimes(buffer));
@@ -457,8 +465,7 @@ MemoryPlan plan_memory(std::vector<PlannedBuffer>& buffers, const PlannerOptions
 
 MemoryPlan plan_apart(std::vector<PlannedBuffer>& buffers, const PlannerOptions&) {
   MemoryPlan plan;
-  plan.error = planner::check_input(buffers);
-  if (!plan.error.empty()) return plan;
+  if (!planner::check_input(buffers, plan)) return plan;
   std::map<int32_t, int64_t> change;  // of the live bytes, by step
   for (PlannedBuffer& buffer : buffers) {
     buffer.offset = buffer.size == 0 ? 0 : planner::align_up(plan.total, buffer.alignment);

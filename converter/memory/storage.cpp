@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "converter/graph/kernel_selection.h"
+#include "intarsia/describe.h"
 
 namespace intarsia::converter {
 namespace {
@@ -352,6 +353,7 @@ class Assigner {
     PlannerOptions planner;
     planner.max_steps = options.planner_steps;
     const MemoryPlan result = options.plan(planned, planner);
+    if (result.refused >= 0) refuse(result.refused, owner, workspaces);
     if (!result.error.empty()) throw Error("memory planning failed: " + result.error);
 
     for (const auto& [value, index] : buffer_of_) {
@@ -369,6 +371,30 @@ class Assigner {
       storage_.node_states[node] = planned[state_range].offset + offset;
     }
     return {(result.total + 15) / 16 * 16, result.lower_bound};
+  }
+
+  /// Throws an error about the tensor or the workspace that is buffer `refused` of the planner's.
+  [[noreturn]] void refuse(int32_t refused, const std::vector<int>& owner,
+                           const std::vector<std::pair<const Node*, size_t>>& workspaces) const {
+    const std::string fate =
+        ", with which the tensors exceed 2^62 bytes: no plan has room for them";
+    const std::string hint = "look at the node's attributes, and at --dim and --shape";
+    for (const auto& [node, index] : workspaces) {
+      if (static_cast<int32_t>(index) != refused) continue;
+      const int64_t bytes = lowering_.at(node).workspace_bytes;
+      throw Error(
+          node->problem("needs a workspace of " + std::to_string(bytes) + " bytes" + fate, hint));
+    }
+    for (size_t i = 0; i < owner.size(); ++i) {
+      if (owner[i] != refused) continue;
+      const Value& value = *buffers_[i].members.front();
+      const std::string text = "tensor '" + value.name + "' has the type " +
+                               data_type_name(value.type) + " and the extents " +
+                               shape_text(*value.shape) + fate;
+      if (value.producer == nullptr) throw Error(text, hint);
+      throw Error(value.producer->problem(text, hint));
+    }
+    throw Error("the states of the nodes" + fate);
   }
 
   uint32_t views_needed(const Graph& graph) const {

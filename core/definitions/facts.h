@@ -223,6 +223,11 @@ struct Facts {
   PropagationRule propagate = nullptr;
   /// Element types of input 0 whose fast kernels want the channels last.
   TypeSet fast_channels_last = 0;
+  /// The extents of a window, or its one extent: elements that are read for each of the result.
+  /// Where weights of the data's rank are operands, they are read too.
+  IntegerAttribute window = {};
+  /// Elements of a state that each step multiplies by the weights of a recurrence.
+  IntegerAttribute state = {};
 };
 
 /// Stands for an axis that a model leaves out; `kNoAxis` of the attribute structs.
@@ -296,13 +301,15 @@ auto& reach(A& object) {
 inline std::vector<int64_t> read_integers(const int32_t& field) {
   return field == kAbsentAxis ? std::vector<int64_t>{} : std::vector<int64_t>{field};
 }
-inline std::vector<int64_t> read_integers(const IntList& field) {
+template <int N>
+std::vector<int64_t> read_integers(const FixedList<int32_t, N>& field) {
   return {field.view().begin(), field.view().end()};
 }
 inline void write_integers(int32_t& field, std::span<const int64_t> values) {
   field = static_cast<int32_t>(values.front());
 }
-inline void write_integers(IntList& field, std::span<const int64_t> values) {
+template <int N>
+void write_integers(FixedList<int32_t, N>& field, std::span<const int64_t> values) {
   field.count = 0;
   for (int64_t value : values) field.push(static_cast<int32_t>(value));
 }

@@ -32,23 +32,28 @@ void add_with_epilogue(DefinitionRows& rows, OperatorDefinition definition) {
 
 void add_convolutions(DefinitionRows& rows) {
   add_with_epilogue<ops::Conv>(
-      rows, {.name = "Conv",
-             .inputs = {same({"X", "T"}), apart({"W", "T"}), apart({"B", "T", kOptional}),
-                        same({"Z", "T", kOptional})},
-             .outputs = {same({"Y", "T"})},
-             .facts = {.axes = {.form = AxisForm::kImage,
-                                .channels_last = attribute<&ConvAttributes::channels_last>()},
-                       .epilogue = epilogue_of<ConvAttributes>("Conv", 3),
-                       .fast_channels_last = types({DataType::kFloat})},
-             .types = {{"T", kFloatTypes}},
-             .attributes = codec_of<ConvAttributes>()});
+      rows,
+      {.name = "Conv",
+       .inputs = {same({"X", "T"}), apart({"W", "T"}), apart({"B", "T", kOptional}),
+                  same({"Z", "T", kOptional})},
+       .outputs = {same({"Y", "T"})},
+       .facts = {.axes = {.form = AxisForm::kImage,
+                          .channels_last = attribute<&ConvAttributes::channels_last>()},
+                 .epilogue = epilogue_of<ConvAttributes>("Conv", 3),
+                 .fast_channels_last = types({DataType::kFloat}),
+                 .window = attribute<&ConvAttributes::window, &WindowAttributes::kernel_shape>()},
+       .types = {{"T", kFloatTypes}},
+       .attributes = codec_of<ConvAttributes>()});
   add<ops::ConvTranspose>(
       rows,
       {.name = "ConvTranspose",
        .inputs = {same({"X", "T"}), apart({"W", "T"}), apart({"B", "T", kOptional})},
        .outputs = {same({"Y", "T"})},
-       .facts = {.axes = {.form = AxisForm::kImage,
-                          .channels_last = attribute<&ConvTransposeAttributes::channels_last>()}},
+       .facts =
+           {.axes = {.form = AxisForm::kImage,
+                     .channels_last = attribute<&ConvTransposeAttributes::channels_last>()},
+            .window =
+                attribute<&ConvTransposeAttributes::window, &WindowAttributes::kernel_shape>()},
        .types = {{"T", kFloatTypes}},
        .attributes = codec_of<ConvTransposeAttributes>()});
 }
@@ -62,7 +67,9 @@ void add_pools(DefinitionRows& rows) {
              .facts = {.axes = {.form = AxisForm::kImage,
                                 .channels_last = attribute<&MaxPoolAttributes::pool,
                                                            &PoolAttributes::channels_last>()},
-                       .exact = true},
+                       .exact = true,
+                       .window = attribute<&MaxPoolAttributes::pool, &PoolAttributes::window,
+                                           &WindowAttributes::kernel_shape>()},
              .types = {{"T", kMaxPoolTypes}, {"I", kInt64Type}},
              .attributes = codec_of<MaxPoolAttributes>()});
   add<ops::AveragePool>(
@@ -71,18 +78,23 @@ void add_pools(DefinitionRows& rows) {
              .outputs = {same({"Y", "T"})},
              .facts = {.axes = {.form = AxisForm::kImage,
                                 .channels_last = attribute<&AveragePoolAttributes::pool,
-                                                           &PoolAttributes::channels_last>()}},
+                                                           &PoolAttributes::channels_last>()},
+                       .window = attribute<&AveragePoolAttributes::pool, &PoolAttributes::window,
+                                           &WindowAttributes::kernel_shape>()},
              .types = {{"T", kFloatTypes}},
              .attributes = codec_of<AveragePoolAttributes>()});
   add<ops::LpPool>(
-      rows, {.name = "LpPool",
-             .inputs = {same({"X", "T"})},
-             .outputs = {same({"Y", "T"})},
-             .facts = {.axes = {.form = AxisForm::kImage,
-                                .channels_last = attribute<&LpPoolAttributes::pool,
-                                                           &PoolAttributes::channels_last>()}},
-             .types = {{"T", kFloatTypes}},
-             .attributes = codec_of<LpPoolAttributes>()});
+      rows,
+      {.name = "LpPool",
+       .inputs = {same({"X", "T"})},
+       .outputs = {same({"Y", "T"})},
+       .facts = {.axes = {.form = AxisForm::kImage,
+                          .channels_last =
+                              attribute<&LpPoolAttributes::pool, &PoolAttributes::channels_last>()},
+                 .window = attribute<&LpPoolAttributes::pool, &PoolAttributes::window,
+                                     &WindowAttributes::kernel_shape>()},
+       .types = {{"T", kFloatTypes}},
+       .attributes = codec_of<LpPoolAttributes>()});
   for (const std::string_view name : {"GlobalAveragePool", "GlobalMaxPool"}) {
     add<ops::GlobalPool>(
         rows,

@@ -76,7 +76,8 @@ void add_normalization_definitions(DefinitionRows& rows) {
                  .inputs = {same({"X", "T"})},
                  .outputs = {same({"Y", "T"})},
                  .facts = {.axes = {.form = AxisForm::kImage,
-                                    .channels_last = attribute<&LrnAttributes::channels_last>()}},
+                                    .channels_last = attribute<&LrnAttributes::channels_last>()},
+                           .window = attribute<&LrnAttributes::size>()},
                  .types = {{"T", kFloatTypes}},
                  .attributes = codec_of<LrnAttributes>()});
 }

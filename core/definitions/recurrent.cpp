@@ -19,7 +19,9 @@ void add_rnn_definitions(DefinitionRows& rows) {
       apart({"initial_h", "T", kOptional})};
   const std::vector<Parameter> outputs = {apart({"Y", "T", kOptional}),
                                           apart({"Y_h", "T", kOptional})};
-  const Facts facts = {.axes = {.form = AxisForm::kPosition}};
+  // Each of the attributes structs begins with those of RNN.
+  const Facts facts = {.axes = {.form = AxisForm::kPosition},
+                       .state = attribute<&RnnAttributes::hidden_size>()};
   add<ops::Rnn>(rows, {.name = "RNN",
                        .inputs = inputs,
                        .outputs = outputs,

@@ -11,7 +11,7 @@
 #include "converter/graph/work.h"
 #include "converter/memory/planner.h"
 #include "converter/onnx/import_expansion.h"
-#include "converter/onnx/normalize.h"
+#include "converter/onnx/version_conversion.h"
 #include "converter/passes/simplify.h"
 #include "test/converter/onnx_builder.h"
 
@@ -95,7 +95,7 @@ TEST(Expansion, CallsShareTheConstantsOfAFunction) {
   };
   EXPECT_EQ(constants(), 2U * kCalls);
   EXPECT_EQ(distinct(), 2U);
-  normalize(model);
+  convert_versions(model);
   resolve(model);
   simplify(*model.graph);
   EXPECT_EQ(constants(), 2U) << "one value for all calls, which is packed and stored once";

@@ -3,72 +3,16 @@
 // One function per change of ONNX's operators, and the table that says which nodes it concerns.
 // Source: onnx/docs/Changelog.md. Changes that only allow more (types, broadcasting, attributes
 // whose default keeps the old meaning) need no row.
-#include "converter/onnx/normalize.h"
-
 #include <algorithm>
 #include <cctype>
+
+#include "converter/onnx/version_conversion.h"
+#include "converter/onnx/version_rewrite.h"
 
 namespace intarsia::converter {
 namespace {
 
-[[noreturn]] void refuse(const Node& node, std::string message) {
-  throw Error(
-      node.problem(std::move(message), "export the model again with operator set 13 or newer"));
-}
-
-Value* constant(Node& node, std::string_view suffix, Constant value) {
-  Graph& graph = *node.graph;
-  return graph.add_constant(graph.unique_name(node.name + "_" + std::string(suffix)),
-                            std::move(value));
-}
-
-// A node of the newest operator set in front of `node`; returns its output.
-Value* emit(Node& node, std::string_view type, std::vector<Value*> inputs,
-            definitions::AttributeMap attributes = {}) {
-  Node* fresh =
-      node.graph->add_node("", type, node.name + "_" + std::string(type), inputs, 1, &node);
-  fresh->attributes = std::move(attributes);
-  return fresh->outputs[0];
-}
-
-// A node behind `node` that turns what `node` computes as output `index` into what the model calls
-// so. `more` are its inputs but the first.
-Node* append(Node& node, int index, std::string_view type, std::vector<Value*> more = {}) {
-  Graph& graph = *node.graph;
-  node.complete_output(index);
-  Value* result = node.outputs[static_cast<size_t>(index)];
-  Value* inner = graph.add_value(graph.unique_name(result->name + "_inner"));
-  node.outputs[static_cast<size_t>(index)] = inner;
-  inner->producer = &node;
-  inner->output = index;
-  std::vector<Value*> inputs = {inner};
-  inputs.insert(inputs.end(), more.begin(), more.end());
-  const auto next = std::next(node.self);
-  Node* before = next == graph.nodes().end() ? nullptr : next->get();
-  return graph.add_node_for("", type, node.name + "_" + std::string(type), inputs,
-                            std::span<Value* const>(&result, 1), before);
-}
-
-// Turns the attribute `name`, a list of integers, into input `index`; absent stays absent.
-void ints_to_input(Node& node, const char* name, int index) {
-  if (node.attribute(name) == nullptr) return;
-  node.set_input(index, constant(node, name, Constant::ints(node.integers(name))));
-  node.attributes.erase(name);
-}
-
-// The same for a float attribute that becomes a scalar of the type of input 0.
-void real_to_input(Node& node, const char* name, int index) {
-  if (node.attribute(name) == nullptr) return;
-  const DataType known = node.input(0) == nullptr ? DataType::kUndefined : node.input(0)->type;
-  const DataType type = known == DataType::kUndefined ? DataType::kFloat : known;
-  const auto value = static_cast<double>(node.real(name, 0));
-  node.set_input(index, constant(node, name, Constant::scalar_of(type, value)));
-  node.attributes.erase(name);
-}
-
-void require_input(const Node& node, int index, const char* name) {
-  if (node.input(index) == nullptr) refuse(node, "lacks '" + std::string(name) + "'");
-}
+using namespace rewrite;
 
 void axes_to_input(Node& node) {
   ints_to_input(node, "axes", 1);
@@ -339,7 +283,7 @@ void group_normalization(Node& node) {
   append(node, 0, "Reshape", {extents});
 }
 
-constexpr NormalizeRule kRules[] = {
+constexpr VersionRule kRules[] = {
     {"Add", 7, legacy_broadcast},
     {"And", 7, legacy_broadcast},
     {"BatchNormalization", 14, batch_normalization},
@@ -404,7 +348,7 @@ constexpr NormalizeRule kRules[] = {
 
 }  // namespace
 
-std::span<const NormalizeRule> normalize_rules() {
+std::span<const VersionRule> version_rules() {
   return kRules;
 }
 

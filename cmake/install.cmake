@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` installs: public headers, kernel headers (generated sources name kernels),
-# static libraries, the command `intarsia`, and the package that find_package(Intarsia) loads.
+# What `cmake --install` installs: public headers, static libraries, the command `intarsia`, and the
+# package that find_package(Intarsia) loads.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -21,15 +21,18 @@ foreach(name IN LISTS installed)
 endforeach()
 install(EXPORT IntarsiaTargets NAMESPACE intarsia:: DESTINATION "${package_dir}")
 
-# The folders that the targets' $<INSTALL_INTERFACE> names (IntarsiaTargets.cmake).
+# Programs need the public headers alone: generated sources name kernels by key. Plug-ins with
+# operators of one's own include what the converter knows of operators; intarsia::plugin finds it.
 install(DIRECTORY include/intarsia DESTINATION include)
-install(DIRECTORY core kernels_cpu DESTINATION include/intarsia_private
-  FILES_MATCHING PATTERN "*.h"
-  REGEX "kernels_cpu/rows\\.h$" EXCLUDE  # the converter's view of kernels
-  PATTERN session_state.h EXCLUDE)  # needs FlatBuffers
-install(FILES converter/graph/error.h DESTINATION include/intarsia_private/converter/graph)
-install(FILES converter/plugin/extension.h converter/plugin/operator_extension.h
-  converter/plugin/plugin.h DESTINATION include/intarsia_private/converter/plugin)
+if(TARGET intarsia::tool)
+  set(private include/intarsia_private)
+  install(FILES core/kernel_descriptor.h DESTINATION ${private}/core)
+  install(DIRECTORY core/definitions DESTINATION ${private}/core FILES_MATCHING PATTERN "*.h")
+  install(DIRECTORY core/operators/common DESTINATION ${private}/core/operators
+    FILES_MATCHING PATTERN "*.h")
+  install(FILES converter/plugin/extension.h converter/plugin/operator_extension.h
+    converter/plugin/plugin.h DESTINATION ${private}/converter/plugin)
+endif()
 
 configure_package_config_file(cmake/IntarsiaConfig.cmake.in "${PROJECT_BINARY_DIR}/IntarsiaConfig.cmake"
   INSTALL_DESTINATION "${package_dir}")

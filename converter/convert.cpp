@@ -28,7 +28,8 @@ KernelChoice choice_of(const ConvertOptions& options, Preference preference) {
     throw Error(fmt::format("--target {}: no such target", options.target),
                 fmt::format("the targets are {}", fmt::join(names, ", ")));
   }
-  return {preference, options.plan_growth.value_or(target->plan_growth)};
+  return {preference, options.plan_growth.value_or(target->plan_growth), KernelDevice::kHost,
+          target->kernels};
 }
 
 PortSummary summary_of(const Value& value) {

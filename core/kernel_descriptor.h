@@ -11,12 +11,16 @@
 //                                                    constant input in a packed form of its own
 //   static void pack(const KernelContext&, int input, void* packed)    writes that form
 //   static constexpr int cost                        see KernelDescriptor
-//   static constexpr KernelDevice device             see KernelDescriptor
+//   static constexpr KernelDevice device             these and what follows: see KernelDescriptor
+//   static constexpr KernelLayout layout
+//   static constexpr KernelTargets targets
+//   static constexpr std::string_view packing
 // The context then holds planned (maximal) extents and attributes; data pointers are null except
 // those of constants.
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -35,6 +39,27 @@ struct ProgramSource {
 /// Where a kernel computes, and its operands lie.
 enum class KernelDevice : uint8_t { kHost, kCuda };
 
+/// The order of an image's axes that a kernel serves.
+enum class KernelLayout : uint8_t { kAny, kChannelsFirst, kChannelsLast };
+
+/// The machines that plans are made for, as `convert --target` names them.
+enum class KernelTarget : uint8_t { kGeneric, kX86V3, kX86V4, kAarch64, kCortexM };
+/// A set of them; by default all.
+struct KernelTargets {
+  uint32_t bits = ~uint32_t{0};
+
+  constexpr KernelTargets() = default;
+  template <std::same_as<KernelTarget>... Ts>
+  constexpr KernelTargets(KernelTarget first, Ts... more)  // NOLINT: written as braces
+      : bits((bit(first) | ... | bit(more))) {}
+  constexpr bool has(KernelTarget target) const { return (bits & bit(target)) != 0; }
+
+ private:
+  static constexpr uint32_t bit(KernelTarget target) {
+    return uint32_t{1} << static_cast<uint32_t>(target);
+  }
+};
+
 /// What the converter knows of a kernel without running it. Constant data.
 struct KernelDescriptor {
   KernelId id;
@@ -47,7 +72,12 @@ struct KernelDescriptor {
   int64_t (*packed_bytes)(const KernelContext&, int input) = nullptr;
   void (*pack)(const KernelContext&, int input, void* packed) = nullptr;
   int64_t state_bytes = 0;
+  // What the converter asks before `supports` (converter/graph/kernel_selection.cpp).
   KernelDevice device = KernelDevice::kHost;
+  KernelLayout layout = KernelLayout::kAny;
+  KernelTargets targets = {};
+  /// The form into which `pack` brings weights, as people call it; "" if it packs none.
+  std::string_view packing = {};
   /// How programs name it where no library links it by its key.
   ProgramSource source = {};
   /// Ranks the kernels that serve one node: the converter takes the lowest, the yardstick is the
@@ -125,6 +155,9 @@ constexpr KernelDescriptor describe_facts() {
   }
   if constexpr (requires { K::state_bytes; }) descriptor.state_bytes = K::state_bytes;
   if constexpr (requires { K::device; }) descriptor.device = K::device;
+  if constexpr (requires { K::layout; }) descriptor.layout = K::layout;
+  if constexpr (requires { K::targets; }) descriptor.targets = K::targets;
+  if constexpr (requires { K::packing; }) descriptor.packing = K::packing;
   descriptor.cost = K::id.variant.empty() ? kReferenceCost : kFastCost;
   if constexpr (requires { K::cost; }) descriptor.cost = K::cost;
   return descriptor;

@@ -25,6 +25,10 @@ namespace internal {
 // From a key back to the kernel type, within the translation unit that lists it: `Implemented`
 // defines the function that `Key` declares. The types can then stay in unnamed namespaces, and
 // programs need no more than the key.
+#if defined(__NVCC__)
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 1301
+#endif
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-template-friend"
@@ -39,6 +43,9 @@ struct Key {
 };
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
+#endif
+#if defined(__NVCC__)
+#pragma nv_diagnostic pop
 #endif
 template <class T, uint64_t key>
 struct Implemented {

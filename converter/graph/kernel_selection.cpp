@@ -119,6 +119,12 @@ bool accepts(const definitions::KernelDescriptor& row, const std::vector<DataTyp
   return true;
 }
 
+bool serves_layout(const KernelDescriptor& row, const Node& node) {
+  if (row.layout == KernelLayout::kAny) return true;
+  const bool last = node.op->facts.axes.channels_last.flag(node.attribute_bytes.data());
+  return (row.layout == KernelLayout::kChannelsLast) == last;
+}
+
 std::string types_text(const Node& node, const std::vector<std::string>& names) {
   std::string text;
   for (size_t i = 0; i < names.size(); ++i) {
@@ -168,6 +174,7 @@ const definitions::KernelDescriptor* select_kernel(const Node& node, const Kerne
   const definitions::KernelDescriptor* best = nullptr;
   for (const definitions::KernelDescriptor& row : rows) {
     if (!implements(row, *node.op, name) || row.device != choice.device) continue;
+    if (!row.targets.has(choice.target) || !serves_layout(row, node)) continue;
     const bool better =
         best == nullptr || (choice.preference == Preference::kReference ? row.cost > best->cost
                                                                         : row.cost < best->cost);

@@ -68,6 +68,7 @@ struct KernelChoice {
   /// The most that a weight's packed form may take, as a multiple of the weight's own bytes.
   double plan_growth = std::numeric_limits<double>::infinity();
   KernelDevice device = KernelDevice::kHost;
+  KernelTarget target = KernelTarget::kGeneric;
 };
 
 /// The kernel of the least cost (of the greatest, for Preference::kReference) among those for the

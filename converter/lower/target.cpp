@@ -5,7 +5,9 @@ namespace intarsia::converter {
 
 const std::vector<Target>& targets() {
   static const std::vector<Target> kTargets = {
-      {"generic"}, {"x86-64-v3"}, {"x86-64-v4"}, {"aarch64"}, {"cortex-m", 1.0},
+      {"generic", KernelTarget::kGeneric},       {"x86-64-v3", KernelTarget::kX86V3},
+      {"x86-64-v4", KernelTarget::kX86V4},       {"aarch64", KernelTarget::kAarch64},
+      {"cortex-m", KernelTarget::kCortexM, 1.0},
   };
   return kTargets;
 }

@@ -11,10 +11,13 @@
 #include <string_view>
 #include <vector>
 
+#include "core/kernel_descriptor.h"
+
 namespace intarsia::converter {
 
 struct Target {
   std::string_view name;
+  KernelTarget kernels = KernelTarget::kGeneric;
   /// The most that a weight's packed form may take, as a multiple of the weight's own bytes.
   double plan_growth = std::numeric_limits<double>::infinity();
 };

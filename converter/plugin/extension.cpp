@@ -45,7 +45,7 @@ OperatorLibrary::OperatorLibrary(Extensions extensions)
   }
   const KernelList device = cuda::kernel_list();
   rows_.insert(rows_.end(), device.begin(), device.end());
-  if (!extensions_.empty()) refuse_duplicates(rows_);
+  refuse_duplicates(rows_);
   for (const definitions::KernelDescriptor& row : rows_) {
     if (row.kernel->run != nullptr) kernels_.push_back(row.kernel);
   }

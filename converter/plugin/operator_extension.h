@@ -166,8 +166,7 @@ std::string add_operator(Extension& extension, const ProgramSource& source) {
     known = extension.definitions.insert(known, std::move(fresh));
   } else if (!same_signature(*known, fresh)) {
     return extension.name + ": the types of operator " + fresh.qualified_name() +
-           " disagree in their operands, versions or attributes: " +
-           kernel_text(KernelType::id);
+           " disagree in their operands, versions or attributes: " + kernel_text(KernelType::id);
   }
   add_types<K>(*known);
   extension.kernels.push_back(describe<KernelType>());

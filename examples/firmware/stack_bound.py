@@ -30,6 +30,8 @@ FUNCTION = re.compile(r"([0-9a-f]+) <(.*)>:$")
 INSTRUCTION = re.compile(r"\s+[0-9a-f]+:\t(\S+)\s*(.*)$")
 SUBGRAPHS = "intarsia::host_run_graph("
 EXECUTOR = "intarsia::run_nodes("
+# A kernel's row: its functions are called by the executor alone.
+ROW = re.compile(r"intarsia::(?:LinkedKernel<\w+>::|internal::kernel_row<)")
 RUN = re.compile(r"::run\(intarsia::KernelContext const&\)$")
 
 
@@ -92,7 +94,7 @@ class Program:
                 continue
             name = symbol.match(name).group(3)
             self.names[fields.group(3)] = name
-            if name.startswith("intarsia::internal::kernel_table<"):
+            if ROW.match(name):
                 begin, size = int(fields.group(1), 16), int(fields.group(2), 16)
                 self.kernels |= {content.get(at) for at in range(begin, begin + size, 4)}
         words = set(content.values())

@@ -97,7 +97,8 @@ struct KernelTypes {
   constexpr const KernelType* begin() const { return all; }
   constexpr const KernelType* end() const { return all + count; }
   constexpr size_t size() const { return count; }
-  constexpr KernelType operator[](size_t i) const { return all[i]; }
+  constexpr const KernelType& operator[](size_t i) const { return all[i]; }
+  constexpr void push(KernelType type) { all[count++] = type; }
 
   KernelType all[kMost] = {};
   size_t count = 0;

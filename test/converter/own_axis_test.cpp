@@ -66,7 +66,7 @@ std::shared_ptr<const converter::OperatorLibrary> library() {
   extension->name = "test";
   using List = OperatorList<Accumulate<float>, Accumulate<double>, Raise<float>, Raise<double>,
                             Number<float>, Number<double>>;
-  EXPECT_EQ(converter::extension_of<List>(*extension, "test.h"), "");
+  EXPECT_EQ(converter::extension_of<List>(*extension, {"test.h", "List"}), "");
   return std::make_shared<converter::OperatorLibrary>(converter::Extensions{extension});
 }
 

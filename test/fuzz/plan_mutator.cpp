@@ -25,7 +25,7 @@ class Mutation {
   Mutation(const plan::Plan& plan, unsigned seed) : plan_(plan), random_(seed) {}
 
   void apply() {
-    switch (below(17)) {
+    switch (below(19)) {
       case 0:
       case 1:
         return any(plan_.tensors());
@@ -52,6 +52,10 @@ class Mutation {
         return below(2) == 0 ? any(plan_.graphs()) : any(plan_.states());
       case 15:
         return below(2) == 0 ? place() : memory();
+      case 16:
+        return alias();
+      case 17:
+        return shared_extents();
       default:
         return type();
     }
@@ -128,16 +132,47 @@ class Mutation {
     const uint64_t value = kernels[below(kernels.size())]->key;
     std::memcpy(const_cast<uint8_t*>(keys->Data()) + 8 * below(keys->size()), &value, 8);
   }
-  /// One tensor moves to where another lies: operands, slots, workspaces and states overlap.
-  void place() {
+  // Bytes of a Tensor's fields, core/plan.fbs.
+  static constexpr size_t kPlace = 0, kExtents = 4, kType = 8, kRank = 9, kMemory = 10;
+
+  /// Two tensors at random, the second to be changed; or none.
+  template <class Change>
+  void pair(const Change& change) {
     const auto* tensors = plan_.tensors();
     if (tensors == nullptr || tensors->size() == 0) return;
     const plan::Tensor* from = tensors->Get(below(tensors->size()));
-    auto* to =
-        reinterpret_cast<uint8_t*>(const_cast<plan::Tensor*>(tensors->Get(below(tensors->size()))));
-    const uint32_t place = from->place();
-    std::memcpy(to, &place, sizeof(place));
-    to[10] = from->memory();  // behind the place, the extents, the type and the rank
+    const plan::Tensor* to = tensors->Get(below(tensors->size()));
+    change(*from, reinterpret_cast<uint8_t*>(const_cast<plan::Tensor*>(to)));
+  }
+  static void put(uint8_t* record, size_t field, uint32_t value) {
+    std::memcpy(record + field, &value, sizeof(value));
+  }
+  /// One tensor moves to where another lies: operands, slots, workspaces and states overlap.
+  void place() {
+    pair([](const plan::Tensor& from, uint8_t* to) {
+      put(to, kPlace, from.place());
+      to[kMemory] = from.memory();
+    });
+  }
+  /// One tensor becomes a view of another, or of a part of it: same memory, near places, perhaps
+  /// its extents. What aliases planned in earnest look like, and what is nearly one.
+  void alias() {
+    pair([this](const plan::Tensor& from, uint8_t* to) {
+      put(to, kPlace, from.place() + (below(2) == 0 ? 0 : below(5) - 2));
+      to[kMemory] = from.memory();
+      if (below(2) == 0) to[kType] = from.type();
+      if (below(2) != 0) return;
+      put(to, kExtents, from.extents());
+      to[kRank] = from.rank();
+    });
+  }
+  /// One tensor takes the extents of another, or some of them: ranges of run-time extents are
+  /// shared, overlap by a part, or reach beyond the mark before them.
+  void shared_extents() {
+    pair([this](const plan::Tensor& from, uint8_t* to) {
+      put(to, kExtents, from.extents() + (below(2) == 0 ? 0 : below(5) - 2));
+      if (below(2) == 0) to[kRank] = from.rank();
+    });
   }
   /// The table of sizes, of the device's memory too.
   void memory() {
@@ -158,7 +193,7 @@ class Mutation {
     for (uint32_t i = 0; i < tensors->size(); ++i) {
       if (i != chosen && !(all && tensors->Get(i)->type() == from)) continue;
       auto* place = reinterpret_cast<uint8_t*>(const_cast<plan::Tensor*>(tensors->Get(i)));
-      place[8] = to;  // after the place and the extents, core/plan.fbs
+      place[kType] = to;
     }
   }
 

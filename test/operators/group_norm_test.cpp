@@ -20,7 +20,9 @@ using Floats = std::vector<float>;
 converter::ConvertOptions options() {
   auto extension = std::make_shared<converter::Extension>();
   extension->name = "group_norm";
-  EXPECT_EQ(converter::extension_of<mydomain::Operators>(*extension, "group_norm.h"), "");
+  EXPECT_EQ(converter::extension_of<mydomain::Operators>(*extension,
+                                                         {"group_norm.h", "mydomain::Operators"}),
+            "");
   converter::ConvertOptions result;
   result.library =
       std::make_shared<const converter::OperatorLibrary>(converter::Extensions{extension});

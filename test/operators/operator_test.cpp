@@ -518,7 +518,9 @@ TEST(OperatorLibrary, TwoExtensionsThatDefineTheSameAreRefused) {
   const auto extension = [] {
     auto result = std::make_shared<converter::Extension>();
     result->name = "sample";
-    EXPECT_EQ(converter::extension_of<sample::Operators>(*result, "sample_operators.h"), "");
+    EXPECT_EQ(converter::extension_of<sample::Operators>(
+                  *result, {"sample_operators.h", "sample::Operators"}),
+              "");
     return result;
   };
   EXPECT_THROW(converter::OperatorLibrary({extension(), extension()}), converter::Error);

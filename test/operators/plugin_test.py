@@ -68,11 +68,11 @@ def main():
             (folder / "output_0.npy").unlink(missing_ok=True)
             expect(f"bench {what}", 0, "0 heap calls",
                    command=[tool, "bench", path, "--seconds", "0.01", "--operators", plugin])
-            expect(f"inspect {what}", 0, "intarsia::OperatorKernel<sample::Affine<float>>",
+            expect(f"inspect {what}", 0, "sample:Affine<float>",
                    command=[tool, "inspect", path, "--operators", plugin])
         expect("verify", 0, "sample:Counter", "3 results compared, largest error 0 ",
                command=[tool, "verify", model, "--operators", plugin])
-        expect("a plan without its operators", 1, "OperatorKernel<sample::", "not in this build",
+        expect("a plan without its operators", 1, "kernel sample:Affine<float>", "not in this build",
                "--operators LIB.so",
                command=[tool, "run", plan, "--input", f"x={x}"])
 

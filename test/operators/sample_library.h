@@ -15,8 +15,8 @@ namespace intarsia::test {
 inline std::shared_ptr<const converter::OperatorLibrary> sample_library() {
   auto extension = std::make_shared<converter::Extension>();
   extension->name = "sample";
-  const std::string problem =
-      converter::extension_of<sample::Operators>(*extension, "sample_operators.h");
+  const std::string problem = converter::extension_of<sample::Operators>(
+      *extension, {"sample_operators.h", "sample::Operators"});
   if (!problem.empty()) throw std::logic_error(problem);
   return std::make_shared<const converter::OperatorLibrary>(converter::Extensions{extension});
 }

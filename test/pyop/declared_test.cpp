@@ -18,7 +18,9 @@ class Declared : public Pyop {
     paths_ = {PYOP_TEST_FOLDER};
     auto extension = std::make_shared<converter::Extension>();
     extension->name = "declared";
-    ASSERT_EQ(converter::extension_of<declared::Operators>(*extension, "declared_operators.h"), "");
+    ASSERT_EQ(converter::extension_of<declared::Operators>(
+                  *extension, {"declared_operators.h", "declared::Operators"}),
+              "");
     options_.library =
         std::make_shared<const converter::OperatorLibrary>(converter::Extensions{extension});
   }

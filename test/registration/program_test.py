@@ -21,6 +21,8 @@ import subprocess
 import sys
 
 RUN = re.compile(r"\bintarsia::cpu::.*::run\(intarsia::KernelContext const&\)$")
+ROW = re.compile(r"^intarsia::LinkedKernel<\w+>::trusted$")
+KEY = re.compile(r'LinkedKernel<intarsia::kernel_key\(\{"([^"]*)", "([^"]*)", \{([^}]*)\}\}\)>')
 CHECK = re.compile(r"\bintarsia::cpu::.*::check\(intarsia::KernelContext const&\)$")
 
 
@@ -39,13 +41,21 @@ def symbols(file, pattern, defined):
             if m and (m.group(1) != "U") == defined and pattern.search(m.group(2))}
 
 
+def text_of(op, variant, types):
+    """A kernel as `inspect` shows it: "Conv.packed<float>"."""
+    names = [re.sub(r"intarsia::ElementWidth::k(\d+)", r"\1 bits",
+                    re.sub(r"intarsia::DataType::k(\w+)", lambda m: m.group(1).lower(), name))
+             for name in types.split(", ") if name]
+    return op + (f".{variant}" if variant else "") + (f"<{', '.join(names)}>" if names else "")
+
+
 def check_kernels(program, tool, plan, source, library):
     nodes = json.loads(output(tool, "inspect", "--json", plan))["nodes"]
     planned = {node["kernel"] for node in nodes}
-    lists = re.findall(r"kernel_set<(.*?)>\(\)", pathlib.Path(source).read_text(), re.DOTALL)
-    emitted = {name.strip() for text in lists for name in text.split(",\n")}
-    named = symbols(library, RUN, defined=False)
-    linked = symbols(program, RUN, defined=True)
+    emitted = {text_of(*match) for match in KEY.findall(pathlib.Path(source).read_text())}
+    named = symbols(library, ROW, defined=False)
+    linked = symbols(program, ROW, defined=True)
+    code = symbols(program, RUN, defined=True)
     print(f"{len(nodes)} nodes, {len(planned)} kernels: {', '.join(sorted(planned))}")
 
     problems = [f"{name}: in the plan, but not in {source}" for name in planned - emitted]
@@ -55,6 +65,9 @@ def check_kernels(program, tool, plan, source, library):
     if len(named) != len(emitted):
         problems.append(f"{source} lists {len(emitted)} kernels, its object file names {len(named)}:"
                         f" {sorted(named)}")
+    if len(code) != len(linked):
+        problems.append(f"{len(linked)} rows are linked, but the code of {len(code)} kernels: "
+                        f"{sorted(code)}: linked, but not named by the model")
     if len(planned) < 4:
         problems.append(f"{len(planned)} kernels are too few to compare, expected at least 4")
     # All extents of this model are fixed and the plan is trusted: nothing is left to check.

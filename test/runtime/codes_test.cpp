@@ -156,7 +156,7 @@ TEST(Codes, MissingKernelAndShapeFunction) {
   SmallPlan plan(model, options);
   EXPECT_EQ(open_failure(plan, plan.plan(), plan.arena(), {}),
             (Failure{Code::kMissingKernel,
-                     "node 0 'Relu1' (Relu): kernel intarsia::cpu::Relu<float> not in this build; "
+                     "node 0 'Relu1' (Relu): kernel Relu<float> not in this build; "
                      "add it to the program's kernel_set, "
                      "or use the set that the converter emitted"}));
   KernelSet kernels = tool::all_kernels();

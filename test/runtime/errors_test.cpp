@@ -182,9 +182,8 @@ TEST_F(RuntimeErrors, KernelMissingFromAHandWrittenSet) {
   const auto session = Session::open(plan_.plan(), plan_.arena(), KernelSet{}, {}, &diagnostic);
   EXPECT_EQ(session.status().code(), Code::kMissingKernel);
   EXPECT_EQ(plan_.text(diagnostic),
-            "node 0 'Gemm1' (intarsia:Gemm): kernel "
-            "intarsia::cpu::Bounded<intarsia::cpu::GemmPacked> not in this "
-            "build; add it to the program's kernel_set, or use the set that the converter emitted");
+            "node 0 'Gemm1' (intarsia:Gemm): kernel Gemm.bounded<float> not in this build; add it "
+            "to the program's kernel_set, or use the set that the converter emitted");
 }
 
 TEST(VaryingErrors, ExtentsOutsideTheirRangeOrAtOdds) {

@@ -330,9 +330,7 @@ struct Binding {
 
   static constexpr KernelTypes kernel_types = [] {
     KernelTypes result;
-    for (int i = 0; i < variables.count; ++i) {
-      result[static_cast<size_t>(i)] = variables.types[i];
-    }
+    for (int i = 0; i < variables.count; ++i) result.push(variables.types[i]);
     return result;
   }();
 

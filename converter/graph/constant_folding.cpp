@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Constant folding: nodes whose inputs are all known are executed, within limits.
+#include <algorithm>
+
 #include "converter/graph/infer.h"
 #include "converter/graph/work.h"
 #include "converter/passes/fold.h"

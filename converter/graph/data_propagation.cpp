@@ -3,6 +3,7 @@
 // Data propagation: elements of small tensors that are computed from extents, between the values of
 // a graph and the rules of operators (core/definitions/value_propagation.h).
 #include "converter/graph/infer.h"
+#include "converter/passes/fold.h"
 #include "core/definitions/value_propagation.h"
 
 namespace intarsia::converter {

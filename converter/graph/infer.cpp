@@ -6,13 +6,10 @@
 #include <algorithm>
 #include <set>
 
-#include "converter/graph/work.h"
 #include "converter/onnx/declaration.h"
-#include "converter/passes/fold.h"
 #include "core/definitions/value_propagation.h"
 
 namespace intarsia::converter {
-namespace {
 
 using definitions::Dim;
 using definitions::Parameter;

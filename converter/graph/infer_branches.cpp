@@ -9,6 +9,7 @@
 
 #include "converter/graph/infer.h"
 #include "converter/onnx/declaration.h"
+#include "converter/passes/fold.h"
 
 namespace intarsia::converter {
 namespace {

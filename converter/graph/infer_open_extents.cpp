@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "converter/graph/infer.h"
+#include "converter/passes/fold.h"
 
 namespace intarsia::converter {
 

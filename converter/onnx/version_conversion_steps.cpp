@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/onnx/version_rewrite.h"
+#include "converter/onnx/version_conversion_steps.h"
 
-namespace intarsia::converter::rewrite {
+namespace intarsia::converter::version_steps {
 
 void refuse(const Node& node, std::string message) {
   throw Error(
@@ -57,4 +57,4 @@ void require_input(const Node& node, int index, const char* name) {
   if (node.input(index) == nullptr) refuse(node, "lacks '" + std::string(name) + "'");
 }
 
-}  // namespace intarsia::converter::rewrite
+}  // namespace intarsia::converter::version_steps

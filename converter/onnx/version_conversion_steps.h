@@ -9,7 +9,7 @@
 
 #include "converter/graph/graph.h"
 
-namespace intarsia::converter::rewrite {
+namespace intarsia::converter::version_steps {
 
 /// Throws: the old form has no counterpart.
 [[noreturn]] void refuse(const Node& node, std::string message);
@@ -32,4 +32,4 @@ void real_to_input(Node& node, const char* name, int index);
 
 void require_input(const Node& node, int index, const char* name);
 
-}  // namespace intarsia::converter::rewrite
+}  // namespace intarsia::converter::version_steps

@@ -7,12 +7,12 @@
 #include <cctype>
 
 #include "converter/onnx/version_conversion.h"
-#include "converter/onnx/version_rewrite.h"
+#include "converter/onnx/version_conversion_steps.h"
 
 namespace intarsia::converter {
 namespace {
 
-using namespace rewrite;
+using namespace version_steps;
 
 void axes_to_input(Node& node) {
   ints_to_input(node, "axes", 1);

@@ -4,8 +4,8 @@
 //
 // ONNX changed operators over the years, mostly by turning attributes into inputs. The rest of the
 // converter knows only the newest forms (core/definitions). A row of the table in
-// version_conversion_rules.cpp says: nodes of this type, older than that version, are changed by this
-// function; rows of one type apply one after another, oldest first.
+// version_conversion_rules.cpp says: nodes of this type, older than that version, are changed by
+// this function; rows of one type apply one after another, oldest first.
 #pragma once
 
 #include <span>

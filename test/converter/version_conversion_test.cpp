@@ -104,9 +104,9 @@ TEST(VersionConversion, Pad) {
 
 TEST(VersionConversion, Slice) {
   const Model model = converted(OneNode(9, "Slice")
-                                     .with("starts", Ints{1})
-                                     .with("ends", Ints{INT64_MAX})
-                                     .with("axes", Ints{2}));
+                                    .with("starts", Ints{1})
+                                    .with("ends", Ints{INT64_MAX})
+                                    .with("axes", Ints{2}));
   const Node& node = *model.graph->nodes().front();
   EXPECT_EQ(ints_at(node, 1), (Ints{1}));
   EXPECT_EQ(ints_at(node, 2), (Ints{INT64_MAX}));
@@ -147,8 +147,7 @@ TEST(VersionConversion, SoftmaxOverSeveralAxes) {
   }
   EXPECT_EQ(types_of(*converted(OneNode(11, "Softmax").with("axis", int64_t{-1})).graph),
             "Softmax");
-  EXPECT_EQ(types_of(*converted(OneNode(13, "Softmax").with("axis", int64_t{1})).graph),
-            "Softmax");
+  EXPECT_EQ(types_of(*converted(OneNode(13, "Softmax").with("axis", int64_t{1})).graph), "Softmax");
   // The default was 1.
   EXPECT_EQ(types_of(*converted(OneNode(11, "Softmax")).graph), "Shape Flatten Softmax Reshape");
 }
@@ -195,8 +194,7 @@ TEST(VersionConversion, Casts) {
 }
 
 TEST(VersionConversion, UpsampleAndResize) {
-  const Model seven =
-      converted(OneNode(7, "Upsample").with("scales", std::vector<float>{1, 2, 2}));
+  const Model seven = converted(OneNode(7, "Upsample").with("scales", std::vector<float>{1, 2, 2}));
   const Node& resize = *seven.graph->nodes().front();
   EXPECT_EQ(resize.type, "Resize");
   EXPECT_EQ(resize.input(1), nullptr);
@@ -228,7 +226,7 @@ TEST(VersionConversion, GroupNormalization) {
   EXPECT_EQ(types_of(*model.graph), "Shape Reshape InstanceNormalization Reshape");
   EXPECT_EQ(ints_at(*find_node(model, "Reshape"), 1), (Ints{0, 3, -1}));
   EXPECT_EQ(types_of(*converted(OneNode(21, "GroupNormalization", {"x", "s", "b"})
-                                     .with("num_groups", int64_t{3}))
+                                    .with("num_groups", int64_t{3}))
                           .graph),
             "GroupNormalization");
 }

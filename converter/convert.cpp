@@ -13,7 +13,7 @@
 #include "converter/memory/storage.h"
 #include "converter/onnx/import.h"
 #include "converter/onnx/inputs.h"
-#include "converter/onnx/normalize.h"
+#include "converter/onnx/version_conversion.h"
 #include "converter/passes/placement.h"
 #include "converter/passes/simplify.h"
 
@@ -51,7 +51,7 @@ Conversion convert_model(Model& model, const ConvertOptions& options, bool probe
   std::vector<std::string> output_names;
   for (const Value* output : graph.outputs()) output_names.push_back(output->name);
 
-  normalize(model);
+  convert_versions(model);
   resolve(model);
   apply_input_options(model, options);
   apply_layouts(model, options);

@@ -92,18 +92,28 @@ class Writer {
 
   uint32_t add_extents(const std::vector<int64_t>& planned, bool shared) {
     std::vector<int32_t> extents(planned.begin(), planned.end());
+    if (shared && extents.empty()) return dynamic_extents_;
     if (shared) {
-      const auto begin = extents_.begin() + dynamic_extents_;
-      const auto found = std::search(begin, extents_.end(), extents.begin(), extents.end());
-      if (found != extents_.end() || extents.empty()) {
-        return static_cast<uint32_t>(found - extents_.begin());
-      }
+      const auto found = place_of_.find(extents);
+      if (found != place_of_.end()) return found->second;
     }
     // Varying extents stand apart, each shape behind its mark.
     if (!shared) extents_.push_back(varying_mark(static_cast<int>(extents.size())));
     const auto index = static_cast<uint32_t>(extents_.size());
-    extents_.insert(extents_.end(), extents.begin(), extents.end());
+    for (int32_t extent : extents) {
+      extents_.push_back(extent);
+      if (shared) note_extents_that_end_here();
+    }
     return index;
+  }
+
+  /// Extents may be part of others, or span two of them.
+  void note_extents_that_end_here() {
+    const size_t end = extents_.size(), most = std::min<size_t>(kMaxRank, end - dynamic_extents_);
+    for (size_t count = 1; count <= most; ++count) {
+      place_of_.try_emplace({extents_.end() - static_cast<std::ptrdiff_t>(count), extents_.end()},
+                            static_cast<uint32_t>(end - count));
+    }
   }
 
   static uint32_t units(int64_t bytes, uint64_t unit, const char* what) {
@@ -377,6 +387,8 @@ class Writer {
   std::vector<plan::Node> nodes_;
   std::vector<uint64_t> attributes_;
   std::map<std::vector<uint64_t>, uint32_t> attributes_of_;
+  // Every run of extents that a tensor could have, by its first place among those of no symbol.
+  std::map<std::vector<int32_t>, uint32_t> place_of_;
   std::unordered_map<const Value*, uint32_t> tensor_of_;
 };
 

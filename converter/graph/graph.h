@@ -103,7 +103,7 @@ struct Node {
   std::string name;    ///< Unique among the model's nodes.
   int version = 0;     ///< Operator-set version that the node's form belongs to.
 
-  /// ONNX attributes as imported and normalised; read into `attribute_bytes` by `resolve`.
+  /// ONNX attributes as imported, versions converted; read into `attribute_bytes` by `resolve`.
   definitions::AttributeMap attributes;
   /// Tensor-valued attributes.
   std::map<std::string, Constant, std::less<>> tensors;

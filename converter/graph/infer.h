@@ -10,6 +10,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -52,6 +53,8 @@ class ContradictionError : public Error {
 /// What is known of a value, and of a node's inputs, as shape functions and rules of facts take it.
 definitions::SymbolicInput symbolic_input(const Value* value);
 std::vector<definitions::SymbolicInput> symbolic_inputs(const Node& node);
+/// The elements that data propagation has found, as a constant if every one is known.
+std::optional<Constant> propagated_constant(const Value& value);
 
 /// Extents and type, of constants too. REQUIRES: they are known.
 Shape<definitions::Dim> shape_of(const Value& value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/onnx/normalize.h"
+#include "converter/onnx/version_conversion.h"
 
 #include <algorithm>
 

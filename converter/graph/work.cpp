@@ -13,38 +13,24 @@ double product(std::span<const int64_t> extents) {
   return count;
 }
 
-const std::vector<int64_t>* list_attribute(const Node& node, std::string_view name) {
-  const definitions::AttributeValue* value = node.attribute(name);
-  return value != nullptr ? std::get_if<std::vector<int64_t>>(value) : nullptr;
-}
-
-double number_attribute(const Node& node, std::string_view name, double fallback) {
-  const definitions::AttributeValue* value = node.attribute(name);
-  const int64_t* number = value != nullptr ? std::get_if<int64_t>(value) : nullptr;
-  return number != nullptr ? static_cast<double>(std::max<int64_t>(*number, 1)) : fallback;
-}
-
-/// True if the operator has such an attribute, be it given or not.
-bool has_field(const Node& node, std::string_view name) {
-  const auto print = node.op->attributes.print;
-  if (print == nullptr || node.attribute_bytes.empty()) return false;
-  const auto fields = print(node.attribute_bytes.data());
-  return std::any_of(fields.begin(), fields.end(),
-                     [name](const auto& field) { return field.first == name; });
-}
-
 /// Steps for each element of the result of a node that moves a window: 1 if it moves none. Weights
 /// are operands of the data's rank, (channels out, channels in, window).
 double window_steps(const Node& node, const std::vector<const Constant*>& inputs) {
-  double steps = number_attribute(node, "size", 1);
-  if (const auto* window = list_attribute(node, "kernel_shape")) steps *= product(*window);
-  if (inputs.empty() || inputs[0] == nullptr || !has_field(node, "kernel_shape")) return steps;
-  for (size_t i = 1; i < inputs.size(); ++i) {
+  const definitions::IntegerAttribute& window = node.op->facts.window;
+  if (!window) return 1;
+  double steps = product(window.get(node.attribute_bytes.data()));
+  for (size_t i = 1; i < inputs.size() && inputs[0] != nullptr; ++i) {
     if (inputs[i] == nullptr || inputs[i]->rank() != inputs[0]->rank()) continue;
     const std::span<const int64_t> extents = inputs[i]->extents;
     steps = std::max(steps, product(extents.subspan(1)));
   }
   return steps;
+}
+
+/// Elements of the state of a recurrence; 0 if the node is none.
+double state_of(const Node& node) {
+  const definitions::IntegerAttribute& state = node.op->facts.state;
+  return state ? product(state.get(node.attribute_bytes.data())) : 0;
 }
 
 }  // namespace
@@ -66,8 +52,8 @@ double work_of(const Node& node, const std::vector<const Constant*>& inputs,
   // A transposed convolution spreads its input over the windows of its result.
   const double window = window_steps(node, inputs);
   if (window > 1) work = std::max(work, std::max(written, first) * window);
-  const double hidden = number_attribute(node, "hidden_size", 0);
-  if (hidden > 0) work = std::max(work, written * (read - first) / hidden);
+  const double state = state_of(node);
+  if (state > 0) work = std::max(work, written * (read - first) / state);
   if (by_values || !node.domain.empty()) work = std::max(work, std::pow(read + written, 1.5));
   return work;
 }

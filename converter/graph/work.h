@@ -7,9 +7,9 @@
 // that, a node that has
 //   two operands          multiplies matrices (m, k) and (k, n): the root of the product of the
 //                         three numbers of elements is m k n
-//   kernel_shape, size    reads a window for each element of the result, for every channel where
-//                         weights have them; windows count as written, also outside of the input
-//   hidden_size           multiplies each step by the weights of the recurrence
+//   a window (Facts)      reads it for each element of the result, for every channel where weights
+//                         have them; windows count as written, also outside of the input
+//   a state (Facts)       multiplies each step by the weights of the recurrence
 //   results that depend on values, or an operator from elsewhere   sorts, compares pairs or
 //                         factorises: taken as the power 3/2 of all elements
 #pragma once

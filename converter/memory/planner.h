@@ -40,6 +40,7 @@ struct PlannerOptions {
 
 struct MemoryPlan {
   std::string error;               // empty on success; otherwise no offset was changed
+  int32_t refused = -1;            // index of the buffer that the error is about, if it is one
   int64_t total = 0;               // arena bytes: the largest offset + size
   int64_t lower_bound = 0;         // max over steps of the sum of live sizes, without padding
   int64_t padded_lower_bound = 0;  // no assignment can be smaller: adds unavoidable padding, fixed

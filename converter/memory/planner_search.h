@@ -2,7 +2,7 @@
 //
 // What the parts of the memory planner share: an instance whose time axis is compressed to
 // sections, and the two searches that improve on the greedy assignment. Internal to
-// memory_planner*.cpp; everyone else includes memory_planner.h.
+// planner*.cpp; everyone else includes planner.h.
 #pragma once
 
 #include <cstdint>
@@ -79,6 +79,44 @@ struct Budget {
 };
 
 enum class Outcome { kFound, kInfeasible, kOutOfSteps };
+
+// A buffer starts at a step, or has ended before it.
+struct Event {
+  int64_t step;
+  bool start;
+  int32_t buffer;
+};
+
+// What a group costs before its buffers are placed: entries in its instance's lists, and the
+// largest sum of bytes live at once.
+struct GroupSize {
+  int64_t conflicts = 0;
+  int64_t live_bytes = 0;
+};
+
+// Says what is wrong with the input in `plan`; true if nothing is.
+bool check_input(const std::vector<PlannedBuffer>& buffers, MemoryPlan& plan);
+
+// Lifetimes of a buffer, ascending and merged where they touch.
+std::vector<StepRange> merged_lifetimes(const PlannedBuffer& buffer);
+
+// Events by step, ends first.
+std::vector<Event> make_events(const std::vector<std::vector<StepRange>>& lifetimes,
+                               const std::vector<int32_t>& ids);
+
+// Groups of buffers that share steps, directly or through others. Empty buffers are in none.
+std::vector<std::vector<int32_t>> connected_groups(
+    const std::vector<PlannedBuffer>& buffers,
+    const std::vector<std::vector<StepRange>>& lifetimes);
+
+GroupSize size_of_group(const std::vector<PlannedBuffer>& buffers,
+                        const std::vector<std::vector<StepRange>>& lifetimes,
+                        const std::vector<int32_t>& ids);
+
+// `local` is scratch for the index of each buffer within the instance.
+Instance make_instance(const std::vector<PlannedBuffer>& buffers,
+                       const std::vector<std::vector<StepRange>>& lifetimes,
+                       std::vector<int32_t> ids, std::vector<int32_t>& local);
 
 // Branch and bound over skylines: looks for an assignment with total <= capacity. `rank` orders the
 // candidates of a branch (lowest first); `local` picks the most constrained local minimum of the

@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <deque>
-#include <map>
-#include <span>
 #include <string>
 #include <tuple>
 #include <unordered_set>
 
 #include "converter/graph/kernel_selection.h"
+#include "intarsia/describe.h"
 
 namespace intarsia::converter {
 namespace {
@@ -352,6 +351,7 @@ class Assigner {
     PlannerOptions planner;
     planner.max_steps = options.planner_steps;
     const MemoryPlan result = options.plan(planned, planner);
+    if (result.refused >= 0) refuse(result.refused, owner, workspaces);
     if (!result.error.empty()) throw Error("memory planning failed: " + result.error);
 
     for (const auto& [value, index] : buffer_of_) {
@@ -369,6 +369,30 @@ class Assigner {
       storage_.node_states[node] = planned[state_range].offset + offset;
     }
     return {(result.total + 15) / 16 * 16, result.lower_bound};
+  }
+
+  /// Throws an error about the tensor or the workspace that is buffer `refused` of the planner's.
+  [[noreturn]] void refuse(int32_t refused, const std::vector<int>& owner,
+                           const std::vector<std::pair<const Node*, size_t>>& workspaces) const {
+    const std::string fate =
+        ", with which the tensors exceed 2^62 bytes: no plan has room for them";
+    const std::string hint = "look at the node's attributes, and at --dim and --shape";
+    for (const auto& [node, index] : workspaces) {
+      if (static_cast<int32_t>(index) != refused) continue;
+      const int64_t bytes = lowering_.at(node).workspace_bytes;
+      throw Error(
+          node->problem("needs a workspace of " + std::to_string(bytes) + " bytes" + fate, hint));
+    }
+    for (size_t i = 0; i < owner.size(); ++i) {
+      if (owner[i] != refused) continue;
+      const Value& value = *buffers_[i].members.front();
+      const std::string text = "tensor '" + value.name + "' has the type " +
+                               data_type_name(value.type) + " and the extents " +
+                               shape_text(*value.shape) + fate;
+      if (value.producer == nullptr) throw Error(text, hint);
+      throw Error(value.producer->problem(text, hint));
+    }
+    throw Error("the states of the nodes" + fate);
   }
 
   uint32_t views_needed(const Graph& graph) const {
@@ -397,44 +421,6 @@ class Assigner {
   std::unordered_set<const Node*> elided_;
   int32_t next_step_ = 0;
 };
-
-/// Large weights start at a cache line, small ones at a unit; equal ones are stored once. Those of
-/// the device follow, their places counted from the first.
-void place_weights(Storage& storage, const Lowering& lowering, bool device) {
-  const int64_t start = (storage.weights_bytes + 63) / 64 * 64;  // 0 for the host
-  int64_t end = start;
-  std::map<std::pair<size_t, uint64_t>, std::vector<size_t>> by_content;
-  const auto place = [&](const Constant& constant) -> int64_t {
-    const uint64_t hash = checksum_words(constant.bytes(), 0xcbf29ce484222325u);
-    std::vector<size_t>& candidates = by_content[{constant.size, hash}];
-    for (size_t candidate : candidates) {
-      const Constant& other = storage.weights[candidate].constant;
-      if (std::equal(constant.bytes().begin(), constant.bytes().end(), other.bytes().begin())) {
-        return storage.weights[candidate].offset;
-      }
-    }
-    const int64_t alignment = constant.size >= 256 ? 64 : static_cast<int64_t>(kWeightUnit);
-    const int64_t offset = (end + alignment - 1) / alignment * alignment;
-    candidates.push_back(storage.weights.size());
-    storage.weights.push_back({offset, constant});
-    end = offset + static_cast<int64_t>(constant.size);
-    return offset;
-  };
-  for (const PlacedNode& placed : storage.nodes) {
-    if (lowering.at(placed.node).reads_device != device) continue;
-    for (const Value* input : placed.node->inputs) {
-      if (input == nullptr || !input->constant || storage.places.count(input) != 0) continue;
-      storage.places[input] = {device ? Memory::kDeviceWeights : Memory::kWeights,
-                               place(*input->constant) - start, 0};
-    }
-  }
-  if (end == start) return;
-  storage.weights_bytes = end;
-  if (device) {
-    storage.device_weights_offset = start;
-    storage.device_weights_bytes = end - start;
-  }
-}
 
 }  // namespace
 

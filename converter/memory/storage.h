@@ -92,6 +92,10 @@ struct Storage {
   uint32_t view_count = 0;
 };
 
+/// Large weights start at a cache line, small ones at a unit; equal ones are stored once. Those of
+/// the device follow, their places counted from the first.
+void place_weights(Storage& storage, const Lowering& lowering, bool device);
+
 /// How values may share memory. The defaults share nothing; passes (passes.h) switch it on.
 struct StorageOptions {
   /// Steps of the planner's search; see PlannerOptions.

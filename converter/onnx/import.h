@@ -4,8 +4,8 @@
 //
 // The model is untrusted. What comes out satisfies `Graph::check`: names are resolved, nodes are in
 // execution order, model-local functions are inlined, Constant nodes and initialisers are
-// constants. Operators are as the model's operator sets have them; `normalize` (normalize.h) brings
-// them to their newest forms. Functions throw `converter::Error`.
+// constants. Operators are as the model's operator sets have them; `convert_versions`
+// (version_conversion.h) brings them to their newest forms. Functions throw `converter::Error`.
 #pragma once
 
 #include <cstddef>

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <set>
+#include <tuple>
 
 #include "converter/passes/recognize.h"
 #include "core/operators/common/activation.h"
@@ -106,39 +109,96 @@ std::optional<Affine> affine_of(const Node& node, const Value* product, int64_t 
   return result;
 }
 
-/// Folds a following scale and shift into a convolution with constant weights.
-bool fold_affine(Node& conv) {
-  if (!conv.is("Conv")) return false;
-  Node* next = only_reader(conv.outputs[0]);
-  const Value* weights = conv.input(1);
-  const Value* bias = conv.input(2);
-  if (next == nullptr || !weights->constant || (bias != nullptr && !bias->constant)) return false;
-  const Constant& w = *weights->constant;
-  if (!w.is_real()) return false;
-  const int64_t channels = w.extents[0];
-  const std::optional<Affine> affine = affine_of(*next, conv.outputs[0], channels);
-  if (!affine || channels == 0) return false;
-  if (next->outputs.size() > 1 && next->output(1) != nullptr) return false;
+/// Folds a following scale and shift into convolutions with constant weights.
+///
+/// Nodes that share weights may be followed by the same scale and shift: they share the products,
+/// too. Where these differ, each node gets its own; such copies may together take as many bytes as
+/// all constants had. What is beyond stays a node, or a small model would become a large plan.
+class AffineFolding {
+ public:
+  explicit AffineFolding(Graph& graph) {
+    std::set<const std::byte*> counted;  // values share constants
+    for_each_value(graph, [&](const Value& value) {
+      if (!value.constant || !counted.insert(value.constant->data.get()).second) return;
+      bytes_left_ += value.constant->size;
+    });
+  }
 
-  std::vector<double> scaled = w.reals();
-  const size_t per_filter = scaled.size() / static_cast<size_t>(channels);
-  std::vector<double> shift = bias != nullptr ? bias->constant->reals()
-                                              : std::vector<double>(static_cast<size_t>(channels));
-  bool shifted = bias != nullptr;
-  for (size_t c = 0; c < static_cast<size_t>(channels); ++c) {
-    for (size_t i = 0; i < per_filter; ++i) scaled[c * per_filter + i] *= affine->scale[c];
-    shift[c] = shift[c] * affine->scale[c] + affine->shift[c];
-    shifted = shifted || affine->shift[c] != 0;
+  bool apply(Node& conv) {
+    if (!conv.is("Conv")) return false;
+    Node* next = only_reader(conv.outputs[0]);
+    const Value* weights = conv.input(1);
+    const Value* bias = conv.input(2);
+    if (next == nullptr || !weights->constant || (bias != nullptr && !bias->constant)) return false;
+    if (!weights->constant->is_real()) return false;
+    const int64_t channels = weights->constant->extents[0];
+    const std::optional<Affine> affine = affine_of(*next, conv.outputs[0], channels);
+    if (!affine || channels == 0) return false;
+    if (next->outputs.size() > 1 && next->output(1) != nullptr) return false;
+
+    const bool shared = weights->uses.size() > 1;
+    const Key key{conv.graph, weights, bias, affine->scale, affine->shift};
+    const auto known = shared ? known_.find(key) : known_.end();
+    if (known != known_.end()) {
+      conv.set_input(1, known->second.weights);
+      conv.set_input(2, known->second.bias);
+      absorb(conv, *next);
+      return true;
+    }
+    if (shared && !afford(*weights, *next)) return false;
+    multiply(conv, *affine);
+    if (shared) known_[key] = {conv.input(1), conv.input(2)};
+    absorb(conv, *next);
+    return true;
   }
-  Graph& graph = *conv.graph;
-  conv.set_input(1, add_constant(graph, weights->name, real_constant(w.type, w.extents, scaled)));
-  if (shifted) {
-    conv.set_input(
-        2, add_constant(graph, conv.name + "_bias", real_constant(w.type, {channels}, shift)));
+
+ private:
+  // Nothing is removed from the values of a graph while its nodes are folded, so that an address
+  // names one value.
+  using Key = std::tuple<const Graph*, const Value*, const Value*, std::vector<double>,
+                         std::vector<double>>;
+  struct Operands {
+    Value* weights;
+    Value* bias;
+  };
+
+  /// True if there is room for a copy of `weights` and for a bias; takes it.
+  bool afford(const Value& weights, const Node& affine) {
+    size_t bytes = weights.constant->size;
+    for (const Value* operand : affine.inputs) {
+      if (operand->constant) bytes += operand->constant->size;
+    }
+    if (bytes > bytes_left_) return false;
+    bytes_left_ -= bytes;
+    return true;
   }
-  absorb(conv, *next);
-  return true;
-}
+
+  static void multiply(Node& conv, const Affine& affine) {
+    const Value* weights = conv.input(1);
+    const Constant& w = *weights->constant;
+    const size_t channels = affine.scale.size();
+    std::vector<double> scaled = w.reals();
+    const size_t per_filter = scaled.size() / channels;
+    const Value* bias = conv.input(2);
+    std::vector<double> shift =
+        bias != nullptr ? bias->constant->reals() : std::vector<double>(channels);
+    bool shifted = bias != nullptr;
+    for (size_t c = 0; c < channels; ++c) {
+      for (size_t i = 0; i < per_filter; ++i) scaled[c * per_filter + i] *= affine.scale[c];
+      shift[c] = shift[c] * affine.scale[c] + affine.shift[c];
+      shifted = shifted || affine.shift[c] != 0;
+    }
+    Graph& graph = *conv.graph;
+    const DataType type = w.type;
+    conv.set_input(1, add_constant(graph, weights->name, real_constant(type, w.extents, scaled)));
+    if (!shifted) return;
+    conv.set_input(2, add_constant(graph, conv.name + "_bias",
+                                   real_constant(type, {static_cast<int64_t>(channels)}, shift)));
+  }
+
+  size_t bytes_left_ = 0;
+  std::map<Key, Operands> known_;
+};
 
 // -- Epilogues
 // -------------------------------------------------------------------------------------
@@ -234,20 +294,25 @@ bool attach_residual(Node& node) {
   return true;
 }
 
-/// Calls `rule` on every node of `graph` and of nested graphs until it applies nowhere.
+/// Calls `rule` on every node of `graph` and of nested graphs, in execution order, until it applies
+/// nowhere. A rule changes the node and what comes behind it: the node may move there, or another
+/// may take its place. So the pass goes on behind the node in front, and never has to begin again.
 template <class Rule>
 void apply(Graph& graph, const Rule& rule) {
-  for (const auto& node : graph.nodes()) {
+  const Graph::NodeList& nodes = graph.nodes();
+  for (const auto& node : nodes) {
     for (const SubGraph& sub : node->graphs) apply(*sub.graph, rule);
   }
-  bool changed = true;
-  while (changed) {
-    changed = false;
-    for (const auto& node : graph.nodes()) {
-      if (node->op == nullptr || !node->graphs.empty() || node->output(0) == nullptr) continue;
-      if (node->output(0)->uses.empty() || !rule(*node)) continue;
-      changed = true;
-      break;  // the list has changed
+  for (auto at = nodes.begin(); at != nodes.end();) {
+    Node& node = **at;
+    const bool first = at == nodes.begin();
+    const auto front = first ? at : std::prev(at);
+    const bool live = node.op != nullptr && node.graphs.empty() && node.output(0) != nullptr &&
+                      !node.output(0)->uses.empty();
+    if (!live || !rule(node)) {
+      ++at;
+    } else {
+      at = first ? nodes.begin() : std::next(front);
     }
   }
 }
@@ -256,7 +321,8 @@ void apply(Graph& graph, const Rule& rule) {
 
 void fuse(Graph& graph, Inference& inference) {
   apply(graph, [&](Node& node) { return recognize(node, inference); });
-  apply(graph, [](Node& node) { return fold_affine(node) || fold_bias(node); });
+  AffineFolding affine(graph);
+  apply(graph, [&](Node& node) { return affine.apply(node) || fold_bias(node); });
   apply(graph, attach_residual);
   apply(graph, attach_activation);
 }

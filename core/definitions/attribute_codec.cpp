@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "intarsia/describe.h"
+
 namespace intarsia::definitions {
 namespace {
 
@@ -20,6 +22,15 @@ std::string joined(const List& texts) {
   std::string result;
   for (std::string_view text : texts) result += (result.empty() ? "" : ", ") + quoted(text);
   return result;
+}
+
+template <class List>
+std::string extents_text(const List& extents) {
+  std::string result = "[";
+  for (int64_t extent : extents) {
+    result += (result.back() == '[' ? "" : ",") + std::to_string(extent);
+  }
+  return result + "]";
 }
 
 }  // namespace
@@ -52,9 +63,18 @@ bool AttributeReader::fits(std::string_view name, size_t count, int limit) {
 
 bool AttributeReader::in_range(std::string_view name, int64_t value, int64_t lowest,
                                int64_t highest) {
-  if (value >= lowest && value <= highest) return true;
-  fail(name, "must lie in [" + std::to_string(lowest) + ", " + std::to_string(highest) +
-                 "], but is " + std::to_string(value));
+  lowest = std::max(lowest, limits_.lowest);
+  highest = std::min(highest, limits_.highest);
+  if (value >= lowest && value <= highest && limits_.allow(value)) return true;
+  std::string expected = "lie in [" + std::to_string(lowest) + ", " + std::to_string(highest) + "]";
+  if (limits_.among != AttributeLimits().among) {
+    expected.clear();
+    for (int64_t number = lowest; number <= highest; ++number) {
+      if (!limits_.allow(number)) continue;
+      expected += (expected.empty() ? "be one of " : ", ") + std::to_string(number);
+    }
+  }
+  fail(name, "must " + expected + ", but is " + std::to_string(value));
   return false;
 }
 
@@ -111,10 +131,31 @@ void AttributeReader::store(std::string_view name, const AttributeValue& value,
   put_bytes(place_of(&field.bytes), field.bytes, tensor->data.get(), tensor->size, 1, 8);
 }
 
+void AttributeReader::scalar(std::string_view name, int64_t& bits, int32_t& type) {
+  const AttributeValue* value = find(name);
+  const auto* tensor = value != nullptr ? get<TensorValue>(name, *value, "a tensor") : nullptr;
+  if (tensor == nullptr) return;
+  int64_t count = 1;
+  for (int64_t extent : tensor->extents) count = extent == 1 ? count : 0;
+  if (count != 1 || tensor->type == DataType::kString || tensor->size > sizeof(bits)) {
+    fail(name, "must be a tensor of one element, of at most 8 bytes, but is one of " +
+                   std::string(data_type_name(tensor->type)) + " with shape " +
+                   extents_text(tensor->extents));
+    return;
+  }
+  bits = 0;
+  std::memcpy(&bits, tensor->data.get(), tensor->size);
+  type = static_cast<int32_t>(tensor->type);
+}
+
 std::string AttributeReader::finish() const {
   if (!error_.empty()) return error_;
   for (const auto& [name, value] : attributes_) {
     if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
+    if (std::find(internal_.begin(), internal_.end(), name) != internal_.end()) {
+      return "attribute " + quoted(name) +
+             " is unknown; the converter alone gives one of that name, a model cannot";
+    }
     return "attribute " + quoted(name) + " is unknown; " +
            (known_.empty() ? "the operator has none" : "the operator has " + joined(known_));
   }
@@ -128,11 +169,13 @@ std::string AttributePrinter::text(float value) {
 }
 
 std::string AttributePrinter::text(const TensorAttribute& value) {
-  std::string result = "tensor of type " + std::to_string(value.type) + " [";
-  for (int32_t extent : value.view().dims()) {
-    result += (result.back() == '[' ? "" : ",") + std::to_string(extent);
-  }
-  return result + "]";
+  return "tensor of type " + std::to_string(value.type) + " " + extents_text(value.view().dims());
+}
+
+std::string AttributePrinter::scalar_text(int64_t bits, int32_t type) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof(buffer), "0x%llx", static_cast<unsigned long long>(bits));
+  return std::string(data_type_name(static_cast<DataType>(type))) + " of the bits " + buffer;
 }
 
 std::string AttributePrinter::text_of(int32_t index,

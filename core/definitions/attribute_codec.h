@@ -8,11 +8,16 @@
 //     v("mode", string, "linear");                         a StringAttribute with its default
 //     v("taps", list, {0.5f});                             a ListAttribute with its default
 //     v("window", tensor);                                 a TensorAttribute, by default absent
-//     v.required("to", to);                                absence is an error
+//     v("group", group, at_least(1));                      integers that the specification allows:
+//                                                          also between(1, 3), one_of({1, 16}),
+//                                                          kFlag, kElementType
+//     v.required("to", to);                                absence is an error; limits may follow
 //     v.choice("mode", mode, {"constant", "edge"});        a string, stored as its index; an error
 //                                                          if absent and the initialiser is none
 //     v.choices("activations", list, {"Relu", "Tanh"});    strings, stored as indices
-//     v.internal("activation", activation);                set by the converter, unknown to ONNX
+//     v.scalar("value", bits, type);                       a tensor of one element, stored as its
+//                                                          bits in an int64_t and its type
+//     v.internal("activation", activation);                set by the converter, refused in a model
 //     v.ignored("storage_order");                          accepted, without meaning here
 // `codec_of<A>()` is the table entry made of them. Reading is strict: an attribute that `fields`
 // does not name, a value of another kind and a value out of range are errors.
@@ -62,11 +67,17 @@ class AttributeReader {
     }
   }
   template <class T>
-  void required(std::string_view name, T& field) {
+  void operator()(std::string_view name, T& field, AttributeLimits limits) {
+    limits_ = limits;
+    (*this)(name, field);
+    limits_ = {};
+  }
+  template <class T>
+  void required(std::string_view name, T& field, AttributeLimits limits = {}) {
     if (attributes_.find(name) == attributes_.end()) {
       fail(name, "is required, but the node has none");
     }
-    (*this)(name, field);
+    (*this)(name, field, limits);
   }
   void choice(std::string_view name, int32_t& field,
               std::initializer_list<std::string_view> texts) {
@@ -88,8 +99,11 @@ class AttributeReader {
     field.count = 0;
     for (const std::string& text : *list) field.push(index_of(name, text, texts, 0));
   }
+  void scalar(std::string_view name, int64_t& bits, int32_t& type);
   template <class T>
-  void internal(std::string_view, T&) {}
+  void internal(std::string_view name, T&) {
+    internal_.push_back(name);
+  }
   void ignored(std::string_view name) { find(name); }
 
   /// "" or the first error; an attribute that no field asked for is one.
@@ -121,6 +135,7 @@ class AttributeReader {
   bool fits(std::string_view name, size_t count, int limit);
   int32_t index_of(std::string_view name, std::string_view text,
                    std::initializer_list<std::string_view> texts, int32_t fallback);
+  /// `lowest` and `highest` are what the field can hold; `limits_` may say less.
   bool in_range(std::string_view name, int64_t value, int64_t lowest, int64_t highest);
   void fail_kind(std::string_view name, std::string_view expected, const AttributeValue& value);
 
@@ -198,8 +213,9 @@ class AttributeReader {
   const AttributeMap& attributes_;
   const std::byte* begin_;
   size_t size_;
+  AttributeLimits limits_;  // of the field that is read
   std::vector<std::byte> tail_;
-  std::vector<std::string_view> known_;
+  std::vector<std::string_view> known_, internal_;
   std::string error_;
 };
 
@@ -218,7 +234,11 @@ class AttributePrinter {
     add(name, text(field));
   }
   template <class T>
-  void required(std::string_view name, const T& field) {
+  void operator()(std::string_view name, const T& field, AttributeLimits) {
+    add(name, text(field));
+  }
+  template <class T>
+  void required(std::string_view name, const T& field, AttributeLimits = {}) {
     add(name, text(field));
   }
   void choice(std::string_view name, int32_t field, std::initializer_list<std::string_view> texts) {
@@ -228,6 +248,9 @@ class AttributePrinter {
   void choices(std::string_view name, const FixedList<int32_t, N>& field,
                std::initializer_list<std::string_view> texts) {
     add(name, list_text(field, [&](int32_t index) { return text_of(index, texts); }));
+  }
+  void scalar(std::string_view name, int64_t bits, int32_t type) {
+    add(name, scalar_text(bits, type));
   }
   template <class T>
   void internal(std::string_view name, const T& field) {
@@ -250,6 +273,7 @@ class AttributePrinter {
     return "\"" + std::string(value.view()) + "\"";
   }
   static std::string text(const TensorAttribute& value);
+  static std::string scalar_text(int64_t bits, int32_t type);
   template <class T>
   static std::string text(const ListAttribute<T>& list) {
     return span_text(list.view(), [](const T& value) { return text(value); });
@@ -307,8 +331,13 @@ class AttributeLister {
                       : AttributeField::kIntegers);
   }
   template <class T>
-  void required(std::string_view name, const T& field) {
+  void operator()(std::string_view name, const T& field, AttributeLimits limits) {
     (*this)(name, field);
+    fields_.back().limits = limits;
+  }
+  template <class T>
+  void required(std::string_view name, const T& field, AttributeLimits limits = {}) {
+    (*this)(name, field, limits);
     fields_.back().required = true;
   }
   void choice(std::string_view name, int32_t index, std::initializer_list<std::string_view> texts) {
@@ -323,6 +352,7 @@ class AttributeLister {
     field.choices.assign(texts.begin(), texts.end());
     field.limit = N;
   }
+  void scalar(std::string_view name, int64_t, int32_t) { add(name, AttributeField::kTensor); }
   template <class T>
   void internal(std::string_view, const T&) {}
   void ignored(std::string_view) {}
@@ -331,7 +361,7 @@ class AttributeLister {
 
  private:
   AttributeField& add(std::string_view name, AttributeField::Kind kind) {
-    return fields_.emplace_back(AttributeField{std::string(name), kind, false, 0, {}});
+    return fields_.emplace_back(AttributeField{.name = std::string(name), .kind = kind});
   }
   std::vector<AttributeField> fields_;
 };

@@ -111,7 +111,9 @@ struct AttributeField {
   /// Most elements of a list; 0: any number.
   int limit = 0;
   /// The texts that are allowed; empty: all of them.
-  std::vector<std::string> choices;
+  std::vector<std::string> choices = {};
+  /// Of integers.
+  AttributeLimits limits = {};
 };
 
 /// Type-erased access to an attributes struct; made by `codec_of<A>()` (attribute_codec.h), or by

@@ -209,28 +209,6 @@ constexpr Epilogue epilogue_of(std::string_view op, int residual, int bias = -1)
           }};
 }
 
-/// The lowest and highest value of an attribute, where its type alone does not say them: of a
-/// number, or of each element of a list.
-struct AttributeLimits {
-  std::string_view name;
-  int64_t lowest = 0;
-  int64_t highest = 0;
-};
-
-/// A short list of these, written in braces.
-struct AttributeRanges {
-  static constexpr size_t kMost = 8;
-  AttributeLimits items[kMost] = {};
-  size_t count = 0;
-
-  constexpr AttributeRanges() = default;
-  constexpr AttributeRanges(std::initializer_list<AttributeLimits> list) {  // NOLINT: braces
-    for (const AttributeLimits& limits : list) items[count++] = limits;
-  }
-  constexpr const AttributeLimits* begin() const { return items; }
-  constexpr const AttributeLimits* end() const { return items + count; }
-};
-
 struct Facts {
   AxisNaming axes = {};
   /// An element of an output depends on the elements at the same place of the inputs, broadcast.
@@ -245,7 +223,11 @@ struct Facts {
   PropagationRule propagate = nullptr;
   /// Element types of input 0 whose fast kernels want the channels last.
   TypeSet fast_channels_last = 0;
-  AttributeRanges ranges = {};
+  /// The extents of a window, or its one extent: elements that are read for each of the result.
+  /// Where weights of the data's rank are operands, they are read too.
+  IntegerAttribute window = {};
+  /// Elements of a state that each step multiplies by the weights of a recurrence.
+  IntegerAttribute state = {};
 };
 
 /// Stands for an axis that a model leaves out; `kNoAxis` of the attribute structs.
@@ -268,7 +250,11 @@ class FieldVisitor {
     visit_(name, field);
   }
   template <class T>
-  void required(std::string_view name, T& field) {
+  void operator()(std::string_view name, T& field, AttributeLimits) {
+    visit_(name, field);
+  }
+  template <class T>
+  void required(std::string_view name, T& field, AttributeLimits = {}) {
     visit_(name, field);
   }
   void choice(std::string_view name, int32_t& field, std::initializer_list<std::string_view>) {
@@ -279,6 +265,7 @@ class FieldVisitor {
                std::initializer_list<std::string_view>) {
     visit_(name, field);
   }
+  void scalar(std::string_view name, int64_t& bits, int32_t&) { visit_(name, bits); }
   template <class T>
   void internal(std::string_view name, T& field) {
     visit_(name, field);
@@ -314,13 +301,15 @@ auto& reach(A& object) {
 inline std::vector<int64_t> read_integers(const int32_t& field) {
   return field == kAbsentAxis ? std::vector<int64_t>{} : std::vector<int64_t>{field};
 }
-inline std::vector<int64_t> read_integers(const IntList& field) {
+template <int N>
+std::vector<int64_t> read_integers(const FixedList<int32_t, N>& field) {
   return {field.view().begin(), field.view().end()};
 }
 inline void write_integers(int32_t& field, std::span<const int64_t> values) {
   field = static_cast<int32_t>(values.front());
 }
-inline void write_integers(IntList& field, std::span<const int64_t> values) {
+template <int N>
+void write_integers(FixedList<int32_t, N>& field, std::span<const int64_t> values) {
   field.count = 0;
   for (int64_t value : values) field.push(static_cast<int32_t>(value));
 }

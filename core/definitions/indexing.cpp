@@ -46,8 +46,7 @@ void add_indexed(DefinitionRows& rows) {
              .inputs = {same({"data", "T"}), apart({"indices", "I"}).of(Domain::kIndexTuple)},
              .outputs = {ordered({"output", "T"})},
              .facts = {.axes = {.form = AxisForm::kPosition},
-                       .exact = true,
-                       .ranges = {{"batch_dims", 0, 2}}},
+                       .exact = true},
              .types = {{"T", kPlainTypes}, {"I", kInt64Type}},
              .attributes = codec_of<GatherNDAttributes>()});
   add<ops::ScatterElements>(

@@ -29,8 +29,7 @@ void add_linear_algebra_definitions(DefinitionRows& rows) {
              .outputs = {apart({"Y", "T"})},
              .facts = {.axes = {.form = AxisForm::kPosition},
                        .exact = true,
-                       .epilogue = epilogue_of<GemmAttributes>("Gemm", 3),
-                       .ranges = {{"transA", 0, 1}, {"transB", 0, 1}}},
+                       .epilogue = epilogue_of<GemmAttributes>("Gemm", 3)},
              .types = {{"T", kProductTypes}},
              .attributes = codec_of<GemmAttributes>()});
   add<ops::Inverse>(

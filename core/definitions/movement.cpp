@@ -97,18 +97,14 @@ void add_permuting(DefinitionRows& rows) {
                                 .since_version = 28,
                                 .inputs = {same({"input", "T"})},
                                 .outputs = {same({"output", "T"})},
-                                .facts = {.axes = {.form = AxisForm::kImage},
-                                          .exact = true,
-                                          .ranges = {{"blocksize", 1, 3}}},
+                                .facts = {.axes = {.form = AxisForm::kImage}, .exact = true},
                                 .types = {{"T", kPlainTypes}},
                                 .attributes = codec_of<BlockAttributes>()});
   add<ops::SpaceToDepth>(rows, {.name = "SpaceToDepth",
                                 .since_version = 28,
                                 .inputs = {same({"input", "T"})},
                                 .outputs = {same({"output", "T"})},
-                                .facts = {.axes = {.form = AxisForm::kImage},
-                                          .exact = true,
-                                          .ranges = {{"blocksize", 1, 3}}},
+                                .facts = {.axes = {.form = AxisForm::kImage}, .exact = true},
                                 .types = {{"T", kPlainTypes}},
                                 .attributes = codec_of<BlockAttributes>()});
   add<ops::ReverseSequence>(
@@ -118,8 +114,7 @@ void add_permuting(DefinitionRows& rows) {
              .outputs = {same({"Y", "T"})},
              .facts = {.axes = {.form = AxisForm::kPosition,
                                 .attribute = attribute<&ReverseSequenceAttributes::time_axis>()},
-                       .exact = true,
-                       .ranges = {{"batch_axis", 0, 1}, {"time_axis", 0, 1}}},
+                       .exact = true},
              .types = {{"T", kPlainTypes}, {"I", kInt64Type}},
              .attributes = codec_of<ReverseSequenceAttributes>()});
   add<ops::Trilu>(

@@ -12,35 +12,28 @@ constexpr auto kOptional = Parameter::kOptional;
 
 void add_convolutions(DefinitionRows& rows) {
   add_with_epilogue<ops::Conv>(
-      rows, {.name = "Conv",
-             .inputs = {same({"X", "T"}), apart({"W", "T"}), apart({"B", "T", kOptional}),
-                        same({"Z", "T", kOptional})},
-             .outputs = {same({"Y", "T"})},
-             .facts = {.axes = {.form = AxisForm::kImage,
-                                .channels_last = attribute<&ConvAttributes::channels_last>()},
-                       .epilogue = epilogue_of<ConvAttributes>("Conv", 3),
-                       .fast_channels_last = types({DataType::kFloat}),
-                       .ranges = {{"kernel_shape", 1, 3},
-                                  {"strides", 1, 3},
-                                  {"dilations", 1, 2},
-                                  {"pads", 0, 2},
-                                  {"group", 1, 4}}},
-             .types = {{"T", kFloatTypes}},
-             .attributes = codec_of<ConvAttributes>()});
+      rows,
+      {.name = "Conv",
+       .inputs = {same({"X", "T"}), apart({"W", "T"}), apart({"B", "T", kOptional}),
+                  same({"Z", "T", kOptional})},
+       .outputs = {same({"Y", "T"})},
+       .facts = {.axes = {.form = AxisForm::kImage,
+                          .channels_last = attribute<&ConvAttributes::channels_last>()},
+                 .epilogue = epilogue_of<ConvAttributes>("Conv", 3),
+                 .fast_channels_last = types({DataType::kFloat}),
+                 .window = attribute<&ConvAttributes::window, &WindowAttributes::kernel_shape>()},
+       .types = {{"T", kFloatTypes}},
+       .attributes = codec_of<ConvAttributes>()});
   add<ops::ConvTranspose>(
       rows,
       {.name = "ConvTranspose",
        .inputs = {same({"X", "T"}), apart({"W", "T"}), apart({"B", "T", kOptional})},
        .outputs = {same({"Y", "T"})},
-       .facts = {.axes = {.form = AxisForm::kImage,
-                          .channels_last = attribute<&ConvTransposeAttributes::channels_last>()},
-                 .ranges = {{"kernel_shape", 1, 3},
-                            {"strides", 1, 3},
-                            {"dilations", 1, 2},
-                            {"pads", 0, 2},
-                            {"group", 1, 4},
-                            {"output_padding", 0, 1},
-                            {"output_shape", 1, 16}}},
+       .facts =
+           {.axes = {.form = AxisForm::kImage,
+                     .channels_last = attribute<&ConvTransposeAttributes::channels_last>()},
+            .window =
+                attribute<&ConvTransposeAttributes::window, &WindowAttributes::kernel_shape>()},
        .types = {{"T", kFloatTypes}},
        .attributes = codec_of<ConvTransposeAttributes>()});
 }
@@ -55,12 +48,8 @@ void add_pools(DefinitionRows& rows) {
                                 .channels_last = attribute<&MaxPoolAttributes::pool,
                                                            &PoolAttributes::channels_last>()},
                        .exact = true,
-                       .ranges = {{"kernel_shape", 1, 3},
-                                  {"strides", 1, 3},
-                                  {"dilations", 1, 2},
-                                  {"pads", 0, 2},
-                                  {"ceil_mode", 0, 1},
-                                  {"storage_order", 0, 1}}},
+                       .window = attribute<&MaxPoolAttributes::pool, &PoolAttributes::window,
+                                           &WindowAttributes::kernel_shape>()},
              .types = {{"T", kMaxPoolTypes}, {"I", kInt64Type}},
              .attributes = codec_of<MaxPoolAttributes>()});
   add<ops::AveragePool>(
@@ -70,12 +59,8 @@ void add_pools(DefinitionRows& rows) {
              .facts = {.axes = {.form = AxisForm::kImage,
                                 .channels_last = attribute<&AveragePoolAttributes::pool,
                                                            &PoolAttributes::channels_last>()},
-                       .ranges = {{"kernel_shape", 1, 3},
-                                  {"strides", 1, 3},
-                                  {"dilations", 1, 2},
-                                  {"pads", 0, 2},
-                                  {"ceil_mode", 0, 1},
-                                  {"count_include_pad", 0, 1}}},
+                       .window = attribute<&AveragePoolAttributes::pool, &PoolAttributes::window,
+                                           &WindowAttributes::kernel_shape>()},
              .types = {{"T", kFloatTypes}},
              .attributes = codec_of<AveragePoolAttributes>()});
   add<ops::LpPool>(
@@ -86,12 +71,8 @@ void add_pools(DefinitionRows& rows) {
        .facts = {.axes = {.form = AxisForm::kImage,
                           .channels_last =
                               attribute<&LpPoolAttributes::pool, &PoolAttributes::channels_last>()},
-                 .ranges = {{"kernel_shape", 1, 3},
-                            {"strides", 1, 3},
-                            {"dilations", 1, 2},
-                            {"pads", 0, 2},
-                            {"ceil_mode", 0, 1},
-                            {"p", 1, 3}}},
+                 .window = attribute<&LpPoolAttributes::pool, &PoolAttributes::window,
+                                     &WindowAttributes::kernel_shape>()},
        .types = {{"T", kFloatTypes}},
        .attributes = codec_of<LpPoolAttributes>()});
   for (const std::string_view name : {"GlobalAveragePool", "GlobalMaxPool"}) {
@@ -106,15 +87,15 @@ void add_pools(DefinitionRows& rows) {
          .attributes = codec_of<GlobalPoolAttributes>()});
   }
   add<ops::GlobalLpPool>(
-      rows, {.name = "GlobalLpPool",
-             .inputs = {same({"X", "T"})},
-             .outputs = {same({"Y", "T"})},
-             .facts = {.axes = {.form = AxisForm::kImage,
-                                .channels_last = attribute<&GlobalLpPoolAttributes::global,
-                                                           &GlobalPoolAttributes::channels_last>()},
-                       .ranges = {{"p", 1, 3}}},
-             .types = {{"T", kFloatTypes}},
-             .attributes = codec_of<GlobalLpPoolAttributes>()});
+      rows,
+      {.name = "GlobalLpPool",
+       .inputs = {same({"X", "T"})},
+       .outputs = {same({"Y", "T"})},
+       .facts = {.axes = {.form = AxisForm::kImage,
+                          .channels_last = attribute<&GlobalLpPoolAttributes::global,
+                                                     &GlobalPoolAttributes::channels_last>()}},
+       .types = {{"T", kFloatTypes}},
+       .attributes = codec_of<GlobalLpPoolAttributes>()});
 }
 
 }  // namespace

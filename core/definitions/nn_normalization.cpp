@@ -17,8 +17,7 @@ void add_nn_normalization_definitions(DefinitionRows& rows) {
                    apart({"running_var", "T2", kOptional})},
        .facts = {.axes = {.form = AxisForm::kImage,
                           .channels_last =
-                              attribute<&BatchNormalizationAttributes::channels_last>()},
-                 .ranges = {{"training_mode", 0, 1}}},
+                              attribute<&BatchNormalizationAttributes::channels_last>()}},
        .types = {{"T", kFloatTypes}, {"T1", kFloatTypes}, {"T2", kFloatTypes}},
        .kernel_types = {"T", "T1", "T2"},
        .attributes = codec_of<BatchNormalizationAttributes>()});
@@ -33,8 +32,7 @@ void add_nn_normalization_definitions(DefinitionRows& rows) {
       rows, {.name = "GroupNormalization",
              .inputs = {same({"X", "T"}), apart({"scale", "T"}), apart({"bias", "T"})},
              .outputs = {same({"Y", "T"})},
-             .facts = {.axes = {.form = AxisForm::kImage},
-                       .ranges = {{"num_groups", 1, 4}, {"stash_type", 1, 1}}},
+             .facts = {.axes = {.form = AxisForm::kImage}},
              .types = {{"T", kFloatTypes}},
              .attributes = codec_of<GroupNormalizationAttributes>()});
   add<ops::LayerNormalization>(
@@ -44,8 +42,7 @@ void add_nn_normalization_definitions(DefinitionRows& rows) {
        .outputs = {same({"Y", "T"}), same({"Mean", "U", kOptional}),
                    same({"InvStdDev", "U", kOptional})},
        .facts = {.axes = {.form = AxisForm::kSuffix,
-                          .attribute = attribute<&LayerNormalizationAttributes::axis>()},
-                 .ranges = {{"stash_type", 1, 1}}},
+                          .attribute = attribute<&LayerNormalizationAttributes::axis>()}},
        .types = {{"T", kFloatTypes}, {"U", types({DataType::kFloat, DataType::kBfloat16})}},
        .attributes = codec_of<LayerNormalizationAttributes>()});
   add<ops::RmsNormalization>(
@@ -53,8 +50,7 @@ void add_nn_normalization_definitions(DefinitionRows& rows) {
              .inputs = {same({"X", "T"}), broadcast({"scale", "V"})},
              .outputs = {same({"Y", "V"})},
              .facts = {.axes = {.form = AxisForm::kSuffix,
-                                .attribute = attribute<&LayerNormalizationAttributes::axis>()},
-                       .ranges = {{"stash_type", 1, 1}}},
+                                .attribute = attribute<&LayerNormalizationAttributes::axis>()}},
              .types = {{"T", kFloatTypes}, {"V", kFloatTypes}},
              .kernel_types = {"T", "V"},
              .attributes = codec_of<LayerNormalizationAttributes>()});
@@ -63,8 +59,7 @@ void add_nn_normalization_definitions(DefinitionRows& rows) {
              .inputs = {same({"input", "T"})},
              .outputs = {same({"output", "T"})},
              .facts = {.axes = {.form = AxisForm::kOne,
-                                .attribute = attribute<&LpNormalizationAttributes::axis>()},
-                       .ranges = {{"p", 1, 2}}},
+                                .attribute = attribute<&LpNormalizationAttributes::axis>()}},
              .types = {{"T", kFloatTypes}},
              .attributes = codec_of<LpNormalizationAttributes>()});
   add<ops::MeanVarianceNormalization>(
@@ -82,7 +77,7 @@ void add_nn_normalization_definitions(DefinitionRows& rows) {
                  .outputs = {same({"Y", "T"})},
                  .facts = {.axes = {.form = AxisForm::kImage,
                                     .channels_last = attribute<&LrnAttributes::channels_last>()},
-                           .ranges = {{"size", 1, 5}}},
+                           .window = attribute<&LrnAttributes::size>()},
                  .types = {{"T", kFloatTypes}},
                  .attributes = codec_of<LrnAttributes>()});
 }

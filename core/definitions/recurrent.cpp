@@ -19,8 +19,9 @@ void add_recurrent_definitions(DefinitionRows& rows) {
       apart({"initial_h", "T", kOptional})};
   const std::vector<Parameter> outputs = {apart({"Y", "T", kOptional}),
                                           apart({"Y_h", "T", kOptional})};
+  // Each of the attributes structs begins with those of RNN.
   const Facts facts = {.axes = {.form = AxisForm::kPosition},
-                       .ranges = {{"hidden_size", 1, 8}, {"layout", 0, 1}}};
+                       .state = attribute<&RnnAttributes::hidden_size>()};
   add<ops::Rnn>(rows, {.name = "RNN",
                        .inputs = inputs,
                        .outputs = outputs,

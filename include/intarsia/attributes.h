@@ -20,7 +20,8 @@
 // `fields` names each member once: the attribute's name in ONNX, the member, and for members of
 // variable length the default (elsewhere the member initialiser is the default). `v.required(...)`
 // makes absence an error; `v.choice("mode", index, {"linear", "cubic"})` stores a string as the
-// int32_t index of one of several texts. The converter reads, checks and stores; a kernel asks
+// int32_t index of one of several texts; `v("group", group, at_least(1))` says which integers a
+// model may give (`AttributeLimits`). The converter reads, checks and stores; a kernel asks
 // `context.attributes<ResampleAttributes>()`.
 //
 // The struct has fixed-width members, no padding that matters and a size that is a multiple of 4
@@ -38,6 +39,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -134,6 +136,35 @@ struct TensorAttribute {
   }
 };
 
+/// What an integer attribute, or each element of a list of them, may be in a model.
+struct AttributeLimits {
+  int64_t lowest = std::numeric_limits<int64_t>::min();
+  int64_t highest = std::numeric_limits<int64_t>::max();
+  /// Bit i: i is allowed. Of limits from 0 to 31.
+  uint32_t among = ~uint32_t{0};
+
+  constexpr bool allow(int64_t value) const {
+    return value >= lowest && value <= highest &&
+           (value < 0 || value > 31 || ((among >> value) & 1u) != 0);
+  }
+};
+constexpr AttributeLimits between(int64_t lowest, int64_t highest) {
+  return {.lowest = lowest, .highest = highest};
+}
+constexpr AttributeLimits at_least(int64_t lowest) {
+  return {.lowest = lowest};
+}
+/// One of the numbers, which rise and lie between 0 and 31.
+constexpr AttributeLimits one_of(std::initializer_list<int> numbers) {
+  AttributeLimits limits = {*numbers.begin(), numbers.end()[-1], 0};
+  for (int number : numbers) limits.among |= uint32_t{1} << number;
+  return limits;
+}
+/// Yes or no.
+inline constexpr AttributeLimits kFlag = between(0, 1);
+/// The number of an element type.
+inline constexpr AttributeLimits kElementType = between(1, kLastDataType);
+
 /// Proves that what an attributes struct says may be used: a visitor of `fields` that looks at
 /// members of variable length, whose bytes must lie inside the node's attributes, and at counts,
 /// choices and bools. Runs where the program runs, in `check`; numbers leave no code behind.
@@ -163,7 +194,11 @@ class AttributeBounds {
     see(field);
   }
   template <class T>
-  void required(std::string_view, const T& field) {
+  void operator()(std::string_view, const T& field, AttributeLimits) {
+    see(field);
+  }
+  template <class T>
+  void required(std::string_view, const T& field, AttributeLimits = {}) {
     see(field);
   }
   void choice(std::string_view, const int32_t& index,
@@ -176,6 +211,10 @@ class AttributeBounds {
     see(list);
     if (!inside_) return;
     for (const int32_t& index : list.view()) choice(name, index, texts);
+  }
+  void scalar(std::string_view, const int64_t& bits, const int32_t& type) {
+    const bool flag = type == static_cast<int32_t>(DataType::kBool);
+    inside_ = inside_ && (!flag || static_cast<uint64_t>(bits) <= 1);
   }
   template <class T>
   void internal(std::string_view, const T& field) {

@@ -83,7 +83,11 @@ class PythonAttributeReader {
     see(name, field);
   }
   template <class T>
-  void required(std::string_view name, const T& field) {
+  void operator()(std::string_view name, const T& field, AttributeLimits) {
+    see(name, field);
+  }
+  template <class T>
+  void required(std::string_view name, const T& field, AttributeLimits = {}) {
     see(name, field);
   }
   void choice(std::string_view name, int32_t index, std::initializer_list<std::string_view> texts) {

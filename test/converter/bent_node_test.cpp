@@ -6,7 +6,7 @@
 #include <set>
 
 #include "converter/convert.h"
-#include "converter/onnx/normalize.h"
+#include "converter/onnx/version_conversion.h"
 #include "test/converter/onnx_builder.h"
 
 namespace intarsia::converter {
@@ -17,7 +17,7 @@ using onnx::AttributeProto;
 /// Versions at which a form of `type` begins or ends.
 std::set<int> versions_of(std::string_view type) {
   std::set<int> versions{7, kNewestOpset};
-  for (const NormalizeRule& rule : normalize_rules()) {
+  for (const VersionRule& rule : version_rules()) {
     if (rule.type != type || rule.below > kNewestOpset) continue;
     versions.insert(rule.below);
     if (rule.below > 1) versions.insert(rule.below - 1);
@@ -26,8 +26,8 @@ std::set<int> versions_of(std::string_view type) {
 }
 
 bool has_rules(std::string_view type) {
-  return std::any_of(normalize_rules().begin(), normalize_rules().end(),
-                     [type](const NormalizeRule& rule) { return rule.type == type; });
+  return std::any_of(version_rules().begin(), version_rules().end(),
+                     [type](const VersionRule& rule) { return rule.type == type; });
 }
 
 std::set<std::string> attribute_names(const definitions::OperatorDefinition& op) {
@@ -59,7 +59,7 @@ std::vector<Operator> operators() {
     everywhere.insert(list.back().attributes.begin(), list.back().attributes.end());
     for (const auto& input : op->inputs) everywhere.emplace(input.name);
   }
-  for (const NormalizeRule& rule : normalize_rules()) {
+  for (const VersionRule& rule : version_rules()) {
     if (known.insert(std::string(rule.type)).second)
       list.push_back({"", std::string(rule.type), {}, {}});
   }

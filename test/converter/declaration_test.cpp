@@ -3,7 +3,7 @@
 // Models that contradict themselves: declarations against what is computed, numbers of operands
 // against the definitions of all operators, names.
 #include "converter/convert.h"
-#include "converter/onnx/normalize.h"
+#include "converter/onnx/version_conversion.h"
 #include "test/converter/onnx_builder.h"
 
 namespace intarsia::converter {

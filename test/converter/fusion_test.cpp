@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "converter/onnx/normalize.h"
+#include "converter/onnx/version_conversion.h"
 #include "converter/passes/fuse.h"
 #include "converter/passes/simplify.h"
 #include "converter/plugin/extension.h"
@@ -19,7 +19,7 @@ using converter::OnnxBuilder;
 /// Operators left after fusion, in order.
 std::string fused(const OnnxBuilder& builder) {
   converter::Model model = builder.import();
-  converter::normalize(model);
+  converter::convert_versions(model);
   converter::resolve(model);
   converter::Inference inference(model, converter::builtin_library().rows(), {});
   inference.run();

@@ -11,7 +11,7 @@
 #include "converter/graph/work.h"
 #include "converter/memory/planner.h"
 #include "converter/onnx/import_expansion.h"
-#include "converter/onnx/normalize.h"
+#include "converter/onnx/version_conversion.h"
 #include "converter/passes/simplify.h"
 #include "test/converter/onnx_builder.h"
 
@@ -52,6 +52,15 @@ std::string conversion_error(const OnnxBuilder& builder) {
   return failure != nullptr ? failure->text() : "";
 }
 
+uint32_t nodes_of(const Conversion& conversion) {
+  const auto& bytes = conversion.plan.bytes;
+  const AlignedBytes plan(bytes.size());
+  std::memcpy(plan.data(), bytes.data(), bytes.size());
+  const Result<PlanInfo> info = plan_info({plan.data(), bytes.size()});
+  EXPECT_TRUE(info.ok());
+  return info.ok() ? info->node_count : 0;
+}
+
 // --- Functions -----------------------------------------------------------------------------------
 
 TEST(Expansion, CallsShareTheConstantsOfAFunction) {
@@ -86,7 +95,7 @@ TEST(Expansion, CallsShareTheConstantsOfAFunction) {
   };
   EXPECT_EQ(constants(), 2U * kCalls);
   EXPECT_EQ(distinct(), 2U);
-  normalize(model);
+  convert_versions(model);
   resolve(model);
   simplify(*model.graph);
   EXPECT_EQ(constants(), 2U) << "one value for all calls, which is packed and stored once";
@@ -205,6 +214,73 @@ TEST(PlannerSize, HolesThatAreTooSmallAreNotWalked) {
   EXPECT_LE(plan.total, expected);
 }
 
+TEST(PlannerSize, ATensorThatNoPlanHoldsIsNamed) {
+  OnnxBuilder builder;
+  builder.input("x", {1, 1, 3, 3});
+  builder.input("w", {1, 1, 3, 3});
+  auto& conv = builder.node("Conv", {"x", "w"}, {"wide"});
+  conv.set_name("widen");
+  OnnxBuilder::set(conv, "pads", std::vector<int64_t>(4, 1'000'000'000));
+  builder.node("ReduceMax", {"wide"}, {"y"});
+  builder.output("y");
+  EXPECT_CONTAINS(conversion_error(builder),
+                  "node 'widen' (Conv): tensor 'wide' has the type float and the extents "
+                  "[1,1,2000000001,2000000001]");
+}
+
+// --- Fusion --------------------------------------------------------------------------------------
+
+/// A chain of `count` convolutions with the same weights of `channels` x `channels`, each followed
+/// by a product, the factors of which `factor(i)` names, and by Relu.
+template <class Factor>
+OnnxBuilder chain_of_convolutions(int count, int64_t channels, const Factor& factor) {
+  OnnxBuilder builder;
+  builder.floats("w", {channels, channels, 1, 1},
+                 std::vector<float>(static_cast<size_t>(channels * channels), 0.5F));
+  builder.input("v0", {1, channels, 1, 1});
+  for (int i = 0; i < count; ++i) {
+    const std::string number = std::to_string(i);
+    builder.node("Conv", {"v" + number, "w"}, {"c" + number});
+    builder.node("Mul", {"c" + number, factor(builder, i)}, {"m" + number});
+    builder.node("Relu", {"m" + number}, {"v" + std::to_string(i + 1)});
+  }
+  builder.output("v" + std::to_string(count));
+  return builder;
+}
+
+// A pass that begins again behind each change takes minutes.
+TEST(FusionSize, AChainIsFusedInOnePassAndSharesItsWeights) {
+  constexpr int kNodes = 20'000;
+  const OnnxBuilder builder =
+      chain_of_convolutions(kNodes, 4, [](OnnxBuilder& model, int i) -> std::string {
+        if (i == 0) model.floats("f", {4, 1, 1}, {1, 2, 3, 4});
+        return "f";
+      });
+  const ConversionResult result = convert(builder);
+  ASSERT_TRUE(std::holds_alternative<Conversion>(result));
+  const Conversion& conversion = std::get<Conversion>(result);
+  EXPECT_EQ(nodes_of(conversion), static_cast<uint32_t>(kNodes));
+  EXPECT_LT(conversion.plan.summary.weights_bytes, 1024U);
+}
+
+TEST(FusionSize, CopiesOfSharedWeightsAreBounded) {
+  constexpr int kNodes = 100;
+  constexpr int64_t kChannels = 64;
+  const OnnxBuilder builder =
+      chain_of_convolutions(kNodes, kChannels, [](OnnxBuilder& model, int i) {
+        const std::string name = "f" + std::to_string(i);
+        model.floats(name, {kChannels, 1, 1},
+                     std::vector<float>(kChannels, static_cast<float>(i + 1)));
+        return name;
+      });
+  const ConversionResult result = convert(builder);
+  ASSERT_TRUE(std::holds_alternative<Conversion>(result));
+  const Conversion& conversion = std::get<Conversion>(result);
+  EXPECT_GT(nodes_of(conversion), static_cast<uint32_t>(kNodes)) << "some products stay";
+  const uint64_t constants = sizeof(float) * kChannels * (kChannels + kNodes);
+  EXPECT_LT(conversion.plan.summary.weights_bytes, 4 * constants);
+}
+
 // --- Folding -------------------------------------------------------------------------------------
 
 /// Nodes that stay in the plan when folding may take `steps`.
@@ -216,12 +292,7 @@ uint32_t nodes_in_plan(const OnnxBuilder& builder, double steps) {
     ADD_FAILURE() << failure->text();
     return 0;
   }
-  const auto& bytes = std::get<Conversion>(result).plan.bytes;
-  const AlignedBytes plan(bytes.size());
-  std::memcpy(plan.data(), bytes.data(), bytes.size());
-  const Result<PlanInfo> info = plan_info({plan.data(), bytes.size()});
-  EXPECT_TRUE(info.ok());
-  return info.ok() ? info->node_count : 0;
+  return nodes_of(std::get<Conversion>(result));
 }
 
 /// A node on constants, its result added to an input.

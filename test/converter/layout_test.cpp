@@ -5,7 +5,7 @@
 // between the two.
 #include <random>
 
-#include "converter/onnx/normalize.h"
+#include "converter/onnx/version_conversion.h"
 #include "converter/passes/layout.h"
 #include "converter/passes/simplify.h"
 #include "converter/plugin/extension.h"
@@ -20,7 +20,7 @@ using layout::model_of;
 
 std::string left_after_layout(const OnnxBuilder& builder) {
   converter::Model model = builder.import();
-  converter::normalize(model);
+  converter::convert_versions(model);
   converter::resolve(model);
   converter::Inference inference(model, converter::builtin_library().rows(), {});
   inference.run();

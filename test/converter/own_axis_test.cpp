@@ -2,7 +2,7 @@
 //
 // Operators of one's own between convolutions: the layout follows what their info says of axes, and
 // leaves alone what says nothing.
-#include "converter/onnx/normalize.h"
+#include "converter/onnx/version_conversion.h"
 #include "converter/passes/layout.h"
 #include "converter/passes/simplify.h"
 #include "converter/plugin/extension.h"
@@ -109,7 +109,7 @@ int transposes(const char* op) {
   const auto operators = library();
   converter::Model model = model_of<float>(op).import();
   model.operators = &operators->operators();
-  converter::normalize(model);
+  converter::convert_versions(model);
   converter::resolve(model);
   converter::Inference inference(model, operators->rows(), {});
   inference.run();

@@ -92,7 +92,9 @@ TEST(AttributeCodec, ErrorsNameAttributeExpectedAndFound) {
             "attribute \"functions\" must be one of \"Relu\", \"Tanh\", but is \"Gelu\"");
   EXPECT_EQ(error("pads", std::vector<int64_t>(4)),
             "attribute \"pads\" may have at most 3 elements, but has 4");
-  EXPECT_EQ(error("activation", int64_t{1}).substr(0, 34), "attribute \"activation\" is unknown;");
+  EXPECT_EQ(error("activation", int64_t{1}),
+            "attribute \"activation\" is unknown; the converter alone gives one of that name, a "
+            "model cannot");
   EXPECT_EQ(error("axes", int64_t{1}).substr(0, 28), "attribute \"axes\" is unknown;");
 }
 
@@ -123,6 +125,86 @@ TEST(AttributeCodec, NoAttributesAcceptNone) {
   EXPECT_TRUE(blob.empty());
   EXPECT_EQ(codec.read({{"axis", int64_t{1}}}, blob),
             "attribute \"axis\" is unknown; the operator has none");
+}
+
+struct Limited {
+  int32_t keepdims = 1;
+  int32_t group = 1;
+  int32_t p = 2;
+  int32_t stash_type = 1;
+  int32_t to = 0;
+  FixedList<int32_t, 3> strides;
+  template <class V>
+  void fields(V& v) {
+    v("keepdims", keepdims, kFlag);
+    v("group", group, at_least(1));
+    v("p", p, between(1, 2));
+    v("stash_type", stash_type, one_of({1, 10, 16}));
+    v.required("to", to, kElementType);
+    v("strides", strides, at_least(1));
+  }
+};
+
+TEST(AttributeCodec, NumbersOutsideOfTheSpecificationAreErrors) {
+  const auto error = [](const std::string& name, AttributeValue value) {
+    AttributeMap attributes{{"to", int64_t{1}}};
+    attributes[name] = std::move(value);
+    std::vector<std::byte> blob;
+    return codec_of<Limited>().read(attributes, blob);
+  };
+  for (int64_t flag : {0, 1}) EXPECT_EQ(error("keepdims", flag), "");
+  EXPECT_EQ(error("keepdims", int64_t{2}), "attribute \"keepdims\" must lie in [0, 1], but is 2");
+  EXPECT_EQ(error("group", int64_t{1}), "");
+  EXPECT_EQ(error("group", int64_t{-1}),
+            "attribute \"group\" must lie in [1, 2147483647], but is -1");
+  EXPECT_EQ(error("p", int64_t{3}), "attribute \"p\" must lie in [1, 2], but is 3");
+  EXPECT_EQ(error("stash_type", int64_t{16}), "");
+  EXPECT_EQ(error("stash_type", int64_t{7}),
+            "attribute \"stash_type\" must be one of 1, 10, 16, but is 7");
+  EXPECT_EQ(error("stash_type", int64_t{17}),
+            "attribute \"stash_type\" must be one of 1, 10, 16, but is 17");
+  EXPECT_EQ(error("to", int64_t{0}), "attribute \"to\" must lie in [1, 26], but is 0");
+  EXPECT_EQ(error("strides", std::vector<int64_t>{1, 2}), "");
+  EXPECT_EQ(error("strides", std::vector<int64_t>{1, 0}),
+            "attribute \"strides\" must lie in [1, 2147483647], but is 0");
+}
+
+struct Filled {
+  int64_t bits = 5;
+  int32_t type = static_cast<int32_t>(DataType::kInt64);
+  int32_t reserved = 0;
+  template <class V>
+  void fields(V& v) {
+    v.scalar("value", bits, type);
+  }
+};
+
+TEST(AttributeCodec, ATensorOfOneElementIsItsBitsAndType) {
+  const auto tensor = [](DataType type, std::vector<int64_t> extents, std::vector<uint8_t> bytes) {
+    auto data = std::make_shared<std::vector<uint8_t>>(std::move(bytes));
+    const auto* begin = reinterpret_cast<const std::byte*>(data->data());
+    return TensorValue{type, std::move(extents), {data, begin}, data->size()};
+  };
+  Filled filled;
+  const auto read_filled = [&](const AttributeMap& attributes) {
+    std::vector<std::byte> blob;
+    std::string error = codec_of<Filled>().read(attributes, blob);
+    std::memcpy(&filled, blob.data(), sizeof(filled));
+    return error;
+  };
+  EXPECT_EQ(read_filled({}), "");
+  EXPECT_EQ(filled.bits, 5);
+  EXPECT_EQ(read_filled({{"value", tensor(DataType::kInt16, {1}, {1, 2})}}), "");
+  EXPECT_EQ(filled.bits, 0x201);
+  EXPECT_EQ(filled.type, static_cast<int32_t>(DataType::kInt16));
+  EXPECT_EQ(codec_of<Filled>().print(reinterpret_cast<const std::byte*>(&filled))[0].second,
+            "int16 of the bits 0x201");
+  EXPECT_EQ(codec_of<Filled>().list()[0].kind, AttributeField::kTensor);
+  EXPECT_EQ(read_filled({{"value", int64_t{1}}}),
+            "attribute \"value\" must be a tensor, but is an integer");
+  EXPECT_EQ(read_filled({{"value", tensor(DataType::kInt8, {2}, {1, 2})}}),
+            "attribute \"value\" must be a tensor of one element, of at most 8 bytes, but is one "
+            "of int8 with shape [2]");
 }
 
 struct Variable {

@@ -214,9 +214,9 @@ TEST(Facts, AxesAreNamedByAnAttributeOrAnInput) {
     if (axes.channels_last) {
       EXPECT_EQ(axes.channels_last.name(), "channels_last");
     }
-    for (const AttributeLimits& limits : op->facts.ranges) {
-      EXPECT_TRUE(names.count(std::string(limits.name))) << limits.name;
-      EXPECT_LE(limits.lowest, limits.highest);
+    for (const AttributeField& field : op->attributes.list()) {
+      EXPECT_LE(field.limits.lowest, field.limits.highest) << field.name;
+      EXPECT_TRUE(field.limits.allow(field.limits.lowest)) << field.name;
     }
   }
 }
@@ -249,6 +249,7 @@ TEST(Facts, AttributesAreListedWithKindsAndChoices) {
   }
   EXPECT_EQ(fields.count("activation"), 0u) << "the converter's own";
   EXPECT_EQ(fields["group"].kind, AttributeField::kInteger);
+  EXPECT_EQ(fields["group"].limits.lowest, 1);
   EXPECT_EQ(fields["strides"].kind, AttributeField::kIntegers);
   EXPECT_EQ(fields["auto_pad"].choices.size(), 4u);
   EXPECT_FALSE(fields["auto_pad"].required);

@@ -2,6 +2,7 @@
 #include "test/random/operands.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace intarsia::test {
@@ -11,13 +12,22 @@ using definitions::AttributeField;
 using definitions::AxisForm;
 using definitions::Domain;
 
-int64_t draw_integer(const OperatorDefinition& op, const AttributeField& field, Random& random) {
-  for (const definitions::AttributeLimits& limits : op.facts.ranges) {
-    if (limits.name == field.name) return random.between(limits.lowest, limits.highest);
+int64_t draw_integer(const AttributeField& field, Random& random) {
+  const AttributeLimits& limits = field.limits;
+  if (limits.lowest == std::numeric_limits<int64_t>::min()) {
+    // Numbers of element types among small ones.
+    if (random.chance(35)) return random.pick<int64_t>({1, 1, 2, 3, 6, 7, 9, 10, 11, 16});
+    return random.pick<int64_t>({-2, -1, 0, 0, 1, 1, 2, 3, 4});
   }
-  // Numbers of element types among small ones.
-  if (random.chance(35)) return random.pick<int64_t>({1, 1, 2, 3, 6, 7, 9, 10, 11, 16});
-  return random.pick<int64_t>({-2, -1, 0, 0, 1, 1, 2, 3, 4});
+  if (limits.highest == std::numeric_limits<int64_t>::max()) {
+    // Windows, steps and parts that small tensors have room for.
+    return limits.lowest + random.pick<int64_t>({0, 0, 0, 1, 1, 1, 2, 2, 3, 7});
+  }
+  std::vector<int64_t> allowed;
+  for (int64_t value = limits.lowest; value <= limits.highest; ++value) {
+    if (limits.allow(value)) allowed.push_back(value);
+  }
+  return random.pick(allowed);
 }
 
 std::vector<int64_t> draw_axes(int rank, size_t count, Random& random) {
@@ -70,14 +80,14 @@ definitions::AttributeValue draw_attribute(const OperatorDefinition& op,
   };
   switch (field.kind) {
     case AttributeField::kInteger:
-      return draw_integer(op, field, random);
+      return draw_integer(field, random);
     case AttributeField::kReal:
       return real();
     case AttributeField::kText:
       return text();
     case AttributeField::kIntegers: {
       std::vector<int64_t> list(length);
-      for (int64_t& element : list) element = draw_integer(op, field, random);
+      for (int64_t& element : list) element = draw_integer(field, random);
       return list;
     }
     case AttributeField::kReals: {

@@ -65,8 +65,8 @@ struct IsInfAttributes {
   int32_t detect_positive = 1;
   template <class V>
   void fields(V& v) {
-    v("detect_negative", detect_negative);
-    v("detect_positive", detect_positive);
+    v("detect_negative", detect_negative, kFlag);
+    v("detect_positive", detect_positive, kFlag);
   }
 };
 static_assert(is_plan_struct<IsInfAttributes>);
@@ -76,7 +76,7 @@ struct ModAttributes {
   int32_t fmod = 0;
   template <class V>
   void fields(V& v) {
-    v("fmod", fmod);
+    v("fmod", fmod, kFlag);
   }
 };
 static_assert(is_plan_struct<ModAttributes>);
@@ -100,8 +100,8 @@ struct CastAttributes {
   int32_t round_mode = 0;
   template <class V>
   void fields(V& v) {
-    v.required("to", to);
-    v("saturate", saturate);
+    v.required("to", to, kElementType);
+    v("saturate", saturate, kFlag);
     v.choice("round_mode", round_mode, {"up", "down", "nearest"});
   }
 };

@@ -12,7 +12,7 @@ struct GatherNDAttributes {
   int32_t batch_dims = 0;
   template <class V>
   void fields(V& v) {
-    v("batch_dims", batch_dims);
+    v("batch_dims", batch_dims, at_least(0));
   }
 };
 static_assert(is_plan_struct<GatherNDAttributes>);

@@ -13,7 +13,7 @@ struct NonMaxSuppressionAttributes {
   int32_t center_point_box = 0;
   template <class V>
   void fields(V& v) {
-    v("center_point_box", center_point_box);
+    v("center_point_box", center_point_box, kFlag);
   }
 };
 static_assert(is_plan_struct<NonMaxSuppressionAttributes>);

@@ -16,8 +16,8 @@ struct TopKAttributes {
   template <class V>
   void fields(V& v) {
     v("axis", axis);
-    v("largest", largest);
-    v("sorted", sorted);
+    v("largest", largest, kFlag);
+    v("sorted", sorted, kFlag);
   }
 };
 static_assert(is_plan_struct<TopKAttributes>);
@@ -37,7 +37,7 @@ struct UniqueAttributes {
   template <class V>
   void fields(V& v) {
     v("axis", axis);
-    v("sorted", sorted);
+    v("sorted", sorted, kFlag);
   }
 };
 static_assert(is_plan_struct<UniqueAttributes>);

@@ -41,8 +41,8 @@ struct GemmAttributes {
   void fields(V& v) {
     v("alpha", alpha);
     v("beta", beta);
-    v("transA", trans_a);
-    v("transB", trans_b);
+    v("transA", trans_a, kFlag);
+    v("transB", trans_b, kFlag);
     v.internal("activation", activation);
     v.internal("activation_alpha", activation_alpha);
     v.internal("activation_beta", activation_beta);

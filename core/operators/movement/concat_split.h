@@ -25,7 +25,7 @@ struct SplitAttributes {
   template <class V>
   void fields(V& v) {
     v("axis", axis);
-    v("num_outputs", num_outputs);
+    v("num_outputs", num_outputs, at_least(1));
   }
 };
 static_assert(is_plan_struct<SplitAttributes>);

@@ -15,7 +15,7 @@ struct BlockAttributes {
   int32_t mode = kDcr;
   template <class V>
   void fields(V& v) {
-    v.required("blocksize", blocksize);
+    v.required("blocksize", blocksize, at_least(1));
     v.choice("mode", mode, {"DCR", "CRD"});
   }
 };

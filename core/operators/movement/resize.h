@@ -45,8 +45,8 @@ struct ResizeAttributes {
     v.choice("nearest_mode", nearest_mode,
              {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
     v.choice("keep_aspect_ratio_policy", policy, {"stretch", "not_larger", "not_smaller"});
-    v("antialias", antialias);
-    v("exclude_outside", exclude_outside);
+    v("antialias", antialias, kFlag);
+    v("exclude_outside", exclude_outside, kFlag);
     v("cubic_coeff_a", cubic_coeff_a);
     v("extrapolation_value", extrapolation_value);
     v("axes", axes);

@@ -13,8 +13,8 @@ struct ReverseSequenceAttributes {
   int32_t time_axis = 0;
   template <class V>
   void fields(V& v) {
-    v("batch_axis", batch_axis);
-    v("time_axis", time_axis);
+    v("batch_axis", batch_axis, between(0, 1));
+    v("time_axis", time_axis, between(0, 1));
   }
 };
 static_assert(is_plan_struct<ReverseSequenceAttributes>);

@@ -12,7 +12,7 @@ struct TriluAttributes {
   int32_t upper = 1;
   template <class V>
   void fields(V& v) {
-    v("upper", upper);
+    v("upper", upper, kFlag);
   }
 };
 static_assert(is_plan_struct<TriluAttributes>);

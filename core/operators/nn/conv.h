@@ -23,7 +23,7 @@ struct ConvAttributes {
   template <class V>
   void fields(V& v) {
     window.fields(v);
-    v("group", group);
+    v("group", group, at_least(1));
     v.internal("channels_last", channels_last);
     v.internal("activation", activation);
     v.internal("activation_alpha", activation_alpha);
@@ -42,9 +42,9 @@ struct ConvTransposeAttributes {
   template <class V>
   void fields(V& v) {
     window.fields(v);
-    v("output_padding", output_padding);
-    v("output_shape", output_shape);
-    v("group", group);
+    v("output_padding", output_padding, at_least(0));
+    v("output_shape", output_shape, at_least(0));
+    v("group", group, at_least(1));
     v.internal("channels_last", channels_last);
   }
 

@@ -19,7 +19,7 @@ struct BatchNormalizationAttributes {
   void fields(V& v) {
     v("epsilon", epsilon);
     v("momentum", momentum);
-    v("training_mode", training_mode);
+    v("training_mode", training_mode, kFlag);
     v.internal("channels_last", channels_last);
   }
 };
@@ -43,8 +43,8 @@ struct GroupNormalizationAttributes {
   template <class V>
   void fields(V& v) {
     v("epsilon", epsilon);
-    v.required("num_groups", num_groups);
-    v("stash_type", stash_type);
+    v.required("num_groups", num_groups, at_least(1));
+    v("stash_type", stash_type, one_of({1, 10, 11, 16}));
   }
 };
 static_assert(is_plan_struct<GroupNormalizationAttributes>);
@@ -60,7 +60,7 @@ struct LayerNormalizationAttributes {
   void fields(V& v) {
     v("axis", axis);
     v("epsilon", epsilon);
-    v("stash_type", stash_type);
+    v("stash_type", stash_type, one_of({1, 10, 11, 16}));
   }
 };
 static_assert(is_plan_struct<LayerNormalizationAttributes>);
@@ -72,7 +72,7 @@ struct LpNormalizationAttributes {
   template <class V>
   void fields(V& v) {
     v("axis", axis);
-    v("p", p);
+    v("p", p, between(1, 2));
   }
 };
 static_assert(is_plan_struct<LpNormalizationAttributes>);
@@ -99,7 +99,7 @@ struct LrnAttributes {
     v("alpha", alpha);
     v("beta", beta);
     v("bias", bias);
-    v.required("size", size);
+    v.required("size", size, at_least(1));
     v.internal("channels_last", channels_last);
   }
 };

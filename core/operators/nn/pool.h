@@ -18,7 +18,7 @@ struct PoolAttributes {
   template <class V>
   void fields(V& v) {
     window.fields(v);
-    v("ceil_mode", ceil_mode);
+    v("ceil_mode", ceil_mode, kFlag);
     v.internal("channels_last", channels_last);
   }
 };
@@ -31,7 +31,7 @@ struct MaxPoolAttributes {
   template <class V>
   void fields(V& v) {
     pool.fields(v);
-    v("storage_order", storage_order);
+    v("storage_order", storage_order, kFlag);
   }
 };
 static_assert(is_plan_struct<MaxPoolAttributes>);
@@ -43,7 +43,7 @@ struct AveragePoolAttributes {
   template <class V>
   void fields(V& v) {
     pool.fields(v);
-    v("count_include_pad", count_include_pad);
+    v("count_include_pad", count_include_pad, kFlag);
   }
 };
 static_assert(is_plan_struct<AveragePoolAttributes>);
@@ -55,7 +55,7 @@ struct LpPoolAttributes {
   template <class V>
   void fields(V& v) {
     pool.fields(v);
-    v("p", p);
+    v("p", p, at_least(1));
   }
 };
 static_assert(is_plan_struct<LpPoolAttributes>);
@@ -77,7 +77,7 @@ struct GlobalLpPoolAttributes {
   template <class V>
   void fields(V& v) {
     global.fields(v);
-    v("p", p);
+    v("p", p, at_least(1));
   }
 };
 static_assert(is_plan_struct<GlobalLpPoolAttributes>);

@@ -58,10 +58,10 @@ struct WindowAttributes {
   template <class V>
   void fields(V& v) {
     v.choice("auto_pad", auto_pad, {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"});
-    v("kernel_shape", kernel_shape);
-    v("strides", strides);
-    v("dilations", dilations);
-    v("pads", pads);
+    v("kernel_shape", kernel_shape, at_least(1));
+    v("strides", strides, at_least(1));
+    v("dilations", dilations, at_least(1));
+    v("pads", pads, at_least(0));
   }
 
   // An empty list stands for the specification's default along every axis.

@@ -44,8 +44,8 @@ struct RnnAttributes {
   template <class V>
   void fields(V& v) {
     v.choice("direction", direction, {"forward", "reverse", "bidirectional"});
-    v("hidden_size", hidden_size);
-    v("layout", layout);
+    v("hidden_size", hidden_size, at_least(1));
+    v("layout", layout, kFlag);
     v("clip", clip);
     v.choices("activations", activations,
               {"Sigmoid", "Tanh", "Relu", "Affine", "LeakyRelu", "ThresholdedRelu", "ScaledTanh",
@@ -65,7 +65,7 @@ struct GruAttributes {
   template <class V>
   void fields(V& v) {
     rnn.fields(v);
-    v("linear_before_reset", linear_before_reset);
+    v("linear_before_reset", linear_before_reset, kFlag);
   }
 };
 static_assert(is_plan_struct<GruAttributes>);
@@ -77,7 +77,7 @@ struct LstmAttributes {
   template <class V>
   void fields(V& v) {
     rnn.fields(v);
-    v("input_forget", input_forget);
+    v("input_forget", input_forget, kFlag);
   }
 };
 static_assert(is_plan_struct<LstmAttributes>);

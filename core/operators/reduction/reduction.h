@@ -16,8 +16,8 @@ struct ReduceAttributes {
   int32_t noop_with_empty_axes = 0;
   template <class V>
   void fields(V& v) {
-    v("keepdims", keepdims);
-    v("noop_with_empty_axes", noop_with_empty_axes);
+    v("keepdims", keepdims, kFlag);
+    v("noop_with_empty_axes", noop_with_empty_axes, kFlag);
   }
 };
 static_assert(is_plan_struct<ReduceAttributes>);
@@ -30,8 +30,8 @@ struct ArgReduceAttributes {
   template <class V>
   void fields(V& v) {
     v("axis", axis);
-    v("keepdims", keepdims);
-    v("select_last_index", select_last_index);
+    v("keepdims", keepdims, kFlag);
+    v("select_last_index", select_last_index, kFlag);
   }
 };
 static_assert(is_plan_struct<ArgReduceAttributes>);
@@ -42,8 +42,8 @@ struct CumulativeAttributes {
   int32_t reverse = 0;
   template <class V>
   void fields(V& v) {
-    v("exclusive", exclusive);
-    v("reverse", reverse);
+    v("exclusive", exclusive, kFlag);
+    v("reverse", reverse, kFlag);
   }
 };
 static_assert(is_plan_struct<CumulativeAttributes>);

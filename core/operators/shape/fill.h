@@ -8,15 +8,14 @@
 
 namespace intarsia {
 
-/// ONNX's attribute `value`, a tensor of one element, split by the importer into its type and bits.
+/// ONNX's attribute `value`, a tensor of one element, as its bits and type.
 struct ConstantOfShapeAttributes {
   int64_t value_bits = 0;  ///< The element in the low bytes, little endian.
   int32_t value_type = static_cast<int32_t>(DataType::kFloat);
   int32_t reserved = 0;
   template <class V>
   void fields(V& v) {
-    v("value_bits", value_bits);
-    v("value_type", value_type);
+    v.scalar("value", value_bits, value_type);
   }
 };
 static_assert(is_plan_struct<ConstantOfShapeAttributes>);
@@ -26,7 +25,7 @@ struct EyeLikeAttributes {
   int32_t k = 0;      ///< Which diagonal.
   template <class V>
   void fields(V& v) {
-    v("dtype", dtype);
+    v("dtype", dtype, kElementType);
     v("k", k);
   }
 };

@@ -14,7 +14,7 @@ struct RangeAttributes {
   int32_t stash_type = static_cast<int32_t>(DataType::kFloat);
   template <class V>
   void fields(V& v) {
-    v("stash_type", stash_type);
+    v("stash_type", stash_type, between(1, 1));
   }
 };
 static_assert(is_plan_struct<RangeAttributes>);

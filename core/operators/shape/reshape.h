@@ -14,7 +14,7 @@ struct ReshapeAttributes {
   int32_t allowzero = 0;
   template <class V>
   void fields(V& v) {
-    v("allowzero", allowzero);
+    v("allowzero", allowzero, kFlag);
   }
 };
 static_assert(is_plan_struct<ReshapeAttributes>);

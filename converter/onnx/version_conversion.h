@@ -4,8 +4,8 @@
 //
 // ONNX changed operators over the years, mostly by turning attributes into inputs. The rest of the
 // converter knows only the newest forms (core/definitions). A row of the table in
-// normalize_rules.cpp says: nodes of this type, older than that version, are changed by this
-// function; rows of one type apply one after another, oldest first.
+// version_conversion_rules.cpp says: nodes of this type, older than that version, are changed by
+// this function; rows of one type apply one after another, oldest first.
 #pragma once
 
 #include <span>
@@ -17,18 +17,18 @@ namespace intarsia::converter {
 
 /// Rewrites all nodes, nested graphs included, and tells the element type of values as far as it
 /// follows from the types of the inputs. Throws if an old form has no counterpart.
-void normalize(Model& model);
+void convert_versions(Model& model);
 
 /// Finds the definition of every operator, checks the number of operands, and reads attributes into
-/// their structs. Throws one error that lists every node at fault. REQUIRES: normalised.
+/// their structs. Throws one error that lists every node at fault. REQUIRES: versions converted.
 void resolve(Model& model);
 
-// The table; for normalize.cpp.
+// The table; for version_conversion.cpp.
 
 /// Applies to every version: what a row does then concerns how a form is used, not its age.
 inline constexpr int kAnyVersion = 1'000'000;
 
-struct NormalizeRule {
+struct VersionRule {
   std::string_view type;
   /// The first version that has the newer form.
   int below;
@@ -36,6 +36,6 @@ struct NormalizeRule {
 };
 
 /// Rows for the ai.onnx domain; of one type in ascending order of `below`.
-std::span<const NormalizeRule> normalize_rules();
+std::span<const VersionRule> version_rules();
 
 }  // namespace intarsia::converter

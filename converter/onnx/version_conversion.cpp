@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/onnx/normalize.h"
+#include "converter/onnx/version_conversion.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -9,7 +9,7 @@ namespace {
 
 using definitions::OperatorDefinition;
 
-using Rules = std::unordered_map<std::string_view, std::vector<const NormalizeRule*>>;
+using Rules = std::unordered_map<std::string_view, std::vector<const VersionRule*>>;
 
 const definitions::Parameter* parameter_at(const std::vector<definitions::Parameter>& list,
                                            size_t index) {
@@ -79,7 +79,7 @@ void rewrite(Node& node, const Rules& rules, const definitions::OperatorRegistry
     changed = false;
     const auto found = rules.find(node.type);  // looked up again: a rule may change the type
     if (found == rules.end()) return;
-    for (const NormalizeRule* rule : found->second) {
+    for (const VersionRule* rule : found->second) {
       if (node.version >= rule->below) continue;
       require_first_operands(node, operators);
       node.version = rule->below;  // so that each rule applies once
@@ -90,8 +90,8 @@ void rewrite(Node& node, const Rules& rules, const definitions::OperatorRegistry
   }
 }
 
-void normalize_graph(Graph& graph, const Rules& rules,
-                     const definitions::OperatorRegistry& operators) {
+void convert_graph(Graph& graph, const Rules& rules,
+                   const definitions::OperatorRegistry& operators) {
   for (Node* node : graph.node_list()) {
     // Nodes that a rule puts before or after the node are newest forms, and need types too.
     const auto& nodes = graph.nodes();
@@ -99,7 +99,7 @@ void normalize_graph(Graph& graph, const Rules& rules,
     const auto before = first ? nodes.end() : std::prev(node->self);
     const auto after = std::next(node->self);
     if (node->domain.empty()) rewrite(*node, rules, operators);
-    for (const SubGraph& sub : node->graphs) normalize_graph(*sub.graph, rules, operators);
+    for (const SubGraph& sub : node->graphs) convert_graph(*sub.graph, rules, operators);
     for (auto each = first ? nodes.begin() : std::next(before); each != after; ++each) {
       propagate_types(**each, operators);
     }
@@ -109,10 +109,10 @@ void normalize_graph(Graph& graph, const Rules& rules,
 
 }  // namespace
 
-void normalize(Model& model) {
+void convert_versions(Model& model) {
   Rules rules;
-  for (const NormalizeRule& rule : normalize_rules()) rules[rule.type].push_back(&rule);
-  normalize_graph(*model.graph, rules, *model.operators);
+  for (const VersionRule& rule : version_rules()) rules[rule.type].push_back(&rule);
+  convert_graph(*model.graph, rules, *model.operators);
   model.graph->sweep();
 }
 

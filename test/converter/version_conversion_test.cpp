@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Old forms of operators become the newest ones; unsupported nodes are listed at once.
-#include "converter/onnx/normalize.h"
+#include "converter/onnx/version_conversion.h"
 
 #include <gtest/gtest.h>
 
+#include "core/operators/shape/shape.h"
 #include "test/converter/onnx_builder.h"
 
 namespace intarsia::converter {
@@ -13,9 +14,9 @@ namespace {
 using Ints = std::vector<int64_t>;
 using Reals = std::vector<double>;
 
-Model normalized(const OnnxBuilder& builder) {
+Model converted(const OnnxBuilder& builder) {
   Model model = builder.import();
-  normalize(model);
+  convert_versions(model);
   EXPECT_EQ(model.graph->check(), "");
   return model;
 }
@@ -41,38 +42,38 @@ Ints ints_at(const Node& node, int index) {
   return node.input(index)->constant->integers();
 }
 
-TEST(Normalize, AxesBecomeAnInput) {
+TEST(VersionConversion, AxesBecomeAnInput) {
   for (const char* type : {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax",
                            "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSumSquare"}) {
-    const Model model = normalized(OneNode(13, type).with("axes", Ints{0, -1}));
+    const Model model = converted(OneNode(13, type).with("axes", Ints{0, -1}));
     const Node& node = *model.graph->nodes().front();
     EXPECT_EQ(ints_at(node, 1), (Ints{0, -1})) << type;
     EXPECT_EQ(node.attribute("axes"), nullptr) << type;
     EXPECT_EQ(node.version, kNewestOpset);
   }
   for (const char* type : {"ReduceSum", "Squeeze", "Unsqueeze"}) {
-    const Model model = normalized(OneNode(11, type).with("axes", Ints{1}));
+    const Model model = converted(OneNode(11, type).with("axes", Ints{1}));
     EXPECT_EQ(ints_at(*model.graph->nodes().front(), 1), (Ints{1})) << type;
   }
-  const Model all = normalized(OneNode(11, "ReduceMean"));
+  const Model all = converted(OneNode(11, "ReduceMean"));
   EXPECT_EQ(all.graph->nodes().front()->inputs.size(), 1U);
 }
 
-TEST(Normalize, NewFormsStay) {
+TEST(VersionConversion, NewFormsStay) {
   OneNode builder(18, "ReduceMax", {"x", "a"});
   builder.with("keepdims", int64_t{0});
-  const Model model = normalized(builder);
+  const Model model = converted(builder);
   EXPECT_EQ(types_of(*model.graph), "ReduceMax");
   EXPECT_EQ(model.graph->nodes().front()->inputs[1], model.graph->inputs()[1]);
 }
 
-TEST(Normalize, UnsqueezeWithoutAxesIsAnError) {
+TEST(VersionConversion, UnsqueezeWithoutAxesIsAnError) {
   Model model = OneNode(11, "Unsqueeze").import();
-  EXPECT_THROW(normalize(model), Error);
+  EXPECT_THROW(convert_versions(model), Error);
 }
 
-TEST(Normalize, Clip) {
-  const Model model = normalized(OneNode(7, "Clip").with("max", 6.0F));
+TEST(VersionConversion, Clip) {
+  const Model model = converted(OneNode(7, "Clip").with("max", 6.0F));
   const Node& node = *model.graph->nodes().front();
   EXPECT_EQ(node.input(1), nullptr);
   EXPECT_EQ(node.input(2)->constant->reals(), (Reals{6}));
@@ -80,59 +81,59 @@ TEST(Normalize, Clip) {
 }
 
 // The bound takes the type of the data, which follows from the graph's inputs.
-TEST(Normalize, ClipOfHalfPrecision) {
+TEST(VersionConversion, ClipOfHalfPrecision) {
   OnnxBuilder builder(10);
   builder.input("x", {2}, DataType::kFloat16);
   builder.node("Relu", {"x"}, {"a"});
   OnnxBuilder::set(builder.node("Clip", {"a"}, {"y"}), "min", -0.5F);
   builder.output("y");
-  const Model model = normalized(builder);
+  const Model model = converted(builder);
   EXPECT_EQ(find_node(model, "Clip")->input(1)->type, DataType::kFloat16);
   EXPECT_EQ(find_node(model, "Clip")->input(1)->constant->reals(), (Reals{-0.5}));
 }
 
-TEST(Normalize, Pad) {
+TEST(VersionConversion, Pad) {
   const Model model =
-      normalized(OneNode(2, "Pad").with("pads", Ints{0, 1, 0, 1}).with("value", 2.0F));
+      converted(OneNode(2, "Pad").with("pads", Ints{0, 1, 0, 1}).with("value", 2.0F));
   const Node& node = *model.graph->nodes().front();
   EXPECT_EQ(ints_at(node, 1), (Ints{0, 1, 0, 1}));
   EXPECT_EQ(node.input(2)->constant->real(0), 2);
-  const Model first = normalized(OneNode(1, "Pad").with("paddings", Ints{1, 1}));
+  const Model first = converted(OneNode(1, "Pad").with("paddings", Ints{1, 1}));
   EXPECT_EQ(ints_at(*first.graph->nodes().front(), 1), (Ints{1, 1}));
 }
 
-TEST(Normalize, Slice) {
-  const Model model = normalized(OneNode(9, "Slice")
-                                     .with("starts", Ints{1})
-                                     .with("ends", Ints{INT64_MAX})
-                                     .with("axes", Ints{2}));
+TEST(VersionConversion, Slice) {
+  const Model model = converted(OneNode(9, "Slice")
+                                    .with("starts", Ints{1})
+                                    .with("ends", Ints{INT64_MAX})
+                                    .with("axes", Ints{2}));
   const Node& node = *model.graph->nodes().front();
   EXPECT_EQ(ints_at(node, 1), (Ints{1}));
   EXPECT_EQ(ints_at(node, 2), (Ints{INT64_MAX}));
   EXPECT_EQ(ints_at(node, 3), (Ints{2}));
 }
 
-TEST(Normalize, Split) {
-  const Model sizes = normalized(OneNode(11, "Split", {"x"}, {"a", "b"}).with("split", Ints{1, 2}));
+TEST(VersionConversion, Split) {
+  const Model sizes = converted(OneNode(11, "Split", {"x"}, {"a", "b"}).with("split", Ints{1, 2}));
   EXPECT_EQ(ints_at(*sizes.graph->nodes().front(), 1), (Ints{1, 2}));
-  const Model equal = normalized(OneNode(13, "Split", {"x"}, {"a", "b"}));
+  const Model equal = converted(OneNode(13, "Split", {"x"}, {"a", "b"}));
   EXPECT_EQ(equal.graph->nodes().front()->integer("num_outputs", 0), 2);
-  const Model newest = normalized(OneNode(18, "Split", {"x"}, {"a", "b"}));
+  const Model newest = converted(OneNode(18, "Split", {"x"}, {"a", "b"}));
   EXPECT_EQ(newest.graph->nodes().front()->attribute("num_outputs"), nullptr);
 }
 
-TEST(Normalize, TopKAndReshapeAndDft) {
-  const Model top = normalized(OneNode(9, "TopK", {"x"}, {"v", "i"}).with("k", int64_t{3}));
+TEST(VersionConversion, TopKAndReshapeAndDft) {
+  const Model top = converted(OneNode(9, "TopK", {"x"}, {"v", "i"}).with("k", int64_t{3}));
   EXPECT_EQ(ints_at(*top.graph->nodes().front(), 1), (Ints{3}));
-  const Model shape = normalized(OneNode(4, "Reshape").with("shape", Ints{6, -1}));
+  const Model shape = converted(OneNode(4, "Reshape").with("shape", Ints{6, -1}));
   EXPECT_EQ(ints_at(*shape.graph->nodes().front(), 1), (Ints{6, -1}));
-  const Model dft = normalized(OneNode(17, "DFT"));
+  const Model dft = converted(OneNode(17, "DFT"));
   EXPECT_EQ(ints_at(*dft.graph->nodes().front(), 2), (Ints{1}));
 }
 
-TEST(Normalize, SoftmaxOverSeveralAxes) {
+TEST(VersionConversion, SoftmaxOverSeveralAxes) {
   for (const char* type : {"Softmax", "LogSoftmax", "Hardmax"}) {
-    const Model model = normalized(OneNode(11, type).with("axis", int64_t{1}));
+    const Model model = converted(OneNode(11, type).with("axis", int64_t{1}));
     EXPECT_EQ(types_of(*model.graph), "Shape Flatten " + std::string(type) + " Reshape");
     const Node& node = *find_node(model, type);
     EXPECT_EQ(node.integer("axis", 0), -1);
@@ -144,48 +145,47 @@ TEST(Normalize, SoftmaxOverSeveralAxes) {
     EXPECT_EQ(reshape.outputs[0], model.graph->outputs()[0]);
     EXPECT_EQ(reshape.outputs[0]->name, "y");
   }
-  EXPECT_EQ(types_of(*normalized(OneNode(11, "Softmax").with("axis", int64_t{-1})).graph),
+  EXPECT_EQ(types_of(*converted(OneNode(11, "Softmax").with("axis", int64_t{-1})).graph),
             "Softmax");
-  EXPECT_EQ(types_of(*normalized(OneNode(13, "Softmax").with("axis", int64_t{1})).graph),
-            "Softmax");
+  EXPECT_EQ(types_of(*converted(OneNode(13, "Softmax").with("axis", int64_t{1})).graph), "Softmax");
   // The default was 1.
-  EXPECT_EQ(types_of(*normalized(OneNode(11, "Softmax")).graph), "Shape Flatten Softmax Reshape");
+  EXPECT_EQ(types_of(*converted(OneNode(11, "Softmax")).graph), "Shape Flatten Softmax Reshape");
 }
 
-TEST(Normalize, BatchNormalization) {
+TEST(VersionConversion, BatchNormalization) {
   OneNode builder(7, "BatchNormalization", {"x", "s", "b", "m", "v"}, {"y"});
   builder.with("spatial", int64_t{1});
   for (const char* extra : {"m2", "v2", "sm", "sv"}) builder.proto->add_output(extra);
-  const Model model = normalized(builder);
+  const Model model = converted(builder);
   const Node& node = *model.graph->nodes().front();
   EXPECT_EQ(node.outputs.size(), 1U);
   EXPECT_EQ(node.attribute("spatial"), nullptr);
 
   OneNode trained(9, "BatchNormalization", {"x", "s", "b", "m", "v"}, {"y", "mean"});
   Model training = trained.import();
-  EXPECT_THROW(normalize(training), Error);
+  EXPECT_THROW(convert_versions(training), Error);
 
   Model spatial = OneNode(7, "BatchNormalization", {"x", "s", "b", "m", "v"})
                       .with("spatial", int64_t{0})
                       .import();
-  EXPECT_THROW(normalize(spatial), Error);
+  EXPECT_THROW(convert_versions(spatial), Error);
 }
 
-TEST(Normalize, Dropout) {
-  const Model model = normalized(OneNode(7, "Dropout").with("ratio", 0.5F));
+TEST(VersionConversion, Dropout) {
+  const Model model = converted(OneNode(7, "Dropout").with("ratio", 0.5F));
   const Node& node = *model.graph->nodes().front();
   EXPECT_EQ(node.attribute("ratio"), nullptr);
   EXPECT_EQ(node.inputs.size(), 1U);
-  const Model mask = normalized(OneNode(7, "Dropout", {"x"}, {"y", "m"}));
+  const Model mask = converted(OneNode(7, "Dropout", {"x"}, {"y", "m"}));
   EXPECT_EQ(types_of(*mask.graph), "Dropout Cast");
   EXPECT_EQ(find_node(mask, "Cast")->outputs[0], mask.graph->outputs()[1]);
   EXPECT_EQ(find_node(mask, "Cast")->integer("to", 0), static_cast<int>(DataType::kFloat));
 }
 
-TEST(Normalize, Casts) {
-  const Model text = normalized(OneNode(5, "Cast").with("to", "INT32"));
+TEST(VersionConversion, Casts) {
+  const Model text = converted(OneNode(5, "Cast").with("to", "INT32"));
   EXPECT_EQ(text.graph->nodes().front()->integer("to", 0), static_cast<int>(DataType::kInt32));
-  const Model like = normalized(OneNode(19, "CastLike", {"x", "l"}).with("saturate", int64_t{0}));
+  const Model like = converted(OneNode(19, "CastLike", {"x", "l"}).with("saturate", int64_t{0}));
   const Node& cast = *like.graph->nodes().front();
   EXPECT_EQ(cast.type, "Cast");
   EXPECT_EQ(cast.inputs.size(), 1U);
@@ -193,107 +193,148 @@ TEST(Normalize, Casts) {
   EXPECT_EQ(cast.integer("saturate", 1), 0);
 }
 
-TEST(Normalize, UpsampleAndResize) {
-  const Model seven =
-      normalized(OneNode(7, "Upsample").with("scales", std::vector<float>{1, 2, 2}));
+TEST(VersionConversion, UpsampleAndResize) {
+  const Model seven = converted(OneNode(7, "Upsample").with("scales", std::vector<float>{1, 2, 2}));
   const Node& resize = *seven.graph->nodes().front();
   EXPECT_EQ(resize.type, "Resize");
   EXPECT_EQ(resize.input(1), nullptr);
   EXPECT_EQ(resize.input(2)->constant->reals(), (Reals{1, 2, 2}));
   EXPECT_EQ(resize.text("coordinate_transformation_mode", ""), "asymmetric");
   EXPECT_EQ(resize.text("nearest_mode", ""), "floor");
-  const Model nine = normalized(OneNode(9, "Upsample", {"x", "s"}));
+  const Model nine = converted(OneNode(9, "Upsample", {"x", "s"}));
   EXPECT_EQ(nine.graph->nodes().front()->input(2), nine.graph->inputs()[1]);
-  const Model ten = normalized(OneNode(10, "Resize", {"x", "s"}));
+  const Model ten = converted(OneNode(10, "Resize", {"x", "s"}));
   EXPECT_EQ(ten.graph->nodes().front()->input(2), ten.graph->inputs()[1]);
   const Model one =
-      normalized(OneNode(6, "Upsample").with("height_scale", 2.0F).with("width_scale", 3.0F));
+      converted(OneNode(6, "Upsample").with("height_scale", 2.0F).with("width_scale", 3.0F));
   EXPECT_EQ(one.graph->nodes().front()->input(2)->constant->reals(), (Reals{1, 1, 2, 3}));
 
   OneNode empty(11, "Resize", {"x"});
   empty.floats("none", {0}, {});
   empty.initializer("sizes", DataType::kInt64, {1}, "\x02\0\0\0\0\0\0\0", 8);
   for (const char* name : {"none", "none", "sizes"}) empty.proto->add_input(name);
-  const Model sized = normalized(empty);
+  const Model sized = converted(empty);
   EXPECT_EQ(sized.graph->nodes().front()->input(1), nullptr);
   EXPECT_EQ(sized.graph->nodes().front()->input(2), nullptr);
   EXPECT_EQ(ints_at(*sized.graph->nodes().front(), 3), (Ints{2}));
   EXPECT_EQ(sized.graph->nodes().front()->text("coordinate_transformation_mode", ""), "");
 }
 
-TEST(Normalize, GroupNormalization) {
+TEST(VersionConversion, GroupNormalization) {
   const Model model =
-      normalized(OneNode(18, "GroupNormalization", {"x", "s", "b"}).with("num_groups", int64_t{3}));
+      converted(OneNode(18, "GroupNormalization", {"x", "s", "b"}).with("num_groups", int64_t{3}));
   EXPECT_EQ(types_of(*model.graph), "Shape Reshape InstanceNormalization Reshape");
   EXPECT_EQ(ints_at(*find_node(model, "Reshape"), 1), (Ints{0, 3, -1}));
-  EXPECT_EQ(types_of(*normalized(OneNode(21, "GroupNormalization", {"x", "s", "b"})
-                                     .with("num_groups", int64_t{3}))
+  EXPECT_EQ(types_of(*converted(OneNode(21, "GroupNormalization", {"x", "s", "b"})
+                                    .with("num_groups", int64_t{3}))
                           .graph),
             "GroupNormalization");
 }
 
-TEST(Normalize, LegacyBroadcast) {
+TEST(VersionConversion, LegacyBroadcast) {
   for (const char* type :
        {"Add", "Sub", "Mul", "Div", "Pow", "And", "Or", "Xor", "Equal", "Greater", "Less"}) {
-    const Model axis = normalized(
+    const Model axis = converted(
         OneNode(6, type, {"x", "b"}).with("axis", int64_t{1}).with("broadcast", int64_t{1}));
     const Node& node = *axis.graph->nodes().back();
     EXPECT_EQ(node.type, type);
     EXPECT_EQ(node.inputs[1]->producer->type, "Reshape");
     EXPECT_EQ(node.attributes.size(), 0U);
-    const Model last = normalized(OneNode(6, type, {"x", "b"}).with("broadcast", int64_t{1}));
+    const Model last = converted(OneNode(6, type, {"x", "b"}).with("broadcast", int64_t{1}));
     EXPECT_EQ(types_of(*last.graph), type);
   }
   EXPECT_EQ(
-      normalized(OneNode(6, "PRelu", {"x", "s"})).graph->nodes().back()->inputs[1]->producer->type,
+      converted(OneNode(6, "PRelu", {"x", "s"})).graph->nodes().back()->inputs[1]->producer->type,
       "Reshape");
 }
 
-TEST(Normalize, RenamedAndDroppedAttributes) {
-  EXPECT_EQ(types_of(*normalized(OneNode(9, "Scatter", {"x", "i", "u"})).graph), "ScatterElements");
-  const Model roi = normalized(OneNode(10, "RoiAlign", {"x", "r", "b"}));
+TEST(VersionConversion, RenamedAndDroppedAttributes) {
+  EXPECT_EQ(types_of(*converted(OneNode(9, "Scatter", {"x", "i", "u"})).graph), "ScatterElements");
+  const Model roi = converted(OneNode(10, "RoiAlign", {"x", "r", "b"}));
   EXPECT_EQ(roi.graph->nodes().front()->text("coordinate_transformation_mode", ""),
             "output_half_pixel");
-  const Model grid = normalized(OneNode(16, "GridSample", {"x", "g"}).with("mode", "bicubic"));
+  const Model grid = converted(OneNode(16, "GridSample", {"x", "g"}).with("mode", "bicubic"));
   EXPECT_EQ(grid.graph->nodes().front()->text("mode", ""), "cubic");
-  const Model bilinear = normalized(OneNode(16, "GridSample", {"x", "g"}));
+  const Model bilinear = converted(OneNode(16, "GridSample", {"x", "g"}));
   EXPECT_EQ(bilinear.graph->nodes().front()->text("mode", ""), "linear");
-  const Model selu = normalized(OneNode(5, "Selu"));
+  const Model selu = converted(OneNode(5, "Selu"));
   EXPECT_EQ(selu.graph->nodes().front()->real("alpha", 0), 1.6732F);
-  const Model gemm = normalized(OneNode(6, "Gemm", {"x", "b", "c"}).with("broadcast", int64_t{1}));
+  const Model gemm = converted(OneNode(6, "Gemm", {"x", "b", "c"}).with("broadcast", int64_t{1}));
   EXPECT_EQ(gemm.graph->nodes().front()->attributes.size(), 0U);
-  const Model relu = normalized(OneNode(5, "Relu").with("consumed_inputs", Ints{0}));
+  const Model relu = converted(OneNode(5, "Relu").with("consumed_inputs", Ints{0}));
   EXPECT_EQ(relu.graph->nodes().front()->attributes.size(), 0U);
-  const Model pool = normalized(OneNode(1, "LpPool").with("p", 2.0F));
+  const Model pool = converted(OneNode(1, "LpPool").with("p", 2.0F));
   EXPECT_EQ(pool.graph->nodes().front()->integer("p", 0), 2);
   const Model lstm =
-      normalized(OneNode(6, "LSTM", {"x", "w", "r"}).with("output_sequence", int64_t{1}));
+      converted(OneNode(6, "LSTM", {"x", "w", "r"}).with("output_sequence", int64_t{1}));
   EXPECT_EQ(lstm.graph->nodes().front()->attributes.size(), 0U);
-  const Model shape = normalized(OneNode(15, "Shape").with("end", INT64_MAX));
+  const Model shape = converted(OneNode(15, "Shape").with("end", INT64_MAX));
   EXPECT_EQ(shape.graph->nodes().front()->integer("end", 0), INT32_MAX);
 }
 
-TEST(Normalize, OldFormsWithoutCounterpart) {
+TEST(VersionConversion, OldFormsWithoutCounterpart) {
   Model tile = OneNode(5, "Tile", {"x", "t", "a"}).import();
-  EXPECT_THROW(normalize(tile), Error);
+  EXPECT_THROW(convert_versions(tile), Error);
   Model scan = OneNode(8, "Scan").import();
-  EXPECT_THROW(normalize(scan), Error);
+  EXPECT_THROW(convert_versions(scan), Error);
 }
 
-TEST(Normalize, ConstantOfShape) {
+TEST(VersionConversion, ConstantOfShape) {
   OneNode builder(9, "ConstantOfShape");
   const int32_t seven = 7;
   OnnxBuilder::fill(
       *OnnxBuilder::attribute(*builder.proto, "value", onnx::AttributeProto::TENSOR).mutable_t(),
       "", DataType::kInt32, {1}, &seven, sizeof(seven));
-  const Model model = normalized(builder);
-  const Node& node = *model.graph->nodes().front();
-  EXPECT_EQ(node.integer("value_bits", 0), 7);
-  EXPECT_EQ(node.integer("value_type", 0), static_cast<int>(DataType::kInt32));
-  EXPECT_TRUE(node.tensors.empty());
+  Model model = converted(builder);
+  resolve(model);
+  const auto& stored = model.graph->nodes().front()->typed<ConstantOfShapeAttributes>();
+  EXPECT_EQ(stored.value_bits, 7);
+  EXPECT_EQ(stored.value_type, static_cast<int>(DataType::kInt32));
 }
 
-TEST(Normalize, NestedGraphs) {
+TEST(VersionConversion, ConstantOfShapeOfACleanBool) {
+  OneNode builder(9, "ConstantOfShape");
+  const uint8_t byte = 0x7e;
+  OnnxBuilder::fill(
+      *OnnxBuilder::attribute(*builder.proto, "value", onnx::AttributeProto::TENSOR).mutable_t(),
+      "", DataType::kBool, {1}, &byte, sizeof(byte));
+  Model model = converted(builder);
+  resolve(model);
+  EXPECT_EQ(model.graph->nodes().front()->typed<ConstantOfShapeAttributes>().value_bits, 1);
+}
+
+/// What is wrong with the attributes of a node, or "".
+std::string attribute_error(const OneNode& builder) {
+  try {
+    Model model = converted(builder);
+    resolve(model);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(VersionConversion, NumbersThatTheSpecificationForbidsAreRefused) {
+  EXPECT_CONTAINS(attribute_error(OneNode(18, "ReduceMax").with("keepdims", int64_t{2})),
+                  "(ReduceMax): attribute \"keepdims\" must lie in [0, 1], but is 2");
+  EXPECT_CONTAINS(attribute_error(OneNode(13, "Cast").with("to", int64_t{99})),
+                  "(Cast): attribute \"to\" must lie in [1, 26], but is 99");
+  EXPECT_CONTAINS(attribute_error(OneNode(11, "Conv", {"x", "w"}).with("group", int64_t{-1})),
+                  "(Conv): attribute \"group\" must lie in [1, 2147483647], but is -1");
+}
+
+// The bits went into the plan as they stood in the file: 126 for a bool.
+TEST(VersionConversion, OnlyTheConverterGivesWhatIsInternal) {
+  EXPECT_CONTAINS(attribute_error(OneNode(9, "ConstantOfShape")
+                                      .with("value_bits", int64_t{126})
+                                      .with("value_type", int64_t{9})),
+                  "attribute \"value_bits\" is unknown; the operator has \"value\"");
+  EXPECT_CONTAINS(
+      attribute_error(OneNode(11, "Conv", {"x", "w"}).with("channels_last", int64_t{1})),
+      "attribute \"channels_last\" is unknown; the converter alone gives one of that name");
+}
+
+TEST(VersionConversion, NestedGraphs) {
   OnnxBuilder builder(11);
   builder.input("c", {}, DataType::kBool);
   builder.input("x", {2, 3});
@@ -305,7 +346,7 @@ TEST(Normalize, NestedGraphs) {
     branch->add_output()->set_name(name);
   }
   builder.output("y");
-  const Model model = normalized(builder);
+  const Model model = converted(builder);
   const Node& sum = *model.graph->nodes().front()->graphs[0].graph->nodes().front();
   EXPECT_EQ(ints_at(sum, 1), (Ints{1}));
   EXPECT_EQ(model.graph->outputs()[0]->type, DataType::kFloat) << "from the branch's output";
@@ -315,7 +356,7 @@ TEST(Normalize, NestedGraphs) {
 
 std::string resolve_error(const OnnxBuilder& builder) {
   Model model = builder.import();
-  normalize(model);
+  convert_versions(model);
   try {
     resolve(model);
   } catch (const Error& error) {
@@ -325,7 +366,7 @@ std::string resolve_error(const OnnxBuilder& builder) {
 }
 
 TEST(Resolve, FindsDefinitionsAndAttributes) {
-  Model model = normalized(OneNode(21, "Flatten").with("axis", int64_t{2}));
+  Model model = converted(OneNode(21, "Flatten").with("axis", int64_t{2}));
   resolve(model);
   const Node& node = *model.graph->nodes().front();
   ASSERT_NE(node.op, nullptr);

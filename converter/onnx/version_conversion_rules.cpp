@@ -3,72 +3,16 @@
 // One function per change of ONNX's operators, and the table that says which nodes it concerns.
 // Source: onnx/docs/Changelog.md. Changes that only allow more (types, broadcasting, attributes
 // whose default keeps the old meaning) need no row.
-#include "converter/onnx/normalize.h"
-
 #include <algorithm>
 #include <cctype>
+
+#include "converter/onnx/version_conversion.h"
+#include "converter/onnx/version_conversion_steps.h"
 
 namespace intarsia::converter {
 namespace {
 
-[[noreturn]] void refuse(const Node& node, std::string message) {
-  throw Error(
-      node.problem(std::move(message), "export the model again with operator set 13 or newer"));
-}
-
-Value* constant(Node& node, std::string_view suffix, Constant value) {
-  Graph& graph = *node.graph;
-  return graph.add_constant(graph.unique_name(node.name + "_" + std::string(suffix)),
-                            std::move(value));
-}
-
-// A node of the newest operator set in front of `node`; returns its output.
-Value* emit(Node& node, std::string_view type, std::vector<Value*> inputs,
-            definitions::AttributeMap attributes = {}) {
-  Node* fresh =
-      node.graph->add_node("", type, node.name + "_" + std::string(type), inputs, 1, &node);
-  fresh->attributes = std::move(attributes);
-  return fresh->outputs[0];
-}
-
-// A node behind `node` that turns what `node` computes as output `index` into what the model calls
-// so. `more` are its inputs but the first.
-Node* append(Node& node, int index, std::string_view type, std::vector<Value*> more = {}) {
-  Graph& graph = *node.graph;
-  node.complete_output(index);
-  Value* result = node.outputs[static_cast<size_t>(index)];
-  Value* inner = graph.add_value(graph.unique_name(result->name + "_inner"));
-  node.outputs[static_cast<size_t>(index)] = inner;
-  inner->producer = &node;
-  inner->output = index;
-  std::vector<Value*> inputs = {inner};
-  inputs.insert(inputs.end(), more.begin(), more.end());
-  const auto next = std::next(node.self);
-  Node* before = next == graph.nodes().end() ? nullptr : next->get();
-  return graph.add_node_for("", type, node.name + "_" + std::string(type), inputs,
-                            std::span<Value* const>(&result, 1), before);
-}
-
-// Turns the attribute `name`, a list of integers, into input `index`; absent stays absent.
-void ints_to_input(Node& node, const char* name, int index) {
-  if (node.attribute(name) == nullptr) return;
-  node.set_input(index, constant(node, name, Constant::ints(node.integers(name))));
-  node.attributes.erase(name);
-}
-
-// The same for a float attribute that becomes a scalar of the type of input 0.
-void real_to_input(Node& node, const char* name, int index) {
-  if (node.attribute(name) == nullptr) return;
-  const DataType known = node.input(0) == nullptr ? DataType::kUndefined : node.input(0)->type;
-  const DataType type = known == DataType::kUndefined ? DataType::kFloat : known;
-  const auto value = static_cast<double>(node.real(name, 0));
-  node.set_input(index, constant(node, name, Constant::scalar_of(type, value)));
-  node.attributes.erase(name);
-}
-
-void require_input(const Node& node, int index, const char* name) {
-  if (node.input(index) == nullptr) refuse(node, "lacks '" + std::string(name) + "'");
-}
+using namespace version_steps;
 
 void axes_to_input(Node& node) {
   ints_to_input(node, "axes", 1);
@@ -219,24 +163,6 @@ void drop_output_sequence(Node& node) {
   node.attributes.erase("output_sequence");
 }
 
-// The tensor attribute `value` as the attributes struct holds it: element type and bits.
-void constant_of_shape(Node& node) {
-  const auto found = node.tensors.find("value");
-  if (found == node.tensors.end()) return;
-  const Constant& value = found->second;
-  if (value.count() != 1 || value.size > sizeof(int64_t) || value.type == DataType::kString) {
-    throw Error(node.problem("attribute 'value' is a tensor of " +
-                                 std::string(data_type_name(value.type)) + " with shape " +
-                                 extents_text(value.extents),
-                             "it must have one element, of at most 8 bytes"));
-  }
-  int64_t bits = 0;
-  std::memcpy(&bits, value.data.get(), value.size);
-  node.attributes["value_bits"] = bits;
-  node.attributes["value_type"] = static_cast<int64_t>(value.type);
-  node.tensors.erase(found);
-}
-
 // "To the end" is written as any large number.
 void shape(Node& node) {
   for (const char* name : {"start", "end"}) {
@@ -254,7 +180,6 @@ Value* align_to_axis(Node& node, Value* a, Value* b, int64_t axis) {
   Value* left = emit(node, "Sub", {emit(node, "Shape", {emit(node, "Shape", {a})}), taken});
   Value* ones = emit(node, "ConstantOfShape", {left});
   ones->producer->tensors["value"] = Constant::ints({1});
-  constant_of_shape(*ones->producer);
   Value* extents = emit(node, "Concat", {b_extents, ones}, {{"axis", int64_t{0}}});
   return emit(node, "Reshape", {b, extents});
 }
@@ -358,14 +283,13 @@ void group_normalization(Node& node) {
   append(node, 0, "Reshape", {extents});
 }
 
-constexpr NormalizeRule kRules[] = {
+constexpr VersionRule kRules[] = {
     {"Add", 7, legacy_broadcast},
     {"And", 7, legacy_broadcast},
     {"BatchNormalization", 14, batch_normalization},
     {"Cast", 6, cast_1},
     {"CastLike", kAnyVersion, cast_like},
     {"Clip", 11, clip},
-    {"ConstantOfShape", kAnyVersion, constant_of_shape},
     {"DFT", 20, dft},
     {"Div", 7, legacy_broadcast},
     {"Dropout", 10, dropout_mask},
@@ -424,7 +348,7 @@ constexpr NormalizeRule kRules[] = {
 
 }  // namespace
 
-std::span<const NormalizeRule> normalize_rules() {
+std::span<const VersionRule> version_rules() {
   return kRules;
 }
 

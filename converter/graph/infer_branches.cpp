@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Inference of If: a decided one is replaced by its branch, of others both branches are inferred
+// and their outputs joined.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "converter/graph/infer.h"
+#include "converter/onnx/declaration.h"
+#include "converter/passes/fold.h"
+
+namespace intarsia::converter {
+namespace {
+
+using definitions::Dim;
+
+/// Names of the graph inputs that a value is computed from. No recursion: chains may be long.
+std::set<std::string> inputs_behind(const Value* value) {
+  std::set<std::string> names;
+  std::set<const Value*> seen;
+  std::vector<const Value*> open{value};
+  while (!open.empty()) {
+    const Value* next = open.back();
+    open.pop_back();
+    if (next == nullptr || !seen.insert(next).second) continue;
+    if (next->is_input) names.insert(next->name);
+    if (next->producer == nullptr) continue;
+    open.insert(open.end(), next->producer->inputs.begin(), next->producer->inputs.end());
+  }
+  return names;
+}
+
+std::string how_to_decide(const Value* condition) {
+  std::vector<std::string> options;
+  for (const std::string& name : inputs_behind(condition))
+    options.push_back(fmt::format("--fix {}=VALUE", name));
+  return options.empty() ? "fix the extents that decide it with --shape or --dim"
+                         : fmt::format("decide the condition with {}", fmt::join(options, " or "));
+}
+
+}  // namespace
+
+void Inference::visit_if(Node* node) {
+  check_types(*node);
+  const Value* condition = node->input(0);
+  if (condition != nullptr) {
+    std::optional<bool> decided;
+    const Constant* constant = known_constant(*condition);
+    if (constant != nullptr && constant->count() == 1) {
+      decided = constant->integer(0) != 0;
+    } else if (const auto& known = condition->elements.values;
+               known && known->size() == 1 && is_constant(known->front())) {
+      decided = constant_value(known->front()) != 0;
+    }
+    if (decided) {
+      take_branch(node, *decided ? 0 : 1);
+      return;
+    }
+  }
+  infer_branches(node);
+  join_branches(node);
+  check_declarations(*node);
+}
+
+void Inference::take_branch(Node* node, size_t branch) {
+  Graph* graph = node->graph;
+  std::unique_ptr<Graph> taken = std::move(node->graphs[branch].graph);
+  const std::vector<Node*> moved = taken->node_list();
+  const std::vector<Value*> results = graph->splice(std::move(taken), {}, node);
+  for (size_t i = 0; i < node->outputs.size(); ++i) {
+    if (node->outputs[i] == nullptr) continue;
+    inherit_declaration(*results[i], *node->outputs[i]);
+    Graph::replace_uses(node->outputs[i], results[i]);
+  }
+  node->graphs.clear();
+  graph->remove(node);
+  for (Node* inner : moved) visit(inner);
+}
+
+void Inference::infer_branches(Node* node) {
+  std::vector<std::string> contradictions(node->graphs.size());
+  std::vector<Problem> problems;
+  for (size_t i = 0; i < node->graphs.size(); ++i) {
+    try {
+      infer_graph(*node->graphs[i].graph);
+    } catch (const ContradictionError& error) {
+      contradictions[i] = error.what();
+      problems.insert(problems.end(), error.problems().begin(), error.problems().end());
+    }
+  }
+  if (problems.empty()) return;
+  if (std::none_of(contradictions.begin(), contradictions.end(),
+                   [](const std::string& text) { return text.empty(); })) {
+    throw ContradictionError(std::move(problems));
+  }
+  for (size_t i = 0; i < node->graphs.size(); ++i) {
+    if (contradictions[i].empty()) continue;
+    const Graph& other = *node->graphs[1 - i].graph;
+    const std::string attribute = node->graphs[i].attribute;
+    auto branch = std::make_unique<Graph>(node->graph, attribute);
+    Node* failing = branch->add_node("intarsia", "Contradiction",
+                                     node->graph->unique_name(node->name + "_" + attribute), {},
+                                     static_cast<int>(other.outputs().size()));
+    failing->op = definitions::OperatorRegistry::builtin().find(definitions::kInternalDomain,
+                                                                "Contradiction");
+    const auto* text = reinterpret_cast<const std::byte*>(contradictions[i].data());
+    failing->attribute_bytes.assign(text, text + contradictions[i].size());
+    for (size_t k = 0; k < other.outputs().size(); ++k) {
+      failing->outputs[k]->type = type_of(*other.outputs()[k]);
+      failing->outputs[k]->shape = shape_of(*other.outputs()[k]);
+      branch->add_output(failing->outputs[k]);
+    }
+    node->graphs[i].graph = nullptr;
+    node->graphs.erase(node->graphs.begin() + static_cast<std::ptrdiff_t>(i));
+    node->graph->adopt(node, attribute, std::move(branch));
+    if (i == 0) std::swap(node->graphs[0], node->graphs[1]);
+    model_.warnings.push_back(fmt::format(
+        "node '{}': its {} contradicts itself at the planned extents and fails if it is taken: {}",
+        node->name, attribute, contradictions[i]));
+  }
+}
+
+void Inference::join_branches(Node* node) {
+  const Graph& first = *node->graphs[0].graph;
+  const Graph& second = *node->graphs[1].graph;
+  if (first.outputs().size() != node->outputs.size() ||
+      second.outputs().size() != node->outputs.size()) {
+    throw Error(node->problem(fmt::format("has {} outputs, its branches have {} and {}",
+                                          node->outputs.size(), first.outputs().size(),
+                                          second.outputs().size())));
+  }
+  for (size_t i = 0; i < node->outputs.size(); ++i) {
+    Value* output = node->outputs[i];
+    if (output == nullptr) continue;
+    const Value& a = *first.outputs()[i];
+    const Value& b = *second.outputs()[i];
+    if (type_of(a) != type_of(b)) {
+      throw Error(
+          node->problem(fmt::format("output {} has type {} in one branch and {} in the other", i,
+                                    data_type_name(type_of(a)), data_type_name(type_of(b)))));
+    }
+    const Shape<Dim> left = shape_of(a), right = shape_of(b);
+    if (left.rank != right.rank) {
+      throw Error(node->problem(
+          fmt::format("output {} has rank {} in one branch ({}) and rank {} in the other ({}), and "
+                      "the condition is not known at conversion",
+                      i, left.rank, shape_text(left), right.rank, shape_text(right)),
+          how_to_decide(node->input(0))));
+    }
+    Shape<Dim> joined;
+    for (int axis = 0; axis < left.rank; ++axis) {
+      joined.push(left[axis] == right[axis]
+                      ? left[axis]
+                      : Dim::unknown(std::min(left[axis].lower(), right[axis].lower()),
+                                     std::max(left[axis].upper(), right[axis].upper())));
+    }
+    output->type = type_of(a);
+    output->shape = joined;
+  }
+  if (!trial_.empty()) join_trials(*node);
+}
+
+/// The result of an If in the trial is that of the branch which the trial takes.
+void Inference::join_trials(const Node& node) {
+  const auto condition = trial_.find(node.input(0));
+  if (condition == trial_.end() || condition->second.count() != 1) return;
+  const Graph& taken = *node.graphs[condition->second.integer(0) != 0 ? 0 : 1].graph;
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    const Value* result = taken.outputs()[i];
+    const auto known = trial_.find(result);
+    if (node.outputs[i] == nullptr) continue;
+    if (const Constant* constant = known_constant(*result)) {
+      trial_[node.outputs[i]] = Constant(*constant);
+    } else if (known != trial_.end()) {
+      trial_[node.outputs[i]] = Constant(known->second);
+    }
+  }
+}
+
+}  // namespace intarsia::converter

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Extents that shape functions leave open: what the model declares, `--bound`, the execution of a
+// node on zeros, and the trial execution of the model.
+#include <fmt/format.h>
+
+#include "converter/graph/infer.h"
+#include "converter/passes/fold.h"
+
+namespace intarsia::converter {
+
+using definitions::Dim;
+using definitions::SymbolicInput;
+using definitions::SymbolicShapeContext;
+
+/// The extents that the model declares; an axis of which it says nothing is that of the shape
+/// function, or open.
+Shape<Dim> Inference::declared_shape(const Value& value,
+                                     const definitions::SymbolicOutput& inferred) const {
+  Shape<Dim> shape;
+  for (const DeclaredExtent& extent : *value.declared) {
+    Dim dim = Dim::unknown(0);
+    if (inferred.has_shape && inferred.shape.rank == static_cast<int>(value.declared->size())) {
+      dim = inferred.shape[shape.rank];
+    }
+    if (extent.value >= 0) dim = extent.value;
+    for (int i = 0; i < model_.symbols->size() && !extent.symbol.empty(); ++i) {
+      if ((*model_.symbols)[i].name == extent.symbol) dim = model_.symbols->dim(i);
+    }
+    shape.push(dim);
+  }
+  return shape;
+}
+
+/// Completes the outputs of an operator whose extents only its kernel can tell: what the model
+/// declares, else what the shape function says, else `--bound`, else a trial execution.
+void Inference::settle_open_extents(const Node& node, const std::vector<SymbolicInput>& inputs,
+                                    std::vector<definitions::SymbolicOutput>& outputs) const {
+  const auto is_open = [](const definitions::SymbolicOutput& output) {
+    bool open = !output.has_shape;
+    for (int axis = 0; axis < output.shape.rank; ++axis) {
+      open = open || output.shape[axis].upper() == definitions::kInfinite;
+    }
+    return open;
+  };
+  std::vector<definitions::SymbolicOutput> tried;
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    const Value* value = node.outputs[i];
+    definitions::SymbolicOutput& output = outputs[i];
+    if (value == nullptr) continue;
+    if (output.type == DataType::kUndefined) output.type = value->type;
+    if (value->declared && value->declared->size() <= static_cast<size_t>(kMaxRank)) {
+      output.shape = declared_shape(*value, output);
+      output.has_shape = true;
+    }
+    const auto bound = options_.bounds.find(value->name);
+    if (!output.has_shape && bound != options_.bounds.end()) {
+      for (int64_t limit : bound->second) output.shape.push(Dim::unknown(0, limit));
+      output.has_shape = true;
+    }
+    if (!is_open(output) || bound != options_.bounds.end()) continue;
+    if (node.op->trial && tried.empty()) {
+      SymbolicShapeContext context(inputs, static_cast<int>(outputs.size()), node.attribute_bytes);
+      if (Status status = node.op->trial(context); !status) {
+        throw Error(
+            node.problem("its trial execution on zeros failed: " + context.text(),
+                         fmt::format("declare the extents with --bound {}=EXTENTS", value->name)));
+      }
+      tried = context.outputs();
+    }
+    if (!tried.empty() && tried[i].has_shape) {
+      if (!output.has_shape) output.shape = tried[i].shape;
+      if (output.type == DataType::kUndefined) output.type = tried[i].type;
+      for (int axis = 0; axis < output.shape.rank && axis < tried[i].shape.rank; ++axis) {
+        if (output.shape[axis].upper() == definitions::kInfinite) {
+          output.shape[axis] = tried[i].shape[axis];
+        }
+      }
+      output.has_shape = true;
+    }
+    if (!is_open(output)) continue;
+    std::string hint = fmt::format("declare them with --bound {}=EXTENTS", value->name);
+    if (!node.op->extents_hint.empty()) hint += fmt::format(", or {}", node.op->extents_hint);
+    throw Error(node.problem(
+        fmt::format(
+            "the extents of output {} ('{}') are not known: the model does not declare them "
+            "and the operator's shape function cannot tell",
+            i, value->name),
+        std::move(hint)));
+  }
+}
+
+/// Executes a node on the values of the trial, if all of them are known.
+void Inference::try_node(const Node& node) {
+  std::vector<const Constant*> inputs;
+  std::vector<SymbolicInput> symbolic;
+  for (const Value* input : node.inputs) {
+    const Constant* constant = nullptr;
+    if (input != nullptr) {
+      const auto known = trial_.find(input);
+      constant = known_constant(*input);
+      if (constant == nullptr && known == trial_.end()) return;
+      if (constant == nullptr) constant = &known->second;
+    }
+    inputs.push_back(constant);
+    Value as_constant;
+    if (constant != nullptr) as_constant.constant = *constant;
+    symbolic.push_back(symbolic_input(constant != nullptr ? &as_constant : nullptr));
+  }
+  SymbolicShapeContext context(symbolic, static_cast<int>(node.outputs.size()),
+                               node.attribute_bytes);
+  if (!node.op->infer(context)) return;
+  std::vector<OutputPlan> outputs;
+  bool by_values = false;
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    OutputPlan plan;
+    if (node.outputs[i] != nullptr) {
+      plan = {true, node.outputs[i]->type, {}};
+      const definitions::SymbolicOutput& inferred = context.outputs()[i];
+      const Shape<Dim>& shape = inferred.has_shape ? inferred.shape : *node.outputs[i]->shape;
+      for (int axis = 0; axis < shape.rank; ++axis) {
+        if (shape[axis].upper() == definitions::kInfinite) return;
+        by_values = by_values || !is_constant(shape[axis]);
+        plan.extents.push_back(shape[axis].upper());
+      }
+    }
+    outputs.push_back(std::move(plan));
+  }
+  if (!afford(node, inputs, outputs, by_values)) return;
+  try {
+    std::vector<Constant> results = evaluate(node, inputs, outputs, rows_, options_.services);
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (node.outputs[i] != nullptr) trial_[node.outputs[i]] = std::move(results[i]);
+    }
+  } catch (const Error&) {
+    // A branch that is not taken may fail on these values; it then has no bounds from the trial.
+  }
+}
+
+void Inference::bound_by_trial(const Node& node) {
+  try_node(node);
+  for (Value* output : node.outputs) {
+    if (output == nullptr) continue;
+    const auto known = trial_.find(output);
+    if (known == trial_.end() || known->second.rank() != output->shape->rank) continue;
+    for (int axis = 0; axis < output->shape->rank; ++axis) {
+      Dim& extent = (*output->shape)[axis];
+      const int64_t found = known->second.extents[static_cast<size_t>(axis)];
+      if (extent.upper() == definitions::kInfinite) extent = Dim::unknown(0, found);
+    }
+  }
+}
+
+}  // namespace intarsia::converter

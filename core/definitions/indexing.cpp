@@ -45,8 +45,7 @@ void add_indexed(DefinitionRows& rows) {
              .since_version = 13,
              .inputs = {same({"data", "T"}), apart({"indices", "I"}).of(Domain::kIndexTuple)},
              .outputs = {ordered({"output", "T"})},
-             .facts = {.axes = {.form = AxisForm::kPosition},
-                       .exact = true},
+             .facts = {.axes = {.form = AxisForm::kPosition}, .exact = true},
              .types = {{"T", kPlainTypes}, {"I", kInt64Type}},
              .attributes = codec_of<GatherNDAttributes>()});
   add<ops::ScatterElements>(

@@ -11,17 +11,20 @@
   List(binary_comparison_kernels) \
   List(binary_modulo_kernels) \
   List(binary_pow_kernels) \
+  List(binary_variadic_kernels) \
   List(cast_kernels) \
   List(clip_kernels) \
   List(compress_kernels) \
   List(concat_kernels) \
   List(conv_kernels) \
   List(conv_depthwise_kernels) \
+  List(conv_packed_kernels) \
   List(conv_transpose_kernels) \
   List(cumsum_kernels) \
   List(depth_to_space_kernels) \
   List(expand_kernels) \
   List(extents_kernels) \
+  List(fill_kernels) \
   List(gather_kernels) \
   List(gemm_kernels) \
   List(gemm_packed_kernels) \
@@ -31,18 +34,22 @@
   List(matmul_kernels) \
   List(matmul_computed_kernels) \
   List(matmul_packed_kernels) \
+  List(non_max_suppression_kernels) \
   List(non_zero_kernels) \
   List(normalization_axes_kernels) \
   List(normalization_batch_kernels) \
+  List(normalization_groups_kernels) \
   List(normalization_layer_kernels) \
   List(one_hot_kernels) \
   List(pad_kernels) \
   List(pool_global_kernels) \
   List(pool_max_kernels) \
   List(pool_sum_kernels) \
+  List(range_kernels) \
   List(reduce_extreme_kernels) \
   List(reduce_sum_kernels) \
   List(resize_kernels) \
+  List(resize_nearest_kernels) \
   List(reverse_sequence_kernels) \
   List(rnn_kernels) \
   List(rnn_packed_kernels) \
@@ -50,12 +57,15 @@
   List(scatter_reduce_kernels) \
   List(slice_kernels) \
   List(softmax_kernels) \
+  List(softmax_fast_kernels) \
   List(split_kernels) \
   List(topk_kernels) \
   List(transpose_kernels) \
   List(trilu_kernels) \
   List(unary_activation_kernels) \
+  List(unary_arithmetic_kernels) \
   List(unary_fast_kernels) \
+  List(unary_function_kernels) \
   List(unique_kernels) \
   List(view_kernels) \
   List(where_kernels)

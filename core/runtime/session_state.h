@@ -40,7 +40,7 @@ struct Segment {
   };
 };
 /// What a session with a device keeps besides; `count` segments follow it in the arena.
-struct DeviceState {
+struct alignas(Segment) DeviceState {
   Device device;
   uint32_t count = 0;
   Segment* segments() { return reinterpret_cast<Segment*>(this + 1); }

@@ -59,7 +59,7 @@ template <class Table, class Indices = std::make_index_sequence<Table::Traits::f
 struct Fields;
 template <class Table, size_t... I>
 struct Fields<Table, std::index_sequence<I...>> {
-  static constexpr Field list[] = {
+  static constexpr Field list[sizeof...(I)] = {
       FieldOf<typename Table::Traits::template FieldType<I>>::value...};
   static constexpr int tables = ((list[I].kind == Kind::kTables ? 1 : 0) + ...);
 };

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "converter/graph/infer.h"
-#include "converter/onnx/normalize.h"
+#include "converter/onnx/version_conversion.h"
 #include "converter/plugin/extension.h"
 #include "core/operators/nn/conv.h"
 #include "test/converter/onnx_builder.h"
@@ -35,7 +35,7 @@ std::string chosen(const definitions::KernelRows& rows, const KernelChoice& choi
   builder.node("Conv", {"x", "w"}, {"y"});
   builder.output("y");
   converter::Model model = builder.import();
-  converter::normalize(model);
+  converter::convert_versions(model);
   converter::resolve(model);
   converter::Inference(model, converter::builtin_library().rows(), {}).run();
   converter::Node& node = *model.graph->nodes().front();

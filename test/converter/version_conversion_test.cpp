@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/operators/shape/shape.h"
+#include "core/operators/shape/fill.h"
 #include "test/converter/onnx_builder.h"
 
 namespace intarsia::converter {

@@ -65,7 +65,7 @@ TEST(ConversionErrors, WhatTheKernelRefuses) {
   sum.output("y");
   sum.node("CumSum", {"x", "axis"}, {"y"});
   EXPECT_EQ(conversion_error(sum),
-            "node 'CumSum1' (CumSum): elements of the axis, operand 1: expected 1, found 3");
+            "node 'CumSum1' (CumSum): elements of a scalar operand, operand 1: expected 1, found 3");
 }
 
 TEST(ConversionErrors, AnArenaThatNoPlanMayHave) {

@@ -2,7 +2,7 @@
 //
 // Element-wise operators, softmax, movement and Inverse: the CUDA kernels' own sources in the
 // emulator, beside the CPU's reference kernels.
-#include "core/operators/movement/movement.h"
+#include "core/operators/movement/transpose.h"
 #include "kernels_cuda/common/strided.h"
 #include "kernels_cuda/elementwise/binary.h"
 #include "kernels_cuda/elementwise/unary.h"

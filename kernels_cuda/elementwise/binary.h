@@ -14,9 +14,10 @@ template <class Op>
 struct Binary : DeviceKernel {
   using Result = typename Op::template Result<float>;
   /// Pow's exponent has a type of its own.
-  static constexpr KernelType second_type =
-      std::is_same_v<Op, PowOp> ? KernelType(DataType::kFloat) : KernelType();
-  static constexpr KernelId id{Op::name, kVariant, {DataType::kFloat, second_type}};
+  static constexpr KernelTypes types = std::is_same_v<Op, PowOp>
+                                           ? KernelTypes{DataType::kFloat, DataType::kFloat}
+                                           : KernelTypes{DataType::kFloat};
+  static constexpr KernelId id{Op::name, kVariant, types};
   static constexpr InPlace in_place{0, 1};
   /// Operators of any number of inputs are served for two.
   static bool supports(const KernelContext& context) { return context.input_count() == 2; }

@@ -2,7 +2,7 @@
 //
 // Definitions of matrix products, and of Inverse of ONNX Runtime's domain com.microsoft, which
 // PyTorch's exporter writes; every version of that from 1 on is the same form.
-#include "core/definitions/fused_end.h"
+#include "core/definitions/epilogue.h"
 #include "core/operators/linear_algebra/inverse.h"
 #include "core/operators/linear_algebra/matmul.h"
 

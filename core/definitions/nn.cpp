@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Definitions of convolution and pooling.
-#include "core/definitions/fused_end.h"
+#include "core/definitions/epilogue.h"
 #include "core/operators/nn/conv.h"
 #include "core/operators/nn/pool.h"
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fused end of fast kernels. One core K gives two kernels: `AnyActivation<K>` serves nodes with
+// The epilogue of fast kernels. One core K gives two kernels: `AnyActivation<K>` serves nodes with
 // any activation and links every activation function; `Bounded<K>` serves those whose activation is
 // bounds alone (none, Relu, Clip) and links none: they are a third of a small program.
 //
 // K is a kernel type without `run`. Besides what a kernel may have, it has
 //
-//     using Rule                                    the shape rule; its attributes hold the
-//     activation static constexpr std::string_view kBoundedVariant static void compute(const
-//     KernelContext& context, const Epilogue& epilogue)
+//     using Rule = ...;                              // the shape rule; its attributes hold the
+//                                                    // activation
+//     static constexpr std::string_view kBoundedVariant = ...;
+//     static void compute(const KernelContext& context, const Epilogue& epilogue);
 #pragma once
 
 #include "core/kernel_descriptor.h"

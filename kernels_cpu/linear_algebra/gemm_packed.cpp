@@ -7,7 +7,7 @@
 #include "core/kernel_list.h"
 #include "core/operators/linear_algebra/matmul.h"
 #include "kernels_cpu/common/bounded.h"
-#include "kernels_cpu/common/fused_end.h"
+#include "kernels_cpu/common/epilogue.h"
 #include "kernels_cpu/gemm/pack.h"
 #include "kernels_cpu/linear_algebra/product_args.h"
 
@@ -70,7 +70,7 @@ struct GemmPacked {
   }
 
   static Status check(const KernelContext& context) {
-    if (Status status = check_fused<Rule, float>(context); !status) return status;
+    if (Status status = check_with_epilogue<Rule, float>(context); !status) return status;
     const auto& attributes = context.attributes<GemmAttributes>();
     if (attributes.trans_a != 0) {
       return context.fail(Code::kInvalidValue, "transA", 0, attributes.trans_a);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reference of ONNX Gemm, with the fused end that fast kernels have:
+// The reference of ONNX Gemm, with the epilogue that fast kernels have:
 //
 //     Y = activation(alpha * A' * B' + beta * C + Z)
 //
@@ -11,7 +11,7 @@
 
 #include "core/kernel_list.h"
 #include "core/operators/linear_algebra/matmul.h"
-#include "kernels_cpu/common/fused_end.h"
+#include "kernels_cpu/common/epilogue.h"
 #include "kernels_cpu/linear_algebra/row_product.h"
 
 namespace intarsia::cpu {
@@ -33,7 +33,7 @@ struct Gemm {
   static constexpr InPlace in_place{3};
 
   static Status check(const KernelContext& context) {
-    if (Status status = check_fused<ops::Gemm, T>(context); !status) return status;
+    if (Status status = check_with_epilogue<ops::Gemm, T>(context); !status) return status;
     if constexpr (!std::is_floating_point_v<Accumulator<T>>) {
       const auto& attributes = context.attributes<GemmAttributes>();
       for (const float factor : {attributes.alpha, attributes.beta}) {
@@ -61,7 +61,7 @@ struct Gemm {
     const int64_t c_columns = c.rank > 0 ? c.extents[c.rank - 1] : 1;
     const int64_t c_row = c.rank > 1 && c.extents[0] != 1 ? c_columns : 0;
     const int64_t c_column = c_columns != 1 ? 1 : 0;
-    const FusedEnd<T> end(context, activation_of(attributes));
+    const ReferenceEpilogue<T> end(context, activation_of(attributes));
 
     context.parallel_for(rows, [&](int64_t first, int64_t last, int) {
       for (int64_t row = first; row < last; ++row) {

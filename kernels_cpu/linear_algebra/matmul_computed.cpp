@@ -7,7 +7,7 @@
 #include "core/kernel_list.h"
 #include "core/operators/linear_algebra/matmul.h"
 #include "kernels_cpu/common/bounded.h"
-#include "kernels_cpu/common/fused_end.h"
+#include "kernels_cpu/common/epilogue.h"
 #include "kernels_cpu/gemm/pack.h"
 #include "kernels_cpu/linear_algebra/product_args.h"
 
@@ -50,7 +50,7 @@ struct MatMulComputed {
   }
 
   static Status check(const KernelContext& context) {
-    if (Status status = check_fused<Rule, float>(context); !status) return status;
+    if (Status status = check_with_epilogue<Rule, float>(context); !status) return status;
     for (int input : {0, 1}) {
       const int rank = context.input(input).rank;
       if (rank < 2) return context.fail(Code::kWrongRank, "rank of a factor", 2, rank, input);

@@ -6,7 +6,7 @@
 #include "core/kernel_list.h"
 #include "core/operators/linear_algebra/matmul.h"
 #include "kernels_cpu/common/bounded.h"
-#include "kernels_cpu/common/fused_end.h"
+#include "kernels_cpu/common/epilogue.h"
 #include "kernels_cpu/gemm/pack.h"
 #include "kernels_cpu/linear_algebra/product_args.h"
 
@@ -37,7 +37,7 @@ struct MatMulPacked {
   }
 
   static Status check(const KernelContext& context) {
-    if (Status status = check_fused<Rule, float>(context); !status) return status;
+    if (Status status = check_with_epilogue<Rule, float>(context); !status) return status;
     const int rank = context.input(1).rank;
     if (rank != 2) {
       return context.fail(Code::kWrongRank, "rank of the packed factor", 2, rank, 1);

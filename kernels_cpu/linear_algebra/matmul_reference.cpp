@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reference of ONNX MatMul, with the fused end that fast kernels have:
+// The reference of ONNX MatMul, with the epilogue that fast kernels have:
 //
 //     Y = activation(A * B + bias + Z)
 //
@@ -9,7 +9,7 @@
 // Specification: https://onnx.ai/onnx/operators/onnx__MatMul.html
 #include "core/kernel_list.h"
 #include "core/operators/linear_algebra/matmul.h"
-#include "kernels_cpu/common/fused_end.h"
+#include "kernels_cpu/common/epilogue.h"
 #include "kernels_cpu/linear_algebra/row_product.h"
 
 namespace intarsia::cpu {
@@ -37,7 +37,9 @@ struct MatMul {
   static constexpr KernelId id{"MatMul", "", {kernel_type_of<T>}};
   static constexpr InPlace in_place{3};
 
-  static Status check(const KernelContext& context) { return check_fused<ops::MatMul, T>(context); }
+  static Status check(const KernelContext& context) {
+    return check_with_epilogue<ops::MatMul, T>(context);
+  }
 
   static Status run(const KernelContext& context) {
     const TensorView& a = context.input(0);
@@ -52,7 +54,7 @@ struct MatMul {
     const int batch_rank = a_batch > b_batch ? a_batch : b_batch;
     int64_t batches = 1;
     for (int i = 0; i < batch_rank; ++i) batches *= y.extents[i];
-    const FusedEnd<T> end(context, activation_of(context.attributes<MatMulAttributes>()));
+    const ReferenceEpilogue<T> end(context, activation_of(context.attributes<MatMulAttributes>()));
 
     context.parallel_for(batches * rows, [&](int64_t first, int64_t last, int) {
       for (int64_t row = first; row < last; ++row) {

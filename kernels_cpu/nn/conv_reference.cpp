@@ -27,7 +27,9 @@ struct Conv {
   static constexpr KernelId id{"Conv", "", {kernel_type_of<T>}};
   static constexpr InPlace in_place{3};
 
-  static Status check(const KernelContext& context) { return check_fused<ops::Conv, T>(context); }
+  static Status check(const KernelContext& context) {
+    return check_with_epilogue<ops::Conv, T>(context);
+  }
 
   static Status run(const KernelContext& context) {
     if (context.output(0).count() == 0) return {};

@@ -5,7 +5,7 @@
 // the threads.
 #pragma once
 
-#include "kernels_cpu/common/fused_end.h"
+#include "kernels_cpu/common/epilogue.h"
 #include "kernels_cpu/nn/window_walk.h"
 
 namespace intarsia::cpu {
@@ -20,7 +20,7 @@ struct ConvRun {
 template <class T, class AddTerms>
 void convolve_rows(const KernelContext& context, const WindowWalk& walk, int64_t filters,
                    const ActivationSpec& activation, const AddTerms& add_terms) {
-  const FusedEnd<T> result(context, activation);
+  const ReferenceEpilogue<T> result(context, activation);
   const int64_t rows = walk.out_rows();
   const int64_t width = walk.out[walk.last()];
   const int64_t y_step = walk.channels_last ? filters : 1;

@@ -4,7 +4,7 @@
 #include "kernels_cpu/nn/conv_shape.h"
 
 #include "core/operators/nn/conv.h"
-#include "kernels_cpu/common/fused_end.h"
+#include "kernels_cpu/common/epilogue.h"
 
 namespace intarsia::cpu {
 
@@ -47,7 +47,7 @@ bool is_fast_conv(const KernelContext& context) {
 }
 
 Status check_fast_conv(const KernelContext& context) {
-  if (Status status = check_fused<ops::Conv, float>(context); !status) return status;
+  if (Status status = check_with_epilogue<ops::Conv, float>(context); !status) return status;
   const auto& attributes = context.attributes<ConvAttributes>();
   if (attributes.channels_last == 0) {
     return context.fail(Code::kInvalidValue, "channels_last", 1, attributes.channels_last);

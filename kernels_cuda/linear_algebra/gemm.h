@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matrix products in float with the fused end of the CPU kernels:
+// Matrix products in float with the epilogue of the CPU kernels:
 //
 //     MatMul  Y = activation(A * B + bias + Z)
 //     Gemm    Y = activation(alpha * A' * B' + beta * C + Z)

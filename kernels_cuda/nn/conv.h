@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolution in float with a fused end, Y = activation(conv(X, W) + B + Z), ONNX Conv with 1 or 2
+// Convolution in float with an epilogue, Y = activation(conv(X, W) + B + Z), ONNX Conv with 1 or 2
 // spatial axes, groups, any padding, strides and dilations, both layouts, as an implicit product:
 // rows are output positions, columns filters, the depth runs over kernel rows, columns and input
 // channels. `ConvPacked` has its constant weights as [group][depth][filter], so that neighbouring

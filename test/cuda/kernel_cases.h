@@ -87,11 +87,6 @@ inline KernelUnderTest on_device(std::string_view text) {
   };
   return kernel;
 }
-template <class K>
-KernelUnderTest on_device() {
-  return on_device(kernel_text(K::id));
-}
-
 using MakeNode = std::function<Node()>;
 
 inline bool near(const std::vector<double>& found, const std::vector<double>& expected,

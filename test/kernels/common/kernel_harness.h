@@ -182,21 +182,6 @@ struct KernelUnderTest {
   void (*pack)(const KernelContext&, int, void*) = nullptr;
   int64_t state_bytes = 0;
 };
-template <class K>
-KernelUnderTest under_test() {
-  KernelUnderTest kernel;
-  kernel.name = K::id.op;
-  kernel.run = &K::run;
-  if constexpr (requires { &K::check; }) kernel.check = &K::check;
-  if constexpr (requires { &K::create; }) kernel.create = &K::create;
-  if constexpr (requires { &K::destroy; }) kernel.destroy = &K::destroy;
-  if constexpr (requires { &K::workspace; }) kernel.workspace = &K::workspace;
-  if constexpr (requires { &K::pack; }) kernel.packed_bytes = &K::packed_bytes;
-  if constexpr (requires { &K::pack; }) kernel.pack = &K::pack;
-  if constexpr (requires { K::state_bytes; }) kernel.state_bytes = K::state_bytes;
-  return kernel;
-}
-
 /// `row` is the kernel where it is not the descriptor's own: one of a device.
 inline KernelUnderTest under_test(const KernelDescriptor& kernel, const Kernel* row = nullptr) {
   if (row == nullptr) row = kernel.kernel;
@@ -299,23 +284,12 @@ class Node {
     return *this;
   }
 
-  template <class K>
-  Status check() {
-    bind(true);
-    const KernelUnderTest kernel = under_test<K>();
-    return kernel.check != nullptr ? kernel.check(context_) : Status();
-  }
-
   Status check(std::string_view kernel) { return check(cpu_kernel(kernel)); }
   Status check(const KernelUnderTest& kernel) {
     bind(true);
     return kernel.check != nullptr ? kernel.check(context_) : Status();
   }
 
-  template <class K>
-  Status run() {
-    return run(under_test<K>());
-  }
   Status run(std::string_view kernel) { return run(cpu_kernel(kernel)); }
   /// Runs the kernel; fails the test if it leaves its operands.
   Status run(const KernelUnderTest& kernel) {

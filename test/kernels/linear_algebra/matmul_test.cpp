@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reference matrix products: numpy's rules and the fused end against naive loops in double,
+// Reference matrix products: numpy's rules and the epilogue against naive loops in double,
 // wrapping integers, and rejected nodes.
 #include <limits>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fused end of products and convolutions: y = activation(sum + bias + residual).
+// The epilogue of products and convolutions: y = activation(sum + bias + residual).
 //
 // Bias and residual are inputs 2 and 3 and may be absent; the residual may be the same memory as y.
 // Activations are defined in float; wider types and integers are never given one. Reference kernels
-// end with `FusedEnd`; the fast ones hand the same operands to gemm/ (common/bounded.h).
+// end with `ReferenceEpilogue`; the fast ones hand the same operands to gemm/ (common/bounded.h).
 #pragma once
 
 #include "core/operators/common/fused_activation.h"
@@ -17,10 +17,10 @@ template <class T>
 inline constexpr bool kActivates =
     std::is_same_v<T, float> || std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
 
-/// The operands of a kernel with a fused end, by the operator's rule, and its activation. Several
+/// The operands of a kernel with an epilogue, by the operator's rule, and its activation. Several
 /// kernels have the same Rule and T: one copy is enough.
 template <class Rule, class T>
-[[gnu::noinline]] Status check_fused(const KernelContext& context) {
+[[gnu::noinline]] Status check_with_epilogue(const KernelContext& context) {
   constexpr KernelType t = kernel_type_of<T>;
   const OperandTypes types{.inputs = {t, t, t, t}, .required_inputs = 2, .outputs = {t}};
   if (Status status = check_operands<Rule>(context, types); !status) return status;
@@ -31,13 +31,13 @@ template <class Rule, class T>
 
 /// What a reference kernel does with a finished sum.
 template <class T>
-struct FusedEnd {
+struct ReferenceEpilogue {
   const T* bias;
   const T* residual;
   T* y;
   ActivationSpec activation;
 
-  FusedEnd(const KernelContext& context, const ActivationSpec& spec)
+  ReferenceEpilogue(const KernelContext& context, const ActivationSpec& spec)
       : bias(context.input(2).as<const T>()),
         residual(context.input(3).as<const T>()),
         y(context.output(0).as<T>()),

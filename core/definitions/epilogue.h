@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators with a fused end. Inputs that ONNX does not know (residuals, MatMul's bias) come after
+// Operators with an epilogue. Inputs that ONNX does not know (residuals, MatMul's bias) come after
 // its own, and belong to operators of the converter's own domain that only its fusions make; the
 // same kernels serve both.
 #pragma once

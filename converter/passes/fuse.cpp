@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "converter/passes/recognize.h"
-#include "core/operators/common/activation.h"
+#include "core/operators/common/activation_spec.h"
 #include "core/operators/elementwise/elementwise.h"
 #include "core/operators/linear_algebra/matmul.h"
 #include "core/operators/nn/conv.h"

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "core/definitions/symbolic_shape.h"
-#include "core/operators/common/activation.h"
+#include "core/operators/common/activation_spec.h"
 #include "intarsia/attributes.h"
 
 namespace intarsia::definitions {

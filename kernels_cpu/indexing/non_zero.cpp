@@ -21,9 +21,10 @@ struct NonZero {
       return s;
     }
     const TensorView& y = context.output(0);
-    if (y.rank == 2 && y.extents[0] == context.input(0).rank) return {};
-    return context.fail(Code::kWrongRank, "output of rank 2 with a row per axis",
-                        context.input(0).rank, y.rank > 0 ? y.extents[0] : 0, 1);
+    if (y.rank != 2) return context.fail(Code::kWrongRank, "rank of the output", 2, y.rank, 1);
+    if (y.extents[0] == context.input(0).rank) return {};
+    return context.fail(Code::kWrongExtent, "rows of the output, one for each axis",
+                        context.input(0).rank, y.extents[0], 1, 0);
   }
   static Status run(const KernelContext& context) {
     using E = Element<T>;

@@ -4,7 +4,7 @@
 // with the fields activation, activation_alpha and activation_beta.
 #pragma once
 
-#include "core/operators/common/activation.h"
+#include "core/operators/common/activation_spec.h"
 #include "intarsia/status.h"
 
 namespace intarsia {

@@ -7,6 +7,7 @@
 // end with `ReferenceEpilogue`; the fast ones hand the same operands to gemm/ (common/bounded.h).
 #pragma once
 
+#include "core/operators/common/activation.h"
 #include "core/operators/common/fused_activation.h"
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/accumulate.h"

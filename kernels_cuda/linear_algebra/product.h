@@ -14,6 +14,7 @@
 // int64_t channel(batch, column). The residual may be the same memory as the output.
 #pragma once
 
+#include "core/operators/common/activation.h"
 #include "core/operators/common/fused_activation.h"
 #include "kernels_cuda/common/device.h"
 #include "kernels_cuda/common/launch.h"

@@ -64,8 +64,9 @@ TEST(ConversionErrors, WhatTheKernelRefuses) {
   sum.input("axis", {3}, DataType::kInt64);
   sum.output("y");
   sum.node("CumSum", {"x", "axis"}, {"y"});
-  EXPECT_EQ(conversion_error(sum),
-            "node 'CumSum1' (CumSum): elements of a scalar operand, operand 1: expected 1, found 3");
+  EXPECT_EQ(
+      conversion_error(sum),
+      "node 'CumSum1' (CumSum): elements of a scalar operand, operand 1: expected 1, found 3");
 }
 
 TEST(ConversionErrors, AnArenaThatNoPlanMayHave) {

@@ -22,7 +22,7 @@ class Operators(unittest.TestCase):
         for operators in ([OPERATORS], OPERATORS, (os.fsencode(OPERATORS),)):
             session = intarsia.ExecutionSession(plan, operators=operators)
             np.testing.assert_array_equal(session.run([x])[0], [6, 4, 2])
-        with self.assertRaisesRegex(intarsia.Error, "sample::Affine") as context:
+        with self.assertRaisesRegex(intarsia.Error, "sample:Affine") as context:
             intarsia.ExecutionSession(plan)
         self.assertEqual(context.exception.code, "kMissingKernel")
         self.assertIn("--operators LIB.so", str(context.exception))

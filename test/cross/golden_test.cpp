@@ -19,7 +19,7 @@
 #include "intarsia/session.h"
 #include "test/kernels/common/kernel_rows.h"
 
-namespace intarsia {
+namespace intarsia::test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -114,4 +114,4 @@ TEST(CrossGolden, PlansGiveTheOutputsOfAnotherMachine) {
 }
 
 }  // namespace
-}  // namespace intarsia
+}  // namespace intarsia::test

@@ -66,6 +66,7 @@ struct KernelDescriptor {
   uint64_t key = 0;
   /// The kernel itself where this process can execute it; `run` is null for other devices.
   const Kernel* kernel = nullptr;
+  /// The row without `check`. Nobody reads it here: naming it makes the list define it.
   const Kernel* trusted = nullptr;
   bool (*supports)(const KernelContext&) = nullptr;
   int64_t (*workspace)(const KernelContext&) = nullptr;

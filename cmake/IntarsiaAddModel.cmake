@@ -7,6 +7,7 @@ intarsia_add_model(<target> MODEL <file.onnx>
   [FIX <input>=<value>...]     makes an input a constant: a number, or a file FILE.npy
   [STATE <output>=<input>...]  keeps an output in the arena as the next run's input
   [BOUND <tensor>=<extents>...]
+  [MAX_TRIPS <node>=<n>...]    the most trips of a loop, where nothing tells their number
   [LAYOUT <input>=nhwc...]     the caller's buffer is channels-last
   [THREADS <n>]                the largest number of threads that a session may use
   [OPERATORS <target>...]      operators of one's own, of intarsia_add_operators
@@ -59,7 +60,7 @@ endfunction()
 
 function(intarsia_add_model target)
   set(one_value MODEL NAME THREADS TARGET PLAN_GROWTH)
-  set(repeated DIM SHAPE FIX STATE BOUND LAYOUT)
+  set(repeated DIM SHAPE FIX STATE BOUND MAX_TRIPS LAYOUT)
   cmake_parse_arguments(PARSE_ARGV 1 arg "STRIP_NAMES;ALLOW_PYOP" "${one_value}"
     "${repeated};OPERATORS;PYOP_PATH;DEPENDS")
   if(DEFINED arg_UNPARSED_ARGUMENTS)
@@ -98,7 +99,8 @@ function(intarsia_add_model target)
   endif()
   set(options --namespace "${arg_NAME}")
   foreach(keyword IN LISTS repeated)
-    string(TOLOWER "--${keyword}" option)
+    string(REPLACE "_" "-" option "--${keyword}")
+    string(TOLOWER "${option}" option)
     foreach(value IN LISTS arg_${keyword})
       if(NOT value MATCHES "=")
         message(FATAL_ERROR "intarsia_add_model(${target}): ${keyword} '${value}' is not of the form "

@@ -57,8 +57,8 @@ Conversion convert_model(Model& model, const ConvertOptions& options, bool probe
   apply_layouts(model, options);
 
   Inference inference(model, rows,
-                      {options.bounds, probe ? options.probe : Values{}, library.services(),
-                       options.limits.folding});
+                      {options.bounds, probe ? options.probe : Values{}, options.max_trips,
+                       library.services(), options.limits.folding});
   inference.run();
   PlanChoices choices;
   choices.storage.planner_steps = options.limits.planner_steps;

@@ -51,6 +51,8 @@ struct ConvertOptions {
   std::map<std::string, std::string> fixed;
   /// `--bound TENSOR=EXTENTS`.
   std::map<std::string, std::vector<int64_t>, std::less<>> bounds;
+  /// `--max-trips NODE=N`.
+  std::map<std::string, int64_t, std::less<>> max_trips;
   /// `--state OUTPUT=INPUT`, by output.
   std::map<std::string, std::string> states;
   /// `--layout INPUT=nhwc`.

@@ -25,7 +25,7 @@
 #include <span>
 #include <string_view>
 
-#include "intarsia/kernel.h"
+#include "intarsia/kernel_set.h"
 
 namespace intarsia {
 

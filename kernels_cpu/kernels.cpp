@@ -30,6 +30,7 @@
   List(gemm_packed_kernels) \
   List(if_kernels) \
   List(inverse_kernels) \
+  List(loop_kernels) \
   List(lrn_kernels) \
   List(matmul_kernels) \
   List(matmul_computed_kernels) \

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <map>
 
-#include "converter/graph/kernel_selection.h"
+#include "converter/emit/plan_tables.h"
 #include "core/operators/control/control.h"
 #include "core/plan_structure.h"
 
@@ -19,14 +19,18 @@ class Writer {
  public:
   Writer(const Model& model, const Storage& storage, const Lowering& lowering,
          const std::vector<StatePair>& states, const PlanWriterOptions& options)
-      : model_(model), storage_(storage), lowering_(lowering), states_(states), options_(options) {}
+      : model_(model),
+        storage_(storage),
+        lowering_(lowering),
+        states_(states),
+        options_(options),
+        tables_(storage) {}
 
   PlanFile run() {
     collect_requirements();
-    add_varying_tensors();
     for (const PlacedNode& node : storage_.nodes) add_node(node);
     // Ports need a tensor even if no node touches them.
-    for (const SlotPlan& slot : storage_.slots) tensor(slot.value);
+    for (const SlotPlan& slot : storage_.slots) tables_.tensor(slot.value);
     fill_summary();
     write_structure();
     return assemble();
@@ -58,17 +62,8 @@ class Writer {
   bool needs_shape(const Node& node) const {
     if (node.op->shape.infer == nullptr || !node.graphs.empty()) return false;
     return std::any_of(node.outputs.begin(), node.outputs.end(), [this](const Value* value) {
-      return value != nullptr && varies(*canonical(value));
+      return value != nullptr && varies(*tables_.canonical(value));
     });
-  }
-
-  /// The value that stands for another one in the plan: a branch's result is the If's output.
-  const Value* canonical(const Value* value) const {
-    for (auto alias = storage_.aliases.find(value); alias != storage_.aliases.end();
-         alias = storage_.aliases.find(value)) {
-      value = alias->second;
-    }
-    return value;
   }
 
   static uint16_t index_of(const std::vector<Requirement>& rows, uint64_t key) {
@@ -77,129 +72,30 @@ class Writer {
     return static_cast<uint16_t>(row - rows.begin());
   }
 
-  /// Varying tensors come first, so that their extents lead the extents vector.
-  void add_varying_tensors() {
-    const auto add = [this](const Value* value) {
-      if (value != nullptr && varies(*canonical(value))) tensor(value);
-    };
-    for (const PlacedNode& placed : storage_.nodes) {
-      for (const Value* value : placed.node->inputs) add(value);
-      for (const Value* value : placed.node->outputs) add(value);
-    }
-    for (const SlotPlan& slot : storage_.slots) add(slot.value);
-    dynamic_extents_ = static_cast<uint32_t>(extents_.size());
-  }
-
-  uint32_t add_extents(const std::vector<int64_t>& planned, bool shared) {
-    std::vector<int32_t> extents(planned.begin(), planned.end());
-    if (shared && extents.empty()) return dynamic_extents_;
-    if (shared) {
-      const auto found = place_of_.find(extents);
-      if (found != place_of_.end()) return found->second;
-    }
-    // Varying extents stand apart, each shape behind its mark.
-    if (!shared) extents_.push_back(varying_mark(static_cast<int>(extents.size())));
-    const auto index = static_cast<uint32_t>(extents_.size());
-    for (int32_t extent : extents) {
-      extents_.push_back(extent);
-      if (shared) note_extents_that_end_here();
-    }
-    return index;
-  }
-
-  /// Extents may be part of others, or span two of them.
-  void note_extents_that_end_here() {
-    const size_t end = extents_.size(), most = std::min<size_t>(kMaxRank, end - dynamic_extents_);
-    for (size_t count = 1; count <= most; ++count) {
-      place_of_.try_emplace({extents_.end() - static_cast<std::ptrdiff_t>(count), extents_.end()},
-                            static_cast<uint32_t>(end - count));
-    }
-  }
-
-  static uint32_t units(int64_t bytes, uint64_t unit, const char* what) {
-    const uint64_t place = static_cast<uint64_t>(bytes) / unit;
-    if (place > 0xfffffffe) throw Error(fmt::format("{} exceeds {} GiB", what, unit * 4));
-    return static_cast<uint32_t>(place);
-  }
-
-  uint32_t tensor(const Value* value) {
-    value = canonical(value);
-    const auto known = tensor_of_.find(value);
-    if (known != tensor_of_.end()) return known->second;
-    const Place& place = storage_.places.at(value);
-    uint32_t position = 0;
-    switch (place.memory) {
-      case Memory::kArena:
-      case Memory::kDeviceArena:
-        position = units(place.offset, kArenaUnit, "the arena");
-        break;
-      case Memory::kWeights:
-      case Memory::kDeviceWeights:
-        position = units(place.offset, kWeightUnit, "weights");
-        break;
-      case Memory::kSlot:
-        position = place.slot;
-        break;
-    }
-    const std::vector<int64_t> planned = planned_extents(*value);
-    const uint32_t extents = add_extents(planned, !varies(*value));
-    const DataType type = value->constant ? value->constant->type : value->type;
-    const auto index = static_cast<uint32_t>(tensors_.size());
-    tensors_.emplace_back(position, extents, static_cast<uint8_t>(type),
-                          static_cast<uint8_t>(planned.size()), static_cast<uint8_t>(place.memory),
-                          0);
-    tensor_of_.emplace(value, index);
-    return index;
-  }
-
-  uint32_t scratch_tensor(int64_t offset, int64_t bytes, bool device) {
-    const uint32_t extents = add_extents({bytes}, true);
-    tensors_.emplace_back(units(offset, kArenaUnit, "the arena"), extents,
-                          static_cast<uint8_t>(DataType::kUint8), 1,
-                          static_cast<uint8_t>(device ? Memory::kDeviceArena : Memory::kArena), 0);
-    return static_cast<uint32_t>(tensors_.size() - 1);
-  }
-
-  uint32_t add_attributes(const PlacedNode& placed) {
-    std::vector<std::byte> bytes = placed.node->attribute_bytes;
-    // A control-flow operator's struct begins with the indices of its sub-graphs.
-    for (size_t i = 0; i < placed.graphs.size(); ++i) {
-      std::memcpy(bytes.data() + 4 * i, &placed.graphs[i], 4);
-    }
-    if (bytes.empty()) return kNone;
-    std::vector<uint64_t> words(1 + (bytes.size() + 7) / 8);
-    words[0] = bytes.size();
-    std::memcpy(words.data() + 1, bytes.data(), bytes.size());
-    const auto place = static_cast<uint32_t>(attributes_.size());
-    const bool shared = bytes.size() <= kSharedAttributeBytes;
-    const auto found = shared ? attributes_of_.try_emplace(words, place).first->second : place;
-    if (found == place) attributes_.insert(attributes_.end(), words.begin(), words.end());
-    return found;
-  }
-
   void add_node(const PlacedNode& placed) {
     const Node& node = *placed.node;
     const LoweredNode& lowered = lowering_.at(&node);
     const auto first = static_cast<uint32_t>(operands_.size());
-    for (const Value* value : node.inputs) operands_.push_back(value ? tensor(value) : kNone);
-    for (const Value* value : node.outputs) operands_.push_back(value ? tensor(value) : kNone);
+    for (const auto* list : {&placed.inputs, &placed.outputs}) {
+      for (const Value* value : *list) operands_.push_back(value ? tables_.tensor(value) : kNone);
+    }
     uint16_t shape = needs_shape(node) ? index_of(summary_.shapes, node.op->shape.key) : kNoShape;
     if (lowered.workspace_bytes > 0) {
       shape |= kHasWorkspace;
-      operands_.push_back(scratch_tensor(storage_.workspaces.at(&node), lowered.workspace_bytes,
-                                         lowered.writes_device));
+      operands_.push_back(tables_.scratch(storage_.workspaces.at(&node), lowered.workspace_bytes,
+                                          lowered.writes_device));
     }
     if (lowered.kernel->state_bytes > 0) {
       shape |= kHasState;
-      operands_.push_back(scratch_tensor(storage_.node_states.at(&node),
-                                         lowered.kernel->state_bytes, lowered.writes_device));
+      operands_.push_back(tables_.scratch(storage_.node_states.at(&node),
+                                          lowered.kernel->state_bytes, lowered.writes_device));
     }
-    if (node.inputs.size() > 0xffff || node.outputs.size() > 0xffff) {
+    if (placed.inputs.size() > 0xffff || placed.outputs.size() > 0xffff) {
       throw Error(node.problem("more than 65,535 operands"));
     }
     nodes_.emplace_back(
-        first, add_attributes(placed), index_of(summary_.kernels, lowered.kernel->key), shape,
-        static_cast<uint16_t>(node.inputs.size()), static_cast<uint16_t>(node.outputs.size()));
+        first, tables_.attributes(placed), index_of(summary_.kernels, lowered.kernel->key), shape,
+        static_cast<uint16_t>(placed.inputs.size()), static_cast<uint16_t>(placed.outputs.size()));
   }
 
   static void check_arena(uint64_t bytes, std::string_view what) {
@@ -213,7 +109,7 @@ class Writer {
     counts.kernels = summary_.kernels.size();
     counts.shapes = summary_.shapes.size();
     counts.slots = storage_.slots.size();
-    counts.dynamic_extents = dynamic_extents_;
+    counts.dynamic_extents = tables_.dynamic_extents;
     counts.views = storage_.view_count;
     counts.symbols = static_cast<uint64_t>(model_.symbols->size());
     summary_.segments = segments();
@@ -266,7 +162,8 @@ class Writer {
   void write_structure() {
     std::vector<plan::Slot> slots;
     for (const SlotPlan& slot : storage_.slots) {
-      slots.emplace_back(tensor(slot.value), units(slot.offset, kArenaUnit, "the arena"),
+      slots.emplace_back(tables_.tensor(slot.value),
+                         PlanTables::units(slot.offset, kArenaUnit, "the arena"),
                          (slot.read_only ? 1u : 0u) | (slot.state ? 2u : 0u));
     }
     std::vector<plan::Graph> graphs;
@@ -287,7 +184,7 @@ class Writer {
     }
     std::vector<plan::StateUpdate> updates;
     for (const StatePair& pair : states_) {
-      updates.emplace_back(storage_.places.at(pair.state).slot, tensor(pair.source));
+      updates.emplace_back(storage_.places.at(pair.state).slot, tables_.tensor(pair.source));
     }
     std::sort(updates.begin(), updates.end(),
               [](const auto& a, const auto& b) { return a.slot() < b.slot(); });
@@ -322,12 +219,12 @@ class Writer {
                               summary_.lower_bound_bytes, summary_.device_arena_bytes,
                               summary_.device_lower_bound_bytes, summary_.device_weights_offset,
                               summary_.device_weights_bytes, summary_.segments, 0);
-    const auto tensors = builder_.CreateVectorOfStructs(tensors_);
-    const auto extents = builder_.CreateVector(extents_);
+    const auto tensors = builder_.CreateVectorOfStructs(tables_.tensors);
+    const auto extents = builder_.CreateVector(tables_.extents);
     const auto operands = builder_.CreateVector(operands_);
     const auto nodes = builder_.CreateVectorOfStructs(nodes_);
     const auto graph_vector = builder_.CreateVectorOfStructs(graphs);
-    const auto attributes = builder_.CreateVector(attributes_);
+    const auto attributes = builder_.CreateVector(tables_.attribute_words);
     const auto kernel_vector = builder_.CreateVector(kernels);
     const auto shape_vector = builder_.CreateVector(shapes);
     const auto slot_vector = builder_.CreateVectorOfStructs(slots);
@@ -339,8 +236,8 @@ class Writer {
     const auto name_vector = strings(names), operator_vector = strings(operators),
                kernel_name_vector = strings(kernel_names);
     builder_.Finish(plan::CreatePlan(
-        builder_, tensors, extents, dynamic_extents_, operands, nodes, graph_vector, attributes,
-        kernel_vector, shape_vector, slot_vector, entries, symbol_vector, update_vector,
+        builder_, tensors, extents, tables_.dynamic_extents, operands, nodes, graph_vector,
+        attributes, kernel_vector, shape_vector, slot_vector, entries, symbol_vector, update_vector,
         state_vector, storage_.view_count, static_cast<uint32_t>(options_.threads), &memory,
         producer, name_vector, operator_vector, kernel_name_vector));
   }
@@ -380,16 +277,9 @@ class Writer {
   const PlanWriterOptions& options_;
   PlanSummary summary_;
   flatbuffers::FlatBufferBuilder builder_;
-  std::vector<plan::Tensor> tensors_;
-  std::vector<int32_t> extents_;
-  uint32_t dynamic_extents_ = 0;
+  PlanTables tables_;
   std::vector<uint32_t> operands_;
   std::vector<plan::Node> nodes_;
-  std::vector<uint64_t> attributes_;
-  std::map<std::vector<uint64_t>, uint32_t> attributes_of_;
-  // Every run of extents that a tensor could have, by its first place among those of no symbol.
-  std::map<std::vector<int32_t>, uint32_t> place_of_;
-  std::unordered_map<const Value*, uint32_t> tensor_of_;
 };
 
 }  // namespace

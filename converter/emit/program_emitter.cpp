@@ -217,7 +217,7 @@ std::string join(const std::vector<std::string>& parts, const char* separator) {
 }
 
 std::string include_lines(const ProgramDescription& description) {
-  std::set<std::string> headers = {"intarsia/kernel.h"};
+  std::set<std::string> headers = {"intarsia/kernel_set.h"};
   const auto include = [&headers](const std::vector<Requirement>& rows) {
     for (const Requirement& row : rows) {
       if (!row.source.header.empty()) headers.insert(std::string(row.source.header));

@@ -39,7 +39,17 @@ void Inference::infer_graph(Graph& graph) {
 
 void Inference::visit(Node* node) {
   if (!node->graphs.empty()) {
-    visit_if(node);
+    switch (node->op->control) {
+      case definitions::Control::kBranches:
+        visit_if(node);
+        break;
+      case definitions::Control::kLoop:
+        visit_loop(node);
+        break;
+      case definitions::Control::kScan:
+        visit_scan(node);
+        break;
+    }
     return;
   }
   infer_outputs(*node);

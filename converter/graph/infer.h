@@ -38,6 +38,8 @@ struct InferenceOptions {
   /// Values of inputs for a trial execution: it gives the bounds that nothing else tells, and has
   /// no other effect on the model.
   std::map<std::string, Constant> probe;
+  /// Most trips of loops whose count nothing tells, by the node's name (`--max-trips`).
+  std::map<std::string, int64_t, std::less<>> max_trips;
   /// What kernels may ask of the host program while they are executed.
   std::span<const Service> services;
   FoldingLimits limits = {};
@@ -79,6 +81,8 @@ class Inference {
   void take_branch(Node* node, size_t branch);
   void infer_branches(Node* node);
   void join_branches(Node* node);
+  void visit_loop(Node* node);
+  void visit_scan(Node* node);
   void execute_if_constant(Node& node);
   bool afford(const Node& node, const std::vector<const Constant*>& inputs,
               const std::vector<OutputPlan>& outputs, bool by_values);
@@ -88,15 +92,26 @@ class Inference {
                            std::vector<definitions::SymbolicOutput>& outputs) const;
   Shape<definitions::Dim> declared_shape(const Value& value,
                                          const definitions::SymbolicOutput& inferred) const;
-  void try_node(const Node& node);
+  bool try_node(const Node& node);
   void bound_by_trial(const Node& node);
   void join_trials(const Node& node);
+  /// What the value is in the trial, or always; null if that is not known.
+  const Constant* tried(const Value* value) const;
+  friend class LoopInference;
+  friend class ScanRewriting;
+  friend class LoopTrial;
 
   Model& model_;
   const definitions::KernelRows& rows_;
   InferenceOptions options_;
   /// What values were in the trial execution.
   std::unordered_map<const Value*, Constant> trial_;
+  /// The largest extents that values inside of loops had in the trial.
+  std::unordered_map<const Value*, std::vector<int64_t>> trial_extents_;
+  /// Nodes of loops that may still be inferred on trial: loops in loops multiply them.
+  int64_t loop_nodes_left_ = 1'000'000;
+  /// Copies of bodies that are being inferred; what they lack the loop itself may still be given.
+  int copies_ = 0;
   /// What is left of the limits.
   FoldingLimits left_;
 };

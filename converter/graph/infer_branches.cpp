@@ -164,17 +164,13 @@ void Inference::join_branches(Node* node) {
 
 /// The result of an If in the trial is that of the branch which the trial takes.
 void Inference::join_trials(const Node& node) {
-  const auto condition = trial_.find(node.input(0));
-  if (condition == trial_.end() || condition->second.count() != 1) return;
-  const Graph& taken = *node.graphs[condition->second.integer(0) != 0 ? 0 : 1].graph;
+  const Constant* condition = tried(node.input(0));
+  if (condition == nullptr || condition->count() != 1) return;
+  const Graph& taken = *node.graphs[condition->integer(0) != 0 ? 0 : 1].graph;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
-    const Value* result = taken.outputs()[i];
-    const auto known = trial_.find(result);
     if (node.outputs[i] == nullptr) continue;
-    if (const Constant* constant = known_constant(*result)) {
-      trial_[node.outputs[i]] = Constant(*constant);
-    } else if (known != trial_.end()) {
-      trial_[node.outputs[i]] = Constant(known->second);
+    if (const Constant* result = tried(taken.outputs()[i])) {
+      trial_[node.outputs[i]] = Constant(*result);
     }
   }
 }

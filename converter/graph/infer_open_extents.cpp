@@ -90,17 +90,21 @@ void Inference::settle_open_extents(const Node& node, const std::vector<Symbolic
   }
 }
 
-/// Executes a node on the values of the trial, if all of them are known.
-void Inference::try_node(const Node& node) {
+const Constant* Inference::tried(const Value* value) const {
+  if (const Constant* constant = known_constant(*value)) return constant;
+  const auto known = trial_.find(value);
+  return known != trial_.end() ? &known->second : nullptr;
+}
+
+/// Executes a node on the values of the trial, if all of them are known. Returns whether it did.
+bool Inference::try_node(const Node& node) {
   std::vector<const Constant*> inputs;
   std::vector<SymbolicInput> symbolic;
   for (const Value* input : node.inputs) {
     const Constant* constant = nullptr;
     if (input != nullptr) {
-      const auto known = trial_.find(input);
-      constant = known_constant(*input);
-      if (constant == nullptr && known == trial_.end()) return;
-      if (constant == nullptr) constant = &known->second;
+      constant = tried(input);
+      if (constant == nullptr) return false;
     }
     inputs.push_back(constant);
     Value as_constant;
@@ -109,7 +113,7 @@ void Inference::try_node(const Node& node) {
   }
   SymbolicShapeContext context(symbolic, static_cast<int>(node.outputs.size()),
                                node.attribute_bytes);
-  if (!node.op->infer(context)) return;
+  if (!node.op->infer(context)) return false;
   std::vector<OutputPlan> outputs;
   bool by_values = false;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
@@ -119,14 +123,14 @@ void Inference::try_node(const Node& node) {
       const definitions::SymbolicOutput& inferred = context.outputs()[i];
       const Shape<Dim>& shape = inferred.has_shape ? inferred.shape : *node.outputs[i]->shape;
       for (int axis = 0; axis < shape.rank; ++axis) {
-        if (shape[axis].upper() == definitions::kInfinite) return;
+        if (shape[axis].upper() == definitions::kInfinite) return false;
         by_values = by_values || !is_constant(shape[axis]);
         plan.extents.push_back(shape[axis].upper());
       }
     }
     outputs.push_back(std::move(plan));
   }
-  if (!afford(node, inputs, outputs, by_values)) return;
+  if (!afford(node, inputs, outputs, by_values)) return false;
   try {
     std::vector<Constant> results = evaluate(node, inputs, outputs, rows_, options_.services);
     for (size_t i = 0; i < results.size(); ++i) {
@@ -134,18 +138,24 @@ void Inference::try_node(const Node& node) {
     }
   } catch (const Error&) {
     // A branch that is not taken may fail on these values; it then has no bounds from the trial.
+    return false;
   }
+  return true;
 }
 
 void Inference::bound_by_trial(const Node& node) {
-  try_node(node);
+  static_cast<void>(try_node(node));
   for (Value* output : node.outputs) {
     if (output == nullptr) continue;
     const auto known = trial_.find(output);
-    if (known == trial_.end() || known->second.rank() != output->shape->rank) continue;
+    const auto in_loops = trial_extents_.find(output);
+    if (known == trial_.end() && in_loops == trial_extents_.end()) continue;
+    const std::vector<int64_t>& largest =
+        in_loops != trial_extents_.end() ? in_loops->second : known->second.extents;
+    if (static_cast<int>(largest.size()) != output->shape->rank) continue;
     for (int axis = 0; axis < output->shape->rank; ++axis) {
       Dim& extent = (*output->shape)[axis];
-      const int64_t found = known->second.extents[static_cast<size_t>(axis)];
+      const int64_t found = largest[static_cast<size_t>(axis)];
       if (extent.upper() == definitions::kInfinite) extent = Dim::unknown(0, found);
     }
   }

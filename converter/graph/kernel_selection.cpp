@@ -205,8 +205,30 @@ Problem no_kernel(const Node& node, const definitions::KernelRows& rows, KernelD
   return node.problem(fmt::format("no kernel for {}", types_text(node, wanted)), std::move(hint));
 }
 
+namespace {
+
+/// No product of extents may leave what kernels count with, an extent of 0 among them or not: the
+/// verifier asks the same of plans.
+std::vector<int64_t> countable(const Value& value, std::vector<int64_t> extents) {
+  int64_t count = 1;
+  for (int64_t extent : extents) {
+    if (extent > 0 && count > kMaxElements / extent) {
+      const std::string text = fmt::format(
+          "tensor '{}' has the type {} and the extents {}, whose product is more than 2^42",
+          value.name, data_type_name(type_of(value)), extents_text(extents));
+      const std::string hint = "look at the node's attributes, and at --dim and --shape";
+      if (value.producer == nullptr) throw Error(text, hint);
+      throw Error(value.producer->problem(text, hint));
+    }
+    if (extent > 0) count *= extent;
+  }
+  return extents;
+}
+
+}  // namespace
+
 std::vector<int64_t> planned_extents(const Value& value) {
-  if (value.constant) return value.constant->extents;
+  if (value.constant) return countable(value, value.constant->extents);
   if (!value.shape) throw Error(fmt::format("the extents of '{}' are not known", value.name));
   std::vector<int64_t> extents;
   for (int axis = 0; axis < value.shape->rank; ++axis) {
@@ -220,7 +242,7 @@ std::vector<int64_t> planned_extents(const Value& value) {
     }
     extents.push_back(upper < 0 ? 0 : upper);
   }
-  return extents;
+  return countable(value, std::move(extents));
 }
 
 void show_planned(const Node& node, OperandViews& views) {

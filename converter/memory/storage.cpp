@@ -8,39 +8,28 @@
 #include <unordered_set>
 
 #include "converter/graph/kernel_selection.h"
+#include "converter/memory/buffers.h"
+#include "converter/memory/loops.h"
 #include "intarsia/describe.h"
 
 namespace intarsia::converter {
 namespace {
 
-/// Memory shared by values that alias one another.
-struct Buffer {
-  int64_t bytes = 0;
-  int32_t first = INT32_MAX;
-  int32_t last = -1;
-  bool device = false;  // in the memory of a device
-  bool is_slot = false;
-  bool read_only = false;  // a graph input: nodes must not write it
-  uint32_t slot = 0;
-  int parent = -1;  // union-find
-  std::vector<const Value*> members;
-
-  void touch(int32_t step) {
-    first = std::min(first, step);
-    last = std::max(last, step);
-  }
-};
-
 class Assigner {
  public:
   Assigner(const Graph& graph, const Lowering& lowering, const std::vector<StatePair>& states)
-      : graph_(graph), lowering_(lowering), states_(states) {}
+      : graph_(graph),
+        lowering_(lowering),
+        states_(states),
+        buffers_(lowering),
+        loops_(buffers_, lowering, storage_) {}
 
   Storage run(const StorageOptions& options) {
     place_graph(graph_, kNone);
     number_steps(graph_);
     collect_lifetimes(graph_);
     add_ports();
+    join_loops(options.in_place);
     if (options.views) merge_views();
     if (options.in_place) merge_in_place();
     drop_elided();
@@ -63,6 +52,9 @@ class Assigner {
       for (const auto& node : graph->nodes()) {
         const auto index = static_cast<uint32_t>(storage_.nodes.size());
         PlacedNode entry{node.get(), 0, {}};
+        entry.inputs.assign(node->inputs.begin(), node->inputs.end());
+        entry.outputs.assign(node->outputs.begin(), node->outputs.end());
+        if (node->op->repeats()) add_loop_operands(entry);
         for (const SubGraph& sub : node->graphs) {
           entry.graphs.push_back(static_cast<uint32_t>(storage_.graphs.size() + pending.size()));
           pending.emplace_back(sub.graph.get(), index);
@@ -79,6 +71,8 @@ class Assigner {
       storage_.nodes[index_[node.get()]].step = first;
       for (const SubGraph& sub : node->graphs) {
         number_steps(*sub.graph);
+        // A loop reads its body's results after the last node, which must not overwrite them.
+        if (node->op->repeats()) ++next_step_;
         end_of_[sub.graph.get()] = next_step_ - 1;
       }
       if (!node->graphs.empty()) ++next_step_;
@@ -88,87 +82,63 @@ class Assigner {
 
   int step(const Node& node) const { return storage_.nodes[index_.at(&node)].step; }
 
-  Buffer& buffer(const Value* value) {
-    auto [found, inserted] = buffer_of_.try_emplace(value, static_cast<int>(buffers_.size()));
-    if (inserted) {
-      Buffer fresh;
-      fresh.bytes = checked_byte_size(value->type, planned_extents(*value));
-      fresh.device = on_device(*value);
-      fresh.members = {value};
-      buffers_.push_back(fresh);
-    }
-    return buffers_[static_cast<size_t>(root(found->second))];
-  }
-
   bool on_device(const Value& value) const {
     return value.producer != nullptr && lowering_.at(value.producer).writes_device;
   }
 
-  int root(int index) const {
-    while (buffers_[static_cast<size_t>(index)].parent >= 0) {
-      index = buffers_[static_cast<size_t>(index)].parent;
+  /// A value from outside of a loop is read in every trip.
+  void read(const Value* value, const Graph& graph, int32_t step) {
+    for (const Graph* at = &graph; at != value->graph && at->owner() != nullptr;
+         at = at->parent()) {
+      if (at->owner()->op->repeats()) step = std::max(step, last_step_.at(at->owner()));
     }
-    return index;
-  }
-
-  void merge(const Value* a, const Value* b) {
-    buffer(a);
-    buffer(b);
-    const int to = root(buffer_of_.at(a)), from = root(buffer_of_.at(b));
-    if (to == from) return;
-    Buffer& target = buffers_[static_cast<size_t>(to)];
-    Buffer& source = buffers_[static_cast<size_t>(from)];
-    target.bytes = std::max(target.bytes, source.bytes);
-    target.first = std::min(target.first, source.first);
-    target.last = std::max(target.last, source.last);
-    if (source.is_slot) {
-      target.is_slot = true;
-      target.slot = source.slot;
-      target.read_only = source.read_only;
-    }
-    source.parent = to;
-    target.members.insert(target.members.end(), source.members.begin(), source.members.end());
-    source.members.clear();
-  }
-
-  /// A buffer lives from its first member's birth to its last one's end. Of a member alone less may
-  /// be known: the results of branches exclude one another.
-  void touch(const Value* value, int32_t step) {
-    buffer(value).touch(step);
-    const auto [range, inserted] = live_.try_emplace(value, StepRange{step, step});
-    range->second.first = std::min(range->second.first, step);
-    range->second.last = std::max(range->second.last, step);
+    buffers_.touch(value, step);
   }
 
   void collect_lifetimes(const Graph& graph) {
     for (const auto& node : graph.nodes()) {
       const int32_t first = step(*node), last = last_step_.at(node.get());
+      const bool loop = node->op->repeats();
       for (const Value* input : node->inputs) {
         if (input == nullptr || input->constant) continue;
-        touch(input, first);
+        read(input, graph, first);
         // The condition of an If stays, so that in every node outputs lie apart from inputs.
-        touch(input, last);
+        if (!loop) read(input, graph, last);
       }
-      for (const Value* output : node->outputs) {
+      for (const Value* output : storage_.nodes[index_[node.get()]].outputs) {
         if (output == nullptr) continue;
-        // The result of an If is written by its branches, before its last step.
-        touch(output, last);
+        // The result of an If is written by its branches, before its last step; a loop's outputs
+        // are written from the first trip on.
+        if (loop) buffers_.touch(output, first);
+        buffers_.touch(output, last);
       }
       for (const SubGraph& sub : node->graphs) {
         collect_lifetimes(*sub.graph);
         const auto& results = sub.graph->outputs();
-        for (size_t i = 0; i < results.size() && i < node->outputs.size(); ++i) {
-          if (node->outputs[i] == nullptr) continue;
-          touch(results[i], end_of_.at(sub.graph.get()));
-          merge(node->outputs[i], results[i]);
+        for (size_t i = 0; i < results.size(); ++i) {
+          if (loop) {
+            if (!results[i]->constant) read(results[i], *sub.graph, end_of_.at(sub.graph.get()));
+            continue;
+          }
+          if (i >= node->outputs.size() || node->outputs[i] == nullptr) continue;
+          buffers_.touch(results[i], end_of_.at(sub.graph.get()));
+          buffers_.merge(node->outputs[i], results[i]);
           storage_.aliases[results[i]] = node->outputs[i];
         }
       }
     }
   }
 
+  /// Lets what a loop carries lie in one place, as far as that is legal.
+  void join_loops(bool in_place) {
+    for (PlacedNode& placed : storage_.nodes) {
+      if (!placed.node->op->repeats()) continue;
+      loops_.join(placed, placed.step, last_step_.at(placed.node), in_place);
+    }
+  }
+
   void add_slot(const Value* value, bool read_only, bool state) {
-    Buffer& target = buffer(value);
+    Buffer& target = buffers_.of(value);
     target.is_slot = true;
     target.read_only = read_only;
     target.slot = static_cast<uint32_t>(storage_.slots.size());
@@ -181,11 +151,11 @@ class Assigner {
       const bool state = std::any_of(states_.begin(), states_.end(),
                                      [&](const StatePair& pair) { return pair.state == input; });
       add_slot(input, true, state);
-      touch(input, 0);
-      if (state) touch(input, end);
+      buffers_.touch(input, 0);
+      if (state) buffers_.touch(input, end);
     }
     for (const Value* output : graph_.outputs()) {
-      touch(output, end);
+      buffers_.touch(output, end);
       const bool state = std::any_of(states_.begin(), states_.end(),
                                      [&](const StatePair& pair) { return pair.source == output; });
       if (!state) add_slot(output, false, false);
@@ -201,9 +171,10 @@ class Assigner {
       if (input == nullptr || input->constant) continue;
       // Where extents vary the node stays to compute them, and counts as writing its output.
       const bool varying = varies(*node.output(0));
-      if (varying && (buffer(input).read_only || !permitted(node).permits(0))) continue;
+      if (varying && (buffers_.of(input).read_only || !permitted(node).permits(0))) continue;
       // Another branch writes what this one only shows.
-      if (storage_.aliases.count(node.output(0)) != 0 && buffer(input).read_only) continue;
+      if (storage_.aliases.count(node.output(0)) != 0 && buffers_.of(input).read_only) continue;
+      if (!loops_.permit_view(input, node.output(0))) continue;
       if (try_merge(input, node.output(0), /*writes=*/false) && !varying) elided_.insert(&node);
     }
   }
@@ -233,13 +204,13 @@ class Assigner {
   void merge_in_place() {
     for (const PlacedNode& placed : storage_.nodes) {
       const Node& node = *placed.node;
-      if (node.op->view || node.output(0) == nullptr) continue;
+      if (node.op->view || !node.graphs.empty() || node.output(0) == nullptr) continue;
       for (int index = 0; index < static_cast<int>(node.inputs.size()); ++index) {
         if (!permitted(node).permits(index)) continue;
         const Value* input = node.input(index);
         if (input == nullptr || input->constant) continue;
-        if (buffer(input).last != placed.step || buffer(input).read_only) continue;
-        if (read_otherwise(node, buffer(input))) continue;
+        if (buffers_.of(input).last != placed.step || buffers_.of(input).read_only) continue;
+        if (read_otherwise(node, buffers_.of(input))) continue;
         if (try_merge(input, node.output(0), /*writes=*/true)) break;
       }
     }
@@ -250,15 +221,15 @@ class Assigner {
   bool read_otherwise(const Node& node, const Buffer& shared) {
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const Value* input = node.inputs[i];
-      if (input == nullptr || input->constant || &buffer(input) != &shared) continue;
+      if (input == nullptr || input->constant || &buffers_.of(input) != &shared) continue;
       if (!permitted(node).permits(static_cast<int>(i))) return true;
     }
     return false;
   }
 
   bool try_merge(const Value* input, const Value* output, bool writes) {
-    const Buffer& from = buffer(input);
-    const Buffer& to = buffer(output);
+    const Buffer& from = buffers_.of(input);
+    const Buffer& to = buffers_.of(output);
     if (&from == &to || from.device != to.device) return false;
     if (from.is_slot && to.is_slot) return false;
     // A caller may bind a slot to a buffer of exactly its own size.
@@ -267,47 +238,12 @@ class Assigner {
     const bool ranges_vary = varies(*input) || varies(*output);
     if ((writes || ranges_vary) && !same_bytes(*input, *output)) return false;
     if (writes && from.bytes != to.bytes) return false;
-    if (intersect(from, to, output)) return false;
+    if (buffers_.intersect(from, to, output)) return false;
     // Sharing must not let one value be overwritten while the other is still read: a view's bytes
     // change only if a later node writes the buffer, which merge_in_place excludes by lifetimes.
     if (from.read_only && from.is_slot && to.is_slot) return false;
-    merge(input, output);
+    buffers_.merge(input, output);
     return true;
-  }
-
-  /// True if something else that lies in `to` is live when something in `from` is: what the other
-  /// branch of an If has in its result, and a value that both branches have from outside.
-  bool intersect(const Buffer& from, const Buffer& to, const Value* output) const {
-    for (const Value* other : to.members) {
-      if (other == output) continue;
-      const StepRange& range = live_.at(other);
-      for (const Value* value : from.members) {
-        const StepRange& mine = live_.at(value);
-        if (mine.first <= range.last && range.first <= mine.last) return true;
-      }
-    }
-    return false;
-  }
-
-  /// True if both take the same bytes in every run, whatever the symbols are: planned extents that
-  /// agree do not suffice, for an operand may broadcast at others.
-  static bool same_bytes(const Value& a, const Value& b) {
-    if (element_bits(a.type) != element_bits(b.type)) return false;
-    const definitions::Dim* extents = a.shape->extents;
-    if (a.shape->rank == b.shape->rank &&
-        std::equal(extents, extents + a.shape->rank, b.shape->extents)) {
-      return true;
-    }
-    try {
-      return element_count(a) == element_count(b);
-    } catch (const definitions::DimError&) {
-      return false;  // too large to tell
-    }
-  }
-  static definitions::Dim element_count(const Value& value) {
-    definitions::Dim count = 1;
-    for (int axis = 0; axis < value.shape->rank; ++axis) count *= (*value.shape)[axis];
-    return count;
   }
 
   static int32_t alignment_for(int64_t bytes) { return bytes >= 4096 ? 64 : 16; }
@@ -317,11 +253,10 @@ class Assigner {
   /// and without padding.
   std::pair<int64_t, int64_t> plan(const StorageOptions& options, bool device) {
     std::vector<PlannedBuffer> planned;
-    std::vector<int> owner(buffers_.size(), -1);
-    for (size_t i = 0; i < buffers_.size(); ++i) {
-      const Buffer& entry = buffers_[i];
+    std::vector<const Buffer*> owner;
+    for (const Buffer& entry : buffers_.all()) {
       if (entry.parent >= 0 || entry.device != device) continue;
-      owner[i] = static_cast<int>(planned.size());
+      owner.push_back(&entry);
       planned.push_back({entry.bytes,
                          entry.first,
                          std::max(entry.first, entry.last),
@@ -354,14 +289,14 @@ class Assigner {
     if (result.refused >= 0) refuse(result.refused, owner, workspaces);
     if (!result.error.empty()) throw Error("memory planning failed: " + result.error);
 
-    for (const auto& [value, index] : buffer_of_) {
-      const int top = root(index);
-      const Buffer& entry = buffers_[static_cast<size_t>(top)];
-      if (entry.device != device) continue;
-      const int64_t offset = planned[static_cast<size_t>(owner[static_cast<size_t>(top)])].offset;
+    for (size_t i = 0; i < owner.size(); ++i) {
+      const Buffer& entry = *owner[i];
+      const int64_t offset = planned[i].offset;
       const Memory arena = device ? Memory::kDeviceArena : Memory::kArena;
-      storage_.places[value] =
-          entry.is_slot ? Place{Memory::kSlot, offset, entry.slot} : Place{arena, offset, 0};
+      for (const Value* value : entry.members) {
+        storage_.places[value] =
+            entry.is_slot ? Place{Memory::kSlot, offset, entry.slot} : Place{arena, offset, 0};
+      }
       if (entry.is_slot) storage_.slots[entry.slot].offset = offset;
     }
     for (const auto& [node, index] : workspaces) storage_.workspaces[node] = planned[index].offset;
@@ -372,7 +307,7 @@ class Assigner {
   }
 
   /// Throws an error about the tensor or the workspace that is buffer `refused` of the planner's.
-  [[noreturn]] void refuse(int32_t refused, const std::vector<int>& owner,
+  [[noreturn]] void refuse(int32_t refused, const std::vector<const Buffer*>& owner,
                            const std::vector<std::pair<const Node*, size_t>>& workspaces) const {
     const std::string fate =
         ", with which the tensors exceed 2^62 bytes: no plan has room for them";
@@ -383,9 +318,8 @@ class Assigner {
       throw Error(
           node->problem("needs a workspace of " + std::to_string(bytes) + " bytes" + fate, hint));
     }
-    for (size_t i = 0; i < owner.size(); ++i) {
-      if (owner[i] != refused) continue;
-      const Value& value = *buffers_[i].members.front();
+    if (static_cast<size_t>(refused) < owner.size()) {
+      const Value& value = *owner[static_cast<size_t>(refused)]->members.front();
       const std::string text = "tensor '" + value.name + "' has the type " +
                                data_type_name(value.type) + " and the extents " +
                                shape_text(*value.shape) + fate;
@@ -402,8 +336,13 @@ class Assigner {
       for (const SubGraph& sub : node->graphs) {
         nested = std::max(nested, views_needed(*sub.graph));
       }
-      most = std::max(most,
-                      static_cast<uint32_t>(node->inputs.size() + node->outputs.size()) + nested);
+      size_t own = node->inputs.size() + node->outputs.size();
+      // As many operands again are the body's; some of them are the node's already.
+      if (node->op->repeats()) {
+        const Graph& body = *node->graphs[0].graph;
+        own += 2 + body.inputs().size() + body.outputs().size();
+      }
+      most = std::max(most, static_cast<uint32_t>(own) + nested);
     }
     return most;
   }
@@ -415,9 +354,8 @@ class Assigner {
   std::unordered_map<const Node*, uint32_t> index_;
   std::unordered_map<const Node*, int32_t> last_step_;
   std::unordered_map<const Graph*, int32_t> end_of_;  // last step of a branch
-  std::unordered_map<const Value*, StepRange> live_;
-  std::deque<Buffer> buffers_;
-  std::unordered_map<const Value*, int> buffer_of_;
+  Buffers buffers_;
+  LoopMemory loops_;
   std::unordered_set<const Node*> elided_;
   int32_t next_step_ = 0;
 };

@@ -3,9 +3,10 @@
 // Storage assignment: linearises a lowered graph, lets values share memory where that is legal, and
 // places everything in the arena.
 //
-// Steps number the execution: the branches of an If are laid one after another behind it, so that
-// the lifetimes of exclusive values never intersect. A buffer is a piece of memory shared by the
-// values that alias one another (views, results computed in place, the results of branches).
+// Steps number the execution: sub-graphs are laid one after another behind their node, so that the
+// lifetimes of exclusive values never intersect. What a loop reads from outside lives to its end. A
+// buffer is a piece of memory shared by the values that alias one another (views, results computed
+// in place, the results of branches, what a loop carries).
 #pragma once
 
 #include <cstdint>
@@ -40,6 +41,10 @@ struct PlacedNode {
   const Node* node = nullptr;
   int32_t step = 0;
   std::vector<uint32_t> graphs;  // indices of its sub-graphs
+  /// Operands as in the plan: the node's, and of a loop those that its body shares with it
+  /// (core/operators/control/control.h).
+  std::vector<const Value*> inputs = {};
+  std::vector<const Value*> outputs = {};
 };
 
 struct PlacedGraph {
@@ -72,7 +77,8 @@ struct Storage {
   std::vector<PlacedNode> nodes;
   std::vector<PlacedGraph> graphs;
   std::unordered_map<const Value*, Place> places;
-  /// A branch's result stands for an output of its If: both are one tensor in the plan.
+  /// Values that are one tensor in the plan: a branch's result is an output of its If, what a body
+  /// is given of a carried value is the loop's output.
   std::unordered_map<const Value*, const Value*> aliases;
   std::unordered_map<const Node*, int64_t> workspaces;  // offsets
   std::unordered_map<const Node*, int64_t> node_states;

@@ -30,7 +30,7 @@ void place_weights(Storage& storage, const Lowering& lowering, bool device) {
   };
   for (const PlacedNode& placed : storage.nodes) {
     if (lowering.at(placed.node).reads_device != device) continue;
-    for (const Value* input : placed.node->inputs) {
+    for (const Value* input : placed.inputs) {
       if (input == nullptr || !input->constant || storage.places.count(input) != 0) continue;
       storage.places[input] = {device ? Memory::kDeviceWeights : Memory::kWeights,
                                place(*input->constant) - start, 0};

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/onnx/import_graph.h"
 
-#include <cctype>
 #include <limits>
 #include <set>
 
+#include "converter/onnx/import_constant.h"
 #include "converter/onnx/import_expansion.h"
+#include "converter/onnx/import_type.h"
 
 namespace intarsia::converter {
 namespace {
-
-/// Exporters write "?" and the like for dimensions that they have no name for; such texts do not
-/// make two dimensions the same.
-bool is_name(const std::string& dim_param) {
-  return !dim_param.empty() &&
-         (std::isalpha(static_cast<unsigned char>(dim_param[0])) != 0 || dim_param[0] == '_');
-}
 
 using google::protobuf::RepeatedPtrField;
 
@@ -39,30 +33,9 @@ struct Call {
   int depth = 0;
 };
 
-std::string domain_of(const std::string& domain) {
-  return domain == "ai.onnx" ? "" : domain;
-}
-
 std::string function_key(const std::string& domain, const std::string& name,
                          const std::string& overload) {
   return domain_of(domain) + ":" + name + ":" + overload;
-}
-
-const char* kind_of(const onnx::TypeProto& type) {
-  switch (type.value_case()) {
-    case onnx::TypeProto::kTensorType:
-      return "a tensor";
-    case onnx::TypeProto::kSequenceType:
-      return "a sequence";
-    case onnx::TypeProto::kMapType:
-      return "a map";
-    case onnx::TypeProto::kSparseTensorType:
-      return "a sparse tensor";
-    case onnx::TypeProto::kOptionalType:
-      return "an optional";
-    default:
-      return "without a type";
-  }
 }
 
 // Attributes written before IR version 2 name no type; the field that is set tells it.
@@ -82,7 +55,7 @@ onnx::AttributeProto::AttributeType type_of(const onnx::AttributeProto& attribut
 class Importer {
  public:
   Importer(Model& model, onnx::ModelProto& proto, ExternalFiles& files)
-      : model_(model), files_(files) {
+      : model_(model), types_(*model.symbols), constants_(files) {
     for (onnx::FunctionProto& function : *proto.mutable_functions()) {
       functions_[function_key(function.domain(), function.name(), function.overload())] = &function;
     }
@@ -110,10 +83,7 @@ class Importer {
   }
   [[noreturn]] static void fail(const onnx::NodeProto& node, std::string message,
                                 std::string hint = kExportAgain) {
-    const std::string domain = domain_of(node.domain());
-    throw Error(Problem{node.name(),
-                        domain.empty() ? node.op_type() : domain + ":" + node.op_type(),
-                        std::move(message), std::move(hint)});
+    throw Error(problem_at(node, std::move(message), std::move(hint)));
   }
 
   static void declare(Scope& scope, const std::string& name, Value* value) {
@@ -127,13 +97,6 @@ class Importer {
       if (const auto found = at->names.find(name); found != at->names.end()) return found->second;
     }
     return nullptr;
-  }
-
-  /// The elements of a tensor of the model; every call of a function shares them.
-  const Constant& tensor(onnx::TensorProto& proto) {
-    const auto [known, fresh] = tensors_.try_emplace(&proto);
-    if (fresh) known->second = read_tensor(proto, files_);
-    return known->second;
   }
 
   void import_graph(onnx::GraphProto& proto, Graph& graph, const Scope* outer, const Call& call,
@@ -150,7 +113,8 @@ class Importer {
     for (onnx::TensorProto& initializer : *proto.mutable_initializer()) {
       const std::string& name = initializer.name();
       if (name.empty()) fail("an initialiser has no name");
-      declare(scope, name, graph.add_constant(value_name(graph, call, name), tensor(initializer)));
+      declare(scope, name,
+              graph.add_constant(value_name(graph, call, name), constants_.tensor(initializer)));
     }
     for (const onnx::ValueInfoProto& input : proto.input()) {
       if (input.name().empty()) fail("a graph input has no name");
@@ -161,9 +125,9 @@ class Importer {
       Value* value = graph.add_input(value_name(graph, call, input.name()));
       declare(scope, input.name(), value);
       if (main) {
-        read_input_type(*value, input);
-      } else if (input.type().has_tensor_type()) {
-        value->type = element_type(input.type().tensor_type().elem_type());
+        types_.read_input(*value, input);
+      } else {
+        ImportedTypes::read_declaration(*value, input.type().tensor_type(), false);
       }
     }
     import_nodes(*proto.mutable_node(), graph, scope, call, depth);
@@ -171,8 +135,8 @@ class Importer {
       for (const onnx::ValueInfoProto& info : *list) {
         const auto known = scope.names.find(info.name());
         if (known == scope.names.end() || known->second == nullptr) continue;
-        read_declaration(*known->second, info.type().tensor_type(),
-                         depth == 0 && list == &proto.output());
+        ImportedTypes::read_declaration(*known->second, info.type().tensor_type(),
+                                        depth == 0 && list == &proto.output());
       }
     }
     std::set<std::string> outputs;
@@ -190,69 +154,6 @@ class Importer {
   // Names serve messages; those of a function's body are made unique by the call's prefix.
   static std::string value_name(Graph& graph, const Call& call, const std::string& name) {
     return call.prefix.empty() ? name : graph.unique_name(Expansion::scoped(call.prefix, name));
-  }
-  void read_input_type(Value& value, const onnx::ValueInfoProto& input) {
-    if (!input.type().has_tensor_type()) {
-      throw Error(Problem{"input " + input.name(),
-                          {},
-                          "is " + std::string(kind_of(input.type())) +
-                              "; only tensors are supported as model inputs",
-                          {}});
-    }
-    const onnx::TypeProto::Tensor& type = input.type().tensor_type();
-    value.type = element_type(type.elem_type());
-    if (value.type == DataType::kUndefined) {
-      throw Error(Problem{"input " + input.name(),
-                          {},
-                          "has element type " + std::to_string(type.elem_type()) +
-                              ", which is none that this version knows",
-                          {}});
-    }
-    if (!type.has_shape()) return;
-    if (type.shape().dim_size() > kMaxRank) {
-      throw Error(Problem{"input " + input.name(),
-                          {},
-                          "has " + std::to_string(type.shape().dim_size()) + " axes; at most " +
-                              std::to_string(kMaxRank) + " are supported",
-                          {}});
-    }
-    value.shape.emplace();
-    for (const auto& dim : type.shape().dim()) {
-      const int64_t extent = dim.dim_value();
-      if (extent < -1 || extent > std::numeric_limits<int32_t>::max()) {
-        throw Error(Problem{"input " + input.name(),
-                            {},
-                            "has extent " + std::to_string(extent) + " on axis " +
-                                std::to_string(value.shape->rank),
-                            "an extent lies between 1 and 2147483647"});
-      }
-      // Exporters write 0 and -1 for an extent that they do not know.
-      if (extent > 0) {
-        value.shape->push(definitions::Dim(extent));
-      } else {
-        value.shape->push(symbol(is_name(dim.dim_param())
-                                     ? dim.dim_param()
-                                     : input.name() + "@" + std::to_string(value.shape->rank)));
-      }
-    }
-  }
-
-  static void read_declaration(Value& value, const onnx::TypeProto::Tensor& type, bool output) {
-    const DataType declared = element_type(type.elem_type());
-    if (value.type == DataType::kUndefined) value.type = declared;
-    if (declared != DataType::kUndefined) value.declared_type = declared;
-    if (!type.has_shape()) return;
-    // Of what is declared twice, the output counts.
-    value.declared_as_output = output;
-    value.declared.emplace();
-    for (const auto& dim : type.shape().dim()) {
-      value.declared->push_back({dim.dim_value() > 0 ? dim.dim_value() : -1, dim.dim_param()});
-    }
-  }
-
-  definitions::Dim symbol(const std::string& name) {
-    const auto [known, fresh] = symbols_.emplace(name, model_.symbols->size());
-    return fresh ? model_.symbols->add(name) : model_.symbols->dim(known->second);
   }
 
   void import_nodes(RepeatedPtrField<onnx::NodeProto>& nodes, Graph& graph, Scope& scope,
@@ -397,7 +298,7 @@ class Importer {
             std::vector<std::string>(attribute.strings().begin(), attribute.strings().end());
         return;
       case AttributeProto::TENSOR:
-        node.tensors[name] = tensor(*attribute.mutable_t());
+        node.tensors[name] = constants_.tensor(*attribute.mutable_t());
         if (call.depth > 0) expansion_.add_copied(node.tensors[name].size, proto);
         return;
       case AttributeProto::GRAPH: {
@@ -426,38 +327,9 @@ class Importer {
       fail(proto,
            "a Constant has one attribute, but this one has " + std::to_string(attributes.size()));
     }
-    outputs[0]->constant = constant_of(proto, attributes[0].name, *attributes[0].value);
+    outputs[0]->constant = constants_.attribute(proto, attributes[0].name, *attributes[0].value);
     outputs[0]->type = outputs[0]->constant->type;
     outputs[0]->graph = &graph;
-  }
-
-  /// The value of a Constant node, read once for all calls of the function that it stands in.
-  const Constant& constant_of(const onnx::NodeProto& proto, const std::string& name,
-                              onnx::AttributeProto& attribute) {
-    if (name == "value" && attribute.has_t()) return tensor(*attribute.mutable_t());
-    const auto [known, fresh] = constants_.try_emplace({&attribute, name});
-    Constant& constant = known->second;
-    if (!fresh) return constant;
-    if (name == "value_float") {
-      constant = Constant::scalar<float>(attribute.f());
-    } else if (name == "value_int") {
-      constant = Constant::scalar<int64_t>(attribute.i());
-    } else if (name == "value_floats") {
-      const std::vector<float> values(attribute.floats().begin(), attribute.floats().end());
-      constant = Constant::of<float>({attribute.floats_size()}, values);
-    } else if (name == "value_ints") {
-      constant = Constant::ints({attribute.ints().begin(), attribute.ints().end()});
-    } else if (name == "value_string") {
-      constant = Constant::strings({}, {attribute.s()});
-    } else if (name == "value_strings") {
-      constant = Constant::strings({attribute.strings_size()},
-                                   {attribute.strings().begin(), attribute.strings().end()});
-    } else if (name == "sparse_value") {
-      fail(proto, "a sparse Constant is not supported", "store it as a dense tensor");
-    } else {
-      fail(proto, "attribute '" + name + "' is none that a Constant has");
-    }
-    return constant;
   }
 
   void inline_function(const onnx::NodeProto& proto, onnx::FunctionProto& function, Graph& graph,
@@ -521,14 +393,11 @@ class Importer {
   }
 
   Model& model_;
-  ExternalFiles& files_;
   std::map<std::string, onnx::FunctionProto*> functions_;
   // Values of callers that the body of the function being inlined has yet to declare.
   std::set<const Value*> promised_;
-  std::unordered_map<std::string, int> symbols_;
-  // What was read already, for functions that are called again.
-  std::unordered_map<const onnx::TensorProto*, Constant> tensors_;
-  std::map<std::pair<const onnx::AttributeProto*, std::string>, Constant> constants_;
+  ImportedTypes types_;
+  ImportedConstants constants_;
   Expansion expansion_;
 };
 

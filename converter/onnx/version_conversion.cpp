@@ -50,10 +50,28 @@ void propagate_types(Node& node, const definitions::OperatorRegistry& operators)
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == nullptr) continue;
     DataType type = op == nullptr ? DataType::kUndefined : output_type(node, *op, i);
-    if (node.is("If") && !node.graphs.empty() && i < node.graphs[0].graph->outputs().size()) {
-      type = node.graphs[0].graph->outputs()[i]->type;
+    // A body's first result is its condition, of which the node has no output.
+    const size_t result = i + (op != nullptr && op->repeats() ? 1 : 0);
+    if (!node.graphs.empty() && result < node.graphs[0].graph->outputs().size()) {
+      type = type_of(*node.graphs[0].graph->outputs()[result]);
     }
     if (type != DataType::kUndefined) node.outputs[i]->type = type;
+  }
+}
+
+/// Tells the types of what a body is given.
+void propagate_into_body(const Node& node, const definitions::OperatorRegistry& operators) {
+  const OperatorDefinition* op = operators.find(node.domain, node.type);
+  if (op == nullptr || node.graphs.empty()) return;
+  const bool loop = op->control == definitions::Control::kLoop;
+  const std::vector<Value*>& given = node.graphs[0].graph->inputs();
+  for (size_t i = 0; i < given.size(); ++i) {
+    const Value* from = node.input(static_cast<int>(i));
+    if (loop && i < 2) {
+      given[i]->type = i == 0 ? DataType::kInt64 : DataType::kBool;
+    } else if (from != nullptr) {
+      given[i]->type = type_of(*from);
+    }
   }
 }
 
@@ -62,7 +80,8 @@ void propagate_types(Node& node, const definitions::OperatorRegistry& operators)
 void require_first_operands(Node& node, const definitions::OperatorRegistry& operators) {
   const OperatorDefinition* op = operators.find("", node.type);
   const auto required = [](const std::vector<definitions::Parameter>& formal) {
-    return !formal.empty() && formal[0].kind != definitions::Parameter::kOptional;
+    return !formal.empty() && formal[0].kind != definitions::Parameter::kOptional &&
+           formal[0].minimum > 0;
   };
   if (op == nullptr) return;
   if (required(op->inputs) && node.input(0) == nullptr) {
@@ -99,6 +118,7 @@ void convert_graph(Graph& graph, const Rules& rules,
     const auto before = first ? nodes.end() : std::prev(node->self);
     const auto after = std::next(node->self);
     if (node->domain.empty()) rewrite(*node, rules, operators);
+    propagate_into_body(*node, operators);
     for (const SubGraph& sub : node->graphs) convert_graph(*sub.graph, rules, operators);
     for (auto each = first ? nodes.begin() : std::next(before); each != after; ++each) {
       propagate_types(**each, operators);

@@ -82,8 +82,43 @@ void tile_1(Node& node) {
   refuse(node, "this form of Tile (operator set 1) is not supported");
 }
 
+/// Operator set 8 scanned each item of a batch: a Loop over the batch, with today's form in it.
 void scan_8(Node& node) {
-  refuse(node, "this form of Scan (operator set 8, with a batch axis) is not supported");
+  if (node.input(0) != nullptr) refuse(node, "'sequence_lens' of Scan is not supported");
+  if (node.graphs.size() != 1 || node.inputs.size() < 2 || node.input(1) == nullptr) {
+    refuse(node, "lacks its body or its inputs");
+  }
+  Graph& graph = *node.graph;
+  Value* zero = constant(node, "zero", Constant::scalar<int64_t>(0));
+  Value* extents = emit(node, "Shape", {node.inputs[1]});
+  Value* batch = emit(node, "Gather", {extents, zero});
+  auto body = std::make_unique<Graph>(&graph, node.name);
+  Value* item = body->add_input(graph.unique_name(node.name + "_item"));
+  body->add_input(graph.unique_name(node.name + "_condition"));
+  std::vector<Value*> slices;
+  for (size_t i = 1; i < node.inputs.size(); ++i) {
+    Value* const operands[] = {node.inputs[i], item};
+    slices.push_back(body->add_node("", "Gather", node.name + "_slice", operands, 1)->outputs[0]);
+  }
+  Value* goes_on =
+      body->add_constant(graph.unique_name(node.name + "_goes_on"), Constant::scalar<bool>(true));
+  body->add_output(goes_on);
+  Node* scan = body->add_node("", "Scan", node.name + "_item", slices,
+                              static_cast<int>(node.outputs.size()));
+  for (const char* name : {"num_scan_inputs", "directions"}) {
+    const auto found = node.attributes.find(name);
+    if (found == node.attributes.end()) continue;
+    const bool directions = std::string_view(name) == "directions";
+    scan->attributes[directions ? "scan_input_directions" : name] = found->second;
+  }
+  for (Value* result : scan->outputs) body->add_output(result);
+  body->adopt(scan, "body", std::move(node.graphs[0].graph));
+  node.graphs.clear();
+  node.attributes.clear();
+  node.type = "Loop";
+  node.truncate_inputs(0);
+  node.set_input(0, batch);
+  graph.adopt(&node, "body", std::move(body));
 }
 
 void cast_1(Node& node) {

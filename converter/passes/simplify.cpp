@@ -198,12 +198,18 @@ void join_results(Graph& graph) {
   for (Node* node : graph.node_list()) {
     for (const SubGraph& sub : node->graphs) {
       const auto& results = sub.graph->outputs();
-      for (size_t i = 0; i < results.size() && i < node->outputs.size(); ++i) {
+      const size_t joined =
+          node->op->repeats() ? 0 : std::min(results.size(), node->outputs.size());
+      for (size_t i = 0; i < joined; ++i) {
         if (node->outputs[i] != nullptr) results[i]->shape = node->outputs[i]->shape;
       }
       join_results(*sub.graph);
     }
   }
+}
+
+bool is_loop(const Graph& graph) {
+  return graph.owner() != nullptr && graph.owner()->op->repeats();
 }
 
 void copy_outputs(Graph& graph) {
@@ -213,9 +219,18 @@ void copy_outputs(Graph& graph) {
   std::set<const Value*> seen;
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     Value* output = graph.outputs()[i];
-    const bool own = output->producer != nullptr && output->graph == &graph;
-    // A branch's result lives in the If's output: no node inside may need it in another place.
-    if (own && seen.insert(output).second) continue;
+    if (is_loop(graph)) {
+      // A loop reads results wherever they lie, but for what it writes itself. It need not copy
+      // what is carried from trip to trip as it is.
+      const bool given = output->is_input && output->graph == &graph;
+      const bool unchanged =
+          i > 0 && i + 1 < graph.inputs().size() && graph.inputs()[i + 1] == output;
+      if (!given || unchanged) continue;
+    } else {
+      const bool own = output->producer != nullptr && output->graph == &graph;
+      // A branch's result lives in the If's output: no node inside may need it in another place.
+      if (own && seen.insert(output).second) continue;
+    }
     Value* const inputs[] = {output};
     Node* copy =
         graph.add_node("", "Identity", graph.unique_name(output->name + "_copy"), inputs, 1);

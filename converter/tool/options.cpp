@@ -79,6 +79,9 @@ void ConversionArguments::add_to(CLI::App& app) {
   app.add_option("--fix", fixed, "make an input a constant")->type_name("INPUT=VALUE|FILE.npy");
   app.add_option("--bound", bounds, "bound of a tensor whose extents depend on values")
       ->type_name("TENSOR=EXTENTS");
+  app.add_option("--max-trips", max_trips,
+                 "the most trips of a loop, where nothing tells their number")
+      ->type_name("NODE=N");
   app.add_option("--state", states, "keep an output as the next run's input")
       ->type_name("OUTPUT=INPUT");
   app.add_option("--layout", layouts, "the caller's buffer of this input is channels-last")
@@ -126,6 +129,14 @@ converter::ConvertOptions ConversionArguments::parse() const {
   for (const std::string& text : bounds) {
     const auto [name, extents] = split_assignment(text, "--bound");
     options.bounds[name] = parse_extents(extents, "--bound " + text);
+  }
+  for (const std::string& text : max_trips) {
+    const auto [name, trips] = split_assignment(text, "--max-trips");
+    int64_t most = 0;
+    if (!parse_integer(trips, most) || most < 0 || most > INT32_MAX) {
+      throw Error(fmt::format("--max-trips {}: '{}' is no number of trips", text, trips));
+    }
+    options.max_trips[name] = most;
   }
   for (const std::string& text : states) {
     const auto [output, input] = split_assignment(text, "--state");

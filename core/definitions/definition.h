@@ -22,7 +22,7 @@
 #include "core/definitions/facts.h"
 #include "core/definitions/symbolic_shape.h"
 #include "core/kernel_descriptor.h"
-#include "intarsia/kernel.h"
+#include "intarsia/kernel_set.h"
 #include "intarsia/shape.h"
 
 namespace intarsia::definitions {
@@ -136,6 +136,13 @@ using SymbolicRule = std::function<Status(SymbolicShapeContext&)>;
 /// Domain of nodes that only the converter makes.
 inline constexpr std::string_view kInternalDomain = "intarsia";
 
+/// What an operator with sub-graphs does with them.
+enum class Control : uint8_t {
+  kBranches,  ///< Runs one of two, as ONNX's If.
+  kLoop,      ///< Runs one again and again, as ONNX's Loop.
+  kScan,      ///< A Loop over slices of its inputs; inference makes it one.
+};
+
 struct OperatorDefinition {
   /// "" for ai.onnx.
   std::string_view domain;
@@ -181,6 +188,10 @@ struct OperatorDefinition {
   /// Names of sub-graph attributes, in the order of the graph indices at the start of the
   /// attributes struct (control flow only).
   std::vector<std::string_view> graphs;
+  Control control = Control::kBranches;
+  /// The sub-graph is run as often as needed, with inputs that change from run to run. What it
+  /// reads from outside stays until the last one.
+  bool repeats() const { return control == Control::kLoop; }
 
   /// "Conv" or "com.microsoft:Inverse".
   std::string qualified_name() const {

@@ -29,6 +29,12 @@ void add_indexed(DefinitionRows& rows) {
        .types = {{"T", kPlainTypes}, {"Tind", kIndexTypes}},
        .kernel_types = {"T", "Tind"},
        .attributes = codec_of<AxisAttributes>()});
+  // Slices of what a Scan goes through, which may be of more types.
+  OperatorDefinition slices = rows.back();
+  slices.domain = kInternalDomain;
+  slices.kernel_operator = slices.name;
+  slices.types[0].allowed = kAnyTypes;
+  rows.push_back(std::move(slices));
   add<ops::GatherElements>(
       rows,
       {.name = "GatherElements",

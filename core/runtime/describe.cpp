@@ -97,6 +97,8 @@ const char* advice(Code code) {
       return "give values that choose another branch, or convert the model for other extents";
     case Code::kBusy:
       return "open one session per thread";
+    case Code::kTooManySteps:
+      return "look for a loop that does not end, or raise SessionOptions::max_steps";
     default:
       return nullptr;
   }
@@ -251,7 +253,8 @@ const char* code_name(Code code) {
                                            "kContradiction",
                                            "kUnsupported",
                                            "kBusy",
-                                           "kOperatorFailed"};
+                                           "kOperatorFailed",
+                                           "kTooManySteps"};
   const auto index = static_cast<size_t>(code);
   return index < sizeof(kNames) / sizeof(kNames[0]) ? kNames[index] : "unknown code";
 }

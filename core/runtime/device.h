@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "intarsia/kernel.h"
+#include "intarsia/kernel_set.h"
 
 namespace intarsia {
 

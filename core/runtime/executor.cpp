@@ -72,7 +72,8 @@ bool bind_node(SessionState& state, uint32_t index, TensorView* views, uint32_t 
     context.attribute_bytes_ = 0;
     context.attributes_ = nullptr;
   }
-  context.workspace_ = nullptr;
+  // No bytes have an address too, so that kernels may copy nothing to it and from it.
+  context.workspace_ = state.tensors;
   context.workspace_bytes_ = 0;
   if ((node.shape() & kHasWorkspace) != 0) {
     const TensorView workspace = view_in(state, state.plan.tensors[*operand++]);
@@ -170,6 +171,12 @@ Status host_run_graph(const KernelContext& context, uint32_t graph) {
   if (frame.depth >= kMaxGraphDepth) {
     return context.fail(Code::kCorruptPlan, "depth of sub-graphs", kMaxGraphDepth, frame.depth);
   }
+  // One more than its nodes, so that a graph without nodes does not run for ever either.
+  state.steps_left -= int64_t{state.plan.graphs[graph].count()} + 1;
+  if (state.steps_left < 0) {
+    return context.fail(Code::kTooManySteps, "nodes of sub-graphs in one run", state.max_steps,
+                        state.max_steps - state.steps_left);
+  }
   return run_graph(state, graph, frame.views, frame.views_left, frame.depth + 1);
 }
 
@@ -218,6 +225,13 @@ void* host_service(const KernelContext& context, uint64_t key) {
     if (service.key == key) return service.pointer;
   }
   return nullptr;
+}
+
+const int32_t* host_planned_extents(const KernelContext& context, int operand) {
+  const Frame& frame = *static_cast<const Frame*>(context.runtime_);
+  const SessionState& state = *frame.state;
+  const uint32_t index = state.plan.operands[frame.node->operands() + operand];
+  return index != kNone ? state.plan.extents + state.plan.tensors[index].extents() : nullptr;
 }
 
 int64_t host_capacity(const KernelContext& context, int operand) {

@@ -149,10 +149,11 @@ Status open_session(const OpenArguments& arguments, SessionState*& opened, Diagn
       .view_count = static_cast<uint32_t>(counts.views),
       .symbol_count = static_cast<uint32_t>(counts.symbols),
       .device = on_device,
+      .max_steps = options.max_steps,
       .observer = options.observer,
       .services = options.services,
-      .host = {options.parallel, options.isa, nullptr, host_run_graph, host_resize_output,
-               host_service, host_capacity, plan.graph_count},
+      .host = {options.parallel, options.isa, plan.graph_count, nullptr, host_run_graph,
+               host_resize_output, host_service, host_capacity, host_planned_extents},
       .diagnostic = {},
       .bytes = arguments.bytes,
   };

@@ -53,6 +53,7 @@ Status update_states(SessionState& state) {
 Status begin_run(SessionState& state, const plan::Entry& entry) {
   if (state.busy.exchange(true, std::memory_order_acquire)) return Code::kBusy;
   clear(state.diagnostic);
+  state.steps_left = state.max_steps;
   Status status;
   if (!state.has_node_states) {
     status = state.fail(Code::kInvalidArgument, "states of nodes; reset_states() has failed");

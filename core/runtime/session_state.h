@@ -61,10 +61,12 @@ struct SessionState {
   uint32_t symbol_count = 0;
   DeviceState* device = nullptr;  // null without one
   std::atomic<bool> busy{false};
+  bool has_node_states = false;  // false only if `create` failed in reset_states
   // Looks at the buffers that were bound since the last run; null if there are none. A pointer, so
   // that programs which bind nothing do not link it.
   Status (*check_bindings)(SessionState&) = nullptr;
-  bool has_node_states = false;  // false only if `create` failed in reset_states
+  int64_t max_steps = 0;   // nodes of sub-graphs that one run may execute
+  int64_t steps_left = 0;  // ... and that this one still may
   const Observer* observer = nullptr;
   std::span<const Service> services;
   KernelHost host;
@@ -142,6 +144,7 @@ Status host_resize_output(const KernelContext& context, int output,
                           std::span<const int32_t> extents);
 void* host_service(const KernelContext& context, uint64_t key);
 int64_t host_capacity(const KernelContext& context, int operand);
+const int32_t* host_planned_extents(const KernelContext& context, int operand);
 
 /// Records what is wrong with a plan as a whole, or with what it is opened with; returns `code`.
 Status report(Diagnostic& diagnostic, Code code, const char* what, uint64_t expected = 0,

@@ -41,7 +41,6 @@
 #include <span>
 #include <utility>
 
-#include "intarsia/kernel.h"
 #include "intarsia/session.h"
 #include "intarsia/status.h"
 

@@ -28,7 +28,7 @@
 #include <string_view>
 #include <utility>
 
-#include "intarsia/kernel.h"
+#include "intarsia/kernel_set.h"
 #include "intarsia/status.h"
 #include "intarsia/tensor.h"
 
@@ -67,6 +67,10 @@ struct SessionOptions {
   /// `open` compares the checksum of the plan's structure. Without it a damaged plan may give wrong
   /// results, but never an access outside the arena and the plan.
   bool checksum = true;
+  /// The most nodes of sub-graphs (of loops, above all) that one run may execute; a run that would
+  /// exceed it fails with kTooManySteps, and the session can run again. Nodes of the main graph run
+  /// once and do not count.
+  int64_t max_steps = int64_t{1} << 32;
   /// Set by the sessions of accelerators ("intarsia/cuda.h") only. Without it a plan that places
   /// tensors in the memory of a device is refused with kUnsupported.
   const Device* device = nullptr;

@@ -39,7 +39,7 @@
 #include <string_view>
 
 #include "intarsia/checked_int.h"
-#include "intarsia/kernel.h"
+#include "intarsia/kernel_set.h"
 
 namespace intarsia {
 

@@ -19,9 +19,10 @@ using Extents = std::map<std::string, std::vector<int64_t>>;
 py::tuple convert_model(const py::bytes& model, bool is_path,
                         const std::map<std::string, std::variant<Range, std::string>>& dims,
                         const Extents& shapes, const Strings& fixed, const Extents& bounds,
-                        const Strings& states, const Strings& layouts, int threads,
-                        bool strip_names, const std::string& target,
-                        std::optional<double> plan_growth, const py::tuple& operators) {
+                        const std::map<std::string, int64_t>& max_trips, const Strings& states,
+                        const Strings& layouts, int threads, bool strip_names,
+                        const std::string& target, std::optional<double> plan_growth,
+                        const py::tuple& operators) {
   converter::ConvertOptions options;
   for (const auto& [name, limits] : dims) {
     if (const auto* range = std::get_if<Range>(&limits)) {
@@ -33,6 +34,7 @@ py::tuple convert_model(const py::bytes& model, bool is_path,
   options.shapes = shapes;
   options.fixed = fixed;
   options.bounds.insert(bounds.begin(), bounds.end());
+  options.max_trips.insert(max_trips.begin(), max_trips.end());
   options.states = states;
   options.layouts = layouts;
   options.threads = threads;

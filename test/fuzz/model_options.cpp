@@ -40,6 +40,7 @@ converter::ConvertOptions options_for(std::span<const std::byte> model) {
   if (has(imported.graph->inputs(), "state") && has(imported.graph->outputs(), "next")) {
     options.states["next"] = "state";
   }
+  for (const char* name : {"Loop1", "Loop3"}) options.max_trips[name] = 5;
   if (has(imported.graph->inputs(), "nhwc")) options.layouts["nhwc"] = "nhwc";
   if (imported.producer == "cuda") options.device = converter::ConvertOptions::Device::kCuda;
   return options;

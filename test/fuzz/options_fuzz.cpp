@@ -66,6 +66,7 @@ void add(tool::ConversionArguments& arguments, std::string_view line) {
   // A value that names a file would make the result depend on the machine.
   if (option == "--fix" && value.find('.') == std::string::npos) arguments.fixed.push_back(value);
   if (option == "--bound") arguments.bounds.push_back(value);
+  if (option == "--max-trips") arguments.max_trips.push_back(value);
   if (option == "--state") arguments.states.push_back(value);
   if (option == "--layout") arguments.layouts.push_back(value);
 }

@@ -15,6 +15,9 @@
 namespace intarsia::fuzz {
 namespace {
 
+/// Nodes of loops in a run: a hostile plan's may go on as long as they are let.
+constexpr int64_t kMostSteps = 300;
+
 /// Values near what kernels branch on: small numbers, negative ones, and any byte now and then.
 void fill(const TensorView& tensor, Bytes& values) {
   const int64_t bytes = tensor.bytes();
@@ -103,6 +106,7 @@ Outcome run_on_device(std::span<const std::byte> plan, const PlanInfo& info,
   const auto open = [&](Diagnostic& diagnostic) {
     cuda::Options options;
     options.stream = &stream;
+    options.host.max_steps = kMostSteps;
     return cuda::Session::open(plan, memory, {library()->kernels(), cuda::all_kernels()}, options,
                                &diagnostic);
   };
@@ -130,7 +134,9 @@ Outcome open_and_run(std::span<const std::byte> plan, Bytes values) {
   // A session with a device opens plans of the CPU, too, and must not run device kernels for them.
   const bool on_device = info->device_arena_bytes != 0 || values.next() >= 0xc0;
   const auto open = [&](Diagnostic& found) {
-    return Session::open(plan, arena.span(), library()->kernels(), {}, &found);
+    SessionOptions options;
+    options.max_steps = kMostSteps;
+    return Session::open(plan, arena.span(), library()->kernels(), options, &found);
   };
   const Outcome outcome = on_device ? run_on_device(plan, info.value(), arena.span(), values)
                                     : run_twice(plan, open, values);

@@ -114,6 +114,49 @@ OnnxBuilder branches() {
   return model;
 }
 
+/// Loops in a loop, with a value that grows, one that is handed on, and one that is collected.
+OnnxBuilder loops() {
+  OnnxBuilder model;
+  vary(model.input("x", {0, 4}), 0, "n");
+  model.input("trips", {}, DataType::kInt64);
+  model.input("go", {}, DataType::kBool);
+  for (const char* name : {"longer", "last", "all"}) model.output(name);
+  weight(model, "w", {4, 4});
+  const auto body = [](onnx::NodeProto& node, const std::vector<std::string>& inputs,
+                       const std::vector<std::string>& outputs) {
+    onnx::GraphProto& graph = branch(node, "body");
+    for (const std::string& name : inputs) graph.add_input()->set_name(name);
+    for (const std::string& name : outputs) graph.add_output()->set_name(name);
+    return graph.mutable_node();
+  };
+  auto& outer = model.node("Loop", {"trips", "go", "x", "x"}, {"longer", "last", "all"});
+  auto* nodes = body(outer, {"i", "again", "a", "b"}, {"again", "c", "d", "e"});
+  OnnxBuilder::set(OnnxBuilder::add_node(*nodes, "Concat", {"a", "x"}, {"c"}), "axis", int64_t{0});
+  OnnxBuilder::add_node(*nodes, "MatMul", {"b", "w"}, {"m"});
+  auto& inner = OnnxBuilder::add_node(*nodes, "Loop", {"i", "", "m"}, {"d"});
+  auto* deep = body(inner, {"j", "on", "p"}, {"on", "q"});
+  OnnxBuilder::add_node(*deep, "Add", {"p", "b"}, {"q"});
+  OnnxBuilder::add_node(*nodes, "Relu", {"d"}, {"e"});
+  return model;
+}
+
+OnnxBuilder scan() {
+  OnnxBuilder model;
+  vary(model.input("x", {0, 3}), 0, "n");
+  model.input("start", {3});
+  for (const char* name : {"last", "all"}) model.output(name);
+  auto& node = model.node("Scan", {"start", "x"}, {"last", "all"});
+  OnnxBuilder::set(node, "num_scan_inputs", int64_t{1});
+  OnnxBuilder::set(node, "scan_input_directions", Ints{1});
+  OnnxBuilder::set(node, "scan_output_axes", Ints{1});
+  onnx::GraphProto& graph = branch(node, "body");
+  for (const char* name : {"s", "slice"}) graph.add_input()->set_name(name);
+  for (const char* name : {"t", "u"}) graph.add_output()->set_name(name);
+  OnnxBuilder::add_node(*graph.mutable_node(), "Add", {"s", "slice"}, {"t"});
+  OnnxBuilder::add_node(*graph.mutable_node(), "Tanh", {"t"}, {"u"});
+  return model;
+}
+
 /// next = LSTM-like update of a state, which is kept.
 OnnxBuilder state() {
   OnnxBuilder model;
@@ -226,11 +269,13 @@ std::map<std::string, std::string> seed_models() {
   return {{"branches", branches().bytes()},
           {"constants", constants().bytes()},
           {"function", function().bytes()},
+          {"loops", loops().bytes()},
           {"network", network("x", {1, 3, 6, 6}).bytes()},
           {"network_cuda", on_device(network("image", {1, 3, 4, 4})).bytes()},
           {"network_nhwc", network("nhwc", {1, 3, 6, 6}).bytes()},
           {"operators", operators().bytes()},
           {"recurrent", recurrent().bytes()},
+          {"scan", scan().bytes()},
           {"shapes", shapes().bytes()},
           {"state", state().bytes()},
           {"state_cuda", on_device(state()).bytes()}};

@@ -14,7 +14,7 @@
 #include <mutex>
 #include <thread>
 
-#include "intarsia/kernel.h"
+#include "intarsia/kernel_set.h"
 #include "pyop_optional/module/bindings.h"
 
 namespace intarsia::python {

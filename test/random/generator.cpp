@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "test/random/loop_maker.h"
 #include "test/random/proposal.h"
 
 namespace intarsia::test {
@@ -39,12 +40,7 @@ class Generator {
       if (add_node(*random_.pick(layout_operators_), pool_, model_.nodes)) break;
     }
     for (size_t tries = 0; model_.nodes.size() < wanted && tries < 20 * wanted; ++tries) {
-      const OperatorDefinition& op = *random_.pick(operators_);
-      if (op.graphs.empty()) {
-        add_node(op, pool_, model_.nodes);
-      } else {
-        add_branches(op);
-      }
+      add_any_node(pool_, model_.nodes, 0);
     }
     choose_outputs();
     return std::move(model_);
@@ -162,36 +158,56 @@ class Generator {
   // ------------------------------------------------------------------------------------
 
   /// A node that holds graphs: a condition and two branches whose results agree in type and rank.
-  /// Other kinds of control flow are not made.
-  bool add_branches(const OperatorDefinition& op) {
-    if (op.graphs.size() != 2 || op.inputs.size() != 1) return false;
-    const size_t tensors = model_.tensors.size();
-    const Coverage before = coverage_;
-    const Pool outer = pool_;
+  bool add_branches(const OperatorDefinition& op, Pool& around, std::vector<RandomNode>& nodes,
+                    int depth) {
+    const Attempt attempt = begin_attempt();
+    const Pool outer = around;
     std::vector<RandomBranch> branches(2);
     int first = -1;
     for (size_t i = 0; i < branches.size(); ++i) {
       Pool pool = outer;
       const int64_t count = random_.between(1, 3);
-      for (int64_t n = 0; n < count; ++n) add_plain_node(pool, branches[i].nodes);
+      for (int64_t n = 0; n < count; ++n) add_any_node(pool, branches[i].nodes, depth + 1);
       int result = result_like(first, branches[i].nodes);
       for (int tries = 0; result < 0 && tries < 60; ++tries) {
         if (add_plain_node(pool, branches[i].nodes)) result = result_like(first, branches[i].nodes);
         if (branches[i].nodes.size() > 6) break;
       }
       if (result < 0) {
-        // Nothing refers to what was made for the branches.
-        coverage_ = before;
-        pool_ = outer;
-        model_.tensors.resize(tensors);
+        give_up(attempt);
+        around = outer;
         return false;
       }
       branches[i].outputs = {result};
       ++model_.tensor(result).uses;
       first = result;
     }
-    finish_branches(op, std::move(branches));
+    nodes.push_back(finish_branches(op, std::move(branches)));
+    around.push_back(nodes.back().outputs[0]);
     return true;
+  }
+
+  /// What is taken back where a node with sub-graphs does not come about: nothing refers to what
+  /// was made for them.
+  struct Attempt {
+    size_t tensors;
+    Coverage coverage;
+    Pool pool;
+  };
+  Attempt begin_attempt() const { return {model_.tensors.size(), coverage_, pool_}; }
+  void give_up(const Attempt& attempt) {
+    coverage_ = attempt.coverage;
+    pool_ = attempt.pool;
+    model_.tensors.resize(attempt.tensors);
+  }
+
+  /// A node of any operator; sub-graphs nest to a depth of three.
+  bool add_any_node(Pool& pool, std::vector<RandomNode>& nodes, int depth) {
+    const OperatorDefinition& op = *random_.pick(operators_);
+    if (op.graphs.empty()) return add_node(op, pool, nodes);
+    if (depth == 3) return false;
+    return op.control == definitions::Control::kBranches ? add_branches(op, pool, nodes, depth)
+                                                         : add_loop(op, pool, nodes, depth);
   }
 
   bool add_plain_node(Pool& pool, std::vector<RandomNode>& nodes) {
@@ -212,7 +228,7 @@ class Generator {
     return -1;
   }
 
-  void finish_branches(const OperatorDefinition& op, std::vector<RandomBranch> branches) {
+  RandomNode finish_branches(const OperatorDefinition& op, std::vector<RandomBranch> branches) {
     RandomTensor condition;
     condition.kind = RandomTensor::kInput;
     condition.type = DataType::kBool;
@@ -249,9 +265,38 @@ class Generator {
     node.branches = std::move(branches);
     node.inputs = {add_tensor(std::move(condition))};
     node.outputs = {add_tensor(std::move(result))};
-    pool_.push_back(node.outputs[0]);
-    model_.nodes.push_back(std::move(node));
     ++coverage_[op.qualified_name()];
+    return node;
+  }
+
+  // -- Loops
+  // ------------------------------------------------------------------------------------
+
+  /// A node that runs a graph again and again; see LoopMaker.
+  bool add_loop(const OperatorDefinition& op, Pool& around, std::vector<RandomNode>& nodes,
+                int depth) {
+    const Attempt attempt = begin_attempt();
+    const Pool outer = around;
+    LoopMaker maker(op, model_, library_, random_);
+    Pool pool = maker.begin(around);
+    for (int64_t count = random_.between(1, 5); count > 0; --count) {
+      // Loops in loops more often than chance would have it.
+      if (depth < 2 && random_.chance(10)) {
+        add_loop(op, pool, maker.body().nodes, depth + 1);
+      } else {
+        add_any_node(pool, maker.body().nodes, depth + 1);
+      }
+    }
+    std::optional<RandomNode> node = maker.finish();
+    if (!node) {
+      give_up(attempt);
+      around = outer;
+      return false;
+    }
+    around.insert(around.end(), node->outputs.begin(), node->outputs.end());
+    nodes.push_back(std::move(*node));
+    ++coverage_[op.qualified_name()];
+    return true;
   }
 
   /// Every result that nobody reads, and some that somebody does.

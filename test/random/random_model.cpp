@@ -95,9 +95,7 @@ void add_nodes(NodeProtos& protos, const RandomModel& model, const std::vector<R
     };
     for (int index : node.inputs) proto.add_input(name(index));
     for (int index : node.outputs) proto.add_output(name(index));
-    for (int index : node.outputs) {
-      if (index >= 0 && proto.name().empty()) proto.set_name("make_" + name(index));
-    }
+    proto.set_name(node_name(model, node));
     for (const auto& [key, value] : node.attributes) {
       onnx::AttributeProto& attribute = *proto.add_attribute();
       attribute.set_name(key);
@@ -109,6 +107,9 @@ void add_nodes(NodeProtos& protos, const RandomModel& model, const std::vector<R
       attribute.set_type(onnx::AttributeProto::GRAPH);
       onnx::GraphProto& graph = *attribute.mutable_g();
       graph.set_name(proto.name() + "_" + attribute.name());
+      for (int index : node.branches[i].inputs) {
+        set_type(*graph.add_input(), model, model.tensor(index), false);
+      }
       add_nodes(*graph.mutable_node(), model, node.branches[i].nodes);
       for (int index : node.branches[i].outputs) {
         set_type(*graph.add_output(), model, model.tensor(index), false);
@@ -118,6 +119,13 @@ void add_nodes(NodeProtos& protos, const RandomModel& model, const std::vector<R
 }
 
 }  // namespace
+
+std::string node_name(const RandomModel& model, const RandomNode& node) {
+  for (int output : node.outputs) {
+    if (output >= 0) return "make_" + model.tensor(output).name;
+  }
+  return {};
+}
 
 bool has_zero(const RandomTensor& tensor) {
   for (int axis = 0; axis < tensor.shape.rank; ++axis) {
@@ -163,6 +171,7 @@ RandomModel copy_of(const RandomModel& model) {
     copy.symbols->add(symbol.name, symbol.min, symbol.max);
   }
   copy.runs = model.runs;
+  copy.max_trips = model.max_trips;
   copy.tensors = model.tensors;
   for (RandomTensor& tensor : copy.tensors) {
     tensor.seen = {};
@@ -226,6 +235,7 @@ std::vector<int> used_symbols(const RandomModel& model) {
 }  // namespace
 
 void set_dims(const RandomModel& model, converter::ConvertOptions& options) {
+  options.max_trips = model.max_trips;
   for (int number : used_symbols(model)) {
     const auto& symbol = (*model.symbols)[number];
     options.dims[symbol.name] = converter::DimRange{symbol.min, symbol.max};

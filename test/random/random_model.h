@@ -44,9 +44,10 @@ bool has_zero(const RandomTensor& tensor);
 
 struct RandomNode;
 
+/// A sub-graph. That of a loop has inputs, which are tensors of their own.
 struct RandomBranch {
   std::vector<RandomNode> nodes;
-  std::vector<int> outputs;
+  std::vector<int> inputs = {}, outputs = {};
 };
 
 struct RandomNode {
@@ -66,6 +67,8 @@ struct RandomModel {
   std::vector<RandomTensor> tensors;
   std::vector<RandomNode> nodes;
   std::vector<int> outputs;
+  /// Most trips of loops that nothing else bounds, by the node's name.
+  std::map<std::string, int64_t, std::less<>> max_trips;
 
   const RandomTensor& tensor(int index) const { return tensors[static_cast<size_t>(index)]; }
   RandomTensor& tensor(int index) { return tensors[static_cast<size_t>(index)]; }
@@ -76,6 +79,9 @@ struct RandomModel {
 
 /// True if an input can have this shape: constants and single symbols.
 bool fits_input(const RandomModel& model, const RandomTensor& tensor);
+
+/// The name that a node has in the file: its first result's.
+std::string node_name(const RandomModel& model, const RandomNode& node);
 
 /// A copy; symbols are shared by number with a table of its own.
 RandomModel copy_of(const RandomModel& model);

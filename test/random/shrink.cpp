@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "test/random/loops.h"
 #include "test/random/rounding.h"
 #include "test/random/values.h"
 
@@ -200,6 +201,7 @@ class Shrinker {
   /// A branch instead of the node that chooses it.
   bool inline_branches() {
     for (size_t i = 0; i < best_.nodes.size(); ++i) {
+      if (best_.nodes[i].op->control != definitions::Control::kBranches) continue;
       for (size_t b = 0; b < best_.nodes[i].branches.size(); ++b) {
         if (attempt([&](RandomModel& model) {
               RandomBranch branch = std::move(model.nodes[i].branches[b]);
@@ -224,6 +226,7 @@ class Shrinker {
   bool simplify_nodes() {
     bool changed = false;
     for (size_t i = 0; i < best_.nodes.size(); ++i) {
+      if (!best_.nodes[i].branches.empty()) continue;
       const definitions::AttributeMap attributes = best_.nodes[i].attributes;
       for (const auto& [name, value] : attributes) {
         changed |= attempt([&, key = name](RandomModel& model) {
@@ -309,7 +312,8 @@ class Shrinker {
         for (const RandomBranch& branch : node.branches) {
           if (!refresh(model, branch.nodes)) return false;
         }
-        if (!refresh_choice(model, node)) return false;
+        const bool loop = node.op->control != definitions::Control::kBranches;
+        if (!(loop ? refresh_loop(model, node) : refresh_choice(model, node))) return false;
       } else if (!refresh_node(model, node)) {
         return false;
       }
@@ -333,6 +337,24 @@ class Shrinker {
       const RandomTensor& taken = condition.values[run].integer(0) != 0 ? yes : no;
       result.values[run] = taken.values[run];
       result.errors[run] = taken.errors[run];
+    }
+    return true;
+  }
+
+  /// The trips that a loop made are those that it has to make again.
+  bool refresh_loop(RandomModel& model, const RandomNode& node) {
+    for (size_t run = 0; run < model.runs.size(); ++run) {
+      LoopResults results = execute_loop(model, node, run, library_);
+      if (node.op->control == definitions::Control::kLoop &&
+          results.trips != model.tensor(node.inputs[0]).values[run].integer(0)) {
+        return false;
+      }
+      for (size_t i = 0; i < node.outputs.size(); ++i) {
+        RandomTensor& output = model.tensor(node.outputs[i]);
+        if (output.values[run].extents != results.values[i].extents) return false;
+        output.values[run] = std::move(results.values[i]);
+        output.errors[run] = results.errors[i];
+      }
     }
     return true;
   }

@@ -12,7 +12,7 @@ alignas(registration_model::arena_alignment) std::byte arena[registration_model:
 }  // namespace
 
 #ifdef ONE_TOO_MANY
-#include "intarsia/kernel.h"
+#include "intarsia/kernel_set.h"
 
 constexpr intarsia::KernelSet kMore = intarsia::trusted_kernel_set<
     intarsia::LinkedKernel<intarsia::kernel_key({"Neg", "", {intarsia::DataType::kFloat}})>>();

@@ -34,15 +34,15 @@ def _replace(path, block):
         raise
 
 
-def convert(model, out, *, dims=None, shapes=None, fixed=None, bounds=None, states=None,
-            layouts=None, threads=1, strip_names=False, target="generic", plan_growth=None,
-            operators=(), allow_pyop=False, pyop_path=()):
+def convert(model, out, *, dims=None, shapes=None, fixed=None, bounds=None, max_trips=None,
+            states=None, layouts=None, threads=1, strip_names=False, target="generic",
+            plan_growth=None, operators=(), allow_pyop=False, pyop_path=()):
     """Converts `model` (a path, the bytes of a model, or an onnx.ModelProto) to the plan file `out`.
 
     The options are those of the command: dims={"batch": 8, "length": (1, 512), "x@1": "length"},
     shapes={"x": (1, 3, 224, 224)}, fixed={"rate": 16000} (a number, an array or an .npy file),
-    bounds={"y": (100,)}, states={"state_out": "state_in"}, layouts={"image": "nhwc"}, operators=["libmine.so"]. Raises Error
-    with one line per problem; warnings are issued through the module `warnings`.
+    bounds={"y": (100,)}, max_trips={"loop": 50}, states={"state_out": "state_in"},
+    layouts={"image": "nhwc"}, operators=["libmine.so"]. Raises Error with one line per problem; warnings are issued through the module `warnings`.
     """
     is_path = isinstance(model, (str, os.PathLike))
     if is_path:
@@ -59,8 +59,8 @@ def convert(model, out, *, dims=None, shapes=None, fixed=None, bounds=None, stat
             values[name] = str(value)
         block, texts = _native.convert_model(
             data, is_path, {name: _range(limits) for name, limits in (dims or {}).items()},
-            dict(shapes or {}), values, dict(bounds or {}), dict(states or {}),
-            dict(layouts or {}), threads, strip_names, target, plan_growth,
+            dict(shapes or {}), values, dict(bounds or {}), dict(max_trips or {}),
+            dict(states or {}), dict(layouts or {}), threads, strip_names, target, plan_growth,
             request(operators, allow_pyop, pyop_path))
     for text in texts:
         warnings.warn(text, stacklevel=2)

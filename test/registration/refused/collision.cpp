@@ -3,7 +3,7 @@
 // Two kernel types that are the same to a plan: one key for both.
 // BROKEN=1: two kernels in one kernel_set have the same key
 // BROKEN=2: two kernels in one kernel_set have the same key
-#include "intarsia/kernel.h"
+#include "intarsia/kernel_set.h"
 
 #ifndef BROKEN
 #define BROKEN 0

@@ -4,7 +4,7 @@
 // BROKEN=1: two kernels in one kernel_set have the same key
 // BROKEN=2: two kernels in one kernel_set have the same key
 // BROKEN=3: two operators in one shape_set have the same key
-#include "intarsia/kernel.h"
+#include "intarsia/kernel_set.h"
 #include "intarsia/shape.h"
 
 template <class T>

@@ -2,7 +2,7 @@
 //
 // A kernel that is declared and named, but not linked.
 // BROKEN=1: undefined (reference to|symbol:) [`']?app::Missing<float>::run\(intarsia::KernelContext
-#include "intarsia/kernel.h"
+#include "intarsia/kernel_set.h"
 
 namespace app {
 

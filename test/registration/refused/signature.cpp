@@ -4,7 +4,7 @@
 // BROKEN=1: a kernel needs `static constexpr KernelId id` and
 // BROKEN=2: `static Status run\(const KernelContext&\)`
 // BROKEN=3: a kernel needs `static constexpr KernelId id` and
-#include "intarsia/kernel.h"
+#include "intarsia/kernel_set.h"
 
 struct Good {
   static constexpr intarsia::KernelId id{"test:Good", ""};

@@ -65,19 +65,22 @@ struct SetAttribute {
   }
 };
 
+/// What is said of a value's extents: nothing, those that are constant, or all of them.
+enum class Declared : uint8_t { kNothing, kConstant, kAll };
+
 void set_type(onnx::ValueInfoProto& info, const RandomModel& model, const RandomTensor& tensor,
-              bool with_shape) {
+              Declared declared) {
   info.set_name(tensor.name);
   auto* type = info.mutable_type()->mutable_tensor_type();
   type->set_elem_type(static_cast<int32_t>(tensor.type));
-  if (!with_shape) return;
+  if (declared == Declared::kNothing) return;
   type->mutable_shape();
   for (int axis = 0; axis < tensor.shape.rank; ++axis) {
     auto* dim = type->mutable_shape()->add_dim();
     const Dim& extent = tensor.shape[axis];
     if (is_constant(extent)) {
       dim->set_dim_value(constant_value(extent));
-    } else {
+    } else if (declared == Declared::kAll) {
       dim->set_dim_param((*model.symbols)[extent.symbols().front()].name);
     }
   }
@@ -108,11 +111,14 @@ void add_nodes(NodeProtos& protos, const RandomModel& model, const std::vector<R
       onnx::GraphProto& graph = *attribute.mutable_g();
       graph.set_name(proto.name() + "_" + attribute.name());
       for (int index : node.branches[i].inputs) {
-        set_type(*graph.add_input(), model, model.tensor(index), false);
+        set_type(*graph.add_input(), model, model.tensor(index), Declared::kConstant);
       }
       add_nodes(*graph.mutable_node(), model, node.branches[i].nodes);
       for (int index : node.branches[i].outputs) {
-        set_type(*graph.add_output(), model, model.tensor(index), false);
+        // ONNX Runtime wants the ranks of a loop's results.
+        const bool loop = node.op->control != definitions::Control::kBranches;
+        set_type(*graph.add_output(), model, model.tensor(index),
+                 loop ? Declared::kConstant : Declared::kNothing);
       }
     }
   }
@@ -207,7 +213,7 @@ std::string onnx_bytes(const RandomModel& model, int opset) {
     }
   });
   for (int index : model.used_inputs()) {
-    set_type(*graph.add_input(), model, model.tensor(index), true);
+    set_type(*graph.add_input(), model, model.tensor(index), Declared::kAll);
   }
   for (int index : constants) {
     const RandomTensor& tensor = model.tensor(index);
@@ -215,7 +221,8 @@ std::string onnx_bytes(const RandomModel& model, int opset) {
     set_tensor(*graph.add_initializer(), tensor.name, value.type, value.extents, value.bytes());
   }
   add_nodes(*graph.mutable_node(), model, model.nodes);
-  for (int index : model.outputs) set_type(*graph.add_output(), model, model.tensor(index), false);
+  for (int index : model.outputs)
+    set_type(*graph.add_output(), model, model.tensor(index), Declared::kNothing);
   return proto.SerializeAsString();
 }
 

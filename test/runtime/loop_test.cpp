@@ -42,7 +42,9 @@ onnx::NodeProto& loop(OnnxBuilder& model, const std::vector<std::string>& initia
   std::vector<std::string> inputs{"trips", "go"};
   inputs.insert(inputs.end(), initial.begin(), initial.end());
   for (const std::string& name : outputs) model.output(name);
-  return model.node("Loop", inputs, outputs);
+  auto& node = model.node("Loop", inputs, outputs);
+  node.set_name("Loop1");
+  return node;
 }
 
 ConvertOptions without_passes(ConvertOptions options = {}) {
@@ -223,7 +225,7 @@ TEST(Loop, LoopsNest) {
   inner.node("Sub", {"t", "old"}, {"v"});
   inner.node("Add", {"v", "square"}, {"w"});
   ConvertOptions options;
-  options.max_trips[node.name()] = 3;
+  options.max_trips["Loop1"] = 3;
   options.max_trips["inner"] = 3;
   both(model, options, [](SmallPlan&, Session& session) {
     for (int64_t trips : {2, 0, 3}) {
@@ -313,6 +315,35 @@ TEST(Loop, SharesMemoryWhereThatIsLegal) {
   EXPECT_EQ(absent(model("made", kReadLate), {}), std::vector<int>{1});
   EXPECT_EQ(absent(model("x", kReadEarly), {}), std::vector<int>{2});  // no input is written
   EXPECT_EQ(absent(model("made", kReadEarly), without_passes()), std::vector<int>{0});
+}
+
+/// Views of a value that a loop writes over, read after it has: in the body, and behind the loop.
+TEST(Loop, ViewsKeepWhatTheyShow) {
+  OnnxBuilder model;
+  model.input("x", {2, 3});
+  const int64_t six[1] = {6};
+  model.initializer("six", DataType::kInt64, {1}, six, sizeof(six));
+  model.node("Neg", {"x"}, {"made"});
+  model.node("Reshape", {"made", "six"}, {"flat"});
+  auto& node = loop(model, {"made"}, {"last", "steps"});
+  Body body(node, {"trip", "again", "old"}, {"again", "new", "step"});
+  body.node("Reshape", {"old", "six"}, {"before"});
+  OnnxBuilder::set(body.node("Cast", {"trip"}, {"number"}), "to", int64_t{1});
+  body.node("Add", {"x", "number"}, {"new"});
+  body.node("Reshape", {"new", "six"}, {"after"});
+  body.node("Sub", {"after", "before"}, {"step"});
+  model.output("kept");
+  model.node("Abs", {"flat"}, {"kept"});
+  both(model, trips_at_most(3), [](SmallPlan&, Session& session) {
+    const std::vector<float> x{1, 2, 3, 4, 5, 6};
+    write(session, 0, x);
+    ASSERT_TRUE(run(session, 3).ok());
+    EXPECT_EQ(read(session, 0), (std::vector<float>{3, 4, 5, 6, 7, 8}));
+    std::vector<float> steps{2, 4, 6, 8, 10, 12};
+    steps.insert(steps.end(), 12, 1);
+    EXPECT_EQ(read(session, 1), steps);
+    EXPECT_EQ(read(session, 2), x);
+  });
 }
 
 OnnxBuilder scan(std::vector<int64_t> input_axes, std::vector<int64_t> input_directions,

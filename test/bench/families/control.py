@@ -1,22 +1,68 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators with graphs: what is measured is choosing and entering a branch, on top of its work."""
+"""Operators with graphs: what is measured is entering a graph, again and again, on top of its work."""
 
+import numpy
 import onnx
 import onnx.helper
+import onnx.numpy_helper
 
-from sweep_cases import IMAGE, case, exactly
+from sweep_cases import IMAGE, case, exactly, normal
+
+CELL = (1, 128)
+
+
+def value(name, shape, type=onnx.TensorProto.FLOAT):
+    return onnx.helper.make_tensor_value_info(name, type, shape)
 
 
 def branches():
     """Two graphs that read nothing from outside: a constant image each."""
-    def body(name, value):
-        result = onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, IMAGE)
-        fill = onnx.helper.make_tensor("value", onnx.TensorProto.FLOAT, [1], [value])
+    def body(name, number):
+        fill = onnx.helper.make_tensor("value", onnx.TensorProto.FLOAT, [1], [number])
         shape = onnx.helper.make_tensor("shape", onnx.TensorProto.INT64, [4], IMAGE)
         nodes = [onnx.helper.make_node("Constant", [], ["shape"], value=shape),
                  onnx.helper.make_node("ConstantOfShape", ["shape"], [name], value=fill)]
-        return onnx.helper.make_graph(nodes, name, [], [result])
+        return onnx.helper.make_graph(nodes, name, [], [value(name, IMAGE)])
     return {"then_branch": body("then", 1.0), "else_branch": body("else", 2.0)}
 
 
-CASES = [case("If", "", [exactly(True, "bool")], bodies=branches)]
+def cell(given, result):
+    """The nodes of h = tanh(W h + given), which leave h under the name `result`, and their W."""
+    weight = numpy.eye(CELL[1], k=1, dtype=numpy.float32) * numpy.float32(0.9)
+    nodes = [onnx.helper.make_node("MatMul", ["old", "w"], ["product"]),
+             onnx.helper.make_node("Add", ["product", given], ["sum"]),
+             onnx.helper.make_node("Tanh", ["sum"], [result])]
+    return nodes, onnx.numpy_helper.from_array(weight, "w")
+
+
+def decoder():
+    """A body that feeds its result back, as greedy decoders do, and keeps every step."""
+    nodes, weight = cell("old", "new")
+    nodes += [onnx.helper.make_node("Identity", ["go"], ["again"]),
+              onnx.helper.make_node("Identity", ["new"], ["step"])]
+    return {"body": onnx.helper.make_graph(
+        nodes, "decoder",
+        [value("trip", [], onnx.TensorProto.INT64), value("go", [], onnx.TensorProto.BOOL),
+         value("old", CELL)],
+        [value("again", [], onnx.TensorProto.BOOL), value("new", CELL), value("step", CELL)],
+        [weight])}
+
+
+def recurrence():
+    """A recurrent cell over the elements of a sequence."""
+    nodes, weight = cell("x", "new")
+    nodes.append(onnx.helper.make_node("Identity", ["new"], ["step"]))
+    return {"body": onnx.helper.make_graph(
+        nodes, "recurrence", [value("old", CELL), value("x", CELL)],
+        [value("new", CELL), value("step", CELL)], [weight])}
+
+
+CASES = [
+    case("If", "", [exactly(True, "bool")], bodies=branches),
+    case("Loop", "decoder", [exactly(64), exactly(True, "bool"), normal(*CELL)], outputs=2,
+         bodies=decoder),
+    case("Scan", "recurrence", [normal(*CELL), normal(100, *CELL)], outputs=2, bodies=recurrence,
+         num_scan_inputs=1),
+    case("Scan", "backwards", [normal(*CELL), normal(100, *CELL)], outputs=2, bodies=recurrence,
+         num_scan_inputs=1, scan_input_directions=[1], scan_output_directions=[1]),
+]

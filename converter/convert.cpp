@@ -132,11 +132,11 @@ ConversionResult guarded(const MakeModel& make_model, const ConvertOptions& opti
 
 }  // namespace
 
-std::vector<std::string> input_names(const std::filesystem::path& model) {
-  std::vector<std::string> names;
+std::vector<ModelInput> model_inputs(const std::filesystem::path& model) {
+  std::vector<ModelInput> inputs;
   const Model imported = import_file(model);
-  for (const Value* input : imported.graph->inputs()) names.push_back(input->name);
-  return names;
+  for (const Value* input : imported.graph->inputs()) inputs.push_back({input->name, input->type});
+  return inputs;
 }
 
 std::string ConversionFailure::text() const {

@@ -53,6 +53,8 @@ struct ConvertOptions {
   std::map<std::string, std::vector<int64_t>, std::less<>> bounds;
   /// `--max-trips NODE=N`.
   std::map<std::string, int64_t, std::less<>> max_trips;
+  /// `--max-length INPUT=N`: the most elements of an input that is a sequence.
+  std::map<std::string, int64_t> max_lengths;
   /// `--state OUTPUT=INPUT`, by output.
   std::map<std::string, std::string> states;
   /// `--layout INPUT=nhwc`.
@@ -103,8 +105,14 @@ struct ConversionFailure {
 
 using ConversionResult = std::variant<Conversion, ConversionFailure>;
 
-/// Names of the model's inputs, without those that have an initialiser. Throws Error.
-std::vector<std::string> input_names(const std::filesystem::path& model);
+/// An input of a model: what a file has to hold that is given for it.
+struct ModelInput {
+  std::string name;
+  DataType type = DataType::kUndefined;
+};
+
+/// The model's inputs, without those that have an initialiser. Throws Error.
+std::vector<ModelInput> model_inputs(const std::filesystem::path& model);
 
 ConversionResult convert_file(const std::filesystem::path& model, const ConvertOptions& options);
 ConversionResult convert_bytes(std::span<const std::byte> model, const ConvertOptions& options);

@@ -16,6 +16,7 @@
   List(clip_kernels) \
   List(compress_kernels) \
   List(concat_kernels) \
+  List(concat_from_sequence_kernels) \
   List(conv_kernels) \
   List(conv_depthwise_kernels) \
   List(conv_packed_kernels) \
@@ -56,10 +57,14 @@
   List(rnn_packed_kernels) \
   List(scatter_kernels) \
   List(scatter_reduce_kernels) \
+  List(sequence_access_kernels) \
+  List(sequence_construct_kernels) \
+  List(sequence_edit_kernels) \
   List(slice_kernels) \
   List(softmax_kernels) \
   List(softmax_fast_kernels) \
   List(split_kernels) \
+  List(split_to_sequence_kernels) \
   List(topk_kernels) \
   List(transpose_kernels) \
   List(trilu_kernels) \

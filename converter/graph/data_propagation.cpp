@@ -3,6 +3,7 @@
 // Data propagation: elements of small tensors that are computed from extents, between the values of
 // a graph and the rules of operators (core/definitions/value_propagation.h).
 #include "converter/graph/infer.h"
+#include "converter/graph/sequence.h"
 #include "converter/passes/fold.h"
 #include "core/definitions/value_propagation.h"
 
@@ -52,6 +53,7 @@ SymbolicInput symbolic_input(const Value* value) {
   SymbolicInput input;
   if (value == nullptr) return input;
   input.present = true;
+  input.sequence = sequence_type(*value);
   const Constant* known = known_constant(*value);
   if (known == nullptr) {
     input.type = value->type;

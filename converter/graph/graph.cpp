@@ -254,6 +254,7 @@ std::unique_ptr<Graph> Graph::clone(Graph* parent,
     Value* fresh = copy->add_value(value->name);
     fresh->type = value->type;
     fresh->shape = value->shape;
+    fresh->sequence = value->sequence;
     fresh->constant = value->constant;
     fresh->elements = value->elements;
     fresh->known = value->known;

@@ -53,12 +53,21 @@ struct DeclaredExtent {
   std::string symbol;
 };
 
-/// One tensor.
+/// What the trial execution of a model finds of a value.
+struct Trial {
+  std::optional<Constant> value;
+  /// The largest extents that a value inside of a loop had; empty elsewhere.
+  std::optional<std::vector<int64_t>> largest;
+};
+
+/// One tensor, or a sequence or an optional value: a vector of bytes (intarsia/sequence.h).
 struct Value {
   std::string name;
   DataType type = DataType::kUndefined;
   /// Extents; absent until known. An extent is an expression over the model's symbols.
   std::optional<Shape<definitions::Dim>> shape;
+  /// What a sequence or an optional value holds; null if that is not known.
+  definitions::SequencePointer sequence;
   /// The elements, if the value is a constant. Such a value has no producer.
   std::optional<Constant> constant;
   /// What the model says of the extents (value_info, graph outputs). Inference uses it only for
@@ -72,6 +81,8 @@ struct Value {
   /// What inference has found the elements of a node's result to be, in every run. The node still
   /// computes them until `fold` takes it away.
   std::optional<Constant> known;
+  /// For inference only, which keeps it here so that it goes with the value.
+  mutable Trial trial;
 
   Graph* graph = nullptr;    ///< Owner.
   Node* producer = nullptr;  ///< Null for graph inputs and constants.

@@ -25,7 +25,7 @@ void Inference::run() {
   });
   for (const Value* input : model_.graph->inputs()) {
     const auto value = options_.probe.find(input->name);
-    if (value != options_.probe.end()) trial_[input] = value->second;
+    if (value != options_.probe.end()) input->trial.value = value->second;
   }
   for (const Value* output : model_.graph->outputs()) {
     if (output->producer == nullptr) check_declaration(*output);
@@ -48,6 +48,9 @@ void Inference::visit(Node* node) {
         break;
       case definitions::Control::kScan:
         visit_scan(node);
+        break;
+      case definitions::Control::kMap:
+        visit_sequence_map(node);
         break;
     }
     return;
@@ -102,6 +105,7 @@ void Inference::infer_outputs(Node& node) try {
     const definitions::SymbolicOutput& inferred = outputs[i];
     output->shape = inferred.shape;
     output->type = inferred.type;
+    output->sequence = inferred.sequence;
     if (node.op->result_type != DataType::kUndefined && i == 0) output->type = node.op->result_type;
     if (output->type == DataType::kUndefined || !inferred.has_shape) {
       throw Error(
@@ -110,7 +114,7 @@ void Inference::infer_outputs(Node& node) try {
     }
     apply_bounds(*output);
   }
-  if (!trial_.empty()) bound_by_trial(node);
+  if (tries()) bound_by_trial(node);
   const auto elements =
       definitions::propagate_values(*node.op, node.attribute_bytes.data(), inputs, outputs);
   for (size_t i = 0; i < elements.size() && i < node.outputs.size(); ++i) {

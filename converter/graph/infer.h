@@ -83,6 +83,7 @@ class Inference {
   void join_branches(Node* node);
   void visit_loop(Node* node);
   void visit_scan(Node* node);
+  void visit_sequence_map(Node* node);
   void execute_if_constant(Node& node);
   bool afford(const Node& node, const std::vector<const Constant*>& inputs,
               const std::vector<OutputPlan>& outputs, bool by_values);
@@ -97,17 +98,14 @@ class Inference {
   void join_trials(const Node& node);
   /// What the value is in the trial, or always; null if that is not known.
   const Constant* tried(const Value* value) const;
+  bool tries() const { return !options_.probe.empty(); }
   friend class LoopInference;
-  friend class ScanRewriting;
+  friend class Rewriting;
   friend class LoopTrial;
 
   Model& model_;
   const definitions::KernelRows& rows_;
   InferenceOptions options_;
-  /// What values were in the trial execution.
-  std::unordered_map<const Value*, Constant> trial_;
-  /// The largest extents that values inside of loops had in the trial.
-  std::unordered_map<const Value*, std::vector<int64_t>> trial_extents_;
   /// Nodes of loops that may still be inferred on trial: loops in loops multiply them.
   int64_t loop_nodes_left_ = 1'000'000;
   /// Copies of bodies that are being inferred; what they lack the loop itself may still be given.

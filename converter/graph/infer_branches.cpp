@@ -8,6 +8,7 @@
 #include <set>
 
 #include "converter/graph/infer.h"
+#include "converter/graph/sequence.h"
 #include "converter/onnx/declaration.h"
 #include "converter/passes/fold.h"
 
@@ -110,6 +111,7 @@ void Inference::infer_branches(Node* node) {
     for (size_t k = 0; k < other.outputs().size(); ++k) {
       failing->outputs[k]->type = type_of(*other.outputs()[k]);
       failing->outputs[k]->shape = shape_of(*other.outputs()[k]);
+      failing->outputs[k]->sequence = sequence_type(*other.outputs()[k]);
       branch->add_output(failing->outputs[k]);
     }
     node->graphs[i].graph = nullptr;
@@ -158,8 +160,9 @@ void Inference::join_branches(Node* node) {
     }
     output->type = type_of(a);
     output->shape = joined;
+    output->sequence = join(sequence_type(a), sequence_type(b));
   }
-  if (!trial_.empty()) join_trials(*node);
+  if (tries()) join_trials(*node);
 }
 
 /// The result of an If in the trial is that of the branch which the trial takes.
@@ -170,7 +173,7 @@ void Inference::join_trials(const Node& node) {
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == nullptr) continue;
     if (const Constant* result = tried(taken.outputs()[i])) {
-      trial_[node.outputs[i]] = Constant(*result);
+      node.outputs[i]->trial.value = Constant(*result);
     }
   }
 }

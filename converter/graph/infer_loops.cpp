@@ -11,7 +11,9 @@
 #include "converter/graph/infer.h"
 #include "converter/graph/kernel_selection.h"
 #include "converter/graph/loop_trial.h"
+#include "converter/graph/sequence.h"
 #include "converter/onnx/declaration.h"
+#include "converter/onnx/version_conversion_steps.h"
 #include "converter/passes/fold.h"
 
 namespace intarsia::converter {
@@ -31,19 +33,63 @@ class LoopInference {
     inference_.check_types(node_);
     check_signature();
     count_trips();
-    for (size_t i = 0; i < carried_; ++i) shapes_.push_back(shape_of(*initial(i)));
-    varying_.assign(carried_, {});
-    while (!settled()) {
+    for (size_t i = 0; i < carried_; ++i) {
+      shapes_.push_back(tracked(*initial(i)));
+      sequences_.push_back(sequence_type(*initial(i)));
     }
+    varying_.assign(carried_, {});
+    settle();
     for (size_t i = 0; i < carried_; ++i) bound_extents(i);
     set_inputs(body_);
     inference_.infer_graph(body_);
     set_outputs();
+    for (Node* node : unwrapping_) inference_.visit(node);
     check_declarations(node_);
   }
 
  private:
   const Value* initial(size_t i) const { return node_.inputs[2 + i]; }
+
+  /// The extents that trips may change; of a sequence its bytes, and behind them the number of its
+  /// elements.
+  static Shape<Dim> tracked(const Value& value) {
+    Shape<Dim> shape = shape_of(value);
+    if (!holds_elements(type_of(value))) return shape;
+    const definitions::SequencePointer sequence = sequence_type(value);
+    shape.push(sequence != nullptr ? sequence->count : Dim::unknown(0));
+    return shape;
+  }
+  /// Sets extents as `tracked` gives them.
+  void set_tracked(Value& value, size_t i, const Shape<Dim>& shape) const {
+    value.shape = shape;
+    value.sequence = sequences_[i];
+    if (!holds_elements(type_of(*initial(i)))) return;
+    value.shape->rank = 1;
+    // Nothing has been put into an empty one yet: it has no elements to count.
+    if (sequences_[i] == nullptr || sequences_[i]->empty()) return;
+    auto counted = std::make_shared<definitions::SequenceType>(*sequences_[i]);
+    counted->count = shape[1];
+    value.sequence = counted;
+  }
+
+  /// Finds what no trip changes, then how fast the rest grows: once the tensors have bounds, once
+  /// more the sequences that hold them.
+  void settle() {
+    const std::vector<definitions::SequencePointer> first = sequences_;
+    while (!settled()) {
+    }
+    if (std::none_of(first.begin(), first.end(),
+                     [](const auto& type) { return type != nullptr; })) {
+      return;
+    }
+    for (size_t i = 0; i < carried_; ++i) {
+      if (first[i] == nullptr) bound_extents(i);
+    }
+    sequences_ = first;
+    joins_ = 0;
+    while (!settled()) {
+    }
+  }
 
   void check_signature() {
     if (body_.inputs().size() < 2 || body_.outputs().empty()) {
@@ -102,7 +148,7 @@ class LoopInference {
     set_scalar(*body.inputs()[1], DataType::kBool, 1);
     for (size_t i = 0; i < carried_; ++i) {
       body.inputs()[2 + i]->type = type_of(*initial(i));
-      body.inputs()[2 + i]->shape = shapes_[i];
+      set_tracked(*body.inputs()[2 + i], i, shapes_[i]);
     }
   }
 
@@ -120,15 +166,38 @@ class LoopInference {
     ++inference_.copies_;
     inference_.infer_graph(*body);
     --inference_.copies_;
+    for (size_t i = 0; i < carried_; ++i) {
+      const bool optional = type_of(*initial(i)) == DataType::kOptional;
+      if (!optional || type_of(*body->outputs()[1 + i]) == DataType::kOptional) continue;
+      carry_optional(i);
+      return false;
+    }
     bool same = true;
     growth_.assign(carried_, {});
     for (size_t i = 0; i < carried_; ++i) same = compare(i, *body->outputs()[1 + i]) && same;
-    if (same && !inference_.trial_.empty()) {
+    if (same && inference_.tries()) {
       LoopTrial trial(inference_);
       static_cast<void>(trial.run(node_, *body));
       trial.note(node_, copies);
     }
     return same;
+  }
+
+  /// Lets the body return an optional value, as it is given one, and takes the element out behind
+  /// the loop: models hand on what they have put into one.
+  void carry_optional(size_t i) {
+    const auto resolved = [this](Node* node) {
+      const auto& operators = definitions::OperatorRegistry::builtin();
+      const std::string error = node->resolve_as(*operators.find("", node->type));
+      if (!error.empty()) throw Error(node_.problem(error));
+      return node;
+    };
+    Value* const result[] = {body_.outputs()[1 + i]};
+    const Node* optional = resolved(body_.add_node(
+        "", "Optional", body_.unique_name(result[0]->name + "_optional"), result, 1));
+    body_.set_output(static_cast<int>(1 + i), optional->outputs[0]);
+    unwrapping_.push_back(
+        resolved(version_steps::append(node_, static_cast<int>(i), "OptionalGetElement")));
   }
 
   bool compare(size_t i, const Value& result) {
@@ -138,13 +207,13 @@ class LoopInference {
                                             name, data_type_name(type_of(*initial(i))),
                                             data_type_name(type_of(result)))));
     }
-    const Shape<Dim> shape = shape_of(result);
+    const Shape<Dim> shape = tracked(result);
     if (shape.rank != shapes_[i].rank) {
       throw Error(node_.problem(
           fmt::format("'{}' has rank {} ({}) in the first trip and rank {} ({}) afterwards", name,
                       shapes_[i].rank, shape_text(shapes_[i]), shape.rank, shape_text(shape))));
     }
-    bool same = true;
+    bool same = holds_same(i, result);
     for (int axis = 0; axis < shape.rank; ++axis) {
       Dim& before = shapes_[i][axis];
       if (varying_[i][axis]) {
@@ -159,12 +228,27 @@ class LoopInference {
     return same;
   }
 
+  /// True if a trip leaves what a sequence holds as it is, but for the number of elements; else
+  /// makes it what is true before and after the trip.
+  bool holds_same(size_t i, const Value& result) {
+    if (sequences_[i] == nullptr) return true;
+    const definitions::SequencePointer after = join(sequences_[i], sequence_type(result));
+    if (after != nullptr) {
+      auto before = std::make_shared<definitions::SequenceType>(*sequences_[i]);
+      before->count = after->count;
+      if (same(before, after)) return true;
+    }
+    sequences_[i] = after;
+    // Elements that grow from trip to trip have no bound that more trips would find.
+    if (++joins_ >= kMostJoins) sequences_[i] = widened(after);
+    return false;
+  }
+
   /// Gives the varying extents of a carried value their bound, as far as one is known.
   void bound_extents(size_t i) {
-    const Shape<Dim> first = shape_of(*initial(i));
+    const Shape<Dim> first = tracked(*initial(i));
     const Value* inside = body_.inputs()[2 + i];
     const Value* outside = node_.outputs[i];
-    const auto tried = inference_.trial_extents_.find(inside);
     for (int axis = 0; axis < first.rank; ++axis) {
       if (!varying_[i][axis]) continue;
       const auto place = static_cast<size_t>(axis);
@@ -181,10 +265,24 @@ class LoopInference {
           bound = std::min(bound, given->second[place]);
         }
       }
-      if (bound == kInfinite && tried != inference_.trial_extents_.end()) {
-        bound = std::max(start, tried->second[place]);
+      // The last trip gives what only the output shows.
+      const auto &given = inside->trial.largest, &left = outside->trial.largest;
+      if (bound == kInfinite && given && left && place < given->size()) {
+        bound = std::max({start, (*given)[place], (*left)[place]});
       }
       shapes_[i][axis] = Dim::unknown(0, bound);
+    }
+    if (sequences_[i] != nullptr) bound_sequence(i);
+  }
+
+  /// The bytes of a sequence bound the number of its elements, and the other way round.
+  void bound_sequence(size_t i) {
+    Dim &bytes = shapes_[i][0], &count = shapes_[i][1];
+    const Dim entry = entry_bytes(sequences_[i]->type, sequences_[i]->shape);
+    const Dim most = Dim(count.upper()) * Dim(entry.upper());
+    if (bytes.upper() == kInfinite) bytes = Dim::unknown(0, constant_value(most));
+    if (count.upper() == kInfinite && bytes.upper() != kInfinite) {
+      count = Dim::unknown(0, bytes.upper() / std::max<int64_t>(entry.lower(), 1));
     }
   }
 
@@ -192,11 +290,12 @@ class LoopInference {
     for (size_t i = 0; i < carried_; ++i) {
       Value& output = *node_.outputs[i];
       output.type = type_of(*initial(i));
-      output.shape = shapes_[i];
       // After the last trip a value has other extents than the body saw in it.
-      for (int axis = 0; axis < shapes_[i].rank; ++axis) {
-        if (varying_[i][axis]) (*output.shape)[axis] = Dim::unknown(0, shapes_[i][axis].upper());
+      Shape<Dim> shape = shapes_[i];
+      for (int axis = 0; axis < shape.rank; ++axis) {
+        if (varying_[i][axis]) shape[axis] = Dim::unknown(0, shape[axis].upper());
       }
+      set_tracked(output, i, shape);
     }
     for (size_t i = carried_; i < node_.outputs.size(); ++i) set_collection(i);
   }
@@ -225,8 +324,8 @@ class LoopInference {
                          constant_value(goes_on) != 0;
     if (counted && !trips_.has_unknown()) return trips_;
     int64_t most = trips_.upper();
-    const auto tried = inference_.trial_extents_.find(&output);
-    if (most == kInfinite && tried != inference_.trial_extents_.end()) most = tried->second[0];
+    const auto& tried = output.trial.largest;
+    if (most == kInfinite && tried) most = tried->front();
     const bool bounded = most != kInfinite || options_.bounds.count(output.name) != 0;
     if (!bounded && inference_.copies_ == 0) {
       throw UnboundedError(node_.problem(
@@ -251,6 +350,10 @@ class LoopInference {
   Dim trips_;
   bool always_starts_ = false;
   std::vector<Shape<Dim>> shapes_;  // of the carried values, as the body sees them
+  std::vector<definitions::SequencePointer> sequences_;  // what the carried values hold
+  std::vector<Node*> unwrapping_;                        // behind the loop
+  int joins_ = 0;                                        // trips that have changed that
+  static constexpr int kMostJoins = 8;
   std::vector<std::array<bool, kMaxRank>> varying_;
   std::vector<std::array<Growth, kMaxRank>> growth_;
 };

@@ -92,8 +92,7 @@ void Inference::settle_open_extents(const Node& node, const std::vector<Symbolic
 
 const Constant* Inference::tried(const Value* value) const {
   if (const Constant* constant = known_constant(*value)) return constant;
-  const auto known = trial_.find(value);
-  return known != trial_.end() ? &known->second : nullptr;
+  return value->trial.value ? &*value->trial.value : nullptr;
 }
 
 /// Executes a node on the values of the trial, if all of them are known. Returns whether it did.
@@ -134,7 +133,7 @@ bool Inference::try_node(const Node& node) {
   try {
     std::vector<Constant> results = evaluate(node, inputs, outputs, rows_, options_.services);
     for (size_t i = 0; i < results.size(); ++i) {
-      if (node.outputs[i] != nullptr) trial_[node.outputs[i]] = std::move(results[i]);
+      if (node.outputs[i] != nullptr) node.outputs[i]->trial.value = std::move(results[i]);
     }
   } catch (const Error&) {
     // A branch that is not taken may fail on these values; it then has no bounds from the trial.
@@ -147,11 +146,9 @@ void Inference::bound_by_trial(const Node& node) {
   static_cast<void>(try_node(node));
   for (Value* output : node.outputs) {
     if (output == nullptr) continue;
-    const auto known = trial_.find(output);
-    const auto in_loops = trial_extents_.find(output);
-    if (known == trial_.end() && in_loops == trial_extents_.end()) continue;
-    const std::vector<int64_t>& largest =
-        in_loops != trial_extents_.end() ? in_loops->second : known->second.extents;
+    const Trial& trial = output->trial;
+    if (!trial.value && !trial.largest) continue;
+    const std::vector<int64_t>& largest = trial.largest ? *trial.largest : trial.value->extents;
     if (static_cast<int>(largest.size()) != output->shape->rank) continue;
     for (int axis = 0; axis < output->shape->rank; ++axis) {
       Dim& extent = (*output->shape)[axis];

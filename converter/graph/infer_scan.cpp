@@ -12,15 +12,14 @@
 
 #include <limits>
 
-#include "converter/graph/infer.h"
+#include "converter/graph/infer_rewriting.h"
 #include "converter/onnx/declaration.h"
 
 namespace intarsia::converter {
 
-class ScanRewriting {
+class ScanRewriting : Rewriting {
  public:
-  ScanRewriting(Inference& inference, Node& node)
-      : inference_(inference), node_(node), graph_(*node.graph) {}
+  using Rewriting::Rewriting;
 
   /// Puts a Loop in the place of the node, and infers it.
   void run() {
@@ -43,7 +42,7 @@ class ScanRewriting {
       if (input == nullptr) throw Error(node_.problem("lacks one of its inputs"));
     }
     Node& loop = make_loop();
-    inference_.visit(&loop);
+    infer(loop);
     for (size_t i = 0; i < node_.outputs.size(); ++i) finish(i, *loop.outputs[i]);
     graph_.remove(&node_);
   }
@@ -58,33 +57,6 @@ class ScanRewriting {
           fmt::format("{} has {} elements, expected {}", attribute, list.size(), count)));
     }
     return list[index];
-  }
-
-  Value* constant(Graph& graph, const char* what, Constant value) const {
-    Value* made = graph.add_constant(graph.unique_name(node_.name + "_" + what), std::move(value));
-    made->type = made->constant->type;
-    return made;
-  }
-
-  /// A node of `graph` in front of `before`, not inferred yet.
-  Node& add(Graph& graph, std::string_view type, const std::vector<Value*>& inputs,
-            definitions::AttributeMap attributes, Node* before,
-            std::string_view domain = "") const {
-    Node* made =
-        graph.add_node(domain, type, node_.name + "_" + std::string(type), inputs, 1, before);
-    made->attributes = std::move(attributes);
-    const std::string error =
-        made->resolve_as(*definitions::OperatorRegistry::builtin().find(domain, type));
-    if (!error.empty()) throw Error(node_.problem(error));
-    return *made;
-  }
-  /// One in front of this node, inferred.
-  Value* compute(std::string_view type, const std::vector<Value*>& inputs,
-                 definitions::AttributeMap attributes = {}) const {
-    Node& made = add(graph_, type, inputs, std::move(attributes), &node_);
-    Value* result = made.outputs[0];
-    inference_.visit(&made);
-    return result;
   }
 
   /// The number of trips: the greatest length, so that a shorter input is found out.
@@ -128,9 +100,7 @@ class ScanRewriting {
       last = compute("Sub", {trips, constant(graph_, "one", Constant::scalar<int64_t>(1))});
     }
     auto body = std::make_unique<Graph>(&graph_, node_.graphs[0].graph->name());
-    Value* trip = body->add_input(graph_.unique_name(node_.name + "_trip"));
-    trip->type = DataType::kInt64;
-    body->add_input(graph_.unique_name(node_.name + "_condition"))->type = DataType::kBool;
+    Value* trip = start_body(*body);
     std::vector<Value*> inputs{trips, nullptr}, arguments;
     for (size_t i = 0; i < states_; ++i) {
       inputs.push_back(node_.inputs[i]);
@@ -149,15 +119,7 @@ class ScanRewriting {
     const std::vector<Value*> results =
         body->splice(std::move(node_.graphs[0].graph), arguments, nullptr);
     node_.graphs.clear();
-    body->add_output(constant(*body, "goes_on", Constant::scalar<bool>(true)));
-    for (Value* result : results) body->add_output(result);
-    Node* loop =
-        graph_.add_node("", "Loop", node_.name, inputs, static_cast<int>(results.size()), &node_);
-    graph_.adopt(loop, "body", std::move(body));
-    const std::string error =
-        loop->resolve_as(*definitions::OperatorRegistry::builtin().find("", "Loop"));
-    if (!error.empty()) throw Error(node_.problem(error));
-    return *loop;
+    return add_loop(inputs, std::move(body), results);
   }
 
   /// Gives those who use an output of the node what the loop has for it.
@@ -195,9 +157,6 @@ class ScanRewriting {
     return compute("Transpose", {value}, {{"perm", order}});
   }
 
-  Inference& inference_;
-  Node& node_;
-  Graph& graph_;
   size_t scanned_ = 0;
   size_t states_ = 0;
   size_t collected_ = 0;

@@ -41,7 +41,9 @@ void LoopTrial::see(const Value* value) {
 }
 
 bool LoopTrial::run(const Node& node) {
-  for (const Value* output : node.outputs) inference_.trial_.erase(output);
+  for (const Value* output : node.outputs) {
+    if (output != nullptr) output->trial.value.reset();
+  }
   if (node.op->repeats()) return run(node, *node.graphs[0].graph);
   if (node.graphs.empty()) {
     const bool known =
@@ -69,10 +71,10 @@ bool LoopTrial::run(const Graph& graph) {
 
 bool LoopTrial::run_trip(const Graph& body, int64_t trip, const std::vector<Constant>& carried) {
   const std::vector<Value*>& inputs = body.inputs();
-  inference_.trial_[inputs[0]] = number_for<int64_t>(*inputs[0], trip);
-  inference_.trial_[inputs[1]] = number_for<bool>(*inputs[1], true);
+  inputs[0]->trial.value = number_for<int64_t>(*inputs[0], trip);
+  inputs[1]->trial.value = number_for<bool>(*inputs[1], true);
   for (size_t i = 0; i < carried.size(); ++i) {
-    inference_.trial_[inputs[2 + i]] = carried[i];
+    inputs[2 + i]->trial.value = carried[i];
     see(inputs[2 + i]);
   }
   inference_.left_.steps -= kStepsOfTrip;
@@ -114,15 +116,15 @@ bool LoopTrial::run(const Node& loop, const Graph& body) {
     const Value* output = i < loop.outputs.size() ? loop.outputs[i] : nullptr;
     if (output == nullptr) continue;
     if (i < carried.size()) {
-      inference_.trial_[output] = carried[i];
+      output->trial.value = carried[i];
     } else if (!elements[i].empty()) {
       std::optional<Constant> all = collected(elements[i]);
       if (!all) return false;
-      inference_.trial_[output] = std::move(*all);
+      output->trial.value = std::move(*all);
     } else {
       const int rank = shape_of(*body.outputs()[1 + i]).rank;
-      inference_.trial_[output] = Constant::own(
-          type_of(*body.outputs()[1 + i]), std::vector<int64_t>(static_cast<size_t>(rank) + 1), {});
+      output->trial.value = Constant::own(type_of(*body.outputs()[1 + i]),
+                                          std::vector<int64_t>(static_cast<size_t>(rank) + 1), {});
     }
     see(output);
   }
@@ -133,11 +135,11 @@ void LoopTrial::note(const Node& loop,
                      const std::unordered_map<const Value*, Value*>& copies) const {
   for (const Value* output : loop.outputs) {
     const auto found = largest_.find(output);
-    if (found != largest_.end()) inference_.trial_extents_[output] = found->second;
+    if (found != largest_.end()) output->trial.largest = found->second;
   }
   for (const auto& [value, copy] : copies) {
     const auto found = largest_.find(copy);
-    if (found != largest_.end()) inference_.trial_extents_[value] = found->second;
+    if (found != largest_.end()) value->trial.largest = found->second;
   }
 }
 

@@ -28,7 +28,8 @@ void add_loop_operands(PlacedNode& loop) {
 
 /// True if the body may write `result` where it is given `given`: nothing reads that any more, but
 /// for the node that writes, if its kernel permits it.
-bool LoopMemory::joins_result(const Value* given, const Value* result, const Graph& body) const {
+bool LoopMemory::joins_result(const Value* output, const Value* given, const Value* result,
+                              const Graph& body) const {
   const Node* producer = result->producer;
   if (producer == nullptr || result->graph != &body || !same_tensor(*given, *result)) return false;
   const auto times = std::count(body.outputs().begin(), body.outputs().end(), result);
@@ -40,7 +41,13 @@ bool LoopMemory::joins_result(const Value* given, const Value* result, const Gra
     return false;
   }
   // As one tensor they would have one set of extents, which the node must not set while it reads.
-  if (varies(*given)) return false;
+  // The tensor may be that of an If around the loop, whose other branch has other extents.
+  const Value* tensor = output;
+  for (auto at = storage_.aliases.find(tensor); at != storage_.aliases.end();
+       at = storage_.aliases.find(tensor)) {
+    tensor = at->second;
+  }
+  if (varies(*tensor)) return false;
   const InPlace permitted = lowering_.at(producer).kernel->kernel->in_place;
   for (size_t i = 0; i < producer->inputs.size(); ++i) {
     if (producer->inputs[i] == given && !permitted.permits(static_cast<int>(i))) return false;
@@ -72,7 +79,8 @@ void LoopMemory::join(PlacedNode& loop, int32_t first, int32_t last, bool in_pla
     std::vector<int32_t>& changes = changes_[output];
     changes = {last, first};
     const bool unchanged = loop.inputs[result] == given;
-    const bool joined = !unchanged && in_place && joins_result(given, loop.inputs[result], body);
+    const bool joined =
+        !unchanged && in_place && joins_result(output, given, loop.inputs[result], body);
     buffers_.touch(given, first);
     buffers_.touch(given, last);
     if (joined) {

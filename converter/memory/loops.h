@@ -34,7 +34,8 @@ class LoopMemory {
   bool permit_view(const Value* value, const Value* view);
 
  private:
-  bool joins_result(const Value* given, const Value* result, const Graph& body) const;
+  bool joins_result(const Value* output, const Value* given, const Value* result,
+                    const Graph& body) const;
   bool joins_initial(const PlacedNode& loop, size_t input, const Value* output, int32_t first);
 
   Buffers& buffers_;

@@ -127,7 +127,7 @@ class Importer {
       if (main) {
         types_.read_input(*value, input);
       } else {
-        ImportedTypes::read_declaration(*value, input.type().tensor_type(), false);
+        ImportedTypes::read_declaration(*value, input.type(), false);
       }
     }
     import_nodes(*proto.mutable_node(), graph, scope, call, depth);
@@ -135,7 +135,7 @@ class Importer {
       for (const onnx::ValueInfoProto& info : *list) {
         const auto known = scope.names.find(info.name());
         if (known == scope.names.end() || known->second == nullptr) continue;
-        ImportedTypes::read_declaration(*known->second, info.type().tensor_type(),
+        ImportedTypes::read_declaration(*known->second, info.type(),
                                         depth == 0 && list == &proto.output());
       }
     }
@@ -311,6 +311,9 @@ class Importer {
         node.graph->adopt(&node, name, std::move(sub));
         return;
       }
+      case AttributeProto::TYPE_PROTO:
+        node.attributes[name] = type_numbers(attribute.tp());
+        return;
       default:
         fail(proto,
              "attribute '" + name +

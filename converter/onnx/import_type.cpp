@@ -31,6 +31,39 @@ const char* kind_of(const onnx::TypeProto& type) {
   }
 }
 
+/// The type of a sequence or an optional value; kUndefined of others.
+DataType kind_of_sequence(const onnx::TypeProto& type) {
+  return type.has_sequence_type()   ? DataType::kSequence
+         : type.has_optional_type() ? DataType::kOptional
+                                    : DataType::kUndefined;
+}
+
+/// What a sequence or an optional value holds, as far as its type says.
+definitions::SequencePointer sequence_type(const onnx::TypeProto& type) {
+  const bool optional = type.has_optional_type();
+  const onnx::TypeProto& element =
+      optional ? type.optional_type().elem_type() : type.sequence_type().elem_type();
+  auto sequence = std::make_shared<definitions::SequenceType>();
+  sequence->count = optional ? definitions::Dim::unknown(0, 1) : definitions::Dim::unknown(0);
+  sequence->type = kind_of_sequence(element);
+  if (sequence->type != DataType::kUndefined) {
+    sequence->inner = sequence_type(element);
+    sequence->shape.emplace();
+    sequence->shape->push(definitions::Dim::unknown(0));
+    return sequence;
+  }
+  sequence->type = element_type(element.tensor_type().elem_type());
+  if (!element.tensor_type().has_shape()) return sequence;
+  const onnx::TensorShapeProto& shape = element.tensor_type().shape();
+  if (shape.dim_size() > kMaxRank) return sequence;
+  sequence->shape.emplace();
+  for (const auto& dim : shape.dim()) {
+    sequence->shape->push(dim.dim_value() > 0 ? definitions::Dim(dim.dim_value())
+                                              : definitions::Dim::unknown(0));
+  }
+  return sequence;
+}
+
 [[noreturn]] void refuse(const onnx::ValueInfoProto& input, std::string message,
                          std::string hint = {}) {
   throw Error(Problem{"input " + input.name(), {}, std::move(message), std::move(hint)});
@@ -38,10 +71,36 @@ const char* kind_of(const onnx::TypeProto& type) {
 
 }  // namespace
 
+std::vector<int64_t> type_numbers(const onnx::TypeProto& type) {
+  std::vector<int64_t> numbers;
+  const onnx::TypeProto* at = &type;
+  for (DataType kind = kind_of_sequence(*at); kind != DataType::kUndefined;
+       kind = kind_of_sequence(*at)) {
+    numbers.push_back(static_cast<int64_t>(kind));
+    at = at->has_optional_type() ? &at->optional_type().elem_type()
+                                 : &at->sequence_type().elem_type();
+  }
+  numbers.push_back(at->tensor_type().elem_type());
+  return numbers;
+}
+
 void ImportedTypes::read_input(Value& value, const onnx::ValueInfoProto& input) {
+  value.type = kind_of_sequence(input.type());
+  if (value.type != DataType::kUndefined) {
+    value.sequence = sequence_type(input.type());
+    const definitions::SequenceType* innermost = value.sequence.get();
+    while (innermost->inner != nullptr) innermost = innermost->inner.get();
+    if (innermost->type == DataType::kUndefined || innermost->type == DataType::kString) {
+      refuse(input, "is " + std::string(kind_of(input.type())) +
+                        " of which the element type is not known, or is string");
+    }
+    value.shape.emplace();
+    value.shape->push(symbols_.add(input.name() + "@0", 0));
+    return;
+  }
   if (!input.type().has_tensor_type()) {
     refuse(input, "is " + std::string(kind_of(input.type())) +
-                      "; only tensors are supported as model inputs");
+                      "; tensors, sequences and optional values are supported as model inputs");
   }
   const onnx::TypeProto::Tensor& type = input.type().tensor_type();
   value.type = element_type(type.elem_type());
@@ -74,8 +133,14 @@ void ImportedTypes::read_input(Value& value, const onnx::ValueInfoProto& input) 
   }
 }
 
-void ImportedTypes::read_declaration(Value& value, const onnx::TypeProto::Tensor& type,
+void ImportedTypes::read_declaration(Value& value, const onnx::TypeProto& declaration,
                                      bool output) {
+  if (const DataType kind = kind_of_sequence(declaration); kind != DataType::kUndefined) {
+    if (value.type == DataType::kUndefined) value.type = kind;
+    value.declared_type = kind;
+    return;
+  }
+  const onnx::TypeProto::Tensor& type = declaration.tensor_type();
   const DataType declared = element_type(type.elem_type());
   if (value.type == DataType::kUndefined) value.type = declared;
   if (declared != DataType::kUndefined) value.declared_type = declared;

@@ -19,7 +19,7 @@ class ImportedTypes {
   /// Type and extents of an input of the model.
   void read_input(Value& value, const onnx::ValueInfoProto& input);
   /// What the model says of a value that it computes; `output`: of one of the model's outputs.
-  static void read_declaration(Value& value, const onnx::TypeProto::Tensor& type, bool output);
+  static void read_declaration(Value& value, const onnx::TypeProto& declaration, bool output);
 
  private:
   definitions::Dim symbol(const std::string& name);
@@ -27,5 +27,8 @@ class ImportedTypes {
   definitions::SymbolTable& symbols_;
   std::unordered_map<std::string, int> known_;
 };
+
+/// A type as an attribute (OptionalAttributes::type).
+std::vector<int64_t> type_numbers(const onnx::TypeProto& type);
 
 }  // namespace intarsia::converter

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "converter/graph/sequence.h"
 #include "converter/onnx/npy.h"
 
 namespace intarsia::converter {
@@ -73,6 +74,36 @@ void fix_symbol(Model& model, int symbol, int64_t extent, std::string_view optio
                             option, entry.name, extent, entry.max));
   }
   entry.min = entry.max = extent;
+}
+
+/// What an input that is a sequence may hold: what is given on trial, or else what its type,
+/// --shape (of each element, at most) and --max-length say. From that follow its bytes, at most.
+void bound_sequence(Model& model, Value& input, const ConvertOptions& options) {
+  auto type = std::make_shared<definitions::SequenceType>(*input.sequence);
+  const auto given = options.probe.find(input.name);
+  const auto length = options.max_lengths.find(input.name);
+  const auto shape = options.shapes.find(input.name);
+  if (length != options.max_lengths.end()) type->count = Dim::unknown(0, length->second);
+  if (given != options.probe.end() && given->second.type == input.type &&
+      length == options.max_lengths.end()) {
+    input.sequence = sequence_type(given->second);
+    return;  // the bytes are fixed with the extents of what is given
+  }
+  if (shape != options.shapes.end() && !holds_elements(type->type)) {
+    type->shape.emplace();
+    for (int64_t extent : shape->second) type->shape->push(Dim::unknown(0, extent));
+  }
+  const int64_t most = sequence_bytes(*type).upper();
+  if (most > INT32_MAX) {
+    throw Error(
+        Problem{input.name, "",
+                fmt::format("nothing says how long this {} may be", data_type_name(input.type)),
+                fmt::format("give the number of its elements with --max-length {}=N, and their "
+                            "largest extents with --shape {}=EXTENTS",
+                            input.name, input.name)});
+  }
+  input.sequence = type;
+  (*model.symbols)[symbol_of(model, (*input.shape)[0])].max = most;
 }
 
 void apply_shape(Model& model, const std::string& name, const std::vector<int64_t>& extents) {
@@ -179,7 +210,19 @@ void require_ranges(const Model& model) {
 }  // namespace
 
 void apply_input_options(Model& model, const ConvertOptions& options) {
-  for (const auto& [name, extents] : options.shapes) apply_shape(model, name, extents);
+  for (const auto& [name, length] : options.max_lengths) {
+    if (!holds_elements(find_input(model, name, "--max-length")->type)) {
+      throw Error(fmt::format("--max-length {}={}: the input is no sequence", name, length));
+    }
+  }
+  for (Value* input : model.graph->inputs()) {
+    if (input->sequence != nullptr) bound_sequence(model, *input, options);
+  }
+  for (const auto& [name, extents] : options.shapes) {
+    const Value* input = find_input(model, name, "--shape");
+    const bool elements = input->sequence != nullptr && options.probe.count(name) == 0;
+    if (!elements) apply_shape(model, name, extents);
+  }
   std::map<int, int> same_as;
   for (const auto& [name, range] : options.dims) {
     const int symbol = find_symbol(model, name);

@@ -18,11 +18,18 @@ struct NamedConstant {
   Constant value;
 };
 
-NamedConstant read_tensor_file(const std::filesystem::path& path);
+/// A file in the layout of ONNX's test cases: a TensorProto, or for `kind` kSequence or kOptional a
+/// SequenceProto or OptionalProto, which the bytes do not tell apart.
+NamedConstant read_tensor_file(const std::filesystem::path& path,
+                               DataType kind = DataType::kUndefined);
 void write_tensor_file(const std::filesystem::path& path, std::string_view name,
                        const Constant& constant);
 
 /// A tensor from a file, by its extension: .npy or .pb.
 Constant read_tensor_by_extension(const std::filesystem::path& path);
+
+/// The same, and of several files, in brackets and separated by commas, a sequence:
+/// "[a.npy,b.npy]".
+Constant read_value(const std::string& text);
 
 }  // namespace intarsia::converter

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "converter/graph/sequence.h"
 #include "intarsia/session.h"
 
 namespace intarsia::tool {
@@ -41,6 +42,17 @@ std::string compare(const Constant& found, const Constant& expected, const Toler
   if (found.type != expected.type) {
     return fmt::format("type {}, expected {}", data_type_name(found.type),
                        data_type_name(expected.type));
+  }
+  if (holds_elements(expected.type)) {
+    const auto left = converter::elements_of(found), right = converter::elements_of(expected);
+    if (left.size() != right.size()) {
+      return fmt::format("{} elements, expected {}", left.size(), right.size());
+    }
+    for (size_t i = 0; i < left.size(); ++i) {
+      const std::string difference = compare(left[i], right[i], tolerance);
+      if (!difference.empty()) return fmt::format("element {}: {}", i, difference);
+    }
+    return {};
   }
   if (found.extents != expected.extents) {
     return fmt::format("extents {}, expected {}", converter::extents_text(found.extents),

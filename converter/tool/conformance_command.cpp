@@ -43,12 +43,16 @@ std::vector<fs::path> sorted_entries(const fs::path& folder, std::string_view pr
   return entries;
 }
 
-std::vector<NamedConstant> read_all(const fs::path& folder, std::string_view prefix) {
-  std::vector<NamedConstant> tensors;
+/// The files of a kind, which hold values of these types.
+std::vector<NamedConstant> read_all(const fs::path& folder, std::string_view prefix,
+                                    const std::vector<DataType>& types) {
+  std::vector<NamedConstant> values;
   for (const fs::path& file : sorted_entries(folder, prefix)) {
-    tensors.push_back(converter::read_tensor_file(file));
+    const size_t i = values.size();
+    values.push_back(
+        converter::read_tensor_file(file, i < types.size() ? types[i] : DataType::kUndefined));
   }
-  return tensors;
+  return values;
 }
 
 /// Tolerance of a case: its own files, else what the graph's size suggests.
@@ -85,16 +89,19 @@ ConversionArguments arguments_of(const fs::path& folder, ConversionArguments arg
 }
 
 /// Inputs of a data set by name; files without a name in them go by position.
-Values named_inputs(const std::vector<NamedConstant>& files,
-                    const std::vector<std::string>& names) {
+Values named_inputs(const fs::path& set, const std::vector<converter::ModelInput>& inputs) {
+  std::vector<DataType> types;
+  for (const auto& input : inputs) types.push_back(input.type);
+  const std::vector<NamedConstant> files = read_all(set, "input_", types);
   Values values;
   for (size_t i = 0; i < files.size(); ++i) {
-    const bool known = std::find(names.begin(), names.end(), files[i].name) != names.end();
-    if (!known && i >= names.size()) {
+    const bool known = std::any_of(inputs.begin(), inputs.end(),
+                                   [&](const auto& input) { return input.name == files[i].name; });
+    if (!known && i >= inputs.size()) {
       throw Error(
           fmt::format("input file {} ('{}') matches no input of the model", i, files[i].name));
     }
-    values[known ? files[i].name : names[i]] = files[i].value;
+    values[known ? files[i].name : inputs[i].name] = files[i].value;
   }
   return values;
 }
@@ -102,14 +109,14 @@ Values named_inputs(const std::vector<NamedConstant>& files,
 /// Runs one case; returns "" or what is wrong.
 std::string run_case(const fs::path& folder, const ConversionArguments& common) {
   const ConversionArguments arguments = arguments_of(folder, common);
-  const std::vector<std::string> names = converter::input_names(folder / "model.onnx");
+  const auto model_inputs = converter::model_inputs(folder / "model.onnx");
   std::unique_ptr<Program> program;
   std::map<std::string, std::vector<int64_t>> opened_for;
   const std::vector<fs::path> sets = sorted_entries(folder, "test_data_set_");
   // A case that compares nothing has not passed.
   if (sets.empty()) return "no test_data_set_* in the folder: there is nothing to compare with";
   for (const fs::path& set : sets) {
-    const Values inputs = named_inputs(read_all(set, "input_"), names);
+    const Values inputs = named_inputs(set, model_inputs);
     std::map<std::string, std::vector<int64_t>> extents;
     for (const auto& [name, value] : inputs) extents[name] = value.extents;
     // A plan serves all sets of one shape; other shapes need one of their own unless they vary.
@@ -128,7 +135,9 @@ std::string run_case(const fs::path& folder, const ConversionArguments& common) 
     program->set_inputs(inputs);
     program->run();
     const auto results = program->outputs();
-    const std::vector<NamedConstant> expected = read_all(set, "output_");
+    std::vector<DataType> types;
+    for (const auto& [name, value] : results) types.push_back(value.type);
+    const std::vector<NamedConstant> expected = read_all(set, "output_", types);
     if (expected.size() != results.size()) {
       return fmt::format("{}: there are {} files output_*.pb, the model has {} outputs",
                          set.filename().string(), expected.size(), results.size());

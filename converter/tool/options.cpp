@@ -82,6 +82,8 @@ void ConversionArguments::add_to(CLI::App& app) {
   app.add_option("--max-trips", max_trips,
                  "the most trips of a loop, where nothing tells their number")
       ->type_name("NODE=N");
+  app.add_option("--max-length", max_lengths, "the most elements of an input that is a sequence")
+      ->type_name("INPUT=N");
   app.add_option("--state", states, "keep an output as the next run's input")
       ->type_name("OUTPUT=INPUT");
   app.add_option("--layout", layouts, "the caller's buffer of this input is channels-last")
@@ -130,13 +132,21 @@ converter::ConvertOptions ConversionArguments::parse() const {
     const auto [name, extents] = split_assignment(text, "--bound");
     options.bounds[name] = parse_extents(extents, "--bound " + text);
   }
-  for (const std::string& text : max_trips) {
-    const auto [name, trips] = split_assignment(text, "--max-trips");
+  const auto parse_limit = [](const std::string& text, const char* option, const char* what) {
+    const auto [name, number] = split_assignment(text, option);
     int64_t most = 0;
-    if (!parse_integer(trips, most) || most < 0 || most > INT32_MAX) {
-      throw Error(fmt::format("--max-trips {}: '{}' is no number of trips", text, trips));
+    if (!parse_integer(number, most) || most < 0 || most > INT32_MAX) {
+      throw Error(fmt::format("{} {}: '{}' is no number of {}", option, text, number, what));
     }
+    return std::pair(name, most);
+  };
+  for (const std::string& text : max_trips) {
+    const auto [name, most] = parse_limit(text, "--max-trips", "trips");
     options.max_trips[name] = most;
+  }
+  for (const std::string& text : max_lengths) {
+    const auto [name, most] = parse_limit(text, "--max-length", "elements");
+    options.max_lengths[name] = most;
   }
   for (const std::string& text : states) {
     const auto [output, input] = split_assignment(text, "--state");
@@ -160,14 +170,15 @@ converter::ConvertOptions ConversionArguments::parse() const {
 }
 
 void InputArguments::add_to(CLI::App& app) {
-  app.add_option("--input", inputs, "contents of an input")->type_name("NAME=FILE.npy|FILE.pb");
+  app.add_option("--input", inputs, "contents of an input")
+      ->type_name("NAME=FILE.npy|FILE.pb|[FILE,...]");
 }
 
 std::map<std::string, converter::Constant> InputArguments::read() const {
   std::map<std::string, converter::Constant> values;
   for (const std::string& text : inputs) {
     const auto [name, path] = split_assignment(text, "--input");
-    values[name] = converter::read_tensor_by_extension(path);
+    values[name] = converter::read_value(path);
   }
   return values;
 }

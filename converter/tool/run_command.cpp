@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "converter/graph/sequence.h"
 #include "converter/onnx/npy.h"
 #include "converter/tool/commands.h"
 #include "converter/tool/options.h"
@@ -44,6 +45,23 @@ void write_index(const std::filesystem::path& folder, std::span<const std::byte>
   converter::write_file(folder / "nodes.txt", std::as_bytes(std::span(text.data(), text.size())));
 }
 
+/// Writes FILE.npy; of a sequence its elements, as FILE_0.npy, FILE_1.npy, ...
+void write(const std::filesystem::path& file, const std::string& name,
+           const converter::Constant& value) {
+  if (!holds_elements(value.type)) {
+    const std::string path = file.string() + ".npy";
+    converter::write_npy(path, value);
+    fmt::print("{}: {} {} {}\n", path, name, data_type_name(value.type),
+               converter::extents_text(value.extents));
+    return;
+  }
+  const auto elements = converter::elements_of(value);
+  if (elements.empty()) fmt::print("{}: an empty {}\n", name, data_type_name(value.type));
+  for (size_t i = 0; i < elements.size(); ++i) {
+    write(fmt::format("{}_{}", file.string(), i), fmt::format("{}[{}]", name, i), elements[i]);
+  }
+}
+
 int run(const Arguments& arguments) {
   namespace fs = std::filesystem;
   const Values inputs = arguments.inputs.read();
@@ -78,10 +96,7 @@ int run(const Arguments& arguments) {
   fs::create_directories(arguments.output_dir);
   int index = 0;
   for (const auto& [name, value] : program.outputs(entry)) {
-    const fs::path file = fs::path(arguments.output_dir) / fmt::format("output_{}.npy", index++);
-    converter::write_npy(file, value);
-    fmt::print("{}: {} {} {}\n", file.string(), name, data_type_name(value.type),
-               converter::extents_text(value.extents));
+    write(fs::path(arguments.output_dir) / fmt::format("output_{}", index++), name, value);
   }
   if (!arguments.dump_dir.empty()) write_index(arguments.dump_dir, program.plan());
   return 0;

@@ -73,6 +73,16 @@ void add_control_definitions(DefinitionRows& rows) {
        .attributes = scan_attributes(),
        .graphs = {"body"},
        .control = Control::kScan});
+  rows.push_back({.name = "SequenceMap",
+                  .since_version = 17,
+                  .inputs = {apart({"input_sequence", "S"}),
+                             apart({"additional_inputs", "", Parameter::kVariadic, 0})},
+                  .outputs = {apart({"out_sequence", "S", Parameter::kVariadic})},
+                  .types = {{"S", types({DataType::kSequence})}},
+                  .kernel_types = {},
+                  .attributes = codec_of<NoAttributes>(),
+                  .graphs = {"body"},
+                  .control = Control::kMap});
   // Stands for a branch that cannot be executed; the converter writes the message, which is all
   // that its attributes hold.
   rows.push_back({.domain = "intarsia",

@@ -141,6 +141,7 @@ enum class Control : uint8_t {
   kBranches,  ///< Runs one of two, as ONNX's If.
   kLoop,      ///< Runs one again and again, as ONNX's Loop.
   kScan,      ///< A Loop over slices of its inputs; inference makes it one.
+  kMap,       ///< A Loop over the elements of sequences; inference makes it one.
 };
 
 struct OperatorDefinition {

@@ -73,6 +73,10 @@ inline constexpr TypeSet kAnyTypes =
     kPlainTypes | types({DataType::kFloat8E4M3FN, DataType::kFloat8E4M3FNUZ, DataType::kFloat8E5M2,
                          DataType::kFloat8E5M2FNUZ, DataType::kFloat8E8M0});
 
+/// The bytes of sequences and of optional values.
+inline constexpr TypeSet kSequenceTypes = types({DataType::kSequence, DataType::kOptional});
+
+void add_sequence_definitions(DefinitionRows& rows);
 void add_shape_ops_definitions(DefinitionRows& rows);
 void add_control_definitions(DefinitionRows& rows);
 void add_pointwise_definitions(DefinitionRows& rows);

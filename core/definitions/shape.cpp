@@ -45,7 +45,7 @@ void add_shape_ops_definitions(DefinitionRows& rows) {
                                        .exact = true,
                                        .copies = copies_always,
                                        .propagate = propagation::kCopy},
-                             .types = {{"V", kViewTypes}},
+                             .types = {{"V", kViewTypes | kSequenceTypes}},
                              .kernel_types = {},
                              .attributes = codec_of<NoAttributes>(),
                              .view = true});

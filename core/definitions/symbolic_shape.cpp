@@ -74,13 +74,21 @@ Status SymbolicShapeContext::set_output(int output, DataType type, const Shape<D
       return status;
     }
   }
-  outputs_[static_cast<size_t>(output)] = {type, shape, true};
+  SymbolicOutput& result = outputs_[static_cast<size_t>(output)];
+  result = {type, shape, true, nullptr};
+  // What hands a sequence on need not say what it holds.
+  if (holds_elements(type) && input_count() > 0) result.sequence = sequence(0);
   return {};
 }
 
 Status SymbolicShapeContext::set_output_type(int output, DataType type) {
   if (output >= 0 && output < output_count()) outputs_[static_cast<size_t>(output)].type = type;
   return {};
+}
+
+void SymbolicShapeContext::set_sequence(int output, SequencePointer sequence) {
+  if (output < 0 || output >= output_count()) return;
+  outputs_[static_cast<size_t>(output)].sequence = std::move(sequence);
 }
 
 Status SymbolicShapeContext::broadcast(const Dim& a, const Dim& b, Dim& result, int operand,

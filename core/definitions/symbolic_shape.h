@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/definitions/dim.h"
+#include "core/definitions/sequence_type.h"
 #include "intarsia/shape.h"
 
 namespace intarsia::definitions {
@@ -30,6 +31,8 @@ struct SymbolicInput {
   int64_t denominator = 1;
   /// Elements of a constant tensor of reals.
   std::optional<std::vector<double>> reals;
+  /// What a sequence or an optional value holds; null if that is not known.
+  SequencePointer sequence;
 };
 
 struct SymbolicOutput {
@@ -37,6 +40,7 @@ struct SymbolicOutput {
   Shape<Dim> shape;
   /// False if only the type was set: the extents are not known.
   bool has_shape = false;
+  SequencePointer sequence;  ///< As in SymbolicInput.
 };
 
 class SymbolicShapeContext {
@@ -70,6 +74,7 @@ class SymbolicShapeContext {
     return axis >= 0 && axis < rank(input) ? at(input).shape[axis] : Dim(0);
   }
   Shape<Dim> shape(int input) const { return at(input).shape; }
+  const SequencePointer& sequence(int input) const { return at(input).sequence; }
 
   /// True if elements of an input are known; for reals, if all are.
   bool has_values(int input) const;
@@ -80,6 +85,8 @@ class SymbolicShapeContext {
 
   Status set_output(int output, DataType type, const Shape<Dim>& shape);
   Status set_output_type(int output, DataType type);
+  /// Says what an output holds that is a sequence or an optional value, after `set_output`.
+  void set_sequence(int output, SequencePointer sequence);
   Status broadcast(const Dim& a, const Dim& b, Dim& result, int operand, int axis) const;
   Status require_equal(const Dim& expected, const Dim& found, const char* what, int operand,
                        int axis = -1) const;

@@ -58,20 +58,28 @@ enum class DataType : uint8_t {
   kFloat8E8M0 = 24,
   kUint2 = 25,
   kInt2 = 26,
+  // No element types of ONNX: the bytes of an optional value and of a sequence, a vector as long as
+  // what they hold needs ("intarsia/sequence.h").
+  kOptional = 30,
+  kSequence = 31,
 };
 
-/// Highest number that `DataType` defines.
+/// Highest number of an element type of ONNX.
 inline constexpr uint8_t kLastDataType = 26;
+
+/// True of the bytes of sequences and optional values.
+constexpr bool holds_elements(DataType type) {
+  return type == DataType::kSequence || type == DataType::kOptional;
+}
 
 /// Bits that one element occupies in memory; 0 for kUndefined and for numbers outside the
 /// enumeration. Sub-byte elements are packed, the first element in the low bits (as in ONNX's
 /// raw_data). A string element is a pair of 32-bit fields (offset and length).
 constexpr int element_bits(DataType type) {
-  constexpr uint8_t kBits[kLastDataType + 1] = {0, 32, 8,  8,  16, 16, 32,  64, 64,
-                                                8, 16, 64, 32, 64, 64, 128, 16, 8,
-                                                8, 8,  8,  4,  4,  4,  8,   2,  2};
+  constexpr uint8_t kBits[32] = {0,  32, 8, 8, 16, 16, 32, 64, 64, 8, 16, 64, 32, 64, 64, 128,
+                                 16, 8,  8, 8, 8,  4,  4,  4,  8,  2, 2,  0,  0,  0,  8,  8};
   const auto index = static_cast<uint8_t>(type);
-  return index <= kLastDataType ? kBits[index] : 0;
+  return index < sizeof(kBits) ? kBits[index] : 0;
 }
 
 /// Bytes that `count` elements occupy. REQUIRES: count >= 0 and count * element_bits < 2^63.

@@ -71,7 +71,8 @@ struct Loop {
       }
     }
     for (int i = 0; i < at.collected; ++i) {
-      if (Status status = finish(context, at.collection(i), trip); !status) return status;
+      Status status = finish(context, at.collection(i), at.element(i), trip);
+      if (!status) return status;
     }
     return {};
   }
@@ -151,10 +152,10 @@ struct Loop {
   }
 
   /// Without a trip the extents of the elements are the planned ones: nothing else tells them.
-  static Status finish(const KernelContext& context, int output, int64_t trips) {
-    const int32_t* extents = trips > 0 ? context.output(output).extents
-                                       : context.planned_extents(context.input_count() + output);
-    return resize(context, output, static_cast<int32_t>(trips), extents + 1);
+  static Status finish(const KernelContext& context, int output, int element, int64_t trips) {
+    const int32_t* extents =
+        trips > 0 ? context.output(output).extents + 1 : context.planned_extents(element);
+    return resize(context, output, static_cast<int32_t>(trips), extents);
   }
 
   static Status resize(const KernelContext& context, int output, int32_t trips,

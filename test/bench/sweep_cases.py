@@ -24,7 +24,7 @@ sys.path.append(str(HERE.parent / "models"))
 import inputs as seeded  # noqa: E402  (test/models/inputs.py)
 
 FAMILIES = ("elementwise", "reduction", "movement", "indexing", "shape", "nn", "linear_algebra",
-            "recurrent", "control")
+            "recurrent", "control", "sequence")
 OPSET = 21
 
 # Sizes that many cases share.
@@ -84,6 +84,7 @@ class Case:
     family: str
     tolerance: float
     bodies: object
+    steps: object
 
     @property
     def name(self):
@@ -92,6 +93,9 @@ class Case:
     @property
     def domain(self):
         return self.operator.rpartition(":")[0]
+
+    def listed_steps(self):
+        return self.steps() if callable(self.steps) else self.steps or ()
 
     def build(self):
         """The model and its inputs by name."""
@@ -110,13 +114,16 @@ class Case:
                 infos.append(onnx.helper.make_tensor_value_info(names[-1], element, array.shape))
         outputs = [f"y{number}" for number in range(self.outputs)]
         attributes = {**self.attributes, **(self.bodies() if self.bodies else {})}
-        node = onnx.helper.make_node(self.operator.rpartition(":")[2], names, outputs,
-                                     domain=self.domain, **attributes)
+        nodes = [onnx.helper.make_node(type, read, made, **given)
+                 for type, read, made, given in self.listed_steps()]
+        if not nodes:
+            nodes = [onnx.helper.make_node(self.operator.rpartition(":")[2], names, outputs,
+                                           domain=self.domain, **attributes)]
         opsets = [onnx.helper.make_opsetid("", self.opset)]
         if self.domain:
             opsets.append(onnx.helper.make_opsetid(self.domain, 1))
         graph = onnx.helper.make_graph(
-            [node], "case", infos, [onnx.ValueInfoProto(name=name) for name in outputs],
+            nodes, "case", infos, [onnx.ValueInfoProto(name=name) for name in outputs],
             initializers)
         model = onnx.helper.make_model(graph, opset_imports=opsets, ir_version=10)
         model = onnx.shape_inference.infer_shapes(model, strict_mode=True)
@@ -128,11 +135,12 @@ class Case:
 
 
 def case(operator, variant, inputs, outputs=1, opset=OPSET, family="", tolerance=None, bodies=None,
-         **attributes):
+         steps=None, **attributes):
     """One case. `operator` is a qualified name, `family` replaces that of the file, `tolerance`
-    that of the output's type, `bodies` gives attributes that are graphs."""
+    that of the output's type, `bodies` gives attributes that are graphs, `steps` the nodes (type,
+    inputs x0, x1, ..., outputs y0, ..., attributes) where there are several."""
     return Case(operator, variant, tuple(inputs), attributes, outputs, opset, family, tolerance,
-                bodies)
+                bodies, steps)
 
 
 def all_cases():

@@ -406,7 +406,10 @@ TEST(Malformed, Inputs) {
   auto* input = sequence.graph().add_input();
   input->set_name("s");
   input->mutable_type()->mutable_sequence_type();
-  EXPECT_CONTAINS(sequence.error(), "'input s': is a sequence");
+  EXPECT_CONTAINS(sequence.error(),
+                  "'input s': is a sequence of which the element type is not known");
+  input->mutable_type()->mutable_map_type();
+  EXPECT_CONTAINS(sequence.error(), "'input s': is a map");
 
   OnnxBuilder negative = relu();
   negative.input("n", {-5});

@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "core/definitions/registry.h"
+#include "core/definitions/rows.h"
 #include "test/fuzz/model_options.h"
 #include "test/fuzz/operators.h"
 #include "test/fuzz/seed_models.h"
@@ -54,6 +55,15 @@ struct Operands {
   enum Others { kInputs, kConstants, kOne, kPerAxis } others;
 };
 
+/// True if operands of the variable are sequences or optional values, never tensors.
+bool is_sequence(const OperatorDefinition& op, std::string_view variable) {
+  for (const definitions::TypeConstraint& constraint : op.types) {
+    if (constraint.variable == variable)
+      return (constraint.allowed & ~definitions::kSequenceTypes) == 0;
+  }
+  return false;
+}
+
 DataType type_of(const OperatorDefinition& op, std::string_view variable, DataType wanted) {
   for (const definitions::TypeConstraint& constraint : op.types) {
     if (constraint.variable != variable) continue;
@@ -81,7 +91,10 @@ std::string model_of(const OperatorDefinition& op, const Operands& operands) {
       if (!inputs.empty() && operands.others == Operands::kPerAxis) {
         extents = {static_cast<int64_t>(extents.size())};
       }
-      if (inputs.empty() || operands.others == Operands::kInputs) {
+      if (is_sequence(op, parameter.type)) {
+        model.input(name + "_element", extents);
+        model.node("SequenceConstruct", {name + "_element"}, {name});
+      } else if (inputs.empty() || operands.others == Operands::kInputs) {
         model.input(name, extents, type);
       } else {
         // The number one as an integer, whatever the width.
@@ -103,7 +116,8 @@ std::string model_of(const OperatorDefinition& op, const Operands& operands) {
   node.set_domain(std::string(op.domain));
   // Required attributes of those that have one; others refuse what they do not know.
   if (op.name == "Cast") OnnxBuilder::set(node, "to", int64_t{1});
-  if (op.name == "Concat") OnnxBuilder::set(node, "axis", int64_t{0});
+  if (op.name == "Concat" || op.name == "ConcatFromSequence")
+    OnnxBuilder::set(node, "axis", int64_t{0});
   if (op.name == "GroupNormalization") OnnxBuilder::set(node, "num_groups", int64_t{2});
   if (op.name == "LRN") OnnxBuilder::set(node, "size", int64_t{3});
   if (op.name == "ReadsAttributes") OnnxBuilder::set(node, "integer", int64_t{3});

@@ -27,6 +27,12 @@ converter::ConvertOptions options_for(std::span<const std::byte> model) {
   }
   for (const converter::Value* input : imported.graph->inputs()) {
     if (!input->shape) continue;
+    if (input->sequence != nullptr) {
+      options.dims.erase(input->name + "@0");
+      options.max_lengths[input->name] = 3;
+      options.shapes[input->name] = {4};
+      continue;
+    }
     std::vector<int64_t> extents;
     for (int axis = 0; axis < input->shape->rank; ++axis) {
       const definitions::Dim& extent = (*input->shape)[axis];

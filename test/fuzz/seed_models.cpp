@@ -140,6 +140,27 @@ OnnxBuilder loops() {
   return model;
 }
 
+/// A sequence of the caller's, an element taken out and put back in, and the elements joined.
+OnnxBuilder sequences() {
+  OnnxBuilder model;
+  auto* input = model.graph().add_input();
+  input->set_name("sequence");
+  input->mutable_type()
+      ->mutable_sequence_type()
+      ->mutable_elem_type()
+      ->mutable_tensor_type()
+      ->set_elem_type(static_cast<int32_t>(DataType::kFloat));
+  model.input("position", {}, DataType::kInt64);
+  for (const char* name : {"longer", "joined", "length"}) model.output(name);
+  model.node("SequenceAt", {"sequence", "position"}, {"element"});
+  model.node("Relu", {"element"}, {"positive"});
+  model.node("SequenceInsert", {"sequence", "positive", "position"}, {"longer"});
+  model.node("SequenceErase", {"longer", "position"}, {"shorter"});
+  OnnxBuilder::set(model.node("ConcatFromSequence", {"shorter"}, {"joined"}), "axis", int64_t{0});
+  model.node("SequenceLength", {"shorter"}, {"length"});
+  return model;
+}
+
 OnnxBuilder scan() {
   OnnxBuilder model;
   vary(model.input("x", {0, 3}), 0, "n");
@@ -276,6 +297,7 @@ std::map<std::string, std::string> seed_models() {
           {"operators", operators().bytes()},
           {"recurrent", recurrent().bytes()},
           {"scan", scan().bytes()},
+          {"sequences", sequences().bytes()},
           {"shapes", shapes().bytes()},
           {"state", state().bytes()},
           {"state_cuda", on_device(state()).bytes()}};

@@ -46,6 +46,7 @@ std::vector<SymbolicInput> results_seen(const Candidate& candidate,
     seen[i].present = candidate.outputs[i];
     seen[i].type = outputs[i].type;
     seen[i].shape = outputs[i].shape;
+    seen[i].sequence = outputs[i].sequence;
     if (i >= elements.size()) continue;
     seen[i].values = elements[i].values;
     seen[i].denominator = elements[i].denominator;

@@ -205,7 +205,7 @@ class Generator {
   bool add_any_node(Pool& pool, std::vector<RandomNode>& nodes, int depth) {
     const OperatorDefinition& op = *random_.pick(operators_);
     if (op.graphs.empty()) return add_node(op, pool, nodes);
-    if (depth == 3) return false;
+    if (depth == 3 || op.control == definitions::Control::kMap) return false;
     return op.control == definitions::Control::kBranches ? add_branches(op, pool, nodes, depth)
                                                          : add_loop(op, pool, nodes, depth);
   }
@@ -260,6 +260,7 @@ class Generator {
     result.seen.present = true;
     result.seen.type = result.type;
     result.seen.shape = result.shape;
+    result.seen.sequence = join(yes.seen.sequence, no.seen.sequence);
     RandomNode node;
     node.op = &op;
     node.branches = std::move(branches);

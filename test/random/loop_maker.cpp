@@ -74,7 +74,8 @@ Pool LoopMaker::begin(const Pool& outer) {
   Pool pool = outer;
   std::vector<int> whole;  // of whole bytes
   for (int number : outer) {
-    if (element_bits(model_.tensor(number).type) % 8 == 0) whole.push_back(number);
+    const DataType type = model_.tensor(number).type;
+    if (element_bits(type) % 8 == 0 && !holds_elements(type)) whole.push_back(number);
   }
   const std::vector<double> exact(model_.runs.size(), 0);
   if (!is_scan()) {
@@ -131,7 +132,7 @@ void LoopMaker::add_elements() {
       const RandomTensor& tensor = model_.tensor(output);
       int64_t count = 1;
       for (int axis = 0; axis < tensor.shape.rank; ++axis) count *= tensor.shape[axis].upper();
-      const bool whole = element_bits(tensor.type) % 8 == 0 && tensor.type != DataType::kString;
+      const bool whole = element_bits(tensor.type) % 8 == 0 && !holds_elements(tensor.type);
       if (whole && tensor.shape.rank < 6 && count * 8 <= kMostCollected)
         elements_.push_back(output);
     }

@@ -27,6 +27,10 @@ class Proposer {
 
   std::optional<Proposal> run() {
     choose_operands();
+    // A file has sequences only where nodes make them.
+    for (const Operand& operand : result_.operands) {
+      if (operand.fresh && operand.made.type == DataType::kUndefined) return std::nullopt;
+    }
     Candidate& candidate = result_.candidate;
     const int rank = result_.operands.empty() ? 0 : seen(0).shape.rank;
     candidate.attributes = draw_attributes(*candidate.op, rank, random_);
@@ -337,6 +341,7 @@ class Proposer {
     if (index == 0 && random_.chance(80)) return false;
     Shape<Dim> shape = tensor_of(index).shape;
     Operand& operand = result_.operands[index];
+    if (holds_elements(tensor_of(index).type)) return false;
     if (!operand.fresh) make_fresh(index);
     switch (refusal.code) {
       case Code::kWrongType:

@@ -9,6 +9,7 @@
 #include <functional>
 #include <set>
 
+#include "converter/graph/sequence.h"
 #include "converter/onnx/onnx.pb.h"
 #include "converter/onnx/tensor_file.h"
 
@@ -68,9 +69,27 @@ struct SetAttribute {
 /// What is said of a value's extents: nothing, those that are constant, or all of them.
 enum class Declared : uint8_t { kNothing, kConstant, kAll };
 
+/// The type of a sequence or an optional value; ONNX wants that of the elements, too.
+void set_sequence_type(onnx::TypeProto& type, const Constant& value) {
+  onnx::TypeProto* element = value.type == DataType::kOptional
+                                 ? type.mutable_optional_type()->mutable_elem_type()
+                                 : type.mutable_sequence_type()->mutable_elem_type();
+  const std::vector<Constant> elements = converter::elements_of(value);
+  if (!elements.empty() && holds_elements(elements[0].type)) {
+    set_sequence_type(*element, elements[0]);
+    return;
+  }
+  const DataType number = elements.empty() ? DataType::kFloat : elements[0].type;
+  element->mutable_tensor_type()->set_elem_type(static_cast<int32_t>(number));
+}
+
 void set_type(onnx::ValueInfoProto& info, const RandomModel& model, const RandomTensor& tensor,
               Declared declared) {
   info.set_name(tensor.name);
+  if (holds_elements(tensor.type)) {
+    set_sequence_type(*info.mutable_type(), tensor.values.front());
+    return;
+  }
   auto* type = info.mutable_type()->mutable_tensor_type();
   type->set_elem_type(static_cast<int32_t>(tensor.type));
   if (declared == Declared::kNothing) return;
@@ -295,7 +314,7 @@ void write_case(const RandomModel& model, const std::string& directory, int opse
     fs::create_directories(folder);
     std::ofstream errors(folder / "errors.txt");
     for (const RandomTensor& tensor : model.tensors) {
-      if (tensor.kind == RandomTensor::kConstant) continue;
+      if (tensor.kind == RandomTensor::kConstant || holds_elements(tensor.type)) continue;
       converter::write_tensor_file(folder / (tensor.name + ".pb"), tensor.name, tensor.values[run]);
       errors << tensor.name << " " << tensor.errors[run] << "\n";
     }

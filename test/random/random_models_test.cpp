@@ -115,6 +115,8 @@ TEST(RandomModels, AllPassesComputeWhatNoneComputes) {
   }
   int64_t least = kFull;
   for (const OperatorDefinition* op : operators_of(library)) {
+    // Rewritten as a Loop before anything else happens to it; ONNX's own cases test that.
+    if (op->control == definitions::Control::kMap) continue;
     const int64_t taken = coverage[op->qualified_name()];
     least = std::min(least, taken);
     std::cout << fmt::format("{:>8} {}\n", taken, op->qualified_name());

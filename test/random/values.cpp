@@ -7,6 +7,8 @@
 #include <limits>
 #include <numeric>
 
+#include "converter/graph/sequence.h"
+
 namespace intarsia::test {
 namespace {
 
@@ -155,6 +157,17 @@ double epsilon_of(DataType type) {
 
 std::optional<double> distance(const Constant& found, const Constant& expected) {
   if (found.type != expected.type || found.extents != expected.extents) return std::nullopt;
+  if (holds_elements(expected.type)) {
+    const auto left = converter::elements_of(found), right = converter::elements_of(expected);
+    if (left.size() != right.size()) return std::nullopt;
+    double largest = 0;
+    for (size_t i = 0; i < left.size(); ++i) {
+      const std::optional<double> apart = distance(left[i], right[i]);
+      if (!apart) return std::nullopt;
+      largest = std::max(largest, *apart);
+    }
+    return largest;
+  }
   if (!is_rounded(expected.type)) {
     if (found == expected) return 0;
     if (!expected.is_integer()) return std::nullopt;

@@ -57,6 +57,13 @@ def recurrence():
         [value("new", CELL), value("step", CELL)], [weight])}
 
 
+def squares():
+    """x * x for every element."""
+    return {"body": onnx.helper.make_graph(
+        [onnx.helper.make_node("Mul", ["x", "x"], ["y"])], "squares", [value("x", CELL)],
+        [value("y", CELL)])}
+
+
 CASES = [
     case("If", "", [exactly(True, "bool")], bodies=branches),
     case("Loop", "decoder", [exactly(64), exactly(True, "bool"), normal(*CELL)], outputs=2,
@@ -65,4 +72,7 @@ CASES = [
          num_scan_inputs=1),
     case("Scan", "backwards", [normal(*CELL), normal(100, *CELL)], outputs=2, bodies=recurrence,
          num_scan_inputs=1, scan_input_directions=[1], scan_output_directions=[1]),
+    case("SequenceMap", "", [normal(100, 128)], steps=lambda: [
+        ("SplitToSequence", ["x0"], ["s"], {}), ("SequenceMap", ["s"], ["t"], squares()),
+        ("ConcatFromSequence", ["t"], ["y0"], {"axis": 0})]),
 ]

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/graph/sequence.h"
+
+#include "converter/passes/fold.h"
+#include "intarsia/sequence.h"
+
+namespace intarsia::converter {
+
+using definitions::SequencePointer;
+using definitions::SequenceType;
+
+Constant sequence_of(DataType kind, const std::vector<Constant>& elements) {
+  int64_t size = 0;
+  for (const Constant& element : elements) {
+    size += sequence_entry_bytes(static_cast<int64_t>(element.size));
+  }
+  std::vector<std::byte> bytes(static_cast<size_t>(size));
+  SequenceWriter writer(bytes);
+  for (const Constant& element : elements) {
+    if (element.type == DataType::kString || element.rank() > kMaxRank) {
+      throw Error("an element of a sequence is a tensor of strings, or has more than " +
+                  std::to_string(kMaxRank) + " axes, which is not supported");
+    }
+    const std::vector<int32_t> extents(element.extents.begin(), element.extents.end());
+    static_cast<void>(writer.append({const_cast<std::byte*>(element.data.get()), extents.data(),
+                                     element.type, static_cast<uint8_t>(extents.size())}));
+  }
+  return Constant::own(kind, {size}, std::move(bytes));
+}
+
+std::vector<Constant> elements_of(const Constant& sequence) {
+  const auto view = SequenceView::of(sequence.bytes());
+  if (!view) throw Error("the bytes of a sequence are none");
+  std::vector<Constant> elements;
+  for (const TensorView& element : *view) {
+    const auto* data = element.as<const std::byte>();
+    elements.push_back(
+        Constant::own(element.type, {element.extents, element.extents + element.rank},
+                      std::vector<std::byte>(data, data + static_cast<size_t>(element.bytes()))));
+  }
+  return elements;
+}
+
+SequencePointer sequence_type(const Constant& sequence) {
+  if (!holds_elements(sequence.type)) return nullptr;
+  SequencePointer type = std::make_shared<SequenceType>();
+  for (const Constant& element : elements_of(sequence)) {
+    Shape<definitions::Dim> shape;
+    for (int64_t extent : element.extents) shape.push(extent);
+    type = with_element(type, {element.type, shape, 1, sequence_type(element)});
+  }
+  return type;
+}
+
+SequencePointer sequence_type(const Value& value) {
+  const Constant* known = known_constant(value);
+  return known != nullptr ? sequence_type(*known) : value.sequence;
+}
+
+}  // namespace intarsia::converter

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sequences and optional values as the converter has them: as constants, and as what is known of
+// their elements.
+#pragma once
+
+#include <vector>
+
+#include "converter/graph/graph.h"
+
+namespace intarsia::converter {
+
+/// A constant of type kSequence or kOptional with these elements.
+Constant sequence_of(DataType kind, const std::vector<Constant>& elements);
+/// The elements of such a constant. Throws if its bytes are none.
+std::vector<Constant> elements_of(const Constant& sequence);
+
+/// What a constant sequence, or whatever inference has found of a value, holds; null for tensors,
+/// and where nothing is known.
+definitions::SequencePointer sequence_type(const Constant& sequence);
+definitions::SequencePointer sequence_type(const Value& value);
+
+}  // namespace intarsia::converter

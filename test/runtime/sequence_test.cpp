@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sequences and optional values from model to run: their bytes, ports of sequences, what loops
+// carry and grow, bounds, and input bytes that are no sequence. Each model runs with all passes and
+// with none.
+#include "intarsia/sequence.h"
+
+#include <array>
+
+#include "test/runtime/small_plan.h"
+
+namespace intarsia::test {
+namespace {
+
+using converter::contains;
+using converter::ConvertOptions;
+using converter::OnnxBuilder;
+
+struct alignas(16) Bytes {
+  std::array<std::byte, 512> memory{};
+};
+
+TensorView view_of(const std::vector<float>& values, const std::vector<int32_t>& extents) {
+  return {const_cast<float*>(values.data()), extents.data(), DataType::kFloat,
+          static_cast<uint8_t>(extents.size())};
+}
+
+std::vector<float> floats_of(const TensorView& view) {
+  return {view.as<const float>(), view.as<const float>() + view.count()};
+}
+
+TEST(SequenceBytes, WhatIsWrittenIsRead) {
+  Bytes bytes;
+  SequenceWriter writer(bytes.memory);
+  EXPECT_TRUE(writer.append(view_of({1, 2, 3}, {3})));
+  EXPECT_TRUE(writer.append(view_of({}, {0, 4})));
+  EXPECT_TRUE(writer.append(view_of({5}, {})));
+  const auto found = SequenceView::of({bytes.memory.data(), writer.bytes()});
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->size(), 3);
+  EXPECT_EQ(floats_of((*found)[0]), (std::vector<float>{1, 2, 3}));
+  EXPECT_EQ((*found)[1].rank, 2);
+  EXPECT_EQ((*found)[1].extents[1], 4);
+  EXPECT_EQ(floats_of((*found)[2]), (std::vector<float>{5}));
+  const std::vector<float> large(100);
+  EXPECT_FALSE(writer.append(view_of(large, {100}))) << "there is no room for it";
+  EXPECT_EQ(SequenceView::of(std::span<const std::byte>(bytes.memory.data(), 0))->size(), 0);
+}
+
+TEST(SequenceBytes, AnyDamageIsFoundOrStaysInside) {
+  Bytes bytes;
+  SequenceWriter writer(bytes.memory);
+  ASSERT_TRUE(writer.append(view_of({1, 2, 3}, {3})));
+  ASSERT_TRUE(writer.append(view_of({4, 5, 6, 7}, {2, 2})));
+  const size_t size = writer.bytes();
+  int refused = 0;
+  for (size_t at = 0; at < size; ++at) {
+    for (int bit = 0; bit < 8; ++bit) {
+      Bytes damaged = bytes;
+      damaged.memory[at] ^= static_cast<std::byte>(1 << bit);
+      const auto found = SequenceView::of({damaged.memory.data(), size});
+      refused += found ? 0 : 1;
+      if (!found) continue;
+      for (const TensorView& element : *found) {
+        const auto* end = element.as<const std::byte>() + element.bytes();
+        EXPECT_LE(end, damaged.memory.data() + size) << at;
+        EXPECT_LE(element.rank, kMaxRank);
+      }
+    }
+  }
+  EXPECT_GT(refused, 300);
+  for (size_t length = 1; length < size; ++length) {
+    const bool whole = length == 64;  // the first element alone
+    EXPECT_EQ(SequenceView::of({bytes.memory.data(), length}).has_value(), whole) << length;
+  }
+  EXPECT_FALSE(SequenceView::of({bytes.memory.data() + 8, 16})) << "misaligned";
+}
+
+void sequence_input(OnnxBuilder& model, const std::string& name) {
+  auto* input = model.graph().add_input();
+  input->set_name(name);
+  auto* element = input->mutable_type()->mutable_sequence_type()->mutable_elem_type();
+  element->mutable_tensor_type()->set_elem_type(static_cast<int32_t>(DataType::kFloat));
+}
+
+/// Fills input `index` with elements of one axis.
+void give(Session& session, int index, const std::vector<std::vector<float>>& elements) {
+  const TensorView input = session.input_port(index).value().tensor;
+  ASSERT_EQ(input.type, DataType::kSequence);
+  std::vector<std::byte> memory(1 << 16);
+  SequenceWriter writer(memory);
+  for (const auto& element : elements) {
+    ASSERT_TRUE(writer.append(view_of(element, {static_cast<int32_t>(element.size())})));
+  }
+  const int32_t extents[] = {static_cast<int32_t>(writer.bytes())};
+  ASSERT_TRUE(session.resize_input(index, extents).ok());
+  if (writer.bytes() == 0) return;
+  std::memcpy(session.input_port(index).value().tensor.data, memory.data(), writer.bytes());
+}
+
+std::vector<std::vector<float>> taken(const Session& session, int index) {
+  const auto found = SequenceView::of(session.output_port(index).value().tensor);
+  EXPECT_TRUE(found);
+  std::vector<std::vector<float>> elements;
+  for (const TensorView& element : *found) elements.push_back(floats_of(element));
+  return elements;
+}
+
+template <class Check>
+void both(const OnnxBuilder& model, ConvertOptions options, const Check& check) {
+  for (const bool passes : {true, false}) {
+    SCOPED_TRACE(passes ? "all passes" : "no passes");
+    if (!passes) options.passes = {};
+    SmallPlan plan(model, options);
+    ASSERT_FALSE(plan.conversion.plan.bytes.empty());
+    auto session = plan.open();
+    ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+    check(plan, *session);
+  }
+}
+
+ConvertOptions up_to(int64_t length, std::vector<int64_t> extents) {
+  ConvertOptions options;
+  options.max_lengths["s"] = length;
+  options.shapes["s"] = std::move(extents);
+  return options;
+}
+
+/// s with x behind it, without its first element.
+OnnxBuilder queue() {
+  OnnxBuilder model;
+  sequence_input(model, "s");
+  model.input("x", {2});
+  const int64_t zero = 0;
+  model.initializer("zero", DataType::kInt64, {}, &zero, sizeof(zero));
+  model.node("SequenceInsert", {"s", "x"}, {"longer"});
+  model.node("SequenceErase", {"longer", "zero"}, {"rest"});
+  model.node("SequenceAt", {"longer", "zero"}, {"first"});
+  model.node("SequenceLength", {"rest"}, {"length"});
+  for (const char* name : {"rest", "first", "length"}) model.output(name);
+  return model;
+}
+
+TEST(Sequence, PortsAreAsLongAsTheProgramSays) {
+  both(queue(), up_to(3, {4}), [](SmallPlan&, Session& session) {
+    session.input<float>(1).value()[0] = 8;
+    session.input<float>(1).value()[1] = 9;
+    for (const auto& given :
+         {std::vector<std::vector<float>>{}, {{1, 2, 3, 4}}, {{1}, {}, {5, 6}}}) {
+      give(session, 0, given);
+      ASSERT_TRUE(session.run().ok());
+      std::vector<std::vector<float>> expected = given;
+      expected.push_back({8, 9});
+      EXPECT_EQ(floats_of(session.output_port(1).value().tensor), expected.front());
+      expected.erase(expected.begin());
+      EXPECT_EQ(taken(session, 0), expected);
+      EXPECT_EQ(session.output<int64_t>(2).value()[0], static_cast<int64_t>(expected.size()));
+    }
+  });
+}
+
+TEST(Sequence, BytesThatAreNoSequenceAreAnError) {
+  both(queue(), up_to(2, {2}), [](SmallPlan& plan, Session& session) {
+    give(session, 0, {{1, 2}, {3, 4}});
+    auto* bytes = session.input_port(0).value().tensor.as<std::byte>();
+    bytes[16] = std::byte{0x7f};  // the first extent
+    EXPECT_EQ(session.run(), Code::kInvalidValue);
+    const std::string text = plan.text(session.diagnostic());
+    EXPECT_TRUE(contains(text, "SequenceInsert") && contains(text, "no sequence")) << text;
+    give(session, 0, {{1, 2}});
+    EXPECT_TRUE(session.run().ok());
+    // An element that is larger than planned.
+    give(session, 0, {{1, 2, 3, 4}});
+    EXPECT_EQ(session.run(), Code::kWrongExtent);
+  });
+}
+
+TEST(Sequence, PositionsLieInTheSequence) {
+  OnnxBuilder model;
+  sequence_input(model, "s");
+  model.input("position", {}, DataType::kInt64);
+  model.node("SequenceAt", {"s", "position"}, {"element"});
+  model.output("element");
+  both(model, up_to(3, {1}), [](SmallPlan& plan, Session& session) {
+    give(session, 0, {{1}, {2}, {3}});
+    const auto at = [&](int64_t position) {
+      session.input<int64_t>(1).value()[0] = position;
+      return session.run();
+    };
+    for (const auto& [position, value] :
+         {std::pair<int64_t, float>{0, 1.F}, {2, 3.F}, {-1, 3.F}, {-3, 1.F}}) {
+      ASSERT_TRUE(at(position).ok());
+      EXPECT_EQ(session.output<float>(0).value()[0], value);
+    }
+    for (const int64_t position : {int64_t{3}, int64_t{-4}, INT64_MAX, INT64_MIN}) {
+      EXPECT_EQ(at(position), Code::kIndexOutOfRange);
+    }
+    const std::string text = plan.text(session.diagnostic());
+    EXPECT_TRUE(contains(text, "position in a sequence")) << text;
+  });
+}
+
+TEST(Sequence, WhatBoundsAnInputIsAskedFor) {
+  const std::string text = conversion_error(queue(), {});
+  EXPECT_TRUE(contains(text, "--max-length s=N") && contains(text, "--shape s=EXTENTS")) << text;
+  ConvertOptions tensor;
+  tensor.max_lengths["x"] = 3;
+  EXPECT_TRUE(contains(conversion_error(queue(), tensor), "the input is no sequence"));
+}
+
+/// A loop that puts slices of x, each longer by one, behind one another.
+TEST(Sequence, LoopsGrowThem) {
+  OnnxBuilder model;
+  model.input("x", {5});
+  model.input("trips", {}, DataType::kInt64);
+  model.node("SequenceEmpty", {}, {"none"});
+  auto& loop = model.node("Loop", {"trips", "", "none"}, {"slices"});
+  loop.set_name("Loop1");
+  onnx::GraphProto& body =
+      *OnnxBuilder::attribute(loop, "body", onnx::AttributeProto::GRAPH).mutable_g();
+  body.set_name("body");
+  for (const char* name : {"trip", "go", "so_far"}) body.add_input()->set_name(name);
+  for (const char* name : {"go", "more"}) body.add_output()->set_name(name);
+  const int64_t zero[] = {0}, one[] = {1};
+  model.initializer("zero", DataType::kInt64, {1}, zero, sizeof(zero));
+  model.initializer("one", DataType::kInt64, {1}, one, sizeof(one));
+  auto& nodes = *body.mutable_node();
+  OnnxBuilder::add_node(nodes, "Add", {"trip", "one"}, {"end"});
+  OnnxBuilder::add_node(nodes, "Slice", {"x", "zero", "end"}, {"slice"});
+  OnnxBuilder::add_node(nodes, "SequenceInsert", {"so_far", "slice"}, {"more"});
+  model.output("slices");
+  ConvertOptions options;
+  options.max_trips["Loop1"] = 4;
+  both(model, options, [](SmallPlan&, Session& session) {
+    for (int i = 0; i < 5; ++i) {
+      session.input<float>(0).value()[static_cast<size_t>(i)] = static_cast<float>(i + 1);
+    }
+    for (const int64_t trips : {3, 0, 4}) {
+      session.input<int64_t>(1).value()[0] = trips;
+      ASSERT_TRUE(session.run().ok());
+      const auto slices = taken(session, 0);
+      ASSERT_EQ(slices.size(), static_cast<size_t>(trips));
+      for (size_t i = 0; i < slices.size(); ++i) {
+        ASSERT_EQ(slices[i].size(), i + 1);
+        EXPECT_EQ(slices[i].back(), static_cast<float>(i + 1));
+      }
+    }
+    session.input<int64_t>(1).value()[0] = 5;
+    EXPECT_EQ(session.run(), Code::kWrongExtent);
+  });
+}
+
+TEST(Sequence, AnOptionalValueIsThereOrNot) {
+  OnnxBuilder model;
+  auto* input = model.graph().add_input();
+  input->set_name("s");
+  input->mutable_type()
+      ->mutable_optional_type()
+      ->mutable_elem_type()
+      ->mutable_tensor_type()
+      ->set_elem_type(1);
+  model.node("OptionalHasElement", {"s"}, {"has"});
+  model.node("OptionalGetElement", {"s"}, {"element"});
+  model.output("has");
+  model.output("element");
+  ConvertOptions options;
+  options.shapes["s"] = {2};
+  both(model, options, [](SmallPlan& plan, Session& session) {
+    const TensorView given = session.input_port(0).value().tensor;
+    SequenceWriter writer({given.as<std::byte>(), static_cast<size_t>(given.count())});
+    ASSERT_TRUE(writer.append(view_of({7, 8}, {2})));
+    ASSERT_TRUE(session.run().ok());
+    EXPECT_TRUE(session.output<bool>(0).value()[0]);
+    EXPECT_EQ(session.output<float>(1).value()[1], 8);
+    const int32_t none[] = {0};
+    ASSERT_TRUE(session.resize_input(0, none).ok());
+    EXPECT_EQ(session.run(), Code::kInvalidValue);
+    EXPECT_FALSE(session.output<bool>(0).value()[0]);
+    EXPECT_TRUE(contains(plan.text(session.diagnostic()), "without an element"));
+  });
+}
+
+}  // namespace
+}  // namespace intarsia::test

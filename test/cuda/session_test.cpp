@@ -249,7 +249,7 @@ TEST(CudaSession, CTR_2_InverseKeepsTheExtents) {
     ConvertOptions options;
     options.shapes["x"] = extents;
     CudaPlan plan(inverse(extents), options);
-    EXPECT_EQ(plan.conversion.outputs[0].extents, extents);
+    EXPECT_EQ(plan.conversion.entries[0].outputs[0].extents, extents);
     auto session = plan.open_on_device();
     ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
     const auto n = static_cast<size_t>(extents.back());

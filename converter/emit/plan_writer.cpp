@@ -232,9 +232,8 @@ class Writer {
       first_symbol += table.size();
     }
     std::vector<plan::StateUpdate> updates;
-    std::vector<uint32_t> first_updates;
     for (const PlanEntry& entry : entries_) {
-      first_updates.push_back(static_cast<uint32_t>(updates.size()));
+      if (!states_.empty() && &entry != &entries_.front()) updates.emplace_back(kNone, 0);
       add_updates(*entry.model->graph, updates);
     }
     std::vector<flatbuffers::Offset<plan::Symbol>> symbols;
@@ -258,7 +257,7 @@ class Writer {
       const auto entry_name = builder_.CreateString(entries_[i].name);
       entry_list.push_back(plan::CreateEntry(builder_, entry_name, storage_.entry_graphs[i],
                                              builder_.CreateVector(inputs[i]),
-                                             builder_.CreateVector(outputs[i]), first_updates[i]));
+                                             builder_.CreateVector(outputs[i])));
     }
     const plan::Memory memory(summary_.arena_bytes, summary_.metadata_bytes,
                               summary_.workspace_bytes, summary_.padding_bytes,

@@ -29,13 +29,12 @@ Status check_symbols(SessionState& state, const plan::Entry& entry) {
   return {};
 }
 
-/// The updates of one entry point lie in front of the next one's.
 Status update_states(SessionState& state, int entry) {
   const List updates = list_of(state.plan.root, plan::Plan::VT_STATES);
-  const plan::Entry* next = entry_at(&state, entry + 1);
-  const uint32_t end = next != nullptr ? next->first_state() : updates.count;
-  for (uint32_t i = entry_at(&state, entry)->first_state(); i < end; ++i) {
+  for (uint32_t i = 0; i < updates.count; ++i) {
     const plan::StateUpdate& update = static_cast<const plan::StateUpdate*>(updates.data)[i];
+    if (update.slot() == kNone) --entry;  // the next entry point's follow
+    if (update.slot() == kNone || entry != 0) continue;
     const plan::Tensor& tensor = tensor_in(state, update.slot());
     const TensorView source = state.view(update.source());
     for (int axis = 0; axis < tensor.rank(); ++axis) {

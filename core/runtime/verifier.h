@@ -53,7 +53,7 @@ class Verifier {
   // verify_ports.cpp
   bool ports(const flatbuffers::Vector<flatbuffers::Offset<plan::Port>>* ports, uint32_t flags);
   bool entries();
-  bool states(uint32_t end);
+  bool states();
 
   const PlanView plan_;
   Diagnostic& diagnostic_;
@@ -61,7 +61,6 @@ class Verifier {
   uint64_t limits_[kMemories] = {};  // bytes that tensors may take of each memory; 0 of slots
   uint64_t next_operand_ = 0;
   uint64_t next_attributes_ = 0;
-  uint32_t next_state_ = 0;
   Region state_range_[2];  // from the first node state to the last, in the arena and the device's
 };
 

@@ -7,7 +7,7 @@ namespace intarsia {
 
 Status Verifier::run() {
   if (!(alignment() && memory() && tensors() && slots() && nodes() && node_states() && graphs() &&
-        entries())) {
+        entries() && states())) {
     return diagnostic_.code;
   }
   return {};

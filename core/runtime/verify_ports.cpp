@@ -40,23 +40,19 @@ bool Verifier::entries() {
     const uint32_t parent = plan_.graphs[graph].parent();
     if (!equal("entry's graph is a sub-graph", kNone, parent)) return false;
     if (!ports(entry->inputs(), kReadOnlySlot) || !ports(entry->outputs(), 0)) return false;
-    if (!states(entry->first_state())) return false;
   }
-  if (!states(list(plan::Plan::VT_STATES).count)) return false;
   return ports(plan_.root->state_ports(), kReadOnlySlot | kStateSlot);
 }
 
-/// The updates from where those before have ended, of one entry point: each of another slot.
-bool Verifier::states(uint32_t end) {
+bool Verifier::states() {
   const List states = list(plan::Plan::VT_STATES);
-  if (!at_least("entry's first state update (at least)", next_state_, end) ||
-      !at_most("entry's first state update", states.count, end)) {
-    return false;
-  }
   uint32_t lowest = 0;
-  for (; next_state_ < end; ++next_state_) {
-    const plan::StateUpdate& update =
-        static_cast<const plan::StateUpdate*>(states.data)[next_state_];
+  for (uint32_t i = 0; i < states.count; ++i) {
+    const plan::StateUpdate& update = static_cast<const plan::StateUpdate*>(states.data)[i];
+    if (update.slot() == kNone) {  // the next entry point's follow
+      lowest = 0;
+      continue;
+    }
     if (!at_least("state's slot (at least)", lowest, update.slot())) return false;
     lowest = update.slot() + 1;
     if (!index("state's slot", update.slot(), plan_.slot_count) ||

@@ -393,17 +393,13 @@ TEST(Entries, HostilePlansAreRefused) {
                   "flags of the port's slot" + expect(1, 3));
   EXPECT_CONTAINS(with_field(plan, output, P::VT_SLOT, input->slot()),
                   "flags of the port's slot" + expect(0, 1));
-  // The updates of entry points lie one behind another.
-  ASSERT_EQ(plan.root().states()->size(), 2U);
-  EXPECT_EQ(second->first_state(), 1U);
-  EXPECT_CONTAINS(with_field(plan, second, E::VT_FIRST_STATE, uint32_t{3}),
-                  "entry's first state update" + expect(2, 3));
-  EXPECT_CONTAINS(with_field(plan, second, E::VT_FIRST_STATE, ~uint32_t{0}),
-                  "entry's first state update" + expect(2, ~uint32_t{0}));
-  // Both updates would be one entry point's, and of one slot.
-  EXPECT_CONTAINS(with_field(plan, second, E::VT_FIRST_STATE, uint32_t{2}),
+  // Each entry point has its updates: were both the first one's, they would be of one slot.
+  ASSERT_EQ(plan.root().states()->size(), 3U);
+  const plan::StateUpdate* end = plan.root().states()->Get(1);
+  EXPECT_EQ(end->slot(), kNone);
+  EXPECT_CONTAINS(with(plan, end, field::kStateSlot, state),
                   "state's slot (at least)" + expect(state + 1, state));
-  const plan::StateUpdate* update = plan.root().states()->Get(1);
+  const plan::StateUpdate* update = plan.root().states()->Get(2);
   EXPECT_CONTAINS(with(plan, update, field::kStateSlot, output->slot()),
                   "flags of the state's slot" + expect(3, 0));
   EXPECT_CONTAINS(with(plan, update, field::kStateSlot, slots + 1),
@@ -413,13 +409,23 @@ TEST(Entries, HostilePlansAreRefused) {
                   "state\'s source" + expect(tensors, tensors + 1));
 }
 
-TEST(Entries, UpdatesOfEarlierEntryPointsComeFirst) {
+/// More ends than entry points are updates of none.
+TEST(Entries, UpdatesOfNoEntryPointNeverHappen) {
   ConvertOptions options;
   options.states["sum_out"] = "sum";
-  ForgedPlan plan({{"a", counter("Add")}, {"b", counter("Sub")}, {"c", counter("Mul")}}, options);
-  EXPECT_EQ(plan.entry(2)->first_state(), 2U);
-  EXPECT_CONTAINS(with_field(plan, plan.entry(2), plan::Entry::VT_FIRST_STATE, uint32_t{0}),
-                  "entry's first state update (at least): expected 1, found 0");
+  const Entries entries{{"a", counter("Add")}, {"b", counter("Sub")}, {"c", counter("Mul")}};
+  ForgedPlan plan(entries, options);
+  ASSERT_EQ(plan.root().states()->size(), 5U);
+  const Forgery forgery(plan.root().states()->Get(2), field::kStateSlot, kNone);
+  auto session = plan.open(ForgedPlan::unchecked());
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  const auto* sum = session->state(0).value().tensor.as<const float>();
+  for (const int entry : {2, 1, 0}) {
+    write(*session, 0, {2, 3}, entry);
+    EXPECT_EQ(sum[0], 0);
+    ASSERT_TRUE(session->run(entry).ok());
+  }
+  EXPECT_EQ(sum[0], 2);
 }
 
 }  // namespace

@@ -19,6 +19,8 @@ using converter::AlignedBytes;
 using converter::ConvertOptions;
 
 constexpr const char* kNames[] = {"first", "second"};
+/// Before what fails without another entry point: the other tests of this folder see that.
+const std::string kAlone = "alone: ";
 
 class Joined {
  public:
@@ -32,12 +34,16 @@ class Joined {
 
   /// What differs; "" if nothing does.
   std::string check() {
-    if (const std::string error = convert(); !error.empty()) return error;
     std::vector<ConvertedPlan> alone;
     for (const RandomModel& model : models_) {
       alone.push_back(test::convert(model, onnx_bytes(model), options_));
-      if (!alone.back().error.empty()) return "alone: " + alone.back().error;
+      if (!alone.back().error.empty()) return kAlone + alone.back().error;
     }
+    PlanRunner first(models_[0], alone[0], library_.kernels(), library_.services(), detect_isa());
+    PlanRunner second(models_[1], alone[1], library_.kernels(), library_.services(), detect_isa());
+    if (!first.opened() || !second.opened())
+      return kAlone + first.run(0).error + second.run(0).error;
+    if (const std::string error = convert(); !error.empty()) return error;
     AlignedBytes arena(summary_.arena_bytes);
     std::memset(arena.data(), 0x7f, arena.span().size());
     SessionOptions options;
@@ -47,14 +53,12 @@ class Joined {
         Session::open(plan_.span(), arena.span(), library_.kernels(), options, &diagnostic);
     if (!opened.ok()) return "open: " + converter::describe_text(diagnostic, plan_.span());
     Session session = std::move(opened.value());
-    PlanRunner first(models_[0], alone[0], library_.kernels(), options.services, detect_isa());
-    PlanRunner second(models_[1], alone[1], library_.kernels(), options.services, detect_isa());
     const size_t runs = std::min(models_[0].runs.size(), models_[1].runs.size());
     for (size_t run = 0; run < runs; ++run) {
       const PlanRun expected[] = {first.run(run), second.run(run)};
       // Both inputs are there before either runs, and both outputs after both have.
       for (const int entry : {0, 1}) {
-        if (!expected[entry].error.empty()) return "alone: " + expected[entry].error;
+        if (!expected[entry].error.empty()) return kAlone + expected[entry].error;
         if (!give(session, entry, run)) return "inputs: " + text(session);
       }
       const int begin = static_cast<int>(run % 2);
@@ -135,10 +139,15 @@ int64_t pairs() {
 TEST(RandomEntries, ModelsComputeJoinedWhatTheyComputeAlone) {
   ConvertOptions options;
   options.limits.planner_steps = 20'000;
+  int64_t compared = 0;
   for (int64_t i = 0; i < pairs(); ++i) {
     const auto seed = static_cast<uint64_t>(7'000'000 + 2 * i);
-    EXPECT_EQ(Joined(seed, options).check(), "") << "seeds " << seed << ", " << seed + 1;
+    const std::string found = Joined(seed, options).check();
+    if (found.starts_with(kAlone)) continue;
+    ++compared;
+    EXPECT_EQ(found, "") << "seeds " << seed << ", " << seed + 1;
   }
+  EXPECT_GE(100 * compared, 99 * pairs());
 }
 
 /// Plans as if no entry point had to keep anything while another runs.

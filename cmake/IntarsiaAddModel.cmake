@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #[[
 intarsia_add_model(<target> MODEL <file.onnx>
+  [ENTRY <name>=<file.onnx>...] further entry points, over one arena; MODEL, if given, is "main"
   [NAME <namespace>]           C++ namespace of the generated code, by default the target's name
   [DIM <name>=<max>...]        range of a symbolic dimension: NAME=MAX, NAME=MIN..MAX, INPUT@AXIS=MAX
   [SHAPE <input>=<extents>...] extents of an input, such as image=1x3x224x224
@@ -60,7 +61,7 @@ endfunction()
 
 function(intarsia_add_model target)
   set(one_value MODEL NAME THREADS TARGET PLAN_GROWTH)
-  set(repeated DIM SHAPE FIX STATE BOUND MAX_TRIPS LAYOUT)
+  set(repeated ENTRY DIM SHAPE FIX STATE BOUND MAX_TRIPS LAYOUT)
   cmake_parse_arguments(PARSE_ARGV 1 arg "STRIP_NAMES;ALLOW_PYOP" "${one_value}"
     "${repeated};OPERATORS;PYOP_PATH;DEPENDS")
   if(DEFINED arg_UNPARSED_ARGUMENTS)
@@ -74,20 +75,26 @@ function(intarsia_add_model target)
     list(JOIN arg_KEYWORDS_MISSING_VALUES " " missing)
     message(FATAL_ERROR "intarsia_add_model(${target}): no value after ${missing}.")
   endif()
-  if(NOT DEFINED arg_MODEL)
+  if(NOT DEFINED arg_MODEL AND NOT DEFINED arg_ENTRY)
     message(FATAL_ERROR "intarsia_add_model(${target}): MODEL is missing; name an ONNX file.")
   endif()
 
   # Relative paths are those of the caller's source folder, whether the file is there already or is
   # made by another rule of the build.
-  get_filename_component(model "${arg_MODEL}" ABSOLUTE)
-  get_property(generated SOURCE "${model}" PROPERTY GENERATED)
-  # A rule of another folder does not show here; what lies among the build's files comes from one.
-  string(FIND "${model}" "${CMAKE_BINARY_DIR}/" place)
-  if(NOT EXISTS "${model}" AND NOT generated AND NOT place EQUAL 0)
-    message(FATAL_ERROR "intarsia_add_model(${target}): the model '${model}' does not exist.")
-  endif()
-  set(depends "${model}")
+  set(models ${arg_ENTRY})
+  list(TRANSFORM models REPLACE "^[^=]*=" "")
+  list(PREPEND models ${arg_MODEL})
+  set(depends "")
+  foreach(model IN LISTS models)
+    get_filename_component(model "${model}" ABSOLUTE)
+    get_property(generated SOURCE "${model}" PROPERTY GENERATED)
+    # A rule of another folder does not show here; what lies among the build's files comes from one.
+    string(FIND "${model}" "${CMAKE_BINARY_DIR}/" place)
+    if(NOT EXISTS "${model}" AND NOT generated AND NOT place EQUAL 0)
+      message(FATAL_ERROR "intarsia_add_model(${target}): the model '${model}' does not exist.")
+    endif()
+    list(APPEND depends "${model}")
+  endforeach()
   foreach(file IN LISTS arg_DEPENDS)
     get_filename_component(file "${file}" ABSOLUTE)
     list(APPEND depends "${file}")
@@ -96,6 +103,10 @@ function(intarsia_add_model target)
   if(NOT DEFINED arg_NAME)
     string(MAKE_C_IDENTIFIER "${target}" arg_NAME)
     string(REGEX REPLACE "__+" "_" arg_NAME "${arg_NAME}")
+  endif()
+  set(main "")
+  if(DEFINED arg_MODEL)
+    list(GET depends 0 main)
   endif()
   set(options --namespace "${arg_NAME}")
   foreach(keyword IN LISTS repeated)
@@ -109,6 +120,10 @@ function(intarsia_add_model target)
       if(keyword STREQUAL "FIX" AND value MATCHES "^(.*)=([^=]*\\.npy)$")
         get_filename_component(file "${CMAKE_MATCH_2}" ABSOLUTE)
         list(APPEND depends "${file}")
+        set(value "${CMAKE_MATCH_1}=${file}")
+      elseif(keyword STREQUAL "ENTRY")
+        string(REGEX MATCH "^([^=]*)=(.*)$" all "${value}")
+        get_filename_component(file "${CMAKE_MATCH_2}" ABSOLUTE)
         set(value "${CMAKE_MATCH_1}=${file}")
       endif()
       list(APPEND options ${option} "${value}")
@@ -152,10 +167,10 @@ function(intarsia_add_model target)
   set(source "${folder}/${target}.cpp")
   add_custom_command(
     OUTPUT "${plan}" "${header}" "${source}"
-    COMMAND "${tool}" convert "${model}" -o "${plan}" --header "${header}" --source "${source}"
+    COMMAND "${tool}" convert ${main} -o "${plan}" --header "${header}" --source "${source}"
             ${options}
     DEPENDS ${depends} ${tool_dependency}
-    COMMENT "Converting ${arg_MODEL}"
+    COMMENT "Converting ${arg_MODEL} ${arg_ENTRY}"
     VERBATIM)
 
   add_library(${target} STATIC "${source}" "${header}")

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 
+#include "converter/entries.h"
 #include "converter/graph/infer.h"
 #include "converter/graph/order.h"
 #include "converter/lower/lower.h"
@@ -43,7 +44,17 @@ PortSummary summary_of(const Value& value) {
 
 using Values = std::map<std::string, Constant>;
 
-Conversion convert_model(Model& model, const ConvertOptions& options, bool probe) {
+/// What passes and lowering make of all entry points.
+struct Prepared {
+  PlanChoices choices;
+  Lowering lowering;
+  bool on_device = false;
+};
+
+/// Brings one model to the form in which it is planned.
+void prepare(EntryModel& entry, bool probe, Prepared& prepared) {
+  Model& model = entry.model;
+  const ConvertOptions& options = entry.options;
   const OperatorLibrary& library = options.operators();
   const definitions::KernelRows& rows = library.rows();
   model.operators = &library.operators();
@@ -60,65 +71,109 @@ Conversion convert_model(Model& model, const ConvertOptions& options, bool probe
                       {options.bounds, probe ? options.probe : Values{}, options.max_trips,
                        library.services(), options.limits.folding});
   inference.run();
-  PlanChoices choices;
+  PlanChoices& choices = prepared.choices;
   choices.storage.planner_steps = options.limits.planner_steps;
   for (const Pass& pass : options.passes) pass.apply(graph, inference, choices);
   materialize_outputs(graph);
   Placement placement;
-  const bool on_device = choices.use_device && options.device == ConvertOptions::Device::kCuda;
-  if (on_device) placement = place_on_device(model, rows);
+  prepared.on_device = choices.use_device && options.device == ConvertOptions::Device::kCuda;
+  if (prepared.on_device) placement = place_on_device(model, rows);
   // Passes rename freely; the signature keeps the model's names.
   for (size_t i = 0; i < output_names.size(); ++i) graph.outputs()[i]->name = output_names[i];
   graph.sort();
   graph.sweep();
+  prepared.lowering.merge(lower(
+      graph, {&rows, choice_of(options, choices.kernels), options.threads, std::move(placement)}));
+}
 
-  const Lowering lowering = lower(
-      graph, {&rows, choice_of(options, choices.kernels), options.threads, std::move(placement)});
-  const std::vector<StatePair> states = find_states(model, options, output_names);
+/// Lets the problems name the entry point, where there are several.
+template <class Work>
+void in_entry(const std::string& name, bool several, const Work& work) {
+  const auto named = [&name](std::vector<Problem> problems) {
+    for (Problem& problem : problems) problem.entry = name;
+    return problems;
+  };
+  try {
+    work();
+  } catch (const UnboundedError& error) {
+    if (!several) throw;
+    throw UnboundedError(named(error.problems()));
+  } catch (const Error& error) {
+    if (!several) throw;
+    throw Error(named(error.problems()));
+  }
+}
+
+void summarise(const std::vector<EntryModel>& entries, const std::vector<State>& states,
+               Conversion& result) {
+  for (const EntryModel& entry : entries) {
+    EntrySummary& summary = result.entries.emplace_back();
+    summary.name = entry.name;
+    for (const Value* input : entry.model.graph->inputs()) {
+      if (!is_state(states, input)) summary.inputs.push_back(summary_of(*input));
+    }
+    for (const Value* output : entry.model.graph->outputs()) {
+      if (!is_state(states, output)) summary.outputs.push_back(summary_of(*output));
+    }
+    for (const Value* input : entry.model.graph->inputs()) {
+      const bool first = std::any_of(states.begin(), states.end(), [input](const State& state) {
+        return state.inputs.front() == input;
+      });
+      if (first) result.states.push_back(summary_of(*input));
+    }
+    for (const std::string& warning : entry.model.warnings) {
+      result.warnings.push_back(entries.size() > 1 ? entry.name + ": " + warning : warning);
+    }
+    // A node may have inputs that vary and none but fixed outputs, hence no shape function.
+    result.varying |=
+        std::any_of(summary.inputs.begin(), summary.inputs.end(), [](const PortSummary& port) {
+          return std::any_of(port.symbols.begin(), port.symbols.end(),
+                             [](const std::string& symbol) { return !symbol.empty(); });
+        });
+  }
+  result.varying |= !result.plan.summary.shapes.empty();
+}
+
+Conversion convert_models(std::vector<EntryModel>& entries, const ConvertOptions& options,
+                          bool probe) {
+  distribute_options(entries, options);
+  Prepared prepared;
+  for (EntryModel& entry : entries) {
+    in_entry(entry.name, entries.size() > 1, [&] { prepare(entry, probe, prepared); });
+  }
+  const std::vector<State> states = find_states(entries, options);
+  std::vector<Graph*> graphs;
+  std::vector<PlanEntry> plan_entries;
+  for (const EntryModel& entry : entries) {
+    graphs.push_back(entry.model.graph.get());
+    plan_entries.push_back({entry.name, &entry.model});
+  }
   // A device's nodes stand in as few runs as placement could give them.
-  const Storage storage = choices.reorder && !on_device
-                              ? assign_storage_reordered(graph, lowering, states, choices.storage)
-                              : assign_storage(graph, lowering, states, choices.storage);
+  const bool reorder = prepared.choices.reorder && !prepared.on_device;
+  const auto assign = reorder ? assign_storage_reordered : assign_storage;
+  const Storage storage = assign(graphs, prepared.lowering, states, prepared.choices.storage);
 
   Conversion result;
-  result.plan =
-      write_plan(model, storage, lowering, states, {options.threads, options.strip_names});
-  const auto is_state = [&states](const Value* value) {
-    for (const StatePair& pair : states) {
-      if (pair.state == value || pair.source == value) return true;
-    }
-    return false;
-  };
-  for (const Value* input : graph.inputs()) {
-    (is_state(input) ? result.states : result.inputs).push_back(summary_of(*input));
-  }
-  for (const Value* output : graph.outputs()) {
-    if (!is_state(output)) result.outputs.push_back(summary_of(*output));
-  }
-  result.warnings = std::move(model.warnings);
-  const auto varies = [](const std::vector<PortSummary>& ports) {
-    return std::any_of(ports.begin(), ports.end(), [](const PortSummary& port) {
-      return std::any_of(port.symbols.begin(), port.symbols.end(),
-                         [](const std::string& symbol) { return !symbol.empty(); });
-    });
-  };
-  // A node may have inputs that vary and none but fixed outputs, hence no shape function.
-  result.varying = !result.plan.summary.shapes.empty() || varies(result.inputs);
+  result.plan = write_plan(plan_entries, storage, prepared.lowering, states,
+                           {options.threads, options.strip_names});
+  summarise(entries, states, result);
   return result;
 }
 
-/// Runs `make_model` and the passes; whatever they throw becomes a ConversionFailure.
-template <class MakeModel>
-ConversionResult guarded(const MakeModel& make_model, const ConvertOptions& options) {
+/// Runs `make_models` and the passes; whatever they throw becomes a ConversionFailure.
+template <class MakeModels>
+ConversionResult guarded(const MakeModels& make_models, const ConvertOptions& options) {
+  const auto convert = [&](bool probe) {
+    std::vector<EntryModel> entries = make_models();
+    return convert_models(entries, options, probe);
+  };
   try {
     try {
-      Model model = make_model();
-      return convert_model(model, options, false);
+      return convert(false);
     } catch (const UnboundedError&) {
       // The trial execution takes time and memory, so it comes only where nothing else helps.
       if (options.probe.empty()) throw;
-      Model model = make_model();
-      return convert_model(model, options, true);
+      return convert(true);
     }
   } catch (const Error& error) {
     return ConversionFailure{error.problems()};
@@ -128,6 +183,12 @@ ConversionResult guarded(const MakeModel& make_model, const ConvertOptions& opti
     return ConversionFailure{{{"", "", fmt::format("internal error: {}", error.what()),
                                "please report it with the model"}}};
   }
+}
+
+std::vector<EntryModel> only_entry(Model model) {
+  std::vector<EntryModel> entries;
+  entries.push_back({"main", std::move(model)});
+  return entries;
 }
 
 }  // namespace
@@ -144,11 +205,26 @@ std::string ConversionFailure::text() const {
 }
 
 ConversionResult convert_file(const std::filesystem::path& model, const ConvertOptions& options) {
-  return guarded([&] { return import_file(model); }, options);
+  return guarded([&] { return only_entry(import_file(model)); }, options);
 }
 
 ConversionResult convert_bytes(std::span<const std::byte> model, const ConvertOptions& options) {
-  return guarded([&] { return import_bytes(model); }, options);
+  return guarded([&] { return only_entry(import_bytes(model)); }, options);
+}
+
+ConversionResult convert_entries(std::span<const EntrySource> entries,
+                                 const ConvertOptions& options) {
+  const auto import_all = [entries] {
+    std::vector<EntryModel> models;
+    for (const EntrySource& entry : entries) {
+      in_entry(entry.name, entries.size() > 1, [&] {
+        models.push_back(
+            {entry.name, entry.file.empty() ? import_bytes(entry.bytes) : import_file(entry.file)});
+      });
+    }
+    return models;
+  };
+  return guarded(import_all, options);
 }
 
 }  // namespace intarsia::converter

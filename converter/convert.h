@@ -42,6 +42,9 @@ struct ConversionLimits {
 };
 
 /// The options of `intarsia convert`, see `intarsia convert --help`.
+///
+/// Where a plan has several entry points, "ENTRY:NAME" is a dimension, an input, an output, a
+/// tensor or a node of one of them; a name alone is that of every entry point that has it.
 struct ConvertOptions {
   /// `--dim NAME=MAX` and friends: symbol, or "INPUT@AXIS", to range or to another symbol.
   std::map<std::string, std::variant<DimRange, std::string>> dims;
@@ -55,7 +58,8 @@ struct ConvertOptions {
   std::map<std::string, int64_t, std::less<>> max_trips;
   /// `--max-length INPUT=N`: the most elements of an input that is a sequence.
   std::map<std::string, int64_t> max_lengths;
-  /// `--state OUTPUT=INPUT`, by output.
+  /// `--state OUTPUT=INPUT`, by output. Inputs of one name are one state, whichever entry point has
+  /// them.
   std::map<std::string, std::string> states;
   /// `--layout INPUT=nhwc`.
   std::map<std::string, std::string> layouts;
@@ -90,9 +94,15 @@ struct PortSummary {
   std::vector<std::string> symbols;
 };
 
+struct EntrySummary {
+  std::string name;
+  std::vector<PortSummary> inputs, outputs;
+};
+
 struct Conversion {
   PlanFile plan;
-  std::vector<PortSummary> inputs, outputs, states;
+  std::vector<EntrySummary> entries;
+  std::vector<PortSummary> states;
   std::vector<std::string> warnings;
   bool varying = false;
 };
@@ -114,7 +124,18 @@ struct ModelInput {
 /// The model's inputs, without those that have an initialiser. Throws Error.
 std::vector<ModelInput> model_inputs(const std::filesystem::path& model);
 
+/// A model of a plan with several entry points.
+struct EntrySource {
+  std::string name;
+  std::filesystem::path file;
+  std::span<const std::byte> bytes = {};  ///< The model itself, where `file` is empty.
+};
+
+/// The plan has one entry point, "main".
 ConversionResult convert_file(const std::filesystem::path& model, const ConvertOptions& options);
 ConversionResult convert_bytes(std::span<const std::byte> model, const ConvertOptions& options);
+/// One plan of several models: an entry point each, over one arena and one weights segment.
+ConversionResult convert_entries(std::span<const EntrySource> entries,
+                                 const ConvertOptions& options);
 
 }  // namespace intarsia::converter

@@ -17,9 +17,9 @@ namespace {
 
 class Writer {
  public:
-  Writer(const Model& model, const Storage& storage, const Lowering& lowering,
-         const std::vector<StatePair>& states, const PlanWriterOptions& options)
-      : model_(model),
+  Writer(std::span<const PlanEntry> entries, const Storage& storage, const Lowering& lowering,
+         const std::vector<State>& states, const PlanWriterOptions& options)
+      : entries_(entries),
         storage_(storage),
         lowering_(lowering),
         states_(states),
@@ -111,7 +111,9 @@ class Writer {
     counts.slots = storage_.slots.size();
     counts.dynamic_extents = tables_.dynamic_extents;
     counts.views = storage_.view_count;
-    counts.symbols = static_cast<uint64_t>(model_.symbols->size());
+    for (const PlanEntry& entry : entries_) {
+      counts.symbols += static_cast<uint64_t>(entry.model->symbols->size());
+    }
     summary_.segments = segments();
     counts.segments = summary_.segments;
     summary_.metadata_bytes = metadata_bytes(counts);
@@ -131,32 +133,73 @@ class Writer {
     summary_.device_weights_bytes = static_cast<uint64_t>(storage_.device_weights_bytes);
   }
 
-  /// Runs of nodes on the device. All of them are in the main graph.
+  /// Runs of nodes on the device. All of them are in the graphs of entry points.
   uint32_t segments() const {
     uint32_t count = 0;
-    bool open = false;
+    const Graph* open = nullptr;  // the graph of the run
     for (const PlacedNode& placed : storage_.nodes) {
       const LoweredNode& lowered = lowering_.at(placed.node);
       const bool device = lowered.reads_device && lowered.writes_device;
-      if (device && !open) ++count;
-      open = device;
+      if (device && open != placed.node->graph) ++count;
+      open = device ? placed.node->graph : nullptr;
     }
     return count;
   }
 
-  flatbuffers::Offset<plan::Port> port(const Value* value) {
+  /// `first_symbol` is the number in the plan of the entry point's first symbol.
+  flatbuffers::Offset<plan::Port> port(const Value* value, const definitions::SymbolTable& table,
+                                       int first_symbol) {
     std::vector<int32_t> symbols;
     if (varies(*value)) {
       for (int axis = 0; axis < value->shape->rank; ++axis) {
         const definitions::Dim& extent = (*value->shape)[axis];
         const std::vector<int> used = extent.symbols();
-        const bool pure = used.size() == 1 && model_.symbols->dim(used[0]) == extent;
-        symbols.push_back(pure ? used[0] : is_constant(extent) ? kFixedExtent : kDerivedExtent);
+        const bool pure = used.size() == 1 && table.dim(used[0]) == extent;
+        symbols.push_back(pure                  ? first_symbol + used[0]
+                          : is_constant(extent) ? kFixedExtent
+                                                : kDerivedExtent);
       }
     }
     const auto name = builder_.CreateString(value->name);
     return plan::CreatePort(builder_, name, storage_.places.at(value).slot,
                             symbols.empty() ? 0 : builder_.CreateVector(symbols));
+  }
+
+  /// What the states become after a run of the entry point, in the order of their slots.
+  void add_updates(const Graph& graph, std::vector<plan::StateUpdate>& updates) {
+    const auto first = static_cast<std::ptrdiff_t>(updates.size());
+    for (const State& state : states_) {
+      for (const Value* source : state.sources) {
+        if (source->graph != &graph) continue;
+        updates.emplace_back(storage_.places.at(state.inputs.front()).slot, tables_.tensor(source));
+      }
+    }
+    std::sort(updates.begin() + first, updates.end(),
+              [](const auto& a, const auto& b) { return a.slot() < b.slot(); });
+  }
+
+  void add_symbols(const PlanEntry& entry,
+                   std::vector<flatbuffers::Offset<plan::Symbol>>& symbols) {
+    const definitions::SymbolTable& table = *entry.model->symbols;
+    for (int i = 0; i < table.size(); ++i) {
+      const auto clamp = [](int64_t value) {
+        return static_cast<int32_t>(std::clamp<int64_t>(value, 0, INT32_MAX));
+      };
+      const auto name = builder_.CreateString(qualified(entry, table[i].name));
+      symbols.push_back(
+          plan::CreateSymbol(builder_, name, clamp(table[i].min), clamp(table[i].max)));
+    }
+  }
+
+  const PlanEntry& entry_of(const Node& node) const {
+    const Graph& root = node.graph->root();
+    return *std::find_if(entries_.begin(), entries_.end(), [&root](const PlanEntry& entry) {
+      return entry.model->graph.get() == &root;
+    });
+  }
+  /// A name that the models of several entry points may have in common.
+  std::string qualified(const PlanEntry& entry, const std::string& name) const {
+    return entries_.size() > 1 ? entry.name + ":" + name : name;
   }
 
   void write_structure() {
@@ -170,40 +213,38 @@ class Writer {
     for (const PlacedGraph& graph : storage_.graphs) {
       graphs.emplace_back(graph.first, graph.count, graph.parent);
     }
-    const auto state_of = [this](const Value* value) {
-      return std::find_if(states_.begin(), states_.end(), [&](const StatePair& pair) {
-        return pair.state == value || pair.source == value;
-      });
-    };
-    std::vector<flatbuffers::Offset<plan::Port>> inputs, outputs, state_ports;
-    for (const Value* input : model_.graph->inputs()) {
-      (state_of(input) == states_.end() ? inputs : state_ports).push_back(port(input));
-    }
-    for (const Value* output : model_.graph->outputs()) {
-      if (state_of(output) == states_.end()) outputs.push_back(port(output));
+    std::vector<std::vector<flatbuffers::Offset<plan::Port>>> inputs(entries_.size()),
+        outputs(entries_.size());
+    std::vector<flatbuffers::Offset<plan::Port>> state_ports;
+    int first_symbol = 0;
+    for (size_t i = 0; i < entries_.size(); ++i) {
+      const Graph& graph = *entries_[i].model->graph;
+      const definitions::SymbolTable& table = *entries_[i].model->symbols;
+      for (const Value* input : graph.inputs()) {
+        const bool state = is_state(states_, input);
+        // A state has one port, whoever reads it.
+        if (state && storage_.aliases.count(input) != 0) continue;
+        (state ? state_ports : inputs[i]).push_back(port(input, table, first_symbol));
+      }
+      for (const Value* output : graph.outputs()) {
+        if (!is_state(states_, output)) outputs[i].push_back(port(output, table, first_symbol));
+      }
+      first_symbol += table.size();
     }
     std::vector<plan::StateUpdate> updates;
-    for (const StatePair& pair : states_) {
-      updates.emplace_back(storage_.places.at(pair.state).slot, tables_.tensor(pair.source));
+    for (const PlanEntry& entry : entries_) {
+      if (!states_.empty() && &entry != &entries_.front()) updates.emplace_back(kNone, 0);
+      add_updates(*entry.model->graph, updates);
     }
-    std::sort(updates.begin(), updates.end(),
-              [](const auto& a, const auto& b) { return a.slot() < b.slot(); });
     std::vector<flatbuffers::Offset<plan::Symbol>> symbols;
-    for (int i = 0; i < model_.symbols->size(); ++i) {
-      const definitions::SymbolTable::Symbol& symbol = (*model_.symbols)[i];
-      const auto clamp = [](int64_t value) {
-        return static_cast<int32_t>(std::clamp<int64_t>(value, 0, INT32_MAX));
-      };
-      const auto name = builder_.CreateString(symbol.name);
-      symbols.push_back(plan::CreateSymbol(builder_, name, clamp(symbol.min), clamp(symbol.max)));
-    }
+    for (const PlanEntry& entry : entries_) add_symbols(entry, symbols);
     std::vector<uint64_t> kernels, shapes;
     for (const Requirement& row : summary_.kernels) kernels.push_back(row.key);
     for (const Requirement& row : summary_.shapes) shapes.push_back(row.key);
     std::vector<std::string> names, operators, kernel_names;
     if (!options_.strip_names) {
       for (const PlacedNode& placed : storage_.nodes) {
-        names.push_back(placed.node->name);
+        names.push_back(qualified(entry_of(*placed.node), placed.node->name));
         operators.push_back(placed.node->qualified_type());
       }
       for (const Requirement& row : summary_.kernels) kernel_names.push_back(row.text);
@@ -211,9 +252,13 @@ class Writer {
     const auto strings = [this](const std::vector<std::string>& list) {
       return list.empty() ? 0 : builder_.CreateVectorOfStrings(list);
     };
-    const auto entry_name = builder_.CreateString("main");
-    const auto entry = plan::CreateEntry(builder_, entry_name, 0, builder_.CreateVector(inputs),
-                                         builder_.CreateVector(outputs));
+    std::vector<flatbuffers::Offset<plan::Entry>> entry_list;
+    for (size_t i = 0; i < entries_.size(); ++i) {
+      const auto entry_name = builder_.CreateString(entries_[i].name);
+      entry_list.push_back(plan::CreateEntry(builder_, entry_name, storage_.entry_graphs[i],
+                                             builder_.CreateVector(inputs[i]),
+                                             builder_.CreateVector(outputs[i])));
+    }
     const plan::Memory memory(summary_.arena_bytes, summary_.metadata_bytes,
                               summary_.workspace_bytes, summary_.padding_bytes,
                               summary_.lower_bound_bytes, summary_.device_arena_bytes,
@@ -228,7 +273,7 @@ class Writer {
     const auto kernel_vector = builder_.CreateVector(kernels);
     const auto shape_vector = builder_.CreateVector(shapes);
     const auto slot_vector = builder_.CreateVectorOfStructs(slots);
-    const auto entries = builder_.CreateVector(&entry, 1);
+    const auto entries = builder_.CreateVector(entry_list);
     const auto symbol_vector = builder_.CreateVector(symbols);
     const auto update_vector = builder_.CreateVectorOfStructs(updates);
     const auto state_vector = builder_.CreateVector(state_ports);
@@ -270,10 +315,10 @@ class Writer {
     return file;
   }
 
-  const Model& model_;
+  const std::span<const PlanEntry> entries_;
   const Storage& storage_;
   const Lowering& lowering_;
-  const std::vector<StatePair>& states_;
+  const std::vector<State>& states_;
   const PlanWriterOptions& options_;
   PlanSummary summary_;
   flatbuffers::FlatBufferBuilder builder_;
@@ -284,9 +329,10 @@ class Writer {
 
 }  // namespace
 
-PlanFile write_plan(const Model& model, const Storage& storage, const Lowering& lowering,
-                    const std::vector<StatePair>& states, const PlanWriterOptions& options) {
-  return Writer(model, storage, lowering, states, options).run();
+PlanFile write_plan(std::span<const PlanEntry> entries, const Storage& storage,
+                    const Lowering& lowering, const std::vector<State>& states,
+                    const PlanWriterOptions& options) {
+  return Writer(entries, storage, lowering, states, options).run();
 }
 
 }  // namespace intarsia::converter

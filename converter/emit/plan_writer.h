@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,7 +52,16 @@ struct PlanFile {
   PlanSummary summary;
 };
 
-PlanFile write_plan(const Model& model, const Storage& storage, const Lowering& lowering,
-                    const std::vector<StatePair>& states, const PlanWriterOptions& options);
+/// A model that becomes an entry point.
+struct PlanEntry {
+  std::string name;
+  const Model* model = nullptr;
+};
+
+/// The entries are those that `storage` was made for. Where there are several, nodes and symbols
+/// are named after them: "step:conv1".
+PlanFile write_plan(std::span<const PlanEntry> entries, const Storage& storage,
+                    const Lowering& lowering, const std::vector<State>& states,
+                    const PlanWriterOptions& options);
 
 }  // namespace intarsia::converter

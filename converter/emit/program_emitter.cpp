@@ -34,6 +34,21 @@ bool is_reserved(std::string_view word) {
   return kWords.contains(word);
 }
 
+/// What a header declares beside the namespaces of entry points.
+bool is_declared(std::string_view word) {
+  static const std::set<std::string_view> kWords = {"arena_bytes",
+                                                    "arena_alignment",
+                                                    "device_arena_bytes",
+                                                    "device_weights_bytes",
+                                                    "plan_bytes",
+                                                    "max_threads",
+                                                    "plan",
+                                                    "kernels",
+                                                    "open",
+                                                    "states"};
+  return kWords.contains(word);
+}
+
 /// What the emitted code says where a port's struct is in scope.
 bool is_emitted(std::string_view word) {
   static const std::set<std::string_view> kWords = {
@@ -129,8 +144,10 @@ const char* session_type(const ProgramDescription& program) {
   return program.cuda ? "intarsia::cuda::Session" : "intarsia::Session";
 }
 
+/// `entry` is what follows the index in calls: ", 1" for the second entry point.
 std::string port_struct(const ProgramDescription::Port& port, const std::string& identifier,
-                        size_t index, PortKind kind, const std::string& session) {
+                        size_t index, PortKind kind, const std::string& session,
+                        const std::string& entry) {
   const std::string_view element = cpp_type(port.type);
   // Elements that C++ has no type for are reached as bytes.
   const std::string type(element.empty() ? "std::byte" : element);
@@ -144,9 +161,9 @@ std::string port_struct(const ProgramDescription::Port& port, const std::string&
     varies |= axis < port.symbols.size() && !port.symbols[axis].empty();
   }
   const std::string array = "std::array<std::int32_t, " + std::to_string(port.extents.size()) + ">";
-  const char* getter = kind == PortKind::kInput    ? "input_port(index)"
-                       : kind == PortKind::kOutput ? "output_port(index)"
-                                                   : "state(index)";
+  const char* getter = kind == PortKind::kInput    ? "input_port"
+                       : kind == PortKind::kOutput ? "output_port"
+                                                   : "state";
 
   std::string text = "/// " + comment(port.name) + ": " + shape_text(port) + "\n";
   text += "struct " + identifier + " {\n";
@@ -158,7 +175,7 @@ std::string port_struct(const ProgramDescription::Port& port, const std::string&
   text += "  static constexpr " + array + " extents{" + extents + "};\n";
   text += "  static constexpr std::int64_t count = " + std::to_string(count) + ";\n";
   text += "  static " + span + " of(const " + session + "& session) {\n";
-  text += "    const auto port = session." + std::string(getter) + ";\n";
+  text += "    const auto port = session." + std::string(getter) + "(index" + entry + ");\n";
   text += "    if (!port.ok() || port.value().tensor.type != data_type) return {};\n";
   text += "    const intarsia::TensorView& tensor = port.value().tensor;\n";
   text += "    return {static_cast<type*>(tensor.data),\n";
@@ -168,23 +185,50 @@ std::string port_struct(const ProgramDescription::Port& port, const std::string&
   if (kind == PortKind::kInput && varies) {
     text += "  static intarsia::Status resize(" + session + "& session, const " + array +
             "& actual) {\n";
-    text += "    return session.resize_input(index, actual);\n";
+    text += "    return session.resize_input(index, actual" + entry + ");\n";
     text += "  }\n";
   }
   return text + "};\n";
 }
 
 std::string port_namespace(const std::vector<ProgramDescription::Port>& ports, const char* title,
-                           PortKind kind, const std::string& session) {
+                           PortKind kind, const std::string& session,
+                           const std::string& entry = {}) {
   if (ports.empty()) return "";
   std::vector<std::string> names;
   for (const auto& port : ports) names.push_back(port.name);
   const std::vector<std::string> identifiers = unique_identifiers(names);
   std::string text = std::string("\nnamespace ") + title + " {\n";
   for (size_t i = 0; i < ports.size(); ++i) {
-    text += "\n" + port_struct(ports[i], identifiers[i], i, kind, session);
+    text += "\n" + port_struct(ports[i], identifiers[i], i, kind, session, entry);
   }
   return text + "\n}  // namespace " + title + "\n";
+}
+
+std::string entry_ports(const ProgramDescription::Entry& entry, const std::string& session,
+                        const std::string& number = {}) {
+  return port_namespace(entry.inputs, "inputs", PortKind::kInput, session, number) +
+         port_namespace(entry.outputs, "outputs", PortKind::kOutput, session, number);
+}
+
+/// Where there are several, "encode::entry" is what `run` takes.
+std::string entry_namespaces(const std::vector<ProgramDescription::Entry>& entries,
+                             const std::string& session) {
+  std::vector<std::string> names;
+  for (const auto& entry : entries) {
+    const std::string name = identifier_of(entry.name);
+    names.push_back(is_declared(name) ? name + "_" : name);
+  }
+  const std::vector<std::string> identifiers = unique_identifiers(names);
+  std::string text;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    text += "\nnamespace " + identifiers[i] + " {\n\n";
+    text += "/// Number of the entry point " + comment(quoted(entries[i].name)) + ".\n";
+    text += "inline constexpr int entry = " + std::to_string(i) + ";\n";
+    text += entry_ports(entries[i], session, ", " + std::to_string(i));
+    text += "\n}  // namespace " + identifiers[i] + "\n";
+  }
+  return text;
 }
 
 /// The parts of "a::b". Throws if they do not name a namespace that a program can have.
@@ -290,8 +334,8 @@ std::string emit_header(const ProgramDescription& d, const std::string& scope) {
   text += "/// Opens the plan in memory that must outlive the session.\n";
   text += open_signature(d, " = {}", " = nullptr") + ";\n";
   const std::string session = session_type(d);
-  text += port_namespace(d.inputs, "inputs", PortKind::kInput, session);
-  text += port_namespace(d.outputs, "outputs", PortKind::kOutput, session);
+  text += d.entries.size() == 1 ? entry_ports(d.entries[0], session)
+                                : entry_namespaces(d.entries, session);
   text += port_namespace(d.states, "states", PortKind::kState, session);
   return text + "\n}  // namespace " + scope + "\n";
 }

@@ -19,12 +19,16 @@
 namespace intarsia::converter {
 
 struct ProgramDescription {
-  /// A port of the plan: an input or output of its entry point, or a state.
+  /// A port of the plan: an input or output of an entry point, or a state.
   struct Port {
     std::string name;
     DataType type = DataType::kUndefined;
     std::vector<int64_t> extents;      ///< Planned maxima.
     std::vector<std::string> symbols;  ///< Per axis; "" where the extent is fixed. May be empty.
+  };
+  struct Entry {
+    std::string name;
+    std::vector<Port> inputs, outputs;
   };
   std::string model_name;      ///< For comments: the model's file name.
   std::string namespace_name;  ///< "vad" or "app::vad"; see `namespace_of`.
@@ -33,7 +37,9 @@ struct ProgramDescription {
   uint64_t arena_bytes = 0;
   uint64_t plan_bytes = 0;
   int threads = 1;  ///< Largest number of threads that workspace is planned for.
-  std::vector<Port> inputs, outputs, states;
+  /// Where there are several, each has a namespace of its own.
+  std::vector<Entry> entries;
+  std::vector<Port> states;
   /// The plan is for a CUDA device: the program opens an intarsia::cuda::Session.
   bool cuda = false;
   uint64_t device_arena_bytes = 0;

@@ -19,12 +19,14 @@ struct Problem {
   std::string op;       ///< "Conv", "com.microsoft:Inverse"; empty if no node is concerned.
   std::string message;  ///< What was found and what was expected.
   std::string hint;     ///< What to do; may be empty.
+  std::string entry = {};  ///< The entry point, where a plan has several.
 
-  /// One line: "node 'conv1' (Conv): message; hint".
+  /// One line: "entry point 'step': node 'conv1' (Conv): message; hint".
   std::string text() const {
     std::string line;
+    if (!entry.empty()) line = "entry point '" + entry + "': ";
     if (!node.empty() || !op.empty()) {
-      line = op.empty() ? "'" + node + "'" : "node '" + node + "' (" + op + ")";
+      line += op.empty() ? "'" + node + "'" : "node '" + node + "' (" + op + ")";
       line += ": ";
     }
     line += message;

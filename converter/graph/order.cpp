@@ -69,22 +69,26 @@ void arrange(Graph& graph, const std::vector<Node*>& nodes) {
 
 }  // namespace
 
-Storage assign_storage_reordered(Graph& graph, const Lowering& lowering,
-                                 const std::vector<StatePair>& states,
-                                 const StorageOptions& options) {
-  Storage given = assign_storage(graph, lowering, states, options);
-  const std::vector<Node*> nodes = graph.node_list();
-  std::vector<Node*> reordered;
-  for (int32_t index : order_for_memory(ProblemBuilder(graph, lowering).take())) {
-    reordered.push_back(nodes[static_cast<size_t>(index)]);
+Storage assign_storage_reordered(std::span<Graph* const> entries, const Lowering& lowering,
+                                 const std::vector<State>& states, const StorageOptions& options) {
+  Storage best = assign_storage(entries, lowering, states, options);
+  for (Graph* graph : entries) {
+    const std::vector<Node*> nodes = graph->node_list();
+    std::vector<Node*> reordered;
+    for (int32_t index : order_for_memory(ProblemBuilder(*graph, lowering).take())) {
+      reordered.push_back(nodes[static_cast<size_t>(index)]);
+    }
+    if (reordered == nodes) continue;
+    arrange(*graph, reordered);
+    Storage other = assign_storage(entries, lowering, states, options);
+    // The search does not know of results computed in place, so its gain is only a guess.
+    if (other.tensor_bytes < best.tensor_bytes) {
+      best = std::move(other);
+    } else {
+      arrange(*graph, nodes);
+    }
   }
-  if (reordered == nodes) return given;
-  arrange(graph, reordered);
-  Storage other = assign_storage(graph, lowering, states, options);
-  // The search does not know of results computed in place, so its gain is only a guess.
-  if (other.tensor_bytes < given.tensor_bytes) return other;
-  arrange(graph, nodes);
-  return given;
+  return best;
 }
 
 }  // namespace intarsia::converter

@@ -8,11 +8,11 @@
 
 namespace intarsia::converter {
 
-/// Assigns storage to `graph` in its given order and in one that the planner expects to need less
-/// memory, and leaves the graph in the better of the two. Sub-graphs keep their order.
-/// REQUIRES: as `assign_storage`.
-Storage assign_storage_reordered(Graph& graph, const Lowering& lowering,
-                                 const std::vector<StatePair>& states,
+/// Assigns storage to the graphs of the entry points: each in its given order and in one that the
+/// planner expects to need less memory. Leaves it in the better of the two. Sub-graphs keep their
+/// order. REQUIRES: as `assign_storage`.
+Storage assign_storage_reordered(std::span<Graph* const> entries, const Lowering& lowering,
+                                 const std::vector<State>& states,
                                  const StorageOptions& options = {});
 
 }  // namespace intarsia::converter

@@ -17,32 +17,41 @@ namespace {
 
 class Assigner {
  public:
-  Assigner(const Graph& graph, const Lowering& lowering, const std::vector<StatePair>& states)
-      : graph_(graph),
+  Assigner(std::span<Graph* const> entries, const Lowering& lowering,
+           const std::vector<State>& states)
+      : entries_(entries),
         lowering_(lowering),
         states_(states),
         buffers_(lowering),
         loops_(buffers_, lowering, storage_) {}
 
   Storage run(const StorageOptions& options) {
-    place_graph(graph_, kNone);
-    number_steps(graph_);
-    collect_lifetimes(graph_);
-    add_ports();
+    for (const Graph* graph : entries_) {
+      storage_.entry_graphs.push_back(static_cast<uint32_t>(storage_.graphs.size()));
+      place_graph(*graph);
+      StepRange& steps = steps_[graph];
+      steps.first = next_step_;
+      number_steps(*graph);
+      steps.last = next_step_++;  // when outputs are there, and states take what they become
+    }
+    for (const Graph* graph : entries_) collect_lifetimes(*graph);
+    for (const Graph* graph : entries_) add_ports(*graph);
     join_loops(options.in_place);
     if (options.views) merge_views();
     if (options.in_place) merge_in_place();
     drop_elided();
     std::tie(storage_.tensor_bytes, storage_.lower_bound_bytes) = plan(options, false);
     std::tie(storage_.device_tensor_bytes, storage_.device_lower_bound_bytes) = plan(options, true);
-    storage_.view_count = views_needed(graph_);
+    for (const Graph* graph : entries_) {
+      storage_.view_count = std::max(storage_.view_count, views_needed(*graph));
+    }
     return std::move(storage_);
   }
 
  private:
   // Plan order: each graph's nodes stand together, sub-graphs behind the graph that holds them.
-  void place_graph(const Graph& root, uint32_t root_parent) {
-    std::deque<std::pair<const Graph*, uint32_t>> pending{{&root, root_parent}};
+  void place_graph(const Graph& root) {
+    std::deque<std::pair<const Graph*, uint32_t>> pending{{&root, kNone}};
     while (!pending.empty()) {
       const auto [graph, parent] = pending.front();
       pending.pop_front();
@@ -145,21 +154,41 @@ class Assigner {
     storage_.slots.push_back({value, 0, read_only, state});
   }
 
-  void add_ports() {
-    const int32_t end = next_step_;
-    for (const Value* input : graph_.inputs()) {
-      const bool state = std::any_of(states_.begin(), states_.end(),
-                                     [&](const StatePair& pair) { return pair.state == input; });
-      add_slot(input, true, state);
+  void add_ports(const Graph& graph) {
+    for (const Value* input : graph.inputs()) {
+      buffers_.touch(input, steps_.at(&graph).first);
+      const Value* shared = first_reader(input);
+      if (shared == nullptr || shared == input) add_slot(input, true, shared != nullptr);
+      if (shared == nullptr) continue;
       buffers_.touch(input, 0);
-      if (state) buffers_.touch(input, end);
+      buffers_.touch(input, next_step_ - 1);
+      if (shared == input) continue;
+      buffers_.merge(shared, input);
+      storage_.aliases[input] = shared;
     }
-    for (const Value* output : graph_.outputs()) {
-      buffers_.touch(output, end);
-      const bool state = std::any_of(states_.begin(), states_.end(),
-                                     [&](const StatePair& pair) { return pair.source == output; });
-      if (!state) add_slot(output, false, false);
+    for (const Value* output : graph.outputs()) {
+      buffers_.touch(output, steps_.at(&graph).last);
+      if (!is_state(states_, output)) add_slot(output, false, false);
     }
+  }
+
+  /// The first input that reads the same state; null where `input` is no state.
+  const Value* first_reader(const Value* input) const {
+    for (const State& state : states_) {
+      const auto& inputs = state.inputs;
+      if (std::find(inputs.begin(), inputs.end(), input) != inputs.end()) return inputs.front();
+    }
+    return nullptr;
+  }
+
+  /// When an input or output must be kept beside its own entry point's runs: while others run.
+  std::vector<StepRange> runs_of_others(const Buffer& buffer) const {
+    std::vector<StepRange> others;
+    if (!buffer.is_slot || storage_.slots[buffer.slot].state) return others;
+    for (const Graph* graph : entries_) {
+      if (graph != storage_.slots[buffer.slot].value->graph) others.push_back(steps_.at(graph));
+    }
+    return others;
   }
 
   /// Results that hold the bytes of their input.
@@ -257,12 +286,8 @@ class Assigner {
     for (const Buffer& entry : buffers_.all()) {
       if (entry.parent >= 0 || entry.device != device) continue;
       owner.push_back(&entry);
-      planned.push_back({entry.bytes,
-                         entry.first,
-                         std::max(entry.first, entry.last),
-                         alignment_for(entry.bytes),
-                         -1,
-                         {}});
+      planned.push_back({entry.bytes, entry.first, std::max(entry.first, entry.last),
+                         alignment_for(entry.bytes), -1, runs_of_others(entry)});
     }
     std::vector<std::pair<const Node*, size_t>> workspaces;  // place among `planned`
     std::vector<std::pair<const Node*, int64_t>> states;     // offset among all states
@@ -282,7 +307,7 @@ class Assigner {
     }
     // The verifier wants all states in one range, in the nodes' order.
     const size_t state_range = planned.size();
-    if (!states.empty()) planned.push_back({state_bytes, 0, next_step_, 64, -1, {}});
+    if (!states.empty()) planned.push_back({state_bytes, 0, next_step_ - 1, 64, -1, {}});
     PlannerOptions planner;
     planner.max_steps = options.planner_steps;
     const MemoryPlan result = options.plan(planned, planner);
@@ -347,13 +372,14 @@ class Assigner {
     return most;
   }
 
-  const Graph& graph_;
+  const std::span<Graph* const> entries_;
   const Lowering& lowering_;
-  const std::vector<StatePair>& states_;
+  const std::vector<State>& states_;
   Storage storage_;
   std::unordered_map<const Node*, uint32_t> index_;
   std::unordered_map<const Node*, int32_t> last_step_;
-  std::unordered_map<const Graph*, int32_t> end_of_;  // last step of a branch
+  std::unordered_map<const Graph*, int32_t> end_of_;   // last step of a branch
+  std::unordered_map<const Graph*, StepRange> steps_;  // of the entry points
   Buffers buffers_;
   LoopMemory loops_;
   std::unordered_set<const Node*> elided_;
@@ -362,9 +388,16 @@ class Assigner {
 
 }  // namespace
 
-Storage assign_storage(const Graph& graph, const Lowering& lowering,
-                       const std::vector<StatePair>& states, const StorageOptions& options) {
-  Storage storage = Assigner(graph, lowering, states).run(options);
+bool is_state(const std::vector<State>& states, const Value* value) {
+  return std::any_of(states.begin(), states.end(), [value](const State& state) {
+    return std::find(state.inputs.begin(), state.inputs.end(), value) != state.inputs.end() ||
+           std::find(state.sources.begin(), state.sources.end(), value) != state.sources.end();
+  });
+}
+
+Storage assign_storage(std::span<Graph* const> entries, const Lowering& lowering,
+                       const std::vector<State>& states, const StorageOptions& options) {
+  Storage storage = Assigner(entries, lowering, states).run(options);
   place_weights(storage, lowering, false);
   place_weights(storage, lowering, true);
   return storage;

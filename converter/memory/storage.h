@@ -7,9 +7,15 @@
 // lifetimes of exclusive values never intersect. What a loop reads from outside lives to its end. A
 // buffer is a piece of memory shared by the values that alias one another (views, results computed
 // in place, the results of branches, what a loop carries).
+//
+// Entry points run one after another, in any order. So the steps of one follow those of another,
+// and their tensors share memory, except for what a caller may have written or still has to read:
+// an input or output of one entry point lives through every step of the others. States live
+// always.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -30,11 +36,13 @@ struct LoweredNode {
 };
 using Lowering = std::unordered_map<const Node*, LoweredNode>;
 
-/// A tensor kept from one run to the next: `source` (an output) becomes `state` (an input).
-struct StatePair {
-  Value* state = nullptr;
-  Value* source = nullptr;
+/// A tensor kept from one run to the next, one for all entry points. Each has at most one of its
+/// inputs, and one of its sources.
+struct State {
+  std::vector<Value*> inputs;   ///< In the order of the entry points. The first has the slot.
+  std::vector<Value*> sources;  ///< Outputs that it becomes after a run of their entry point.
 };
+bool is_state(const std::vector<State>& states, const Value* value);
 
 /// A node in the order of the plan.
 struct PlacedNode {
@@ -76,9 +84,10 @@ struct WeightPlan {
 struct Storage {
   std::vector<PlacedNode> nodes;
   std::vector<PlacedGraph> graphs;
+  std::vector<uint32_t> entry_graphs;  // indices of the entry points' graphs
   std::unordered_map<const Value*, Place> places;
   /// Values that are one tensor in the plan: a branch's result is an output of its If, what a body
-  /// is given of a carried value is the loop's output.
+  /// is given of a carried value is the loop's output, a state is an input of several entry points.
   std::unordered_map<const Value*, const Value*> aliases;
   std::unordered_map<const Node*, int64_t> workspaces;  // offsets
   std::unordered_map<const Node*, int64_t> node_states;
@@ -116,8 +125,8 @@ struct StorageOptions {
 
 /// REQUIRES: every node has a kernel in `lowering`, every value a type and bounded extents; the
 /// outputs of graphs are produced by nodes of that graph, each by one output (see
-/// `materialize_outputs`).
-Storage assign_storage(const Graph& graph, const Lowering& lowering,
-                       const std::vector<StatePair>& states, const StorageOptions& options = {});
+/// `materialize_outputs`). `entries` are the graphs of the entry points.
+Storage assign_storage(std::span<Graph* const> entries, const Lowering& lowering,
+                       const std::vector<State>& states, const StorageOptions& options = {});
 
 }  // namespace intarsia::converter

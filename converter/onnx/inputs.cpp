@@ -261,28 +261,6 @@ void apply_input_options(Model& model, const ConvertOptions& options) {
   require_ranges(model);
 }
 
-std::vector<StatePair> find_states(Model& model, const ConvertOptions& options,
-                                   const std::vector<std::string>& output_names) {
-  std::vector<StatePair> states;
-  for (const auto& [output_name, input_name] : options.states) {
-    const std::string option = fmt::format("--state {}={}", output_name, input_name);
-    Value* input = find_input(model, input_name, option);
-    const auto found = std::find(output_names.begin(), output_names.end(), output_name);
-    if (found == output_names.end()) {
-      throw Error(fmt::format("{}: the model has no output '{}'", option, output_name),
-                  fmt::format("its outputs are {}", fmt::join(output_names, ", ")));
-    }
-    Value* output = model.graph->outputs()[static_cast<size_t>(found - output_names.begin())];
-    if (input->type != output->type || planned_extents(*input) != planned_extents(*output)) {
-      throw Error(fmt::format("{}: the output is {} {}, the input {} {}; they must agree", option,
-                              data_type_name(output->type), extents_text(planned_extents(*output)),
-                              data_type_name(input->type), extents_text(planned_extents(*input))));
-    }
-    states.push_back({input, output});
-  }
-  return states;
-}
-
 void apply_layouts(Model& model, const ConvertOptions& options) {
   for (const auto& [name, layout] : options.layouts) {
     const std::string option = fmt::format("--layout {}={}", name, layout);

@@ -1,24 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the user says of a model's inputs: ranges of symbolic dimensions, fixed extents, values that
-// become constants, layouts, and states.
+// become constants, and layouts. States: converter/entries.h.
 #pragma once
 
-#include <vector>
-
 #include "converter/convert.h"
-#include "converter/memory/storage.h"
 
 namespace intarsia::converter {
 
 /// Applies `--fix`, `--shape` and `--dim` to the model's inputs. Throws Error for names that the
 /// model lacks, contradictions, and for every symbol that is left without a range.
 void apply_input_options(Model& model, const ConvertOptions& options);
-
-/// Finds the tensors of `--state`; REQUIRES: inferred. Throws Error for unknown names and for
-/// tensors that differ in type or extents.
-std::vector<StatePair> find_states(Model& model, const ConvertOptions& options,
-                                   const std::vector<std::string>& output_names);
 
 /// Puts a Transpose behind each input of `--layout INPUT=nhwc`, whose extents become channels-last.
 /// REQUIRES: extents of inputs are settled, nothing else is inferred.

@@ -16,13 +16,34 @@ using converter::ProgramDescription;
 
 struct Arguments {
   std::string model, plan, header, source, name_space;
+  std::vector<std::string> entries;
   ConversionArguments conversion;
 };
+
+/// The model, if there is one, and those of `--entry`.
+std::vector<converter::EntrySource> entries_of(const Arguments& arguments) {
+  std::vector<converter::EntrySource> entries;
+  if (!arguments.model.empty()) entries.push_back({"main", arguments.model});
+  for (const std::string& text : arguments.entries) {
+    const size_t at = text.find('=');
+    if (at == std::string::npos || at + 1 == text.size()) {
+      throw converter::Error(fmt::format("--entry {}: expected NAME=MODEL.onnx", text));
+    }
+    entries.push_back({text.substr(0, at), text.substr(at + 1)});
+  }
+  if (entries.empty()) {
+    throw converter::Error("no model is given", "name MODEL.onnx, or --entry NAME=MODEL.onnx");
+  }
+  return entries;
+}
 
 ProgramDescription describe_program(const Conversion& conversion, const Arguments& arguments) {
   namespace fs = std::filesystem;
   ProgramDescription program;
-  program.model_name = fs::path(arguments.model).filename().string();
+  for (const converter::EntrySource& entry : entries_of(arguments)) {
+    if (!program.model_name.empty()) program.model_name += ", ";
+    program.model_name += entry.file.filename().string();
+  }
   program.header_name = fs::path(arguments.header).filename().string();
   program.namespace_name = arguments.name_space;
   if (program.namespace_name.empty()) {
@@ -38,8 +59,12 @@ ProgramDescription describe_program(const Conversion& conversion, const Argument
                        std::vector<ProgramDescription::Port>& to) {
     for (const auto& port : from) to.push_back({port.name, port.type, port.extents, port.symbols});
   };
-  copy(conversion.inputs, program.inputs);
-  copy(conversion.outputs, program.outputs);
+  for (const converter::EntrySummary& entry : conversion.entries) {
+    ProgramDescription::Entry& described = program.entries.emplace_back();
+    described.name = entry.name;
+    copy(entry.inputs, described.inputs);
+    copy(entry.outputs, described.outputs);
+  }
   copy(conversion.states, program.states);
   program.cuda = arguments.conversion.device == "cuda";
   program.device_arena_bytes = conversion.plan.summary.device_arena_bytes;
@@ -58,7 +83,7 @@ int convert(const Arguments& arguments) {
     throw converter::Error("--source needs --header: the source includes it");
   }
   const converter::ConversionResult result =
-      converter::convert_file(arguments.model, arguments.conversion.parse());
+      converter::convert_entries(entries_of(arguments), arguments.conversion.parse());
   if (const auto* failure = std::get_if<converter::ConversionFailure>(&result)) {
     throw converter::Error(failure->problems);
   }
@@ -92,7 +117,11 @@ int convert(const Arguments& arguments) {
 
 Command add_convert(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
-  app.add_option("model", arguments->model, "the ONNX model")->required()->type_name("MODEL.onnx");
+  app.add_option("model", arguments->model, "the ONNX model")->type_name("MODEL.onnx");
+  app.add_option("--entry", arguments->entries,
+                 "a further entry point, over the same arena and weights. ENTRY:NAME in other "
+                 "options is of one entry point, a name alone of all")
+      ->type_name("NAME=MODEL.onnx");
   app.add_option("-o,--output", arguments->plan, "the plan")->required()->type_name("OUT.plan");
   app.add_option("--header", arguments->header, "also write the typed C++ header")
       ->type_name("OUT.h");

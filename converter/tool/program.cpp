@@ -141,28 +141,28 @@ Values Program::completed(const Values& given) const {
   return values;
 }
 
-void Program::set_inputs(const Values& values) {
+void Program::set_inputs(const Values& values, int entry) {
   for (const auto& [name, value] : values) {
-    const Result<int> index = session_.find_input(name);
+    const Result<int> index = session_.find_input(name, entry);
     if (!index.ok()) {
       std::vector<std::string_view> names;
-      for (int i = 0; i < session_.input_count(); ++i) {
-        names.push_back(session_.input_port(i).value().name);
+      for (int i = 0; i < session_.input_count(entry); ++i) {
+        names.push_back(session_.input_port(i, entry).value().name);
       }
       throw Error(fmt::format("the plan has no input '{}'", name),
                   fmt::format("its inputs are {}", fmt::join(names, ", ")));
     }
-    const TensorView planned = session_.input_port(index.value()).value().tensor;
+    const TensorView planned = session_.input_port(index.value(), entry).value().tensor;
     if (planned.type != value.type) {
       throw Error(fmt::format("input '{}' takes {}, the given values are {}", name,
                               data_type_name(planned.type), data_type_name(value.type)));
     }
     const std::vector<int32_t> extents(value.extents.begin(), value.extents.end());
-    if (Status status = session_.resize_input(index.value(), extents); !status) {
+    if (Status status = session_.resize_input(index.value(), extents, entry); !status) {
       throw Error(fmt::format("input '{}' with extents {}: {}", name,
                               converter::extents_text(value.extents), failure()));
     }
-    const TensorView tensor = session_.input_port(index.value()).value().tensor;
+    const TensorView tensor = session_.input_port(index.value(), entry).value().tensor;
     if (value.size != 0) std::memcpy(tensor.data, value.data.get(), value.size);
   }
 }

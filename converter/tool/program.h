@@ -70,9 +70,9 @@ class Program {
   const std::vector<std::string>& warnings() const { return plan_.warnings(); }
   size_t arena_bytes() const { return plan_.info().arena_bytes; }
 
-  /// Copies values into the inputs of these names. Throws for a name, type or extents that do not
-  /// fit.
-  void set_inputs(const Values& values);
+  /// Copies values into the entry point's inputs of these names. Throws for a name, type or extents
+  /// that do not fit.
+  void set_inputs(const Values& values, int entry = 0);
   /// `given`, and seeded random values of the planned extents for every other input.
   Values completed(const Values& given) const;
   /// Runs the entry point; throws with the diagnostic's text.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <memory>
@@ -62,6 +63,13 @@ void write(const std::filesystem::path& file, const std::string& name,
   }
 }
 
+std::vector<std::string> entry_names(Program& program) {
+  std::vector<std::string> names;
+  const auto* entries = PlanText(program.plan()).root().entries();
+  for (const plan::Entry* entry : *entries) names.push_back(shown_name(entry->name()));
+  return names;
+}
+
 int run(const Arguments& arguments) {
   namespace fs = std::filesystem;
   const Values inputs = arguments.inputs.read();
@@ -80,7 +88,8 @@ int run(const Arguments& arguments) {
   if (!arguments.entry.empty()) {
     const Result<int> found = program.session().find_entry(arguments.entry);
     if (!found.ok()) {
-      throw converter::Error(fmt::format("the plan has no entry point '{}'", arguments.entry));
+      throw converter::Error(fmt::format("the plan has no entry point '{}'", arguments.entry),
+                             fmt::format("it has {}", fmt::join(entry_names(program), ", ")));
     }
     entry = found.value();
   }
@@ -91,7 +100,7 @@ int run(const Arguments& arguments) {
                              fmt::format("add --input {}=FILE.npy", name));
     }
   }
-  program.set_inputs(inputs);
+  program.set_inputs(inputs, entry);
   program.run(entry);
   fs::create_directories(arguments.output_dir);
   int index = 0;

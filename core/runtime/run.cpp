@@ -29,10 +29,12 @@ Status check_symbols(SessionState& state, const plan::Entry& entry) {
   return {};
 }
 
-Status update_states(SessionState& state) {
+Status update_states(SessionState& state, int entry) {
   const List updates = list_of(state.plan.root, plan::Plan::VT_STATES);
   for (uint32_t i = 0; i < updates.count; ++i) {
     const plan::StateUpdate& update = static_cast<const plan::StateUpdate*>(updates.data)[i];
+    if (update.slot() == kNone) --entry;  // the next entry point's follow
+    if (update.slot() == kNone || entry != 0) continue;
     const plan::Tensor& tensor = tensor_in(state, update.slot());
     const TensorView source = state.view(update.source());
     for (int axis = 0; axis < tensor.rank(); ++axis) {
@@ -64,8 +66,8 @@ Status begin_run(SessionState& state, const plan::Entry& entry) {
   return status;
 }
 
-Status end_run(SessionState& state, Status status) {
-  if (status.ok()) status = update_states(state);
+Status end_run(SessionState& state, int entry, Status status) {
+  if (status.ok()) status = update_states(state, entry);
   state.busy.store(false, std::memory_order_release);
   return status;
 }
@@ -78,7 +80,8 @@ Status Session::run(int index) {
                                             entry_count() - 1, index);
   }
   if (Status status = begin_run(*state_, *entry); !status) return status;
-  return end_run(*state_, run_graph(*state_, entry->graph(), state_->views, state_->view_count, 0));
+  return end_run(*state_, index,
+                 run_graph(*state_, entry->graph(), state_->views, state_->view_count, 0));
 }
 
 }  // namespace intarsia

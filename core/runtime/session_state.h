@@ -128,7 +128,7 @@ void clear_states(SessionState& state);
 /// What `Session::run` does before and after the nodes: sessions of devices run these themselves.
 /// `begin_run` takes the session for the caller, unless it fails; `end_run` gives it back.
 Status begin_run(SessionState& state, const plan::Entry& entry);
-Status end_run(SessionState& state, Status status);
+Status end_run(SessionState& state, int entry, Status status);
 
 /// The state behind a session.
 struct SessionAccess {

@@ -49,6 +49,10 @@ bool Verifier::states() {
   uint32_t lowest = 0;
   for (uint32_t i = 0; i < states.count; ++i) {
     const plan::StateUpdate& update = static_cast<const plan::StateUpdate*>(states.data)[i];
+    if (update.slot() == kNone) {  // the next entry point's follow
+      lowest = 0;
+      continue;
+    }
     if (!at_least("state's slot (at least)", lowest, update.slot())) return false;
     lowest = update.slot() + 1;
     if (!index("state's slot", update.slot(), plan_.slot_count) ||

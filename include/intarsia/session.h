@@ -144,7 +144,8 @@ class Session {
 
   /// Inputs and outputs of an entry point, in the model's order. A view's buffer may be written
   /// (inputs) until `run`, and read (outputs) until the next `run`. The contents of an input are
-  /// undefined after `run`, unless the caller bound a buffer of its own.
+  /// undefined after `run`, unless the caller bound a buffer of its own. Runs of other entry points
+  /// change neither contents nor extents.
   int input_count(int entry = 0) const;
   int output_count(int entry = 0) const;
   Result<Port> input_port(int index, int entry = 0) const;

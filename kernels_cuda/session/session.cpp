@@ -217,7 +217,7 @@ Status Session::run(int entry) {
     // What is queued may still write to the arena.
     (void)runtime::synchronize(state->device->device.queue);
   }
-  return end_run(*state, status);
+  return end_run(*state, entry, status);
 }
 
 Status Session::run_graph(uint32_t first, uint32_t end) {

@@ -15,8 +15,11 @@ using Range = std::pair<int64_t, int64_t>;
 using Strings = std::map<std::string, std::string>;
 using Extents = std::map<std::string, std::vector<int64_t>>;
 
-/// The plan as a Block, and the converter's warnings. `model` is a path, or the model itself.
-py::tuple convert_model(const py::bytes& model, bool is_path,
+/// The name of an entry point, and a path, or the model itself.
+using Entry = std::tuple<std::string, std::string, bool>;
+
+/// The plan as a Block, and the converter's warnings.
+py::tuple convert_model(const std::vector<Entry>& models,
                         const std::map<std::string, std::variant<Range, std::string>>& dims,
                         const Extents& shapes, const Strings& fixed, const Extents& bounds,
                         const std::map<std::string, int64_t>& max_trips, const Strings& states,
@@ -43,15 +46,16 @@ py::tuple convert_model(const py::bytes& model, bool is_path,
   options.plan_growth = plan_growth;
 
   const OperatorRequest request = request_of(operators);
-  const std::string bytes = model;
+  std::vector<converter::EntrySource> entries;
+  for (const auto& [name, model, is_path] : models) {
+    entries.push_back({name, is_path ? model : "", std::as_bytes(std::span(model))});
+  }
   AlignedBytes plan;
   std::vector<std::string> warnings;
   {
     const py::gil_scoped_release release;
     options.library = operator_library(request);
-    const converter::ConversionResult result =
-        is_path ? converter::convert_file(bytes, options)
-                : converter::convert_bytes(std::as_bytes(std::span(bytes)), options);
+    const converter::ConversionResult result = converter::convert_entries(entries, options);
     if (const auto* failure = std::get_if<converter::ConversionFailure>(&result)) {
       throw Failure(Code::kOk, failure->text());
     }

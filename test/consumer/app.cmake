@@ -14,8 +14,10 @@ intarsia_add_model(tiny_model MODEL "${model}" NAME app::tiny
 # The same model, smaller in two ways; the program compares the sizes.
 intarsia_add_model(packed_less MODEL "${model}" DIM batch=2..2 STATE total_next=total PLAN_GROWTH 1)
 intarsia_add_model(nameless MODEL "${model}" DIM batch=2..2 STATE total_next=total STRIP_NAMES)
+# Twice over: two entry points that count one total.
+intarsia_add_model(joined MODEL "${model}" ENTRY "again=${model}" DIM batch=2..2 STATE total_next=total)
 add_executable(consumer "${CMAKE_CURRENT_LIST_DIR}/main.cpp")
-target_link_libraries(consumer PRIVATE tiny_model packed_less nameless)
+target_link_libraries(consumer PRIVATE tiny_model packed_less nameless joined)
 
 # A model with an operator of one's own; this program runs when it is built.
 if(CONSUMER_OPERATORS)

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "intarsia/describe.h"
+#include "joined.h"
 #include "nameless.h"
 #include "packed_less.h"
 #include "tiny_model.h"
@@ -18,6 +19,9 @@ static_assert(app::tiny::arena_bytes > 0 && app::tiny::arena_alignment == 64);
 // Two columns of W are padded to sixteen, unless PLAN_GROWTH forbids it.
 static_assert(packed_less::plan_bytes + 100 < app::tiny::plan_bytes);
 static_assert(nameless::plan_bytes < app::tiny::plan_bytes);
+static_assert(joined::main::entry == 0 && joined::again::entry == 1);
+// What comes on top is the ports of one entry point, and what the session notes.
+static_assert(joined::arena_bytes < 2 * app::tiny::arena_bytes);
 
 namespace {
 
@@ -52,6 +56,16 @@ int main() {
     if (!equal("y", app::tiny::outputs::class_::of(*session), kOutput)) return 1;
   }
   if (!equal("total", app::tiny::states::total::of(*session), kTotal)) return 1;
+  alignas(joined::arena_alignment) static std::byte memory[joined::arena_bytes];
+  auto both = joined::open(memory, {}, &diagnostic);
+  if (!both.ok()) return 1;
+  const std::span<float> first = joined::main::inputs::x_0::of(*both);
+  const std::span<float> second = joined::again::inputs::x_0::of(*both);
+  for (size_t i = 0; i < first.size(); ++i) first[i] = second[i] = kInput[i];
+  if (!both->run(joined::main::entry) || !both->run(joined::again::entry)) return 1;
+  if (!equal("again", joined::again::outputs::class_::of(*both), kOutput)) return 1;
+  if (!equal("main", joined::main::outputs::class_::of(*both), kOutput)) return 1;
+  if (!equal("joined total", joined::states::total::of(*both), kTotal)) return 1;
   std::puts("consumer: the model's output is right");
   return 0;
 }

@@ -46,7 +46,7 @@ TEST_P(FloatExtents, AreBoundedAndRun) {
   options.dims["n"] = converter::DimRange{1, 13};
   SmallPlan plan(model_of(c), options);
   Session session = plan.open().value();
-  EXPECT_EQ(plan.conversion.outputs.at(0).extents,
+  EXPECT_EQ(plan.conversion.entries.at(0).outputs.at(0).extents,
             (std::vector<int64_t>{static_cast<int64_t>(std::ceil(c.limit(13)))}));
   for (int32_t n = 1; n <= 13; ++n) {
     const int32_t extents[] = {1, n};

@@ -15,7 +15,9 @@ namespace intarsia::test {
 namespace emulation = cuda::emulation;
 class CudaPlan : public SmallPlan {
  public:
-  explicit CudaPlan(const OnnxBuilder& model, const ConvertOptions& options = {})
+  /// Of a model, or of entry points.
+  template <class Source>
+  explicit CudaPlan(const Source& model, const ConvertOptions& options = {})
       : SmallPlan(model, for_cuda(options)),
         device_arena(conversion.plan.summary.device_arena_bytes),
         device_weights(conversion.plan.summary.device_weights_bytes) {}

@@ -23,6 +23,36 @@ TEST(CudaSession, NodesOfTheHostStandBetweenGraphs) {
   expect_same_as_cpu(with_a_host_node(), 2);
 }
 
+TEST(CudaSession, EntryPointsAreGraphsOfTheirOwn) {
+  emulation::Emulator::get().reset();
+  const Entries entries{
+      {"mlp", two_layers()}, {"host", with_a_host_node()}, {"net", small_resnet()}};
+  CudaPlan plan(entries);
+  SmallPlan cpu(entries);
+  auto session = plan.open_on_device();
+  auto expected = cpu.open();
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  ASSERT_TRUE(expected.ok()) << cpu.text(cpu.diagnostic);
+  EXPECT_EQ(session->graph_count(), 1 + 2 + 1);
+  const auto run = [](auto& opened, int entry) {
+    const auto x = opened.template input<float>(0, entry).value();
+    const std::vector<float> values = random_floats(x.size(), 3);
+    std::copy(values.begin(), values.end(), x.begin());
+    EXPECT_TRUE(opened.run(entry).ok());
+  };
+  for (const int entry : {2, 0, 1}) {
+    run(*session, entry);
+    run(*expected, entry);
+  }
+  for (const int entry : {0, 1, 2}) {
+    const auto found = session->output<float>(0, entry).value();
+    const auto wanted = expected->output<float>(0, entry).value();
+    ASSERT_EQ(found.size(), wanted.size());
+    for (size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], wanted[i], 1e-3f) << entry;
+  }
+  EXPECT_TRUE(emulation::Emulator::get().violations().empty());
+}
+
 TEST(CudaSession, TheProgramOfTheDocumentOpensItsPlan) {
   emulation::Emulator::get().reset();
   OnnxBuilder model;
@@ -249,7 +279,7 @@ TEST(CudaSession, CTR_2_InverseKeepsTheExtents) {
     ConvertOptions options;
     options.shapes["x"] = extents;
     CudaPlan plan(inverse(extents), options);
-    EXPECT_EQ(plan.conversion.outputs[0].extents, extents);
+    EXPECT_EQ(plan.conversion.entries[0].outputs[0].extents, extents);
     auto session = plan.open_on_device();
     ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
     const auto n = static_cast<size_t>(extents.back());

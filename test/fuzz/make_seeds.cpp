@@ -46,6 +46,18 @@ std::vector<std::byte> plan_of(const std::string& model) {
   return {};
 }
 
+/// A plan with the entry points of two models, of which the second may read the first one's state.
+std::vector<std::byte> joined(const std::string& first, const std::string& second) {
+  const auto bytes = std::as_bytes(std::span(first)), other = std::as_bytes(std::span(second));
+  converter::ConvertOptions options = fuzz::options_for(bytes);
+  options.dims.merge(fuzz::options_for(other).dims);
+  const converter::EntrySource entries[] = {{"first", {}, bytes}, {"second", {}, other}};
+  auto result = converter::convert_entries(entries, options);
+  const auto* failure = std::get_if<converter::ConversionFailure>(&result);
+  fuzz::require(failure == nullptr, failure != nullptr ? failure->text().c_str() : "");
+  return std::move(std::get<converter::Conversion>(result).plan.bytes);
+}
+
 /// How the operands of an operator's only node are made.
 struct Operands {
   DataType type;
@@ -175,6 +187,12 @@ int main(int argc, char** argv) {
     }
     write(folder / "plan" / file, plan.data(), plan.size());
     ++plans;
+  }
+  for (const auto& [first, second] : {std::pair<std::string, std::string>{"state", "state"},
+                                      {"state", "shapes"},
+                                      {"state_cuda", "network_cuda"}}) {
+    const std::vector<std::byte> plan = joined(models.at(first), models.at(second));
+    write(folder / "plan" / ("joined_" + first + "_" + second), plan.data(), plan.size());
   }
   std::printf("%zu models, %zu plans\n", models.size(), plans);
   // Nearly every operator is reached.

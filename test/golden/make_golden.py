@@ -156,20 +156,60 @@ def values():
     return case
 
 
-CASES = [mlp, image, varying, branches, recurrent, values]
+def entries():
+    """Two entry points with a weight and a state in common: one fills it, the other uses it up."""
+    shared = random(1, 4, 4)
+    fill = Case("--state", "fill:memory_out=memory", states={"memory_out": "memory"})
+    fill.input("x", [3, 4])
+    fill.output("memory_out")
+    fill.output("y")
+    fill.weight("w", shared)
+    fill.node("MatMul", ["x", "w"], ["memory_out"])
+    fill.node("Tanh", ["memory_out"], ["y"])
+    fill.runs = [[random(seed, 3, 4)] for seed in (2, 3)]
+    step = Case("--state", "step:rest=memory", "--state", "step:count_out=count",
+                states={"rest": "memory", "count_out": "count"})
+    step.input("x", [3, 4])
+    step.input("memory", [3, 4])
+    step.input("count", [1])
+    step.output("z")
+    step.output("rest")
+    step.output("count_out")
+    step.weight("w", shared)
+    step.weight("one", np.ones(1, np.float32))
+    step.node("MatMul", ["memory", "w"], ["mixed"])
+    step.node("Add", ["mixed", "x"], ["sum"])
+    step.node("Mul", ["sum", "count"], ["z"])
+    step.node("Sub", ["memory", "sum"], ["rest"])
+    step.node("Add", ["count", "one"], ["count_out"])
+    step.runs = [[random(seed, 3, 4)] for seed in (4, 5)]
+    return {"fill": fill, "step": step}
 
 
-def write_runs(case, model, folder):
-    """Inputs and ONNX Runtime's outputs; states are fed back here and stay inside the session."""
-    session = onnxruntime.InferenceSession(model.SerializeToString(),
-                                           providers=["CPUExecutionProvider"])
-    shapes = {i.name: [d.dim_value for d in i.type.tensor_type.shape.dim] for i in case.inputs}
-    kept = {name: np.zeros(shapes[name], np.float32) for name in case.states.values()}
-    names = [i.name for i in case.inputs if i.name not in kept]
-    for number, inputs in enumerate(case.runs):
-        feed = {**dict(zip(names, inputs, strict=True)), **kept}
-        outputs = dict(zip((o.name for o in case.outputs), session.run(None, feed)))
-        kept = {target: outputs.pop(source) for source, target in case.states.items()}
+CASES = [mlp, image, varying, branches, recurrent, values, entries]
+
+
+def write_runs(cases, folder):
+    """Inputs and ONNX Runtime's outputs; states are fed back here and stay inside the session. Run i
+    is of entry point i modulo their number."""
+    sessions, kept = {}, {}
+    for name, case in cases.items():
+        sessions[name] = onnxruntime.InferenceSession(case.model().SerializeToString(),
+                                                      providers=["CPUExecutionProvider"])
+        for i in case.inputs:
+            if i.name in case.states.values():
+                shape = [d.dim_value for d in i.type.tensor_type.shape.dim]
+                kept[i.name] = np.zeros(shape, np.float32)
+    for number in range(sum(len(case.runs) for case in cases.values())):
+        entry = list(cases)[number % len(cases)]
+        case = cases[entry]
+        inputs = case.runs[number // len(cases)]
+        names = [i.name for i in case.inputs]
+        feed = {name: kept[name] for name in names if name in kept}
+        feed.update(zip((name for name in names if name not in kept), inputs, strict=True))
+        outputs = dict(zip((o.name for o in case.outputs), sessions[entry].run(None, feed)))
+        for source, target in case.states.items():
+            kept[target] = outputs.pop(source)
         run = folder / f"run_{number}"
         run.mkdir(parents=True)
         for kind, arrays in (("input", inputs), ("output", outputs.values())):
@@ -184,14 +224,18 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).parent)
     arguments = parser.parse_args()
     for make in CASES:
-        case = make()
-        model = case.model()
+        made = make()
+        cases = made if isinstance(made, dict) else {"main": made}
         folder = arguments.out / f"v{FORMAT_VERSION}" / make.__name__
         shutil.rmtree(folder, ignore_errors=True)
-        write_runs(case, model, folder)
-        onnx.save(model, folder / "model.onnx")
-        subprocess.run([arguments.tool, "convert", folder / "model.onnx", *case.options,
-                        "-o", folder / "model.plan"], check=True)
+        write_runs(cases, folder)
+        models = []
+        for name, case in cases.items():
+            file = folder / ("model.onnx" if made is case else f"{name}.onnx")
+            onnx.save(case.model(), file)
+            models += [file] if made is case else ["--entry", f"{name}={file}"]
+            models += case.options
+        subprocess.run([arguments.tool, "convert", *models, "-o", folder / "model.plan"], check=True)
         print(f"{folder}: {sum(f.stat().st_size for f in folder.rglob('*.*'))} bytes")
 
 

@@ -93,7 +93,7 @@ OnnxBuilder model(const std::vector<int64_t>& declared, const char* domain = "an
 }
 
 std::vector<int64_t> planned(const OnnxBuilder& onnx, const converter::ConvertOptions& options) {
-  return SmallPlan(onnx, options).conversion.outputs.at(0).extents;
+  return SmallPlan(onnx, options).conversion.entries.at(0).outputs.at(0).extents;
 }
 
 TEST(Extension, ADefinitionAndAServiceOfAPluginServeAnyDomain) {

@@ -161,7 +161,7 @@ TEST(Inverse, CTR_02_ShapesDownToEmpty) {
     ASSERT_TRUE(run_inverse<float>(model, {}, y, {}, nullptr, options).ok());
     EXPECT_TRUE(y.empty());
     SmallPlan plan(model, options);
-    EXPECT_EQ(plan.conversion.outputs[0].extents, extents);
+    EXPECT_EQ(plan.conversion.entries[0].outputs[0].extents, extents);
   }
   ASSERT_TRUE(run_inverse<float>(inverse_model({1, 1}, DataType::kFloat), {4}, y).ok());
   EXPECT_EQ(y, Doubles{0.25});

@@ -54,6 +54,7 @@ class ForgedPlan : public SmallPlan {
   using SmallPlan::SmallPlan;
 
   const plan::Plan& root() { return root_of(plan()); }
+  const plan::Entry* entry(uint32_t index) { return root().entries()->Get(index); }
   const plan::Node* node(uint32_t index) { return root().nodes()->Get(index); }
   const plan::Tensor* tensor(uint32_t index) { return root().tensors()->Get(index); }
   /// The first tensor that lies there.

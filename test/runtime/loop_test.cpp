@@ -198,7 +198,7 @@ TEST(Loop, CarriedValuesGrow) {
   body.node("Mul", {"x", "x"}, {"next"});
   OnnxBuilder::set(body.node("Concat", {"old", "next"}, {"new"}), "axis", int64_t{0});
   both(model, trips_at_most(4), [](SmallPlan& plan, Session& session) {
-    EXPECT_EQ(plan.conversion.outputs[0].extents, (std::vector<int64_t>{5, 2}));
+    EXPECT_EQ(plan.conversion.entries[0].outputs[0].extents, (std::vector<int64_t>{5, 2}));
     for (int64_t trips : {4, 0, 2}) {
       write(session, 0, {3, 4});
       ASSERT_TRUE(run(session, trips).ok());

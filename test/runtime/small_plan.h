@@ -15,6 +15,9 @@
 
 namespace intarsia::test {
 
+/// Names of entry points and their models.
+using Entries = std::vector<std::pair<std::string, converter::OnnxBuilder>>;
+
 /// A plan with an arena of exactly the size that it asks for.
 class SmallPlan {
  public:
@@ -22,15 +25,23 @@ class SmallPlan {
                      const converter::ConvertOptions& options = {})
       : library_(options.library) {
     const std::string bytes = model.bytes();
-    const auto result = converter::convert_bytes(std::as_bytes(std::span(bytes)), options);
-    if (const auto* failure = std::get_if<converter::ConversionFailure>(&result)) {
-      ADD_FAILURE() << failure->text();
-      return;
+    take(converter::convert_bytes(std::as_bytes(std::span(bytes)), options));
+  }
+  /// A plan with an entry point for each model.
+  explicit SmallPlan(const Entries& entries, const converter::ConvertOptions& options = {})
+      : library_(options.library) {
+    take(convert(entries, options));
+  }
+
+  static converter::ConversionResult convert(const Entries& entries,
+                                             const converter::ConvertOptions& options) {
+    std::vector<std::string> bytes;
+    for (const auto& [name, model] : entries) bytes.push_back(model.bytes());
+    std::vector<converter::EntrySource> sources;
+    for (const auto& [name, model] : entries) {
+      sources.push_back({name, {}, std::as_bytes(std::span(bytes[sources.size()]))});
     }
-    conversion = std::get<converter::Conversion>(result);
-    plan_ = std::make_unique<tool::AlignedBytes>(conversion.plan.bytes.size());
-    std::memcpy(plan().data(), conversion.plan.bytes.data(), plan().size());
-    arena_ = std::make_unique<tool::AlignedBytes>(conversion.plan.summary.arena_bytes);
+    return converter::convert_entries(sources, options);
   }
 
   std::span<std::byte> plan() { return plan_->span(); }
@@ -49,6 +60,17 @@ class SmallPlan {
   Diagnostic diagnostic;
 
  private:
+  void take(const converter::ConversionResult& result) {
+    if (const auto* failure = std::get_if<converter::ConversionFailure>(&result)) {
+      ADD_FAILURE() << failure->text();
+      return;
+    }
+    conversion = std::get<converter::Conversion>(result);
+    plan_ = std::make_unique<tool::AlignedBytes>(conversion.plan.bytes.size());
+    std::memcpy(plan().data(), conversion.plan.bytes.data(), plan().size());
+    arena_ = std::make_unique<tool::AlignedBytes>(conversion.plan.summary.arena_bytes);
+  }
+
   std::shared_ptr<const converter::OperatorLibrary> library_;
   std::unique_ptr<tool::AlignedBytes> plan_, arena_;
 };
@@ -58,6 +80,13 @@ inline std::string conversion_error(const converter::OnnxBuilder& model,
                                     const converter::ConvertOptions& options = {}) {
   const std::string bytes = model.bytes();
   const auto result = converter::convert_bytes(std::as_bytes(std::span(bytes)), options);
+  const auto* failure = std::get_if<converter::ConversionFailure>(&result);
+  return failure != nullptr ? failure->text() : "";
+}
+
+inline std::string conversion_error(const Entries& entries,
+                                    const converter::ConvertOptions& options = {}) {
+  const auto result = SmallPlan::convert(entries, options);
   const auto* failure = std::get_if<converter::ConversionFailure>(&result);
   return failure != nullptr ? failure->text() : "";
 }
@@ -80,13 +109,13 @@ inline void symbol(onnx::ValueInfoProto& input, int axis, const char* name) {
       name);
 }
 
-inline void write(Session& session, int input, const std::vector<float>& values) {
-  const auto span = session.input<float>(input).value();
+inline void write(Session& session, int input, const std::vector<float>& values, int entry = 0) {
+  const auto span = session.input<float>(input, entry).value();
   ASSERT_EQ(span.size(), values.size());
   std::memcpy(span.data(), values.data(), span.size_bytes());
 }
-inline std::vector<float> read(Session& session, int output) {
-  const auto span = session.output<float>(output).value();
+inline std::vector<float> read(Session& session, int output, int entry = 0) {
+  const auto span = session.output<float>(output, entry).value();
   return {span.begin(), span.end()};
 }
 

@@ -18,6 +18,13 @@ def _range(limits):
     return (1, limits) if isinstance(limits, (int, np.integer)) else tuple(limits)
 
 
+def _source(model):
+    """A path or the model's bytes, and whether it is a path."""
+    if isinstance(model, (str, os.PathLike)):
+        return os.fsencode(model), True
+    return model if isinstance(model, bytes) else model.SerializeToString(), False
+
+
 def _replace(path, block):
     """Writes the file beside its place and moves it there: readers see the old or the new one."""
     path = Path(path)
@@ -38,17 +45,17 @@ def convert(model, out, *, dims=None, shapes=None, fixed=None, bounds=None, max_
             states=None, layouts=None, threads=1, strip_names=False, target="generic",
             plan_growth=None, operators=(), allow_pyop=False, pyop_path=()):
     """Converts `model` (a path, the bytes of a model, or an onnx.ModelProto) to the plan file `out`.
+    A dict of models makes a plan with entry points: {"encode": "encoder.onnx", "step": decoder}.
 
     The options are those of the command: dims={"batch": 8, "length": (1, 512), "x@1": "length"},
     shapes={"x": (1, 3, 224, 224)}, fixed={"rate": 16000} (a number, an array or an .npy file),
     bounds={"y": (100,)}, max_trips={"loop": 50}, states={"state_out": "state_in"},
     layouts={"image": "nhwc"}, operators=["libmine.so"]. Raises Error with one line per problem; warnings are issued through the module `warnings`.
     """
-    is_path = isinstance(model, (str, os.PathLike))
-    if is_path:
-        data = os.fsencode(model)
-    else:
-        data = model if isinstance(model, bytes) else model.SerializeToString()
+    entries = model if isinstance(model, dict) else {"main": model}
+    if not entries:
+        raise ValueError("no model is given")
+    models = [(name, *_source(each)) for name, each in entries.items()]
     with tempfile.TemporaryDirectory() as folder:
         values = {}
         for index, (name, value) in enumerate((fixed or {}).items()):
@@ -58,7 +65,7 @@ def convert(model, out, *, dims=None, shapes=None, fixed=None, bounds=None, max_
                 value = file
             values[name] = str(value)
         block, texts = _native.convert_model(
-            data, is_path, {name: _range(limits) for name, limits in (dims or {}).items()},
+            models, {name: _range(limits) for name, limits in (dims or {}).items()},
             dict(shapes or {}), values, dict(bounds or {}), dict(max_trips or {}),
             dict(states or {}), dict(layouts or {}), threads, strip_names, target, plan_growth,
             request(operators, allow_pyop, pyop_path))

@@ -253,7 +253,7 @@ class ExecutionSession:
         self._states = _ports("state", self._native.states(), symbols)
         self._entry = self._entries[0] if use_default_entry_point else None
 
-    def run(self, input=MISSING, *, inputs=MISSING, out=None):
+    def run(self, input=MISSING, *, inputs=MISSING, out=None, entry=None):
         """Runs the model and returns its outputs as a list of arrays.
 
         input, inputs: a list of arrays in the model's order, a dict by name, or for a model with
@@ -261,10 +261,11 @@ class ExecutionSession:
         out: arrays that take the outputs without a copy: a list with None where none is given, or
             a dict by name. An output whose shape varies needs room for its planned maximum; the
             result is then a view. Without it every result is a new array of its own.
+        entry: the name of the entry point to run, if it is not the one that was chosen.
         """
         if (input is MISSING) == (inputs is MISSING):
             raise TypeError("run() takes the inputs once: run([...]), input=[...] or inputs=[...]")
-        entry = self._chosen("run")
+        entry = self._chosen("run") if entry is None else self._named(entry)
         arguments = entry.arguments(inputs if input is MISSING else input)
         targets = entry.given_targets(out)
         buffers = [np.empty(port.extents, port.dtype)
@@ -315,13 +316,14 @@ class ExecutionSession:
     def set_entry_point(self, name):
         """Chooses what run and the signatures mean. "run_main_graph", with or without the tag, is
         the first entry point."""
+        self._entry = self._named(name)
+
+    def _named(self, name):
         for entry in self._entries:
             if entry.name == name:
-                self._entry = entry
-                return
+                return entry
         if name in ("run_main_graph", f"run_main_graph_{self._tag}"):
-            self._entry = self._entries[0]
-            return
+            return self._entries[0]
         raise Error(f"the plan has no entry point {name!r}; its entry points are "
                     f"{', '.join(map(repr, self.entry_points()))}", "kUnknownName")
 

@@ -157,6 +157,7 @@ void distribute_options(std::vector<EntryModel>& entries, const ConvertOptions& 
     common.fixed.clear();
     common.bounds.clear();
     common.max_trips.clear();
+    common.max_lengths.clear();
     common.layouts.clear();
   }
   for (EntryModel& entry : entries) entry.options = common;
@@ -167,6 +168,7 @@ void distribute_options(std::vector<EntryModel>& entries, const ConvertOptions& 
   distribution.run("--fix", &ConvertOptions::fixed, has_input);
   distribution.run("--bound", &ConvertOptions::bounds, may_have);
   distribution.run("--max-trips", &ConvertOptions::max_trips, may_have);
+  distribution.run("--max-length", &ConvertOptions::max_lengths, has_input);
   distribution.run("--layout", &ConvertOptions::layouts, has_input);
 }
 

@@ -187,7 +187,7 @@ ConversionResult guarded(const MakeModels& make_models, const ConvertOptions& op
 
 std::vector<EntryModel> only_entry(Model model) {
   std::vector<EntryModel> entries;
-  entries.push_back({"main", std::move(model)});
+  entries.push_back({kMainEntry, std::move(model)});
   return entries;
 }
 

@@ -124,6 +124,9 @@ struct ModelInput {
 /// The model's inputs, without those that have an initialiser. Throws Error.
 std::vector<ModelInput> model_inputs(const std::filesystem::path& model);
 
+/// The entry point of a model that is not given a name.
+inline constexpr const char* kMainEntry = "main";
+
 /// A model of a plan with several entry points.
 struct EntrySource {
   std::string name;
@@ -131,7 +134,7 @@ struct EntrySource {
   std::span<const std::byte> bytes = {};  ///< The model itself, where `file` is empty.
 };
 
-/// The plan has one entry point, "main".
+/// The plan has one entry point, kMainEntry.
 ConversionResult convert_file(const std::filesystem::path& model, const ConvertOptions& options);
 ConversionResult convert_bytes(std::span<const std::byte> model, const ConvertOptions& options);
 /// One plan of several models: an entry point each, over one arena and one weights segment.

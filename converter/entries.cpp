@@ -10,9 +10,14 @@
 namespace intarsia::converter {
 namespace {
 
+/// A model alone, which nobody has named: its options are names as they are.
+bool is_plain(const std::vector<EntryModel>& entries) {
+  return entries.size() == 1 && entries[0].name == kMainEntry;
+}
+
 /// The entry that `text` begins with, and takes its name away; null if it is of none.
 const EntryModel* take_entry(const std::vector<EntryModel>& entries, std::string& text) {
-  if (entries.size() < 2) return nullptr;
+  if (is_plain(entries)) return nullptr;
   for (const EntryModel& entry : entries) {
     if (!text.starts_with(entry.name + ":")) continue;
     text.erase(0, entry.name.size() + 1);
@@ -150,18 +155,17 @@ bool vary_alike(const Value& a, const Value& b) {
 
 void distribute_options(std::vector<EntryModel>& entries, const ConvertOptions& options) {
   check_names(entries);
-  ConvertOptions common = options;
-  if (entries.size() > 1) {
-    common.dims.clear();
-    common.shapes.clear();
-    common.fixed.clear();
-    common.bounds.clear();
-    common.max_trips.clear();
-    common.max_lengths.clear();
-    common.layouts.clear();
+  for (EntryModel& entry : entries) entry.options = options;
+  if (is_plain(entries)) return;
+  for (EntryModel& entry : entries) {
+    entry.options.dims.clear();
+    entry.options.shapes.clear();
+    entry.options.fixed.clear();
+    entry.options.bounds.clear();
+    entry.options.max_trips.clear();
+    entry.options.max_lengths.clear();
+    entry.options.layouts.clear();
   }
-  for (EntryModel& entry : entries) entry.options = common;
-  if (entries.size() < 2) return;
   Distribution distribution(entries, options);
   distribution.run("--dim", &ConvertOptions::dims, has_dim);
   distribution.run("--shape", &ConvertOptions::shapes, has_input);

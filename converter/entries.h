@@ -4,7 +4,7 @@
 // states that they share.
 //
 // "ENTRY:NAME" names something of one entry point, if ENTRY is one; any other name is what every
-// entry point has by that name. A plan with one entry point knows names alone.
+// entry point has by that name. A model alone, that nobody has named, knows names alone.
 #pragma once
 
 #include <string>

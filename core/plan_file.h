@@ -15,7 +15,7 @@ namespace intarsia {
 
 inline constexpr char kPlanMagic[8] = {'I', 'N', 'T', 'A', 'R', 'S', 'I', 'A'};
 inline constexpr uint32_t kPlanFormatVersion = 1;
-inline constexpr uint32_t kNone = 0xffffffffu;      // absent operand, no attributes, ...
+inline constexpr uint32_t kNone = 0xffffffffu;      // absent operand, no attributes, end of updates
 inline constexpr uint16_t kNoShape = 0x3fffu;       // Node::shape without a shape function
 inline constexpr uint16_t kHasWorkspace = 0x4000u;  // Node::shape, bit 14
 inline constexpr uint16_t kHasState = 0x8000u;      // Node::shape, bit 15

@@ -23,7 +23,7 @@ struct Arguments {
 /// The model, if there is one, and those of `--entry`.
 std::vector<converter::EntrySource> entries_of(const Arguments& arguments) {
   std::vector<converter::EntrySource> entries;
-  if (!arguments.model.empty()) entries.push_back({"main", arguments.model});
+  if (!arguments.model.empty()) entries.push_back({converter::kMainEntry, arguments.model});
   for (const std::string& text : arguments.entries) {
     const size_t at = text.find('=');
     if (at == std::string::npos || at + 1 == text.size()) {

@@ -322,6 +322,13 @@ TEST(Entries, OptionsAreOfOneOrOfAllThatHaveTheName) {
   EXPECT_EQ(extent(0), (std::vector<int64_t>{6}));
   EXPECT_EQ(extent(1), (std::vector<int64_t>{3}));
   EXPECT_EQ(extent(2), (std::vector<int64_t>{4}));
+  // A name is a name, whatever the number of entry points; but nobody has named a model "main".
+  ConvertOptions one;
+  one.dims["a:n"] = DimRange{1, 7};
+  const SmallPlan alone(Entries{{"a", named}}, one);
+  EXPECT_EQ(alone.conversion.entries[0].inputs[0].extents, (std::vector<int64_t>{7}));
+  one.dims = {{"main:n", DimRange{1, 7}}};
+  EXPECT_CONTAINS(conversion_error(named, one), "no symbolic dimension 'main:n'");
   options.dims["m"] = DimRange{1, 6};
   EXPECT_CONTAINS(conversion_error(entries, options),
                   "--dim m: no entry point has it; the entry points are a, b, c");

@@ -15,13 +15,13 @@ using converter::contains;
 using converter::ConvertOptions;
 using converter::OnnxBuilder;
 
-/// The body of a loop; its first result is the condition.
+/// The body of a loop, whose first result is the condition, or a branch.
 class Body {
  public:
   Body(onnx::NodeProto& node, const std::vector<std::string>& inputs,
-       const std::vector<std::string>& outputs)
-      : graph_(*OnnxBuilder::attribute(node, "body", onnx::AttributeProto::GRAPH).mutable_g()) {
-    graph_.set_name("body");
+       const std::vector<std::string>& outputs, const char* attribute = "body")
+      : graph_(*OnnxBuilder::attribute(node, attribute, onnx::AttributeProto::GRAPH).mutable_g()) {
+    graph_.set_name(attribute);
     for (const std::string& name : inputs) graph_.add_input()->set_name(name);
     for (const std::string& name : outputs) graph_.add_output()->set_name(name);
   }
@@ -343,6 +343,50 @@ TEST(Loop, ViewsKeepWhatTheyShow) {
     steps.insert(steps.end(), 12, 1);
     EXPECT_EQ(read(session, 1), steps);
     EXPECT_EQ(read(session, 2), x);
+  });
+}
+
+/// The result of an If lies where its branches' do, and has extents that vary with the branch; a
+/// loop in a branch still has its own.
+TEST(Loop, LoopsInBranchesKeepTheirExtents) {
+  OnnxBuilder model;
+  model.input("x", {2, 3});
+  model.input("c", {}, DataType::kBool);
+  model.input("trips", {}, DataType::kInt64);
+  model.input("go", {}, DataType::kBool);
+  for (const char* name : {"last", "all"}) model.output(name);
+  auto& choice = model.node("If", {"c"}, {"last", "all"});
+  Body loops(choice, {}, {"squared", "each"}, "then_branch");
+  loops.node("Neg", {"x"}, {"first"});
+  auto& inside = loops.node("Loop", {"trips", "go", "first"}, {"squared", "each"});
+  inside.set_name("Loop1");
+  Body body(inside, {"trip", "again", "old"}, {"again", "new", "seen"});
+  body.node("Mul", {"old", "old"}, {"new"});
+  body.node("Abs", {"x"}, {"seen"});
+  Body other(choice, {}, {"twice", "wide"}, "else_branch");
+  OnnxBuilder::set(other.node("Concat", {"x", "x"}, {"twice"}), "axis", int64_t{0});
+  const int64_t shape[] = {3, 4, 5};
+  model.initializer("shape", DataType::kInt64, {3}, shape, sizeof(shape));
+  other.node("ConstantOfShape", {"shape"}, {"wide"});
+  both(model, trips_at_most(3), [](SmallPlan&, Session& session) {
+    const std::vector<float> x{1, 2, 3, 4, 5, 6};
+    write(session, 0, x);
+    const auto extents = [&](int output) {
+      const auto dims = session.output_port(output).value().tensor.dims();
+      return std::vector<int32_t>(dims.begin(), dims.end());
+    };
+    for (const int64_t trips : {0, 1, 2}) {
+      session.input<bool>(1).value()[0] = true;
+      ASSERT_TRUE(run(session, trips).ok());
+      EXPECT_EQ(extents(0), (std::vector<int32_t>{2, 3}));
+      EXPECT_EQ(read(session, 0)[1], trips == 0 ? -2 : (trips == 1 ? 4 : 16));
+      EXPECT_EQ(extents(1), (std::vector<int32_t>{static_cast<int32_t>(trips), 2, 3}));
+      session.input<bool>(1).value()[0] = false;
+      ASSERT_TRUE(run(session, trips).ok());
+      EXPECT_EQ(extents(0), (std::vector<int32_t>{4, 3}));
+      EXPECT_EQ(read(session, 0)[7], 2);
+      EXPECT_EQ(extents(1), (std::vector<int32_t>{3, 4, 5}));
+    }
   });
 }
 

@@ -38,8 +38,8 @@ class Rewriting {
 
   /// One in front of this node, inferred.
   Value* compute(std::string_view type, const std::vector<Value*>& inputs,
-                 definitions::AttributeMap attributes = {}) const {
-    Node& made = add(graph_, type, inputs, std::move(attributes), &node_);
+                 definitions::AttributeMap attributes = {}, std::string_view domain = "") const {
+    Node& made = add(graph_, type, inputs, std::move(attributes), &node_, domain);
     Value* result = made.outputs[0];
     infer(made);
     return result;

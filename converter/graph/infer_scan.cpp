@@ -132,9 +132,11 @@ class ScanRewriting : Rewriting {
         const auto list = [&](const char* what, int64_t value) {
           return constant(graph_, what, Constant::ints({value}));
         };
-        result = compute(
-            "Slice", {result, list("starts", -1), list("ends", std::numeric_limits<int64_t>::min()),
-                      list("axes", 0), list("steps", -1)});
+        result =
+            compute("Slice",
+                    {result, list("starts", -1), list("ends", std::numeric_limits<int64_t>::min()),
+                     list("axes", 0), list("steps", -1)},
+                    {}, definitions::kInternalDomain);
       }
       result = moved(result, listed("scan_output_axes", i - states_, collected_));
     }

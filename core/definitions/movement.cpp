@@ -67,6 +67,12 @@ void add_cutting(DefinitionRows& rows) {
                        .propagate = propagation::kSlice},
              .types = {{"T", kPlainTypes}, {"Tind", kIndexTypes}},
              .attributes = codec_of<NoAttributes>()});
+  // What a Scan collects backwards may be of more types.
+  OperatorDefinition reversed = rows.back();
+  reversed.domain = kInternalDomain;
+  reversed.kernel_operator = reversed.name;
+  reversed.types[0].allowed = kAnyTypes;
+  rows.push_back(std::move(reversed));
   add<ops::Pad>(rows,
                 {.name = "Pad",
                  .since_version = 25,

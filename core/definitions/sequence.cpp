@@ -14,7 +14,8 @@ using Context = SymbolicShapeContext;
 
 constexpr TypeSet kSequenceType = types({DataType::kSequence});
 constexpr TypeSet kOptionalType = types({DataType::kOptional});
-constexpr TypeSet kEveryType = kAnyTypes | kSequenceTypes;
+// Elements of sequences are tensors, optional values may be sequences.
+constexpr TypeSet kOptionalElements = kAnyTypes | kSequenceType;
 
 /// An input as an element.
 SequenceType element_of(const Context& context, int input) {
@@ -272,8 +273,8 @@ void add_sequence_definitions(DefinitionRows& rows) {
   const Parameter sequence = apart({"input_sequence", "S"});
   const Parameter position = apart({"position", "I", Parameter::kOptional});
   const Parameter result = apart({"output_sequence", "S"});
-  const TypeConstraint s{"S", kSequenceType}, i{"I", kIndexTypes}, t{"T", kEveryType};
-  const TypeConstraint optional{"O", kOptionalType}, any{"V", kEveryType};
+  const TypeConstraint s{"S", kSequenceType}, i{"I", kIndexTypes}, t{"T", kAnyTypes};
+  const TypeConstraint optional{"O", kOptionalType}, any{"V", kOptionalElements};
   const TypeConstraint flag{"B", kBoolType}, number{"L", kInt64Type};
 
   add({.name = "SequenceConstruct",
@@ -354,7 +355,7 @@ void add_sequence_definitions(DefinitionRows& rows) {
        .inputs = {apart({"input", "O"})},
        .outputs = {apart({"output", "V"})},
        .facts = {.exact = true},
-       .types = {{"O", kEveryType}, any},
+       .types = {{"O", kOptionalElements | kOptionalType}, any},
        .attributes = codec_of<NoAttributes>()},
       infer_get_element);
   add({.name = "OptionalHasElement",
@@ -362,7 +363,7 @@ void add_sequence_definitions(DefinitionRows& rows) {
        .inputs = {apart({"input", "O", Parameter::kOptional})},
        .outputs = {apart({"output", "B"})},
        .facts = {.exact = true, .propagate = known_presence},
-       .types = {{"O", kEveryType}, flag},
+       .types = {{"O", kOptionalElements | kOptionalType}, flag},
        .attributes = codec_of<NoAttributes>()},
       infer_has_element);
 }

@@ -153,7 +153,7 @@ TEST(Registry, EveryShapeFunctionIsListed) {
   std::set<uint64_t> listed;
   for (const ShapeFunction* each : ops::shape_functions) listed.insert(each->key);
   for (const OperatorDefinition* definition : builtin().all()) {
-    if (definition->infer == nullptr) continue;
+    if (definition->shape.key == 0) continue;
     EXPECT_TRUE(listed.contains(definition->shape.key)) << definition->shape_name;
   }
 }

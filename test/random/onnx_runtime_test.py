@@ -44,14 +44,15 @@ def differs(node, rows):
 def differs_on(node, rows, elements_of):
     """The same for what elements of an input decide; `elements_of` gives those of a name."""
     for operator, attribute, values in rows:
-        if attribute[0] not in "@%" or not re.fullmatch(operator, node.op_type):
+        if attribute[0] not in "@%$" or not re.fullmatch(operator, node.op_type):
             continue
         at = int(attribute[1:])
         name = node.input[at] if at < len(node.input) else ""
         if not name:
             continue
         elements = elements_of(name)
-        texts = map(str, elements) if attribute[0] == "@" else [str(len(elements))]
+        texts = {"@": map(str, elements), "%": [str(len(elements))],
+                 "$": [str(elements.dtype)]}[attribute[0]]
         if not all(re.fullmatch(values, text) for text in texts):
             return True
     return False

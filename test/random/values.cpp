@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "converter/graph/sequence.h"
+#include "intarsia/sequence.h"
 
 namespace intarsia::test {
 namespace {
@@ -158,6 +159,7 @@ double epsilon_of(DataType type) {
 std::optional<double> distance(const Constant& found, const Constant& expected) {
   if (found.type != expected.type || found.extents != expected.extents) return std::nullopt;
   if (holds_elements(expected.type)) {
+    if (!SequenceView::of(found.bytes())) return std::nullopt;
     const auto left = converter::elements_of(found), right = converter::elements_of(expected);
     if (left.size() != right.size()) return std::nullopt;
     double largest = 0;

@@ -156,6 +156,39 @@ def values():
     return case
 
 
+def loops():
+    """A Loop that feeds a value back, stops early, and keeps every step; a sequence that it grows."""
+    case = Case("--max-trips", "Loop_1=5")
+    case.input("trips", [], TensorProto.INT64)
+    case.input("x", [2, 3])
+    for name in ("last", "steps", "joined"):
+        case.output(name)
+    case.output("length", TensorProto.INT64)
+    for name, value in (("half", np.float32(0.5)), ("few", np.float32(0.1))):
+        case.weight(name, value)
+    nodes = [helper.make_node("Mul", ["old", "half"], ["new"]),
+             helper.make_node("Add", ["new", "x"], ["step"]),
+             helper.make_node("SequenceInsert", ["so_far", "step"], ["more"]),
+             helper.make_node("ReduceMax", ["new"], ["largest"], keepdims=0),
+             helper.make_node("Greater", ["largest", "few"], ["goes_on"])]
+    info = helper.make_tensor_value_info
+    row = helper.make_tensor_type_proto(TensorProto.FLOAT, [2, 3])
+    rows = helper.make_sequence_type_proto(row)
+    body = helper.make_graph(
+        nodes, "body",
+        [info("trip", TensorProto.INT64, []), info("go", TensorProto.BOOL, []),
+         info("old", TensorProto.FLOAT, [2, 3]), helper.make_value_info("so_far", rows)],
+        [info("goes_on", TensorProto.BOOL, []), info("new", TensorProto.FLOAT, [2, 3]),
+         helper.make_value_info("more", rows), info("step", TensorProto.FLOAT, [2, 3])])
+    case.node("SequenceConstruct", ["x"], ["first"])
+    case.node("Loop", ["trips", "", "x", "first"], ["last", "all", "steps"], body=body)
+    case.node("ConcatFromSequence", ["all"], ["joined"], axis=0)
+    case.node("SequenceLength", ["all"], ["length"])
+    case.runs = [[np.array(trips), np.full([2, 3], 0.9, np.float32) * random(1, 2, 3)]
+                 for trips in (1, 5, 2)]
+    return case
+
+
 def entries():
     """Two entry points with a weight and a state in common: one fills it, the other uses it up."""
     shared = random(1, 4, 4)
@@ -186,7 +219,7 @@ def entries():
     return {"fill": fill, "step": step}
 
 
-CASES = [mlp, image, varying, branches, recurrent, values, entries]
+CASES = [mlp, image, varying, branches, recurrent, values, loops, entries]
 
 
 def write_runs(cases, folder):

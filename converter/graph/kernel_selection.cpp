@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <set>
 
@@ -86,7 +87,7 @@ Status OperandViews::resize(const KernelContext& context, int output,
                           stored[axis], extent, index, axis);
     }
   }
-  std::memcpy(stored, extents.data(), extents.size_bytes());
+  std::copy(extents.begin(), extents.end(), stored);
   return {};
 }
 

@@ -168,7 +168,8 @@ std::string AttributePrinter::text(float value) {
   return buffer;
 }
 
-std::string AttributePrinter::text(const TensorAttribute& value) {
+std::string AttributePrinter::text(const TensorAttribute& value) const {
+  if (!inside(value)) return std::string(kOutside);
   return "tensor of type " + std::to_string(value.type) + " " + extents_text(value.view().dims());
 }
 

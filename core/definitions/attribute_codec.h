@@ -219,9 +219,13 @@ class AttributeReader {
   std::string error_;
 };
 
-/// Collects the fields of a struct as name and text.
+/// Collects the fields of a struct as name and text. The struct may come from a hostile plan: what
+/// lies outside the blob is said to, and not read.
 class AttributePrinter {
  public:
+  /// REQUIRES: the struct stands at the beginning of the blob.
+  explicit AttributePrinter(std::span<const std::byte> blob) : blob_(blob) {}
+
   template <class T>
   void operator()(std::string_view name, const T& field) {
     add(name, text(field));
@@ -269,18 +273,19 @@ class AttributePrinter {
     return std::to_string(value);
   }
   static std::string text(float value);
-  static std::string text(const StringAttribute& value) {
-    return "\"" + std::string(value.view()) + "\"";
+  std::string text(const StringAttribute& value) const {
+    return inside(value) ? "\"" + std::string(value.view()) + "\"" : std::string(kOutside);
   }
-  static std::string text(const TensorAttribute& value);
+  std::string text(const TensorAttribute& value) const;
   static std::string scalar_text(int64_t bits, int32_t type);
   template <class T>
-  static std::string text(const ListAttribute<T>& list) {
-    return span_text(list.view(), [](const T& value) { return text(value); });
+  std::string text(const ListAttribute<T>& list) const {
+    if (!inside(list)) return std::string(kOutside);
+    return span_text(list.view(), [this](const T& value) { return text(value); });
   }
   template <class T, int N>
-  static std::string text(const FixedList<T, N>& list) {
-    return list_text(list, [](T value) { return text(value); });
+  std::string text(const FixedList<T, N>& list) const {
+    return list_text(list, [this](T value) { return text(value); });
   }
   template <class T, int N, class Text>
   static std::string list_text(const FixedList<T, N>& list, const Text& element_text) {
@@ -296,7 +301,13 @@ class AttributePrinter {
     return result + "]";
   }
   static std::string text_of(int32_t index, std::initializer_list<std::string_view> texts);
+  template <class T>
+  bool inside(const T& member) const {
+    return AttributeBounds(blob_).holds(member);
+  }
 
+  static constexpr std::string_view kOutside = "outside the attributes";
+  std::span<const std::byte> blob_;
   std::vector<std::pair<std::string, std::string>> rows_;
 };
 
@@ -383,11 +394,12 @@ AttributeCodec codec_of() {
     blob.insert(blob.end(), reader.tail().begin(), reader.tail().end());
     return reader.finish();
   };
-  codec.print = [](const std::byte* blob) {
+  codec.print = [](std::span<const std::byte> blob) {
     // In place: members of variable length refer to what lies behind them.
-    AttributePrinter printer;
+    AttributePrinter printer(blob);
     if constexpr (kBytes > 0) {
-      reinterpret_cast<A*>(const_cast<std::byte*>(blob))->fields(printer);
+      if (blob.size() < kBytes) return printer.take();
+      reinterpret_cast<A*>(const_cast<std::byte*>(blob.data()))->fields(printer);
     } else {
       A().fields(printer);
     }

@@ -38,7 +38,9 @@ AttributeCodec scan_attributes() {
         {.name = "scan_output_axes", .kind = AttributeField::kIntegers},
         {.name = "scan_output_directions", .kind = AttributeField::kIntegers}};
   };
-  codec.print = [](const std::byte*) { return std::vector<std::pair<std::string, std::string>>(); };
+  codec.print = [](std::span<const std::byte>) {
+    return std::vector<std::pair<std::string, std::string>>();
+  };
   return codec;
 }
 

@@ -14,6 +14,7 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -124,8 +125,10 @@ struct AttributeCodec {
   /// Sets `blob` from ONNX attributes. Returns "" or a sentence that names the attribute, what was
   /// expected and what was found. Unknown attributes are an error.
   std::function<std::string(const AttributeMap& attributes, std::vector<std::byte>& blob)> read;
-  /// The fields as name and text, for `inspect`.
-  std::vector<std::pair<std::string, std::string>> (*print)(const std::byte* blob) = nullptr;
+  /// The fields as name and text, of any blob that begins with the struct; what its members say of
+  /// bytes outside is not read.
+  std::vector<std::pair<std::string, std::string>> (*print)(std::span<const std::byte> blob) =
+      nullptr;
   /// The attributes that a model may give; null where only the node tells.
   std::vector<AttributeField> (*list)() = nullptr;
 };

@@ -184,6 +184,13 @@ class AttributeBounds {
     return inside_;
   }
 
+  /// The same of one member.
+  template <class T>
+  bool holds(const T& member) {
+    see(member);
+    return inside_;
+  }
+
   template <class T>
   void operator()(std::string_view, const T& field) {
     see(field);

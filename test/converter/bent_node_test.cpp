@@ -37,7 +37,7 @@ std::set<std::string> attribute_names(const definitions::OperatorDefinition& op)
   if (!op.attributes.read || op.attributes.print == nullptr) return names;
   static_cast<void>(op.attributes.read({}, blob));
   if (blob.size() < op.attributes.bytes) return names;
-  for (const auto& [name, text] : op.attributes.print(blob.data())) names.insert(name);
+  for (const auto& [name, text] : op.attributes.print(blob)) names.insert(name);
   return names;
 }
 

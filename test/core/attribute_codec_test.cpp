@@ -104,8 +104,7 @@ TEST(AttributeCodec, PrintsEveryField) {
   sample.pads.push(5);
   sample.functions.push(1);
   std::map<std::string, std::string> text;
-  for (auto& [name, value] :
-       codec_of<Sample>().print(reinterpret_cast<const std::byte*>(&sample))) {
+  for (auto& [name, value] : codec_of<Sample>().print(std::as_bytes(std::span(&sample, 1)))) {
     text[name] = value;
   }
   EXPECT_EQ(text["axis"], "-1");
@@ -197,7 +196,7 @@ TEST(AttributeCodec, ATensorOfOneElementIsItsBitsAndType) {
   EXPECT_EQ(read_filled({{"value", tensor(DataType::kInt16, {1}, {1, 2})}}), "");
   EXPECT_EQ(filled.bits, 0x201);
   EXPECT_EQ(filled.type, static_cast<int32_t>(DataType::kInt16));
-  EXPECT_EQ(codec_of<Filled>().print(reinterpret_cast<const std::byte*>(&filled))[0].second,
+  EXPECT_EQ(codec_of<Filled>().print(std::as_bytes(std::span(&filled, 1)))[0].second,
             "int16 of the bits 0x201");
   EXPECT_EQ(codec_of<Filled>().list()[0].kind, AttributeField::kTensor);
   EXPECT_EQ(read_filled({{"value", int64_t{1}}}),
@@ -307,11 +306,24 @@ TEST(AttributeCodec, CUS_03_DefaultsOfEveryKind) {
 TEST(AttributeCodec, PrintsWhatHasAVariableLength) {
   Blob blob(all_kinds());
   std::map<std::string, std::string> text;
-  for (auto& [name, value] : codec_of<Variable>().print(blob.bytes().data())) text[name] = value;
+  for (auto& [name, value] : codec_of<Variable>().print(blob.bytes())) text[name] = value;
   EXPECT_EQ(text["mode"], "\"cubic\"");
   EXPECT_EQ(text["taps"], "[1,2,3]");
   EXPECT_EQ(text["names"], "[\"\",\"one\",\"of several\"]");
   EXPECT_EQ(text["window"], "tensor of type 11 [2,1]");
+}
+
+TEST(AttributeCodec, PrintsNothingFromOutsideTheBlob) {
+  const Blob blob(all_kinds());
+  // In memory of its own size, so that the address sanitizer sees a read beyond it.
+  const std::vector<std::byte> cut(blob.bytes().begin(), blob.bytes().begin() + sizeof(Variable));
+  std::map<std::string, std::string> text;
+  for (auto& [name, value] : codec_of<Variable>().print(cut)) text[name] = value;
+  EXPECT_EQ(text["axis"], "-2");
+  for (const char* name : {"mode", "taps", "names", "window"}) {
+    EXPECT_EQ(text[name], "outside the attributes") << name;
+  }
+  EXPECT_TRUE(codec_of<Variable>().print(std::span(cut).first(4)).empty());
 }
 
 TEST(AttributeCodec, RefusesWrongKindsAndValues) {

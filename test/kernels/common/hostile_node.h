@@ -42,7 +42,7 @@ inline std::vector<FieldWords> struct_words(const definitions::AttributeCodec& c
   std::vector<FieldWords> fields;
   std::vector<uint64_t> zero((codec.bytes + 7) / 8);
   const auto print = [&](const std::vector<uint64_t>& blob) {
-    return codec.print(reinterpret_cast<const std::byte*>(blob.data()));
+    return codec.print(std::as_bytes(std::span(blob)).first(codec.bytes));
   };
   if (words == 0 || codec.print == nullptr) return fields;
   const auto before = print(zero);
@@ -295,7 +295,7 @@ class NodeMaker {
   std::vector<std::pair<std::string, std::string>> printed(const HostileNode& node) const {
     if (definition_->attributes.print == nullptr) return {};
     return definition_->attributes.print(
-        reinterpret_cast<const std::byte*>(node.attributes.data()));
+        std::as_bytes(std::span(node.attributes)).first(node.attribute_bytes));
   }
 
   int32_t extent() {

@@ -153,10 +153,7 @@ void Inference::join_branches(Node* node) {
     }
     Shape<Dim> joined;
     for (int axis = 0; axis < left.rank; ++axis) {
-      joined.push(left[axis] == right[axis]
-                      ? left[axis]
-                      : Dim::unknown(std::min(left[axis].lower(), right[axis].lower()),
-                                     std::max(left[axis].upper(), right[axis].upper())));
+      joined.push(dim_either(left[axis], right[axis]));
     }
     output->type = type_of(a);
     output->shape = joined;

@@ -281,11 +281,11 @@ class AttributePrinter {
   template <class T>
   std::string text(const ListAttribute<T>& list) const {
     if (!inside(list)) return std::string(kOutside);
-    return span_text(list.view(), [this](const T& value) { return text(value); });
+    return span_text(list.view(), [&](const T& value) { return text(value); });
   }
   template <class T, int N>
   std::string text(const FixedList<T, N>& list) const {
-    return list_text(list, [this](T value) { return text(value); });
+    return list_text(list, [](T value) { return text(value); });
   }
   template <class T, int N, class Text>
   static std::string list_text(const FixedList<T, N>& list, const Text& element_text) {

@@ -354,6 +354,19 @@ Dim dim_broadcast(const Dim& a, const Dim& b) {
   return Algebra::make(std::move(atom));
 }
 
+Dim dim_either(const Dim& a, const Dim& b) {
+  if (a == b) return a;
+  const int64_t lower = std::min(a.lower(), b.lower()), upper = std::max(a.upper(), b.upper());
+  if (Algebra::size(a) + Algebra::size(b) + 2 > kMaxSize) return Dim::unknown(lower, upper);
+  const Dim apart = b - a;
+  const bool close = apart.lower() > -kInfinite && apart.upper() < kInfinite;
+  // What lies a varying way apart has a wider interval as a sum than by itself.
+  const bool related = !(a.is_constant() && b.is_constant()) &&
+                       (apart.is_constant() || (close && upper == kInfinite));
+  if (!related) return Dim::unknown(lower, upper);
+  return a + Dim::unknown(std::min<int64_t>(0, apart.lower()), std::max<int64_t>(0, apart.upper()));
+}
+
 // ---- Substitution and text ----
 
 void Algebra::visit(const Dim& dim, const std::function<void(const Atom&)>& visitor) {

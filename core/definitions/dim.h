@@ -84,6 +84,7 @@ class Dim {
   friend Dim ceil_div(const Dim& a, const Dim& b);
   friend Dim dim_max(const Dim& a, const Dim& b);
   friend Dim dim_min(const Dim& a, const Dim& b);
+  friend Dim dim_either(const Dim& a, const Dim& b);
   /// The common extent of two axes that broadcast, given that they do.
   friend Dim dim_broadcast(const Dim& a, const Dim& b);
 
@@ -95,6 +96,10 @@ class Dim {
   int64_t constant_ = 0;
   std::shared_ptr<const Polynomial> polynomial_;  // the other terms; null if there are none
 };
+
+/// A value that is a or b, nobody knows which. Keeps how it relates to them where that says more
+/// than the two intervals: of N and N + 1 it is at most one more than N.
+Dim dim_either(const Dim& a, const Dim& b);
 
 /// The symbols of a model, numbered from 0.
 class SymbolTable {

@@ -8,8 +8,8 @@
 namespace intarsia::definitions {
 namespace {
 
-/// What is true of either value; `a` itself where it says no more than these bounds.
-/// What is true of either value; `a` itself where it says no more than these bounds.
+/// What is true of either extent of elements; `a` itself where it says no more than these bounds,
+/// so that joining again and again comes to an end.
 Dim between(const Dim& a, const Dim& b) {
   const bool covers = a.has_unknown() && a.lower() <= b.lower() && a.upper() >= b.upper();
   if (covers || a == b) return a;
@@ -24,6 +24,28 @@ int64_t bytes_at(DataType type, const Shape<Dim>& shape, int64_t (Dim::*bound)()
   }
   if (constant_value(count) >= kMaxElements) return kInfinite;
   return sequence_entry_bytes(byte_size(type, constant_value(count)));
+}
+
+using JoinCounts = Dim (*)(const Dim&, const Dim&);
+
+SequencePointer joined_type(const SequencePointer& a, const SequencePointer& b,
+                            JoinCounts join_counts) {
+  if (a == nullptr || b == nullptr) return nullptr;
+  auto joined = std::make_shared<SequenceType>(a->empty() ? *b : *a);
+  joined->count = join_counts(a->count, b->count);
+  if (a->empty() || b->empty()) {
+    if (joined->type == DataType::kUndefined) joined->type = a->type;
+    return joined;
+  }
+  if (a->type != b->type || !a->shape || !b->shape || a->shape->rank != b->shape->rank) {
+    joined->shape.reset();
+  } else {
+    for (int axis = 0; axis < a->shape->rank; ++axis) {
+      (*joined->shape)[axis] = between((*a->shape)[axis], (*b->shape)[axis]);
+    }
+  }
+  joined->inner = joined_type(a->inner, b->inner, between);
+  return joined;
 }
 
 }  // namespace
@@ -45,22 +67,7 @@ bool same(const SequencePointer& a, const SequencePointer& b) {
 }
 
 SequencePointer join(const SequencePointer& a, const SequencePointer& b) {
-  if (a == nullptr || b == nullptr) return nullptr;
-  auto joined = std::make_shared<SequenceType>(a->empty() ? *b : *a);
-  joined->count = between(a->count, b->count);
-  if (a->empty() || b->empty()) {
-    if (joined->type == DataType::kUndefined) joined->type = a->type;
-    return joined;
-  }
-  if (a->type != b->type || !a->shape || !b->shape || a->shape->rank != b->shape->rank) {
-    joined->shape.reset();
-  } else {
-    for (int axis = 0; axis < a->shape->rank; ++axis) {
-      (*joined->shape)[axis] = between((*a->shape)[axis], (*b->shape)[axis]);
-    }
-  }
-  joined->inner = join(a->inner, b->inner);
-  return joined;
+  return joined_type(a, b, dim_either);
 }
 
 SequencePointer widened(const SequencePointer& sequence) {

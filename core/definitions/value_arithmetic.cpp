@@ -135,8 +135,7 @@ Element whole(const Call&, const Arguments& arguments) {
 Element chosen(const Call&, const Arguments& arguments) {
   const auto& [condition, yes, no] = std::tie(arguments[0], arguments[1], arguments[2]);
   if (condition.is_constant()) return condition.constant() != 0 ? yes : no;
-  if (yes == no) return yes;
-  return Dim::unknown(std::min(yes.lower(), no.lower()), std::max(yes.upper(), no.upper()));
+  return dim_either(yes, no);
 }
 
 Element converted(const Call& call, const Arguments& arguments) {

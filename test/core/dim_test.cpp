@@ -119,6 +119,21 @@ TEST_F(DimTest, UnknownValuesDiffer) {
   EXPECT_FALSE((a * n_).evaluate(std::vector<int64_t>{1, 1, 32, 1}).has_value());
 }
 
+TEST_F(DimTest, EitherOfTwoKeepsHowItRelatesToThem) {
+  const Dim count = Dim::unknown(0);
+  EXPECT_EQ((dim_either(count, count + 3) - count).upper(), 3);
+  EXPECT_EQ((dim_either(count + 3, count) - count).lower(), 0);
+  EXPECT_EQ((dim_either(count, count + Dim::unknown(2, 5)) - count).upper(), 5);
+  EXPECT_EQ(dim_either(count, 4).upper(), kInfinite);
+  EXPECT_EQ(dim_either(n_, n_), n_);
+  // Never wider than the two intervals.
+  const Dim bounded = Dim::unknown(0, 8);
+  EXPECT_EQ(dim_either(bounded, 3).upper(), 8);
+  EXPECT_EQ(dim_either(bounded, bounded * 2).upper(), 16);
+  EXPECT_EQ(dim_either(3, 5).lower(), 3);
+  EXPECT_EQ(dim_either(3, 5).upper(), 5);
+}
+
 TEST_F(DimTest, ArithmeticSaturates) {
   EXPECT_EQ(Dim(kInfinite) + 1, Dim(kInfinite));
   EXPECT_EQ(Dim(std::numeric_limits<int64_t>::min()) - 1, Dim(-kInfinite));
@@ -199,6 +214,12 @@ TEST(DimProperty, ExpressionsAgreeWithNumbersAndLieWithinBounds) {
     ASSERT_EQ(pair.dim.evaluate(assignment), pair.value) << pair.dim.to_string();
     ASSERT_LE(pair.dim.lower(), pair.value) << pair.dim.to_string();
     ASSERT_GE(pair.dim.upper(), pair.value) << pair.dim.to_string();
+    const Pair other = RandomExpression(random, leaves)(2);
+    const Dim either = dim_either(pair.dim, other.dim);
+    ASSERT_LE(either.lower(), std::min(pair.value, other.value)) << either.to_string();
+    ASSERT_GE(either.upper(), std::max(pair.value, other.value)) << either.to_string();
+    ASSERT_EQ(either.lower(), std::min(pair.dim.lower(), other.dim.lower()));
+    ASSERT_EQ(either.upper(), std::max(pair.dim.upper(), other.dim.upper()));
   }
 }
 

@@ -25,7 +25,7 @@ class Mutation {
   Mutation(const plan::Plan& plan, unsigned seed) : plan_(plan), random_(seed) {}
 
   void apply() {
-    switch (below(19)) {
+    switch (below(20)) {
       case 0:
       case 1:
         return any(plan_.tensors());
@@ -56,6 +56,8 @@ class Mutation {
         return alias();
       case 17:
         return shared_extents();
+      case 18:
+        return entry();
       default:
         return type();
     }
@@ -174,6 +176,27 @@ class Mutation {
       if (below(2) == 0) to[kRank] = from.rank();
     });
   }
+  /// An entry point runs another graph, or one of its ports names another slot or another's: what
+  /// one entry point leaves in memory meets the rules of another.
+  void entry() {
+    if (plan_.entries() == nullptr || plan_.entries()->size() == 0) return;
+    const plan::Entry* chosen = plan_.entries()->Get(below(plan_.entries()->size()));
+    const plan::Entry* other = plan_.entries()->Get(below(plan_.entries()->size()));
+    if (below(4) == 0) return field(chosen, plan::Entry::VT_GRAPH, other->graph());
+    const bool input = below(2) == 0;
+    const auto* ports = input ? chosen->inputs() : chosen->outputs();
+    const auto* others = below(2) == 0 ? other->inputs() : other->outputs();
+    if (ports == nullptr || ports->size() == 0) return;
+    const bool any_slot = others == nullptr || others->size() == 0 || below(4) == 0;
+    const uint32_t slot = any_slot ? below(plan_.slots() == nullptr ? 1 : plan_.slots()->size())
+                                   : others->Get(below(others->size()))->slot();
+    field(ports->Get(below(ports->size())), plan::Port::VT_SLOT, slot);
+  }
+  /// Sets a scalar of a table, unless it was left out as the default.
+  static void field(const void* table, flatbuffers::voffset_t name, uint32_t value) {
+    const uint8_t* place = static_cast<const flatbuffers::Table*>(table)->GetAddressOf(name);
+    if (place != nullptr) std::memcpy(const_cast<uint8_t*>(place), &value, sizeof(value));
+  }
   /// A size of memory, of the device's too.
   void memory() {
     if (plan_.memory() == nullptr) return;
@@ -184,14 +207,15 @@ class Mutation {
   void type() {
     const auto* tensors = plan_.tensors();
     if (tensors == nullptr || tensors->size() == 0) return;
-    const auto to = static_cast<uint8_t>(1 + below(kLastDataType));
+    auto to = static_cast<DataType>(1 + below(kLastDataType));
+    if (below(8) == 0) to = below(2) == 0 ? DataType::kSequence : DataType::kOptional;
     const bool all = below(2) == 0;
     const uint32_t chosen = below(tensors->size());
     const uint8_t from = tensors->Get(chosen)->type();
     for (uint32_t i = 0; i < tensors->size(); ++i) {
       if (i != chosen && !(all && tensors->Get(i)->type() == from)) continue;
       auto* place = reinterpret_cast<uint8_t*>(const_cast<plan::Tensor*>(tensors->Get(i)));
-      place[kType] = to;
+      place[kType] = static_cast<uint8_t>(to);
     }
   }
 

@@ -7,6 +7,7 @@
 #include "converter/tool/program.h"
 #include "intarsia/cuda.h"
 #include "intarsia/describe.h"
+#include "intarsia/sequence.h"
 #include "kernels_cuda/kernels.h"
 #include "test/cuda/device_bytes.h"
 #include "test/cuda/emulation/emulation.h"
@@ -44,10 +45,35 @@ void fill(const TensorView& tensor, Bytes& values) {
   }
 }
 
+/// Writes elements of types and extents that operators take, as many as fit, and gives the bytes
+/// that they occupy: arbitrary bytes are hardly ever a sequence.
+int32_t fill_sequence(const TensorView& tensor, Bytes& values) {
+  static constexpr DataType kTypes[] = {DataType::kFloat,  DataType::kFloat, DataType::kFloat,
+                                        DataType::kInt64,  DataType::kBool,  DataType::kUint8,
+                                        DataType::kDouble, DataType::kUint4, DataType::kOptional};
+  SequenceWriter writer({tensor.as<std::byte>(), static_cast<size_t>(tensor.count())});
+  for (int count = values.next() % 8; count > 0; --count) {
+    int32_t extents[3];
+    alignas(kSequenceAlignment) std::byte data[27 * 8];
+    TensorView element{data, extents, kTypes[values.next() % std::size(kTypes)],
+                       static_cast<uint8_t>(values.next() % 4)};
+    if (holds_elements(element.type)) element.rank = 1;
+    for (int32_t& extent : extents) extent = values.next() % 4;
+    fill(element, values);
+    if (!writer.append(element)) break;
+  }
+  return static_cast<int32_t>(writer.bytes());
+}
+
 template <class S>
 void set_inputs(S& session, int entry, Bytes& values) {
   for (int i = 0; i < session.input_count(entry); ++i) {
     const TensorView planned = session.input_port(i, entry).value().tensor;
+    if (holds_elements(planned.type) && planned.rank == 1 && values.next() < 0xc0) {
+      const int32_t bytes = fill_sequence(planned, values);
+      (void)session.resize_input(i, {&bytes, 1}, entry);
+      continue;
+    }
     std::vector<int32_t> extents(planned.extents, planned.extents + planned.rank);
     for (int32_t& extent : extents) {
       const uint8_t change = values.next();

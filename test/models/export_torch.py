@@ -11,6 +11,7 @@ import math
 import pathlib
 import sys
 import warnings
+from typing import List, Tuple
 
 import torch
 import torchvision
@@ -189,6 +190,51 @@ def mobilenet_v2(path):
     module = calibrate_batch_norm(module, "mobilenet_v2")
     export(path, module, torch.randn(1, 3, 224, 224), 13, ["input"], ["logits"],
            training=torch.onnx.TrainingMode.PRESERVE)
+
+
+class Transducer(torch.nn.Module):
+    """Greedy decoding: an emitted word goes through the prediction network, a blank (word 0) and
+    the third word in one frame go on to the next frame."""
+
+    def __init__(self, features=20, width=24, words=12):
+        super().__init__()
+        self.encoder = torch.nn.Linear(features, width)
+        self.embedding = torch.nn.Embedding(words, width)
+        self.gate = torch.nn.Linear(2 * width, width)
+        self.candidate = torch.nn.Linear(2 * width, width)
+        self.joint = torch.nn.Linear(width, words)
+
+    def predict(self, word: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
+        both = torch.cat([self.embedding(word), hidden], 1)
+        gate = torch.sigmoid(self.gate(both))
+        return gate * hidden + (1 - gate) * torch.tanh(self.candidate(both))
+
+    def forward(self, frames: torch.Tensor) -> Tuple[torch.Tensor, torch.Tensor]:
+        encoded = torch.tanh(self.encoder(frames))
+        hidden = self.predict(torch.zeros([1], dtype=torch.long),
+                              torch.zeros([1, encoded.size(1)]))
+        words: List[torch.Tensor] = []
+        frame, in_frame = 0, 0
+        while frame < encoded.size(0):
+            scores = self.joint(torch.tanh(encoded[frame:frame + 1] * 2 + hidden))
+            best = torch.argmax(scores, 1)
+            if int(best) == 0 or in_frame == 3:
+                frame += 1
+                in_frame = 0
+            else:
+                words.append(best)
+                hidden = self.predict(best, hidden)
+                in_frame += 1
+        return torch.cat(words), hidden
+
+
+@model
+def transducer(path):
+    """An RNN transducer with its decoding: a Loop that ends by its condition, an If that carries a
+    sequence, and as many words as it says."""
+    module = torch.jit.script(redraw_constants(Transducer()))
+    export(path, module, (torch.randn(6, 20),), 16, ["frames"], ["words", "hidden"],
+           dynamic_axes={"frames": {0: "time"}, "words": {0: "length"}})
 
 
 def main():

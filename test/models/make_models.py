@@ -55,6 +55,9 @@ def make_torch(writer, folder, selected):
             feeds.append(dict(zip(("input",) + recurrent[name], arrays)))
         return feeds
 
+    def frames(name, lengths):
+        return [{"frames": array} for array in normal(name, *((n, 20) for n in lengths))]
+
     def plain(name, *shapes):
         return [{"input": array} for array in normal(name, *shapes)]
 
@@ -66,6 +69,7 @@ def make_torch(writer, folder, selected):
         "lstm_bidirectional": (lambda n: plain(n, (3, 12, 24), (3, 12, 24)), ""),
         "transformer": (lambda n: plain(n, (1, 16, 64), (1, 16, 64)), ""),
         "transformer_tokens": (lambda n: tokens(n, (16, 16, 9)), "--dim sequence=16"),
+        "transducer": (lambda n: frames(n, (24, 24, 1, 7)), "--dim time=24"),
         "resnet18": (image, ""),
         "mobilenet_v2": (image, ""),
     }
@@ -80,11 +84,12 @@ def make_torch(writer, folder, selected):
 
 
 def make_silero(writer, folder, selected):
-    """Every export of Silero VAD but the sequence one, on frames of a recorded voice.
+    """Every export of Silero VAD, on frames of a recorded voice.
 
     The frames are the first, the second with the state of the first, the one that is most likely
     speech and the least likely one after it, the last two with the state that they have in the
-    recording.
+    recording. The export that takes a sequence of frames gets the recording in parts of several
+    lengths, each with the state that the one before has left.
     """
     import audio
     import numpy
@@ -106,6 +111,20 @@ def make_silero(writer, folder, selected):
         quiet = min(range(loudest + 1, len(speech)), key=speech.__getitem__)
         return [feeds[index] for index in (0, 1, loudest, quiet)]
 
+    def parts(model, lengths):
+        runtime = cases.session(model)
+        frames = numpy.stack(audio.frames(audio.resample(signal, rate, 16000), 512, 64))
+        frames = frames.reshape(len(frames), 576)
+        hidden = cell = numpy.zeros((1, 1, 128), numpy.float32)
+        feeds, start = [], 0
+        for length in lengths:
+            feeds.append({"input": frames[start:start + length], "h": hidden, "c": cell})
+            _, hidden, cell = runtime.run(None, feeds[-1])
+            start += length
+        if start > len(frames):
+            raise SystemExit(f"make_models: the recording has {len(frames)} frames, not {start}")
+        return feeds
+
     def fixed(feeds):
         return [{key: feed[key] for key in feed if key != "sr"} for feed in feeds]
 
@@ -115,9 +134,12 @@ def make_silero(writer, folder, selected):
     both_rates = ("silero_vad", "silero_vad_op18_ifless")
     for path in sorted(folder.glob("*.onnx")):
         name = path.stem
-        if name == "silero_vad_16k_sequence":
-            continue
         model = path.read_bytes()
+        if name == "silero_vad_16k_sequence":
+            if selected(name) and writer.wanted(name):
+                writer.write(name, model, parts(model, (10, 10, 1, 16, 3)),
+                             "--dim sequence_length=16")
+            continue
         if selected(name) and writer.wanted(name):
             writer.write(name, model, recorded(model, 16000, 512))
         if name not in both_rates:

@@ -250,6 +250,55 @@ TEST(Sequence, LoopsGrowThem) {
   });
 }
 
+/// Whether a trip adds an element is known in the run alone; how many there can be follows from the
+/// trips.
+TEST(Sequence, LoopsGrowThemInBranches) {
+  OnnxBuilder model;
+  model.input("x", {4, 2});
+  model.input("wanted", {4}, DataType::kBool);
+  model.node("SequenceEmpty", {}, {"none"});
+  const int64_t four[] = {4};
+  model.initializer("four", DataType::kInt64, {}, four, sizeof(four));
+  auto& loop = model.node("Loop", {"four", "", "none"}, {"rows"});
+  onnx::GraphProto& body =
+      *OnnxBuilder::attribute(loop, "body", onnx::AttributeProto::GRAPH).mutable_g();
+  body.set_name("body");
+  for (const char* name : {"trip", "go", "so_far"}) body.add_input()->set_name(name);
+  for (const char* name : {"go", "more"}) body.add_output()->set_name(name);
+  auto& nodes = *body.mutable_node();
+  OnnxBuilder::add_node(nodes, "Gather", {"wanted", "trip"}, {"this_one"});
+  auto& choice = OnnxBuilder::add_node(nodes, "If", {"this_one"}, {"more"});
+  for (const char* branch : {"then_branch", "else_branch"}) {
+    onnx::GraphProto& graph =
+        *OnnxBuilder::attribute(choice, branch, onnx::AttributeProto::GRAPH).mutable_g();
+    graph.set_name(branch);
+    graph.add_output()->set_name(branch);
+    if (branch[0] == 't') {
+      OnnxBuilder::add_node(*graph.mutable_node(), "Gather", {"x", "trip"}, {"row"});
+      OnnxBuilder::add_node(*graph.mutable_node(), "SequenceInsert", {"so_far", "row"}, {branch});
+    } else {
+      OnnxBuilder::add_node(*graph.mutable_node(), "Identity", {"so_far"}, {branch});
+    }
+  }
+  model.output("rows");
+  both(model, {}, [](SmallPlan&, Session& session) {
+    for (int i = 0; i < 8; ++i) {
+      session.input<float>(0).value()[static_cast<size_t>(i)] = static_cast<float>(i);
+    }
+    for (const unsigned wanted : {0U, 0b0110U, 0b1111U, 0b1000U}) {
+      std::vector<std::vector<float>> expected;
+      for (unsigned row = 0; row < 4; ++row) {
+        const bool this_one = ((wanted >> row) & 1U) != 0;
+        session.input<bool>(1).value()[row] = this_one;
+        const auto first = static_cast<float>(2 * row);
+        if (this_one) expected.push_back({first, first + 1});
+      }
+      ASSERT_TRUE(session.run().ok());
+      EXPECT_EQ(taken(session, 0), expected);
+    }
+  });
+}
+
 TEST(Sequence, AnOptionalValueIsThereOrNot) {
   OnnxBuilder model;
   auto* input = model.graph().add_input();

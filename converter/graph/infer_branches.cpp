@@ -41,10 +41,19 @@ std::string how_to_decide(const Value* condition) {
                          : fmt::format("decide the condition with {}", fmt::join(options, " or "));
 }
 
+void check_branches(const Node& node) {
+  const size_t first = node.graphs[0].graph->outputs().size();
+  const size_t second = node.graphs[1].graph->outputs().size();
+  if (first == node.outputs.size() && second == node.outputs.size()) return;
+  throw Error(node.problem(fmt::format("has {} outputs, its branches have {} and {}",
+                                       node.outputs.size(), first, second)));
+}
+
 }  // namespace
 
 void Inference::visit_if(Node* node) {
   check_types(*node);
+  check_branches(*node);
   const Value* condition = node->input(0);
   if (condition != nullptr) {
     std::optional<bool> decided;
@@ -127,12 +136,6 @@ void Inference::infer_branches(Node* node) {
 void Inference::join_branches(Node* node) {
   const Graph& first = *node->graphs[0].graph;
   const Graph& second = *node->graphs[1].graph;
-  if (first.outputs().size() != node->outputs.size() ||
-      second.outputs().size() != node->outputs.size()) {
-    throw Error(node->problem(fmt::format("has {} outputs, its branches have {} and {}",
-                                          node->outputs.size(), first.outputs().size(),
-                                          second.outputs().size())));
-  }
   for (size_t i = 0; i < node->outputs.size(); ++i) {
     Value* output = node->outputs[i];
     if (output == nullptr) continue;

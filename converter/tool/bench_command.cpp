@@ -19,7 +19,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 struct Arguments {
-  std::string model;
+  std::string model, entry;
   double seconds = 2;
   bool per_node = false, json = false;
   ConversionArguments conversion;
@@ -61,10 +61,11 @@ int bench(const Arguments& arguments) {
   profile.started.resize(nodes);
 
   // A run may use an input's memory for other tensors, so each run gets its inputs afresh.
-  const Values filled = program.completed(inputs);
+  const int entry = program.find_entry(arguments.entry);
+  const Values filled = program.completed(inputs, entry);
   Session& session = program.session();
-  program.set_inputs(filled);
-  program.run();  // warm-up; reports what is wrong
+  program.set_inputs(filled, entry);
+  program.run(entry);  // warm-up; reports what is wrong
   std::fill(profile.total.begin(), profile.total.end(), 0);
 
   std::vector<double> times;
@@ -72,10 +73,10 @@ int bench(const Arguments& arguments) {
   int64_t heap = 0;
   const auto begin = Clock::now();
   do {
-    program.set_inputs(filled);
+    program.set_inputs(filled, entry);
     const int64_t heap_before = heap_calls();
     const auto start = Clock::now();
-    const Status status = session.run();
+    const Status status = session.run(entry);
     times.push_back(milliseconds_since(start));
     heap += heap_calls() - heap_before;
     if (!status) throw converter::Error(program.failure());
@@ -136,6 +137,7 @@ Command add_bench(CLI::App& app) {
       ->required()
       ->type_name("MODEL.plan|MODEL.onnx");
   arguments->inputs.add_to(app);
+  app.add_option("--entry", arguments->entry, "entry point to measure");
   app.add_option("--seconds", arguments->seconds, "how long to measure")
       ->check(CLI::Range(0.0, 3600.0));
   app.add_option("--threads", arguments->conversion.threads, "threads to run on")

@@ -2,12 +2,14 @@
 #include "converter/tool/program.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
 #include <random>
 
 #include "converter/plugin/plugin.h"
+#include "converter/tool/plan_text.h"
 #include "converter/tool/thread_team.h"
 #include "intarsia/describe.h"
 
@@ -129,11 +131,22 @@ std::string Program::failure() const {
   return describe_text(session_.diagnostic(), plan());
 }
 
-Values Program::completed(const Values& given) const {
+int Program::find_entry(const std::string& name) const {
+  if (name.empty()) return 0;
+  const Result<int> found = session_.find_entry(name);
+  if (found.ok()) return found.value();
+  std::vector<std::string> names;
+  const PlanText text(plan());
+  for (const plan::Entry* each : *text.root().entries()) names.push_back(shown_name(each->name()));
+  throw Error(fmt::format("the plan has no entry point '{}'", name),
+              fmt::format("it has {}", fmt::join(names, ", ")));
+}
+
+Values Program::completed(const Values& given, int entry) const {
   std::mt19937 random(1);
   Values values = given;
-  for (int i = 0; i < session_.input_count(); ++i) {
-    const Port port = session_.input_port(i).value();
+  for (int i = 0; i < session_.input_count(entry); ++i) {
+    const Port port = session_.input_port(i, entry).value();
     if (values.count(std::string(port.name)) != 0) continue;
     fill_random(port.tensor, random);
     values[std::string(port.name)] = constant_of(port.tensor);

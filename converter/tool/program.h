@@ -74,7 +74,9 @@ class Program {
   /// that do not fit.
   void set_inputs(const Values& values, int entry = 0);
   /// `given`, and seeded random values of the planned extents for every other input.
-  Values completed(const Values& given) const;
+  Values completed(const Values& given, int entry = 0) const;
+  /// Index of the entry point of that name, 0 for an empty name. Throws, naming those there are.
+  int find_entry(const std::string& name) const;
   /// Runs the entry point; throws with the diagnostic's text.
   void run(int entry = 0);
   std::vector<std::pair<std::string, converter::Constant>> outputs(int entry = 0) const;

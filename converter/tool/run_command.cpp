@@ -63,13 +63,6 @@ void write(const std::filesystem::path& file, const std::string& name,
   }
 }
 
-std::vector<std::string> entry_names(Program& program) {
-  std::vector<std::string> names;
-  const auto* entries = PlanText(program.plan()).root().entries();
-  for (const plan::Entry* entry : *entries) names.push_back(shown_name(entry->name()));
-  return names;
-}
-
 int run(const Arguments& arguments) {
   namespace fs = std::filesystem;
   const Values inputs = arguments.inputs.read();
@@ -84,15 +77,7 @@ int run(const Arguments& arguments) {
   Program program(arguments.model, inputs, options);
   for (const std::string& warning : program.warnings())
     fmt::print(stderr, "warning: {}\n", warning);
-  int entry = 0;
-  if (!arguments.entry.empty()) {
-    const Result<int> found = program.session().find_entry(arguments.entry);
-    if (!found.ok()) {
-      throw converter::Error(fmt::format("the plan has no entry point '{}'", arguments.entry),
-                             fmt::format("it has {}", fmt::join(entry_names(program), ", ")));
-    }
-    entry = found.value();
-  }
+  const int entry = program.find_entry(arguments.entry);
   for (int i = 0; i < program.session().input_count(entry); ++i) {
     const std::string name(program.session().input_port(i, entry).value().name);
     if (inputs.count(name) == 0) {

@@ -121,6 +121,13 @@ class Entries(unittest.TestCase):
         self.assertEqual(plan.read_bytes(), self.plan.read_bytes())
         # The words' table is in both models.
         self.assertLess(plan.stat().st_size, 16 * 1024)
+        for name, code, text in (("step", 0, '"runs"'),
+                                 ("speak", 1, "no entry point 'speak'; it has encode, step")):
+            done = support.subprocess.run(
+                [support.COMMAND, "bench", plan, "--entry", name, "--seconds", "0", "--json"],
+                capture_output=True, text=True, env=support.plain_environment())
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(text, done.stdout + done.stderr)
 
     def test_problems_name_the_entry_point(self):
         with self.assertRaisesRegex(intarsia.Error, "entry point 'encode': .*add --dim n=MAX"):

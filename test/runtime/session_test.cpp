@@ -10,6 +10,7 @@
 namespace intarsia::test {
 namespace {
 
+using converter::contains;
 using converter::ConvertOptions;
 using converter::DimRange;
 using converter::OnnxBuilder;
@@ -157,6 +158,19 @@ TEST(Session, TakesTheBranchThatTheConditionSelects) {
     ASSERT_TRUE(session->run().ok());
     EXPECT_EQ(read(*session, 0),
               condition ? (std::vector<float>{2, 3, 4}) : (std::vector<float>{2, 4, 6}));
+  }
+}
+
+TEST(Session, BranchesHaveAsManyResultsAsTheirNode) {
+  for (const bool decided : {true, false}) {
+    OnnxBuilder model = branching();
+    model.graph().mutable_node(0)->add_output("more");
+    const char yes = 1;
+    if (decided) {
+      model.graph().mutable_input()->DeleteSubrange(0, 1);
+      model.initializer("condition", DataType::kBool, {}, &yes, 1);
+    }
+    EXPECT_CONTAINS(conversion_error(model), "has 2 outputs, its branches have 1 and 1");
   }
 }
 

@@ -194,6 +194,12 @@ bool Algebra::divide(const Monomial& a, const Monomial& b, Monomial& quotient) {
   return matched == b.size();
 }
 
+/// False if a coefficient has saturated.
+bool Algebra::exact(const Dim& dim) {
+  const auto saturated = [](const Term& term) { return infinite(term.coefficient); };
+  return !infinite(dim.constant_) && std::none_of(terms(dim).begin(), terms(dim).end(), saturated);
+}
+
 /// Quotient and remainder with a = quotient * b + remainder; unique for a given b.
 std::pair<Dim, Dim> Algebra::divide(const Dim& a, const Dim& b) {
   const Term divisor = all_terms(b).front();
@@ -202,6 +208,8 @@ std::pair<Dim, Dim> Algebra::divide(const Dim& a, const Dim& b) {
   Terms remainder;
   while (!(rest == Dim(0))) {
     Term lead = all_terms(rest).front();
+    if (infinite(lead.coefficient))
+      throw DimError();  // a saturated difference need not get smaller
     Term part;
     if (divide(lead.monomial, divisor.monomial, part.monomial)) {
       part.coefficient = floor_quotient(lead.coefficient, divisor.coefficient);
@@ -210,7 +218,7 @@ std::pair<Dim, Dim> Algebra::divide(const Dim& a, const Dim& b) {
       const Dim step = make(part);
       quotient += step;
       rest -= step * b;
-      lead.coefficient -= part.coefficient * divisor.coefficient;
+      lead.coefficient = add(lead.coefficient, -multiply(part.coefficient, divisor.coefficient));
     }
     if (lead.coefficient != 0) {
       rest -= make(lead);
@@ -272,7 +280,7 @@ Dim floor_div(const Dim& a, const Dim& b) {
     if (b.constant_ == 1) return a;
   }
   const Algebra::Interval divisor = Algebra::interval(b);
-  if (divisor.lower > 0 || divisor.upper < 0) {
+  if ((divisor.lower > 0 || divisor.upper < 0) && Algebra::exact(a) && Algebra::exact(b)) {
     const auto [quotient, remainder] = Algebra::divide(a, b);
     if (remainder == Dim(0)) return quotient;
     if (b.is_constant()) return quotient + Algebra::divide_by_constant(remainder, b.constant_);

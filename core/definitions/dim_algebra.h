@@ -58,6 +58,7 @@ struct Algebra {
   static Dim make(Terms terms);
   static Dim make(Atom atom);
   static Dim make(const Term& term) { return make(Terms{term}); }
+  static bool exact(const Dim& dim);
   static bool divide(const Monomial& a, const Monomial& b, Monomial& quotient);
   static std::pair<Dim, Dim> divide(const Dim& a, const Dim& b);
   static Dim divide_by_constant(const Dim& a, int64_t divisor);

@@ -154,6 +154,12 @@ TEST_F(DimTest, TextIsReadable) {
   EXPECT_EQ(floor_div(h_ + 1, 4).to_string(), "floor((H + 1)/4)");
   EXPECT_EQ(dim_max(n_, c_ * 2).to_string(), "max(C*2, N)");
   EXPECT_EQ(Dim(0).to_string(), "0");
+  // Quotients of what has saturated have bounds, and no more.
+  const Dim vast = n_ * kInfinite;
+  EXPECT_EQ(floor_div(vast, kInfinite).upper(), kInfinite);
+  EXPECT_EQ(floor_div(n_ + kInfinite, c_).upper(), kInfinite);
+  EXPECT_EQ(floor_div(n_, kInfinite).upper(), 0);
+  EXPECT_GE(floor_div(n_ * (kInfinite - 1) + c_ * 5, n_ * 3 + 1).upper(), 0);
 }
 
 /// A random expression next to its value for one assignment.

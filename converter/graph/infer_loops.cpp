@@ -270,9 +270,22 @@ class LoopInference {
       if (bound == kInfinite && given && left && place < given->size()) {
         bound = std::max({start, (*given)[place], (*left)[place]});
       }
+      // The number of a sequence's elements follows from its bytes.
+      const bool stored = axis < shape_of(*initial(i)).rank;
+      if (bound == kInfinite && step < kInfinite && stored && inference_.copies_ == 0) {
+        ask_for_trips(i, step);
+      }
       shapes_[i][axis] = Dim::unknown(0, bound);
     }
     if (sequences_[i] != nullptr) bound_sequence(i);
+  }
+
+  [[noreturn]] void ask_for_trips(size_t i, int64_t step) const {
+    const char* unit = holds_elements(type_of(*initial(i))) ? "bytes" : "elements";
+    throw UnboundedError(node_.problem(
+        fmt::format("'{}' grows by up to {} {} in a trip, and the number of trips is not known",
+                    node_.outputs[i]->name, step, unit),
+        fmt::format("declare it with --max-trips {}=N", node_.name)));
   }
 
   /// The bytes of a sequence bound the number of its elements, and the other way round.

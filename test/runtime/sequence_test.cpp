@@ -229,6 +229,10 @@ TEST(Sequence, LoopsGrowThem) {
   OnnxBuilder::add_node(nodes, "Slice", {"x", "zero", "end"}, {"slice"});
   OnnxBuilder::add_node(nodes, "SequenceInsert", {"so_far", "slice"}, {"more"});
   model.output("slices");
+  EXPECT_CONTAINS(
+      conversion_error(model),
+      "'slices' grows by up to 80 bytes in a trip, and the number of trips is not known; "
+      "declare it with --max-trips Loop1=N");
   ConvertOptions options;
   options.max_trips["Loop1"] = 4;
   both(model, options, [](SmallPlan&, Session& session) {

@@ -39,7 +39,11 @@ Status set_element(Context& context, const SequencePointer& sequence) {
   for (int axis = 0; axis < sequence->shape->rank; ++axis)
     shape.push(fresh((*sequence->shape)[axis]));
   if (Status status = context.set_output(0, sequence->type, shape); !status) return status;
-  context.set_sequence(0, sequence->inner);
+  if (sequence->inner == nullptr) return {};
+  // As its extents: what joined two of them may have kept the number of either.
+  auto inner = std::make_shared<SequenceType>(*sequence->inner);
+  inner->count = fresh(inner->count);
+  context.set_sequence(0, inner);
   return {};
 }
 

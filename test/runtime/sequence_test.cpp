@@ -303,6 +303,41 @@ TEST(Sequence, LoopsGrowThemInBranches) {
   });
 }
 
+/// What comes out of either of two optional sequences is not taken to be as long as one of them.
+TEST(Sequence, EitherOfTwoHasALengthOfItsOwn) {
+  OnnxBuilder model;
+  sequence_input(model, "s");
+  sequence_input(model, "t");
+  model.input("first", {}, DataType::kBool);
+  auto& choice = model.node("If", {"first"}, {"chosen"});
+  for (const char* branch : {"then_branch", "else_branch"}) {
+    onnx::GraphProto& graph =
+        *OnnxBuilder::attribute(choice, branch, onnx::AttributeProto::GRAPH).mutable_g();
+    graph.set_name(branch);
+    graph.add_output()->set_name(branch);
+    OnnxBuilder::add_node(*graph.mutable_node(), "Optional", {branch[0] == 't' ? "s" : "t"},
+                          {branch});
+  }
+  model.node("OptionalGetElement", {"chosen"}, {"sequence"});
+  model.node("SequenceLength", {"sequence"}, {"length"});
+  model.node("SequenceLength", {"s"}, {"length_of_s"});
+  model.node("Equal", {"length", "length_of_s"}, {"same"});
+  for (const char* name : {"length", "same"}) model.output(name);
+  ConvertOptions options = up_to(3, {2});
+  options.max_lengths["t"] = 2;
+  options.shapes["t"] = {2};
+  both(model, options, [](SmallPlan&, Session& session) {
+    for (const bool first : {true, false}) {
+      give(session, 0, {{1, 2}, {3, 4}, {5, 6}});
+      give(session, 1, {{7, 8}});
+      session.input<bool>(2).value()[0] = first;
+      ASSERT_TRUE(session.run().ok());
+      EXPECT_EQ(session.output<int64_t>(0).value()[0], first ? 3 : 1);
+      EXPECT_EQ(session.output<bool>(1).value()[0], first);
+    }
+  });
+}
+
 TEST(Sequence, AnOptionalValueIsThereOrNot) {
   OnnxBuilder model;
   auto* input = model.graph().add_input();

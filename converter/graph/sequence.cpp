@@ -28,11 +28,34 @@ Constant sequence_of(DataType kind, const std::vector<Constant>& elements) {
   return Constant::own(kind, {size}, std::move(bytes));
 }
 
-std::vector<Constant> elements_of(const Constant& sequence) {
-  const auto view = SequenceView::of(sequence.bytes());
+namespace {
+
+SequenceView view_of(std::span<const std::byte> bytes) {
+  const auto view = SequenceView::of(bytes);
   if (!view) throw Error("the bytes of a sequence are none");
+  return *view;
+}
+
+SequencePointer type_of_elements(std::span<const std::byte> bytes) {
+  SequencePointer type = std::make_shared<SequenceType>();
+  for (const TensorView& element : view_of(bytes)) {
+    Shape<definitions::Dim> shape;
+    for (int32_t extent : element.dims()) shape.push(extent);
+    SequencePointer inner;
+    if (holds_elements(element.type)) {
+      inner =
+          type_of_elements({element.as<const std::byte>(), static_cast<size_t>(element.bytes())});
+    }
+    type = with_element(type, {element.type, shape, 1, inner});
+  }
+  return type;
+}
+
+}  // namespace
+
+std::vector<Constant> elements_of(const Constant& sequence) {
   std::vector<Constant> elements;
-  for (const TensorView& element : *view) {
+  for (const TensorView& element : view_of(sequence.bytes())) {
     const auto* data = element.as<const std::byte>();
     elements.push_back(
         Constant::own(element.type, {element.extents, element.extents + element.rank},
@@ -42,14 +65,7 @@ std::vector<Constant> elements_of(const Constant& sequence) {
 }
 
 SequencePointer sequence_type(const Constant& sequence) {
-  if (!holds_elements(sequence.type)) return nullptr;
-  SequencePointer type = std::make_shared<SequenceType>();
-  for (const Constant& element : elements_of(sequence)) {
-    Shape<definitions::Dim> shape;
-    for (int64_t extent : element.extents) shape.push(extent);
-    type = with_element(type, {element.type, shape, 1, sequence_type(element)});
-  }
-  return type;
+  return holds_elements(sequence.type) ? type_of_elements(sequence.bytes()) : nullptr;
 }
 
 SequencePointer sequence_type(const Value& value) {

@@ -26,6 +26,12 @@ Status copy_to_output(const KernelContext& context, const TensorView& from) {
   return {};
 }
 
+Status check_scalar_output(const KernelContext& context) {
+  const int64_t count = context.output(0).count();
+  if (count == 1) return {};
+  return context.fail(Code::kWrongExtent, "elements of a scalar", 1, count, context.input_count());
+}
+
 struct SequenceAt {
   static constexpr KernelId id{"SequenceAt", "", {}};
 
@@ -70,11 +76,9 @@ struct OptionalHasElement {
   static constexpr KernelId id{"OptionalHasElement", "", {}};
 
   static Status check(const KernelContext& context) {
-    Status status = check_operand_types(
+    const Status status = check_operand_types(
         context, {.inputs = {kAnyType}, .required_inputs = 0, .outputs = {DataType::kBool}});
-    if (!status || context.output(0).count() == 1) return status;
-    return context.fail(Code::kWrongExtent, "elements of a scalar", 1, context.output(0).count(),
-                        context.input_count());
+    return status.ok() ? check_scalar_output(context) : status;
   }
 
   static Status run(const KernelContext& context) {
@@ -92,9 +96,7 @@ struct SequenceLength {
     Status status =
         check_operand_types(context, {.inputs = {kAnyType}, .outputs = {DataType::kInt64}});
     if (status.ok()) status = check_sequence(context, 0);
-    if (!status || context.output(0).count() == 1) return status;
-    return context.fail(Code::kWrongExtent, "elements of a scalar", 1, context.output(0).count(),
-                        1);
+    return status.ok() ? check_scalar_output(context) : status;
   }
 
   static Status run(const KernelContext& context) {

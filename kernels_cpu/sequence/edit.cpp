@@ -8,17 +8,21 @@
 namespace intarsia::cpu {
 namespace {
 
+/// Input 0 and output 0 are sequences; a position may be given.
+Status check_edit(const KernelContext& context, Status status, int position) {
+  if (status.ok()) status = check_sequence(context, 0);
+  if (status.ok()) status = check_position(context, position);
+  return status.ok() ? check_sequence(context, context.input_count()) : status;
+}
+
 struct SequenceInsert {
   static constexpr KernelId id{"SequenceInsert", "", {}};
 
   static Status check(const KernelContext& context) {
-    Status status = check_operand_types(
+    const Status status = check_operand_types(
         context,
         {.inputs = {kAnyType, kAnyType, kAnyType}, .required_inputs = 2, .outputs = {kAnyType}});
-    if (status.ok()) status = check_sequence(context, 0);
-    if (status.ok()) status = check_position(context, 2);
-    if (status.ok()) status = check_sequence(context, context.input_count());
-    return status;
+    return check_edit(context, status, 2);
   }
 
   static Status run(const KernelContext& context) {
@@ -46,12 +50,9 @@ struct SequenceErase {
   static constexpr KernelId id{"SequenceErase", "", {}};
 
   static Status check(const KernelContext& context) {
-    Status status = check_operand_types(
+    const Status status = check_operand_types(
         context, {.inputs = {kAnyType, kAnyType}, .required_inputs = 1, .outputs = {kAnyType}});
-    if (status.ok()) status = check_sequence(context, 0);
-    if (status.ok()) status = check_position(context, 1);
-    if (status.ok()) status = check_sequence(context, context.input_count());
-    return status;
+    return check_edit(context, status, 1);
   }
 
   static Status run(const KernelContext& context) {

@@ -138,11 +138,12 @@ class Assigner {
     }
   }
 
-  /// Lets what a loop carries lie in one place, as far as that is legal.
+  /// Lets what a loop carries lie in one place, as far as that is legal. Inner loops come first:
+  /// where one begins to write what it returns to an outer one decides about that.
   void join_loops(bool in_place) {
-    for (PlacedNode& placed : storage_.nodes) {
-      if (!placed.node->op->repeats()) continue;
-      loops_.join(placed, placed.step, last_step_.at(placed.node), in_place);
+    for (auto placed = storage_.nodes.rbegin(); placed != storage_.nodes.rend(); ++placed) {
+      if (!placed->node->op->repeats()) continue;
+      loops_.join(*placed, placed->step, last_step_.at(placed->node), in_place);
     }
   }
 

@@ -262,6 +262,26 @@ TEST(Loop, LoopsNest) {
   });
 }
 
+/// What an inner loop begins with is made of what the outer one carries, and what it ends with is
+/// carried next: the three may not be one tensor.
+TEST(Loop, WhatAnInnerLoopBeginsWithOverwritesNothingThatIsRead) {
+  OnnxBuilder model;
+  model.input("x", {1, 2});
+  model.floats("turn", {2, 2}, {0, 1, -1, 0});
+  auto& node = loop(model, {"x"}, {"y"});
+  Body outer(node, {"i", "again", "old"}, {"again", "new"});
+  outer.node("MatMul", {"old", "turn"}, {"turned"});
+  auto& inside = outer.node("Loop", {"trips", "", "turned"}, {"new"});
+  Body inner(inside, {"j", "go_on", "u"}, {"go_on", "v"});
+  inner.node("Add", {"u", "x"}, {"v"});
+  both(model, {}, [](SmallPlan&, Session& session) {
+    write(session, 0, {1, 2});
+    ASSERT_TRUE(run(session, 2).ok());
+    // (1, 2) turns to (-2, 1), with twice x added it is (0, 5); then (-5, 0) and (-3, 4).
+    EXPECT_EQ(read(session, 0), (std::vector<float>{-3, 4}));
+  });
+}
+
 /// How many operands of the plan's loop are absent: what needs no copy.
 TEST(Loop, SharesMemoryWhereThatIsLegal) {
   const auto absent = [](const OnnxBuilder& model, const ConvertOptions& options) {

@@ -73,6 +73,7 @@ void prepare(EntryModel& entry, bool probe, Prepared& prepared) {
   inference.run();
   PlanChoices& choices = prepared.choices;
   choices.storage.planner_steps = options.limits.planner_steps;
+  choices.storage.max_string = options.max_string;
   for (const Pass& pass : options.passes) pass.apply(graph, inference, choices);
   materialize_outputs(graph);
   Placement placement;

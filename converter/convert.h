@@ -58,6 +58,9 @@ struct ConvertOptions {
   std::map<std::string, int64_t, std::less<>> max_trips;
   /// `--max-length INPUT=N`: the most elements of an input that is a sequence.
   std::map<std::string, int64_t> max_lengths;
+  /// `--max-string N`: the most bytes of a string, on average over those that inputs hold and nodes
+  /// make in a run.
+  int64_t max_string = kDefaultMaxString;
   /// `--state OUTPUT=INPUT`, by output. Inputs of one name are one state, whichever entry point has
   /// them.
   std::map<std::string, std::string> states;

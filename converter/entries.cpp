@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <set>
 
+#include "converter/graph/strings.h"
+
 namespace intarsia::converter {
 namespace {
 
@@ -187,6 +189,11 @@ std::vector<State> find_states(const std::vector<EntryModel>& entries,
       return known.inputs.front()->name == inputs.front()->name;
     });
     if (state == states.end()) state = states.insert(states.end(), {{inputs.front()}, {}});
+    if (may_hold_strings(*inputs.front())) {
+      throw Error(fmt::format("{}: '{}' holds strings, which no run keeps for the next", option,
+                              inputs.front()->name),
+                  "give them to every run as an input");
+    }
     for (Value* input : inputs) {
       const Value& first = *state->inputs.front();
       require_same(first, *input, "state of that name in another entry point", option);

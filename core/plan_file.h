@@ -96,16 +96,23 @@ struct MetadataCounts {
   uint64_t views = 0;
   uint64_t segments = 0;
   uint64_t symbols = 0;
+  uint64_t string_areas = 0;  // entry points, if there are strings
 };
 inline constexpr uint64_t kStateBytes = 384;
 inline constexpr uint64_t kSegmentBytes = 16;
 inline constexpr uint64_t kDeviceStateBytes = 64;
 inline constexpr uint64_t kViewBytes = 24;
+/// Elements of Plan::strings before the ends of the entry points' parts.
+inline constexpr uint32_t kStringEnds = 2;
+inline constexpr uint64_t kStringPoolBytes = 40;
+inline constexpr uint64_t kStringAreaBytes = 8;
 constexpr uint64_t metadata_bytes(const MetadataCounts& counts) {
   const uint64_t device =
       counts.segments == 0 ? 0 : kDeviceStateBytes + kSegmentBytes * counts.segments;
+  const uint64_t strings =
+      counts.string_areas == 0 ? 0 : kStringPoolBytes + kStringAreaBytes * counts.string_areas;
   const uint64_t bytes = kStateBytes + 8 * (counts.kernels + counts.shapes + counts.slots) +
-                         kViewBytes * counts.views + device +
+                         kViewBytes * counts.views + device + strings +
                          4 * (counts.dynamic_extents + counts.symbols);
   return (bytes + 63) / 64 * 64;
 }

@@ -65,6 +65,10 @@
   List(softmax_fast_kernels) \
   List(split_kernels) \
   List(split_to_sequence_kernels) \
+  List(string_cast_kernels) \
+  List(string_concat_kernels) \
+  List(string_normalizer_kernels) \
+  List(string_split_kernels) \
   List(topk_kernels) \
   List(transpose_kernels) \
   List(trilu_kernels) \

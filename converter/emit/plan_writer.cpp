@@ -116,6 +116,7 @@ class Writer {
     }
     summary_.segments = segments();
     counts.segments = summary_.segments;
+    counts.string_areas = storage_.strings.ends.size();
     summary_.metadata_bytes = metadata_bytes(counts);
     summary_.arena_bytes = summary_.metadata_bytes + static_cast<uint64_t>(storage_.tensor_bytes);
     summary_.workspace_bytes = static_cast<uint64_t>(storage_.largest_workspace);
@@ -202,6 +203,17 @@ class Writer {
     return entries_.size() > 1 ? entry.name + ":" + name : name;
   }
 
+  /// Plan::strings.
+  std::vector<uint32_t> string_numbers() const {
+    const StringPlan& strings = storage_.strings;
+    if (strings.ends.empty()) return {};
+    std::vector<uint32_t> numbers{
+        PlanTables::units(strings.constants_offset, kWeightUnit, "weights"),
+        static_cast<uint32_t>(strings.constants.size())};
+    numbers.insert(numbers.end(), strings.ends.begin(), strings.ends.end());
+    return numbers;
+  }
+
   void write_structure() {
     std::vector<plan::Slot> slots;
     for (const SlotPlan& slot : storage_.slots) {
@@ -280,11 +292,13 @@ class Writer {
     const auto producer = builder_.CreateString("intarsia");
     const auto name_vector = strings(names), operator_vector = strings(operators),
                kernel_name_vector = strings(kernel_names);
+    const auto string_vector =
+        string_numbers().empty() ? 0 : builder_.CreateVector(string_numbers());
     builder_.Finish(plan::CreatePlan(
         builder_, tensors, extents, tables_.dynamic_extents, operands, nodes, graph_vector,
         attributes, kernel_vector, shape_vector, slot_vector, entries, symbol_vector, update_vector,
         state_vector, storage_.view_count, static_cast<uint32_t>(options_.threads), &memory,
-        producer, name_vector, operator_vector, kernel_name_vector));
+        producer, name_vector, operator_vector, kernel_name_vector, string_vector));
   }
 
   PlanFile assemble() {

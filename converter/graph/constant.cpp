@@ -122,9 +122,14 @@ double Constant::real(int64_t index) const {
 }
 
 std::string_view Constant::string(int64_t index) const {
-  const auto offset = load<uint32_t>(data.get(), 2 * index);
-  const auto length = load<uint32_t>(data.get(), 2 * index + 1);
-  return {reinterpret_cast<const char*>(data.get()) + offset, length};
+  return text(load<StringRef>(data.get(), index));
+}
+
+std::string_view Constant::text(StringRef string) const {
+  if (string.length == 0) return {};
+  const size_t size = characters != nullptr ? characters->size() : 0;
+  if (string.offset > size || string.length > size - string.offset) return {};
+  return std::string_view(characters->data() + string.offset, string.length);
 }
 
 std::vector<int64_t> Constant::integers() const {
@@ -184,25 +189,19 @@ Constant Constant::scalar_of(DataType type, double value) {
   }
 }
 
-Constant Constant::strings(std::vector<int64_t> extents, const std::vector<std::string>& values) {
-  uint64_t total = 8 * uint64_t{values.size()};
-  for (const std::string& value : values) total += value.size();
-  if (total > UINT32_MAX) throw Error("a string tensor exceeds 4 GiB");
-  std::vector<std::byte> bytes(total);
-  auto offset = static_cast<uint32_t>(8 * values.size());
-  for (size_t i = 0; i < values.size(); ++i) {
-    const auto length = static_cast<uint32_t>(values[i].size());
-    std::memcpy(&bytes[8 * i], &offset, 4);
-    std::memcpy(&bytes[8 * i + 4], &length, 4);
-    if (length != 0) std::memcpy(&bytes[offset], values[i].data(), length);
-    offset += length;
-  }
-  return own(DataType::kString, std::move(extents), std::move(bytes));
+Constant Constant::with(std::vector<int64_t> other_extents, std::vector<std::byte> bytes) const {
+  Constant constant = own(type, std::move(other_extents), std::move(bytes));
+  constant.characters = characters;
+  return constant;
 }
 
 bool operator==(const Constant& a, const Constant& b) {
+  const auto characters = [](const Constant& constant) {
+    return constant.characters != nullptr ? std::string_view(*constant.characters) : "";
+  };
   return a.type == b.type && a.extents == b.extents && a.size == b.size &&
-         (a.size == 0 || std::memcmp(a.data.get(), b.data.get(), a.size) == 0);
+         (a.size == 0 || std::memcmp(a.data.get(), b.data.get(), a.size) == 0) &&
+         characters(a) == characters(b);
 }
 
 std::string extents_text(std::span<const int64_t> extents) {

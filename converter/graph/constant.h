@@ -3,11 +3,11 @@
 // `Constant`: the elements of a tensor that is known at conversion.
 //
 // Elements are dense and row-major in little-endian order, sub-byte elements packed with the first
-// in the low bits: what ONNX calls raw_data, and what kernels read. A string tensor is a table of
-// (offset, length) pairs of 32-bit numbers, followed by the characters; offsets count from the
-// start of the table. The bytes are immutable and shared: copying a constant copies none, and they
-// may lie in a file mapped into memory. The first byte is aligned to the element's size (8 at
-// most).
+// in the low bits: what ONNX calls raw_data, and what kernels read. The elements of a string tensor
+// are StringRefs into `characters`, which follow one another in the order of the elements; so do
+// those of the string tensors in a sequence. The bytes are immutable and shared: copying a constant
+// copies none, and they may lie in a file mapped into memory. The first byte is aligned to the
+// element's size (8 at most).
 #pragma once
 
 #include <cstddef>
@@ -31,6 +31,8 @@ struct Constant {
   std::shared_ptr<const std::byte> data;
   /// Bytes at `data`.
   size_t size = 0;
+  /// What the StringRefs refer to; null where there is no character.
+  std::shared_ptr<const std::string> characters;
 
   int64_t count() const;
   int rank() const { return static_cast<int>(extents.size()); }
@@ -50,12 +52,18 @@ struct Constant {
   int64_t integer(int64_t index) const;
   /// Element `index` of an integer, bool or floating-point tensor.
   double real(int64_t index) const;
+  /// The characters of one of the constant's strings.
+  std::string_view text(StringRef string) const;
   /// Element `index` of a string tensor.
   std::string_view string(int64_t index) const;
   std::vector<int64_t> integers() const;
   std::vector<double> reals() const;
 
-  /// Takes the bytes over. REQUIRES: they fit type and extents (a string tensor's table included).
+  /// This constant's type and characters with other extents and elements.
+  Constant with(std::vector<int64_t> other_extents, std::vector<std::byte> bytes) const;
+
+  /// Takes the bytes over. REQUIRES: they fit type and extents, and hold no strings that are not
+  /// empty.
   static Constant own(DataType type, std::vector<int64_t> extents, std::vector<std::byte> bytes);
   /// Copies `values`. REQUIRES: as many as the extents say.
   template <class T>
@@ -77,7 +85,7 @@ struct Constant {
   static Constant strings(std::vector<int64_t> extents, const std::vector<std::string>& values);
 };
 
-/// Same type, extents and bytes.
+/// Same type, extents, bytes and characters.
 bool operator==(const Constant& a, const Constant& b);
 
 /// Bytes that a tensor occupies, or -1 if an extent is negative or exceeds 2^31 - 1, or the size

@@ -127,6 +127,9 @@ struct Node {
   std::vector<Value*> outputs;  ///< Null where an optional output is absent.
   std::vector<size_t> use_places;  ///< `use_place` of the inputs.
 
+  /// Of a loop: the most trips that inference knows of.
+  int64_t most_trips = definitions::kInfinite;
+
   Graph* graph = nullptr;                           ///< Owner.
   std::list<std::unique_ptr<Node>>::iterator self;  ///< Place in the owner's list.
 

@@ -133,6 +133,7 @@ class LoopInference {
     if (limit != options_.max_trips.end() && trips_.upper() > limit->second) {
       trips_ = Dim::unknown(0, limit->second);
     }
+    node_.most_trips = trips_.upper();
   }
 
   void set_inputs(Graph& body) const {

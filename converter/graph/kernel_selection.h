@@ -34,6 +34,8 @@ class OperandViews {
   void set_threads(int threads);
   /// What `context.service` finds; must outlive the views.
   void set_services(std::span<const Service> services) { services_ = services; }
+  /// Where strings lie; must outlive the views.
+  void set_strings(StringPool* pool) { host_.strings = pool; }
 
   KernelContext& context();
   const Diagnostic& diagnostic() const { return diagnostic_; }

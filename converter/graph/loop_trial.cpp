@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "converter/graph/strings.h"
+
 namespace intarsia::converter {
 namespace {
 
@@ -13,11 +15,13 @@ std::optional<Constant> collected(const std::vector<Constant>& elements) {
   std::vector<int64_t> extents{static_cast<int64_t>(elements.size())};
   extents.insert(extents.end(), elements[0].extents.begin(), elements[0].extents.end());
   std::vector<std::byte> bytes;
+  std::string characters;
   for (const Constant& element : elements) {
     if (element.extents != elements[0].extents) return std::nullopt;
-    bytes.insert(bytes.end(), element.bytes().begin(), element.bytes().end());
+    const std::vector<std::byte> data = with_strings_in(element, characters);
+    bytes.insert(bytes.end(), data.begin(), data.end());
   }
-  return Constant::own(elements[0].type, std::move(extents), std::move(bytes));
+  return with_characters(elements[0].type, std::move(extents), std::move(bytes), characters);
 }
 
 /// A number in the form that the body declares: a scalar, or a list of one.

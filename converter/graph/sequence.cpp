@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/graph/sequence.h"
 
+#include "converter/graph/strings.h"
 #include "converter/passes/fold.h"
 #include "intarsia/sequence.h"
 
@@ -15,17 +16,19 @@ Constant sequence_of(DataType kind, const std::vector<Constant>& elements) {
     size += sequence_entry_bytes(static_cast<int64_t>(element.size));
   }
   std::vector<std::byte> bytes(static_cast<size_t>(size));
+  std::string characters;
   SequenceWriter writer(bytes);
   for (const Constant& element : elements) {
-    if (element.type == DataType::kString || element.rank() > kMaxRank) {
-      throw Error("an element of a sequence is a tensor of strings, or has more than " +
-                  std::to_string(kMaxRank) + " axes, which is not supported");
+    if (element.rank() > kMaxRank) {
+      throw Error("an element of a sequence has more than " + std::to_string(kMaxRank) +
+                  " axes, which is not supported");
     }
     const std::vector<int32_t> extents(element.extents.begin(), element.extents.end());
-    static_cast<void>(writer.append({const_cast<std::byte*>(element.data.get()), extents.data(),
-                                     element.type, static_cast<uint8_t>(extents.size())}));
+    std::vector<std::byte> data = with_strings_in(element, characters);
+    static_cast<void>(writer.append(
+        {data.data(), extents.data(), element.type, static_cast<uint8_t>(extents.size())}));
   }
-  return Constant::own(kind, {size}, std::move(bytes));
+  return with_characters(kind, {size}, std::move(bytes), characters);
 }
 
 namespace {
@@ -55,11 +58,12 @@ SequencePointer type_of_elements(std::span<const std::byte> bytes) {
 
 std::vector<Constant> elements_of(const Constant& sequence) {
   std::vector<Constant> elements;
+  const auto read = [&sequence](StringRef string) { return sequence.text(string); };
   for (const TensorView& element : view_of(sequence.bytes())) {
     const auto* data = element.as<const std::byte>();
-    elements.push_back(
-        Constant::own(element.type, {element.extents, element.extents + element.rank},
-                      std::vector<std::byte>(data, data + static_cast<size_t>(element.bytes()))));
+    elements.push_back(with_characters(
+        element.type, {element.extents, element.extents + element.rank},
+        std::vector<std::byte>(data, data + static_cast<size_t>(element.bytes())), read));
   }
   return elements;
 }

@@ -399,6 +399,11 @@ bool is_state(const std::vector<State>& states, const Value* value) {
 Storage assign_storage(std::span<Graph* const> entries, const Lowering& lowering,
                        const std::vector<State>& states, const StorageOptions& options) {
   Storage storage = Assigner(entries, lowering, states).run(options);
+  storage.strings = plan_strings(entries, lowering, options.max_string);
+  if (!storage.strings.ends.empty()) {
+    storage.tensor_bytes += storage.strings.ends.back();
+    storage.lower_bound_bytes += storage.strings.ends.back();
+  }
   place_weights(storage, lowering, false);
   place_weights(storage, lowering, true);
   return storage;

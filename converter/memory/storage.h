@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -81,6 +82,18 @@ struct WeightPlan {
   Constant constant;
 };
 
+/// Characters of strings, in plans that have any.
+struct StringPlan {
+  /// For each entry point, where its part ends: bytes from the begin of the first one's. Empty
+  /// where the plan has no tensors of strings.
+  std::vector<uint32_t> ends;
+  /// Those of constants, and their place in the weights segment.
+  std::string constants;
+  int64_t constants_offset = 0;
+  /// What the weights segment holds of constants with strings: the elements refer to `constants`.
+  std::unordered_map<const Value*, Constant> values;
+};
+
 struct Storage {
   std::vector<PlacedNode> nodes;
   std::vector<PlacedGraph> graphs;
@@ -93,6 +106,7 @@ struct Storage {
   std::unordered_map<const Node*, int64_t> node_states;
   std::vector<SlotPlan> slots;
   std::vector<WeightPlan> weights;
+  StringPlan strings;
   int64_t weights_bytes = 0;
   int64_t tensor_bytes = 0;  // arena without the metadata prefix
   /// Max over nodes of live tensors, unpadded, plus workspace; tensors that share memory (views,
@@ -111,10 +125,20 @@ struct Storage {
 /// the device follow, their places counted from the first.
 void place_weights(Storage& storage, const Lowering& lowering, bool device);
 
+inline constexpr int64_t kDefaultMaxString = 256;
+
+/// What inputs of entry points and nodes need for characters, if a string has `max_string` bytes on
+/// average, and the constants' (converter/memory/strings.cpp). Throws Error if that is not known,
+/// or too much.
+StringPlan plan_strings(std::span<Graph* const> entries, const Lowering& lowering,
+                        int64_t max_string);
+
 /// How values may share memory. The defaults share nothing; passes (passes.h) switch it on.
 struct StorageOptions {
   /// Steps of the planner's search; see PlannerOptions.
   int64_t planner_steps = 250'000'000;
+  /// Bytes of a string on average, at most.
+  int64_t max_string = kDefaultMaxString;
   /// A result that holds the bytes of its input lies where the input lies.
   bool views = false;
   /// A result may overwrite an input that nobody reads afterwards.

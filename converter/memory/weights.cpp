@@ -32,9 +32,17 @@ void place_weights(Storage& storage, const Lowering& lowering, bool device) {
     if (lowering.at(placed.node).reads_device != device) continue;
     for (const Value* input : placed.inputs) {
       if (input == nullptr || !input->constant || storage.places.count(input) != 0) continue;
+      const auto strings = storage.strings.values.find(input);
+      const bool plain = strings == storage.strings.values.end();
       storage.places[input] = {device ? Memory::kDeviceWeights : Memory::kWeights,
-                               place(*input->constant) - start, 0};
+                               place(plain ? *input->constant : strings->second) - start, 0};
     }
+  }
+  if (!device && !storage.strings.constants.empty()) {
+    const std::string& text = storage.strings.constants;
+    storage.strings.constants_offset =
+        place(Constant::of<uint8_t>({static_cast<int64_t>(text.size())},
+                                    {reinterpret_cast<const uint8_t*>(text.data()), text.size()}));
   }
   if (end == start) return;
   storage.weights_bytes = end;

@@ -90,9 +90,9 @@ void ImportedTypes::read_input(Value& value, const onnx::ValueInfoProto& input) 
     value.sequence = sequence_type(input.type());
     const definitions::SequenceType* innermost = value.sequence.get();
     while (innermost->inner != nullptr) innermost = innermost->inner.get();
-    if (innermost->type == DataType::kUndefined || innermost->type == DataType::kString) {
+    if (innermost->type == DataType::kUndefined) {
       refuse(input, "is " + std::string(kind_of(input.type())) +
-                        " of which the element type is not known, or is string");
+                        " of which the element type is not known");
     }
     value.shape.emplace();
     value.shape->push(symbols_.add(input.name() + "@0", 0));

@@ -332,7 +332,7 @@ Constant reordered(const Constant& constant, const AxisOrder& order, int least_r
   while (static_cast<int>(moved.size()) > least_rank && moved.front() == 1) {
     moved.erase(moved.begin());
   }
-  return Constant::own(constant.type, std::move(moved), std::move(bytes));
+  return constant.with(std::move(moved), std::move(bytes));
 }
 
 }  // namespace intarsia::converter

@@ -60,9 +60,11 @@ std::string compare(const Constant& found, const Constant& expected, const Toler
   }
   const int64_t count = expected.count();
   if (!expected.is_real()) {
-    if (found.size == expected.size &&
-        std::equal(found.bytes().begin(), found.bytes().end(), expected.bytes().begin())) {
-      return {};
+    if (found == expected) return {};
+    for (int64_t i = 0; expected.type == DataType::kString && i < count; ++i) {
+      if (found.string(i) == expected.string(i)) continue;
+      return fmt::format("element {} is '{}', expected '{}'", i, found.string(i),
+                         expected.string(i));
     }
     for (int64_t i = 0; expected.is_integer() && i < count; ++i) {
       if (found.integer(i) == expected.integer(i)) continue;

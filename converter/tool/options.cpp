@@ -84,6 +84,11 @@ void ConversionArguments::add_to(CLI::App& app) {
       ->type_name("NODE=N");
   app.add_option("--max-length", max_lengths, "the most elements of an input that is a sequence")
       ->type_name("INPUT=N");
+  app.add_option("--max-string", max_string,
+                 "the most bytes of a string, on average over those that inputs hold and operators "
+                 "make")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 30))
+      ->type_name("N");
   app.add_option("--state", states, "keep an output as the next run's input")
       ->type_name("OUTPUT=INPUT");
   app.add_option("--layout", layouts, "the caller's buffer of this input is channels-last")
@@ -156,6 +161,7 @@ converter::ConvertOptions ConversionArguments::parse() const {
     const auto [name, layout] = split_assignment(text, "--layout");
     options.layouts[name] = layout;
   }
+  options.max_string = max_string;
   options.threads = threads;
   options.target = target;
   options.plan_growth = plan_growth;

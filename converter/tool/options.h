@@ -16,6 +16,7 @@ namespace intarsia::tool {
 /// The conversion options as they are written on the command line; `parse` checks and converts
 /// them.
 struct ConversionArguments {
+  int64_t max_string = converter::kDefaultMaxString;
   std::vector<std::string> dims, shapes, fixed, bounds, max_trips, max_lengths, states, layouts;
   std::string target = "generic";
   std::optional<double> plan_growth;

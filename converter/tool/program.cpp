@@ -8,6 +8,7 @@
 #include <cstring>
 #include <random>
 
+#include "converter/graph/strings.h"
 #include "converter/plugin/plugin.h"
 #include "converter/tool/plan_text.h"
 #include "converter/tool/thread_team.h"
@@ -18,11 +19,15 @@ namespace intarsia::tool {
 using converter::Constant;
 using converter::Error;
 
-Constant constant_of(const TensorView& tensor) {
+Constant constant_of(const TensorView& tensor, const ReadString& read) {
   const auto* data = tensor.as<const std::byte>();
   const auto bytes = static_cast<size_t>(tensor.bytes());
-  return Constant::own(tensor.type, {tensor.extents, tensor.extents + tensor.rank},
-                       std::vector<std::byte>(data, data + bytes));
+  return converter::with_characters(tensor.type, {tensor.extents, tensor.extents + tensor.rank},
+                                    std::vector<std::byte>(data, data + bytes), read);
+}
+
+Constant constant_of(const TensorView& tensor, const KernelContext& context) {
+  return constant_of(tensor, [&context](StringRef string) { return context.string(string); });
 }
 
 namespace {
@@ -67,6 +72,16 @@ void fill_random(const TensorView& tensor, std::mt19937& random) {
         throw Error("inputs of this type have no random values; give them with --input");
     }
   }
+}
+
+Constant random_value(const TensorView& tensor, std::mt19937& random) {
+  if (tensor.type == DataType::kString) {
+    std::vector<std::string> words(static_cast<size_t>(tensor.count()));
+    for (std::string& word : words) word = fmt::format("word{}", random() % 100);
+    return Constant::strings({tensor.extents, tensor.extents + tensor.rank}, words);
+  }
+  fill_random(tensor, random);
+  return constant_of(tensor, [](StringRef) { return std::string_view(); });
 }
 
 }  // namespace
@@ -148,8 +163,7 @@ Values Program::completed(const Values& given, int entry) const {
   for (int i = 0; i < session_.input_count(entry); ++i) {
     const Port port = session_.input_port(i, entry).value();
     if (values.count(std::string(port.name)) != 0) continue;
-    fill_random(port.tensor, random);
-    values[std::string(port.name)] = constant_of(port.tensor);
+    values[std::string(port.name)] = random_value(port.tensor, random);
   }
   return values;
 }
@@ -176,7 +190,15 @@ void Program::set_inputs(const Values& values, int entry) {
                               converter::extents_text(value.extents), failure()));
     }
     const TensorView tensor = session_.input_port(index.value(), entry).value().tensor;
-    if (value.size != 0) std::memcpy(tensor.data, value.data.get(), value.size);
+    const std::vector<std::byte> bytes = converter::with_strings(value, [&](std::string_view text) {
+      if (text.empty()) return StringRef();
+      const Result<StringRef> added = session_.add_string(text, entry);
+      if (!added.ok()) {
+        throw Error(fmt::format("strings of input {}: {}", index.value(), failure()));
+      }
+      return added.value();
+    });
+    if (!bytes.empty()) std::memcpy(tensor.data, bytes.data(), bytes.size());
   }
 }
 
@@ -188,7 +210,9 @@ std::vector<std::pair<std::string, Constant>> Program::outputs(int entry) const 
   std::vector<std::pair<std::string, Constant>> results;
   for (int i = 0; i < session_.output_count(entry); ++i) {
     const Port port = session_.output_port(i, entry).value();
-    results.emplace_back(port.name, constant_of(port.tensor));
+    results.emplace_back(port.name, constant_of(port.tensor, [this](StringRef string) {
+                           return session_.string(string);
+                         }));
   }
   return results;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -90,7 +91,11 @@ class Program {
   Session session_;
 };
 
+/// What a StringRef refers to.
+using ReadString = std::function<std::string_view(StringRef)>;
 /// A tensor's elements as a constant of its own.
-converter::Constant constant_of(const TensorView& tensor);
+converter::Constant constant_of(const TensorView& tensor, const ReadString& read);
+/// Of an operand of a node that has run.
+converter::Constant constant_of(const TensorView& tensor, const KernelContext& context);
 
 }  // namespace intarsia::tool

@@ -31,7 +31,7 @@ struct Dump {
       const TensorView& tensor = context.output(i);
       if (!tensor.present()) continue;
       converter::write_npy(dump.folder / fmt::format("{}_{}.npy", context.node(), i),
-                           constant_of(tensor));
+                           constant_of(tensor, context));
     }
   }
 };

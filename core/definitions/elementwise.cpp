@@ -186,6 +186,7 @@ void add_unary_definitions(DefinitionRows& rows) {
             {.exact = true, .activation = plain<Activation::kRelu>});
   add_unary(rows, "Round", 22, kFloatTypes, {.exact = true, .propagate = propagation::kRound});
   add_unary<SeluAttributes>(rows, "Selu", 22, kFloatTypes);
+  add_unary<ShrinkAttributes>(rows, "Shrink", 9, kNumericTypes, {.exact = true});
   add_unary(rows, "Sigmoid", 13, kFloatTypes, {.activation = plain<Activation::kSigmoid>});
   add_unary(rows, "Sign", 13, kNumericTypes, {.exact = true});
   add_unary(rows, "Sin", 22, kFloatTypes);
@@ -225,7 +226,7 @@ void add_binary_definitions(DefinitionRows& rows) {
   add_comparison(rows, "And", 7, kBoolType, propagation::kMinimum);
   add_comparison(rows, "Or", 7, kBoolType, propagation::kMaximum);
   add_comparison(rows, "Xor", 7, kBoolType);
-  add_comparison(rows, "Equal", 19, kNumericTypes | kBoolType, propagation::kEqual);
+  add_comparison(rows, "Equal", 19, kNumericTypes | kBoolType | kStringType, propagation::kEqual);
   add_comparison(rows, "Less", 13, kNumericTypes, propagation::kLess);
   add_comparison(rows, "LessOrEqual", 16, kNumericTypes, propagation::kLessOrEqual);
   add_comparison(rows, "Greater", 13, kNumericTypes, propagation::kGreater);
@@ -278,18 +279,18 @@ void add_pointwise_definitions(DefinitionRows& rows) {
              .facts = {.element_wise = true, .exact = true, .activation = clip},
              .types = {{"T", kNumericTypes}},
              .attributes = codec_of<NoAttributes>()});
-  add<ops::Cast>(rows,
-                 {.name = "Cast",
-                  .since_version = 28,
-                  .inputs = {same({"input", "T1"})},
-                  .outputs = {same({"output", "T2"})},
-                  .facts = {.element_wise = true,
-                            .exact = true,
-                            .copies = copies_always,
-                            .propagate = propagation::kCast},
-                  .types = {{"T1", kNumericTypes | kBoolType}, {"T2", kNumericTypes | kBoolType}},
-                  .kernel_types = {"T1", "T2"},
-                  .attributes = codec_of<CastAttributes>()});
+  add<ops::Cast>(rows, {.name = "Cast",
+                        .since_version = 28,
+                        .inputs = {same({"input", "T1"})},
+                        .outputs = {same({"output", "T2"})},
+                        .facts = {.element_wise = true,
+                                  .exact = true,
+                                  .copies = copies_always,
+                                  .propagate = propagation::kCast},
+                        .types = {{"T1", kNumericTypes | kBoolType | kStringType},
+                                  {"T2", kNumericTypes | kBoolType | kStringType}},
+                        .kernel_types = {"T1", "T2"},
+                        .attributes = codec_of<CastAttributes>()});
 }
 
 }  // namespace intarsia::definitions

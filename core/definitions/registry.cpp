@@ -34,6 +34,7 @@ DefinitionRows make_builtin_rows() {
   add_nn_normalization_definitions(rows);
   add_linear_algebra_definitions(rows);
   add_recurrent_definitions(rows);
+  add_string_definitions(rows);
   add_sequence_definitions(rows);
   return rows;
 }

@@ -53,7 +53,7 @@ void add(DefinitionRows& rows, OperatorDefinition definition) {
   rows.push_back(std::move(definition));
 }
 
-// Type sets that many operators share. Types without a C++ element type (4-bit, string) are absent.
+// Type sets that many operators share. Types of less than a byte are absent.
 inline constexpr TypeSet kFloatTypes =
     types({DataType::kFloat, DataType::kDouble, DataType::kFloat16, DataType::kBfloat16});
 inline constexpr TypeSet kSignedIntegerTypes =
@@ -63,11 +63,12 @@ inline constexpr TypeSet kUnsignedIntegerTypes =
 inline constexpr TypeSet kIntegerTypes = kSignedIntegerTypes | kUnsignedIntegerTypes;
 inline constexpr TypeSet kNumericTypes = kFloatTypes | kIntegerTypes;
 inline constexpr TypeSet kBoolType = types({DataType::kBool});
+inline constexpr TypeSet kStringType = types({DataType::kString});
 inline constexpr TypeSet kIndexTypes = types({DataType::kInt32, DataType::kInt64});
 inline constexpr TypeSet kInt64Type = types({DataType::kInt64});
 /// What ONNX lists for operators that are older than 8-bit floating-point types.
 inline constexpr TypeSet kPlainTypes =
-    kNumericTypes | kBoolType | types({DataType::kComplex64, DataType::kComplex128});
+    kNumericTypes | kBoolType | kStringType | types({DataType::kComplex64, DataType::kComplex128});
 /// Whole-byte elements: what kernels that only move elements (`Width<...>`) accept.
 inline constexpr TypeSet kAnyTypes =
     kPlainTypes | types({DataType::kFloat8E4M3FN, DataType::kFloat8E4M3FNUZ, DataType::kFloat8E5M2,
@@ -87,5 +88,6 @@ void add_nn_definitions(DefinitionRows& rows);
 void add_nn_normalization_definitions(DefinitionRows& rows);
 void add_linear_algebra_definitions(DefinitionRows& rows);
 void add_recurrent_definitions(DefinitionRows& rows);
+void add_string_definitions(DefinitionRows& rows);
 
 }  // namespace intarsia::definitions

@@ -137,7 +137,7 @@ void add_shape_ops_definitions(DefinitionRows& rows) {
                                    .facts = {.axes = {.form = AxisForm::kPerAxis, .input = 0},
                                              .exact = true,
                                              .propagate = propagation::kFill},
-                                   .types = {{"T1", kInt64Type}, {"T2", kAnyTypes}},
+                                   .types = {{"T1", kInt64Type}, {"T2", kAnyTypes & ~kStringType}},
                                    .kernel_types = {"T2"},
                                    .attributes = codec_of<ConstantOfShapeAttributes>()});
   add<ops::Range>(rows, {.name = "Range",

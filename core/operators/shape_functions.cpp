@@ -31,6 +31,7 @@
 #include "core/operators/shape/fill.h"
 #include "core/operators/shape/range.h"
 #include "core/operators/shape/reshape.h"
+#include "core/operators/strings/strings.h"
 
 namespace intarsia::ops {
 
@@ -43,7 +44,7 @@ constinit const std::span<const ShapeFunction* const> shape_functions =
                LpNormalization, LpPool, Lrn, Lstm, MatMul, MaxPool, MeanVarianceNormalization,
                NonMaxSuppression, NonZero, OneHot, Pad, Range, Reduce, Reshape, Resize,
                ReverseSequence, RmsNormalization, Rnn, SameShape, ScatterElements, ScatterND,
-               ShapeOf, Size, Slice, Softmax, SpaceToDepth, Split, Squeeze, Tile, TopK, Transpose,
-               Trilu, Unique, Unsqueeze, WhereShape>();
+               ShapeOf, Size, Slice, Softmax, SpaceToDepth, Split, Squeeze, StringNormalizer,
+               StringSplit, Tile, TopK, Transpose, Trilu, Unique, Unsqueeze, WhereShape>();
 
 }  // namespace intarsia::ops

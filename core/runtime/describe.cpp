@@ -99,6 +99,8 @@ const char* advice(Code code) {
       return "open one session per thread";
     case Code::kTooManySteps:
       return "look for a loop that does not end, or raise SessionOptions::max_steps";
+    case Code::kTooManyCharacters:
+      return "convert the model with a larger --max-string";
     default:
       return nullptr;
   }
@@ -255,7 +257,8 @@ const char* code_name(Code code) {
                                            "kUnsupported",
                                            "kBusy",
                                            "kOperatorFailed",
-                                           "kTooManySteps"};
+                                           "kTooManySteps",
+                                           "kTooManyCharacters"};
   const auto index = static_cast<size_t>(code);
   return index < sizeof(kNames) / sizeof(kNames[0]) ? kNames[index] : "unknown code";
 }

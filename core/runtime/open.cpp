@@ -88,6 +88,20 @@ Status bind_rows(const PlanView& plan, const Requirement& required, Diagnostic& 
   return {};
 }
 
+/// The characters of a plan with strings, which are the last of the arena. `list` is Plan::strings.
+StringPool* open_strings(const PlanView& plan, const List& list, std::byte* arena_end,
+                         std::byte* place, size_t bytes) {
+  std::memset(place, 0, bytes);
+  auto* state = new (place) StringState;
+  const auto* numbers = static_cast<const uint32_t*>(list.data);
+  state->ends = numbers + kStringEnds;
+  const uint32_t count = numbers[list.count - 1];
+  state->pool = StringPool(
+      {reinterpret_cast<const char*>(plan.weights + numbers[0] * kWeightUnit), numbers[1]},
+      {reinterpret_cast<char*>(arena_end) - count, count});
+  return &state->pool;
+}
+
 struct OpenArguments {
   std::span<const std::byte> bytes;
   const PlanView& plan;
@@ -136,6 +150,13 @@ Status open_session(const OpenArguments& arguments, SessionState*& opened, Diagn
     std::byte* place = carver.take<std::byte>(kDeviceStateBytes + kSegmentBytes * counts.segments);
     on_device = new (place) DeviceState{*device, static_cast<uint32_t>(counts.segments)};
   }
+  StringPool* strings = nullptr;
+  if (counts.string_areas != 0) {
+    const auto bytes =
+        static_cast<size_t>(kStringPoolBytes + kStringAreaBytes * counts.string_areas);
+    strings = open_strings(plan, list_of(plan.root, plan::Plan::VT_STRINGS),
+                           arena + memory.arena_bytes(), carver.take<std::byte>(bytes), bytes);
+  }
   auto* extents = carver.take<int32_t>(counts.dynamic_extents);
   auto* state = new (arena) SessionState{
       .plan = plan,
@@ -144,7 +165,6 @@ Status open_session(const OpenArguments& arguments, SessionState*& opened, Diagn
       .shapes = shapes,
       .slots = slots,
       .extents = extents,
-      .symbols = extents + counts.dynamic_extents,
       .views = views,
       .view_count = static_cast<uint32_t>(counts.views),
       .symbol_count = static_cast<uint32_t>(counts.symbols),
@@ -153,7 +173,7 @@ Status open_session(const OpenArguments& arguments, SessionState*& opened, Diagn
       .observer = options.observer,
       .services = options.services,
       .host = {options.parallel, options.isa, plan.graph_count, nullptr, host_run_graph,
-               host_resize_output, host_service, host_capacity, host_planned_extents},
+               host_resize_output, host_service, host_capacity, host_planned_extents, strings},
       .diagnostic = {},
       .bytes = arguments.bytes,
   };

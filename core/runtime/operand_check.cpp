@@ -23,7 +23,7 @@ bool is_integer(DataType type) {
 }
 
 bool accepts(KernelType accepted, DataType type) {
-  if (accepted == kAnyType) return element_bits(type) != 0 && type != DataType::kString;
+  if (accepted == kAnyType) return element_bits(type) != 0;
   if (accepted == kAnyReal || accepted == kAnyNumber) {
     const bool real = type == DataType::kFloat || type == DataType::kDouble ||
                       type == DataType::kFloat16 || type == DataType::kBfloat16;

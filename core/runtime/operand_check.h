@@ -22,7 +22,7 @@
 
 namespace intarsia {
 
-/// Accepts every element type but string: of an operand that is not read, or moved as bytes.
+/// Accepts every element type: of an operand that is not read, or moved as bytes.
 inline constexpr KernelType kAnyType = static_cast<ElementWidth>(255);
 /// Accepts floating-point types of 16 to 64 bits: of a number that is read as a double.
 inline constexpr KernelType kAnyReal = static_cast<ElementWidth>(254);

@@ -84,7 +84,10 @@ MetadataCounts metadata_counts(const PlanView& plan) {
           plan.dynamic_extents,
           plan.root->view_count(),
           plan.root->memory() != nullptr ? plan.root->memory()->segments() : 0,
-          count(plan::Plan::VT_SYMBOLS)};
+          count(plan::Plan::VT_SYMBOLS),
+          count(plan::Plan::VT_STRINGS) < kStringEnds
+              ? 0
+              : count(plan::Plan::VT_STRINGS) - kStringEnds};
 }
 
 }  // namespace intarsia

@@ -10,7 +10,7 @@ namespace {
 /// Inputs whose extents are the same symbol must agree in them.
 Status check_symbols(SessionState& state, const plan::Entry& entry) {
   if (state.symbol_count == 0) return {};
-  for (uint32_t symbol = 0; symbol < state.symbol_count; ++symbol) state.symbols[symbol] = -1;
+  for (uint32_t symbol = 0; symbol < state.symbol_count; ++symbol) state.symbols()[symbol] = -1;
   const Ports* inputs = entry.inputs();
   for (uint32_t i = 0; inputs != nullptr && i < inputs->size(); ++i) {
     const plan::Port& port = *inputs->Get(i);
@@ -19,7 +19,7 @@ Status check_symbols(SessionState& state, const plan::Entry& entry) {
     for (uint32_t axis = 0; axis < symbols.count; ++axis) {
       const int32_t symbol = static_cast<const int32_t*>(symbols.data)[axis];
       if (symbol < 0) continue;
-      int32_t& value = state.symbols[symbol];
+      int32_t& value = state.symbols()[symbol];
       if (value < 0) value = extents[axis];
       if (extents[axis] == value) continue;
       return state.fail(Code::kWrongExtent, "input extents of one symbolic dimension differ", value,
@@ -52,7 +52,7 @@ Status update_states(SessionState& state, int entry) {
 
 }  // namespace
 
-Status begin_run(SessionState& state, const plan::Entry& entry) {
+Status begin_run(SessionState& state, const plan::Entry& entry, int index) {
   if (state.busy.exchange(true, std::memory_order_acquire)) return Code::kBusy;
   clear(state.diagnostic);
   state.steps_left = state.max_steps;
@@ -62,6 +62,10 @@ Status begin_run(SessionState& state, const plan::Entry& entry) {
   }
   if (status.ok() && state.check_bindings != nullptr) status = state.check_bindings(state);
   if (status.ok()) status = check_symbols(state, entry);
+  if (StringState* strings = state.strings(); status.ok() && strings != nullptr) {
+    strings->use(index);
+    strings->areas()[index].has_run = 1;
+  }
   if (!status) state.busy.store(false, std::memory_order_release);
   return status;
 }
@@ -79,7 +83,7 @@ Status Session::run(int index) {
                              : state_->fail(Code::kInvalidArgument, "entry point (at most)",
                                             entry_count() - 1, index);
   }
-  if (Status status = begin_run(*state_, *entry); !status) return status;
+  if (Status status = begin_run(*state_, *entry, index); !status) return status;
   return end_run(*state_, index,
                  run_graph(*state_, entry->graph(), state_->views, state_->view_count, 0));
 }

@@ -48,14 +48,37 @@ struct alignas(Segment) DeviceState {
 static_assert(sizeof(Segment) == kSegmentBytes && sizeof(DeviceState) <= kDeviceStateBytes &&
               sizeof(DeviceState) % alignof(Segment) == 0);
 
+/// What the program has added for an entry point.
+struct StringArea {
+  uint32_t inputs = 0;   // bytes at the begin of the entry point's part
+  uint32_t has_run = 0;  // so that what is added next begins anew
+};
+/// The characters of strings; an area for each entry point follows it in the arena.
+struct StringState {
+  StringPool pool;
+  union {
+    const uint32_t* ends;  // of the entry points' parts
+    uint64_t unused;       // the same size on every target
+  };
+  StringArea* areas() { return reinterpret_cast<StringArea*>(this + 1); }
+  /// Lets the next strings lie in the entry point's part, behind those that the program has added.
+  void use(int entry) {
+    const uint32_t begin = entry > 0 ? ends[entry - 1] : 0;
+    pool.use(begin + areas()[entry].inputs, ends[entry]);
+  }
+};
+static_assert(sizeof(StringState) <= kStringPoolBytes && sizeof(StringArea) == kStringAreaBytes &&
+              sizeof(StringState) % alignof(StringArea) == 0 && alignof(StringState) <= 8 &&
+              std::is_standard_layout_v<StringState>);
+
 struct SessionState {
   PlanView plan;
   std::byte* tensors = nullptr;  // the arena after the prefix
   const Kernel** kernels = nullptr;
   const ShapeFunction** shapes = nullptr;
   void** slots = nullptr;
-  int32_t* extents = nullptr;  // actual extents, parallel to the plan's leading maxima
-  int32_t* symbols = nullptr;  // the symbols' values in this run
+  int32_t* extents = nullptr;  // actual extents, parallel to the plan's leading maxima; then the
+                               // symbols' values in this run
   TensorView* views = nullptr;
   uint32_t view_count = 0;
   uint32_t symbol_count = 0;
@@ -77,6 +100,10 @@ struct SessionState {
     return tensor.extents() < plan.dynamic_extents ? extents + tensor.extents()
                                                    : plan.extents + tensor.extents();
   }
+
+  int32_t* symbols() const { return extents + plan.dynamic_extents; }
+  /// Null in plans without strings.
+  StringState* strings() const { return reinterpret_cast<StringState*>(host.strings); }
 
   TensorView view(uint32_t operand) const;
 
@@ -126,8 +153,9 @@ Status create_nodes(SessionState& state);
 void clear_states(SessionState& state);
 
 /// What `Session::run` does before and after the nodes: sessions of devices run these themselves.
-/// `begin_run` takes the session for the caller, unless it fails; `end_run` gives it back.
-Status begin_run(SessionState& state, const plan::Entry& entry);
+/// `begin_run` takes the session for the caller, unless it fails; `end_run` gives it back. `index`
+/// is the entry point's.
+Status begin_run(SessionState& state, const plan::Entry& entry, int index);
 Status end_run(SessionState& state, int entry, Status status);
 
 /// The state behind a session.

@@ -29,6 +29,7 @@ class Verifier {
   bool alignment();
   bool memory();
   bool device_memory(const plan::Memory& memory);
+  bool strings(const plan::Memory& memory);
   bool bytes_of(const plan::Tensor& tensor, uint64_t& bytes);
   bool in_memory(Memory memory, uint32_t place, uint64_t bytes);
   bool in_slot(const plan::Tensor& tensor, uint64_t bytes);

@@ -54,7 +54,31 @@ bool Verifier::memory() {
   return device_memory(*memory) && equal("metadata bytes", prefix, memory->metadata_bytes()) &&
          at_least("arena bytes", prefix, memory->arena_bytes()) &&
          at_most("arena bytes", kLargestArena, memory->arena_bytes()) &&
-         at_most("dynamic extents", plan_.extent_count, plan_.dynamic_extents);
+         at_most("dynamic extents", plan_.extent_count, plan_.dynamic_extents) && strings(*memory);
+}
+
+/// Characters lie where no tensor does: a run writes them.
+bool Verifier::strings(const plan::Memory& memory) {
+  const List list = this->list(plan::Plan::VT_STRINGS);
+  if (list.count == 0) return true;
+  const auto* numbers = static_cast<const uint32_t*>(list.data);
+  const uint64_t expected = kStringEnds + uint64_t{this->list(plan::Plan::VT_ENTRIES).count};
+  if (!equal("numbers of the strings", expected, list.count)) return false;
+  const uint64_t constants = numbers[0] * kWeightUnit + numbers[1];
+  if (!at_most("characters of constants", plan_.weights_bytes, constants)) return false;
+  uint64_t begin = 0;
+  for (uint32_t i = kStringEnds; i < list.count; ++i) {
+    if (!at_least("end of an entry point's strings", begin, numbers[i])) return false;
+    begin = numbers[i];
+  }
+  uint64_t& arena = limits_[static_cast<int>(Memory::kArena)];
+  const uint64_t most = begin > numbers[1] ? begin : numbers[1];
+  if (!at_most("characters of strings", StringPool::kMostBytes, most) ||
+      !at_most("characters of strings", memory.arena_bytes() - memory.metadata_bytes(), begin)) {
+    return false;
+  }
+  arena -= begin;
+  return true;
 }
 
 bool Verifier::device_memory(const plan::Memory& memory) {

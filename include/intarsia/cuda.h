@@ -104,6 +104,7 @@ class Session : private intarsia::Session {
   /// Graphs that were captured.
   int graph_count() const;
 
+  using intarsia::Session::add_string;
   using intarsia::Session::bind_input;
   using intarsia::Session::bind_output;
   using intarsia::Session::diagnostic;
@@ -123,6 +124,7 @@ class Session : private intarsia::Session {
   using intarsia::Session::resize_input;
   using intarsia::Session::state;
   using intarsia::Session::state_count;
+  using intarsia::Session::string;
 
  private:
   friend struct intarsia::SessionAccess;

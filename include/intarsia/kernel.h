@@ -53,6 +53,7 @@
 #include "intarsia/attributes.h"
 #include "intarsia/isa.h"
 #include "intarsia/status.h"
+#include "intarsia/string_pool.h"
 #include "intarsia/tensor.h"
 
 namespace intarsia {
@@ -71,8 +72,7 @@ struct KernelType {
   /// True if a tensor of element type `type` may be given to this kernel.
   constexpr bool accepts(DataType type) const {
     if (code < static_cast<uint8_t>(ElementWidth::k8)) return code == static_cast<uint8_t>(type);
-    return type != DataType::kString &&
-           element_bits(type) == 8 << (code - static_cast<uint8_t>(ElementWidth::k8));
+    return element_bits(type) == 8 << (code - static_cast<uint8_t>(ElementWidth::k8));
   }
 };
 
@@ -182,6 +182,8 @@ struct KernelHost {
   int64_t (*capacity)(const KernelContext& context, int operand) = nullptr;
   /// The planned extents of an operand; null where all are what the views say.
   const int32_t* (*planned_extents)(const KernelContext& context, int operand) = nullptr;
+  /// Where strings lie; null in plans without any.
+  StringPool* strings = nullptr;
 };
 
 /// Everything that one execution of a node may touch. Passed by reference, valid during the call.
@@ -284,6 +286,14 @@ class KernelContext {
   void* service(uint64_t key) const {
     return host_->service != nullptr ? host_->service(*this, key) : nullptr;
   }
+
+  /// The characters of an element of a tensor of strings, in place.
+  std::string_view string(StringRef element) const {
+    return host_->strings != nullptr ? (*host_->strings)[element] : std::string_view();
+  }
+  /// Room for a new string of `length` bytes, which the kernel writes to `at`; fails with
+  /// kTooManyCharacters. Not to be called by several threads (`parallel_for`) at once.
+  Status add_string(size_t length, StringRef& element, char*& at) const;
 
   /// Index of this node in the plan.
   int32_t node() const { return node_; }

@@ -134,7 +134,7 @@ class SequenceView {
   static bool holds(const SequenceEntry& entry, size_t left) {
     const auto type = static_cast<DataType>(entry.type);
     const int bits = element_bits(type);
-    if (bits == 0 || type == DataType::kString || entry.rank > kMaxRank) return false;
+    if (bits == 0 || entry.rank > kMaxRank) return false;
     int64_t count = 1;
     for (int axis = 0; axis < kMaxRank; ++axis) {
       const int64_t extent = entry.extents[axis];

@@ -163,6 +163,18 @@ class Session {
     return elements<const T>(output_port(index, entry));
   }
 
+  /// Strings. An input's elements are StringRefs, which this makes of characters; they are copied.
+  ///
+  ///     std::span<StringRef> words = session.input<StringRef>(0).value();
+  ///     words[0] = session.add_string("Hello").value();
+  ///
+  /// What was added serves the next run of the entry point; the first string added after that run
+  /// begins anew, so the program gives all strings again. Fails with kTooManyCharacters beyond the
+  /// room that the plan has (`--max-string`).
+  Result<StringRef> add_string(std::string_view text, int entry = 0);
+  /// The characters of an element of an output, in place: valid until the entry point runs again.
+  std::string_view string(StringRef element) const;
+
   /// Sets the extents of an input whose shape varies, before it is written. Extents outside the
   /// planned range are kWrongExtent. They stay until set again; at open they are the maxima.
   Status resize_input(int index, std::span<const int32_t> extents, int entry = 0);

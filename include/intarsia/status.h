@@ -20,9 +20,9 @@
 // Which code means what for the caller: a wrong call (kInvalidArgument, kUnknownName, kWrongType,
 // kWrongRank, kWrongExtent at resize) is a mistake in the program; kNotAPlan to kCorruptPlan
 // concern the file; kMissingKernel the program's kernel set; the arena's two codes the memory it
-// was given; kIndexOutOfRange, kDivisionByZero, kInvalidValue, kContradiction and kTooManySteps the
-// data of this run, after which the session may be run again with other data. docs/errors.md has a
-// row for each.
+// was given; kIndexOutOfRange, kDivisionByZero, kInvalidValue, kContradiction, kTooManySteps and
+// kTooManyCharacters the data of this run, after which the session may be run again with other
+// data. docs/errors.md has a row for each.
 #pragma once
 
 #include <cstdint>
@@ -52,6 +52,7 @@ enum class Code : uint8_t {
   kBusy,                ///< The session is running in another thread.
   kOperatorFailed,      ///< An operator reported a failure of its own.
   kTooManySteps,        ///< A run executed more nodes of sub-graphs than the session permits.
+  kTooManyCharacters,   ///< Strings have more characters than the plan has room for.
 };
 
 /// Outcome of a call: one byte, true when it succeeded. Compares with codes; never carries text or

@@ -74,7 +74,7 @@ constexpr bool holds_elements(DataType type) {
 
 /// Bits that one element occupies in memory; 0 for kUndefined and for numbers outside the
 /// enumeration. Sub-byte elements are packed, the first element in the low bits (as in ONNX's
-/// raw_data). A string element is a pair of 32-bit fields (offset and length).
+/// raw_data). A string element is a StringRef.
 constexpr int element_bits(DataType type) {
   constexpr uint8_t kBits[32] = {0,  32, 8, 8, 16, 16, 32, 64, 64, 8, 16, 64, 32, 64, 64, 128,
                                  16, 8,  8, 8, 8,  4,  4,  4,  8,  2, 2,  0,  0,  0,  8,  8};
@@ -160,10 +160,18 @@ constexpr Float16::operator float() const {
   return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(magnitude));
 }
 
+/// An element of a tensor of strings: where its characters lie in the session's pool
+/// ("intarsia/string_pool.h"). The default value is the empty string. Copying one copies no
+/// characters, so operators that move elements move strings like numbers of 64 bits.
+struct StringRef {
+  uint32_t offset = 0;
+  uint32_t length = 0;  ///< In bytes.
+};
+
 /// The `DataType` of a C++ element type; kUndefined for types that are none.
 ///
 /// `bool` stands for ONNX's bool: one byte, 0 or 1. Types without a C++ counterpart (complex,
-/// string, float8, sub-byte integers) are reached through `TensorView::data` and `element_bits`.
+/// float8, sub-byte integers) are reached through `TensorView::data` and `element_bits`.
 /// Constness of T does not matter.
 template <class T>
 inline constexpr DataType data_type_of = DataType::kUndefined;
@@ -193,6 +201,8 @@ template <>
 inline constexpr DataType data_type_of<int64_t> = DataType::kInt64;
 template <>
 inline constexpr DataType data_type_of<uint64_t> = DataType::kUint64;
+template <>
+inline constexpr DataType data_type_of<StringRef> = DataType::kString;
 template <class T>
 inline constexpr DataType data_type_of<const T> = data_type_of<T>;
 

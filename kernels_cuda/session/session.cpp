@@ -208,7 +208,7 @@ Status Session::run(int entry) {
     return intarsia::Session::run(entry);
   }
   const plan::Entry& found = *state->plan.root->entries()->Get(static_cast<uint32_t>(entry));
-  if (Status status = begin_run(*state, found); !status) return status;
+  if (Status status = begin_run(*state, found, entry); !status) return status;
   const plan::Graph& graph = state->plan.graphs[found.graph()];
   Status status = run_graph(graph.first(), graph.first() + graph.count());
   if (status.ok()) {

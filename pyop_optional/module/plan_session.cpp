@@ -104,6 +104,40 @@ void copy_out(const TensorView& tensor, std::span<std::byte> bytes) {
   }
 }
 
+/// Strings cross as a table of StringRefs into the characters behind it.
+Status copy_strings_in(Session& session, int entry, std::span<const std::byte> bytes,
+                       const TensorView& tensor) {
+  const std::span<const std::byte> text = bytes.subspan(static_cast<size_t>(tensor.bytes()));
+  const StringPool given({reinterpret_cast<const char*>(text.data()), text.size()}, {});
+  for (int64_t i = 0; i < tensor.count(); ++i) {
+    StringRef string;
+    std::memcpy(&string, bytes.data() + static_cast<size_t>(i) * sizeof(string), sizeof(string));
+    string.offset |= StringPool::kConstant;
+    Result<StringRef> added = session.add_string(given[string], entry);
+    if (!added.ok()) return added.status();
+    tensor.as<StringRef>()[i] = *added;
+  }
+  return {};
+}
+
+AlignedBytes copy_strings_out(const Session& session, const TensorView& tensor) {
+  const std::span<const StringRef> strings(tensor.as<const StringRef>(),
+                                           static_cast<size_t>(tensor.count()));
+  size_t bytes = strings.size_bytes();
+  for (const StringRef& string : strings) bytes += session.string(string).size();
+  AlignedBytes block(bytes);
+  size_t at = strings.size_bytes();
+  for (size_t i = 0; i < strings.size(); ++i) {
+    const std::string_view text = session.string(strings[i]);
+    const StringRef made{static_cast<uint32_t>(at - strings.size_bytes()),
+                         static_cast<uint32_t>(text.size())};
+    std::memcpy(block.data() + i * sizeof(made), &made, sizeof(made));
+    if (!text.empty()) std::memcpy(block.data() + at, text.data(), text.size());
+    at += text.size();
+  }
+  return block;
+}
+
 /// Binds the targets of a run and lets go of them when it ends, however it ends.
 class BoundOutputs {
  public:
@@ -131,8 +165,13 @@ class BoundOutputs {
   int entry_, count_;
 };
 
-void deliver(const TensorView& tensor, OutputData& output) {
+void deliver(const Session& session, const TensorView& tensor, OutputData& output) {
   output.extents.assign(tensor.dims().begin(), tensor.dims().end());
+  if (tensor.type == DataType::kString) {
+    output.own = copy_strings_out(session, tensor);
+    output.has_target = false;
+    return;
+  }
   const size_t bytes = outer_bytes(tensor);
   if (output.has_target) {
     if (tensor.data != output.target.data()) copy_out(tensor, output.target);
@@ -268,21 +307,27 @@ void PlanSession::run(int entry, std::span<const InputData> inputs, std::span<Ou
     const auto index = static_cast<int>(i);
     require(session_.resize_input(index, inputs[i].extents, entry));
     const TensorView tensor = session_.input_port(index, entry).value().tensor;
-    if (inputs[i].bytes.size() != outer_bytes(tensor)) {
+    const bool strings = tensor.type == DataType::kString;
+    const size_t bytes = inputs[i].bytes.size(), expected = outer_bytes(tensor);
+    if (strings ? bytes < expected : bytes != expected) {
       throw Failure(Code::kInvalidArgument, "bytes of input " + std::to_string(i));
     }
-    copy_in(inputs[i].bytes, tensor);
+    if (strings) {
+      require(copy_strings_in(session_, entry, inputs[i].bytes, tensor));
+    } else {
+      copy_in(inputs[i].bytes, tensor);
+    }
   }
   require(session_.run(entry));
   for (size_t i = 0; i < outputs.size(); ++i) {
-    deliver(session_.output_port(static_cast<int>(i), entry).value().tensor, outputs[i]);
+    deliver(session_, session_.output_port(static_cast<int>(i), entry).value().tensor, outputs[i]);
   }
 }
 
 OutputData PlanSession::read_state(int index) {
   const Exclusive exclusive(*this);
   OutputData value;
-  deliver(session_.state(index).value().tensor, value);
+  deliver(session_, session_.state(index).value().tensor, value);
   return value;
 }
 

@@ -5,7 +5,8 @@
 // calls these functions without the interpreter's lock, and they never take it.
 //
 // Elements cross in the form in which numpy holds them: as in a plan, except that elements of less
-// than a byte take one byte each.
+// than a byte take one byte each. Strings cross as a table of StringRefs, which count from its end,
+// and the characters behind it.
 #pragma once
 
 #include <atomic>

@@ -28,6 +28,8 @@ ALLOWED = re.compile("|".join([
     r"__aeabi_\w+",                                # the same on 32-bit Arm
     r"__aarch64_(?:cas|swp|ldadd|ldclr|ldeor|ldset)\d+_\w+",  # atomics without a lock, in libgcc
     r"__cpu_model|__cpu_features2|__cpu_indicator_init",  # __builtin_cpu_supports
+    # std::from_chars and std::to_chars of float and double: no heap, no locale.
+    r"_ZSt10from_charsPKcS0_R[fd]St12chars_format|_ZSt8to_charsPcS_[fd]St12chars_formati",
     r"__stack_chk_fail|_GLOBAL_OFFSET_TABLE_",
 ]))
 INITIALISER = re.compile(r"\.(?:init_array|fini_array|preinit_array|ctors|dtors)\b")

@@ -40,12 +40,18 @@ converter::ConvertOptions options_for(std::span<const std::byte> model) {
     }
     const int64_t bytes = converter::checked_byte_size(input->type, extents);
     if (bytes < 0 || bytes > 4096 || element_bits(input->type) == 0) continue;
+    if (input->type == DataType::kString) {
+      const std::vector<std::string> words(static_cast<size_t>(bytes) / sizeof(StringRef), "1");
+      options.probe[input->name] = converter::Constant::strings(extents, words);
+      continue;
+    }
     std::vector<std::byte> ones(static_cast<size_t>(bytes), std::byte{1});
     options.probe[input->name] = converter::Constant::own(input->type, extents, std::move(ones));
   }
   if (has(imported.graph->inputs(), "state") && has(imported.graph->outputs(), "next")) {
     options.states["next"] = "state";
   }
+  options.max_string = 16;
   for (const char* name : {"Loop1", "Loop3"}) options.max_trips[name] = 5;
   if (has(imported.graph->inputs(), "nhwc")) options.layouts["nhwc"] = "nhwc";
   if (imported.producer == "cuda") options.device = converter::ConvertOptions::Device::kCuda;

@@ -48,9 +48,10 @@ void fill(const TensorView& tensor, Bytes& values) {
 /// Writes elements of types and extents that operators take, as many as fit, and gives the bytes
 /// that they occupy: arbitrary bytes are hardly ever a sequence.
 int32_t fill_sequence(const TensorView& tensor, Bytes& values) {
-  static constexpr DataType kTypes[] = {DataType::kFloat,  DataType::kFloat, DataType::kFloat,
-                                        DataType::kInt64,  DataType::kBool,  DataType::kUint8,
-                                        DataType::kDouble, DataType::kUint4, DataType::kOptional};
+  static constexpr DataType kTypes[] = {DataType::kFloat,   DataType::kFloat, DataType::kFloat,
+                                        DataType::kInt64,   DataType::kBool,  DataType::kUint8,
+                                        DataType::kDouble,  DataType::kUint4, DataType::kString,
+                                        DataType::kOptional};
   SequenceWriter writer({tensor.as<std::byte>(), static_cast<size_t>(tensor.count())});
   for (int count = values.next() % 8; count > 0; --count) {
     int32_t extents[3];
@@ -63,6 +64,21 @@ int32_t fill_sequence(const TensorView& tensor, Bytes& values) {
     if (!writer.append(element)) break;
   }
   return static_cast<int32_t>(writer.bytes());
+}
+
+/// Strings of letters, blanks and digits; references that lead anywhere now and then.
+template <class S>
+void fill_strings(S& session, const TensorView& tensor, int entry, Bytes& values) {
+  fill(tensor, values);
+  for (int64_t i = 0; i < tensor.count() && !values.empty(); ++i) {
+    const uint8_t length = values.next();
+    if (length >= 0xf0) continue;
+    char text[8];
+    for (char& letter : text) letter = static_cast<char>(values.next());
+    Result<StringRef> added =
+        session.add_string({text, std::min<size_t>(length % 10, sizeof(text))}, entry);
+    if (added.ok()) tensor.as<StringRef>()[i] = *added;
+  }
 }
 
 template <class S>
@@ -81,7 +97,12 @@ void set_inputs(S& session, int entry, Bytes& values) {
     }
     // Extents that do not vary, or leave their range, are refused, and stay what they were.
     (void)session.resize_input(i, extents, entry);
-    fill(session.input_port(i, entry).value().tensor, values);
+    const TensorView input = session.input_port(i, entry).value().tensor;
+    if (input.type == DataType::kString) {
+      fill_strings(session, input, entry, values);
+    } else {
+      fill(input, values);
+    }
   }
 }
 
@@ -116,6 +137,12 @@ Outcome run_twice(std::span<const std::byte> plan, const Open& open, Bytes& valu
       // Every byte of an output may be read.
       volatile uint8_t sum = 0;
       for (int64_t b = 0; b < output.bytes(); ++b) sum = sum ^ output.as<const uint8_t>()[b];
+      if (output.type != DataType::kString) continue;
+      for (int64_t s = 0; s < output.count(); ++s) {
+        for (const char c : session->string(output.as<const StringRef>()[s])) {
+          sum = sum ^ static_cast<uint8_t>(c);
+        }
+      }
     }
   }
   return outcome;

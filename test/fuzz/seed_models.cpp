@@ -279,6 +279,38 @@ OnnxBuilder operators() {
   return model;
 }
 
+/// Strings: constants, made, cut, compared, cast, in a sequence, and made in a loop.
+OnnxBuilder strings() {
+  OnnxBuilder model;
+  model.input("x", {3}, DataType::kString);
+  model.input("trips", {}, DataType::kInt64);
+  for (const char* name : {"z", "parts", "counts", "kept", "number", "longer", "taken"}) {
+    model.output(name);
+  }
+  onnx::TensorProto& words = model.initializer("words", DataType::kString, {3});
+  for (const char* word : {"a b", "", "12"}) words.add_string_data(word);
+  model.node("StringConcat", {"x", "words"}, {"joined"});
+  model.node("Equal", {"x", "words"}, {"z"});
+  OnnxBuilder::set(model.node("StringSplit", {"joined"}, {"parts", "counts"}), "maxsplit",
+                   int64_t{1});
+  auto& normalizer = model.node("StringNormalizer", {"words"}, {"kept"});
+  OnnxBuilder::set(normalizer, "case_change_action", "UPPER");
+  OnnxBuilder::attribute(normalizer, "stopwords", onnx::AttributeProto::STRINGS).add_strings("A B");
+  OnnxBuilder::set(model.node("Cast", {"x"}, {"number"}), "to", int64_t{1});
+  OnnxBuilder::set(model.node("Cast", {"counts"}, {"text"}), "to", int64_t{8});
+  model.node("SequenceConstruct", {"joined", "text"}, {"all"});
+  const int64_t one = 1;
+  model.initializer("one", DataType::kInt64, {}, &one, sizeof(one));
+  model.node("SequenceAt", {"all", "one"}, {"taken"});
+  auto& loop = model.node("Loop", {"trips", "", "text"}, {"longer"});
+  loop.set_name("Loop1");
+  onnx::GraphProto& body = branch(loop, "body");
+  for (const char* name : {"i", "go", "t"}) body.add_input()->set_name(name);
+  for (const char* name : {"go", "next"}) body.add_output()->set_name(name);
+  OnnxBuilder::add_node(*body.mutable_node(), "StringConcat", {"t", "x"}, {"next"});
+  return model;
+}
+
 OnnxBuilder on_device(OnnxBuilder model) {
   model.model.set_producer_name("cuda");
   return model;
@@ -300,6 +332,7 @@ std::map<std::string, std::string> seed_models() {
           {"sequences", sequences().bytes()},
           {"shapes", shapes().bytes()},
           {"state", state().bytes()},
+          {"strings", strings().bytes()},
           {"state_cuda", on_device(state()).bytes()}};
 }
 

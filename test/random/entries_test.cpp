@@ -69,11 +69,7 @@ class Joined {
         for (size_t i = 0; i < expected[entry].outputs.size(); ++i) {
           const Constant& value = expected[entry].outputs[i];
           const Port port = session.output_port(static_cast<int>(i), entry).value();
-          if (static_cast<size_t>(port.tensor.bytes()) == value.size &&
-              (value.size == 0 ||
-               std::memcmp(port.tensor.data, value.data.get(), value.size) == 0)) {
-            continue;
-          }
+          if (constant_of(session, port.tensor) == value) continue;
           return fmt::format("run {}: output '{}' of the entry point '{}' differs", run, port.name,
                              kNames[entry]);
         }
@@ -115,7 +111,7 @@ class Joined {
       const std::vector<int32_t> extents(value.extents.begin(), value.extents.end());
       if (!index.ok() || !session.resize_input(index.value(), extents, entry)) return false;
       const TensorView view = session.input_port(index.value(), entry).value().tensor;
-      if (value.size != 0) std::memcpy(view.data, value.data.get(), value.size);
+      if (!give_elements(session, value, view, entry)) return false;
     }
     return true;
   }

@@ -228,7 +228,13 @@ bool LoopMaker::compute() {
     }
     node_.outputs.push_back(add_tensor(std::move(output)));
   }
-  if (!is_scan() && !elements_.empty()) model_.max_trips[node_name(model_, node_)] = most;
+  // Each trip may make strings.
+  const bool strings =
+      std::any_of(model_.tensors.begin(), model_.tensors.end(),
+                  [](const RandomTensor& tensor) { return tensor.type == DataType::kString; });
+  if (!is_scan() && (strings || !elements_.empty())) {
+    model_.max_trips[node_name(model_, node_)] = most;
+  }
   return true;
 }
 

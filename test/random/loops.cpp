@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "converter/graph/strings.h"
 #include "test/random/execute.h"
 #include "test/random/rounding.h"
 
@@ -23,17 +24,22 @@ Constant joined(const std::vector<Constant>& parts, int axis, bool reversed) {
   int64_t outer = 1;
   for (int i = 0; i < axis; ++i) outer *= first.extents[static_cast<size_t>(i)];
   const size_t block = outer == 0 ? 0 : first.size / static_cast<size_t>(outer);
+  std::string characters;
+  std::vector<std::vector<std::byte>> elements;
+  for (const Constant& part : parts) {
+    elements.push_back(converter::with_strings_in(part, characters));
+  }
   std::vector<std::byte> bytes;
   for (int64_t i = 0; i < outer; ++i) {
     for (size_t k = 0; k < parts.size(); ++k) {
-      const Constant& part = parts[reversed ? parts.size() - 1 - k : k];
-      const std::byte* begin = part.data.get() + static_cast<size_t>(i) * block;
+      const std::vector<std::byte>& part = elements[reversed ? parts.size() - 1 - k : k];
+      const std::byte* begin = part.data() + static_cast<size_t>(i) * block;
       bytes.insert(bytes.end(), begin, begin + block);
     }
   }
   std::vector<int64_t> extents = first.extents;
   extents.insert(extents.begin() + axis, static_cast<int64_t>(parts.size()));
-  return Constant::own(first.type, std::move(extents), std::move(bytes));
+  return converter::with_characters(first.type, std::move(extents), std::move(bytes), characters);
 }
 
 int64_t listed(const RandomNode& node, const char* name, size_t index) {
@@ -229,7 +235,8 @@ Constant slice_of(const Constant& tensor, int axis, int64_t index) {
   }
   std::vector<int64_t> extents = tensor.extents;
   extents.erase(extents.begin() + axis);
-  return Constant::own(tensor.type, std::move(extents), std::move(bytes));
+  return converter::with_characters(tensor.type, std::move(extents), std::move(bytes),
+                                    [&tensor](StringRef string) { return tensor.text(string); });
 }
 
 LoopResults execute_loop(const RandomModel& model, const RandomNode& node, size_t run,

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "converter/graph/describe_text.h"
+#include "converter/graph/strings.h"
 
 namespace intarsia::test {
 
@@ -30,12 +31,6 @@ ConvertedPlan convert(const RandomModel& model, const std::string& onnx,
 
 namespace {
 
-Constant constant_of(const TensorView& tensor) {
-  const auto* data = tensor.as<const std::byte>();
-  return Constant::own(tensor.type, {tensor.extents, tensor.extents + tensor.rank},
-                       std::vector<std::byte>(data, data + tensor.bytes()));
-}
-
 /// Threads one after the other, the last first: results may not depend on who does what.
 void run_backwards(void* self, int64_t count, void (*body)(void*, int64_t, int64_t, int),
                    void* argument) {
@@ -47,6 +42,26 @@ void run_backwards(void* self, int64_t count, void (*body)(void*, int64_t, int64
 }
 
 }  // namespace
+
+bool give_elements(Session& session, const Constant& value, const TensorView& view, int entry) {
+  bool fits = true;
+  const std::vector<std::byte> bytes =
+      converter::with_strings(value, [&](std::string_view text) -> StringRef {
+        Result<StringRef> added = session.add_string(text, entry);
+        fits = fits && added.ok();
+        return added.ok() ? *added : StringRef();
+      });
+  if (!bytes.empty()) std::memcpy(view.data, bytes.data(), bytes.size());
+  return fits;
+}
+
+Constant constant_of(const Session& session, const TensorView& tensor) {
+  const auto* data = tensor.as<const std::byte>();
+  return converter::with_characters(
+      tensor.type, {tensor.extents, tensor.extents + tensor.rank},
+      std::vector<std::byte>(data, data + tensor.bytes()),
+      [&session](StringRef string) { return session.string(string); });
+}
 
 PlanRunner::PlanRunner(const RandomModel& model, ConvertedPlan& plan, KernelSet kernels,
                        std::span<const Service> services, Isa isa, int threads)
@@ -80,11 +95,11 @@ PlanRun PlanRunner::run(size_t number) {
     const std::vector<int32_t> extents(value.extents.begin(), value.extents.end());
     if (!session_.resize_input(index.value(), extents)) return failure("resize_input");
     const TensorView view = session_.input_port(index.value()).value().tensor;
-    if (value.size != 0) std::memcpy(view.data, value.data.get(), value.size);
+    if (!give_elements(session_, value, view)) return failure("add_string");
   }
   if (!session_.run()) return failure("run");
   for (int i = 0; i < session_.output_count(); ++i) {
-    result.outputs.push_back(constant_of(session_.output_port(i).value().tensor));
+    result.outputs.push_back(constant_of(session_, session_.output_port(i).value().tensor));
   }
   if (result.outputs.size() != model_.outputs.size()) result.error = "outputs are missing";
   return result;

@@ -24,6 +24,11 @@ struct ConvertedPlan {
 ConvertedPlan convert(const RandomModel& model, const std::string& onnx,
                       converter::ConvertOptions options);
 
+/// Copies a value to an input of the entry point; false if its strings do not fit.
+bool give_elements(Session& session, const Constant& value, const TensorView& input, int entry = 0);
+/// A tensor of the session as a constant of its own.
+Constant constant_of(const Session& session, const TensorView& tensor);
+
 /// The outputs of one run, or what failed.
 struct PlanRun {
   std::vector<Constant> outputs;

@@ -92,7 +92,7 @@ class Proposer {
     std::vector<DataType> types;
     for (int number = 1; number <= kLastDataType; ++number) {
       const auto type = static_cast<DataType>(number);
-      if (definitions::contains(set, type) && type != DataType::kString) types.push_back(type);
+      if (definitions::contains(set, type)) types.push_back(type);
     }
     if (definitions::contains(set, DataType::kFloat) && random_.chance(60)) return DataType::kFloat;
     return types.empty() ? DataType::kUndefined : random_.pick(types);

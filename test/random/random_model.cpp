@@ -26,12 +26,20 @@ void for_each_node(const std::vector<RandomNode>& nodes,
   }
 }
 
-void set_tensor(onnx::TensorProto& proto, const std::string& name, DataType type,
-                const std::vector<int64_t>& extents, std::span<const std::byte> bytes) {
-  proto.set_name(name);
+void set_tensor(onnx::TensorProto& proto, DataType type, const std::vector<int64_t>& extents,
+                std::span<const std::byte> bytes) {
   proto.set_data_type(static_cast<int32_t>(type));
   for (int64_t extent : extents) proto.add_dims(extent);
   proto.set_raw_data(bytes.data(), bytes.size());
+}
+void set_tensor(onnx::TensorProto& proto, const std::string& name, const Constant& value) {
+  set_tensor(proto, value.type, value.extents, value.bytes());
+  proto.set_name(name);
+  if (value.type != DataType::kString) return;
+  proto.clear_raw_data();
+  for (int64_t i = 0; i < value.count(); ++i) {
+    proto.add_string_data(std::string(value.string(i)));
+  }
 }
 
 struct SetAttribute {
@@ -62,7 +70,7 @@ struct SetAttribute {
   }
   void operator()(const definitions::TensorValue& value) const {
     proto.set_type(onnx::AttributeProto::TENSOR);
-    set_tensor(*proto.mutable_t(), "", value.type, value.extents, {value.data.get(), value.size});
+    set_tensor(*proto.mutable_t(), value.type, value.extents, {value.data.get(), value.size});
   }
 };
 
@@ -237,7 +245,7 @@ std::string onnx_bytes(const RandomModel& model, int opset) {
   for (int index : constants) {
     const RandomTensor& tensor = model.tensor(index);
     const Constant& value = tensor.values.front();
-    set_tensor(*graph.add_initializer(), tensor.name, value.type, value.extents, value.bytes());
+    set_tensor(*graph.add_initializer(), tensor.name, value);
   }
   add_nodes(*graph.mutable_node(), model, model.nodes);
   for (int index : model.outputs)

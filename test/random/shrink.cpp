@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "converter/graph/strings.h"
 #include "test/random/loops.h"
 #include "test/random/rounding.h"
 #include "test/random/values.h"
@@ -62,7 +63,8 @@ Constant cropped(const Constant& tensor, const std::vector<int64_t>& extents) {
       index[axis] = 0;
     }
   }
-  return Constant::own(tensor.type, extents, std::move(result));
+  return converter::with_characters(tensor.type, extents, std::move(result),
+                                    [&tensor](StringRef string) { return tensor.text(string); });
 }
 
 class Shrinker {

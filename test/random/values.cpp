@@ -22,7 +22,7 @@ void store(std::vector<std::byte>& bytes, DataType type, size_t index, double va
     return;
   }
   const int bits = element_bits(type);
-  if (is_rounded(type) || (bits >= 8 && Constant{type, {}, {}, 0}.is_integer())) {
+  if (is_rounded(type) || (bits >= 8 && Constant{type, {}, {}, 0, {}}.is_integer())) {
     const Constant element = Constant::scalar_of(type, value);
     std::memcpy(bytes.data() + index * element.size, element.data.get(), element.size);
     return;
@@ -67,7 +67,19 @@ bool is_rounded(DataType type) {
 }
 
 Constant draw(DataType type, const std::vector<int64_t>& extents, Draw how, Random& random) {
-  const bool real = !Constant{type, {}, {}, 0}.is_integer();
+  if (type == DataType::kString) {
+    // Numbers, so that casts read some; nothing, zero bytes, letters that change their length.
+    static const std::string kWords[] = {
+        "",  "7", "-2.5", "1e2", " 3", "a", "A a", std::string("x\0y", 3), "\xc3\xbc\xe2\xb1\xa5",
+        "12"};
+    std::vector<std::string> words(static_cast<size_t>(count_of(extents)));
+    const int64_t numbers = random.chance(40) ? 1 : 0;  // of all words
+    for (std::string& word : words) {
+      word = numbers != 0 ? kWords[random.between(1, 4)] : kWords[random.below(std::size(kWords))];
+    }
+    return Constant::strings(extents, words);
+  }
+  const bool real = !Constant{type, {}, {}, 0, {}}.is_integer();
   const bool is_signed = real || type == DataType::kInt8 || type == DataType::kInt16 ||
                          type == DataType::kInt32 || type == DataType::kInt64;
   std::vector<int64_t> order(static_cast<size_t>(count_of(extents)));

@@ -355,10 +355,10 @@ TEST(Codes, OperatorFailed) {
 
 TEST(Codes, EachHasAName) {
   std::set<std::string> names;
-  for (int code = 0; code <= static_cast<int>(Code::kTooManySteps); ++code) {
+  for (int code = 0; code <= static_cast<int>(Code::kTooManyCharacters); ++code) {
     names.insert(code_name(static_cast<Code>(code)));
   }
-  EXPECT_EQ(names.size(), static_cast<size_t>(Code::kTooManySteps) + 1);
+  EXPECT_EQ(names.size(), static_cast<size_t>(Code::kTooManyCharacters) + 1);
   EXPECT_EQ(names.count("unknown code"), 0u);
   EXPECT_STREQ(code_name(static_cast<Code>(200)), "unknown code");
 }

@@ -45,7 +45,8 @@ tool::Outputs outputs_of(const OnnxBuilder& model, std::span<const Pass> passes)
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 17) / 8 - 1;
   EXPECT_TRUE(session.run().ok()) << plan.text(session.diagnostic());
   const Port port = session.output_port(0).value();
-  return {{std::string(port.name), tool::constant_of(port.tensor)}};
+  return {{std::string(port.name),
+           tool::constant_of(port.tensor, [&session](StringRef s) { return session.string(s); })}};
 }
 
 tool::PassCheck check(const OnnxBuilder& model, std::span<const Pass> passes) {

@@ -28,6 +28,17 @@ struct LeakyReluAttributes {
 };
 static_assert(is_plan_struct<LeakyReluAttributes>);
 
+struct ShrinkAttributes {
+  float lambd = 0.5f;
+  float bias = 0;
+  template <class V>
+  void fields(V& v) {
+    v("lambd", lambd);
+    v("bias", bias);
+  }
+};
+static_assert(is_plan_struct<ShrinkAttributes>);
+
 struct HardSigmoidAttributes {
   float alpha = 0.2f;
   float beta = 0.5f;

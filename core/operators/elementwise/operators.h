@@ -24,7 +24,7 @@ using FloatActivations =
 using SignedActivations = Types<ReluOp>;  // of floats and signed integers
 using FloatArithmetic = Types<CeilOp, FloorOp, IsInfOp, IsNaNOp, ReciprocalOp, RoundOp, SqrtOp>;
 using SignedArithmetic = Types<NegOp>;
-using NumberArithmetic = Types<AbsOp, SignOp>;
+using NumberArithmetic = Types<AbsOp, ShrinkOp, SignOp>;
 using BoolLogic = Types<NotOp>;
 using IntegerLogic = Types<BitwiseNotOp>;
 

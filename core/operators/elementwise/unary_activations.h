@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "core/operators/common/integers.h"
 #include "core/operators/elementwise/operator.h"
 
 namespace intarsia {
@@ -42,6 +43,24 @@ struct LeakyReluOp : Elementwise<LeakyReluAttributes> {
   template <class V>
   INTARSIA_HOST_DEVICE static V apply(V x, const LeakyReluAttributes& attributes) {
     return x < 0 ? static_cast<V>(attributes.alpha) * x : x;
+  }
+};
+
+/// What lies within lambd of 0, and NaN, becomes 0; the rest comes closer to it by bias.
+struct ShrinkOp : Elementwise<ShrinkAttributes> {
+  static constexpr std::string_view name = "Shrink";
+  template <class V>
+  INTARSIA_HOST_DEVICE static V apply(V x, const ShrinkAttributes& attributes) {
+    if constexpr (std::is_integral_v<V>) {
+      const auto real = static_cast<double>(x);
+      const auto bias = static_cast<double>(attributes.bias);
+      return real < -static_cast<double>(attributes.lambd)  ? saturate_cast<V>(real + bias)
+             : real > static_cast<double>(attributes.lambd) ? saturate_cast<V>(real - bias)
+                                                            : V{0};
+    } else {
+      const V lambd = static_cast<V>(attributes.lambd), bias = static_cast<V>(attributes.bias);
+      return x < -lambd ? x + bias : x > lambd ? x - bias : V{0};
+    }
   }
 };
 

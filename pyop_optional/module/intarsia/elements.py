@@ -5,22 +5,28 @@ numpy type that carries them.
 numpy has no bfloat16, float8, float4 or integers of 2 and 4 bits. Their elements are carried as
 bits: bfloat16 in uint16, float8 and float4 in uint8; small integers by value in int8 and uint8. An
 array of the ml_dtypes type of the same name is accepted as an input, and an output becomes one by
-`output.view(ml_dtypes.bfloat16)`; the package itself does not need ml_dtypes.
+`output.view(ml_dtypes.bfloat16)`; the package itself does not need ml_dtypes. Strings are str objects
+in arrays of dtype object; arrays of numpy's own strings and of bytes are accepted, too.
 """
 
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 import numpy as np
 
 
 class Element(NamedTuple):
     name: str                  # in a signature
-    dtype: Optional[np.dtype]  # None: such tensors cannot be passed
+    dtype: np.dtype
     ml_dtype: str = ""         # the name of the same type in ml_dtypes, where numpy has none
+    bits: int = 0              # of an element in a plan
 
 
-def _element(name, dtype, ml_dtype=""):
-    return Element(name, None if dtype is None else np.dtype(dtype), ml_dtype)
+STRING, OPTIONAL, SEQUENCE = 8, 30, 31
+
+
+def _element(name, dtype, ml_dtype="", bits=0):
+    dtype = np.dtype(dtype)
+    return Element(name, dtype, ml_dtype, bits or 8 * dtype.itemsize)
 
 
 ELEMENTS = {
@@ -31,7 +37,7 @@ ELEMENTS = {
     5: _element("i16", np.int16),
     6: _element("i32", np.int32),
     7: _element("i64", np.int64),
-    8: _element("string", None),
+    STRING: _element("string", np.object_),
     9: _element("i1", np.bool_),
     10: _element("f16", np.float16),
     11: _element("f64", np.float64),
@@ -44,10 +50,12 @@ ELEMENTS = {
     18: _element("f8E4M3FNUZ", np.uint8, "float8_e4m3fnuz"),
     19: _element("f8E5M2", np.uint8, "float8_e5m2"),
     20: _element("f8E5M2FNUZ", np.uint8, "float8_e5m2fnuz"),
-    21: _element("ui4", np.uint8, "uint4"),
-    22: _element("i4", np.int8, "int4"),
-    23: _element("f4E2M1FN", np.uint8, "float4_e2m1fn"),
+    21: _element("ui4", np.uint8, "uint4", 4),
+    22: _element("i4", np.int8, "int4", 4),
+    23: _element("f4E2M1FN", np.uint8, "float4_e2m1fn", 4),
     24: _element("f8E8M0FNU", np.uint8, "float8_e8m0fnu"),
-    25: _element("ui2", np.uint8, "uint2"),
-    26: _element("i2", np.int8, "int2"),
+    25: _element("ui2", np.uint8, "uint2", 2),
+    26: _element("i2", np.int8, "int2", 2),
+    OPTIONAL: _element("optional", np.object_),
+    SEQUENCE: _element("sequence", np.object_),
 }

@@ -13,8 +13,8 @@ from typing import NamedTuple, Tuple, Union
 import numpy as np
 from numpy.ma import MaskedArray  # numpy imports it when it is first asked for, in a run then
 
-from . import _native, errors
-from .elements import ELEMENTS
+from . import _native, errors, sequences, strings
+from .elements import ELEMENTS, OPTIONAL, SEQUENCE
 from .errors import Error
 from .operators import request
 
@@ -40,7 +40,8 @@ class Port:
         self.index = index
         self.name = name or f"{kind}_{index}"
         self.kind = kind
-        self.type, self.dtype, self.ml_dtype = ELEMENTS[code]
+        self.code = code
+        self.type, self.dtype, self.ml_dtype, _ = ELEMENTS[code]
         self.ranges = tuple(
             None if axis == FIXED else symbols[axis][1:] if axis >= 0 else (0, extent)
             for axis, extent in zip(axes, self.extents))
@@ -52,12 +53,16 @@ class Port:
     def __str__(self):
         return f"{self.kind} {self.index}, '{self.name}'"
 
-    def require_dtype(self):
-        if self.dtype is None:
-            raise Error(f"{self}: tensors of type {self.type} cannot be passed", "kUnsupported")
+    @property
+    def may_bind(self):
+        """Whether native code may write its elements to an array of the caller's."""
+        return self.dtype != object
 
     def elements_of(self, array):
-        """The array as one of `dtype`, sharing its memory; None if its elements are others."""
+        """The array's elements as native code takes them, its memory if that is possible; None if
+        they are of another type."""
+        if self.dtype == object:
+            return strings.pack(array)
         if array.dtype == self.dtype:
             return array
         if self.ml_dtype and array.dtype.name == self.ml_dtype:
@@ -66,7 +71,12 @@ class Port:
 
     def accept(self, value):
         """An input as (shape, buffer) for native code. Raises Error if it does not fit."""
-        self.require_dtype()
+        if self.code in (OPTIONAL, SEQUENCE):
+            packed = sequences.pack(value, self.code, str(self))
+            if len(packed) > self.extents[0]:
+                raise Error(f"{self}: its elements take {len(packed)} bytes; the plan has room for "
+                            f"{self.extents[0]} (--max-length, --shape)", "kWrongExtent")
+            return (len(packed),), packed
         if isinstance(value, MaskedArray):
             raise TypeError(f"{self}: masked elements have no value; pass x.filled(VALUE)")
         array = np.asarray(value)
@@ -80,12 +90,14 @@ class Port:
                         "kWrongRank")
         if array.shape != self.extents:
             self.check_extents(array.shape)
-        if not elements.flags.c_contiguous:
+        if self.may_bind and not elements.flags.c_contiguous:
             elements = elements.copy(order="C")
         return array.shape, elements
 
     def type_problem(self, dtype):
         found = f"the array holds {dtype}"
+        if self.dtype == object:
+            return f"{found}; pass str objects, or an array of them"
         if not dtype.isnative and dtype.newbyteorder("=") == self.dtype:
             return f"{found}, which is not this machine's byte order; pass x.astype('{self.dtype}')"
         if self.ml_dtype:
@@ -115,7 +127,9 @@ class Port:
 
     def target(self, value):
         """A caller's array that shall take this output, checked. Returns it as `dtype`."""
-        self.require_dtype()
+        if not self.may_bind:
+            raise Error(f"out: {self} is of type {self.type}, which no array takes in place; leave it "
+                        "None", "kUnsupported")
         if not isinstance(value, np.ndarray):
             raise TypeError(f"out: {self} needs a numpy array or None, not "
                             f"{type(value).__name__}")
@@ -135,6 +149,10 @@ class Port:
         raise Error(f"out: {self} needs {problem}", "kInvalidArgument")
 
     def result(self, shape, block):
+        if self.code in (OPTIONAL, SEQUENCE):
+            return sequences.unpack(bytes(block), self.code, str(self))
+        if self.dtype == object:
+            return strings.unpack(shape, block)
         return np.ndarray(shape, self.dtype, buffer=block)
 
 
@@ -269,13 +287,12 @@ class ExecutionSession:
         arguments = entry.arguments(inputs if input is MISSING else input)
         targets = entry.given_targets(out)
         buffers = [np.empty(port.extents, port.dtype)
-                   if target is None and port.is_fixed and port.dtype is not None else target
+                   if target is None and port.is_fixed and port.may_bind else target
                    for port, target in zip(entry.outputs, targets)]
         found = self._native.run(entry.index, arguments, buffers)
         results = []
         for port, buffer, (shape, block) in zip(entry.outputs, buffers, found):
             if block is not None:
-                port.require_dtype()
                 results.append(port.result(shape, block))
             elif buffer.shape == shape:
                 results.append(buffer)
@@ -349,7 +366,6 @@ class ExecutionSession:
     def _state(self, name):
         for port in self._states:
             if port.name == name:
-                port.require_dtype()
                 return port
         raise Error(f"the plan has no state {name!r}; its states are "
                     f"{EntryPoint.names(self._states) or 'none'}", "kUnknownName")

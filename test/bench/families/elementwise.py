@@ -8,7 +8,7 @@ from sweep_cases import IMAGE, TOKENS, case, constant, exactly, flags, integers,
 
 IMAGE_CHANNELS = (1, 64, 1, 1)
 PLAIN = ("Abs Atan Asinh Ceil Celu Cos Elu Erf Exp Floor Gelu HardSigmoid HardSwish LeakyRelu Mish "
-         "Neg Relu Round Selu Sigmoid Sign Sin Softplus Softsign Tanh ThresholdedRelu").split()
+         "Neg Relu Round Selu Shrink Sigmoid Sign Sin Softplus Softsign Tanh ThresholdedRelu").split()
 LIMITED = {  # operator: values from, to
     "Acos": (-0.9, 0.9), "Asin": (-0.9, 0.9), "Atanh": (-0.9, 0.9), "Acosh": (1.1, 9),
     "Cosh": (-3, 3), "Sinh": (-3, 3), "Tan": (-1.2, 1.2), "Log": (0.1, 9), "Sqrt": (0, 9),

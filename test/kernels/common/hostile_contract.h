@@ -131,12 +131,13 @@ inline Violations try_violations(KernelList rows, size_t nodes) {
         }
         // Of another type.
         for (size_t k = 0; k < operands.size(); ++k) {
-          const auto type = maker.foreign_type(definitions::formal(formal, k)->type);
-          if (operands[k].type == DataType::kUndefined || !type) continue;
+          const auto type =
+              maker.foreign_type(definitions::formal(formal, k)->type, operands[k].type);
+          if (operands[k].type == DataType::kUndefined) continue;
           HostileNode node = valid;
-          (input ? node.inputs : node.outputs)[k].type = *type;
+          (input ? node.inputs : node.outputs)[k].type = type;
           refused(node,
-                  side + std::to_string(k) + " of type " + std::to_string(static_cast<int>(*type)));
+                  side + std::to_string(k) + " of type " + std::to_string(static_cast<int>(type)));
           ++tried.retyped;
         }
       }

@@ -196,14 +196,20 @@ class NodeMaker {
   bool has_lists() const { return lists_; }
   /// True if the shape function accepted the last node.
   bool valid() const { return valid_; }
-  /// A type that no operand of this type variable has; none if all are allowed.
-  std::optional<DataType> foreign_type(std::string_view variable) const {
-    for (uint8_t code = 1; code <= kLastDataType; ++code) {
+  /// A type that no operand of this type variable may have, and of another width than `own`, since
+  /// kernels that move elements know their width alone. No type at all where the kernel does not
+  /// look at the variable.
+  DataType foreign_type(std::string_view variable, DataType own) const {
+    const auto& selecting = definition_->kernel_types;
+    const auto constraint = constraint_of(variable);
+    const bool selects = std::find(selecting.begin(), selecting.end(), variable) != selecting.end();
+    for (uint8_t code = 1; selects && code <= kLastDataType; ++code) {
       const auto type = static_cast<DataType>(code);
-      const auto constraint = constraint_of(variable);
-      if (constraint != 0 && !definitions::contains(constraint, type)) return type;
+      if (!definitions::contains(constraint, type) && element_bits(type) != element_bits(own)) {
+        return type;
+      }
     }
-    return {};
+    return static_cast<DataType>(kLastDataType + 1);
   }
   size_t pick(size_t count) { return count == 0 ? 0 : random_() % count; }
   bool chance(int percent) { return static_cast<int>(random_() % 100) < percent; }

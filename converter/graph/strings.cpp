@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/graph/strings.h"
+
+#include "converter/graph/error.h"
+#include "intarsia/sequence.h"
+
+namespace intarsia::converter {
+
+namespace {
+
+bool may_hold_strings(const definitions::SequenceType* type) {
+  return type != nullptr &&
+         (type->type == DataType::kString || may_hold_strings(type->inner.get()));
+}
+
+}  // namespace
+
+bool may_hold_strings(const Value& value) {
+  if (value.constant && holds_elements(value.constant->type)) {
+    return value.constant->characters != nullptr;
+  }
+  const DataType type = value.constant ? value.constant->type : value.type;
+  return type == DataType::kString || may_hold_strings(value.sequence.get());
+}
+
+void for_each_string(DataType type, std::span<std::byte> bytes,
+                     const std::function<void(StringRef&)>& change) {
+  if (type == DataType::kString) {
+    for (size_t at = 0; at + sizeof(StringRef) <= bytes.size(); at += sizeof(StringRef)) {
+      StringRef element;
+      std::memcpy(&element, &bytes[at], sizeof(element));
+      change(element);
+      std::memcpy(&bytes[at], &element, sizeof(element));
+    }
+    return;
+  }
+  if (!holds_elements(type)) return;
+  const auto view = SequenceView::of(bytes);
+  if (!view) throw Error("the bytes of a sequence are none");
+  for (const TensorView& element : *view) {
+    for_each_string(element.type, {element.as<std::byte>(), static_cast<size_t>(element.bytes())},
+                    change);
+  }
+}
+
+Constant with_characters(DataType type, std::vector<int64_t> extents, std::vector<std::byte> bytes,
+                         const std::function<std::string_view(StringRef)>& read) {
+  std::string characters;
+  for_each_string(type, bytes, [&](StringRef& element) {
+    const std::string_view text = read(element);
+    if (text.size() > StringPool::kMostBytes - characters.size()) {
+      throw Error("the strings of a value exceed 2 GiB");
+    }
+    element = {text.empty() ? 0 : static_cast<uint32_t>(characters.size()),
+               static_cast<uint32_t>(text.size())};
+    characters += text;
+  });
+  Constant constant = Constant::own(type, std::move(extents), std::move(bytes));
+  if (!characters.empty()) {
+    constant.characters = std::make_shared<const std::string>(std::move(characters));
+  }
+  return constant;
+}
+
+Constant with_characters(DataType type, std::vector<int64_t> extents, std::vector<std::byte> bytes,
+                         const std::string& characters) {
+  const StringPool pool(characters, {});
+  return with_characters(type, std::move(extents), std::move(bytes),
+                         [&pool](StringRef string) { return pool[string]; });
+}
+
+Constant Constant::strings(std::vector<int64_t> extents, const std::vector<std::string>& values) {
+  std::vector<std::byte> bytes(values.size() * sizeof(StringRef));
+  size_t next = 0;
+  return with_characters(DataType::kString, std::move(extents), std::move(bytes),
+                         [&](StringRef) { return std::string_view(values[next++]); });
+}
+
+std::vector<std::byte> with_strings(const Constant& constant,
+                                    const std::function<StringRef(std::string_view)>& make) {
+  std::vector<std::byte> bytes(constant.bytes().begin(), constant.bytes().end());
+  for_each_string(constant.type, bytes, [&](StringRef& element) {
+    element =
+        make(element.length == 0
+                 ? std::string_view()
+                 : std::string_view(*constant.characters).substr(element.offset, element.length));
+  });
+  return bytes;
+}
+
+std::vector<std::byte> with_strings_in(const Constant& constant, std::string& characters) {
+  return with_strings(constant, [&characters](std::string_view text) -> StringRef {
+    if (text.empty()) return {};
+    if (text.size() > StringPool::kMostBytes - characters.size()) {
+      throw Error("the constant strings of the model exceed 2 GiB");
+    }
+    const StringRef made{static_cast<uint32_t>(characters.size()) | StringPool::kConstant,
+                         static_cast<uint32_t>(text.size())};
+    characters += text;
+    return made;
+  });
+}
+
+}  // namespace intarsia::converter

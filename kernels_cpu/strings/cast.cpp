@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cast to strings and from them.
+//
+// Numbers are written as %.8g of C's library does in the "C" locale (%.17g those of double; INF,
+// -INF, NaN), bool as 0 and 1. What is read may have white space around it; INF, INFINITY and NAN
+// are read in any case and with a sign, integers also from a number with a fraction, which is
+// dropped. Anything else is an error. https://onnx.ai/onnx/operators/onnx__Cast.html
+#include <charconv>
+#include <limits>
+
+#include "core/kernel_list.h"
+#include "kernels_cpu/common/kernel_types.h"
+#include "kernels_cpu/elementwise/binary_broadcast.h"
+#include "kernels_cpu/math/element.h"
+
+namespace intarsia::cpu {
+namespace {
+
+/// Longer than any number that is written.
+constexpr size_t kLongest = 32;
+
+template <class T>
+std::string_view write_number(T value, char (&buffer)[kLongest]) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (value != value) return "NaN";
+    if (value - value != 0) return value > 0 ? "INF" : "-INF";
+    constexpr int kDigits = std::is_same_v<T, double> ? 17 : 8;
+    const auto end =
+        std::to_chars(buffer, buffer + kLongest, value, std::chars_format::general, kDigits);
+    return {buffer, static_cast<size_t>(end.ptr - buffer)};
+  } else {
+    const auto end = std::to_chars(buffer, buffer + kLongest, value);
+    return {buffer, static_cast<size_t>(end.ptr - buffer)};
+  }
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto is_white = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
+  while (!text.empty() && is_white(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_white(text.back())) text.remove_suffix(1);
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+  return text;
+}
+
+/// False unless all of `text` is one number. What a type cannot hold becomes its limit.
+template <class T>
+bool read_number(std::string_view text, T& value) {
+  text = trimmed(text);
+  const char* end = text.data() + text.size();
+  if constexpr (std::is_integral_v<T>) {
+    const auto read = std::from_chars(text.data(), end, value);
+    if (read.ec == std::errc() && read.ptr == end) return true;
+    double real = 0;
+    if (!read_number(text, real)) return false;
+    value = saturate_cast<T>(real);
+    return true;
+  } else {
+    const auto read = std::from_chars(text.data(), end, value);
+    if (read.ec == std::errc::result_out_of_range && read.ptr == end) {
+      // Too large or too small: the digits before the exponent decide nothing, its sign does.
+      const bool tiny = text.find("e-") != text.npos || text.find("E-") != text.npos;
+      value = tiny ? T{0} : std::numeric_limits<T>::infinity();
+      if (text[0] == '-') value = -value;
+      return true;
+    }
+    return read.ec == std::errc() && read.ptr == end;
+  }
+}
+
+template <class T>
+struct ToString {
+  static constexpr KernelId id{"Cast", "", {kernel_type_of<T>, DataType::kString}};
+  static Status check(const KernelContext& context) {
+    return check_elementwise(context,
+                             {.inputs = {kernel_type_of<T>}, .outputs = {DataType::kString}});
+  }
+  static Status run(const KernelContext& context) {
+    using X = Element<T>;
+    const auto* x = context.input(0).as<const typename X::Stored>();
+    auto* y = context.output(0).as<StringRef>();
+    for (int64_t i = 0, count = context.output(0).count(); i < count; ++i) {
+      char buffer[kLongest];
+      std::string_view text;
+      if constexpr (std::is_same_v<T, bool>) {
+        text = X::load(x[i]) ? "1" : "0";
+      } else {
+        text = write_number(X::load(x[i]), buffer);
+      }
+      char* at = nullptr;
+      if (Status s = context.add_string(text.size(), y[i], at); !s) return s;
+      std::memcpy(at, text.data(), text.size());
+    }
+    return {};
+  }
+};
+
+template <class T>
+struct FromString {
+  static constexpr KernelId id{"Cast", "", {DataType::kString, kernel_type_of<T>}};
+  static Status check(const KernelContext& context) {
+    return check_elementwise(context,
+                             {.inputs = {DataType::kString}, .outputs = {kernel_type_of<T>}});
+  }
+  static Status run(const KernelContext& context) {
+    using Y = Element<T>;
+    using Read = std::conditional_t<std::is_same_v<T, bool>, double, typename Y::Value>;
+    const auto* x = context.input(0).as<const StringRef>();
+    auto* y = context.output(0).as<typename Y::Stored>();
+    for (int64_t i = 0, count = context.output(0).count(); i < count; ++i) {
+      Read value{};
+      if (!read_number(context.string(x[i]), value)) {
+        return context.fail(Code::kInvalidValue, "a string that is no number, at element", 0, i, 0);
+      }
+      if constexpr (std::is_same_v<T, bool>) {
+        y[i] = Y::store(value != 0);
+      } else {
+        y[i] = Y::store(value);
+      }
+    }
+    return {};
+  }
+};
+
+struct Copy {
+  static constexpr KernelId id{"Cast", "", {DataType::kString, DataType::kString}};
+  static constexpr InPlace in_place{0};
+  static Status check(const KernelContext& context) {
+    return check_elementwise(context,
+                             {.inputs = {DataType::kString}, .outputs = {DataType::kString}});
+  }
+  static Status run(const KernelContext& context) {
+    const TensorView &x = context.input(0), &y = context.output(0);
+    if (y.bytes() != 0) std::memmove(y.data, x.data, static_cast<size_t>(y.bytes()));
+    return {};
+  }
+};
+
+}  // namespace
+
+using CastTypes = Join<Numbers, Types<bool>>;
+extern const KernelList string_cast_kernels;
+constinit const KernelList string_cast_kernels =
+    kernel_list<Each<ToString, CastTypes>, Each<FromString, CastTypes>, Copy>();
+
+}  // namespace intarsia::cpu

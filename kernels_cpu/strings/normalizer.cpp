@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// StringNormalizer: drops stop words and changes the case of letters. The output is resized to what
+// is left, and is one empty string if nothing is.
+// https://onnx.ai/onnx/operators/onnx__StringNormalizer.html
+#include "core/kernel_list.h"
+#include "core/operators/strings/strings.h"
+#include "core/runtime/operand_check.h"
+#include "kernels_cpu/strings/case.h"
+
+namespace intarsia::cpu {
+namespace {
+
+struct StringNormalizer {
+  using Attributes = StringNormalizerAttributes;
+  static constexpr KernelId id{"StringNormalizer", "", {DataType::kString}};
+  static Status check(const KernelContext& context) {
+    if (Status s = check_operand_types<ops::StringNormalizer>(
+            context, {.inputs = {DataType::kString}, .outputs = {DataType::kString}});
+        !s) {
+      return s;
+    }
+    const TensorView &x = context.input(0), &y = context.output(0);
+    if (x.rank != 1 && x.rank != 2) return context.fail(Code::kWrongRank, "rank", 1, x.rank, 0);
+    if (y.rank != x.rank) return context.fail(Code::kWrongRank, "rank", x.rank, y.rank, 1);
+    if (x.rank == 2 && (x.extents[0] != 1 || y.extents[0] != 1)) {
+      return context.fail(Code::kWrongExtent, "rows", 1, x.extents[0], 0, 0);
+    }
+    const int32_t room = y.extents[y.rank - 1], words = x.extents[x.rank - 1];
+    if (room >= words && room >= 1) return {};
+    return context.fail(Code::kWrongExtent, "elements of the output", words, room, 1, y.rank - 1);
+  }
+  static Status run(const KernelContext& context) {
+    const auto& attributes = context.attributes<Attributes>();
+    const int64_t count = context.input(0).count();
+    const auto* x = context.input(0).as<const StringRef>();
+    const TensorView& y = context.output(0);
+    int32_t left = 0;
+    for (int64_t i = 0; i < count; ++i)
+      left += is_stopword(attributes, context.string(x[i])) ? 0 : 1;
+    int32_t extents[2] = {1, 1};
+    extents[y.rank - 1] = left > 0 ? left : 1;
+    if (Status s = context.resize_output(0, {extents, y.rank}); !s) return s;
+    auto* out = y.as<StringRef>();
+    *out = {};
+    for (int64_t i = 0; i < count; ++i) {
+      const std::string_view word = context.string(x[i]);
+      if (is_stopword(attributes, word)) continue;
+      if (Status s = change(context, attributes.case_change_action, x[i], *out++); !s) return s;
+    }
+    return {};
+  }
+
+ private:
+  static bool is_stopword(const Attributes& attributes, std::string_view word) {
+    for (const StringAttribute& stopword : attributes.stopwords.view()) {
+      const bool same = attributes.is_case_sensitive != 0 ? word == stopword.view()
+                                                          : equal_but_case(word, stopword.view());
+      if (same) return true;
+    }
+    return false;
+  }
+
+  static Status change(const KernelContext& context, int32_t action, StringRef word,
+                       StringRef& changed) {
+    if (action == Attributes::kNone) {
+      changed = word;
+      return {};
+    }
+    const std::span<const CaseRange> ranges = action == Attributes::kLower
+                                                  ? std::span<const CaseRange>(kToLower)
+                                                  : std::span<const CaseRange>(kToUpper);
+    const std::string_view text = context.string(word);
+    char* at = nullptr;
+    const size_t bytes = write_changed(text, ranges, nullptr);
+    if (Status s = context.add_string(bytes, changed, at); !s) return s;
+    write_changed(text, ranges, at);
+    return {};
+  }
+};
+
+}  // namespace
+
+extern const KernelList string_normalizer_kernels;
+constinit const KernelList string_normalizer_kernels = kernel_list<StringNormalizer>();
+
+}  // namespace intarsia::cpu

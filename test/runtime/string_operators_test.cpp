@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What operators make of strings where ONNX's own cases say nothing: letters of every script and
+// bytes that are none, numbers at their limits, parts of strings without any.
+#include <cmath>
+#include <limits>
+
+#include "test/runtime/small_plan.h"
+
+namespace intarsia::test {
+namespace {
+
+using converter::contains;
+using converter::ConvertOptions;
+using converter::OnnxBuilder;
+using Words = std::vector<std::string>;
+
+/// A plan of one node from x to y, open.
+class OneNode {
+ public:
+  OneNode(OnnxBuilder& model, const ConvertOptions& options = {})
+      : plan_(model, options), session_(plan_.open()) {}
+
+  Session& session() { return *session_; }
+  std::string text() { return plan_.text(session_->diagnostic()); }
+  Status give(const Words& words) {
+    const auto elements = session_->input<StringRef>(0).value();
+    EXPECT_EQ(elements.size(), words.size());
+    for (size_t i = 0; i < words.size(); ++i) {
+      elements[i] = session_->add_string(words[i]).value();
+    }
+    return session_->run();
+  }
+  Words words(int output = 0) {
+    Words words;
+    for (const StringRef& element : session_->output<StringRef>(output).value()) {
+      words.emplace_back(session_->string(element));
+    }
+    return words;
+  }
+
+ private:
+  SmallPlan plan_;
+  Result<Session> session_;
+};
+
+OnnxBuilder normalizer(int64_t count, const char* action, const Words& stopwords,
+                       int64_t case_sensitive) {
+  OnnxBuilder model;
+  model.input("x", {count}, DataType::kString);
+  auto& node = model.node("StringNormalizer", {"x"}, {"y"});
+  OnnxBuilder::set(node, "case_change_action", action);
+  OnnxBuilder::set(node, "is_case_sensitive", case_sensitive);
+  auto& list = OnnxBuilder::attribute(node, "stopwords", onnx::AttributeProto::STRINGS);
+  for (const std::string& word : stopwords) list.add_strings(word);
+  model.output("y");
+  return model;
+}
+
+TEST(StringNormalizer, ChangesLettersOfEveryScript) {
+  const Words mixed{
+      "Stra\xc3\x9f"
+      "e",
+      "\xc3\x89t\xc3\xa9",
+      "\xce\xa3\xce\xbf\xcf\x86\xce\xaf\xce\xb1",
+      "\xd0\x96\xd1\x83\xd0\xba",
+      "\xf0\x90\x90\x80\xf0\x90\x90\xa8",
+      "\xe2\xb1\xa5 1",
+      "\xff\xc3Z\xed\xa0\x80z"};
+  // The last two: a letter of three bytes whose capital has two, and bytes that are no letters.
+  OnnxBuilder model = normalizer(7, "UPPER", {}, 0);
+  OneNode upper(model);
+  ASSERT_TRUE(upper.give(mixed).ok());
+  EXPECT_EQ(upper.words(), (Words{"STRA\xc3\x9f"
+                                  "E",
+                                  "\xc3\x89T\xc3\x89", "\xce\xa3\xce\x9f\xce\xa6\xce\x8a\xce\x91",
+                                  "\xd0\x96\xd0\xa3\xd0\x9a", "\xf0\x90\x90\x80\xf0\x90\x90\x80",
+                                  "\xc8\xba 1", "\xff\xc3Z\xed\xa0\x80Z"}));
+  OnnxBuilder other = normalizer(7, "LOWER", {}, 0);
+  OneNode lower(other);
+  ASSERT_TRUE(lower.give(mixed).ok());
+  EXPECT_EQ(lower.words(), (Words{"stra\xc3\x9f"
+                                  "e",
+                                  "\xc3\xa9t\xc3\xa9", "\xcf\x83\xce\xbf\xcf\x86\xce\xaf\xce\xb1",
+                                  "\xd0\xb6\xd1\x83\xd0\xba", "\xf0\x90\x90\xa8\xf0\x90\x90\xa8",
+                                  "\xe2\xb1\xa5 1", "\xff\xc3z\xed\xa0\x80z"}));
+}
+
+TEST(StringNormalizer, DropsStopWords) {
+  const Words words{"The", "the", "\xc3\x89T\xc3\x89", "end"};
+  const Words stopwords{"the", "\xc3\xa9t\xc3\xa9"};
+  OnnxBuilder sensitive = normalizer(4, "NONE", stopwords, 1);
+  OneNode one(sensitive);
+  ASSERT_TRUE(one.give(words).ok());
+  EXPECT_EQ(one.words(), (Words{"The", "\xc3\x89T\xc3\x89", "end"}));
+  OnnxBuilder insensitive = normalizer(4, "UPPER", stopwords, 0);
+  OneNode two(insensitive);
+  ASSERT_TRUE(two.give(words).ok());
+  EXPECT_EQ(two.words(), (Words{"END"}));
+  ASSERT_TRUE(two.give({"the", "THE", "tHe", "The"}).ok());
+  EXPECT_EQ(two.words(), (Words{""})) << "one empty string where nothing is left";
+}
+
+OnnxBuilder splitter(const char* delimiter, int64_t maxsplit) {
+  OnnxBuilder model;
+  model.input("x", {2}, DataType::kString);
+  auto& node = model.node("StringSplit", {"x"}, {"y", "z"});
+  if (delimiter != nullptr) OnnxBuilder::set(node, "delimiter", delimiter);
+  if (maxsplit >= 0) OnnxBuilder::set(node, "maxsplit", maxsplit);
+  model.output("y");
+  model.output("z");
+  return model;
+}
+
+TEST(StringSplit, SplitsAsPythonDoes) {
+  struct Case {
+    const char* delimiter;
+    int64_t maxsplit;
+    Words x, y;
+    std::vector<int64_t> z;
+  };
+  for (const Case& each :
+       std::vector<Case>{{nullptr, -1, {" a  b ", ""}, {"a", "b", "", ""}, {2, 0}},
+                         {nullptr, 1, {" a  b c ", "\t"}, {"a", "b c ", "", ""}, {2, 0}},
+                         {",", -1, {"a,,b", ","}, {"a", "", "b", "", "", ""}, {3, 2}},
+                         {",", 0, {"a,b", ""}, {"a,b", ""}, {1, 1}},
+                         {"--", 1, {"a---b--c", "x"}, {"a", "-b--c", "x", ""}, {2, 1}},
+                         {nullptr, -1, {"", " "}, {}, {0, 0}}}) {
+    OnnxBuilder model = splitter(each.delimiter, each.maxsplit);
+    ConvertOptions options;
+    options.bounds["y"] = {2, 5};
+    OneNode split(model, options);
+    ASSERT_TRUE(split.give(each.x).ok()) << split.text();
+    EXPECT_EQ(split.words(), each.y) << each.x[0];
+    const auto z = split.session().output<int64_t>(1).value();
+    EXPECT_EQ(std::vector<int64_t>(z.begin(), z.end()), each.z);
+  }
+}
+
+OnnxBuilder cast(DataType from, DataType to, int64_t count) {
+  OnnxBuilder model;
+  model.input("x", {count}, from);
+  OnnxBuilder::set(model.node("Cast", {"x"}, {"y"}), "to", static_cast<int64_t>(to));
+  model.output("y");
+  return model;
+}
+
+TEST(StringCast, WritesNumbers) {
+  OnnxBuilder model = cast(DataType::kFloat, DataType::kString, 9);
+  OneNode floats(model);
+  const float infinite = std::numeric_limits<float>::infinity();
+  const std::vector<float> x{0, -0.0f, 1, 100000, 3.14159265f, 1e-10f, 1e20f, -infinite, NAN};
+  std::copy(x.begin(), x.end(), floats.session().input<float>(0).value().begin());
+  ASSERT_TRUE(floats.session().run().ok());
+  EXPECT_EQ(floats.words(),
+            (Words{"0", "-0", "1", "100000", "3.1415927", "1e-10", "1e+20", "-INF", "NaN"}));
+  OnnxBuilder other = cast(DataType::kInt64, DataType::kString, 3);
+  OneNode integers(other);
+  const std::vector<int64_t> limits{INT64_MIN, 0, INT64_MAX};
+  std::copy(limits.begin(), limits.end(), integers.session().input<int64_t>(0).value().begin());
+  ASSERT_TRUE(integers.session().run().ok());
+  EXPECT_EQ(integers.words(), (Words{"-9223372036854775808", "0", "9223372036854775807"}));
+}
+
+TEST(StringCast, ReadsNumbersAndRefusesTheRest) {
+  OnnxBuilder model = cast(DataType::kString, DataType::kFloat, 1);
+  OneNode floats(model);
+  for (const auto& [word, expected] :
+       std::vector<std::pair<std::string, double>>{{"3.14", 3.14},
+                                                   {" -1E3\n", -1000},
+                                                   {"+7", 7},
+                                                   {"1e99", HUGE_VAL},
+                                                   {"-1e99", -HUGE_VAL},
+                                                   {"1e-99", 0},
+                                                   {"+INF", HUGE_VAL},
+                                                   {"-inf", -HUGE_VAL},
+                                                   {"1000", 1000}}) {
+    ASSERT_TRUE(floats.give({word}).ok()) << word;
+    EXPECT_EQ(floats.session().output<float>(0).value()[0], static_cast<float>(expected)) << word;
+  }
+  ASSERT_TRUE(floats.give({"nan"}).ok());
+  EXPECT_TRUE(std::isnan(floats.session().output<float>(0).value()[0]));
+  for (const char* word : {"", " ", "x", "1x", "1 2", "+-1", "--1", "0x10", "1e", "+"}) {
+    EXPECT_EQ(floats.give({word}).code(), Code::kInvalidValue) << word;
+    EXPECT_CONTAINS(floats.text(), "a string that is no number, at element");
+  }
+  OnnxBuilder other = cast(DataType::kString, DataType::kInt8, 1);
+  OneNode integers(other);
+  for (const auto& [word, expected] : std::vector<std::pair<std::string, int>>{
+           {"-128", -128}, {"100.9", 100}, {"1e9", 127}, {"-1e9", -128}, {"0", 0}}) {
+    ASSERT_TRUE(integers.give({word}).ok()) << word;
+    EXPECT_EQ(integers.session().output<int8_t>(0).value()[0], expected) << word;
+  }
+}
+
+}  // namespace
+}  // namespace intarsia::test

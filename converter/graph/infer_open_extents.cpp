@@ -95,6 +95,9 @@ const Constant* Inference::tried(const Value* value) const {
   return value->trial.value ? &*value->trial.value : nullptr;
 }
 
+/// The most that is tried for an extent without a bound.
+constexpr int64_t kMostRoom = 65536;
+
 /// Executes a node on the values of the trial, if all of them are known. Returns whether it did.
 bool Inference::try_node(const Node& node) {
   std::vector<const Constant*> inputs;
@@ -113,33 +116,38 @@ bool Inference::try_node(const Node& node) {
   SymbolicShapeContext context(symbolic, static_cast<int>(node.outputs.size()),
                                node.attribute_bytes);
   if (!node.op->infer(context)) return false;
-  std::vector<OutputPlan> outputs;
-  bool by_values = false;
-  for (size_t i = 0; i < node.outputs.size(); ++i) {
-    OutputPlan plan;
-    if (node.outputs[i] != nullptr) {
-      plan = {true, node.outputs[i]->type, {}};
-      const definitions::SymbolicOutput& inferred = context.outputs()[i];
-      const Shape<Dim>& shape = inferred.has_shape ? inferred.shape : *node.outputs[i]->shape;
-      for (int axis = 0; axis < shape.rank; ++axis) {
-        if (shape[axis].upper() == definitions::kInfinite) return false;
-        by_values = by_values || !is_constant(shape[axis]);
-        plan.extents.push_back(shape[axis].upper());
+  // Where the shape function knows no bound, the kernel gets more and more room.
+  for (int64_t room = 16; room <= kMostRoom; room *= 16) {
+    bool by_values = false, open = false;
+    std::vector<OutputPlan> outputs;
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      OutputPlan plan;
+      if (node.outputs[i] != nullptr) {
+        plan = {true, node.outputs[i]->type, {}};
+        const definitions::SymbolicOutput& inferred = context.outputs()[i];
+        const Shape<Dim>& shape = inferred.has_shape ? inferred.shape : *node.outputs[i]->shape;
+        for (int axis = 0; axis < shape.rank; ++axis) {
+          const bool infinite = shape[axis].upper() == definitions::kInfinite;
+          open = open || infinite;
+          by_values = by_values || !is_constant(shape[axis]);
+          plan.extents.push_back(infinite ? room : shape[axis].upper());
+        }
       }
+      outputs.push_back(std::move(plan));
     }
-    outputs.push_back(std::move(plan));
-  }
-  if (!afford(node, inputs, outputs, by_values)) return false;
-  try {
-    std::vector<Constant> results = evaluate(node, inputs, outputs, rows_, options_.services);
-    for (size_t i = 0; i < results.size(); ++i) {
-      if (node.outputs[i] != nullptr) node.outputs[i]->trial.value = std::move(results[i]);
+    if (!afford(node, inputs, outputs, by_values)) return false;
+    try {
+      std::vector<Constant> results = evaluate(node, inputs, outputs, rows_, options_.services);
+      for (size_t i = 0; i < results.size(); ++i) {
+        if (node.outputs[i] != nullptr) node.outputs[i]->trial.value = std::move(results[i]);
+      }
+      return true;
+    } catch (const Error&) {
+      // A branch that is not taken may fail on these values; it then has no bounds from the trial.
+      if (!open) return false;
     }
-  } catch (const Error&) {
-    // A branch that is not taken may fail on these values; it then has no bounds from the trial.
-    return false;
   }
-  return true;
+  return false;
 }
 
 void Inference::bound_by_trial(const Node& node) {

@@ -22,6 +22,7 @@ import onnx
 import onnxruntime
 from onnx import numpy_helper
 
+LONGEST = 20  # seconds for a model
 OPSET = 26
 
 
@@ -195,11 +196,16 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([writer, folder, first, str(count), "10", str(OPSET)], check=True)
         for path in sorted(pathlib.Path(folder).iterdir(), key=lambda path: int(path.name)):
-            # In a process of its own: ONNX Runtime may crash.
+            # In a process of its own: ONNX Runtime may crash, or run for ever.
             results = processes.Queue()
             child = processes.Process(target=check_model, args=(path, known, results))
             child.start()
-            child.join()
+            child.join(LONGEST)
+            if child.is_alive():
+                child.kill()
+                child.join()
+                refused[f"the whole model: no end within {LONGEST} s"] += 1
+                continue
             if child.exitcode != 0:
                 refused[f"the whole model: exit status {child.exitcode}"] += 1
                 continue

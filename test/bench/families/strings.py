@@ -19,6 +19,7 @@ CASES = [
     chain("StringConcat", [("StringConcat", ["s", "s"], ["t"], {}), ("Equal", ["s", "t"], ["y0"], {})]),
     chain("StringNormalizer",
           [("StringNormalizer", ["s"], ["t"],
-            {"case_change_action": "LOWER", "is_case_sensitive": 1, "stopwords": ["1", "2"]}), BACK]),
+            {"case_change_action": "LOWER", "is_case_sensitive": 1, "locale": "C",
+             "stopwords": ["1", "2"]}), BACK]),
     chain("StringSplit", [("StringSplit", ["s"], ["t", "y0"], {"delimiter": "5", "maxsplit": 3})]),
 ]

@@ -39,7 +39,7 @@ class Sequences(unittest.TestCase):
             for found, expected in zip(t, [*given, x], strict=True):
                 self.assertEqual(found.dtype, np.float32)
                 np.testing.assert_array_equal(found, expected)
-        t[0][0] = 1  # results are arrays of the caller's own
+        t[1][0] = 1  # results are arrays of the caller's own
         with self.assertRaisesRegex(RuntimeError, "input 0, 's': its elements take .* room for"):
             session.run([[np.ones(100, np.float32)], x])
         with self.assertRaisesRegex(RuntimeError, "'s' is a sequence: pass a list"):

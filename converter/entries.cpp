@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-#include "converter/graph/strings.h"
+#include "converter/graph/sequence.h"
 
 namespace intarsia::converter {
 namespace {

@@ -77,4 +77,21 @@ SequencePointer sequence_type(const Value& value) {
   return known != nullptr ? sequence_type(*known) : value.sequence;
 }
 
+namespace {
+
+bool may_hold_strings(const definitions::SequenceType* type) {
+  return type != nullptr &&
+         (type->type == DataType::kString || may_hold_strings(type->inner.get()));
+}
+
+}  // namespace
+
+bool may_hold_strings(const Value& value) {
+  if (value.constant && holds_elements(value.constant->type)) {
+    return value.constant->characters != nullptr;
+  }
+  const DataType type = value.constant ? value.constant->type : value.type;
+  return type == DataType::kString || may_hold_strings(value.sequence.get());
+}
+
 }  // namespace intarsia::converter

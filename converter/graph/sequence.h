@@ -20,4 +20,7 @@ std::vector<Constant> elements_of(const Constant& sequence);
 definitions::SequencePointer sequence_type(const Constant& sequence);
 definitions::SequencePointer sequence_type(const Value& value);
 
+/// True of tensors of strings, and of sequences and optional values that may hold some.
+bool may_hold_strings(const Value& value);
+
 }  // namespace intarsia::converter

@@ -6,23 +6,6 @@
 
 namespace intarsia::converter {
 
-namespace {
-
-bool may_hold_strings(const definitions::SequenceType* type) {
-  return type != nullptr &&
-         (type->type == DataType::kString || may_hold_strings(type->inner.get()));
-}
-
-}  // namespace
-
-bool may_hold_strings(const Value& value) {
-  if (value.constant && holds_elements(value.constant->type)) {
-    return value.constant->characters != nullptr;
-  }
-  const DataType type = value.constant ? value.constant->type : value.type;
-  return type == DataType::kString || may_hold_strings(value.sequence.get());
-}
-
 void for_each_string(DataType type, std::span<std::byte> bytes,
                      const std::function<void(StringRef&)>& change) {
   if (type == DataType::kString) {

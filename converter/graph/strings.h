@@ -10,13 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "converter/graph/graph.h"
+#include "converter/graph/constant.h"
 #include "intarsia/string_pool.h"
 
 namespace intarsia::converter {
-
-/// True of tensors of strings, and of sequences and optional values that may hold some.
-bool may_hold_strings(const Value& value);
 
 /// Calls `change` with each, in the order of their places. REQUIRES: the bytes of a value of
 /// `type`, at an address that is a multiple of 16 if that is a sequence.

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "converter/graph/kernel_selection.h"
+#include "converter/graph/sequence.h"
 #include "converter/graph/strings.h"
 #include "converter/memory/storage.h"
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "converter/graph/strings.h"
 #include "converter/onnx/file.h"
 #include "converter/onnx/npy.h"
 #include "core/definitions/registry.h"
@@ -60,9 +61,14 @@ converter::Constant stored(const fs::path& run, const char* what, int index) {
 }
 
 /// Equal, but for floats the last bits: this machine may fuse what another one did not.
-void expect_equal(const TensorView& found, const converter::Constant& expected) {
+void expect_equal(const Session& session, const TensorView& found,
+                  const converter::Constant& expected) {
   ASSERT_EQ(found.type, expected.type);
   ASSERT_TRUE(std::ranges::equal(found.dims(), expected.extents));
+  for (int64_t i = 0; found.type == DataType::kString && i < found.count(); ++i) {
+    EXPECT_EQ(session.string(found.as<const StringRef>()[i]), expected.string(i));
+  }
+  if (found.type == DataType::kString) return;
   if (found.type != DataType::kFloat) {
     EXPECT_EQ(std::memcmp(found.data, expected.data.get(), expected.size), 0);
     return;
@@ -83,13 +89,17 @@ void expect_run(Session& session, const fs::path& run, int entry) {
     ASSERT_TRUE(session.resize_input(i, extents, entry).ok());
     const TensorView input = session.input_port(i, entry).value().tensor;
     ASSERT_EQ(input.type, value.type);
-    if (value.size != 0) std::memcpy(input.data, value.data.get(), value.size);
+    const std::vector<std::byte> bytes =
+        converter::with_strings(value, [&session, entry](std::string_view text) {
+          return session.add_string(text, entry).value();
+        });
+    if (!bytes.empty()) std::memcpy(input.data, bytes.data(), bytes.size());
   }
   ASSERT_TRUE(session.run(entry).ok());
   ASSERT_GT(session.output_count(entry), 0);
   for (int i = 0; i < session.output_count(entry); ++i) {
     SCOPED_TRACE("output " + std::to_string(i));
-    expect_equal(session.output_port(i, entry).value().tensor, stored(run, "output", i));
+    expect_equal(session, session.output_port(i, entry).value().tensor, stored(run, "output", i));
   }
 }
 

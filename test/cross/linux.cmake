@@ -23,6 +23,7 @@ set_tests_properties(cross.include_path test_cross_session cross.kernels PROPERT
 intarsia_test(test_cross_golden LIBRARIES intarsia_definitions intarsia_kernels_cpu SOURCES
   golden_test.cpp
   ${PROJECT_SOURCE_DIR}/converter/graph/constant.cpp
+  ${PROJECT_SOURCE_DIR}/converter/graph/strings.cpp
   ${PROJECT_SOURCE_DIR}/converter/onnx/file.cpp
   ${PROJECT_SOURCE_DIR}/converter/onnx/npy.cpp)
 target_compile_definitions(test_cross_golden PRIVATE

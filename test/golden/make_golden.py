@@ -189,6 +189,33 @@ def loops():
     return case
 
 
+def strings():
+    """Strings: constants, joined, compared, cut, and made in a loop."""
+    case = Case("--max-trips", "Loop_4=3", "--max-string", "24")
+    case.input("x", [3], TensorProto.STRING)
+    case.input("trips", [], TensorProto.INT64)
+    for name in ("joined", "parts", "longer"):
+        case.output(name, TensorProto.STRING)
+    case.output("same", TensorProto.BOOL)
+    case.output("counts", TensorProto.INT64)
+    case.weights += [helper.make_tensor("tails", TensorProto.STRING, [3], [b" a", b"", b" b c"]),
+                     helper.make_tensor("bang", TensorProto.STRING, [], [b"!"])]
+    case.node("StringConcat", ["x", "tails"], ["joined"])
+    case.node("Equal", ["x", "joined"], ["same"])
+    case.node("StringSplit", ["joined"], ["parts", "counts"], maxsplit=2)
+    case.node("Identity", ["bang"], ["mark"])
+    info = helper.make_tensor_value_info
+    body = helper.make_graph(
+        [helper.make_node("StringConcat", ["old", "mark"], ["new"])], "body",
+        [info("trip", TensorProto.INT64, []), info("go", TensorProto.BOOL, []),
+         info("old", TensorProto.STRING, [3])],
+        [info("go", TensorProto.BOOL, []), info("new", TensorProto.STRING, [3])])
+    case.node("Loop", ["trips", "", "x"], ["longer"], body=body)
+    case.runs = [[np.array(words), np.array(trips)]
+                 for words, trips in ((["stop", "go", "wait"], 3), (["", "x y z", "1"], 1))]
+    return case
+
+
 def entries():
     """Two entry points with a weight and a state in common: one fills it, the other uses it up."""
     shared = random(1, 4, 4)
@@ -219,7 +246,7 @@ def entries():
     return {"fill": fill, "step": step}
 
 
-CASES = [mlp, image, varying, branches, recurrent, values, loops, entries]
+CASES = [mlp, image, varying, branches, recurrent, values, loops, strings, entries]
 
 
 def write_runs(cases, folder):
@@ -247,6 +274,8 @@ def write_runs(cases, folder):
         run.mkdir(parents=True)
         for kind, arrays in (("input", inputs), ("output", outputs.values())):
             for i, array in enumerate(arrays):
+                if array.dtype == object:  # strings, which are saved as bytes
+                    array = np.char.encode(array.astype(str))
                 np.save(run / f"{kind}_{i}.npy", array)
 
 

@@ -54,6 +54,38 @@ TEST_F(DeviceVerifier, Memory) {
                   "alignment of device weights: expected 64, found 16");
 }
 
+/// Strings of two entry points.
+TEST(StringVerifier, Characters) {
+  OnnxBuilder model;
+  model.input("x", {1}, DataType::kString);
+  model.output("y");
+  model.initializer("tail", DataType::kString, {1}).add_string_data("tail");
+  model.node("Concat", {"x", "tail"}, {"y"});
+  OnnxBuilder::set(*model.graph().mutable_node(0), "axis", int64_t{0});
+  converter::ConvertOptions options;
+  options.max_string = 16;
+  ForgedPlan plan(Entries{{"one", model}, {"two", model}}, options);
+  ASSERT_EQ(plan.refusal(), "");
+  const auto* list = plan.root().strings();
+  ASSERT_EQ(list->size(), 4u);
+  const auto* numbers = reinterpret_cast<const uint32_t*>(list->Data());
+  EXPECT_EQ(numbers[3], 32u);
+  const auto forged = [&](size_t i, uint32_t value) { return with(plan, numbers + i, 0, value); };
+  // As many numbers fit the prefix of the metadata.
+  EXPECT_CONTAINS(with(plan, list, 0, uint32_t{5}), "numbers of the strings: expected 4, found 5");
+  EXPECT_CONTAINS(with(plan, list, 0, uint32_t{3}), "numbers of the strings: expected 4, found 3");
+  EXPECT_CONTAINS(forged(0, 0xffffffff), "characters of constants: expected");
+  EXPECT_CONTAINS(forged(1, 4096), "characters of constants: expected");
+  EXPECT_CONTAINS(forged(2, 33), "end of an entry point's strings: expected 33, found 32");
+  EXPECT_CONTAINS(forged(3, 0x80000000), "characters of strings: expected 2147483647");
+  EXPECT_CONTAINS(forged(3, 0x7fffffff), "characters of strings: expected");
+  // A run would write over what lies there.
+  const uint64_t tensors =
+      plan.root().memory()->arena_bytes() - plan.root().memory()->metadata_bytes();
+  const std::string over = forged(3, static_cast<uint32_t>(tensors));
+  EXPECT_TRUE(contains(over, "place in the arena: expected 0")) << over;
+}
+
 TEST_F(DeviceVerifier, Segments) {
   const uint32_t nodes = plan.root().nodes()->size();
   const std::string expected = "device segments: expected " + std::to_string(nodes);

@@ -90,7 +90,11 @@ Status bind_rows(const PlanView& plan, const Requirement& required, Diagnostic& 
 
 /// The characters of a plan with strings, which are the last of the arena. `list` is Plan::strings.
 StringPool* open_strings(const PlanView& plan, const List& list, std::byte* arena_end,
-                         std::byte* place, size_t bytes) {
+                         Carver& carver) {
+  constexpr auto kPool = static_cast<uint32_t>(kStringPoolBytes);
+  constexpr auto kArea = static_cast<uint32_t>(kStringAreaBytes);
+  const uint32_t bytes = kPool + kArea * (list.count - kStringEnds);
+  auto* place = carver.take<std::byte>(bytes);
   std::memset(place, 0, bytes);
   auto* state = new (place) StringState;
   const auto* numbers = static_cast<const uint32_t*>(list.data);
@@ -150,12 +154,10 @@ Status open_session(const OpenArguments& arguments, SessionState*& opened, Diagn
     std::byte* place = carver.take<std::byte>(kDeviceStateBytes + kSegmentBytes * counts.segments);
     on_device = new (place) DeviceState{*device, static_cast<uint32_t>(counts.segments)};
   }
+  const List string_list = list_of(plan.root, plan::Plan::VT_STRINGS);
   StringPool* strings = nullptr;
-  if (counts.string_areas != 0) {
-    const auto bytes =
-        static_cast<size_t>(kStringPoolBytes + kStringAreaBytes * counts.string_areas);
-    strings = open_strings(plan, list_of(plan.root, plan::Plan::VT_STRINGS),
-                           arena + memory.arena_bytes(), carver.take<std::byte>(bytes), bytes);
+  if (string_list.count != 0) {
+    strings = open_strings(plan, string_list, arena + memory.arena_bytes(), carver);
   }
   auto* extents = carver.take<int32_t>(counts.dynamic_extents);
   auto* state = new (arena) SessionState{

@@ -78,6 +78,7 @@ MetadataCounts metadata_counts(const PlanView& plan) {
   const auto count = [&plan](uint16_t field) -> uint64_t {
     return list_of(plan.root, field).count;
   };
+  const uint64_t strings = count(plan::Plan::VT_STRINGS);
   return {count(plan::Plan::VT_KERNELS),
           count(plan::Plan::VT_SHAPES),
           plan.slot_count,
@@ -85,9 +86,7 @@ MetadataCounts metadata_counts(const PlanView& plan) {
           plan.root->view_count(),
           plan.root->memory() != nullptr ? plan.root->memory()->segments() : 0,
           count(plan::Plan::VT_SYMBOLS),
-          count(plan::Plan::VT_STRINGS) < kStringEnds
-              ? 0
-              : count(plan::Plan::VT_STRINGS) - kStringEnds};
+          strings < kStringEnds ? 0 : strings - kStringEnds};
 }
 
 }  // namespace intarsia

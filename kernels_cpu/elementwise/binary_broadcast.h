@@ -36,6 +36,7 @@ struct BroadcastLoop {
   /// of the output: `first` is its first element there, `offsets[i]` that of input i.
   template <class Body>
   void for_rows(int64_t begin, int64_t end, const Body& body) const {
+    if (begin >= end) return;  // an empty output has no position either
     int64_t index[kMaxRank] = {};
     int64_t offsets[kMaxInputs] = {};
     int64_t rest = begin;

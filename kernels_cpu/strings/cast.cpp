@@ -39,7 +39,9 @@ std::string_view trimmed(std::string_view text) {
   const auto is_white = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
   while (!text.empty() && is_white(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_white(text.back())) text.remove_suffix(1);
-  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+  const auto is_sign = [](char c) { return c == '+' || c == '-'; };
+  const bool plus = text.size() > 1 && text[0] == '+' && !is_sign(text[1]) && !is_white(text[1]);
+  if (plus) text.remove_prefix(1);
   return text;
 }
 

@@ -191,6 +191,9 @@ TEST(StringCast, ReadsNumbersAndRefusesTheRest) {
     ASSERT_TRUE(integers.give({word}).ok()) << word;
     EXPECT_EQ(integers.session().output<int8_t>(0).value()[0], expected) << word;
   }
+  for (const char* word : {"++1", "+ 1", "+-1", "-+1", "1 2", ""}) {
+    EXPECT_EQ(integers.give({word}).code(), Code::kInvalidValue) << word;
+  }
 }
 
 }  // namespace

@@ -292,8 +292,8 @@ class Writer {
     const auto producer = builder_.CreateString("intarsia");
     const auto name_vector = strings(names), operator_vector = strings(operators),
                kernel_name_vector = strings(kernel_names);
-    const auto string_vector =
-        string_numbers().empty() ? 0 : builder_.CreateVector(string_numbers());
+    const std::vector<uint32_t> numbers = string_numbers();
+    const auto string_vector = numbers.empty() ? 0 : builder_.CreateVector(numbers);
     builder_.Finish(plan::CreatePlan(
         builder_, tensors, extents, tables_.dynamic_extents, operands, nodes, graph_vector,
         attributes, kernel_vector, shape_vector, slot_vector, entries, symbol_vector, update_vector,

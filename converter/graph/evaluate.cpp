@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "converter/graph/aligned_bytes.h"
 #include "converter/graph/describe_text.h"
 #include "converter/graph/kernel_selection.h"
@@ -12,7 +14,7 @@ namespace intarsia::converter {
 
 namespace {
 
-/// Bytes for strings that a kernel makes: at first, and at most.
+/// Bytes for strings that a kernel makes, if it does: at first, and at most.
 constexpr size_t kFirstCharacters = 4096, kMostCharacters = size_t{1} << 28;
 
 /// One execution of a node with known inputs.
@@ -131,7 +133,7 @@ std::vector<Constant> evaluate(const Node& node, const std::vector<const Constan
                                const std::vector<OutputPlan>& outputs,
                                const definitions::KernelRows& rows,
                                std::span<const Service> services) {
-  for (size_t characters = kFirstCharacters;; characters *= 16) {
+  for (size_t characters = 0;; characters = std::max(kFirstCharacters, 16 * characters)) {
     Evaluation evaluation(node, inputs, outputs, rows);
     if (evaluation.run(characters, services)) return evaluation.results();
   }

@@ -62,12 +62,8 @@ Constant Constant::strings(std::vector<int64_t> extents, const std::vector<std::
 std::vector<std::byte> with_strings(const Constant& constant,
                                     const std::function<StringRef(std::string_view)>& make) {
   std::vector<std::byte> bytes(constant.bytes().begin(), constant.bytes().end());
-  for_each_string(constant.type, bytes, [&](StringRef& element) {
-    element =
-        make(element.length == 0
-                 ? std::string_view()
-                 : std::string_view(*constant.characters).substr(element.offset, element.length));
-  });
+  for_each_string(constant.type, bytes,
+                  [&](StringRef& element) { element = make(constant.text(element)); });
   return bytes;
 }
 

@@ -137,6 +137,7 @@ void summarise(const std::vector<EntryModel>& entries, const std::vector<State>&
 
 Conversion convert_models(std::vector<EntryModel>& entries, const ConvertOptions& options,
                           bool probe) {
+  release_initialisers(entries, options);
   distribute_options(entries, options);
   Prepared prepared;
   for (EntryModel& entry : entries) {

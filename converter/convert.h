@@ -61,8 +61,8 @@ struct ConvertOptions {
   /// `--max-string N`: the most bytes of a string, on average over those that inputs hold and nodes
   /// make in a run.
   int64_t max_string = kDefaultMaxString;
-  /// `--state OUTPUT=INPUT`, by output. Inputs of one name are one state, whichever entry point has
-  /// them.
+  /// `--state OUTPUT=INPUT`, by output. An initialiser as INPUT is what the state begins with.
+  /// Inputs of one name are one state, whichever entry point has them.
   std::map<std::string, std::string> states;
   /// `--layout INPUT=nhwc`.
   std::map<std::string, std::string> layouts;

@@ -145,6 +145,43 @@ bool add_to(std::vector<Value*>& list, Value* value) {
   return true;
 }
 
+/// What the input was an initialiser with, if it was one.
+const Constant* initial_of(const std::vector<EntryModel>& entries, const Value* input) {
+  for (const EntryModel& entry : entries) {
+    if (const auto found = entry.initial.find(input); found != entry.initial.end()) {
+      return &found->second;
+    }
+  }
+  return nullptr;
+}
+
+void set_initial(State& state, const Constant* initial, const std::string& option) {
+  if (initial == nullptr) return;
+  if (state.initial && !std::equal(state.initial->bytes().begin(), state.initial->bytes().end(),
+                                   initial->bytes().begin(), initial->bytes().end())) {
+    throw Error(fmt::format("{}: '{}' begins with other values in another entry point", option,
+                            state.inputs.front()->name),
+                "entry points that share a state share what it is at open");
+  }
+  state.initial = *initial;
+}
+
+/// As the model has them, with no axis moved.
+void require_plain_layout(const std::vector<EntryModel>& entries, const State& state) {
+  for (const EntryModel& entry : entries) {
+    for (const Value* input : state.inputs) {
+      if (input->graph != entry.model.graph.get() ||
+          entry.options.layouts.count(input->name) == 0) {
+        continue;
+      }
+      throw Error(
+          fmt::format("--layout {}: the state begins with values that the model has in "
+                      "another layout",
+                      input->name));
+    }
+  }
+}
+
 /// As one tensor, both have extents that vary, or both the same fixed ones.
 bool vary_alike(const Value& a, const Value& b) {
   for (int axis = 0; axis < a.shape->rank; ++axis) {
@@ -178,6 +215,29 @@ void distribute_options(std::vector<EntryModel>& entries, const ConvertOptions& 
   distribution.run("--layout", &ConvertOptions::layouts, has_input);
 }
 
+void release_initialisers(std::vector<EntryModel>& entries, const ConvertOptions& options) {
+  for (const auto& [output, input] : options.states) {
+    std::string name = input;
+    const EntryModel* only = take_entry(entries, name);
+    for (EntryModel& entry : entries) {
+      if (only != nullptr && only != &entry) continue;
+      Graph& graph = *entry.model.graph;
+      const auto found = std::find_if(
+          graph.values().begin(), graph.values().end(),
+          [&name](const auto& value) { return value->is_constant() && value->name == name; });
+      if (found == graph.values().end() || has_input(entry.model, name)) continue;
+      Value* constant = found->get();
+      Value* state = graph.add_input(name);
+      state->type = constant->constant->type;
+      state->shape.emplace();
+      for (const int64_t extent : constant->constant->extents) state->shape->push(extent);
+      Graph::replace_uses(constant, state);
+      entry.initial.emplace(state, std::move(*constant->constant));
+      constant->constant.reset();
+    }
+  }
+}
+
 std::vector<State> find_states(const std::vector<EntryModel>& entries,
                                const ConvertOptions& options) {
   std::vector<State> states;
@@ -188,13 +248,14 @@ std::vector<State> find_states(const std::vector<EntryModel>& entries,
     auto state = std::find_if(states.begin(), states.end(), [&inputs](const State& known) {
       return known.inputs.front()->name == inputs.front()->name;
     });
-    if (state == states.end()) state = states.insert(states.end(), {{inputs.front()}, {}});
+    if (state == states.end()) state = states.insert(states.end(), {{inputs.front()}, {}, {}});
     if (may_hold_strings(*inputs.front())) {
       throw Error(fmt::format("{}: '{}' holds strings, which no run keeps for the next", option,
                               inputs.front()->name),
                   "give them to every run as an input");
     }
     for (Value* input : inputs) {
+      set_initial(*state, initial_of(entries, input), option);
       const Value& first = *state->inputs.front();
       require_same(first, *input, "state of that name in another entry point", option);
       if (!vary_alike(first, *input)) {
@@ -219,6 +280,7 @@ std::vector<State> find_states(const std::vector<EntryModel>& entries,
       }
     }
     state.inputs = std::move(ordered);
+    if (state.initial) require_plain_layout(entries, state);
   }
   return states;
 }

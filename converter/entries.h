@@ -7,6 +7,7 @@
 // entry point has by that name. A model alone, that nobody has named, knows names alone.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,11 +21,16 @@ struct EntryModel {
   Model model;
   /// Those that concern it, without the entry point's name.
   ConvertOptions options = {};
+  /// What inputs that were initialisers are at open.
+  std::map<const Value*, Constant> initial = {};
 };
 
 /// Gives every entry its options. Throws Error for names that no entry has, and for names of
 /// entries that nothing could be named after. REQUIRES: the models are as imported.
 void distribute_options(std::vector<EntryModel>& entries, const ConvertOptions& options);
+
+/// Initialisers that `--state` names as its input become inputs. REQUIRES: as above.
+void release_initialisers(std::vector<EntryModel>& entries, const ConvertOptions& options);
 
 /// Finds the tensors of `--state`. Inputs that options name are states; those of one name are one
 /// state. Throws Error for unknown names and for tensors that differ in type or extents. REQUIRES:

@@ -99,12 +99,12 @@ struct MetadataCounts {
   uint64_t string_areas = 0;  // entry points, if there are strings
 };
 inline constexpr uint64_t kStateBytes = 384;
-inline constexpr uint64_t kSegmentBytes = 16;
+inline constexpr uint64_t kSegmentBytes = 24;
 inline constexpr uint64_t kDeviceStateBytes = 64;
 inline constexpr uint64_t kViewBytes = 24;
 /// Elements of Plan::strings before the ends of the entry points' parts.
 inline constexpr uint32_t kStringEnds = 2;
-inline constexpr uint64_t kStringPoolBytes = 40;
+inline constexpr uint64_t kStringPoolBytes = 48;
 inline constexpr uint64_t kStringAreaBytes = 8;
 constexpr uint64_t metadata_bytes(const MetadataCounts& counts) {
   const uint64_t device =

@@ -8,4 +8,23 @@
 #define FLATBUFFERS_ASSERT(condition) static_cast<void>(condition)
 #endif
 
+#include "core/plan_file.h"
 #include "core/plan_generated.h"
+
+namespace intarsia {
+
+/// Operands of a node: inputs, outputs, workspace, state.
+inline uint32_t operand_count(const plan::Node& node) {
+  const auto shape = node.shape();
+  return uint32_t{node.inputs()} + node.outputs() + ((shape & kHasWorkspace) != 0 ? 1u : 0u) +
+         ((shape & kHasState) != 0 ? 1u : 0u);
+}
+/// Where the list of a node begins among the plan's operands: the lists lie one behind another. For
+/// tools and tests; takes time in the number of nodes.
+inline uint32_t first_operand(const plan::Plan& plan, uint32_t node) {
+  uint32_t first = 0;
+  for (uint32_t i = 0; i < node; ++i) first += operand_count(*plan.nodes()->Get(i));
+  return first;
+}
+
+}  // namespace intarsia

@@ -33,6 +33,7 @@
   List(inverse_kernels) \
   List(loop_kernels) \
   List(lrn_kernels) \
+  List(map_kernels) \
   List(matmul_kernels) \
   List(matmul_computed_kernels) \
   List(matmul_packed_kernels) \

@@ -75,7 +75,6 @@ class Writer {
   void add_node(const PlacedNode& placed) {
     const Node& node = *placed.node;
     const LoweredNode& lowered = lowering_.at(&node);
-    const auto first = static_cast<uint32_t>(operands_.size());
     for (const auto* list : {&placed.inputs, &placed.outputs}) {
       for (const Value* value : *list) operands_.push_back(value ? tables_.tensor(value) : kNone);
     }
@@ -93,9 +92,9 @@ class Writer {
     if (placed.inputs.size() > 0xffff || placed.outputs.size() > 0xffff) {
       throw Error(node.problem("more than 65,535 operands"));
     }
-    nodes_.emplace_back(
-        first, tables_.attributes(placed), index_of(summary_.kernels, lowered.kernel->key), shape,
-        static_cast<uint16_t>(placed.inputs.size()), static_cast<uint16_t>(placed.outputs.size()));
+    nodes_.emplace_back(tables_.attributes(placed), index_of(summary_.kernels, lowered.kernel->key),
+                        shape, static_cast<uint16_t>(placed.inputs.size()),
+                        static_cast<uint16_t>(placed.outputs.size()));
   }
 
   static void check_arena(uint64_t bytes, std::string_view what) {
@@ -114,6 +113,7 @@ class Writer {
     for (const PlanEntry& entry : entries_) {
       counts.symbols += static_cast<uint64_t>(entry.model->symbols->size());
     }
+    summary_.strings = !storage_.strings.ends.empty();
     summary_.segments = segments();
     counts.segments = summary_.segments;
     counts.string_areas = storage_.strings.ends.size();
@@ -217,13 +217,18 @@ class Writer {
   void write_structure() {
     std::vector<plan::Slot> slots;
     for (const SlotPlan& slot : storage_.slots) {
-      slots.emplace_back(tables_.tensor(slot.value),
-                         PlanTables::units(slot.offset, kArenaUnit, "the arena"),
-                         (slot.read_only ? 1u : 0u) | (slot.state ? 2u : 0u));
+      slots.emplace_back(
+          tables_.tensor(slot.value), PlanTables::units(slot.offset, kArenaUnit, "the arena"),
+          (slot.read_only ? kReadOnlySlot : 0) | (slot.state ? kStateSlot : 0),
+          slot.initial ? PlanTables::units(slot.initial_offset, kWeightUnit, "weights") : kNone);
     }
     std::vector<plan::Graph> graphs;
+    uint32_t operands_before = 0;
     for (const PlacedGraph& graph : storage_.graphs) {
-      graphs.emplace_back(graph.first, graph.count, graph.parent);
+      graphs.emplace_back(graph.first, graph.count, operands_before, graph.parent);
+      for (uint32_t i = 0; i < graph.count; ++i) {
+        operands_before += operand_count(nodes_[graph.first + i]);
+      }
     }
     std::vector<std::vector<flatbuffers::Offset<plan::Port>>> inputs(entries_.size()),
         outputs(entries_.size());

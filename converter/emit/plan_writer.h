@@ -37,6 +37,7 @@ struct PlanSummary {
   uint64_t device_weights_bytes = 0;
   uint32_t segments = 0;
   uint64_t plan_bytes = 0;
+  bool strings = false;  ///< There are tensors of strings.
   std::vector<Requirement> kernels;
   std::vector<Requirement> shapes;
 };

@@ -119,6 +119,8 @@ std::string_view cpp_type(DataType type) {
       return "std::int64_t";
     case DataType::kUint64:
       return "std::uint64_t";
+    case DataType::kString:
+      return "intarsia::StringRef";
     default:
       return "";
   }
@@ -366,6 +368,7 @@ std::string emit_source(const ProgramDescription& d, const std::string& scope,
   if (d.varying && !d.shapes.empty()) {
     text += "\n        .with(intarsia::shape_set<" + type_list(d.shapes, "Shape") + ">())";
   }
+  if (d.strings) text += "\n        .with_strings()";
   text += ";\n";
   if (d.cuda) {
     text += "constexpr intarsia::KernelSet kDeviceKernels =\n    intarsia::kernel_set<" +

@@ -47,6 +47,8 @@ struct ProgramDescription {
   std::vector<Requirement> kernels, shapes;
   /// Extents vary at run time: kernels keep their checks, and shape functions are linked.
   bool varying = false;
+  /// The plan has tensors of strings: what sessions do for them is linked.
+  bool strings = false;
 };
 
 struct ProgramText {

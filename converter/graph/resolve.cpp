@@ -17,8 +17,10 @@ class Resolver {
 
   void resolve(Node& node) {
     const OperatorDefinition* op = model_.operators->find(node.domain, node.type, node.version);
-    // Operators of the converter's own have operands and attributes that models do not.
-    if (op == nullptr || node.domain == definitions::kInternalDomain) {
+    // Operators of the converter's own have operands and attributes that models do not: whoever
+    // makes such a node says which it is.
+    const bool forbidden = node.domain == definitions::kInternalDomain && node.op == nullptr;
+    if (op == nullptr || forbidden) {
       report_unknown(node);
       return;
     }

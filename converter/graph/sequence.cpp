@@ -39,15 +39,25 @@ SequenceView view_of(std::span<const std::byte> bytes) {
   return *view;
 }
 
-SequencePointer type_of_elements(std::span<const std::byte> bytes) {
+SequencePointer type_of_map(const SequenceView& parts) {
+  if (parts.size() != 0 && parts.size() != 2) throw Error("the bytes of a map are none");
+  auto type = std::make_shared<SequenceType>();
+  type->key = parts.size() == 0 ? DataType::kInt64 : parts[0].type;
+  type->type = parts.size() == 0 ? DataType::kFloat : parts[1].type;
+  type->count = parts.size() == 0 ? 0 : parts[0].count();
+  return type;
+}
+
+SequencePointer type_of_elements(DataType kind, std::span<const std::byte> bytes) {
+  if (kind == DataType::kMap) return type_of_map(view_of(bytes));
   SequencePointer type = std::make_shared<SequenceType>();
   for (const TensorView& element : view_of(bytes)) {
     Shape<definitions::Dim> shape;
     for (int32_t extent : element.dims()) shape.push(extent);
     SequencePointer inner;
     if (holds_elements(element.type)) {
-      inner =
-          type_of_elements({element.as<const std::byte>(), static_cast<size_t>(element.bytes())});
+      inner = type_of_elements(
+          element.type, {element.as<const std::byte>(), static_cast<size_t>(element.bytes())});
     }
     type = with_element(type, {element.type, shape, 1, inner});
   }
@@ -69,7 +79,8 @@ std::vector<Constant> elements_of(const Constant& sequence) {
 }
 
 SequencePointer sequence_type(const Constant& sequence) {
-  return holds_elements(sequence.type) ? type_of_elements(sequence.bytes()) : nullptr;
+  return holds_elements(sequence.type) ? type_of_elements(sequence.type, sequence.bytes())
+                                       : nullptr;
 }
 
 SequencePointer sequence_type(const Value& value) {
@@ -80,8 +91,8 @@ SequencePointer sequence_type(const Value& value) {
 namespace {
 
 bool may_hold_strings(const definitions::SequenceType* type) {
-  return type != nullptr &&
-         (type->type == DataType::kString || may_hold_strings(type->inner.get()));
+  return type != nullptr && (type->type == DataType::kString || type->key == DataType::kString ||
+                             may_hold_strings(type->inner.get()));
 }
 
 }  // namespace

@@ -147,20 +147,25 @@ class Assigner {
     }
   }
 
-  void add_slot(const Value* value, bool read_only, bool state) {
+  void add_slot(const Value* value, bool read_only, const State* state) {
     Buffer& target = buffers_.of(value);
     target.is_slot = true;
     target.read_only = read_only;
     target.slot = static_cast<uint32_t>(storage_.slots.size());
-    storage_.slots.push_back({value, 0, read_only, state});
+    SlotPlan& slot = storage_.slots.emplace_back();
+    slot.value = value;
+    slot.read_only = read_only;
+    slot.state = state != nullptr;
+    if (state != nullptr) slot.initial = state->initial;
   }
 
   void add_ports(const Graph& graph) {
     for (const Value* input : graph.inputs()) {
       buffers_.touch(input, steps_.at(&graph).first);
-      const Value* shared = first_reader(input);
-      if (shared == nullptr || shared == input) add_slot(input, true, shared != nullptr);
-      if (shared == nullptr) continue;
+      const State* state = state_read_by(input);
+      const Value* shared = state != nullptr ? state->inputs.front() : input;
+      if (shared == input) add_slot(input, true, state);
+      if (state == nullptr) continue;
       buffers_.touch(input, 0);
       buffers_.touch(input, next_step_ - 1);
       if (shared == input) continue;
@@ -169,15 +174,15 @@ class Assigner {
     }
     for (const Value* output : graph.outputs()) {
       buffers_.touch(output, steps_.at(&graph).last);
-      if (!is_state(states_, output)) add_slot(output, false, false);
+      if (!is_state(states_, output)) add_slot(output, false, nullptr);
     }
   }
 
-  /// The first input that reads the same state; null where `input` is no state.
-  const Value* first_reader(const Value* input) const {
+  /// Null where `input` is no state.
+  const State* state_read_by(const Value* input) const {
     for (const State& state : states_) {
       const auto& inputs = state.inputs;
-      if (std::find(inputs.begin(), inputs.end(), input) != inputs.end()) return inputs.front();
+      if (std::find(inputs.begin(), inputs.end(), input) != inputs.end()) return &state;
     }
     return nullptr;
   }

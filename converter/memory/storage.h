@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -40,8 +41,9 @@ using Lowering = std::unordered_map<const Node*, LoweredNode>;
 /// A tensor kept from one run to the next, one for all entry points. Each has at most one of its
 /// inputs, and one of its sources.
 struct State {
-  std::vector<Value*> inputs;   ///< In the order of the entry points. The first has the slot.
-  std::vector<Value*> sources;  ///< Outputs that it becomes after a run of their entry point.
+  std::vector<Value*> inputs;       ///< In the order of the entry points. The first has the slot.
+  std::vector<Value*> sources;      ///< Outputs that it becomes after a run of their entry point.
+  std::optional<Constant> initial;  ///< What it is at open; zero where nothing says so.
 };
 bool is_state(const std::vector<State>& states, const Value* value);
 
@@ -74,6 +76,8 @@ struct SlotPlan {
   int64_t offset = 0;
   bool read_only = false;
   bool state = false;
+  std::optional<Constant> initial;
+  int64_t initial_offset = 0;  // of it, in the weights segment
 };
 
 /// One constant in the weights segment.

@@ -38,6 +38,9 @@ void place_weights(Storage& storage, const Lowering& lowering, bool device) {
                                place(plain ? *input->constant : strings->second) - start, 0};
     }
   }
+  for (SlotPlan& slot : storage.slots) {
+    if (!device && slot.initial) slot.initial_offset = place(*slot.initial);
+  }
   if (!device && !storage.strings.constants.empty()) {
     const std::string& text = storage.strings.constants;
     storage.strings.constants_offset =

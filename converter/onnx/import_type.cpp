@@ -31,15 +31,28 @@ const char* kind_of(const onnx::TypeProto& type) {
   }
 }
 
-/// The type of a sequence or an optional value; kUndefined of others.
+/// The type of a sequence, an optional value or a map; kUndefined of others.
 DataType kind_of_sequence(const onnx::TypeProto& type) {
   return type.has_sequence_type()   ? DataType::kSequence
          : type.has_optional_type() ? DataType::kOptional
+         : type.has_map_type()      ? DataType::kMap
                                     : DataType::kUndefined;
 }
 
-/// What a sequence or an optional value holds, as far as its type says.
+/// Values other than single tensors have no place in a map here, nor in operators that use maps.
+definitions::SequencePointer map_type(const onnx::TypeProto::Map& type) {
+  auto map = std::make_shared<definitions::SequenceType>();
+  map->count = definitions::Dim::unknown(0);
+  map->key = element_type(type.key_type());
+  if (type.value_type().has_tensor_type()) {
+    map->type = element_type(type.value_type().tensor_type().elem_type());
+  }
+  return map;
+}
+
+/// What a sequence, an optional value or a map holds, as far as its type says.
 definitions::SequencePointer sequence_type(const onnx::TypeProto& type) {
+  if (type.has_map_type()) return map_type(type.map_type());
   const bool optional = type.has_optional_type();
   const onnx::TypeProto& element =
       optional ? type.optional_type().elem_type() : type.sequence_type().elem_type();
@@ -74,8 +87,8 @@ definitions::SequencePointer sequence_type(const onnx::TypeProto& type) {
 std::vector<int64_t> type_numbers(const onnx::TypeProto& type) {
   std::vector<int64_t> numbers;
   const onnx::TypeProto* at = &type;
-  for (DataType kind = kind_of_sequence(*at); kind != DataType::kUndefined;
-       kind = kind_of_sequence(*at)) {
+  for (DataType kind = kind_of_sequence(*at);
+       kind == DataType::kSequence || kind == DataType::kOptional; kind = kind_of_sequence(*at)) {
     numbers.push_back(static_cast<int64_t>(kind));
     at = at->has_optional_type() ? &at->optional_type().elem_type()
                                  : &at->sequence_type().elem_type();
@@ -99,8 +112,9 @@ void ImportedTypes::read_input(Value& value, const onnx::ValueInfoProto& input) 
     return;
   }
   if (!input.type().has_tensor_type()) {
-    refuse(input, "is " + std::string(kind_of(input.type())) +
-                      "; tensors, sequences and optional values are supported as model inputs");
+    refuse(input,
+           "is " + std::string(kind_of(input.type())) +
+               "; tensors, sequences, optional values and maps are supported as model inputs");
   }
   const onnx::TypeProto::Tensor& type = input.type().tensor_type();
   value.type = element_type(type.elem_type());

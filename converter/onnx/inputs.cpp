@@ -89,18 +89,25 @@ void bound_sequence(Model& model, Value& input, const ConvertOptions& options) {
     input.sequence = sequence_type(given->second);
     return;  // the bytes are fixed with the extents of what is given
   }
+  if (shape != options.shapes.end() && input.type == DataType::kMap) {
+    throw Error(
+        fmt::format("--shape {}: the input is a map, whose values are single elements", input.name),
+        fmt::format("give the number of its entries with --max-length {}=N", input.name));
+  }
   if (shape != options.shapes.end() && !holds_elements(type->type)) {
     type->shape.emplace();
     for (int64_t extent : shape->second) type->shape->push(Dim::unknown(0, extent));
   }
   const int64_t most = sequence_bytes(*type).upper();
   if (most > INT32_MAX) {
-    throw Error(
-        Problem{input.name, "",
-                fmt::format("nothing says how long this {} may be", data_type_name(input.type)),
-                fmt::format("give the number of its elements with --max-length {}=N, and their "
-                            "largest extents with --shape {}=EXTENTS",
-                            input.name, input.name)});
+    throw Error(Problem{
+        input.name, "",
+        fmt::format("nothing says how long this {} may be", data_type_name(input.type)),
+        input.type == DataType::kMap
+            ? fmt::format("give the number of its entries with --max-length {}=N", input.name)
+            : fmt::format("give the number of its elements with --max-length {}=N, and "
+                          "their largest extents with --shape {}=EXTENTS",
+                          input.name, input.name)});
   }
   input.sequence = type;
   (*model.symbols)[symbol_of(model, (*input.shape)[0])].max = most;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/onnx/tensor_file.h"
 
+#include <fmt/format.h>
+
 #include <limits>
 #include <sstream>
 
@@ -18,6 +20,49 @@ Constant constant_of(onnx::TensorProto& tensor, ExternalFiles& files, int) {
 
 constexpr int kMaxNesting = 32;
 
+/// ONNX gives each value of a map a tensor of its own.
+Constant constant_of(onnx::MapProto& map, ExternalFiles& files, int) {
+  const DataType type_of_keys = element_type(map.key_type());
+  const bool texts = type_of_keys == DataType::kString;
+  onnx::TensorProto keys;
+  keys.set_data_type(map.key_type());
+  keys.add_dims(texts ? map.string_keys_size() : map.keys_size());
+  for (const std::string& key : map.string_keys()) keys.add_string_data(key);
+  for (const int64_t key : map.keys()) {
+    if (type_of_keys == DataType::kInt64) {
+      keys.add_int64_data(key);
+    } else {
+      keys.add_int32_data(static_cast<int32_t>(key));
+    }
+  }
+  auto& given = *map.mutable_values()->mutable_tensor_values();
+  if (given.size() != keys.dims(0)) {
+    throw Error(fmt::format("a map has {} keys and {} values", keys.dims(0), given.size()));
+  }
+  std::vector<std::byte> bytes;
+  std::vector<std::string> strings;
+  DataType type = DataType::kUndefined;
+  for (onnx::TensorProto& value : given) {
+    const Constant one = read_tensor(value, files);
+    if (one.count() != 1 || (type != DataType::kUndefined && one.type != type)) {
+      throw Error("the values of a map are no single elements of one type, which is not supported");
+    }
+    type = one.type;
+    if (type == DataType::kString) strings.emplace_back(one.string(0));
+    bytes.insert(bytes.end(), one.bytes().begin(), one.bytes().end());
+  }
+  if (type != DataType::kUndefined && element_bits(type) < 8) {
+    throw Error("the values of a map have less than a byte each, which is not supported");
+  }
+  const std::vector<int64_t> extents{keys.dims(0)};
+  return sequence_of(
+      DataType::kMap,
+      {read_tensor(keys, files), type == DataType::kString ? Constant::strings(extents, strings)
+                                 : type == DataType::kUndefined
+                                     ? Constant::own(DataType::kFloat, extents, {})
+                                     : Constant::own(type, extents, std::move(bytes))});
+}
+
 Constant constant_of(onnx::OptionalProto& optional, ExternalFiles& files, int depth);
 
 Constant constant_of(onnx::SequenceProto& sequence, ExternalFiles& files, int depth) {
@@ -32,6 +77,9 @@ Constant constant_of(onnx::SequenceProto& sequence, ExternalFiles& files, int de
   for (auto& value : *sequence.mutable_optional_values()) {
     elements.push_back(constant_of(value, files, depth + 1));
   }
+  for (auto& value : *sequence.mutable_map_values()) {
+    elements.push_back(constant_of(value, files, depth + 1));
+  }
   return sequence_of(DataType::kSequence, elements);
 }
 
@@ -44,6 +92,8 @@ Constant constant_of(onnx::OptionalProto& optional, ExternalFiles& files, int de
     elements.push_back(constant_of(*optional.mutable_sequence_value(), files, depth + 1));
   } else if (optional.has_optional_value()) {
     elements.push_back(constant_of(*optional.mutable_optional_value(), files, depth + 1));
+  } else if (optional.has_map_value()) {
+    elements.push_back(constant_of(*optional.mutable_map_value(), files, depth + 1));
   }
   return sequence_of(DataType::kOptional, elements);
 }
@@ -74,6 +124,8 @@ NamedConstant read_tensor_file(const std::filesystem::path& path, DataType kind)
       return read_file<onnx::SequenceProto>(path, "sequence");
     case DataType::kOptional:
       return read_file<onnx::OptionalProto>(path, "optional value");
+    case DataType::kMap:
+      return read_file<onnx::MapProto>(path, "map");
     default:
       return read_file<onnx::TensorProto>(path, "tensor");
   }
@@ -104,15 +156,23 @@ Constant read_tensor_by_extension(const std::filesystem::path& path) {
 }
 
 Constant read_value(const std::string& text) {
-  if (text.size() < 2 || text.front() != '[' || text.back() != ']') {
-    return read_tensor_by_extension(text);
-  }
+  const auto stands_in = [&text](char first, char last) {
+    return text.size() > 1 && text.front() == first && text.back() == last;
+  };
+  const bool map = stands_in('{', '}');
+  if (!map && !stands_in('[', ']')) return read_tensor_by_extension(text);
   std::vector<Constant> elements;
   std::istringstream files(text.substr(1, text.size() - 2));
   for (std::string file; std::getline(files, file, ',');) {
     elements.push_back(read_tensor_by_extension(file));
   }
-  return sequence_of(DataType::kSequence, elements);
+  if (!map) return sequence_of(DataType::kSequence, elements);
+  const bool fits =
+      elements.size() == 2 && elements[0].rank() == 1 && elements[0].extents == elements[1].extents;
+  if (!fits) {
+    throw Error(text + " is no map", "give {KEYS,VALUES}, two files with vectors of one length");
+  }
+  return sequence_of(DataType::kMap, elements);
 }
 
 }  // namespace intarsia::converter

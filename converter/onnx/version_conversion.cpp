@@ -78,7 +78,7 @@ void propagate_into_body(const Node& node, const definitions::OperatorRegistry& 
 /// The first input and output of an operator were required in all versions if they are now, so that
 /// rules may rely on them. What comes behind them came and went, and is checked by the rule itself.
 void require_first_operands(Node& node, const definitions::OperatorRegistry& operators) {
-  const OperatorDefinition* op = operators.find("", node.type);
+  const OperatorDefinition* op = operators.find(node.domain, node.type);
   const auto required = [](const std::vector<definitions::Parameter>& formal) {
     return !formal.empty() && formal[0].kind != definitions::Parameter::kOptional &&
            formal[0].minimum > 0;
@@ -92,11 +92,14 @@ void require_first_operands(Node& node, const definitions::OperatorRegistry& ope
 }
 
 void rewrite(Node& node, const Rules& rules, const definitions::OperatorRegistry& operators) {
-  if (node.version < 6) node.attributes.erase("consumed_inputs");  // a hint of the first versions
+  if (node.domain.empty() && node.version < 6) {
+    node.attributes.erase("consumed_inputs");  // a hint of the first versions
+  }
   bool changed = true;
   while (changed) {
     changed = false;
-    const auto found = rules.find(node.type);  // looked up again: a rule may change the type
+    // Looked up again: a rule may change the type.
+    const auto found = rules.find(node.qualified_type());
     if (found == rules.end()) return;
     for (const VersionRule* rule : found->second) {
       if (node.version >= rule->below) continue;
@@ -117,7 +120,7 @@ void convert_graph(Graph& graph, const Rules& rules,
     const bool first = node->self == nodes.begin();
     const auto before = first ? nodes.end() : std::prev(node->self);
     const auto after = std::next(node->self);
-    if (node->domain.empty()) rewrite(*node, rules, operators);
+    rewrite(*node, rules, operators);
     propagate_into_body(*node, operators);
     for (const SubGraph& sub : node->graphs) convert_graph(*sub.graph, rules, operators);
     for (auto each = first ? nodes.begin() : std::next(before); each != after; ++each) {

@@ -29,13 +29,13 @@ void resolve(Model& model);
 inline constexpr int kAnyVersion = 1'000'000;
 
 struct VersionRule {
-  std::string_view type;
+  std::string_view type;  ///< "Add" or "ai.onnx.ml:ZipMap".
   /// The first version that has the newer form.
   int below;
   void (*rewrite)(Node& node);
 };
 
-/// Rows for the ai.onnx domain; of one type in ascending order of `below`.
+/// Of one type in ascending order of `below`.
 std::span<const VersionRule> version_rules();
 
 }  // namespace intarsia::converter

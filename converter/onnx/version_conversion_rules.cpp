@@ -319,6 +319,9 @@ void group_normalization(Node& node) {
 }
 
 constexpr VersionRule kRules[] = {
+    {"ai.onnx.ml:CastMap", kAnyVersion, cast_map},
+    {"ai.onnx.ml:DictVectorizer", kAnyVersion, dict_vectorizer},
+    {"ai.onnx.ml:ZipMap", kAnyVersion, zip_map},
     {"Add", 7, legacy_broadcast},
     {"And", 7, legacy_broadcast},
     {"BatchNormalization", 14, batch_normalization},

@@ -32,4 +32,9 @@ void real_to_input(Node& node, const char* name, int index);
 
 void require_input(const Node& node, int index, const char* name);
 
+// Rules for operators on maps (version_conversion_maps.cpp).
+void zip_map(Node& node);
+void dict_vectorizer(Node& node);
+void cast_map(Node& node);
+
 }  // namespace intarsia::converter::version_steps

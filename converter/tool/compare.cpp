@@ -50,7 +50,10 @@ std::string compare(const Constant& found, const Constant& expected, const Toler
     }
     for (size_t i = 0; i < left.size(); ++i) {
       const std::string difference = compare(left[i], right[i], tolerance);
-      if (!difference.empty()) return fmt::format("element {}: {}", i, difference);
+      if (difference.empty()) continue;
+      const bool map = expected.type == DataType::kMap;
+      return map ? fmt::format("{}: {}", i == 0 ? "keys" : "values", difference)
+                 : fmt::format("element {}: {}", i, difference);
     }
     return {};
   }

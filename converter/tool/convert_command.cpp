@@ -55,6 +55,7 @@ ProgramDescription describe_program(const Conversion& conversion, const Argument
   program.plan_bytes = conversion.plan.summary.plan_bytes;
   program.threads = arguments.conversion.threads;
   program.varying = conversion.varying;
+  program.strings = conversion.plan.summary.strings;
   const auto copy = [](const std::vector<converter::PortSummary>& from,
                        std::vector<ProgramDescription::Port>& to) {
     for (const auto& port : from) to.push_back({port.name, port.type, port.extents, port.symbols});

@@ -86,16 +86,16 @@ Json plan_json(const PlanText& text, size_t plan_bytes) {
     const plan::Node& node = text.node(i);
     Json inputs = Json::array(), outputs = Json::array();
     for (uint32_t k = 0; k < node.inputs(); ++k) {
-      inputs.push_back(tensor_json(text, text.operand(node, k)));
+      inputs.push_back(tensor_json(text, text.operand(i, k)));
     }
     for (uint32_t k = 0; k < node.outputs(); ++k) {
-      const plan::Tensor* tensor = text.operand(node, node.inputs() + k);
+      const plan::Tensor* tensor = text.operand(i, node.inputs() + k);
       outputs.push_back(tensor_json(text, tensor));
       if (tensor != nullptr) by_operator[text.operator_name(i)] += text.bytes(*tensor);
     }
     int64_t workspace = 0;
     if ((node.shape() & kHasWorkspace) != 0) {
-      workspace = text.bytes(*text.operand(node, uint32_t{node.inputs()} + node.outputs()));
+      workspace = text.bytes(*text.operand(i, uint32_t{node.inputs()} + node.outputs()));
     }
     result["nodes"].push_back({{"index", i},
                                {"name", text.node_name(i)},

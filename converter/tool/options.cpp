@@ -89,7 +89,8 @@ void ConversionArguments::add_to(CLI::App& app) {
                  "make")
       ->check(CLI::Range(int64_t{0}, int64_t{1} << 30))
       ->type_name("N");
-  app.add_option("--state", states, "keep an output as the next run's input")
+  app.add_option("--state", states,
+                 "keep an output as the next run's input, which may be an initialiser")
       ->type_name("OUTPUT=INPUT");
   app.add_option("--layout", layouts, "the caller's buffer of this input is channels-last")
       ->type_name("INPUT=nhwc");

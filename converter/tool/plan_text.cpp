@@ -55,15 +55,20 @@ std::string shown_name(const flatbuffers::String* name) {
 PlanText::PlanText(std::span<const std::byte> plan) {
   std::memcpy(&header_, plan.data(), sizeof(header_));
   root_ = plan::GetPlan(plan.data() + header_.structure_offset);
+  uint32_t first = 0;
+  for (uint32_t i = 0; i < node_count(); ++i) {
+    operands_.push_back(first);
+    first += operand_count(node(i));
+  }
 }
 
 uint32_t PlanText::node_count() const {
   return root_->nodes() ? root_->nodes()->size() : 0;
 }
 
-const plan::Tensor* PlanText::operand(const plan::Node& node, uint32_t operand) const {
-  const uint32_t index = root_->operands()->Get(node.operands() + operand);
-  return index == kNone ? nullptr : root_->tensors()->Get(index);
+const plan::Tensor* PlanText::operand(uint32_t index, uint32_t operand) const {
+  const uint32_t tensor = root_->operands()->Get(operands_[index] + operand);
+  return tensor == kNone ? nullptr : root_->tensors()->Get(tensor);
 }
 
 int64_t PlanText::bytes(const plan::Tensor& tensor) const {

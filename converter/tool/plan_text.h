@@ -26,8 +26,8 @@ class PlanText {
   const PlanHeader& header() const { return header_; }
   uint32_t node_count() const;
   const plan::Node& node(uint32_t index) const { return *root_->nodes()->Get(index); }
-  /// Tensor of operand `operand` (inputs first) of a node; null if absent.
-  const plan::Tensor* operand(const plan::Node& node, uint32_t operand) const;
+  /// Tensor of operand `operand` (inputs first) of node `index`; null if absent.
+  const plan::Tensor* operand(uint32_t index, uint32_t operand) const;
   /// Bytes of a tensor at its planned extents.
   int64_t bytes(const plan::Tensor& tensor) const;
   /// "float [1,3,224,224]"; extents that vary are followed by '*'.
@@ -41,6 +41,7 @@ class PlanText {
  private:
   PlanHeader header_;
   const plan::Plan* root_;
+  std::vector<uint32_t> operands_;  // where those of each node begin
 };
 
 }  // namespace intarsia::tool

@@ -46,7 +46,8 @@ void write_index(const std::filesystem::path& folder, std::span<const std::byte>
   converter::write_file(folder / "nodes.txt", std::as_bytes(std::span(text.data(), text.size())));
 }
 
-/// Writes FILE.npy; of a sequence its elements, as FILE_0.npy, FILE_1.npy, ...
+/// Writes FILE.npy; of a sequence its elements, as FILE_0.npy, FILE_1.npy, ...; of a map its keys
+/// and its values, as FILE_keys.npy and FILE_values.npy.
 void write(const std::filesystem::path& file, const std::string& name,
            const converter::Constant& value) {
   if (!holds_elements(value.type)) {
@@ -59,7 +60,10 @@ void write(const std::filesystem::path& file, const std::string& name,
   const auto elements = converter::elements_of(value);
   if (elements.empty()) fmt::print("{}: an empty {}\n", name, data_type_name(value.type));
   for (size_t i = 0; i < elements.size(); ++i) {
-    write(fmt::format("{}_{}", file.string(), i), fmt::format("{}[{}]", name, i), elements[i]);
+    const bool map = value.type == DataType::kMap;
+    const std::string part = map ? (i == 0 ? "keys" : "values") : std::to_string(i);
+    write(fmt::format("{}_{}", file.string(), part), fmt::format("{}[{}]", name, part),
+          elements[i]);
   }
 }
 

@@ -63,21 +63,23 @@ class Verifier {
 
  private:
   void compare_node(const KernelContext& context) {
-    const plan::Node& node = reference_->node(static_cast<uint32_t>(context.node()));
+    const auto index = static_cast<uint32_t>(context.node());
+    const plan::Node& node = reference_->node(index);
     const Kernel& kernel = kernel_of(reference_->root().kernels()->Get(node.kernel()));
     // Control flow is compared node by node inside its branches.
     if (context.attribute_bytes() == 0 && context.output_count() == 0) return;
-    if (reference_->operator_name(static_cast<uint32_t>(context.node())) == "If") return;
-    // There is one kernel for strings, and no distance between them.
+    if (reference_->operator_name(index) == "If") return;
+    // There is one kernel for strings and maps, and no distance between them.
     for (int i = 0; i < context.input_count() + context.output_count(); ++i) {
-      if (context.operands_[i].type == DataType::kString) return;
+      const DataType type = context.operands_[i].type;
+      if (type == DataType::kString || type == DataType::kMap) return;
     }
 
     OperandViews views;
     views.set_services(library_.services());
     for (int i = 0; i < context.input_count(); ++i) {
       const Constant& input = inputs_[static_cast<size_t>(i)];
-      const plan::Tensor* tensor = reference_->operand(node, static_cast<uint32_t>(i));
+      const plan::Tensor* tensor = reference_->operand(index, static_cast<uint32_t>(i));
       if (tensor == nullptr) {
         views.add_absent(false);
         continue;
@@ -106,7 +108,7 @@ class Verifier {
     const auto scratch = [&](uint16_t flag) {
       if ((node.shape() & flag) == 0) return AlignedBytes(0);
       return AlignedBytes(
-          static_cast<size_t>(reference_->bytes(*reference_->operand(node, operand++))));
+          static_cast<size_t>(reference_->bytes(*reference_->operand(index, operand++))));
     };
     AlignedBytes workspace = scratch(kHasWorkspace), state = scratch(kHasState);
     reference.workspace_ = workspace.span().data();

@@ -36,6 +36,7 @@ DefinitionRows make_builtin_rows() {
   add_recurrent_definitions(rows);
   add_string_definitions(rows);
   add_sequence_definitions(rows);
+  add_map_definitions(rows);
   return rows;
 }
 

@@ -76,8 +76,10 @@ inline constexpr TypeSet kAnyTypes =
 
 /// The bytes of sequences and of optional values.
 inline constexpr TypeSet kSequenceTypes = types({DataType::kSequence, DataType::kOptional});
+inline constexpr TypeSet kMapType = types({DataType::kMap});
 
 void add_sequence_definitions(DefinitionRows& rows);
+void add_map_definitions(DefinitionRows& rows);
 void add_shape_ops_definitions(DefinitionRows& rows);
 void add_control_definitions(DefinitionRows& rows);
 void add_pointwise_definitions(DefinitionRows& rows);

@@ -53,7 +53,7 @@ SequencePointer joined_type(const SequencePointer& a, const SequencePointer& b,
 bool same(const SequencePointer& a, const SequencePointer& b) {
   if (a == b) return true;
   if (a == nullptr || b == nullptr) return false;
-  if (a->type != b->type || !(a->count == b->count) ||
+  if (a->type != b->type || a->key != b->key || !(a->count == b->count) ||
       a->shape.has_value() != b->shape.has_value()) {
     return false;
   }
@@ -103,6 +103,11 @@ Dim entry_bytes(DataType type, const std::optional<Shape<Dim>>& shape) {
 }
 
 Dim sequence_bytes(const SequenceType& sequence) {
+  if (sequence.key != DataType::kUndefined) {
+    Shape<Dim> entries;
+    entries.push(sequence.count);
+    return entry_bytes(sequence.key, entries) + entry_bytes(sequence.type, entries);
+  }
   if (sequence.empty()) return 0;
   const Dim entry = entry_bytes(sequence.type, sequence.shape);
   if (is_constant(entry) && is_constant(sequence.count)) return entry * sequence.count;

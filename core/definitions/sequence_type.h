@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `SequenceType`: what is known of the elements of a sequence or an optional value.
+// `SequenceType`: what is known of the elements of a sequence, an optional value or a map.
 //
 // To planner and runtime a sequence is a vector of bytes (intarsia/sequence.h). What an element is
 // that is taken out, and how many bytes a sequence needs at most, follows from this description,
@@ -23,8 +23,11 @@ struct SequenceType {
   std::optional<Shape<Dim>> shape;
   /// Number of elements.
   Dim count;
-  /// Of elements that are sequences or optional values.
+  /// Of elements that are sequences, optional values or maps.
   std::shared_ptr<const SequenceType> inner;
+  /// Of a map: the type of its keys. `type` is that of its values then, `count` the number of its
+  /// entries; there is no shape.
+  DataType key = DataType::kUndefined;
 
   /// True if there are no elements.
   bool empty() const { return count.upper() <= 0; }
@@ -48,7 +51,7 @@ SequencePointer with_element(const SequencePointer& sequence, const SequenceType
 /// extents are numbers, else a value between bounds. Without extents nothing is known of it.
 Dim entry_bytes(DataType type, const std::optional<Shape<Dim>>& shape);
 
-/// Bytes of all elements, at most.
+/// Bytes of all elements.
 Dim sequence_bytes(const SequenceType& sequence);
 
 /// A value with the same bounds that equals no other, if the value is not known: for extents of

@@ -232,7 +232,9 @@ const char* data_type_name(DataType type) {
       "float8e5m2fnuz", "uint4",    "int4",         "float4e2m1",     "float8e8m0",
       "uint2",          "int2"};
   const auto index = static_cast<uint8_t>(type);
-  if (holds_elements(type)) return type == DataType::kSequence ? "sequence" : "optional";
+  if (type == DataType::kSequence) return "sequence";
+  if (type == DataType::kOptional) return "optional";
+  if (type == DataType::kMap) return "map";
   return index <= kLastDataType ? kNames[index] : kNames[0];
 }
 

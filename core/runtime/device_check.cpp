@@ -12,11 +12,9 @@ Status check_operand_memory(const SessionState& state, const KernelContext& cont
   const bool device = state.device->device.has(&kernel);
   const bool reads = device && kernel.key != kernel_key(kToDevice);
   const bool writes = device && kernel.key != kernel_key(kToHost);
-  const uint32_t formal = uint32_t{node.inputs()} + node.outputs();
-  const uint32_t scratch =
-      ((node.shape() & kHasWorkspace) != 0 ? 1u : 0u) + ((node.shape() & kHasState) != 0 ? 1u : 0u);
-  for (uint32_t i = 0; i < formal + scratch; ++i) {
-    const uint32_t operand = state.plan.operands[node.operands() + i];
+  const uint32_t* operands = static_cast<const Frame*>(context.runtime_)->operands;
+  for (uint32_t i = 0; i < operand_count(node); ++i) {
+    const uint32_t operand = operands[i];
     if (operand == kNone) continue;
     const bool found = on_device(static_cast<Memory>(state.plan.tensors[operand].memory()));
     const bool expected = i < node.inputs() ? reads : writes;

@@ -42,7 +42,8 @@ bool bind_node(SessionState& state, uint32_t index, TensorView* views, uint32_t 
   const plan::Node& node = state.plan.nodes[index];
   const uint32_t count = uint32_t{node.inputs()} + node.outputs();
   if (count > views_left) return false;
-  const uint32_t* operand = state.plan.operands + node.operands();
+  const uint32_t* operand = frame.next;
+  frame.operands = operand;
   frame.varies = false;
   frame.running = nullptr;
   for (uint32_t i = 0; i < count; ++i) {
@@ -57,7 +58,6 @@ bool bind_node(SessionState& state, uint32_t index, TensorView* views, uint32_t 
   operand += count;
 
   frame.state = &state;
-  frame.node = &node;
   frame.views = views + count;
   frame.views_left = views_left - count;
   context.operands_ = views;
@@ -83,12 +83,13 @@ bool bind_node(SessionState& state, uint32_t index, TensorView* views, uint32_t 
   context.state_ = nullptr;
   context.state_bytes_ = 0;
   if ((node.shape() & kHasState) != 0) {
-    const TensorView bytes = view_in(state, state.plan.tensors[*operand]);
+    const TensorView bytes = view_in(state, state.plan.tensors[*operand++]);
     context.state_ = bytes.data;
     context.state_bytes_ = static_cast<size_t>(bytes.count());
   }
   context.host_ = &state.host;
   context.runtime_ = &frame;
+  frame.next = operand;
   return true;
 }
 
@@ -113,17 +114,19 @@ int wrongly_taken(const KernelContext& context, const Kernel& kernel, bool resiz
 
 Status run_graph(SessionState& state, uint32_t graph, TensorView* views, uint32_t views_left,
                  int depth) {
-  const plan::Graph& range = state.plan.graphs[graph];
-  return run_nodes(state, range.first(), range.first() + range.count(), views, views_left, depth);
+  const plan::Graph& found = state.plan.graphs[graph];
+  return run_nodes(state, {found.first(), found.first() + found.count(), found.operands()}, views,
+                   views_left, depth);
 }
 
-Status run_nodes(SessionState& state, uint32_t first, uint32_t end, TensorView* views,
+Status run_nodes(SessionState& state, const NodeRange& nodes, TensorView* views,
                  uint32_t views_left, int depth) {
   const Observer* observer = state.observer;
   KernelContext context;
   Frame frame{};
   frame.depth = depth;
-  for (uint32_t index = first; index < end; ++index) {
+  frame.next = state.plan.operands + nodes.operands;
+  for (uint32_t index = nodes.first; index < nodes.end; ++index) {
     if (!bind_node(state, index, views, views_left, context, frame)) {
       return state.fail(Code::kCorruptPlan, "operand views", frame.views_left, views_left);
     }
@@ -188,7 +191,7 @@ Status host_resize_output(const KernelContext& context, int output,
     return context.fail(Code::kInvalidArgument, "output index", context.output_count(), output);
   }
   const int operand = context.input_count() + output;
-  const uint32_t index = state.plan.operands[frame.node->operands() + operand];
+  const uint32_t index = frame.operands[operand];
   if (index == kNone) return {};
   const plan::Tensor& tensor = state.plan.tensors[index];
   if (extents.size() != tensor.rank()) {
@@ -230,7 +233,7 @@ void* host_service(const KernelContext& context, uint64_t key) {
 const int32_t* host_planned_extents(const KernelContext& context, int operand) {
   const Frame& frame = *static_cast<const Frame*>(context.runtime_);
   const SessionState& state = *frame.state;
-  const uint32_t index = state.plan.operands[frame.node->operands() + operand];
+  const uint32_t index = frame.operands[operand];
   return index != kNone ? state.plan.extents + state.plan.tensors[index].extents() : nullptr;
 }
 
@@ -238,7 +241,7 @@ int64_t host_capacity(const KernelContext& context, int operand) {
   const Frame& frame = *static_cast<const Frame*>(context.runtime_);
   const SessionState& state = *frame.state;
   if (operand < 0 || operand >= context.input_count() + context.output_count()) return 0;
-  const uint32_t index = state.plan.operands[frame.node->operands() + operand];
+  const uint32_t index = frame.operands[operand];
   if (index == kNone) return 0;
   const plan::Tensor& tensor = state.plan.tensors[index];
   if (static_cast<Memory>(tensor.memory()) == Memory::kWeights) {

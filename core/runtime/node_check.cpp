@@ -123,16 +123,16 @@ class RangeCheck {
 
 /// Fails if the varying extents of an output are those of another operand too: to set the one would
 /// change the other. Marks extents of outputs in the session's own list, and takes the marks away.
-Status check_extents_apart(SessionState& state, const plan::Node& node,
+Status check_extents_apart(SessionState& state, const uint32_t* operands,
                            const KernelContext& context) {
-  const uint32_t* operands = state.plan.operands + node.operands();
   const auto extent_of = [&](uint32_t i) -> int32_t* {
     if (operands[i] == kNone) return nullptr;
     const plan::Tensor& tensor = state.plan.tensors[operands[i]];
     const bool varies = tensor.rank() != 0 && tensor.extents() < state.plan.dynamic_extents;
     return varies ? state.extents + tensor.extents() : nullptr;
   };
-  const uint32_t inputs = node.inputs(), count = inputs + node.outputs();
+  const auto inputs = static_cast<uint32_t>(context.input_count());
+  const uint32_t count = inputs + static_cast<uint32_t>(context.output_count());
   uint32_t marked = inputs;
   int shared = -1;
   for (; marked < count && shared < 0; ++marked) {
@@ -175,6 +175,7 @@ Status check_kernel(SessionState& state, const Kernel& kernel, KernelContext& co
 Status check_nodes(SessionState& state) {
   KernelContext context;
   Frame frame{};
+  frame.next = state.plan.operands;
   for (uint32_t i = 0; i < state.plan.node_count; ++i) {
     const plan::Node& node = state.plan.nodes[i];
     if (!bind_node(state, i, state.views, state.view_count, context, frame)) {
@@ -185,10 +186,11 @@ Status check_nodes(SessionState& state) {
     if (const DeviceState* device = state.device; device != nullptr) {
       if (Status status = device->device.check(state, context, kernel); !status) return status;
     }
-    if (Status status = check_extents_apart(state, node, context); !status) return status;
+    if (Status status = check_extents_apart(state, frame.operands, context); !status) return status;
     if (Status status = RangeCheck(state, context, kernel, frame.varies).run(); !status) {
       return status;
     }
+    frame.next = frame.operands;
     bind_node(state, i, state.views, state.view_count, context, frame);
     if (Status status = check_kernel(state, kernel, context, frame); !status) return status;
   }

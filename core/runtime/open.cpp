@@ -88,24 +88,6 @@ Status bind_rows(const PlanView& plan, const Requirement& required, Diagnostic& 
   return {};
 }
 
-/// The characters of a plan with strings, which are the last of the arena. `list` is Plan::strings.
-StringPool* open_strings(const PlanView& plan, const List& list, std::byte* arena_end,
-                         Carver& carver) {
-  constexpr auto kPool = static_cast<uint32_t>(kStringPoolBytes);
-  constexpr auto kArea = static_cast<uint32_t>(kStringAreaBytes);
-  const uint32_t bytes = kPool + kArea * (list.count - kStringEnds);
-  auto* place = carver.take<std::byte>(bytes);
-  std::memset(place, 0, bytes);
-  auto* state = new (place) StringState;
-  const auto* numbers = static_cast<const uint32_t*>(list.data);
-  state->ends = numbers + kStringEnds;
-  const uint32_t count = numbers[list.count - 1];
-  state->pool = StringPool(
-      {reinterpret_cast<const char*>(plan.weights + numbers[0] * kWeightUnit), numbers[1]},
-      {reinterpret_cast<char*>(arena_end) - count, count});
-  return &state->pool;
-}
-
 struct OpenArguments {
   std::span<const std::byte> bytes;
   const PlanView& plan;
@@ -115,6 +97,7 @@ struct OpenArguments {
   /// `check_nodes` for untrusted plans, else null: a pointer, so that trusted programs do not link
   /// it.
   Status (*check)(SessionState&);
+  const StringSupport* strings;
 };
 
 Status open_session(const OpenArguments& arguments, SessionState*& opened, Diagnostic& diagnostic) {
@@ -154,10 +137,14 @@ Status open_session(const OpenArguments& arguments, SessionState*& opened, Diagn
     std::byte* place = carver.take<std::byte>(kDeviceStateBytes + kSegmentBytes * counts.segments);
     on_device = new (place) DeviceState{*device, static_cast<uint32_t>(counts.segments)};
   }
-  const List string_list = list_of(plan.root, plan::Plan::VT_STRINGS);
-  StringPool* strings = nullptr;
-  if (string_list.count != 0) {
-    strings = open_strings(plan, string_list, arena + memory.arena_bytes(), carver);
+  StringState* strings = nullptr;
+  if (counts.string_areas != 0) {
+    if (arguments.strings == nullptr) {
+      return fail(Code::kUnsupported,
+                  "the plan has strings; open it with KernelSet::with_strings()", 0, 0);
+    }
+    auto* place = carver.take<std::byte>(kStringPoolBytes + kStringAreaBytes * counts.string_areas);
+    strings = arguments.strings->open(plan, place, arena + memory.arena_bytes());
   }
   auto* extents = carver.take<int32_t>(counts.dynamic_extents);
   auto* state = new (arena) SessionState{
@@ -175,7 +162,8 @@ Status open_session(const OpenArguments& arguments, SessionState*& opened, Diagn
       .observer = options.observer,
       .services = options.services,
       .host = {options.parallel, options.isa, plan.graph_count, nullptr, host_run_graph,
-               host_resize_output, host_service, host_capacity, host_planned_extents, strings},
+               host_resize_output, host_service, host_capacity, host_planned_extents,
+               strings != nullptr ? &strings->pool : nullptr},
       .diagnostic = {},
       .bytes = arguments.bytes,
   };
@@ -238,8 +226,8 @@ Result<Session> Session::open(std::span<const std::byte> bytes, std::span<std::b
   Session session;
   Status status = read_untrusted(bytes, options.checksum, plan, found);
   if (status.ok()) {
-    status =
-        open_session({bytes, plan, arena, kernels, options, &check_nodes}, session.state_, found);
+    status = open_session({bytes, plan, arena, kernels, options, &check_nodes, &string_support},
+                          session.state_, found);
   }
   if (!status.ok()) return status;
   return session;
@@ -254,7 +242,8 @@ Result<Session> Session::open_trusted(std::span<const std::byte> bytes, std::spa
   if (Status status = read_header(bytes, header, found); !status) return status;
   Session session;
   const Status status = open_session(
-      {bytes, view_of(bytes, header), arena, kernels, options, nullptr}, session.state_, found);
+      {bytes, view_of(bytes, header), arena, kernels, options, nullptr, kernels.strings},
+      session.state_, found);
   if (!status.ok()) return status;
   return session;
 }

@@ -63,8 +63,7 @@ Status begin_run(SessionState& state, const plan::Entry& entry, int index) {
   if (status.ok() && state.check_bindings != nullptr) status = state.check_bindings(state);
   if (status.ok()) status = check_symbols(state, entry);
   if (StringState* strings = state.strings(); status.ok() && strings != nullptr) {
-    strings->use(index);
-    strings->areas()[index].has_run = 1;
+    strings->begin_run(*strings, index);
   }
   if (!status) state.busy.store(false, std::memory_order_release);
   return status;

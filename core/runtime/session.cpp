@@ -6,15 +6,15 @@
 namespace intarsia {
 namespace {
 
-/// Calls `destroy` of the first `end` nodes that keep a state of their own.
+/// Calls `destroy` of the nodes before `end` that keep a state of their own.
 void destroy_nodes(SessionState& state, uint32_t end) {
   KernelContext context;
   Frame frame{};
-  for (uint32_t i = end; i-- > 0;) {
+  frame.next = state.plan.operands;
+  for (uint32_t i = 0; i < end; ++i) {
     const Kernel& kernel = *state.kernels[state.plan.nodes[i].kernel()];
-    if (kernel.destroy == nullptr) continue;
     bind_node(state, i, state.views, state.view_count, context, frame);
-    kernel.destroy(context);
+    if (kernel.destroy != nullptr) kernel.destroy(context);
   }
   state.has_node_states = false;
 }
@@ -31,13 +31,14 @@ void use_planned_extents(SessionState& state, const plan::Tensor& tensor) {
 Status create_nodes(SessionState& state) {
   KernelContext context;
   Frame frame{};
+  frame.next = state.plan.operands;
   for (uint32_t i = 0; i < state.plan.node_count; ++i) {
-    const Kernel& kernel = *state.kernels[state.plan.nodes[i].kernel()];
-    if (kernel.create == nullptr) continue;
-    bind_node(state, i, state.views, state.view_count, context, frame);
     const plan::Node& node = state.plan.nodes[i];
+    const Kernel& kernel = *state.kernels[node.kernel()];
+    bind_node(state, i, state.views, state.view_count, context, frame);
+    if (kernel.create == nullptr) continue;
     for (uint32_t j = 0; j < node.outputs(); ++j) {
-      const uint32_t operand = state.plan.operands[node.operands() + node.inputs() + j];
+      const uint32_t operand = frame.operands[node.inputs() + j];
       if (operand != kNone) use_planned_extents(state, state.plan.tensors[operand]);
     }
     if (Status status = kernel.create(context); !status) {
@@ -54,7 +55,10 @@ void clear_states(SessionState& state) {
     const plan::Slot& slot = state.plan.slots[i];
     if ((slot.flags() & kStateSlot) == 0) continue;
     use_planned_extents(state, state.plan.tensors[slot.tensor()]);
-    std::memset(state.slots[i], 0, static_cast<size_t>(state.view(slot.tensor()).bytes()));
+    const auto bytes = static_cast<size_t>(state.view(slot.tensor()).bytes());
+    std::memset(state.slots[i], 0, bytes);
+    if (slot.initial() == kNone) continue;
+    std::memcpy(state.slots[i], state.plan.weights + slot.initial() * kWeightUnit, bytes);
   }
 }
 

@@ -34,6 +34,8 @@ struct PlanView {
 struct Segment {
   uint32_t first = 0;
   uint32_t count = 0;
+  uint32_t operands = 0;  // index of the first node's first
+  uint32_t reserved = 0;
   union {
     void* graph;
     uint64_t unused;  // the same size on every target
@@ -48,28 +50,17 @@ struct alignas(Segment) DeviceState {
 static_assert(sizeof(Segment) == kSegmentBytes && sizeof(DeviceState) <= kDeviceStateBytes &&
               sizeof(DeviceState) % alignof(Segment) == 0);
 
-/// What the program has added for an entry point.
-struct StringArea {
-  uint32_t inputs = 0;   // bytes at the begin of the entry point's part
-  uint32_t has_run = 0;  // so that what is added next begins anew
-};
-/// The characters of strings; an area for each entry point follows it in the arena.
+/// The characters of strings, and what begins a run with them: through pointers, so that programs
+/// without strings do not link it (core/runtime/strings.cpp).
 struct StringState {
   StringPool pool;
-  union {
-    const uint32_t* ends;  // of the entry points' parts
-    uint64_t unused;       // the same size on every target
-  };
-  StringArea* areas() { return reinterpret_cast<StringArea*>(this + 1); }
   /// Lets the next strings lie in the entry point's part, behind those that the program has added.
-  void use(int entry) {
-    const uint32_t begin = entry > 0 ? ends[entry - 1] : 0;
-    pool.use(begin + areas()[entry].inputs, ends[entry]);
-  }
+  void (*begin_run)(StringState& state, int entry);
 };
-static_assert(sizeof(StringState) <= kStringPoolBytes && sizeof(StringArea) == kStringAreaBytes &&
-              sizeof(StringState) % alignof(StringArea) == 0 && alignof(StringState) <= 8 &&
-              std::is_standard_layout_v<StringState>);
+struct StringSupport {
+  /// Makes the state in `place`; the characters are the last of the arena.
+  StringState* (*open)(const PlanView& plan, std::byte* place, std::byte* arena_end);
+};
 
 struct SessionState {
   PlanView plan;
@@ -104,7 +95,6 @@ struct SessionState {
   int32_t* symbols() const { return extents + plan.dynamic_extents; }
   /// Null in plans without strings.
   StringState* strings() const { return reinterpret_cast<StringState*>(host.strings); }
-
   TensorView view(uint32_t operand) const;
 
   Status fail(Code code, const char* what, int64_t expected = 0, int64_t found = 0,
@@ -119,8 +109,9 @@ static_assert(sizeof(SessionState) <= kStateBytes && sizeof(TensorView) <= kView
 /// Fills `context` for one node and its views. Returns false if `views_left` does not suffice.
 struct Frame {
   SessionState* state;
-  const plan::Node* node;
-  TensorView* views;  // free views after this node's operands
+  const uint32_t* operands;  // the node's
+  const uint32_t* next;      // those of the node behind it: `bind_node` begins here
+  TensorView* views;         // free views after this node's operands
   uint32_t views_left;
   int depth;              // of sub-graphs
   bool varies;            // an operand's extents are known at run time only
@@ -131,8 +122,14 @@ inline constexpr int kMaxGraphDepth = 32;
 bool bind_node(SessionState& state, uint32_t node, TensorView* views, uint32_t views_left,
                KernelContext& context, Frame& frame);
 
-/// Executes the nodes [first, end) at the given depth of sub-graphs.
-Status run_nodes(SessionState& state, uint32_t first, uint32_t end, TensorView* views,
+/// Nodes in execution order.
+struct NodeRange {
+  uint32_t first;
+  uint32_t end;
+  uint32_t operands;  // index of the first node's first
+};
+/// Executes them at the given depth of sub-graphs.
+Status run_nodes(SessionState& state, const NodeRange& nodes, TensorView* views,
                  uint32_t views_left, int depth);
 /// Executes the nodes of a graph.
 Status run_graph(SessionState& state, uint32_t graph, TensorView* views, uint32_t views_left,
@@ -149,7 +146,8 @@ inline bool same_size(const TensorView& view, const TensorView& other) {
 /// Calls `create` of the nodes that keep a state of their own: of all, or, on failure, of none. It
 /// sees its outputs at their planned extents, also after runs.
 Status create_nodes(SessionState& state);
-/// Makes the states that ports show what they are at open: zero, with the planned extents.
+/// Makes the states that ports show what they are at open: their initial values, or zero, with the
+/// planned extents.
 void clear_states(SessionState& state);
 
 /// What `Session::run` does before and after the nodes: sessions of devices run these themselves.

@@ -39,7 +39,7 @@ class Verifier {
   // verify_nodes.cpp
   bool attributes(const plan::Node& node);
   bool operands(const plan::Node& node);
-  bool nodes();
+  bool node(const plan::Node& node);
   bool graphs();
   /// The bytes of a tensor in the arena, or in the device's; none for weights.
   struct Region {
@@ -47,7 +47,7 @@ class Verifier {
     bool device = false;
   };
   Region region_of(const plan::Tensor& tensor);
-  bool follows(const plan::Node& node);
+  bool follows(uint32_t state);
   bool outside_states(uint32_t tensor, const char* what);
   bool node_states();
 

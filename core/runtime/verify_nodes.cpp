@@ -9,10 +9,6 @@ namespace {
 bool has_state(const plan::Node& node) {
   return (node.shape() & kHasState) != 0;
 }
-/// The operand that is the state of a node that has one: its last.
-uint32_t state_operand(const plan::Node& node) {
-  return uint32_t{node.inputs()} + node.outputs() + ((node.shape() & kHasWorkspace) != 0 ? 1 : 0);
-}
 
 }  // namespace
 
@@ -32,15 +28,12 @@ bool Verifier::attributes(const plan::Node& node) {
 }
 
 bool Verifier::operands(const plan::Node& node) {
-  const uint32_t formal = uint32_t{node.inputs()} + node.outputs();
-  const uint32_t count = state_operand(node) + (has_state(node) ? 1 : 0);
-  const uint64_t end = uint64_t{node.operands()} + count;
-  if (!at_most("operands", plan_.operand_count, end)) return false;
-  // Lists that overlapped would make the work of opening quadratic in the plan's size.
-  if (!equal("first operand", next_operand_, node.operands())) return false;
-  next_operand_ = end;
+  const uint32_t formal = uint32_t{node.inputs()} + node.outputs(), count = operand_count(node);
+  const uint32_t* list = plan_.operands + next_operand_;
+  next_operand_ += count;
+  if (!at_most("operands", plan_.operand_count, next_operand_)) return false;
   for (uint32_t i = 0; i < count; ++i) {
-    const uint32_t operand = plan_.operands[node.operands() + i];
+    const uint32_t operand = list[i];
     if (operand == kNone && i < formal) continue;
     if (!index("operand", operand, plan_.tensor_count)) return false;
     if (i < node.inputs()) continue;
@@ -57,35 +50,37 @@ bool Verifier::operands(const plan::Node& node) {
                        tensor.extents() >= plan_.dynamic_extents && tensor.place() % 16 == 0;
     if (!require(plain, "workspace", 0, operand)) return false;
   }
-  return !has_state(node) || follows(node);
+  return !has_state(node) || follows(list[count - 1]);
 }
 
-bool Verifier::nodes() {
-  const uint32_t kernels = list(plan::Plan::VT_KERNELS).count;
-  const uint32_t shapes = list(plan::Plan::VT_SHAPES).count;
-  for (uint32_t i = 0; i < plan_.node_count; ++i) {
-    node_ = static_cast<int32_t>(i);
-    const plan::Node& node = plan_.nodes[i];
-    if (!index("kernel", node.kernel(), kernels)) return false;
-    const uint16_t shape = node.shape() & kNoShape;
-    if (shape != kNoShape && !index("shape function", shape, shapes)) return false;
-    if (!attributes(node) || !operands(node)) return false;
-  }
-  node_ = -1;
-  return true;
+bool Verifier::node(const plan::Node& node) {
+  const uint16_t shape = node.shape() & kNoShape;
+  return index("kernel", node.kernel(), list(plan::Plan::VT_KERNELS).count) &&
+         (shape == kNoShape || index("shape function", shape, list(plan::Plan::VT_SHAPES).count)) &&
+         attributes(node) && operands(node);
 }
 
+/// Graphs lie one behind another, in them nodes, in those operands: so every node is in a graph and
+/// every list of operands is one node's.
 bool Verifier::graphs() {
   uint64_t begin = 0;
   for (uint32_t i = 0; i < plan_.graph_count; ++i) {
     const plan::Graph& graph = plan_.graphs[i];
-    if (!equal("graph's first node", begin, graph.first())) return false;
-    begin += graph.count();
-    if (!at_most("graph's nodes", plan_.node_count, begin)) return false;
+    if (!equal("graph's first node", begin, graph.first()) ||
+        !equal("graph's first operand", next_operand_, graph.operands())) {
+      return false;
+    }
+    const uint64_t end = begin + graph.count();
+    if (!at_most("graph's nodes", plan_.node_count, end)) return false;
+    for (; begin < end; ++begin) {
+      node_ = static_cast<int32_t>(begin);
+      if (!node(plan_.nodes[begin])) return false;
+    }
+    node_ = -1;
     if (graph.parent() == kNone) continue;
     if (!index("graph's parent", graph.parent(), graph.first())) return false;
   }
-  return true;
+  return equal("nodes of all graphs", plan_.node_count, begin);
 }
 
 Verifier::Region Verifier::region_of(const plan::Tensor& tensor) {
@@ -100,9 +95,8 @@ Verifier::Region Verifier::region_of(const plan::Tensor& tensor) {
 /// A node's state outlives runs and may hold what its kernel trusts. So states follow one another
 /// in the nodes' order, and nothing else that is ever written lies between the first and the last
 /// (`node_states`): which needs no memory to verify.
-bool Verifier::follows(const plan::Node& node) {
-  const Region region =
-      region_of(plan_.tensors[plan_.operands[node.operands() + state_operand(node)]]);
+bool Verifier::follows(uint32_t state) {
+  const Region region = region_of(plan_.tensors[state]);
   Region& range = state_range_[region.device ? 1 : 0];
   if (range.begin == range.end) range.begin = range.end = region.begin;
   if (!at_least("place of the node's state", range.end, region.begin)) return false;
@@ -126,14 +120,16 @@ bool Verifier::node_states() {
   for (uint32_t i = 0; i < plan_.slot_count; ++i) {
     if (!outside_states(plan_.slots[i].tensor(), "slot among the nodes' states")) return false;
   }
+  const uint32_t* operand = plan_.operands;
   for (uint32_t i = 0; i < plan_.node_count; ++i) {
     node_ = static_cast<int32_t>(i);
     const plan::Node& node = plan_.nodes[i];
-    for (uint32_t j = 0; j < state_operand(node); ++j) {
-      const uint32_t operand = plan_.operands[node.operands() + j];
-      if (operand == kNone) continue;
-      if (!outside_states(operand, "operand among the nodes' states")) return false;
+    const uint32_t* end = operand + operand_count(node);
+    for (; operand + (has_state(node) ? 1 : 0) < end; ++operand) {
+      if (*operand == kNone) continue;
+      if (!outside_states(*operand, "operand among the nodes' states")) return false;
     }
+    operand = end;
   }
   node_ = -1;
   return true;

@@ -10,7 +10,7 @@ numbers of the fields are those of onnx.proto. `fields` joins them:
 
 import struct
 
-FLOAT, INT32, INT64 = 1, 6, 7
+FLOAT, INT32, INT64, STRING = 1, 6, 7, 8
 
 
 def varint(value):

@@ -130,7 +130,7 @@ class Session : private intarsia::Session {
   friend struct intarsia::SessionAccess;
   explicit Session(intarsia::Session&& host) : intarsia::Session(std::move(host)) {}
   Status prepare(const Options& options);
-  Status run_graph(uint32_t first, uint32_t end);
+  Status run_graph(uint32_t graph);
   Status finish();
 
   void* pinned_ = nullptr;

@@ -43,14 +43,24 @@ struct ShapeFunction {
   Status (*infer)(const KernelContext&) = nullptr;
 };
 
+/// What sessions do for tensors of strings; part of the runtime, linked where it is named.
+struct StringSupport;
+extern const StringSupport string_support;
+
 /// The kernels and shape functions that a program links: rows of constant data, sorted by key. Copy
 /// freely, any thread. Opening a plan looks up each of its few distinct keys once, by binary
 /// search; a run looks up nothing. Several models share one set: name the kernels of all.
 struct KernelSet {
   std::span<const Kernel* const> kernels;
   std::span<const ShapeFunction* const> shapes;
+  const StringSupport* strings = nullptr;
   /// This set with the shape functions of `other` (for plans whose extents vary).
-  constexpr KernelSet with(const KernelSet& other) const { return {kernels, other.shapes}; }
+  constexpr KernelSet with(const KernelSet& other) const {
+    return {kernels, other.shapes, strings};
+  }
+  /// This set for plans with tensors of strings, which `Session::open_trusted` refuses without
+  /// it (kUnsupported); `Session::open` takes them with any set.
+  constexpr KernelSet with_strings() const { return {kernels, shapes, &string_support}; }
 };
 
 /// A kernel of a library, by the key of its KernelId: a name for `kernel_set`, without the kernel's

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sequences and optional values, as programs and kernels read and write them.
+// Sequences, optional values and maps, as programs and kernels read and write them.
 //
 // To the runtime a sequence is a tensor like any other: a vector of bytes (DataType::kSequence)
 // whose length varies up to a planned maximum. So sequences are planned, carried by loops, chosen
@@ -15,10 +15,12 @@
 //         16    32   kMaxRank extents, int32; 0 beyond the rank
 //         48     n   the data, dense and row-major, then zeros up to a multiple of 16
 //
-// An empty sequence is no bytes. An optional value (DataType::kOptional) has at most one element.
-// An element of one of these types, of rank 1, has elements itself: sequences of sequences,
-// optional sequences. Everything is little-endian. Appending leaves what is there in place, and a
-// sequence's bytes mean the same at any address that is a multiple of 16.
+// An empty sequence is no bytes. An optional value (DataType::kOptional) has at most one element. A
+// map (DataType::kMap) has two, its keys and its values: vectors of one length, in any order, each
+// key once; an empty map may be no bytes. An element of one of these types, of rank 1, has elements
+// itself: sequences of sequences, optional sequences, sequences of maps. Everything is
+// little-endian. Appending leaves what is there in place, and a sequence's bytes mean the same at
+// any address that is a multiple of 16.
 //
 // Reading an output of a session, and filling an input:
 //
@@ -32,8 +34,16 @@
 //     const int32_t extents[] = {static_cast<int32_t>(writer.bytes())};
 //     status = session.resize_input(0, extents);
 //
-// Neither class allocates or keeps anything beyond pointers. Views are valid as long as the bytes.
-// Thread-safety: as for the bytes. Source: ONNX, onnx.proto (SequenceProto, OptionalProto).
+// and reading a map:
+//
+//     const auto map = MapView::of(session.output_port(1)->tensor);
+//     if (!map) ...  // the bytes are no map
+//     for (int64_t i = 0; i < map->size(); ++i)
+//       use(map->keys().as<const int64_t>()[i], map->values().as<const float>()[i]);
+//
+// No class here allocates or keeps anything beyond pointers. Views are valid as long as the bytes.
+// Thread-safety: as for the bytes. Source: ONNX, onnx.proto (SequenceProto, OptionalProto,
+// MapProto).
 #pragma once
 
 #include <cstddef>
@@ -110,7 +120,7 @@ class SequenceView {
     }
     return view;
   }
-  /// The same of a tensor of type kSequence or kOptional.
+  /// The same of a tensor of type kSequence, kOptional or kMap.
   static std::optional<SequenceView> of(const TensorView& tensor) {
     if (!holds_elements(tensor.type)) return std::nullopt;
     return of({tensor.as<const std::byte>(), static_cast<size_t>(tensor.bytes())});
@@ -152,7 +162,38 @@ class SequenceView {
   int64_t count_ = 0;
 };
 
-/// Writes a sequence into memory of the caller's.
+/// The entries of a map.
+class MapView {
+ public:
+  MapView() = default;
+
+  /// The map whose bytes the tensor holds; nothing if they are none.
+  static std::optional<MapView> of(const TensorView& tensor) {
+    if (tensor.type != DataType::kMap) return std::nullopt;
+    const auto parts = SequenceView::of(tensor);
+    if (!parts || (parts->size() != 0 && parts->size() != 2)) return std::nullopt;
+    MapView map;
+    if (parts->size() == 0) return map;
+    map.keys_ = (*parts)[0];
+    map.values_ = (*parts)[1];
+    if (map.keys_.rank != 1 || map.values_.rank != 1 ||
+        map.keys_.extents[0] != map.values_.extents[0]) {
+      return std::nullopt;
+    }
+    return map;
+  }
+
+  /// Number of entries.
+  int64_t size() const { return keys_.present() ? keys_.extents[0] : 0; }
+  /// Vectors of `size()` elements; not `present()` if the map has no bytes.
+  const TensorView& keys() const { return keys_; }
+  const TensorView& values() const { return values_; }
+
+ private:
+  TensorView keys_, values_;
+};
+
+/// Writes a sequence into memory of the caller's; a map as its keys, then its values.
 class SequenceWriter {
  public:
   /// REQUIRES: the address is a multiple of 16.

@@ -193,10 +193,12 @@ class Session {
   /// comes after an update in place, and the session may be run again.
   Status run(int entry = 0);
 
-  /// States: tensors that one run leaves for the next (`--state OUTPUT=INPUT`); zero at open.
+  /// States: tensors that one run leaves for the next (`--state OUTPUT=INPUT`). At open they are
+  /// what the model's initialiser says, or zero.
   int state_count() const;
   Result<Port> state(int index) const;
-  /// Forgets all runs: states are zero again, and operators that keep an object of their own
+  /// Forgets all runs: states are what they were at open, and operators that keep an object of
+  /// their own
   /// ("intarsia/operator.h") get a new one, as at open. Extents and buffers of inputs and outputs
   /// stay. If an operator refuses, none has an object, and no run succeeds until this does.
   Status reset_states();

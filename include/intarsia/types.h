@@ -58,8 +58,9 @@ enum class DataType : uint8_t {
   kFloat8E8M0 = 24,
   kUint2 = 25,
   kInt2 = 26,
-  // No element types of ONNX: the bytes of an optional value and of a sequence, a vector as long as
-  // what they hold needs ("intarsia/sequence.h").
+  // No element types of ONNX: the bytes of a map, an optional value and a sequence, a vector as
+  // long as what they hold needs ("intarsia/sequence.h").
+  kMap = 29,
   kOptional = 30,
   kSequence = 31,
 };
@@ -67,9 +68,9 @@ enum class DataType : uint8_t {
 /// Highest number of an element type of ONNX.
 inline constexpr uint8_t kLastDataType = 26;
 
-/// True of the bytes of sequences and optional values.
+/// True of the bytes of sequences, optional values and maps.
 constexpr bool holds_elements(DataType type) {
-  return type == DataType::kSequence || type == DataType::kOptional;
+  return type == DataType::kSequence || type == DataType::kOptional || type == DataType::kMap;
 }
 
 /// Bits that one element occupies in memory; 0 for kUndefined and for numbers outside the
@@ -77,7 +78,7 @@ constexpr bool holds_elements(DataType type) {
 /// raw_data). A string element is a StringRef.
 constexpr int element_bits(DataType type) {
   constexpr uint8_t kBits[32] = {0,  32, 8, 8, 16, 16, 32, 64, 64, 8, 16, 64, 32, 64, 64, 128,
-                                 16, 8,  8, 8, 8,  4,  4,  4,  8,  2, 2,  0,  0,  0,  8,  8};
+                                 16, 8,  8, 8, 8,  4,  4,  4,  8,  2, 2,  0,  0,  8,  8,  8};
   const auto index = static_cast<uint8_t>(type);
   return index < sizeof(kBits) ? kBits[index] : 0;
 }

@@ -6,6 +6,7 @@
 // -INF, NaN), bool as 0 and 1. What is read may have white space around it; INF, INFINITY and NAN
 // are read in any case and with a sign, integers also from a number with a fraction, which is
 // dropped. Anything else is an error. https://onnx.ai/onnx/operators/onnx__Cast.html
+#include <algorithm>
 #include <charconv>
 #include <limits>
 
@@ -45,6 +46,29 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+/// Of a number that its type cannot hold: whether it is too small, not too large. That follows from
+/// the place of the first digit that is no zero, and the exponent.
+bool is_tiny(std::string_view text) {
+  int64_t place = 0, exponent = 0;
+  bool fraction = false, begun = false;
+  size_t at = 0;
+  for (; at < text.size() && text[at] != 'e' && text[at] != 'E'; ++at) {
+    const bool zero = text[at] == '0';
+    if (text[at] == '.') fraction = true;
+    begun = begun || (text[at] >= '1' && text[at] <= '9');
+    if (begun && !fraction) ++place;
+    if (zero && !begun && fraction) --place;
+  }
+  if (at == text.size()) return place < 1;
+  text.remove_prefix(at + 1);
+  const bool negative = text.front() == '-';
+  if (text.front() == '-' || text.front() == '+') text.remove_prefix(1);
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), exponent);
+  if (read.ec != std::errc()) return negative;
+  exponent = std::min(exponent, int64_t{1} << 40);
+  return place + (negative ? -exponent : exponent) < 1;
+}
+
 /// False unless all of `text` is one number. What a type cannot hold becomes its limit.
 template <class T>
 bool read_number(std::string_view text, T& value) {
@@ -60,9 +84,7 @@ bool read_number(std::string_view text, T& value) {
   } else {
     const auto read = std::from_chars(text.data(), end, value);
     if (read.ec == std::errc::result_out_of_range && read.ptr == end) {
-      // Too large or too small: the digits before the exponent decide nothing, its sign does.
-      const bool tiny = text.find("e-") != text.npos || text.find("E-") != text.npos;
-      value = tiny ? T{0} : std::numeric_limits<T>::infinity();
+      value = is_tiny(text) ? T{0} : std::numeric_limits<T>::infinity();
       if (text[0] == '-') value = -value;
       return true;
     }

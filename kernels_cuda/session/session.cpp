@@ -24,8 +24,14 @@ Status cuda_status(SessionState& state, int error) {
   return runtime::status_of(error, &state.diagnostic, -1);
 }
 
-Status run_nodes_of(SessionState& state, uint32_t first, uint32_t end) {
-  return intarsia::run_nodes(state, first, end, state.views, state.view_count, 0);
+Status run_nodes_of(SessionState& state, const NodeRange& nodes) {
+  return intarsia::run_nodes(state, nodes, state.views, state.view_count, 0);
+}
+
+uint32_t operands_of(const SessionState& state, uint32_t first, uint32_t end) {
+  uint32_t count = 0;
+  for (uint32_t node = first; node < end; ++node) count += operand_count(state.plan.nodes[node]);
+  return count;
 }
 
 /// Finds the runs of device nodes. Sub-graphs and varying extents belong to the host.
@@ -34,6 +40,7 @@ Status find_segments(SessionState& state) {
   for (uint32_t g = 0; g < state.plan.graph_count; ++g) {
     const plan::Graph& graph = state.plan.graphs[g];
     bool open = false;
+    uint32_t operands = graph.operands();
     for (uint32_t node = graph.first(); node < graph.first() + graph.count(); ++node) {
       const Side side = side_of(state, node);
       const bool varies = (state.plan.nodes[node].shape() & kNoShape) != kNoShape;
@@ -47,10 +54,11 @@ Status find_segments(SessionState& state) {
         if (count == state.device->count) {
           return state.fail(Code::kCorruptPlan, "device segments", count, int64_t{count} + 1);
         }
-        state.device->segments()[count++] = {node, 0, {nullptr}};
+        state.device->segments()[count++] = {node, 0, operands, 0, {nullptr}};
       }
       open = side == Side::kDevice;
       if (open) ++state.device->segments()[count - 1].count;
+      operands += operand_count(state.plan.nodes[node]);
     }
   }
   state.device->count = count;
@@ -74,7 +82,8 @@ Status clear_report(SessionState& state) {
 Status capture(SessionState& state, Segment& segment) {
   void* stream = state.device->device.queue;
   if (Status status = cuda_status(state, runtime::begin_capture(stream)); !status) return status;
-  const Status recorded = run_nodes_of(state, segment.first, segment.first + segment.count);
+  const Status recorded =
+      run_nodes_of(state, {segment.first, segment.first + segment.count, segment.operands});
   // A capture that was begun must be ended, whatever came of it.
   void* graph = nullptr;
   const int error = runtime::end_capture(stream, &graph);
@@ -209,8 +218,7 @@ Status Session::run(int entry) {
   }
   const plan::Entry& found = *state->plan.root->entries()->Get(static_cast<uint32_t>(entry));
   if (Status status = begin_run(*state, found, entry); !status) return status;
-  const plan::Graph& graph = state->plan.graphs[found.graph()];
-  Status status = run_graph(graph.first(), graph.first() + graph.count());
+  Status status = run_graph(found.graph());
   if (status.ok()) {
     status = finish();
   } else {
@@ -220,8 +228,11 @@ Status Session::run(int entry) {
   return end_run(*state, entry, status);
 }
 
-Status Session::run_graph(uint32_t first, uint32_t end) {
+Status Session::run_graph(uint32_t graph) {
   SessionState& state = *SessionAccess::state(*this);
+  const uint32_t first = state.plan.graphs[graph].first();
+  const uint32_t end = first + state.plan.graphs[graph].count();
+  uint32_t operands = state.plan.graphs[graph].operands();
   void* stream = state.device->device.queue;
   uint32_t next = 0;
   while (next < state.device->count && state.device->segments()[next].first < first) ++next;
@@ -233,6 +244,7 @@ Status Session::run_graph(uint32_t first, uint32_t end) {
       if (Status status = cuda_status(state, runtime::launch(segment.graph, stream)); !status) {
         return status;
       }
+      operands += operands_of(state, node, node + segment.count);
       node += segment.count;
       continue;
     }
@@ -243,7 +255,8 @@ Status Session::run_graph(uint32_t first, uint32_t end) {
       if (Status status = cuda_status(state, runtime::synchronize(stream)); !status) return status;
       queued = false;
     }
-    if (Status status = run_nodes_of(state, node, last); !status) return status;
+    if (Status status = run_nodes_of(state, {node, last, operands}); !status) return status;
+    operands += operands_of(state, node, last);
     queued = queued || side == Side::kCopy;
     node = last;
   }

@@ -5,6 +5,7 @@
 
 #include "converter/graph/describe_text.h"
 #include "converter/graph/error.h"
+#include "converter/graph/strings.h"
 #include "converter/onnx/file.h"
 #include "converter/plugin/plugin.h"
 #include "converter/tool/fork_count.h"
@@ -104,37 +105,44 @@ void copy_out(const TensorView& tensor, std::span<std::byte> bytes) {
   }
 }
 
-/// Strings cross as a table of StringRefs into the characters behind it.
+/// Types that hold characters cross as a tensor's bytes, in which strings refer to the characters
+/// behind them.
+bool may_have_characters(DataType type) {
+  return type == DataType::kString || holds_elements(type);
+}
+
 Status copy_strings_in(Session& session, int entry, std::span<const std::byte> bytes,
                        const TensorView& tensor) {
-  const std::span<const std::byte> text = bytes.subspan(static_cast<size_t>(tensor.bytes()));
+  const auto size = static_cast<size_t>(tensor.bytes());
+  const std::span<const std::byte> text = bytes.subspan(size);
   const StringPool given({reinterpret_cast<const char*>(text.data()), text.size()}, {});
-  for (int64_t i = 0; i < tensor.count(); ++i) {
-    StringRef string;
-    std::memcpy(&string, bytes.data() + static_cast<size_t>(i) * sizeof(string), sizeof(string));
+  const std::span<std::byte> elements(tensor.as<std::byte>(), size);
+  if (size != 0) std::memcpy(elements.data(), bytes.data(), size);
+  Status status;
+  converter::for_each_string(tensor.type, elements, [&](StringRef& string) {
     string.offset |= StringPool::kConstant;
-    Result<StringRef> added = session.add_string(given[string], entry);
-    if (!added.ok()) return added.status();
-    tensor.as<StringRef>()[i] = *added;
-  }
-  return {};
+    const Result<StringRef> added =
+        status.ok() ? session.add_string(given[string], entry) : Result<StringRef>(StringRef());
+    if (!added.ok()) status = added.status();
+    string = added.ok() ? *added : StringRef();
+  });
+  return status;
 }
 
 AlignedBytes copy_strings_out(const Session& session, const TensorView& tensor) {
-  const std::span<const StringRef> strings(tensor.as<const StringRef>(),
-                                           static_cast<size_t>(tensor.count()));
-  size_t bytes = strings.size_bytes();
-  for (const StringRef& string : strings) bytes += session.string(string).size();
-  AlignedBytes block(bytes);
-  size_t at = strings.size_bytes();
-  for (size_t i = 0; i < strings.size(); ++i) {
-    const std::string_view text = session.string(strings[i]);
-    const StringRef made{static_cast<uint32_t>(at - strings.size_bytes()),
-                         static_cast<uint32_t>(text.size())};
-    std::memcpy(block.data() + i * sizeof(made), &made, sizeof(made));
-    if (!text.empty()) std::memcpy(block.data() + at, text.data(), text.size());
-    at += text.size();
-  }
+  const auto size = static_cast<size_t>(tensor.bytes());
+  AlignedBytes elements(size);
+  if (size != 0) std::memcpy(elements.data(), tensor.data, size);
+  std::string characters;
+  converter::for_each_string(tensor.type, elements.span(), [&](StringRef& string) {
+    const std::string_view text = session.string(string);
+    string = {static_cast<uint32_t>(characters.size()), static_cast<uint32_t>(text.size())};
+    characters += text;
+  });
+  if (characters.empty()) return elements;
+  AlignedBytes block(size + characters.size());
+  if (size != 0) std::memcpy(block.data(), elements.data(), size);
+  std::memcpy(block.data() + size, characters.data(), characters.size());
   return block;
 }
 
@@ -167,7 +175,7 @@ class BoundOutputs {
 
 void deliver(const Session& session, const TensorView& tensor, OutputData& output) {
   output.extents.assign(tensor.dims().begin(), tensor.dims().end());
-  if (tensor.type == DataType::kString) {
+  if (may_have_characters(tensor.type)) {
     output.own = copy_strings_out(session, tensor);
     output.has_target = false;
     return;
@@ -307,7 +315,7 @@ void PlanSession::run(int entry, std::span<const InputData> inputs, std::span<Ou
     const auto index = static_cast<int>(i);
     require(session_.resize_input(index, inputs[i].extents, entry));
     const TensorView tensor = session_.input_port(index, entry).value().tensor;
-    const bool strings = tensor.type == DataType::kString;
+    const bool strings = may_have_characters(tensor.type);
     const size_t bytes = inputs[i].bytes.size(), expected = outer_bytes(tensor);
     if (strings ? bytes < expected : bytes != expected) {
       throw Failure(Code::kInvalidArgument, "bytes of input " + std::to_string(i));

@@ -36,7 +36,7 @@ void add_node(BuiltPlan& plan, uint32_t inputs, uint32_t outputs) {
     const uint32_t place = i < inputs ? 0 : 1 + i * 7919 % outputs;
     plan.operands.push_back(plan.add_tensor(DataType::kUint8, 0, 1, 16 * place));
   }
-  plan.nodes.emplace_back(0, kNone, 0, kNoShape, static_cast<uint16_t>(inputs),
+  plan.nodes.emplace_back(kNone, 0, kNoShape, static_cast<uint16_t>(inputs),
                           static_cast<uint16_t>(outputs));
   plan.views = std::max(plan.views, inputs + outputs);
   plan.tensor_bytes = 16 * (uint64_t{outputs} + 2);
@@ -57,13 +57,13 @@ const std::map<std::string_view, Fill>& kinds() {
       {"nodes",
        [](BuiltPlan& plan, uint32_t n) {
          for (uint32_t i = 0; i < n; ++i) {
-           plan.nodes.emplace_back(0, kNone, 0, kNoShape, uint16_t{0}, uint16_t{0});
+           plan.nodes.emplace_back(kNone, 0, kNoShape, uint16_t{0}, uint16_t{0});
          }
        }},
       {"attributes",
        [](BuiltPlan& plan, uint32_t n) {
          for (uint32_t i = 0; i < n; ++i) {
-           plan.nodes.emplace_back(0, static_cast<uint32_t>(plan.attributes.size()), 0, kNoShape,
+           plan.nodes.emplace_back(static_cast<uint32_t>(plan.attributes.size()), 0, kNoShape,
                                    uint16_t{0}, uint16_t{0});
            plan.attributes.push_back(264);
            plan.attributes.resize(plan.attributes.size() + 33);

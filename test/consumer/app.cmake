@@ -19,17 +19,19 @@ intarsia_add_model(joined MODEL "${model}" ENTRY "again=${model}" DIM batch=2..2
 add_executable(consumer "${CMAKE_CURRENT_LIST_DIR}/main.cpp")
 target_link_libraries(consumer PRIVATE tiny_model packed_less nameless joined)
 
-# A model with an operator of one's own; this program runs when it is built.
+# A model with an operator of one's own, and one of strings; this program runs when it is built.
 if(CONSUMER_OPERATORS)
   set(custom "${CMAKE_CURRENT_BINARY_DIR}/custom.onnx")
-  add_custom_command(OUTPUT "${custom}"
+  set(words "${CMAKE_CURRENT_BINARY_DIR}/words.onnx")
+  add_custom_command(OUTPUT "${custom}" "${words}"
     COMMAND Python3::Interpreter "${CMAKE_CURRENT_LIST_DIR}/make_model.py"
-      "${CMAKE_CURRENT_BINARY_DIR}/unused.onnx" "${custom}"
+      "${CMAKE_CURRENT_BINARY_DIR}/unused.onnx" "${custom}" "${words}"
     DEPENDS "${CMAKE_CURRENT_LIST_DIR}/make_model.py"
     VERBATIM)
   intarsia_add_operators(consumer_ops HEADER "${CMAKE_CURRENT_LIST_DIR}/twice.h" LIST consumer::Operators)
   intarsia_add_model(custom_model MODEL "${custom}" OPERATORS consumer_ops)
+  intarsia_add_model(words MODEL "${words}")
   add_executable(consumer_custom "${CMAKE_CURRENT_LIST_DIR}/custom_main.cpp")
-  target_link_libraries(consumer_custom PRIVATE custom_model)
+  target_link_libraries(consumer_custom PRIVATE custom_model words)
   add_custom_command(TARGET consumer_custom POST_BUILD COMMAND consumer_custom VERBATIM)
 endif()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes tiny ONNX models with Python's standard library alone.
 
-    make_model.py OUT.onnx [CUSTOM.onnx]
+    make_model.py OUT.onnx [CUSTOM.onnx WORDS.onnx]
 
 OUT:
     y = Relu(x * W + b)      x is [batch, 3], W is [[1, 2], [3, 4], [5, 6]], b is [-22, 0.5]
@@ -11,6 +11,8 @@ OUT:
 x and y have names that C++ cannot have: "x:0" and "class".
 
 CUSTOM: y = Twice(x), an operator of domain "consumer" that the model does not import; x is [3].
+
+WORDS: y = x in capitals; x is [2], of strings.
 """
 
 import pathlib
@@ -34,3 +36,7 @@ if len(sys.argv) > 2:
         onnx.node("Twice", ["x"], "y", domain="consumer"),
         onnx.graph_input("x", 3), onnx.graph_output("y", 3)])
     pathlib.Path(sys.argv[2]).write_bytes(custom)
+    words = onnx.model("words", [
+        onnx.node("StringNormalizer", ["x"], "y", case_change_action="UPPER"),
+        onnx.graph_input("x", 2, element=onnx.STRING), onnx.graph_output("y", 2, element=onnx.STRING)])
+    pathlib.Path(sys.argv[3]).write_bytes(words)

@@ -127,13 +127,14 @@ TEST(Registry, EveryOperatorHasACodec) {
     ASSERT_NE(definition->attributes.print, nullptr);
     std::vector<std::byte> bytes;
     EXPECT_NE(definition->attributes.read({{"no_such_attribute", int64_t{1}}}, bytes), "");
-    // Shape functions come with their run-time key and their name, or not at all; of sequences only
-    // kernels can tell how long they are.
-    const bool told_by_kernel = std::any_of(definition->types.begin(), definition->types.end(),
-                                            [](const TypeConstraint& row) {
-                                              return (row.allowed & kSequenceTypes) != 0;
-                                            }) &&
-                                definition->name != "Identity";
+    // Shape functions come with their run-time key and their name, or not at all; of sequences and
+    // maps only kernels can tell how long they are.
+    const bool told_by_kernel =
+        std::any_of(definition->types.begin(), definition->types.end(),
+                    [](const TypeConstraint& row) {
+                      return (row.allowed & (kSequenceTypes | kMapType)) != 0;
+                    }) &&
+        definition->name != "Identity";
     EXPECT_EQ(definition->infer != nullptr && !told_by_kernel, definition->shape.key != 0);
     EXPECT_EQ(definition->infer != nullptr && !told_by_kernel, !definition->shape_name.empty());
   }

@@ -108,6 +108,47 @@ TEST(CudaPlacement, BranchesStayOnTheHostAndReadCopies) {
   }
 }
 
+/// What a loop carries, captures and collects in a sequence is the host's; the device computes
+/// before it and after it.
+TEST(CudaPlacement, LoopsStayOnTheHostBetweenRunsOfTheDevice) {
+  OnnxBuilder model;
+  model.input("trips", {}, DataType::kInt64);
+  model.input("x", {3});
+  for (const char* name : {"y", "all"}) model.output(name);
+  model.node("Exp", {"x"}, {"e"});
+  model.node("SequenceConstruct", {"x"}, {"first"});
+  auto& node = model.node("Loop", {"trips", "", "e", "first"}, {"last", "list"});
+  auto& body = *OnnxBuilder::attribute(node, "body", onnx::AttributeProto::GRAPH).mutable_g();
+  body.set_name("body");
+  for (const char* name : {"i", "go", "old", "so_far"}) body.add_input()->set_name(name);
+  for (const char* name : {"go", "new", "more"}) body.add_output()->set_name(name);
+  OnnxBuilder::add_node(*body.mutable_node(), "Add", {"old", "e"}, {"new"});
+  OnnxBuilder::add_node(*body.mutable_node(), "SequenceInsert", {"so_far", "new"}, {"more"});
+  OnnxBuilder::set(model.node("ConcatFromSequence", {"list"}, {"all"}), "axis", int64_t{0});
+  model.node("Neg", {"last"}, {"y"});
+  emulation::Emulator::get().reset();
+  ConvertOptions options;
+  options.max_trips[node.name()] = 4;
+  CudaPlan plan(model, options);
+  EXPECT_EQ(plan.summary().segments, 2u);
+  EXPECT_NE(warnings_of(plan).find("(Loop) runs on the CPU: control flow runs on the CPU"),
+            std::string::npos)
+      << warnings_of(plan);
+  auto session = plan.open_on_device();
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  for (const int64_t trips : {3, 0, 4}) {
+    session->input<int64_t>(0).value()[0] = trips;
+    session->input<float>(1).value()[2] = 0.5f;
+    ASSERT_TRUE(session->run().ok());
+    const float e = std::exp(0.5f);
+    EXPECT_NEAR(session->output<float>(0).value()[2], -e * static_cast<float>(trips + 1), 1e-4f);
+    const auto all = session->output<float>(1).value();
+    ASSERT_EQ(all.size(), static_cast<size_t>(3 * (trips + 1)));
+    EXPECT_NEAR(all.back(), trips == 0 ? 0.5f : e * static_cast<float>(trips + 1), 1e-4f);
+  }
+  EXPECT_TRUE(emulation::Emulator::get().violations().empty());
+}
+
 TEST(CudaPlacement, NodesAreOrderedInFewRuns) {
   // Two chains side by side, each with a node of the host in its middle: in the model's order the
   // device would be left four times.

@@ -385,8 +385,7 @@ TEST(CudaSession, AKernelIsNeverGivenTheOtherSidesMemory) {
   const uint32_t tanh = node_with(kernel_key({"Tanh", "cuda", {DataType::kFloat}}));
   // Each node gets the other's kernel. Structs of a plan are constant: a node is made anew.
   const auto set_kernel = [](plan::Node& node, uint16_t kernel) {
-    node = plan::Node(node.operands(), node.attributes(), kernel, node.shape(), node.inputs(),
-                      node.outputs());
+    node = plan::Node(node.attributes(), kernel, node.shape(), node.inputs(), node.outputs());
   };
   auto* nodes = const_cast<plan::Node*>(view.nodes);
   const uint16_t norm_kernel = nodes[norm].kernel(), tanh_kernel = nodes[tanh].kernel();
@@ -421,8 +420,7 @@ TEST(CudaSession, DeviceNodesOfVaryingExtentsAreRefused) {
     if (view.root->kernels()->Get(node.kernel()) !=
         kernel_key({"Tanh", "cuda", {DataType::kFloat}}))
       continue;
-    node = plan::Node(node.operands(), node.attributes(), node.kernel(), 0, node.inputs(),
-                      node.outputs());
+    node = plan::Node(node.attributes(), node.kernel(), 0, node.inputs(), node.outputs());
   }
   renew_checksum(plan.plan());
   EXPECT_EQ(plan.open_on_device().status().code(), Code::kCorruptPlan);

@@ -30,7 +30,7 @@ converter::ConvertOptions options_for(std::span<const std::byte> model) {
     if (input->sequence != nullptr) {
       options.dims.erase(input->name + "@0");
       options.max_lengths[input->name] = 3;
-      options.shapes[input->name] = {4};
+      if (input->type != DataType::kMap) options.shapes[input->name] = {4};
       continue;
     }
     std::vector<int64_t> extents;

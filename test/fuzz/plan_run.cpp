@@ -53,13 +53,20 @@ int32_t fill_sequence(const TensorView& tensor, Bytes& values) {
                                         DataType::kDouble,  DataType::kUint4, DataType::kString,
                                         DataType::kOptional};
   SequenceWriter writer({tensor.as<std::byte>(), static_cast<size_t>(tensor.count())});
-  for (int count = values.next() % 8; count > 0; --count) {
+  const bool map = tensor.type == DataType::kMap;
+  const int32_t entries = values.next() % 4;
+  for (int count = map ? 2 : values.next() % 8; count > 0; --count) {
     int32_t extents[3];
     alignas(kSequenceAlignment) std::byte data[27 * 8];
     TensorView element{data, extents, kTypes[values.next() % std::size(kTypes)],
                        static_cast<uint8_t>(values.next() % 4)};
     if (holds_elements(element.type)) element.rank = 1;
     for (int32_t& extent : extents) extent = values.next() % 4;
+    if (map && values.next() < 0xe0) {  // keys, then values
+      element.rank = 1;
+      extents[0] = entries;
+      if (count == 2) element.type = values.next() % 2 == 0 ? DataType::kInt64 : DataType::kString;
+    }
     fill(element, values);
     if (!writer.append(element)) break;
   }

@@ -311,6 +311,37 @@ OnnxBuilder strings() {
   return model;
 }
 
+/// Maps: made of rows, looked up, ordered.
+OnnxBuilder maps() {
+  OnnxBuilder model;
+  model.import_opset("ai.onnx.ml", 3);
+  model.input("x", {2, 3});
+  for (const char* name : {"m", "n"}) {
+    auto* input = model.graph().add_input();
+    input->set_name(name);
+    auto* type = input->mutable_type()->mutable_map_type();
+    const DataType key = *name == 'm' ? DataType::kString : DataType::kInt64;
+    type->set_key_type(static_cast<int32_t>(key));
+    type->mutable_value_type()->mutable_tensor_type()->set_elem_type(
+        static_cast<int32_t>(DataType::kFloat));
+  }
+  const auto node = [&model](const char* type, const char* from, const char* to) -> auto& {
+    auto& made = model.node(type, {from}, {to});
+    made.set_domain("ai.onnx.ml");
+    model.output(to);
+    return made;
+  };
+  const auto list = [](onnx::NodeProto& to, const char* name) {
+    auto& words = OnnxBuilder::attribute(to, name, onnx::AttributeProto::STRINGS);
+    for (const char* word : {"b", "", "a b"}) words.add_strings(word);
+  };
+  list(node("ZipMap", "x", "rows"), "classlabels_strings");
+  OnnxBuilder::set(node("ZipMap", "x", "numbered"), "classlabels_int64s", Ints{2, 0, 1});
+  list(node("DictVectorizer", "m", "found"), "string_vocabulary");
+  OnnxBuilder::set(node("CastMap", "n", "texts"), "cast_to", "TO_STRING");
+  return model;
+}
+
 OnnxBuilder on_device(OnnxBuilder model) {
   model.model.set_producer_name("cuda");
   return model;
@@ -323,6 +354,7 @@ std::map<std::string, std::string> seed_models() {
           {"constants", constants().bytes()},
           {"function", function().bytes()},
           {"loops", loops().bytes()},
+          {"maps", maps().bytes()},
           {"network", network("x", {1, 3, 6, 6}).bytes()},
           {"network_cuda", on_device(network("image", {1, 3, 4, 4})).bytes()},
           {"network_nhwc", network("nhwc", {1, 3, 6, 6}).bytes()},

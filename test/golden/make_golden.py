@@ -11,6 +11,7 @@ of one session, in order. Everything follows from the seeds."""
 import argparse
 import pathlib
 import shutil
+import struct
 import subprocess
 
 import numpy as np
@@ -45,10 +46,32 @@ class Case:
         self.nodes.append(helper.make_node(kind, inputs, outputs, f"{kind}_{len(self.nodes)}",
                                            **attributes))
 
+    def value(self, name, kind, output=False):
+        """An input or output that is no tensor."""
+        (self.outputs if output else self.inputs).append(helper.make_value_info(name, kind))
+
     def model(self):
         graph = helper.make_graph(self.nodes, "golden", self.inputs, self.outputs, self.weights)
         return helper.make_model(graph, ir_version=10,
-                                 opset_imports=[helper.make_opsetid("", 21)])
+                                 opset_imports=[helper.make_opsetid("", 21),
+                                                helper.make_opsetid("ai.onnx.ml", 3)])
+
+
+def record(value):
+    """A value as an element of a sequence, byte for byte as docs/plan_format.md says."""
+    held = elements(value)
+    kind = {dict: 29, list: 31}.get(type(value)) or helper.np_dtype_to_tensor_dtype(value.dtype)
+    data = value.tobytes() if held is None else held
+    shape = value.shape if held is None else (len(data),)
+    head = struct.pack("<qBB6x8i", len(data), kind, len(shape), *shape, *[0] * (8 - len(shape)))
+    return head + data + bytes(-len(data) % 16)
+
+
+def elements(value):
+    """The bytes of a list of values or of a map from integers to floats; None of an array."""
+    if isinstance(value, dict):
+        value = [np.array(list(value), np.int64), np.array(list(value.values()), np.float32)]
+    return b"".join(map(record, value)) if isinstance(value, list) else None
 
 
 def mlp():
@@ -216,6 +239,40 @@ def strings():
     return case
 
 
+def counter():
+    """A state that begins with values of the model."""
+    case = Case("--state", "sum_out=sum", states={"sum_out": "sum"})
+    case.input("x", [2, 2])
+    case.input("sum", [2, 2])
+    case.output("sum_out")
+    case.output("y")
+    case.weight("sum", random(1, 2, 2))
+    case.node("Add", ["sum", "x"], ["sum_out"])
+    case.node("Exp", ["sum_out"], ["y"])
+    case.runs = [[random(seed, 2, 2)] for seed in (2, 3, 4)]
+    return case
+
+
+def maps():
+    """Maps made of rows, looked up and put in order."""
+    case = Case("--max-length", "m=4")
+    number = helper.make_tensor_type_proto(TensorProto.FLOAT, None)
+    kind = onnx.TypeProto()
+    kind.map_type.key_type = TensorProto.INT64
+    kind.map_type.value_type.CopyFrom(number)
+    case.input("x", [2, 3])
+    case.value("m", kind)
+    case.value("rows", helper.make_sequence_type_proto(kind), output=True)
+    case.output("found")
+    case.output("ordered")
+    domain = "ai.onnx.ml"
+    case.node("ZipMap", ["x"], ["rows"], domain=domain, classlabels_int64s=[-5, 0, 7])
+    case.node("DictVectorizer", ["m"], ["found"], domain=domain, int64_vocabulary=[9, -1, 3, 4])
+    case.node("CastMap", ["m"], ["ordered"], domain=domain)
+    case.runs = [[random(1, 2, 3), {1: 0.5, 3: -1.5, 9: 2.0}], [random(2, 2, 3), {4: 1.25}]]
+    return case
+
+
 def entries():
     """Two entry points with a weight and a state in common: one fills it, the other uses it up."""
     shared = random(1, 4, 4)
@@ -246,7 +303,7 @@ def entries():
     return {"fill": fill, "step": step}
 
 
-CASES = [mlp, image, varying, branches, recurrent, values, loops, strings, entries]
+CASES = [mlp, image, varying, branches, recurrent, values, loops, strings, counter, maps, entries]
 
 
 def write_runs(cases, folder):
@@ -259,7 +316,9 @@ def write_runs(cases, folder):
         for i in case.inputs:
             if i.name in case.states.values():
                 shape = [d.dim_value for d in i.type.tensor_type.shape.dim]
-                kept[i.name] = np.zeros(shape, np.float32)
+                begin = [w for w in case.weights if w.name == i.name]
+                kept[i.name] = (numpy_helper.to_array(begin[0]) if begin
+                                else np.zeros(shape, np.float32))
     for number in range(sum(len(case.runs) for case in cases.values())):
         entry = list(cases)[number % len(cases)]
         case = cases[entry]
@@ -274,6 +333,9 @@ def write_runs(cases, folder):
         run.mkdir(parents=True)
         for kind, arrays in (("input", inputs), ("output", outputs.values())):
             for i, array in enumerate(arrays):
+                held = elements(array)
+                if held is not None:
+                    array = np.frombuffer(held, np.uint8)
                 if array.dtype == object:  # strings, which are saved as bytes
                     array = np.char.encode(array.astype(str))
                 np.save(run / f"{kind}_{i}.npy", array)

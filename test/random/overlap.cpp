@@ -119,8 +119,10 @@ class Trial {
       expected_.push_back(apart.run(run));
       if (!expected_.back().error.empty()) return;  // the oracle of passes looks at that
     }
+    const auto number = static_cast<uint32_t>(node - records_.root().nodes()->Get(0));
     const auto operand = [&](uint32_t index) -> const plan::Tensor* {
-      const uint32_t tensor = records_.root().operands()->Get(node->operands() + index);
+      const plan::Plan& root = records_.root();
+      const uint32_t tensor = root.operands()->Get(first_operand(root, number) + index);
       return tensor == kNone ? nullptr : records_.root().tensors()->Get(tensor);
     };
     kernel_ = records_.root().kernel_names()->Get(node->kernel())->str();

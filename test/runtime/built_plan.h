@@ -39,12 +39,12 @@ class BuiltPlan {
   }
   /// A slot, and the tensor that is its.
   uint32_t add_slot(DataType type, uint32_t first_extent, uint8_t rank, uint32_t byte,
-                    uint32_t flags) {
+                    uint32_t flags, uint32_t initial = kNone) {
     const auto slot = static_cast<uint32_t>(slots.size());
     tensors.emplace_back(slot, first_extent, static_cast<uint8_t>(type), rank,
                          static_cast<uint8_t>(Memory::kSlot), 0);
     slots.emplace_back(static_cast<uint32_t>(tensors.size() - 1),
-                       byte / static_cast<uint32_t>(kArenaUnit), flags);
+                       byte / static_cast<uint32_t>(kArenaUnit), flags, initial);
     return static_cast<uint32_t>(tensors.size() - 1);
   }
 
@@ -87,7 +87,7 @@ class BuiltPlan {
     const auto output_list = builder.CreateVector(outputs);
     const std::vector<flatbuffers::Offset<plan::Entry>> shared(
         entries, plan::CreateEntry(builder, 0, 0, input_list, output_list));
-    const std::vector<plan::Graph> graphs{{0, static_cast<uint32_t>(nodes.size()), kNone}};
+    const std::vector<plan::Graph> graphs{{0, static_cast<uint32_t>(nodes.size()), 0, kNone}};
     const uint64_t prefix = metadata_bytes(counts());
     const plan::Memory memory(prefix + tensor_bytes, prefix, 0, 0, 0, 0, 0, 0, 0, 0, 0);
     const auto tensor_list = builder.CreateVectorOfStructs(tensors);

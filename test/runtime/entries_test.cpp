@@ -235,6 +235,83 @@ TEST(Entries, InputsOfOneNameAreOneState) {
   EXPECT_EQ(apart->input_count(1), 2);
 }
 
+/// The same where the model gives what the sum begins with.
+OnnxBuilder counter_from(const char* type, std::vector<float> sum) {
+  OnnxBuilder model = counter(type);
+  model.graph().mutable_input()->RemoveLast();
+  model.floats("sum", {2}, std::move(sum));
+  return model;
+}
+std::vector<float> state_of(const Session& session) {
+  const TensorView state = session.state(0).value().tensor;
+  return {state.as<const float>(), state.as<const float>() + state.count()};
+}
+
+TEST(Entries, AnInitialiserIsWhatAStateBeginsWith) {
+  ConvertOptions options;
+  options.states["sum_out"] = "sum";
+  const OnnxBuilder model = counter_from("Add", {100, 200});
+  // Older files list initialisers among the inputs, too.
+  OnnxBuilder listed = counter("Add");
+  listed.floats("sum", {2}, {100, 200});
+  for (const OnnxBuilder& each : {model, listed}) {
+    for (const bool passes : {true, false}) {
+      if (!passes) options.passes = {};
+      SmallPlan plan(each, options);
+      auto session = plan.open();
+      ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+      ASSERT_EQ(session->state_count(), 1);
+      EXPECT_EQ(session->input_count(0), 1);
+      EXPECT_EQ(state_of(*session), (std::vector<float>{100, 200}));
+      for (int round = 0; round < 2; ++round) {
+        for (const float sum : {0.f, 5.f}) {
+          write(*session, 0, {5, 7});
+          ASSERT_TRUE(session->run().ok());
+          EXPECT_EQ(read(*session, 0)[0], -100 - sum) << "the value before the run";
+        }
+        EXPECT_EQ(state_of(*session), (std::vector<float>{110, 214}));
+        ASSERT_TRUE(session->reset_states().ok());
+        EXPECT_EQ(state_of(*session), (std::vector<float>{100, 200}));
+      }
+    }
+  }
+  // Without --state it is a constant.
+  SmallPlan constant(model);
+  EXPECT_EQ(constant.open()->state_count(), 0);
+}
+
+TEST(Entries, EntryPointsShareWhatAStateBeginsWith) {
+  ConvertOptions options;
+  options.states["sum_out"] = "sum";
+  // One has the values, the other takes what it is given.
+  SmallPlan plan({{"add", counter("Add")}, {"take", counter_from("Sub", {8, 9})}}, options);
+  auto session = plan.open();
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  ASSERT_EQ(session->state_count(), 1);
+  write(*session, 0, {1, 1}, 0);
+  ASSERT_TRUE(session->run(0).ok());
+  EXPECT_EQ(read(*session, 0, 0), (std::vector<float>{-8, -9}));
+  EXPECT_EQ(state_of(*session), (std::vector<float>{9, 10}));
+  EXPECT_CONTAINS(
+      conversion_error(
+          {{"add", counter_from("Add", {8, 8})}, {"take", counter_from("Sub", {8, 9})}}, options),
+      "'sum' begins with other values in another entry point");
+}
+
+TEST(Entries, AForgedInitialValueIsRefused) {
+  ConvertOptions options;
+  options.states["sum_out"] = "sum";
+  ForgedPlan plan(counter_from("Add", {100, 200}), options);
+  const auto* slots = plan.root().slots();
+  uint32_t state = 0;
+  while (slots->Get(state)->initial() == kNone) ++state;
+  EXPECT_CONTAINS(with(plan, slots->Get(state), field::kSlotInitial, uint32_t{1} << 20),
+                  "place in the weights");
+  const uint32_t other = state == 0 ? 1 : 0;
+  EXPECT_CONTAINS(with(plan, slots->Get(other), field::kSlotInitial, uint32_t{0}),
+                  "initial value of a slot that is no state");
+}
+
 TEST(Entries, AReaderSeesTheExtentsThatTheWriterHad) {
   OnnxBuilder put = negative({0}), get = negative({0});
   symbol(*put.graph().mutable_input(0), 0, "n");

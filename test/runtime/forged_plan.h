@@ -40,10 +40,10 @@ class Forgery {
 namespace field {
 inline constexpr size_t kTensorPlace = 0, kTensorExtents = 4, kTensorType = 8, kTensorRank = 9,
                         kTensorMemory = 10;
-inline constexpr size_t kNodeOperands = 0, kNodeAttributes = 4, kNodeKernel = 8, kNodeShape = 10,
-                        kNodeInputs = 12, kNodeOutputs = 14;
-inline constexpr size_t kGraphFirst = 0, kGraphCount = 4, kGraphParent = 8;
-inline constexpr size_t kSlotTensor = 0, kSlotPlace = 4, kSlotFlags = 8;
+inline constexpr size_t kNodeAttributes = 0, kNodeKernel = 4, kNodeShape = 6, kNodeInputs = 8,
+                        kNodeOutputs = 10;
+inline constexpr size_t kGraphFirst = 0, kGraphCount = 4, kGraphOperands = 8, kGraphParent = 12;
+inline constexpr size_t kSlotTensor = 0, kSlotPlace = 4, kSlotFlags = 8, kSlotInitial = 12;
 inline constexpr size_t kStateSlot = 0, kStateSource = 4;
 inline constexpr size_t kArenaBytes = 0, kMetadataBytes = 8, kDeviceArenaBytes = 40,
                         kDeviceWeightsOffset = 56, kDeviceWeightsBytes = 64, kSegments = 72;
@@ -67,7 +67,7 @@ class ForgedPlan : public SmallPlan {
   }
   /// Operands count inputs, outputs, workspace, state.
   uint32_t operand(uint32_t node_index, uint32_t index) {
-    return root().operands()->Get(node(node_index)->operands() + index);
+    return root().operands()->Get(first_operand(root(), node_index) + index);
   }
   const plan::Tensor* operand_tensor(uint32_t node_index, uint32_t index) {
     return tensor(operand(node_index, index));

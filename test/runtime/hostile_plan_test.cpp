@@ -102,20 +102,6 @@ TEST(HostilePlan, AnyByteChangedStaysInsideTheArena) {
   }
 }
 
-TEST(HostilePlan, NodesThatShareTheirOperandsAreRefused) {
-  OnnxBuilder model;
-  model.input("x", {4});
-  model.output("y");
-  model.node("Sin", {"x"}, {"a"});
-  model.node("Cos", {"a"}, {"y"});
-  ForgedPlan plan(model);
-  ASSERT_EQ(plan.refusal(), "");
-  const Forgery shared(plan.node(1), field::kNodeOperands, uint32_t{0});
-  EXPECT_EQ(plan.refusal(),
-            "node 1: first operand: expected 2, found 0; the plan is damaged; convert the model "
-            "again");
-}
-
 /// Convolution of an image that comes from another node, so that it lies in the arena.
 OnnxBuilder convolution() {
   OnnxBuilder model;

@@ -291,14 +291,13 @@ TEST(Loop, SharesMemoryWhereThatIsLegal) {
     const auto* root =
         flatbuffers::GetRoot<plan::Plan>(plan.plan().data() + header.structure_offset);
     std::vector<int> found;
-    for (const plan::Node* node : *root->nodes()) {
+    for (uint32_t n = 0; n < root->nodes()->size(); ++n) {
+      const plan::Node* node = root->nodes()->Get(n);
       const LoopOperands at(node->inputs(), node->outputs());
-      if (root->operators()->Get(static_cast<uint32_t>(node - root->nodes()->Get(0)))->str() !=
-          "Loop") {
-        continue;
-      }
+      if (root->operators()->Get(n)->str() != "Loop") continue;
       const auto lacks = [&](int operand) {
-        return root->operands()->Get(node->operands() + static_cast<uint32_t>(operand)) == kNone;
+        const uint32_t index = first_operand(*root, n) + static_cast<uint32_t>(operand);
+        return root->operands()->Get(index) == kNone;
       };
       for (int i = 0; i < at.carried; ++i) {
         found.push_back((lacks(at.initial(i)) ? 1 : 0) + (lacks(at.result(i)) ? 2 : 0));

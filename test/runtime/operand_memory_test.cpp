@@ -70,7 +70,7 @@ class OneNode : public BuiltPlan {
       operands.push_back(add_tensor(DataType::kUint8, static_cast<uint32_t>(extents.size() - 1), 1,
                                     scratch->begin));
     }
-    nodes.emplace_back(0, kNone, 0, shape, static_cast<uint16_t>(layout.inputs.size()),
+    nodes.emplace_back(kNone, 0, shape, static_cast<uint16_t>(layout.inputs.size()),
                        static_cast<uint16_t>(layout.outputs.size()));
     views = static_cast<uint32_t>(all.size());
   }

@@ -165,16 +165,23 @@ TEST(StringCast, WritesNumbers) {
 TEST(StringCast, ReadsNumbersAndRefusesTheRest) {
   OnnxBuilder model = cast(DataType::kString, DataType::kFloat, 1);
   OneNode floats(model);
-  for (const auto& [word, expected] :
-       std::vector<std::pair<std::string, double>>{{"3.14", 3.14},
-                                                   {" -1E3\n", -1000},
-                                                   {"+7", 7},
-                                                   {"1e99", HUGE_VAL},
-                                                   {"-1e99", -HUGE_VAL},
-                                                   {"1e-99", 0},
-                                                   {"+INF", HUGE_VAL},
-                                                   {"-inf", -HUGE_VAL},
-                                                   {"1000", 1000}}) {
+  for (const auto& [word, expected] : std::vector<std::pair<std::string, double>>{
+           {"3.14", 3.14},
+           {" -1E3\n", -1000},
+           {"+7", 7},
+           {"1e99", HUGE_VAL},
+           {"-1e99", -HUGE_VAL},
+           {"1e-99", 0},
+           {"0." + std::string(60, '0') + "1", 0},
+           {"0." + std::string(60, '0') + "1e200", HUGE_VAL},
+           {std::string(60, '9') + "e-200", 0},
+           {"1" + std::string(60, '0'), HUGE_VAL},
+           {std::string(200, '9') + "e-100", HUGE_VAL},
+           {"-1e-99999999999999999999", 0},
+           {"1e99999999999999999999", HUGE_VAL},
+           {"+INF", HUGE_VAL},
+           {"-inf", -HUGE_VAL},
+           {"1000", 1000}}) {
     ASSERT_TRUE(floats.give({word}).ok()) << word;
     EXPECT_EQ(floats.session().output<float>(0).value()[0], static_cast<float>(expected)) << word;
   }

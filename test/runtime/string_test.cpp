@@ -126,6 +126,20 @@ TEST(Strings, RunAgainOnTheSameInputs) {
   });
 }
 
+TEST(Strings, ATrustedProgramLinksThemByName) {
+  SmallPlan plan(brackets());
+  const KernelSet kernels = tool::all_kernels();
+  auto without = Session::open_trusted(plan.plan(), plan.arena(), {kernels.kernels, kernels.shapes},
+                                       {}, &plan.diagnostic);
+  EXPECT_EQ(without.status().code(), Code::kUnsupported);
+  EXPECT_CONTAINS(plan.text(plan.diagnostic), "with_strings()");
+  auto session = Session::open_trusted(plan.plan(), plan.arena(), kernels.with_strings());
+  ASSERT_TRUE(session.ok());
+  give(*session, 0, {"a", "b", "c"});
+  ASSERT_TRUE(session->run().ok());
+  EXPECT_EQ(taken(*session, 0), (Words{"<a>", "<b>", "<c>"}));
+}
+
 TEST(Strings, BeyondTheBoundIsAnErrorThatNamesNodeAndOption) {
   ConvertOptions options;
   options.max_string = 4;  // 12 bytes for the input, 24 for the two nodes

@@ -114,7 +114,7 @@ TEST_F(DeviceVerifier, Places) {
 TEST_F(DeviceVerifier, OutputsInDeviceWeights) {
   const auto weight =
       static_cast<uint32_t>(plan.tensor_in(Memory::kDeviceWeights) - plan.tensor(0));
-  const uint32_t output = plan.node(1)->operands() + plan.node(1)->inputs();
+  const uint32_t output = first_operand(plan.root(), 1) + plan.node(1)->inputs();
   EXPECT_CONTAINS(with(plan, plan.root().operands()->data() + output, 0, weight),
                   "output in read-only memory");
 }
@@ -180,7 +180,7 @@ TEST(VerifierLimits, NothingIsWrongWithAPlanOfNothing) {
 
 TEST(VerifierLimits, ASlotThatNoTensorLiesIn) {
   BuiltPlan plan;
-  plan.slots.emplace_back(5, 0, 0);
+  plan.slots.emplace_back(5, 0, 0, kNone);
   EXPECT_CONTAINS(plan.refusal(), "slot's tensor: expected 0, found 5");
 }
 
@@ -259,8 +259,8 @@ TEST(VerifierLimits, LargeAttributesBelongToOneNode) {
     BuiltPlan plan;
     plan.attributes.assign(2 * (1 + (bytes + 7) / 8), 0);
     plan.attributes[0] = plan.attributes[1 + (bytes + 7) / 8] = bytes;
-    plan.nodes.emplace_back(0, 0, 0, kNoShape, 0, 0);
-    plan.nodes.emplace_back(0, second, 0, kNoShape, 0, 0);
+    plan.nodes.emplace_back(0, 0, kNoShape, 0, 0);
+    plan.nodes.emplace_back(second, 0, kNoShape, 0, 0);
     return plan.refusal();
   };
   EXPECT_EQ(plan_with(256, 0), "");
@@ -291,7 +291,7 @@ TEST(VerifierLimits, WorkspaceDoesNotVary) {
     plan.extents = {varying_mark(1), 64};
     plan.dynamic_extents = dynamic;
     plan.operands = {plan.add_tensor(DataType::kUint8, 1, 1, 0)};
-    plan.nodes.emplace_back(0, kNone, 0, kNoShape | kHasWorkspace, 0, 0);
+    plan.nodes.emplace_back(kNone, 0, kNoShape | kHasWorkspace, 0, 0);
     return plan.refusal();
   };
   EXPECT_EQ(plan_with(0), "");
@@ -306,8 +306,8 @@ TEST(VerifierLimits, StatesOfNodesLieBehindOneAnother) {
       plan.tensors.emplace_back(at, 0, static_cast<uint8_t>(DataType::kUint8), 1, 0, 0);
     }
     plan.operands = {2, 0, 1};
-    plan.nodes.emplace_back(0, kNone, 0, kNoShape | kHasState, 1, 0);
-    plan.nodes.emplace_back(2, kNone, 0, kNoShape | kHasState, 0, 0);
+    plan.nodes.emplace_back(kNone, 0, kNoShape | kHasState, 1, 0);
+    plan.nodes.emplace_back(kNone, 0, kNoShape | kHasState, 0, 0);
     return plan.refusal();
   };
   EXPECT_EQ(plan_with(0, 16, 32), "");

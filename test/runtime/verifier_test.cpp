@@ -190,11 +190,10 @@ TEST_F(Verifier, Operands) {
   const uint32_t last = plan.root().nodes()->size() - 1;
   EXPECT_CONTAINS(with(plan, plan.node(last), field::kNodeInputs, uint16_t{65535}),
                   "operands: expected " + std::to_string(operands));
-  EXPECT_CONTAINS(with(plan, plan.node(1), field::kNodeOperands, uint32_t{0}), "first operand");
   const uint32_t tensors = plan.root().tensors()->size();
   const uint32_t* list = plan.root().operands()->data();
   EXPECT_CONTAINS(with(plan, list, 0, tensors), "operand; the plan is damaged");
-  const uint32_t output = plan.node(0)->operands() + plan.node(0)->inputs();
+  const uint32_t output = plan.node(0)->inputs();
   const auto index_of = [&](const plan::Tensor* tensor) {
     return static_cast<uint32_t>(tensor - plan.tensor(0));
   };
@@ -207,7 +206,7 @@ TEST_F(Verifier, Operands) {
 TEST_F(Verifier, WorkspaceIsPlainBytesInTheArena) {
   const uint32_t node = node_with(kHasWorkspace);
   const uint32_t index =
-      plan.node(node)->operands() + plan.node(node)->inputs() + plan.node(node)->outputs();
+      first_operand(plan.root(), node) + plan.node(node)->inputs() + plan.node(node)->outputs();
   const uint32_t* list = plan.root().operands()->data();
   EXPECT_CONTAINS(with(plan, list + index, 0, kNone), ": operand: expected");
   const plan::Tensor* scratch = plan.tensor(list[index]);
@@ -247,6 +246,8 @@ TEST_F(Verifier, Graphs) {
   const uint32_t nodes = plan.root().nodes()->size();
   EXPECT_CONTAINS(with(plan, graphs->Get(0), field::kGraphFirst, uint32_t{1}),
                   "graph's first node: expected 0, found 1");
+  EXPECT_CONTAINS(with(plan, graphs->Get(0), field::kGraphOperands, uint32_t{1}),
+                  "graph's first operand: expected 0, found 1");
   const uint32_t last = graphs->size() - 1;
   EXPECT_CONTAINS(with(plan, graphs->Get(last), field::kGraphCount, nodes),
                   "graph's nodes: expected " + std::to_string(nodes));

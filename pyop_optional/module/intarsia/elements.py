@@ -21,7 +21,8 @@ class Element(NamedTuple):
     bits: int = 0              # of an element in a plan
 
 
-STRING, OPTIONAL, SEQUENCE = 8, 30, 31
+STRING, MAP, OPTIONAL, SEQUENCE = 8, 29, 30, 31
+HOLDING_ELEMENTS = (MAP, OPTIONAL, SEQUENCE)
 
 
 def _element(name, dtype, ml_dtype="", bits=0):
@@ -56,6 +57,7 @@ ELEMENTS = {
     24: _element("f8E8M0FNU", np.uint8, "float8_e8m0fnu"),
     25: _element("ui2", np.uint8, "uint2", 2),
     26: _element("i2", np.int8, "int2", 2),
+    MAP: _element("map", np.object_),
     OPTIONAL: _element("optional", np.object_),
     SEQUENCE: _element("sequence", np.object_),
 }

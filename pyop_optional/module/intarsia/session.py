@@ -14,7 +14,7 @@ import numpy as np
 from numpy.ma import MaskedArray  # numpy imports it when it is first asked for, in a run then
 
 from . import _native, errors, sequences, strings
-from .elements import ELEMENTS, OPTIONAL, SEQUENCE
+from .elements import ELEMENTS, HOLDING_ELEMENTS
 from .errors import Error
 from .operators import request
 
@@ -62,7 +62,8 @@ class Port:
         """The array's elements as native code takes them, its memory if that is possible; None if
         they are of another type."""
         if self.dtype == object:
-            return strings.pack(array)
+            packed = strings.pack(array)
+            return packed and b"".join(packed)
         if array.dtype == self.dtype:
             return array
         if self.ml_dtype and array.dtype.name == self.ml_dtype:
@@ -71,12 +72,12 @@ class Port:
 
     def accept(self, value):
         """An input as (shape, buffer) for native code. Raises Error if it does not fit."""
-        if self.code in (OPTIONAL, SEQUENCE):
-            packed = sequences.pack(value, self.code, str(self))
+        if self.code in HOLDING_ELEMENTS:
+            packed, characters = sequences.pack(value, self.code, str(self))
             if len(packed) > self.extents[0]:
                 raise Error(f"{self}: its elements take {len(packed)} bytes; the plan has room for "
                             f"{self.extents[0]} (--max-length, --shape)", "kWrongExtent")
-            return (len(packed),), packed
+            return (len(packed),), packed + characters
         if isinstance(value, MaskedArray):
             raise TypeError(f"{self}: masked elements have no value; pass x.filled(VALUE)")
         array = np.asarray(value)
@@ -149,10 +150,14 @@ class Port:
         raise Error(f"out: {self} needs {problem}", "kInvalidArgument")
 
     def result(self, shape, block):
-        if self.code in (OPTIONAL, SEQUENCE):
-            return sequences.unpack(bytes(block), self.code, str(self))
         if self.dtype == object:
-            return strings.unpack(shape, block)
+            raw = bytes(block)
+            holding = self.code in HOLDING_ELEMENTS
+            end = shape[0] if holding else 8 * int(np.prod(shape, dtype=np.int64))
+            data, characters = raw[:end], raw[end:]
+            if holding:
+                return sequences.unpack(data, characters, self.code, str(self))
+            return strings.unpack(shape, data, characters)
         return np.ndarray(shape, self.dtype, buffer=block)
 
 

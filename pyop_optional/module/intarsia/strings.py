@@ -10,8 +10,9 @@ import numpy as np
 ENCODING = ("utf-8", "surrogateescape")
 
 
-def pack(array):
-    """The elements of an array of str or bytes; None if it holds something else."""
+def pack(array, begin=0):
+    """The elements of an array of str or bytes, as their table and their characters, the first of
+    which is character `begin`; None if it holds something else."""
     if array.dtype.kind not in "USO":
         return None
     texts = []
@@ -23,17 +24,15 @@ def pack(array):
         texts.append(element)
     lengths = np.array([len(text) for text in texts], np.uint64)
     table = np.empty((len(texts), 2), "<u4")
-    table[:, 0] = np.cumsum(lengths) - lengths
+    table[:, 0] = begin + np.cumsum(lengths) - lengths
     table[:, 1] = lengths
-    return table.tobytes() + b"".join(texts)
+    return table.tobytes(), b"".join(texts)
 
 
-def unpack(shape, block):
-    """An array of str."""
-    raw = bytes(block)
+def unpack(shape, data, characters):
+    """An array of str, from what `pack` gives."""
     array = np.empty(shape, object)
-    table = np.frombuffer(raw, "<u4", 2 * array.size).reshape(-1, 2).tolist()
-    characters = raw[8 * array.size:]
+    table = np.frombuffer(data, "<u4", 2 * array.size).reshape(-1, 2).tolist()
     flat = array.reshape(-1)
     for i, (offset, length) in enumerate(table):
         flat[i] = characters[offset:offset + length].decode(*ENCODING)

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "converter/entries.h"
+#include "converter/graph/gradient.h"
 #include "converter/graph/infer.h"
 #include "converter/graph/order.h"
 #include "converter/lower/lower.h"
@@ -71,6 +72,7 @@ void prepare(EntryModel& entry, bool probe, Prepared& prepared) {
                       {options.bounds, probe ? options.probe : Values{}, options.max_trips,
                        library.services(), options.limits.folding});
   inference.run();
+  expand_gradients(graph, inference);
   PlanChoices& choices = prepared.choices;
   choices.storage.planner_steps = options.limits.planner_steps;
   choices.storage.max_string = options.max_string;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What inference does where it puts other nodes in the place of one: a Loop for a Scan or a
-// SequenceMap.
+// What puts other nodes in the place of one: a Loop for a Scan or a SequenceMap, the nodes that
+// compute a gradient for a Gradient.
 #pragma once
 
 #include <memory>
@@ -27,10 +27,10 @@ class Rewriting {
 
   /// A node of `graph` in front of `before`, not inferred yet.
   Node& add(Graph& graph, std::string_view type, const std::vector<Value*>& inputs,
-            definitions::AttributeMap attributes, Node* before,
-            std::string_view domain = "") const {
+            definitions::AttributeMap attributes, Node* before, std::string_view domain = "",
+            int outputs = 1) const {
     Node* made =
-        graph.add_node(domain, type, node_.name + "_" + std::string(type), inputs, 1, before);
+        graph.add_node(domain, type, node_.name + "_" + std::string(type), inputs, outputs, before);
     made->attributes = std::move(attributes);
     resolve(*made);
     return *made;

@@ -216,6 +216,28 @@ class Importer {
     for (const Attribute& attribute : attributes) {
       read_attribute(proto, *node, attribute, scope, call, depth);
     }
+    add_named_values(proto, *node, scope);
+  }
+
+  // What an attribute names is found here, where the scopes are known.
+  static void add_named_values(const onnx::NodeProto& proto, Node& node, const Scope& scope) {
+    const auto* op = definitions::OperatorRegistry::builtin().find(node.domain, node.type);
+    if (op == nullptr) return;
+    for (const std::string_view attribute : op->value_names) {
+      std::vector<std::string> names;
+      if (const auto* value = node.attribute(attribute)) {
+        if (const auto* name = std::get_if<std::string>(value)) names = {*name};
+        if (const auto* list = std::get_if<std::vector<std::string>>(value)) names = *list;
+      }
+      for (const std::string& name : names) {
+        Value* value = find(scope, name);
+        if (value == nullptr) {
+          fail(proto, "attribute '" + std::string(attribute) + "' names '" + name +
+                          "', which is no value of the graph");
+        }
+        node.set_input(static_cast<int>(node.inputs.size()), value);
+      }
+    }
   }
 
   // Absent operands at the end are as good as not listed, except in a list of any length, whose

@@ -189,6 +189,9 @@ struct OperatorDefinition {
   SymbolicRule trial;
   /// What a user can do about extents that remain unknown, apart from `--bound`.
   std::string_view extents_hint;
+  /// Attributes that name values of the graph. On import these values become inputs behind the
+  /// node's own, in this order, so that they stay what they are however names and values change.
+  std::vector<std::string_view> value_names;
   /// Names of sub-graph attributes, in the order of the graph indices at the start of the
   /// attributes struct (control flow only).
   std::vector<std::string_view> graphs;

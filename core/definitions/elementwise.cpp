@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "core/definitions/gradient.h"
 #include "core/definitions/rows.h"
 #include "core/definitions/value_propagation.h"
 
@@ -71,13 +72,15 @@ struct Element {
   ActivationRule activation = nullptr;
   std::optional<NeutralElement> neutral = {};
   PropagationRule propagate = nullptr;
+  GradientRule gradient = nullptr;
 
   Facts facts() const {
     return {.element_wise = true,
             .exact = exact,
             .activation = activation,
             .neutral = neutral,
-            .propagate = propagate};
+            .propagate = propagate,
+            .gradient = gradient};
   }
 };
 
@@ -136,7 +139,7 @@ void add_comparison(DefinitionRows& rows, std::string_view name, int since, Type
 }
 
 void add_variadic(DefinitionRows& rows, std::string_view name, int since, TypeSet types, bool exact,
-                  PropagationRule propagate = nullptr) {
+                  GradientRule gradient, PropagationRule propagate = nullptr) {
   add<ops::Broadcast>(rows, {.name = name,
                              .since_version = since,
                              .inputs = {broadcast({"data_0", "T", Parameter::kVariadic})},
@@ -144,74 +147,104 @@ void add_variadic(DefinitionRows& rows, std::string_view name, int since, TypeSe
                              .facts = {.element_wise = true,
                                        .exact = exact,
                                        .copies = copies_alone,
-                                       .propagate = propagate},
+                                       .propagate = propagate,
+                                       .gradient = gradient},
                              .types = {{"T", types}},
                              .attributes = codec_of<NoAttributes>()});
 }
 
 void add_unary_definitions(DefinitionRows& rows) {
-  add_unary(rows, "Abs", 13, kNumericTypes, {.exact = true, .propagate = propagation::kAbsolute});
-  add_unary(rows, "Acos", 22, kFloatTypes, {.domain = Domain::kUnit});
-  add_unary(rows, "Acosh", 22, kFloatTypes, {.domain = Domain::kAtLeastOne});
-  add_unary(rows, "Asin", 22, kFloatTypes, {.domain = Domain::kUnit});
-  add_unary(rows, "Asinh", 22, kFloatTypes);
-  add_unary(rows, "Atan", 22, kFloatTypes);
-  add_unary(rows, "Atanh", 22, kFloatTypes, {.domain = Domain::kUnit});
+  add_unary(rows, "Abs", 13, kNumericTypes,
+            {.exact = true, .propagate = propagation::kAbsolute, .gradient = gradients::abs});
+  add_unary(rows, "Acos", 22, kFloatTypes, {.domain = Domain::kUnit, .gradient = gradients::acos});
+  add_unary(rows, "Acosh", 22, kFloatTypes,
+            {.domain = Domain::kAtLeastOne, .gradient = gradients::acosh});
+  add_unary(rows, "Asin", 22, kFloatTypes, {.domain = Domain::kUnit, .gradient = gradients::asin});
+  add_unary(rows, "Asinh", 22, kFloatTypes, {.gradient = gradients::asinh});
+  add_unary(rows, "Atan", 22, kFloatTypes, {.gradient = gradients::atan});
+  add_unary(rows, "Atanh", 22, kFloatTypes,
+            {.domain = Domain::kUnit, .gradient = gradients::atanh});
   add_unary(rows, "BitwiseNot", 18, kIntegerTypes, {.exact = true});
-  add_unary(rows, "Ceil", 13, kFloatTypes, {.exact = true, .propagate = propagation::kCeil});
-  add_unary<AlphaAttributes>(rows, "Celu", 28, kFloatTypes);
-  add_unary(rows, "Cos", 22, kFloatTypes);
-  add_unary(rows, "Cosh", 22, kFloatTypes, {.domain = Domain::kSmall});
-  add_unary<AlphaAttributes>(rows, "Elu", 22, kFloatTypes,
-                             {.activation = with_alpha<Activation::kElu, AlphaAttributes>});
-  add_unary(rows, "Erf", 13, kFloatTypes);
-  add_unary(rows, "Exp", 13, kFloatTypes, {.domain = Domain::kSmall});
-  add_unary(rows, "Floor", 13, kFloatTypes, {.exact = true, .propagate = propagation::kFloor});
-  add_unary<GeluAttributes>(rows, "Gelu", 20, kFloatTypes, {.activation = gelu});
-  add_unary<HardSigmoidAttributes>(rows, "HardSigmoid", 22, kFloatTypes,
-                                   {.activation = hard_sigmoid});
-  add_unary(rows, "HardSwish", 22, kFloatTypes, {.activation = plain<Activation::kHardSwish>});
+  add_unary(rows, "Ceil", 13, kFloatTypes,
+            {.exact = true, .propagate = propagation::kCeil, .gradient = gradients::zero});
+  add_unary<AlphaAttributes>(rows, "Celu", 28, kFloatTypes, {.gradient = gradients::celu});
+  add_unary(rows, "Cos", 22, kFloatTypes, {.gradient = gradients::cos});
+  add_unary(rows, "Cosh", 22, kFloatTypes, {.domain = Domain::kSmall, .gradient = gradients::cosh});
+  add_unary<AlphaAttributes>(
+      rows, "Elu", 22, kFloatTypes,
+      {.activation = with_alpha<Activation::kElu, AlphaAttributes>, .gradient = gradients::elu});
+  add_unary(rows, "Erf", 13, kFloatTypes, {.gradient = gradients::erf});
+  add_unary(rows, "Exp", 13, kFloatTypes, {.domain = Domain::kSmall, .gradient = gradients::exp});
+  add_unary(rows, "Floor", 13, kFloatTypes,
+            {.exact = true, .propagate = propagation::kFloor, .gradient = gradients::zero});
+  add_unary<GeluAttributes>(rows, "Gelu", 20, kFloatTypes,
+                            {.activation = gelu, .gradient = gradients::gelu});
+  add_unary<HardSigmoidAttributes>(
+      rows, "HardSigmoid", 22, kFloatTypes,
+      {.activation = hard_sigmoid, .gradient = gradients::hard_sigmoid});
+  add_unary(rows, "HardSwish", 22, kFloatTypes,
+            {.activation = plain<Activation::kHardSwish>, .gradient = gradients::hard_swish});
   add_predicate<IsInfAttributes>(rows, "IsInf", 20, kFloatTypes);
   add_predicate(rows, "IsNaN", 20, kFloatTypes);
   add_unary<LeakyReluAttributes>(
       rows, "LeakyRelu", 16, kFloatTypes,
-      {.activation = with_alpha<Activation::kLeakyRelu, LeakyReluAttributes>});
-  add_unary(rows, "Log", 13, kFloatTypes, {.domain = Domain::kPositive});
-  add_unary(rows, "Mish", 22, kFloatTypes);
+      {.activation = with_alpha<Activation::kLeakyRelu, LeakyReluAttributes>,
+       .gradient = gradients::leaky_relu});
+  add_unary(rows, "Log", 13, kFloatTypes,
+            {.domain = Domain::kPositive, .gradient = gradients::log});
+  add_unary(rows, "Mish", 22, kFloatTypes, {.gradient = gradients::mish});
   add_unary(rows, "Neg", 13, kFloatTypes | kSignedIntegerTypes,
-            {.exact = true, .propagate = propagation::kNegation});
+            {.exact = true, .propagate = propagation::kNegation, .gradient = gradients::negate});
   add_unary(rows, "Not", 1, kBoolType, {.exact = true, .propagate = propagation::kNot});
-  add_unary(rows, "Reciprocal", 13, kFloatTypes, {.domain = Domain::kNonZero});
+  add_unary(rows, "Reciprocal", 13, kFloatTypes,
+            {.domain = Domain::kNonZero, .gradient = gradients::reciprocal});
   add_unary(rows, "Relu", 14, kFloatTypes | kSignedIntegerTypes,
-            {.exact = true, .activation = plain<Activation::kRelu>});
-  add_unary(rows, "Round", 22, kFloatTypes, {.exact = true, .propagate = propagation::kRound});
-  add_unary<SeluAttributes>(rows, "Selu", 22, kFloatTypes);
-  add_unary<ShrinkAttributes>(rows, "Shrink", 9, kNumericTypes, {.exact = true});
-  add_unary(rows, "Sigmoid", 13, kFloatTypes, {.activation = plain<Activation::kSigmoid>});
-  add_unary(rows, "Sign", 13, kNumericTypes, {.exact = true});
-  add_unary(rows, "Sin", 22, kFloatTypes);
-  add_unary(rows, "Sinh", 22, kFloatTypes, {.domain = Domain::kSmall});
-  add_unary(rows, "Softplus", 22, kFloatTypes, {.activation = plain<Activation::kSoftplus>});
-  add_unary(rows, "Softsign", 22, kFloatTypes);
-  add_unary(rows, "Sqrt", 13, kFloatTypes, {.domain = Domain::kNonNegative});
-  add_unary<AlphaAttributes>(rows, "Swish", 24, kFloatTypes, {.activation = swish});
-  add_unary(rows, "Tan", 22, kFloatTypes);
-  add_unary(rows, "Tanh", 13, kFloatTypes, {.activation = plain<Activation::kTanh>});
-  add_unary<AlphaAttributes>(rows, "ThresholdedRelu", 22, kFloatTypes, {.exact = true});
+            {.exact = true, .activation = plain<Activation::kRelu>, .gradient = gradients::relu});
+  add_unary(rows, "Round", 22, kFloatTypes,
+            {.exact = true, .propagate = propagation::kRound, .gradient = gradients::zero});
+  add_unary<SeluAttributes>(rows, "Selu", 22, kFloatTypes, {.gradient = gradients::selu});
+  add_unary<ShrinkAttributes>(rows, "Shrink", 9, kNumericTypes,
+                              {.exact = true, .gradient = gradients::shrink});
+  add_unary(rows, "Sigmoid", 13, kFloatTypes,
+            {.activation = plain<Activation::kSigmoid>, .gradient = gradients::sigmoid});
+  add_unary(rows, "Sign", 13, kNumericTypes, {.exact = true, .gradient = gradients::zero});
+  add_unary(rows, "Sin", 22, kFloatTypes, {.gradient = gradients::sin});
+  add_unary(rows, "Sinh", 22, kFloatTypes, {.domain = Domain::kSmall, .gradient = gradients::sinh});
+  add_unary(rows, "Softplus", 22, kFloatTypes,
+            {.activation = plain<Activation::kSoftplus>, .gradient = gradients::softplus});
+  add_unary(rows, "Softsign", 22, kFloatTypes, {.gradient = gradients::softsign});
+  add_unary(rows, "Sqrt", 13, kFloatTypes,
+            {.domain = Domain::kNonNegative, .gradient = gradients::sqrt});
+  add_unary<AlphaAttributes>(rows, "Swish", 24, kFloatTypes,
+                             {.activation = swish, .gradient = gradients::swish});
+  add_unary(rows, "Tan", 22, kFloatTypes, {.gradient = gradients::tan});
+  add_unary(rows, "Tanh", 13, kFloatTypes,
+            {.activation = plain<Activation::kTanh>, .gradient = gradients::tanh});
+  add_unary<AlphaAttributes>(rows, "ThresholdedRelu", 22, kFloatTypes,
+                             {.exact = true, .gradient = gradients::thresholded_relu});
 }
 
 void add_binary_definitions(DefinitionRows& rows) {
   add_binary(rows, "Add", 14, kNumericTypes,
-             {.exact = true, .neutral = NeutralElement{-0.0}, .propagate = propagation::kSum});
-  add_binary(
-      rows, "Sub", 14, kNumericTypes,
-      {.exact = true, .neutral = NeutralElement{0, false}, .propagate = propagation::kDifference});
+             {.exact = true,
+              .neutral = NeutralElement{-0.0},
+              .propagate = propagation::kSum,
+              .gradient = gradients::add});
+  add_binary(rows, "Sub", 14, kNumericTypes,
+             {.exact = true,
+              .neutral = NeutralElement{0, false},
+              .propagate = propagation::kDifference,
+              .gradient = gradients::subtract});
   add_binary(rows, "Mul", 14, kNumericTypes,
-             {.exact = true, .neutral = NeutralElement{1}, .propagate = propagation::kProduct});
+             {.exact = true,
+              .neutral = NeutralElement{1},
+              .propagate = propagation::kProduct,
+              .gradient = gradients::multiply});
   add_binary(rows, "Div", 14, kNumericTypes,
              {.second = Domain::kNonZero,
               .neutral = NeutralElement{1, false},
-              .propagate = propagation::kQuotient});
+              .propagate = propagation::kQuotient,
+              .gradient = gradients::divide});
   add_binary<ModAttributes>(
       rows, "Mod", 28, kNumericTypes,
       {.second = Domain::kNonZero, .exact = true, .propagate = propagation::kRemainder});
@@ -231,17 +264,17 @@ void add_binary_definitions(DefinitionRows& rows) {
   add_comparison(rows, "LessOrEqual", 16, kNumericTypes, propagation::kLessOrEqual);
   add_comparison(rows, "Greater", 13, kNumericTypes, propagation::kGreater);
   add_comparison(rows, "GreaterOrEqual", 16, kNumericTypes, propagation::kGreaterOrEqual);
-  add_variadic(rows, "Min", 13, kNumericTypes, true, propagation::kMinimum);
-  add_variadic(rows, "Max", 13, kNumericTypes, true, propagation::kMaximum);
-  add_variadic(rows, "Sum", 13, kFloatTypes, true, propagation::kSum);
-  add_variadic(rows, "Mean", 13, kFloatTypes, false);
+  add_variadic(rows, "Min", 13, kNumericTypes, true, gradients::extreme, propagation::kMinimum);
+  add_variadic(rows, "Max", 13, kNumericTypes, true, gradients::extreme, propagation::kMaximum);
+  add_variadic(rows, "Sum", 13, kFloatTypes, true, gradients::sum, propagation::kSum);
+  add_variadic(rows, "Mean", 13, kFloatTypes, false, gradients::mean);
   // The slope is broadcast to the input, so the input alone gives the extents.
   add<ops::SameShape>(
       rows, {.name = "PRelu",
              .since_version = 16,
              .inputs = {same({"X", "T"}), broadcast({"slope", "T"})},
              .outputs = {same({"Y", "T"})},
-             .facts = {.element_wise = true, .exact = true},
+             .facts = {.element_wise = true, .exact = true, .gradient = gradients::prelu},
              .types = {{"T", kFloatTypes | types({DataType::kInt32, DataType::kInt64,
                                                   DataType::kUint32, DataType::kUint64})}},
              .attributes = codec_of<NoAttributes>()});
@@ -250,7 +283,9 @@ void add_binary_definitions(DefinitionRows& rows) {
                              .inputs = {broadcast({"X", "T"}).of(Domain::kPositive),
                                         broadcast({"Y", "T1"}).of(Domain::kSmall)},
                              .outputs = {same({"Z", "T"})},
-                             .facts = {.element_wise = true, .neutral = NeutralElement{1, false}},
+                             .facts = {.element_wise = true,
+                                       .neutral = NeutralElement{1, false},
+                                       .gradient = gradients::power},
                              .types = {{"T", kFloatTypes | kIndexTypes}, {"T1", kNumericTypes}},
                              .kernel_types = {"T", "T1"},
                              .attributes = codec_of<NoAttributes>()});
@@ -261,22 +296,27 @@ void add_binary_definitions(DefinitionRows& rows) {
 void add_pointwise_definitions(DefinitionRows& rows) {
   add_unary_definitions(rows);
   add_binary_definitions(rows);
-  add<ops::WhereShape>(
-      rows,
-      {.name = "Where",
-       .since_version = 16,
-       .inputs = {broadcast({"condition", "B"}), broadcast({"X", "T"}), broadcast({"Y", "T"})},
-       .outputs = {same({"output", "T"})},
-       .facts = {.element_wise = true, .exact = true, .propagate = propagation::kSelect},
-       .types = {{"B", kBoolType}, {"T", kAnyTypes}},
-       .attributes = codec_of<NoAttributes>()});
+  add<ops::WhereShape>(rows, {.name = "Where",
+                              .since_version = 16,
+                              .inputs = {broadcast({"condition", "B"}), broadcast({"X", "T"}),
+                                         broadcast({"Y", "T"})},
+                              .outputs = {same({"output", "T"})},
+                              .facts = {.element_wise = true,
+                                        .exact = true,
+                                        .propagate = propagation::kSelect,
+                                        .gradient = gradients::select},
+                              .types = {{"B", kBoolType}, {"T", kAnyTypes}},
+                              .attributes = codec_of<NoAttributes>()});
   add<ops::SameShape>(
       rows, {.name = "Clip",
              .since_version = 13,
              .inputs = {same({"input", "T"}), broadcast({"min", "T", Parameter::kOptional}),
                         broadcast({"max", "T", Parameter::kOptional})},
              .outputs = {same({"output", "T"})},
-             .facts = {.element_wise = true, .exact = true, .activation = clip},
+             .facts = {.element_wise = true,
+                       .exact = true,
+                       .activation = clip,
+                       .gradient = gradients::clip},
              .types = {{"T", kNumericTypes}},
              .attributes = codec_of<NoAttributes>()});
   add<ops::Cast>(rows, {.name = "Cast",
@@ -286,7 +326,8 @@ void add_pointwise_definitions(DefinitionRows& rows) {
                         .facts = {.element_wise = true,
                                   .exact = true,
                                   .copies = copies_always,
-                                  .propagate = propagation::kCast},
+                                  .propagate = propagation::kCast,
+                                  .gradient = gradients::cast},
                         .types = {{"T1", kNumericTypes | kBoolType | kStringType},
                                   {"T2", kNumericTypes | kBoolType | kStringType}},
                         .kernel_types = {"T1", "T2"},

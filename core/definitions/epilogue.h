@@ -18,6 +18,8 @@ void add_with_epilogue(DefinitionRows& rows, OperatorDefinition definition) {
   const int last = epilogue.bias >= 0 ? epilogue.bias : epilogue.residual;
   onnx.inputs.resize(static_cast<size_t>(last));
   add<Rule>(rows, std::move(onnx));
+  // Gradients come before fusion.
+  definition.facts.gradient = nullptr;
   definition.domain = kInternalDomain;
   definition.kernel_operator = definition.name;
   add<Rule>(rows, std::move(definition));

@@ -8,8 +8,7 @@
 // axes of it. From both follows, for every operator alike, what a node becomes when the axes of its
 // operands change places. A fact that is not stated is `unknown`, and nothing relies on it.
 //
-// Host only. A new kind of fact (a gradient, a cost) is a member of `Facts`; it comes with whoever
-// reads it.
+// Host only. A new kind of fact (a cost) is a member of `Facts`; it comes with whoever reads it.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +24,8 @@
 #include "intarsia/attributes.h"
 
 namespace intarsia::definitions {
+
+class GradientContext;
 
 /// A set of element types, one bit per DataType number.
 using TypeSet = uint32_t;
@@ -179,6 +180,9 @@ using PropagationRule = KnownElements (*)(const std::byte* attributes,
                                           std::span<const SymbolicInput> inputs,
                                           std::span<const SymbolicOutput> outputs);
 
+/// Writes down the gradients of the inputs (gradient.h).
+using GradientRule = void (*)(GradientContext& context);
+
 /// What an operator can do to its result before it stores it. The operands and attributes for that
 /// are none of the model's: `op`, of the converter's own domain, has them beside all that this
 /// operator has, in an attributes struct of the same form.
@@ -228,6 +232,8 @@ struct Facts {
   IntegerAttribute window = {};
   /// Elements of a state that each step multiplies by the weights of a recurrence.
   IntegerAttribute state = {};
+  /// Null where nobody has written one: then an output's gradient is an error, not 0.
+  GradientRule gradient = nullptr;
 };
 
 /// Stands for an axis that a model leaves out; `kNoAxis` of the attribute structs.

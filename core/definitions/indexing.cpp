@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Operators that read and write at indices, and that select elements by their value.
+#include "core/definitions/gradient.h"
 #include "core/definitions/rows.h"
 #include "core/definitions/value_propagation.h"
 #include "core/operators/indexing/gather.h"
@@ -25,7 +26,8 @@ void add_indexed(DefinitionRows& rows) {
        .outputs = {with_role({"output", "T"}, AxisRole::kReplaced)},
        .facts = {.axes = {.form = AxisForm::kOne, .attribute = attribute<&AxisAttributes::axis>()},
                  .exact = true,
-                 .propagate = propagation::kGather},
+                 .propagate = propagation::kGather,
+                 .gradient = gradients::gather},
        .types = {{"T", kPlainTypes}, {"Tind", kIndexTypes}},
        .kernel_types = {"T", "Tind"},
        .attributes = codec_of<AxisAttributes>()});
@@ -42,7 +44,8 @@ void add_indexed(DefinitionRows& rows) {
        .inputs = {same({"data", "T"}), same({"indices", "Tind"}).of(Domain::kIndex)},
        .outputs = {same({"output", "T"})},
        .facts = {.axes = {.form = AxisForm::kOne, .attribute = attribute<&AxisAttributes::axis>()},
-                 .exact = true},
+                 .exact = true,
+                 .gradient = gradients::moved},
        .types = {{"T", kPlainTypes}, {"Tind", kIndexTypes}},
        .kernel_types = {"T", "Tind"},
        .attributes = codec_of<AxisAttributes>()});
@@ -51,7 +54,9 @@ void add_indexed(DefinitionRows& rows) {
              .since_version = 13,
              .inputs = {same({"data", "T"}), apart({"indices", "I"}).of(Domain::kIndexTuple)},
              .outputs = {ordered({"output", "T"})},
-             .facts = {.axes = {.form = AxisForm::kPosition}, .exact = true},
+             .facts = {.axes = {.form = AxisForm::kPosition},
+                       .exact = true,
+                       .gradient = gradients::moved},
              .types = {{"T", kPlainTypes}, {"I", kInt64Type}},
              .attributes = codec_of<GatherNDAttributes>()});
   add<ops::ScatterElements>(
@@ -62,7 +67,8 @@ void add_indexed(DefinitionRows& rows) {
              .outputs = {same({"output", "T"})},
              .facts = {.axes = {.form = AxisForm::kOne,
                                 .attribute = attribute<&ScatterElementsAttributes::axis>()},
-                       .exact = true},
+                       .exact = true,
+                       .gradient = gradients::scatter},
              .types = {{"T", kPlainTypes}, {"Tind", kIndexTypes}},
              .kernel_types = {"T", "Tind"},
              .attributes = codec_of<ScatterElementsAttributes>()});
@@ -72,7 +78,9 @@ void add_indexed(DefinitionRows& rows) {
              .inputs = {same({"data", "T"}), apart({"indices", "I"}).of(Domain::kIndexTuple),
                         apart({"updates", "T"})},
              .outputs = {same({"output", "T"})},
-             .facts = {.axes = {.form = AxisForm::kPosition}, .exact = true},
+             .facts = {.axes = {.form = AxisForm::kPosition},
+                       .exact = true,
+                       .gradient = gradients::scatter_tuples},
              .types = {{"T", kPlainTypes}, {"I", kInt64Type}},
              .attributes = codec_of<ScatterNDAttributes>()});
   add<ops::OneHot>(

@@ -3,6 +3,7 @@
 // Definitions of matrix products, and of Inverse of ONNX Runtime's domain com.microsoft, which
 // PyTorch's exporter writes; every version of that from 1 on is the same form.
 #include "core/definitions/epilogue.h"
+#include "core/definitions/gradient.h"
 #include "core/operators/linear_algebra/inverse.h"
 #include "core/operators/linear_algebra/matmul.h"
 
@@ -19,7 +20,8 @@ void add_linear_algebra_definitions(DefinitionRows& rows) {
              .outputs = {apart({"Y", "T"})},
              .facts = {.axes = {.form = AxisForm::kPosition},
                        .exact = true,
-                       .epilogue = epilogue_of<MatMulAttributes>("MatMul", 3, 2)},
+                       .epilogue = epilogue_of<MatMulAttributes>("MatMul", 3, 2),
+                       .gradient = gradients::matmul},
              .types = {{"T", kProductTypes}},
              .attributes = codec_of<MatMulAttributes>()});
   add_with_epilogue<ops::Gemm>(
@@ -29,7 +31,8 @@ void add_linear_algebra_definitions(DefinitionRows& rows) {
              .outputs = {apart({"Y", "T"})},
              .facts = {.axes = {.form = AxisForm::kPosition},
                        .exact = true,
-                       .epilogue = epilogue_of<GemmAttributes>("Gemm", 3)},
+                       .epilogue = epilogue_of<GemmAttributes>("Gemm", 3),
+                       .gradient = gradients::gemm},
              .types = {{"T", kProductTypes}},
              .attributes = codec_of<GemmAttributes>()});
   add<ops::Inverse>(

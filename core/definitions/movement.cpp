@@ -3,6 +3,7 @@
 // Operators that rearrange, cut, join and resize tensors.
 #include <algorithm>
 
+#include "core/definitions/gradient.h"
 #include "core/definitions/rows.h"
 #include "core/definitions/value_propagation.h"
 #include "core/operators/movement/concat_split.h"
@@ -39,7 +40,8 @@ void add_cutting(DefinitionRows& rows) {
                                              .attribute = attribute<&ConcatAttributes::axis>()},
                                     .exact = true,
                                     .copies = copies_alone,
-                                    .propagate = propagation::kConcat},
+                                    .propagate = propagation::kConcat,
+                                    .gradient = gradients::join},
                           .types = {{"T", kPlainTypes}},
                           .attributes = codec_of<ConcatAttributes>()});
   add<ops::Split>(
@@ -50,7 +52,8 @@ void add_cutting(DefinitionRows& rows) {
        .outputs = {same({"outputs", "T", kVariadic, 1, true})},
        .facts = {.axes = {.form = AxisForm::kOne, .attribute = attribute<&SplitAttributes::axis>()},
                  .exact = true,
-                 .propagate = propagation::kSplit},
+                 .propagate = propagation::kSplit,
+                 .gradient = gradients::split},
        .types = {{"T", kPlainTypes}, {"I", kInt64Type}},
        .attributes = codec_of<SplitAttributes>()});
   add<ops::Slice>(
@@ -64,7 +67,8 @@ void add_cutting(DefinitionRows& rows) {
              .facts = {.axes = {.form = AxisForm::kList, .input = 3, .absent = NoAxes::kLeading},
                        .exact = true,
                        .copies = copies_forwards,
-                       .propagate = propagation::kSlice},
+                       .propagate = propagation::kSlice,
+                       .gradient = gradients::moved},
              .types = {{"T", kPlainTypes}, {"Tind", kIndexTypes}},
              .attributes = codec_of<NoAttributes>()});
   // What a Scan collects backwards may be of more types.
@@ -81,7 +85,8 @@ void add_cutting(DefinitionRows& rows) {
                             apart({"axes", "Tind", kOptional}).deciding(Domain::kAxis)},
                  .outputs = {same({"output", "T"})},
                  .facts = {.axes = {.form = AxisForm::kList, .input = 3, .absent = NoAxes::kAll},
-                           .exact = true},
+                           .exact = true,
+                           .gradient = gradients::pad},
                  .types = {{"T", kAnyTypes}, {"I", kInt64Type}, {"Tind", kIndexTypes}},
                  .attributes = codec_of<PadAttributes>()});
 }
@@ -96,23 +101,28 @@ void add_permuting(DefinitionRows& rows) {
                                           .attribute = attribute<&TransposeAttributes::perm>(),
                                           .absent = NoAxes::kReversed},
                                  .exact = true,
-                                 .propagate = propagation::kTranspose},
+                                 .propagate = propagation::kTranspose,
+                                 .gradient = gradients::transpose},
                        .types = {{"T", kAnyTypes}},
                        .attributes = codec_of<TransposeAttributes>()});
-  add<ops::DepthToSpace>(rows, {.name = "DepthToSpace",
-                                .since_version = 28,
-                                .inputs = {same({"input", "T"})},
-                                .outputs = {same({"output", "T"})},
-                                .facts = {.axes = {.form = AxisForm::kImage}, .exact = true},
-                                .types = {{"T", kPlainTypes}},
-                                .attributes = codec_of<BlockAttributes>()});
-  add<ops::SpaceToDepth>(rows, {.name = "SpaceToDepth",
-                                .since_version = 28,
-                                .inputs = {same({"input", "T"})},
-                                .outputs = {same({"output", "T"})},
-                                .facts = {.axes = {.form = AxisForm::kImage}, .exact = true},
-                                .types = {{"T", kPlainTypes}},
-                                .attributes = codec_of<BlockAttributes>()});
+  add<ops::DepthToSpace>(
+      rows,
+      {.name = "DepthToSpace",
+       .since_version = 28,
+       .inputs = {same({"input", "T"})},
+       .outputs = {same({"output", "T"})},
+       .facts = {.axes = {.form = AxisForm::kImage}, .exact = true, .gradient = gradients::moved},
+       .types = {{"T", kPlainTypes}},
+       .attributes = codec_of<BlockAttributes>()});
+  add<ops::SpaceToDepth>(
+      rows,
+      {.name = "SpaceToDepth",
+       .since_version = 28,
+       .inputs = {same({"input", "T"})},
+       .outputs = {same({"output", "T"})},
+       .facts = {.axes = {.form = AxisForm::kImage}, .exact = true, .gradient = gradients::moved},
+       .types = {{"T", kPlainTypes}},
+       .attributes = codec_of<BlockAttributes>()});
   add<ops::ReverseSequence>(
       rows, {.name = "ReverseSequence",
              .since_version = 28,
@@ -128,7 +138,9 @@ void add_permuting(DefinitionRows& rows) {
              .since_version = 14,
              .inputs = {same({"input", "T"}), apart({"k", "I", kOptional}).of(Domain::kSmall)},
              .outputs = {same({"output", "T"})},
-             .facts = {.axes = {.form = AxisForm::kPosition}, .exact = true},
+             .facts = {.axes = {.form = AxisForm::kPosition},
+                       .exact = true,
+                       .gradient = gradients::triangle},
              .types = {{"T", kPlainTypes}, {"I", kInt64Type}},
              .attributes = codec_of<TriluAttributes>()});
 }

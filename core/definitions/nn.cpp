@@ -2,6 +2,7 @@
 //
 // Definitions of convolution and pooling.
 #include "core/definitions/epilogue.h"
+#include "core/definitions/gradient.h"
 #include "core/operators/nn/conv.h"
 #include "core/operators/nn/pool.h"
 
@@ -75,17 +76,20 @@ void add_pools(DefinitionRows& rows) {
                                      &WindowAttributes::kernel_shape>()},
        .types = {{"T", kFloatTypes}},
        .attributes = codec_of<LpPoolAttributes>()});
-  for (const std::string_view name : {"GlobalAveragePool", "GlobalMaxPool"}) {
+  const auto add_global = [&rows](std::string_view name, GradientRule gradient) {
     add<ops::GlobalPool>(
         rows,
         {.name = name,
          .inputs = {same({"X", "T"})},
          .outputs = {same({"Y", "T"})},
          .facts = {.axes = {.form = AxisForm::kImage,
-                            .channels_last = attribute<&GlobalPoolAttributes::channels_last>()}},
+                            .channels_last = attribute<&GlobalPoolAttributes::channels_last>()},
+                   .gradient = gradient},
          .types = {{"T", kFloatTypes}},
          .attributes = codec_of<GlobalPoolAttributes>()});
-  }
+  };
+  add_global("GlobalAveragePool", gradients::spatial_mean);
+  add_global("GlobalMaxPool", gradients::spatial_extreme);
   add<ops::GlobalLpPool>(
       rows,
       {.name = "GlobalLpPool",

@@ -3,6 +3,7 @@
 // Operators that reduce or run along axes, in their newest form: the axes of Reduce* are an input.
 #include "core/operators/reduction/reduction.h"
 
+#include "core/definitions/gradient.h"
 #include "core/definitions/rows.h"
 #include "core/definitions/value_propagation.h"
 #include "core/operators/elementwise/elementwise.h"
@@ -17,7 +18,7 @@ constexpr TypeSet kExtremeTypes =
     kSumTypes | kBoolType | types({DataType::kInt8, DataType::kUint8});
 
 void add_reduce(DefinitionRows& rows, std::string_view name, int since, TypeSet types,
-                Domain domain = Domain::kAny, bool exact = false,
+                GradientRule gradient, Domain domain = Domain::kAny, bool exact = false,
                 PropagationRule propagate = nullptr) {
   add<ops::Reduce>(
       rows,
@@ -32,7 +33,8 @@ void add_reduce(DefinitionRows& rows, std::string_view name, int since, TypeSet 
                           .keep = attribute<&ReduceAttributes::keepdims>(),
                           .none_if_absent = attribute<&ReduceAttributes::noop_with_empty_axes>()},
                  .exact = exact,
-                 .propagate = propagate},
+                 .propagate = propagate,
+                 .gradient = gradient},
        .types = {{"T", types}, {"I", kInt64Type}},
        .attributes = codec_of<ReduceAttributes>()});
 }
@@ -52,48 +54,57 @@ void add_arg_reduce(DefinitionRows& rows, std::string_view name) {
                        .result_type = DataType::kInt64});
 }
 
-void add_softmax(DefinitionRows& rows, std::string_view name, bool exact = false) {
+void add_softmax(DefinitionRows& rows, std::string_view name, GradientRule gradient,
+                 bool exact = false) {
   add<ops::Softmax>(rows, {.name = name,
                            .since_version = 13,
                            .inputs = {same({"input", "T"})},
                            .outputs = {same({"output", "T"})},
                            .facts = {.axes = {.form = AxisForm::kOne,
                                               .attribute = attribute<&SoftmaxAttributes::axis>()},
-                                     .exact = exact},
+                                     .exact = exact,
+                                     .gradient = gradient},
                            .types = {{"T", kFloatTypes}},
                            .attributes = codec_of<SoftmaxAttributes>()});
 }
 
-void add_cumulative(DefinitionRows& rows, std::string_view name, int since) {
-  add<ops::SameShape>(rows, {.name = name,
-                             .since_version = since,
-                             .inputs = {same({"x", "T"}), apart({"axis", "T2"}).of(Domain::kAxis)},
-                             .outputs = {same({"y", "T"})},
-                             .facts = {.axes = {.form = AxisForm::kOne, .input = 1}, .exact = true},
-                             .types = {{"T", kSumTypes}, {"T2", kIndexTypes}},
-                             .attributes = codec_of<CumulativeAttributes>()});
+void add_cumulative(DefinitionRows& rows, std::string_view name, int since, GradientRule gradient) {
+  add<ops::SameShape>(
+      rows,
+      {.name = name,
+       .since_version = since,
+       .inputs = {same({"x", "T"}), apart({"axis", "T2"}).of(Domain::kAxis)},
+       .outputs = {same({"y", "T"})},
+       .facts = {.axes = {.form = AxisForm::kOne, .input = 1}, .exact = true, .gradient = gradient},
+       .types = {{"T", kSumTypes}, {"T2", kIndexTypes}},
+       .attributes = codec_of<CumulativeAttributes>()});
 }
 
 }  // namespace
 
 void add_reduction_definitions(DefinitionRows& rows) {
-  add_reduce(rows, "ReduceL1", 18, kSumTypes, Domain::kAny, true);
-  add_reduce(rows, "ReduceL2", 18, kSumTypes);
-  add_reduce(rows, "ReduceLogSum", 28, kFloatTypes, Domain::kPositive);
-  add_reduce(rows, "ReduceLogSumExp", 28, kFloatTypes);
-  add_reduce(rows, "ReduceMax", 20, kExtremeTypes, Domain::kAny, true, propagation::kReduceMax);
-  add_reduce(rows, "ReduceMean", 18, kSumTypes);
-  add_reduce(rows, "ReduceMin", 20, kExtremeTypes, Domain::kAny, true, propagation::kReduceMin);
-  add_reduce(rows, "ReduceProd", 18, kSumTypes, Domain::kSmall, false, propagation::kReduceProduct);
-  add_reduce(rows, "ReduceSum", 13, kSumTypes, Domain::kAny, true, propagation::kReduceSum);
-  add_reduce(rows, "ReduceSumSquare", 18, kSumTypes, Domain::kAny, true);
+  add_reduce(rows, "ReduceL1", 18, kSumTypes, gradients::reduce_l1, Domain::kAny, true);
+  add_reduce(rows, "ReduceL2", 18, kSumTypes, gradients::reduce_l2);
+  add_reduce(rows, "ReduceLogSum", 28, kFloatTypes, gradients::reduce_log_sum, Domain::kPositive);
+  add_reduce(rows, "ReduceLogSumExp", 28, kFloatTypes, gradients::reduce_log_sum_exp);
+  add_reduce(rows, "ReduceMax", 20, kExtremeTypes, gradients::reduce_extreme, Domain::kAny, true,
+             propagation::kReduceMax);
+  add_reduce(rows, "ReduceMean", 18, kSumTypes, gradients::reduce_mean);
+  add_reduce(rows, "ReduceMin", 20, kExtremeTypes, gradients::reduce_extreme, Domain::kAny, true,
+             propagation::kReduceMin);
+  add_reduce(rows, "ReduceProd", 18, kSumTypes, nullptr, Domain::kSmall, false,
+             propagation::kReduceProduct);
+  add_reduce(rows, "ReduceSum", 13, kSumTypes, gradients::reduce_sum, Domain::kAny, true,
+             propagation::kReduceSum);
+  add_reduce(rows, "ReduceSumSquare", 18, kSumTypes, gradients::reduce_sum_square, Domain::kAny,
+             true);
   add_arg_reduce(rows, "ArgMax");
   add_arg_reduce(rows, "ArgMin");
-  add_softmax(rows, "Softmax");
-  add_softmax(rows, "LogSoftmax");
-  add_softmax(rows, "Hardmax", true);
-  add_cumulative(rows, "CumSum", 14);
-  add_cumulative(rows, "CumProd", 26);
+  add_softmax(rows, "Softmax", gradients::softmax);
+  add_softmax(rows, "LogSoftmax", gradients::log_softmax);
+  add_softmax(rows, "Hardmax", gradients::zero, true);
+  add_cumulative(rows, "CumSum", 14, gradients::cumulate);
+  add_cumulative(rows, "CumProd", 26, nullptr);
 }
 
 }  // namespace intarsia::definitions

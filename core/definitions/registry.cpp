@@ -37,6 +37,7 @@ DefinitionRows make_builtin_rows() {
   add_string_definitions(rows);
   add_sequence_definitions(rows);
   add_map_definitions(rows);
+  add_training_definitions(rows);
   return rows;
 }
 

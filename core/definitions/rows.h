@@ -91,5 +91,6 @@ void add_nn_normalization_definitions(DefinitionRows& rows);
 void add_linear_algebra_definitions(DefinitionRows& rows);
 void add_recurrent_definitions(DefinitionRows& rows);
 void add_string_definitions(DefinitionRows& rows);
+void add_training_definitions(DefinitionRows& rows);
 
 }  // namespace intarsia::definitions

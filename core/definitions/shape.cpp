@@ -8,6 +8,7 @@
 #include "core/operators/shape/range.h"
 #include "core/operators/shape/reshape.h"
 
+#include "core/definitions/gradient.h"
 #include "core/definitions/rows.h"
 #include "core/definitions/value_propagation.h"
 #include "core/operators/elementwise/elementwise.h"
@@ -44,7 +45,8 @@ void add_shape_ops_definitions(DefinitionRows& rows) {
                              .facts = {.element_wise = true,
                                        .exact = true,
                                        .copies = copies_always,
-                                       .propagate = propagation::kCopy},
+                                       .propagate = propagation::kCopy,
+                                       .gradient = gradients::copy},
                              .types = {{"V", kViewTypes | kSequenceTypes}},
                              .kernel_types = {},
                              .attributes = codec_of<NoAttributes>(),
@@ -54,7 +56,10 @@ void add_shape_ops_definitions(DefinitionRows& rows) {
              .since_version = 25,
              .inputs = {same({"data", "T"}), apart({"shape", "I"}).deciding(Domain::kReshape)},
              .outputs = {ordered({"reshaped", "T"})},
-             .facts = {.exact = true, .copies = copies_always, .propagate = propagation::kCopy},
+             .facts = {.exact = true,
+                       .copies = copies_always,
+                       .propagate = propagation::kCopy,
+                       .gradient = gradients::view},
              .types = {{"T", kViewTypes}, {"I", kInt64Type}},
              .kernel_types = {},
              .attributes = codec_of<ReshapeAttributes>(),
@@ -68,7 +73,8 @@ void add_shape_ops_definitions(DefinitionRows& rows) {
              .facts = {.axes = {.form = AxisForm::kSet, .input = 1, .absent = NoAxes::kUnit},
                        .exact = true,
                        .copies = copies_always,
-                       .propagate = propagation::kCopy},
+                       .propagate = propagation::kCopy,
+                       .gradient = gradients::view},
              .types = {{"T", kViewTypes}, {"I", kInt64Type}},
              .kernel_types = {},
              .attributes = codec_of<NoAttributes>(),
@@ -81,7 +87,8 @@ void add_shape_ops_definitions(DefinitionRows& rows) {
              .facts = {.axes = {.form = AxisForm::kSet, .input = 1},
                        .exact = true,
                        .copies = copies_always,
-                       .propagate = propagation::kCopy},
+                       .propagate = propagation::kCopy,
+                       .gradient = gradients::view},
              .types = {{"T", kViewTypes}, {"I", kInt64Type}},
              .kernel_types = {},
              .attributes = codec_of<NoAttributes>(),
@@ -94,22 +101,26 @@ void add_shape_ops_definitions(DefinitionRows& rows) {
                                               .attribute = attribute<&FlattenAttributes::axis>()},
                                      .exact = true,
                                      .copies = copies_always,
-                                     .propagate = propagation::kCopy},
+                                     .propagate = propagation::kCopy,
+                                     .gradient = gradients::view},
                            .types = {{"T", kViewTypes}},
                            .kernel_types = {},
                            .attributes = codec_of<FlattenAttributes>(),
                            .view = true});
-  add<ops::Dropout>(
-      rows, {.name = "Dropout",
-             .since_version = 22,
-             .inputs = {same({"data", "T"}),
-                        apart({"ratio", "T1", Parameter::kOptional}).of(Domain::kFraction),
-                        apart({"training_mode", "T2", Parameter::kOptional})},
-             .outputs = {same({"output", "T"}), same({"mask", "T2", Parameter::kOptional})},
-             .facts = {.element_wise = true, .exact = true, .copies = copies_without_training},
-             .types = {{"T", kDropoutTypes}, {"T1", kDropoutTypes}, {"T2", kBoolType}},
-             .kernel_types = {},
-             .attributes = codec_of<DropoutAttributes>()});
+  add<ops::Dropout>(rows,
+                    {.name = "Dropout",
+                     .since_version = 22,
+                     .inputs = {same({"data", "T"}),
+                                apart({"ratio", "T1", Parameter::kOptional}).of(Domain::kFraction),
+                                apart({"training_mode", "T2", Parameter::kOptional})},
+                     .outputs = {same({"output", "T"}), same({"mask", "T2", Parameter::kOptional})},
+                     .facts = {.element_wise = true,
+                               .exact = true,
+                               .copies = copies_without_training,
+                               .gradient = gradients::dropout},
+                     .types = {{"T", kDropoutTypes}, {"T1", kDropoutTypes}, {"T2", kBoolType}},
+                     .kernel_types = {},
+                     .attributes = codec_of<DropoutAttributes>()});
 
   // Reading extents: no element is touched.
   add<ops::ShapeOf>(rows, {.name = "Shape",
@@ -165,7 +176,8 @@ void add_shape_ops_definitions(DefinitionRows& rows) {
              .facts = {.axes = {.form = AxisForm::kPerAxis, .input = 1},
                        .exact = true,
                        .copies = copies_always,
-                       .propagate = propagation::kRepeat},
+                       .propagate = propagation::kRepeat,
+                       .gradient = gradients::copy},
              .types = {{"T", kAnyTypes}, {"I", kInt64Type}},
              .attributes = codec_of<NoAttributes>()});
   add<ops::Tile>(
@@ -176,7 +188,8 @@ void add_shape_ops_definitions(DefinitionRows& rows) {
              .facts = {.axes = {.form = AxisForm::kPerAxis, .input = 1},
                        .exact = true,
                        .copies = copies_always,
-                       .propagate = propagation::kRepeat},
+                       .propagate = propagation::kRepeat,
+                       .gradient = gradients::moved},
              .types = {{"T", kAnyTypes}, {"T1", kInt64Type}},
              .attributes = codec_of<NoAttributes>()});
 }

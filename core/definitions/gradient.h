@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gradient rules: how the gradients of a node's inputs follow from those of its outputs.
+//
+//     void tanh(GradientContext& g) {
+//       g.set(0, [&] { return g.dy() * (1 - g.y() * g.y()); });
+//     }
+//
+// A rule is a fact of a definition (`Facts::gradient`). It computes nothing: it writes down nodes
+// of operators that exist, which then are nodes like any others, so that there are gradients of
+// gradients. It gives each input that needs one a gradient of that input's extents. Where the
+// definition says that an operand is broadcast, the gradient may have the extents of the result: it
+// is summed back behind the rule, as are the gradients of a value that several nodes read.
+//
+// An input that a rule does not mention has no gradient, and asking for one is an error that names
+// the node. Where a gradient is 0 everywhere (Floor), the rule says `set_zero`.
+//
+// Host only. Terms live as long as the call of the rule.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/definitions/definition.h"
+
+namespace intarsia::definitions {
+
+/// A tensor that the rule reads or has made. Arithmetic adds nodes; numbers take the tensor's type.
+class Term {
+ public:
+  Term(GradientContext& context, size_t id) : context_(&context), id_(id) {}
+  GradientContext& context() const { return *context_; }
+  size_t id() const { return id_; }
+  /// Type, extents and elements, as far as inference knows them.
+  SymbolicInput known() const;
+  int rank() const { return known().shape.rank; }
+  /// A scalar of this tensor's type.
+  Term number(double value) const;
+
+ private:
+  GradientContext* context_;
+  size_t id_;
+};
+
+/// One node of an operator of ai.onnx with one output, or the first output of several.
+Term call(std::string_view op, std::initializer_list<Term> inputs, AttributeMap attributes = {});
+
+inline Term operator+(Term a, Term b) {
+  return call("Add", {a, b});
+}
+inline Term operator-(Term a, Term b) {
+  return call("Sub", {a, b});
+}
+inline Term operator*(Term a, Term b) {
+  return call("Mul", {a, b});
+}
+inline Term operator/(Term a, Term b) {
+  return call("Div", {a, b});
+}
+inline Term operator-(Term a) {
+  return call("Neg", {a});
+}
+inline Term operator+(Term a, double b) {
+  return a + a.number(b);
+}
+inline Term operator-(Term a, double b) {
+  return a - a.number(b);
+}
+inline Term operator*(double a, Term b) {
+  return b.number(a) * b;
+}
+inline Term operator-(double a, Term b) {
+  return b.number(a) - b;
+}
+inline Term operator+(double a, Term b) {
+  return b.number(a) + b;
+}
+inline Term operator/(Term a, double b) {
+  return a / a.number(b);
+}
+/// a where the condition holds, else b.
+inline Term where(Term condition, Term a, Term b) {
+  return call("Where", {condition, a, b});
+}
+inline Term where(Term condition, Term a, double b) {
+  return where(condition, a, a.number(b));
+}
+inline Term where(Term condition, double a, Term b) {
+  return where(condition, b.number(a), b);
+}
+
+Term shape_of(Term term);
+/// The elements of `term` with the extents of `like`.
+Term reshape(Term term, Term like);
+/// `term` repeated to the extents of `like`.
+Term expand(Term term, Term like);
+/// The elements of `term` in the type of `like`.
+Term cast(Term term, Term like);
+/// The sum over all axes along which `like` was broadcast to the extents of `term`.
+Term sum_to(Term term, Term like);
+
+/// What a rule knows of its node, and where it puts gradients.
+class GradientContext {
+ public:
+  GradientContext(const GradientContext&) = delete;
+  GradientContext& operator=(const GradientContext&) = delete;
+
+  int input_count() const { return static_cast<int>(node_inputs_.size()); }
+  int output_count() const { return output_count_; }
+  bool has_x(int input) const {
+    return input < input_count() && node_inputs_[static_cast<size_t>(input)];
+  }
+  /// An input. REQUIRES: it is present.
+  virtual Term x(int input = 0) = 0;
+  virtual Term y(int output = 0) = 0;
+  /// The gradient of an output; zeros if nothing that matters reads it.
+  virtual Term dy(int output = 0) = 0;
+  /// The attributes struct. REQUIRES: A is the operator's.
+  template <class A>
+  const A& attributes() const {
+    return *reinterpret_cast<const A*>(attributes_);
+  }
+
+  virtual bool needs(int input) const = 0;
+  /// Lets an input have the gradient that `make()` returns, which is called only if it is needed.
+  template <class Make>
+  void set(int input, const Make& make) {
+    if (needs(input)) give(input, make());
+  }
+  void set_zero(int input) {
+    set(input, [&] { return expand(x(input).number(0), x(input)); });
+  }
+  /// y = f(x), element by element: dx = dy * slope(x, y).
+  template <class Slope>
+  void slope(const Slope& of) {
+    set(0, [&] { return dy() * of(x(), y()); });
+  }
+
+  /// Adds a node; `op` is one of ai.onnx.
+  virtual std::vector<Term> add(std::string_view op, std::span<const Term> inputs,
+                                AttributeMap attributes, int output_count) = 0;
+  /// This node once more, with other tensors as its first inputs; its first output.
+  virtual Term repeat(std::initializer_list<Term> inputs) = 0;
+  virtual Term number(DataType type, double value) = 0;
+  /// A vector of int64: axes, extents.
+  virtual Term integers(const std::vector<int64_t>& values) = 0;
+  virtual SymbolicInput known(Term term) const = 0;
+  /// The rule does not cover this node: an error that names the node, with the reason.
+  [[noreturn]] virtual void refuse(const std::string& reason) const = 0;
+
+ protected:
+  GradientContext(const std::byte* attributes, std::vector<bool> inputs, int outputs)
+      : attributes_(attributes), node_inputs_(std::move(inputs)), output_count_(outputs) {}
+  ~GradientContext() = default;
+  virtual void give(int input, Term gradient) = 0;
+
+ private:
+  const std::byte* attributes_;
+  std::vector<bool> node_inputs_;
+  int output_count_;
+};
+
+/// Domain of the operator Gradient.
+inline constexpr std::string_view kTrainingDomain = "ai.onnx.preview.training";
+
+/// The rules that definitions name.
+namespace gradients {
+using Rule = void(GradientContext&);
+// Element by element.
+Rule abs, acos, acosh, asin, asinh, atan, atanh, cast, celu, clip, cos, cosh, elu, erf, exp, gelu,
+    hard_sigmoid, hard_swish, leaky_relu, log, mish, negate, reciprocal, relu, selu, shrink,
+    sigmoid, sin, sinh, softplus, softsign, sqrt, swish, tan, tanh, thresholded_relu;
+Rule add, subtract, multiply, divide, power, prelu, select, sum, mean, extreme;
+/// Constant between its jumps: 0.
+Rule zero;
+// Moving elements.
+Rule copy, cumulate, dropout, gather, join, moved, pad, scatter, scatter_tuples, split, transpose,
+    triangle, view;
+// Of several elements together.
+Rule matmul, gemm, softmax, log_softmax, spatial_extreme, spatial_mean;
+Rule reduce_l1, reduce_l2, reduce_log_sum, reduce_log_sum_exp, reduce_extreme, reduce_mean,
+    reduce_sum, reduce_sum_square;
+}  // namespace gradients
+
+}  // namespace intarsia::definitions

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "test/converter/gradient_cases.h"
+
+#include <map>
+#include <utility>
+
+namespace intarsia::test {
+namespace {
+
+using converter::OnnxBuilder;
+using definitions::AttributeField;
+using definitions::Domain;
+using definitions::OperatorDefinition;
+using definitions::Parameter;
+using Extents = std::vector<int64_t>;
+
+// -- Element by element
+// -------------------------------------------------------------------------------
+
+std::string variable_of(GradientSample& s, const Parameter& operand, const Extents& extents) {
+  switch (operand.values.domain) {
+    case Domain::kPositive:
+    case Domain::kNonNegative:
+      return s.variable(extents, 0.5, 2);
+    case Domain::kNonZero:
+      return s.variable(extents, 0.5, 2, true);
+    case Domain::kUnit:
+      return s.variable(extents, -0.9, 0.9);
+    case Domain::kAtLeastOne:
+      return s.variable(extents, 1.2, 3);
+    case Domain::kSmall:
+      return s.variable(extents, -1.5, 1.5);
+    default:
+      return s.variable(extents, -4, 4);
+  }
+}
+
+void set_attributes(GradientSample& s, onnx::NodeProto& node) {
+  for (const AttributeField& field : s.definition.attributes.list()) {
+    if (field.kind == AttributeField::kReal) {
+      OnnxBuilder::set(node, field.name, static_cast<float>(s.random.between(3, 9)) / 10);
+    } else if (!field.choices.empty()) {
+      OnnxBuilder::set(node, field.name, s.random.pick(field.choices).c_str());
+    }
+  }
+}
+
+void element_wise(GradientSample& s) {
+  const Extents whole = s.extents(static_cast<int>(s.random.between(0, 3)));
+  Names inputs;
+  for (const Parameter& operand : s.definition.inputs) {
+    if (operand.kind == Parameter::kOptional) continue;
+    const bool variadic = operand.kind == Parameter::kVariadic;
+    const int64_t count = variadic ? s.random.between(1, 3) : 1;
+    for (int64_t i = 0; i < count; ++i) {
+      const bool broadcast = operand.axes == definitions::AxisRole::kBroadcast;
+      inputs.push_back(variable_of(s, operand, broadcast ? s.part_of(whole) : whole));
+    }
+  }
+  set_attributes(s, s.node(inputs));
+}
+
+void away_from_poles(GradientSample& s) {
+  s.node({s.variable(s.extents(2), -1, 1)});
+}
+
+void cast(GradientSample& s) {
+  // Other types have too few digits for differences.
+  const std::string x = s.variable(s.extents(2));
+  OnnxBuilder::set(s.node({x}), "to", static_cast<int64_t>(DataType::kDouble));
+}
+
+void select(GradientSample& s) {
+  const Extents whole = s.extents(3);
+  s.node({s.flags(s.part_of(whole)), s.variable(s.part_of(whole)), s.variable(s.part_of(whole))});
+}
+
+void clip(GradientSample& s) {
+  const Extents whole = s.extents(2);
+  const std::string low = s.random.chance(30) ? "" : s.variable({}, -1, 0.5);
+  const std::string high = s.random.chance(30) ? "" : s.variable({}, -0.2, 1);
+  s.node({s.variable(whole), low, high});
+}
+
+// -- Movement
+// -------------------------------------------------------------------------------
+
+void reshape(GradientSample& s) {
+  const Extents whole = s.extents(3);
+  s.node({s.variable(whole), s.integers({whole[2], -1})});
+}
+
+void squeeze(GradientSample& s) {
+  s.node({s.variable({1, 3, 1, 2}), s.integers({s.random.pick({0, 2, -2, -4})})});
+}
+
+void unsqueeze(GradientSample& s) {
+  s.node({s.variable(s.extents(2)), s.integers({-1, 1})});
+}
+
+void flatten(GradientSample& s) {
+  OnnxBuilder::set(s.node({s.variable(s.extents(3))}), "axis", s.random.between(-3, 3));
+}
+
+void expand(GradientSample& s) {
+  const Extents whole = s.extents(3);
+  s.node({s.variable(s.part_of(whole)), s.integers(whole)});
+}
+
+void tile(GradientSample& s) {
+  s.node({s.variable(s.extents(3)), s.integers(s.extents(3, 3))});
+}
+
+void transpose(GradientSample& s) {
+  Extents perm{0, 1, 2};
+  s.random.shuffle(perm);
+  auto& node = s.node({s.variable(s.extents(3))});
+  if (s.random.chance(70)) OnnxBuilder::set(node, "perm", perm);
+}
+
+void blocks(GradientSample& s) {
+  const bool out = s.definition.name == "DepthToSpace";
+  const Extents extents = out ? Extents{1, 8, 2, 3} : Extents{2, 1, 4, 2};
+  auto& node = s.node({s.variable(extents)});
+  OnnxBuilder::set(node, "blocksize", int64_t{2});
+}
+
+void join(GradientSample& s) {
+  const Extents whole = s.extents(3);
+  const int64_t axis = s.random.below(3);
+  Names inputs;
+  for (int64_t i = s.random.between(1, 3); i > 0; --i) {
+    Extents part = whole;
+    part[static_cast<size_t>(axis)] = s.random.between(1, 3);
+    inputs.push_back(s.variable(part));
+  }
+  OnnxBuilder::set(s.node(inputs), "axis", s.random.chance(50) ? axis : axis - 3);
+}
+
+void split(GradientSample& s) {
+  auto& node = s.node({s.variable({2, 6, 2}), s.integers({1, 3, 2})}, 3);
+  OnnxBuilder::set(node, "axis", s.random.pick({int64_t{1}, int64_t{-2}}));
+  // One that nobody wants.
+  if (s.random.chance(50)) {
+    node.set_output(1, "");
+    s.results.erase(s.results.begin() + 1);
+  }
+}
+
+void slice(GradientSample& s) {
+  const int64_t step = s.random.pick({int64_t{1}, int64_t{2}, int64_t{-1}, int64_t{-2}});
+  const int64_t start = step > 0 ? s.random.between(0, 2) : -1;
+  const int64_t end = step > 0 ? 100 : -100;
+  s.node({s.variable({2, 5, 3}), s.integers({start, 1}), s.integers({end, 3}), s.integers({1, -1}),
+          s.integers({step, 1})});
+}
+
+void pad(GradientSample& s) {
+  s.node({s.variable({3, 4}), s.integers({1, -1, s.random.between(-1, 2), 2})});
+}
+
+void triangle(GradientSample& s) {
+  auto& node = s.node({s.variable({2, 3, 4}), s.indices({}, {s.random.between(-1, 1)})});
+  OnnxBuilder::set(node, "upper", s.random.below(2));
+}
+
+void cumulate(GradientSample& s) {
+  auto& node = s.node({s.variable(s.extents(2)), s.indices({}, {s.random.between(-2, 1)})});
+  OnnxBuilder::set(node, "exclusive", s.random.below(2));
+  OnnxBuilder::set(node, "reverse", s.random.below(2));
+}
+
+void gather(GradientSample& s) {
+  const Extents data = s.extents(3), at = s.extents(static_cast<int>(s.random.between(0, 2)));
+  const int64_t axis = s.random.below(3);
+  const Extents drawn = s.below(at, data[static_cast<size_t>(axis)]);
+  OnnxBuilder::set(s.node({s.variable(data), s.indices(at, drawn)}), "axis",
+                   s.random.chance(50) ? axis : axis - 3);
+}
+
+void gather_elements(GradientSample& s) {
+  const Extents at{2, 5};
+  OnnxBuilder::set(s.node({s.variable({2, 3}), s.indices(at, s.below(at, 3))}), "axis", int64_t{1});
+}
+
+void gather_tuples(GradientSample& s) {
+  const Extents at{4, 2};
+  s.node({s.variable({3, 3, 2}), s.indices(at, s.below(at, 3))});
+}
+
+void scatter(GradientSample& s) {
+  const bool sums = s.random.chance(50);
+  const std::string data = s.variable({2, 3});
+  // Without a reduction no place may be written twice.
+  const Extents at = sums ? s.below({2, 2}, 3) : Extents{0, -1, 2, 1};
+  auto& node = s.node({data, s.indices({2, 2}, at), s.variable({2, 2})});
+  OnnxBuilder::set(node, "axis", int64_t{1});
+  OnnxBuilder::set(node, "reduction", sums ? "add" : "none");
+}
+
+void scatter_tuples(GradientSample& s) {
+  const bool sums = s.random.chance(50);
+  const std::string data = s.variable({3, 2});
+  const Extents at = sums ? s.below({2, 1}, 3) : Extents{2, 0};
+  auto& node = s.node({data, s.indices({2, 1}, at), s.variable({2, 2})});
+  OnnxBuilder::set(node, "reduction", sums ? "add" : "none");
+}
+
+// -- Of several elements
+// -------------------------------------------------------------------------------
+
+void reduce(GradientSample& s) {
+  const Extents extents = s.extents(3);
+  const bool positive = s.definition.inputs[0].values.domain == Domain::kPositive;
+  Names inputs{s.variable(extents, positive ? 0.5 : -2)};
+  if (s.random.chance(75)) {
+    inputs.push_back(s.integers(s.random.pick<Extents>({{1}, {-1}, {0, 2}, {2, -2, 0}, {}})));
+  }
+  auto& node = s.node(inputs);
+  OnnxBuilder::set(node, "keepdims", s.random.below(2));
+  OnnxBuilder::set(node, "noop_with_empty_axes", s.random.below(2));
+}
+
+void along_axis(GradientSample& s) {
+  const int64_t rank = s.random.between(0, 3);
+  auto& node = s.node({s.variable(s.extents(static_cast<int>(rank)))});
+  if (rank > 0) OnnxBuilder::set(node, "axis", s.random.between(-rank, rank - 1));
+}
+
+void global_pool(GradientSample& s) {
+  s.node({s.variable(s.extents(static_cast<int>(s.random.between(3, 4))))});
+}
+
+void matmul(GradientSample& s) {
+  const int64_t m = s.random.between(1, 3), k = s.random.between(1, 3), n = s.random.between(1, 3);
+  const Extents batch = s.extents(static_cast<int>(s.random.between(0, 2)), 3);
+  const auto operand = [&](int64_t rows, int64_t columns) {
+    Extents extents = s.part_of(batch);
+    extents.insert(extents.end(), {rows, columns});
+    return extents;
+  };
+  const Extents a = s.random.chance(25) ? Extents{k} : operand(m, k);
+  const Extents b = s.random.chance(25) ? Extents{k} : operand(k, n);
+  const std::string left = s.variable(a);
+  s.node({left, s.variable(b)});
+}
+
+void gemm(GradientSample& s) {
+  const int64_t m = s.random.between(1, 3), k = s.random.between(1, 3), n = s.random.between(1, 3);
+  const bool ta = s.random.chance(50), tb = s.random.chance(50);
+  Names inputs{s.variable(ta ? Extents{k, m} : Extents{m, k})};
+  inputs.push_back(s.variable(tb ? Extents{n, k} : Extents{k, n}));
+  if (s.random.chance(75)) inputs.push_back(s.variable(s.part_of({m, n})));
+  auto& node = s.node(inputs);
+  OnnxBuilder::set(node, "transA", int64_t{ta});
+  OnnxBuilder::set(node, "transB", int64_t{tb});
+  OnnxBuilder::set(node, "alpha", 0.7F);
+  OnnxBuilder::set(node, "beta", 1.3F);
+}
+
+const std::map<std::string_view, GradientCase>& cases() {
+  static const std::map<std::string_view, GradientCase> kCases = {
+      {"Cast", cast},
+      {"Clip", clip},
+      {"Concat", join},
+      {"CumSum", cumulate},
+      {"DepthToSpace", blocks},
+      {"Expand", expand},
+      {"Flatten", flatten},
+      {"Gather", gather},
+      {"GatherElements", gather_elements},
+      {"GatherND", gather_tuples},
+      {"Gemm", gemm},
+      {"GlobalAveragePool", global_pool},
+      {"GlobalMaxPool", global_pool},
+      {"Hardmax", along_axis},
+      {"LogSoftmax", along_axis},
+      {"MatMul", matmul},
+      {"Pad", pad},
+      {"Reshape", reshape},
+      {"ScatterElements", scatter},
+      {"ScatterND", scatter_tuples},
+      {"Slice", slice},
+      {"Softmax", along_axis},
+      {"SpaceToDepth", blocks},
+      {"Split", split},
+      {"Squeeze", squeeze},
+      {"Tan", away_from_poles},
+      {"Tile", tile},
+      {"Transpose", transpose},
+      {"Trilu", triangle},
+      {"Unsqueeze", unsqueeze},
+      {"Where", select},
+  };
+  return kCases;
+}
+
+}  // namespace
+
+onnx::NodeProto& add_gradient(google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes,
+                              const Names& inputs, const Names& outputs, const Names& xs,
+                              const std::string& y, const Names& zs) {
+  auto& node = OnnxBuilder::add_node(nodes, "Gradient", inputs, outputs);
+  node.set_domain("ai.onnx.preview.training");
+  OnnxBuilder::set(node, "y", y.c_str());
+  for (const auto& [attribute, names] : {std::pair("xs", &xs), std::pair("zs", &zs)}) {
+    if (names->empty()) continue;
+    auto& list = OnnxBuilder::attribute(node, attribute, onnx::AttributeProto::STRINGS);
+    for (const std::string& name : *names) list.add_strings(name);
+  }
+  return node;
+}
+
+GradientCase gradient_case(const OperatorDefinition& op) {
+  if (!op.domain.empty()) return nullptr;
+  const auto found = cases().find(op.name);
+  if (found != cases().end()) return found->second;
+  if (op.name.starts_with("Reduce")) return reduce;
+  return op.facts.element_wise ? element_wise : nullptr;
+}
+
+}  // namespace intarsia::test

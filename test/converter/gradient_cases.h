@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Models of one node each, for every operator whose definition has a gradient rule: extents,
+// attributes and elements are drawn. Element-wise operators follow from their definitions; the
+// others have a function in gradient_cases.cpp, by name.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/definitions/registry.h"
+#include "test/converter/onnx_builder.h"
+#include "test/random/random.h"
+
+namespace intarsia::test {
+
+using Names = std::vector<std::string>;
+
+/// A Gradient node among `nodes`; an empty name in `outputs` leaves the output out.
+onnx::NodeProto& add_gradient(google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes,
+                              const Names& inputs, const Names& outputs, const Names& xs,
+                              const std::string& y, const Names& zs = {});
+
+/// A node "op" of double operands, and what its variables may be.
+class GradientSample {
+ public:
+  struct Variable {
+    std::string name;
+    int64_t count = 1;
+    double low = -2, high = 2;
+    bool either_sign = false;
+  };
+
+  GradientSample(const definitions::OperatorDefinition& op, Random& choices)
+      : definition(op), random(choices) {}
+
+  /// An input of the model, with a gradient.
+  std::string variable(const std::vector<int64_t>& extents, double low = -2, double high = 2,
+                       bool either_sign = false) {
+    Variable made{"x" + std::to_string(variables.size()), 1, low, high, either_sign};
+    for (int64_t extent : extents) made.count *= extent;
+    model.input(made.name, extents, DataType::kDouble);
+    variables.push_back(made);
+    return made.name;
+  }
+  /// A constant vector.
+  std::string integers(const std::vector<int64_t>& values) {
+    return indices({static_cast<int64_t>(values.size())}, values);
+  }
+  std::string indices(const std::vector<int64_t>& extents, const std::vector<int64_t>& values) {
+    const std::string name = "c" + std::to_string(constants_++);
+    model.initializer(name, DataType::kInt64, extents, values.data(), values.size() * 8);
+    return name;
+  }
+  std::string flags(const std::vector<int64_t>& extents) {
+    std::vector<char> values(static_cast<size_t>(count_of(extents)));
+    for (char& value : values) value = static_cast<char>(random.below(2));
+    const std::string name = "c" + std::to_string(constants_++);
+    model.initializer(name, DataType::kBool, extents, values.data(), values.size());
+    return name;
+  }
+  /// The node itself; its outputs are called y0, y1, ...
+  onnx::NodeProto& node(const Names& inputs, int outputs = 1) {
+    for (int i = 0; i < outputs; ++i) results.push_back("y" + std::to_string(i));
+    auto& made = model.node(std::string(definition.name), inputs, results);
+    made.set_name("op");
+    return made;
+  }
+
+  std::vector<int64_t> extents(int rank, int64_t largest = 4) {
+    std::vector<int64_t> drawn;
+    for (int i = 0; i < rank; ++i) drawn.push_back(random.between(1, largest));
+    return drawn;
+  }
+  /// Extents that broadcast to `whole`.
+  std::vector<int64_t> part_of(const std::vector<int64_t>& whole) {
+    const auto lacking = static_cast<ptrdiff_t>(
+        random.chance(60) ? 0 : random.below(static_cast<int64_t>(whole.size()) + 1));
+    std::vector<int64_t> part(whole.begin() + lacking, whole.end());
+    for (int64_t& extent : part) extent = random.chance(25) ? 1 : extent;
+    return part;
+  }
+  std::vector<int64_t> below(const std::vector<int64_t>& extents, int64_t limit) {
+    std::vector<int64_t> drawn(static_cast<size_t>(count_of(extents)));
+    for (int64_t& value : drawn) value = random.between(-limit, limit - 1);
+    return drawn;
+  }
+  static int64_t count_of(const std::vector<int64_t>& extents) {
+    int64_t count = 1;
+    for (int64_t extent : extents) count *= extent;
+    return count;
+  }
+
+  const definitions::OperatorDefinition& definition;
+  Random& random;
+  converter::OnnxBuilder model{converter::kNewestOpset};
+  std::vector<Variable> variables;
+  Names results;
+
+ private:
+  int constants_ = 0;
+};
+
+using GradientCase = void (*)(GradientSample& s);
+
+/// How to draw a model of `op`; null if nobody has said how.
+GradientCase gradient_case(const definitions::OperatorDefinition& op);
+
+}  // namespace intarsia::test

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every gradient rule against central differences in double. The list of operators is that of the
+// definitions, so that a rule without a case here fails. Gradients of gradients are taken too: they
+// go through the operators that rules are written with.
+#include <cmath>
+
+#include "test/converter/gradient_cases.h"
+#include "test/runtime/small_plan.h"
+
+namespace intarsia::test {
+namespace {
+
+using converter::OnnxBuilder;
+using definitions::OperatorDefinition;
+
+/// Adds `name` = the sum of sin(v) over the elements of all `values`: each has a gradient of its
+/// own.
+void add_loss(OnnxBuilder& model, const std::string& name, const Names& values) {
+  Names sums;
+  for (const std::string& value : values) {
+    model.node("Sin", {value}, {name + "_sin_" + value});
+    sums.push_back(name + "_sum_" + value);
+    OnnxBuilder::set(model.node("ReduceSum", {name + "_sin_" + value}, {sums.back()}), "keepdims",
+                     int64_t{0});
+  }
+  model.node("Sum", sums, {name});
+  model.output(name);
+}
+
+/// Adds the gradients of `y` by `xs`; returns their names.
+Names add_outputs(OnnxBuilder& model, const std::string& y, const Names& xs) {
+  Names gradients;
+  for (const std::string& x : xs) gradients.push_back("d" + y + "_d" + x);
+  add_gradient(*model.graph().mutable_node(), xs, gradients, xs, y);
+  for (const std::string& gradient : gradients) model.output(gradient);
+  return gradients;
+}
+
+/// A model whose outputs are a loss of order 1, its gradients, a loss of those, and its gradients.
+class Differences {
+ public:
+  explicit Differences(GradientSample& sample) : sample_(sample) {
+    OnnxBuilder& model = sample.model;
+    model.import_opset("ai.onnx.preview.training", 1);
+    Names xs;
+    for (const auto& variable : sample.variables) xs.push_back(variable.name);
+    add_loss(model, "first", sample.results);
+    const Names gradients = add_outputs(model, "first", xs);
+    add_loss(model, "second", gradients);
+    add_outputs(model, "second", xs);
+  }
+
+  void check() {
+    SmallPlan plan(sample_.model);
+    if (HasFailure()) return;
+    auto opened = plan.open();
+    ASSERT_TRUE(opened.ok()) << plan.text(plan.diagnostic);
+    Session& session = opened.value();
+    std::vector<std::vector<double>> values;
+    for (const auto& variable : sample_.variables) values.push_back(draw(variable));
+    run(plan, session, values);
+    const auto count = static_cast<int>(values.size());
+    for (int order = 0; order < 2; ++order) {
+      const int loss = order * (count + 1);
+      std::vector<std::vector<double>> gradients;
+      run(plan, session, values);
+      for (int x = 0; x < count; ++x) gradients.push_back(read(session, loss + 1 + x));
+      for (int x = 0; x < count; ++x) {
+        auto& moved = values[static_cast<size_t>(x)];
+        ASSERT_EQ(gradients[static_cast<size_t>(x)].size(), moved.size());
+        for (size_t i = 0; i < moved.size(); ++i) {
+          constexpr double kStep = 1e-4;
+          const double middle = moved[i];
+          const auto loss_at = [&](double at) {
+            moved[i] = at;
+            run(plan, session, values);
+            return read(session, loss)[0];
+          };
+          // Of fourth order.
+          const double near = loss_at(middle + kStep) - loss_at(middle - kStep);
+          const double far = loss_at(middle + 2 * kStep) - loss_at(middle - 2 * kStep);
+          moved[i] = middle;
+          const double expected = (8 * near - far) / (12 * kStep);
+          const double found = gradients[static_cast<size_t>(x)][i];
+          EXPECT_NEAR(found, expected, 1e-6 * (1 + std::abs(expected)))
+              << "order " << order + 1 << ", x" << x << "[" << i << "] = " << middle;
+        }
+      }
+    }
+  }
+
+ private:
+  static bool HasFailure() { return testing::Test::HasFailure(); }
+
+  std::vector<double> draw(const GradientSample::Variable& variable) {
+    std::vector<double> values;
+    for (int64_t i = 0; i < variable.count; ++i) {
+      const double share = static_cast<double>(sample_.random.below(1'000'000)) / 1e6;
+      const double value = variable.low + share * (variable.high - variable.low);
+      values.push_back(variable.either_sign && sample_.random.chance(50) ? -value : value);
+    }
+    return values;
+  }
+
+  static void run(SmallPlan& plan, Session& session,
+                  const std::vector<std::vector<double>>& values) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      const auto span = session.input<double>(static_cast<int>(i)).value();
+      ASSERT_EQ(span.size(), values[i].size());
+      std::copy(values[i].begin(), values[i].end(), span.begin());
+    }
+    ASSERT_TRUE(session.run().ok()) << plan.text(session.diagnostic());
+  }
+  static std::vector<double> read(Session& session, int output) {
+    const auto span = session.output<double>(output).value();
+    return {span.begin(), span.end()};
+  }
+
+  GradientSample& sample_;
+};
+
+std::vector<const OperatorDefinition*> differentiable() {
+  std::vector<const OperatorDefinition*> list;
+  for (const OperatorDefinition* op : definitions::OperatorRegistry::builtin().all()) {
+    const bool models = op->domain != definitions::kInternalDomain;
+    if (models && op->facts.gradient != nullptr) list.push_back(op);
+  }
+  return list;
+}
+
+class GradientRule : public testing::TestWithParam<const OperatorDefinition*> {};
+
+TEST_P(GradientRule, AgreesWithDifferences) {
+  const GradientCase draw = gradient_case(*GetParam());
+  ASSERT_NE(draw, nullptr) << "give the operator a case in gradient_cases.cpp";
+  for (uint64_t seed = 1; seed <= 12 && !HasFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    GradientSample sample(*GetParam(), random);
+    draw(sample);
+    SCOPED_TRACE(sample.model.model.graph().DebugString());
+    Differences(sample).check();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Definitions, GradientRule, testing::ValuesIn(differentiable()),
+                         [](const auto& info) { return std::string(info.param->name); });
+
+TEST(GradientRules, AreMany) {
+  EXPECT_GT(differentiable().size(), 80U);
+}
+
+}  // namespace
+}  // namespace intarsia::test

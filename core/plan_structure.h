@@ -15,9 +15,9 @@ namespace intarsia {
 
 /// Operands of a node: inputs, outputs, workspace, state.
 inline uint32_t operand_count(const plan::Node& node) {
-  const auto shape = node.shape();
-  return uint32_t{node.inputs()} + node.outputs() + ((shape & kHasWorkspace) != 0 ? 1u : 0u) +
-         ((shape & kHasState) != 0 ? 1u : 0u);
+  static_assert(kHasState == 2 * kHasWorkspace && kHasState == 0x8000);
+  const uint32_t flags = node.shape() / kHasWorkspace;
+  return uint32_t{node.inputs()} + node.outputs() + (flags & 1) + (flags >> 1);
 }
 /// Where the list of a node begins among the plan's operands: the lists lie one behind another. For
 /// tools and tests; takes time in the number of nodes.

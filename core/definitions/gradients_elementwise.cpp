@@ -49,8 +49,7 @@ void pass_where(G& g, const Condition& condition) {
 
 }  // namespace
 
-// -- One operand
-// -----------------------------------------------------------------------------------
+// ---- One operand ----
 
 void zero(G& g) {
   for (int i = 0; i < g.input_count(); ++i) g.set_zero(i);
@@ -126,8 +125,7 @@ void tanh(G& g) {
   g.slope([](Term, Term y) { return 1 - square(y); });
 }
 
-// -- Activations
-// -----------------------------------------------------------------------------------
+// ---- Activations ----
 
 void celu(G& g) {
   const double alpha = alpha_of(g);
@@ -192,8 +190,7 @@ void thresholded_relu(G& g) {
   pass_where(g, [&](Term x) { return greater(x, alpha); });
 }
 
-// -- Several operands
-// ------------------------------------------------------------------------------
+// ---- Several operands ----
 
 void add(G& g) {
   sum(g);

@@ -97,7 +97,6 @@ struct OpenArguments {
   /// `check_nodes` for untrusted plans, else null: a pointer, so that trusted programs do not link
   /// it.
   Status (*check)(SessionState&);
-  const StringSupport* strings;
 };
 
 Status open_session(const OpenArguments& arguments, SessionState*& opened, Diagnostic& diagnostic) {
@@ -139,12 +138,12 @@ Status open_session(const OpenArguments& arguments, SessionState*& opened, Diagn
   }
   StringState* strings = nullptr;
   if (counts.string_areas != 0) {
-    if (arguments.strings == nullptr) {
+    if (arguments.kernels.strings == nullptr) {
       return fail(Code::kUnsupported,
                   "the plan has strings; open it with KernelSet::with_strings()", 0, 0);
     }
     auto* place = carver.take<std::byte>(kStringPoolBytes + kStringAreaBytes * counts.string_areas);
-    strings = arguments.strings->open(plan, place, arena + memory.arena_bytes());
+    strings = arguments.kernels.strings->open(plan, place, arena + memory.arena_bytes());
   }
   auto* extents = carver.take<int32_t>(counts.dynamic_extents);
   auto* state = new (arena) SessionState{
@@ -224,10 +223,11 @@ Result<Session> Session::open(std::span<const std::byte> bytes, std::span<std::b
   Diagnostic& found = diagnostic != nullptr ? *diagnostic : ignored;
   PlanView plan;
   Session session;
+  kernels.strings = &string_support;  // these programs have the room
   Status status = read_untrusted(bytes, options.checksum, plan, found);
   if (status.ok()) {
-    status = open_session({bytes, plan, arena, kernels, options, &check_nodes, &string_support},
-                          session.state_, found);
+    status =
+        open_session({bytes, plan, arena, kernels, options, &check_nodes}, session.state_, found);
   }
   if (!status.ok()) return status;
   return session;
@@ -242,8 +242,7 @@ Result<Session> Session::open_trusted(std::span<const std::byte> bytes, std::spa
   if (Status status = read_header(bytes, header, found); !status) return status;
   Session session;
   const Status status = open_session(
-      {bytes, view_of(bytes, header), arena, kernels, options, nullptr, kernels.strings},
-      session.state_, found);
+      {bytes, view_of(bytes, header), arena, kernels, options, nullptr}, session.state_, found);
   if (!status.ok()) return status;
   return session;
 }

@@ -13,8 +13,8 @@ constexpr const char* kCharacters = "characters of strings";
 
 /// What the program has added for an entry point.
 struct StringArea {
-  uint32_t inputs = 0;   // bytes at the begin of the entry point's part
-  uint32_t has_run = 0;  // so that what is added next begins anew
+  uint32_t inputs;   // bytes at the begin of the entry point's part
+  uint32_t has_run;  // so that what is added next begins anew
 };
 /// An area for each entry point follows it in the arena.
 struct Strings {
@@ -48,9 +48,7 @@ StringState* open_strings(const PlanView& plan, std::byte* place, std::byte* are
       {reinterpret_cast<const char*>(plan.weights + numbers[0] * kWeightUnit), numbers[1]},
       {reinterpret_cast<char*>(arena_end) - count, count});
   auto* strings = new (place) Strings{{pool, begin_run_of_strings}, {numbers + kStringEnds}};
-  for (uint32_t i = kStringEnds; i < list.count; ++i) {
-    new (strings->areas() + (i - kStringEnds)) StringArea;
-  }
+  std::memset(strings->areas(), 0, (list.count - kStringEnds) * sizeof(StringArea));
   return &strings->state;
 }
 

@@ -122,14 +122,13 @@ bool Verifier::node_states() {
   }
   const uint32_t* operand = plan_.operands;
   for (uint32_t i = 0; i < plan_.node_count; ++i) {
-    node_ = static_cast<int32_t>(i);
     const plan::Node& node = plan_.nodes[i];
-    const uint32_t* end = operand + operand_count(node);
-    for (; operand + (has_state(node) ? 1 : 0) < end; ++operand) {
-      if (*operand == kNone) continue;
+    node_ = static_cast<int32_t>(i);
+    for (uint32_t left = operand_count(node); left != 0; --left, ++operand) {
+      const bool own_state = left == 1 && has_state(node);
+      if (*operand == kNone || own_state) continue;
       if (!outside_states(*operand, "operand among the nodes' states")) return false;
     }
-    operand = end;
   }
   node_ = -1;
   return true;

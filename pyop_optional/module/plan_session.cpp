@@ -121,10 +121,12 @@ Status copy_strings_in(Session& session, int entry, std::span<const std::byte> b
   Status status;
   converter::for_each_string(tensor.type, elements, [&](StringRef& string) {
     string.offset |= StringPool::kConstant;
-    const Result<StringRef> added =
-        status.ok() ? session.add_string(given[string], entry) : Result<StringRef>(StringRef());
-    if (!added.ok()) status = added.status();
-    string = added.ok() ? *added : StringRef();
+    const std::string_view characters = given[string];
+    string = {};
+    if (!status.ok() || characters.empty()) return;
+    Result<StringRef> added = session.add_string(characters, entry);
+    status = added.status();
+    if (added.ok()) string = *added;
   });
   return status;
 }

@@ -56,32 +56,39 @@ class Maps(unittest.TestCase):
                 self.assertEqual(found, expected)
 
     def test_dict_vectorizer(self):
-        cases = (
-            (STRING, FLOAT, {"string_vocabulary": ["b", "a", "\u00e9"]},
-             [{"a": 1.5, "\u00e9": -2.0}, {"z": 3.0}]),
-            (INT64, FLOAT, {"int64_vocabulary": [5, -7]}, [{-7: 2.5, 9: 1.0}, {5: 1.0, -7: 2.0}]),
-            (STRING, INT64, {"string_vocabulary": ["b", "a"]}, [{"a": 1 << 40, "c": 4}]),
-            (INT64, STRING, {"int64_vocabulary": [3, 1]}, [{1: "one", 2: "two"}]))
-        for key, value, vocabulary, given in cases:
+        for key, vocabulary, given in (
+                (STRING, {"string_vocabulary": ["b", "a", "\u00e9"]},
+                 [{"a": 1.5, "\u00e9": -2.0}, {"z": 3.0}]),
+                (INT64, {"int64_vocabulary": [5, -7]}, [{-7: 2.5, 9: 1.0}, {5: 1.0, -7: 2.0}])):
             node = helper.make_node("DictVectorizer", ["x"], ["y"], domain="ai.onnx.ml", **vocabulary)
-            model = ml_model(node, [map_input("x", key, value)],
-                             helper.make_tensor_value_info("y", value, None))
+            model = ml_model(node, [map_input("x", key, FLOAT)],
+                             helper.make_tensor_value_info("y", FLOAT, None))
             for found, expected in both(model, given, "--max-length", "x=2"):
                 self.assertEqual(found.tolist(), np.reshape(expected, (1, -1)).tolist())
 
     def test_cast_map(self):
-        for form, value, to, given in (
-                ("DENSE", FLOAT, "TO_FLOAT", [{3: 1.5, 1: -2.0, 7: 4.0}, {0: 9.0}]),
-                ("SPARSE", FLOAT, "TO_FLOAT", [{3: 1.5, 1: -2.0}, {0: 9.0}]),
-                ("DENSE", STRING, "TO_FLOAT", [{3: "1.5", 1: "-2"}]),
-                ("SPARSE", STRING, "TO_STRING", [{3: "1.5", 1: "-2"}])):
-            node = helper.make_node("CastMap", ["x"], ["y"], domain="ai.onnx.ml", cast_to=to,
-                                    map_form=form, max_map=5)
-            element = STRING if to == "TO_STRING" else FLOAT
-            model = ml_model(node, [map_input("x", INT64, value)],
-                             helper.make_tensor_value_info("y", element, None))
+        for form, given in (("DENSE", [{3: 1.5, 1: -2.0, 7: 4.0}, {0: 9.0}]),
+                            ("SPARSE", [{3: 1.5, 1: -2.0}, {0: 9.0}])):
+            node = helper.make_node("CastMap", ["x"], ["y"], domain="ai.onnx.ml", map_form=form,
+                                    max_map=5)
+            model = ml_model(node, [map_input("x", INT64, FLOAT)],
+                             helper.make_tensor_value_info("y", FLOAT, None))
             for found, expected in both(model, given, "--max-length", "x=3"):
                 self.assertEqual(found.tolist(), np.reshape(expected, (1, -1)).tolist())
+
+    def test_values_of_other_types(self):
+        """ONNX Runtime's Python takes maps of floats only."""
+        for key, value, vocabulary, given, expected in (
+                (STRING, INT64, {"string_vocabulary": ["b", "a"]}, {"a": 1 << 40, "c": 4},
+                 [0, 1 << 40]),
+                (INT64, STRING, {"int64_vocabulary": [3, 1]}, {1: "one", 2: "two"}, ["", "one"]),
+                (INT64, TensorProto.DOUBLE, {"int64_vocabulary": [1, 3]}, {3: np.float64(0.1)},
+                 [0, 0.1])):
+            node = helper.make_node("DictVectorizer", ["x"], ["y"], domain="ai.onnx.ml", **vocabulary)
+            model = ml_model(node, [map_input("x", key, value)],
+                             helper.make_tensor_value_info("y", value, None))
+            session = intarsia.ExecutionSession(support.convert(model, "--max-length", "x=2"))
+            self.assertEqual(session.run([given])[0].tolist(), [expected])
 
     def test_what_is_no_map(self):
         node = helper.make_node("CastMap", ["x"], ["y"], domain="ai.onnx.ml")

@@ -45,6 +45,8 @@ class Sequences(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "'s' is a sequence: pass a list"):
             session.run([x, x])
         with self.assertRaisesRegex(RuntimeError, "element 1 of input 0, 's'"):
+            session.run([[x, object()], x])
+        with self.assertRaisesRegex(RuntimeError, "the plan has no strings"):
             session.run([[x, "word"], x])
 
     def test_every_type_of_whole_bytes(self):

@@ -112,21 +112,15 @@ int wrongly_taken(const KernelContext& context, const Kernel& kernel, bool resiz
 
 }  // namespace
 
-Status run_graph(SessionState& state, uint32_t graph, TensorView* views, uint32_t views_left,
-                 int depth) {
-  const plan::Graph& found = state.plan.graphs[graph];
-  return run_nodes(state, {found.first(), found.first() + found.count(), found.operands()}, views,
-                   views_left, depth);
-}
-
-Status run_nodes(SessionState& state, const NodeRange& nodes, TensorView* views,
+Status run_nodes(SessionState& state, const plan::Graph& nodes, TensorView* views,
                  uint32_t views_left, int depth) {
   const Observer* observer = state.observer;
   KernelContext context;
   Frame frame{};
   frame.depth = depth;
-  frame.next = state.plan.operands + nodes.operands;
-  for (uint32_t index = nodes.first; index < nodes.end; ++index) {
+  frame.next = state.plan.operands + nodes.operands();
+  const uint32_t end = nodes.first() + nodes.count();
+  for (uint32_t index = nodes.first(); index < end; ++index) {
     if (!bind_node(state, index, views, views_left, context, frame)) {
       return state.fail(Code::kCorruptPlan, "operand views", frame.views_left, views_left);
     }
@@ -180,7 +174,7 @@ Status host_run_graph(const KernelContext& context, uint32_t graph) {
     return context.fail(Code::kTooManySteps, "nodes of sub-graphs in one run", state.max_steps,
                         state.max_steps - state.steps_left);
   }
-  return run_graph(state, graph, frame.views, frame.views_left, frame.depth + 1);
+  return run_nodes(state, state.plan.graphs[graph], frame.views, frame.views_left, frame.depth + 1);
 }
 
 Status host_resize_output(const KernelContext& context, int output,

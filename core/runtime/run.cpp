@@ -84,7 +84,8 @@ Status Session::run(int index) {
   }
   if (Status status = begin_run(*state_, *entry, index); !status) return status;
   return end_run(*state_, index,
-                 run_graph(*state_, entry->graph(), state_->views, state_->view_count, 0));
+                 run_nodes(*state_, state_->plan.graphs[entry->graph()], state_->views,
+                           state_->view_count, 0));
 }
 
 }  // namespace intarsia

@@ -122,18 +122,9 @@ inline constexpr int kMaxGraphDepth = 32;
 bool bind_node(SessionState& state, uint32_t node, TensorView* views, uint32_t views_left,
                KernelContext& context, Frame& frame);
 
-/// Nodes in execution order.
-struct NodeRange {
-  uint32_t first;
-  uint32_t end;
-  uint32_t operands;  // index of the first node's first
-};
-/// Executes them at the given depth of sub-graphs.
-Status run_nodes(SessionState& state, const NodeRange& nodes, TensorView* views,
+/// Executes the nodes of a graph, or a part of it, at the given depth of sub-graphs.
+Status run_nodes(SessionState& state, const plan::Graph& nodes, TensorView* views,
                  uint32_t views_left, int depth);
-/// Executes the nodes of a graph.
-Status run_graph(SessionState& state, uint32_t graph, TensorView* views, uint32_t views_left,
-                 int depth);
 
 /// Checks the nodes of an untrusted plan, whose kernels are bound (core/runtime/node_check.cpp):
 /// that their operands lie where they may, and what each kernel's own `check` proves.

@@ -24,8 +24,8 @@ Status cuda_status(SessionState& state, int error) {
   return runtime::status_of(error, &state.diagnostic, -1);
 }
 
-Status run_nodes_of(SessionState& state, const NodeRange& nodes) {
-  return intarsia::run_nodes(state, nodes, state.views, state.view_count, 0);
+Status run_range(SessionState& state, uint32_t first, uint32_t count, uint32_t operands) {
+  return run_nodes(state, {first, count, operands, kNone}, state.views, state.view_count, 0);
 }
 
 uint32_t operands_of(const SessionState& state, uint32_t first, uint32_t end) {
@@ -82,8 +82,7 @@ Status clear_report(SessionState& state) {
 Status capture(SessionState& state, Segment& segment) {
   void* stream = state.device->device.queue;
   if (Status status = cuda_status(state, runtime::begin_capture(stream)); !status) return status;
-  const Status recorded =
-      run_nodes_of(state, {segment.first, segment.first + segment.count, segment.operands});
+  const Status recorded = run_range(state, segment.first, segment.count, segment.operands);
   // A capture that was begun must be ended, whatever came of it.
   void* graph = nullptr;
   const int error = runtime::end_capture(stream, &graph);
@@ -255,7 +254,7 @@ Status Session::run_graph(uint32_t graph) {
       if (Status status = cuda_status(state, runtime::synchronize(stream)); !status) return status;
       queued = false;
     }
-    if (Status status = run_nodes_of(state, {node, last, operands}); !status) return status;
+    if (Status status = run_range(state, node, last - node, operands); !status) return status;
     operands += operands_of(state, node, last);
     queued = queued || side == Side::kCopy;
     node = last;

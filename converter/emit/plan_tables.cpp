@@ -56,6 +56,19 @@ void PlanTables::note_extents_that_end_here() {
   }
 }
 
+/// Values that lie in one place one after another, with the same extents, are one record.
+uint32_t PlanTables::add_tensor(uint32_t place, uint32_t first_extent, DataType type, size_t rank,
+                                Memory memory) {
+  const plan::Tensor record(place, first_extent, static_cast<uint8_t>(type),
+                            static_cast<uint8_t>(rank), static_cast<uint8_t>(memory), 0);
+  std::array<uint32_t, 3> words;
+  static_assert(sizeof(words) == sizeof(record));
+  std::memcpy(words.data(), &record, sizeof(record));
+  const auto [known, fresh] = place_of_tensor_.emplace(words, tensors.size());
+  if (fresh) tensors.push_back(record);
+  return known->second;
+}
+
 uint32_t PlanTables::units(int64_t bytes, uint64_t unit, const char* what) {
   const uint64_t place = static_cast<uint64_t>(bytes) / unit;
   if (place > 0xfffffffe) throw Error(fmt::format("{} exceeds {} GiB", what, unit * 4));
@@ -84,19 +97,15 @@ uint32_t PlanTables::tensor(const Value* value) {
   const std::vector<int64_t> planned = planned_extents(*value);
   const uint32_t first = add_extents(planned, !varies(*value));
   const DataType type = value->constant ? value->constant->type : value->type;
-  const auto index = static_cast<uint32_t>(tensors.size());
-  tensors.emplace_back(position, first, static_cast<uint8_t>(type),
-                       static_cast<uint8_t>(planned.size()), static_cast<uint8_t>(place.memory), 0);
+  const uint32_t index = add_tensor(position, first, type, planned.size(), place.memory);
   tensor_of_.emplace(value, index);
   return index;
 }
 
 uint32_t PlanTables::scratch(int64_t offset, int64_t bytes, bool device) {
   const uint32_t first = add_extents({bytes}, true);
-  tensors.emplace_back(units(offset, kArenaUnit, "the arena"), first,
-                       static_cast<uint8_t>(DataType::kUint8), 1,
-                       static_cast<uint8_t>(device ? Memory::kDeviceArena : Memory::kArena), 0);
-  return static_cast<uint32_t>(tensors.size() - 1);
+  return add_tensor(units(offset, kArenaUnit, "the arena"), first, DataType::kUint8, 1,
+                    device ? Memory::kDeviceArena : Memory::kArena);
 }
 
 uint32_t PlanTables::attributes(const PlacedNode& placed) {

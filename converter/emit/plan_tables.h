@@ -4,6 +4,7 @@
 // same is stored once.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <unordered_map>
@@ -39,12 +40,15 @@ class PlanTables {
  private:
   uint32_t add_extents(const std::vector<int64_t>& planned, bool shared);
   void note_extents_that_end_here();
+  uint32_t add_tensor(uint32_t place, uint32_t first_extent, DataType type, size_t rank,
+                      Memory memory);
 
   const Storage& storage_;
   std::map<std::vector<uint64_t>, uint32_t> attributes_of_;
   // Every run of extents that a tensor could have, by its first place among those of no symbol.
   std::map<std::vector<int32_t>, uint32_t> place_of_;
   std::unordered_map<const Value*, uint32_t> tensor_of_;
+  std::map<std::array<uint32_t, 3>, uint32_t> place_of_tensor_;
 };
 
 }  // namespace intarsia::converter

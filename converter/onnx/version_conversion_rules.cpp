@@ -82,9 +82,33 @@ void tile_1(Node& node) {
   refuse(node, "this form of Tile (operator set 1) is not supported");
 }
 
+/// Lets a body of Scan keep its states, and give zeros, from trip `length` on. Its last input
+/// becomes the number of the trip.
+void stop_at(Graph& body, Value* length, int64_t states) {
+  Value* trip = body.add_input(body.unique_name("trip"));
+  Value* zero = body.add_constant(body.unique_name("zero"), Constant::scalar<float>(0));
+  const auto add = [&body](const char* type, std::initializer_list<Value*> inputs) {
+    const std::vector<Value*> operands = inputs;
+    return body.add_node("", type, body.unique_name(type), operands, 1)->outputs[0];
+  };
+  Value* goes_on = add("Less", {trip, length});
+  const std::vector<Value*> results = body.outputs();
+  for (size_t i = 0; i < results.size(); ++i) {
+    const bool state = static_cast<int64_t>(i) < states;
+    Value* otherwise = state ? body.inputs()[i] : add("CastLike", {zero, results[i]});
+    body.set_output(static_cast<int>(i), add("Where", {goes_on, results[i], otherwise}));
+  }
+}
+
 /// Operator set 8 scanned each item of a batch: a Loop over the batch, with today's form in it.
 void scan_8(Node& node) {
-  if (node.input(0) != nullptr) refuse(node, "'sequence_lens' of Scan is not supported");
+  Value* lengths = node.input(0);
+  const std::vector<int64_t> directions = node.integers("directions");
+  const bool reverse = std::any_of(directions.begin(), directions.end(),
+                                   [](int64_t direction) { return direction != 0; });
+  if (lengths != nullptr && reverse) {
+    refuse(node, "'sequence_lens' of Scan is not supported where it scans in reverse");
+  }
   if (node.graphs.size() != 1 || node.inputs.size() < 2 || node.input(1) == nullptr) {
     refuse(node, "lacks its body or its inputs");
   }
@@ -103,6 +127,21 @@ void scan_8(Node& node) {
   Value* goes_on =
       body->add_constant(graph.unique_name(node.name + "_goes_on"), Constant::scalar<bool>(true));
   body->add_output(goes_on);
+  const int64_t scanned = node.integer("num_scan_inputs", 0);
+  const int64_t states = static_cast<int64_t>(slices.size()) - scanned;
+  if (lengths != nullptr) {
+    if (scanned < 1 || states < 0) refuse(node, "has no input to scan");
+    const auto add = [&](const char* type, std::initializer_list<Value*> inputs) {
+      const std::vector<Value*> operands = inputs;
+      return body->add_node("", type, node.name + "_" + type, operands, 1)->outputs[0];
+    };
+    Value* one = constant(node, "one", Constant::scalar<int64_t>(1));
+    stop_at(*node.graphs[0].graph, add("Gather", {lengths, item}), states);
+    Value* longest = add("Gather", {add("Shape", {slices.back()}), zero});
+    slices.push_back(add("Range", {zero, longest, one}));
+    node.attributes["num_scan_inputs"] = scanned + 1;
+    if (!directions.empty()) node.attributes.erase("directions");
+  }
   Node* scan = body->add_node("", "Scan", node.name + "_item", slices,
                               static_cast<int>(node.outputs.size()));
   for (const char* name : {"num_scan_inputs", "directions"}) {

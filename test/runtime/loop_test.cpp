@@ -469,6 +469,37 @@ TEST(Scan, AxesAndDirections) {
   }
 }
 
+TEST(Scan, OfOperatorSet8StopsWhereAnItemEnds) {
+  OnnxBuilder model(8);
+  model.input("lengths", {2}, DataType::kInt64);
+  model.input("start", {2, 1});
+  model.input("x", {2, 3, 1});
+  for (const char* name : {"end", "sums"}) model.output(name);
+  auto& node = model.node("Scan", {"lengths", "start", "x"}, {"end", "sums"});
+  OnnxBuilder::set(node, "num_scan_inputs", int64_t{1});
+  Body body(node, {"state", "a"}, {"next", "seen"});
+  body.node("Add", {"state", "a"}, {"next"});
+  body.node("Identity", {"next"}, {"seen"});
+  both(model, {}, [](SmallPlan& plan, Session& session) {
+    for (const int64_t last : {3, 1, 0}) {
+      const auto lengths = session.input<int64_t>(0).value();
+      lengths[0] = 2;
+      lengths[1] = last;
+      write(session, 1, {100, 200});
+      write(session, 2, {1, 2, 4, 8, 16, 32});
+      ASSERT_TRUE(session.run().ok()) << plan.text(session.diagnostic());
+      const float end = last == 3 ? 256 : last == 1 ? 208 : 200;
+      EXPECT_EQ(read(session, 0), (std::vector<float>{103, end}));
+      std::vector<float> sums{101, 103, 0, 208, 224, 256};
+      for (auto i = static_cast<size_t>(last); i < 3; ++i) sums[3 + i] = 0;
+      EXPECT_EQ(read(session, 1), sums);
+    }
+  });
+  OnnxBuilder reverse = model;
+  OnnxBuilder::set(*reverse.graph().mutable_node(0), "directions", std::vector<int64_t>{1});
+  EXPECT_CONTAINS(conversion_error(reverse), "where it scans in reverse");
+}
+
 TEST(Scan, InputsOfDifferentLengthFail) {
   ConvertOptions options;
   options.dims["n"] = converter::DimRange{1, 4};

@@ -82,7 +82,7 @@ void ConversionArguments::add_to(CLI::App& app) {
   app.add_option("--max-trips", max_trips,
                  "the most trips of a loop, where nothing tells their number")
       ->type_name("NODE=N");
-  app.add_option("--max-length", max_lengths, "the most elements of an input that is a sequence")
+  app.add_option("--max-length", max_lengths, "the most elements of an input that is a sequence, or entries of a map")
       ->type_name("INPUT=N");
   app.add_option("--max-string", max_string,
                  "the most bytes of a string, on average over those that inputs hold and operators "
@@ -178,7 +178,7 @@ converter::ConvertOptions ConversionArguments::parse() const {
 
 void InputArguments::add_to(CLI::App& app) {
   app.add_option("--input", inputs, "contents of an input")
-      ->type_name("NAME=FILE.npy|FILE.pb|[FILE,...]");
+      ->type_name("NAME=FILE.npy|FILE.pb|[FILE,...]|{KEYS,VALUES}");
 }
 
 std::map<std::string, converter::Constant> InputArguments::read() const {

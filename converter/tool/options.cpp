@@ -82,7 +82,8 @@ void ConversionArguments::add_to(CLI::App& app) {
   app.add_option("--max-trips", max_trips,
                  "the most trips of a loop, where nothing tells their number")
       ->type_name("NODE=N");
-  app.add_option("--max-length", max_lengths, "the most elements of an input that is a sequence, or entries of a map")
+  app.add_option("--max-length", max_lengths,
+                 "the most elements of an input that is a sequence, or entries of a map")
       ->type_name("INPUT=N");
   app.add_option("--max-string", max_string,
                  "the most bytes of a string, on average over those that inputs hold and operators "

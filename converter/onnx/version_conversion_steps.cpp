@@ -57,4 +57,33 @@ void require_input(const Node& node, int index, const char* name) {
   if (node.input(index) == nullptr) refuse(node, "lacks '" + std::string(name) + "'");
 }
 
+DataType known_type(const Node& node, int input, const char* name) {
+  require_input(node, input, name);
+  const DataType type = type_of(*node.input(input));
+  if (type != DataType::kUndefined) return type;
+  throw Error(node.problem("the element type of '" + std::string(name) + "' is not known"));
+}
+
+void become_results(Node& node, const std::vector<Value*>& results) {
+  for (size_t i = 1; i < node.outputs.size(); ++i) {
+    Value* output = node.outputs[i];
+    if (output == nullptr) continue;
+    if (i >= results.size()) {
+      throw Error(node.problem("has " + std::to_string(node.outputs.size()) +
+                               " outputs, but the operator has " + std::to_string(results.size())));
+    }
+    output->producer = nullptr;
+    node.graph->add_node_for("", "Identity", node.name + "_" + std::to_string(i),
+                             std::span<Value* const>(&results[i], 1),
+                             std::span<Value* const>(&output, 1), &node);
+  }
+  node.outputs.resize(1);
+  node.complete_output(0);
+  node.domain.clear();
+  node.type = "Identity";
+  node.attributes.clear();
+  node.truncate_inputs(0);
+  node.set_input(0, results[0]);
+}
+
 }  // namespace intarsia::converter::version_steps

@@ -31,8 +31,24 @@ void ints_to_input(Node& node, const char* name, int index);
 void real_to_input(Node& node, const char* name, int index);
 
 void require_input(const Node& node, int index, const char* name);
+/// The element type of an input that has to be there; throws where it is not known yet.
+DataType known_type(const Node& node, int input, const char* name);
 
-// Rules for operators on maps (version_conversion_maps.cpp).
+/// Lets what the node has computed be `results`, which nodes in front of it compute.
+void become_results(Node& node, const std::vector<Value*>& results);
+
+// Functions: operators that become others (functions*.cpp).
+void hann_window(Node& node);
+void hamming_window(Node& node);
+void blackman_window(Node& node);
+void swi_glu(Node& node);
+void dynamic_quantize_linear(Node& node);
+void binarizer(Node& node);
+void adagrad(Node& node);
+void adam(Node& node);
+void momentum(Node& node);
+void negative_log_likelihood(Node& node);
+void softmax_cross_entropy(Node& node);
 void zip_map(Node& node);
 void dict_vectorizer(Node& node);
 void cast_map(Node& node);

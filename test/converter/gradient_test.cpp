@@ -391,43 +391,5 @@ TEST(Gradient, InABodyNeedsToKnowWhatStays) {
   EXPECT_EQ(run(loop({"a", "state"}, {"state"}), {{2, 3}}).at(0), (Floats{2, 3}));
 }
 
-/// A model that learns on the device: the weight is a state, each run takes it a step down the
-/// gradient of the squared error.
-TEST(Gradient, AStateThatBeginsAsAnInitialiserIsTrained) {
-  OnnxBuilder model = model_of({});
-  model.input("x", {4, 2});
-  model.input("t", {4, 1});
-  model.floats("w", {2, 1}, {0, 0});
-  model.floats("rate", {}, {0.25f});
-  model.node("MatMul", {"x", "w"}, {"guess"});
-  model.node("Sub", {"guess", "t"}, {"error"});
-  model.node("Mul", {"error", "error"}, {"square"});
-  OnnxBuilder::set(model.node("ReduceMean", {"square"}, {"loss"}), "keepdims", int64_t{0});
-  model.output("loss");
-  add_gradient(*model.graph().mutable_node(), {"w"}, {"dw"}, {"w"}, "loss");
-  model.node("Mul", {"dw", "rate"}, {"step"});
-  model.node("Sub", {"w", "step"}, {"w_next"});
-  model.output("w_next");
-  converter::ConvertOptions options;
-  options.states["w_next"] = "w";
-  SmallPlan plan(model, options);
-  auto session = plan.open();
-  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
-  float loss = 0;
-  for (int step = 0; step < 60; ++step) {
-    write(*session, 0, {1, 0, 0, 1, 1, 1, 1, -1});
-    write(*session, 1, {3, -2, 1, 5});  // x (3, -2)
-    ASSERT_TRUE(session->run().ok()) << plan.text(session->diagnostic());
-    loss = read(*session, 0)[0];
-    if (step == 0) {
-      EXPECT_FLOAT_EQ(loss, (9 + 4 + 1 + 25) / 4.f);
-    }
-  }
-  EXPECT_LT(loss, 1e-6f);
-  const auto* w = session->state(0).value().tensor.as<const float>();
-  EXPECT_NEAR(w[0], 3, 1e-3f);
-  EXPECT_NEAR(w[1], -2, 1e-3f);
-}
-
 }  // namespace
 }  // namespace intarsia::test

@@ -78,6 +78,32 @@ void dynamic_quantize_linear(Node& node) {
                  {cast(node, y, DataType::kUint8), scale, cast(node, zero, DataType::kUint8)});
 }
 
+/// What is too long is cut at both ends, what is too short gets zeros; an odd one more at the end.
+void center_crop_pad(Node& node) {
+  require_input(node, 0, "input_data");
+  require_input(node, 1, "shape");
+  const auto ints = [&node](const std::vector<int64_t>& values) {
+    return constant(node, "list", Constant::ints(values));
+  };
+  Value* x = node.input(0);
+  Value* axes = node.attribute("axes") != nullptr ? ints(node.integers("axes")) : nullptr;
+  Value* found = emit(node, "Shape", {x});
+  if (axes != nullptr) found = emit(node, "Gather", {found, axes});
+  Value* wanted = cast(node, node.input(1), DataType::kInt64);
+  Value* kept = emit(node, "Min", {found, wanted});
+  const auto half = [&](Value* value) { return emit(node, "Div", {value, ints({2})}); };
+  Value* begin = half(emit(node, "Sub", {found, kept}));
+  Value* end = emit(node, "Add", {begin, kept});
+  Value* window = axes != nullptr ? emit(node, "Slice", {x, begin, end, axes})
+                                  : emit(node, "Slice", {x, begin, end});
+  Value* missing = emit(node, "Sub", {wanted, kept});
+  Value* before = half(missing);
+  Value* after = emit(node, "Sub", {missing, before});
+  Value* pads = emit(node, "Concat", {before, after}, {{"axis", int64_t{0}}});
+  become_results(node, {axes != nullptr ? emit(node, "Pad", {window, pads, nullptr, axes})
+                                        : emit(node, "Pad", {window, pads})});
+}
+
 void binarizer(Node& node) {
   const DataType type = known_type(node, 0, "X");
   Value* threshold = constant(

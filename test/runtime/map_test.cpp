@@ -132,7 +132,7 @@ Status run(Session& session, const std::vector<K>& keys, const std::vector<V>& v
   const int32_t extents[] = {size};
   if (Status status = session.resize_input(0, extents); !status) return status;
   std::memcpy(session.input_port(0).value().tensor.data, bytes.memory.data(),
-              static_cast<size_t>(size));
+              static_cast<size_t>(size));  // never empty: two records
   return session.run();
 }
 

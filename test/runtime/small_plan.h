@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -112,7 +113,7 @@ inline void symbol(onnx::ValueInfoProto& input, int axis, const char* name) {
 inline void write(Session& session, int input, const std::vector<float>& values, int entry = 0) {
   const auto span = session.input<float>(input, entry).value();
   ASSERT_EQ(span.size(), values.size());
-  std::memcpy(span.data(), values.data(), span.size_bytes());
+  std::copy(values.begin(), values.end(), span.begin());
 }
 inline std::vector<float> read(Session& session, int output, int entry = 0) {
   const auto span = session.output<float>(output, entry).value();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The strings in a value's bytes: those of a tensor of strings, and those of the tensors in a
-// sequence.
+// Values with strings: what makes constants of them and writes their characters.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +13,6 @@
 #include "intarsia/string_pool.h"
 
 namespace intarsia::converter {
-
-/// Calls `change` with each, in the order of their places. REQUIRES: the bytes of a value of
-/// `type`, at an address that is a multiple of 16 if that is a sequence.
-void for_each_string(DataType type, std::span<std::byte> bytes,
-                     const std::function<void(StringRef&)>& change);
 
 /// A value whose StringRefs `read` understands.
 Constant with_characters(DataType type, std::vector<int64_t> extents, std::vector<std::byte> bytes,

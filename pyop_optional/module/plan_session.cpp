@@ -5,7 +5,7 @@
 
 #include "converter/graph/describe_text.h"
 #include "converter/graph/error.h"
-#include "converter/graph/strings.h"
+#include "converter/graph/string_walk.h"
 #include "converter/onnx/file.h"
 #include "converter/plugin/plugin.h"
 #include "converter/tool/fork_count.h"

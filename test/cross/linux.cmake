@@ -20,12 +20,10 @@ set_tests_properties(cross.include_path test_cross_session cross.kernels PROPERT
 
 # What the tests of the runtime cover by models that they convert is covered by stored plans here:
 # the converter's libraries are not there for the target.
+include(${PROJECT_SOURCE_DIR}/converter/value_sources.cmake)
 intarsia_test(test_cross_golden LIBRARIES intarsia_definitions intarsia_kernels_cpu SOURCES
   golden_test.cpp
-  ${PROJECT_SOURCE_DIR}/converter/graph/constant.cpp
-  ${PROJECT_SOURCE_DIR}/converter/graph/strings.cpp
-  ${PROJECT_SOURCE_DIR}/converter/onnx/file.cpp
-  ${PROJECT_SOURCE_DIR}/converter/onnx/npy.cpp)
+  ${value_sources})
 target_compile_definitions(test_cross_golden PRIVATE
   INTARSIA_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/test/golden")
 

@@ -13,6 +13,7 @@
   List(binary_pow_kernels) \
   List(binary_variadic_kernels) \
   List(cast_kernels) \
+  List(cast_small_kernels) \
   List(clip_kernels) \
   List(compress_kernels) \
   List(concat_kernels) \
@@ -23,6 +24,7 @@
   List(conv_transpose_kernels) \
   List(cumsum_kernels) \
   List(depth_to_space_kernels) \
+  List(dequantize_kernels) \
   List(expand_kernels) \
   List(extents_kernels) \
   List(fill_kernels) \
@@ -48,6 +50,7 @@
   List(pool_global_kernels) \
   List(pool_max_kernels) \
   List(pool_sum_kernels) \
+  List(quantize_kernels) \
   List(range_kernels) \
   List(reduce_extreme_kernels) \
   List(reduce_sum_kernels) \

@@ -2,6 +2,7 @@
 #include "converter/graph/constant.h"
 
 #include "converter/graph/error.h"
+#include "intarsia/small_types.h"
 
 namespace intarsia::converter {
 namespace {
@@ -11,12 +12,6 @@ T load(const std::byte* data, int64_t index) {
   T value;
   std::memcpy(&value, data + static_cast<size_t>(index) * sizeof(T), sizeof(T));
   return value;
-}
-
-int sub_byte(const std::byte* data, int64_t index, int bits, bool is_signed) {
-  const int64_t bit = index * bits;
-  const int field = (std::to_integer<int>(data[bit / 8]) >> (bit % 8)) & ((1 << bits) - 1);
-  return is_signed && (field >> (bits - 1)) != 0 ? field - (1 << bits) : field;
 }
 
 }  // namespace
@@ -91,10 +86,12 @@ int64_t Constant::integer(int64_t index) const {
       return load<int64_t>(from, index);
     case DataType::kInt4:
     case DataType::kUint4:
-      return sub_byte(from, index, 4, type == DataType::kInt4);
     case DataType::kInt2:
-    case DataType::kUint2:
-      return sub_byte(from, index, 2, type == DataType::kInt2);
+    case DataType::kUint2: {
+      const int bits = element_bits(type);
+      const bool is_signed = type == DataType::kInt4 || type == DataType::kInt2;
+      return decode_integer(packed_code(from, index, bits), bits, is_signed);
+    }
     default:
       throw Error("a tensor of " + std::string(data_type_name(type)) +
                   " is used where integers belong");

@@ -151,11 +151,11 @@ class GradientRewriting : Rewriting {
 };
 
 /// What the rule of one node sees.
-class GradientRewriting::Rule final : public definitions::GradientContext {
+class GradientRewriting::Rule final : public TermNodes<definitions::GradientContext> {
  public:
   Rule(GradientRewriting& rewriting, Node& node)
-      : GradientContext(node.attribute_bytes.data(), present(node),
-                        static_cast<int>(node.outputs.size())),
+      : TermNodes(rewriting, node.attribute_bytes.data(), present(node),
+                  static_cast<int>(node.outputs.size())),
         rewriting_(rewriting),
         node_(node) {}
 
@@ -180,26 +180,11 @@ class GradientRewriting::Rule final : public definitions::GradientContext {
     return rewriting_.path_.reached_from.contains(node_.input(input));
   }
 
-  std::vector<Term> add(std::string_view op, std::span<const Term> inputs, AttributeMap attributes,
-                        int outputs) override {
-    std::vector<Value*> values;
-    for (const Term& input : inputs) values.push_back(values_[input.id()]);
-    return made(op, values, std::move(attributes), "", outputs);
-  }
   Term repeat(std::initializer_list<Term> inputs) override {
     std::vector<Value*> values = node_.inputs;
     std::transform(inputs.begin(), inputs.end(), values.begin(),
-                   [this](const Term& input) { return values_[input.id()]; });
-    return made(node_.type, values, node_.attributes, node_.domain, 1).front();
-  }
-  Term number(DataType type, double value) override {
-    return term(rewriting_.constant(rewriting_.graph_, "number", Constant::scalar_of(type, value)));
-  }
-  Term integers(const std::vector<int64_t>& values) override {
-    return term(rewriting_.constant(rewriting_.graph_, "list", Constant::ints(values)));
-  }
-  definitions::SymbolicInput known(Term term) const override {
-    return symbolic_input(values_[term.id()]);
+                   [this](const Term& input) { return value(input); });
+    return make(node_.type, values, node_.attributes, node_.domain, 1).front();
   }
   [[noreturn]] void refuse(const std::string& reason) const override {
     throw Error(node_.problem("its gradient: " + reason,
@@ -207,19 +192,10 @@ class GradientRewriting::Rule final : public definitions::GradientContext {
   }
 
  private:
-  static std::vector<bool> present(const Node& node) {
-    std::vector<bool> result;
-    for (const Value* input : node.inputs) result.push_back(input != nullptr);
-    return result;
-  }
   const definitions::Parameter& formal(int input) const {
     return *definitions::formal(node_.op->inputs, static_cast<size_t>(input));
   }
 
-  Term term(Value* value) {
-    values_.push_back(value);
-    return {*this, values_.size() - 1};
-  }
   /// An output, which the node may have lacked so far.
   Value* output_of(int output) {
     if (node_.output(output) == nullptr) {
@@ -228,17 +204,7 @@ class GradientRewriting::Rule final : public definitions::GradientContext {
     }
     return node_.outputs[static_cast<size_t>(output)];
   }
-  std::vector<Term> made(std::string_view op, const std::vector<Value*>& inputs,
-                         AttributeMap attributes, std::string_view domain, int outputs) {
-    rewriting_.budget_.step(rewriting_.node_);
-    Node& node = rewriting_.add(rewriting_.graph_, op, inputs, std::move(attributes),
-                                &rewriting_.node_, domain, outputs);
-    const std::vector<Value*> results = node.outputs;
-    rewriting_.infer(node);
-    std::vector<Term> terms;
-    for (Value* result : results) terms.push_back(term(result));
-    return terms;
-  }
+  void count_node() override { rewriting_.budget_.step(rewriting_.node_); }
 
   void give(int input, Term gradient) override {
     const Term operand = x(input);
@@ -256,12 +222,11 @@ class GradientRewriting::Rule final : public definitions::GradientContext {
                          shape_text(found), shape_text(expected)));
     }
     given_.insert(input);
-    rewriting_.parts_[node_.inputs[static_cast<size_t>(input)]].push_back(values_[gradient.id()]);
+    rewriting_.parts_[node_.inputs[static_cast<size_t>(input)]].push_back(value(gradient));
   }
 
   GradientRewriting& rewriting_;
   Node& node_;
-  std::vector<Value*> values_;  // of the terms
   std::unordered_set<int> given_;
 };
 

@@ -55,6 +55,10 @@ void Inference::visit(Node* node) {
     }
     return;
   }
+  if (node->op->facts.expand != nullptr) {
+    visit_expansion(node);
+    return;
+  }
   infer_outputs(*node);
   execute_if_constant(*node);
   check_declarations(*node);

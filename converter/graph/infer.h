@@ -84,6 +84,7 @@ class Inference {
   void visit_loop(Node* node);
   void visit_scan(Node* node);
   void visit_sequence_map(Node* node);
+  void visit_expansion(Node* node);
   void execute_if_constant(Node& node);
   bool afford(const Node& node, const std::vector<const Constant*>& inputs,
               const std::vector<OutputPlan>& outputs, bool by_values);

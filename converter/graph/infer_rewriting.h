@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What puts other nodes in the place of one: a Loop for a Scan or a SequenceMap, the nodes that
-// compute a gradient for a Gradient.
+// What puts other nodes in the place of one: a Loop for a Scan or a SequenceMap, what the rules of
+// definitions write for a Gradient or for an operator that becomes others.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "converter/graph/infer.h"
+#include "core/definitions/term.h"
 
 namespace intarsia::converter {
 
@@ -18,7 +20,9 @@ class Rewriting {
   Rewriting(Inference& inference, Node& node)
       : node_(node), graph_(*node.graph), inference_(inference) {}
 
- protected:
+  Node& node() const { return node_; }
+  Graph& graph() const { return graph_; }
+
   Value* constant(Graph& graph, const char* what, Constant value) const {
     Value* made = graph.add_constant(graph.unique_name(node_.name + "_" + what), std::move(value));
     made->type = made->constant->type;
@@ -68,6 +72,7 @@ class Rewriting {
 
   void infer(Node& made) const { inference_.visit(&made); }
 
+ protected:
   Node& node_;
   Graph& graph_;
 
@@ -79,6 +84,67 @@ class Rewriting {
         made.resolve_as(*definitions::OperatorRegistry::builtin().find(made.domain, made.type));
     if (!error.empty()) throw Error(node_.problem(error));
   }
+};
+
+/// The terms of a rule, as values of the graph in which a node is replaced. `Context` is the
+/// interface that the rule sees.
+template <class Context>
+class TermNodes : public Context {
+ public:
+  using AttributeMap = definitions::AttributeMap;
+  using Term = definitions::Term;
+
+  std::vector<Term> add(std::string_view op, std::span<const Term> inputs, AttributeMap attributes,
+                        int outputs) override {
+    std::vector<Value*> values;
+    for (const Term& input : inputs) values.push_back(value(input));
+    return make(op, values, std::move(attributes), "", outputs);
+  }
+  Term number(DataType type, double number) override {
+    return term(
+        rewriting_.constant(rewriting_.graph(), "number", Constant::scalar_of(type, number)));
+  }
+  Term integers(const std::vector<int64_t>& values) override {
+    return term(rewriting_.constant(rewriting_.graph(), "list", Constant::ints(values)));
+  }
+  definitions::SymbolicInput known(Term term) const override { return symbolic_input(value(term)); }
+
+ protected:
+  /// The arguments behind the first one are those of the context.
+  template <class... Arguments>
+  explicit TermNodes(const Rewriting& rewriting, Arguments&&... arguments)
+      : Context(std::forward<Arguments>(arguments)...), rewriting_(rewriting) {}
+  ~TermNodes() = default;
+
+  static std::vector<bool> present(const Node& node) {
+    std::vector<bool> result;
+    for (const Value* input : node.inputs) result.push_back(input != nullptr);
+    return result;
+  }
+  Term term(Value* value) {
+    values_.push_back(value);
+    return {*this, values_.size() - 1};
+  }
+  Value* value(const Term& term) const { return values_[term.id()]; }
+
+  std::vector<Term> make(std::string_view op, const std::vector<Value*>& inputs,
+                         AttributeMap attributes, std::string_view domain, int outputs) {
+    count_node();
+    Node& node = rewriting_.add(rewriting_.graph(), op, inputs, std::move(attributes),
+                                &rewriting_.node(), domain, outputs);
+    const std::vector<Value*> results = node.outputs;
+    rewriting_.infer(node);
+    std::vector<Term> terms;
+    for (Value* result : results) terms.push_back(term(result));
+    return terms;
+  }
+
+ private:
+  /// Called for each node that is made.
+  virtual void count_node() {}
+
+  const Rewriting& rewriting_;
+  std::vector<Value*> values_;  // of the terms
 };
 
 }  // namespace intarsia::converter

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "converter/graph/error.h"
+#include "intarsia/small_types.h"
 
 namespace intarsia::converter {
 namespace {
@@ -84,6 +85,20 @@ std::vector<std::byte> read_typed(const onnx::TensorProto& tensor, DataType type
     case DataType::kFloat16:
     case DataType::kBfloat16:
       return narrow<uint16_t>(tensor, "int32_data", tensor.int32_data(), count);
+    case DataType::kFloat6E2M3:
+    case DataType::kFloat6E3M2: {  // an entry per element, packed in raw_data only
+      const auto codes = narrow<uint8_t>(tensor, "int32_data", tensor.int32_data(), count);
+      std::vector<std::byte> bytes(size);
+      for (int64_t i = 0; i < count; ++i) {
+        const auto code = std::to_integer<uint8_t>(codes[static_cast<size_t>(i)]);
+        if (code >= 64) {
+          fail(tensor, "int32_data element " + std::to_string(i) + " is " + std::to_string(code) +
+                           ", which does not fit 6 bits");
+        }
+        set_packed_code(bytes.data(), i, element_bits(type), code);
+      }
+      return bytes;
+    }
     default:  // a byte per element, or packed elements with a byte per entry
       return narrow<uint8_t>(tensor, "int32_data", tensor.int32_data(), static_cast<int64_t>(size));
   }

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "converter/onnx/file.h"
+#include "intarsia/small_types.h"
 
 namespace intarsia::converter {
 namespace {
@@ -245,12 +246,15 @@ Constant as_bits(const Constant& constant) {
     case DataType::kUint4:
     case DataType::kInt2:
     case DataType::kUint2:
-    case DataType::kFloat4E2M1: {
+    case DataType::kFloat4E2M1:
+    case DataType::kFloat6E2M3:
+    case DataType::kFloat6E3M2: {
       const bool is_signed = constant.type == DataType::kInt4 || constant.type == DataType::kInt2;
-      if (constant.type == DataType::kFloat4E2M1) result.type = DataType::kUint4;
+      const int bits = element_bits(constant.type);
       std::vector<std::byte> bytes;
       for (int64_t i = 0; i < constant.count(); ++i) {
-        bytes.push_back(static_cast<std::byte>(result.integer(i)));
+        const uint8_t code = packed_code(constant.data.get(), i, bits);
+        bytes.push_back(static_cast<std::byte>(decode_integer(code, bits, is_signed)));
       }
       return Constant::own(is_signed ? DataType::kInt8 : DataType::kUint8, constant.extents,
                            std::move(bytes));

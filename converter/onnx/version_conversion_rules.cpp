@@ -173,15 +173,6 @@ void cast_1(Node& node) {
   refuse(node, "attribute 'to' is '" + name + "', which is no element type");
 }
 
-// Cast, once the type of the second input is known; until then the operator stays.
-void cast_like(Node& node) {
-  const Value* like = node.input(1);
-  if (like == nullptr || like->type == DataType::kUndefined) return;
-  node.type = "Cast";
-  node.attributes["to"] = static_cast<int64_t>(like->type);
-  node.truncate_inputs(1);
-}
-
 // The old operators normalise over all axes from `axis` on, as if these were one.
 void softmax(Node& node) {
   const int64_t axis = node.integer("axis", 1);
@@ -370,7 +361,6 @@ constexpr VersionRule kRules[] = {
     {"BatchNormalization", 14, batch_normalization},
     {"BlackmanWindow", kAnyVersion, blackman_window},
     {"Cast", 6, cast_1},
-    {"CastLike", kAnyVersion, cast_like},
     {"CenterCropPad", kAnyVersion, center_crop_pad},
     {"Clip", 11, clip},
     {"DFT", 20, dft},

@@ -60,6 +60,12 @@ Spec clip(const std::byte*, Inputs inputs) {
   return ActivationSpec{Activation::kClip, *low, *high};
 }
 
+/// Infinities of float8e5m2 saturate, also where the type stays.
+bool keeps_all(const std::byte* attributes, Inputs inputs) {
+  const bool saturates = reinterpret_cast<const CastAttributes*>(attributes)->saturate != 0;
+  return inputs[0].type != DataType::kFloat8E5M2 || !saturates;
+}
+
 // -- Rows
 // -------------------------------------------------------------------------------------------
 
@@ -325,11 +331,10 @@ void add_pointwise_definitions(DefinitionRows& rows) {
                         .outputs = {same({"output", "T2"})},
                         .facts = {.element_wise = true,
                                   .exact = true,
-                                  .copies = copies_always,
+                                  .copies = keeps_all,
                                   .propagate = propagation::kCast,
                                   .gradient = gradients::cast},
-                        .types = {{"T1", kNumericTypes | kBoolType | kStringType},
-                                  {"T2", kNumericTypes | kBoolType | kStringType}},
+                        .types = {{"T1", kCastTypes}, {"T2", kCastTypes}},
                         .kernel_types = {"T1", "T2"},
                         .attributes = codec_of<CastAttributes>()});
 }

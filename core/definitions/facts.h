@@ -25,6 +25,7 @@
 
 namespace intarsia::definitions {
 
+class ExpansionContext;
 class GradientContext;
 
 /// A set of element types, one bit per DataType number.
@@ -182,6 +183,8 @@ using PropagationRule = KnownElements (*)(const std::byte* attributes,
 
 /// Writes down the gradients of the inputs (gradient.h).
 using GradientRule = void (*)(GradientContext& context);
+/// Writes down the nodes that stand for this one (expansion.h).
+using ExpansionRule = void (*)(ExpansionContext& context);
 
 /// What an operator can do to its result before it stores it. The operands and attributes for that
 /// are none of the model's: `op`, of the converter's own domain, has them beside all that this
@@ -234,6 +237,8 @@ struct Facts {
   IntegerAttribute state = {};
   /// Null where nobody has written one: then an output's gradient is an error, not 0.
   GradientRule gradient = nullptr;
+  /// Where others compute what the operator does: it needs no kernel and no shape function.
+  ExpansionRule expand = nullptr;
 };
 
 /// Stands for an axis that a model leaves out; `kNoAxis` of the attribute structs.

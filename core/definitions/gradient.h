@@ -19,95 +19,17 @@
 #pragma once
 
 #include <initializer_list>
-#include <span>
-#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "core/definitions/definition.h"
+#include "core/definitions/term.h"
 
 namespace intarsia::definitions {
 
-/// A tensor that the rule reads or has made. Arithmetic adds nodes; numbers take the tensor's type.
-class Term {
- public:
-  Term(GradientContext& context, size_t id) : context_(&context), id_(id) {}
-  GradientContext& context() const { return *context_; }
-  size_t id() const { return id_; }
-  /// Type, extents and elements, as far as inference knows them.
-  SymbolicInput known() const;
-  int rank() const { return known().shape.rank; }
-  /// A scalar of this tensor's type.
-  Term number(double value) const;
-
- private:
-  GradientContext* context_;
-  size_t id_;
-};
-
-/// One node of an operator of ai.onnx with one output, or the first output of several.
-Term call(std::string_view op, std::initializer_list<Term> inputs, AttributeMap attributes = {});
-
-inline Term operator+(Term a, Term b) {
-  return call("Add", {a, b});
-}
-inline Term operator-(Term a, Term b) {
-  return call("Sub", {a, b});
-}
-inline Term operator*(Term a, Term b) {
-  return call("Mul", {a, b});
-}
-inline Term operator/(Term a, Term b) {
-  return call("Div", {a, b});
-}
-inline Term operator-(Term a) {
-  return call("Neg", {a});
-}
-inline Term operator+(Term a, double b) {
-  return a + a.number(b);
-}
-inline Term operator-(Term a, double b) {
-  return a - a.number(b);
-}
-inline Term operator*(double a, Term b) {
-  return b.number(a) * b;
-}
-inline Term operator-(double a, Term b) {
-  return b.number(a) - b;
-}
-inline Term operator+(double a, Term b) {
-  return b.number(a) + b;
-}
-inline Term operator/(Term a, double b) {
-  return a / a.number(b);
-}
-/// a where the condition holds, else b.
-inline Term where(Term condition, Term a, Term b) {
-  return call("Where", {condition, a, b});
-}
-inline Term where(Term condition, Term a, double b) {
-  return where(condition, a, a.number(b));
-}
-inline Term where(Term condition, double a, Term b) {
-  return where(condition, b.number(a), b);
-}
-
-Term shape_of(Term term);
-/// The elements of `term` with the extents of `like`.
-Term reshape(Term term, Term like);
-/// `term` repeated to the extents of `like`.
-Term expand(Term term, Term like);
-/// The elements of `term` in the type of `like`.
-Term cast(Term term, Term like);
-/// The sum over all axes along which `like` was broadcast to the extents of `term`.
-Term sum_to(Term term, Term like);
-
 /// What a rule knows of its node, and where it puts gradients.
-class GradientContext {
+class GradientContext : public TermContext {
  public:
-  GradientContext(const GradientContext&) = delete;
-  GradientContext& operator=(const GradientContext&) = delete;
-
   int input_count() const { return static_cast<int>(node_inputs_.size()); }
   int output_count() const { return output_count_; }
   bool has_x(int input) const {
@@ -139,17 +61,8 @@ class GradientContext {
     set(0, [&] { return dy() * of(x(), y()); });
   }
 
-  /// Adds a node; `op` is one of ai.onnx.
-  virtual std::vector<Term> add(std::string_view op, std::span<const Term> inputs,
-                                AttributeMap attributes, int output_count) = 0;
   /// This node once more, with other tensors as its first inputs; its first output.
   virtual Term repeat(std::initializer_list<Term> inputs) = 0;
-  virtual Term number(DataType type, double value) = 0;
-  /// A vector of int64: axes, extents.
-  virtual Term integers(const std::vector<int64_t>& values) = 0;
-  virtual SymbolicInput known(Term term) const = 0;
-  /// The rule does not cover this node: an error that names the node, with the reason.
-  [[noreturn]] virtual void refuse(const std::string& reason) const = 0;
 
  protected:
   GradientContext(const std::byte* attributes, std::vector<bool> inputs, int outputs)

@@ -17,10 +17,6 @@ namespace {
 
 using G = GradientContext;
 
-Term transposed(Term term, const std::vector<int64_t>& perm) {
-  return call("Transpose", {term}, {{"perm", perm}});
-}
-
 std::vector<int64_t> inverse(const std::vector<int64_t>& perm) {
   std::vector<int64_t> result(perm.size());
   for (size_t i = 0; i < perm.size(); ++i) {
@@ -53,7 +49,7 @@ void transpose(G& g) {
   const auto listed = g.attributes<TransposeAttributes>().perm.view();
   std::vector<int64_t> perm(listed.begin(), listed.end());
   for (int axis = g.x().rank() - 1; listed.empty() && axis >= 0; --axis) perm.push_back(axis);
-  g.set(0, [&] { return transposed(g.dy(), inverse(perm)); });
+  g.set(0, [&] { return transpose(g.dy(), inverse(perm)); });
 }
 
 void join(G& g) {
@@ -116,9 +112,9 @@ void gather(G& g) {
     const Term zeros = call("Expand", {g.dy().number(0), extents});
     const Term sums =
         call("ScatterND",
-             {zeros, call("Unsqueeze", {indices, g.integers({-1})}), transposed(g.dy(), perm)},
+             {zeros, call("Unsqueeze", {indices, g.integers({-1})}), transpose(g.dy(), perm)},
              {{"reduction", std::string("add")}});
-    return transposed(sums, inverse(rows));
+    return transpose(sums, inverse(rows));
   });
 }
 

@@ -20,10 +20,6 @@ Term transposed(Term term) {
   return call("Transpose", {term}, {{"perm", perm}});
 }
 
-Term unsqueeze(Term term, const std::vector<int64_t>& axes) {
-  return call("Unsqueeze", {term, term.context().integers(axes)});
-}
-
 /// One matrix of all rows.
 Term rows_of(Term term) {
   return call("Flatten", {term}, {{"axis", int64_t{term.rank()} - 1}});

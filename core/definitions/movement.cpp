@@ -103,7 +103,7 @@ void add_permuting(DefinitionRows& rows) {
                                  .exact = true,
                                  .propagate = propagation::kTranspose,
                                  .gradient = gradients::transpose},
-                       .types = {{"T", kAnyTypes}},
+                       .types = {{"T", kElementTypes}},
                        .attributes = codec_of<TransposeAttributes>()});
   add<ops::DepthToSpace>(
       rows,

@@ -53,7 +53,8 @@ void add(DefinitionRows& rows, OperatorDefinition definition) {
   rows.push_back(std::move(definition));
 }
 
-// Type sets that many operators share. Types of less than a byte are absent.
+// Type sets that many operators share. Types of less than a byte are absent but for those that say
+// so.
 inline constexpr TypeSet kFloatTypes =
     types({DataType::kFloat, DataType::kDouble, DataType::kFloat16, DataType::kBfloat16});
 inline constexpr TypeSet kSignedIntegerTypes =
@@ -69,10 +70,20 @@ inline constexpr TypeSet kInt64Type = types({DataType::kInt64});
 /// What ONNX lists for operators that are older than 8-bit floating-point types.
 inline constexpr TypeSet kPlainTypes =
     kNumericTypes | kBoolType | kStringType | types({DataType::kComplex64, DataType::kComplex128});
+inline constexpr TypeSet kFloat8Types = types({DataType::kFloat8E4M3FN, DataType::kFloat8E4M3FNUZ,
+                                               DataType::kFloat8E5M2, DataType::kFloat8E5M2FNUZ});
 /// Whole-byte elements: what kernels that only move elements (`Width<...>`) accept.
-inline constexpr TypeSet kAnyTypes =
-    kPlainTypes | types({DataType::kFloat8E4M3FN, DataType::kFloat8E4M3FNUZ, DataType::kFloat8E5M2,
-                         DataType::kFloat8E5M2FNUZ, DataType::kFloat8E8M0});
+inline constexpr TypeSet kAnyTypes = kPlainTypes | kFloat8Types | types({DataType::kFloat8E8M0});
+inline constexpr TypeSet kPackedIntegerTypes =
+    types({DataType::kUint4, DataType::kInt4, DataType::kUint2, DataType::kInt2});
+inline constexpr TypeSet kSmallFloatTypes =
+    kFloat8Types | types({DataType::kFloat4E2M1, DataType::kFloat6E2M3, DataType::kFloat6E3M2});
+/// Every element type.
+inline constexpr TypeSet kElementTypes = kAnyTypes | kSmallFloatTypes | kPackedIntegerTypes;
+
+/// What Cast takes and makes.
+inline constexpr TypeSet kCastTypes = kNumericTypes | kBoolType | kStringType | kSmallFloatTypes |
+                                      kPackedIntegerTypes | types({DataType::kFloat8E8M0});
 
 /// The bytes of sequences and of optional values.
 inline constexpr TypeSet kSequenceTypes = types({DataType::kSequence, DataType::kOptional});
@@ -90,6 +101,10 @@ void add_nn_definitions(DefinitionRows& rows);
 void add_nn_normalization_definitions(DefinitionRows& rows);
 void add_linear_algebra_definitions(DefinitionRows& rows);
 void add_recurrent_definitions(DefinitionRows& rows);
+void add_expanded_definitions(DefinitionRows& rows);
+void add_attention_definitions(DefinitionRows& rows);
+void add_quantized_product_definitions(DefinitionRows& rows);
+void add_quantization_definitions(DefinitionRows& rows);
 void add_string_definitions(DefinitionRows& rows);
 void add_training_definitions(DefinitionRows& rows);
 

@@ -17,12 +17,8 @@ namespace intarsia::definitions {
 namespace {
 
 // Operators that touch no element take the packed types too: what they copy is bytes.
-constexpr TypeSet kViewTypes =
-    kAnyTypes | types({DataType::kUint4, DataType::kInt4, DataType::kFloat4E2M1, DataType::kUint2,
-                       DataType::kInt2});
-constexpr TypeSet kDropoutTypes =
-    kFloatTypes | types({DataType::kFloat8E4M3FN, DataType::kFloat8E4M3FNUZ, DataType::kFloat8E5M2,
-                         DataType::kFloat8E5M2FNUZ});
+constexpr TypeSet kViewTypes = kElementTypes;
+constexpr TypeSet kDropoutTypes = kFloatTypes | kFloat8Types;
 constexpr TypeSet kFillTypes = kNumericTypes | kBoolType;
 constexpr TypeSet kRangeTypes =
     kFloatTypes | types({DataType::kInt16, DataType::kInt32, DataType::kInt64});
@@ -106,6 +102,16 @@ void add_shape_ops_definitions(DefinitionRows& rows) {
                            .types = {{"T", kViewTypes}},
                            .kernel_types = {},
                            .attributes = codec_of<FlattenAttributes>(),
+                           .view = true});
+  constexpr TypeSet kBitTypes = kElementTypes & ~kStringType;
+  add<ops::BitCast>(rows, {.name = "BitCast",
+                           .since_version = 26,
+                           .inputs = {same({"input", "T1"})},
+                           .outputs = {same({"output", "T2"})},
+                           .facts = {.element_wise = true, .exact = true},
+                           .types = {{"T1", kBitTypes}, {"T2", kBitTypes}},
+                           .kernel_types = {},
+                           .attributes = codec_of<BitCastAttributes>(),
                            .view = true});
   add<ops::Dropout>(rows,
                     {.name = "Dropout",

@@ -23,6 +23,7 @@
 #include "core/operators/nn/normalization.h"
 #include "core/operators/nn/pool.h"
 #include "core/operators/nn/softmax.h"
+#include "core/operators/quantization/quantize.h"
 #include "core/operators/recurrent/rnn.h"
 #include "core/operators/reduction/reduction.h"
 #include "core/operators/shape/dropout.h"
@@ -37,14 +38,15 @@ namespace intarsia::ops {
 
 extern const std::span<const ShapeFunction* const> shape_functions;
 constinit const std::span<const ShapeFunction* const> shape_functions =
-    shape_list<ArgReduce, AveragePool, BatchNormalization, Broadcast, Cast, Compress, Concat,
-               ConstantOfShape, Conv, ConvTranspose, DepthToSpace, Dropout, Expand, EyeLike,
-               Flatten, Gather, GatherElements, GatherND, Gemm, GlobalLpPool, GlobalPool,
-               GroupNormalization, Gru, InstanceNormalization, Inverse, LayerNormalization,
-               LpNormalization, LpPool, Lrn, Lstm, MatMul, MaxPool, MeanVarianceNormalization,
-               NonMaxSuppression, NonZero, OneHot, Pad, Range, Reduce, Reshape, Resize,
-               ReverseSequence, RmsNormalization, Rnn, SameShape, ScatterElements, ScatterND,
-               ShapeOf, Size, Slice, Softmax, SpaceToDepth, Split, Squeeze, StringNormalizer,
-               StringSplit, Tile, TopK, Transpose, Trilu, Unique, Unsqueeze, WhereShape>();
+    shape_list<ArgReduce, AveragePool, BatchNormalization, BitCast, Broadcast, Cast, Compress,
+               Concat, ConstantOfShape, Conv, ConvTranspose, DepthToSpace, DequantizeLinear,
+               Dropout, Expand, EyeLike, Flatten, Gather, GatherElements, GatherND, Gemm,
+               GlobalLpPool, GlobalPool, GroupNormalization, Gru, InstanceNormalization, Inverse,
+               LayerNormalization, LpNormalization, LpPool, Lrn, Lstm, MatMul, MaxPool,
+               MeanVarianceNormalization, NonMaxSuppression, NonZero, OneHot, Pad, QuantizeLinear,
+               Range, Reduce, Reshape, Resize, ReverseSequence, RmsNormalization, Rnn, SameShape,
+               ScatterElements, ScatterND, ShapeOf, Size, Slice, Softmax, SpaceToDepth, Split,
+               Squeeze, StringNormalizer, StringSplit, Tile, TopK, Transpose, Trilu, Unique,
+               Unsqueeze, WhereShape>();
 
 }  // namespace intarsia::ops

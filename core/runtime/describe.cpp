@@ -225,12 +225,11 @@ size_t describe(const Diagnostic& diagnostic, std::span<const std::byte> bytes, 
 
 const char* data_type_name(DataType type) {
   static constexpr const char* kNames[kLastDataType + 1] = {
-      "undefined",      "float",    "uint8",        "int8",           "uint16",
-      "int16",          "int32",    "int64",        "string",         "bool",
-      "float16",        "double",   "uint32",       "uint64",         "complex64",
-      "complex128",     "bfloat16", "float8e4m3fn", "float8e4m3fnuz", "float8e5m2",
-      "float8e5m2fnuz", "uint4",    "int4",         "float4e2m1",     "float8e8m0",
-      "uint2",          "int2"};
+      "undefined",      "float",      "uint8",          "int8",       "uint16",    "int16",
+      "int32",          "int64",      "string",         "bool",       "float16",   "double",
+      "uint32",         "uint64",     "complex64",      "complex128", "bfloat16",  "float8e4m3fn",
+      "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "uint4",      "int4",      "float4e2m1",
+      "float8e8m0",     "uint2",      "int2",           "float6e2m3", "float6e3m2"};
   const auto index = static_cast<uint8_t>(type);
   if (type == DataType::kSequence) return "sequence";
   if (type == DataType::kOptional) return "optional";

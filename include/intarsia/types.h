@@ -58,6 +58,8 @@ enum class DataType : uint8_t {
   kFloat8E8M0 = 24,
   kUint2 = 25,
   kInt2 = 26,
+  kFloat6E2M3 = 27,
+  kFloat6E3M2 = 28,
   // No element types of ONNX: the bytes of a map, an optional value and a sequence, a vector as
   // long as what they hold needs ("intarsia/sequence.h").
   kMap = 29,
@@ -66,7 +68,7 @@ enum class DataType : uint8_t {
 };
 
 /// Highest number of an element type of ONNX.
-inline constexpr uint8_t kLastDataType = 26;
+inline constexpr uint8_t kLastDataType = 28;
 
 /// True of the bytes of sequences, optional values and maps.
 constexpr bool holds_elements(DataType type) {
@@ -78,7 +80,7 @@ constexpr bool holds_elements(DataType type) {
 /// raw_data). A string element is a StringRef.
 constexpr int element_bits(DataType type) {
   constexpr uint8_t kBits[32] = {0,  32, 8, 8, 16, 16, 32, 64, 64, 8, 16, 64, 32, 64, 64, 128,
-                                 16, 8,  8, 8, 8,  4,  4,  4,  8,  2, 2,  0,  0,  8,  8,  8};
+                                 16, 8,  8, 8, 8,  4,  4,  4,  8,  2, 2,  6,  6,  8,  8,  8};
   const auto index = static_cast<uint8_t>(type);
   return index < sizeof(kBits) ? kBits[index] : 0;
 }
@@ -171,8 +173,9 @@ struct StringRef {
 
 /// The `DataType` of a C++ element type; kUndefined for types that are none.
 ///
-/// `bool` stands for ONNX's bool: one byte, 0 or 1. Types without a C++ counterpart (complex,
-/// float8, sub-byte integers) are reached through `TensorView::data` and `element_bits`.
+/// `bool` stands for ONNX's bool: one byte, 0 or 1. Complex numbers are reached through
+/// `TensorView::data`, floating-point types of 8 bits and less and integers of less than a byte
+/// through "intarsia/small_types.h".
 /// Constness of T does not matter.
 template <class T>
 inline constexpr DataType data_type_of = DataType::kUndefined;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Operators whose output holds the bytes of their input under other extents: Identity, Reshape,
-// Squeeze, Unsqueeze, Flatten; and Dropout outside training, with a mask that is all true.
+// Squeeze, Unsqueeze, Flatten; BitCast; and Dropout outside training, with a mask that is all true.
 //
 // One kernel per operator serves every element type. The planner usually lets input and output
 // share memory; then there is nothing to copy.
@@ -9,6 +9,7 @@
 
 #include "core/kernel_list.h"
 #include "core/operators/shape/dropout.h"
+#include "core/operators/shape/reshape.h"
 #include "core/runtime/operand_check.h"
 
 namespace intarsia::cpu {
@@ -69,6 +70,21 @@ struct Flatten : CopyBytes {
   static constexpr KernelId id{"Flatten", "", {}};
 };
 
+struct BitCast : CopyBytes {
+  static constexpr KernelId id{"BitCast", "", {}};
+  static Status check(const KernelContext& context) {
+    Status status =
+        check_operands<ops::BitCast>(context, {.inputs = {kAnyType}, .outputs = {kAnyType}});
+    if (!status) return status;
+    const DataType from = context.input(0).type, to = context.output(0).type;
+    if (element_bits(from) == element_bits(to) && !holds_elements(from) && !holds_elements(to)) {
+      return {};
+    }
+    return context.fail(Code::kWrongType, "bits of an element", element_bits(from),
+                        element_bits(to), 0);
+  }
+};
+
 struct Dropout {
   static constexpr KernelId id{"Dropout", "", {}};
   static constexpr InPlace in_place{0};
@@ -96,6 +112,6 @@ struct Dropout {
 
 extern const KernelList view_kernels;
 constinit const KernelList view_kernels =
-    kernel_list<Identity, Reshape, Squeeze, Unsqueeze, Flatten, Dropout>();
+    kernel_list<Identity, Reshape, Squeeze, Unsqueeze, Flatten, BitCast, Dropout>();
 
 }  // namespace intarsia::cpu

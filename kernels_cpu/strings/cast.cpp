@@ -11,9 +11,9 @@
 #include <limits>
 
 #include "core/kernel_list.h"
-#include "kernels_cpu/common/kernel_types.h"
+#include "core/operators/elementwise/elementwise.h"
 #include "kernels_cpu/elementwise/binary_broadcast.h"
-#include "kernels_cpu/math/element.h"
+#include "kernels_cpu/math/small_element.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -100,16 +100,15 @@ struct ToString {
                              {.inputs = {kernel_type_of<T>}, .outputs = {DataType::kString}});
   }
   static Status run(const KernelContext& context) {
-    using X = Element<T>;
-    const auto* x = context.input(0).as<const typename X::Stored>();
+    const auto* x = context.input(0).as<const std::byte>();
     auto* y = context.output(0).as<StringRef>();
     for (int64_t i = 0, count = context.output(0).count(); i < count; ++i) {
       char buffer[kLongest];
       std::string_view text;
       if constexpr (std::is_same_v<T, bool>) {
-        text = X::load(x[i]) ? "1" : "0";
+        text = load_at<T>(x, i) ? "1" : "0";
       } else {
-        text = write_number(X::load(x[i]), buffer);
+        text = write_number(load_at<T>(x, i), buffer);
       }
       char* at = nullptr;
       if (Status s = context.add_string(text.size(), y[i], at); !s) return s;
@@ -118,6 +117,10 @@ struct ToString {
     return {};
   }
 };
+
+Status not_a_number(const KernelContext& context, int64_t element) {
+  return context.fail(Code::kInvalidValue, "a string that is no number, at element", 0, element, 0);
+}
 
 template <class T>
 struct FromString {
@@ -133,14 +136,36 @@ struct FromString {
     auto* y = context.output(0).as<typename Y::Stored>();
     for (int64_t i = 0, count = context.output(0).count(); i < count; ++i) {
       Read value{};
-      if (!read_number(context.string(x[i]), value)) {
-        return context.fail(Code::kInvalidValue, "a string that is no number, at element", 0, i, 0);
-      }
+      if (!read_number(context.string(x[i]), value)) return not_a_number(context, i);
       if constexpr (std::is_same_v<T, bool>) {
         y[i] = Y::store(value != 0);
       } else {
         y[i] = Y::store(value);
       }
+    }
+    return {};
+  }
+};
+
+template <DataType type>
+struct FromString<Small<type>> {
+  static constexpr KernelId id{"Cast", "", {DataType::kString, type}};
+  static Status check(const KernelContext& context) {
+    if (Status status = check_attributes<CastAttributes>(context); !status) return status;
+    return check_elementwise(context, {.inputs = {DataType::kString}, .outputs = {type}});
+  }
+  static Status run(const KernelContext& context) {
+    using Read = std::conditional_t<is_small_float<type>, double, int64_t>;
+    const auto& a = context.attributes<CastAttributes>();
+    const Encoding encoding{a.saturate != 0, static_cast<PowerRounding>(a.round_mode)};
+    const auto* x = context.input(0).as<const StringRef>();
+    const TensorView& y = context.output(0);
+    auto* codes = y.as<std::byte>();
+    std::fill(codes, codes + y.bytes(), std::byte{0});
+    for (int64_t i = 0, count = y.count(); i < count; ++i) {
+      Read value{};
+      if (!read_number(context.string(x[i]), value)) return not_a_number(context, i);
+      set_packed_code(codes, i, element_bits(type), encode<type>(value, encoding));
     }
     return {};
   }
@@ -162,7 +187,7 @@ struct Copy {
 
 }  // namespace
 
-using CastTypes = Join<Numbers, Types<bool>>;
+using CastTypes = Join<Numbers, Types<bool>, SmallTypes>;
 extern const KernelList string_cast_kernels;
 constinit const KernelList string_cast_kernels =
     kernel_list<Each<ToString, CastTypes>, Each<FromString, CastTypes>, Copy>();

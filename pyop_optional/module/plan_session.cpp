@@ -11,6 +11,7 @@
 #include "converter/tool/fork_count.h"
 #include "core/runtime/session_state.h"
 #include "intarsia/pyop.h"
+#include "intarsia/small_types.h"
 
 namespace intarsia::python {
 namespace {
@@ -75,11 +76,8 @@ void copy_in(std::span<const std::byte> bytes, const TensorView& tensor) {
     for (size_t i = 0; i < bytes.size(); ++i) target[i] = source[i] != 0 ? 1 : 0;
   } else if (bits < 8) {
     std::memset(target, 0, static_cast<size_t>(tensor.bytes()));
-    const auto mask = static_cast<uint8_t>((1 << bits) - 1);
-    const auto per_byte = static_cast<size_t>(8 / bits);
     for (size_t i = 0; i < bytes.size(); ++i) {
-      const int shift = bits * static_cast<int>(i % per_byte);
-      target[i / per_byte] |= static_cast<uint8_t>((source[i] & mask) << shift);
+      set_packed_code(tensor.as<std::byte>(), static_cast<int64_t>(i), bits, source[i]);
     }
   } else {
     std::memcpy(target, source, bytes.size());
@@ -95,13 +93,9 @@ void copy_out(const TensorView& tensor, std::span<std::byte> bytes) {
     return;
   }
   const bool is_signed = tensor.type == DataType::kInt4 || tensor.type == DataType::kInt2;
-  const auto* source = tensor.as<const uint8_t>();
-  const auto per_byte = static_cast<size_t>(8 / bits);
   for (size_t i = 0; i < count; ++i) {
-    const int shift = bits * static_cast<int>(i % per_byte);
-    int value = (source[i / per_byte] >> shift) & ((1 << bits) - 1);
-    if (is_signed && value >= 1 << (bits - 1)) value -= 1 << bits;
-    bytes[i] = static_cast<std::byte>(value);
+    const uint8_t code = packed_code(tensor.as<std::byte>(), static_cast<int64_t>(i), bits);
+    bytes[i] = static_cast<std::byte>(decode_integer(code, bits, is_signed));
   }
 }
 

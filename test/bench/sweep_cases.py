@@ -24,7 +24,7 @@ sys.path.append(str(HERE.parent / "models"))
 import inputs as seeded  # noqa: E402  (test/models/inputs.py)
 
 FAMILIES = ("elementwise", "reduction", "movement", "indexing", "shape", "nn", "linear_algebra",
-            "recurrent", "control", "sequence", "strings")
+            "recurrent", "control", "sequence", "strings", "quantization")
 OPSET = 21
 
 # Sizes that many cases share.

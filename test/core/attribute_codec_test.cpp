@@ -162,7 +162,7 @@ TEST(AttributeCodec, NumbersOutsideOfTheSpecificationAreErrors) {
             "attribute \"stash_type\" must be one of 1, 10, 16, but is 7");
   EXPECT_EQ(error("stash_type", int64_t{17}),
             "attribute \"stash_type\" must be one of 1, 10, 16, but is 17");
-  EXPECT_EQ(error("to", int64_t{0}), "attribute \"to\" must lie in [1, 26], but is 0");
+  EXPECT_EQ(error("to", int64_t{0}), "attribute \"to\" must lie in [1, 28], but is 0");
   EXPECT_EQ(error("strides", std::vector<int64_t>{1, 2}), "");
   EXPECT_EQ(error("strides", std::vector<int64_t>{1, 0}),
             "attribute \"strides\" must lie in [1, 2147483647], but is 0");

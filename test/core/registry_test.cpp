@@ -174,6 +174,7 @@ void each_parameter(const OperatorDefinition& op, const Visit& visit) {
 TEST(Facts, EveryOperandSaysHowItsAxesRelateToTheOthers) {
   for (const OperatorDefinition* op : builtin().all()) {
     SCOPED_TRACE(op->qualified_name());
+    if (op->facts.expand != nullptr) continue;  // gone before a pass could ask
     each_parameter(*op, [](const Parameter& operand) {
       EXPECT_NE(operand.axes, AxisRole::kUnknown) << operand.name;
     });

@@ -36,6 +36,8 @@ TYPES = {
     TensorProto.FLOAT8E5M2FNUZ: ("f8E5M2FNUZ", np.uint8, ml_dtypes.float8_e5m2fnuz),
     TensorProto.FLOAT8E8M0: ("f8E8M0FNU", np.uint8, ml_dtypes.float8_e8m0fnu),
     TensorProto.FLOAT4E2M1: ("f4E2M1FN", np.uint8, ml_dtypes.float4_e2m1fn),
+    TensorProto.FLOAT6E2M3: ("f6E2M3FN", np.uint8, ml_dtypes.float6_e2m3fn),
+    TensorProto.FLOAT6E3M2: ("f6E3M2FN", np.uint8, ml_dtypes.float6_e3m2fn),
     TensorProto.INT4: ("i4", np.int8, ml_dtypes.int4),
     TensorProto.UINT4: ("ui4", np.uint8, ml_dtypes.uint4),
     TensorProto.INT2: ("i2", np.int8, ml_dtypes.int2),

@@ -9,6 +9,7 @@
 
 #include "converter/graph/sequence.h"
 #include "intarsia/sequence.h"
+#include "intarsia/small_types.h"
 
 namespace intarsia::test {
 namespace {
@@ -42,9 +43,7 @@ void store(std::vector<std::byte>& bytes, DataType type, size_t index, double va
     bytes[index] = static_cast<std::byte>(pattern & 0x7f);
     return;
   }
-  const size_t bit = index * static_cast<size_t>(bits);
-  const unsigned mask = (1u << bits) - 1;
-  bytes[bit / 8] |= static_cast<std::byte>((pattern & mask) << (bit % 8));
+  set_packed_code(bytes.data(), static_cast<int64_t>(index), bits, static_cast<uint8_t>(pattern));
 }
 
 int64_t count_of(const std::vector<int64_t>& extents) {

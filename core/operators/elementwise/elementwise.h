@@ -118,6 +118,17 @@ struct CastAttributes {
 };
 static_assert(is_plan_struct<CastAttributes>);
 
+struct CastLikeAttributes {
+  int32_t saturate = 1;
+  int32_t round_mode = 0;
+  template <class V>
+  void fields(V& v) {
+    v("saturate", saturate, kFlag);
+    v.choice("round_mode", round_mode, {"up", "down", "nearest"});
+  }
+};
+static_assert(is_plan_struct<CastLikeAttributes>);
+
 namespace ops {
 
 /// Every output has the type and extents of input 0.

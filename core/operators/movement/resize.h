@@ -54,6 +54,15 @@ struct ResizeAttributes {
 };
 static_assert(is_plan_struct<ResizeAttributes>);
 
+struct AffineGridAttributes {
+  int32_t align_corners = 0;
+  template <class V>
+  void fields(V& v) {
+    v("align_corners", align_corners, kFlag);
+  }
+};
+static_assert(is_plan_struct<AffineGridAttributes>);
+
 namespace ops {
 
 struct Resize {

@@ -28,7 +28,34 @@ struct FlattenAttributes {
 };
 static_assert(is_plan_struct<FlattenAttributes>);
 
+struct BitCastAttributes {
+  /// A DataType.
+  int32_t to = 0;
+  template <class V>
+  void fields(V& v) {
+    v.required("to", to, kElementType);
+  }
+};
+static_assert(is_plan_struct<BitCastAttributes>);
+
 namespace ops {
+
+/// The extents of input 0, another element type of the same width. Strings have no bits.
+struct BitCast {
+  using Attributes = BitCastAttributes;
+  static constexpr std::string_view name = "BitCast";
+  template <class S>
+  static Status infer(S& s) {
+    const int32_t to = s.template attributes<Attributes>().to;
+    const auto type = static_cast<DataType>(to);
+    const int bits = element_bits(s.type(0));
+    if (to <= 0 || to > kLastDataType || type == DataType::kString || element_bits(type) != bits) {
+      return s.fail(Code::kInvalidValue, "bits of the type that attribute to names", bits,
+                    to > 0 && to <= kLastDataType ? element_bits(type) : 0);
+    }
+    return s.set_output(0, type, s.shape(0));
+  }
+};
 
 /// For axes that only the run tells: output 0 with `rank` extents, each at most the input's
 /// largest.

@@ -2,8 +2,9 @@
 """Element types: their numbers in a plan (ONNX's), their names in a signature (MLIR's), and the
 numpy type that carries them.
 
-numpy has no bfloat16, float8, float4 or integers of 2 and 4 bits. Their elements are carried as
-bits: bfloat16 in uint16, float8 and float4 in uint8; small integers by value in int8 and uint8. An
+numpy has no bfloat16, float8, float6, float4 or integers of 2 and 4 bits. Their elements are carried
+as bits: bfloat16 in uint16, float8, float6 and float4 in uint8; small integers by value in int8 and
+uint8. An
 array of the ml_dtypes type of the same name is accepted as an input, and an output becomes one by
 `output.view(ml_dtypes.bfloat16)`; the package itself does not need ml_dtypes. Strings are str objects
 in arrays of dtype object; arrays of numpy's own strings and of bytes are accepted, too.
@@ -57,6 +58,8 @@ ELEMENTS = {
     24: _element("f8E8M0FNU", np.uint8, "float8_e8m0fnu"),
     25: _element("ui2", np.uint8, "uint2", 2),
     26: _element("i2", np.int8, "int2", 2),
+    27: _element("f6E2M3FN", np.uint8, "float6_e2m3fn", 6),
+    28: _element("f6E3M2FN", np.uint8, "float6_e3m2fn", 6),
     MAP: _element("map", np.object_),
     OPTIONAL: _element("optional", np.object_),
     SEQUENCE: _element("sequence", np.object_),

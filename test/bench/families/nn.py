@@ -81,4 +81,15 @@ NORMALISATIONS = [
         constant(normal(768, type="float64"))], axis=-1),
 ]
 
-CASES = CONVOLUTIONS + POOLS + NORMALISATIONS
+HEADS = (1, 12, 128, 64)
+ATTENTION = [
+    case("Attention", "12 heads", [normal(*HEADS), normal(*HEADS), normal(*HEADS)], opset=23),
+    case("Attention", "causal, packed heads", [normal(*TOKENS)] * 3, opset=23, is_causal=1,
+         q_num_heads=12, kv_num_heads=12),
+    case("Attention", "grouped heads, one token",
+         [normal(1, 32, 1, 64), normal(1, 8, 1024, 64), normal(1, 8, 1024, 64)], opset=23),
+    case("RotaryEmbedding", "", [normal(*HEADS), uniform(-1, 1, 1, 128, 32), uniform(-1, 1, 1, 128, 32)],
+         opset=23),
+]
+
+CASES = CONVOLUTIONS + POOLS + NORMALISATIONS + ATTENTION

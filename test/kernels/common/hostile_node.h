@@ -209,7 +209,7 @@ class NodeMaker {
         return type;
       }
     }
-    return static_cast<DataType>(kLastDataType + 1);
+    return static_cast<DataType>(0xff);
   }
   size_t pick(size_t count) { return count == 0 ? 0 : random_() % count; }
   bool chance(int percent) { return static_cast<int>(random_() % 100) < percent; }

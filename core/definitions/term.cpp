@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What gradient rules of all families are written with.
-#include "core/definitions/gradient.h"
+#include "core/definitions/term.h"
 
 namespace intarsia::definitions {
 
@@ -34,6 +33,39 @@ Term cast(Term term, Term like) {
   return call("Cast", {term}, {{"to", static_cast<int64_t>(like.known().type)}});
 }
 
+Term integers(Term like, const std::vector<int64_t>& values) {
+  return like.context().integers(values);
+}
+Term extents(Term term, int64_t begin, int64_t end) {
+  return call("Shape", {term}, {{"start", begin}, {"end", end}});
+}
+Term join(std::initializer_list<Term> parts, int64_t axis) {
+  return call("Concat", parts, {{"axis", axis}});
+}
+Term with_extents(Term term, Term extents) {
+  return call("Reshape", {term, extents});
+}
+Term unsqueeze(Term term, const std::vector<int64_t>& axes) {
+  return call("Unsqueeze", {term, integers(term, axes)});
+}
+Term transpose(Term term, std::vector<int64_t> order) {
+  return call("Transpose", {term}, {{"perm", std::move(order)}});
+}
+Term cast_to(Term term, DataType type) {
+  if (term.known().type == type) return term;
+  return call("Cast", {term}, {{"to", static_cast<int64_t>(type)}});
+}
+Term slice(Term term, int64_t axis, int64_t first, int64_t last, int64_t step) {
+  return call("Slice", {term, integers(term, {first}), integers(term, {last}),
+                        integers(term, {axis}), integers(term, {step})});
+}
+Term positions(Term of, int64_t axis) {
+  TermContext& context = of.context();
+  const Term end = call("Squeeze", {extents(of, axis, axis + 1)});
+  return call("Range",
+              {context.number(DataType::kInt64, 0), end, context.number(DataType::kInt64, 1)});
+}
+
 Term sum_to(Term term, Term like) {
   const Shape<Dim> from = term.known().shape, to = like.known().shape;
   const int more = from.rank - to.rank;
@@ -51,7 +83,7 @@ Term sum_to(Term term, Term like) {
     axes.push_back(axis);
   }
   if (axes.empty()) return term;
-  GradientContext& g = term.context();
+  TermContext& g = term.context();
   const Term sum = call("ReduceSum", {term, g.integers(axes)}, {{"keepdims", int64_t{1}}});
   return leading.empty() ? sum : call("Squeeze", {sum, g.integers(leading)});
 }

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Expansion rules: operators that become others once the types and ranks of their inputs are known.
+//
+//     void cast_like(ExpansionContext& e) { e.set(0, cast(e.x(0), e.x(1))); }
+//
+// A rule is a fact of a definition (`Facts::expand`); inference calls it in place of the shape
+// function, and the node is gone. It gives every output that `wants` a term. Operators that the
+// specification defines by others belong here unless a kernel of their own is faster; those that
+// can be rewritten before anything is known of their inputs are functions of the importer.
+//
+// Host only. Terms live as long as the call of the rule.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "core/definitions/term.h"
+
+namespace intarsia::definitions {
+
+/// What a rule knows of its node, and where it puts results.
+class ExpansionContext : public TermContext {
+ public:
+  int input_count() const { return static_cast<int>(node_inputs_.size()); }
+  bool has_x(int input) const {
+    return input < input_count() && node_inputs_[static_cast<size_t>(input)];
+  }
+  /// An input. REQUIRES: it is present.
+  virtual Term x(int input = 0) = 0;
+  /// True if the model has this output.
+  virtual bool wants(int output) const = 0;
+  virtual void set(int output, Term value) = 0;
+  /// The attributes as the model gives them, for a node that takes them over.
+  virtual const AttributeMap& given() const = 0;
+  /// The attributes struct. REQUIRES: A is the operator's.
+  template <class A>
+  const A& attributes() const {
+    return *reinterpret_cast<const A*>(attributes_);
+  }
+
+ protected:
+  ExpansionContext(const std::byte* attributes, std::vector<bool> inputs)
+      : attributes_(attributes), node_inputs_(std::move(inputs)) {}
+  ~ExpansionContext() = default;
+
+ private:
+  const std::byte* attributes_;
+  std::vector<bool> node_inputs_;
+};
+
+}  // namespace intarsia::definitions

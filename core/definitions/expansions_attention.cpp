@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Attention and what stands around it, as products, masks and Softmax.
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "core/definitions/expansion.h"
+#include "core/definitions/rows.h"
+#include "core/operators/nn/attention.h"
+
+namespace intarsia::definitions {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// -- Attention
+// ------------------------------------------------------------------------------------
+
+class Attention {
+ public:
+  explicit Attention(ExpansionContext& e)
+      : e_(e),
+        a_(e.attributes<AttentionAttributes>()),
+        given_(e.x(0).known().type),
+        type_(given_ == DataType::kDouble ? DataType::kDouble : DataType::kFloat) {}
+
+  /// Operands of 16 bits are computed with in float, and round once.
+  void write() {
+    validate();
+    Term q = e_.x(kQuery), k = e_.x(kKey), v = e_.x(kValue);
+    const bool packed = q.rank() == 3;
+    if (packed) {
+      q = heads(q, a_.q_num_heads);
+      k = heads(k, a_.kv_num_heads);
+      v = heads(v, a_.kv_num_heads);
+    }
+    if (e_.has_x(kPastKey)) {
+      k = join({e_.x(kPastKey), k}, 2);
+      v = join({e_.x(kPastValue), v}, 2);
+    }
+    e_.set(1, k);
+    e_.set(2, v);
+    q = cast_to(q, type_);
+    k = cast_to(k, type_);
+    v = cast_to(v, type_);
+
+    const Term root = root_of_scale(q);
+    Term scores = product(q * root, transpose(k, {0, 1, 3, 2}) * root, q, k);
+    if (a_.qk_matmul_output_mode == 0) e_.set(3, cast_to(scores, given_));
+    if (a_.softcap > 0) {
+      scores = double{a_.softcap} * call("Tanh", {scores / double{a_.softcap}});
+    }
+    if (a_.qk_matmul_output_mode == 1) e_.set(3, cast_to(scores, given_));
+    const std::optional<Term> bias = bias_of(q, k);
+    if (bias) scores = scores + *bias;
+    if (a_.qk_matmul_output_mode == 2) e_.set(3, cast_to(scores, given_));
+    const auto precision = static_cast<DataType>(a_.softmax_precision);
+    if (precision != DataType::kUndefined) scores = cast_to(scores, precision);
+    Term weights = cast_to(call("Softmax", {scores}, {{"axis", int64_t{-1}}}), type_);
+    // A query that no key is open to gets zeros, whatever its scores are.
+    if (bias) weights = where(closed_rows(*bias), 0, weights);
+    if (a_.qk_matmul_output_mode == 3) e_.set(3, cast_to(weights, given_));
+    Term y = product(weights, v, q, k);
+    if (packed) y = with_extents(transpose(y, {0, 2, 1, 3}), integers(y, {0, 0, -1}));
+    e_.set(0, cast_to(y, given_));
+  }
+
+ private:
+  enum Input { kQuery, kKey, kValue, kMask, kPastKey, kPastValue, kLengths };
+
+  void validate() const {
+    const int rank = e_.x(kQuery).rank();
+    for (const int input : {kQuery, kKey, kValue}) {
+      const int found = e_.x(input).rank();
+      if ((found != 3 && found != 4) || found != rank) {
+        e_.refuse("Q, K and V have to have 3 or 4 axes all; input " + std::to_string(input) +
+                  " has " + std::to_string(found));
+      }
+    }
+    if (rank == 3 && (a_.q_num_heads == 0 || a_.kv_num_heads == 0)) {
+      e_.refuse("Q, K and V with 3 axes need attributes q_num_heads and kv_num_heads");
+    }
+    if (e_.has_x(kPastKey) != e_.has_x(kPastValue)) {
+      e_.refuse("past_key and past_value belong together; one is missing");
+    }
+    if (e_.has_x(kPastKey) && e_.has_x(kLengths)) {
+      e_.refuse("nonpad_kv_seqlen cannot be used together with past_key");
+    }
+  }
+
+  /// [batch, length, heads * size] as [batch, heads, length, size].
+  static Term heads(Term term, int64_t count) {
+    return transpose(with_extents(term, integers(term, {0, 0, count, -1})), {0, 2, 1, 3});
+  }
+
+  /// The square root of the scale, by which both Q and K are multiplied: no product overflows.
+  Term root_of_scale(Term q) const {
+    const Dim size = q.known().shape[3];
+    if (!std::isnan(a_.scale)) return q.number(std::sqrt(double{a_.scale}));
+    if (is_constant(size)) {
+      return q.number(std::sqrt(1 / std::sqrt(static_cast<double>(constant_value(size)))));
+    }
+    const Term known = cast_to(call("Squeeze", {extents(q, 3, 4)}), DataType::kDouble);
+    return cast_to(call("Pow", {known, known.number(-0.25)}), type_);
+  }
+
+  /// A product of [batch, heads of q, ...] by [batch, heads of k, ...]: heads of q that share one
+  /// of k are an axis of their own meanwhile.
+  Term product(Term left, Term right, Term q, Term k) const {
+    const Dim mine = q.known().shape[1], theirs = k.known().shape[1];
+    if (mine == theirs) return call("MatMul", {left, right});
+    if (!is_constant(mine) || !is_constant(theirs) || constant_value(theirs) == 0 ||
+        constant_value(mine) % constant_value(theirs) != 0) {
+      e_.refuse("has " + mine.to_string() + " heads of Q and " + theirs.to_string() +
+                " of K; the first number has to be a multiple of the second");
+    }
+    const int64_t groups = constant_value(theirs), members = constant_value(mine) / groups;
+    const Term split =
+        join({extents(left, 0, 1), integers(left, {groups, members}), extents(left, 2, 4)}, 0);
+    const Term many = call("MatMul", {with_extents(left, split), unsqueeze(right, {2})});
+    return with_extents(many, join({extents(left, 0, 3), extents(right, 3, 4)}, 0));
+  }
+
+  Term open(Term condition) const {
+    return where(condition, e_.number(type_, 0), e_.number(type_, -kInfinity));
+  }
+
+  /// What is added to the scores; nothing where every key is open to every query.
+  std::optional<Term> bias_of(Term q, Term k) const {
+    std::optional<Term> bias, allowed;
+    const auto require = [&](Term condition) {
+      allowed = allowed ? call("And", {*allowed, condition}) : condition;
+    };
+    if (e_.has_x(kMask)) bias = mask(k);
+    const bool causal = a_.is_causal != 0;
+    if (causal || a_.left_window_size >= 0 || a_.right_window_size >= 0) {
+      const Term key = positions(k, 2);
+      const Term query = unsqueeze(positions(q, 2), {1}) + offset(q);
+      if (causal) require(call("LessOrEqual", {key, query}));
+      if (a_.left_window_size >= 0) {
+        require(call("GreaterOrEqual", {key, query - double(a_.left_window_size)}));
+      }
+      if (a_.right_window_size >= 0) {
+        require(call("LessOrEqual", {key, query + double(a_.right_window_size)}));
+      }
+    }
+    if (e_.has_x(kLengths)) require(call("Less", {positions(k, 2), lengths()}));
+    if (!allowed) return bias;
+    return bias ? *bias + open(*allowed) : open(*allowed);
+  }
+
+  /// The numbers of keys that are none of the padding, one for each item of the batch.
+  Term lengths() const { return unsqueeze(e_.x(kLengths), {1, 2, 3}); }
+
+  /// The position of the first query among the keys.
+  Term offset(Term q) const {
+    if (e_.has_x(kPastKey)) return call("Squeeze", {extents(e_.x(kPastKey), 2, 3)});
+    if (e_.has_x(kLengths)) return lengths() - call("Squeeze", {extents(q, 2, 3)});
+    return e_.number(DataType::kInt64, 0);
+  }
+
+  /// attn_mask as a bias, with -infinity for the keys that it does not reach to.
+  Term mask(Term k) const {
+    Term given = e_.x(kMask);
+    Term bias = given.known().type == DataType::kBool ? open(given) : cast_to(given, type_);
+    const int rank = bias.rank();
+    if (rank == 0) return bias;
+    const Dim reached = bias.known().shape[rank - 1], keys = k.known().shape[2];
+    if (reached == keys) return bias;
+    const Term missing = extents(k, 2, 3) - extents(bias, rank - 1, rank);
+    const std::vector<int64_t> zeros(static_cast<size_t>(2 * rank - 1), 0);
+    return call("Pad",
+                {bias, join({e_.integers(zeros), missing}, 0), e_.number(type_, -kInfinity)});
+  }
+
+  Term closed_rows(Term bias) const {
+    if (bias.rank() == 0) bias = unsqueeze(bias, {0});
+    const Term largest = call("ReduceMax", {bias, integers(bias, {-1})});
+    return call("Equal", {largest, e_.number(type_, -kInfinity)});
+  }
+
+  ExpansionContext& e_;
+  const AttentionAttributes& a_;
+  DataType given_, type_;  // of the operands, and of the computation
+};
+
+void attention(ExpansionContext& e) {
+  Attention(e).write();
+}
+
+// -- Rotary embedding
+// -----------------------------------------------------------------------------
+
+/// Of [batch, length, heads, size], or [batch, heads, length, size] as it is given.
+void rotary_embedding(ExpansionContext& e) {
+  const auto& a = e.attributes<RotaryEmbeddingAttributes>();
+  const Term given = e.x(0);
+  if (given.rank() != 3 && given.rank() != 4) {
+    e.refuse("X has to have 3 or 4 axes, found " + std::to_string(given.rank()));
+  }
+  const bool packed = given.rank() == 3;
+  if (packed && a.num_heads == 0) e.refuse("X with 3 axes needs attribute num_heads");
+  const Term x = packed ? with_extents(given, integers(given, {0, 0, a.num_heads, -1})) : given;
+  const Dim size = x.known().shape[3];
+  if (!is_constant(size)) {
+    e.refuse("the size of a head has to be known, found " + size.to_string() +
+             "; give the dimension with --dim or --shape");
+  }
+  const int64_t whole = constant_value(size);
+  const int64_t rotated = a.rotary_embedding_dim != 0 ? a.rotary_embedding_dim : whole;
+  if (rotated > whole || rotated % 2 != 0) {
+    e.refuse("rotates " + std::to_string(rotated) + " elements of heads of size " +
+             std::to_string(whole) + "; expected an even number that is not larger");
+  }
+  const auto angles = [&](int input) {
+    Term cache = e.x(input);
+    if (e.has_x(3)) cache = call("Gather", {cache, e.x(3)}, {{"axis", int64_t{0}}});
+    if (cache.rank() != 3) {
+      e.refuse("the caches have to have 2 axes with position_ids and 3 without, found " +
+               std::to_string(e.x(input).rank()));
+    }
+    const Dim half = cache.known().shape[2];
+    if (is_constant(half) && constant_value(half) != rotated / 2) {
+      e.refuse("the caches have " + half.to_string() + " angles, expected " +
+               std::to_string(rotated / 2));
+    }
+    return unsqueeze(cache, {packed ? 2 : 1});
+  };
+  const Term cosine = angles(1), sine = angles(2);
+  const int64_t half = rotated / 2;
+  const bool pairs = a.interleaved != 0;
+  const Term first = pairs ? slice(x, 3, 0, rotated, 2) : slice(x, 3, 0, half);
+  const Term second = pairs ? slice(x, 3, 1, rotated, 2) : slice(x, 3, half, rotated);
+  Term real = cosine * first - sine * second;
+  Term imaginary = sine * first + cosine * second;
+  Term y = real;
+  if (pairs) {
+    y = with_extents(join({unsqueeze(real, {4}), unsqueeze(imaginary, {4})}, 4),
+                     integers(x, {0, 0, 0, rotated}));
+    if (rotated < whole) y = join({y, slice(x, 3, rotated, whole)}, 3);
+  } else if (rotated < whole) {
+    y = join({real, imaginary, slice(x, 3, rotated, whole)}, 3);
+  } else {
+    y = join({real, imaginary}, 3);
+  }
+  e.set(0, packed ? with_extents(y, integers(x, {0, 0, -1})) : y);
+}
+
+// -- Convolution with a state
+// ---------------------------------------------------------------------
+
+void causal_conv(ExpansionContext& e) {
+  const auto& a = e.attributes<CausalConvAttributes>();
+  const Term weight = e.x(1);
+  if (e.x(0).rank() != 3 || weight.rank() != 3) {
+    e.refuse("input and weight have to have 3 axes, found " + std::to_string(e.x(0).rank()) +
+             " and " + std::to_string(weight.rank()));
+  }
+  const Dim channels = weight.known().shape[0], taps = weight.known().shape[2];
+  if (!is_constant(channels) || !is_constant(taps) || constant_value(taps) < 1) {
+    e.refuse("the extents of its weight have to be known, found " + channels.to_string() +
+             " channels and " + taps.to_string() + " taps");
+  }
+  const int64_t before = constant_value(taps) - 1;
+  const Term x = e.has_x(3) ? join({e.x(3), e.x(0)}, 2)
+                            : call("Pad", {e.x(0), e.integers({0, 0, before, 0, 0, 0})});
+  const AttributeMap attributes{{"group", constant_value(channels)}};
+  Term y = e.has_x(2) ? call("Conv", {x, weight, e.x(2)}, attributes)
+                      : call("Conv", {x, weight}, attributes);
+  if (a.activation != CausalConvAttributes::kNone) y = y * call("Sigmoid", {y});
+  e.set(0, y);
+  if (!e.wants(1)) return;
+  // -0 is no index from the end.
+  const Term end = extents(x, 2, 3);
+  e.set(1, call("Slice", {x, end - double(before), end, e.integers({2})}));
+}
+
+}  // namespace
+
+void add_attention_definitions(DefinitionRows& rows) {
+  constexpr auto kOptional = Parameter::kOptional;
+  constexpr TypeSet kHalvesAndFloat =
+      types({DataType::kFloat, DataType::kFloat16, DataType::kBfloat16});
+  rows.push_back({.name = "Attention",
+                  .since_version = 25,
+                  .inputs = {{"Q", "T1"},
+                             {"K", "T1"},
+                             {"V", "T2"},
+                             {"attn_mask", "U", kOptional},
+                             {"past_key", "T1", kOptional},
+                             {"past_value", "T2", kOptional},
+                             {"nonpad_kv_seqlen", "I", kOptional}},
+                  .outputs = {{"Y", "T1"},
+                              {"present_key", "T1", kOptional},
+                              {"present_value", "T2", kOptional},
+                              {"qk_matmul_output", "T1", kOptional}},
+                  .facts = {.expand = attention},
+                  .types = {{"T1", kFloatTypes},
+                            {"T2", kFloatTypes},
+                            {"U", kNumericTypes | kBoolType},
+                            {"I", kInt64Type}},
+                  .kernel_types = {},
+                  .attributes = codec_of<AttentionAttributes>()});
+  rows.push_back({.name = "RotaryEmbedding",
+                  .since_version = 23,
+                  .inputs = {same({"X", "T"}),
+                             {"cos_cache", "T"},
+                             {"sin_cache", "T"},
+                             {"position_ids", "M", kOptional}},
+                  .outputs = {same({"Y", "T"})},
+                  .facts = {.expand = rotary_embedding},
+                  .types = {{"T", kHalvesAndFloat}, {"M", kInt64Type}},
+                  .kernel_types = {},
+                  .attributes = codec_of<RotaryEmbeddingAttributes>()});
+  rows.push_back({.name = "CausalConvWithState",
+                  .since_version = 27,
+                  .inputs = {{"input", "T"},
+                             {"weight", "T"},
+                             {"bias", "T", kOptional},
+                             {"past_state", "T", kOptional}},
+                  .outputs = {{"output", "T"}, {"present_state", "T"}},
+                  .facts = {.expand = causal_conv},
+                  .types = {{"T", kHalvesAndFloat}},
+                  .kernel_types = {},
+                  .attributes = codec_of<CausalConvAttributes>()});
+}
+
+}  // namespace intarsia::definitions

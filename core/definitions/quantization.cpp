@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operators on quantised tensors.
+#include "core/definitions/rows.h"
+#include "core/operators/quantization/quantize.h"
+
+namespace intarsia::definitions {
+namespace {
+
+constexpr TypeSet kQuantizedTypes =
+    kSmallFloatTypes | kPackedIntegerTypes |
+    types({DataType::kInt8, DataType::kUint8, DataType::kInt16, DataType::kUint16});
+constexpr TypeSet kRealTypes = types({DataType::kFloat, DataType::kFloat16, DataType::kBfloat16});
+
+}  // namespace
+
+void add_quantization_definitions(DefinitionRows& rows) {
+  add<ops::QuantizeLinear>(
+      rows, {.name = "QuantizeLinear",
+             .since_version = 28,
+             .inputs = {same({"x", "T1"}), apart({"y_scale", "T2"}).of(Domain::kPositive),
+                        apart({"y_zero_point", "T3", Parameter::kOptional})},
+             .outputs = {same({"y", "T3"})},
+             .facts = {.axes = {.form = AxisForm::kPosition}, .exact = true},
+             .types = {{"T1", kRealTypes | types({DataType::kInt32})},
+                       {"T2", kRealTypes | types({DataType::kInt32, DataType::kFloat8E8M0})},
+                       {"T3", kQuantizedTypes}},
+             .kernel_types = {"T1", "T3"},
+             .attributes = codec_of<QuantizeAttributes>()});
+  add<ops::DequantizeLinear>(
+      rows, {.name = "DequantizeLinear",
+             .since_version = 28,
+             .inputs = {same({"x", "T1"}), apart({"x_scale", "T2"}).of(Domain::kPositive),
+                        apart({"x_zero_point", "T1", Parameter::kOptional})},
+             .outputs = {same({"y", "T3"})},
+             .facts = {.axes = {.form = AxisForm::kPosition}},
+             .types = {{"T1", kQuantizedTypes | types({DataType::kInt32})},
+                       {"T2", kRealTypes | types({DataType::kFloat8E8M0})},
+                       {"T3", kRealTypes}},
+             .kernel_types = {"T1", "T3"},
+             .attributes = codec_of<DequantizeAttributes>()});
+}
+
+}  // namespace intarsia::definitions

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which scale belongs to which element: the walk that QuantizeLinear and DequantizeLinear share.
+//
+// Elements are taken in parts of `kPart`, which begin at whole bytes whatever their type is; a part
+// consists of pieces whose scales lie one after another (`step` 1) or are one and the same (0).
+#pragma once
+
+#include <algorithm>
+
+#include "intarsia/tensor.h"
+#include "kernels_cpu/reduction/reduce_axis.h"
+
+namespace intarsia::cpu {
+
+/// A multiple of 8.
+inline constexpr int64_t kPart = 256;
+
+class Granularity {
+ public:
+  /// REQUIRES: what ops::require_granularity proves.
+  Granularity(const TensorView& x, const TensorView& scale, int32_t axis, int64_t block) {
+    inner_ = std::max<int64_t>(x.count(), 1);
+    if (scale.count() == 1) return;
+    const AxisLoop loop(x, axis);
+    length_ = loop.length;
+    inner_ = loop.inner;
+    block_ = block > 0 ? block : 1;
+    along_ = block > 0 ? inner_ : 1;
+    across_ = block > 0 ? (length_ + block - 1) / block * inner_ : 0;
+    within_ = block > 0 ? 1 : 0;
+  }
+
+  /// Calls `body(first, count, scale, step)` for the pieces of the elements [begin, end).
+  template <class Body>
+  void for_pieces(int64_t begin, int64_t end, const Body& body) const {
+    for (int64_t first = begin; first < end;) {
+      const int64_t in = first % inner_, at = first / inner_ % length_;
+      const int64_t scale =
+          first / inner_ / length_ * across_ + at / block_ * along_ + in * within_;
+      int64_t count = inner_ - in, step = within_;
+      if (inner_ == 1) {
+        count = std::min(block_ == 1 ? length_ - at : block_ - at % block_, length_ - at);
+        step = block_ == 1 ? along_ : 0;
+      }
+      count = std::min(count, end - first);
+      body(first, count, scale, step);
+      first += count;
+    }
+  }
+
+ private:
+  // Without axis: one line of all elements. Steps of the scale's index: from one position along the
+  // axis' blocks to the next, from one line of positions to the next, within the inner axes.
+  int64_t inner_ = 1, length_ = 1, block_ = 1;
+  int64_t along_ = 0, across_ = 0, within_ = 0;
+};
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// QuantizeLinear: y = saturate(round(x / scale) + zero_point).
+//
+// The quotient is rounded to the type that attribute precision names, or that the scale has, and
+// then to the nearest integer, ties to even; NaN becomes the lowest one. Floating-point results are
+// rounded once, with the zero point added.
+// Specification: https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html
+#include <limits>
+
+#include "core/kernel_list.h"
+#include "core/operators/quantization/quantize.h"
+#include "kernels_cpu/elementwise/binary_broadcast.h"
+#include "kernels_cpu/quantization/granularity.h"
+#include "kernels_cpu/quantization/scales.h"
+
+namespace intarsia::cpu {
+namespace {
+
+/// The type that quotients are rounded to.
+DataType precision_of(const QuantizeAttributes& a, const TensorView& scale) {
+  const auto named = static_cast<DataType>(a.precision);
+  return named != DataType::kUndefined ? named : scale.type;
+}
+
+template <class W>
+void round_to(DataType precision, int64_t count, W* values) {
+  if (precision == DataType::kFloat16) {
+    for (int64_t i = 0; i < count; ++i)
+      values[i] = static_cast<float>(Float16(to_float(values[i])));
+  } else if (precision == DataType::kBfloat16) {
+    for (int64_t i = 0; i < count; ++i) {
+      values[i] = static_cast<float>(BFloat16(to_float(values[i])));
+    }
+  } else if (precision == DataType::kFloat) {
+    for (int64_t i = 0; i < count; ++i) values[i] = static_cast<float>(values[i]);
+  }
+}
+
+/// The integers that a quantised type has.
+template <class Y>
+constexpr int kLowest = std::numeric_limits<Y>::lowest();
+template <class Y>
+constexpr int kHighest = std::numeric_limits<Y>::max();
+template <DataType type>
+constexpr int kLowest<Small<type>> = type == DataType::kInt4 ? -8
+                                                             : (type == DataType::kInt2 ? -2 : 0);
+template <DataType type>
+constexpr int kHighest<Small<type>> = kLowest<Small<type>> + (1 << element_bits(type)) - 1;
+
+/// The nearest integer, ties to even, of a number that `kReach` bounds; NaN becomes -kReach.
+template <class W>
+W nearest(W value) {
+  constexpr W kReach = 1 << 20;
+  // Its last place is 1, so that the addition rounds.
+  constexpr W kAnchor = std::is_same_v<W, float> ? 0x1.8p23 : 0x1.8p52;
+  value = value > -kReach ? value : -kReach;
+  value = value < kReach ? value : kReach;
+  return (value + kAnchor) - kAnchor;
+}
+
+template <class Y>
+constexpr bool is_float_code() {
+  if constexpr (is_small<Y>) {
+    return is_small_float<small_type<Y>>;
+  } else {
+    return false;
+  }
+}
+
+template <class X, class Y>
+struct QuantizeLinear {
+  static constexpr KernelId id{"QuantizeLinear", "", {kernel_type_of<X>, kernel_type_of<Y>}};
+  using Wide = std::conditional_t<std::is_same_v<X, int32_t>, double, float>;
+
+  static Status check(const KernelContext& context) {
+    constexpr KernelType y = kernel_type_of<Y>;
+    Status status = check_operands<ops::QuantizeLinear>(
+        context,
+        {.inputs = {kernel_type_of<X>, kAnyType, y}, .required_inputs = 2, .outputs = {y}});
+    return status ? check_scale_type(context, true) : status;
+  }
+
+  static Status run(const KernelContext& context) {
+    const auto& a = context.attributes<QuantizeAttributes>();
+    const TensorView& scale = context.input(1);
+    const auto* x = context.input(0).as<const std::byte>();
+    const auto* zero = context.input(2).as<const std::byte>();
+    auto* y = context.output(0).as<std::byte>();
+    const DataType precision = precision_of(a, scale);
+    const Encoding encoding{a.saturate != 0, PowerRounding::kUp};
+    const Granularity granularity(context.input(0), scale, a.axis, a.block_size);
+    for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
+      Wide values[kPart], scales[kPart], zeros[kPart] = {};
+      for (int64_t part = begin; part < end; part += kPart) {
+        const int64_t stop = std::min(part + kPart, end);
+        load_numbers<X>(x, part, 1, stop - part, values);
+        granularity.for_pieces(
+            part, stop, [&](int64_t first, int64_t count, int64_t index, int64_t step) {
+              load_scales(scale, index, step, count, scales + (first - part));
+              if (zero != nullptr)
+                load_numbers<Y>(zero, index, step, count, zeros + (first - part));
+            });
+        round_to(precision, stop - part, values);
+        for (int64_t i = 0; i < stop - part; ++i) values[i] /= scales[i];
+        round_to(precision, stop - part, values);
+        store(values, zeros, zero != nullptr, encoding, part, stop, y);
+      }
+    });
+    return {};
+  }
+
+ private:
+  static void store(Wide* values, const Wide* zeros, [[maybe_unused]] bool has_zeros,
+                    [[maybe_unused]] const Encoding& encoding, int64_t part, int64_t stop,
+                    std::byte* y) {
+    if constexpr (is_float_code<Y>()) {
+      store_codes<small_type<Y>>(y, part, stop, [&](int64_t i) {
+        const Wide value = values[i - part];  // -0 + 0 is 0
+        return encode<small_type<Y>>(has_zeros ? value + zeros[i - part] : value, encoding);
+      });
+      return;
+    } else {
+      constexpr Wide kLow = kLowest<Y>, kHigh = kHighest<Y>;
+      int32_t integers[kPart];
+      for (int64_t i = 0; i < stop - part; ++i) {
+        Wide value = nearest(values[i]) + zeros[i];
+        value = value > kLow ? value : kLow;
+        value = value < kHigh ? value : kHigh;
+        integers[i] = static_cast<int32_t>(value);
+      }
+      if constexpr (is_small<Y>) {
+        store_codes<small_type<Y>>(y, part, stop, [&](int64_t i) {
+          return encode<small_type<Y>>(integers[i - part], Encoding());
+        });
+      } else {
+        Y* to = reinterpret_cast<Y*>(y) + part;
+        for (int64_t i = 0; i < stop - part; ++i) to[i] = static_cast<Y>(integers[i]);
+      }
+    }
+  }
+};
+
+}  // namespace
+
+using Quantized = Join<SmallFloats, SmallIntegers, Types<int8_t, uint8_t, int16_t, uint16_t>>;
+extern const KernelList quantize_kernels;
+constinit const KernelList quantize_kernels =
+    kernel_list<EachPair<QuantizeLinear, Types<float, Float16, BFloat16, int32_t>, Quantized>>();
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+from sweep_cases import IMAGE, MATRIX, TOKENS, case, constant, exactly, integers, normal, uniform
+
+SCALE = constant(exactly(0.02, "float32"))
+BYTE_ZERO, SIGNED_ZERO = constant(exactly(128, "uint8")), constant(exactly(0, "int8"))
+
+
+def channels(count):
+    return constant(uniform(0.01, 0.1, count))
+
+
+def zeros(count, type="int8"):
+    return constant(integers(0, 0, count, type=type))
+
+
+CASES = [
+    case("QuantizeLinear", "u8", [normal(*IMAGE), SCALE, BYTE_ZERO]),
+    case("QuantizeLinear", "i8 tokens", [normal(*TOKENS), SCALE, SIGNED_ZERO]),
+    case("QuantizeLinear", "i8 by channel", [normal(*IMAGE), channels(64), zeros(64)], axis=1),
+    case("QuantizeLinear", "i8 by last axis", [normal(*MATRIX), channels(1024), zeros(1024)], axis=-1),
+    case("QuantizeLinear", "f16", [normal(*TOKENS, type="float16"),
+                                   constant(exactly(0.02, "float16")), BYTE_ZERO]),
+    case("DequantizeLinear", "u8", [integers(0, 255, *IMAGE, type="uint8"), SCALE, BYTE_ZERO]),
+    case("DequantizeLinear", "i8 by channel",
+         [integers(-128, 127, *IMAGE, type="int8"), channels(64), zeros(64)], axis=1),
+    case("DequantizeLinear", "i8 by last axis",
+         [integers(-128, 127, *MATRIX, type="int8"), channels(1024), zeros(1024)], axis=-1),
+    case("DequantizeLinear", "i32", [integers(-10**6, 10**6, *TOKENS, type="int32"), SCALE]),
+    case("DequantizeLinear", "i8 in blocks",
+         [integers(-128, 127, *MATRIX, type="int8"), constant(uniform(0.01, 0.1, 1024, 32)),
+          constant(integers(0, 0, 1024, 32, type="int8"))], axis=1, block_size=32),
+]

@@ -109,9 +109,8 @@ class Types(unittest.TestCase):
         for element, (name, dtype, rare) in TYPES.items():
             with self.subTest(name):
                 session = self.session(element)
-                bits = int(name[-1]) if name in ("i4", "ui4", "i2", "ui2") else 8
-                if name == "f4E2M1FN":
-                    bits = 4
+                bits = {"i4": 4, "ui4": 4, "i2": 2, "ui2": 2, "f4E2M1FN": 4, "f6E2M3FN": 6,
+                        "f6E3M2FN": 6}.get(name, 8)
                 data = random.integers(0, 256, (3, 5, np.dtype(dtype).itemsize), np.uint8)
                 x = data.view(dtype)[..., 0]
                 if name == "i1":

@@ -25,14 +25,17 @@
   List(cumsum_kernels) \
   List(depth_to_space_kernels) \
   List(dequantize_kernels) \
+  List(det_kernels) \
   List(expand_kernels) \
   List(extents_kernels) \
   List(fill_kernels) \
   List(gather_kernels) \
   List(gemm_kernels) \
   List(gemm_packed_kernels) \
+  List(grid_sample_kernels) \
   List(if_kernels) \
   List(inverse_kernels) \
+  List(linear_attention_kernels) \
   List(loop_kernels) \
   List(lrn_kernels) \
   List(map_kernels) \

@@ -349,9 +349,16 @@ void group_normalization(Node& node) {
 }
 
 constexpr VersionRule kRules[] = {
+    {"ai.onnx.ml:ArrayFeatureExtractor", kAnyVersion, array_feature_extractor},
     {"ai.onnx.ml:Binarizer", kAnyVersion, binarizer},
     {"ai.onnx.ml:CastMap", kAnyVersion, cast_map},
     {"ai.onnx.ml:DictVectorizer", kAnyVersion, dict_vectorizer},
+    {"ai.onnx.ml:FeatureVectorizer", kAnyVersion, feature_vectorizer},
+    {"ai.onnx.ml:Imputer", kAnyVersion, imputer},
+    {"ai.onnx.ml:LinearClassifier", kAnyVersion, linear_classifier},
+    {"ai.onnx.ml:LinearRegressor", kAnyVersion, linear_regressor},
+    {"ai.onnx.ml:Normalizer", kAnyVersion, normalizer},
+    {"ai.onnx.ml:Scaler", kAnyVersion, scaler},
     {"ai.onnx.ml:ZipMap", kAnyVersion, zip_map},
     {"ai.onnx.preview.training:Adagrad", kAnyVersion, adagrad},
     {"ai.onnx.preview.training:Adam", kAnyVersion, adam},

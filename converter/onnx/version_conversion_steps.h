@@ -54,5 +54,12 @@ void softmax_cross_entropy(Node& node);
 void zip_map(Node& node);
 void dict_vectorizer(Node& node);
 void cast_map(Node& node);
+void array_feature_extractor(Node& node);
+void feature_vectorizer(Node& node);
+void imputer(Node& node);
+void linear_classifier(Node& node);
+void linear_regressor(Node& node);
+void normalizer(Node& node);
+void scaler(Node& node);
 
 }  // namespace intarsia::converter::version_steps

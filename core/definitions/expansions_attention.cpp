@@ -189,6 +189,35 @@ void attention(ExpansionContext& e) {
   Attention(e).write();
 }
 
+// -- Cache
+// -------------------------------------------------------------------------------------------
+
+/// Element i of an item's update along the axis becomes element write_indices[item] + i of its
+/// cache.
+void tensor_scatter(ExpansionContext& e) {
+  const auto& a = e.attributes<TensorScatterAttributes>();
+  const Term cache = e.x(0), update = e.x(1);
+  const int rank = cache.rank(), axis = a.axis < 0 ? a.axis + rank : a.axis;
+  if (axis < 1 || axis >= rank || update.rank() != rank) {
+    e.refuse("axis " + std::to_string(a.axis) + " has to be one of the cache, which has " +
+             std::to_string(rank) + ", without the first; the update has " +
+             std::to_string(update.rank()) + " axes");
+  }
+  std::vector<int64_t> behind;  // of the update's axes those behind its axis, and behind the batch
+  for (int64_t i = 1; i < rank - axis; ++i) behind.push_back(i);
+  Term places = unsqueeze(positions(update, axis), behind);
+  if (e.has_x(2)) {
+    std::vector<int64_t> others;
+    for (int64_t i = 1; i < rank; ++i) others.push_back(i);
+    places = places + unsqueeze(e.x(2), others);
+  }
+  if (a.mode == TensorScatterAttributes::kCircular) {
+    places = call("Mod", {places, call("Squeeze", {extents(cache, axis, axis + 1)})});
+  }
+  e.set(0, call("ScatterElements", {cache, expand(places, update), update},
+                {{"axis", int64_t{axis}}}));
+}
+
 // -- Rotary embedding
 // -----------------------------------------------------------------------------
 
@@ -313,6 +342,15 @@ void add_attention_definitions(DefinitionRows& rows) {
                   .types = {{"T", kHalvesAndFloat}, {"M", kInt64Type}},
                   .kernel_types = {},
                   .attributes = codec_of<RotaryEmbeddingAttributes>()});
+  rows.push_back(
+      {.name = "TensorScatter",
+       .since_version = 24,
+       .inputs = {{"past_cache", "T"}, {"update", "T"}, {"write_indices", "I", kOptional}},
+       .outputs = {{"present_cache", "T"}},
+       .facts = {.expand = tensor_scatter},
+       .types = {{"T", kAnyTypes}, {"I", kInt64Type}},
+       .kernel_types = {},
+       .attributes = codec_of<TensorScatterAttributes>()});
   rows.push_back({.name = "CausalConvWithState",
                   .since_version = 27,
                   .inputs = {{"input", "T"},

@@ -8,6 +8,7 @@
 #include "core/definitions/value_propagation.h"
 #include "core/operators/movement/concat_split.h"
 #include "core/operators/movement/depth_to_space.h"
+#include "core/operators/movement/grid_sample.h"
 #include "core/operators/movement/pad.h"
 #include "core/operators/movement/resize.h"
 #include "core/operators/movement/reverse_sequence.h"
@@ -105,6 +106,16 @@ void add_permuting(DefinitionRows& rows) {
                                  .gradient = gradients::transpose},
                        .types = {{"T", kElementTypes}},
                        .attributes = codec_of<TransposeAttributes>()});
+  add<ops::GridSample>(
+      rows, {.name = "GridSample",
+             .since_version = 22,
+             .inputs = {same({"X", "T1"}), apart({"grid", "T2"}).of(Domain::kUnit)},
+             .outputs = {apart({"Y", "T1"})},
+             .facts = {.axes = {.form = AxisForm::kPosition}},
+             .types = {{"T1", kFloatTypes},
+                       {"T2", types({DataType::kFloat, DataType::kFloat16, DataType::kDouble})}},
+             .kernel_types = {"T1", "T2"},
+             .attributes = codec_of<GridSampleAttributes>()});
   add<ops::DepthToSpace>(
       rows,
       {.name = "DepthToSpace",

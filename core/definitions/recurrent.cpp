@@ -2,6 +2,7 @@
 //
 // Definitions of the recurrent layers.
 #include "core/definitions/rows.h"
+#include "core/operators/recurrent/linear_attention.h"
 #include "core/operators/recurrent/rnn.h"
 
 namespace intarsia::definitions {
@@ -45,6 +46,18 @@ void add_recurrent_definitions(DefinitionRows& rows) {
                         .facts = facts,
                         .types = constraints,
                         .attributes = codec_of<LstmAttributes>()});
+  constexpr TypeSet kReals = types({DataType::kFloat, DataType::kFloat16, DataType::kBfloat16});
+  add<ops::LinearAttention>(
+      rows, {.name = "LinearAttention",
+             .since_version = 27,
+             .inputs = {apart({"query", "T"}), apart({"key", "T"}), apart({"value", "T"}),
+                        apart({"past_state", "S", kOptional}), apart({"decay", "T", kOptional}),
+                        apart({"beta", "T", kOptional})},
+             .outputs = {apart({"output", "T"}), apart({"present_state", "S"})},
+             .facts = {.axes = {.form = AxisForm::kPosition}},
+             .types = {{"T", kReals}, {"S", kReals}},
+             .kernel_types = {"T", "S"},
+             .attributes = codec_of<LinearAttentionAttributes>()});
 }
 
 }  // namespace intarsia::definitions

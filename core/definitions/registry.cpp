@@ -41,6 +41,8 @@ DefinitionRows make_builtin_rows() {
   add_training_definitions(rows);
   add_expanded_definitions(rows);
   add_attention_definitions(rows);
+  add_fourier_definitions(rows);
+  add_window_definitions(rows);
   add_quantized_product_definitions(rows);
   return rows;
 }

@@ -103,6 +103,8 @@ void add_linear_algebra_definitions(DefinitionRows& rows);
 void add_recurrent_definitions(DefinitionRows& rows);
 void add_expanded_definitions(DefinitionRows& rows);
 void add_attention_definitions(DefinitionRows& rows);
+void add_fourier_definitions(DefinitionRows& rows);
+void add_window_definitions(DefinitionRows& rows);
 void add_quantized_product_definitions(DefinitionRows& rows);
 void add_quantization_definitions(DefinitionRows& rows);
 void add_string_definitions(DefinitionRows& rows);

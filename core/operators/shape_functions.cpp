@@ -13,6 +13,7 @@
 #include "core/operators/linear_algebra/matmul.h"
 #include "core/operators/movement/concat_split.h"
 #include "core/operators/movement/depth_to_space.h"
+#include "core/operators/movement/grid_sample.h"
 #include "core/operators/movement/pad.h"
 #include "core/operators/movement/resize.h"
 #include "core/operators/movement/reverse_sequence.h"
@@ -24,6 +25,7 @@
 #include "core/operators/nn/pool.h"
 #include "core/operators/nn/softmax.h"
 #include "core/operators/quantization/quantize.h"
+#include "core/operators/recurrent/linear_attention.h"
 #include "core/operators/recurrent/rnn.h"
 #include "core/operators/reduction/reduction.h"
 #include "core/operators/shape/dropout.h"
@@ -39,14 +41,14 @@ namespace intarsia::ops {
 extern const std::span<const ShapeFunction* const> shape_functions;
 constinit const std::span<const ShapeFunction* const> shape_functions =
     shape_list<ArgReduce, AveragePool, BatchNormalization, BitCast, Broadcast, Cast, Compress,
-               Concat, ConstantOfShape, Conv, ConvTranspose, DepthToSpace, DequantizeLinear,
+               Concat, ConstantOfShape, Conv, ConvTranspose, DepthToSpace, DequantizeLinear, Det,
                Dropout, Expand, EyeLike, Flatten, Gather, GatherElements, GatherND, Gemm,
-               GlobalLpPool, GlobalPool, GroupNormalization, Gru, InstanceNormalization, Inverse,
-               LayerNormalization, LpNormalization, LpPool, Lrn, Lstm, MatMul, MaxPool,
-               MeanVarianceNormalization, NonMaxSuppression, NonZero, OneHot, Pad, QuantizeLinear,
-               Range, Reduce, Reshape, Resize, ReverseSequence, RmsNormalization, Rnn, SameShape,
-               ScatterElements, ScatterND, ShapeOf, Size, Slice, Softmax, SpaceToDepth, Split,
-               Squeeze, StringNormalizer, StringSplit, Tile, TopK, Transpose, Trilu, Unique,
-               Unsqueeze, WhereShape>();
+               GlobalLpPool, GlobalPool, GridSample, GroupNormalization, Gru, InstanceNormalization,
+               Inverse, LayerNormalization, LinearAttention, LpNormalization, LpPool, Lrn, Lstm,
+               MatMul, MaxPool, MeanVarianceNormalization, NonMaxSuppression, NonZero, OneHot, Pad,
+               QuantizeLinear, Range, Reduce, Reshape, Resize, ReverseSequence, RmsNormalization,
+               Rnn, SameShape, ScatterElements, ScatterND, ShapeOf, Size, Slice, Softmax,
+               SpaceToDepth, Split, Squeeze, StringNormalizer, StringSplit, Tile, TopK, Transpose,
+               Trilu, Unique, Unsqueeze, WhereShape>();
 
 }  // namespace intarsia::ops

@@ -141,7 +141,7 @@ Status run_nodes(SessionState& state, const plan::Graph& nodes, TensorView* view
       // Memory was planned for the largest extents; only those of this run tell whether an output
       // in the memory of an input would overwrite what is still to be read.
       if (const int i = wrongly_taken(context, kernel, false); i >= 0) {
-        return context.fail(Code::kWrongExtent, "elements of an output in the memory of an input",
+        return context.fail(Code::kWrongExtent, "output in the memory of an input",
                             context.input(i).count(), context.output(0).count(), i);
       }
     }
@@ -204,7 +204,7 @@ Status host_resize_output(const KernelContext& context, int output,
   }
   if (frame.running != nullptr && output == 0) {
     if (const int i = wrongly_taken(context, *frame.running, true); i >= 0) {
-      return context.fail(Code::kCorruptPlan, "resized output in the memory of an input", 0, 0, i);
+      return context.fail(Code::kCorruptPlan, "output in the memory of an input", 0, 0, i);
     }
   }
   if (varies) {

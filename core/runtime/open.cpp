@@ -121,8 +121,7 @@ Status open_session(const OpenArguments& arguments, SessionState*& opened, Diagn
   }
   const Device* device = options.device;
   if (device == nullptr && memory.device_arena_bytes() != 0) {
-    return fail(Code::kUnsupported,
-                "the plan is for a CUDA device; open it with intarsia::cuda::Session", 0, 0);
+    return fail(Code::kUnsupported, "a plan for CUDA needs intarsia::cuda::Session", 0, 0);
   }
 
   const MetadataCounts counts = metadata_counts(plan);
@@ -139,8 +138,7 @@ Status open_session(const OpenArguments& arguments, SessionState*& opened, Diagn
   StringState* strings = nullptr;
   if (counts.string_areas != 0) {
     if (arguments.kernels.strings == nullptr) {
-      return fail(Code::kUnsupported,
-                  "the plan has strings; open it with KernelSet::with_strings()", 0, 0);
+      return fail(Code::kUnsupported, "a plan with strings needs KernelSet::with_strings()", 0, 0);
     }
     auto* place = carver.take<std::byte>(kStringPoolBytes + kStringAreaBytes * counts.string_areas);
     strings = arguments.kernels.strings->open(plan, place, arena + memory.arena_bytes());

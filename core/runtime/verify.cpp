@@ -165,8 +165,7 @@ bool Verifier::tensors() {
       if (!in_slot(tensor, bytes)) return false;
       continue;
     }
-    if (!require(device_arena != 0 || !on_device(memory),
-                 "device arena bytes of a plan with tensors there", 1, 0) ||
+    if (!require(device_arena != 0 || !on_device(memory), "device arena bytes", 1, 0) ||
         !in_memory(memory, tensor.place(), bytes)) {
       return false;
     }

@@ -133,7 +133,7 @@ TEST(CudaSession, APlainSessionRefusesAPlanForCuda) {
   CudaPlan plan(two_layers());
   EXPECT_EQ(plan.open().status().code(), Code::kUnsupported);
   const std::string text = plan.text(plan.diagnostic);
-  EXPECT_NE(text.find("open it with intarsia::cuda::Session"), std::string::npos) << text;
+  EXPECT_NE(text.find("needs intarsia::cuda::Session"), std::string::npos) << text;
 }
 
 TEST(CudaSession, APlanForTheCpuNeedsNoDevice) {

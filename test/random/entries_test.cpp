@@ -167,8 +167,12 @@ TEST(RandomEntries, PortsThatOthersOverwriteAreNoticed) {
   options.passes = passes;
   int noticed = 0;
   for (uint64_t i = 0; i < 20; ++i) {
-    const std::string found = Joined(7'000'000 + 2 * i, options).check();
-    noticed += found.find("differs") != std::string::npos ? 1 : 0;
+    try {
+      const std::string found = Joined(7'000'000 + 2 * i, options).check();
+      noticed += found.find("differs") != std::string::npos ? 1 : 0;
+    } catch (const converter::Error&) {  // what was a sequence is none any more
+      ++noticed;
+    }
   }
   EXPECT_GE(noticed, 5);
 }

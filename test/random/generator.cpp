@@ -320,7 +320,7 @@ std::vector<const OperatorDefinition*> operators_of(const converter::OperatorLib
   std::vector<const OperatorDefinition*> operators;
   for (const OperatorDefinition* op : library.operators().all()) {
     if (op->domain == definitions::kInternalDomain || op->impure) continue;
-    // Others stand for it, which are drawn themselves; test/nodes/functions_test.py has those.
+    // Others stand for it, which are drawn themselves; test/nodes/expansions_test.py has those.
     if (op->facts.expand != nullptr) continue;
     if (op->until_version < converter::kNewestOpset && op->domain.empty()) continue;
     operators.push_back(op);

@@ -203,7 +203,7 @@ TEST(OperandMemory, VaryingExtentsAreComparedBeforeTheNodeRuns) {
     const Status status = session->run();
     EXPECT_EQ(status.ok(), length == 16);
     if (length == 16) continue;
-    EXPECT_STREQ(session->diagnostic().what, "elements of an output in the memory of an input");
+    EXPECT_STREQ(session->diagnostic().what, "output in the memory of an input");
     EXPECT_EQ(session->diagnostic().expected, 16);
     EXPECT_EQ(session->diagnostic().found, 8);
   }
@@ -216,7 +216,7 @@ TEST(OperandMemory, AnOutputIsNotResizedInTheMemoryOfAnInput) {
   auto session = taken.open(only<Resizer>());
   ASSERT_TRUE(session.ok());
   EXPECT_EQ(session->run().code(), Code::kCorruptPlan);
-  EXPECT_STREQ(session->diagnostic().what, "resized output in the memory of an input");
+  EXPECT_STREQ(session->diagnostic().what, "output in the memory of an input");
   OneNode apart({{{0, 16}}, {{64, 16}}, {}, {}}, true);
   auto other = apart.open(only<Resizer>());
   ASSERT_TRUE(other.ok());

@@ -29,8 +29,7 @@ class DeviceVerifier : public testing::Test {
     return options;
   }
   void SetUp() override {
-    ASSERT_EQ(plan.refusal(),
-              "the plan is for a CUDA device; open it with intarsia::cuda::Session");
+    ASSERT_EQ(plan.refusal(), "a plan for CUDA needs intarsia::cuda::Session");
   }
   const plan::Memory& memory() { return *plan.root().memory(); }
 

@@ -60,6 +60,19 @@ struct RotaryEmbeddingAttributes {
 };
 static_assert(is_plan_struct<RotaryEmbeddingAttributes>);
 
+struct TensorScatterAttributes {
+  enum Mode : int32_t { kLinear = 0, kCircular = 1 };
+  int32_t mode = kLinear;
+  int32_t axis = -2;
+
+  template <class V>
+  void fields(V& v) {
+    v.choice("mode", mode, {"linear", "circular"});
+    v("axis", axis);
+  }
+};
+static_assert(is_plan_struct<TensorScatterAttributes>);
+
 struct CausalConvAttributes {
   enum Activation : int32_t { kNone = 0, kSilu = 1, kSwish = 2 };
   int32_t activation = kNone;

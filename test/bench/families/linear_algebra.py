@@ -42,4 +42,6 @@ INVERSES = [
     case("com.microsoft:Inverse", "float64", [regular(8, 64, 64, type="float64")]),
 ]
 
-CASES = MATRICES + INVERSES
+DETERMINANTS = [case("Det", "", [normal(64, 32, 32)], opset=11)]
+
+CASES = MATRICES + INVERSES + DETERMINANTS

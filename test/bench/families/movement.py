@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators that copy elements to other places."""
 
-from sweep_cases import (IMAGE, MATRIX, TOKENS, case, constant, exactly, integers, normal)
+from sweep_cases import (IMAGE, MATRIX, TOKENS, case, constant, exactly, integers, normal,
+                         uniform)
 
 SCALES = constant(exactly([1, 1, 2, 2], "float32"))
 
@@ -50,4 +51,11 @@ RESIZES = [
          mode="nearest"),
 ]
 
-CASES = JOINS + ORDERS + RESIZES
+SAMPLES = [
+    case("GridSample", "bilinear", [normal(1, 16, 64, 64), uniform(-1, 1, 1, 64, 64, 2)], opset=20),
+    case("GridSample", "nearest", [normal(1, 16, 64, 64), uniform(-1, 1, 1, 64, 64, 2)], opset=20,
+         mode="nearest"),
+    case("AffineGrid", "", [normal(4, 2, 3), constant([4, 1, 64, 64])], opset=20),
+]
+
+CASES = JOINS + ORDERS + RESIZES + SAMPLES

@@ -92,4 +92,14 @@ ATTENTION = [
          opset=23),
 ]
 
-CASES = CONVOLUTIONS + POOLS + NORMALISATIONS + ATTENTION
+FOURIER = [
+    case("DFT", "512", [normal(128, 512, 1)], opset=17, axis=1, onesided=1),
+    case("DFT", "4096, complex", [normal(16, 4096, 2)], opset=17, axis=1),
+    # The peer's own error is a thousand times larger than ours.
+    case("DFT", "1031, a prime", [normal(16, 1031, 1)], opset=17, axis=1,
+         tolerance=1e-3),
+    case("STFT", "400 by 160", [normal(1, 16000, 1), constant(160), constant(uniform(0, 1, 400)),
+                                constant(400)], opset=17, onesided=1),
+]
+
+CASES = CONVOLUTIONS + POOLS + NORMALISATIONS + ATTENTION + FOURIER

@@ -13,6 +13,7 @@ constexpr double kLargest = 1024;
 constexpr double kLargestInteger = 1 << 20;
 // Of the result's scale: what fast kernels of transcendental functions and sums may be off by.
 constexpr double kRoundings = 64;
+constexpr double kLeastScale = 0x1p-10;
 // Of the result's scale: beyond it a comparison would show nothing.
 constexpr double kLost = 0.02;
 constexpr int kTrials = 4;
@@ -127,7 +128,8 @@ std::optional<Results> execute_with_errors(const Candidate& candidate,
     const double own = own_error(value, precise ? &(*precise)[i] : nullptr);
     // Without a kernel for doubles the definition's word must do.
     const bool exact = candidate.op->facts.exact && (own == 0 || !precise);
-    const double scale = scale_of(value).largest;
+    // Zeros too: another kernel's may have another sign, or be no more than small.
+    const double scale = std::max(scale_of(value).largest, kLeastScale);
     if (!exact) {
       results.errors[i] += kRoundings * epsilon_of(value.type) * scale;
       if (std::isfinite(own)) results.errors[i] += 8 * own;

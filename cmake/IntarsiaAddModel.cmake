@@ -5,12 +5,14 @@ intarsia_add_model(<target> MODEL <file.onnx>
   [NAME <namespace>]           C++ namespace of the generated code, by default the target's name
   [DIM <name>=<max>...]        range of a symbolic dimension: NAME=MAX, NAME=MIN..MAX, INPUT@AXIS=MAX
   [SHAPE <input>=<extents>...] extents of an input, such as image=1x3x224x224
-  [FIX <input>=<value>...]     makes an input a constant: a number, or a file FILE.npy
+  [FIX <input>=<value>...]     makes an input a constant: a number, [1,2], or a file FILE.npy
+  [VALUE <input>=<value>...]   makes the plan for this value; the input stays, other values fail
   [STATE <output>=<input>...]  keeps an output in the arena as the next run's input
   [BOUND <tensor>=<extents>...]
   [MAX_TRIPS <node>=<n>...]    the most trips of a loop, where nothing tells their number
   [LAYOUT <input>=nhwc...]     the caller's buffer is channels-last
   [THREADS <n>]                the largest number of threads that a session may use
+  [SEED <n>]                   other random numbers for nodes that have no seed of their own
   [OPERATORS <target>...]      operators of one's own, of intarsia_add_operators
   [ALLOW_PYOP]                 lets Python operators of the model be executed, now and in the program
   [PYOP_PATH <folder>...]      where the conversion finds their modules
@@ -60,16 +62,16 @@ function(intarsia_find_tool command dependency)
 endfunction()
 
 function(intarsia_add_model target)
-  set(one_value MODEL NAME THREADS TARGET PLAN_GROWTH)
-  set(repeated ENTRY DIM SHAPE FIX STATE BOUND MAX_TRIPS LAYOUT)
+  set(one_value MODEL NAME THREADS SEED TARGET PLAN_GROWTH)
+  set(repeated ENTRY DIM SHAPE FIX VALUE STATE BOUND MAX_TRIPS LAYOUT)
   cmake_parse_arguments(PARSE_ARGV 1 arg "STRIP_NAMES;ALLOW_PYOP" "${one_value}"
     "${repeated};OPERATORS;PYOP_PATH;DEPENDS")
   if(DEFINED arg_UNPARSED_ARGUMENTS)
     list(JOIN arg_UNPARSED_ARGUMENTS " " unknown)
     list(JOIN repeated ", " keywords)
     message(FATAL_ERROR "intarsia_add_model(${target}): unknown arguments: ${unknown}. It takes "
-      "MODEL, NAME, ${keywords}, THREADS, TARGET, PLAN_GROWTH, STRIP_NAMES, OPERATORS, ALLOW_PYOP, "
-      "PYOP_PATH and DEPENDS.")
+      "MODEL, NAME, ${keywords}, THREADS, SEED, TARGET, PLAN_GROWTH, STRIP_NAMES, OPERATORS, "
+      "ALLOW_PYOP, PYOP_PATH and DEPENDS.")
   endif()
   if(DEFINED arg_KEYWORDS_MISSING_VALUES)
     list(JOIN arg_KEYWORDS_MISSING_VALUES " " missing)
@@ -117,7 +119,7 @@ function(intarsia_add_model target)
         message(FATAL_ERROR "intarsia_add_model(${target}): ${keyword} '${value}' is not of the form "
           "name=value.")
       endif()
-      if(keyword STREQUAL "FIX" AND value MATCHES "^(.*)=([^=]*\\.npy)$")
+      if(keyword MATCHES "^(FIX|VALUE)$" AND value MATCHES "^(.*)=([^=]*\\.npy)$")
         get_filename_component(file "${CMAKE_MATCH_2}" ABSOLUTE)
         list(APPEND depends "${file}")
         set(value "${CMAKE_MATCH_1}=${file}")
@@ -129,7 +131,7 @@ function(intarsia_add_model target)
       list(APPEND options ${option} "${value}")
     endforeach()
   endforeach()
-  foreach(keyword IN ITEMS THREADS TARGET PLAN_GROWTH)
+  foreach(keyword IN ITEMS THREADS SEED TARGET PLAN_GROWTH)
     if(DEFINED arg_${keyword})
       string(REPLACE "_" "-" option "--${keyword}")
       string(TOLOWER "${option}" option)

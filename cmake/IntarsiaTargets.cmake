@@ -4,7 +4,7 @@
 add_library(intarsia_settings INTERFACE)
 target_compile_features(intarsia_settings INTERFACE cxx_std_20)
 target_compile_options(intarsia_settings INTERFACE
-  -ffunction-sections -fdata-sections -fno-math-errno -ffp-contract=off
+  -ffunction-sections -fdata-sections -fno-math-errno -fno-trapping-math -ffp-contract=off
   "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=")
 if(INTARSIA_DEVELOPER)
   target_compile_options(intarsia_settings INTERFACE -Wall -Wextra -Wpedantic -Werror)

@@ -9,6 +9,9 @@ set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Intarsia")
 
 # A build without converter installs neither the tool nor what plug-ins link.
 set(installed core kernels_cpu intarsia)
+if(TARGET intarsia::threads)
+  list(APPEND installed threads)
+endif()
 if(TARGET intarsia::tool)
   list(APPEND installed tool plugin definitions)
 endif()

@@ -10,6 +10,8 @@
 #include "converter/graph/gradient.h"
 #include "converter/graph/infer.h"
 #include "converter/graph/order.h"
+#include "converter/graph/random_streams.h"
+#include "converter/graph/undecided.h"
 #include "converter/lower/lower.h"
 #include "converter/lower/target.h"
 #include "converter/memory/storage.h"
@@ -18,6 +20,7 @@
 #include "converter/onnx/version_conversion.h"
 #include "converter/passes/placement.h"
 #include "converter/passes/simplify.h"
+#include "core/definitions/value_propagation.h"
 
 namespace intarsia::converter {
 namespace {
@@ -65,6 +68,7 @@ void prepare(EntryModel& entry, bool probe, Prepared& prepared) {
 
   convert_versions(model);
   resolve(model);
+  assign_streams(graph, options.seed);
   apply_input_options(model, options);
   apply_layouts(model, options);
 
@@ -101,6 +105,9 @@ void in_entry(const std::string& name, bool several, const Work& work) {
   } catch (const UnboundedError& error) {
     if (!several) throw;
     throw UnboundedError(named(error.problems()));
+  } catch (const UndecidedError& error) {
+    if (!several) throw;
+    throw UndecidedError(named(error.problems()), error.inputs());
   } catch (const Error& error) {
     if (!several) throw;
     throw Error(named(error.problems()));
@@ -164,21 +171,51 @@ Conversion convert_models(std::vector<EntryModel>& entries, const ConvertOptions
   return result;
 }
 
+/// Takes what the trial gives for these inputs as their values; false if that is nothing new.
+bool take_values(const std::vector<std::string>& inputs, ConvertOptions& options,
+                 std::vector<std::string>& warnings) {
+  bool taken = false;
+  for (const std::string& name : inputs) {
+    const auto given = options.probe.find(name);
+    if (given == options.probe.end() || options.values.contains(name) ||
+        given->second.count() > definitions::kMaxPropagatedElements) {
+      continue;
+    }
+    options.values.emplace(name, given->second);
+    taken = true;
+    warnings.push_back(
+        fmt::format("the form of the plan depends on the value of '{}': it is made for the one "
+                    "that is given, and runs with another fail",
+                    name));
+  }
+  return taken;
+}
+
+/// Converts what `make_models` gives. The trial execution takes time and memory, so it comes only
+/// where nothing else helps; values of inputs are taken from it only where they decide.
+template <class MakeModels>
+Conversion convert_tried(const MakeModels& make_models, ConvertOptions options) {
+  std::vector<std::string> warnings;
+  for (bool probe = false;;) {
+    try {
+      std::vector<EntryModel> entries = make_models();
+      Conversion conversion = convert_models(entries, options, probe);
+      conversion.warnings.insert(conversion.warnings.begin(), warnings.begin(), warnings.end());
+      return conversion;
+    } catch (const UnboundedError&) {
+      if (probe || options.probe.empty()) throw;
+      probe = true;
+    } catch (const UndecidedError& error) {
+      if (!take_values(error.inputs(), options, warnings)) throw;
+    }
+  }
+}
+
 /// Runs `make_models` and the passes; whatever they throw becomes a ConversionFailure.
 template <class MakeModels>
 ConversionResult guarded(const MakeModels& make_models, const ConvertOptions& options) {
-  const auto convert = [&](bool probe) {
-    std::vector<EntryModel> entries = make_models();
-    return convert_models(entries, options, probe);
-  };
   try {
-    try {
-      return convert(false);
-    } catch (const UnboundedError&) {
-      // The trial execution takes time and memory, so it comes only where nothing else helps.
-      if (options.probe.empty()) throw;
-      return convert(true);
-    }
+    return convert_tried(make_models, options);
   } catch (const Error& error) {
     return ConversionFailure{error.problems()};
   } catch (const std::bad_alloc&) {

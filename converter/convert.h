@@ -50,8 +50,11 @@ struct ConvertOptions {
   std::map<std::string, std::variant<DimRange, std::string>> dims;
   /// `--shape INPUT=1x3x224x224`.
   std::map<std::string, std::vector<int64_t>> shapes;
-  /// `--fix INPUT=VALUE|FILE.npy`.
+  /// `--fix INPUT=VALUE|[VALUE,...]|FILE.npy`.
   std::map<std::string, std::string> fixed;
+  /// `--value INPUT=...`, as written there, or the value itself: the plan is made for this value.
+  /// The input stays, and a run with another value fails.
+  std::map<std::string, std::variant<std::string, Constant>> values;
   /// `--bound TENSOR=EXTENTS`.
   std::map<std::string, std::vector<int64_t>, std::less<>> bounds;
   /// `--max-trips NODE=N`.
@@ -67,8 +70,11 @@ struct ConvertOptions {
   /// `--layout INPUT=nhwc`.
   std::map<std::string, std::string> layouts;
   /// Values of inputs, by name, with which the model is executed on trial to find bounds that
-  /// nothing else tells. They are never folded into the plan.
+  /// nothing else tells. They are never folded into the plan, but for a few integers or truth
+  /// values on which the form of a node depends: these are taken as `values`, with a warning.
   std::map<std::string, Constant> probe;
+  /// `--seed`: what nodes draw that have no seed of their own.
+  uint64_t seed = 0;
   int threads = 1;
   /// `--target` and, where it is not the target's own, `--plan-growth` (converter/lower/target.h).
   std::string target = "generic";

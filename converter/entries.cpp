@@ -200,6 +200,7 @@ void distribute_options(std::vector<EntryModel>& entries, const ConvertOptions& 
     entry.options.dims.clear();
     entry.options.shapes.clear();
     entry.options.fixed.clear();
+    entry.options.values.clear();
     entry.options.bounds.clear();
     entry.options.max_trips.clear();
     entry.options.max_lengths.clear();
@@ -209,6 +210,7 @@ void distribute_options(std::vector<EntryModel>& entries, const ConvertOptions& 
   distribution.run("--dim", &ConvertOptions::dims, has_dim);
   distribution.run("--shape", &ConvertOptions::shapes, has_input);
   distribution.run("--fix", &ConvertOptions::fixed, has_input);
+  distribution.run("--value", &ConvertOptions::values, has_input);
   distribution.run("--bound", &ConvertOptions::bounds, may_have);
   distribution.run("--max-trips", &ConvertOptions::max_trips, may_have);
   distribution.run("--max-length", &ConvertOptions::max_lengths, has_input);

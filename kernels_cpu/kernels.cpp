@@ -12,6 +12,7 @@
   List(binary_modulo_kernels) \
   List(binary_pow_kernels) \
   List(binary_variadic_kernels) \
+  List(bernoulli_kernels) \
   List(cast_kernels) \
   List(cast_small_kernels) \
   List(clip_kernels) \
@@ -22,26 +23,37 @@
   List(conv_depthwise_kernels) \
   List(conv_packed_kernels) \
   List(conv_transpose_kernels) \
+  List(conv_transpose_packed_kernels) \
   List(cumsum_kernels) \
+  List(deform_conv_kernels) \
+  List(deform_conv_packed_kernels) \
   List(depth_to_space_kernels) \
   List(dequantize_kernels) \
   List(det_kernels) \
+  List(dropout_kernels) \
   List(expand_kernels) \
   List(extents_kernels) \
   List(fill_kernels) \
   List(gather_kernels) \
   List(gemm_kernels) \
+  List(gemm_computed_kernels) \
   List(gemm_packed_kernels) \
+  List(gemm_typed_kernels) \
   List(grid_sample_kernels) \
   List(if_kernels) \
   List(inverse_kernels) \
   List(linear_attention_kernels) \
   List(loop_kernels) \
+  List(lookup_kernels) \
   List(lrn_kernels) \
   List(map_kernels) \
   List(matmul_kernels) \
   List(matmul_computed_kernels) \
   List(matmul_packed_kernels) \
+  List(matmul_typed_kernels) \
+  List(ngram_kernels) \
+  List(mel_weight_matrix_kernels) \
+  List(multinomial_kernels) \
   List(non_max_suppression_kernels) \
   List(non_zero_kernels) \
   List(normalization_axes_kernels) \
@@ -50,18 +62,25 @@
   List(normalization_layer_kernels) \
   List(one_hot_kernels) \
   List(pad_kernels) \
+  List(pairwise_probabilities_kernels) \
   List(pool_global_kernels) \
   List(pool_max_kernels) \
   List(pool_sum_kernels) \
   List(quantize_kernels) \
+  List(random_normal_kernels) \
+  List(random_uniform_kernels) \
   List(range_kernels) \
+  List(reduce_exponential_kernels) \
   List(reduce_extreme_kernels) \
   List(reduce_sum_kernels) \
+  List(regex_kernels) \
   List(resize_kernels) \
   List(resize_nearest_kernels) \
   List(reverse_sequence_kernels) \
   List(rnn_kernels) \
   List(rnn_packed_kernels) \
+  List(roi_align_kernels) \
+  List(roi_pool_kernels) \
   List(scatter_kernels) \
   List(scatter_reduce_kernels) \
   List(sequence_access_kernels) \
@@ -76,14 +95,17 @@
   List(string_concat_kernels) \
   List(string_normalizer_kernels) \
   List(string_split_kernels) \
+  List(support_vectors_kernels) \
   List(topk_kernels) \
   List(transpose_kernels) \
+  List(tree_ensemble_kernels) \
   List(trilu_kernels) \
   List(unary_activation_kernels) \
   List(unary_arithmetic_kernels) \
   List(unary_fast_kernels) \
   List(unary_function_kernels) \
   List(unique_kernels) \
+  List(value_check_kernels) \
   List(view_kernels) \
   List(where_kernels)
 // clang-format on

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "converter/graph/infer.h"
+#include "converter/graph/random_streams.h"
 #include "converter/graph/work.h"
 #include "converter/passes/fold.h"
 
@@ -27,7 +28,7 @@ bool Inference::afford(const Node& node, const std::vector<const Constant*>& inp
 
 /// Finds the elements of results that depend on constants or extents alone.
 void Inference::execute_if_constant(Node& node) {
-  if (node.op->impure || node.op->infer == nullptr) return;
+  if (node.op->impure || draws(node) || node.op->infer == nullptr) return;
   std::vector<const Constant*> inputs;
   for (const Value* input : node.inputs) {
     inputs.push_back(input != nullptr ? known_constant(*input) : nullptr);

@@ -250,6 +250,7 @@ std::vector<Value*> Graph::splice(std::unique_ptr<Graph> graph, std::span<Value*
 std::unique_ptr<Graph> Graph::clone(Graph* parent,
                                     std::unordered_map<const Value*, Value*>& map) const {
   auto copy = std::make_unique<Graph>(parent, name_);
+  copy->owner_ = owner_;
   for (const auto& value : values_) {
     Value* fresh = copy->add_value(value->name);
     fresh->type = value->type;

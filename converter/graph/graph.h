@@ -245,8 +245,9 @@ class Graph {
   std::vector<Value*> splice(std::unique_ptr<Graph> graph, std::span<Value* const> arguments,
                              Node* before);
 
-  /// A deep copy under another parent. Captured values stay what they are unless `map` names a
-  /// replacement; on return `map` also has every value of the copied graphs. Names are copied.
+  /// A deep copy under another parent, and of the same owner until it is adopted. Captured values
+  /// stay what they are unless `map` names a replacement; on return `map` also has every value of
+  /// the copied graphs. Names are copied.
   std::unique_ptr<Graph> clone(Graph* parent, std::unordered_map<const Value*, Value*>& map) const;
 
   /// Removes values that are neither produced, nor used, nor inputs; here and in nested graphs.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "converter/graph/undecided.h"
 #include "converter/onnx/declaration.h"
 #include "core/definitions/value_propagation.h"
 
@@ -15,6 +16,17 @@ using definitions::Dim;
 using definitions::Parameter;
 using definitions::SymbolicInput;
 using definitions::SymbolicShapeContext;
+
+namespace {
+
+/// True if extents of the value are known by the values of others only.
+bool follows_from_values(const Value& value) {
+  const Shape<Dim> shape = shape_of(value);
+  return std::any_of(shape.extents, shape.extents + shape.rank,
+                     [](const Dim& extent) { return extent.has_unknown(); });
+}
+
+}  // namespace
 
 void Inference::run() {
   left_ = options_.limits;
@@ -51,6 +63,9 @@ void Inference::visit(Node* node) {
         break;
       case definitions::Control::kMap:
         visit_sequence_map(node);
+        break;
+      case definitions::Control::kInlined:
+        visit_expansion(node);
         break;
     }
     return;
@@ -99,6 +114,12 @@ void Inference::infer_outputs(Node& node) try {
     static_cast<void>(context.set_output_type(static_cast<int>(i), node.outputs[i]->type));
   }
   if (Status status = node.op->infer(context); !status) {
+    const int operand = context.diagnostic().operand;
+    const Value* varying = operand >= 0 ? node.input(operand) : nullptr;
+    const bool form = status.code() == Code::kUnsupported || status.code() == Code::kWrongRank;
+    if (form && varying != nullptr && follows_from_values(*varying)) {
+      throw undecided(node, context.text(), varying);
+    }
     throw ContradictionError(node.problem(context.text()));
   }
   std::vector<definitions::SymbolicOutput> outputs = context.outputs();

@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "converter/graph/infer.h"
 #include "converter/graph/sequence.h"
+#include "converter/graph/undecided.h"
 #include "converter/onnx/declaration.h"
 #include "converter/passes/fold.h"
 
@@ -16,30 +16,6 @@ namespace intarsia::converter {
 namespace {
 
 using definitions::Dim;
-
-/// Names of the graph inputs that a value is computed from. No recursion: chains may be long.
-std::set<std::string> inputs_behind(const Value* value) {
-  std::set<std::string> names;
-  std::set<const Value*> seen;
-  std::vector<const Value*> open{value};
-  while (!open.empty()) {
-    const Value* next = open.back();
-    open.pop_back();
-    if (next == nullptr || !seen.insert(next).second) continue;
-    if (next->is_input) names.insert(next->name);
-    if (next->producer == nullptr) continue;
-    open.insert(open.end(), next->producer->inputs.begin(), next->producer->inputs.end());
-  }
-  return names;
-}
-
-std::string how_to_decide(const Value* condition) {
-  std::vector<std::string> options;
-  for (const std::string& name : inputs_behind(condition))
-    options.push_back(fmt::format("--fix {}=VALUE", name));
-  return options.empty() ? "fix the extents that decide it with --shape or --dim"
-                         : fmt::format("decide the condition with {}", fmt::join(options, " or "));
-}
 
 void check_branches(const Node& node) {
   const size_t first = node.graphs[0].graph->outputs().size();
@@ -148,11 +124,12 @@ void Inference::join_branches(Node* node) {
     }
     const Shape<Dim> left = shape_of(a), right = shape_of(b);
     if (left.rank != right.rank) {
-      throw Error(node->problem(
+      throw undecided(
+          *node,
           fmt::format("output {} has rank {} in one branch ({}) and rank {} in the other ({}), and "
                       "the condition is not known at conversion",
                       i, left.rank, shape_text(left), right.rank, shape_text(right)),
-          how_to_decide(node->input(0))));
+          node->input(0));
     }
     Shape<Dim> joined;
     for (int axis = 0; axis < left.rank; ++axis) {

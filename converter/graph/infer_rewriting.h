@@ -71,6 +71,7 @@ class Rewriting {
   }
 
   void infer(Node& made) const { inference_.visit(&made); }
+  void infer(Graph& made) const { inference_.infer_graph(made); }
 
  protected:
   Node& node_;

@@ -111,6 +111,7 @@ class Resolver {
       const auto found = std::find_if(node.graphs.begin(), node.graphs.end(),
                                       [&](const SubGraph& sub) { return sub.attribute == name; });
       if (found == node.graphs.end()) {
+        if (node.op->control == definitions::Control::kInlined) continue;
         report(node, "lacks the graph attribute \"" + std::string(name) + "\"");
         return;
       }

@@ -4,18 +4,13 @@
 // filling in, choosing and joining columns, linear models. Source: onnx/docs/Operators-ml.md.
 #include <cmath>
 
-#include "converter/onnx/version_conversion_steps.h"
+#include "converter/onnx/score_steps.h"
 
 namespace intarsia::converter::version_steps {
 namespace {
 
 Value* as_float(Node& node, Value* value) {
-  return emit(node, "Cast", {value}, {{"to", static_cast<int64_t>(DataType::kFloat)}});
-}
-
-Value* floats(Node& node, const char* name, const std::vector<float>& values,
-              std::vector<int64_t> extents) {
-  return constant(node, name, Constant::of<float>(std::move(extents), values));
+  return as_type(node, value, DataType::kFloat);
 }
 
 int64_t size_of(const std::vector<float>& values) {
@@ -48,15 +43,6 @@ Value* linear(Node& node, int64_t rows) {
   Value* turned = emit(node, "Transpose", {weights}, {{"perm", std::vector<int64_t>{1, 0}}});
   Value* sums = emit(node, "MatMul", {as_float(node, node.input(0)), turned});
   return added(node, sums, "intercepts", rows);
-}
-
-Value* transformed(Node& node, Value* scores) {
-  const std::string transform = node.text("post_transform", "NONE");
-  if (transform == "NONE") return scores;
-  if (transform == "LOGISTIC") return emit(node, "Sigmoid", {scores});
-  if (transform == "SOFTMAX") return emit(node, "Softmax", {scores}, {{"axis", int64_t{-1}}});
-  refuse(node, "attribute 'post_transform' is '" + transform +
-                   "', which is not supported; it has to be NONE, LOGISTIC or SOFTMAX");
 }
 
 }  // namespace
@@ -133,38 +119,43 @@ void array_feature_extractor(Node& node) {
 }
 
 void linear_regressor(Node& node) {
-  become_results(node, {transformed(node, linear(node, node.integer("targets", 1)))});
+  const int64_t targets = node.integer("targets", 1);
+  Value* scores = linear(node, targets);
+  become_results(node,
+                 {transformed(node, scores, DataType::kFloat, targets, post_transform(node))});
 }
 
-/// The label of the largest score, and the scores. One score for two labels is that of the second;
-/// the first one has what is missing to 1, whatever the transform.
+/// The label of the largest score, and the scores. One score alone decides by its sign: it is that
+/// of the second of two labels, and the first one has what is missing to 1, whatever the transform
+/// (LOGISTIC, and PROBIT, of which ONNX Runtime gives one of two columns); of one label, the label
+/// is 0 or 1, as in ONNX Runtime.
 void linear_classifier(Node& node) {
   const std::vector<float> intercepts = node.reals("intercepts");
-  const auto* texts = node.attribute("classlabels_strings");
-  const std::vector<int64_t> numbers = node.integers("classlabels_ints");
-  Constant labels = Constant::ints(numbers);
-  if (texts != nullptr && numbers.empty()) {
-    const auto* list = std::get_if<std::vector<std::string>>(texts);
-    if (list == nullptr) refuse(node, "attribute 'classlabels_strings' is no list of strings");
-    labels = Constant::strings({static_cast<int64_t>(list->size())}, *list);
-  }
+  Constant labels = class_labels(node, "classlabels_strings", "classlabels_ints");
   const int64_t classes = labels.count();
   const int64_t rows = intercepts.empty() ? classes : size_of(intercepts);
-  const bool single = rows == 1 && classes == 2;
-  if (classes == 0 || (rows != classes && !single)) {
+  if (rows != classes && (rows != 1 || classes != 2)) {
     refuse(node, "has " + std::to_string(classes) + " labels and " + std::to_string(rows) +
                      " rows of coefficients");
   }
+  const std::string transform = post_transform(node);
   Value* scores = linear(node, rows);
+  if (rows > 1) {
+    Value* label = labels_at(node, std::move(labels), best_column(node, scores));
+    become_results(node, {label, transformed(node, scores, DataType::kFloat, rows, transform)});
+    return;
+  }
+  if (classes == 1) labels = yes_and_no(labels.type);
+  Value* label = labels_at(node, std::move(labels), above(node, scores, DataType::kFloat, 0));
+  if (classes == 1) {
+    become_results(node, {label, transformed(node, scores, DataType::kFloat, 1, transform)});
+    return;
+  }
   Value* one = constant(node, "one", Constant::scalar<float>(1));
-  const auto beside = [&](Value* first, Value* second) {
-    return emit(node, "Concat", {first, second}, {{"axis", int64_t{-1}}});
-  };
-  Value* decisive = single ? beside(emit(node, "Neg", {scores}), scores) : scores;
-  Value* best = emit(node, "ArgMax", {decisive}, {{"axis", int64_t{-1}}, {"keepdims", int64_t{0}}});
-  Value* label = emit(node, "Gather", {constant(node, "labels", std::move(labels)), best});
-  Value* result = transformed(node, scores);
-  become_results(node, {label, single ? beside(emit(node, "Sub", {one, result}), result) : result});
+  Value* second = transform == "LOGISTIC" ? emit(node, "Sigmoid", {scores}) : scores;
+  Value* both = beside(node, emit(node, "Sub", {one, second}), second);
+  if (transform == "PROBIT") both = transformed(node, both, DataType::kFloat, 2, transform);
+  become_results(node, {label, both});
 }
 
 }  // namespace intarsia::converter::version_steps

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
+#include <numeric>
 
 #include "converter/graph/sequence.h"
 #include "converter/onnx/npy.h"
@@ -113,22 +115,22 @@ void bound_sequence(Model& model, Value& input, const ConvertOptions& options) {
   (*model.symbols)[symbol_of(model, (*input.shape)[0])].max = most;
 }
 
-void apply_shape(Model& model, const std::string& name, const std::vector<int64_t>& extents) {
-  Value* input = find_input(model, name, "--shape");
-  const std::string option = fmt::format("--shape {}={}", name, fmt::join(extents, "x"));
+/// `option` is what gives the extents.
+void apply_shape(Model& model, Value& input, const std::vector<int64_t>& extents,
+                 const std::string& option) {
   for (int64_t extent : extents) {
     if (extent < 0 || extent > INT32_MAX) throw Error(option + ": extents lie in 0 to 2147483647");
   }
-  if (!input->shape) {
-    input->shape.emplace();
-    for (int64_t extent : extents) input->shape->push(extent);
+  if (!input.shape) {
+    input.shape.emplace();
+    for (int64_t extent : extents) input.shape->push(extent);
     return;
   }
-  if (input->shape->rank != static_cast<int>(extents.size())) {
-    throw Error(fmt::format("{}: the input has rank {}", option, input->shape->rank));
+  if (input.shape->rank != static_cast<int>(extents.size())) {
+    throw Error(fmt::format("{}: the input has rank {}", option, input.shape->rank));
   }
-  for (int axis = 0; axis < input->shape->rank; ++axis) {
-    const Dim& planned = (*input->shape)[axis];
+  for (int axis = 0; axis < input.shape->rank; ++axis) {
+    const Dim& planned = (*input.shape)[axis];
     const int64_t extent = extents[static_cast<size_t>(axis)];
     if (const int symbol = symbol_of(model, planned); symbol >= 0) {
       fix_symbol(model, symbol, extent, option);
@@ -139,9 +141,59 @@ void apply_shape(Model& model, const std::string& name, const std::vector<int64_
   }
 }
 
-/// `text` as a constant for `input`: a number for each element, or the contents of a .npy file.
-Constant fixed_value(const Value& input, const std::string& text) {
-  const std::string option = fmt::format("--fix {}={}", input.name, text);
+bool is_list(const std::string& text) {
+  return text.starts_with('[') && text.ends_with(']');
+}
+
+/// The elements that `text` lists in brackets, or the one that it is.
+std::vector<std::string> elements_in(const std::string& text) {
+  if (!is_list(text)) return {text};
+  std::vector<std::string> elements;
+  for (size_t begin = 1; begin < text.size() - 1;) {
+    const size_t end = std::min(text.find(',', begin), text.size() - 1);
+    const size_t first = std::min(text.find_first_not_of(' ', begin), end);
+    elements.push_back(text.substr(first, end - first));
+    begin = end + 1;
+  }
+  return elements;
+}
+
+/// One element of the type; nothing if the text is none.
+std::optional<Constant> element_of(DataType type, const std::string& text) {
+  const auto parse = [&text](auto& number) {
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+    return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
+  };
+  if (type == DataType::kInt64) {
+    // Beyond 2^53 a double would not hold the value that was written.
+    int64_t integer = 0;
+    if (!parse(integer)) return std::nullopt;
+    return Constant::scalar<int64_t>(integer);
+  }
+  double number = text == "true" ? 1 : 0;
+  if (text != "true" && text != "false" && !parse(number)) return std::nullopt;
+  return Constant::scalar_of(type, number);
+}
+
+/// The extents of a value for `input` that is written as so many elements, or as one for all.
+std::vector<int64_t> written_extents(const Value& input, bool list, size_t count,
+                                     const std::string& option) {
+  const bool open = !input.shape || (input.shape->rank == 1 && !is_constant((*input.shape)[0]));
+  if (list && open) return {static_cast<int64_t>(count)};
+  std::vector<int64_t> extents;
+  for (int axis = 0; input.shape && axis < input.shape->rank; ++axis) {
+    if (!is_constant((*input.shape)[axis])) {
+      throw Error(fmt::format("{}: axis {} of the input varies", option, axis),
+                  "fix its extents with --shape, or give a .npy file");
+    }
+    extents.push_back(constant_value((*input.shape)[axis]));
+  }
+  return extents;
+}
+
+/// `text` as a constant for `input`: a number for all elements, a list of all in brackets, or the
+/// contents of a .npy file.
+Constant written_value(const Value& input, const std::string& text, const std::string& option) {
   if (text.size() > 4 && text.ends_with(".npy")) {
     Constant constant = read_npy(text);
     if (constant.type != input.type) {
@@ -150,44 +202,71 @@ Constant fixed_value(const Value& input, const std::string& text) {
     }
     return constant;
   }
-  double number = 0;
-  if (text == "true" || text == "false") {
-    number = text == "true" ? 1 : 0;
-  } else {
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) {
-      throw Error(option + ": expected a number or a file that ends in .npy");
-    }
-  }
-  std::vector<int64_t> extents;
-  int64_t count = 1;
-  for (int axis = 0; input.shape && axis < input.shape->rank; ++axis) {
-    if (!is_constant((*input.shape)[axis])) {
-      throw Error(fmt::format("{}: axis {} of the input varies", option, axis),
-                  "fix its extents with --shape, or give a .npy file");
-    }
-    extents.push_back(constant_value((*input.shape)[axis]));
-    count *= extents.back();
-  }
+  const std::vector<std::string> elements = elements_in(text);
+  const bool list = is_list(text);
+  std::vector<int64_t> extents = written_extents(input, list, elements.size(), option);
   std::vector<std::byte> bytes;
-  if (input.type == DataType::kInt64) {
-    // Beyond 2^53 a double would not hold the value that was written.
-    int64_t integer = 0;
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), integer);
-    if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) {
-      throw Error(option + ": the input takes integers");
+  const int64_t count =
+      std::accumulate(extents.begin(), extents.end(), int64_t{1}, std::multiplies());
+  if (list && count != static_cast<int64_t>(elements.size())) {
+    throw Error(
+        fmt::format("{}: lists {} elements, the input has {}", option, elements.size(), count));
+  }
+  for (const std::string& written : elements) {
+    const std::optional<Constant> element = element_of(input.type, written);
+    if (!element) {
+      throw Error(
+          fmt::format("{}: '{}' is no {}; expected a number, a list of them such as [1,2], "
+                      "or a file that ends in .npy",
+                      option, written, data_type_name(input.type)));
     }
-    const Constant element = Constant::scalar<int64_t>(integer);
-    for (int64_t i = 0; i < count; ++i) {
-      bytes.insert(bytes.end(), element.bytes().begin(), element.bytes().end());
-    }
-  } else {
-    const Constant element = Constant::scalar_of(input.type, number);
-    for (int64_t i = 0; i < count; ++i) {
-      bytes.insert(bytes.end(), element.bytes().begin(), element.bytes().end());
+    for (int64_t i = 0; i < (list ? 1 : count); ++i) {
+      bytes.insert(bytes.end(), element->bytes().begin(), element->bytes().end());
     }
   }
   return Constant::own(input.type, std::move(extents), std::move(bytes));
+}
+
+/// Makes the model one for this value of the input: what reads it reads a constant, and a node
+/// checks what a run is given.
+void apply_value(Model& model, Value& input, Constant value) {
+  Graph& graph = *model.graph;
+  Value* expected = graph.add_constant(graph.unique_name(input.name + "_value"), std::move(value));
+  Graph::replace_uses(&input, expected);
+  Value* const operands[] = {&input, expected};
+  Node* first = graph.nodes().empty() ? nullptr : graph.nodes().front().get();
+  Node* check = graph.add_node(definitions::kInternalDomain, "ValueCheck", input.name + "_check",
+                               operands, 0, first);
+  check->resolve_as(
+      *definitions::OperatorRegistry::builtin().find(definitions::kInternalDomain, "ValueCheck"));
+}
+
+/// The values of `--value`, whose extents become those of their inputs.
+std::vector<std::pair<Value*, Constant>> read_values(Model& model, const ConvertOptions& options) {
+  std::vector<std::pair<Value*, Constant>> values;
+  for (const auto& [name, given] : options.values) {
+    Value* input = find_input(model, name, "--value");
+    const auto* text = std::get_if<std::string>(&given);
+    const std::string option =
+        text != nullptr ? fmt::format("--value {}={}", name, *text) : "--value " + name;
+    if (options.fixed.contains(name)) {
+      throw Error(option + ": --fix takes the same input away", "give one of them");
+    }
+    if (element_bits(input->type) % 8 != 0 || input->type == DataType::kString ||
+        holds_elements(input->type)) {
+      throw Error(fmt::format("{}: the input holds {}; numbers and truth values can be given so",
+                              option, data_type_name(input->type)));
+    }
+    Constant value =
+        text != nullptr ? written_value(*input, *text, option) : std::get<Constant>(given);
+    if (value.type != input->type) {
+      throw Error(fmt::format("{}: the value holds {}, the input is {}", option,
+                              data_type_name(value.type), data_type_name(input->type)));
+    }
+    apply_shape(model, *input, value.extents, option);
+    values.emplace_back(input, std::move(value));
+  }
+  return values;
 }
 
 void require_ranges(const Model& model) {
@@ -226,9 +305,11 @@ void apply_input_options(Model& model, const ConvertOptions& options) {
     if (input->sequence != nullptr) bound_sequence(model, *input, options);
   }
   for (const auto& [name, extents] : options.shapes) {
-    const Value* input = find_input(model, name, "--shape");
+    Value* input = find_input(model, name, "--shape");
     const bool elements = input->sequence != nullptr && options.probe.count(name) == 0;
-    if (!elements) apply_shape(model, name, extents);
+    if (elements) continue;
+    apply_shape(model, *input, extents,
+                fmt::format("--shape {}={}", name, fmt::join(extents, "x")));
   }
   std::map<int, int> same_as;
   for (const auto& [name, range] : options.dims) {
@@ -249,7 +330,7 @@ void apply_input_options(Model& model, const ConvertOptions& options) {
       (*model.symbols)[symbol].max = limits.max;
     }
   }
-  substitute_everywhere(model, [&](int symbol) -> Dim {
+  const auto settled = [&](int symbol) -> Dim {
     for (int hops = 0; same_as.count(symbol) != 0; ++hops) {
       if (hops > model.symbols->size()) {
         throw Error(
@@ -259,12 +340,16 @@ void apply_input_options(Model& model, const ConvertOptions& options) {
     }
     const SymbolTable::Symbol& entry = (*model.symbols)[symbol];
     return entry.min == entry.max ? Dim(entry.max) : model.symbols->dim(symbol);
-  });
+  };
+  substitute_everywhere(model, settled);
+  auto values = read_values(model, options);
+  if (!values.empty()) substitute_everywhere(model, settled);
   for (const auto& [name, text] : options.fixed) {
     Value* input = find_input(model, name, "--fix");
-    input->constant = fixed_value(*input, text);
+    input->constant = written_value(*input, text, fmt::format("--fix {}={}", name, text));
     model.graph->remove_input(input);
   }
+  for (auto& [input, value] : values) apply_value(model, *input, std::move(value));
   require_ranges(model);
 }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the user says of a model's inputs: ranges of symbolic dimensions, fixed extents, values that
-// become constants, and layouts. States: converter/entries.h.
+// become constants or that the plan is made for, and layouts. States: converter/entries.h.
 #pragma once
 
 #include "converter/convert.h"
 
 namespace intarsia::converter {
 
-/// Applies `--fix`, `--shape` and `--dim` to the model's inputs. Throws Error for names that the
-/// model lacks, contradictions, and for every symbol that is left without a range.
+/// Applies `--fix`, `--value`, `--shape` and `--dim` to the model's inputs. Throws Error for names
+/// that the model lacks, contradictions, and for every symbol that is left without a range.
 void apply_input_options(Model& model, const ConvertOptions& options);
 
 /// Puts a Transpose behind each input of `--layout INPUT=nhwc`, whose extents become channels-last.

@@ -52,7 +52,8 @@ void propagate_types(Node& node, const definitions::OperatorRegistry& operators)
     DataType type = op == nullptr ? DataType::kUndefined : output_type(node, *op, i);
     // A body's first result is its condition, of which the node has no output.
     const size_t result = i + (op != nullptr && op->repeats() ? 1 : 0);
-    if (!node.graphs.empty() && result < node.graphs[0].graph->outputs().size()) {
+    const bool returned = op == nullptr || op->control != definitions::Control::kInlined;
+    if (returned && !node.graphs.empty() && result < node.graphs[0].graph->outputs().size()) {
       type = type_of(*node.graphs[0].graph->outputs()[result]);
     }
     if (type != DataType::kUndefined) node.outputs[i]->type = type;
@@ -62,7 +63,8 @@ void propagate_types(Node& node, const definitions::OperatorRegistry& operators)
 /// Tells the types of what a body is given.
 void propagate_into_body(const Node& node, const definitions::OperatorRegistry& operators) {
   const OperatorDefinition* op = operators.find(node.domain, node.type);
-  if (op == nullptr || node.graphs.empty()) return;
+  // What a graph is given that becomes part of other nodes, only these know.
+  if (op == nullptr || node.graphs.empty() || op->control == definitions::Control::kInlined) return;
   const bool loop = op->control == definitions::Control::kLoop;
   const std::vector<Value*>& given = node.graphs[0].graph->inputs();
   for (size_t i = 0; i < given.size(); ++i) {

@@ -23,6 +23,18 @@ void unsqueeze(Node& node) {
   require_input(node, 1, "axes");
 }
 
+// Integers were allowed: the result is cut to a whole number.
+void real_function(Node& node) {
+  constexpr auto kIntegers = definitions::types(
+      {DataType::kInt8, DataType::kInt16, DataType::kInt32, DataType::kInt64, DataType::kUint8,
+       DataType::kUint16, DataType::kUint32, DataType::kUint64});
+  const DataType type = node.inputs[0]->type;
+  if (!definitions::contains(kIntegers, type)) return;
+  node.set_input(
+      0, emit(node, "Cast", {node.inputs[0]}, {{"to", static_cast<int64_t>(DataType::kDouble)}}));
+  append(node, 0, "Cast")->attributes["to"] = static_cast<int64_t>(type);
+}
+
 void clip(Node& node) {
   real_to_input(node, "min", 1);
   real_to_input(node, "max", 2);
@@ -78,8 +90,32 @@ void dft(Node& node) {
   node.attributes.erase("axis");
 }
 
+Value* as_int64(Node& node, Value* value) {
+  return emit(node, "Cast", {value}, {{"to", static_cast<int64_t>(DataType::kInt64)}});
+}
+
+// One axis was repeated; a number for each is now given.
 void tile_1(Node& node) {
-  refuse(node, "this form of Tile (operator set 1) is not supported");
+  require_input(node, 1, "tiles");
+  require_input(node, 2, "axis");
+  Value* rank = emit(node, "Size", {emit(node, "Shape", {node.inputs[0]})});
+  Value* zero = constant(node, "zero", Constant::scalar<int64_t>(0));
+  Value* one = constant(node, "one", Constant::scalar<int64_t>(1));
+  Value* axes = emit(node, "Range", {zero, rank, one});
+  Value* axis = emit(node, "Mod", {as_int64(node, node.inputs[2]), rank});
+  Value* repeated = emit(node, "Equal", {axes, axis});
+  Value* repeats = emit(node, "Where", {repeated, as_int64(node, node.inputs[1]), one});
+  node.truncate_inputs(1);
+  node.set_input(1, repeats);
+}
+
+void concat_1(Node& node) {
+  node.attributes.try_emplace("axis", int64_t{1});
+}
+
+// The lengths, as an input, had the type of the data.
+void split_1(Node& node) {
+  if (node.input(1) != nullptr) node.set_input(1, as_int64(node, node.input(1)));
 }
 
 /// Lets a body of Scan keep its states, and give zeros, from trip `length` on. Its last input
@@ -100,18 +136,30 @@ void stop_at(Graph& body, Value* length, int64_t states) {
   }
 }
 
+/// Items that end early are scanned in reverse from their own end: what is scanned is reversed
+/// before.
+void turn_round(Node& node, Value* lengths, int64_t states) {
+  const std::vector<int64_t> directions = node.integers("directions");
+  node.attributes.erase("directions");
+  for (size_t i = 0; i < directions.size(); ++i) {
+    const size_t place = static_cast<size_t>(1 + states) + i;
+    if (directions[i] == 0 || place >= node.inputs.size()) continue;
+    Value* reversed = emit(node, "ReverseSequence", {node.inputs[place], lengths},
+                           {{"batch_axis", int64_t{0}}, {"time_axis", int64_t{1}}});
+    node.set_input(static_cast<int>(place), reversed);
+  }
+}
+
 /// Operator set 8 scanned each item of a batch: a Loop over the batch, with today's form in it.
 void scan_8(Node& node) {
   Value* lengths = node.input(0);
-  const std::vector<int64_t> directions = node.integers("directions");
-  const bool reverse = std::any_of(directions.begin(), directions.end(),
-                                   [](int64_t direction) { return direction != 0; });
-  if (lengths != nullptr && reverse) {
-    refuse(node, "'sequence_lens' of Scan is not supported where it scans in reverse");
-  }
   if (node.graphs.size() != 1 || node.inputs.size() < 2 || node.input(1) == nullptr) {
     refuse(node, "lacks its body or its inputs");
   }
+  const int64_t scanned = node.integer("num_scan_inputs", 0);
+  const int64_t states = static_cast<int64_t>(node.inputs.size()) - 1 - scanned;
+  if (scanned < 1 || states < 0) refuse(node, "has no input to scan");
+  if (lengths != nullptr) turn_round(node, lengths, states);
   Graph& graph = *node.graph;
   Value* zero = constant(node, "zero", Constant::scalar<int64_t>(0));
   Value* extents = emit(node, "Shape", {node.inputs[1]});
@@ -127,10 +175,7 @@ void scan_8(Node& node) {
   Value* goes_on =
       body->add_constant(graph.unique_name(node.name + "_goes_on"), Constant::scalar<bool>(true));
   body->add_output(goes_on);
-  const int64_t scanned = node.integer("num_scan_inputs", 0);
-  const int64_t states = static_cast<int64_t>(slices.size()) - scanned;
   if (lengths != nullptr) {
-    if (scanned < 1 || states < 0) refuse(node, "has no input to scan");
     const auto add = [&](const char* type, std::initializer_list<Value*> inputs) {
       const std::vector<Value*> operands = inputs;
       return body->add_node("", type, node.name + "_" + type, operands, 1)->outputs[0];
@@ -140,7 +185,6 @@ void scan_8(Node& node) {
     Value* longest = add("Gather", {add("Shape", {slices.back()}), zero});
     slices.push_back(add("Range", {zero, longest, one}));
     node.attributes["num_scan_inputs"] = scanned + 1;
-    if (!directions.empty()) node.attributes.erase("directions");
   }
   Node* scan = body->add_node("", "Scan", node.name + "_item", slices,
                               static_cast<int>(node.outputs.size()));
@@ -185,11 +229,23 @@ void softmax(Node& node) {
   append(node, 0, "Reshape", {extents});
 }
 
+// Statistics for each element of an item: no operator has them now.
+void normalize_elements(Node& node) {
+  static constexpr const char* kNames[] = {"X", "scale", "B", "mean", "var"};
+  for (int input = 0; input < 5; ++input) require_input(node, input, kNames[input]);
+  const auto epsilon = static_cast<double>(node.real("epsilon", 1e-5F));
+  Value* least = constant(node, "epsilon", Constant::scalar_of(known_type(node, 0, "X"), epsilon));
+  const auto add = [&node](const char* type, Value* a, Value* b) {
+    return emit(node, type, {a, b});
+  };
+  Value* deviation = emit(node, "Sqrt", {add("Add", node.inputs[4], least)});
+  Value* normal = add("Div", add("Sub", node.inputs[0], node.inputs[3]), deviation);
+  become_results(node, {add("Add", add("Mul", normal, node.inputs[1]), node.inputs[2])});
+}
+
 // Extra outputs existed for training; at inference they are not computed.
 void batch_normalization(Node& node) {
-  if (node.integer("spatial", 1) == 0) {
-    refuse(node, "statistics per element (spatial = 0) are not supported");
-  }
+  const bool per_element = node.integer("spatial", 1) == 0;
   node.attributes.erase("spatial");
   node.attributes.erase("is_test");
   for (size_t i = 1; i < node.outputs.size(); ++i) {
@@ -201,9 +257,18 @@ void batch_normalization(Node& node) {
     output->producer = nullptr;
   }
   node.outputs.resize(1);
+  if (per_element) normalize_elements(node);
 }
 
-// The ratio matters in training only, which the old forms cannot ask for at inference.
+// Training was what an attribute did not deny.
+void dropout_6(Node& node) {
+  if (node.integer("is_test", 0) != 0) return;
+  const float ratio = node.real("ratio", 0.5F);
+  node.set_input(1, constant(node, "ratio", Constant::of<float>({}, std::span(&ratio, 1))));
+  node.set_input(2, constant(node, "training_mode", Constant::scalar<bool>(true)));
+}
+
+// The ratio matters in training only, which these forms are not used for.
 void dropout(Node& node) {
   node.attributes.erase("ratio");
   node.attributes.erase("is_test");
@@ -352,13 +417,21 @@ constexpr VersionRule kRules[] = {
     {"ai.onnx.ml:ArrayFeatureExtractor", kAnyVersion, array_feature_extractor},
     {"ai.onnx.ml:Binarizer", kAnyVersion, binarizer},
     {"ai.onnx.ml:CastMap", kAnyVersion, cast_map},
+    {"ai.onnx.ml:CategoryMapper", kAnyVersion, category_mapper},
     {"ai.onnx.ml:DictVectorizer", kAnyVersion, dict_vectorizer},
     {"ai.onnx.ml:FeatureVectorizer", kAnyVersion, feature_vectorizer},
     {"ai.onnx.ml:Imputer", kAnyVersion, imputer},
+    {"ai.onnx.ml:LabelEncoder", kAnyVersion, label_encoder},
     {"ai.onnx.ml:LinearClassifier", kAnyVersion, linear_classifier},
     {"ai.onnx.ml:LinearRegressor", kAnyVersion, linear_regressor},
     {"ai.onnx.ml:Normalizer", kAnyVersion, normalizer},
+    {"ai.onnx.ml:OneHotEncoder", kAnyVersion, one_hot_encoder},
+    {"ai.onnx.ml:SVMClassifier", kAnyVersion, svm_classifier},
+    {"ai.onnx.ml:SVMRegressor", kAnyVersion, svm_regressor},
     {"ai.onnx.ml:Scaler", kAnyVersion, scaler},
+    {"ai.onnx.ml:TreeEnsemble", kAnyVersion, tree_ensemble},
+    {"ai.onnx.ml:TreeEnsembleClassifier", kAnyVersion, tree_ensemble_classifier},
+    {"ai.onnx.ml:TreeEnsembleRegressor", kAnyVersion, tree_ensemble_regressor},
     {"ai.onnx.ml:ZipMap", kAnyVersion, zip_map},
     {"ai.onnx.preview.training:Adagrad", kAnyVersion, adagrad},
     {"ai.onnx.preview.training:Adam", kAnyVersion, adam},
@@ -370,13 +443,16 @@ constexpr VersionRule kRules[] = {
     {"Cast", 6, cast_1},
     {"CenterCropPad", kAnyVersion, center_crop_pad},
     {"Clip", 11, clip},
+    {"Concat", 4, concat_1},
     {"DFT", 20, dft},
     {"Div", 7, legacy_broadcast},
+    {"Dropout", 7, dropout_6},
     {"Dropout", 10, dropout_mask},
     {"Dropout", 12, dropout},
     {"DynamicQuantizeLinear", kAnyVersion, dynamic_quantize_linear},
     {"Einsum", kAnyVersion, einsum},
     {"Equal", 7, legacy_broadcast},
+    {"Erf", 13, real_function},
     {"GRU", 7, drop_output_sequence},
     {"Gemm", 7, drop_broadcast},
     {"GlobalLpPool", 2, lp_order},
@@ -401,13 +477,16 @@ constexpr VersionRule kRules[] = {
     {"ReduceL1", 18, axes_to_input},
     {"ReduceL2", 18, axes_to_input},
     {"ReduceLogSum", 18, axes_to_input},
+    {"ReduceLogSum", 28, real_function},
     {"ReduceLogSumExp", 18, axes_to_input},
+    {"ReduceLogSumExp", 28, real_function},
     {"ReduceMax", 18, axes_to_input},
     {"ReduceMean", 18, axes_to_input},
     {"ReduceMin", 18, axes_to_input},
     {"ReduceProd", 18, axes_to_input},
     {"ReduceSum", 13, axes_to_input},
     {"ReduceSumSquare", 18, axes_to_input},
+    {"RegexFullMatch", kAnyVersion, regex_full_match},
     {"Reshape", 5, reshape},
     {"Resize", 11, resize_10},
     {"Resize", kAnyVersion, resize},
@@ -419,11 +498,13 @@ constexpr VersionRule kRules[] = {
     {"Slice", 10, slice},
     {"Softmax", 13, softmax},
     {"SoftmaxCrossEntropyLoss", kAnyVersion, softmax_cross_entropy},
+    {"Split", 2, split_1},
     {"Split", 13, split_sizes},
     {"Split", 18, split_count},
     {"Squeeze", 13, axes_to_input},
     {"Sub", 7, legacy_broadcast},
     {"SwiGLU", kAnyVersion, swi_glu},
+    {"TfIdfVectorizer", kAnyVersion, tf_idf_vectorizer},
     {"Tile", 6, tile_1},
     {"TopK", 10, top_k},
     {"Unsqueeze", 13, unsqueeze},

@@ -61,5 +61,15 @@ void linear_classifier(Node& node);
 void linear_regressor(Node& node);
 void normalizer(Node& node);
 void scaler(Node& node);
+void svm_classifier(Node& node);
+void svm_regressor(Node& node);
+void tree_ensemble(Node& node);
+void tree_ensemble_classifier(Node& node);
+void tree_ensemble_regressor(Node& node);
+void category_mapper(Node& node);
+void label_encoder(Node& node);
+void one_hot_encoder(Node& node);
+void regex_full_match(Node& node);
+void tf_idf_vectorizer(Node& node);
 
 }  // namespace intarsia::converter::version_steps

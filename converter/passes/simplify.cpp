@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "converter/graph/infer.h"
+#include "converter/graph/random_streams.h"
 #include "core/definitions/dim.h"
 
 namespace intarsia::converter {
@@ -102,7 +103,7 @@ bool merge_in(Graph& graph, const Scope* outer) {
       for (const SubGraph& sub : node->graphs) changed |= merge_in(*sub.graph, &scope);
       continue;
     }
-    if (node->op == nullptr || node->op->impure) continue;
+    if (node->op == nullptr || node->op->impure || draws(*node)) continue;
     const Node* same = scope.find_or_add(fingerprint(*node), node);
     if (same == node) continue;
     for (size_t i = 0; i < node->outputs.size(); ++i) {

@@ -15,6 +15,7 @@
 #include "converter/tool/commands.h"
 #include "converter/tool/compare.h"
 #include "converter/tool/options.h"
+#include "converter/tool/plan_text.h"
 #include "converter/tool/program.h"
 
 namespace intarsia::tool {
@@ -58,7 +59,9 @@ std::vector<NamedConstant> read_all(const fs::path& folder, std::string_view pre
 /// Tolerance of a case: its own files, else what the graph's size suggests.
 Tolerance tolerance_of(const fs::path& folder, bool large, DataType type, double scale) {
   Tolerance tolerance;
+  // Two units in the last place: what is expected of these has been rounded at every step.
   if (type == DataType::kBfloat16) tolerance.relative = 0x1p-6;
+  if (type == DataType::kFloat16) tolerance.relative = 0x1p-9;
   if (large) tolerance.absolute = 1e-4 * scale;
   for (const char* name : {"data.json", "tolerance.json"}) {
     std::ifstream file(folder / name);
@@ -106,6 +109,15 @@ Values named_inputs(const fs::path& set, const std::vector<converter::ModelInput
   return values;
 }
 
+/// True if a node of the plan draws random numbers.
+bool draws(std::span<const std::byte> plan) {
+  const PlanText text(plan);
+  for (uint32_t i = 0; i < text.node_count(); ++i) {
+    if (text.draws(i)) return true;
+  }
+  return false;
+}
+
 /// Runs one case; returns "" or what is wrong.
 std::string run_case(const fs::path& folder, const ConversionArguments& common) {
   const ConversionArguments arguments = arguments_of(folder, common);
@@ -148,6 +160,11 @@ std::string run_case(const fs::path& folder, const ConversionArguments& common) 
       const Tolerance tolerance =
           tolerance_of(folder, large, reference.type, largest_magnitude(reference));
       const std::string difference = compare(results[i].second, reference, tolerance);
+      if (!difference.empty() && draws(program->plan())) {
+        return fmt::format(
+            "random numbers, which the case draws from another generator; output {}: {}",
+            results[i].first, difference);
+      }
       if (!difference.empty()) {
         return fmt::format("{}, output {}: {}", set.filename().string(), results[i].first,
                            difference);

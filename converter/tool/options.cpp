@@ -76,7 +76,11 @@ void ConversionArguments::add_to(CLI::App& app) {
       ->type_name("NAME=RANGE");
   app.add_option("--shape", shapes, "fix an input's extents, for instance x=1x3x224x224")
       ->type_name("INPUT=EXTENTS");
-  app.add_option("--fix", fixed, "make an input a constant")->type_name("INPUT=VALUE|FILE.npy");
+  app.add_option("--fix", fixed, "make an input a constant")
+      ->type_name("INPUT=VALUE|[VALUE,...]|FILE.npy");
+  app.add_option("--value", values,
+                 "make the plan for this value of an input, which stays: a run with another fails")
+      ->type_name("INPUT=VALUE|[VALUE,...]|FILE.npy");
   app.add_option("--bound", bounds, "bound of a tensor whose extents depend on values")
       ->type_name("TENSOR=EXTENTS");
   app.add_option("--max-trips", max_trips,
@@ -93,6 +97,9 @@ void ConversionArguments::add_to(CLI::App& app) {
   app.add_option("--state", states,
                  "keep an output as the next run's input, which may be an initialiser")
       ->type_name("OUTPUT=INPUT");
+  app.add_option("--seed", seed,
+                 "other random numbers for nodes that have no seed of their own (0: the first)")
+      ->type_name("N");
   app.add_option("--layout", layouts, "the caller's buffer of this input is channels-last")
       ->type_name("INPUT=nhwc");
   app.add_option("--target", target,
@@ -135,6 +142,10 @@ converter::ConvertOptions ConversionArguments::parse() const {
     const auto [name, value] = split_assignment(text, "--fix");
     options.fixed[name] = value;
   }
+  for (const std::string& text : values) {
+    const auto [name, value] = split_assignment(text, "--value");
+    options.values[name] = value;
+  }
   for (const std::string& text : bounds) {
     const auto [name, extents] = split_assignment(text, "--bound");
     options.bounds[name] = parse_extents(extents, "--bound " + text);
@@ -164,6 +175,7 @@ converter::ConvertOptions ConversionArguments::parse() const {
     options.layouts[name] = layout;
   }
   options.max_string = max_string;
+  options.seed = seed;
   options.threads = threads;
   options.target = target;
   options.plan_growth = plan_growth;

@@ -17,10 +17,12 @@ namespace intarsia::tool {
 /// them.
 struct ConversionArguments {
   int64_t max_string = converter::kDefaultMaxString;
-  std::vector<std::string> dims, shapes, fixed, bounds, max_trips, max_lengths, states, layouts;
+  std::vector<std::string> dims, shapes, fixed, values, bounds, max_trips, max_lengths, states,
+      layouts;
   std::string target = "generic";
   std::optional<double> plan_growth;
   std::string device = "cpu";
+  uint64_t seed = 0;
   int threads = 1;
   bool strip_names = false;
   std::vector<std::string> operators, pyop_paths;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/definitions/registry.h"
 #include "intarsia/describe.h"
 
 namespace intarsia::tool {
@@ -97,6 +98,10 @@ std::string PlanText::operator_name(uint32_t index) const {
 }
 std::string PlanText::kernel_name(uint32_t index) const {
   return at(root_->kernel_names(), node(index).kernel());
+}
+bool PlanText::draws(uint32_t index) const {
+  const auto* op = definitions::OperatorRegistry::builtin().find("", operator_name(index));
+  return op != nullptr && op->facts.stream;
 }
 
 }  // namespace intarsia::tool

@@ -37,6 +37,8 @@ class PlanText {
   std::string node_name(uint32_t index) const;
   std::string operator_name(uint32_t index) const;
   std::string kernel_name(uint32_t index) const;
+  /// True if the node's operator draws random numbers; false where the plan is stripped.
+  bool draws(uint32_t index) const;
 
  private:
   PlanHeader header_;

@@ -11,7 +11,6 @@
 #include "converter/graph/strings.h"
 #include "converter/plugin/plugin.h"
 #include "converter/tool/plan_text.h"
-#include "converter/tool/thread_team.h"
 #include "intarsia/describe.h"
 
 namespace intarsia::tool {
@@ -82,6 +81,30 @@ Constant random_value(const TensorView& tensor, std::mt19937& random) {
   }
   fill_random(tensor, random);
   return constant_of(tensor, [](StringRef) { return std::string_view(); });
+}
+
+/// The value that the plan is made for of the input in slot `slot` (`--value`), if it is for one.
+std::optional<Constant> checked_value(std::span<const std::byte> bytes, uint32_t slot) {
+  constexpr uint64_t kCheck = kernel_key({"intarsia:ValueCheck", "", {}});
+  const PlanText plan(bytes);
+  for (uint32_t i = 0; i < plan.node_count(); ++i) {
+    if (plan.root().kernels()->Get(plan.node(i).kernel()) != kCheck) continue;
+    const plan::Tensor *input = plan.operand(i, 0), *value = plan.operand(i, 1);
+    if (input == nullptr || static_cast<Memory>(input->memory()) != Memory::kSlot ||
+        input->place() != slot || value == nullptr ||
+        static_cast<Memory>(value->memory()) != Memory::kWeights) {
+      continue;
+    }
+    std::vector<int64_t> extents;
+    for (uint32_t axis = 0; axis < value->rank(); ++axis) {
+      extents.push_back(plan.root().extents()->Get(value->extents() + axis));
+    }
+    const auto weights = bytes.subspan(plan.header().weights_offset + value->place() * kWeightUnit,
+                                       static_cast<size_t>(plan.bytes(*value)));
+    return Constant::own(static_cast<DataType>(value->type()), std::move(extents),
+                         {weights.begin(), weights.end()});
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -160,10 +183,14 @@ int Program::find_entry(const std::string& name) const {
 Values Program::completed(const Values& given, int entry) const {
   std::mt19937 random(1);
   Values values = given;
+  const auto* inputs =
+      PlanText(plan()).root().entries()->Get(static_cast<uint32_t>(entry))->inputs();
   for (int i = 0; i < session_.input_count(entry); ++i) {
     const Port port = session_.input_port(i, entry).value();
     if (values.count(std::string(port.name)) != 0) continue;
-    values[std::string(port.name)] = random_value(port.tensor, random);
+    const uint32_t slot = inputs->Get(static_cast<uint32_t>(i))->slot();
+    const std::optional<Constant> checked = checked_value(plan(), slot);
+    values[std::string(port.name)] = checked ? *checked : random_value(port.tensor, random);
   }
   return values;
 }

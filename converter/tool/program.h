@@ -17,6 +17,7 @@
 #include "converter/graph/describe_text.h"
 #include "converter/onnx/file.h"
 #include "intarsia/session.h"
+#include "intarsia/thread_team.h"
 
 namespace intarsia::tool {
 
@@ -28,9 +29,6 @@ using Values = std::map<std::string, converter::Constant>;
 inline KernelSet all_kernels() {
   return converter::builtin_library().kernels();
 }
-
-/// Threads of the tool, for sessions that use several.
-class ThreadTeam;
 
 /// The bytes of a plan, verified.
 class LoadedPlan {
@@ -74,7 +72,8 @@ class Program {
   /// Copies values into the entry point's inputs of these names. Throws for a name, type or extents
   /// that do not fit.
   void set_inputs(const Values& values, int entry = 0);
-  /// `given`, and seeded random values of the planned extents for every other input.
+  /// `given`, and for every other input the value that the plan is made for, or seeded random ones
+  /// of the planned extents.
   Values completed(const Values& given, int entry = 0) const;
   /// Index of the entry point of that name, 0 for an empty name. Throws, naming those there are.
   int find_entry(const std::string& name) const;

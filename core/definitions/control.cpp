@@ -93,6 +93,14 @@ void add_control_definitions(DefinitionRows& rows) {
                   .kernel_types = {},
                   .attributes = codec_of<NoAttributes>(),
                   .impure = true});
+  // Fails a run in which an input has another value than the plan was made for.
+  rows.push_back({.domain = "intarsia",
+                  .name = "ValueCheck",
+                  .inputs = {apart({"found", "T"}), apart({"expected", "T"})},
+                  .types = {{"T", kNumericTypes | kBoolType}},
+                  .kernel_types = {},
+                  .attributes = codec_of<NoAttributes>(),
+                  .impure = true});
   // Copies between the memories of host and device, planned by the converter.
   for (const std::string_view name : {"ToDevice", "ToHost"}) {
     rows.push_back({.domain = "intarsia",

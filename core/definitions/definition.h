@@ -145,6 +145,7 @@ enum class Control : uint8_t {
   kLoop,      ///< Runs one again and again, as ONNX's Loop.
   kScan,      ///< A Loop over slices of its inputs; inference makes it one.
   kMap,       ///< A Loop over the elements of sequences; inference makes it one.
+  kInlined,   ///< Puts those that it has among the nodes that it becomes (Facts::expand).
 };
 
 struct OperatorDefinition {
@@ -193,7 +194,7 @@ struct OperatorDefinition {
   /// node's own, in this order, so that they stay what they are however names and values change.
   std::vector<std::string_view> value_names;
   /// Names of sub-graph attributes, in the order of the graph indices at the start of the
-  /// attributes struct (control flow only).
+  /// attributes struct (control flow only). A node has all of them; of kInlined, any.
   std::vector<std::string_view> graphs;
   Control control = Control::kBranches;
   /// The sub-graph is run as often as needed, with inputs that change from run to run. What it

@@ -33,6 +33,16 @@ class ExpansionContext : public TermContext {
   virtual void set(int output, Term value) = 0;
   /// The attributes as the model gives them, for a node that takes them over.
   virtual const AttributeMap& given() const = 0;
+  /// True if the node has this graph attribute, and it has not been inlined yet.
+  virtual bool has_graph(std::string_view attribute) const = 0;
+  /// Puts the nodes of a graph attribute here, once, with `arguments` for its inputs; gives its
+  /// outputs. Refuses a graph with other numbers of them, or that declares other types.
+  /// REQUIRES: has_graph.
+  virtual std::vector<Term> inlined(std::string_view attribute, std::span<const Term> arguments,
+                                    size_t outputs) = 0;
+  /// What this term is decides which nodes there are, and is not known: an error that says so, and
+  /// how to give the value beforehand.
+  [[noreturn]] virtual void undecided(Term deciding, const std::string& reason) const = 0;
   /// The attributes struct. REQUIRES: A is the operator's.
   template <class A>
   const A& attributes() const {

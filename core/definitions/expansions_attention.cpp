@@ -5,11 +5,38 @@
 #include <limits>
 #include <optional>
 
+#include "core/definitions/attention_terms.h"
 #include "core/definitions/expansion.h"
 #include "core/definitions/rows.h"
 #include "core/operators/nn/attention.h"
 
 namespace intarsia::definitions {
+
+Term root_of_scale(Term q, float scale) {
+  if (!std::isnan(scale)) return q.number(std::sqrt(double{scale}));
+  const Dim size = q.known().shape[3];
+  if (is_constant(size)) {
+    return q.number(std::sqrt(1 / std::sqrt(static_cast<double>(constant_value(size)))));
+  }
+  const Term known = cast_to(call("Squeeze", {extents(q, 3, 4)}), DataType::kDouble);
+  return cast(call("Pow", {known, known.number(-0.25)}), q);
+}
+
+Term product_of_heads(Term left, Term right, Term q, Term k) {
+  const Dim mine = q.known().shape[1], theirs = k.known().shape[1];
+  if (mine == theirs) return call("MatMul", {left, right});
+  if (!is_constant(mine) || !is_constant(theirs) || constant_value(theirs) == 0 ||
+      constant_value(mine) % constant_value(theirs) != 0) {
+    q.context().refuse("has " + mine.to_string() + " heads of Q and " + theirs.to_string() +
+                       " of K; the first number has to be a multiple of the second");
+  }
+  const int64_t groups = constant_value(theirs), members = constant_value(mine) / groups;
+  const Term split =
+      join({extents(left, 0, 1), integers(left, {groups, members}), extents(left, 2, 4)}, 0);
+  const Term many = call("MatMul", {with_extents(left, split), unsqueeze(right, {2})});
+  return with_extents(many, join({extents(left, 0, 3), extents(right, 3, 4)}, 0));
+}
+
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -45,8 +72,8 @@ class Attention {
     k = cast_to(k, type_);
     v = cast_to(v, type_);
 
-    const Term root = root_of_scale(q);
-    Term scores = product(q * root, transpose(k, {0, 1, 3, 2}) * root, q, k);
+    const Term root = root_of_scale(q, a_.scale);
+    Term scores = product_of_heads(q * root, transpose(k, {0, 1, 3, 2}) * root, q, k);
     if (a_.qk_matmul_output_mode == 0) e_.set(3, cast_to(scores, given_));
     if (a_.softcap > 0) {
       scores = double{a_.softcap} * call("Tanh", {scores / double{a_.softcap}});
@@ -61,7 +88,7 @@ class Attention {
     // A query that no key is open to gets zeros, whatever its scores are.
     if (bias) weights = where(closed_rows(*bias), 0, weights);
     if (a_.qk_matmul_output_mode == 3) e_.set(3, cast_to(weights, given_));
-    Term y = product(weights, v, q, k);
+    Term y = product_of_heads(weights, v, q, k);
     if (packed) y = with_extents(transpose(y, {0, 2, 1, 3}), integers(y, {0, 0, -1}));
     e_.set(0, cast_to(y, given_));
   }
@@ -92,34 +119,6 @@ class Attention {
   /// [batch, length, heads * size] as [batch, heads, length, size].
   static Term heads(Term term, int64_t count) {
     return transpose(with_extents(term, integers(term, {0, 0, count, -1})), {0, 2, 1, 3});
-  }
-
-  /// The square root of the scale, by which both Q and K are multiplied: no product overflows.
-  Term root_of_scale(Term q) const {
-    const Dim size = q.known().shape[3];
-    if (!std::isnan(a_.scale)) return q.number(std::sqrt(double{a_.scale}));
-    if (is_constant(size)) {
-      return q.number(std::sqrt(1 / std::sqrt(static_cast<double>(constant_value(size)))));
-    }
-    const Term known = cast_to(call("Squeeze", {extents(q, 3, 4)}), DataType::kDouble);
-    return cast_to(call("Pow", {known, known.number(-0.25)}), type_);
-  }
-
-  /// A product of [batch, heads of q, ...] by [batch, heads of k, ...]: heads of q that share one
-  /// of k are an axis of their own meanwhile.
-  Term product(Term left, Term right, Term q, Term k) const {
-    const Dim mine = q.known().shape[1], theirs = k.known().shape[1];
-    if (mine == theirs) return call("MatMul", {left, right});
-    if (!is_constant(mine) || !is_constant(theirs) || constant_value(theirs) == 0 ||
-        constant_value(mine) % constant_value(theirs) != 0) {
-      e_.refuse("has " + mine.to_string() + " heads of Q and " + theirs.to_string() +
-                " of K; the first number has to be a multiple of the second");
-    }
-    const int64_t groups = constant_value(theirs), members = constant_value(mine) / groups;
-    const Term split =
-        join({extents(left, 0, 1), integers(left, {groups, members}), extents(left, 2, 4)}, 0);
-    const Term many = call("MatMul", {with_extents(left, split), unsqueeze(right, {2})});
-    return with_extents(many, join({extents(left, 0, 3), extents(right, 3, 4)}, 0));
   }
 
   Term open(Term condition) const {

@@ -240,7 +240,7 @@ void dft(ExpansionContext& e) {
   int64_t axis = -2;
   if (e.has_x(2)) {
     const auto known = known_integer(e.x(2));
-    if (!known) e.refuse("its axis has to be a constant");
+    if (!known) e.undecided(e.x(2), "its axis has to be known");
     axis = *known;
   }
   if (axis < -rank || axis >= rank - 1 || axis == -1) {

@@ -23,16 +23,19 @@ void require_count(ExpansionContext& e, const char* name, int found, size_t expe
 }
 
 std::vector<int64_t> known_list(ExpansionContext& e, int input, const char* name) {
-  const SymbolicInput known = e.x(input).known();
+  const Term given = e.x(input);
+  const SymbolicInput known = given.known();
   std::vector<int64_t> list;
   for (size_t i = 0; known.values && i < known.values->size(); ++i) {
     const Dim& value = (*known.values)[i];
     if (is_constant(value)) list.push_back(constant_value(value));
   }
-  if (!known.values || list.size() != known.values->size() || list.empty() ||
-      list.size() > size_t{kMaxSpatial}) {
-    e.refuse(std::string(name) + " has to be a constant list of at most " +
-             std::to_string(kMaxSpatial) + " extents");
+  if (!known.values || list.size() != known.values->size()) {
+    e.undecided(given, std::string(name) + " has to be known");
+  }
+  if (list.empty() || list.size() > size_t{kMaxSpatial}) {
+    e.refuse(std::string(name) + " has " + std::to_string(list.size()) +
+             " extents, expected 1 to " + std::to_string(kMaxSpatial));
   }
   return list;
 }

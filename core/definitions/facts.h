@@ -239,6 +239,10 @@ struct Facts {
   GradientRule gradient = nullptr;
   /// Where others compute what the operator does: it needs no kernel and no shape function.
   ExpansionRule expand = nullptr;
+  /// Of an operator that draws random numbers: the attribute, unknown to models, that takes the
+  /// place of a seed where the model gives none. The results differ from run to run, so that such a
+  /// node is neither executed by the converter nor merged with its like.
+  IntegerAttribute stream = {};
 };
 
 /// Stands for an axis that a model leaves out; `kNoAxis` of the attribute structs.
@@ -312,12 +316,18 @@ auto& reach(A& object) {
 inline std::vector<int64_t> read_integers(const int32_t& field) {
   return field == kAbsentAxis ? std::vector<int64_t>{} : std::vector<int64_t>{field};
 }
+inline std::vector<int64_t> read_integers(const int64_t& field) {
+  return {field};
+}
 template <int N>
 std::vector<int64_t> read_integers(const FixedList<int32_t, N>& field) {
   return {field.view().begin(), field.view().end()};
 }
 inline void write_integers(int32_t& field, std::span<const int64_t> values) {
   field = static_cast<int32_t>(values.front());
+}
+inline void write_integers(int64_t& field, std::span<const int64_t> values) {
+  field = values.front();
 }
 template <int N>
 void write_integers(FixedList<int32_t, N>& field, std::span<const int64_t> values) {

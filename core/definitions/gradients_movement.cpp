@@ -35,14 +35,21 @@ void view(G& g) {
   g.set(0, [&] { return reshape(g.dy(), g.x()); });
 }
 
+/// What is kept is scaled in training. The mask says what was kept, and is true outside of it.
 void dropout(G& g) {
-  if (g.has_x(2)) {
-    const auto training = g.x(2).known().values;
-    if (!training || training->size() != 1 || !(training->front() == Dim(0))) {
-      g.refuse("training_mode has to be false");
-    }
-  }
-  copy(g);
+  if (!g.has_x(2)) return copy(g);
+  const auto known = g.x(2).known().values;
+  if (known && known->size() == 1 && known->front() == Dim(0)) return copy(g);
+  g.set(0, [&] {
+    const Term dy = g.dy();
+    const auto scalar = [&](Term x) {
+      return x.rank() == 0 ? x : call("Reshape", {x, g.integers({})});
+    };
+    const Term ratio = g.has_x(1) ? cast(scalar(g.x(1)), dy) : dy.number(0.5);
+    const Term one = dy.number(1);
+    const Term scale = where(scalar(g.x(2)), one / (one - ratio), one);
+    return dy * cast(g.y(1), dy) * scale;
+  });
 }
 
 void transpose(G& g) {

@@ -112,7 +112,7 @@ void add_permuting(DefinitionRows& rows) {
              .inputs = {same({"X", "T1"}), apart({"grid", "T2"}).of(Domain::kUnit)},
              .outputs = {apart({"Y", "T1"})},
              .facts = {.axes = {.form = AxisForm::kPosition}},
-             .types = {{"T1", kFloatTypes},
+             .types = {{"T1", kPlainTypes},
                        {"T2", types({DataType::kFloat, DataType::kFloat16, DataType::kDouble})}},
              .kernel_types = {"T1", "T2"},
              .attributes = codec_of<GridSampleAttributes>()});

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Definitions of convolution and pooling.
+// Definitions of convolution and pooling, and of what else reads images.
 #include "core/definitions/epilogue.h"
 #include "core/definitions/gradient.h"
-#include "core/operators/nn/conv.h"
+#include "core/operators/nn/deform_conv.h"
+#include "core/operators/nn/mel_weight_matrix.h"
 #include "core/operators/nn/pool.h"
+#include "core/operators/nn/roi.h"
 
 namespace intarsia::definitions {
 namespace {
@@ -37,6 +39,56 @@ void add_convolutions(DefinitionRows& rows) {
                 attribute<&ConvTransposeAttributes::window, &WindowAttributes::kernel_shape>()},
        .types = {{"T", kFloatTypes}},
        .attributes = codec_of<ConvTransposeAttributes>()});
+  add<ops::DeformConv>(
+      rows,
+      {.name = "DeformConv",
+       .since_version = 22,
+       .inputs = {same({"X", "T"}), apart({"W", "T"}), apart({"offset", "T"}),
+                  apart({"B", "T", kOptional}), apart({"mask", "T", kOptional})},
+       .outputs = {same({"Y", "T"})},
+       .facts = {.axes = {.form = AxisForm::kPosition},
+                 .window =
+                     attribute<&DeformConvAttributes::window, &WindowAttributes::kernel_shape>()},
+       .types = {{"T", kFloatTypes}},
+       .attributes = codec_of<DeformConvAttributes>()});
+}
+
+void add_regions(DefinitionRows& rows) {
+  add<ops::RoiAlign>(rows,
+                     {.name = "RoiAlign",
+                      .since_version = 22,
+                      .inputs = {same({"X", "T1"}), apart({"rois", "T1"}).of(Domain::kNonNegative),
+                                 apart({"batch_indices", "T2"}).of(Domain::kIndex)},
+                      .outputs = {apart({"Y", "T1"})},
+                      .facts = {.axes = {.form = AxisForm::kPosition}},
+                      .types = {{"T1", kFloatTypes}, {"T2", kInt64Type}},
+                      .kernel_types = {"T1"},
+                      .attributes = codec_of<RoiAlignAttributes>()});
+  add<ops::MaxRoiPool>(rows,
+                       {.name = "MaxRoiPool",
+                        .since_version = 22,
+                        .inputs = {same({"X", "T"}), apart({"rois", "T"}).of(Domain::kFraction)},
+                        .outputs = {apart({"Y", "T"})},
+                        .facts = {.axes = {.form = AxisForm::kPosition}},
+                        .types = {{"T", kFloatTypes}},
+                        .attributes = codec_of<MaxRoiPoolAttributes>()});
+}
+
+void add_spectra(DefinitionRows& rows) {
+  constexpr auto edge = [](std::string_view name) {
+    return apart({name, "T2"}).of(Domain::kFraction);
+  };
+  add<ops::MelWeightMatrix>(
+      rows, {.name = "MelWeightMatrix",
+             .since_version = 17,
+             .inputs = {apart({"num_mel_bins", "T1"}).deciding(Domain::kPositive),
+                        apart({"dft_length", "T1"}).deciding(Domain::kPositive),
+                        apart({"sample_rate", "T1"}).of(Domain::kPositive),
+                        edge("lower_edge_hertz"), edge("upper_edge_hertz")},
+             .outputs = {apart({"output", "T3"})},
+             .types = {{"T1", kIndexTypes}, {"T2", kFloatTypes}, {"T3", kNumericTypes}},
+             .kernel_types = {"T3"},
+             .attributes = codec_of<MelWeightMatrixAttributes>()});
 }
 
 void add_pools(DefinitionRows& rows) {
@@ -107,6 +159,8 @@ void add_pools(DefinitionRows& rows) {
 void add_nn_definitions(DefinitionRows& rows) {
   add_convolutions(rows);
   add_pools(rows);
+  add_regions(rows);
+  add_spectra(rows);
 }
 
 }  // namespace intarsia::definitions

@@ -34,13 +34,16 @@ DefinitionRows make_builtin_rows() {
   add_nn_normalization_definitions(rows);
   add_linear_algebra_definitions(rows);
   add_recurrent_definitions(rows);
+  add_random_definitions(rows);
   add_quantization_definitions(rows);
   add_string_definitions(rows);
   add_sequence_definitions(rows);
   add_map_definitions(rows);
+  add_ml_definitions(rows);
   add_training_definitions(rows);
   add_expanded_definitions(rows);
   add_attention_definitions(rows);
+  add_flex_attention_definitions(rows);
   add_fourier_definitions(rows);
   add_window_definitions(rows);
   add_quantized_product_definitions(rows);

@@ -91,6 +91,7 @@ inline constexpr TypeSet kMapType = types({DataType::kMap});
 
 void add_sequence_definitions(DefinitionRows& rows);
 void add_map_definitions(DefinitionRows& rows);
+void add_ml_definitions(DefinitionRows& rows);
 void add_shape_ops_definitions(DefinitionRows& rows);
 void add_control_definitions(DefinitionRows& rows);
 void add_pointwise_definitions(DefinitionRows& rows);
@@ -101,8 +102,10 @@ void add_nn_definitions(DefinitionRows& rows);
 void add_nn_normalization_definitions(DefinitionRows& rows);
 void add_linear_algebra_definitions(DefinitionRows& rows);
 void add_recurrent_definitions(DefinitionRows& rows);
+void add_random_definitions(DefinitionRows& rows);
 void add_expanded_definitions(DefinitionRows& rows);
 void add_attention_definitions(DefinitionRows& rows);
+void add_flex_attention_definitions(DefinitionRows& rows);
 void add_fourier_definitions(DefinitionRows& rows);
 void add_window_definitions(DefinitionRows& rows);
 void add_quantized_product_definitions(DefinitionRows& rows);

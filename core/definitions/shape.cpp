@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Operators that change, read or make extents.
-#include "core/operators/shape/dropout.h"
 #include "core/operators/shape/expand.h"
 #include "core/operators/shape/extents.h"
 #include "core/operators/shape/fill.h"
@@ -18,17 +17,9 @@ namespace {
 
 // Operators that touch no element take the packed types too: what they copy is bytes.
 constexpr TypeSet kViewTypes = kElementTypes;
-constexpr TypeSet kDropoutTypes = kFloatTypes | kFloat8Types;
 constexpr TypeSet kFillTypes = kNumericTypes | kBoolType;
 constexpr TypeSet kRangeTypes =
     kFloatTypes | types({DataType::kInt16, DataType::kInt32, DataType::kInt64});
-
-/// At inference only; a training_mode that is not known to be false stays for the kernel to check.
-bool copies_without_training(const std::byte*, std::span<const SymbolicInput> inputs) {
-  if (inputs.size() < 3 || !inputs[2].present) return true;
-  const auto& training = inputs[2].values;
-  return training && training->size() == 1 && training->front() == Dim(0);
-}
 
 }  // namespace
 
@@ -113,21 +104,6 @@ void add_shape_ops_definitions(DefinitionRows& rows) {
                            .kernel_types = {},
                            .attributes = codec_of<BitCastAttributes>(),
                            .view = true});
-  add<ops::Dropout>(rows,
-                    {.name = "Dropout",
-                     .since_version = 22,
-                     .inputs = {same({"data", "T"}),
-                                apart({"ratio", "T1", Parameter::kOptional}).of(Domain::kFraction),
-                                apart({"training_mode", "T2", Parameter::kOptional})},
-                     .outputs = {same({"output", "T"}), same({"mask", "T2", Parameter::kOptional})},
-                     .facts = {.element_wise = true,
-                               .exact = true,
-                               .copies = copies_without_training,
-                               .gradient = gradients::dropout},
-                     .types = {{"T", kDropoutTypes}, {"T1", kDropoutTypes}, {"T2", kBoolType}},
-                     .kernel_types = {},
-                     .attributes = codec_of<DropoutAttributes>()});
-
   // Reading extents: no element is touched.
   add<ops::ShapeOf>(rows, {.name = "Shape",
                            .since_version = 25,

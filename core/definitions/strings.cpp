@@ -5,8 +5,64 @@
 
 #include "core/definitions/rows.h"
 #include "core/operators/elementwise/elementwise.h"
+#include "core/operators/strings/lookup.h"
+#include "core/operators/strings/ngrams.h"
+#include "core/operators/strings/regex.h"
 
 namespace intarsia::definitions {
+namespace {
+
+constexpr TypeSet kInt32Type = types({DataType::kInt32});
+
+/// The converter's own, of which version conversion makes operators that look values up; the tables
+/// are constants.
+void add_tabular(DefinitionRows& rows) {
+  constexpr TypeSet kKeyTypes = types({DataType::kString, DataType::kFloat, DataType::kDouble,
+                                       DataType::kInt16, DataType::kInt32, DataType::kInt64});
+  add<ops::Lookup>(rows, {.domain = kInternalDomain,
+                          .name = "Lookup",
+                          .inputs = {same({"X", "T"}), apart({"keys", "T"}), apart({"slots", "I"})},
+                          .outputs = {same({"Y", "I"})},
+                          .facts = {.exact = true},
+                          .types = {{"T", kKeyTypes}, {"I", kInt32Type}},
+                          .attributes = codec_of<LookupAttributes>()});
+  add<ops::NgramCounts>(
+      rows, {.domain = kInternalDomain,
+             .name = "NgramCounts",
+             .inputs = {apart({"X", "I"}), apart({"edges", "I"}), apart({"ngrams", "I"}),
+                        apart({"weights", "F", Parameter::kOptional})},
+             .outputs = {apart({"Y", "F"})},
+             .facts = {.exact = true},
+             .types = {{"I", kInt32Type}, {"F", types({DataType::kFloat})}},
+             .kernel_types = {},
+             .attributes = codec_of<NgramAttributes>()});
+  add<ops::RegexFullMatch>(
+      rows, {.domain = kInternalDomain,
+             .name = "RegexFullMatch",
+             .inputs = {same({"X", "T"}), apart({"classes", "C"}), apart({"transitions", "S"}),
+                        apart({"accepting", "B"})},
+             .outputs = {same({"Y", "B"})},
+             .facts = {.exact = true},
+             .types = {{"T", kStringType},
+                       {"C", types({DataType::kUint8})},
+                       {"S", types({DataType::kUint16})},
+                       {"B", kBoolType}},
+             .attributes = codec_of<NoAttributes>()});
+  add<ops::RegexStates>(
+      rows, {.domain = kInternalDomain,
+             .name = "RegexStates",
+             .inputs = {same({"X", "T"}), apart({"classes", "C"}), apart({"begins", "I"}),
+                        apart({"next", "I"}), apart({"accepting", "B"})},
+             .outputs = {same({"Y", "B"})},
+             .facts = {.exact = true},
+             .types = {{"T", kStringType},
+                       {"C", types({DataType::kUint8})},
+                       {"I", kInt32Type},
+                       {"B", kBoolType}},
+             .attributes = codec_of<NoAttributes>()});
+}
+
+}  // namespace
 
 void add_string_definitions(DefinitionRows& rows) {
   add<ops::Broadcast>(rows, {.name = "StringConcat",
@@ -31,6 +87,7 @@ void add_string_definitions(DefinitionRows& rows) {
                                .types = {{"T", kStringType}, {"I", kInt64Type}},
                                .kernel_types = {"T"},
                                .attributes = codec_of<StringSplitAttributes>()});
+  add_tabular(rows);
 }
 
 }  // namespace intarsia::definitions

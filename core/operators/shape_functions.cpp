@@ -11,6 +11,8 @@
 #include "core/operators/indexing/selection.h"
 #include "core/operators/linear_algebra/inverse.h"
 #include "core/operators/linear_algebra/matmul.h"
+#include "core/operators/ml/support_vectors.h"
+#include "core/operators/ml/tree_ensemble.h"
 #include "core/operators/movement/concat_split.h"
 #include "core/operators/movement/depth_to_space.h"
 #include "core/operators/movement/grid_sample.h"
@@ -21,34 +23,43 @@
 #include "core/operators/movement/transpose.h"
 #include "core/operators/movement/trilu.h"
 #include "core/operators/nn/conv.h"
+#include "core/operators/nn/deform_conv.h"
+#include "core/operators/nn/mel_weight_matrix.h"
 #include "core/operators/nn/normalization.h"
 #include "core/operators/nn/pool.h"
+#include "core/operators/nn/roi.h"
 #include "core/operators/nn/softmax.h"
 #include "core/operators/quantization/quantize.h"
+#include "core/operators/random/random.h"
 #include "core/operators/recurrent/linear_attention.h"
 #include "core/operators/recurrent/rnn.h"
 #include "core/operators/reduction/reduction.h"
-#include "core/operators/shape/dropout.h"
 #include "core/operators/shape/expand.h"
 #include "core/operators/shape/extents.h"
 #include "core/operators/shape/fill.h"
 #include "core/operators/shape/range.h"
 #include "core/operators/shape/reshape.h"
+#include "core/operators/strings/lookup.h"
+#include "core/operators/strings/ngrams.h"
+#include "core/operators/strings/regex.h"
 #include "core/operators/strings/strings.h"
 
 namespace intarsia::ops {
 
 extern const std::span<const ShapeFunction* const> shape_functions;
 constinit const std::span<const ShapeFunction* const> shape_functions =
-    shape_list<ArgReduce, AveragePool, BatchNormalization, BitCast, Broadcast, Cast, Compress,
-               Concat, ConstantOfShape, Conv, ConvTranspose, DepthToSpace, DequantizeLinear, Det,
-               Dropout, Expand, EyeLike, Flatten, Gather, GatherElements, GatherND, Gemm,
-               GlobalLpPool, GlobalPool, GridSample, GroupNormalization, Gru, InstanceNormalization,
-               Inverse, LayerNormalization, LinearAttention, LpNormalization, LpPool, Lrn, Lstm,
-               MatMul, MaxPool, MeanVarianceNormalization, NonMaxSuppression, NonZero, OneHot, Pad,
-               QuantizeLinear, Range, Reduce, Reshape, Resize, ReverseSequence, RmsNormalization,
-               Rnn, SameShape, ScatterElements, ScatterND, ShapeOf, Size, Slice, Softmax,
-               SpaceToDepth, Split, Squeeze, StringNormalizer, StringSplit, Tile, TopK, Transpose,
-               Trilu, Unique, Unsqueeze, WhereShape>();
+    shape_list<ArgReduce, AveragePool, BatchNormalization, Bernoulli, BitCast, Broadcast, Cast,
+               Compress, Concat, ConstantOfShape, Conv, ConvTranspose, DeformConv, DepthToSpace,
+               DequantizeLinear, Det, Dropout, Expand, EyeLike, Flatten, Gather, GatherElements,
+               GatherND, Gemm, GlobalLpPool, GlobalPool, GridSample, GroupNormalization, Gru,
+               InstanceNormalization, Inverse, LayerNormalization, LinearAttention, Lookup,
+               LpNormalization, LpPool, Lrn, Lstm, MatMul, MaxPool, MaxRoiPool,
+               MeanVarianceNormalization, MelWeightMatrix, Multinomial, NgramCounts,
+               NonMaxSuppression, NonZero, OneHot, Pad, PairwiseProbabilities, QuantizeLinear,
+               RandomNormal, RandomNormalLike, RandomUniform, RandomUniformLike, Range, Reduce,
+               RegexFullMatch, RegexStates, Reshape, Resize, ReverseSequence, RmsNormalization, Rnn,
+               RoiAlign, SameShape, ScatterElements, ScatterND, ShapeOf, Size, Slice, Softmax,
+               SpaceToDepth, Split, Squeeze, StringNormalizer, StringSplit, SupportVectors, Tile,
+               TopK, Transpose, TreeEnsemble, Trilu, Unique, Unsqueeze, WhereShape>();
 
 }  // namespace intarsia::ops

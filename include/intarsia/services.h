@@ -7,7 +7,8 @@
 //     SessionOptions options;
 //     options.services = services;      // services and choice outlive the session
 //
-// A kernel reads the service at each run, so that the choice may change between runs. An operator
+// Where nothing else is said a kernel reads the service at each run, so that the choice may change
+// between runs. An operator
 // of one's own may have services too: `service_key("mydomain.table")` and
 // `KernelContext::service`.
 #pragma once
@@ -33,5 +34,14 @@ enum class SingularMatrix : uint8_t {
   kFillNan,  ///< That matrix's result is NaN everywhere; the others are not touched by it.
 };
 inline constexpr uint64_t kSingularMatrixService = service_key("intarsia.singular_matrix");
+
+/// A seed for all nodes that draw random numbers, a uint64_t: another one lets the session draw
+/// other numbers, also where the model gives seeds; nodes stay independent of one another. Read at
+/// open and by `Session::reset_states`, not at each run. Without it every session of a plan draws
+/// the same numbers: those of the seeds in the model, and of `--seed` where it has none.
+///
+///     uint64_t seed = std::random_device{}();
+///     const Service services[] = {{kRandomSeedService, &seed}};
+inline constexpr uint64_t kRandomSeedService = service_key("intarsia.random_seed");
 
 }  // namespace intarsia

@@ -198,9 +198,9 @@ class Session {
   int state_count() const;
   Result<Port> state(int index) const;
   /// Forgets all runs: states are what they were at open, and operators that keep an object of
-  /// their own
-  /// ("intarsia/operator.h") get a new one, as at open. Extents and buffers of inputs and outputs
-  /// stay. If an operator refuses, none has an object, and no run succeeds until this does.
+  /// their own ("intarsia/operator.h") get a new one, as at open; random numbers are those of the
+  /// first run again. Extents and buffers of inputs and outputs stay. If an operator refuses, none
+  /// has an object, and no run succeeds until this does.
   Status reset_states();
 
   /// Why the last call on this session failed. Text: `describe` in "intarsia/describe.h".

@@ -131,36 +131,32 @@ constexpr BFloat16::BFloat16(float value) {
              : static_cast<uint16_t>((word + 0x7fffu + ((word >> 16) & 1u)) >> 16);
 }
 
+// Every case is computed and one chosen: loops over elements become vector code.
 constexpr Float16::Float16(float value) {
   const uint32_t word = std::bit_cast<uint32_t>(value);
-  const auto sign = static_cast<uint16_t>((word >> 16) & 0x8000u);
+  const uint32_t sign = (word >> 16) & 0x8000u;
   const uint32_t magnitude = word & 0x7fffffffu;
-  if (magnitude > 0x7f800000u) {  // NaN: keep it quiet and keep the top of the payload
-    bits = static_cast<uint16_t>(sign | 0x7e00u | ((magnitude >> 13) & 0x1ffu));
-  } else if (magnitude >= 0x47800000u) {  // 2^16 and above
-    bits = static_cast<uint16_t>(sign | 0x7c00u);
-  } else if (magnitude >= 0x38800000u) {  // normal: rebias, then round; a carry may reach infinity
-    const uint32_t rebiased = magnitude - 0x38000000u;
-    bits = static_cast<uint16_t>(sign | ((rebiased + 0xfffu + ((rebiased >> 13) & 1u)) >> 13));
-  } else if (magnitude > 0x33000000u) {  // subnormal
-    const int shift = 126 - static_cast<int>(magnitude >> 23);
-    const uint32_t mantissa = (magnitude & 0x7fffffu) | 0x800000u;
-    const uint32_t half = (1u << (shift - 1)) - 1u + ((mantissa >> shift) & 1u);
-    bits = static_cast<uint16_t>(sign | ((mantissa + half) >> shift));
-  } else {
-    bits = sign;
-  }
+  // Normal: rebias, then round; a carry may reach infinity. Beside 0.5 a float counts in subnormal
+  // numbers of 16 bits.
+  const uint32_t rebiased = magnitude - 0x38000000u;
+  const uint32_t normal = (rebiased + 0xfffu + ((rebiased >> 13) & 1u)) >> 13;
+  const uint32_t subnormal =
+      std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000u;
+  const uint32_t nan = 0x7e00u | ((magnitude >> 13) & 0x1ffu);  // quiet, the top of the payload
+  const uint32_t finite = magnitude >= 0x38800000u ? normal : subnormal;
+  const uint32_t number = magnitude >= 0x47800000u ? 0x7c00u : finite;  // 2^16 and above
+  bits = static_cast<uint16_t>(sign | (magnitude > 0x7f800000u ? nan : number));
 }
 
 constexpr Float16::operator float() const {
   const uint32_t sign = static_cast<uint32_t>(bits & 0x8000u) << 16;
-  const uint32_t exponent = (bits >> 10) & 0x1fu;
-  uint32_t mantissa = bits & 0x3ffu;
-  if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
-  if (exponent != 0)
-    return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
-  const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;  // zero and subnormals, exact
-  return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(magnitude));
+  const uint32_t magnitude = bits & 0x7fffu;
+  const uint32_t subnormal =
+      std::bit_cast<uint32_t>(static_cast<float>(static_cast<int32_t>(magnitude)) * 0x1p-24f);
+  const uint32_t normal = (magnitude << 13) + 0x38000000u;
+  const uint32_t finite = magnitude < 0x400u ? subnormal : normal;
+  const uint32_t number = magnitude < 0x7c00u ? finite : 0x7f800000u | (magnitude << 13);
+  return std::bit_cast<float>(sign | number);
 }
 
 /// An element of a tensor of strings: where its characters lie in the session's pool

@@ -12,6 +12,7 @@
 #include <span>
 
 #include "core/runtime/operand_check.h"
+#include "kernels_cpu/common/isa_loop.h"
 
 namespace intarsia::cpu {
 
@@ -72,6 +73,15 @@ void for_elements(const KernelContext& context, int64_t count, const Body& body)
   context.parallel_for(units, [&](int64_t begin, int64_t end, int) {
     const int64_t stop = end * kPointwiseGrain;
     body(begin * kPointwiseGrain, stop < count ? stop : count);
+  });
+}
+
+/// The same with the body compiled for each instruction set: for loops that become vector code. A
+/// loop should run over arguments and locals alone: what a closure holds, stores might change.
+template <class Body>
+void compute_elements(const KernelContext& context, int64_t count, const Body& body) {
+  for_elements(context, count, [&](int64_t begin, int64_t end) {
+    on_isa(context.isa(), [&] { body(begin, end); });
   });
 }
 

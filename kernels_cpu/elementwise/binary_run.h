@@ -19,7 +19,7 @@ namespace intarsia::cpu {
 /// z[i] = f(x[i], y[i]) for one row; an operand that stands still is read once.
 template <class X, class Y, class Z, class F>
 void compute_row(const typename X::Stored* x, bool x_advances, const typename Y::Stored* y,
-                 bool y_advances, typename Z::Stored* z, int64_t length, const F& f) {
+                 bool y_advances, typename Z::Stored* z, int64_t length, F f) {
   if (x_advances && y_advances) {
     INTARSIA_INDEPENDENT
     for (int64_t i = 0; i < length; ++i) z[i] = Z::store(f(X::load(x[i]), Y::load(y[i])));
@@ -37,8 +37,8 @@ void compute_row(const typename X::Stored* x, bool x_advances, const typename Y:
   }
 }
 
-/// z = f(x, y) with broadcasting, over the context's threads.
-template <class X, class Y, class Z, class F>
+/// z = f(x, y) with broadcasting, over the context's threads; kVectors: as vector code.
+template <class X, class Y, class Z, bool kVectors = true, class F>
 void compute_broadcast(const KernelContext& context, const F& f) {
   const TensorView& output = context.output(0);
   const TensorView* inputs[] = {&context.input(0), &context.input(1)};
@@ -46,12 +46,17 @@ void compute_broadcast(const KernelContext& context, const F& f) {
   const auto* x = inputs[0]->as<typename X::Stored>();
   const auto* y = inputs[1]->as<typename Y::Stored>();
   auto* z = output.as<typename Z::Stored>();
-  for_elements(context, loop.count, [&](int64_t begin, int64_t end) {
+  const auto compute = [&](int64_t begin, int64_t end) {
     loop.for_rows(begin, end, [&](int64_t first, int64_t length, const int64_t* offsets) {
       compute_row<X, Y, Z>(x + offsets[0], loop.advances(0), y + offsets[1], loop.advances(1),
                            z + first, length, f);
     });
-  });
+  };
+  if constexpr (kVectors) {
+    compute_elements(context, loop.count, compute);
+  } else {
+    for_elements(context, loop.count, compute);
+  }
 }
 
 template <class T>

@@ -26,6 +26,26 @@ void for_pieces(const TensorView& output, const TensorView& input, int64_t begin
   });
 }
 
+/// left[k] = x[k], or what Op makes of both; an x that stands still is read once.
+template <class Op, class E>
+void fold(bool first, const typename E::Stored* x, bool advances, typename E::Value* left,
+          int64_t n) {
+  using V = typename E::Value;
+  if (!advances) {
+    const V still = E::load(*x);
+    for (int64_t k = 0; k < n; ++k) left[k] = first ? still : Op::apply(left[k], still, {});
+  } else if (first) {
+    for (int64_t k = 0; k < n; ++k) left[k] = E::load(x[k]);
+  } else {
+    for (int64_t k = 0; k < n; ++k) left[k] = Op::apply(left[k], E::load(x[k]), {});
+  }
+}
+
+template <class Op, class E>
+void finish(const typename E::Value* sums, typename E::Stored* z, int64_t n, int inputs) {
+  for (int64_t k = 0; k < n; ++k) z[k] = E::store(Op::finish(sums[k], inputs));
+}
+
 template <class Op, class T>
 struct Variadic {
   static constexpr KernelId id{Op::name, "", {kernel_type_of<T>}};
@@ -46,19 +66,12 @@ struct Variadic {
       for (int i = 0; i < inputs; ++i) {
         for_pieces<Stored>(output, context.input(i), begin, end,
                            [&](const Stored* x, bool advances, int64_t length, int64_t place) {
-                             V* left = block + place;
-                             const int64_t step = advances ? 1 : 0;
-                             for (int64_t k = 0; k < length; ++k) {
-                               const V value = E::load(x[k * step]);
-                               left[k] = i == 0 ? value : Op::apply(left[k], value, {});
-                             }
+                             fold<Op, E>(i == 0, x, advances, block + place, length);
                            });
       }
-      for (int64_t k = 0; k < end - begin; ++k) {
-        z[begin + k] = E::store(Op::finish(block[k], inputs));
-      }
+      finish<Op, E>(block, z + begin, end - begin, inputs);
     };
-    for_elements(context, output.count(), [&](int64_t begin, int64_t end) {
+    compute_elements(context, output.count(), [&](int64_t begin, int64_t end) {
       for (int64_t start = begin; start < end; start += kBlock) {
         compute_block(start, start + kBlock < end ? start + kBlock : end);
       }

@@ -17,6 +17,13 @@ namespace intarsia::cpu {
 namespace {
 
 template <class In, class Out>
+void cast_elements(const typename Element<In>::Stored* x, typename Element<Out>::Stored* y,
+                   int64_t n) {
+  INTARSIA_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) y[i] = convert<Out>(Element<In>::load(x[i]));
+}
+
+template <class In, class Out>
 struct Cast {
   static constexpr KernelId id{"Cast", "", {kernel_type_of<In>, kernel_type_of<Out>}};
   static constexpr InPlace in_place{0};
@@ -25,12 +32,10 @@ struct Cast {
                              {.inputs = {kernel_type_of<In>}, .outputs = {kernel_type_of<Out>}});
   }
   static Status run(const KernelContext& context) {
-    using X = Element<In>;
-    const auto* x = context.input(0).as<typename X::Stored>();
+    const auto* x = context.input(0).as<typename Element<In>::Stored>();
     auto* y = context.output(0).as<typename Element<Out>::Stored>();
-    for_elements(context, context.output(0).count(), [=](int64_t begin, int64_t end) {
-      INTARSIA_INDEPENDENT
-      for (int64_t i = begin; i < end; ++i) y[i] = convert<Out>(X::load(x[i]));
+    compute_elements(context, context.output(0).count(), [=](int64_t begin, int64_t end) {
+      cast_elements<In, Out>(x + begin, y + begin, end - begin);
     });
     return {};
   }

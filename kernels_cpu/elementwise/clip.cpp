@@ -15,6 +15,12 @@
 namespace intarsia::cpu {
 namespace {
 
+template <class E, class V>
+void clip_elements(const typename E::Stored* x, typename E::Stored* y, int64_t n, V low, V high) {
+  INTARSIA_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) y[i] = E::store(ClipOp::apply(E::load(x[i]), low, high));
+}
+
 template <class T>
 struct Clip {
   static constexpr KernelId id{ClipOp::name, "", {kernel_type_of<T>}};
@@ -40,11 +46,8 @@ struct Clip {
     if (context.input(2).present()) high = E::load(*context.input(2).as<Stored>());
     const Stored* x = context.input(0).as<Stored>();
     Stored* y = context.output(0).as<Stored>();
-    for_elements(context, context.output(0).count(), [=](int64_t begin, int64_t end) {
-      INTARSIA_INDEPENDENT
-      for (int64_t i = begin; i < end; ++i) {
-        y[i] = E::store(ClipOp::apply(E::load(x[i]), low, high));
-      }
+    compute_elements(context, context.output(0).count(), [=](int64_t begin, int64_t end) {
+      clip_elements<E>(x + begin, y + begin, end - begin, low, high);
     });
     return {};
   }

@@ -9,6 +9,6 @@ namespace intarsia::cpu {
 
 extern const KernelList unary_function_kernels;
 constinit const KernelList unary_function_kernels =
-    kernel_list<EachPair<Unary, operators::FloatFunctions, Floats>>();
+    kernel_list<EachPair<UnaryFunction, operators::FloatFunctions, Floats>>();
 
 }  // namespace intarsia::cpu

@@ -23,8 +23,16 @@ Status check_unary(const KernelContext& context) {
                            {.inputs = {kernel_type_of<T>}, .outputs = {kernel_type_of<Out>}});
 }
 
-template <class Op, class T>
-struct Unary {
+/// y[i] = Op::apply(x[i], attributes) for i in [0, n).
+template <class Op, class In, class Out>
+void compute_unary(const typename In::Stored* x, typename Out::Stored* y, int64_t n,
+                   typename Op::Attributes attributes) {
+  INTARSIA_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) y[i] = Out::store(Op::apply(In::load(x[i]), attributes));
+}
+
+template <class Op, class T, bool kVectors>
+struct UnaryKernel {
   static constexpr KernelId id{Op::name, "", {kernel_type_of<T>}};
   static constexpr InPlace in_place{0};
   static Status check(const KernelContext& context) { return check_unary<Op, T>(context); }
@@ -34,14 +42,22 @@ struct Unary {
     const auto attributes = attributes_of<typename Op::Attributes>(context);
     const auto* x = context.input(0).as<typename In::Stored>();
     auto* y = context.output(0).as<typename Out::Stored>();
-    for_elements(context, context.output(0).count(), [=](int64_t begin, int64_t end) {
-      INTARSIA_INDEPENDENT
-      for (int64_t i = begin; i < end; ++i) {
-        y[i] = Out::store(Op::apply(In::load(x[i]), attributes));
-      }
-    });
+    const auto compute = [=](int64_t begin, int64_t end) {
+      compute_unary<Op, In, Out>(x + begin, y + begin, end - begin, attributes);
+    };
+    if constexpr (kVectors) {
+      compute_elements(context, context.output(0).count(), compute);
+    } else {
+      for_elements(context, context.output(0).count(), compute);
+    }
     return {};
   }
 };
+
+template <class Op, class T>
+struct Unary : UnaryKernel<Op, T, true> {};
+/// Operators whose functions are those of the standard library, which no vector code calls.
+template <class Op, class T>
+struct UnaryFunction : UnaryKernel<Op, T, false> {};
 
 }  // namespace intarsia::cpu

@@ -60,7 +60,7 @@ struct Where {
     E* result = output.as<E>();
     const bool x_advances = loop.advances(1);
     const bool y_advances = loop.advances(2);
-    for_elements(context, loop.count, [&](int64_t begin, int64_t end) {
+    compute_elements(context, loop.count, [&](int64_t begin, int64_t end) {
       loop.for_rows(begin, end, [&](int64_t first, int64_t length, const int64_t* offsets) {
         const uint8_t* c = condition + offsets[0];
         const E* x = on + offsets[1];

@@ -32,16 +32,17 @@ constexpr int64_t ceil_div(int64_t a, int64_t b) {
 }
 
 bool is_matrix_product(const ConvShape& s) {
-  return s.kernel_h == 1 && s.kernel_w == 1 && s.stride_h == 1 && s.stride_w == 1 &&
-         s.pad_top == 0 && s.pad_left == 0 && s.groups == 1 && s.out_h == s.in_h &&
-         s.out_w == s.in_w;
+  return s.kernel_d == 1 && s.kernel_h == 1 && s.kernel_w == 1 && s.stride_d == 1 &&
+         s.stride_h == 1 && s.stride_w == 1 && s.pad_front == 0 && s.pad_top == 0 &&
+         s.pad_left == 0 && s.groups == 1 && s.out_d == s.in_d && s.out_h == s.in_h &&
+         s.out_w == s.in_w && s.out_row_pitch == 0;
 }
 
 GemmShape product_shape(const ConvShape& s) {
-  return {s.batch * s.out_h * s.out_w, s.out_c, s.in_c};
+  return {s.batch * s.out_d * s.out_h * s.out_w, s.out_c, s.in_c};
 }
 
-// The division of a convolution. A block is a run of output pixels of one image, in row-major
+// The division of a convolution. A block is a run of output pixels of one plane, in row-major
 // order; with strips it is either whole rows or a part of one row.
 struct Plan {
   bool strip;
@@ -60,11 +61,16 @@ bool uses_strip(const ConvShape& s) {
 }
 
 int64_t tap_count(const ConvShape& s) {
-  return uses_strip(s) ? s.kernel_h : s.kernel_h * s.kernel_w;
+  return s.kernel_d * s.kernel_h * (uses_strip(s) ? 1 : s.kernel_w);
 }
 
 int64_t most_block_rows(int64_t taps) {
   return min(kMaxBlockRows, max(kMaxRowPointers / taps, kMaxTileRows));
+}
+
+// Rows of a plane of the strip of a block of so many output rows.
+int64_t strip_height(const ConvShape& s, int64_t rows) {
+  return (rows - 1) * s.stride_h + (s.kernel_h - 1) * s.dilation_h + 1;
 }
 
 // Floats of the strip of a block of so many output rows and columns.
@@ -72,7 +78,7 @@ CheckedInt strip_floats(const ConvShape& s, int64_t rows, int64_t columns) {
   const CheckedInt height =
       CheckedInt(rows - 1) * s.stride_h + CheckedInt(s.kernel_h - 1) * s.dilation_h + 1;
   const CheckedInt width = CheckedInt(columns - 1) * s.stride_w + s.kernel_w;
-  return height * width * s.in_c;
+  return height * width * s.in_c * s.kernel_d;
 }
 
 Plan make_plan(const ConvShape& s) {
@@ -82,7 +88,8 @@ Plan make_plan(const ConvShape& s) {
   p.taps = tap_count(s);
   p.tap_k = p.strip ? s.kernel_w * s.in_c : channels;
   p.blocking = choose_blocking(s.out_h * s.out_w, s.out_c / s.groups, p.taps * p.tap_k,
-                               s.in_h * s.in_w * channels, most_block_rows(p.taps));
+                               min(s.kernel_d, s.in_d) * s.in_h * s.in_w * channels,
+                               most_block_rows(p.taps));
   if (s.groups > 1) p.blocking.columns_first = true;
   if (p.strip) {
     const int64_t most_columns = p.blocking.m_block;
@@ -97,7 +104,7 @@ Plan make_plan(const ConvShape& s) {
   return p;
 }
 
-// Pixels [begin, end) of block `i`.
+// Pixels [begin, end) of block `i` of a plane.
 struct Run {
   int64_t begin;
   int64_t end;
@@ -114,8 +121,14 @@ Run block_run(const ConvShape& s, const Plan& p, int64_t i) {
   return {y * s.out_w + x, y * s.out_w + min(x + p.row_columns, s.out_w)};
 }
 
-// Row pointers of a run: rows[tap * pitch + pixel].
-void point_rows(const ConvShape& s, const float* image, const float* zeros, Run run,
+/// The input plane that tap `h` of output plane `z` meets; null in the padding.
+const float* input_plane(const ConvShape& s, const float* image, int64_t z, int64_t h) {
+  const int64_t in_z = z * s.stride_d - s.pad_front + h * s.dilation_d;
+  return in_z >= 0 && in_z < s.in_d ? image + in_z * s.in_h * s.in_w * s.in_pitch : nullptr;
+}
+
+// Row pointers of a run into one plane: rows[tap * pitch + pixel].
+void point_rows(const ConvShape& s, const float* plane, const float* zeros, Run run,
                 int64_t row_pitch, const float** rows) {
   for (int64_t m = run.begin; m < run.end;) {
     const int64_t y = m / s.out_w;
@@ -124,7 +137,7 @@ void point_rows(const ConvShape& s, const float* image, const float* zeros, Run 
     const float** tap = rows + (m - run.begin);
     for (int64_t i = 0; i < s.kernel_h; ++i) {
       const int64_t in_y = y * s.stride_h - s.pad_top + i * s.dilation_h;
-      const bool row_inside = in_y >= 0 && in_y < s.in_h;
+      const bool row_inside = plane != nullptr && in_y >= 0 && in_y < s.in_h;
       for (int64_t j = 0; j < s.kernel_w; ++j, tap += row_pitch) {
         // Pixels [low, high) of the run read inside the image.
         const int64_t in_x = x * s.stride_w - s.pad_left + j * s.dilation_w;
@@ -133,7 +146,7 @@ void point_rows(const ConvShape& s, const float* image, const float* zeros, Run 
         const int64_t high = row_inside ? min(max(end, low), count) : low;
         for (int64_t q = 0; q < low; ++q) tap[q] = zeros;
         for (int64_t q = low; q < high; ++q) {
-          tap[q] = image + (in_y * s.in_w + in_x + q * s.stride_w) * s.in_pitch;
+          tap[q] = plane + (in_y * s.in_w + in_x + q * s.stride_w) * s.in_pitch;
         }
         for (int64_t q = high; q < count; ++q) tap[q] = zeros;
       }
@@ -142,14 +155,14 @@ void point_rows(const ConvShape& s, const float* image, const float* zeros, Run 
   }
 }
 
-// Copies what a run reads into the strip, with its padding, and points rows into it.
-void copy_strip(const ConvShape& s, const Plan& p, const float* image, Run run, float* strip,
+// Copies what a run reads of one plane into the strip, with its padding, and points rows into it.
+void copy_strip(const ConvShape& s, const Plan& p, const float* plane, Run run, float* strip,
                 const float** rows) {
   const int64_t first_y = run.begin / s.out_w;
   const int64_t first_x = run.begin % s.out_w;
   const int64_t out_rows = ceil_div(run.end - first_y * s.out_w, s.out_w);
   const int64_t columns = min(run.end - run.begin, s.out_w - first_x);
-  const int64_t height = (out_rows - 1) * s.stride_h + (s.kernel_h - 1) * s.dilation_h + 1;
+  const int64_t height = strip_height(s, out_rows);
   const int64_t width = (columns - 1) * s.stride_w + s.kernel_w;
   const int64_t in_y0 = first_y * s.stride_h - s.pad_top;
   const int64_t in_x0 = first_x * s.stride_w - s.pad_left;
@@ -159,11 +172,11 @@ void copy_strip(const ConvShape& s, const Plan& p, const float* image, Run run, 
   for (int64_t i = 0; i < height; ++i) {
     float* to = strip + i * p.strip_pitch;
     const int64_t in_y = in_y0 + i;
-    if (in_y < 0 || in_y >= s.in_h) {
+    if (plane == nullptr || in_y < 0 || in_y >= s.in_h) {
       std::memset(to, 0, static_cast<size_t>(width * pixel_bytes));
       continue;
     }
-    const float* from = image + (in_y * s.in_w + in_x0 + left) * s.in_pitch;
+    const float* from = plane + (in_y * s.in_w + in_x0 + left) * s.in_pitch;
     std::memset(to, 0, static_cast<size_t>(left * pixel_bytes));
     std::memset(to + right * s.in_c, 0, static_cast<size_t>((width - right) * pixel_bytes));
     if (s.in_pitch == s.in_c) {
@@ -179,6 +192,23 @@ void copy_strip(const ConvShape& s, const Plan& p, const float* image, Run run, 
     for (int64_t y = 0; y < out_rows; ++y) {
       const float* from = strip + (y * s.stride_h + i * s.dilation_h) * p.strip_pitch;
       for (int64_t x = 0; x < columns; ++x) *tap++ = from + x * s.stride_w * s.in_c;
+    }
+  }
+}
+
+// Row pointers of a run of plane z of an image, for the taps of all planes that it meets.
+void point_planes(const ConvArgs& args, const Plan& p, int64_t image, int64_t z, Run run,
+                  float* scratch, const float** rows) {
+  const ConvShape& s = args.shape;
+  const float* input = args.input + image * s.in_d * s.in_h * s.in_w * s.in_pitch;
+  const int64_t strip_rows = strip_height(s, (run.end - 1) / s.out_w - run.begin / s.out_w + 1);
+  const int64_t pointers = p.taps / s.kernel_d * p.blocking.m_block;
+  for (int64_t h = 0; h < s.kernel_d; ++h, rows += pointers) {
+    const float* plane = input_plane(s, input, z, h);
+    if (p.strip) {
+      copy_strip(s, p, plane, run, scratch + h * strip_rows * p.strip_pitch, rows);
+    } else {
+      point_rows(s, plane, scratch, run, p.blocking.m_block, rows);
     }
   }
 }
@@ -205,7 +235,7 @@ CheckedInt largest_strip(const ConvShape& s, int64_t block_rows) {
 }
 
 bool is_empty(const ConvShape& s) {
-  return s.batch <= 0 || s.out_h <= 0 || s.out_w <= 0 || s.out_c <= 0;
+  return s.batch <= 0 || s.out_d <= 0 || s.out_h <= 0 || s.out_w <= 0 || s.out_c <= 0;
 }
 
 }  // namespace
@@ -214,7 +244,7 @@ int64_t conv_units(const ConvShape& shape) {
   if (is_empty(shape)) return 0;
   if (is_matrix_product(shape)) return gemm_units(product_shape(shape));
   const Plan p = make_plan(shape);
-  return shape.batch * p.blocking.m_blocks * p.column_blocks;
+  return shape.batch * shape.out_d * p.blocking.m_blocks * p.column_blocks;
 }
 
 CheckedInt conv_workspace_bytes(const ConvShape& shape) {
@@ -251,39 +281,43 @@ void conv_run(const ConvArgs& args, int64_t begin, int64_t end, void* workspace)
   block.c_pitch = s.out_pitch;
   block.residual_pitch = args.residual_pitch;
   block.epilogue = args.epilogue;
-  const int64_t units_per_image = p.blocking.m_blocks * p.column_blocks;
-  int64_t rows_of = -1;  // The block of pixels that `rows` describes.
+  const int64_t units_per_plane = p.blocking.m_blocks * p.column_blocks;
+  const bool gaps = s.out_row_pitch != 0;  // then each row is a piece of C
+  int64_t rows_of = -1;                    // The block of pixels that `rows` describes.
   Run run{};
   for (int64_t unit = begin; unit < end; ++unit) {
-    const int64_t image = unit / units_per_image;
-    const int64_t i = unit % units_per_image;
+    const int64_t plane = unit / units_per_plane;
+    const int64_t image = plane / s.out_d, z = plane % s.out_d;
+    const int64_t i = unit % units_per_plane;
     const bool by_columns = p.blocking.columns_first;
     const int64_t fast = by_columns ? p.column_blocks : p.blocking.m_blocks;
     const int64_t row_block = by_columns ? i / fast : i % fast;
     const int64_t column_block = by_columns ? i % fast : i / fast;
     const int64_t group = column_block / p.blocking.n_blocks;
     const int64_t n0 = column_block % p.blocking.n_blocks * p.blocking.n_block;
-    if (rows_of != image * p.blocking.m_blocks + row_block) {
-      rows_of = image * p.blocking.m_blocks + row_block;
+    if (rows_of != plane * p.blocking.m_blocks + row_block) {
+      rows_of = plane * p.blocking.m_blocks + row_block;
       run = block_run(s, p, row_block);
-      const float* input = args.input + image * s.in_h * s.in_w * s.in_pitch;
-      if (p.strip) {
-        copy_strip(s, p, input, run, scratch, rows);
-      } else {
-        point_rows(s, input, scratch, run, block.row_pitch, rows);
-      }
+      point_planes(args, p, image, z, run, scratch, rows);
     }
     const int64_t k = p.taps * p.tap_k;
-    const int64_t pixel = image * s.out_h * s.out_w + run.begin;
     const int64_t column = group * group_n + n0;
     block.row_offset = group * channels;
-    block.m = run.end - run.begin;
     block.n = min(p.blocking.n_block, group_n - n0);
     block.b = args.weights + group * packed_floats(1, k, group_n) + n0 * k;
-    block.c = args.output + pixel * s.out_pitch + column;
     block.bias = args.bias ? args.bias + column : nullptr;
-    block.residual = args.residual ? args.residual + pixel * args.residual_pitch + column : nullptr;
-    run_block(block);
+    float* out = args.output + column;
+    if (gaps) out += image * s.out_image_pitch + z * s.out_plane_pitch;
+    for (int64_t first = run.begin; first < run.end; first += block.m) {
+      const int64_t y = first / s.out_w, x = first % s.out_w;
+      const int64_t pixel = plane * s.out_h * s.out_w + first;
+      block.m = gaps ? min(s.out_w - x, run.end - first) : run.end - first;
+      block.rows = rows + (first - run.begin);
+      block.c = out + (gaps ? y * s.out_row_pitch + x * s.out_pitch : pixel * s.out_pitch);
+      block.residual =
+          args.residual ? args.residual + pixel * args.residual_pitch + column : nullptr;
+      run_block(block);
+    }
   }
 }
 

@@ -21,8 +21,8 @@ void store_quad(float* p, Quad v) {
   std::memcpy(p, &v, sizeof v);
 }
 
-// to[i * kPanel + j] = from[j * pitch + i] for i, j < 4.
-void transpose_quad(const float* from, int64_t pitch, float* to) {
+// to[i * to_pitch + j] = from[j * pitch + i] for i, j < 4.
+void transpose_quad(const float* from, int64_t pitch, float* to, int64_t to_pitch) {
   const Quad a = load_quad(from);
   const Quad b = load_quad(from + pitch);
   const Quad c = load_quad(from + 2 * pitch);
@@ -32,9 +32,9 @@ void transpose_quad(const float* from, int64_t pitch, float* to) {
   const Quad cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5);
   const Quad cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
   store_quad(to, __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5));
-  store_quad(to + kPanel, __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7));
-  store_quad(to + 2 * kPanel, __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5));
-  store_quad(to + 3 * kPanel, __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7));
+  store_quad(to + to_pitch, __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7));
+  store_quad(to + 2 * to_pitch, __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5));
+  store_quad(to + 3 * to_pitch, __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7));
 }
 
 // One panel of `columns` columns, column j at from + j * column_pitch, element k at + k * k_pitch.
@@ -70,7 +70,7 @@ void pack_b_transposed(const float* b, int64_t pitch, int64_t k, int64_t n, floa
     if (n - j >= kPanel) {
       for (; i + 4 <= k; i += 4) {
         for (int q = 0; q < kPanel; q += 4) {
-          transpose_quad(from + q * pitch + i, pitch, packed + i * kPanel + q);
+          transpose_quad(from + q * pitch + i, pitch, packed + i * kPanel + q, kPanel);
         }
       }
     }
@@ -79,9 +79,23 @@ void pack_b_transposed(const float* b, int64_t pitch, int64_t k, int64_t n, floa
   }
 }
 
-void pack_conv(const float* weights, int64_t groups, int64_t n, int64_t channels, int64_t kernel_h,
-               int64_t kernel_w, float* packed) {
-  const int64_t taps = kernel_h * kernel_w;
+void transpose(const float* from, int64_t from_pitch, int64_t rows, int64_t columns, float* to,
+               int64_t to_pitch) {
+  const int64_t whole_rows = rows / 4 * 4, whole_columns = columns / 4 * 4;
+  for (int64_t i = 0; i < whole_rows; i += 4) {
+    for (int64_t j = 0; j < whole_columns; j += 4) {
+      transpose_quad(from + i * from_pitch + j, from_pitch, to + j * to_pitch + i, to_pitch);
+    }
+  }
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = i < whole_rows ? whole_columns : 0; j < columns; ++j) {
+      to[j * to_pitch + i] = from[i * from_pitch + j];
+    }
+  }
+}
+
+void pack_conv(const float* weights, int64_t groups, int64_t n, int64_t channels, int64_t taps,
+               float* packed) {
   const int64_t column_pitch = channels * taps;
   for (int64_t g = 0; g < groups; ++g) {
     for (int64_t j = 0; j < n; j += kPanel) {

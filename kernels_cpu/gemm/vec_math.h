@@ -27,23 +27,37 @@ struct VecMath {
     return Vec::from_bits(Vec::bits(magnitude) | (Vec::bits(sign) & (-0x7fffffff - 1)));
   }
 
-  // x = n ln 2 + r; returns expm1(r), and in `half` and `rest` two powers of two whose product is
-  // 2^n, so that n may reach beyond the exponents of normal numbers.
-  INTARSIA_INLINE static F reduce(F x, F& half, F& rest) {
-    x = min(max(x, splat(-104.0f)), splat(89.0f));
+  // x = n ln 2 + r; returns expm1(r), and n.
+  INTARSIA_INLINE static F reduce(F x, I& integer) {
     constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer.
     const F shifted = x * 1.44269504f + kRound;
     const F n = shifted - kRound;
     const F r = (x - n * 0.693145752f) - n * 1.42860677e-6f;
-    const I integer = Vec::bits(shifted) - Vec::bits(splat(kRound));
-    const I lower = integer >> 1;
-    half = Vec::from_bits((lower + 127) << 23);
-    rest = Vec::from_bits((integer - lower + 127) << 23);
+    integer = Vec::bits(shifted) - Vec::bits(splat(kRound));
     F q = r * 0.00139476f + 0.00836724f;
     q = q * r + 0.04166627f;
     q = q * r + 0.16666538f;
     q = q * r + 0.50000001f;
     return r * r * q + r;
+  }
+
+  // The same, with 2^n as the product of two powers of two, so that n may reach beyond the
+  // exponents of normal numbers.
+  INTARSIA_INLINE static F reduce(F x, F& half, F& rest) {
+    I integer;
+    const F p = reduce(min(max(x, splat(-104.0f)), splat(90.0f)), integer);
+    const I lower = integer >> 1;
+    half = Vec::from_bits((lower + 127) << 23);
+    rest = Vec::from_bits((integer - lower + 127) << 23);
+    return p;
+  }
+
+  // exp of what is not positive: a single power of two serves; 0 where it would be subnormal.
+  INTARSIA_INLINE static F exp_negative(F x) {
+    I integer;
+    const F p = reduce(max(x, splat(-88.0f)), integer);
+    const F scale = Vec::from_bits((integer + 127) << 23);
+    return scale + scale * p;
   }
 
   INTARSIA_INLINE static F exp(F x) {
@@ -68,7 +82,7 @@ struct VecMath {
 
   INTARSIA_INLINE static F tanh(F x) {
     const F e = expm1(-2.0f * abs(x));
-    return copy_sign(-e / (e + 2.0f), x);
+    return copy_sign((0.0f - e) / (e + 2.0f), x);  // -e would be -0 for 0
   }
 
   // max(x, 0) + log1p(z), z = exp(-|x|); log1p(z) = 2 atanh(s), s = z / (z + 2) <= 1/3.

@@ -63,6 +63,13 @@ struct VectorOf {
   INTARSIA_INLINE static I bits(F v) { return __builtin_bit_cast(I, v); }
   INTARSIA_INLINE static F from_bits(I v) { return __builtin_bit_cast(F, v); }
 
+  INTARSIA_INLINE static F sqrt(F v) {
+    float lanes[kWidth];
+    store(lanes, v);
+    for (float& lane : lanes) lane = __builtin_sqrtf(lane);
+    return load(lanes);
+  }
+
   /// Makes the compiler hold v in a register, where it would otherwise load it again for each use.
   INTARSIA_INLINE static void keep(F&) {}
 };
@@ -82,6 +89,7 @@ struct VectorOf<S, 1> {
   INTARSIA_INLINE static float lane(F v, int) { return v; }
   INTARSIA_INLINE static I bits(F v) { return __builtin_bit_cast(I, v); }
   INTARSIA_INLINE static F from_bits(I v) { return __builtin_bit_cast(F, v); }
+  INTARSIA_INLINE static F sqrt(F v) { return __builtin_sqrtf(v); }
   INTARSIA_INLINE static void keep(F&) {}
 };
 
@@ -99,6 +107,7 @@ struct IsaVector<Isa::kAvx2> : VectorOf<Isa::kAvx2, 8> {
     const I lane = {0, 1, 2, 3, 4, 5, 6, 7};
     return (F)_mm256_maskload_ps(p, (__m256i)(lane < n));
   }
+  INTARSIA_INLINE static F sqrt(F v) { return (F)_mm256_sqrt_ps((__m256)v); }
   INTARSIA_INLINE static void keep(F& v) { __asm__("" : "+x"(v)); }
 };
 #endif
@@ -116,6 +125,8 @@ struct IsaVector<Isa::kAvx512> : VectorOf<Isa::kAvx512, 16> {
   INTARSIA_INLINE static void store_part(float* p, F v, int n) {
     _mm512_mask_storeu_ps(p, mask(n), (__m512)v);
   }
+  // The form without a mask makes GCC warn of its own header.
+  INTARSIA_INLINE static F sqrt(F v) { return (F)_mm512_maskz_sqrt_ps(mask(kWidth), (__m512)v); }
   INTARSIA_INLINE static void keep(F& v) { __asm__("" : "+v"(v)); }
 };
 #endif

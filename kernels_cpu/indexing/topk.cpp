@@ -7,6 +7,7 @@
 #include "core/kernel_list.h"
 #include "core/operators/indexing/selection.h"
 #include "core/runtime/operand_check.h"
+#include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
 #include "kernels_cpu/indexing/index_heap.h"
@@ -23,14 +24,67 @@ int64_t planned_k(const KernelContext& context) {
   return axis >= 0 && axis < y.rank ? y.extents[axis] : 0;
 }
 
-/// Fills heap[0, k) with the indices of the best of `count` elements, best first. `before(a, b)`:
-/// element a is better than element b. REQUIRES: 0 < k <= count.
-template <class Before>
-void select(int32_t* heap, int64_t k, int64_t count, const Before& before) {
+/// One row: its elements are `stride` apart.
+template <class E>
+struct Row {
+  using V = typename E::Value;
+  const typename E::Stored* x;
+  int64_t stride;
+  bool largest;
+
+  V value(int64_t i) const { return E::load(x[i * stride]); }
+  static bool better(V a, V b, bool largest) {
+    return largest ? less_nan_last(b, a) : less_nan_last(a, b);
+  }
+  /// Element a is better than element b.
+  bool before(int32_t a, int32_t b) const {
+    const V u = value(a), v = value(b);
+    if (better(u, v, largest)) return true;
+    return a < b && !better(v, u, largest);
+  }
+};
+
+/// The end of the blocks from `i` on in which no element is better than `worst`.
+template <class E, bool kLargest>
+int64_t skip_blocks(const typename E::Stored* x, int64_t i, int64_t count,
+                    typename E::Value worst) {
+  constexpr int64_t kBlock = 32;
+  for (; i + kBlock <= count; i += kBlock) {
+    unsigned found = 0;
+    for (int64_t j = 0; j < kBlock; ++j) {
+      found |= static_cast<unsigned>(Row<E>::better(E::load(x[i + j]), worst, kLargest));
+    }
+    if (found != 0) break;
+  }
+  return i;
+}
+
+/// The first element from `i` on that is better than `worst`, or `count`.
+template <class E>
+int64_t next_better(Row<E> row, int64_t i, int64_t count, typename E::Value worst) {
+  if (row.stride == 1) {
+    i = row.largest ? skip_blocks<E, true>(row.x, i, count, worst)
+                    : skip_blocks<E, false>(row.x, i, count, worst);
+  }
+  for (; i < count; ++i) {
+    const auto value = row.value(i);
+    if (row.largest ? value <= worst : value >= worst) continue;  // all that most elements need
+    if (Row<E>::better(value, worst, row.largest)) break;
+  }
+  return i;
+}
+
+/// Fills heap[0, k) with the indices of the best of `count` elements, best first.
+/// REQUIRES: 0 < k <= count.
+template <class E>
+void select(Isa isa, int32_t* heap, int64_t k, int64_t count, Row<E> row) {
+  const auto before = [=](int32_t a, int32_t b) { return row.before(a, b); };
   for (int64_t i = 0; i < k; ++i) heap[i] = static_cast<int32_t>(i);
   make_heap(heap, k, before);
-  for (int64_t i = k; i < count; ++i) {
-    if (!before(static_cast<int32_t>(i), heap[0])) continue;
+  for (int64_t i = k;; ++i) {
+    const auto worst = row.value(heap[0]);  // of equals the one that came first stays
+    on_isa(isa, [&] { i = next_better(row, i, count, worst); });
+    if (i == count) break;
     heap[0] = static_cast<int32_t>(i);
     sift_down(heap, k, 0, before);
   }
@@ -71,15 +125,10 @@ struct TopK {
     auto* heaps = reinterpret_cast<int32_t*>(context.workspace().data());
     context.parallel_for(rows, [&](int64_t begin, int64_t end, int thread) {
       int32_t* heap = heaps + thread * k;
-      for (int64_t row = begin; row < end; ++row) {
-        const auto* from = in + row / inner * count * inner + row % inner;
-        const auto before = [&](int32_t i, int32_t j) {
-          const auto u = E::load(from[i * inner]), v = E::load(from[j * inner]);
-          if (largest ? less_nan_last(v, u) : less_nan_last(u, v)) return true;
-          return i < j && !(largest ? less_nan_last(u, v) : less_nan_last(v, u));
-        };
-        select(heap, k, count, before);
-        const int64_t to = row / inner * k * inner + row % inner;
+      for (int64_t line = begin; line < end; ++line) {
+        const auto* from = in + line / inner * count * inner + line % inner;
+        select(context.isa(), heap, k, count, Row<E>{from, inner, largest});
+        const int64_t to = line / inner * k * inner + line % inner;
         for (int64_t i = 0; i < k; ++i) {
           values[to + i * inner] = from[heap[i] * inner];
           indices[to + i * inner] = heap[i];

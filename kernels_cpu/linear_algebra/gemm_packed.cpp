@@ -84,7 +84,8 @@ struct GemmPacked {
 
   static void compute(const KernelContext& context, const Epilogue& epilogue) {
     const TensorView& a = context.input(0);
-    run_product(context, {a.extents[0], columns_of(context), a.extents[1]}, epilogue);
+    const GemmShape shape{a.extents[0], columns_of(context), a.extents[1]};
+    run_product(context, product_args(context, shape, epilogue));
   }
 };
 

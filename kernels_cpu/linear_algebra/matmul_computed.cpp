@@ -2,14 +2,15 @@
 //
 // MatMul in float of two computed matrices, or stacks of them, with fused bias, residual and
 // activation: each second factor is packed when it is met (gemm/pack.h), and kept as long as
-// following matrices share it. Matrices of Y are shared out over the threads. The residual may be
-// the same memory as Y.
+// following matrices share it. Threads share out the matrices of a large stack, or each matrix of a
+// small one; an element's bits do not depend on it. The residual may be the same memory as Y.
 #include "core/kernel_list.h"
 #include "core/operators/linear_algebra/matmul.h"
 #include "kernels_cpu/common/bounded.h"
 #include "kernels_cpu/common/epilogue.h"
 #include "kernels_cpu/gemm/pack.h"
 #include "kernels_cpu/linear_algebra/product_args.h"
+#include "kernels_cpu/linear_algebra/thin_product.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -63,26 +64,59 @@ struct MatMulComputed {
     if (y.count() == 0) return;
     const GemmShape shape = matrix_shape(context);
     const GemmArgs all = product_args(context, shape, epilogue);
-    const size_t panels = static_cast<size_t>(packed_floats(1, shape.k, shape.n)) * sizeof(float);
-    std::byte* workspace = context.workspace().data();
     const int64_t matrices = y.count() / (shape.m * shape.n);
-    context.parallel_for(matrices, [&](int64_t begin, int64_t end, int thread) {
-      auto* packed = reinterpret_cast<float*>(workspace + static_cast<size_t>(thread) * panels);
-      int64_t packed_matrix = -1;
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t matrix = matrix_index(context.input(1), y, i);
-        if (matrix != packed_matrix) {
-          pack_b(all.b + matrix * shape.k * shape.n, shape.n, shape.k, shape.n, packed);
-          packed_matrix = matrix;
-        }
-        GemmArgs args = all;
-        args.a += matrix_index(context.input(0), y, i) * shape.m * shape.k;
-        args.b = packed;
-        args.c += i * shape.m * shape.n;
-        if (args.residual != nullptr) args.residual += i * shape.m * shape.n;
-        gemm_run(args, 0, gemm_units(shape));
-      }
-    });
+    auto* memory = reinterpret_cast<float*>(context.workspace().data());
+    const bool thin = shape.m <= kThinRows;
+    if (matrices >= kLargeStack) {
+      context.parallel_for(matrices, [&](int64_t begin, int64_t end, int thread) {
+        const auto pack = [&](const float* b, float* packed) {
+          if (!thin) pack_b(b, shape.n, shape.k, shape.n, packed);
+        };
+        const auto run = [&](const GemmArgs& args) {
+          thin ? thin_run(args, false, 1, 0, thin_units(shape))
+               : gemm_run(args, 0, gemm_units(shape));
+        };
+        float* own = memory + thread * packed_floats(1, shape.k, shape.n);
+        multiply(context, all, begin, end, thin ? nullptr : own, pack, run);
+      });
+      return;
+    }
+    const auto pack = [&](const float* b, float* packed) {
+      if (!thin) pack_factor(context, b, false, shape, 1, packed);
+    };
+    const auto run = [&](const GemmArgs& args) {
+      if (!thin) return run_product(context, args);
+      context.parallel_for(thin_units(shape), [&](int64_t begin, int64_t end, int) {
+        thin_run(args, false, 1, begin, end);
+      });
+    };
+    multiply(context, all, 0, matrices, thin ? nullptr : memory, pack, run);
+  }
+
+ private:
+  /// So many matrices occupy any number of threads that a node is likely to have.
+  static constexpr int64_t kLargeStack = 16;
+
+  /// Matrices [begin, end) of Y: pack(b, packed) where the second factor is a new one, run(args).
+  /// Without memory for it, the factor stays as it is.
+  template <class Pack, class Run>
+  static void multiply(const KernelContext& context, const GemmArgs& all, int64_t begin,
+                       int64_t end, float* packed, const Pack& pack, const Run& run) {
+    const TensorView& y = context.output(0);
+    const GemmShape& shape = all.shape;
+    int64_t packed_matrix = -1;
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t matrix = matrix_index(context.input(1), y, i);
+      const float* b = all.b + matrix * shape.k * shape.n;
+      if (matrix != packed_matrix) pack(b, packed);
+      packed_matrix = matrix;
+      GemmArgs args = all;
+      args.a += matrix_index(context.input(0), y, i) * shape.m * shape.k;
+      args.b = packed != nullptr ? packed : b;
+      args.c += i * shape.m * shape.n;
+      if (args.residual != nullptr) args.residual += i * shape.m * shape.n;
+      run(args);
+    }
   }
 };
 

@@ -49,7 +49,7 @@ struct MatMulPacked {
     const TensorView& b = context.input(1);
     const TensorView& y = context.output(0);
     const int64_t k = b.extents[0], n = b.extents[1];
-    run_product(context, {n == 0 ? 0 : y.count() / n, n, k}, epilogue);
+    run_product(context, product_args(context, {n == 0 ? 0 : y.count() / n, n, k}, epilogue));
   }
 };
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operands of a fast product as the GEMM family takes them (gemm/gemm.h): A, B, bias and
-// residual are inputs 0 to 3, Y the output, all dense.
+// What the fast products share: their operands as the GEMM family takes them (gemm/gemm.h), of
+// which A, B, bias and residual are inputs 0 to 3, Y the output, all dense; and their threads.
 #pragma once
 
 #include "intarsia/kernel.h"
 #include "kernels_cpu/gemm/gemm.h"
+#include "kernels_cpu/gemm/pack.h"
 
 namespace intarsia::cpu {
 
@@ -25,12 +26,30 @@ inline GemmArgs product_args(const KernelContext& context, const GemmShape& shap
   return args;
 }
 
-/// One product with a packed second factor.
-inline void run_product(const KernelContext& context, const GemmShape& shape,
-                        const Epilogue& epilogue) {
-  const GemmArgs args = product_args(context, shape, epilogue);
-  context.parallel_for(gemm_units(shape),
+/// One product with a packed second factor, on the context's threads.
+inline void run_product(const KernelContext& context, const GemmArgs& args) {
+  context.parallel_for(gemm_units(args.shape),
                        [&](int64_t begin, int64_t end, int) { gemm_run(args, begin, end); });
+}
+
+/// Packs the second factor, B[k][n] or its transpose, `scale` times, on the context's threads.
+inline void pack_factor(const KernelContext& context, const float* b, bool transposed,
+                        const GemmShape& shape, float scale, float* packed) {
+  constexpr int64_t kStripe = 8 * kPanel;
+  const int64_t k = shape.k, n = shape.n;
+  context.parallel_for((n + kStripe - 1) / kStripe, [&](int64_t begin, int64_t end, int) {
+    const int64_t first = begin * kStripe;
+    const int64_t columns = (end * kStripe < n ? end * kStripe : n) - first;
+    float* to = packed + first * k;
+    if (transposed) {
+      pack_b_transposed(b + first * k, k, k, columns, to);
+    } else {
+      pack_b(b + first, n, k, columns, to);
+    }
+    if (scale == 1) return;
+    const int64_t count = packed_floats(1, k, columns);
+    for (int64_t i = 0; i < count; ++i) to[i] *= scale;
+  });
 }
 
 }  // namespace intarsia::cpu

@@ -19,11 +19,11 @@ namespace intarsia::cpu {
 inline float round_to_odd(double value) {
   const float nearest = static_cast<float>(value);
   const double back = nearest;
-  uint32_t bits = std::bit_cast<uint32_t>(nearest);
-  if (back == value || value != value || (bits & 1u) != 0) return nearest;
+  const uint32_t bits = std::bit_cast<uint32_t>(nearest);
+  const bool keep = back == value || value != value || (bits & 1u) != 0;
   const bool too_large = (back < 0 ? -back : back) > (value < 0 ? -value : value);
-  bits = too_large ? bits - 1 : bits + 1;
-  return std::bit_cast<float>(bits);
+  const uint32_t odd = too_large ? bits - 1 : bits + 1;
+  return std::bit_cast<float>(keep ? bits : odd);
 }
 
 template <std::integral V>
@@ -44,8 +44,12 @@ float round_to_odd(V value) {
 template <class V>
 float to_float(V value) {
   constexpr bool kFits = std::is_same_v<V, float> || sizeof(V) <= 2;
-  if constexpr (kFits) {
+  if constexpr (std::is_same_v<V, bool>) {
+    return value ? 1.0f : 0.0f;
+  } else if constexpr (kFits) {
     return static_cast<float>(value);
+  } else if constexpr (sizeof(V) <= 4) {
+    return round_to_odd(static_cast<double>(value));  // exact, and vector code
   } else {
     return round_to_odd(value);
   }
@@ -64,6 +68,8 @@ typename Element<Out>::Stored convert(V value) {
     return E::store(to_float(value));
   } else if constexpr (std::is_integral_v<Out> && std::is_floating_point_v<V>) {
     return saturate_cast<Out>(value);
+  } else if constexpr (std::is_same_v<V, bool>) {
+    return static_cast<Out>(value ? 1 : 0);
   } else {
     return static_cast<Out>(value);
   }

@@ -9,6 +9,7 @@
 
 namespace intarsia::cpu {
 template struct VectorMath<Isa::kAvx2>;
+template struct VectorMathDouble<Isa::kAvx2>;
 }  // namespace intarsia::cpu
 
 #endif  // INTARSIA_WITH_AVX2

@@ -9,6 +9,7 @@
 
 namespace intarsia::cpu {
 template struct VectorMath<Isa::kAvx512>;
+template struct VectorMathDouble<Isa::kAvx512>;
 }  // namespace intarsia::cpu
 
 #endif  // INTARSIA_WITH_AVX512

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The members of `VectorMath<I>`, for the file of instruction set I that instantiates them.
+// The members of `VectorMath<I>` and `VectorMathDouble<I>`, for the file of instruction set I that
+// instantiates them.
 #pragma once
 
 #include <limits>
 
 #include "kernels_cpu/gemm/vec_math.h"
+#include "kernels_cpu/math/vector_angle.h"
+#include "kernels_cpu/math/vector_hyperbolic.h"
+#include "kernels_cpu/math/vector_logarithm.h"
 #include "kernels_cpu/math/vector_math.h"
+#include "kernels_cpu/math/vector_power.h"
 
 namespace intarsia::cpu {
 
@@ -46,6 +51,17 @@ INTARSIA_INLINE typename Vec::F mish_of(typename Vec::F x) {
   return x * (m / (m + 2.0f));
 }
 
+/// All lanes of v in one, by halves: as few steps in a row as there can be.
+template <class Vec, class Merge>
+INTARSIA_INLINE float fold_lanes(typename Vec::F v, Merge merge) {
+  float lanes[Vec::kWidth];
+  Vec::store(lanes, v);
+  for (int width = Vec::kWidth / 2; width > 0; width /= 2) {
+    for (int i = 0; i < width; ++i) lanes[i] = merge(lanes[i], lanes[i + width]);
+  }
+  return lanes[0];
+}
+
 template <class Vec>
 INTARSIA_INLINE float exp_sum_of(const float* x, float* y, int64_t n, float shift) {
   using M = VecMath<Vec>;
@@ -54,15 +70,14 @@ INTARSIA_INLINE float exp_sum_of(const float* x, float* y, int64_t n, float shif
   F sums = M::splat(0.0f);
   int64_t i = 0;
   for (; i + kWidth <= n; i += kWidth) {
-    const F e = M::exp(Vec::load(x + i) - shift);
+    const F e = M::exp_negative(Vec::load(x + i) - shift);
     Vec::store(y + i, e);
     sums = sums + e;
   }
-  float sum = 0;
-  for (int lane = 0; lane < kWidth; ++lane) sum += Vec::lane(sums, lane);
+  float sum = fold_lanes<Vec>(sums, [](float a, float b) { return a + b; });
   if (i < n) {
     const int rest = static_cast<int>(n - i);
-    Vec::store_part(y + i, M::exp(Vec::load_part(x + i, rest) - shift), rest);
+    Vec::store_part(y + i, M::exp_negative(Vec::load_part(x + i, rest) - shift), rest);
     for (; i < n; ++i) sum += y[i];
   }
   return sum;
@@ -71,73 +86,153 @@ INTARSIA_INLINE float exp_sum_of(const float* x, float* y, int64_t n, float shif
 template <class Vec>
 INTARSIA_INLINE float largest_of(const float* x, int64_t n) {
   using F = typename Vec::F;
-  float largest = -std::numeric_limits<float>::infinity();
-  F lanes = VecMath<Vec>::splat(largest);
+  constexpr int kWidth = Vec::kWidth;
+  F lanes = VecMath<Vec>::splat(-std::numeric_limits<float>::infinity());
+  F others = lanes;  // two at a time: each waits for its own last comparison
   int64_t i = 0;
-  for (; i + Vec::kWidth <= n; i += Vec::kWidth) {
+  for (; i + 2 * kWidth <= n; i += 2 * kWidth) {
     const F v = Vec::load(x + i);
+    const F w = Vec::load(x + i + kWidth);
     lanes = v > lanes ? v : lanes;
+    others = w > others ? w : others;
   }
-  for (int lane = 0; lane < Vec::kWidth; ++lane) {
-    if (Vec::lane(lanes, lane) > largest) largest = Vec::lane(lanes, lane);
-  }
-  for (; i < n; ++i) {
-    if (x[i] > largest) largest = x[i];
-  }
+  lanes = others > lanes ? others : lanes;
+  float largest = fold_lanes<Vec>(lanes, [](float a, float b) { return a > b ? a : b; });
+  for (; i < n; ++i) largest = x[i] > largest ? x[i] : largest;
   return largest;
 }
 
 template <Isa I>
-void VectorMath<I>::exp(const float* x, float* y, int64_t n, float) {
-  using M = VecMath<IsaVector<I>>;
-  map_vectors<IsaVector<I>>(x, y, n, [](typename M::F v) { return M::exp(v); });
+void VectorMath<I>::exp(const float* x, float* y, int64_t n, const float*) {
+  using Vec = IsaVector<I>;
+  map_vectors<Vec>(x, y, n, [](typename Vec::F v) { return VecMath<Vec>::exp(v); });
 }
 template <Isa I>
-void VectorMath<I>::sigmoid(const float* x, float* y, int64_t n, float) {
-  using M = VecMath<IsaVector<I>>;
-  map_vectors<IsaVector<I>>(x, y, n, [](typename M::F v) { return M::sigmoid(v); });
+void VectorMath<I>::log(const float* x, float* y, int64_t n, const float*) {
+  using Vec = IsaVector<I>;
+  map_vectors<Vec>(x, y, n, [](typename Vec::F v) { return VectorLogarithm<Vec>::log(v); });
 }
 template <Isa I>
-void VectorMath<I>::tanh(const float* x, float* y, int64_t n, float) {
-  using M = VecMath<IsaVector<I>>;
-  map_vectors<IsaVector<I>>(x, y, n, [](typename M::F v) { return M::tanh(v); });
-}
-template <Isa I>
-void VectorMath<I>::softplus(const float* x, float* y, int64_t n, float) {
-  using M = VecMath<IsaVector<I>>;
-  map_vectors<IsaVector<I>>(x, y, n, [](typename M::F v) { return M::softplus(v); });
-}
-template <Isa I>
-void VectorMath<I>::gelu(const float* x, float* y, int64_t n, float) {
-  using M = VecMath<IsaVector<I>>;
-  map_vectors<IsaVector<I>>(x, y, n, [](typename M::F v) { return M::gelu(v); });
-}
-template <Isa I>
-void VectorMath<I>::gelu_tanh(const float* x, float* y, int64_t n, float) {
-  using M = VecMath<IsaVector<I>>;
-  map_vectors<IsaVector<I>>(x, y, n, [](typename M::F v) { return M::gelu_tanh(v); });
-}
-template <Isa I>
-void VectorMath<I>::erf(const float* x, float* y, int64_t n, float) {
+void VectorMath<I>::erf(const float* x, float* y, int64_t n, const float*) {
   using Vec = IsaVector<I>;
   map_vectors<Vec>(x, y, n, [](typename Vec::F v) { return erf_of<Vec>(v); });
 }
 template <Isa I>
-void VectorMath<I>::mish(const float* x, float* y, int64_t n, float) {
+void VectorMath<I>::sin(const float* x, float* y, int64_t n, const float*) {
+  map_angles<I, Sine>(x, y, n);
+}
+template <Isa I>
+void VectorMath<I>::cos(const float* x, float* y, int64_t n, const float*) {
+  map_angles<I, Cosine>(x, y, n);
+}
+template <Isa I>
+void VectorMath<I>::tan(const float* x, float* y, int64_t n, const float*) {
+  map_angles<I, Tangent>(x, y, n);
+}
+template <Isa I>
+void VectorMath<I>::asin(const float* x, float* y, int64_t n, const float*) {
+  using Vec = IsaVector<I>;
+  map_vectors<Vec>(x, y, n, [](typename Vec::F v) { return VectorArc<Vec>::asin(v); });
+}
+template <Isa I>
+void VectorMath<I>::acos(const float* x, float* y, int64_t n, const float*) {
+  using Vec = IsaVector<I>;
+  map_vectors<Vec>(x, y, n, [](typename Vec::F v) { return VectorArc<Vec>::acos(v); });
+}
+template <Isa I>
+void VectorMath<I>::atan(const float* x, float* y, int64_t n, const float*) {
+  using Vec = IsaVector<I>;
+  map_vectors<Vec>(x, y, n, [](typename Vec::F v) { return VectorArc<Vec>::atan(v); });
+}
+template <Isa I>
+void VectorMath<I>::sinh(const float* x, float* y, int64_t n, const float*) {
+  using Vec = IsaVector<I>;
+  map_vectors<Vec>(x, y, n, [](typename Vec::F v) { return VectorHyperbolic<Vec>::sinh(v); });
+}
+template <Isa I>
+void VectorMath<I>::cosh(const float* x, float* y, int64_t n, const float*) {
+  using Vec = IsaVector<I>;
+  map_vectors<Vec>(x, y, n, [](typename Vec::F v) { return VectorHyperbolic<Vec>::cosh(v); });
+}
+template <Isa I>
+void VectorMath<I>::tanh(const float* x, float* y, int64_t n, const float*) {
+  using Vec = IsaVector<I>;
+  map_vectors<Vec>(x, y, n, [](typename Vec::F v) { return VecMath<Vec>::tanh(v); });
+}
+template <Isa I>
+void VectorMath<I>::asinh(const float* x, float* y, int64_t n, const float*) {
+  using Vec = IsaVector<I>;
+  map_vectors<Vec>(x, y, n, [](typename Vec::F v) { return VectorLogarithm<Vec>::asinh(v); });
+}
+template <Isa I>
+void VectorMath<I>::acosh(const float* x, float* y, int64_t n, const float*) {
+  using Vec = IsaVector<I>;
+  map_vectors<Vec>(x, y, n, [](typename Vec::F v) { return VectorLogarithm<Vec>::acosh(v); });
+}
+template <Isa I>
+void VectorMath<I>::atanh(const float* x, float* y, int64_t n, const float*) {
+  using Vec = IsaVector<I>;
+  map_vectors<Vec>(x, y, n, [](typename Vec::F v) { return VectorLogarithm<Vec>::atanh(v); });
+}
+template <Isa I>
+void VectorMath<I>::sigmoid(const float* x, float* y, int64_t n, const float*) {
+  using Vec = IsaVector<I>;
+  map_vectors<Vec>(x, y, n, [](typename Vec::F v) { return VecMath<Vec>::sigmoid(v); });
+}
+template <Isa I>
+void VectorMath<I>::softplus(const float* x, float* y, int64_t n, const float*) {
+  using Vec = IsaVector<I>;
+  map_vectors<Vec>(x, y, n, [](typename Vec::F v) { return VecMath<Vec>::softplus(v); });
+}
+template <Isa I>
+void VectorMath<I>::gelu(const float* x, float* y, int64_t n, const float*) {
+  using Vec = IsaVector<I>;
+  map_vectors<Vec>(x, y, n, [](typename Vec::F v) { return VecMath<Vec>::gelu(v); });
+}
+template <Isa I>
+void VectorMath<I>::gelu_tanh(const float* x, float* y, int64_t n, const float*) {
+  using Vec = IsaVector<I>;
+  map_vectors<Vec>(x, y, n, [](typename Vec::F v) { return VecMath<Vec>::gelu_tanh(v); });
+}
+template <Isa I>
+void VectorMath<I>::mish(const float* x, float* y, int64_t n, const float*) {
   using Vec = IsaVector<I>;
   map_vectors<Vec>(x, y, n, [](typename Vec::F v) { return mish_of<Vec>(v); });
 }
 template <Isa I>
-void VectorMath<I>::silu(const float* x, float* y, int64_t n, float parameter) {
-  using M = VecMath<IsaVector<I>>;
-  map_vectors<IsaVector<I>>(x, y, n,
-                            [=](typename M::F v) { return v * M::sigmoid(v * parameter); });
+void VectorMath<I>::silu(const float* x, float* y, int64_t n, const float* parameters) {
+  using Vec = IsaVector<I>;
+  const float alpha = parameters[0];
+  map_vectors<Vec>(x, y, n,
+                   [=](typename Vec::F v) { return v * VecMath<Vec>::sigmoid(v * alpha); });
 }
 template <Isa I>
-void VectorMath<I>::elu(const float* x, float* y, int64_t n, float parameter) {
-  using M = VecMath<IsaVector<I>>;
-  map_vectors<IsaVector<I>>(
-      x, y, n, [=](typename M::F v) { return v < 0.0f ? M::expm1(v) * parameter : v; });
+void VectorMath<I>::elu(const float* x, float* y, int64_t n, const float* parameters) {
+  using Vec = IsaVector<I>;
+  const float alpha = parameters[0];
+  map_vectors<Vec>(
+      x, y, n, [=](typename Vec::F v) { return v < 0.0f ? VecMath<Vec>::expm1(v) * alpha : v; });
+}
+template <Isa I>
+void VectorMath<I>::celu(const float* x, float* y, int64_t n, const float* parameters) {
+  using Vec = IsaVector<I>;
+  const float alpha = parameters[0];
+  map_vectors<Vec>(x, y, n, [=](typename Vec::F v) {
+    return v > 0.0f ? v : VecMath<Vec>::expm1(v / alpha) * alpha;
+  });
+}
+template <Isa I>
+void VectorMath<I>::selu(const float* x, float* y, int64_t n, const float* parameters) {
+  using Vec = IsaVector<I>;
+  const float alpha = parameters[0];
+  const float gamma = parameters[1];
+  map_vectors<Vec>(x, y, n, [=](typename Vec::F v) {
+    return (v > 0.0f ? v : VecMath<Vec>::expm1(v) * alpha) * gamma;
+  });
+}
+template <Isa I>
+void VectorMath<I>::pow(const float* x, const float* y, float* z, int64_t n) {
+  map_powers<I>(x, y, z, n);
 }
 template <Isa I>
 float VectorMath<I>::exp_sum(const float* x, float* y, int64_t n, float shift) {
@@ -146,6 +241,27 @@ float VectorMath<I>::exp_sum(const float* x, float* y, int64_t n, float shift) {
 template <Isa I>
 float VectorMath<I>::largest(const float* x, int64_t n) {
   return largest_of<IsaVector<I>>(x, n);
+}
+
+template <Isa I>
+void VectorMathDouble<I>::exp(const double* x, double* y, int64_t n, const float*) {
+  using Math = DoubleMath<kDoubles<I>>;
+  map_doubles<kDoubles<I>>(x, y, n, [](typename Math::D v) { return Math::exp(v); });
+}
+template <Isa I>
+void VectorMathDouble<I>::log(const double* x, double* y, int64_t n, const float*) {
+  using Math = DoubleMath<kDoubles<I>>;
+  map_doubles<kDoubles<I>>(x, y, n, [](typename Math::D v) { return Math::log(v); });
+}
+template <Isa I>
+void VectorMathDouble<I>::sigmoid(const double* x, double* y, int64_t n, const float*) {
+  using Math = DoubleMath<kDoubles<I>>;
+  map_doubles<kDoubles<I>>(x, y, n, [](typename Math::D v) { return Math::sigmoid(v); });
+}
+template <Isa I>
+void VectorMathDouble<I>::tanh(const double* x, double* y, int64_t n, const float*) {
+  using Math = DoubleMath<kDoubles<I>>;
+  map_doubles<kDoubles<I>>(x, y, n, [](typename Math::D v) { return Math::tanh(v); });
 }
 
 }  // namespace intarsia::cpu

@@ -9,6 +9,7 @@
 
 namespace intarsia::cpu {
 template struct VectorMath<Isa::kNeon>;
+template struct VectorMathDouble<Isa::kNeon>;
 }  // namespace intarsia::cpu
 
 #endif  // INTARSIA_WITH_NEON

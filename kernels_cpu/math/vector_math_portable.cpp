@@ -5,4 +5,5 @@
 
 namespace intarsia::cpu {
 template struct VectorMath<Isa::kPortable>;
+template struct VectorMathDouble<Isa::kPortable>;
 }  // namespace intarsia::cpu

@@ -28,13 +28,13 @@ bool is_depthwise(const KernelContext& context) {
 // What the kernels of all windows share; `cols` and `stride` are those of a DepthwiseWindow.
 
 [[gnu::noinline]] bool serves(const KernelContext& context, int cols, int stride) {
-  if (!is_fast_conv(context) || !is_depthwise(context)) return false;
+  if (!is_fast_conv(context, 2) || !is_depthwise(context)) return false;
   const ConvShape shape = conv_shape(context);
   return cols == 0 || (shape.kernel_w == cols && shape.stride_w == stride * shape.dilation_w);
 }
 
 [[gnu::noinline]] Status check_depthwise(const KernelContext& context, int cols, int stride) {
-  if (Status status = check_fast_conv(context); !status) return status;
+  if (Status status = check_fast_conv(context, 2); !status) return status;
   if (!is_depthwise(context)) {
     return context.fail(Code::kInvalidValue, "group",
                         context.input(0).extents[context.input(0).rank - 1],

@@ -1,59 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fast convolution in float, channels-last, on the batch-reduce GEMM family (gemm/conv.h), with
-// fused bias, residual and activation. The weights' bytes are panels of 16 columns. The residual Z
-// may be the same memory as Y.
+// Fast convolution in float, channels-last, of 1 to 3 spatial axes, on the batch-reduce GEMM family
+// (gemm/conv.h), with fused bias, residual and activation. The weights' bytes are panels of 16
+// columns. The residual Z may be the same memory as Y.
 #include "core/kernel_list.h"
 #include "core/operators/nn/conv.h"
-#include "core/runtime/operand_check.h"
-#include "kernels_cpu/common/bounded.h"
 #include "kernels_cpu/gemm/pack.h"
 #include "kernels_cpu/nn/conv_shape.h"
+#include "kernels_cpu/nn/conv_weights.h"
 
 namespace intarsia::cpu {
 namespace {
 
-struct ConvPacked {
+struct FastConv {
   using Rule = ops::Conv;
   static constexpr KernelId id{"Conv", "packed", {DataType::kFloat}};
   static constexpr std::string_view kBoundedVariant = "bounded";
   static constexpr KernelLayout layout = KernelLayout::kChannelsLast;
-  static constexpr std::string_view packing = "panels of 16 columns";
   static constexpr InPlace in_place{3};
 
-  static bool supports(const KernelContext& context) { return is_fast_conv(context); }
+  static bool serves(const KernelContext& context) { return context.input(0).rank <= 5; }
 
-  static int64_t packed_bytes(const KernelContext& context, int input) {
-    if (input != 1) return 0;
+  static Status check_shape(const KernelContext& context) { return check_fast_conv(context, 3); }
+
+  static CheckedInt weight_bytes(const KernelContext& context) {
     const TensorView& w = context.input(1);
     const int64_t groups = context.attributes<ConvAttributes>().group;
     const int64_t filters = w.extents[0];
     const int64_t k = filters == 0 ? 0 : w.count() / filters;
-    return panel_bytes(groups, k, filters / groups).value();
+    return panel_bytes(groups, k, filters / groups);
   }
 
-  static void pack(const KernelContext& context, int, void* packed) {
+  static void pack_weights(const KernelContext& context, float* packed) {
     const TensorView& w = context.input(1);
     const int64_t groups = context.attributes<ConvAttributes>().group;
-    const bool image = w.rank == 4;
-    pack_conv(w.as<const float>(), groups, w.extents[0] / groups, w.extents[1],
-              image ? w.extents[2] : 1, w.extents[w.rank - 1], static_cast<float*>(packed));
+    const int64_t filters = w.extents[0], channels = w.extents[1];
+    if (w.count() == 0) return;
+    pack_conv(w.as<const float>(), groups, filters / groups, channels,
+              w.count() / (filters * channels), packed);
   }
 
-  static int64_t workspace(const KernelContext& context) {
-    return (conv_workspace_bytes(conv_shape(context)) * context.threads()).value();
+  static CheckedInt scratch_bytes(const KernelContext& context) {
+    return conv_workspace_bytes(conv_shape(context));
   }
 
-  static Status check(const KernelContext& context) {
-    if (Status status = check_fast_conv(context); !status) return status;
-    if (Status s = check_capacity(context, 1, packed_bytes(context, 1)); !s) return s;
-    return check_workspace(context, workspace(context));
-  }
-
-  static void compute(const KernelContext& context, const Epilogue& epilogue) {
+  static void convolve(const KernelContext& context, const Epilogue& epilogue, const float* weights,
+                       std::span<std::byte> scratch) {
     ConvArgs args{.shape = conv_shape(context),
                   .input = context.input(0).as<const float>(),
-                  .weights = context.input(1).as<const float>(),
+                  .weights = weights,
                   .output = context.output(0).as<float>(),
                   .bias = context.input(2).as<const float>(),
                   .residual = context.input(3).as<const float>(),
@@ -61,11 +56,7 @@ struct ConvPacked {
                   .epilogue = epilogue,
                   .isa = context.isa()};
     args.residual_pitch = args.shape.out_c;
-    const std::span<std::byte> workspace = context.workspace();
-    const size_t per_thread = workspace.size() / static_cast<size_t>(context.threads()) / 64 * 64;
-    context.parallel_for(conv_units(args.shape), [&](int64_t begin, int64_t end, int thread) {
-      conv_run(args, begin, end, workspace.data() + static_cast<size_t>(thread) * per_thread);
-    });
+    run_conv(context, args, scratch);
   }
 };
 
@@ -73,6 +64,7 @@ struct ConvPacked {
 
 extern const KernelList conv_packed_kernels;
 constinit const KernelList conv_packed_kernels =
-    kernel_list<Bounded<ConvPacked>, AnyActivation<ConvPacked>>();
+    kernel_list<Bounded<Packed<FastConv>>, AnyActivation<Packed<FastConv>>,
+                AnyActivation<Computed<FastConv>>>();
 
 }  // namespace intarsia::cpu

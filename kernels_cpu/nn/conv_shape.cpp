@@ -8,53 +8,86 @@
 
 namespace intarsia::cpu {
 
-ConvShape conv_shape(const KernelContext& context) {
+namespace {
+
+/// The windows of both operators; `pad_before(axis, in, out, kernel)` is what is in front.
+template <class PadBefore>
+ConvShape window_shape(const KernelContext& context, const WindowAttributes& window,
+                       const PadBefore& pad_before) {
   const TensorView& x = context.input(0);
   const TensorView& w = context.input(1);
   const TensorView& y = context.output(0);
+  ConvShape s;
+  struct Axis {
+    int64_t &in, &out, &kernel, &stride, &dilation, &pad;
+  };
+  const Axis axes[] = {
+      {s.in_w, s.out_w, s.kernel_w, s.stride_w, s.dilation_w, s.pad_left},
+      {s.in_h, s.out_h, s.kernel_h, s.stride_h, s.dilation_h, s.pad_top},
+      {s.in_d, s.out_d, s.kernel_d, s.stride_d, s.dilation_d, s.pad_front},
+  };
+  const int spatial = x.rank - 2;
+  for (int i = 0; i < spatial; ++i) {
+    const Axis& axis = axes[spatial - 1 - i];  // columns are the last one
+    axis.in = x.extents[1 + i];
+    axis.out = y.extents[1 + i];
+    axis.kernel = w.extents[2 + i];
+    axis.stride = window.stride(i);
+    axis.dilation = window.dilation(i);
+    axis.pad = pad_before(i, axis.in, axis.out, axis.kernel);
+  }
+  s.batch = x.extents[0];
+  s.in_c = x.extents[x.rank - 1];
+  s.out_c = y.extents[y.rank - 1];
+  s.in_pitch = s.in_c;
+  s.out_pitch = s.out_c;
+  return s;
+}
+
+}  // namespace
+
+ConvShape conv_shape(const KernelContext& context) {
   const auto& attributes = context.attributes<ConvAttributes>();
   const WindowAttributes& window = attributes.window;
-  const int spatial = x.rank - 2;
-  const int width = spatial - 1;  // the axis of columns among the spatial ones
-  ConvShape shape;
-  shape.batch = x.extents[0];
-  shape.in_c = x.extents[x.rank - 1];
-  shape.out_c = y.extents[y.rank - 1];
-  shape.in_w = x.extents[1 + width];
-  shape.out_w = y.extents[1 + width];
-  shape.kernel_w = w.extents[2 + width];
-  shape.stride_w = window.stride(width);
-  shape.dilation_w = window.dilation(width);
-  shape.pad_left = window.pad_before(width, shape.in_w, shape.out_w, shape.kernel_w);
-  if (spatial == 2) {
-    shape.in_h = x.extents[1];
-    shape.out_h = y.extents[1];
-    shape.kernel_h = w.extents[2];
-    shape.stride_h = window.stride(0);
-    shape.dilation_h = window.dilation(0);
-    shape.pad_top = window.pad_before(0, shape.in_h, shape.out_h, shape.kernel_h);
-  }
+  ConvShape shape =
+      window_shape(context, window, [&](int axis, int64_t in, int64_t out, int64_t kernel) {
+        return window.pad_before(axis, in, out, kernel);
+      });
   shape.groups = attributes.group;
-  shape.in_pitch = shape.in_c;
-  shape.out_pitch = shape.out_c;
   return shape;
 }
 
-bool is_fast_conv(const KernelContext& context) {
-  const TensorView& x = context.input(0);
-  const TensorView& w = context.input(1);
-  return (x.rank == 3 || x.rank == 4) && w.data != nullptr && w.count() > 0;
+ConvShape transposed_shape(const KernelContext& context) {
+  const auto& attributes = context.attributes<ConvTransposeAttributes>();
+  ConvShape shape = window_shape(context, attributes.window,
+                                 [&](int axis, int64_t in, int64_t out, int64_t kernel) {
+                                   return attributes.pad_before(axis, in, out, kernel);
+                                 });
+  shape.groups = attributes.group;
+  return shape;
 }
 
-Status check_fast_conv(const KernelContext& context) {
+bool is_fast_conv(const KernelContext& context, int spatial) {
+  const TensorView& w = context.input(1);
+  return context.input(0).rank <= 2 + spatial && w.data != nullptr && w.count() > 0;
+}
+
+Status check_fast_conv(const KernelContext& context, int spatial) {
   if (Status status = check_with_epilogue<ops::Conv, float>(context); !status) return status;
   const auto& attributes = context.attributes<ConvAttributes>();
   if (attributes.channels_last == 0) {
     return context.fail(Code::kInvalidValue, "channels_last", 1, attributes.channels_last);
   }
   const int rank = context.input(0).rank;
-  if (rank != 3 && rank != 4) return context.fail(Code::kWrongRank, "input rank", 4, rank, 0);
+  if (rank > 2 + spatial) return context.fail(Code::kWrongRank, "input rank", 2 + spatial, rank, 0);
   return {};
+}
+
+void run_conv(const KernelContext& context, const ConvArgs& args, std::span<std::byte> scratch) {
+  const size_t share = scratch.size() / static_cast<size_t>(context.threads()) / 64 * 64;
+  context.parallel_for(conv_units(args.shape), [&](int64_t begin, int64_t end, int thread) {
+    conv_run(args, begin, end, scratch.data() + static_cast<size_t>(thread) * share);
+  });
 }
 
 }  // namespace intarsia::cpu

@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the fast convolutions share: ONNX Conv in float with 1 or 2 spatial axes, channels-last,
-// over constant weights that the converter packs. W keeps its ONNX extents in the plan.
+// What the fast convolutions share: images of floats, channels-last, of 1 to 3 spatial axes, as
+// ConvShape, and their threads. W keeps its ONNX extents in the plan.
 #pragma once
+
+#include <span>
 
 #include "intarsia/kernel.h"
 #include "kernels_cpu/gemm/conv.h"
 
 namespace intarsia::cpu {
 
-/// X is N,[H,]W,C; W is O,C/group,[KH,]KW. A 1-D convolution has height 1.
+/// The shape of ONNX Conv: X is N,[[D,]H,]W,C; W is O,C/group,[[KD,]KH,]KW. What lacks an axis has
+/// extent 1 there. The output is dense.
 ConvShape conv_shape(const KernelContext& context);
+/// That of ONNX ConvTranspose, with the pixels cut off in front as padding; W is C,O/group,....
+ConvShape transposed_shape(const KernelContext& context);
 
-/// For `supports`; the converter has asked for the layout.
-bool is_fast_conv(const KernelContext& context);
+/// For `supports`: whether a convolution of at most so many spatial axes has constant weights. The
+/// converter has asked for the layout.
+bool is_fast_conv(const KernelContext& context, int spatial);
 /// For `check`: all but the size of the weights.
-Status check_fast_conv(const KernelContext& context);
+Status check_fast_conv(const KernelContext& context, int spatial);
+
+/// Runs all units on the context's threads, each with its share of `scratch`.
+void run_conv(const KernelContext& context, const ConvArgs& args, std::span<std::byte> scratch);
 
 }  // namespace intarsia::cpu

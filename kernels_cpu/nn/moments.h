@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mean and variance of a run of elements, in double, in two passes (no cancellation). Eight partial
-// sums hide the latency of the additions.
+// Mean and variance of a run of elements, in double, in two passes (no cancellation); and the loop
+// that applies a function to a run.
 #pragma once
 
 #include <cstdint>
 
 #include "intarsia/tensor.h"
+#include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
-#include "kernels_cpu/math/element.h"
+#include "kernels_cpu/common/row_steps.h"
 
 namespace intarsia::cpu {
 
@@ -21,19 +22,22 @@ T from_double(double x) {
   return Element<T>::store(static_cast<typename Element<T>::Value>(x));
 }
 
-/// Sum of term(x[i]) over `count` neighbours.
+/// Sum of term(x[i]) over `count` neighbours, by lanes.
 template <class T, class Term>
-double sum_of(const T* x, int64_t count, const Term& term) {
-  constexpr int kParts = 8;
-  double parts[kParts] = {};
-  int64_t i = 0;
-  for (; i + kParts <= count; i += kParts) {
-    for (int j = 0; j < kParts; ++j) parts[j] += term(as_double(x[i + j]));
-  }
-  for (; i < count; ++i) parts[0] += term(as_double(x[i]));
-  double sum = 0;
-  for (double part : parts) sum += part;
-  return sum;
+double sum_of(const T* x, int64_t count, Term term) {
+  double sums[kRowLanes];
+  const int64_t groups = groups_for(count, 1);
+  for (int64_t i = 0; i < groups; ++i) sums[i] = 0;
+  step_run(sums, x, 1, count, 1, groups, [=](double sum, T v) { return sum + term(as_double(v)); });
+  merge_groups(sums, 1, groups, [](double a, double b) { return a + b; });
+  return sums[0];
+}
+
+/// y[i] = function(x[i], i) for i in [0, count). Y may be the same memory as X.
+template <class T, class Y, class Function>
+void map_run(const T* x, Y* y, int64_t count, Function function) {
+  INTARSIA_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) y[i] = from_double<Y>(function(as_double(x[i]), i));
 }
 
 /// Elements of the axes from `axes` on, and of those before.
@@ -56,11 +60,8 @@ struct Moments {
 template <class T>
 Moments moments_of(const T* x, int64_t count) {
   const auto n = static_cast<double>(count);
-  Moments result;
-  result.mean = sum_of(x, count, [](double v) { return v; }) / n;
-  result.variance =
-      sum_of(x, count, [&](double v) { return (v - result.mean) * (v - result.mean); }) / n;
-  return result;
+  const double mean = sum_of(x, count, [](double v) { return v; }) / n;
+  return {mean, sum_of(x, count, [=](double v) { return (v - mean) * (v - mean); }) / n};
 }
 
 }  // namespace intarsia::cpu

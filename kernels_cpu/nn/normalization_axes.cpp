@@ -14,63 +14,75 @@
 #include "core/operators/nn/normalization.h"
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/nn/moments.h"
+#include "kernels_cpu/reduction/reduce_loop.h"
 
 namespace intarsia::cpu {
 namespace {
 
-/// Some axes of a tensor, walked in row-major order.
-struct AxisSet {
-  int rank = 0;
-  int64_t extents[kMaxRank] = {};
-  int64_t strides[kMaxRank] = {};
+/// Slices side by side along the reduced axes.
+template <class T>
+struct Slices {
+  const ReduceLoop& loop;
+  const T* x;  ///< The first element of the first of `lanes` slices side by side.
+  T* y;
+  int64_t lanes;
 
-  void push(int64_t extent, int64_t stride) {
-    extents[rank] = extent;
-    strides[rank++] = stride;
+  /// sums[j] += the sum of term(element, j) over slice j.
+  template <class Term>
+  void sum(double* sums, Term term) const {
+    const int64_t stride = loop.stride();
+    loop.for_runs(0, loop.reduced.count, [&](int64_t offset, int64_t length) {
+      if (dense()) {
+        sums[0] += sum_of(x + offset, length, [=](double v) { return term(v, 0); });
+      } else {
+        add_rows(sums, x + offset, stride, length, lanes, term);
+      }
+    });
   }
-  int64_t count() const {
-    int64_t product = 1;
-    for (int i = 0; i < rank; ++i) product *= extents[i];
-    return product;
+  /// y = function(element, j) for the elements of slice j.
+  template <class Function>
+  void map(Function function) const {
+    const int64_t stride = loop.stride();
+    loop.for_runs(0, loop.reduced.count, [&](int64_t offset, int64_t length) {
+      if (dense()) {
+        map_run(x + offset, y + offset, length, [=](double v, int64_t) { return function(v, 0); });
+        return;
+      }
+      for (int64_t at = offset; at < offset + length * stride; at += stride) {
+        map_run(x + at, y + at, lanes, function);
+      }
+    });
   }
-  int64_t offset(int64_t index) const {
-    int64_t result = 0;
-    for (int i = rank - 1; i >= 0; --i) {
-      result += index % extents[i] * strides[i];
-      index /= extents[i];
-    }
-    return result;
-  }
-  /// Calls `body(offset)` for every position.
-  template <class Body>
-  void for_offsets(const Body& body) const {
-    const int64_t inner = rank > 0 ? extents[rank - 1] : 1;
-    const int64_t step = rank > 0 ? strides[rank - 1] : 0;
-    const int64_t total = count();
-    for (int64_t index = 0; index < total; index += inner) {
-      const int64_t first = offset(index);
-      for (int64_t i = 0; i < inner; ++i) body(first + i * step);
+
+ private:
+  /// One slice, whose elements are neighbours.
+  bool dense() const { return lanes == 1 && loop.stride() == 1; }
+
+  template <class Term>
+  static void add_rows(double* sums, const T* x, int64_t stride, int64_t rows, int64_t lanes,
+                       Term term) {
+    for (; rows > 0; --rows, x += stride) {
+      INTARSIA_INDEPENDENT
+      for (int64_t j = 0; j < lanes; ++j) sums[j] += term(as_double(x[j]), j);
     }
   }
 };
 
-/// Splits the axes of a tensor into those in `mask` and the rest.
-void split_axes(const TensorView& view, uint32_t mask, AxisSet& reduced, AxisSet& kept) {
-  for (int axis = 0; axis < view.rank; ++axis) {
-    int64_t stride = 1;
-    for (int later = axis + 1; later < view.rank; ++later) stride *= view.extents[later];
-    ((mask >> axis & 1u) != 0 ? reduced : kept).push(view.extents[axis], stride);
-  }
-}
-
-/// Calls `normalize(first element, reduced axes)` for each position along the other axes.
-template <class Normalize>
-void for_slices(const KernelContext& context, uint32_t mask, const Normalize& normalize) {
+/// Calls `normalize(slices)` for all slices along the reduced axes, in blocks.
+template <class T, class Normalize>
+void for_slices(const KernelContext& context, const bool (&is_reduced)[kMaxRank],
+                const Normalize& normalize) {
   if (context.input(0).count() == 0) return;
-  AxisSet reduced, kept;
-  split_axes(context.input(0), mask, reduced, kept);
-  context.parallel_for(kept.count(), [&](int64_t begin, int64_t end, int) {
-    for (int64_t slice = begin; slice < end; ++slice) normalize(kept.offset(slice), reduced);
+  const ReduceLoop loop(context.input(0), is_reduced);
+  const T* x = context.input(0).as<const T>();
+  T* y = context.output(0).as<T>();
+  context.parallel_for(loop.blocks, [&](int64_t begin, int64_t end, int) {
+    on_isa(context.isa(), [&] {
+      for (int64_t index = begin; index < end; ++index) {
+        const ReduceLoop::Block block = loop.block(index);
+        normalize(Slices<T>{loop, x + block.offset, y + block.offset, block.lanes});
+      }
+    });
   });
 }
 
@@ -86,20 +98,18 @@ struct LpNormalization {
 
   static Status run(const KernelContext& context) {
     const auto& a = context.attributes<LpNormalizationAttributes>();
-    const int axis = ops::wrapped_axis(a.axis, context.input(0).rank);
-    const T* x = context.input(0).as<const T>();
-    T* y = context.output(0).as<T>();
-    for_slices(context, 1u << axis, [&](int64_t first, const AxisSet& reduced) {
-      double norm = 0;
-      reduced.for_offsets([&](int64_t offset) {
-        const double value = as_double(x[first + offset]);
-        norm += a.p == 1 ? std::fabs(value) : value * value;
-      });
-      if (a.p == 2) norm = std::sqrt(norm);
-      reduced.for_offsets([&](int64_t offset) {
-        const double value = as_double(x[first + offset]);
-        y[first + offset] = from_double<T>(norm == 0 ? 0 : value / norm);
-      });
+    const bool squares = a.p == 2;
+    bool is_reduced[kMaxRank] = {};
+    is_reduced[ops::wrapped_axis(a.axis, context.input(0).rank)] = true;
+    for_slices<T>(context, is_reduced, [&](const Slices<T>& slices) {
+      double norms[kReduceLanes];
+      for (int64_t j = 0; j < slices.lanes; ++j) norms[j] = 0;
+      slices.sum(norms, [=](double v, int64_t) { return squares ? v * v : std::fabs(v); });
+      for (int64_t j = 0; j < slices.lanes; ++j) {
+        norms[j] = squares ? std::sqrt(norms[j]) : norms[j];
+      }
+      const double* norm = norms;
+      slices.map([=](double v, int64_t j) { return norm[j] == 0 ? 0 : v / norm[j]; });
     });
     return {};
   }
@@ -117,26 +127,23 @@ struct MeanVarianceNormalization {
 
   static Status run(const KernelContext& context) {
     const auto& a = context.attributes<MeanVarianceNormalizationAttributes>();
-    uint32_t mask = 0;
+    bool is_reduced[kMaxRank] = {};
     for (const int32_t axis : a.axes.view()) {
-      mask |= 1u << ops::wrapped_axis(axis, context.input(0).rank);
+      is_reduced[ops::wrapped_axis(axis, context.input(0).rank)] = true;
     }
-    const T* x = context.input(0).as<const T>();
-    T* y = context.output(0).as<T>();
-    for_slices(context, mask, [&](int64_t first, const AxisSet& reduced) {
-      const auto n = static_cast<double>(reduced.count());
-      double mean = 0;
-      reduced.for_offsets([&](int64_t offset) { mean += as_double(x[first + offset]); });
-      mean /= n;
-      double variance = 0;
-      reduced.for_offsets([&](int64_t offset) {
-        const double centred = as_double(x[first + offset]) - mean;
-        variance += centred * centred;
-      });
-      const double deviation = std::sqrt(variance / n) + 1e-9;
-      reduced.for_offsets([&](int64_t offset) {
-        y[first + offset] = from_double<T>((as_double(x[first + offset]) - mean) / deviation);
-      });
+    for_slices<T>(context, is_reduced, [&](const Slices<T>& slices) {
+      const auto n = static_cast<double>(slices.loop.reduced.count);
+      double means[kReduceLanes], deviations[kReduceLanes];
+      for (int64_t j = 0; j < slices.lanes; ++j) means[j] = deviations[j] = 0;
+      slices.sum(means, [](double v, int64_t) { return v; });
+      for (int64_t j = 0; j < slices.lanes; ++j) means[j] /= n;
+      const double* mean = means;
+      slices.sum(deviations, [=](double v, int64_t j) { return (v - mean[j]) * (v - mean[j]); });
+      for (int64_t j = 0; j < slices.lanes; ++j) {
+        deviations[j] = std::sqrt(deviations[j] / n) + 1e-9;
+      }
+      const double* deviation = deviations;
+      slices.map([=](double v, int64_t j) { return (v - mean[j]) / deviation[j]; });
     });
     return {};
   }

@@ -12,7 +12,6 @@
 #include "core/kernel_list.h"
 #include "core/operators/nn/normalization.h"
 #include "core/runtime/operand_check.h"
-#include "kernels_cpu/common/accumulate.h"
 #include "kernels_cpu/nn/moments.h"
 
 namespace intarsia::cpu {
@@ -40,28 +39,29 @@ void normalize_batch(const KernelContext& context, const BatchNormalizationAttri
     values[c] = from_double<P>(running * a.momentum + current * (1 - a.momentum));
   };
   context.parallel_for(channels, [&](int64_t begin, int64_t end, int) {
-    for (int64_t c = begin; c < end; ++c) {
-      Moments moments;
-      for (int64_t n = 0; n < batch; ++n) {
-        moments.mean += sum_of(x + (n * channels + c) * plane, plane, [](double v) { return v; });
-      }
-      moments.mean /= count;
-      for (int64_t n = 0; n < batch; ++n) {
-        moments.variance += sum_of(x + (n * channels + c) * plane, plane, [&](double v) {
-          return (v - moments.mean) * (v - moments.mean);
-        });
-      }
-      moments.variance /= count;
-      const double factor = parameter(1, c) / std::sqrt(moments.variance + a.epsilon);
-      for (int64_t n = 0; n < batch; ++n) {
-        const int64_t first = (n * channels + c) * plane;
-        for (int64_t i = first; i < first + plane; ++i) {
-          y[i] = from_double<T>((as_double(x[i]) - moments.mean) * factor + parameter(2, c));
+    on_isa(context.isa(), [&] {
+      for (int64_t c = begin; c < end; ++c) {
+        double mean = 0, variance = 0;
+        for (int64_t n = 0; n < batch; ++n) {
+          mean += sum_of(x + (n * channels + c) * plane, plane, [](double v) { return v; });
         }
+        mean /= count;
+        for (int64_t n = 0; n < batch; ++n) {
+          variance += sum_of(x + (n * channels + c) * plane, plane,
+                             [=](double v) { return (v - mean) * (v - mean); });
+        }
+        variance /= count;
+        const double factor = parameter(1, c) / std::sqrt(variance + a.epsilon);
+        const double shift = parameter(2, c);
+        for (int64_t n = 0; n < batch; ++n) {
+          const int64_t first = (n * channels + c) * plane;
+          map_run(x + first, y + first, plane,
+                  [=](double v, int64_t) { return (v - mean) * factor + shift; });
+        }
+        update(1, c, parameter(3, c), mean);
+        update(2, c, parameter(4, c), variance);
       }
-      update(1, c, parameter(3, c), moments.mean);
-      update(2, c, parameter(4, c), moments.variance);
-    }
+    });
   });
 }
 
@@ -104,41 +104,48 @@ struct BatchNormalization {
       return as_double(scale[c]) / std::sqrt(as_double(variance[c]) + a.epsilon);
     };
     const int64_t channels = context.input(1).extents[0];
-    if (a.channels_last == 0 || view.rank < 3) {
-      const int64_t plane = view.rank > 1 ? elements_from(view, 2) : 1;
+    const bool last = a.channels_last != 0 && view.rank > 2;
+    const int64_t plane = last || view.rank < 2 ? 1 : elements_from(view, 2);
+    if (plane > 1) {
       context.parallel_for(view.extents[0] * channels, [&](int64_t begin, int64_t end, int) {
-        for (int64_t unit = begin; unit < end; ++unit) {
-          const int64_t c = unit % channels;
-          const double multiply = factor(c);
-          const double center = as_double(mean[c]);
-          const double add = as_double(shift[c]);
-          for (int64_t i = unit * plane; i < (unit + 1) * plane; ++i) {
-            y[i] = from_double<T>((as_double(x[i]) - center) * multiply + add);
+        on_isa(context.isa(), [&] {
+          for (int64_t unit = begin; unit < end; ++unit) {
+            const int64_t c = unit % channels;
+            const double multiply = factor(c);
+            const double center = as_double(mean[c]);
+            const double add = as_double(shift[c]);
+            map_run(x + unit * plane, y + unit * plane, plane,
+                    [=](double v, int64_t) { return (v - center) * multiply + add; });
           }
-        }
+        });
       });
       return {};
     }
-    // Channels are innermost: the coefficients of a block of them, then all pixels.
-    const int64_t pixels = elements_before(view, view.rank - 1);
-    const int64_t blocks = (channels + kLanes - 1) / kLanes;
-    context.parallel_for(blocks, [&](int64_t begin, int64_t end, int) {
-      for (int64_t block = begin; block < end; ++block) {
-        const int64_t first = block * kLanes;
-        const int64_t lanes = channels - first < kLanes ? channels - first : kLanes;
-        double multiply[kLanes], center[kLanes], add[kLanes];
-        for (int64_t j = 0; j < lanes; ++j) {
-          multiply[j] = factor(first + j);
-          center[j] = as_double(mean[first + j]);
-          add[j] = as_double(shift[first + j]);
-        }
-        for (int64_t pixel = 0; pixel < pixels; ++pixel) {
-          const int64_t at = pixel * channels + first;
+    // Channels are innermost: the coefficients of a block of them, then a run of pixels.
+    constexpr int64_t kPixels = 256;
+    const int64_t pixels = view.count() / channels;
+    const int64_t blocks = (channels + kRowLanes - 1) / kRowLanes;
+    const int64_t runs = (pixels + kPixels - 1) / kPixels;
+    context.parallel_for(blocks * runs, [&](int64_t begin, int64_t end, int) {
+      on_isa(context.isa(), [&] {
+        for (int64_t unit = begin; unit < end; ++unit) {
+          const int64_t first = unit % blocks * kRowLanes;
+          const int64_t lanes = channels - first < kRowLanes ? channels - first : kRowLanes;
+          double multiply[kRowLanes], center[kRowLanes], add[kRowLanes];
           for (int64_t j = 0; j < lanes; ++j) {
-            y[at + j] = from_double<T>((as_double(x[at + j]) - center[j]) * multiply[j] + add[j]);
+            multiply[j] = factor(first + j);
+            center[j] = as_double(mean[first + j]);
+            add[j] = as_double(shift[first + j]);
+          }
+          const double *m = multiply, *c = center, *b = add;
+          const int64_t pixel = unit / blocks * kPixels;
+          const int64_t end_pixel = pixels - pixel < kPixels ? pixels : pixel + kPixels;
+          for (int64_t at = pixel * channels + first; at < end_pixel * channels; at += channels) {
+            map_run(x + at, y + at, lanes,
+                    [=](double v, int64_t j) { return (v - c[j]) * m[j] + b[j]; });
           }
         }
-      }
+      });
     });
     return {};
   }

@@ -30,19 +30,21 @@ void normalize_groups(const KernelContext& context, int64_t groups, double epsil
   const int64_t run = channels * plane;
   if (view.count() == 0) return;
   context.parallel_for(view.extents[0] * groups, [&](int64_t begin, int64_t end, int) {
-    for (int64_t unit = begin; unit < end; ++unit) {
-      const Moments moments = moments_of(x + unit * run, run);
-      const double inverse = 1 / std::sqrt(moments.variance + epsilon);
-      for (int64_t c = 0; c < channels; ++c) {
-        const int64_t channel = unit % groups * channels + c;
-        const double factor = inverse * as_double(scale[channel]);
-        const double offset = as_double(shift[channel]);
-        const int64_t first = unit * run + c * plane;
-        for (int64_t i = first; i < first + plane; ++i) {
-          y[i] = from_double<T>((as_double(x[i]) - moments.mean) * factor + offset);
+    on_isa(context.isa(), [&] {
+      for (int64_t unit = begin; unit < end; ++unit) {
+        const Moments moments = moments_of(x + unit * run, run);
+        const double mean = moments.mean;
+        const double inverse = 1 / std::sqrt(moments.variance + epsilon);
+        for (int64_t c = 0; c < channels; ++c) {
+          const int64_t channel = unit % groups * channels + c;
+          const double factor = inverse * as_double(scale[channel]);
+          const double offset = as_double(shift[channel]);
+          const int64_t first = unit * run + c * plane;
+          map_run(x + first, y + first, plane,
+                  [=](double v, int64_t) { return (v - mean) * factor + offset; });
         }
       }
-    }
+    });
   });
 }
 

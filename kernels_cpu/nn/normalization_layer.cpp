@@ -42,27 +42,27 @@ struct LayerNormalization {
     auto* means = context.output(1).as<float>();
     auto* inverses = context.output(2).as<float>();
     if (run == 0 && means == nullptr && inverses == nullptr) return {};
+    const double epsilon = a.epsilon;
     context.parallel_for(elements_before(view, axis), [&](int64_t begin, int64_t end, int) {
-      for (int64_t row = begin; row < end; ++row) {
-        const T* from = x + row * run;
-        T* to = y + row * run;
-        const Moments moments = moments_of(from, run);
-        const double inverse = 1 / std::sqrt(moments.variance + a.epsilon);
-        if (shift != nullptr) {
-          for (int64_t i = 0; i < run; ++i) {
-            to[i] =
-                from_double<T>((as_double(from[i]) - moments.mean) * inverse * as_double(scale[i]) +
-                               as_double(shift[i]));
+      on_isa(context.isa(), [&] {
+        for (int64_t row = begin; row < end; ++row) {
+          const T* from = x + row * run;
+          const Moments moments = moments_of(from, run);
+          const double mean = moments.mean;
+          const double inverse = 1 / std::sqrt(moments.variance + epsilon);
+          if (shift != nullptr) {
+            map_run(from, y + row * run, run, [=](double v, int64_t i) {
+              return (v - mean) * inverse * as_double(scale[i]) + as_double(shift[i]);
+            });
+          } else {
+            map_run(from, y + row * run, run, [=](double v, int64_t i) {
+              return (v - mean) * inverse * as_double(scale[i]);
+            });
           }
-        } else {
-          for (int64_t i = 0; i < run; ++i) {
-            to[i] =
-                from_double<T>((as_double(from[i]) - moments.mean) * inverse * as_double(scale[i]));
-          }
+          if (means != nullptr) means[row] = static_cast<float>(mean);
+          if (inverses != nullptr) inverses[row] = static_cast<float>(inverse);
         }
-        if (means != nullptr) means[row] = static_cast<float>(moments.mean);
-        if (inverses != nullptr) inverses[row] = static_cast<float>(inverse);
-      }
+      });
     });
     return {};
   }
@@ -90,15 +90,17 @@ struct RMSNormalization {
     const V* scale = context.input(1).as<const V>();
     V* y = context.output(0).as<V>();
     if (view.count() == 0) return {};
+    const double epsilon = a.epsilon;
     context.parallel_for(elements_before(view, axis), [&](int64_t begin, int64_t end, int) {
-      for (int64_t row = begin; row < end; ++row) {
-        const T* from = x + row * run;
-        const double squares = sum_of(from, run, [](double v) { return v * v; });
-        const double inverse = 1 / std::sqrt(squares / static_cast<double>(run) + a.epsilon);
-        for (int64_t i = 0; i < run; ++i) {
-          y[row * run + i] = from_double<V>(as_double(from[i]) * inverse * as_double(scale[i]));
+      on_isa(context.isa(), [&] {
+        for (int64_t row = begin; row < end; ++row) {
+          const T* from = x + row * run;
+          const double squares = sum_of(from, run, [](double v) { return v * v; });
+          const double inverse = 1 / std::sqrt(squares / static_cast<double>(run) + epsilon);
+          map_run(from, y + row * run, run,
+                  [=](double v, int64_t i) { return v * inverse * as_double(scale[i]); });
         }
-      }
+      });
     });
     return {};
   }

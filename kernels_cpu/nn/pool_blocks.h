@@ -38,6 +38,17 @@ struct PoolBlock {
     }
   }
 
+  /// The end of a run of lanes that begins with `lane` and whose windows meet as many elements
+  /// along the last axis: all those inside the input, or that lane alone. REQUIRES: channels first.
+  int64_t alike(int64_t lane) const {
+    const int w = walk.last();
+    const int64_t start = (position[w] + lane) * walk.stride[w] - walk.before[w];
+    const int64_t rest = walk.in[w] - 1 - (walk.kernel[w] - 1) * walk.dilation[w] - start;
+    if (start < 0 || rest < 0) return lane + 1;
+    const int64_t end = lane + rest / walk.stride[w] + 1;
+    return end < lanes ? end : lanes;
+  }
+
   /// Taps of lane `lane` that meet the input, or the padded input.
   int64_t taps_inside(int64_t lane, bool padding) const {
     int64_t taps = 1;
@@ -49,43 +60,36 @@ struct PoolBlock {
   }
 };
 
-/// Calls `body(block)` for blocks that cover the output once.
+/// How many output rows there are in all: of each image, or of each of its channels.
+inline int64_t pool_rows(const KernelContext& context, const WindowWalk& walk) {
+  if (context.output(0).count() == 0) return 0;
+  return walk.batch * (walk.channels_last ? 1 : walk.channels) * walk.out_rows();
+}
+
+/// Calls `body(block)` for blocks that cover the output rows [begin, end) once.
 template <class Body>
-void for_pool_blocks(const KernelContext& context, const WindowWalk& walk, const Body& body) {
-  if (context.output(0).count() == 0) return;
+void for_pool_blocks(const WindowWalk& walk, int64_t begin, int64_t end, const Body& body) {
   const int w = walk.last();
   const int64_t rows = walk.out_rows();
   const int64_t width = walk.out[w];
-  const int64_t planes = walk.channels_last ? 1 : walk.channels;
-  context.parallel_for(walk.batch * planes * rows, [&](int64_t begin, int64_t end, int) {
-    for (int64_t unit = begin; unit < end; ++unit) {
-      const int64_t row = unit % rows;
-      const int64_t image = unit / rows / planes;
-      PoolBlock block{walk};
-      walk.decode_row(row, block.position);
-      if (walk.channels_last) {
-        for (int64_t column = 0; column < width; ++column) {
-          block.position[w] = column;
-          const int64_t pixel = image * walk.out_plane + row * width + column;
-          for (int64_t c = 0; c < walk.channels; c += kLanes) {
-            block.lanes = walk.channels - c < kLanes ? walk.channels - c : kLanes;
-            block.x = image * walk.in_plane * walk.channels + c;
-            block.y = pixel * walk.channels + c;
-            body(block);
-          }
-        }
-      } else {
-        block.x = unit / rows * walk.in_plane;
-        block.x_step = walk.lane_step;
-        for (int64_t column = 0; column < width; column += kLanes) {
-          block.position[w] = column;
-          block.lanes = width - column < kLanes ? width - column : kLanes;
-          block.y = unit * width + column;
-          body(block);
-        }
+  const bool last = walk.channels_last;
+  const int64_t channels = last ? walk.channels : 1;
+  for (int64_t unit = begin; unit < end; ++unit) {
+    PoolBlock block{walk};
+    walk.decode_row(unit % rows, block.position);
+    block.x_step = last ? 1 : walk.lane_step;
+    const int64_t plane = unit / rows * walk.in_plane * channels;
+    for (int64_t column = 0; column < width; column += last ? 1 : kLanes) {
+      block.position[w] = column;
+      for (int64_t c = 0; c < channels; c += kLanes) {
+        const int64_t rest = last ? channels - c : width - column;
+        block.lanes = rest < kLanes ? rest : kLanes;
+        block.x = plane + c;
+        block.y = (unit * width + column) * channels + c;
+        body(block);
       }
     }
-  });
+  }
 }
 
 /// Calls `visit(lane, element)` for lanes [low, high); separate loops keep the dense case fast.

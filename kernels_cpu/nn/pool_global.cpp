@@ -1,92 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Pooling over all spatial axes (ONNX GlobalAveragePool, GlobalMaxPool, GlobalLpPool), both
-// layouts. Images and channels (in blocks where channels are innermost) are shared out over the
-// threads. Specification: https://onnx.ai/onnx/operators/onnx__GlobalAveragePool.html
+// layouts: reductions, in double, which holds every element type exactly; see reduction/reduce.h.
+// The maximum passes over NaN.
+// Specification: https://onnx.ai/onnx/operators/onnx__GlobalAveragePool.html
 #include <cmath>
 #include <limits>
 
 #include "core/kernel_list.h"
 #include "core/operators/nn/pool.h"
 #include "core/runtime/operand_check.h"
-#include "kernels_cpu/common/accumulate.h"
-#include "kernels_cpu/nn/moments.h"
+#include "kernels_cpu/reduction/reduce.h"
 
 namespace intarsia::cpu {
 namespace {
 
-// Reductions in double, which holds every element type exactly.
-struct Sum {
-  static double start() { return 0; }
-  double operator()(double so_far, double x) const { return so_far + x; }
-  double merge(double a, double b) const { return a + b; }
+template <class V>
+struct Mean {
+  using Accumulator = double;
+  static double identity() { return 0; }
+  static double step(double sum, V x) { return sum + static_cast<double>(x); }
+  static double merge(double a, double b) { return a + b; }
+  static V finish(double sum, int64_t count) {
+    return static_cast<V>(sum / static_cast<double>(count));
+  }
 };
+
+template <class V>
 struct Largest {
-  static double start() { return -std::numeric_limits<double>::infinity(); }
-  double operator()(double so_far, double x) const { return x > so_far ? x : so_far; }
-  double merge(double a, double b) const { return (*this)(a, b); }
+  using Accumulator = V;
+  static V identity() { return -std::numeric_limits<V>::infinity(); }
+  static V step(V largest, V x) { return x > largest ? x : largest; }
+  static V merge(V a, V b) { return step(a, b); }
+  static V finish(V largest, int64_t) { return largest; }
 };
-struct PowerSum {
+
+template <class V>
+struct PowerNorm {
+  using Accumulator = double;
   double p;
-  static double start() { return 0; }
-  double operator()(double so_far, double x) const { return so_far + std::pow(std::fabs(x), p); }
-  double merge(double a, double b) const { return a + b; }
+  static double identity() { return 0; }
+  double step(double sum, V x) const {
+    return sum + std::pow(std::fabs(static_cast<double>(x)), p);
+  }
+  static double merge(double a, double b) { return a + b; }
+  V finish(double sum, int64_t) const { return static_cast<V>(std::pow(sum, 1 / p)); }
 };
 
-/// Reduces `count` neighbours. Eight partial results hide the latency of the additions.
-template <class T, class Reduce>
-double reduce_run(const T* x, int64_t count, const Reduce& reduce) {
-  constexpr int kParts = 8;
-  double parts[kParts];
-  for (double& part : parts) part = Reduce::start();
-  int64_t i = 0;
-  for (; i + kParts <= count; i += kParts) {
-    for (int j = 0; j < kParts; ++j) parts[j] = reduce(parts[j], as_double(x[i + j]));
+template <class V>
+struct Euclidean {
+  using Accumulator = double;
+  static double identity() { return 0; }
+  static double step(double sum, V x) {
+    return sum + static_cast<double>(x) * static_cast<double>(x);
   }
-  for (; i < count; ++i) parts[0] = reduce(parts[0], as_double(x[i]));
-  double result = parts[0];
-  for (int j = 1; j < kParts; ++j) result = reduce.merge(result, parts[j]);
-  return result;
-}
+  static double merge(double a, double b) { return a + b; }
+  static V finish(double sum, int64_t) { return static_cast<V>(std::sqrt(sum)); }
+};
 
-/// y = finish(reduction over the spatial axes, number of positions).
-template <class T, class Reduce, class Finish>
-void global_pool(const KernelContext& context, bool channels_last, const Reduce& reduce,
-                 const Finish& finish) {
-  const TensorView& view = context.input(0);
-  const ImageAxes axes{view.rank, channels_last};
-  const T* x = view.as<const T>();
-  T* y = context.output(0).as<T>();
-  const int64_t batch = view.extents[0];
-  const int64_t channels = view.extents[axes.channel()];
-  int64_t plane = 1;
-  for (int i = 0; i < axes.spatial(); ++i) plane *= view.extents[axes.axis(i)];
-
-  if (!channels_last) {
-    context.parallel_for(batch * channels, [&](int64_t begin, int64_t end, int) {
-      for (int64_t i = begin; i < end; ++i) {
-        y[i] = from_double<T>(finish(reduce_run(x + i * plane, plane, reduce), plane));
-      }
-    });
-    return;
-  }
-  const int64_t blocks = (channels + kLanes - 1) / kLanes;
-  context.parallel_for(batch * blocks, [&](int64_t begin, int64_t end, int) {
-    for (int64_t unit = begin; unit < end; ++unit) {
-      const int64_t image = unit / blocks;
-      const int64_t first = unit % blocks * kLanes;
-      const int64_t lanes = channels - first < kLanes ? channels - first : kLanes;
-      double parts[kLanes];
-      for (double& part : parts) part = Reduce::start();
-      for (int64_t pixel = 0; pixel < plane; ++pixel) {
-        const T* row = x + (image * plane + pixel) * channels + first;
-        for (int64_t j = 0; j < lanes; ++j) parts[j] = reduce(parts[j], as_double(row[j]));
-      }
-      for (int64_t j = 0; j < lanes; ++j) {
-        y[image * channels + first + j] = from_double<T>(finish(parts[j], plane));
-      }
-    }
-  });
+template <class T, class Reducer>
+void global_pool(const KernelContext& context, bool channels_last, Reducer reducer) {
+  const ImageAxes axes{context.input(0).rank, channels_last};
+  bool is_reduced[kMaxRank] = {};
+  for (int i = 0; i < axes.spatial(); ++i) is_reduced[axes.axis(i)] = true;
+  reduce<T>(context, ReduceLoop(context.input(0), is_reduced), reducer);
 }
 
 template <class T>
@@ -100,8 +77,7 @@ struct GlobalAveragePool {
 
   static Status run(const KernelContext& context) {
     const bool last = context.attributes<GlobalPoolAttributes>().channels_last != 0;
-    global_pool<T>(context, last, Sum{},
-                   [](double sum, int64_t count) { return sum / static_cast<double>(count); });
+    global_pool<T>(context, last, Mean<typename Element<T>::Value>());
     return {};
   }
 };
@@ -117,7 +93,7 @@ struct GlobalMaxPool {
 
   static Status run(const KernelContext& context) {
     const bool last = context.attributes<GlobalPoolAttributes>().channels_last != 0;
-    global_pool<T>(context, last, Largest{}, [](double largest, int64_t) { return largest; });
+    global_pool<T>(context, last, Largest<typename Element<T>::Value>());
     return {};
   }
 };
@@ -132,10 +108,14 @@ struct GlobalLpPool {
   }
 
   static Status run(const KernelContext& context) {
+    using V = typename Element<T>::Value;
     const auto& a = context.attributes<GlobalLpPoolAttributes>();
-    const double p = a.p;
-    global_pool<T>(context, a.global.channels_last != 0, PowerSum{p},
-                   [p](double sum, int64_t) { return std::pow(sum, 1 / p); });
+    const bool last = a.global.channels_last != 0;
+    if (a.p == 2) {
+      global_pool<T>(context, last, Euclidean<V>());
+    } else {
+      global_pool<T>(context, last, PowerNorm<V>{static_cast<double>(a.p)});
+    }
     return {};
   }
 };

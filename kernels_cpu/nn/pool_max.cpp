@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "core/kernel_list.h"
-#include "kernels_cpu/nn/pool_blocks.h"
+#include "kernels_cpu/nn/pool_reduce.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -31,20 +31,22 @@ int64_t column_major(const WindowWalk& walk, int64_t index) {
 }
 
 template <class T>
+struct Largest {
+  using Accumulator = typename Element<T>::Value;
+  static Accumulator identity() { return lowest<T>(); }
+  static Accumulator step(Accumulator largest, Accumulator value) {
+    return value > largest ? value : largest;
+  }
+  static Accumulator merge(Accumulator a, Accumulator b) { return step(a, b); }
+};
+
+template <class T>
 void max_pool(const KernelContext& context, const WindowWalk& walk) {
-  using Value = typename Element<T>::Value;
-  const T* x = context.input(0).as<const T>();
   T* y = context.output(0).as<T>();
-  for_pool_blocks(context, walk, [&](const PoolBlock& block) {
-    Value best[kLanes];
-    for (int64_t j = 0; j < block.lanes; ++j) best[j] = lowest<T>();
-    block.for_taps([&](int64_t at, int64_t low, int64_t high) {
-      for_lanes(low, high, at, block.x_step, [&](int64_t j, int64_t i) {
-        const Value value = Element<T>::load(x[i]);
-        best[j] = value > best[j] ? value : best[j];
-      });
-    });
-    for (int64_t j = 0; j < block.lanes; ++j) y[block.y + j] = Element<T>::store(best[j]);
+  reduce_windows<T>(context, walk, Largest<T>(), [=](const PoolBlock& block, const auto* best) {
+    T* to = y + block.y;
+    INTARSIA_INDEPENDENT
+    for (int64_t j = 0; j < block.lanes; ++j) to[j] = Element<T>::store(best[j]);
   });
 }
 
@@ -54,7 +56,7 @@ void max_pool_indices(const KernelContext& context, const WindowWalk& walk, bool
   const T* x = context.input(0).as<const T>();
   T* y = context.output(0).as<T>();
   auto* indices = context.output(1).as<int64_t>();
-  for_pool_blocks(context, walk, [&](const PoolBlock& block) {
+  const auto body = [&](const PoolBlock& block) {
     Value best[kLanes];
     int64_t where[kLanes];
     for (int64_t j = 0; j < block.lanes; ++j) where[j] = -1;
@@ -71,6 +73,9 @@ void max_pool_indices(const KernelContext& context, const WindowWalk& walk, bool
       y[block.y + j] = Element<T>::store(none ? lowest<T>() : best[j]);
       indices[block.y + j] = columns_first && !none ? column_major(walk, where[j]) : where[j];
     }
+  };
+  context.parallel_for(pool_rows(context, walk), [&](int64_t begin, int64_t end, int) {
+    for_pool_blocks(walk, begin, end, body);
   });
 }
 

@@ -7,10 +7,34 @@
 #include <cmath>
 
 #include "core/kernel_list.h"
-#include "kernels_cpu/nn/pool_blocks.h"
+#include "kernels_cpu/nn/pool_reduce.h"
 
 namespace intarsia::cpu {
 namespace {
+
+template <class T>
+struct Sum {
+  using Accumulator = cpu::Accumulator<T>;
+  static Accumulator identity() { return 0; }
+  static Accumulator step(Accumulator sum, typename Element<T>::Value x) {
+    return sum + static_cast<Accumulator>(x);
+  }
+  static Accumulator merge(Accumulator a, Accumulator b) { return a + b; }
+};
+
+/// y[j] = sums[j] / count for j in [begin, end). Where the sum has more digits than Y, a product
+/// with the reciprocal is as good.
+template <class T>
+void divide(const Accumulator<T>* sums, int64_t count, T* y, int64_t begin, int64_t end) {
+  const auto divisor = static_cast<Accumulator<T>>(count > 0 ? count : 1);
+  if constexpr (sizeof(Accumulator<T>) > sizeof(T)) {
+    const Accumulator<T> factor = 1 / divisor;
+    INTARSIA_INDEPENDENT
+    for (int64_t j = begin; j < end; ++j) y[j] = rounded<T>(sums[j] * factor);
+  } else {
+    for (int64_t j = begin; j < end; ++j) y[j] = rounded<T>(sums[j] / divisor);
+  }
+}
 
 template <class T>
 struct AveragePool {
@@ -24,24 +48,54 @@ struct AveragePool {
   static Status run(const KernelContext& context) {
     const auto& a = context.attributes<AveragePoolAttributes>();
     const WindowWalk walk = pool_walk(context, a.pool);
-    const T* x = context.input(0).as<const T>();
     T* y = context.output(0).as<T>();
-    for_pool_blocks(context, walk, [&](const PoolBlock& block) {
-      Accumulator<T> sums[kLanes] = {};
-      block.for_taps([&](int64_t at, int64_t low, int64_t high) {
-        for_lanes(low, high, at, block.x_step,
-                  [&](int64_t j, int64_t i) { sums[j] += accumulable<T>(x[i]); });
-      });
-      int64_t taps = 0;
-      for (int64_t j = 0; j < block.lanes; ++j) {
-        if (j == 0 || !walk.channels_last) taps = block.taps_inside(j, a.count_include_pad != 0);
-        const auto divisor = static_cast<Accumulator<T>>(taps > 0 ? taps : 1);
-        y[block.y + j] = rounded<T>(sums[j] / divisor);
+    const bool padding = a.count_include_pad != 0;
+    reduce_windows<T>(context, walk, Sum<T>(), [=](const PoolBlock& block, const auto* sums) {
+      // Lanes whose windows lie inside have as many taps as the next one.
+      for (int64_t j = 0, next; j < block.lanes; j = next) {
+        next = block.walk.channels_last ? block.lanes : block.alike(j);
+        divide(sums, block.taps_inside(j, padding), y + block.y, j, next);
       }
     });
     return {};
   }
 };
+
+/// Sums of |x|^p; p = 2 is by far the most common.
+template <class T>
+struct Squares {
+  using Accumulator = double;
+  static double step(double sum, typename Element<T>::Value x) {
+    return sum + static_cast<double>(x) * static_cast<double>(x);
+  }
+  static double identity() { return 0; }
+  static double merge(double a, double b) { return a + b; }
+  static double root(double sum) { return std::sqrt(sum); }
+};
+template <class T>
+struct Powers {
+  using Accumulator = double;
+  double p;
+  double step(double sum, typename Element<T>::Value x) const {
+    return sum + std::pow(std::fabs(static_cast<double>(x)), p);
+  }
+  static double identity() { return 0; }
+  static double merge(double a, double b) { return a + b; }
+  double root(double sum) const { return std::pow(sum, 1 / p); }
+};
+
+template <class T, class Norm>
+void norm_pool(const KernelContext& context, const PoolAttributes& a, Norm norm) {
+  T* y = context.output(0).as<T>();
+  reduce_windows<T>(context, pool_walk(context, a), norm,
+                    [=](const PoolBlock& block, const double* sums) {
+                      T* to = y + block.y;
+                      INTARSIA_INDEPENDENT
+                      for (int64_t j = 0; j < block.lanes; ++j) {
+                        to[j] = rounded<T>(static_cast<Accumulator<T>>(norm.root(sums[j])));
+                      }
+                    });
+}
 
 template <class T>
 struct LpPool {
@@ -54,21 +108,11 @@ struct LpPool {
 
   static Status run(const KernelContext& context) {
     const auto& a = context.attributes<LpPoolAttributes>();
-    const WindowWalk walk = pool_walk(context, a.pool);
-    const T* x = context.input(0).as<const T>();
-    T* y = context.output(0).as<T>();
-    const double p = a.p;
-    for_pool_blocks(context, walk, [&](const PoolBlock& block) {
-      double sums[kLanes] = {};
-      block.for_taps([&](int64_t at, int64_t low, int64_t high) {
-        for_lanes(low, high, at, block.x_step, [&](int64_t j, int64_t i) {
-          sums[j] += std::pow(std::fabs(static_cast<double>(Element<T>::load(x[i]))), p);
-        });
-      });
-      for (int64_t j = 0; j < block.lanes; ++j) {
-        y[block.y + j] = rounded<T>(static_cast<Accumulator<T>>(std::pow(sums[j], 1 / p)));
-      }
-    });
+    if (a.p == 2) {
+      norm_pool<T>(context, a.pool, Squares<T>());
+    } else {
+      norm_pool<T>(context, a.pool, Powers<T>{static_cast<double>(a.p)});
+    }
     return {};
   }
 };

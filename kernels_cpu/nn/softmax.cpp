@@ -3,31 +3,28 @@
 // The reference of Softmax exp(x - max) / sum, LogSoftmax x - max - log(sum), and Hardmax, which is
 // 1 at the first largest element, else 0. Sums and exponentials are in double. A line that contains
 // NaN becomes NaN; NaN counts as largest for Hardmax. See softmax.h.
+#include <algorithm>
 #include <cmath>
 
 #include "core/kernel_list.h"
-#include "kernels_cpu/math/element.h"
+#include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/nn/softmax.h"
+#include "kernels_cpu/reduction/arg_search.h"
 #include "kernels_cpu/reduction/reduce_axis.h"
 
 namespace intarsia::cpu {
 namespace {
 
-/// One line: elements `stride` apart.
+/// One line: elements `stride` apart. REQUIRES: length > 0.
 template <class Op, class E>
 void compute_line(const typename E::Stored* x, typename E::Stored* y, int64_t length,
                   int64_t stride) {
-  int64_t where = 0;
+  auto best = E::load(x[0]);
   for (int64_t k = 1; k < length; ++k) {
     const auto value = E::load(x[k * stride]);
-    const auto best = E::load(x[where * stride]);
-    if (value > best || (value != value && best == best)) where = k;
+    if (value > best || value != value) best = value;
   }
-  const double largest = E::load(x[where * stride]);
-  if constexpr (std::is_same_v<Op, HardmaxOp>) {
-    for (int64_t k = 0; k < length; ++k) y[k * stride] = E::store(k == where ? 1 : 0);
-    return;
-  }
+  const double largest = best;
   double sum = 0;
   for (int64_t k = 0; k < length; ++k) sum += std::exp(E::load(x[k * stride]) - largest);
   const double log_sum = std::log(sum);
@@ -52,10 +49,47 @@ struct Softmax {
     if (loop.length == 0) return {};
     const auto* x = context.input(0).as<typename E::Stored>();
     auto* y = context.output(0).as<typename E::Stored>();
-    loop.for_lines(context, [&](int64_t first, int64_t, int lanes) {
-      for (int lane = 0; lane < lanes; ++lane) {
+    loop.for_lines(context, [&](int64_t first, int64_t, int64_t lanes) {
+      for (int64_t lane = 0; lane < lanes; ++lane) {
         compute_line<Op, E>(x + first + lane, y + first + lane, loop.length, loop.inner);
       }
+    });
+    return {};
+  }
+};
+
+template <class T>
+struct Hardmax {
+  static constexpr KernelId id{"Hardmax", "", {kernel_type_of<T>}};
+  static constexpr InPlace in_place{0};
+
+  static Status check(const KernelContext& context) { return check_softmax<T>(context); }
+
+  static Status run(const KernelContext& context) {
+    using E = Element<T>;
+    const AxisLoop loop(context.input(0), context.attributes<SoftmaxAttributes>().axis);
+    const auto* x = context.input(0).as<typename E::Stored>();
+    auto* y = context.output(0).as<typename E::Stored>();
+    const auto larger = [](auto a, auto b) { return a > b; };
+    loop.for_lines(context, [&](int64_t first, int64_t, int64_t lanes) {
+      on_isa(context.isa(), [&] {
+        int64_t where[kAxisLanes];
+        int64_t rows = loop.length, width = lanes;
+        if (loop.inner == 1) {
+          where[0] = extreme_index<E>(x + first, loop.length, false, larger);
+          rows = 1;
+          width = loop.length;
+        } else {
+          extreme_indices<E, kAxisLanes>(x + first, loop.inner, loop.length, lanes, false, where,
+                                         larger);
+        }
+        for (int64_t row = 0; row < rows; ++row) {
+          std::fill_n(y + first + row * loop.inner, width, E::store(0));
+        }
+        for (int64_t lane = 0; lane < lanes; ++lane) {
+          y[first + where[lane] * loop.inner + lane] = E::store(1);
+        }
+      });
     });
     return {};
   }
@@ -65,6 +99,6 @@ struct Softmax {
 
 extern const KernelList softmax_kernels;
 constinit const KernelList softmax_kernels =
-    kernel_list<EachPair<Softmax, Types<SoftmaxOp, LogSoftmaxOp, HardmaxOp>, Floats>>();
+    kernel_list<EachPair<Softmax, Types<SoftmaxOp, LogSoftmaxOp>, Floats>, Each<Hardmax, Floats>>();
 
 }  // namespace intarsia::cpu

@@ -17,9 +17,6 @@ struct SoftmaxOp {
 struct LogSoftmaxOp {
   static constexpr std::string_view name = "LogSoftmax";
 };
-struct HardmaxOp {
-  static constexpr std::string_view name = "Hardmax";
-};
 
 template <class T>
 Status check_softmax(const KernelContext& context) {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/kernel_list.h"
-#include "kernels_cpu/math/element.h"
+#include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/math/vector_math.h"
 #include "kernels_cpu/nn/softmax.h"
 #include "kernels_cpu/reduction/reduce_axis.h"
@@ -37,38 +37,37 @@ void dense_line(const Functions& functions, const float* x, float* y, int64_t le
     for (int64_t k = 0; k < length; ++k) y[k] = (x[k] - largest) - log_sum;
   } else {
     const float scale = 1.0f / functions.exp_sum(x, y, length, largest);
+    INTARSIA_INDEPENDENT
     for (int64_t k = 0; k < length; ++k) y[k] *= scale;
   }
 }
 
 template <bool Log>
 void strided_lines(const Functions& functions, const float* x, float* y, int64_t length,
-                   int64_t stride, int lanes) {
+                   int64_t stride, int64_t lanes) {
   float largest[kAxisLanes];
-  float sum[kAxisLanes] = {};
+  float sum[kAxisLanes];
   float block[kAxisLanes];
-  for (int lane = 0; lane < lanes; ++lane) largest[lane] = x[lane];
-  for (int64_t k = 1; k < length; ++k) {
-    const float* in = x + k * stride;
-    for (int lane = 0; lane < lanes; ++lane) {
-      largest[lane] = in[lane] > largest[lane] ? in[lane] : largest[lane];
-    }
-  }
+  for (int64_t i = 0; i < lanes; ++i) largest[i] = x[i];
+  step_rows(largest, x + stride, stride, length - 1, lanes,
+            [](float a, float b) { return b > a ? b : a; });
+  for (int64_t i = 0; i < lanes; ++i) sum[i] = 0;
   for (int64_t k = 0; k < length; ++k) {
     const float* in = x + k * stride;
-    for (int lane = 0; lane < lanes; ++lane) block[lane] = in[lane] - largest[lane];
-    functions.exp(block, block, lanes, 0);
-    for (int lane = 0; lane < lanes; ++lane) sum[lane] += block[lane];
-    if (Log) continue;
-    for (int lane = 0; lane < lanes; ++lane) y[k * stride + lane] = block[lane];
+    float* out = Log ? block : y + k * stride;
+    INTARSIA_INDEPENDENT
+    for (int64_t i = 0; i < lanes; ++i) out[i] = in[i] - largest[i];
+    functions.exp(out, out, lanes, 0);
+    INTARSIA_INDEPENDENT
+    for (int64_t i = 0; i < lanes; ++i) sum[i] += out[i];
   }
-  for (int lane = 0; lane < lanes; ++lane) {
-    sum[lane] = Log ? std::log(sum[lane]) : 1.0f / sum[lane];
-  }
+  for (int64_t i = 0; i < lanes; ++i) sum[i] = Log ? std::log(sum[i]) : 1.0f / sum[i];
   for (int64_t k = 0; k < length; ++k) {
-    for (int lane = 0; lane < lanes; ++lane) {
-      const int64_t at = k * stride + lane;
-      y[at] = Log ? (x[at] - largest[lane]) - sum[lane] : y[at] * sum[lane];
+    const float* in = x + k * stride;
+    float* out = y + k * stride;
+    INTARSIA_INDEPENDENT
+    for (int64_t i = 0; i < lanes; ++i) {
+      out[i] = Log ? (in[i] - largest[i]) - sum[i] : out[i] * sum[i];
     }
   }
 }
@@ -90,12 +89,14 @@ struct FastSoftmax {
     });
     const float* x = context.input(0).as<float>();
     float* y = context.output(0).as<float>();
-    loop.for_lines(context, [&](int64_t first, int64_t, int lanes) {
-      if (loop.inner == 1) {
-        dense_line<kLog>(functions, x + first, y + first, loop.length);
-      } else {
-        strided_lines<kLog>(functions, x + first, y + first, loop.length, loop.inner, lanes);
-      }
+    loop.for_lines(context, [&](int64_t first, int64_t, int64_t lanes) {
+      on_isa(context.isa(), [&] {
+        if (loop.inner == 1) {
+          dense_line<kLog>(functions, x + first, y + first, loop.length);
+        } else {
+          strided_lines<kLog>(functions, x + first, y + first, loop.length, loop.inner, lanes);
+        }
+      });
     });
     return {};
   }

@@ -32,4 +32,32 @@ WindowWalk::WindowWalk(const TensorView& x, const TensorView& y, const int32_t* 
   lane_step = (stride[w] < in[w] ? stride[w] : in[w]) * step[w];
 }
 
+WindowWalk::Runs::Runs(const WindowWalk& walk, const int64_t* position, int axes)
+    : walk_(walk), run_(axes - 1) {
+  for (int i = 0; i < axes; ++i) {
+    const int64_t start = position[i] * walk.stride[i] - walk.before[i];
+    taps_[i] = walk.taps_from(i, start);
+    if (taps_[i].count() == 0) {
+      count = 0;
+      return;
+    }
+    index_[i] = taps_[i].first;
+    offset += (start + index_[i] * walk.dilation[i]) * walk.step[i];
+  }
+  if (run_ < 0) return;
+  count = taps_[run_].count();
+  distance = walk.dilation[run_] * walk.step[run_];
+}
+
+bool WindowWalk::Runs::next() {
+  for (int axis = run_ - 1; axis >= 0; --axis) {
+    const int64_t further = walk_.dilation[axis] * walk_.step[axis];
+    offset += further;
+    if (++index_[axis] < taps_[axis].end) return true;
+    offset -= taps_[axis].count() * further;
+    index_[axis] = taps_[axis].first;
+  }
+  return false;
+}
+
 }  // namespace intarsia::cpu

@@ -89,6 +89,31 @@ struct WindowWalk {
     }
   }
 
+  /// The taps along the first `axes` spatial axes that lie in the input, as runs along the last one
+  /// of these: `count` taps, `distance` elements apart, the first of which is `offset` elements
+  /// behind the channel's first. Without axes: one tap.
+  struct Runs {
+    int64_t offset = 0, count = 1, distance = 0;
+
+    Runs(const WindowWalk& walk, const int64_t* position, int axes);
+    /// False after the last run.
+    bool next();
+
+   private:
+    const WindowWalk& walk_;
+    const int run_;
+    int64_t index_[kMaxSpatial];
+    TapRun taps_[kMaxSpatial];
+  };
+  template <class Body>
+  void for_tap_runs(const int64_t* position, int axes, const Body& body) const {
+    Runs runs(*this, position, axes);
+    if (runs.count == 0) return;
+    do {
+      body(runs.offset, runs.count, runs.distance);
+    } while (runs.next());
+  }
+
   /// Number of taps along `axis` that meet the input, or with `padding` the padded input.
   int64_t taps_inside(int axis, int64_t position, bool padding) const {
     const int64_t start = position * stride[axis] - before[axis];

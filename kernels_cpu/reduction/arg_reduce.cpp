@@ -7,8 +7,9 @@
 #include "core/kernel_list.h"
 #include "core/operators/reduction/reduction.h"
 #include "core/runtime/operand_check.h"
+#include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
-#include "kernels_cpu/math/element.h"
+#include "kernels_cpu/reduction/arg_search.h"
 #include "kernels_cpu/reduction/reduce_axis.h"
 
 namespace intarsia::cpu {
@@ -28,14 +29,6 @@ struct ArgMinOp {
     return a < b;
   }
 };
-
-/// True if `value` takes the place of `best`, found before it.
-template <class Op, class V>
-bool replaces(V value, V best, bool last) {
-  if (value != value) return last || best == best;
-  if (last && value == best) return true;
-  return Op::better(value, best);
-}
 
 template <class Op, class T>
 struct ArgReduce {
@@ -60,20 +53,16 @@ struct ArgReduce {
     const auto* x = context.input(0).as<typename E::Stored>();
     auto* y = context.output(0).as<int64_t>();
     if (loop.length == 0) return {};
-    loop.for_lines(context, [&](int64_t first, int64_t line, int lanes) {
-      typename E::Value best[kAxisLanes];
-      int64_t index[kAxisLanes] = {};
-      for (int lane = 0; lane < lanes; ++lane) best[lane] = E::load(x[first + lane]);
-      for (int64_t k = 1; k < loop.length; ++k) {
-        for (int lane = 0; lane < lanes; ++lane) {
-          const auto value = E::load(x[first + k * loop.inner + lane]);
-          if (replaces<Op>(value, best[lane], last)) {
-            best[lane] = value;
-            index[lane] = k;
-          }
+    const auto better = [](auto a, auto b) { return Op::better(a, b); };
+    loop.for_lines(context, [&](int64_t first, int64_t line, int64_t lanes) {
+      on_isa(context.isa(), [&] {
+        if (loop.inner == 1) {
+          y[line] = extreme_index<E>(x + first, loop.length, last, better);
+        } else {
+          extreme_indices<E, kAxisLanes>(x + first, loop.inner, loop.length, lanes, last, y + line,
+                                         better);
         }
-      }
-      for (int lane = 0; lane < lanes; ++lane) y[line + lane] = index[lane];
+      });
     });
     return {};
   }

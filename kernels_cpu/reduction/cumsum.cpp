@@ -7,6 +7,7 @@
 #include "core/kernel_list.h"
 #include "core/operators/reduction/reduction.h"
 #include "kernels_cpu/common/accumulate.h"
+#include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/elementwise/binary_broadcast.h"
 #include "kernels_cpu/indexing/index_check.h"
@@ -31,6 +32,52 @@ struct CumProdOp {
     return product * value;
   }
 };
+
+/// y = running results of `lanes` lines side by side, whose positions are `stride` apart.
+template <class Op, class E, class A, bool exclusive>
+void scan_rows(const typename E::Stored* x, typename E::Stored* y, int64_t stride, int64_t length,
+               int64_t lanes) {
+  A running[kAxisLanes];
+  for (int64_t i = 0; i < lanes; ++i) running[i] = Op::kNeutral;
+  for (int64_t k = 0; k < length; ++k, x += stride, y += stride) {
+    INTARSIA_INDEPENDENT
+    for (int64_t i = 0; i < lanes; ++i) {
+      const A before = running[i];
+      const A after = Op::step(before, static_cast<A>(E::load(x[i])));
+      running[i] = after;
+      y[i] = E::store(static_cast<typename E::Value>(exclusive ? before : after));
+    }
+  }
+}
+
+/// The same for lines of neighbours: `lines` of them, `distance` apart, four at once, since each
+/// waits for its own last addition. `step` is 1 or, backwards, -1.
+template <class Op, class E, class A>
+void scan_lines(const typename E::Stored* x, typename E::Stored* y, int64_t distance, int64_t lines,
+                int64_t length, int64_t step, bool exclusive) {
+  const auto next = [=](int64_t at, A before) {
+    const A after = Op::step(before, static_cast<A>(E::load(x[at])));
+    y[at] = E::store(static_cast<typename E::Value>(exclusive ? before : after));
+    return after;
+  };
+  const int64_t begin = step < 0 ? length - 1 : 0;
+  int64_t line = 0;
+  for (; line + 4 <= lines; line += 4) {
+    A a = Op::kNeutral, b = Op::kNeutral, c = Op::kNeutral, d = Op::kNeutral;
+    int64_t at = line * distance + begin;
+    for (int64_t k = 0; k < length; ++k, at += step) {
+      a = next(at, a);
+      b = next(at + distance, b);
+      c = next(at + 2 * distance, c);
+      d = next(at + 3 * distance, d);
+    }
+  }
+  for (; line < lines; ++line) {
+    A a = Op::kNeutral;
+    int64_t at = line * distance + begin;
+    for (int64_t k = 0; k < length; ++k, at += step) a = next(at, a);
+  }
+}
 
 template <class Op, class T>
 struct Cumulative {
@@ -63,18 +110,29 @@ struct Cumulative {
     const bool reverse = attributes.reverse != 0;
     const auto* x = context.input(0).as<typename E::Stored>();
     auto* y = context.output(0).as<typename E::Stored>();
-    loop.for_lines(context, [&](int64_t first, int64_t, int lanes) {
-      A running[kAxisLanes];
-      for (A& value : running) value = Op::kNeutral;
-      for (int64_t k = 0; k < loop.length; ++k) {
-        const int64_t row = first + (reverse ? loop.length - 1 - k : k) * loop.inner;
-        for (int lane = 0; lane < lanes; ++lane) {
-          const A before = running[lane];
-          running[lane] = Op::step(before, static_cast<A>(E::load(x[row + lane])));
-          y[row + lane] =
-              E::store(static_cast<typename E::Value>(exclusive ? before : running[lane]));
+    if (loop.length == 0) return {};
+    if (loop.inner == 1) {
+      constexpr int64_t kLines = 4;
+      const int64_t groups = (loop.outer + kLines - 1) / kLines;
+      context.parallel_for(groups, [&](int64_t begin, int64_t end, int) {
+        const int64_t last = end * kLines < loop.outer ? end * kLines : loop.outer;
+        const int64_t first = begin * kLines * loop.length;
+        scan_lines<Op, E, A>(x + first, y + first, loop.length, last - begin * kLines, loop.length,
+                             reverse ? -1 : 1, exclusive);
+      });
+      return {};
+    }
+    const int64_t start = reverse ? (loop.length - 1) * loop.inner : 0;
+    const int64_t stride = reverse ? -loop.inner : loop.inner;
+    loop.for_lines(context, [&](int64_t first, int64_t, int64_t lanes) {
+      on_isa(context.isa(), [&] {
+        const auto* from = x + first + start;
+        if (exclusive) {
+          scan_rows<Op, E, A, true>(from, y + first + start, stride, loop.length, lanes);
+        } else {
+          scan_rows<Op, E, A, false>(from, y + first + start, stride, loop.length, lanes);
         }
-      }
+      });
     });
     return {};
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reduce*: y[kept] = finish(sum over the reduced axes of step(x)), over any set of axes. For the
-// sources that have the operators.
+// sources that have the operators, and for pooling over all spatial axes.
 //
 // An Op is the ONNX name and `Reducer<V>`: Accumulator, identity(), step(accumulator, value),
 // merge(accumulator, accumulator), finish(accumulator, number of elements) and, if no elements have
@@ -9,15 +9,83 @@
 //
 // Axes are an optional input whose values are read at run time; where they were not known to the
 // converter the output's extents are set then. No elements give the neutral element (0, 1, the
-// type's limit, -inf). Every output is computed by one thread in a fixed order: results do not
+// type's limit, -inf). Blocks of outputs are shared out over the threads; where there are few
+// outputs, pieces of what is reduced. Pieces and order follow from the extents: results do not
 // depend on the number of threads.
 #pragma once
 
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/accumulate.h"
+#include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/reduction/reduce_loop.h"
 
 namespace intarsia::cpu {
+
+/// Most partial results that pieces may have.
+inline constexpr int64_t kPartials = INTARSIA_HAS_VECTORS ? 256 : 1;
+
+/// Into how many pieces to cut what is reduced: where there are few blocks of outputs, as many as
+/// make work for several threads and are worth it.
+inline int64_t pieces_of(const ReduceLoop& loop) {
+  constexpr int64_t kBlocks = 32, kElements = 1 << 14;
+  const int64_t room = kPartials / loop.kept.count;
+  const int64_t most = kBlocks / loop.blocks;
+  const int64_t worth = loop.reduced.count / (kElements / loop.kept.count + 1);
+  const int64_t pieces = room < most ? room : most;
+  return pieces <= 1 || worth <= 1 ? 1 : pieces < worth ? pieces : worth;
+}
+
+/// y = finish(reduction of x, reduced elements). `accumulate(x, lanes, begin, end, sums)` reduces
+/// the positions [begin, end) of `lanes` outputs, as ReduceLoop::accumulate does.
+template <class T, class Reducer, class Accumulate>
+void reduce(const KernelContext& context, const ReduceLoop& loop, Reducer reducer,
+            const Accumulate& accumulate) {
+  using E = Element<T>;
+  using Stored = typename E::Stored;
+  using A = typename Reducer::Accumulator;
+  const Stored* x = context.input(0).as<Stored>();
+  Stored* y = context.output(0).as<Stored>();
+  const int64_t count = loop.reduced.count;
+  if (loop.blocks == 0) return;
+  const int64_t pieces = pieces_of(loop);
+  A partials[kPartials];  // of each piece all outputs
+  context.parallel_for(loop.blocks * pieces, [&](int64_t begin, int64_t end, int) {
+    for (int64_t unit = begin; unit < end; ++unit) {
+      const int64_t piece = pieces == 1 ? 0 : unit / loop.blocks;
+      const ReduceLoop::Block block = loop.block(unit - piece * loop.blocks);
+      A sums[kReduceLanes];
+      accumulate(x + block.offset, block.lanes, count * piece / pieces,
+                 count * (piece + 1) / pieces, sums);
+      for (int64_t lane = 0; lane < block.lanes; ++lane) {
+        if (pieces == 1) {
+          y[block.first + lane] = E::store(reducer.finish(sums[lane], count));
+        } else {
+          partials[piece * loop.kept.count + block.first + lane] = sums[lane];
+        }
+      }
+    }
+  });
+  if (pieces == 1) return;
+  for (int64_t output = 0; output < loop.kept.count; ++output) {
+    A sum = partials[output];
+    for (int64_t piece = 1; piece < pieces; ++piece) {
+      sum = reducer.merge(sum, partials[piece * loop.kept.count + output]);
+    }
+    y[output] = E::store(reducer.finish(sum, count));
+  }
+}
+
+template <class T, class Reducer>
+void reduce(const KernelContext& context, const ReduceLoop& loop, Reducer reducer) {
+  using E = Element<T>;
+  using Stored = typename E::Stored;
+  const auto load = [](Stored stored) { return E::load(stored); };
+  reduce<T>(context, loop, reducer,
+            [&](const Stored* x, int64_t lanes, int64_t begin, int64_t end, auto* sums) {
+              on_isa(context.isa(),
+                     [&] { loop.accumulate(x, lanes, begin, end, sums, reducer, load); });
+            });
+}
 
 template <class Op, class T>
 struct Reduce {
@@ -26,34 +94,17 @@ struct Reduce {
     return check_reduction(context, kernel_type_of<T>);
   }
   static Status run(const KernelContext& context) {
-    using E = Element<T>;
-    using R = typename Op::template Reducer<typename E::Value>;
+    using R = typename Op::template Reducer<typename Element<T>::Value>;
     bool is_reduced[kMaxRank];
     if (Status s = resolve_reduction(context, is_reduced); !s) return s;
     const ReduceLoop loop(context.input(0), is_reduced);
-    if (loop.kept.count == 0) return {};
+    if (loop.blocks == 0) return {};
     if constexpr (requires { requires R::kNeedsElements; }) {
       if (loop.reduced.count == 0) {
         return context.fail(Code::kDivisionByZero, "elements of an integer mean", 1, 0, 0);
       }
     }
-    const auto* x = context.input(0).as<typename E::Stored>();
-    auto* y = context.output(0).as<typename E::Stored>();
-    const int64_t row = loop.outputs_in_row();
-    const int64_t groups = (row + kReduceLanes - 1) / kReduceLanes;
-    context.parallel_for(loop.kept.count / row * groups, [&](int64_t begin, int64_t end, int) {
-      for (int64_t unit = begin; unit < end; ++unit) {
-        const int64_t start = unit % groups * kReduceLanes;
-        const int64_t first = unit / groups * row + start;
-        const int lanes = row - start < kReduceLanes ? static_cast<int>(row - start) : kReduceLanes;
-        typename R::Accumulator accumulators[kReduceLanes];
-        loop.template accumulate<R>(x + loop.kept.offset(first), lanes, accumulators,
-                                    [](typename E::Stored stored) { return E::load(stored); });
-        for (int lane = 0; lane < lanes; ++lane) {
-          y[first + lane] = E::store(R::finish(accumulators[lane], loop.reduced.count));
-        }
-      }
-    });
+    reduce<T>(context, loop, R());
     return {};
   }
 };

@@ -2,16 +2,17 @@
 //
 // One axis of a tensor, for kernels that treat each line along it by itself (Softmax, ArgMax,
 // CumSum): the tensor is [outer][length][inner]. Lines are handled in groups of up to kAxisLanes
-// neighbours, so that inner loops run over neighbouring elements.
+// neighbours, so that inner loops run over neighbouring elements and memory is read in long pieces.
 #pragma once
 
 #include <cstdint>
 
 #include "intarsia/kernel.h"
+#include "kernels_cpu/common/row_steps.h"
 
 namespace intarsia::cpu {
 
-inline constexpr int kAxisLanes = 16;
+inline constexpr int64_t kAxisLanes = 4 * kRowLanes;
 
 struct AxisLoop {
   int64_t outer = 1;
@@ -34,13 +35,16 @@ struct AxisLoop {
   template <class Body>
   void for_lines(const KernelContext& context, const Body& body) const {
     if (length == 0) return;  // lines without elements, of which there may be any number
-    const int64_t groups = (inner + kAxisLanes - 1) / kAxisLanes;
+    // Enough groups for several threads.
+    const int64_t share = lines() / 16;
+    const int64_t width = share < kRowLanes ? kRowLanes : share < kAxisLanes ? share : kAxisLanes;
+    const int64_t groups = (inner + width - 1) / width;
     context.parallel_for(outer * groups, [&](int64_t begin, int64_t end, int) {
       for (int64_t unit = begin; unit < end; ++unit) {
-        const int64_t start = unit % groups * kAxisLanes;
+        const int64_t start = unit % groups * width;
         const int64_t rest = inner - start;
         body(unit / groups * length * inner + start, unit / groups * inner + start,
-             rest < kAxisLanes ? static_cast<int>(rest) : kAxisLanes);
+             rest < width ? rest : width);
       }
     });
   }

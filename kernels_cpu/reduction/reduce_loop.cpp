@@ -23,6 +23,7 @@ void prepend(ReduceLoop::Axes& axes, int64_t extent, int64_t stride) {
 ReduceLoop::ReduceLoop(const TensorView& input, const bool (&is_reduced)[kMaxRank]) {
   int64_t stride = 1;
   Axes* previous = nullptr;
+  bool inner_kept = false;
   for (int axis = input.rank - 1; axis >= 0; --axis) {
     const int64_t extent = input.extents[axis];
     Axes& axes = is_reduced[axis] ? reduced : kept;
@@ -37,6 +38,55 @@ ReduceLoop::ReduceLoop(const TensorView& input, const bool (&is_reduced)[kMaxRan
     previous = &axes;
     stride *= extent;
   }
+  if (reduced.rank == 0) prepend(reduced, 1, 1);
+  if (kept.count == 0) return;
+  if (inner_kept) row = kept.extents[kept.rank - 1];
+  // Wide blocks read memory in long pieces; but there shall be enough of them for several threads.
+  constexpr int64_t kManyBlocks = 16;
+  const int64_t share = kept.count / kManyBlocks;
+  width = share < kRowLanes ? kRowLanes : share > kReduceLanes ? kReduceLanes : share;
+  in_row = (row + width - 1) / width;
+  blocks = kept.count / row * in_row;
+}
+
+ReduceLoop::Block ReduceLoop::block(int64_t index) const {
+  int64_t start = 0;
+  if (in_row > 1) {
+    start = index % in_row * width;
+    index /= in_row;
+  }
+  const int64_t first = index * row + start;
+  return {first, row - start < width ? row - start : width, kept.offset(first)};
+}
+
+ReduceLoop::Runs::Runs(const Axes& reduced, int64_t begin, int64_t end)
+    : axes_(reduced), left_(end - begin) {
+  for (int axis = reduced.rank - 1; axis > 0; --axis) {
+    index_[axis] = begin % reduced.extents[axis];
+    begin /= reduced.extents[axis];
+    offset += index_[axis] * reduced.strides[axis];
+  }
+  index_[0] = begin;
+  offset += begin * reduced.strides[0];
+  const int inner = reduced.rank - 1;
+  length = reduced.extents[inner] - index_[inner];
+  if (length > left_) length = left_;
+}
+
+bool ReduceLoop::Runs::next() {
+  left_ -= length;
+  if (left_ == 0) return false;
+  const int inner = axes_.rank - 1;
+  offset -= index_[inner] * axes_.strides[inner];
+  index_[inner] = 0;
+  for (int axis = inner - 1; axis >= 0; --axis) {
+    offset += axes_.strides[axis];
+    if (++index_[axis] < axes_.extents[axis]) break;
+    offset -= axes_.extents[axis] * axes_.strides[axis];
+    index_[axis] = 0;
+  }
+  length = axes_.extents[inner] < left_ ? axes_.extents[inner] : left_;
+  return true;
 }
 
 Status resolve_reduction(const KernelContext& context, bool (&is_reduced)[kMaxRank]) {

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reduction over a set of axes as a walk over rows of lanes.
+// Reduction over a set of axes as a walk over runs.
 //
-// Axes of extent 1 are dropped, neighbours of one kind (kept or reduced) merged. Where the
-// innermost axis is kept, up to kReduceLanes neighbouring outputs are accumulated together; where
-// it is reduced, its elements are dealt to kReduceLanes accumulators that are merged at the end.
-// Either way the inner loop runs over neighbouring elements and neighbouring accumulators.
+// Axes of extent 1 are dropped, neighbours of one kind (kept or reduced) merged. What remains of
+// the innermost two is [reduced][lanes], lanes being neighbouring outputs: a block of them where
+// the innermost axis is kept, one where it is reduced. A run is one pass along the innermost
+// reduced axis; how it is taken is told in common/row_steps.h.
 #pragma once
 
 #include <cstdint>
 
 #include "core/operators/reduction/reduction.h"
 #include "intarsia/kernel.h"
-#include "kernels_cpu/math/element.h"
+#include "kernels_cpu/common/row_steps.h"
 
 namespace intarsia::cpu {
 
-inline constexpr int kReduceLanes = 16;
+/// Most neighbouring outputs that are accumulated together.
+inline constexpr int64_t kReduceLanes = 4 * kRowLanes;
 
 struct ReduceLoop {
   /// Merged axes of one kind, outermost first; strides in elements of the input.
@@ -29,75 +30,74 @@ struct ReduceLoop {
     /// Offset of element `index` in row-major order. REQUIRES: 0 <= index < count.
     int64_t offset(int64_t index) const {
       int64_t result = 0;
-      for (int axis = rank - 1; axis >= 0; --axis) {
+      for (int axis = rank - 1; axis > 0; --axis) {
         result += index % extents[axis] * strides[axis];
         index /= extents[axis];
       }
-      return result;
+      return rank > 0 ? result + index * strides[0] : 0;
     }
   };
   Axes kept;
-  Axes reduced;
-  bool inner_kept = false;  ///< The innermost axis is a kept one.
+  Axes reduced;        ///< At least one axis.
+  int64_t row = 1;     ///< Neighbouring outputs whose inputs are neighbours.
+  int64_t width = 1;   ///< Most outputs of a block.
+  int64_t in_row = 1;  ///< Blocks that a row is cut into.
+  int64_t blocks = 0;  ///< Blocks in all; 0 if there are no outputs.
 
   ReduceLoop(const TensorView& input, const bool (&is_reduced)[kMaxRank]);
 
-  /// Length of a run of outputs whose inputs are neighbours.
-  int64_t outputs_in_row() const { return inner_kept ? kept.extents[kept.rank - 1] : 1; }
+  /// Elements from one position of a run to the next.
+  int64_t stride() const { return reduced.strides[reduced.rank - 1]; }
 
-  /// Accumulates the elements behind `lanes` outputs whose first elements start at x. Afterwards
-  /// accumulators[0 .. lanes) hold the results. REQUIRES: lanes == 1 unless inner_kept.
-  template <class Reducer, class Stored, class Load>
-  void accumulate(const Stored* x, int lanes, typename Reducer::Accumulator* accumulators,
-                  const Load& load) const {
-    for (int lane = 0; lane < kReduceLanes; ++lane) accumulators[lane] = Reducer::identity();
-    if (reduced.count == 0) return;
-    const int inner = reduced.rank - 1;
-    const int64_t length = inner >= 0 ? reduced.extents[inner] : 1;
-    const int64_t stride = inner >= 0 ? reduced.strides[inner] : 1;
-    const int64_t rows = reduced.count / length;
-    int64_t index[kMaxRank] = {};
-    for (int64_t row = 0; row < rows; ++row) {
-      if (inner_kept) {
-        for (int64_t i = 0; i < length; ++i) {
-          step_lanes<Reducer>(x + i * stride, lanes, accumulators, load);
-        }
-      } else {
-        int64_t i = 0;
-        for (; i + kReduceLanes <= length; i += kReduceLanes) {
-          step_lanes<Reducer>(x + i, kReduceLanes, accumulators, load);
-        }
-        step_lanes<Reducer>(x + i, static_cast<int>(length - i), accumulators, load);
-      }
-      for (int axis = inner - 1; axis >= 0; --axis) {
-        x += reduced.strides[axis];
-        if (++index[axis] < reduced.extents[axis]) break;
-        x -= reduced.extents[axis] * reduced.strides[axis];
-        index[axis] = 0;
-      }
-    }
-    if (inner_kept) return;
-    for (int width = kReduceLanes / 2; width > 0; width /= 2) {
-      for (int lane = 0; lane < width; ++lane) {
-        accumulators[lane] = Reducer::merge(accumulators[lane], accumulators[lane + width]);
-      }
-    }
+  struct Block {
+    int64_t first;   ///< Index of the first output.
+    int64_t lanes;   ///< Number of outputs.
+    int64_t offset;  ///< Of the first output's first element in the input.
+  };
+  /// REQUIRES: 0 <= index < blocks.
+  Block block(int64_t index) const;
+
+  /// Walks the runs that make up the reduced positions [begin, end). REQUIRES: begin < end <=
+  /// count.
+  struct Runs {
+    int64_t offset = 0;  ///< Of the first position of the run.
+    int64_t length = 0;  ///< How many follow one another, in distances of stride().
+
+    Runs(const Axes& reduced, int64_t begin, int64_t end);
+    /// False after the last run.
+    bool next();
+
+   private:
+    const Axes& axes_;
+    int64_t left_;
+    int64_t index_[kMaxRank];
+  };
+  /// Calls body(offset, length) for each of them.
+  template <class Body>
+  void for_runs(int64_t begin, int64_t end, const Body& body) const {
+    if (begin >= end) return;
+    Runs runs(reduced, begin, end);
+    do {
+      body(runs.offset, runs.length);
+    } while (runs.next());
   }
 
- private:
+  /// Accumulates the reduced positions [begin, end) of `lanes` outputs, the first of which starts
+  /// at x. Afterwards sums[0, lanes) hold the results. REQUIRES: room for kReduceLanes.
   template <class Reducer, class Stored, class Load>
-  static void step_lanes(const Stored* x, int lanes, typename Reducer::Accumulator* accumulators,
-                         const Load& load) {
-    if (lanes == kReduceLanes) {  // a constant count, so that it becomes vector code
-      INTARSIA_INDEPENDENT
-      for (int lane = 0; lane < kReduceLanes; ++lane) {
-        accumulators[lane] = Reducer::step(accumulators[lane], load(x[lane]));
-      }
-    } else {
-      for (int lane = 0; lane < lanes; ++lane) {
-        accumulators[lane] = Reducer::step(accumulators[lane], load(x[lane]));
-      }
-    }
+  void accumulate(const Stored* x, int64_t lanes, int64_t begin, int64_t end,
+                  typename Reducer::Accumulator* sums, Reducer reducer, Load load) const {
+    using A = typename Reducer::Accumulator;
+    const auto step = [=](A sum, Stored value) { return reducer.step(sum, load(value)); };
+    const int64_t distance = stride();
+    constexpr int64_t kMost = sizeof(A) <= sizeof(double) ? kRowLanes : 8;  // no vector code
+    const int64_t groups =
+        distance == lanes ? groups_for(reduced.extents[reduced.rank - 1], lanes, kMost) : 1;
+    for (int64_t i = 0; i < lanes * groups; ++i) sums[i] = reducer.identity();
+    for_runs(begin, end, [&](int64_t offset, int64_t length) {
+      step_run(sums, x + offset, distance, length, lanes, groups, step);
+    });
+    merge_groups(sums, lanes, groups, [=](A a, A b) { return reducer.merge(a, b); });
   }
 };
 

@@ -21,11 +21,11 @@ using Entry = std::tuple<std::string, std::string, bool>;
 /// The plan as a Block, and the converter's warnings.
 py::tuple convert_model(const std::vector<Entry>& models,
                         const std::map<std::string, std::variant<Range, std::string>>& dims,
-                        const Extents& shapes, const Strings& fixed, const Extents& bounds,
-                        const std::map<std::string, int64_t>& max_trips, const Strings& states,
-                        const Strings& layouts, int threads, bool strip_names,
-                        const std::string& target, std::optional<double> plan_growth,
-                        const py::tuple& operators) {
+                        const Extents& shapes, const Strings& fixed, const Strings& values,
+                        const Extents& bounds, const std::map<std::string, int64_t>& max_trips,
+                        const Strings& states, const Strings& layouts, uint64_t seed, int threads,
+                        bool strip_names, const std::string& target,
+                        std::optional<double> plan_growth, const py::tuple& operators) {
   converter::ConvertOptions options;
   for (const auto& [name, limits] : dims) {
     if (const auto* range = std::get_if<Range>(&limits)) {
@@ -36,10 +36,12 @@ py::tuple convert_model(const std::vector<Entry>& models,
   }
   options.shapes = shapes;
   options.fixed = fixed;
+  options.values.insert(values.begin(), values.end());
   options.bounds.insert(bounds.begin(), bounds.end());
   options.max_trips.insert(max_trips.begin(), max_trips.end());
   options.states = states;
   options.layouts = layouts;
+  options.seed = seed;
   options.threads = threads;
   options.strip_names = strip_names;
   options.target = target;

@@ -8,8 +8,8 @@
 #include "converter/graph/string_walk.h"
 #include "converter/onnx/file.h"
 #include "converter/plugin/plugin.h"
-#include "converter/tool/fork_count.h"
 #include "core/runtime/session_state.h"
+#include "core/threads/fork_count.h"
 #include "intarsia/pyop.h"
 #include "intarsia/small_types.h"
 
@@ -196,7 +196,7 @@ class PlanSession::Exclusive {
                     "this thread is running the session already; an operator must not call the "
                     "session that runs it");
     }
-    const uint32_t here = 1 + tool::fork_count();
+    const uint32_t here = 1 + fork_count();
     uint32_t found = 0;
     while (!session_.holder_.compare_exchange_strong(found, here)) {
       if (found != here) {
@@ -273,7 +273,7 @@ PlanSession::PlanSession(const std::string& path, int threads, const OperatorReq
   SessionOptions options;
   options.services = operators_.services;
   if (threads > 1) {
-    team_ = std::make_unique<tool::ThreadTeam>(threads);
+    team_ = std::make_unique<ThreadTeam>(threads);
     options.parallel = &team_->parallel();
   }
   auto session =

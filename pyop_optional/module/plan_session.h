@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "converter/graph/aligned_bytes.h"
-#include "converter/tool/thread_team.h"
 #include "intarsia/session.h"
+#include "intarsia/thread_team.h"
 
 namespace intarsia {
 namespace converter {
@@ -137,12 +137,12 @@ class PlanSession {
 
   Operators operators_;
   AlignedBytes plan_, arena_;
-  std::unique_ptr<tool::ThreadTeam> team_;
+  std::unique_ptr<ThreadTeam> team_;
   Session session_;
   std::vector<EntryInfo> entries_;
   std::vector<SymbolInfo> symbols_;
   std::vector<PortInfo> states_;
-  /// Who holds the session: 0, or 1 + the process's tool::fork_count().
+  /// Who holds the session: 0, or 1 + the process's fork_count().
   std::atomic<uint32_t> holder_{0};
   std::atomic<std::thread::id> owner_{};
 };

@@ -24,7 +24,7 @@ sys.path.append(str(HERE.parent / "models"))
 import inputs as seeded  # noqa: E402  (test/models/inputs.py)
 
 FAMILIES = ("elementwise", "reduction", "movement", "indexing", "shape", "nn", "linear_algebra",
-            "recurrent", "control", "sequence", "strings", "quantization")
+            "recurrent", "ml", "control", "sequence", "strings", "quantization", "random")
 OPSET = 21
 
 # Sizes that many cases share.
@@ -131,6 +131,8 @@ class Case:
             if not output.type.HasField("tensor_type"):  # onnx has no rule: like the first input
                 output.CopyFrom(infos[0])
                 output.name = outputs[0]
+                if self.domain == "ai.onnx.ml":
+                    output.type.tensor_type.ClearField("shape")
         return model, feeds
 
 
@@ -176,7 +178,9 @@ def check_coverage(operators, cases, uncovered):
                         "test/bench/uncovered.txt")
     for name in sorted(covered & set(uncovered)):
         problems.append(f"operator {name} has a case, so it has to leave test/bench/uncovered.txt")
-    for name in sorted((covered | set(uncovered)) - operators):
+    # Operators of ai.onnx.ml become others as a model is read, so they have no definitions.
+    named = {name for name in covered | set(uncovered) if not name.startswith("ai.onnx.ml:")}
+    for name in sorted(named - operators):
         problems.append(f"operator {name} is named, but no definition has that name")
     problems += [f"uncovered.txt: {name} lacks a reason"
                  for name, reason in uncovered.items() if not reason]

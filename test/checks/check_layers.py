@@ -12,11 +12,13 @@ LAYERS = {
     "include": ("include", ""),
     "core": ("include core", "flatbuffers"),
     "core/definitions": ("include core core/definitions", ""),  # for hosts: the converter's view
+    "core/threads": ("include core/threads", ""),  # for programs with an operating system
     "kernels_cpu": ("include core kernels_cpu", "Eigen"),
     "kernels_cuda": ("include core kernels_cuda", "cuda"),
     "converter": ("include core core/definitions kernels_cpu kernels_cuda converter",
                   "flatbuffers google CLI fmt nlohmann"),
-    "pyop_optional": ("include core core/definitions kernels_cpu converter pyop_optional", "Python pybind11 nanobind"),
+    "pyop_optional": ("include core core/definitions core/threads kernels_cpu converter "
+                      "pyop_optional", "Python pybind11 nanobind"),
     "examples": ("include examples", "Eigen"),
     "test": ("include core core/definitions kernels_cpu kernels_cuda converter pyop_optional "
              "examples test",

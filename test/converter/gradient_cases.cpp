@@ -82,6 +82,15 @@ void clip(GradientSample& s) {
   s.node({s.variable(whole), low, high});
 }
 
+/// In training and outside of it, with a ratio of another type and without one.
+void dropout(GradientSample& s) {
+  const bool given = s.random.chance(60);
+  if (given) s.model.floats("ratio", {}, {0.125f * static_cast<float>(s.random.between(0, 7))});
+  s.node({s.variable(s.extents(3)), given ? "ratio" : "", s.flags({})},
+         s.random.chance(50) ? 2 : 1);
+  s.results = {"y0"};  // the mask has no gradient
+}
+
 // -- Movement
 // -------------------------------------------------------------------------------
 
@@ -265,6 +274,7 @@ const std::map<std::string_view, GradientCase>& cases() {
       {"Concat", join},
       {"CumSum", cumulate},
       {"DepthToSpace", blocks},
+      {"Dropout", dropout},
       {"Expand", expand},
       {"Flatten", flatten},
       {"Gather", gather},

@@ -117,6 +117,8 @@ class Differences {
       ASSERT_EQ(span.size(), values[i].size());
       std::copy(values[i].begin(), values[i].end(), span.begin());
     }
+    // So that each run draws the same random numbers.
+    ASSERT_TRUE(session.reset_states().ok());
     ASSERT_TRUE(session.run().ok()) << plan.text(session.diagnostic());
   }
   static std::vector<double> read(Session& session, int output) {

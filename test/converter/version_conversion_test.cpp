@@ -165,10 +165,9 @@ TEST(VersionConversion, BatchNormalization) {
   Model training = trained.import();
   EXPECT_THROW(convert_versions(training), Error);
 
-  Model spatial = OneNode(7, "BatchNormalization", {"x", "s", "b", "m", "v"})
-                      .with("spatial", int64_t{0})
-                      .import();
-  EXPECT_THROW(convert_versions(spatial), Error);
+  const Model spatial = converted(
+      OneNode(7, "BatchNormalization", {"x", "s", "b", "m", "v"}).with("spatial", int64_t{0}));
+  EXPECT_EQ(types_of(*spatial.graph), "Add Sqrt Sub Div Mul Add Identity");
 }
 
 TEST(VersionConversion, Dropout) {
@@ -176,6 +175,14 @@ TEST(VersionConversion, Dropout) {
   const Node& node = *model.graph->nodes().front();
   EXPECT_EQ(node.attribute("ratio"), nullptr);
   EXPECT_EQ(node.inputs.size(), 1U);
+  // Older forms are in training unless they say that they are not.
+  const Model training = converted(OneNode(6, "Dropout").with("ratio", 0.25F));
+  const Node& old = *training.graph->nodes().front();
+  EXPECT_EQ(old.attribute("ratio"), nullptr);
+  EXPECT_EQ(old.inputs[1]->constant->real(0), 0.25);
+  EXPECT_EQ(old.inputs[2]->constant->integer(0), 1);
+  const Model idle = converted(OneNode(6, "Dropout").with("is_test", int64_t{1}));
+  EXPECT_EQ(idle.graph->nodes().front()->inputs.size(), 1U);
   const Model mask = converted(OneNode(7, "Dropout", {"x"}, {"y", "m"}));
   EXPECT_EQ(types_of(*mask.graph), "Dropout Cast");
   EXPECT_EQ(find_node(mask, "Cast")->outputs[0], mask.graph->outputs()[1]);
@@ -266,9 +273,17 @@ TEST(VersionConversion, RenamedAndDroppedAttributes) {
   EXPECT_EQ(shape.graph->nodes().front()->integer("end", 0), INT32_MAX);
 }
 
+TEST(VersionConversion, FormsOfTheFirstOperatorSets) {
+  const Model tile = converted(OneNode(5, "Tile", {"x", "t", "a"}));
+  EXPECT_EQ(tile.graph->nodes().back()->type, "Tile");
+  EXPECT_EQ(tile.graph->nodes().back()->inputs.size(), 2U);
+  const Model join = converted(OneNode(1, "Concat", {"x", "z"}));
+  EXPECT_EQ(join.graph->nodes().front()->integer("axis", 0), 1);
+  const Model split = converted(OneNode(1, "Split", {"x", "l"}));
+  EXPECT_EQ(types_of(*split.graph), "Cast Split");
+}
+
 TEST(VersionConversion, OldFormsWithoutCounterpart) {
-  Model tile = OneNode(5, "Tile", {"x", "t", "a"}).import();
-  EXPECT_THROW(convert_versions(tile), Error);
   Model scan = OneNode(8, "Scan").import();
   EXPECT_THROW(convert_versions(scan), Error);
 }

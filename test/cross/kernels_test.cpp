@@ -112,7 +112,7 @@ void test_conv(int in_c, int out_c, int kernel, int groups, const char* what) {
   fill(weights, kMost);
   fill(bias, 64);
   fill(output, kMost);
-  pack_conv(weights, groups, out_c / groups, in_c / groups, kernel, kernel, packed);
+  pack_conv(weights, groups, out_c / groups, in_c / groups, kernel * kernel, packed);
   ConvArgs args;
   args.shape = s;
   args.input = input;

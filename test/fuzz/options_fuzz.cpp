@@ -65,6 +65,8 @@ void add(tool::ConversionArguments& arguments, std::string_view line) {
   if (option == "--shape") arguments.shapes.push_back(value);
   // A value that names a file would make the result depend on the machine.
   if (option == "--fix" && value.find('.') == std::string::npos) arguments.fixed.push_back(value);
+  if (option == "--value" && value.find('.') == std::string::npos)
+    arguments.values.push_back(value);
   if (option == "--bound") arguments.bounds.push_back(value);
   if (option == "--max-trips") arguments.max_trips.push_back(value);
   if (option == "--state") arguments.states.push_back(value);

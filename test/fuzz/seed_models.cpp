@@ -342,6 +342,36 @@ OnnxBuilder maps() {
   return model;
 }
 
+/// Text: patterns, n-grams, labels.
+OnnxBuilder text() {
+  OnnxBuilder model;
+  model.import_opset("ai.onnx.ml", 2);
+  model.input("x", {4}, DataType::kString);
+  const auto node = [&model](const char* type, const char* to) -> auto& {
+    model.output(to);
+    return model.node(type, {"x"}, {to});
+  };
+  const auto list = [](onnx::NodeProto& to, const char* name) {
+    auto& words = OnnxBuilder::attribute(to, name, onnx::AttributeProto::STRINGS);
+    for (const char* word : {"a", "b", "a", "a"}) words.add_strings(word);
+  };
+  OnnxBuilder::set(node("RegexFullMatch", "table"), "pattern", "(?i)[^\\pL-]{1,2}|\\ba.*\\x{e9}$");
+  OnnxBuilder::set(node("RegexFullMatch", "sets"), "pattern", ".*a.{20}");
+  auto& counts = node("TfIdfVectorizer", "counts");
+  list(counts, "pool_strings");
+  OnnxBuilder::set(counts, "mode", "TFIDF");
+  OnnxBuilder::set(counts, "min_gram_length", int64_t{1});
+  OnnxBuilder::set(counts, "max_gram_length", int64_t{2});
+  OnnxBuilder::set(counts, "max_skip_count", int64_t{1});
+  OnnxBuilder::set(counts, "ngram_counts", Ints{0, 2});
+  OnnxBuilder::set(counts, "ngram_indexes", Ints{0, 2, 1});
+  auto& labels = node("LabelEncoder", "labels");
+  labels.set_domain("ai.onnx.ml");
+  list(labels, "keys_strings");
+  OnnxBuilder::set(labels, "values_int64s", Ints{5, 6, 7, 8});
+  return model;
+}
+
 OnnxBuilder on_device(OnnxBuilder model) {
   model.model.set_producer_name("cuda");
   return model;
@@ -365,6 +395,7 @@ std::map<std::string, std::string> seed_models() {
           {"shapes", shapes().bytes()},
           {"state", state().bytes()},
           {"strings", strings().bytes()},
+          {"text", text().bytes()},
           {"state_cuda", on_device(state()).bytes()}};
 }
 

@@ -8,7 +8,7 @@ import unittest
 
 import numpy as np
 import onnx
-from one_node import Case, model_of, run
+from one_node import Case, call, model_of, run
 from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
@@ -305,6 +305,28 @@ class Expansions(Case):
                     y = np.fft.fft(x[..., 0], length, axis if axis >= 0 else axis + 1)
                     with self.subTest(axis, length=length, given=given):
                         self.agree(run(model, inputs), [np.stack([y.real, y.imag], -1)])
+
+    def test_values_of_inputs_that_decide_the_form(self):
+        """They are taken from what is given; the input stays, and is checked."""
+        values = np.random.default_rng(18)
+        x = values.standard_normal((3, 4, 5, 1))
+        for axis in (-2, 0, 1):
+            inputs = {"x": x, "a": np.array(axis)}
+            node = helper.make_node("DFT", ["x", "", "a"], ["y"])
+            y = np.fft.fft(x[..., 0], axis=axis if axis >= 0 else axis + 1)
+            model = model_of(node, inputs, 20)
+            with self.subTest(axis):
+                self.agree(run(model, inputs), [np.stack([y.real, y.imag], -1)])
+                # These make up the inputs that they are not given.
+                for command in (("verify",), ("bench", "--seconds", "0.05")):
+                    self.assertEqual(call(model, *command, "--value", f"a={axis}"), "")
+        for kind in (np.float32, np.float16):
+            inputs = {"x": values.standard_normal((2, 12, 9)).astype(kind),
+                      "image": np.array([4, 5]), "block": np.array([2, 3])}
+            node = helper.make_node("Col2Im", list(inputs), ["y"], strides=[1, 2], pads=[0, 1, 0, 1])
+            model = model_of(node, inputs, 18)
+            with self.subTest(kind):
+                self.agree(run(model, inputs), ReferenceEvaluator(model).run(None, inputs), 1e-3)
 
     def test_short_time_fourier_transforms(self):
         values = np.random.default_rng(16)

@@ -99,6 +99,25 @@ class Functions(Case):
                     with self.subTest(kind, size=size, periodic=periodic):
                         self.agree(run(model, inputs), ReferenceEvaluator(model).run(None, inputs), 1e-5)
 
+    def test_forms_of_the_first_operator_sets(self):
+        values = np.random.default_rng(5)
+        x = values.standard_normal((2, 3, 4)).astype(np.float32)
+        for axis, tiles in ((0, 2), (2, 3), (1, 1)):
+            inputs = {"x": x, "t": np.array([tiles], np.float32), "a": np.array([axis], np.float32)}
+            model = model_of(helper.make_node("Tile", ["x", "t", "a"], ["y"]), inputs, 5)
+            repeats = [tiles if i == axis else 1 for i in range(3)]
+            self.agree(run(model, inputs), [np.tile(x, repeats)])
+        inputs = {"x": x, **{name: values.random((3, 4), np.float32) + 0.5 for name in "sbmv"}}
+        node = helper.make_node("BatchNormalization", list(inputs), ["y"], spatial=0, epsilon=0.25)
+        expected = (x - inputs["m"]) / np.sqrt(inputs["v"] + 0.25) * inputs["s"] + inputs["b"]
+        self.agree(run(model_of(node, inputs, 7), inputs), [expected])
+        whole = {"x": np.arange(1, 13, dtype=np.int32).reshape(3, 4)}
+        node = helper.make_node("ReduceLogSum", ["x"], ["y"], axes=[1], keepdims=0)
+        self.exactly(model_of(node, whole, 13), whole, np.log(whole["x"].sum(1)).astype(np.int32))
+        inputs = {"x": x, "z": x[:, :1]}
+        self.agree(run(model_of(helper.make_node("Concat", ["x", "z"], ["y"]), inputs, 1), inputs),
+                   [np.concatenate([x, x[:, :1]], 1)])
+
     def test_features(self):
         values = np.random.default_rng(19)
         real, whole = [onnx.TensorProto.FLOAT], [onnx.TensorProto.INT64]

@@ -6,6 +6,7 @@ model.onnx and test_data_set_0; FOLDER/stamp holds the versions that made them, 
 where it is right. Run it with CACHE/venv/bin/python.
 """
 
+import json
 import pathlib
 import shutil
 import sys
@@ -15,7 +16,12 @@ import numpy
 import onnx
 from onnx import TensorProto, numpy_helper
 
-STAMP = f"onnx {onnx.__version__}, numpy {numpy.__version__}\n"
+# Where NumPy's float32 transform is further from the exact result than the tool's: it gives 1.9e-7 for 0.
+TOLERANCES = {
+    "test_dft_inverse": {"atol": 1e-6},
+    "test_dft_inverse_opset19": {"atol": 1e-6},
+}
+STAMP = f"onnx {onnx.__version__}, numpy {numpy.__version__}, {json.dumps(TOLERANCES)}\n"
 WRITERS = {
     "sequence_type": numpy_helper.from_list,
     "map_type": numpy_helper.from_dict,
@@ -32,6 +38,8 @@ def message(value, info):
 def write(folder, case):
     folder.mkdir(parents=True)
     (folder / "model.onnx").write_bytes(case.model.SerializeToString())
+    if case.name in TOLERANCES:
+        (folder / "tolerance.json").write_text(json.dumps(TOLERANCES[case.name]))
     for number, data in enumerate(case.data_sets):
         data_set = folder / f"test_data_set_{number}"
         data_set.mkdir()

@@ -31,12 +31,21 @@ def run(model, inputs):
         onnx.save(model, path / "model.onnx")
         command = [TOOL, "run", path / "model.onnx", "--output-dir", path]
         for name, x in inputs.items():
-            np.save(path / f"{name}.npy", x)
+            np.save(path / f"{name}.npy", x.astype(str) if x.dtype == object else x)
             command += ["--input", f"{name}={path / name}.npy"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             return done.stderr
         return [np.load(path / f"output_{i}.npy") for i in range(len(model.graph.output))]
+
+
+def call(model, command, *options):
+    """Calls another command of the tool for a model; its message if it fails, else ""."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "model.onnx")
+        onnx.save(model, path)
+        done = subprocess.run([TOOL, command, path, *options], capture_output=True, text=True, check=False)
+        return done.stderr if done.returncode != 0 else ""
 
 
 def runtime(model, inputs):

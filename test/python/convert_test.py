@@ -36,10 +36,31 @@ class Convert(unittest.TestCase):
         self.check(self.proto.SerializeToString(), dims={"x@0": 2}, fixed={"rate": "2.5"},
                    target="cortex-m", plan_growth=1.5, strip_names=True)
 
+    def test_values_that_the_plan_is_made_for(self):
+        for value in (2.5, np.array(2.5, np.float32)):
+            intarsia.convert(self.model, self.out, shapes={"x": (2, 3)}, values={"rate": value})
+            session = intarsia.ExecutionSession(self.out)
+            self.assertEqual([info.name for info in session.inputs], ["x", "rate"])
+            x, rate = np.ones((2, 3), np.float32), np.array(2.5, np.float32)
+            np.testing.assert_array_equal(session.run([x, rate])[0], 2.5 * x)
+            with self.assertRaisesRegex(intarsia.Error, "not what the plan was made for"):
+                session.run([x, rate + 1])
+
     def test_same_bytes_as_the_command(self):
         intarsia.convert(self.model, self.out, dims={"n": (2, 4)}, threads=2)
         plan = support.convert(self.proto, "--dim", "n=2..4", "--threads", "2")
         self.assertEqual(self.out.read_bytes(), plan.read_bytes())
+
+    def test_seed(self):
+        node = helper.make_node("RandomUniform", [], ["y"], shape=[4])
+        proto = support.model([node], {}, {"y": (FLOAT, None)})
+        plans = []
+        for options in ({}, {"seed": 0}, {"seed": 1}):
+            intarsia.convert(proto, self.out, **options)
+            plans.append(self.out.read_bytes())
+        self.assertEqual(plans[0], plans[1])
+        self.assertNotEqual(plans[0], plans[2])
+        self.assertEqual(plans[2], support.convert(proto, "--seed", "1").read_bytes())
 
     def test_problems(self):
         with self.assertRaisesRegex(intarsia.Error, "add --dim n=MAX"):

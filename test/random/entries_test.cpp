@@ -56,6 +56,7 @@ class Joined {
     const size_t runs = std::min(models_[0].runs.size(), models_[1].runs.size());
     for (size_t run = 0; run < runs; ++run) {
       const PlanRun expected[] = {first.run(run), second.run(run)};
+      if (!session.reset_states()) return "reset_states: " + text(session);
       // Both inputs are there before either runs, and both outputs after both have.
       for (const int entry : {0, 1}) {
         if (!expected[entry].error.empty()) return kAlone + expected[entry].error;

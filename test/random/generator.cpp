@@ -196,9 +196,17 @@ class Generator {
     model_.tensors.resize(attempt.tensors);
   }
 
+  /// Nodes of loops draw other random numbers in each trip, which one execution does not tell.
+  const OperatorDefinition& pick_operator() {
+    for (;;) {
+      const OperatorDefinition& op = *random_.pick(operators_);
+      if (loops_ == 0 || !op.facts.stream) return op;
+    }
+  }
+
   /// A node of any operator; sub-graphs nest to a depth of three.
   bool add_any_node(Pool& pool, std::vector<RandomNode>& nodes, int depth) {
-    const OperatorDefinition& op = *random_.pick(operators_);
+    const OperatorDefinition& op = pick_operator();
     if (op.graphs.empty()) return add_node(op, pool, nodes);
     if (depth == 3 || op.control == definitions::Control::kMap) return false;
     return op.control == definitions::Control::kBranches ? add_branches(op, pool, nodes, depth)
@@ -206,7 +214,7 @@ class Generator {
   }
 
   bool add_plain_node(Pool& pool, std::vector<RandomNode>& nodes) {
-    const OperatorDefinition& op = *random_.pick(operators_);
+    const OperatorDefinition& op = pick_operator();
     return op.graphs.empty() && add_node(op, pool, nodes);
   }
 
@@ -275,6 +283,7 @@ class Generator {
     const Pool outer = around;
     LoopMaker maker(op, model_, library_, random_);
     Pool pool = maker.begin(around);
+    ++loops_;
     for (int64_t count = random_.between(1, 5); count > 0; --count) {
       // Loops in loops more often than chance would have it.
       if (depth < 2 && random_.chance(10)) {
@@ -283,6 +292,7 @@ class Generator {
         add_any_node(pool, maker.body().nodes, depth + 1);
       }
     }
+    --loops_;
     std::optional<RandomNode> node = maker.finish();
     if (!node) {
       give_up(attempt);
@@ -312,6 +322,7 @@ class Generator {
   std::vector<const OperatorDefinition*> operators_, layout_operators_;
   RandomModel model_;
   Pool pool_;
+  int loops_ = 0;  // around what is being made
 };
 
 }  // namespace

@@ -188,7 +188,9 @@ definitions::AttributeMap draw_attributes(const OperatorDefinition& op, int rank
   definitions::AttributeMap attributes;
   if (op.attributes.list == nullptr) return attributes;
   for (const AttributeField& field : op.attributes.list()) {
-    if (!field.required && random.chance(50)) continue;
+    // Without a seed the converter chooses one, and the node alone does not tell which.
+    const bool seed = op.facts.stream && field.name == "seed";
+    if (!field.required && !seed && random.chance(50)) continue;
     attributes[field.name] = draw_attribute(op, field, rank, random);
   }
   return attributes;

@@ -86,6 +86,8 @@ PlanRun PlanRunner::run(size_t number) {
   PlanRun result;
   result.error = error_;
   if (!error_.empty()) return result;
+  // What is expected of a node is what it computes, and draws, at first.
+  if (!session_.reset_states()) return failure("reset_states");
   const std::vector<int> inputs = model_.used_inputs();
   for (size_t i = 0; i < inputs.size(); ++i) {
     const RandomTensor& tensor = model_.tensor(inputs[i]);

@@ -231,6 +231,7 @@ class Shrinker {
       if (!best_.nodes[i].branches.empty()) continue;
       const definitions::AttributeMap attributes = best_.nodes[i].attributes;
       for (const auto& [name, value] : attributes) {
+        if (best_.nodes[i].op->facts.stream && name == "seed") continue;  // see draw_attributes
         changed |= attempt([&, key = name](RandomModel& model) {
           model.nodes[i].attributes.erase(key);
           return refresh(model);

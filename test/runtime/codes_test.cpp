@@ -297,12 +297,12 @@ TEST(Codes, Contradiction) {
           "extents"}));
 }
 
-TEST(Codes, Unsupported) {
+TEST(Codes, InvalidRatioInTraining) {
   OnnxBuilder model;
   model.input("x", {3});
   model.input("training", {}, DataType::kBool);
   model.output("y");
-  model.floats("ratio", {}, {0.5f});
+  model.floats("ratio", {}, {1.5f});
   model.node("Dropout", {"x", "ratio", "training"}, {"y"});
   SmallPlan plan(model);
   EXPECT_EQ(run_failure(plan,
@@ -310,9 +310,23 @@ TEST(Codes, Unsupported) {
                           write(s, 0, {1, 2, 3});
                           s.input<bool>(1).value()[0] = true;
                         }),
-            (Failure{Code::kUnsupported,
-                     "node 0 'Dropout1' (Dropout): training_mode with a ratio above 0, operand 2: "
+            (Failure{Code::kInvalidValue,
+                     "node 0 'Dropout1' (Dropout): ratio, which has to lie in [0, 1), operand 1: "
                      "expected 0, found 1"}));
+}
+
+TEST(Codes, Unsupported) {
+  OnnxBuilder model;
+  model.input("x", {3}, DataType::kString);
+  model.output("y");
+  model.node("StringConcat", {"x", "x"}, {"y"});
+  SmallPlan plan(model);
+  const KernelSet kernels{tool::all_kernels().kernels, tool::all_kernels().shapes};
+  Diagnostic diagnostic;
+  const Status status =
+      Session::open_trusted(plan.plan(), plan.arena(), kernels, {}, &diagnostic).status();
+  EXPECT_EQ((Failure{status.code(), plan.text(diagnostic)}),
+            (Failure{Code::kUnsupported, "a plan with strings needs KernelSet::with_strings()"}));
 }
 
 TEST(Codes, BusyComesWithoutADiagnosticOfItsOwn) {

@@ -33,6 +33,14 @@ struct GridSample {
   template <class S>
   static Status infer(S& s) {
     using Dim = typename S::Dim;
+    const auto& a = s.template attributes<GridSampleAttributes>();
+    const DataType type = s.type(0);
+    const bool real = type == DataType::kFloat || type == DataType::kDouble ||
+                      type == DataType::kFloat16 || type == DataType::kBfloat16;
+    if (!real && a.mode != GridSampleAttributes::kNearest) {
+      return s.fail(Code::kUnsupported, "mode but 'nearest' for elements that are no floats",
+                    GridSampleAttributes::kNearest, a.mode, 0);
+    }
     const int rank = s.rank(0);
     if (rank < 3) return s.fail(Code::kWrongRank, "rank", 3, rank, 0);
     if (s.rank(1) != rank) return s.fail(Code::kWrongRank, "rank of grid", rank, s.rank(1), 1);

@@ -44,6 +44,20 @@ struct AttentionAttributes {
 };
 static_assert(is_plan_struct<AttentionAttributes>);
 
+struct FlexAttentionAttributes {
+  /// NaN: 1 / sqrt(head size).
+  float scale = std::numeric_limits<float>::quiet_NaN();
+  /// A DataType; 0: double for operands in double, else float.
+  int32_t softmax_precision = 0;
+
+  template <class V>
+  void fields(V& v) {
+    v("scale", scale);
+    v("softmax_precision", softmax_precision, one_of({1, 10, 11, 16}));
+  }
+};
+static_assert(is_plan_struct<FlexAttentionAttributes>);
+
 struct RotaryEmbeddingAttributes {
   int32_t interleaved = 0;
   /// Of inputs with three axes; 0: not given.

@@ -101,10 +101,10 @@ Status require_weights(S& s, const WindowAttributes& window, int32_t group, Imag
 }
 
 template <class S>
-Status require_bias(S& s, const typename S::Dim& channels) {
-  if (!s.has_input(2)) return {};
-  if (s.rank(2) != 1) return s.fail(Code::kWrongRank, "rank of the bias", 1, s.rank(2), 2);
-  return s.require_equal(channels, s.dim(2, 0), "output channels of the bias", 2, 0);
+Status require_bias(S& s, const typename S::Dim& channels, int bias = 2) {
+  if (!s.has_input(bias)) return {};
+  if (s.rank(bias) != 1) return s.fail(Code::kWrongRank, "rank of the bias", 1, s.rank(bias), bias);
+  return s.require_equal(channels, s.dim(bias, 0), "output channels of the bias", bias, 0);
 }
 
 struct Conv {

@@ -32,7 +32,11 @@ UNARY = [
     case("Neg", "int64", [integers(-1000, 1000, *IMAGE)]),
     case("Relu", "float64", [normal(*IMAGE, type="float64")]),
     case("Sigmoid", "tokens", [normal(*TOKENS)]),
-    case("Tanh", "float64", [normal(*IMAGE, type="float64")]),
+    *(case(name, "float64", [normal(*IMAGE, type="float64")])
+      for name in ("Exp", "Sigmoid", "Tanh")),
+    case("Log", "float64", [uniform(0.1, 9, *IMAGE, type="float64")]),
+    *(case(name, "float16", [normal(*IMAGE, type="float16")])
+      for name in ("Exp", "Gelu", "Sin", "Tanh")),
     case("Clip", "0 to 6", [normal(*IMAGE, scale=4), constant(exactly(0, "float32")),
                             constant(exactly(6, "float32"))]),
     case("PRelu", "per channel", [normal(*IMAGE), constant(uniform(0.1, 0.4, 64, 1, 1))]),

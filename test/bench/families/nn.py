@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convolution, pooling, normalisation."""
+"""Convolution, pooling, regions, normalisation, attention, Fourier transforms."""
 
-from sweep_cases import IMAGE, TOKENS, case, constant, normal, uniform, weight
+import numpy
+from sweep_cases import (IMAGE, TOKENS, Input, case, constant, exactly, integers, normal, uniform,
+                         weight)
 
 
 def conv(variant, channels, filters, kernel, size=56, groups=1, dilation=1, **attributes):
@@ -15,7 +17,7 @@ def conv(variant, channels, filters, kernel, size=56, groups=1, dilation=1, **at
 
 def transposed(variant, channels, filters, kernel, size, groups=1, **attributes):
     return case("ConvTranspose", variant, [
-        normal(1, channels, size, size), weight(channels, filters // groups, *kernel),
+        normal(1, channels, *[size] * len(kernel)), weight(channels, filters // groups, *kernel),
         constant(normal(filters))], kernel_shape=kernel, group=groups, **attributes)
 
 
@@ -35,11 +37,14 @@ CONVOLUTIONS = [
     conv("depthwise, multiplier 2", 64, 128, [3, 3], groups=64),
     conv("1-D", 64, 64, [5], size=1000),
     conv("3-D", 16, 16, [3, 3, 3], size=24),
+    conv("3-D of 3 channels", 3, 32, [3, 7, 7], size=28, strides=[1, 2, 2]),
     case("Conv", "computed weight", [normal(1, 64, 28, 28), normal(64, 64, 3, 3, scale=0.05)],
          pads=[1, 1, 1, 1]),
     transposed("2x2 stride 2", 64, 32, [2, 2], 28, strides=[2, 2]),
     transposed("4x4 stride 2", 64, 32, [4, 4], 28, strides=[2, 2], pads=[1, 1, 1, 1]),
     transposed("3x3", 64, 64, [3, 3], 28, pads=[1, 1, 1, 1]),
+    transposed("3-D", 16, 16, [2, 2, 2], 12, strides=[2, 2, 2]),
+    transposed("1-D", 64, 64, [8], 500, strides=[4], pads=[2, 2]),
     transposed("depthwise", 64, 64, [4, 4], 28, groups=64, strides=[2, 2], pads=[1, 1, 1, 1]),
 ]
 
@@ -60,6 +65,40 @@ POOLS = [
          pads=[1, 1, 1, 1], count_include_pad=1),
     case("LpPool", "2x2", [normal(*IMAGE)], kernel_shape=[2, 2], strides=[2, 2], p=2),
     *(case(f"Global{name}Pool", "", [normal(*IMAGE)]) for name in ("Average", "Max", "Lp")),
+]
+
+def boxes(count, size, image=False):
+    """Corners of regions within an image of `size`, behind the number of an image if so told."""
+    def draw(rng):
+        first = rng.uniform(0, 0.6, (count, 2)) * size
+        corners = numpy.concatenate([first, first + rng.uniform(0.1, 0.4, (count, 2)) * size], 1)
+        return numpy.pad(corners, ((0, 0), (1 if image else 0, 0))).astype("float32")
+    return Input(draw)
+
+
+def aligned(variant, **attributes):
+    """100 regions of a feature map, as detectors of objects have them."""
+    return case("RoiAlign", variant, [normal(1, 256, 50, 68), boxes(100, 800), integers(0, 0, 100)],
+                output_height=7, output_width=7, spatial_scale=1 / 16, **attributes)
+
+
+def deformed(variant, channels, filters, size, mask=True, groups=1):
+    inputs = [normal(1, channels, size, size), weight(filters, channels, 3, 3),
+              normal(1, 18 * groups, size, size), constant(normal(filters))]
+    if mask:
+        inputs.append(uniform(0, 1, 1, 9 * groups, size, size))
+    return case("DeformConv", variant, inputs, kernel_shape=[3, 3], pads=[1] * 4, offset_group=groups)
+
+
+REGIONS = [
+    aligned("sampled twice", sampling_ratio=2),
+    aligned("sampled as is"),
+    aligned("maximum", sampling_ratio=2, mode="max"),
+    case("MaxRoiPool", "", [uniform(0, 1, 1, 256, 50, 68), boxes(100, 800, image=True)],
+         pooled_shape=[7, 7], spatial_scale=1 / 16),
+    deformed("64 channels", 64, 64, 56),
+    deformed("256 channels, no mask", 256, 256, 28, mask=False),
+    deformed("4 groups of offsets", 64, 64, 28, groups=4),
 ]
 
 NORMALISATIONS = [
@@ -98,8 +137,10 @@ FOURIER = [
     # The peer's own error is a thousand times larger than ours.
     case("DFT", "1031, a prime", [normal(16, 1031, 1)], opset=17, axis=1,
          tolerance=1e-3),
+    case("MelWeightMatrix", "", [exactly(80), exactly(512), exactly(16000), exactly(0, "float32"),
+                                 exactly(8000, "float32")], opset=17),
     case("STFT", "400 by 160", [normal(1, 16000, 1), constant(160), constant(uniform(0, 1, 400)),
                                 constant(400)], opset=17, onesided=1),
 ]
 
-CASES = CONVOLUTIONS + POOLS + NORMALISATIONS + ATTENTION + FOURIER
+CASES = CONVOLUTIONS + POOLS + REGIONS + NORMALISATIONS + ATTENTION + FOURIER

@@ -43,7 +43,7 @@ inline std::vector<List> groups_of(const Dims& dims, const std::vector<double>& 
 /// Calls body(extents, axis, axis from the front) for every axis of several tensors.
 inline void for_axes(const std::function<void(const Dims&, int32_t, unsigned)>& body) {
   for (const Dims& dims : {Dims{}, Dims{1}, Dims{37}, Dims{3, 5}, Dims{2, 19, 33}, Dims{4, 1, 3, 2},
-                           Dims{300, 40}, Dims{3, 0, 2}}) {
+                           Dims{300, 40}, Dims{3, 0, 2}, Dims{7, 777}, Dims{2, 90, 150}}) {
     for (int32_t axis = 0; axis < static_cast<int32_t>(std::max<size_t>(dims.size(), 1)); ++axis) {
       const auto rank = static_cast<int32_t>(dims.size());
       body(dims, rank > 0 && axis % 2 != 0 ? axis - rank : axis, static_cast<unsigned>(axis));

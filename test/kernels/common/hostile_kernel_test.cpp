@@ -51,7 +51,12 @@ void run_node(const KernelDescriptor& row, NodeMaker& maker, HostileNode& node) 
   const auto address = reinterpret_cast<uintptr_t>(workspace.data());
   hostile.context.workspace_ =
       reinterpret_cast<std::byte*>(workspace.data()) + (64 - address % 64) % 64;
+  std::vector<uint64_t> state(static_cast<size_t>(row.state_bytes) / 8);
+  hostile.context.state_ = state.data();
+  hostile.context.state_bytes_ = state.size() * 8;
+  if (row.kernel->create != nullptr && !row.kernel->create(hostile.context)) return;
   (void)row.kernel->run(hostile.context);
+  if (row.kernel->destroy != nullptr) row.kernel->destroy(hostile.context);
 }
 
 TEST(HostileKernel, AnyNumbersAreRefusedOrStayInsideTheOperands) {

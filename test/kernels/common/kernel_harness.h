@@ -250,6 +250,15 @@ class Node {
     outputs_.push_back(make_operand(data_type_of<T>, dims));
     return *this;
   }
+  /// Bytes that were given as those of another type: one that C++ lacks.
+  Node& retype_input(int input, DataType type) {
+    inputs_[static_cast<size_t>(input)].type = type;
+    return *this;
+  }
+  Node& retype_output(int output, DataType type) {
+    outputs_[static_cast<size_t>(output)].type = type;
+    return *this;
+  }
   /// Output 0 takes over the memory of this input.
   Node& in_place(int input) {
     in_place_ = input;
@@ -271,6 +280,16 @@ class Node {
   }
   Node& threads(int count) {
     threads_ = count;
+    return *this;
+  }
+  /// Runs it so many times, with one state.
+  Node& executions(int count) {
+    executions_ = count;
+    return *this;
+  }
+  /// Where the characters of operands of type string lie.
+  Node& strings(StringPool& pool) {
+    host_.strings = &pool;
     return *this;
   }
   Node& isa(Isa isa) {
@@ -311,7 +330,8 @@ class Node {
     }
     std::vector<std::vector<uint8_t>> before;
     for (Operand& operand : inputs_) before.push_back(operand.buffer.copy());
-    const Status status = kernel.run(context_);
+    Status status = kernel.run(context_);
+    for (int i = 1; i < executions_ && status.ok(); ++i) status = kernel.run(context_);
     if (kernel.destroy != nullptr) kernel.destroy(context_);
     for (size_t i = 0; i < inputs_.size(); ++i) {
       EXPECT_TRUE(inputs_[i].buffer.intact()) << "written outside input " << i;
@@ -438,6 +458,7 @@ class Node {
   uint32_t attribute_bytes_ = 0;
   int in_place_ = -1;
   int threads_ = 1;
+  int executions_ = 1;
   Isa isa_ = Isa::kPortable;
   GuardedBuffer workspace_;
   Parallel parallel_;

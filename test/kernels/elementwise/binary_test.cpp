@@ -8,6 +8,7 @@
 
 #include "core/operators/elementwise/elementwise.h"
 #include "test/kernels/common/kernel_harness.h"
+#include "test/kernels/gemm/harness.h"
 
 namespace intarsia::test {
 namespace {
@@ -56,6 +57,7 @@ using Function2 = std::function<double(double, double)>;
 struct BinaryCase {
   DataType type, second, out;
   double low, high, low2, high2;
+  Isa isa = Isa::kPortable;
 };
 
 void expect_binary(const KernelUnderTest& kernel, std::span<const std::byte> attributes,
@@ -81,7 +83,7 @@ void expect_binary(const KernelUnderTest& kernel, std::span<const std::byte> att
       Node node;
       node.input(test.type, shapes.a, a).input(test.second, shapes.b, b);
       node.output(test.out, shapes.out).raw_attributes(attributes);
-      node.threads(in_place < 0 ? 3 : 1).in_place(in_place);
+      node.threads(in_place < 0 ? 3 : 1).in_place(in_place).isa(test.isa);
       ASSERT_TRUE(node.run(kernel).ok());
       expect_numbers_near(node.numbers(), expected, 2 * epsilon_of(test.out), 1e-30);
       if (::testing::Test::HasFatalFailure()) return;
@@ -223,6 +225,106 @@ TEST(Binary, Pow) {
   Node node;
   node.input<int32_t>({1}, {2}).input<int32_t>({1}, {-1}).output<int32_t>({1});
   EXPECT_EQ(node.run("Pow<int32, int32>").code(), Code::kInvalidValue);
+}
+
+const DataType kOfFloats[] = {DataType::kFloat, DataType::kFloat16, DataType::kBfloat16};
+
+TEST(Binary, FastModulo) {
+  const auto floored = [](double x, double y) {
+    const double rest = std::fmod(x, y);
+    return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+  };
+  const auto truncated = [](double x, double y) { return std::fmod(x, y); };
+  for (Isa isa : cpu::available_isas()) {
+    for (DataType type : kOfFloats) {
+      const std::string kernel = kernel_name("Mod.fast", {type});
+      const BinaryCase test{type, type, type, -99, 99, 1, 9, isa};
+      expect_binary(kernel, truncated, test, ModAttributes{1});
+      expect_binary(kernel, floored, test, ModAttributes{0});
+    }
+    // The same bits as fmod, also where a block has numbers that only fmod can serve.
+    std::mt19937 engine(5);
+    std::vector<float> x, y;
+    for (int i = 0; i < 3000; ++i) {
+      x.push_back(std::bit_cast<float>(static_cast<uint32_t>(engine())));
+      y.push_back(i % 600 < 300 ? x.back() / static_cast<float>(engine() % 99 + 1)
+                                : std::bit_cast<float>(static_cast<uint32_t>(engine())));
+    }
+    for (const float special : {0.0f, -0.0f, static_cast<float>(kInf), -static_cast<float>(kInf)}) {
+      x.insert(x.end(), {3, -3, special, special});
+      y.insert(y.end(), {special, special, 2, -2});
+    }
+    const Dims dims{static_cast<int32_t>(x.size())};
+    for (int fmod : {0, 1}) {
+      std::vector<float> results[2];
+      for (const std::string_view kernel : {"Mod<float>", "Mod.fast<float>"}) {
+        Node node;
+        node.input<float>(dims, x).input<float>(dims, y).output<float>(dims);
+        node.attributes(ModAttributes{fmod}).isa(isa);
+        ASSERT_TRUE(node.run(kernel).ok());
+        results[kernel != "Mod<float>"] = node.result<float>();
+      }
+      for (size_t i = 0; i < x.size(); ++i) {
+        const float want = results[0][i], got = results[1][i];
+        if (std::isnan(want) && std::isnan(got)) continue;
+        EXPECT_EQ(std::bit_cast<uint32_t>(got), std::bit_cast<uint32_t>(want))
+            << "Mod of " << x[i] << " and " << y[i] << " is " << got << " instead of " << want;
+      }
+    }
+  }
+}
+
+TEST(Binary, FastPow) {
+  const auto power = [](double x, double y) { return std::pow(x, y); };
+  for (Isa isa : cpu::available_isas()) {
+    for (DataType type : kOfFloats) {
+      const std::string kernel = kernel_name("Pow.fast", {type, type});
+      expect_binary(kernel, power, {type, type, type, 0.5, 3, -2, 2, isa});
+      // Exponents with a loop of their own, and others.
+      for (const double exponent : {2.0, 3.0, 1.0, -1.0, 0.5, 0.0, -2.0, 1.5}) {
+        expect_binary(kernel, power, {type, type, type, 0.5, 3, exponent, exponent, isa});
+      }
+    }
+    // The special cases of C's pow, and what lies around them.
+    const float numbers[] = {0,
+                             -0.0f,
+                             1,
+                             -1,
+                             2,
+                             -2,
+                             3,
+                             -3,
+                             0.5f,
+                             -0.5f,
+                             1.5f,
+                             -2.5f,
+                             1e30f,
+                             -1e30f,
+                             0x1p-149f,
+                             16777215,
+                             33554432.0f,
+                             static_cast<float>(kInf),
+                             -static_cast<float>(kInf),
+                             std::numeric_limits<float>::quiet_NaN()};
+    for (const float y : numbers) {
+      std::vector<float> x(std::begin(numbers), std::end(numbers));
+      const Dims dims{static_cast<int32_t>(x.size())};
+      for (const bool still : {false, true}) {
+        Node node;
+        node.input<float>(dims, x);
+        node.input<float>(still ? Dims{1} : dims, std::vector<float>(still ? 1 : x.size(), y));
+        ASSERT_TRUE(node.output<float>(dims).isa(isa).run("Pow.fast<float, float>").ok());
+        for (size_t i = 0; i < x.size(); ++i) {
+          const float want = std::pow(x[i], y), got = node.result<float>()[i];
+          SCOPED_TRACE("Pow of " + std::to_string(x[i]) + " and " + std::to_string(y));
+          EXPECT_EQ(std::isnan(got), std::isnan(want));
+          if (std::isnan(want)) continue;
+          EXPECT_EQ(std::signbit(got), std::signbit(want));
+          EXPECT_FLOAT_EQ(got, want);
+        }
+      }
+    }
+  }
 }
 
 TEST(Binary, PRelu) {

@@ -239,6 +239,11 @@ TEST(Unary, Fast) {
     const auto test = [&]<class A>(const std::string& op, const A& attributes, const Function& f,
                                    double low, double high) {
       expect_unary(op + ".fast", DataType::kFloat, f, low, high, attributes, units, isa);
+      // Of 16 bits: as exact as the type, and no numbers that it lacks.
+      for (DataType type : {DataType::kFloat16, DataType::kBfloat16}) {
+        expect_unary(op + ".fast", type, f, std::max(low, -9.0), std::min(high, 9.0), attributes, 1,
+                     isa);
+      }
       for (double x : map(op + ".fast<float>", {kNan}, attributes, isa)) {
         EXPECT_TRUE(std::isnan(x));
       }
@@ -255,6 +260,30 @@ TEST(Unary, Fast) {
         "Erf", none, [](double x) { return std::erf(x); }, -6, 6);
     test(
         "Erf", none, [](double x) { return std::erf(x); }, -0.01, 0.01);
+    test(
+        "Log", none, [](double x) { return std::log(x); }, 0.01, 900);
+    test(
+        "Sin", none, [](double x) { return std::sin(x); }, -30, 30);
+    test(
+        "Cos", none, [](double x) { return std::cos(x); }, -30, 30);
+    test(
+        "Tan", none, [](double x) { return std::tan(x); }, -1.5, 1.5);
+    test(
+        "Asin", none, [](double x) { return std::asin(x); }, -1, 1);
+    test(
+        "Acos", none, [](double x) { return std::acos(x); }, -1, 0.99);
+    test(
+        "Atan", none, [](double x) { return std::atan(x); }, -90, 90);
+    test(
+        "Sinh", none, [](double x) { return std::sinh(x); }, -80, 80);
+    test(
+        "Cosh", none, [](double x) { return std::cosh(x); }, -80, 80);
+    test(
+        "Asinh", none, [](double x) { return std::asinh(x); }, -900, 900);
+    test(
+        "Acosh", none, [](double x) { return std::acosh(x); }, 1, 900);
+    test(
+        "Atanh", none, [](double x) { return std::atanh(x); }, -0.99, 0.99);
     test("Softplus", none, softplus, -80, 80);
     test("Mish", none, mish, -80, 80);
     test("Gelu", GeluAttributes{}, gelu, -12, 12);
@@ -265,6 +294,27 @@ TEST(Unary, Fast) {
     test(
         "Elu", AlphaAttributes{0.5f}, [](double x) { return x < 0 ? 0.5 * std::expm1(x) : x; }, -80,
         80);
+    test(
+        "Celu", AlphaAttributes{0.5f},
+        [](double x) { return x > 0 ? x : 0.5 * std::expm1(x / 0.5); }, -80, 80);
+    test(
+        "Selu", SeluAttributes{0.5f, 3},
+        [](double x) { return 3 * (x > 0 ? x : 0.5 * std::expm1(x)); }, -80, 80);
+    EXPECT_EQ(map("Log.fast<float>", {0, -0.0, 1, kInf}, none, isa),
+              (std::vector<double>{-kInf, -kInf, 0, kInf}));
+    EXPECT_EQ(map("Atan.fast<float>", {-kInf, kInf, 0}, none, isa),
+              (std::vector<double>{-static_cast<float>(M_PI_2), static_cast<float>(M_PI_2), 0}));
+    EXPECT_EQ(map("Atanh.fast<float>", {-1, 1, 0}, none, isa),
+              (std::vector<double>{-kInf, kInf, 0}));
+    // Zeros keep their sign, also among arguments that are far too large for the vector code.
+    for (const char* op : {"Sin", "Tan", "Asin", "Atan", "Sinh", "Tanh", "Asinh", "Atanh"}) {
+      const auto y = map(std::string(op) + ".fast<float>", {0, -0.0, 1e20}, none, isa);
+      EXPECT_FALSE(std::signbit(y[0])) << op;
+      EXPECT_TRUE(y[1] == 0 && std::signbit(y[1])) << op;
+    }
+    for (const char* op : {"Log", "Asin", "Acos", "Acosh", "Atanh", "Sin", "Cos", "Tan"}) {
+      EXPECT_TRUE(std::isnan(map(std::string(op) + ".fast<float>", {-kInf}, none, isa)[0])) << op;
+    }
     EXPECT_EQ(map("Exp.fast<float>", {-kInf, kInf, 0, 100}, none, isa),
               (std::vector<double>{0, kInf, 1, kInf}));
     EXPECT_EQ(map("Tanh.fast<float>", {-kInf, kInf, 0}, none, isa),

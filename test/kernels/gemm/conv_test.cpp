@@ -3,6 +3,7 @@
 // Convolution and depthwise convolution of the f32 GEMM family against loops in double precision,
 // for every instruction set of the machine. Operands as in gemm_test.cpp.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 
@@ -28,30 +29,32 @@ struct ConvCase {
 
 std::string describe(const ConvShape& s) {
   std::string text;
-  for (int64_t v : {s.batch, s.in_h, s.in_w, s.in_c, s.out_h, s.out_w, s.out_c, s.kernel_h,
-                    s.kernel_w, s.stride_h, s.stride_w, s.dilation_h, s.dilation_w, s.pad_top,
-                    s.pad_left, s.groups, s.in_pitch, s.out_pitch}) {
+  for (int64_t v : {s.batch,      s.in_d,       s.in_h,      s.in_w,     s.in_c,     s.out_d,
+                    s.out_h,      s.out_w,      s.out_c,     s.kernel_d, s.kernel_h, s.kernel_w,
+                    s.stride_d,   s.dilation_d, s.pad_front, s.stride_h, s.stride_w, s.dilation_h,
+                    s.dilation_w, s.pad_top,    s.pad_left,  s.groups,   s.in_pitch, s.out_pitch}) {
     text += " " + std::to_string(v);
   }
   return text;
 }
 
 // The sum of one output element, weights in ONNX's order.
-Sum convolve(const ConvShape& s, const float* input, const float* weights, int64_t b, int64_t y,
-             int64_t x, int64_t o) {
+Sum convolve(const ConvShape& s, const float* input, const float* weights, int64_t b, int64_t z,
+             int64_t y, int64_t x, int64_t o) {
   const int64_t channels = s.in_c / s.groups;
   const int64_t first = o / (s.out_c / s.groups) * channels;
   Sum sum;
   for (int64_t c = 0; c < channels; ++c) {
-    for (int64_t i = 0; i < s.kernel_h; ++i) {
-      for (int64_t j = 0; j < s.kernel_w; ++j) {
-        const int64_t in_y = y * s.stride_h - s.pad_top + i * s.dilation_h;
-        const int64_t in_x = x * s.stride_w - s.pad_left + j * s.dilation_w;
-        if (in_y < 0 || in_y >= s.in_h || in_x < 0 || in_x >= s.in_w) continue;
-        const int64_t pixel = (b * s.in_h + in_y) * s.in_w + in_x;
-        const float w = weights[((o * channels + c) * s.kernel_h + i) * s.kernel_w + j];
-        sum.add(double{input[pixel * s.in_pitch + first + c]} * w);
-      }
+    for (int64_t tap = 0; tap < s.kernel_d * s.kernel_h * s.kernel_w; ++tap) {
+      const int64_t h = tap / s.kernel_w / s.kernel_h, i = tap / s.kernel_w % s.kernel_h;
+      const int64_t in_z = z * s.stride_d - s.pad_front + h * s.dilation_d;
+      const int64_t in_y = y * s.stride_h - s.pad_top + i * s.dilation_h;
+      const int64_t in_x = x * s.stride_w - s.pad_left + tap % s.kernel_w * s.dilation_w;
+      if (in_z < 0 || in_z >= s.in_d || in_y < 0 || in_y >= s.in_h) continue;
+      if (in_x < 0 || in_x >= s.in_w) continue;
+      const int64_t pixel = ((b * s.in_d + in_z) * s.in_h + in_y) * s.in_w + in_x;
+      const float w = weights[(o * channels + c) * s.kernel_d * s.kernel_h * s.kernel_w + tap];
+      sum.add(double{input[pixel * s.in_pitch + first + c]} * w);
     }
   }
   return sum;
@@ -65,23 +68,20 @@ void check_output(const ConvCase& p, const std::vector<float>& input,
                   Run run) {
   const ConvShape& s = p.shape;
   run(0, units);
-  for (int64_t b = 0; b < s.batch; ++b) {
-    for (int64_t y = 0; y < s.out_h; ++y) {
-      for (int64_t x = 0; x < s.out_w; ++x) {
-        const int64_t pixel = (b * s.out_h + y) * s.out_w + x;
-        for (int64_t o = 0; o < s.out_c; ++o) {
-          Sum sum = convolve(s, input.data(), weights.data(), b, y, x, o);
-          if (p.bias) sum.add(bias[o]);
-          if (p.residual) sum.add(residual[pixel * (s.out_c + p.residual_pad) + o]);
-          ASSERT_TRUE(close(p.activation, sum, output[pixel * s.out_pitch + o]))
-              << "image " << b << " y " << y << " x " << x << " channel " << o;
-        }
-        for (int64_t o = s.out_c; o < s.out_pitch; ++o) {
-          const auto at = static_cast<size_t>(pixel * s.out_pitch + o);
-          if (at < output.size()) {
-            ASSERT_EQ(output[at], kUntouched);
-          }
-        }
+  for (int64_t pixel = 0; pixel < s.batch * s.out_d * s.out_h * s.out_w; ++pixel) {
+    const int64_t x = pixel % s.out_w, y = pixel / s.out_w % s.out_h;
+    const int64_t plane = pixel / s.out_w / s.out_h, b = plane / s.out_d, z = plane % s.out_d;
+    for (int64_t o = 0; o < s.out_c; ++o) {
+      Sum sum = convolve(s, input.data(), weights.data(), b, z, y, x, o);
+      if (p.bias) sum.add(bias[o]);
+      if (p.residual) sum.add(residual[pixel * (s.out_c + p.residual_pad) + o]);
+      ASSERT_TRUE(close(p.activation, sum, output[pixel * s.out_pitch + o]))
+          << "image " << b << " z " << z << " y " << y << " x " << x << " channel " << o;
+    }
+    for (int64_t o = s.out_c; o < s.out_pitch; ++o) {
+      const auto at = static_cast<size_t>(pixel * s.out_pitch + o);
+      if (at < output.size()) {
+        ASSERT_EQ(output[at], kUntouched);
       }
     }
   }
@@ -101,18 +101,19 @@ void check_conv(Isa isa, const ConvCase& p, uint32_t seed) {
   SCOPED_TRACE("seed " + std::to_string(seed) + " shape" + describe(s));
   Random random(seed);
   const int64_t channels = s.in_c / s.groups;
-  const int64_t out_pixels = s.batch * s.out_h * s.out_w;
+  const int64_t out_pixels = s.batch * s.out_d * s.out_h * s.out_w;
+  const int64_t taps = s.kernel_d * s.kernel_h * s.kernel_w;
   const int64_t r_pitch = s.out_c + p.residual_pad;
-  const auto input = random.floats(pixel_floats(s.batch * s.in_h * s.in_w, s.in_c, s.in_pitch));
-  const auto weights = random.floats(s.out_c * channels * s.kernel_h * s.kernel_w);
+  const auto input =
+      random.floats(pixel_floats(s.batch * s.in_d * s.in_h * s.in_w, s.in_c, s.in_pitch));
+  const auto weights = random.floats(s.out_c * channels * taps);
   const auto bias = random.floats(s.out_c);
   const auto residual = random.floats(pixel_floats(out_pixels, s.out_c, r_pitch));
   std::vector<float> output(static_cast<size_t>(pixel_floats(out_pixels, s.out_c, s.out_pitch)),
                             kUntouched);
-  std::vector<float> packed(static_cast<size_t>(
-      packed_floats(s.groups, s.kernel_h * s.kernel_w * channels, s.out_c / s.groups)));
-  pack_conv(weights.data(), s.groups, s.out_c / s.groups, channels, s.kernel_h, s.kernel_w,
-            packed.data());
+  std::vector<float> packed(
+      static_cast<size_t>(packed_floats(s.groups, taps * channels, s.out_c / s.groups)));
+  pack_conv(weights.data(), s.groups, s.out_c / s.groups, channels, taps, packed.data());
   ConvArgs args{s, input.data(), packed.data(), output.data()};
   args.bias = p.bias ? bias.data() : nullptr;
   args.residual = p.residual ? residual.data() : nullptr;
@@ -194,6 +195,11 @@ TEST_P(ConvFamily, RandomConvolutions) {
     s.in_c = s.groups * random.between(1, random.coin() ? 4 : 20);
     s.out_c = s.groups * random.between(1, random.coin() ? 5 : 40);
     if (!draw_conv(random, s)) continue;
+    if (trial % 3 == 0) {
+      s.in_d = random.between(1, 5);
+      if (!draw_axis(random, s.in_d, 3, s.kernel_d, s.stride_d, s.dilation_d, s.pad_front, s.out_d))
+        continue;
+    }
     p.bias = random.coin();
     p.residual = random.coin();
     p.residual_pad = random.between(0, 2);
@@ -209,22 +215,28 @@ TEST_P(ConvFamily, ConvolutionBlocksAndPasses) {
   ConvCase p{};
   p.bias = p.residual = true;
   p.activation = spec_of(1);
-  const auto check = [&](ConvShape s) {
+  // batch; input, output: h, w, c; kernel; stride; dilation; padding; groups
+  const auto check = [&](const std::array<int64_t, 16>& v) {
+    ConvShape s;
+    s.batch = v[0], s.in_h = v[1], s.in_w = v[2], s.in_c = v[3];
+    s.out_h = v[4], s.out_w = v[5], s.out_c = v[6], s.kernel_h = v[7], s.kernel_w = v[8];
+    s.stride_h = v[9], s.stride_w = v[10], s.dilation_h = v[11], s.dilation_w = v[12];
+    s.pad_top = v[13], s.pad_left = v[14], s.groups = v[15];
     s.in_pitch = s.in_c;
     s.out_pitch = s.out_c;
     p.shape = s;
     check_conv(GetParam(), p, 91);
   };
-  check({1, 30, 40, 3, 15, 20, 35, 7, 7, 2, 2, 1, 1, 3, 3, 1, 0, 0});    // strip of rows
-  check({2, 1, 900, 1, 1, 449, 20, 1, 5, 1, 2, 1, 1, 0, 1, 1, 0, 0});    // strip of a part of a row
-  check({1, 3, 300, 4, 3, 300, 9, 3, 3, 1, 1, 1, 1, 1, 1, 1, 0, 0});     // the same in rows
-  check({1, 9, 9, 80, 9, 9, 40, 3, 3, 1, 1, 1, 1, 1, 1, 1, 0, 0});       // several taps in a pass
-  check({1, 5, 6, 300, 5, 6, 33, 3, 3, 1, 1, 1, 1, 1, 1, 1, 0, 0});      // parts of a tap
-  check({1, 20, 20, 24, 10, 10, 130, 1, 1, 2, 2, 1, 1, 0, 0, 1, 0, 0});  // 1 x 1 with a stride
-  check({1, 20, 20, 24, 20, 20, 130, 1, 1, 1, 1, 1, 1, 0, 0, 1, 0, 0});  // matrix product
-  check({1, 16, 16, 24, 16, 16, 48, 3, 3, 1, 1, 1, 1, 1, 1, 6, 0, 0});   // groups
-  check({1, 40, 40, 2, 20, 20, 8, 11, 13, 2, 2, 1, 1, 5, 6, 1, 0, 0});   // large window
-  check({1, 40, 40, 9, 20, 20, 8, 11, 13, 2, 2, 1, 1, 5, 6, 1, 0, 0});   // the same without a strip
+  check({1, 30, 40, 3, 15, 20, 35, 7, 7, 2, 2, 1, 1, 3, 3, 1});    // strip of rows
+  check({2, 1, 900, 1, 1, 449, 20, 1, 5, 1, 2, 1, 1, 0, 1, 1});    // strip of a part of a row
+  check({1, 3, 300, 4, 3, 300, 9, 3, 3, 1, 1, 1, 1, 1, 1, 1});     // the same in rows
+  check({1, 9, 9, 80, 9, 9, 40, 3, 3, 1, 1, 1, 1, 1, 1, 1});       // several taps in a pass
+  check({1, 5, 6, 300, 5, 6, 33, 3, 3, 1, 1, 1, 1, 1, 1, 1});      // parts of a tap
+  check({1, 20, 20, 24, 10, 10, 130, 1, 1, 2, 2, 1, 1, 0, 0, 1});  // 1 x 1 with a stride
+  check({1, 20, 20, 24, 20, 20, 130, 1, 1, 1, 1, 1, 1, 0, 0, 1});  // matrix product
+  check({1, 16, 16, 24, 16, 16, 48, 3, 3, 1, 1, 1, 1, 1, 1, 6});   // groups
+  check({1, 40, 40, 2, 20, 20, 8, 11, 13, 2, 2, 1, 1, 5, 6, 1});   // large window
+  check({1, 40, 40, 9, 20, 20, 8, 11, 13, 2, 2, 1, 1, 5, 6, 1});   // the same without a strip
 }
 
 template <int Cols, int Stride>

@@ -30,7 +30,9 @@ struct Formula {
 // ---- in double precision
 // -------------------------------------------------------------------------
 
-inline constexpr double kAlpha = 0.3f, kBeta = 0.45f;  // parameters of all formulas that have some
+// Parameters of all formulas that have some.
+inline constexpr double kAlpha = 0.3f, kBeta = 0.45f, kGamma = 1.7f;
+inline constexpr float kParameters[] = {0.3f, 1.7f};
 
 inline double exact_sigmoid(double x) {
   return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
@@ -58,6 +60,12 @@ inline double exact_silu_alpha(double x) {
 }
 inline double exact_elu(double x) {
   return x < 0 ? kAlpha * std::expm1(x) : x;
+}
+inline double exact_celu(double x) {
+  return x > 0 ? x : kAlpha * std::expm1(x / kAlpha);
+}
+inline double exact_selu(double x) {
+  return kGamma * (x > 0 ? x : kAlpha * std::expm1(x));
 }
 inline double exact_hard_sigmoid(double x) {
   const double y = kAlpha * x + kBeta;
@@ -93,6 +101,10 @@ inline double slack_hard_sigmoid(double x) {
 inline double slack_hard_swish(double x) {
   return x > -3.1 && x < 0 ? kUnit * -x : 0;
 }
+/// Where the exponential would be subnormal it is 0.
+inline double slack_exp_sum(double x) {
+  return std::fabs(x) > 87.3 ? 0x1p-126 : 0;
+}
 /// Scalar formulas give up where exp(-x) overflows: a sigmoid below the normal numbers is 0.
 inline double slack_overflow(double x) {
   return 0x1p-125 * std::fmin(std::fabs(x) + 1, 128.0);
@@ -118,14 +130,14 @@ inline void run_scalar(Activation kind, const float* x, float* y, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = activate(spec, x[i]);
 }
 
-#define INTARSIA_VECTOR_MATH(function, exact, units, slack)                          \
-  Formula {                                                                          \
-    "vector " #function,                                                             \
-        [](Isa isa, const float* x, float* y, int64_t n) {                           \
-          cpu::pick_vector_math(isa, [](auto m) { return &decltype(m)::function; })( \
-              x, y, n, static_cast<float>(kAlpha));                                  \
-        },                                                                           \
-        exact, units, slack                                                          \
+#define INTARSIA_VECTOR_MATH(function, exact, units, slack)                                       \
+  Formula {                                                                                       \
+    "vector " #function,                                                                          \
+        [](Isa isa, const float* x, float* y, int64_t n) {                                        \
+          cpu::pick_vector_math(isa, [](auto m) { return &decltype(m)::function; })(x, y, n,      \
+                                                                                    kParameters); \
+        },                                                                                        \
+        exact, units, slack                                                                       \
   }
 #define INTARSIA_ACTIVATION(kind, exact, units, slack)     \
   Formula {                                                \
@@ -145,6 +157,18 @@ inline void run_scalar(Activation kind, const float* x, float* y, int64_t n) {
 /// Of each instruction set.
 inline constexpr Formula kVectorFormulas[] = {
     INTARSIA_VECTOR_MATH(exp, std::exp, 2.5, nullptr),
+    INTARSIA_VECTOR_MATH(log, std::log, 4, nullptr),
+    INTARSIA_VECTOR_MATH(sin, std::sin, 4, nullptr),
+    INTARSIA_VECTOR_MATH(cos, std::cos, 4, nullptr),
+    INTARSIA_VECTOR_MATH(tan, std::tan, 4, nullptr),
+    INTARSIA_VECTOR_MATH(asin, std::asin, 4, nullptr),
+    INTARSIA_VECTOR_MATH(acos, std::acos, 4, nullptr),
+    INTARSIA_VECTOR_MATH(atan, std::atan, 4, nullptr),
+    INTARSIA_VECTOR_MATH(sinh, std::sinh, 4, nullptr),
+    INTARSIA_VECTOR_MATH(cosh, std::cosh, 4, nullptr),
+    INTARSIA_VECTOR_MATH(asinh, std::asinh, 4, nullptr),
+    INTARSIA_VECTOR_MATH(acosh, std::acosh, 4, nullptr),
+    INTARSIA_VECTOR_MATH(atanh, std::atanh, 4, nullptr),
     INTARSIA_VECTOR_MATH(sigmoid, exact_sigmoid, 4, nullptr),
     INTARSIA_VECTOR_MATH(tanh, std::tanh, 4, nullptr),
     INTARSIA_VECTOR_MATH(erf, std::erf, 2.5, nullptr),
@@ -154,11 +178,14 @@ inline constexpr Formula kVectorFormulas[] = {
     INTARSIA_VECTOR_MATH(mish, exact_mish, 4, slack_of_product),
     INTARSIA_VECTOR_MATH(silu, exact_silu_alpha, 4, slack_silu_alpha),
     INTARSIA_VECTOR_MATH(elu, exact_elu, 2.5, nullptr),
+    INTARSIA_VECTOR_MATH(celu, exact_celu, 4, nullptr),
+    INTARSIA_VECTOR_MATH(selu, exact_selu, 4, nullptr),
     Formula{"vector exp_sum",
             [](Isa isa, const float* x, float* y, int64_t n) {
-              cpu::pick_vector_math(isa, [](auto m) { return &decltype(m)::exp_sum; })(x, y, n, 0);
+              for (int64_t i = 0; i < n; ++i) y[i] = -std::fabs(x[i]);
+              cpu::pick_vector_math(isa, [](auto m) { return &decltype(m)::exp_sum; })(y, y, n, 0);
             },
-            std::exp, 2.5, nullptr},
+            [](double x) { return std::exp(-std::fabs(x)); }, 2.5, slack_exp_sum},
     INTARSIA_ACTIVATION(
         kLeakyRelu, [](double x) { return x < 0 ? kAlpha * x : x; }, 1, nullptr),
     INTARSIA_ACTIVATION(kElu, exact_elu, 2.5, nullptr),
@@ -232,33 +259,17 @@ inline double used_by(const Formula& formula, double x, double got, double want)
 inline Worst check(const Formula& formula, Isa isa, uint32_t step) {
   constexpr int kMost = 61;  // whole vectors of every instruction set, and a part of one
   constexpr float kInf = std::numeric_limits<float>::infinity();
-  const float special[] = {0.0f,
-                           -0.0f,
-                           kInf,
-                           -kInf,
-                           std::numeric_limits<float>::quiet_NaN(),
-                           0x1p-149f,
-                           -0x1p-149f,
-                           0x1.fffffcp-127f,
-                           -0x1.fffffcp-127f,
-                           0x1p-126f,
-                           -0x1p-126f,
-                           0x1.fffffep127f,
-                           -0x1.fffffep127f,
-                           1.0f,
-                           -1.0f,
-                           3.0f,
-                           -3.0f,
-                           0.927734375f,
-                           4.0f,
-                           20.0f,
-                           -20.0f,
-                           88.7f,
-                           89.5f,
-                           -87.3f,
-                           -87.5f,
-                           -103.0f,
-                           -104.5f};
+  const float special[] = {
+      0.0f, -0.0f, kInf, -kInf, std::numeric_limits<float>::quiet_NaN(), 0x1p-149f, -0x1p-149f,
+      0x1.fffffcp-127f, -0x1.fffffcp-127f, 0x1p-126f, -0x1p-126f, 0x1.fffffep127f, -0x1.fffffep127f,
+      1.0f, -1.0f, 3.0f, -3.0f, 0.927734375f, 4.0f, 20.0f, -20.0f, 88.7f, 89.5f, -87.3f, -87.5f,
+      -103.0f, -104.5f,
+      // neighbours of 1, where functions begin or end or are 0
+      0x1.fffffep-1f, 0x1.000002p0f, -0x1.000002p0f, 0.5f,
+      // multiples of pi/2 and where their reduction changes
+      0x1.921fb6p0f, 0x1.921fb6p1f, 0x1.921fb6p20f, 8388608.0f, -8388609.0f, 0x1p40f,
+      // where sinh and cosh overflow, and asinh and acosh change
+      89.3f, -89.5f, 4096.0f, 4096.5f};
   Worst worst;
   float x[kMost], y[kMost];
   int count = 0;

@@ -35,6 +35,72 @@ TEST(Formula, OfScalarsAgreeWithTheCLibrary) {
   for (const Formula& formula : kScalarFormulas) expect_accurate(formula, Isa::kPortable);
 }
 
+struct DoubleFormula {
+  const char* name;
+  cpu::VectorMapDouble map;
+  long double (*exact)(long double x);
+};
+
+/// Of arguments of all exponents, near 1 and where functions end, in units in the last place.
+TEST_P(Formulas, OfDoublesAgreeWithLongDouble) {
+  if (std::numeric_limits<long double>::digits <= 53) GTEST_SKIP() << "long double is double";
+  const auto of = [](auto function) { return cpu::pick_vector_math_double(GetParam(), function); };
+  const DoubleFormula formulas[] = {
+      {"exp", of([](auto m) { return &decltype(m)::exp; }),
+       [](long double x) { return std::exp(x); }},
+      {"log", of([](auto m) { return &decltype(m)::log; }),
+       [](long double x) { return std::log(x); }},
+      {"sigmoid", of([](auto m) { return &decltype(m)::sigmoid; }),
+       [](long double x) {
+         const long double e = std::exp(-std::fabs(x));
+         return (x < 0 ? e : 1) / (1 + e);
+       }},
+      {"tanh", of([](auto m) { return &decltype(m)::tanh; }),
+       [](long double x) { return std::tanh(x); }},
+  };
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  std::vector<double> x = {0.0,
+                           -0.0,
+                           1,
+                           -1,
+                           kInf,
+                           -kInf,
+                           709.78,
+                           709.79,
+                           -745.13,
+                           -745.2,
+                           -800,
+                           1e300,
+                           -1e300,
+                           0x1p-1022,
+                           0x1p-1074,
+                           -0x1p-1074,
+                           0x1.fffffffffffffp1023};
+  x.push_back(std::numeric_limits<double>::quiet_NaN());
+  std::mt19937_64 engine(3);
+  std::uniform_real_distribution<double> unit(-1, 1);
+  for (int i = 0; i < 5000; ++i) {
+    for (const double scale : {1.0, 22.0, 750.0}) x.push_back(scale * unit(engine));
+    x.push_back(1 + std::ldexp(unit(engine), -(i % 50)));
+    x.push_back(std::bit_cast<double>(engine()));
+  }
+  for (const DoubleFormula& formula : formulas) {
+    std::vector<double> y(x.size());
+    formula.map(x.data(), y.data(), static_cast<int64_t>(x.size()), nullptr);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const long double want = formula.exact(x[i]);
+      const auto rounded = static_cast<double>(want);
+      SCOPED_TRACE(std::string(formula.name) + " of " + std::to_string(x[i]));
+      if (std::isnan(rounded) || std::isinf(rounded)) {
+        EXPECT_TRUE(std::isnan(rounded) ? std::isnan(y[i]) : y[i] == rounded) << y[i];
+      } else {
+        const int exponent = want == 0 ? -1022 : std::max(-1022, std::ilogb(want));
+        EXPECT_LE(std::fabs(y[i] - want), 4 * std::ldexp(1.0L, exponent - 52)) << y[i];
+      }
+    }
+  }
+}
+
 TEST_P(Formulas, SumAndLargestCountEveryElement) {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   constexpr float kInf = std::numeric_limits<float>::infinity();

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/operators/nn/pool.h"
+#include "test/kernels/gemm/harness.h"
 #include "test/kernels/nn/naive.h"
 
 namespace intarsia::test {
@@ -45,16 +46,24 @@ void expect_pool(std::string_view op, const A& attributes, const NaiveWindow& wi
     Node node;
     node.input<T>(last ? channels_last(x_dims) : x_dims, last ? channels_last(x_dims, x) : x);
     node.output<T>(last ? channels_last(y_dims) : y_dims).attributes(a).threads(last ? 3 : 1);
-    ASSERT_TRUE(node.run(kernel_name(op, {data_type_of<T>})).ok())
-        << node.diagnostic().what << " " << node.diagnostic().expected << " "
-        << node.diagnostic().found;
-    expect_near<T>(node.result<T>(), last ? channels_last(y_dims, expected) : expected,
-                   tolerance<T>(), 0);
+    for (Isa isa : cpu::available_isas()) {
+      ASSERT_TRUE(node.isa(isa).run(kernel_name(op, {data_type_of<T>})).ok())
+          << node.diagnostic().what << " " << node.diagnostic().expected << " "
+          << node.diagnostic().found;
+      expect_near<T>(node.result<T>(), last ? channels_last(y_dims, expected) : expected,
+                     tolerance<T>(), 0);
+    }
   }
 }
 
 double largest(const Numbers& met, int) {
   return *std::max_element(met.begin(), met.end());
+}
+
+double mean(const Numbers& met, int padded) {
+  double sum = 0;
+  for (double value : met) sum += value;
+  return met.empty() ? 0 : sum / static_cast<double>(met.size() + static_cast<size_t>(padded));
 }
 
 TEST(Pool, EqualsNaiveLoops) {
@@ -73,17 +82,11 @@ TEST(Pool, EqualsNaiveLoops) {
 
   AveragePoolAttributes average;
   average.pool = max.pool;
-  const auto mean = [](bool include) {
-    return [include](const Numbers& met, int padded) {
-      double sum = 0;
-      for (double value : met) sum += value;
-      return sum / static_cast<double>(met.size() + static_cast<size_t>(include ? padded : 0));
-    };
-  };
-  expect_pool<float>("AveragePool", average, window, x, ceil_y, mean(false));
+  expect_pool<float>("AveragePool", average, window, x, ceil_y,
+                     [](const Numbers& met, int) { return mean(met, 0); });
   average.count_include_pad = 1;
-  expect_pool<float>("AveragePool", average, window, x, ceil_y, mean(true));
-  expect_pool<BFloat16>("AveragePool", average, window, x, ceil_y, mean(true));
+  expect_pool<float>("AveragePool", average, window, x, ceil_y, mean);
+  expect_pool<BFloat16>("AveragePool", average, window, x, ceil_y, mean);
 
   LpPoolAttributes norm;
   norm.pool = max.pool;
@@ -93,6 +96,51 @@ TEST(Pool, EqualsNaiveLoops) {
     for (double value : met) sum += std::fabs(value * value * value);
     return std::cbrt(sum);
   });
+}
+
+// Steps, gaps and windows of every size beside the 64 results and 256 columns that are taken at
+// once.
+TEST(Pool, WindowsOfAllSizes) {
+  struct Case {
+    Dims spatial;
+    NaiveWindow window;
+    Dims after;
+  };
+  const Case cases[] = {
+      {{9, 70}, {{3, 3}, {1, 1}, {1, 1}, {1, 1}}, {1, 1}},
+      {{8, 150}, {{2, 2}, {2, 2}, {1, 1}, {0, 0}}, {0, 0}},
+      {{5, 400}, {{3, 5}, {2, 3}, {1, 2}, {1, 4}}, {0, 3}},
+      {{4, 300}, {{1, 299}, {1, 1}, {1, 1}, {0, 1}}, {0, 0}},    // more taps than columns
+      {{3, 620}, {{2, 3}, {1, 2}, {1, 200}, {0, 199}}, {0, 3}},  // dilated beyond that
+      {{6, 330}, {{2, 2}, {3, 40}, {2, 3}, {1, 0}}, {0, 1}},     // most columns are passed over
+      {{257}, {{7}, {1}, {1}, {3}}, {3}},
+      {{7}, {{7}, {1}, {1}, {0}}, {0}},
+      {{4, 5, 66}, {{2, 3, 2}, {1, 2, 2}, {2, 1, 1}, {1, 1, 0}}, {0, 1, 1}},
+  };
+  for (const Case& shape : cases) {
+    SCOPED_TRACE(::testing::PrintToString(shape.spatial));
+    const Dims x = joined({2, 3}, shape.spatial);
+    const Dims y = joined({2, 3}, shape.window.output(shape.spatial, shape.after));
+    MaxPoolAttributes max;
+    max.pool.window = shape.window.attributes(shape.after);
+    const auto top = [](const Numbers& met, int) {
+      return met.empty() ? -HUGE_VAL : *std::max_element(met.begin(), met.end());
+    };
+    expect_pool<float>("MaxPool", max, shape.window, x, y, top);
+    AveragePoolAttributes average;
+    average.pool = max.pool;
+    const auto mean_of_met = [](const Numbers& met, int) { return mean(met, 0); };
+    expect_pool<float>("AveragePool", average, shape.window, x, y, mean_of_met);
+    average.count_include_pad = 1;
+    expect_pool<float>("AveragePool", average, shape.window, x, y, mean);
+    LpPoolAttributes norm;
+    norm.pool = max.pool;
+    expect_pool<float>("LpPool", norm, shape.window, x, y, [](const Numbers& met, int) {
+      double sum = 0;
+      for (double value : met) sum += value * value;
+      return std::sqrt(sum);
+    });
+  }
 }
 
 TEST(Pool, CeilModeDropsWindowsThatStartInTheTrailingPadding) {

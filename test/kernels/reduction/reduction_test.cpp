@@ -7,6 +7,7 @@
 
 #include "core/operators/reduction/reduction.h"
 #include "test/kernels/common/axis_lines.h"
+#include "test/kernels/gemm/harness.h"
 
 namespace intarsia::test {
 namespace {
@@ -22,8 +23,14 @@ std::vector<int64_t> axes_of(unsigned mask, size_t rank, bool negative) {
   return axes;
 }
 
+/// One of this machine's instruction sets.
+Isa any_isa(unsigned number) {
+  const std::vector<Isa> isas = cpu::available_isas();
+  return isas[number % isas.size()];
+}
+
 void expect_reduce(std::string_view op, DataType type, const Fold& fold, double low, double high,
-                   double units = 2) {
+                   double units = 2, Isa isa = Isa::kPortable) {
   const std::string kernel = kernel_name(op, {type});
   SCOPED_TRACE(kernel);
   std::mt19937 engine(17);
@@ -42,7 +49,8 @@ void expect_reduce(std::string_view op, DataType type, const Fold& fold, double 
       node.input(type, dims, x);
       if (!axes.empty()) node.input<int64_t>({static_cast<int32_t>(axes.size())}, axes);
       node.output(type, reduced_dims(dims, mask, keep)).threads(mask % 2 != 0 ? 3 : 1);
-      node.attributes(ReduceAttributes{keep ? 1 : 0, 1});
+      node.isa(any_isa(mask));
+      node.attributes(ReduceAttributes{keep ? 1 : 0, 1}).isa(isa);
       ASSERT_TRUE(node.run(kernel).ok());
       const double smallest = type == DataType::kFloat16 ? 0x1p-25 : 1e-12;
       expect_numbers_near(node.numbers(), expected, units * epsilon_of(type), smallest);
@@ -92,6 +100,11 @@ TEST(Reduce, Floats) {
       "ReduceLogSum", [](const List& l) { return std::log(sum_of(l)); }, 2, 3);
   expect_reduce_floats(
       "ReduceLogSumExp", [](const List& l) { return std::log(exponentials_of(l)); }, 1, 9, 3);
+  for (Isa isa : cpu::available_isas()) {
+    const auto log_sum = [](const List& l) { return std::log(exponentials_of(l)); };
+    expect_reduce("ReduceLogSumExp.fast", DataType::kFloat, log_sum, 1, 9, 3, isa);
+    expect_reduce("ReduceLogSumExp.fast", DataType::kFloat, log_sum, 400, 409, 3, isa);
+  }
   expect_reduce_floats("ReduceSumSquare", squares_of, 0, 3, 3);
   expect_reduce("ReduceProd", DataType::kFloat, product_of, 0.99, 1.01);
   expect_reduce("ReduceProd", DataType::kDouble, product_of, -1, 1, 3000);
@@ -135,6 +148,47 @@ std::vector<T> reduce(std::string_view kernel, const Dims& dims, const std::vect
   return node.result<T>();
 }
 
+// Long runs are cut into pieces, wide rows into blocks: the same bits for any number of threads and
+// any instruction set.
+TEST(Reduce, LargeTensors) {
+  struct Case {
+    Dims dims;
+    unsigned mask;
+  };
+  const auto expect_same = [](const Case& shape, std::string_view kernel, const Fold& fold) {
+    SCOPED_TRACE(::testing::PrintToString(shape.dims) + std::string(kernel));
+    std::mt19937 engine(3);
+    const auto numbers = random_numbers(DataType::kFloat, count_of(shape.dims), engine, -9, 9);
+    std::vector<double> expected;
+    for (const List& group : groups_of(shape.dims, numbers, shape.mask)) {
+      expected.push_back(static_cast<double>(fold(group)));
+    }
+    const auto axes = axes_of(shape.mask, shape.dims.size(), false);
+    std::vector<float> first;
+    for (Isa isa : cpu::available_isas()) {
+      for (int threads : {1, 2, 7}) {
+        Node node;
+        node.input(DataType::kFloat, shape.dims, numbers);
+        node.input<int64_t>({static_cast<int32_t>(axes.size())}, axes);
+        node.output<float>(reduced_dims(shape.dims, shape.mask, true)).threads(threads).isa(isa);
+        ASSERT_TRUE(node.attributes(ReduceAttributes{}).run(kernel).ok());
+        expect_near<float>(node.result<float>(), expected, 1e-6, 1e-6);
+        if (first.empty()) first = node.result<float>();
+        EXPECT_EQ(node.result<float>(), first);
+      }
+    }
+  };
+  const Case cases[] = {{{70001}, 1},         {{3, 30011}, 2},        {{30011, 3}, 1},
+                        {{20003, 4}, 2},      {{900, 70}, 1},         {{70, 900}, 1},
+                        {{5, 7, 11, 130}, 5}, {{5, 7, 11, 130}, 10},  {{6, 5000, 2}, 5},
+                        {{2, 300, 65}, 2},    {{1, 40000, 1, 3}, 13}, {{2, 9000, 3}, 3}};
+  for (const Case& shape : cases) {
+    expect_same(shape, "ReduceSum<float>", sum_of);
+    expect_same(shape, "ReduceMax<float>",
+                [](const List& l) { return *std::max_element(l.begin(), l.end()); });
+  }
+}
+
 TEST(Reduce, NothingToReduce) {
   const float inf = std::numeric_limits<float>::infinity();
   using Floats = std::vector<float>;
@@ -145,6 +199,7 @@ TEST(Reduce, NothingToReduce) {
   EXPECT_EQ(reduce("ReduceMin<float>", dims, {}, 2), (Floats{inf, inf}));
   EXPECT_EQ(reduce("ReduceLogSum<float>", dims, {}, 2), (Floats{-inf, -inf}));
   EXPECT_EQ(reduce("ReduceLogSumExp<float>", dims, {}, 2), (Floats{-inf, -inf}));
+  EXPECT_EQ(reduce("ReduceLogSumExp.fast<float>", dims, {}, 2), (Floats{-inf, -inf}));
   EXPECT_EQ((reduce<int32_t>("ReduceMax<int32>", dims, {}, 2)),
             (std::vector<int32_t>(2, std::numeric_limits<int32_t>::min())));
   EXPECT_TRUE(std::isnan(reduce("ReduceMean<float>", dims, {}, 2)[0]));
@@ -162,10 +217,14 @@ TEST(Reduce, SpecialValues) {
   x[23] = nan;
   EXPECT_TRUE(std::isnan(reduce("ReduceMax<float>", {40}, x, 1)[0]));
   EXPECT_TRUE(std::isnan(reduce("ReduceMin<float>", {40}, x, 1)[0]));
-  EXPECT_TRUE(std::isnan(reduce("ReduceLogSumExp<float>", {40}, x, 1)[0]));
-  EXPECT_EQ(reduce("ReduceLogSumExp<float>", {2}, {1000, -inf}, 1)[0], 1000);
-  EXPECT_EQ(reduce("ReduceLogSumExp<float>", {2}, {-inf, -inf}, 1)[0], -inf);
-  EXPECT_EQ(reduce("ReduceLogSumExp<float>", {3}, {inf, 0, inf}, 1)[0], inf);
+  for (const char* kernel : {"ReduceLogSumExp<float>", "ReduceLogSumExp.fast<float>"}) {
+    EXPECT_TRUE(std::isnan(reduce(kernel, {40}, x, 1)[0]));
+    EXPECT_EQ(reduce(kernel, {2}, {1000, -inf}, 1)[0], 1000);
+    EXPECT_EQ(reduce(kernel, {2}, {-inf, -inf}, 1)[0], -inf);
+    EXPECT_EQ(reduce(kernel, {3}, {inf, 0, inf}, 1)[0], inf);
+    EXPECT_EQ(reduce(kernel, {2, 2}, {inf, -inf, 0, 0}, 1), (std::vector<float>{inf, 0}));
+    EXPECT_TRUE(std::isnan(reduce(kernel, {2}, {-inf, nan}, 1)[0]));
+  }
   EXPECT_EQ(
       (reduce<int32_t>("ReduceSum<int32>", {2}, {std::numeric_limits<int32_t>::max(), 1}, 1))[0],
       std::numeric_limits<int32_t>::min());
@@ -231,8 +290,10 @@ void expect_arg(std::string_view op, DataType type, bool largest) {
       node.input(type, dims, x);
       node.output(DataType::kInt64, reduced_dims(dims, 1u << plain, keep != 0));
       node.attributes(ArgReduceAttributes{axis, keep, last}).threads(2);
-      ASSERT_TRUE(node.run(kernel).ok());
-      EXPECT_EQ(node.numbers(), expected);
+      for (Isa isa : cpu::available_isas()) {
+        ASSERT_TRUE(node.isa(isa).run(kernel).ok());
+        EXPECT_EQ(node.numbers(), expected);
+      }
     });
   }
 }
@@ -250,6 +311,27 @@ TEST(ArgReduce, Extremes) {
     EXPECT_EQ(node.result<int64_t>()[0], last != 0 ? 3 : 1);
     ASSERT_TRUE(node.run("ArgMin<float>").ok());
     EXPECT_EQ(node.result<int64_t>()[0], last != 0 ? 3 : 1);
+  }
+  // Beyond a block of elements, and side by side.
+  for (const Dims& dims : {Dims{700, 1}, Dims{700, 3}}) {
+    for (int32_t last : {0, 1}) {
+      for (bool nan : {false, true}) {
+        std::vector<float> x(static_cast<size_t>(count_of(dims)), 1);
+        for (int32_t at : {131, 650}) {
+          for (int32_t i = 0; i < dims[1]; ++i) {
+            x[static_cast<size_t>(at * dims[1] + i)] = nan ? NAN : 5;
+          }
+        }
+        for (Isa isa : cpu::available_isas()) {
+          Node node;
+          node.input<float>(dims, x).output<int64_t>({1, dims[1]}).isa(isa);
+          node.attributes(ArgReduceAttributes{0, 1, last});
+          ASSERT_TRUE(node.run("ArgMax<float>").ok());
+          EXPECT_EQ(node.result<int64_t>(),
+                    std::vector<int64_t>(static_cast<size_t>(dims[1]), last != 0 ? 650 : 131));
+        }
+      }
+    }
   }
 }
 
@@ -281,6 +363,7 @@ void expect_cumulative(std::string_view op, DataType type, bool product) {
         node.input<int32_t>({1}, {axis});
       }
       node.output(type, dims).in_place(exclusive ? 0 : -1).threads(2);
+      node.isa(any_isa(plain + static_cast<unsigned>(flags)));
       node.attributes(CumulativeAttributes{exclusive ? 1 : 0, reverse ? 1 : 0});
       ASSERT_TRUE(node.run(kernel).ok());
       expect_numbers_near(node.numbers(), expected, epsilon_of(type), 0);

@@ -3,9 +3,7 @@
 // Kernels of kernels_cpu/shape: random ranks and extents, rank 0 and empty tensors included,
 // against what each element should be by its index; and nodes that `check` must refuse.
 #include <limits>
-#include <numeric>
 
-#include "core/operators/shape/dropout.h"
 #include "core/operators/shape/extents.h"
 #include "core/operators/shape/fill.h"
 #include "core/operators/shape/range.h"
@@ -349,23 +347,6 @@ TYPED_TEST(ShapeOps, ViewsKeepTheElements) {
   }
 }
 
-TEST(ShapeOps, DropoutOutsideTrainingIsAnIdentityWithATrueMask) {
-  for (const Dims& dims : {Dims{2, 3}, Dims{}, Dims{0, 4}}) {
-    const auto count = static_cast<size_t>(count_of(dims));
-    std::vector<float> x(count);
-    std::iota(x.begin(), x.end(), 1.0f);
-    Node node;
-    node.input<float>(dims, x).input<float>({}, {0.5f}).input<bool>({}, {false});
-    node.output<float>(dims).output<bool>(dims).attributes(DropoutAttributes{});
-    ASSERT_TRUE(node.run("Dropout").ok());
-    EXPECT_EQ(node.result<float>(), x);
-    EXPECT_EQ(node.numbers(1), std::vector<double>(count, 1.0));
-  }
-  Node training;
-  training.input<float>({1}, {1}).absent().input<bool>({}, {true}).output<float>({1});
-  EXPECT_EQ(training.run("Dropout").code(), Code::kUnsupported);
-}
-
 TEST(ShapeOpsRefused, ViewsOfAnotherTypeOrSize) {
   Node size;
   size.input<float>({2, 3}, {1, 2, 3, 4, 5, 6}).input<int64_t>({1}, {7}).output<float>({7});
@@ -376,9 +357,6 @@ TEST(ShapeOpsRefused, ViewsOfAnotherTypeOrSize) {
   Node none;
   none.absent().output<float>({1});
   EXPECT_EQ(none.check("Identity").code(), Code::kCorruptPlan);
-  Node mask;
-  mask.input<float>({2}, {1, 2}).output<float>({2}).output<bool>({3});
-  EXPECT_EQ(mask.check("Dropout").code(), Code::kWrongExtent);
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/tool/fork_count.h"
+#include "core/threads/fork_count.h"
 
 #include <pthread.h>
 
 #include <atomic>
 
-namespace intarsia::tool {
+namespace intarsia {
 namespace {
 
 std::atomic<uint32_t> forks{0};
@@ -19,4 +19,4 @@ uint32_t fork_count() {
   return forks.load(std::memory_order_relaxed);
 }
 
-}  // namespace intarsia::tool
+}  // namespace intarsia

@@ -6,10 +6,10 @@
 
 #include <cstdint>
 
-namespace intarsia::tool {
+namespace intarsia {
 
 /// A number that changes in the child of every fork. Costs a load; to be called before the forks
 /// that shall count.
 uint32_t fork_count();
 
-}  // namespace intarsia::tool
+}  // namespace intarsia

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What operators of attention have in common, in terms. Host only.
+#pragma once
+
+#include "core/definitions/term.h"
+
+namespace intarsia::definitions {
+
+/// The square root of the scale, in the type of `q`, [batch, heads, length, size]: both Q and K are
+/// multiplied by it, so that no product overflows. A scale that is NaN is 1 / sqrt(size).
+Term root_of_scale(Term q, float scale);
+
+/// A product of [batch, heads of q, ...] by [batch, heads of k, ...]: heads of q that share one of
+/// k are an axis of their own meanwhile.
+Term product_of_heads(Term left, Term right, Term q, Term k);
+
+}  // namespace intarsia::definitions

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "intarsia/thread_team.h"
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "core/threads/fork_count.h"
+
+#if defined(__linux__)
+#include <pthread.h>
+#include <sched.h>
+#endif
+
+namespace intarsia {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Tells the processor that this is a loop which waits.
+void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+  __asm__ volatile("yield");
+#endif
+}
+
+/// Returns when `value` is no longer `old`: spins for a while, then sleeps.
+template <class T>
+T wait_while(const std::atomic<T>& value, T old, std::chrono::microseconds spin) {
+  constexpr int kReadsPerClock = 32;
+  const Clock::time_point end = Clock::now() + spin;
+  do {
+    for (int i = 0; i < kReadsPerClock; ++i) {
+      const T now = value.load(std::memory_order_acquire);
+      if (now != old) return now;
+      relax();
+    }
+  } while (Clock::now() < end);
+  value.wait(old, std::memory_order_acquire);
+  return value.load(std::memory_order_acquire);
+}
+
+/// Binds `thread` to the place-th processor that the process may use.
+void pin_to(std::thread& thread, int place) {
+#if defined(__linux__)
+  cpu_set_t allowed, own;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  const int count = CPU_COUNT(&allowed);
+  int left = count > 0 ? place % count : 0;
+  for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
+    if (!CPU_ISSET(processor, &allowed) || left-- != 0) continue;
+    CPU_ZERO(&own);
+    CPU_SET(processor, &own);
+    // A refusal leaves the thread where the system puts it.
+    static_cast<void>(pthread_setaffinity_np(thread.native_handle(), sizeof own, &own));
+    return;
+  }
+#else
+  static_cast<void>(thread), static_cast<void>(place);
+#endif
+}
+
+}  // namespace
+
+/// The threads of one process. A call publishes its work by `call_`, whose lowest bits say how many
+/// threads take part: the others do not look at it, and need not be waited for.
+struct ThreadTeam::Crew {
+  Crew(int threads, const ThreadTeamOptions& options)
+      : size(threads), spin(options.spin_microseconds) {
+    members.reserve(static_cast<size_t>(size - 1));
+    try {
+      for (int thread = 1; thread < size; ++thread) {
+        members.emplace_back([this, thread] { work(thread); });
+        if (options.pin) pin_to(members.back(), thread);
+      }
+    } catch (...) {
+      stop();
+      throw;
+    }
+  }
+  ~Crew() { stop(); }
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+
+  void run(int64_t new_count, Body new_body, void* new_argument) {
+    const int64_t active = new_count < size ? new_count : size;
+    if (active < 2 || busy.test_and_set(std::memory_order_acquire)) {
+      if (new_count > 0) new_body(new_argument, 0, new_count, 0);
+      return;
+    }
+    count = new_count;
+    body = new_body;
+    argument = new_argument;
+    pieces = active;
+    pending.store(static_cast<int32_t>(active) - 1, std::memory_order_relaxed);
+    publish(static_cast<uint64_t>(active));
+    share(0);
+    for (int32_t left = pending.load(std::memory_order_acquire); left != 0;) {
+      left = wait_while(pending, left, spin);
+    }
+    busy.clear(std::memory_order_release);
+  }
+
+ private:
+  static constexpr uint64_t kStop = 0xffff;
+
+  void publish(uint64_t active) {
+    const uint64_t round = call.load(std::memory_order_relaxed) >> 16;
+    call.store((round + 1) << 16 | active, std::memory_order_release);
+    call.notify_all();
+  }
+
+  void stop() {
+    publish(kStop);
+    for (std::thread& member : members) member.join();
+    members.clear();
+  }
+
+  void share(int64_t thread) const {
+    const int64_t each = count / pieces, more = count % pieces;
+    const int64_t begin = each * thread + (thread < more ? thread : more);
+    body(argument, begin, begin + each + (thread < more ? 1 : 0), static_cast<int>(thread));
+  }
+
+  void work(int thread) {
+    uint64_t seen = 0;
+    for (;;) {
+      seen = wait_while(call, seen, spin);
+      const uint64_t active = seen & kStop;
+      if (active == kStop) return;
+      if (static_cast<uint64_t>(thread) >= active) continue;
+      share(thread);
+      if (pending.fetch_sub(1, std::memory_order_acq_rel) == 1) pending.notify_one();
+    }
+  }
+
+  const int size;
+  const std::chrono::microseconds spin;
+  std::atomic_flag busy;
+  alignas(64) std::atomic<uint64_t> call{0};
+  alignas(64) std::atomic<int32_t> pending{0};
+  int64_t count = 0, pieces = 1;
+  Body body = nullptr;
+  void* argument = nullptr;
+  std::vector<std::thread> members;
+};
+
+ThreadTeam::ThreadTeam(int threads, const ThreadTeamOptions& options)
+    : parallel_{this,
+                threads < 1        ? 1
+                : threads < 0xfffe ? threads
+                                   : 0xfffe,
+                [](void* self, int64_t count, Body body, void* argument) {
+                  static_cast<ThreadTeam*>(self)->run(count, body, argument);
+                }},
+      options_(options),
+      crew_(new Crew(parallel_.threads, options)),
+      forks_(fork_count()) {}
+
+ThreadTeam::~ThreadTeam() {
+  if (forks_ == fork_count()) delete crew_;
+}
+
+void ThreadTeam::run(int64_t count, Body body, void* argument) {
+  if (forks_ != fork_count()) {
+    // Its threads are those of the parent, which cannot be joined here: the object is left behind.
+    crew_ = new Crew(parallel_.threads, options_);
+    forks_ = fork_count();
+  }
+  crew_->run(count, body, argument);
+}
+
+}  // namespace intarsia

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Blocks of floats on the stack: how elements of 16 bits reach functions on arrays of floats, and
+// operands that stand still become arrays.
+#pragma once
+
+#include "kernels_cpu/elementwise/binary_broadcast.h"
+#include "kernels_cpu/math/element.h"
+
+namespace intarsia::cpu {
+
+inline constexpr int64_t kFloatBlock = 256;
+
+template <class To, class From>
+void convert_block(const typename From::Stored* x, typename To::Stored* y, int64_t n) {
+  INTARSIA_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) y[i] = To::store(From::load(x[i]));
+}
+template <class T>
+void to_floats(Isa isa, const T* x, float* y, int64_t n) {
+  on_isa(isa, [=] { convert_block<Element<float>, Element<T>>(x, y, n); });
+}
+template <class T>
+void from_floats(Isa isa, const float* x, T* y, int64_t n) {
+  on_isa(isa, [=] { convert_block<Element<T>, Element<float>>(x, y, n); });
+}
+
+/// The n values of an operand of a row as floats: where they are, or in `block`.
+template <class T>
+const float* row_block(Isa isa, const T* x, bool advances, float* block, int64_t n) {
+  if (!advances) {
+    const float still = Element<T>::load(*x);
+    for (int64_t i = 0; i < n; ++i) block[i] = still;
+    return block;
+  }
+  if constexpr (std::is_same_v<T, float>) {
+    return x;
+  } else {
+    to_floats(isa, x, block, n);
+    return block;
+  }
+}
+
+/// Calls f(x, y, z, n) for z = f(x, y) with broadcasting, on arrays of at most kFloatBlock floats;
+/// z may be x or y.
+template <class T, class F>
+void compute_float_blocks(const KernelContext& context, const F& f) {
+  const TensorView& output = context.output(0);
+  const TensorView* inputs[] = {&context.input(0), &context.input(1)};
+  const BroadcastLoop loop(output, inputs);
+  const T* x = inputs[0]->as<T>();
+  const T* y = inputs[1]->as<T>();
+  T* z = output.as<T>();
+  const Isa isa = context.isa();
+  for_elements(context, loop.count, [&](int64_t begin, int64_t end) {
+    float left[kFloatBlock], right[kFloatBlock];
+    loop.for_rows(begin, end, [&](int64_t first, int64_t length, const int64_t* offsets) {
+      for (int64_t k = 0; k < length; k += kFloatBlock) {
+        const int64_t n = length - k < kFloatBlock ? length - k : kFloatBlock;
+        const T* in[] = {x + offsets[0] + (loop.advances(0) ? k : 0),
+                         y + offsets[1] + (loop.advances(1) ? k : 0)};
+        const float* a = row_block(isa, in[0], loop.advances(0), left, n);
+        const float* b = row_block(isa, in[1], loop.advances(1), right, n);
+        if constexpr (std::is_same_v<T, float>) {
+          f(a, b, z + first + k, n);
+        } else {
+          f(a, b, left, n);
+          from_floats(isa, left, z + first + k, n);
+        }
+      }
+    });
+  });
+}
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Transposed convolution as convolutions: out[o] = bias + sum over i, k with o = i * stride - pad +
+// k * dilation of in[i] * w[k], in NDHWC, f32.
+//
+// Along an axis, the outputs r, r + stride, r + 2 stride, ... meet the same taps, each output at
+// inputs one further on than the output before: they are a convolution of stride 1 whose taps walk
+// backwards. There are `stride` such phases along each axis, and every tap belongs to one of them.
+#pragma once
+
+#include "kernels_cpu/gemm/conv.h"
+
+namespace intarsia::cpu {
+
+struct TransposedPhase {
+  ConvShape shape;      ///< The convolution. Without taps it has a kernel of no input channels.
+  int64_t output;       ///< Its first output, in floats.
+  int64_t taps_before;  ///< Taps whose weights lie before its own.
+};
+
+/// The phases of a transposed convolution, of which `shape` states input, output, kernel, strides
+/// and dilations, and as padding the pixels that are cut off in front.
+class TransposedPhases {
+ public:
+  explicit TransposedPhases(const ConvShape& shape) : shape_(shape) {}
+  /// False when there are no more.
+  bool next(TransposedPhase& phase);
+
+ private:
+  ConvShape shape_;
+  int64_t z_ = 0, y_ = 0, x_ = 0;
+};
+
+/// Bytes of workspace that conv_run needs for any phase.
+CheckedInt transposed_workspace_bytes(const ConvShape& shape);
+
+/// Packs weights of ONNX, [in_c][out_c / groups][kernel_d][kernel_h][kernel_w], phase by phase,
+/// each as pack_conv does: packed_floats(groups, taps * in_c / groups, out_c / groups) floats in
+/// all.
+void pack_transposed(const ConvShape& shape, const float* weights, float* packed);
+
+}  // namespace intarsia::cpu

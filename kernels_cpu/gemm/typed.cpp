@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See typed.h. A unit is a block of C. For each pass over K it packs its rows of A and its columns
+// of B; a panel of B then stays in the first cache level while the tiles walk down the rows. C
+// holds the sums between the passes; those of 16-bit types wait in the workspace, as floats.
+#include "kernels_cpu/gemm/typed.h"
+
+#include <cstring>
+
+#include "kernels_cpu/gemm/typed_kernels.h"
+
+namespace intarsia::cpu {
+namespace {
+
+// Depth of a pass: a panel of B takes 32 KiB.
+constexpr ptrdiff_t kDepth = 256;
+// The same where B is not packed and A has few rows.
+constexpr ptrdiff_t kDotsDepth = 4 * kDepth;
+// The largest block of C: A takes 480 KiB of float64, B 512 KiB of any type.
+constexpr ptrdiff_t kMostRows = 240;
+constexpr ptrdiff_t kMostColumnBytes = 2048;
+// Blocks have a multiple of the rows of every tile.
+constexpr ptrdiff_t kRowStep = 12;
+static_assert(kTypedFewRows * kDotsDepth <= kRowStep * kDepth);
+// Below this many units, blocks are made smaller, so that threads share the work evenly...
+constexpr ptrdiff_t kEnoughUnits = 16;
+// ...unless a unit would be smaller than this many multiply-adds.
+constexpr int64_t kSmallUnit = 1 << 19;
+// What packing may write behind the panels of A.
+constexpr ptrdiff_t kSlack = 4;
+
+constexpr ptrdiff_t min(int64_t a, ptrdiff_t b) {
+  return a < b ? static_cast<ptrdiff_t>(a) : b;
+}
+constexpr ptrdiff_t ceil_div(ptrdiff_t a, ptrdiff_t b) {
+  return (a + b - 1) / b;
+}
+constexpr ptrdiff_t round_up(ptrdiff_t a, ptrdiff_t step) {
+  return ceil_div(a, step) * step;
+}
+// Blocks of nearly equal size, a multiple of `step`, none above `most`.
+constexpr ptrdiff_t even_block(ptrdiff_t total, ptrdiff_t most, ptrdiff_t step) {
+  return round_up(ceil_div(total, ceil_div(total, most < step ? step : most)), step);
+}
+
+template <class S>
+constexpr bool kSumsApart = sizeof(Computed<S>) != sizeof(S);
+template <class S>
+constexpr ptrdiff_t kColumnStep = kTypedPanelBytes / sizeof(Computed<S>);
+template <class S>
+constexpr ptrdiff_t kMostColumns = kMostColumnBytes / sizeof(Computed<S>);
+
+struct TypedBlocking {
+  ptrdiff_t m_block;
+  ptrdiff_t n_block;
+  ptrdiff_t m_blocks;
+  ptrdiff_t n_blocks;
+};
+
+// REQUIRES: m > 0, n > 0.
+template <class S>
+TypedBlocking blocking_of(const GemmShape& shape) {
+  const auto m = static_cast<ptrdiff_t>(shape.m), n = static_cast<ptrdiff_t>(shape.n);
+  constexpr ptrdiff_t kStep = kColumnStep<S>;
+  TypedBlocking s{};
+  s.m_block = even_block(m, kMostRows, kRowStep);
+  s.n_block = even_block(n, kMostColumns<S>, kStep);
+  for (;;) {
+    s.m_blocks = ceil_div(m, s.m_block);
+    s.n_blocks = ceil_div(n, s.n_block);
+    if (s.m_blocks * s.n_blocks >= kEnoughUnits) break;
+    if (int64_t{min(m, s.m_block)} * s.n_block * shape.k < 2 * kSmallUnit) break;
+    if (s.n_block > kStep && (s.n_block > s.m_block || s.m_block < 4 * kRowStep)) {
+      s.n_block = even_block(n, s.n_block / 2, kStep);
+    } else if (s.m_block >= 4 * kRowStep) {
+      s.m_block = even_block(m, s.m_block / 2, kRowStep);
+    } else {
+      break;
+    }
+  }
+  return s;
+}
+
+// Where the parts of a thread's workspace lie, for blocks up to the largest.
+template <class S>
+struct Scratch {
+  using V = Computed<S>;
+  int64_t a, b, sums, bytes;
+
+  explicit Scratch(const GemmShape& shape) {
+    const ptrdiff_t rows = round_up(min(shape.m, kMostRows), kRowStep);
+    const ptrdiff_t columns = round_up(min(shape.n, kMostColumns<S>), kColumnStep<S>);
+    const ptrdiff_t depth = min(shape.k, kDepth);
+    const auto bytes_of = [](int64_t elements) {
+      return (elements * int64_t{sizeof(V)} + 63) / 64 * 64;
+    };
+    a = 0;
+    b = a + bytes_of(int64_t{rows} * depth + kSlack);
+    sums = b + bytes_of(int64_t{columns} * depth);
+    bytes = sums + (kSumsApart<S> ? bytes_of(int64_t{rows} * columns) : 0);
+  }
+};
+
+template <class S>
+struct Functions {
+  TypedTiles<Computed<S>> tiles;
+  void (*pack)(const TypedPack<S>&);
+  void (*dots)(const TypedDots<S>&);
+  void (*start)(const TypedEnds<S>&);
+  void (*finish)(const TypedEnds<S>&);
+};
+
+template <class S>
+Functions<S> functions_of(Isa isa) {
+  return pick_isa(isa, [](auto i) {
+    using Kernels = TypedKernels<decltype(i)::value, S>;
+    return Functions<S>{Kernels::tiles(), &Kernels::pack, &Kernels::dots, &Kernels::start,
+                        &Kernels::finish};
+  });
+}
+
+// A tile of which only `n` columns exist: its sums are kept beside C.
+template <class V>
+void run_edge(TypedTileFunction<V> function, TypedTile<V> tile, ptrdiff_t rows, ptrdiff_t columns,
+              ptrdiff_t n) {
+  alignas(64) V edge[kTypedTileBytes / sizeof(V)];
+  V* const c = tile.c;
+  for (ptrdiff_t r = 0; !tile.start && r < rows; ++r) {
+    for (ptrdiff_t j = 0; j < columns; ++j) {
+      edge[r * columns + j] = j < n ? c[r * tile.c_pitch + j] : V{};
+    }
+  }
+  tile.c = edge;
+  const ptrdiff_t pitch = tile.c_pitch;
+  tile.c_pitch = columns;
+  function(tile);
+  for (ptrdiff_t r = 0; r < rows; ++r) {
+    for (ptrdiff_t j = 0; j < n; ++j) c[r * pitch + j] = edge[r * columns + j];
+  }
+}
+
+// One block of C.
+template <class S>
+struct Unit {
+  using V = Computed<S>;
+  const Functions<S>& functions;
+  TypedFactor<S> a, b;
+  TypedEnds<S> ends;
+  V alpha;
+  V *packed_a, *packed_b;
+
+  void run(ptrdiff_t k) const {
+    const bool few = ends.rows <= kTypedFewRows;
+    const bool turned = b.lane_step != 1 && b.k_step == 1;
+    bool started = ends.d != nullptr || ends.z != nullptr;
+    if (started) functions.start(ends);
+    const ptrdiff_t pass = few && turned ? kDotsDepth : kDepth;
+    for (ptrdiff_t k0 = 0; k0 < k || !started; k0 += pass) {
+      const ptrdiff_t depth = min(k - k0, pass);
+      if (few && turned) {
+        pack_a(k0, depth, 1);
+        functions.dots({packed_a, b.at(0, k0), ends.rows, ends.n, depth, ends.sums, ends.sums_pitch,
+                        !started});
+      } else {
+        multiply(k0, depth, few, !started);
+      }
+      started = true;
+    }
+    if constexpr (kSumsApart<S>) functions.finish(ends);
+  }
+
+ private:
+  void pack_a(ptrdiff_t k0, ptrdiff_t depth, ptrdiff_t height) const {
+    functions.pack({a.at(0, k0), ends.rows, depth, height, false, packed_a});
+    if (alpha == 1) return;
+    for (ptrdiff_t i = 0; i < ends.rows * depth; ++i) packed_a[i] *= alpha;
+  }
+
+  // One pass.
+  void multiply(ptrdiff_t k0, ptrdiff_t depth, bool few, bool start) const {
+    const TypedTiles<V>& tiles = functions.tiles;
+    const ptrdiff_t m = ends.rows;
+    // Packing B is no less work than a product with few rows.
+    const ptrdiff_t wide = tiles.in_place.columns;
+    const ptrdiff_t in_place = few && b.lane_step == 1 ? ends.n / wide * wide : 0;
+    const ptrdiff_t height = ceil_div(m, ceil_div(m, tiles.main.max_rows));
+    pack_a(k0, depth, height);
+    if (in_place < ends.n) {
+      functions.pack({b.at(in_place, k0), ends.n - in_place, depth, tiles.width, true, packed_b});
+    }
+    TypedTile<V> tile{};
+    tile.k = depth;
+    tile.c_pitch = ends.sums_pitch;
+    tile.start = start;
+    for (ptrdiff_t n0 = 0; n0 < ends.n;) {
+      const TypedFamily<V>* family = &tiles.in_place;
+      tile.b = b.at(n0, k0).data;
+      tile.b_step = b.k_step;
+      tile.b_panel = tiles.width;
+      const ptrdiff_t left = ends.n - n0;
+      if (n0 >= in_place) {
+        const bool fits = few && tiles.few.columns <= round_up(left, tiles.width);
+        family = fits ? &tiles.few : left <= tiles.half.columns ? &tiles.half : &tiles.main;
+        tile.b = packed_b + (n0 - in_place) * depth;
+        tile.b_step = tiles.width;
+        tile.b_panel = tiles.width * depth;
+      }
+      for (ptrdiff_t m0 = 0; m0 < m; m0 += height) {
+        const ptrdiff_t rows = min(m - m0, height);
+        tile.a = packed_a + m0 * depth;
+        tile.c = ends.sums + m0 * ends.sums_pitch + n0;
+        const TypedTileFunction<V> function = family->by_rows[rows - 1];
+        if (family->columns <= left) {
+          function(tile);
+        } else {
+          run_edge(function, tile, rows, family->columns, left);
+        }
+      }
+      n0 += family->columns;
+    }
+  }
+};
+
+}  // namespace
+
+template <class S>
+int64_t typed_units(const GemmShape& shape) {
+  if (shape.m <= 0 || shape.n <= 0) return 0;
+  const TypedBlocking blocking = blocking_of<S>(shape);
+  return int64_t{blocking.m_blocks} * blocking.n_blocks;
+}
+
+template <class S>
+int64_t typed_workspace(const GemmShape& shape) {
+  return Scratch<S>(shape).bytes;
+}
+
+template <class S>
+void typed_run(const TypedArgs<S>& args, int64_t begin, int64_t end, std::byte* workspace) {
+  using V = Computed<S>;
+  const TypedBlocking blocking = blocking_of<S>(args.shape);
+  const Scratch<S> scratch(args.shape);
+  const Functions<S> functions = functions_of<S>(args.isa);
+  const auto pitch = static_cast<ptrdiff_t>(args.shape.n);
+  for (int64_t unit = begin; unit < end; ++unit) {
+    const auto m0 = static_cast<ptrdiff_t>(unit % blocking.m_blocks) * blocking.m_block;
+    const auto n0 = static_cast<ptrdiff_t>(unit / blocking.m_blocks) * blocking.n_block;
+    TypedEnds<S> ends{};
+    ends.rows = min(args.shape.m - m0, blocking.m_block);
+    ends.n = min(args.shape.n - n0, blocking.n_block);
+    ends.pitch = pitch;
+    ends.c = args.c + m0 * pitch + n0;
+    if (args.z != nullptr) ends.z = args.z + m0 * pitch + n0;
+    if (args.d != nullptr) ends.d = args.d + m0 * args.d_row + n0 * args.d_column;
+    ends.d_row = args.d_row;
+    ends.d_column = args.d_column;
+    ends.beta = args.beta;
+    ends.epilogue = args.epilogue;
+    if constexpr (kSumsApart<S>) {
+      ends.sums = reinterpret_cast<V*>(workspace + scratch.sums);
+      ends.sums_pitch = blocking.n_block;
+    } else {
+      ends.sums = ends.c;
+      ends.sums_pitch = pitch;
+    }
+    Unit<S>{functions,
+            args.a.at(m0, 0),
+            args.b.at(n0, 0),
+            ends,
+            args.alpha,
+            reinterpret_cast<V*>(workspace + scratch.a),
+            reinterpret_cast<V*>(workspace + scratch.b)}
+        .run(static_cast<ptrdiff_t>(args.shape.k));
+  }
+}
+
+#define INTARSIA_TYPED(S)                                \
+  template int64_t typed_units<S>(const GemmShape&);     \
+  template int64_t typed_workspace<S>(const GemmShape&); \
+  template void typed_run<S>(const TypedArgs<S>&, int64_t, int64_t, std::byte*);
+INTARSIA_TYPED(double)
+INTARSIA_TYPED(uint32_t)
+INTARSIA_TYPED(uint64_t)
+INTARSIA_TYPED(Float16)
+INTARSIA_TYPED(BFloat16)
+#undef INTARSIA_TYPED
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Products of types other than float32 for AVX2 and FMA. Compiled with the flags of that
+// instruction set. The main tile has 6 rows of 64 bytes: 12 accumulators, 2 of B, 1 of A.
+#include "kernels_cpu/gemm/isa.h"
+
+#if INTARSIA_WITH_AVX2
+
+#include "kernels_cpu/gemm/typed_tile.h"
+
+namespace intarsia::cpu {
+
+template <>
+struct TypedExtents<Isa::kAvx2> {
+  static constexpr int kVectors = 2, kRows = 6, kWidePanels = 2;
+};
+
+template struct TypedKernels<Isa::kAvx2, double>;
+template struct TypedKernels<Isa::kAvx2, uint32_t>;
+template struct TypedKernels<Isa::kAvx2, uint64_t>;
+template struct TypedKernels<Isa::kAvx2, Float16>;
+template struct TypedKernels<Isa::kAvx2, BFloat16>;
+
+}  // namespace intarsia::cpu
+
+#endif  // INTARSIA_WITH_AVX2

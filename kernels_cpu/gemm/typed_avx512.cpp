@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Products of types other than float32 for AVX-512 (F, BW, CD, DQ, VL). Compiled with the flags of
+// that instruction set. The main tile has 12 rows of 128 bytes: 24 accumulators, 2 of B, 1 of A.
+#include "kernels_cpu/gemm/isa.h"
+
+#if INTARSIA_WITH_AVX512
+
+#include "kernels_cpu/gemm/typed_tile.h"
+
+namespace intarsia::cpu {
+
+template <>
+struct TypedExtents<Isa::kAvx512> {
+  static constexpr int kVectors = 2, kRows = 12, kWidePanels = 4;
+};
+
+template struct TypedKernels<Isa::kAvx512, double>;
+template struct TypedKernels<Isa::kAvx512, uint32_t>;
+template struct TypedKernels<Isa::kAvx512, uint64_t>;
+template struct TypedKernels<Isa::kAvx512, Float16>;
+template struct TypedKernels<Isa::kAvx512, BFloat16>;
+
+}  // namespace intarsia::cpu
+
+#endif  // INTARSIA_WITH_AVX512

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an instruction set does for products of types other than float32 (typed.h): tiles, packing,
+// and the ends of the sums. The tables are defined in typed_<isa>.cpp.
+#pragma once
+
+#include "kernels_cpu/gemm/typed.h"
+
+namespace intarsia::cpu {
+
+/// Bytes that the widest panel of any instruction set has for each k; a multiple of every width.
+inline constexpr ptrdiff_t kTypedPanelBytes = 128;
+/// Bytes of the sums of the largest tile.
+inline constexpr ptrdiff_t kTypedTileBytes = 1536;
+
+/// Products of so few rows have tiles of their own, and need not pack B.
+inline constexpr int kTypedFewRows = 3;
+
+/// C[rows x n] += A[rows x k] * B[k x n], or = where `start` is set. Rows and n are those of the
+/// function.
+template <class V>
+struct TypedTile {
+  const V* a;         ///< [k][rows]
+  const void* b;      ///< Of V, or of the storage type where B is read in place.
+  ptrdiff_t b_step;   ///< From one k to the next.
+  ptrdiff_t b_panel;  ///< From a panel to the next.
+  ptrdiff_t k;        ///< May be 0.
+  V* c;
+  ptrdiff_t c_pitch;
+  bool start;
+};
+
+template <class V>
+using TypedTileFunction = void (*)(const TypedTile<V>& tile);
+
+/// Tiles of one width: `by_rows[r - 1]` computes r rows.
+template <class V>
+struct TypedFamily {
+  int columns;
+  int max_rows;
+  const TypedTileFunction<V>* by_rows;
+};
+
+template <class V>
+struct TypedTiles {
+  int width;                ///< Columns of a panel.
+  TypedFamily<V> main;      ///< One panel.
+  TypedFamily<V> half;      ///< The first half of a panel: all that is left of B.
+  TypedFamily<V> few;       ///< For products of few rows: wider, with one tile for all rows.
+  TypedFamily<V> in_place;  ///< The same for a B that is not packed.
+};
+
+/// Lanes of a factor in panels: [panel][k][width].
+template <class S>
+struct TypedPack {
+  TypedFactor<S> from;
+  ptrdiff_t lanes;
+  ptrdiff_t k;
+  ptrdiff_t width;  ///< The tiles' own where `padded`.
+  bool padded;      ///< The last panel has all its lanes, zeros where there are none; else fewer.
+  /// Three elements behind the last panel may be overwritten unless `padded`.
+  Computed<S>* to;
+};
+
+/// sums[r][j] += row r of A * lane j of B, or = where `start` is set.
+template <class S>
+struct TypedDots {
+  const Computed<S>* a;  ///< [rows][k]
+  TypedFactor<S> b;      ///< k_step is 1.
+  ptrdiff_t rows;
+  ptrdiff_t n;
+  ptrdiff_t k;
+  Computed<S>* sums;
+  ptrdiff_t sums_pitch;
+  bool start;
+};
+
+/// A block of C and of its sums.
+template <class S>
+struct TypedEnds {
+  ptrdiff_t rows;
+  ptrdiff_t n;
+  Computed<S>* sums;
+  ptrdiff_t sums_pitch;
+  S* c;
+  const S* z;
+  ptrdiff_t pitch;  ///< Of C and Z.
+  const S* d;
+  ptrdiff_t d_row;
+  ptrdiff_t d_column;
+  Computed<S> beta;
+  Epilogue epilogue;
+};
+
+/// The kernels of instruction set I for storage type S.
+template <Isa I, class S>
+struct TypedKernels {
+  static TypedTiles<Computed<S>> tiles();
+  static void pack(const TypedPack<S>& job);
+  /// Each sum is 64 bytes of partial sums, added up in an order that k alone decides.
+  static void dots(const TypedDots<S>& job);
+  /// sums = beta * D + Z; one of them is there.
+  static void start(const TypedEnds<S>& ends);
+  /// C = act(sums), of 16-bit types.
+  static void finish(const TypedEnds<S>& ends);
+};
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Products of types other than float32 for any processor. The main tile has 3 rows of 64 bytes: 12
+// of 16 registers.
+#include "kernels_cpu/gemm/typed_tile.h"
+
+namespace intarsia::cpu {
+
+template <>
+struct TypedExtents<Isa::kPortable> {
+  static constexpr int kVectors = 4, kRows = 3, kWidePanels = 1;
+};
+
+template struct TypedKernels<Isa::kPortable, double>;
+template struct TypedKernels<Isa::kPortable, uint32_t>;
+template struct TypedKernels<Isa::kPortable, uint64_t>;
+template struct TypedKernels<Isa::kPortable, Float16>;
+template struct TypedKernels<Isa::kPortable, BFloat16>;
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernels of typed_kernels.h as templates over instruction set and storage type.
+//
+// Included by typed_<isa>.cpp only, which are compiled with flags that other processors cannot
+// execute: what is not forced inline is a template over the instruction set.
+#pragma once
+
+#include "kernels_cpu/gemm/tile.h"
+#include "kernels_cpu/gemm/typed_lanes.h"
+
+namespace intarsia::cpu {
+
+/// Vectors of V as long as those of instruction set I; 16 bytes where it has none, which the
+/// compiler takes apart.
+template <Isa I, class V>
+struct TypedVector {
+  static constexpr int kBytes = IsaVector<I>::kWidth == 1 ? 16 : 4 * IsaVector<I>::kWidth;
+  static constexpr int kWidth = kBytes / sizeof(V);
+  using X = typename VectorOfType<V, kWidth>::Type;
+};
+
+/// R rows by P panels of `Vectors` vectors each, all of it in registers; B is stored as S.
+template <Isa I, class V, class S, int Vectors, int P, int R>
+void typed_tile(const TypedTile<V>& t) {
+  using X = typename TypedVector<I, V>::X;
+  constexpr int kWidth = TypedVector<I, V>::kWidth;
+  constexpr int kVectors = P * Vectors;
+  static_assert(R * kVectors * sizeof(X) <= kTypedTileBytes);
+  V* const c = t.c;
+  const ptrdiff_t c_pitch = t.c_pitch, b_step = t.b_step, b_panel = t.b_panel;
+  X acc[R][kVectors] = {};
+  if (!t.start) {
+    INTARSIA_UNROLL
+    for (int r = 0; r < R; ++r) {
+      INTARSIA_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        std::memcpy(&acc[r][v], c + r * c_pitch + v * kWidth, sizeof(X));
+      }
+    }
+  }
+  const V* a = t.a;
+  const S* b = static_cast<const S*>(t.b);
+  for (ptrdiff_t k = t.k; k > 0; --k, a += R, b += b_step) {
+    X bv[kVectors];
+    INTARSIA_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      Lanes<S, kWidth>::load(b + (v / Vectors) * b_panel + (v % Vectors) * kWidth, bv[v]);
+    }
+    INTARSIA_UNROLL
+    for (int r = 0; r < R; ++r) {
+      const X av = a[r] - X{};
+      INTARSIA_UNROLL
+      for (int v = 0; v < kVectors; ++v) acc[r][v] += av * bv[v];
+    }
+  }
+  INTARSIA_UNROLL
+  for (int r = 0; r < R; ++r) {
+    INTARSIA_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      std::memcpy(c + r * c_pitch + v * kWidth, &acc[r][v], sizeof(X));
+    }
+  }
+}
+
+template <Isa I, class V, class S, int Vectors, int P, int R>
+struct TypedTable {
+  template <int Row>
+  static constexpr TypedTileFunction<V> row() {
+    if constexpr (Row <= R) {
+      return &typed_tile<I, V, S, Vectors, P, Row>;
+    } else {
+      return nullptr;
+    }
+  }
+  static constexpr TypedTileFunction<V> kRows[] = {row<1>(), row<2>(),  row<3>(),  row<4>(),
+                                                   row<5>(), row<6>(),  row<7>(),  row<8>(),
+                                                   row<9>(), row<10>(), row<11>(), row<12>()};
+  static constexpr TypedFamily<V> kFamily{P * Vectors * TypedVector<I, V>::kWidth, R, kRows};
+};
+
+/// The extents of the tiles of instruction set I, in typed_<isa>.cpp: vectors of a panel and rows
+/// of the main tile; panels of the wide one.
+template <Isa I>
+struct TypedExtents;
+
+template <Isa I, class V>
+constexpr int panel_width() {
+  return TypedExtents<I>::kVectors * TypedVector<I, V>::kWidth;
+}
+
+template <Isa I, class S>
+TypedTiles<Computed<S>> TypedKernels<I, S>::tiles() {
+  using V = Computed<S>;
+  using E = TypedExtents<I>;
+  constexpr int kWidth = panel_width<I, V>();
+  static_assert(kTypedPanelBytes % (kWidth * sizeof(V)) == 0);
+  return {kWidth, TypedTable<I, V, V, E::kVectors, 1, E::kRows>::kFamily,
+          TypedTable<I, V, V, E::kVectors / 2, 1, E::kRows>::kFamily,
+          TypedTable<I, V, V, E::kVectors, E::kWidePanels, kTypedFewRows>::kFamily,
+          TypedTable<I, V, S, E::kVectors, E::kWidePanels, kTypedFewRows>::kFamily};
+}
+
+/// Rows of memory hold lanes: runs of them are copied.
+template <Isa I, class S>
+void pack_runs(const TypedPack<S> job) {
+  constexpr ptrdiff_t kWidth = panel_width<I, Computed<S>>();
+  // Eight padded panels at a time: longer runs of a row. Others may write into the next panel.
+  const ptrdiff_t stripe = job.padded ? 8 * kWidth : job.width;
+  for (ptrdiff_t first = 0; first < job.lanes; first += stripe) {
+    const ptrdiff_t left = job.lanes - first;
+    const ptrdiff_t lanes = left < stripe ? left : stripe;
+    for (ptrdiff_t k = 0; k < job.k; ++k) {
+      const S* from = job.from.data + k * job.from.k_step + first;
+      Computed<S>* to = job.to + first * job.k;
+      ptrdiff_t panel = 0;
+      for (; job.padded && panel + kWidth <= lanes; panel += kWidth) {
+        INTARSIA_UNROLL
+        for (ptrdiff_t q = 0; q < kWidth; q += 4) {
+          Quad<S> v;
+          QuadIo<S>::load(from + panel + q, v);
+          std::memcpy(to + panel * job.k + k * kWidth + q, &v, sizeof v);
+        }
+      }
+      if (panel >= lanes) continue;
+      const ptrdiff_t stored = job.padded ? kWidth : lanes;
+      for (ptrdiff_t q = 0; q < stored; q += 4) {
+        Quad<S> v{};
+        if (panel + q < lanes) load_some<S>(from + panel + q, left - panel - q, v);
+        std::memcpy(to + panel * job.k + k * stored + q, &v, sizeof v);
+      }
+    }
+  }
+}
+
+/// Rows of memory hold a lane each: they are transposed.
+template <Isa I, class S>
+void pack_transposed(const TypedPack<S> job) {
+  for (ptrdiff_t first = 0; first < job.lanes; first += job.width) {
+    const ptrdiff_t left = job.lanes - first;
+    const ptrdiff_t here = left < job.width ? left : job.width;
+    const ptrdiff_t stored = job.padded ? job.width : here;
+    // From the last lanes to the first: what is written beyond a row is written again.
+    for (ptrdiff_t q = (stored - 1) / 4 * 4; q >= 0; q -= 4) {
+      const S* from = job.from.data + (first + q) * job.from.lane_step;
+      Computed<S>* to = job.to + first * job.k + q;
+      const ptrdiff_t whole = here - q >= 4 ? job.k / 4 * 4 : 0;
+      ptrdiff_t k = 0;
+      for (; k < whole; k += 4, to += 4 * stored) {
+        Quad<S> v[4];
+        INTARSIA_UNROLL
+        for (int lane = 0; lane < 4; ++lane) {
+          QuadIo<S>::load(from + lane * job.from.lane_step + k, v[lane]);
+        }
+        transpose(v);
+        INTARSIA_UNROLL
+        for (int i = 0; i < 4; ++i) std::memcpy(to + i * stored, &v[i], sizeof v[i]);
+      }
+      for (; k < job.k; k += 4, to += 4 * stored) {
+        Quad<S> v[4] = {};
+        for (ptrdiff_t lane = 0; lane < 4 && lane < here - q; ++lane) {
+          load_some<S>(from + lane * job.from.lane_step + k, job.k - k, v[lane]);
+        }
+        transpose(v);
+        for (ptrdiff_t i = 0; i < 4 && i < job.k - k; ++i) {
+          std::memcpy(to + i * stored, &v[i], sizeof v[i]);
+        }
+      }
+    }
+  }
+}
+
+template <Isa I, class S>
+void TypedKernels<I, S>::pack(const TypedPack<S>& job) {
+  // A row or a column alone may be taken either way.
+  if (job.from.lane_step == 1 && (job.from.k_step != 1 || job.lanes >= job.k)) {
+    pack_runs<I, S>(job);
+  } else {
+    pack_transposed<I, S>(job);
+  }
+}
+
+/// L lanes of B, one of A: sums[lane] = the products of their k elements.
+template <Isa I, class S, int L>
+INTARSIA_INLINE void dots_of(const Computed<S>* a, const TypedFactor<S>& b, ptrdiff_t k,
+                             Computed<S>* sums) {
+  using V = Computed<S>;
+  using X = typename TypedVector<I, V>::X;
+  constexpr int kWidth = TypedVector<I, V>::kWidth;
+  constexpr int kSums = 64 / sizeof(V), kParts = kSums / kWidth;
+  X acc[L][kParts] = {};
+  const auto add = [&](const V* left, const S* right, ptrdiff_t lane_step)
+      __attribute__((always_inline)) {
+    INTARSIA_UNROLL
+    for (int part = 0; part < kParts; ++part) {
+      X av, bv;
+      Lanes<V, kWidth>::load(left + part * kWidth, av);
+      INTARSIA_UNROLL
+      for (int lane = 0; lane < L; ++lane) {
+        Lanes<S, kWidth>::load(right + lane * lane_step + part * kWidth, bv);
+        acc[lane][part] += av * bv;
+      }
+    }
+  };
+  ptrdiff_t i = 0;
+  for (; i + kSums <= k; i += kSums) add(a + i, b.data + i, b.lane_step);
+  if (i < k) {  // What is left, followed by zeros.
+    const size_t left = static_cast<size_t>(k - i);
+    V rest[kSums] = {};
+    alignas(S) unsigned char lanes[L][kSums * sizeof(S)] = {};
+    std::memcpy(rest, a + i, left * sizeof(V));
+    for (int lane = 0; lane < L; ++lane) {
+      std::memcpy(lanes[lane], b.data + lane * b.lane_step + i, left * sizeof(S));
+    }
+    add(rest, reinterpret_cast<const S*>(lanes), kSums);
+  }
+  for (int lane = 0; lane < L; ++lane) {
+    V parts[kSums];
+    std::memcpy(parts, acc[lane], sizeof parts);
+    for (int half = kSums / 2; half > 0; half /= 2) {
+      for (int j = 0; j < half; ++j) parts[j] += parts[j + half];
+    }
+    sums[lane] = parts[0];
+  }
+}
+
+template <Isa I, class S>
+void TypedKernels<I, S>::dots(const TypedDots<S>& job) {
+  using V = Computed<S>;
+  constexpr int kLanes = 4;
+  for (ptrdiff_t j = 0; j < job.n; j += kLanes) {
+    const ptrdiff_t lanes = job.n - j < kLanes ? job.n - j : kLanes;
+    for (ptrdiff_t r = 0; r < job.rows; ++r) {
+      const V* a = job.a + r * job.k;
+      V* to = job.sums + r * job.sums_pitch + j;
+      V sums[kLanes];
+      if (lanes == kLanes) {
+        dots_of<I, S, kLanes>(a, job.b.at(j, 0), job.k, sums);
+      } else {
+        for (ptrdiff_t lane = 0; lane < lanes; ++lane) {
+          dots_of<I, S, 1>(a, job.b.at(j + lane, 0), job.k, sums + lane);
+        }
+      }
+      for (ptrdiff_t lane = 0; lane < lanes; ++lane) {
+        to[lane] = job.start ? sums[lane] : to[lane] + sums[lane];
+      }
+    }
+  }
+}
+
+template <Isa I, class S>
+void TypedKernels<I, S>::start(const TypedEnds<S>& ends) {
+  using V = Computed<S>;
+  for (ptrdiff_t r = 0; r < ends.rows; ++r) {
+    const S* d = ends.d != nullptr ? ends.d + r * ends.d_row : nullptr;
+    const S* z = ends.z != nullptr ? ends.z + r * ends.pitch : nullptr;
+    V* sums = ends.sums + r * ends.sums_pitch;
+    Quad<S> all{};
+    if (d != nullptr && ends.d_column == 0) {
+      load_some<S>(d, 1, all);
+      all = all[0] * ends.beta - Quad<S>{};
+    }
+    for (ptrdiff_t j = 0; j < ends.n; j += 4) {
+      const ptrdiff_t some = ends.n - j;
+      Quad<S> sum = all, term;
+      if (d != nullptr && ends.d_column != 0) {
+        load_some<S>(d + j, some, term);
+        sum = term * ends.beta;
+      }
+      if (z != nullptr) {
+        load_some<S>(z + j, some, term);
+        sum += term;
+      }
+      store_some<V>(sums + j, sum, some);
+    }
+  }
+}
+
+template <Isa I, class S>
+void TypedKernels<I, S>::finish(const TypedEnds<S>& ends) {
+  if constexpr (sizeof(S) == 2) {
+    const Epilogue& epilogue = ends.epilogue;
+    if (epilogue.activate != nullptr) {
+      epilogue.activate(epilogue.spec, ends.sums, ends.sums_pitch, ends.rows, ends.n);
+    }
+    const Quad<S> lower = epilogue.lower - Quad<S>{}, upper = epilogue.upper - Quad<S>{};
+    for (ptrdiff_t r = 0; r < ends.rows; ++r) {
+      const float* sums = ends.sums + r * ends.sums_pitch;
+      S* c = ends.c + r * ends.pitch;
+      for (ptrdiff_t j = 0; j < ends.n; j += 4) {
+        Quad<S> y;
+        load_some<float>(sums + j, ends.n - j, y);
+        y = y < lower ? lower : y;
+        y = y > upper ? upper : y;
+        store_some<S>(c + j, y, ends.n - j);
+      }
+    }
+  }
+}
+
+}  // namespace intarsia::cpu

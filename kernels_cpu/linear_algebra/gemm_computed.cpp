@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gemm in float of computed matrices, either of them transposed, with alpha, beta, any C, and fused
+// residual and activation: the second factor is packed into the workspace (gemm/pack.h), a first
+// one that is transposed is turned round there. A row C with beta 1 starts the sums; any other C
+// goes to Y first, with the residual, which may be the same memory as Y.
+#include "core/kernel_list.h"
+#include "core/operators/linear_algebra/matmul.h"
+#include "kernels_cpu/common/bounded.h"
+#include "kernels_cpu/common/epilogue.h"
+#include "kernels_cpu/gemm/pack.h"
+#include "kernels_cpu/linear_algebra/product_args.h"
+#include "kernels_cpu/linear_algebra/thin_product.h"
+
+namespace intarsia::cpu {
+namespace {
+
+GemmShape gemm_shape(const KernelContext& context) {
+  const auto& attributes = context.attributes<GemmAttributes>();
+  const TensorView& y = context.output(0);
+  return {y.extents[0], y.extents[1], context.input(0).extents[attributes.trans_a != 0 ? 0 : 1]};
+}
+
+/// y = beta * C + residual, row by row; C broadcasts.
+void start_sums(const KernelContext& context, const GemmShape& shape, float beta) {
+  const TensorView& c = context.input(2);
+  const int64_t c_columns = c.rank > 0 ? c.extents[c.rank - 1] : 1;
+  const int64_t row_step = c.rank > 1 && c.extents[0] != 1 ? c_columns : 0;
+  const int64_t column_step = c_columns != 1 ? 1 : 0;
+  const auto* from = c.as<const float>();
+  const auto* residual = context.input(3).as<const float>();
+  auto* y = context.output(0).as<float>();
+  context.parallel_for(shape.m, [&](int64_t begin, int64_t end, int) {
+    for (int64_t i = begin; i < end; ++i) {
+      const float* row = from + i * row_step;
+      float* to = y + i * shape.n;
+      for (int64_t j = 0; j < shape.n; ++j) {
+        const float term = beta * row[j * column_step];
+        to[j] = residual != nullptr ? term + residual[i * shape.n + j] : term;
+      }
+    }
+  });
+}
+
+struct GemmComputed {
+  using Rule = ops::Gemm;
+  static constexpr KernelId id{"Gemm", "computed", {DataType::kFloat}};
+  static constexpr int cost = 2 * kFastCost;
+  static constexpr InPlace in_place{3};
+
+  static int64_t workspace(const KernelContext& context) {
+    const GemmShape shape = gemm_shape(context);
+    const bool turned = context.attributes<GemmAttributes>().trans_a != 0;
+    const CheckedInt first = turned ? CheckedInt(shape.m) * shape.k * sizeof(float) : 0;
+    return (panel_bytes(1, shape.k, shape.n) + first).value();
+  }
+
+  static Status check(const KernelContext& context) {
+    if (Status status = check_with_epilogue<Rule, float>(context); !status) return status;
+    return check_workspace(context, workspace(context));
+  }
+
+  static void compute(const KernelContext& context, const Epilogue& epilogue) {
+    if (context.output(0).count() == 0) return;
+    const auto& attributes = context.attributes<GemmAttributes>();
+    const GemmShape shape = gemm_shape(context);
+    GemmArgs args = product_args(context, shape, epilogue);
+    const TensorView& c = context.input(2);
+    const bool row = c.present() && c.rank > 0 && c.count() == shape.n &&
+                     c.extents[c.rank - 1] == shape.n && attributes.beta == 1;
+    if (c.present() && !row) {
+      start_sums(context, shape, attributes.beta);
+      args.bias = nullptr;
+      args.residual = args.c;
+    }
+    const bool trans_a = attributes.trans_a != 0, trans_b = attributes.trans_b != 0;
+    if (!trans_a && shape.m <= kThinRows) {
+      return context.parallel_for(thin_units(shape), [&](int64_t begin, int64_t end, int) {
+        thin_run(args, trans_b, attributes.alpha, begin, end);
+      });
+    }
+    auto* packed = reinterpret_cast<float*>(context.workspace().data());
+    pack_factor(context, args.b, trans_b, shape, attributes.alpha, packed);
+    args.b = packed;
+    if (trans_a) {
+      float* turned = packed + packed_floats(1, shape.k, shape.n);
+      const float* a = args.a;
+      context.parallel_for((shape.m + kPanel - 1) / kPanel, [=](int64_t begin, int64_t end, int) {
+        const int64_t first = begin * kPanel;
+        const int64_t rows = (end * kPanel < shape.m ? end * kPanel : shape.m) - first;
+        transpose(a + first, shape.m, shape.k, rows, turned + first * shape.k, shape.k);
+      });
+      args.a = turned;
+    }
+    run_product(context, args);
+  }
+};
+
+}  // namespace
+
+extern const KernelList gemm_computed_kernels;
+constinit const KernelList gemm_computed_kernels = kernel_list<AnyActivation<GemmComputed>>();
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Products with few rows, in float: the second factor is read once, as it is, where packing it
+// would read and write it besides. Sums of a row go side by side over columns; where B is
+// transposed, each is a dot product of kThinLanes partial sums. Threads share out the columns; an
+// element's bits do not depend on it.
+#pragma once
+
+#include "kernels_cpu/common/isa_loop.h"
+#include "kernels_cpu/linear_algebra/product_args.h"
+
+namespace intarsia::cpu {
+
+/// Most rows of such a product.
+inline constexpr int64_t kThinRows = 3;
+inline constexpr int64_t kThinLanes = 16;
+/// Columns of a unit of work, of which the sums are on the stack.
+inline constexpr int64_t kThinColumns = 128;
+
+/// sums[j] = a[k] * b[k][j], for `columns` columns.
+inline void thin_columns(const float* a, const float* b, int64_t b_pitch, int64_t k,
+                         int64_t columns, float* sums) {
+  for (int64_t j = 0; j < columns; ++j) sums[j] = 0;
+  for (int64_t i = 0; i < k; ++i) {
+    const float factor = a[i];
+    const float* row = b + i * b_pitch;
+    for (int64_t j = 0; j < columns; ++j) sums[j] += factor * row[j];
+  }
+}
+
+/// sums[j] = a[k] * b[j][k].
+inline void thin_dots(const float* a, const float* b, int64_t k, int64_t columns, float* sums) {
+  for (int64_t j = 0; j < columns; ++j, b += k) {
+    float lanes[kThinLanes] = {};
+    int64_t i = 0;
+    for (; i + kThinLanes <= k; i += kThinLanes) {
+      for (int64_t l = 0; l < kThinLanes; ++l) lanes[l] += a[i + l] * b[i + l];
+    }
+    for (int64_t l = 0; i + l < k; ++l) lanes[l] += a[i + l] * b[i + l];
+    for (int64_t half = kThinLanes / 2; half > 0; half /= 2) {
+      for (int64_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
+    }
+    sums[j] = lanes[0];
+  }
+}
+
+/// Number of units of work.
+inline int64_t thin_units(const GemmShape& shape) {
+  return (shape.n + kThinColumns - 1) / kThinColumns * shape.m;
+}
+
+/// Units [begin, end) of Y = activation(scale * A * B + bias + residual), `args.b` as ONNX has it.
+inline void thin_run(const GemmArgs& args, bool transposed, float scale, int64_t begin,
+                     int64_t end) {
+  const GemmShape& shape = args.shape;
+  const int64_t units = thin_units(shape) / shape.m;
+  for (int64_t unit = begin; unit < end; ++unit) {
+    const int64_t row = unit / units, first = unit % units * kThinColumns;
+    const int64_t left = shape.n - first, columns = left < kThinColumns ? left : kThinColumns;
+    const float* a = args.a + row * args.a_pitch;
+    float* y = args.c + row * args.c_pitch + first;
+    const float* bias = args.bias != nullptr ? args.bias + first : nullptr;
+    const float* residual =
+        args.residual != nullptr ? args.residual + row * args.residual_pitch + first : nullptr;
+    const Epilogue& end_of = args.epilogue;
+    on_isa(args.isa, [&] {
+      float sums[kThinColumns];
+      if (transposed) {
+        thin_dots(a, args.b + first * shape.k, shape.k, columns, sums);
+      } else {
+        thin_columns(a, args.b + first, shape.n, shape.k, columns, sums);
+      }
+      for (int64_t j = 0; j < columns; ++j) {
+        float sum = sums[j] * scale;
+        if (bias != nullptr) sum += bias[j];
+        if (residual != nullptr) sum += residual[j];
+        sum = sum < end_of.lower ? end_of.lower : sum;
+        y[j] = sum > end_of.upper ? end_of.upper : sum;
+      }
+    });
+    if (end_of.activate != nullptr) end_of.activate(end_of.spec, y, args.c_pitch, 1, columns);
+  }
+}
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// SupportVectors: y[n, g, s] = sum of coefficients[s, v] * k(x[n], vectors[v]) over the vectors v
+// of group g, where k is
+//   LINEAR   x . v
+//   POLY     (gamma * x . v + coef0) ^ degree
+//   RBF      exp(-gamma * |x - v|^2)
+//   SIGMOID  tanh(gamma * x . v + coef0)
+//
+// Distances are summed up as they are: from products of x and v, small ones would come out wrong.
+// Vectors are stored column by column, so that the loop over neighbouring vectors fills registers,
+// kBlockVectors at a time for kBlockRows rows. k is computed in T, sums over vectors in double.
+// Blocks of rows are computed on the caller's threads.
+// https://onnx.ai/onnx/operators/onnx_aionnxml_SVMClassifier.html
+#include "core/operators/ml/support_vectors.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/kernel_list.h"
+#include "core/runtime/operand_check.h"
+#include "intarsia/checked_int.h"
+#include "kernels_cpu/common/isa_loop.h"
+#include "kernels_cpu/math/vector_math.h"
+
+namespace intarsia::cpu {
+namespace {
+
+using Attributes = SupportVectorsAttributes;
+
+constexpr int64_t kBlockVectors = 64;
+constexpr int64_t kBlockRows = 16;
+
+/// The functions of kernels that the instruction set has for floats.
+struct Functions {
+  explicit Functions(Isa isa) {
+    exp = pick_vector_math(isa, [](auto math) -> VectorMap { return &decltype(math)::exp; });
+    tanh = pick_vector_math(isa, [](auto math) -> VectorMap { return &decltype(math)::tanh; });
+  }
+  VectorMap exp, tanh;
+};
+
+/// y = y ^ degree. Small whole powers are products, which are right to the last bits.
+template <class T>
+void raise(T* y, int64_t count, T degree) {
+  constexpr int kMostFactors = 16;
+  const int whole = degree >= 1 && degree <= kMostFactors ? static_cast<int>(degree) : -1;
+  if (static_cast<T>(whole) != degree) {
+    for (int64_t i = 0; i < count; ++i) y[i] = std::pow(y[i], degree);
+    return;
+  }
+  T base[kBlockVectors];
+  std::copy_n(y, count, base);
+  for (int factor = 1; factor < whole; ++factor) {
+    for (int64_t i = 0; i < count; ++i) y[i] *= base[i];
+  }
+}
+
+/// The kernel of `count` sums, at most kBlockVectors, in their place.
+template <class T>
+void finish(const Attributes& a, const Functions& functions, T* sums, int64_t count) {
+  if (a.kernel == Attributes::kLinear) return;
+  const bool distance = a.kernel == Attributes::kRbf;
+  const T factor = static_cast<T>(distance ? -a.gamma : a.gamma);
+  const T shift = static_cast<T>(distance ? 0 : a.coef0);
+  for (int64_t i = 0; i < count; ++i) sums[i] = factor * sums[i] + shift;
+  if (a.kernel == Attributes::kPoly) return raise(sums, count, static_cast<T>(a.degree));
+  if constexpr (std::is_same_v<T, float>) {
+    (distance ? functions.exp : functions.tanh)(sums, sums, count, 0);
+  } else {
+    for (int64_t i = 0; i < count; ++i) sums[i] = distance ? std::exp(sums[i]) : std::tanh(sums[i]);
+  }
+}
+
+/// Over the columns, sums of products of x and of kBlockVectors vectors, or of squares of their
+/// differences. A register's worth of sums goes through all columns before the next.
+template <bool Distance, class T>
+void sum_columns(const T* x, const T* vectors, int64_t columns, int64_t stride, T* sums) {
+  constexpr int64_t kWidth = 16;
+  for (int64_t first = 0; first < kBlockVectors; first += kWidth) {
+    T block[kWidth] = {};
+    for (int64_t column = 0; column < columns; ++column) {
+      const T value = x[column];
+      const T* from = vectors + column * stride + first;
+      for (int64_t i = 0; i < kWidth; ++i) {
+        const T term = Distance ? value - from[i] : value;
+        block[i] += term * (Distance ? term : from[i]);
+      }
+    }
+    for (int64_t i = 0; i < kWidth; ++i) sums[first + i] = block[i];
+  }
+}
+
+/// The same of fewer vectors.
+template <bool Distance, class T>
+void sum_columns_of(const T* x, const T* vectors, int64_t columns, int64_t stride, int64_t count,
+                    T* sums) {
+  std::fill_n(sums, count, T{0});
+  for (int64_t column = 0; column < columns; ++column) {
+    const T* from = vectors + column * stride;
+    for (int64_t i = 0; i < count; ++i) {
+      const T term = Distance ? x[column] - from[i] : x[column];
+      sums[i] += term * (Distance ? term : from[i]);
+    }
+  }
+}
+
+template <class T>
+struct SupportVectors {
+  static constexpr KernelId id{"intarsia:SupportVectors", "", {data_type_of<T>}};
+
+  /// k of a block of rows for each thread.
+  static int64_t workspace(const KernelContext& context) {
+    const CheckedInt vectors(context.input(1).extents[1]);
+    return (vectors * kBlockRows * int64_t{sizeof(T)} * context.threads()).value();
+  }
+  static Status check(const KernelContext& context) {
+    constexpr DataType kType = data_type_of<T>;
+    Status status = check_operands<ops::SupportVectors>(
+        context, {.inputs = {kType, kType, kType, DataType::kInt32},
+                  .required_inputs = 4,
+                  .outputs = {DataType::kDouble}});
+    return status.ok() ? check_workspace(context, workspace(context)) : status;
+  }
+
+  static Status run(const KernelContext& context) {
+    const TensorView &x = context.input(0), &starts = context.input(3), &y = context.output(0);
+    if (y.count() == 0) return {};
+    const int64_t vectors = context.input(1).extents[1], groups = starts.extents[0] - 1;
+    const auto* bounds = starts.as<const int32_t>();
+    for (int64_t g = 0; g <= groups; ++g) {
+      const int32_t least = g == 0 ? 0 : bounds[g - 1];
+      if (bounds[g] < least || bounds[g] > vectors) {
+        return context.fail(Code::kIndexOutOfRange, "bound of a group", vectors, bounds[g], 3);
+      }
+    }
+    const int64_t rows = y.extents[0], columns = x.extents[x.rank - 1];
+    const Functions functions(context.isa());
+    const bool distance = context.attributes<Attributes>().kernel == Attributes::kRbf;
+    auto* memory = reinterpret_cast<T*>(context.workspace().data());
+    const int64_t blocks = (rows + kBlockRows - 1) / kBlockRows;
+    context.parallel_for(blocks, [&](int64_t begin, int64_t end, int thread) {
+      T* near = memory + thread * kBlockRows * vectors;
+      for (int64_t block = begin; block < end; ++block) {
+        const int64_t first = block * kBlockRows, count = std::min(kBlockRows, rows - first);
+        const T* from = x.as<const T>() + first * columns;
+        on_isa(context.isa(), [&] {
+          distance ? compare<true>(context, functions, from, columns, count, near)
+                   : compare<false>(context, functions, from, columns, count, near);
+        });
+        for (int64_t i = 0; i < count; ++i) {
+          sum_up(context, near + i * vectors,
+                 y.as<double>() + (first + i) * groups * sums(context));
+        }
+      }
+    });
+    return {};
+  }
+
+ private:
+  static int64_t sums(const KernelContext& context) { return context.input(2).extents[0]; }
+
+  /// k of `count` rows and all vectors.
+  template <bool Distance>
+  static void compare(const KernelContext& context, const Functions& functions, const T* rows,
+                      int64_t columns, int64_t count, T* near) {
+    const int64_t vectors = context.input(1).extents[1];
+    const auto* from = context.input(1).as<const T>();
+    for (int64_t first = 0; first < vectors; first += kBlockVectors) {
+      const int64_t width = std::min(kBlockVectors, vectors - first);
+      for (int64_t i = 0; i < count; ++i) {
+        T* to = near + i * vectors + first;
+        const T* row = rows + i * columns;
+        if (width == kBlockVectors) {
+          sum_columns<Distance>(row, from + first, columns, vectors, to);
+        } else {
+          sum_columns_of<Distance>(row, from + first, columns, vectors, width, to);
+        }
+        finish(context.attributes<Attributes>(), functions, to, width);
+      }
+    }
+  }
+  /// One row of the result.
+  static void sum_up(const KernelContext& context, const T* near, double* y) {
+    const auto* coefficients = context.input(2).as<const T>();
+    const auto* bounds = context.input(3).as<const int32_t>();
+    const int64_t vectors = context.input(1).extents[1];
+    for (int64_t g = 0; g + 1 < context.input(3).extents[0]; ++g) {
+      for (int64_t s = 0; s < sums(context); ++s) {
+        double sum = 0;
+        for (int64_t v = bounds[g]; v < bounds[g + 1]; ++v) {
+          sum += static_cast<double>(coefficients[s * vectors + v]) * static_cast<double>(near[v]);
+        }
+        *y++ = sum;
+      }
+    }
+  }
+};
+
+}  // namespace
+
+extern const KernelList support_vectors_kernels;
+constinit const KernelList support_vectors_kernels =
+    kernel_list<Each<SupportVectors, Types<float, double>>>();
+
+}  // namespace intarsia::cpu

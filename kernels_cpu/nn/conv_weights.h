@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fast convolutions over packed weights. One core C gives two kernels: `Packed<C>` serves constant
+// weights, which the converter packs, `Computed<C>` packs those of each run into its workspace.
+//
+// C is a kernel type, of variant "packed", without what depends on where the weights come from:
+//
+//     static bool serves(const KernelContext&);            // by extents and attributes
+//     static Status check_shape(const KernelContext&);
+//     static CheckedInt weight_bytes(const KernelContext&);   // in panels
+//     static void pack_weights(const KernelContext&, float* packed);
+//     static CheckedInt scratch_bytes(const KernelContext&);  // for one thread
+//     static void convolve(const KernelContext&, const Epilogue&, const float* weights,
+//                          std::span<std::byte> scratch);
+#pragma once
+
+#include <span>
+
+#include "core/runtime/operand_check.h"
+#include "kernels_cpu/common/bounded.h"
+
+namespace intarsia::cpu {
+
+/// Weights without elements may have any number of taps.
+template <class Core>
+Status check_convolution(const KernelContext& context) {
+  if (Status status = Core::check_shape(context); !status) return status;
+  const int64_t count = context.input(1).count();
+  return count > 0 ? Status()
+                   : context.fail(Code::kWrongExtent, "elements of the weights", 1, 0, 1);
+}
+
+template <class Core>
+struct Packed : Core {
+  static constexpr std::string_view packing = "panels of 16 columns";
+
+  static bool supports(const KernelContext& context) {
+    const TensorView& w = context.input(1);
+    return w.data != nullptr && w.count() > 0 && Core::serves(context);
+  }
+  static int64_t packed_bytes(const KernelContext& context, int input) {
+    return input == 1 ? Core::weight_bytes(context).value() : 0;
+  }
+  static void pack(const KernelContext& context, int, void* packed) {
+    Core::pack_weights(context, static_cast<float*>(packed));
+  }
+  static int64_t workspace(const KernelContext& context) {
+    return (Core::scratch_bytes(context) * context.threads()).value();
+  }
+  static Status check(const KernelContext& context) {
+    if (Status status = check_convolution<Core>(context); !status) return status;
+    if (Status s = check_capacity(context, 1, packed_bytes(context, 1)); !s) return s;
+    return check_workspace(context, workspace(context));
+  }
+  static void compute(const KernelContext& context, const Epilogue& epilogue) {
+    Core::convolve(context, epilogue, context.input(1).as<const float>(), context.workspace());
+  }
+};
+
+template <class Core>
+struct Computed : Core {
+  static constexpr KernelId id{Core::id.op, "computed", Core::id.types};
+  static constexpr int cost = 2 * kFastCost;
+
+  static bool supports(const KernelContext& context) {
+    return context.input(1).count() > 0 && Core::serves(context);
+  }
+  static int64_t workspace(const KernelContext& context) {
+    return (Core::weight_bytes(context) + Core::scratch_bytes(context) * context.threads()).value();
+  }
+  static Status check(const KernelContext& context) {
+    if (Status status = check_convolution<Core>(context); !status) return status;
+    return check_workspace(context, workspace(context));
+  }
+  static void compute(const KernelContext& context, const Epilogue& epilogue) {
+    const std::span<std::byte> memory = context.workspace();
+    auto* weights = reinterpret_cast<float*>(memory.data());
+    Core::pack_weights(context, weights);
+    const auto taken = static_cast<size_t>(Core::weight_bytes(context).value());
+    Core::convolve(context, epilogue, weights, memory.subspan(taken));
+  }
+};
+
+}  // namespace intarsia::cpu

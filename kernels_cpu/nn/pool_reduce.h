@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pooling as reductions: what lies under the windows of a block of results, step by step.
+//
+// Channels last: a row of channels for each tap. Channels first: columns of the input are reduced
+// along all axes of the window but the last, the padding reading as the neutral element; then
+// columns under the taps of the last axis. Kernels of 3 x 3 so take 6 steps, not 9, and most of
+// them on neighbours, whatever the stride. See common/row_steps.h.
+//
+// A Reducer has Accumulator, identity(), step(accumulator, value), merge(accumulator, accumulator).
+#pragma once
+
+#include "kernels_cpu/common/isa_loop.h"
+#include "kernels_cpu/common/row_steps.h"
+#include "kernels_cpu/nn/pool_blocks.h"
+
+namespace intarsia::cpu {
+
+/// Most columns that are reduced together.
+inline constexpr int64_t kPoolColumns = 4 * kRowLanes;
+
+/// The columns that results [first, first + lanes) of the last axis meet by `taps` taps from `k`
+/// on. Those in [low, high) lie in the input, the first one of all is column `begin` of the input.
+struct PoolColumns {
+  int64_t begin, width, low, high;
+
+  PoolColumns(const WindowWalk& walk, int64_t first, int64_t lanes, int64_t k, int64_t taps) {
+    const int w = walk.last();
+    begin = first * walk.stride[w] - walk.before[w] + k * walk.dilation[w];
+    width = (lanes - 1) * walk.stride[w] + (taps - 1) * walk.dilation[w] + 1;
+    const int64_t rest = walk.in[w] - begin;
+    low = begin < 0 ? -begin : 0;
+    high = rest < width ? rest : width;
+  }
+};
+
+/// How many results and taps have at most kPoolColumns columns.
+struct PoolStep {
+  int64_t lanes = 1, taps = 1;
+
+  explicit PoolStep(const WindowWalk& walk) {
+    const int w = walk.last();
+    const int64_t reach = (walk.kernel[w] - 1) * walk.dilation[w] + 1;
+    taps = reach <= kPoolColumns ? walk.kernel[w] : (kPoolColumns - 1) / walk.dilation[w] + 1;
+    // Not where most columns would lie between windows.
+    if (reach <= kPoolColumns && walk.stride[w] <= 2 * reach) {
+      lanes = (kPoolColumns - reach) / walk.stride[w] + 1;
+    }
+    if (lanes > kLanes) lanes = kLanes;
+  }
+};
+
+/// sums[i] = merge(sums[i], columns[i * stride + k * dilation]) for all taps k.
+template <class A, class Reducer>
+void merge_columns(A* sums, const A* columns, int64_t stride, int64_t dilation, int64_t taps,
+                   int64_t lanes, Reducer reducer) {
+  const auto merge = [=](A a, A b) { return reducer.merge(a, b); };
+  if (stride == 1) return step_taps(sums, columns, dilation, taps, lanes, merge);
+  if (stride == 2) return step_taps<2>(sums, columns, dilation, taps, lanes, merge);
+  for (int64_t k = 0; k < taps; ++k, columns += dilation) {
+    for (int64_t i = 0; i < lanes; ++i) sums[i] = merge(sums[i], columns[i * stride]);
+  }
+}
+
+/// Results [block.position, + lanes) of `rows` output rows of one channel, from the block's on.
+template <class T, class Reducer, class Finish>
+void reduce_columns(PoolBlock block, int64_t rows, PoolStep most, const T* x, Reducer reducer,
+                    const Finish& finish) {
+  using A = typename Reducer::Accumulator;
+  const WindowWalk& walk = block.walk;
+  const auto step = [=](A sum, T value) { return reducer.step(sum, Element<T>::load(value)); };
+  const int w = walk.last();
+  const int64_t first = block.position[w], lanes = block.lanes;
+  // The last lane meets the first tap, and lane 0 the last one.
+  const int64_t start = first * walk.stride[w] - walk.before[w];
+  const int64_t from = walk.taps_from(w, start + (lanes - 1) * walk.stride[w]).first;
+  const int64_t to = walk.taps_from(w, start).end;
+  A columns[kPoolColumns], sums[kLanes];
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t i = 0; i < lanes; ++i) sums[i] = reducer.identity();
+    for (int64_t k = from; k < to; k += most.taps) {
+      const int64_t taps = to - k < most.taps ? to - k : most.taps;
+      const PoolColumns part(walk, first, lanes, k, taps);
+      if (part.low >= part.high) continue;
+      for (int64_t i = 0; i < part.width; ++i) columns[i] = reducer.identity();
+      const T* at = x + block.x + part.begin + part.low;
+      walk.for_tap_runs(block.position, w, [&](int64_t offset, int64_t taps_down, int64_t down) {
+        step_taps(columns + part.low, at + offset, down, taps_down, part.high - part.low, step);
+      });
+      merge_columns(sums, columns, walk.stride[w], walk.dilation[w], taps, lanes, reducer);
+    }
+    finish(block, sums);
+    block.y += walk.out[w];
+    for (int i = w - 1; i >= 0 && ++block.position[i] == walk.out[i]; --i) block.position[i] = 0;
+  }
+}
+
+/// The same for the output rows [begin, end) of all channels.
+template <class T, class Reducer, class Finish>
+void reduce_planes(const WindowWalk& walk, int64_t begin, int64_t end, const T* x, Reducer reducer,
+                   const Finish& finish) {
+  const int w = walk.last();
+  const int64_t rows = walk.out_rows();
+  const PoolStep most(walk);
+  for (int64_t unit = begin; unit < end;) {
+    const int64_t row = unit % rows;
+    const int64_t count = rows - row < end - unit ? rows - row : end - unit;
+    PoolBlock block{walk};
+    walk.decode_row(row, block.position);
+    block.x = unit / rows * walk.in_plane;
+    for (int64_t first = 0; first < walk.out[w]; first += most.lanes) {
+      block.position[w] = first;
+      block.lanes = walk.out[w] - first < most.lanes ? walk.out[w] - first : most.lanes;
+      block.y = unit * walk.out[w] + first;
+      reduce_columns(block, count, most, x, reducer, finish);
+    }
+    unit += count;
+  }
+}
+
+/// sums[0, lanes) = the reduction of X under the block's window; channels last.
+template <class T, class Reducer>
+void reduce_pixel(const PoolBlock& block, const T* x, typename Reducer::Accumulator* sums,
+                  Reducer reducer) {
+  using A = typename Reducer::Accumulator;
+  const auto step = [=](A sum, T value) { return reducer.step(sum, Element<T>::load(value)); };
+  for (int64_t i = 0; i < block.lanes; ++i) sums[i] = reducer.identity();
+  block.walk.for_tap_runs(
+      block.position, block.walk.spatial, [&](int64_t offset, int64_t rows, int64_t distance) {
+        step_taps(sums, x + block.x + offset, distance, rows, block.lanes, step);
+      });
+}
+
+/// The same in either layout, tap by tap, which is less code.
+template <class T, class Reducer>
+void reduce_taps(const PoolBlock& block, const T* x, typename Reducer::Accumulator* sums,
+                 Reducer reducer) {
+  for (int64_t j = 0; j < block.lanes; ++j) sums[j] = reducer.identity();
+  block.for_taps([&](int64_t at, int64_t low, int64_t high) {
+    for_lanes(low, high, at, block.x_step, [&](int64_t j, int64_t i) {
+      sums[j] = reducer.step(sums[j], Element<T>::load(x[i]));
+    });
+  });
+}
+
+/// Calls `finish(block, sums)` for blocks that cover the output once.
+template <class T, class Reducer, class Finish>
+void reduce_windows(const KernelContext& context, const WindowWalk& walk, Reducer reducer,
+                    const Finish& finish) {
+  const T* x = context.input(0).as<const T>();
+  context.parallel_for(pool_rows(context, walk), [&](int64_t begin, int64_t end, int) {
+    on_isa(context.isa(), [&] {
+      if (INTARSIA_HAS_VECTORS && !walk.channels_last) {
+        return reduce_planes(walk, begin, end, x, reducer, finish);
+      }
+      for_pool_blocks(walk, begin, end, [&](const PoolBlock& block) {
+        typename Reducer::Accumulator sums[kLanes];
+        if constexpr (INTARSIA_HAS_VECTORS) {
+          reduce_pixel(block, x, sums, reducer);
+        } else {
+          reduce_taps(block, x, sums, reducer);
+        }
+        finish(block, sums);
+      });
+    });
+  });
+}
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the extreme element of a line is (ArgMax, ArgMin, Hardmax). NaN counts as more extreme than
+// any number.
+//
+// `better(a, b)`: a is more extreme than b. Of equal elements the first one met counts; callers
+// that want the last one walk backwards.
+#pragma once
+
+#include "kernels_cpu/common/row_steps.h"
+
+namespace intarsia::cpu {
+
+/// True if `value` takes the place of `best`, met before it.
+template <class V, class Better>
+bool replaces(V value, V best, Better better) {
+  return better(value, best) | ((value != value) & (best == best));
+}
+
+/// The first or last element of `length` neighbours that equals `wanted`, or is NaN; `length` if
+/// there is none.
+template <class E, class V>
+int64_t find_equal(const typename E::Stored* x, int64_t length, V wanted, bool last) {
+  constexpr int64_t kBlock = 64;
+  for (int64_t done = 0; done < length; done += kBlock) {
+    const int64_t count = length - done < kBlock ? length - done : kBlock;
+    const int64_t from = last ? length - done - count : done;
+    unsigned found = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      const V value = E::load(x[from + i]);
+      found |= static_cast<unsigned>((value == wanted) | (value != value));
+    }
+    if (found == 0) continue;
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t at = last ? from + count - 1 - i : from + i;
+      const V value = E::load(x[at]);
+      if (value == wanted || value != value) return at;
+    }
+  }
+  return length;
+}
+
+/// The index of the extreme of `length` neighbours, the first or the last of equals: its value by
+/// lanes, then its place. REQUIRES: length > 0.
+template <class E, class Better>
+int64_t extreme_index(const typename E::Stored* x, int64_t length, bool last, Better better) {
+  using V = typename E::Value;
+  V best[kRowLanes];
+  const auto choose = [=](V a, V b) { return better(b, a) || b != b ? b : a; };
+  const int64_t groups = groups_for(length, 1);
+  for (int64_t i = 0; i < groups; ++i) best[i] = E::load(x[0]);
+  step_run(best, x, 1, length, 1, groups,
+           [=](V a, typename E::Stored b) { return choose(a, E::load(b)); });
+  merge_groups(best, 1, groups, choose);
+  return find_equal<E>(x, length, best[0], last);
+}
+
+/// The same for `lanes` lines side by side, whose elements are `stride` apart.
+/// REQUIRES: length > 0, lanes <= kLanes.
+template <class E, int64_t kLanes, class Better>
+void extreme_indices(const typename E::Stored* x, int64_t stride, int64_t length, int64_t lanes,
+                     bool last, int64_t* indices, Better better) {
+  using V = typename E::Value;
+  V best[kLanes];
+  int32_t where[kLanes];  // as wide as a float
+  for (int64_t k = 0; k < length; ++k) {
+    const int64_t at = last ? length - 1 - k : k;
+    const auto* row = x + at * stride;
+    const auto index = static_cast<int32_t>(at);
+    if (k == 0) {
+      for (int64_t i = 0; i < lanes; ++i) best[i] = E::load(row[i]);
+      for (int64_t i = 0; i < lanes; ++i) where[i] = index;
+      continue;
+    }
+    INTARSIA_INDEPENDENT
+    for (int64_t i = 0; i < lanes; ++i) {
+      const V value = E::load(row[i]);
+      const bool take = replaces(value, best[i], better);
+      best[i] = take ? value : best[i];
+      where[i] = take ? index : where[i];
+    }
+  }
+  for (int64_t i = 0; i < lanes; ++i) indices[i] = where[i];
+}
+
+}  // namespace intarsia::cpu

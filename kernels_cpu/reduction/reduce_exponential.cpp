@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ReduceLogSum ReduceLogSumExp. LogSumExp keeps the largest exponent seen and the sum relative to
+// it, so that nothing overflows in one pass. Variant "fast", of floats: the largest first, then the
+// sum, by the exponentials of math/vector_math.h. Specification:
+// https://onnx.ai/onnx/operators/onnx__ReduceLogSumExp.html and its relative
+#include <cmath>
+#include <limits>
+
+#include "core/kernel_list.h"
+#include "kernels_cpu/math/vector_math.h"
+#include "kernels_cpu/reduction/reduce.h"
+
+namespace intarsia::cpu {
+namespace {
+
+template <class V>
+struct LogSum {
+  using Accumulator = double;
+  static double identity() { return 0; }
+  static double step(double sum, V value) { return sum + static_cast<double>(value); }
+  static double merge(double a, double b) { return a + b; }
+  static V finish(double sum, int64_t) { return static_cast<V>(std::log(sum)); }
+};
+
+template <class V>
+struct LogSumExp {
+  /// exp(largest) * sum is the sum so far.
+  struct Accumulator {
+    double largest;
+    double sum;
+  };
+  static Accumulator identity() { return {-std::numeric_limits<double>::infinity(), 0}; }
+  static Accumulator step(Accumulator a, V value) { return merge(a, {value, 1}); }
+  static Accumulator merge(Accumulator a, Accumulator b) {
+    if (a.largest == b.largest) return {a.largest, a.sum + b.sum};  // infinities too
+    if (a.largest > b.largest) return {a.largest, a.sum + b.sum * std::exp(b.largest - a.largest)};
+    return {b.largest, b.sum + a.sum * std::exp(a.largest - b.largest)};  // NaN too: it stays NaN
+  }
+  static V finish(Accumulator a, int64_t) { return static_cast<V>(std::log(a.sum) + a.largest); }
+};
+
+struct ReduceLogSumOp {
+  static constexpr std::string_view name = "ReduceLogSum";
+  template <class V>
+  using Reducer = LogSum<V>;
+};
+struct ReduceLogSumExpOp {
+  static constexpr std::string_view name = "ReduceLogSumExp";
+  template <class V>
+  using Reducer = LogSumExp<V>;
+};
+/// NaN counts for nothing: the exponentials say that there is one.
+struct LargestNumber {
+  using Accumulator = float;
+  static float identity() { return -std::numeric_limits<float>::infinity(); }
+  static float step(float largest, float value) { return value > largest ? value : largest; }
+  static float merge(float a, float b) { return step(a, b); }
+};
+
+struct Functions {
+  VectorMap exp;
+  float (*exp_sum)(const float* x, float* y, int64_t n, float shift);
+};
+
+/// totals[i] += exp(x - shift[i]), by blocks of neighbours.
+void add_rows(const float* x, int64_t stride, int64_t length, int64_t lanes, const float* shift,
+              VectorMap exp, double* totals) {
+  float block[kReduceLanes];
+  const int64_t most = kReduceLanes / lanes;
+  for (int64_t k = 0; k < length; k += most) {
+    const int64_t rows = length - k < most ? length - k : most;
+    const float* in = x + k * stride;
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t i = 0; i < lanes; ++i) block[row * lanes + i] = in[row * stride + i] - shift[i];
+    }
+    exp(block, block, rows * lanes, nullptr);
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t i = 0; i < lanes; ++i) totals[i] += block[row * lanes + i];
+    }
+  }
+}
+
+/// The same of a single lane: no x is above shift.
+double row_sum(const float* x, int64_t stride, int64_t length, float shift,
+               const Functions& functions) {
+  float block[kReduceLanes];
+  double total = 0;
+  for (int64_t k = 0; k < length; k += kReduceLanes) {
+    const int64_t count = length - k < kReduceLanes ? length - k : kReduceLanes;
+    const float* in = x + k * stride;
+    if (stride != 1) {
+      for (int64_t i = 0; i < count; ++i) block[i] = in[i * stride];
+      in = block;
+    }
+    total += functions.exp_sum(in, block, count, shift);
+  }
+  return total;
+}
+
+struct FastLogSumExp {
+  static constexpr KernelId id{ReduceLogSumExpOp::name, "fast", {kernel_type_of<float>}};
+  using Reducer = LogSumExp<float>;
+  using Sum = Reducer::Accumulator;
+
+  static Status check(const KernelContext& context) {
+    return check_reduction(context, kernel_type_of<float>);
+  }
+  static Status run(const KernelContext& context) {
+    bool is_reduced[kMaxRank];
+    if (Status s = resolve_reduction(context, is_reduced); !s) return s;
+    const ReduceLoop loop(context.input(0), is_reduced);
+    const Functions functions = pick_vector_math(context.isa(), [](auto math) {
+      return Functions{&decltype(math)::exp, &decltype(math)::exp_sum};
+    });
+    reduce<float>(context, loop, Reducer(),
+                  [&](const float* x, int64_t lanes, int64_t begin, int64_t end, Sum* sums) {
+                    on_isa(context.isa(),
+                           [&] { accumulate(loop, functions, x, lanes, begin, end, sums); });
+                  });
+    return {};
+  }
+
+ private:
+  static void accumulate(const ReduceLoop& loop, const Functions& functions, const float* x,
+                         int64_t lanes, int64_t begin, int64_t end, Sum* sums) {
+    float shift[kReduceLanes];
+    double totals[kReduceLanes];
+    loop.accumulate(x, lanes, begin, end, shift, LargestNumber(),
+                    [](float value) { return value; });
+    for (int64_t i = 0; i < lanes; ++i) {
+      sums[i].largest = shift[i];
+      totals[i] = 0;
+    }
+    const bool finite = std::isfinite(shift[0]);
+    for (int64_t i = 0; i < lanes; ++i) {
+      // Infinity less infinity would be NaN; so exp gives infinity, or 0.
+      if (!std::isfinite(shift[i])) shift[i] = 0;
+    }
+    loop.for_runs(begin, end, [&](int64_t offset, int64_t length) {
+      if (lanes == 1 && finite) {
+        totals[0] += row_sum(x + offset, loop.stride(), length, shift[0], functions);
+      } else {
+        add_rows(x + offset, loop.stride(), length, lanes, shift, functions.exp, totals);
+      }
+    });
+    for (int64_t i = 0; i < lanes; ++i) sums[i].sum = totals[i];
+  }
+};
+
+}  // namespace
+
+extern const KernelList reduce_exponential_kernels;
+constinit const KernelList reduce_exponential_kernels =
+    kernel_list<EachPair<Reduce, Types<ReduceLogSumOp, ReduceLogSumExpOp>, Floats>,
+                FastLogSumExp>();
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Products of two computed factors in float against the reference kernels in double: Gemm of any
+// form, stacks of matrices, few rows and many, every instruction set and number of threads.
+#include "core/operators/linear_algebra/matmul.h"
+#include "test/kernels/gemm/harness.h"
+#include "test/kernels/nn/naive.h"
+
+namespace intarsia::test {
+namespace {
+
+using cpu::Random;
+
+struct Product {
+  Dims a, b, c, y;  // c: bias of MatMul, C of Gemm; may be absent
+  bool has_c = false, residual = false;
+};
+
+template <class T>
+std::vector<T> draw(Random& random, const Dims& dims) {
+  const std::vector<float> values = random.floats(count_of(dims));
+  return {values.begin(), values.end()};
+}
+
+template <class T, class A>
+std::vector<T> run_node(const std::string& kernel, const Product& p, const A& attributes,
+                        uint32_t seed, Isa isa, int threads) {
+  Random random(seed);
+  Node node;
+  node.input<T>(p.a, draw<T>(random, p.a)).template input<T>(p.b, draw<T>(random, p.b));
+  const auto c = draw<T>(random, p.c);
+  p.has_c ? node.input<T>(p.c, c) : node.absent();
+  const auto residual = draw<T>(random, p.y);
+  if (p.residual) node.input<T>(p.y, residual).in_place(3);
+  node.output<T>(p.y).attributes(attributes).isa(isa).threads(threads);
+  EXPECT_TRUE(node.run(kernel).ok()) << kernel << ": " << node.diagnostic().what;
+  return node.result<T>();
+}
+
+/// `plain`: the attributes without the activation, which is a relu if there is one.
+template <class A>
+void compare(const std::string& op, const Product& p, A attributes, int64_t k, uint32_t seed) {
+  A plain = attributes;
+  plain.activation = 0;
+  std::vector<double> expected =
+      run_node<double>(op + "<double>", p, plain, seed, Isa::kPortable, 1);
+  if (attributes.activation != 0) {
+    for (double& value : expected) value = std::max(value, 0.0);
+  }
+  const double tolerance = 8 * epsilon_of<float>() * (4 + std::sqrt(static_cast<double>(k)));
+  for (const Isa isa : cpu::available_isas()) {
+    SCOPED_TRACE(op + " " + cpu::isa_name(isa) + " seed " + std::to_string(seed));
+    const std::string kernel = op + ".computed<float>";
+    const auto found = run_node<float>(kernel, p, attributes, seed, isa, 1);
+    expect_near<float>(found, expected, tolerance, tolerance);
+    EXPECT_EQ(run_node<float>(kernel, p, attributes, seed, isa, 3), found)
+        << "bits depend on threads";
+  }
+}
+
+int32_t extent(Random& random) {
+  return static_cast<int32_t>(random.between(1, random.coin() ? 5 : 150));
+}
+
+TEST(ComputedGemm, EqualsTheReference) {
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    Random random(seed);
+    const int32_t m = extent(random), n = extent(random);
+    const int32_t k = seed % 17 == 0 ? 0 : extent(random);
+    GemmAttributes attributes;
+    attributes.trans_a = random.coin() ? 1 : 0;
+    attributes.trans_b = random.coin() ? 1 : 0;
+    if (random.coin()) attributes.alpha = 0.5f;
+    if (random.coin()) attributes.beta = -2;
+    if (random.coin()) attributes.activation = static_cast<int32_t>(Activation::kRelu);
+    const std::vector<Dims> forms = {{}, {1}, {n}, {1, n}, {m, 1}, {1, 1}, {m, n}};
+    Product p;
+    p.a = attributes.trans_a != 0 ? Dims{k, m} : Dims{m, k};
+    p.b = attributes.trans_b != 0 ? Dims{n, k} : Dims{k, n};
+    p.y = {m, n};
+    p.has_c = random.between(0, 4) != 0;
+    p.c = forms[static_cast<size_t>(random.between(0, 6))];
+    p.residual = random.coin();
+    compare("Gemm", p, attributes, k, seed);
+    if (HasFailure()) return;
+  }
+}
+
+TEST(ComputedMatMul, EqualsTheReference) {
+  for (uint32_t seed = 1000; seed < 1100; ++seed) {
+    Random random(seed);
+    const int32_t m = extent(random), n = extent(random), k = extent(random);
+    const auto outer = static_cast<int32_t>(random.between(1, 5));
+    const auto inner = static_cast<int32_t>(random.between(1, 6));
+    const bool shared = random.coin();  // one second factor for several first ones
+    Product p;
+    p.a = {outer, inner, m, k};
+    p.b = {outer, shared ? 1 : inner, k, n};
+    p.y = {outer, inner, m, n};
+    p.c = {n};
+    p.has_c = random.coin();
+    p.residual = random.coin();
+    MatMulAttributes attributes;
+    if (random.coin()) attributes.activation = static_cast<int32_t>(Activation::kRelu);
+    compare("MatMul", p, attributes, k, seed);
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace intarsia::test

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fast convolutions and transposed convolutions, with constant and with computed weights, against
+// the reference kernels in double: random windows of 1 to 3 spatial axes, every instruction set.
+#include "core/operators/nn/conv.h"
+#include "test/kernels/gemm/harness.h"
+#include "test/kernels/nn/naive.h"
+
+namespace intarsia::test {
+namespace {
+
+using cpu::Random;
+
+struct Drawn {
+  Dims x, w, y;  // channels last; w as ONNX has it
+  int32_t group = 1;
+  int32_t filters = 1;
+  WindowAttributes window;
+  FixedList<int32_t, kMaxSpatial> extra;
+};
+
+int32_t draw(Random& random, int64_t least, int64_t most) {
+  return static_cast<int32_t>(random.between(least, most));
+}
+
+/// False if the window does not fit.
+bool draw_window(Random& random, bool transposed, Drawn& d) {
+  const int spatial = draw(random, 1, 3);
+  d.group = random.coin() ? 1 : draw(random, 2, 3);
+  const int32_t depth = draw(random, 1, random.coin() ? 3 : 20);
+  d.filters = draw(random, transposed ? 4 : 1, 20);
+  d.x = {draw(random, 1, 2)};
+  d.y = d.x;
+  d.w = transposed ? Dims{d.group * depth, d.filters} : Dims{d.group * d.filters, depth};
+  d.window.pads.count = 2 * spatial;
+  for (int i = 0; i < spatial; ++i) {
+    const int32_t in = draw(random, 1, spatial == 3 ? 5 : 9), kernel = draw(random, 1, 4);
+    const int32_t stride = draw(random, 1, 3), dilation = draw(random, 1, 3);
+    const int32_t before = draw(random, 0, 3), after = draw(random, 0, 3);
+    const int32_t extra = transposed ? draw(random, 0, stride - 1) : 0;
+    const int32_t reach = dilation * (kernel - 1) + 1;
+    const int32_t out = transposed ? stride * (in - 1) + extra + reach - before - after
+                                   : (in + before + after - reach) / stride + 1;
+    if (out < 1 || (!transposed && in + before + after < reach)) return false;
+    d.x.push_back(in);
+    d.y.push_back(out);
+    d.w.push_back(kernel);
+    d.window.strides.push(stride);
+    d.window.dilations.push(dilation);
+    d.window.pads.values[i] = before;
+    d.window.pads.values[spatial + i] = after;
+    d.extra.push(extra);
+  }
+  d.x.push_back(d.group * depth);
+  d.y.push_back(d.group * d.filters);
+  return true;
+}
+
+template <class T>
+std::vector<T> as(const std::vector<float>& values) {
+  return {values.begin(), values.end()};
+}
+
+/// The node of these operands, of which the weights are constant if the kernel packs them.
+template <class T, class A>
+void run_node(const std::string& kernel, const Drawn& d, const A& attributes, Random values,
+              const std::function<void(Node&)>& set, std::vector<T>& result) {
+  Node node;
+  node.input<T>(d.x, as<T>(values.floats(count_of(d.x))));
+  node.input<T>(d.w, as<T>(values.floats(count_of(d.w))));
+  node.input<T>({d.group * d.filters}, as<T>(values.floats(d.group * d.filters)));
+  if (std::is_same_v<A, ConvAttributes>) node.input<T>(d.y, as<T>(values.floats(count_of(d.y))));
+  node.output<T>(d.y).attributes(attributes);
+  if (kernel.find(".packed") != std::string::npos) node.constant(1);
+  set(node);
+  ASSERT_TRUE(node.run(kernel).ok()) << kernel << ": " << node.diagnostic().what;
+  result = node.result<T>();
+}
+
+template <class A>
+void compare(const std::string& op, const Drawn& d, const A& attributes, uint32_t seed) {
+  std::vector<double> expected;
+  run_node<double>(
+      op + "<double>", d, attributes, Random(seed), [](Node&) {}, expected);
+  const double tolerance = 16 * epsilon_of<float>() * std::sqrt(static_cast<double>(count_of(d.w)));
+  for (const char* variant : {".packed<float>", ".computed<float>"}) {
+    std::vector<float> single;
+    for (const Isa isa : cpu::available_isas()) {
+      SCOPED_TRACE(op + variant + " " + cpu::isa_name(isa));
+      for (const int threads : {1, 3}) {
+        std::vector<float> found;
+        run_node<float>(
+            op + variant, d, attributes, Random(seed),
+            [&](Node& node) { node.isa(isa).threads(threads); }, found);
+        expect_near<float>(found, expected, tolerance, tolerance);
+        if (threads > 1) {
+          EXPECT_EQ(found, single) << "bits depend on threads";
+        }
+        single = found;
+        if (::testing::Test::HasFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(FastConv, EqualsTheReference) {
+  int compared = 0;
+  for (uint32_t seed = 100; compared < 60; ++seed) {
+    Random random(seed);
+    Drawn d;
+    if (!draw_window(random, false, d)) continue;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    ConvAttributes attributes;
+    attributes.window = d.window;
+    attributes.group = d.group;
+    attributes.channels_last = 1;
+    compare("Conv", d, attributes, seed);
+    if (HasFailure()) return;
+    ++compared;
+  }
+}
+
+TEST(FastConvTranspose, EqualsTheReference) {
+  int compared = 0;
+  for (uint32_t seed = 500; compared < 100; ++seed) {
+    Random random(seed);
+    Drawn d;
+    if (!draw_window(random, true, d)) continue;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    ConvTransposeAttributes attributes;
+    attributes.window = d.window;
+    attributes.output_padding = d.extra;
+    attributes.group = d.group;
+    attributes.channels_last = 1;
+    compare("ConvTranspose", d, attributes, seed);
+    if (HasFailure()) return;
+    ++compared;
+  }
+}
+
+/// The padding follows from the output's extent, and with it which outputs a phase has: the weights
+/// that were packed for one image serve another.
+TEST(FastConvTranspose, PackedWeightsServeAnyPadding) {
+  for (const int32_t out : {9, 8, 7, 6, 5, 4}) {
+    Drawn d;
+    d.x = {1, 4, 3}, d.w = {3, 5, 4}, d.y = {1, out, 5};
+    d.filters = 5;
+    d.window.strides.push(2);
+    ConvTransposeAttributes attributes;
+    attributes.window = d.window;
+    attributes.output_shape.push(out);
+    attributes.channels_last = 1;
+    compare("ConvTranspose", d, attributes, 7);
+  }
+}
+
+}  // namespace
+}  // namespace intarsia::test

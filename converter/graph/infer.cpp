@@ -19,6 +19,14 @@ using definitions::SymbolicShapeContext;
 
 namespace {
 
+/// True of what a run may never reach; what cannot be decided there is a contradiction.
+bool is_in_branch(const Node& node) {
+  for (const Graph* at = node.graph; at->owner() != nullptr; at = at->owner()->graph) {
+    if (at->owner()->op->control == definitions::Control::kBranches) return true;
+  }
+  return false;
+}
+
 /// True if extents of the value are known by the values of others only.
 bool follows_from_values(const Value& value) {
   const Shape<Dim> shape = shape_of(value);
@@ -117,7 +125,7 @@ void Inference::infer_outputs(Node& node) try {
     const int operand = context.diagnostic().operand;
     const Value* varying = operand >= 0 ? node.input(operand) : nullptr;
     const bool form = status.code() == Code::kUnsupported || status.code() == Code::kWrongRank;
-    if (form && varying != nullptr && follows_from_values(*varying)) {
+    if (form && varying != nullptr && follows_from_values(*varying) && !is_in_branch(node)) {
       throw undecided(node, context.text(), varying);
     }
     throw ContradictionError(node.problem(context.text()));

@@ -13,10 +13,10 @@ namespace intarsia::converter {
 
 /// The form of a node depends on values that are not known. `inputs` are those of the model that
 /// the values are computed from, as far as models decide by such inputs: integers and truth values.
-class UndecidedError : public ContradictionError {
+class UndecidedError : public Error {
  public:
   UndecidedError(std::vector<Problem> problems, std::vector<std::string> inputs)
-      : ContradictionError(std::move(problems)), inputs_(std::move(inputs)) {}
+      : Error(std::move(problems)), inputs_(std::move(inputs)) {}
 
   const std::vector<std::string>& inputs() const { return inputs_; }
 

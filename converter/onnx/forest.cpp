@@ -163,6 +163,10 @@ class Survey {
     int64_t depth;
   };
 
+  static std::string name_of(const Place& place) {
+    return "node " + std::to_string(place.node) + " of its trees";
+  }
+
   void walk(int64_t root, std::vector<bool>& seen) {
     int64_t deepest = 1;
     std::vector<Place> open = {{root, 0}};
@@ -172,15 +176,15 @@ class Survey {
       const SourceNode& source = forest_.nodes[static_cast<size_t>(place.node)];
       deepest = std::max(deepest, place.depth);
       if (source.mode == SourceNode::kLeaf) continue;
-      const std::string name = "node " + std::to_string(place.node) + " of its trees";
       if (seen[static_cast<size_t>(place.node)]) {
-        throw Error(node_.problem(name + " can be reached in two ways",
+        throw Error(node_.problem(name_of(place) + " can be reached in two ways",
                                   "a tree has one way from its root to each of its nodes"));
       }
       seen[static_cast<size_t>(place.node)] = true;
       if (source.feature < 0 || source.feature >= kMost) {
-        throw Error(node_.problem(name + " compares feature " + std::to_string(source.feature),
-                                  "a feature is the number of a column of X, counted from 0"));
+        throw Error(
+            node_.problem(name_of(place) + " compares feature " + std::to_string(source.feature),
+                          "a feature is the number of a column of X, counted from 0"));
       }
       features_ = std::max(features_, static_cast<int32_t>(source.feature) + 1);
       const int64_t next = place.depth + (is_set(source.mode) ? search_steps(source.count) : 1);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "converter/onnx/forest.h"
 #include "converter/onnx/score_steps.h"
@@ -173,15 +174,16 @@ class ListReader {
       if (leaf.count++ == 0) leaf.first = static_cast<int64_t>(forest_.votes.size());
       forest_.votes.push_back({entry.target, weights[entry.index]});
     }
+    // A leaf that votes for nothing changes nothing, whatever the target.
+    const int64_t any = forest_.votes.empty() ? 0 : forest_.votes[0].target;
     for (SourceNode& leaf : forest_.nodes) {
       if (leaf.mode != SourceNode::kLeaf || leaf.count != 0) continue;
-      // A leaf that votes for nothing changes nothing.
       leaf.first = static_cast<int64_t>(forest_.votes.size());
       leaf.count = 1;
       const double nothing = forest_.aggregate == "MIN"   ? kInfinity
                              : forest_.aggregate == "MAX" ? -kInfinity
                                                           : 0;
-      forest_.votes.push_back({0, nothing});
+      forest_.votes.push_back({any, nothing});
     }
     if (forest_.votes.empty()) throw Error(node_.problem("has no leaves in its trees"));
   }

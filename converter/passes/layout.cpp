@@ -12,10 +12,9 @@ namespace intarsia::converter {
 namespace {
 
 using definitions::AxisForm;
-using definitions::AxisRole;
 
 // Ranks of images that the fast kernels serve.
-constexpr int kLeastImageRank = 3, kMostImageRank = 4;
+constexpr int kLeastImageRank = 3, kMostImageRank = 5;
 
 definitions::Dim extent_of(const Value& value, int axis) {
   if (value.constant) return value.constant->extents[static_cast<size_t>(axis)];
@@ -56,14 +55,7 @@ bool is_seed(const Node& node) {
   if (x == nullptr || x->constant || !definitions::contains(facts.fast_channels_last, x->type)) {
     return false;
   }
-  if (rank_of(*x) < kLeastImageRank || rank_of(*x) > kMostImageRank) return false;
-  // Those kernels pack weights at conversion.
-  for (size_t i = 1; i < node.inputs.size(); ++i) {
-    const definitions::Parameter* parameter = formal(node.op->inputs, i);
-    if (node.inputs[i] == nullptr || parameter->axes != AxisRole::kApart) continue;
-    if (!node.inputs[i]->constant) return false;
-  }
-  return true;
+  return rank_of(*x) >= kLeastImageRank && rank_of(*x) <= kMostImageRank;
 }
 
 bool is_permutation(const Node& node) {

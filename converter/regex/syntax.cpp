@@ -29,6 +29,8 @@ class Parser {
   explicit Parser(std::string_view pattern) : pattern_(pattern), rest_(pattern) {}
 
   ExpressionPointer run() {
+    while (!rest_.empty()) code_point();  // everything is, as messages rely on
+    rest_ = pattern_;
     ExpressionPointer whole = choice(0);
     if (!rest_.empty()) fail("unexpected )");
     return whole;
@@ -218,9 +220,10 @@ class Parser {
       } else if (flag == ')' && any) {
         return false;
       } else if (flag != 'U') {  // U: as few as possible
+        if (at('=') || at('!')) rest_.remove_prefix(1);
+        const std::string text(before.substr(0, before.size() - rest_.size()));
         rest_ = before;
-        const size_t shown = flag == '<' || flag == 'P' ? 2 : 1;
-        fail("(?" + std::string(before.substr(0, shown)) + " is not supported");
+        fail("(?" + text + " is not supported");
       }
     }
   }

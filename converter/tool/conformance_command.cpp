@@ -131,8 +131,11 @@ std::string run_case(const fs::path& folder, const ConversionArguments& common) 
     const Values inputs = named_inputs(set, model_inputs);
     std::map<std::string, std::vector<int64_t>> extents;
     for (const auto& [name, value] : inputs) extents[name] = value.extents;
-    // A plan serves all sets of one shape; other shapes need one of their own unless they vary.
-    if (program == nullptr || (extents != opened_for && arguments.dims.empty())) {
+    // A plan serves all sets of one shape; other shapes need one of their own unless they vary, and
+    // so do other values where these decide.
+    const bool serves = program != nullptr && !program->checks_values() &&
+                        (extents == opened_for || !arguments.dims.empty());
+    if (!serves) {
       Program::Options options;
       options.conversion = arguments.parse();
       program = std::make_unique<Program>(folder / "model.onnx", inputs, options);

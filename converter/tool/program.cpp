@@ -83,12 +83,17 @@ Constant random_value(const TensorView& tensor, std::mt19937& random) {
   return constant_of(tensor, [](StringRef) { return std::string_view(); });
 }
 
-/// The value that the plan is made for of the input in slot `slot` (`--value`), if it is for one.
-std::optional<Constant> checked_value(std::span<const std::byte> bytes, uint32_t slot) {
+/// True of the nodes that check the value of an input (`--value`).
+bool checks_value(const PlanText& plan, uint32_t node) {
   constexpr uint64_t kCheck = kernel_key({"intarsia:ValueCheck", "", {}});
+  return plan.root().kernels()->Get(plan.node(node).kernel()) == kCheck;
+}
+
+/// The value that the plan is made for of the input in slot `slot`, if it is for one.
+std::optional<Constant> checked_value(std::span<const std::byte> bytes, uint32_t slot) {
   const PlanText plan(bytes);
   for (uint32_t i = 0; i < plan.node_count(); ++i) {
-    if (plan.root().kernels()->Get(plan.node(i).kernel()) != kCheck) continue;
+    if (!checks_value(plan, i)) continue;
     const plan::Tensor *input = plan.operand(i, 0), *value = plan.operand(i, 1);
     if (input == nullptr || static_cast<Memory>(input->memory()) != Memory::kSlot ||
         input->place() != slot || value == nullptr ||
@@ -193,6 +198,14 @@ Values Program::completed(const Values& given, int entry) const {
     values[std::string(port.name)] = checked ? *checked : random_value(port.tensor, random);
   }
   return values;
+}
+
+bool Program::checks_values() const {
+  const PlanText text(plan());
+  for (uint32_t i = 0; i < text.node_count(); ++i) {
+    if (checks_value(text, i)) return true;
+  }
+  return false;
 }
 
 void Program::set_inputs(const Values& values, int entry) {

@@ -75,6 +75,8 @@ class Program {
   /// `given`, and for every other input the value that the plan is made for, or seeded random ones
   /// of the planned extents.
   Values completed(const Values& given, int entry = 0) const;
+  /// True if the plan is made for the value of an input.
+  bool checks_values() const;
   /// Index of the entry point of that name, 0 for an empty name. Throws, naming those there are.
   int find_entry(const std::string& name) const;
   /// Runs the entry point; throws with the diagnostic's text.

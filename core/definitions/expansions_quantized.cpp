@@ -4,8 +4,9 @@
 //
 // The difference of a number of 8 bits and its zero point has 9 bits with its sign, a product of
 // two 18, and float holds sums of 258 of them, double those of all that fits in memory. So a
-// product over more is one of parts, each in float and added up as integers, and convolutions over
-// more are in double. What leaves 32 bits wraps around, as the specification allows.
+// product over more, and a convolution of one group, is one of parts, each in float and added up as
+// integers; what cannot be cut is in double. What leaves 32 bits wraps around, as the specification
+// allows.
 #include <algorithm>
 
 #include "core/definitions/expansion.h"
@@ -80,15 +81,34 @@ Term exact_conv(ExpansionContext& e, int x, int x_zero, int w, int w_zero) {
   if (weight.rank < 3) {
     e.refuse("its weight has to have 3 axes at least, found " + std::to_string(weight.rank));
   }
-  Dim terms = 1;
-  for (int axis = 1; axis < weight.rank; ++axis) terms = terms * weight[axis];
-  const bool few = is_constant(terms) && constant_value(terms) <= kExactTerms;
-  const DataType type = few ? DataType::kFloat : DataType::kDouble;
   std::vector<int64_t> behind;
   for (int axis = 1; axis < weight.rank; ++axis) behind.push_back(axis);
-  const Term y =
-      call("Conv", {centred(e, x, x_zero, type), centred(e, w, w_zero, type, behind)}, e.given());
-  return cast_to(few ? y : cast_to(y, DataType::kInt64), DataType::kInt32);
+  const auto factors = [&](DataType type) {
+    return std::pair{centred(e, x, x_zero, type), centred(e, w, w_zero, type, behind)};
+  };
+  Dim taps = 1;
+  for (int axis = 2; axis < weight.rank; ++axis) taps = taps * weight[axis];
+  const bool known = is_constant(taps) && is_constant(weight[1]);
+  const int64_t channels = known ? constant_value(weight[1]) : 0;
+  // Channels of which a sum is exact in float; groups are not cut.
+  int64_t most = known ? kExactTerms / std::max<int64_t>(constant_value(taps), 1) : 0;
+  if (most < channels && e.attributes<ConvAttributes>().group != 1) most = 0;
+  if (most == 0 || channels > most * kMostParts) {
+    const auto [data, weights] = factors(DataType::kDouble);
+    return cast_to(cast_to(call("Conv", {data, weights}, e.given()), DataType::kInt64),
+                   DataType::kInt32);
+  }
+  const auto [data, weights] = factors(DataType::kFloat);
+  if (channels <= most) return cast_to(call("Conv", {data, weights}, e.given()), DataType::kInt32);
+  const auto part = [&, data = data, weights = weights](int64_t first) {
+    const int64_t last = std::min(channels, first + most);
+    return cast_to(
+        call("Conv", {slice(data, 1, first, last), slice(weights, 1, first, last)}, e.given()),
+        DataType::kInt32);
+  };
+  Term sum = part(0);
+  for (int64_t first = most; first < channels; first += most) sum = sum + part(first);
+  return sum;
 }
 
 /// sums * factor, rounded, with the zero point of input `zero`, in its type.

@@ -35,6 +35,7 @@ void add_convolutions(DefinitionRows& rows) {
        .facts =
            {.axes = {.form = AxisForm::kImage,
                      .channels_last = attribute<&ConvTransposeAttributes::channels_last>()},
+            .fast_channels_last = types({DataType::kFloat}),
             .window =
                 attribute<&ConvTransposeAttributes::window, &WindowAttributes::kernel_shape>()},
        .types = {{"T", kFloatTypes}},

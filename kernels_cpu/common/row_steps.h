@@ -5,7 +5,8 @@
 // operator, and the order of additions is the one written here, for every instruction set.
 //
 // Where few elements (`lanes`) lie side by side and positions follow one another, `groups` of them
-// are taken at once and merged at the end: sums[group * lanes + lane].
+// are taken at once and merged at the end: sums[group * lanes + lane]. Processors without vectors
+// take one after another, which is less code.
 #pragma once
 
 #include <cstdint>
@@ -61,6 +62,7 @@ void step_taps(A* sums, const Stored* x, int64_t stride, int64_t rows, int64_t l
 /// for at most `most` lanes. Short lines stay together, since merging costs as much as a few steps.
 inline int64_t groups_for(int64_t length, int64_t lanes, int64_t most = kRowLanes) {
   int64_t groups = 1;
+  if (!INTARSIA_HAS_VECTORS) return groups;
   while (2 * groups * lanes <= most && 8 * groups <= length) groups *= 2;
   return groups;
 }
@@ -70,6 +72,7 @@ inline int64_t groups_for(int64_t length, int64_t lanes, int64_t most = kRowLane
 template <class A, class Stored, class Step>
 void step_run(A* sums, const Stored* x, int64_t stride, int64_t length, int64_t lanes,
               int64_t groups, Step step) {
+  if constexpr (!INTARSIA_HAS_VECTORS) return step_rows(sums, x, stride, length, lanes, step);
   int64_t rows = length / groups, width = groups * lanes;
   int64_t rest = (length - rows * groups) * lanes;
   for (;;) {  // whole rows, then what is left, by the same code
@@ -85,7 +88,7 @@ void step_run(A* sums, const Stored* x, int64_t stride, int64_t length, int64_t 
 /// Merges the groups into sums[0, lanes): down to eight, then to one.
 template <class A, class Merge>
 void merge_groups(A* sums, int64_t lanes, int64_t groups, Merge merge) {
-  for (int64_t left = 8; left > 0; left -= 7) {
+  for (int64_t left = 8; INTARSIA_HAS_VECTORS && left > 0; left -= 7) {
     if (groups <= left) continue;
     step_rows(sums, sums + left * lanes, left * lanes, groups / left - 1, left * lanes, merge);
     groups = left;

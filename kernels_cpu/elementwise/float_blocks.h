@@ -6,6 +6,7 @@
 
 #include "kernels_cpu/elementwise/binary_broadcast.h"
 #include "kernels_cpu/math/element.h"
+#include "kernels_cpu/math/half_conversion.h"
 
 namespace intarsia::cpu {
 
@@ -16,12 +17,29 @@ void convert_block(const typename From::Stored* x, typename To::Stored* y, int64
   INTARSIA_INDEPENDENT
   for (int64_t i = 0; i < n; ++i) y[i] = To::store(From::load(x[i]));
 }
+
+#if INTARSIA_WITH_AVX2
+inline bool has_half_conversion(Isa isa) {
+  return isa == Isa::kAvx2 || isa == Isa::kAvx512;
+}
+#endif
+
 template <class T>
 void to_floats(Isa isa, const T* x, float* y, int64_t n) {
+#if INTARSIA_WITH_AVX2
+  if constexpr (std::is_same_v<T, Float16>) {
+    if (has_half_conversion(isa)) return HalfConversion<Isa::kAvx2>::widen(x, y, n);
+  }
+#endif
   on_isa(isa, [=] { convert_block<Element<float>, Element<T>>(x, y, n); });
 }
 template <class T>
 void from_floats(Isa isa, const float* x, T* y, int64_t n) {
+#if INTARSIA_WITH_AVX2
+  if constexpr (std::is_same_v<T, Float16>) {
+    if (has_half_conversion(isa)) return HalfConversion<Isa::kAvx2>::narrow(x, y, n);
+  }
+#endif
   on_isa(isa, [=] { convert_block<Element<T>, Element<float>>(x, y, n); });
 }
 

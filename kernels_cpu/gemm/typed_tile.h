@@ -105,14 +105,15 @@ TypedTiles<Computed<S>> TypedKernels<I, S>::tiles() {
 template <Isa I, class S>
 void pack_runs(const TypedPack<S> job) {
   constexpr ptrdiff_t kWidth = panel_width<I, Computed<S>>();
-  // Eight padded panels at a time: longer runs of a row. Others may write into the next panel.
-  const ptrdiff_t stripe = job.padded ? 8 * kWidth : job.width;
+  // Eight panels at a time: longer runs of a row. What is written beyond a row of a panel is
+  // written again if panels follow one another.
+  const ptrdiff_t stripe = job.width % 4 == 0 ? 8 * job.width : job.width;
   for (ptrdiff_t first = 0; first < job.lanes; first += stripe) {
     const ptrdiff_t left = job.lanes - first;
     const ptrdiff_t lanes = left < stripe ? left : stripe;
+    Computed<S>* to = job.to + first * job.k;
     for (ptrdiff_t k = 0; k < job.k; ++k) {
       const S* from = job.from.data + k * job.from.k_step + first;
-      Computed<S>* to = job.to + first * job.k;
       ptrdiff_t panel = 0;
       for (; job.padded && panel + kWidth <= lanes; panel += kWidth) {
         INTARSIA_UNROLL
@@ -122,12 +123,14 @@ void pack_runs(const TypedPack<S> job) {
           std::memcpy(to + panel * job.k + k * kWidth + q, &v, sizeof v);
         }
       }
-      if (panel >= lanes) continue;
-      const ptrdiff_t stored = job.padded ? kWidth : lanes;
-      for (ptrdiff_t q = 0; q < stored; q += 4) {
-        Quad<S> v{};
-        if (panel + q < lanes) load_some<S>(from + panel + q, left - panel - q, v);
-        std::memcpy(to + panel * job.k + k * stored + q, &v, sizeof v);
+      for (; panel < lanes; panel += job.width) {
+        const ptrdiff_t here = lanes - panel < job.width ? lanes - panel : job.width;
+        const ptrdiff_t stored = job.padded ? kWidth : here;
+        for (ptrdiff_t q = 0; q < stored; q += 4) {
+          Quad<S> v{};
+          if (q < here) load_some<S>(from + panel + q, left - panel - q, v);
+          std::memcpy(to + panel * job.k + k * stored + q, &v, sizeof v);
+        }
       }
     }
   }

@@ -10,6 +10,7 @@
 #include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
+#include "kernels_cpu/gemm/vector.h"
 #include "kernels_cpu/indexing/index_heap.h"
 #include "kernels_cpu/math/element.h"
 
@@ -62,7 +63,7 @@ int64_t skip_blocks(const typename E::Stored* x, int64_t i, int64_t count,
 /// The first element from `i` on that is better than `worst`, or `count`.
 template <class E>
 int64_t next_better(Row<E> row, int64_t i, int64_t count, typename E::Value worst) {
-  if (row.stride == 1) {
+  if (INTARSIA_HAS_VECTORS && row.stride == 1) {
     i = row.largest ? skip_blocks<E, true>(row.x, i, count, worst)
                     : skip_blocks<E, false>(row.x, i, count, worst);
   }

@@ -72,37 +72,45 @@ void finish(const Attributes& a, const Functions& functions, T* sums, int64_t co
   }
 }
 
-/// Over the columns, sums of products of x and of kBlockVectors vectors, or of squares of their
-/// differences. A register's worth of sums goes through all columns before the next.
-template <bool Distance, class T>
-void sum_columns(const T* x, const T* vectors, int64_t columns, int64_t stride, T* sums) {
-  constexpr int64_t kWidth = 16;
-  for (int64_t first = 0; first < kBlockVectors; first += kWidth) {
-    T block[kWidth] = {};
-    for (int64_t column = 0; column < columns; ++column) {
-      const T value = x[column];
-      const T* from = vectors + column * stride + first;
-      for (int64_t i = 0; i < kWidth; ++i) {
-        const T term = Distance ? value - from[i] : value;
-        block[i] += term * (Distance ? term : from[i]);
-      }
+/// Adds products of kColumns columns of x and of kBlockVectors vectors to sums, or squares of their
+/// differences, one column after the other. Left as a loop it is vectorised; spelled out, GCC finds
+/// other pairs to compute.
+template <bool Distance, int kColumns, class T>
+void add_columns(const T* x, const T* vectors, int64_t stride, T* sums) {
+#pragma GCC unroll 1
+  for (int64_t i = 0; i < kBlockVectors; ++i) {
+    T sum = sums[i];
+    for (int column = 0; column < kColumns; ++column) {
+      const T from = vectors[column * stride + i];
+      const T term = Distance ? x[column] - from : x[column];
+      sum += term * (Distance ? term : from);
     }
-    for (int64_t i = 0; i < kWidth; ++i) sums[first + i] = block[i];
+    sums[i] = sum;
   }
 }
 
-/// The same of fewer vectors.
+/// The sums over all columns, of `count` vectors, at most kBlockVectors.
 template <bool Distance, class T>
-void sum_columns_of(const T* x, const T* vectors, int64_t columns, int64_t stride, int64_t count,
-                    T* sums) {
-  std::fill_n(sums, count, T{0});
-  for (int64_t column = 0; column < columns; ++column) {
-    const T* from = vectors + column * stride;
-    for (int64_t i = 0; i < count; ++i) {
-      const T term = Distance ? x[column] - from[i] : x[column];
-      sums[i] += term * (Distance ? term : from[i]);
+void sum_columns(const T* x, const T* vectors, int64_t columns, int64_t stride, int64_t count,
+                 T* sums) {
+  T block[kBlockVectors] = {};
+  int64_t column = 0;
+  if (count == kBlockVectors) {
+    for (; column + 4 <= columns; column += 4) {
+      add_columns<Distance, 4>(x + column, vectors + column * stride, stride, block);
+    }
+    for (; column < columns; ++column) {
+      add_columns<Distance, 1>(x + column, vectors + column * stride, stride, block);
     }
   }
+  for (; column < columns; ++column) {
+    for (int64_t i = 0; i < count; ++i) {
+      const T from = vectors[column * stride + i];
+      const T term = Distance ? x[column] - from : x[column];
+      block[i] += term * (Distance ? term : from);
+    }
+  }
+  std::copy_n(block, count, sums);
 }
 
 template <class T>
@@ -170,12 +178,7 @@ struct SupportVectors {
       const int64_t width = std::min(kBlockVectors, vectors - first);
       for (int64_t i = 0; i < count; ++i) {
         T* to = near + i * vectors + first;
-        const T* row = rows + i * columns;
-        if (width == kBlockVectors) {
-          sum_columns<Distance>(row, from + first, columns, vectors, to);
-        } else {
-          sum_columns_of<Distance>(row, from + first, columns, vectors, width, to);
-        }
+        sum_columns<Distance>(rows + i * columns, from + first, columns, vectors, width, to);
         finish(context.attributes<Attributes>(), functions, to, width);
       }
     }
@@ -186,14 +189,26 @@ struct SupportVectors {
     const auto* bounds = context.input(3).as<const int32_t>();
     const int64_t vectors = context.input(1).extents[1];
     for (int64_t g = 0; g + 1 < context.input(3).extents[0]; ++g) {
+      const int64_t first = bounds[g], count = bounds[g + 1] - first;
       for (int64_t s = 0; s < sums(context); ++s) {
-        double sum = 0;
-        for (int64_t v = bounds[g]; v < bounds[g + 1]; ++v) {
-          sum += static_cast<double>(coefficients[s * vectors + v]) * static_cast<double>(near[v]);
-        }
-        *y++ = sum;
+        *y++ = product(coefficients + s * vectors + first, near + first, count);
       }
     }
+  }
+  /// In several sums, none of which waits for another.
+  static double product(const T* a, const T* b, int64_t count) {
+    constexpr int64_t kParts = 8;
+    double parts[kParts] = {};
+    int64_t i = 0;
+    for (; i + kParts <= count; i += kParts) {
+      for (int64_t part = 0; part < kParts; ++part) {
+        parts[part] += static_cast<double>(a[i + part]) * static_cast<double>(b[i + part]);
+      }
+    }
+    double sum = 0;
+    for (; i < count; ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+    for (const double part : parts) sum += part;
+    return sum;
   }
 };
 

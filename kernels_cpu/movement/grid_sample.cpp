@@ -10,157 +10,19 @@
 // copied, whatever its type.
 // Specification: https://onnx.ai/onnx/operators/onnx__GridSample.html
 #include <algorithm>
-#include <cmath>
 
 #include "core/kernel_list.h"
-#include "core/operators/movement/grid_sample.h"
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
 #include "kernels_cpu/math/element.h"
+#include "kernels_cpu/movement/grid_sample_taps.h"
 
 namespace intarsia::cpu {
 namespace {
 
-constexpr int kMostTaps = 4;
 /// Channels that are summed up together.
 constexpr int64_t kLanes = 16;
-
-template <class V>
-struct AxisTaps {
-  int count = 0;
-  int64_t index[kMostTaps] = {};  ///< -1: no element, its value is 0.
-  V weight[kMostTaps] = {};
-};
-
-/// x thrown back at the ends until it lies between them.
-template <class V>
-V reflect(V x, V low, V high) {
-  const V range = high - low;
-  if (range <= 0) return low;
-  if (x >= low && x <= high) return x;
-  const V beyond = x < low ? low - x : x - high;
-  const V whole = std::floor(beyond / range);
-  const V rest = beyond - whole * range;
-  const bool turned = std::fmod(whole, V{2}) != 0;
-  return (x < low) != turned ? low + rest : high - rest;
-}
-
-/// One axis of an image.
-template <class V>
-class Axis {
- public:
-  Axis(const GridSampleAttributes& a, int64_t extent)
-      : a_(a),
-        extent_(extent),
-        low_(a.align_corners != 0 ? V{0} : V{-0.5}),
-        high_(static_cast<V>(extent) - (a.align_corners != 0 ? V{1} : V{0.5})) {}
-
-  AxisTaps<V> taps(V place) const {
-    const auto extent = static_cast<V>(extent_);
-    V x = a_.align_corners != 0 ? (place + 1) / 2 * (extent - 1) : ((place + 1) * extent - 1) / 2;
-    if (!(std::fabs(x) <= V{0x1p31})) {
-      if (a_.padding_mode == GridSampleAttributes::kZeros) return {1, {-1}, {0}};
-      x = 0;
-    }
-    if (a_.mode == GridSampleAttributes::kNearest) x = std::nearbyint(x);
-    if (a_.padding_mode == GridSampleAttributes::kBorder) {
-      // What lies in the outer half of an end element stays where it is.
-      x = x < low_ ? 0 : (x > high_ ? extent - 1 : x);
-    } else if (a_.padding_mode == GridSampleAttributes::kReflection) {
-      x = reflect(x, low_, high_);
-    }
-    if (a_.mode == GridSampleAttributes::kNearest) {
-      return {1, {element(static_cast<int64_t>(x))}, {1}};
-    }
-    auto i = static_cast<int64_t>(x);
-    i -= static_cast<V>(i) > x ? 1 : 0;  // rounded down, without a call
-    const V t = x - static_cast<V>(i);
-    if (a_.mode == GridSampleAttributes::kLinear) {
-      return {2, {element(i), element(i + 1)}, {1 - t, t}};
-    }
-    return {4,
-            {element(i - 1), element(i), element(i + 1), element(i + 2)},
-            {outer(t), inner(t), inner(1 - t), outer(1 - t)}};
-  }
-
- private:
-  static V inner(V t) { return ((kA + 2) * t - (kA + 3)) * t * t + 1; }
-  static V outer(V t) { return ((kA * (t + 1) - 5 * kA) * (t + 1) + 8 * kA) * (t + 1) - 4 * kA; }
-
-  int64_t element(int64_t i) const {
-    if (i >= 0 && i < extent_) return i;
-    if (a_.padding_mode == GridSampleAttributes::kZeros) return -1;
-    if (a_.padding_mode == GridSampleAttributes::kReflection) {
-      i = static_cast<int64_t>(reflect(static_cast<V>(i), low_, high_));
-    }
-    return i < 0 ? 0 : (i >= extent_ ? extent_ - 1 : i);
-  }
-
-  static constexpr V kA = V{-0.75};
-  const GridSampleAttributes& a_;
-  int64_t extent_;
-  V low_, high_;
-};
-
-/// Calls `body(offset, weight)` for each element of the image that a point has.
-template <class V, class Body>
-void for_taps(const AxisTaps<V>* taps, const int32_t* extents, int axes, const Body& body) {
-  int at[kMaxRank] = {};
-  while (true) {
-    int64_t offset = 0;
-    V weight = 1;
-    for (int axis = 0; axis < axes && offset >= 0; ++axis) {
-      const int64_t index = taps[axis].index[at[axis]];
-      offset = index < 0 ? -1 : offset * extents[axis] + index;
-      weight *= taps[axis].weight[at[axis]];
-    }
-    if (offset >= 0) body(offset, weight);
-    int axis = axes - 1;
-    for (; axis >= 0 && ++at[axis] == taps[axis].count; --axis) at[axis] = 0;
-    if (axis < 0) return;
-  }
-}
-
-/// The elements of a point and their weights, if they are few.
-template <class V>
-struct TapList {
-  static constexpr int kMost = 16;
-  int count = 0;
-  int64_t offset[kMost];
-  V weight[kMost];
-
-  /// False if there are too many.
-  bool fill(const AxisTaps<V>* taps, const int32_t* extents, int axes) {
-    int all = 1;
-    for (int axis = 0; axis < axes && all <= kMost; ++axis) all *= taps[axis].count;
-    if (all > kMost) return false;
-    int entries = 1;
-    offset[0] = 0;
-    weight[0] = 1;
-    for (int axis = 0; axis < axes; ++axis) {
-      const AxisTaps<V>& own = taps[axis];
-      // In place, from the last one on.
-      for (int i = entries - 1; i >= 0; --i) {
-        const int64_t row = offset[i] * extents[axis];
-        const bool outside = offset[i] < 0;
-        const V factor = weight[i];
-        for (int k = own.count - 1; k >= 0; --k) {
-          offset[i * own.count + k] = outside || own.index[k] < 0 ? -1 : row + own.index[k];
-          weight[i * own.count + k] = factor * own.weight[k];
-        }
-      }
-      entries *= own.count;
-    }
-    count = 0;
-    for (int i = 0; i < entries; ++i) {
-      offset[count] = offset[i];
-      weight[count] = weight[i];
-      count += offset[i] < 0 ? 0 : 1;
-    }
-    return true;
-  }
-};
 
 /// The points of a grid, numbered through all images.
 template <class V, class G>
@@ -183,7 +45,7 @@ class Points {
   void taps(int64_t point, AxisTaps<V>* taps) const {
     for (int axis = 0; axis < axes_; ++axis) {  // the grid has the last axis first
       const auto place = Element<G>::load(places_[point * axes_ + axes_ - 1 - axis]);
-      taps[axis] = Axis<V>(a_, x_.extents[2 + axis]).taps(static_cast<V>(place));
+      Axis<V>(a_, x_.extents[2 + axis]).find(static_cast<V>(place), taps[axis]);
     }
   }
   /// Calls `sample(image, first, count)` for runs of points of one image, on the caller's threads.

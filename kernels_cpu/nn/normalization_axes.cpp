@@ -56,7 +56,7 @@ struct Slices {
 
  private:
   /// One slice, whose elements are neighbours.
-  bool dense() const { return lanes == 1 && loop.stride() == 1; }
+  bool dense() const { return INTARSIA_HAS_VECTORS && lanes == 1 && loop.stride() == 1; }
 
   template <class Term>
   static void add_rows(double* sums, const T* x, int64_t stride, int64_t rows, int64_t lanes,

@@ -111,7 +111,7 @@ struct GlobalLpPool {
     using V = typename Element<T>::Value;
     const auto& a = context.attributes<GlobalLpPoolAttributes>();
     const bool last = a.global.channels_last != 0;
-    if (a.p == 2) {
+    if (INTARSIA_HAS_VECTORS && a.p == 2) {
       global_pool<T>(context, last, Euclidean<V>());
     } else {
       global_pool<T>(context, last, PowerNorm<V>{static_cast<double>(a.p)});

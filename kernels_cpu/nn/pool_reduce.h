@@ -16,8 +16,9 @@
 
 namespace intarsia::cpu {
 
-/// Most columns that are reduced together.
+/// Most columns that are reduced together, and most results of a row.
 inline constexpr int64_t kPoolColumns = 4 * kRowLanes;
+inline constexpr int64_t kPoolLanes = 2 * kRowLanes;
 
 /// The columns that results [first, first + lanes) of the last axis meet by `taps` taps from `k`
 /// on. Those in [low, high) lie in the input, the first one of all is column `begin` of the input.
@@ -34,19 +35,20 @@ struct PoolColumns {
   }
 };
 
-/// How many results and taps have at most kPoolColumns columns.
+/// How many results and taps are taken at once: what has at most kPoolColumns columns.
 struct PoolStep {
   int64_t lanes = 1, taps = 1;
 
   explicit PoolStep(const WindowWalk& walk) {
     const int w = walk.last();
-    const int64_t reach = (walk.kernel[w] - 1) * walk.dilation[w] + 1;
-    taps = reach <= kPoolColumns ? walk.kernel[w] : (kPoolColumns - 1) / walk.dilation[w] + 1;
-    // Not where most columns would lie between windows.
-    if (reach <= kPoolColumns && walk.stride[w] <= 2 * reach) {
-      lanes = (kPoolColumns - reach) / walk.stride[w] + 1;
-    }
-    if (lanes > kLanes) lanes = kLanes;
+    const int64_t stride = walk.stride[w], dilation = walk.dilation[w];
+    const int64_t reach = (walk.kernel[w] - 1) * dilation + 1;
+    const int64_t spared = reach < kPoolColumns / 2 ? reach : kPoolColumns / 2;
+    // Results one by one where most columns would lie between windows.
+    if (stride <= 2 * reach) lanes = (kPoolColumns - spared) / stride + 1;
+    if (lanes > kPoolLanes) lanes = kPoolLanes;
+    taps = (kPoolColumns - 1 - (lanes - 1) * stride) / dilation + 1;
+    if (taps > walk.kernel[w]) taps = walk.kernel[w];
   }
 };
 
@@ -75,7 +77,7 @@ void reduce_columns(PoolBlock block, int64_t rows, PoolStep most, const T* x, Re
   const int64_t start = first * walk.stride[w] - walk.before[w];
   const int64_t from = walk.taps_from(w, start + (lanes - 1) * walk.stride[w]).first;
   const int64_t to = walk.taps_from(w, start).end;
-  A columns[kPoolColumns], sums[kLanes];
+  A columns[kPoolColumns], sums[kPoolLanes];
   for (int64_t row = 0; row < rows; ++row) {
     for (int64_t i = 0; i < lanes; ++i) sums[i] = reducer.identity();
     for (int64_t k = from; k < to; k += most.taps) {

@@ -108,7 +108,7 @@ struct LpPool {
 
   static Status run(const KernelContext& context) {
     const auto& a = context.attributes<LpPoolAttributes>();
-    if (a.p == 2) {
+    if (INTARSIA_HAS_VECTORS && a.p == 2) {
       norm_pool<T>(context, a.pool, Squares<T>());
     } else {
       norm_pool<T>(context, a.pool, Powers<T>{static_cast<double>(a.p)});

@@ -75,7 +75,7 @@ struct Hardmax {
       on_isa(context.isa(), [&] {
         int64_t where[kAxisLanes];
         int64_t rows = loop.length, width = lanes;
-        if (loop.inner == 1) {
+        if (INTARSIA_HAS_VECTORS && loop.inner == 1) {
           where[0] = extreme_index<E>(x + first, loop.length, false, larger);
           rows = 1;
           width = loop.length;

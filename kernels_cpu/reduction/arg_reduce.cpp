@@ -56,7 +56,7 @@ struct ArgReduce {
     const auto better = [](auto a, auto b) { return Op::better(a, b); };
     loop.for_lines(context, [&](int64_t first, int64_t line, int64_t lanes) {
       on_isa(context.isa(), [&] {
-        if (loop.inner == 1) {
+        if (INTARSIA_HAS_VECTORS && loop.inner == 1) {
           y[line] = extreme_index<E>(x + first, loop.length, last, better);
         } else {
           extreme_indices<E, kAxisLanes>(x + first, loop.inner, loop.length, lanes, last, y + line,

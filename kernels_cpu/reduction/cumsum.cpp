@@ -50,22 +50,21 @@ void scan_rows(const typename E::Stored* x, typename E::Stored* y, int64_t strid
   }
 }
 
-/// The same for lines of neighbours: `lines` of them, `distance` apart, four at once, since each
-/// waits for its own last addition. `step` is 1 or, backwards, -1.
+/// The same line by line: `lines` of them, `distance` apart. Four at once, since each waits for its
+/// own last step.
 template <class Op, class E, class A>
 void scan_lines(const typename E::Stored* x, typename E::Stored* y, int64_t distance, int64_t lines,
-                int64_t length, int64_t step, bool exclusive) {
+                int64_t stride, int64_t length, bool exclusive) {
   const auto next = [=](int64_t at, A before) {
     const A after = Op::step(before, static_cast<A>(E::load(x[at])));
     y[at] = E::store(static_cast<typename E::Value>(exclusive ? before : after));
     return after;
   };
-  const int64_t begin = step < 0 ? length - 1 : 0;
   int64_t line = 0;
-  for (; line + 4 <= lines; line += 4) {
+  for (; INTARSIA_HAS_VECTORS && line + 4 <= lines; line += 4) {
     A a = Op::kNeutral, b = Op::kNeutral, c = Op::kNeutral, d = Op::kNeutral;
-    int64_t at = line * distance + begin;
-    for (int64_t k = 0; k < length; ++k, at += step) {
+    int64_t at = line * distance;
+    for (int64_t k = 0; k < length; ++k, at += stride) {
       a = next(at, a);
       b = next(at + distance, b);
       c = next(at + 2 * distance, c);
@@ -74,8 +73,8 @@ void scan_lines(const typename E::Stored* x, typename E::Stored* y, int64_t dist
   }
   for (; line < lines; ++line) {
     A a = Op::kNeutral;
-    int64_t at = line * distance + begin;
-    for (int64_t k = 0; k < length; ++k, at += step) a = next(at, a);
+    int64_t at = line * distance;
+    for (int64_t k = 0; k < length; ++k, at += stride) a = next(at, a);
   }
 }
 
@@ -110,29 +109,33 @@ struct Cumulative {
     const bool reverse = attributes.reverse != 0;
     const auto* x = context.input(0).as<typename E::Stored>();
     auto* y = context.output(0).as<typename E::Stored>();
+    // The first step is at these elements.
+    const int64_t start = reverse ? (loop.length - 1) * loop.inner : 0;
+    const int64_t stride = reverse ? -loop.inner : loop.inner;
     if (loop.length == 0) return {};
-    if (loop.inner == 1) {
-      constexpr int64_t kLines = 4;
-      const int64_t groups = (loop.outer + kLines - 1) / kLines;
-      context.parallel_for(groups, [&](int64_t begin, int64_t end, int) {
-        const int64_t last = end * kLines < loop.outer ? end * kLines : loop.outer;
-        const int64_t first = begin * kLines * loop.length;
-        scan_lines<Op, E, A>(x + first, y + first, loop.length, last - begin * kLines, loop.length,
-                             reverse ? -1 : 1, exclusive);
+    if (INTARSIA_HAS_VECTORS && loop.inner == 1) {
+      context.parallel_for((loop.outer + 3) / 4, [&](int64_t begin, int64_t end, int) {
+        const int64_t lines = (4 * end < loop.outer ? 4 * end : loop.outer) - 4 * begin;
+        const int64_t first = 4 * begin * loop.length + start;
+        scan_lines<Op, E, A>(x + first, y + first, loop.length, lines, stride, loop.length,
+                             exclusive);
       });
       return {};
     }
-    const int64_t start = reverse ? (loop.length - 1) * loop.inner : 0;
-    const int64_t stride = reverse ? -loop.inner : loop.inner;
     loop.for_lines(context, [&](int64_t first, int64_t, int64_t lanes) {
-      on_isa(context.isa(), [&] {
-        const auto* from = x + first + start;
-        if (exclusive) {
-          scan_rows<Op, E, A, true>(from, y + first + start, stride, loop.length, lanes);
-        } else {
-          scan_rows<Op, E, A, false>(from, y + first + start, stride, loop.length, lanes);
-        }
-      });
+      const auto* from = x + first + start;
+      auto* to = y + first + start;
+      if constexpr (!INTARSIA_HAS_VECTORS) {
+        scan_lines<Op, E, A>(from, to, 1, lanes, stride, loop.length, exclusive);
+      } else {
+        on_isa(context.isa(), [&] {
+          if (exclusive) {
+            scan_rows<Op, E, A, true>(from, to, stride, loop.length, lanes);
+          } else {
+            scan_rows<Op, E, A, false>(from, to, stride, loop.length, lanes);
+          }
+        });
+      }
     });
     return {};
   }

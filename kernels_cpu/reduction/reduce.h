@@ -27,6 +27,7 @@ inline constexpr int64_t kPartials = INTARSIA_HAS_VECTORS ? 256 : 1;
 /// Into how many pieces to cut what is reduced: where there are few blocks of outputs, as many as
 /// make work for several threads and are worth it.
 inline int64_t pieces_of(const ReduceLoop& loop) {
+  if (kPartials == 1) return 1;
   constexpr int64_t kBlocks = 32, kElements = 1 << 14;
   const int64_t room = kPartials / loop.kept.count;
   const int64_t most = kBlocks / loop.blocks;

@@ -124,7 +124,7 @@ TEST(Regex, RefusesByName) {
   expect("\\y", "\\y");
   expect("\xff", "no UTF-8");
   expect("(a{1000}){1000}", "too large");
-  expect("((((((((((){1000}){1000}){1000}){1000}){1000}){1000}){1000}){1000}){1000}", "too large");
+  expect("(((((((((){1000}){1000}){1000}){1000}){1000}){1000}){1000}){1000}){1000}", "too large");
   expect(std::string(100'000, '('), "nested too deeply");
 }
 

@@ -292,8 +292,8 @@ class Classical(Case):
         deep = Tree(values, 0, 1, MODES[:1], votes)
         deep.nodes = []
         for level in range(3000):
-            deep.nodes.append({"mode": "BRANCH_GT", "feature": 0, "value": float(level), "missing": False, "members": [],
-                               "yes": 2 * level + 2, "no": 2 * level + 1})
+            deep.nodes.append({"mode": "BRANCH_GT", "feature": 0, "value": float(level), "missing": False,
+                               "members": [], "yes": 2 * level + 2, "no": 2 * level + 1})
             deep.nodes.append({"mode": "LEAF", "feature": 0, "value": 0.0, "missing": False,
                                "votes": [(0, float(level))]})
         deep.nodes.append({"mode": "LEAF", "feature": 0, "value": 0.0, "missing": False,

@@ -3,12 +3,15 @@
 own in C++, at shapes and attributes that ONNX's cases do not
 have, beside NumPy, ONNX's reference implementation and ONNX Runtime. Usage: expansions_test.py TOOL"""
 
+import pathlib
 import random
+import subprocess
+import tempfile
 import unittest
 
 import numpy as np
 import onnx
-from one_node import Case, call, model_of, run
+from one_node import TOOL, Case, call, model_of, run
 from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
@@ -320,6 +323,18 @@ class Expansions(Case):
                 # These make up the inputs that they are not given.
                 for command in (("verify",), ("bench", "--seconds", "0.05")):
                     self.assertEqual(call(model, *command, "--value", f"a={axis}"), "")
+        with tempfile.TemporaryDirectory() as folder:  # data sets of other values are plans of their own
+            path = pathlib.Path(folder)
+            onnx.save(model, path / "model.onnx")
+            for axis in (0, 1):
+                y = np.fft.fft(x[..., 0], axis=axis)
+                (path / f"test_data_set_{axis}").mkdir()
+                for name, value in (("input_0", x), ("input_1", np.array(axis)),
+                                    ("output_0", np.stack([y.real, y.imag], -1))):
+                    tensor = onnx.numpy_helper.from_array(value)
+                    (path / f"test_data_set_{axis}" / f"{name}.pb").write_bytes(tensor.SerializeToString())
+            done = subprocess.run([TOOL, "conformance", path], capture_output=True, text=True, check=False)
+            self.assertEqual(done.stdout, "1 passed, 0 failed\n")
         for kind in (np.float32, np.float16):
             inputs = {"x": values.standard_normal((2, 12, 9)).astype(kind),
                       "image": np.array([4, 5]), "block": np.array([2, 3])}

@@ -104,6 +104,44 @@ TEST(Value, IsTakenFromATrialWhereItDecides) {
   EXPECT_CONTAINS(run(plan, session, {4, 5}), "expected 4, found 5");
 }
 
+/// y: x, without its axes of extent 1 or transformed along an axis, if the flag is true.
+OnnxBuilder in_branch(const char* type, const std::vector<std::string>& inputs) {
+  OnnxBuilder model(20);
+  model.input("x", {2, 2, 1});
+  model.input("n", {1}, DataType::kInt64);
+  model.input("axis", {}, DataType::kInt64);
+  model.input("flag", {}, DataType::kBool);
+  model.output("y");
+  model.node("Expand", {"x", "n"}, {"wide"});
+  auto& node = model.node("If", {"flag"}, {"y"});
+  for (const char* branch : {"then_branch", "else_branch"}) {
+    auto& graph = *OnnxBuilder::attribute(node, branch, onnx::AttributeProto::GRAPH).mutable_g();
+    graph.set_name(branch);
+    if (branch[0] == 't') {
+      OnnxBuilder::add_node(*graph.mutable_node(), type, inputs, {branch});
+    } else {
+      OnnxBuilder::add_node(*graph.mutable_node(), "Concat", {"x", "x"}, {branch});
+      OnnxBuilder::set(*graph.mutable_node(0), "axis", int64_t{2});
+    }
+    graph.add_output()->set_name(branch);
+  }
+  return model;
+}
+
+TEST(Value, IsAskedForInBranchesWhereItDecidesTheNodes) {
+  EXPECT_CONTAINS(conversion_error(in_branch("DFT", {"x", "", "axis"})), "--value axis=VALUE");
+  ConvertOptions options;
+  options.values["axis"] = "0";
+  SmallPlan plan(in_branch("DFT", {"x", "", "axis"}), options);
+  EXPECT_TRUE(plan.conversion.warnings.empty());
+  // Which axes there are is the data's: such a branch may be one that is never taken.
+  options = {};
+  options.bounds["wide"] = {2, 2, 4};
+  SmallPlan other(in_branch("Squeeze", {"wide"}), options);
+  ASSERT_EQ(other.conversion.warnings.size(), 1u);
+  EXPECT_CONTAINS(other.conversion.warnings[0], "extent that may or may not be 1");
+}
+
 TEST(Value, IsAListOfAsManyElementsAsTheInputHas) {
   ConvertOptions options;
   options.values["n"] = "[4,5]";  // gives the extent of the input too

@@ -185,7 +185,8 @@ TEST_P(TypedProducts, EveryRowCountAndColumnTail) {
 
 TEST_P(TypedProducts, BlocksAndPasses) {
   const auto check = [&](const GemmShape& shape, bool trans_a, bool trans_b, bool in_place) {
-    TypedCase p{shape, trans_a, trans_b, Addend::kRow, true, in_place, 1, 2};
+    TypedCase p{shape, trans_a,  trans_b, in_place ? Addend::kRow : Addend::kMatrix,
+                true,  in_place, 1,       2};
     for_each_type([&]<class S>(S) { check_product<S>(GetParam(), p, 41); });
   };
   check({250, 40, 300}, false, false, false);

@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "kernels_cpu/math/half_conversion.h"
 #include "test/kernels/common/kernel_harness.h"
 #include "test/kernels/gemm/harness.h"
 
@@ -123,6 +124,38 @@ TEST_P(Formulas, SumAndLargestCountEveryElement) {
     }
   }
 }
+
+#if INTARSIA_WITH_AVX2
+TEST(Formula, OfF16cAgreesWithTheConversionsOfTheTypes) {
+  if (cpu::compiled_isa(detect_isa()) == Isa::kPortable) GTEST_SKIP() << "no AVX2";
+  using Conversion = cpu::HalfConversion<Isa::kAvx2>;
+  std::vector<Float16> halves;
+  for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+    halves.push_back(Float16::from_bits(static_cast<uint16_t>(bits)));
+  }
+  halves.resize(halves.size() - 3);  // a last part that is no vector
+  std::vector<float> floats(halves.size());
+  Conversion::widen(halves.data(), floats.data(), static_cast<int64_t>(halves.size()));
+  for (size_t i = 0; i < halves.size(); ++i) {
+    const float want = static_cast<float>(halves[i]);
+    if (std::isnan(want) && std::isnan(floats[i])) continue;
+    EXPECT_EQ(std::bit_cast<uint32_t>(floats[i]), std::bit_cast<uint32_t>(want)) << i;
+  }
+  floats.clear();
+  for (uint64_t bits = 0; bits < uint64_t{1} << 32; bits += kStep) {
+    floats.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  }
+  for (uint32_t bits = 0x33000000; bits < 0x47900000;
+       bits += 0x1000) {  // ties and their neighbours
+    for (uint32_t near : {bits - 1, bits, bits + 1}) floats.push_back(std::bit_cast<float>(near));
+  }
+  halves.resize(floats.size());
+  Conversion::narrow(floats.data(), halves.data(), static_cast<int64_t>(floats.size()));
+  for (size_t i = 0; i < floats.size(); ++i) {
+    EXPECT_EQ(halves[i].bits, Float16(floats[i]).bits) << floats[i];
+  }
+}
+#endif
 
 // ---- kernels of <cmath>
 // --------------------------------------------------------------------------

@@ -98,7 +98,7 @@ TEST(Pool, EqualsNaiveLoops) {
   });
 }
 
-// Steps, gaps and windows of every size beside the 64 results and 256 columns that are taken at
+// Steps, gaps and windows of every size beside the 128 results and 256 columns that are taken at
 // once.
 TEST(Pool, WindowsOfAllSizes) {
   struct Case {

@@ -480,6 +480,9 @@ TEST(RandomRefused, ExtentsTypesAndStates) {
   Node type;
   type.output<double>({2}).attributes(shaped<Normals>({2}, 0));
   EXPECT_EQ(type.check("RandomNormal<float>").code(), Code::kWrongType);
+  Node like;
+  like.input<int64_t>({2}, {1, 2}).output<float>({2}).attributes(NormalAttributes{});
+  EXPECT_EQ(like.check("RandomNormalLike<float>").code(), Code::kWrongType);
   Node rank;
   rank.input<float>({3}, {1, 2, 3}).output<int32_t>({3, 1}).attributes(MultinomialAttributes{});
   EXPECT_EQ(rank.check("Multinomial<float, int32>").code(), Code::kWrongRank);

@@ -137,7 +137,7 @@ class Case:
             for name, result in zip(names, session.run_with_ort_values(names, feeds)):
                 if self.types[name] == onnx.TensorProto.BFLOAT16:
                     continue  # numpy has no such type
-                text = difference(result.numpy(), numpy_helper.to_array(values[name]),
+                text = difference(result.numpy(), element_bytes(values[name]),
                                   float(errors[name]))
                 if text:
                     attributes = ", ".join(
@@ -146,10 +146,22 @@ class Case:
                     yield f"run {number}, {node.op_type} {name}: {text}; {attributes}"
 
 
+PACKED = {getattr(onnx.TensorProto, name) for name in ("UINT4", "INT4", "FLOAT4E2M1", "UINT2", "INT2")
+          if hasattr(onnx.TensorProto, name)}
+
+
 def raw(tensor):
+    if tensor.data_type in PACKED:
+        raise ValueError("an OrtValue takes no elements of less than a byte from an array")
     if tensor.data_type == onnx.TensorProto.BFLOAT16:
         return numpy.frombuffer(tensor.raw_data, numpy.uint16).reshape(tensor.dims)
     return numpy.array(numpy_helper.to_array(tensor), order="C")
+
+
+def element_bytes(tensor):
+    """The elements; those of floating-point types of 8 bits as ONNX Runtime hands them out, as bytes."""
+    array = numpy_helper.to_array(tensor)
+    return array.view(numpy.uint8) if array.dtype.name.startswith("float8") else array
 
 
 def difference(found, expected, error):

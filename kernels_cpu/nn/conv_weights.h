@@ -21,15 +21,6 @@
 
 namespace intarsia::cpu {
 
-/// Weights without elements may have any number of taps.
-template <class Core>
-Status check_convolution(const KernelContext& context) {
-  if (Status status = Core::check_shape(context); !status) return status;
-  const int64_t count = context.input(1).count();
-  return count > 0 ? Status()
-                   : context.fail(Code::kWrongExtent, "elements of the weights", 1, 0, 1);
-}
-
 template <class Core>
 struct Packed : Core {
   static constexpr std::string_view packing = "panels of 16 columns";
@@ -48,7 +39,7 @@ struct Packed : Core {
     return (Core::scratch_bytes(context) * context.threads()).value();
   }
   static Status check(const KernelContext& context) {
-    if (Status status = check_convolution<Core>(context); !status) return status;
+    if (Status status = Core::check_shape(context); !status) return status;
     if (Status s = check_capacity(context, 1, packed_bytes(context, 1)); !s) return s;
     return check_workspace(context, workspace(context));
   }
@@ -69,7 +60,7 @@ struct Computed : Core {
     return (Core::weight_bytes(context) + Core::scratch_bytes(context) * context.threads()).value();
   }
   static Status check(const KernelContext& context) {
-    if (Status status = check_convolution<Core>(context); !status) return status;
+    if (Status status = Core::check_shape(context); !status) return status;
     return check_workspace(context, workspace(context));
   }
   static void compute(const KernelContext& context, const Epilogue& epilogue) {

@@ -29,16 +29,17 @@ Pointers pointers_to(const std::vector<Constant>& constants,
   return pointers;
 }
 
-/// The node in double precision: every operand of rounded numbers as doubles.
-std::optional<std::vector<Constant>> execute_in_double(const Candidate& candidate,
-                                                       std::span<const Constant* const> inputs,
-                                                       const converter::OperatorLibrary& library) {
-  std::vector<Constant> wide(inputs.size());
+/// The node with every operand of rounded numbers as what `convert` makes of it.
+std::optional<std::vector<Constant>> execute_as(Constant (*convert)(const Constant&),
+                                                const Candidate& candidate,
+                                                std::span<const Constant* const> inputs,
+                                                const converter::OperatorLibrary& library) {
+  std::vector<Constant> converted(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i] == nullptr) continue;
-    wide[i] = is_rounded(inputs[i]->type) ? as_double(*inputs[i]) : *inputs[i];
+    converted[i] = is_rounded(inputs[i]->type) ? convert(*inputs[i]) : *inputs[i];
   }
-  return execute(candidate, pointers_to(wide, inputs), library);
+  return execute(candidate, pointers_to(converted, inputs), library);
 }
 
 /// Largest distance from the results in double precision; infinite where that tells nothing.
@@ -54,6 +55,20 @@ double own_error(const Constant& result, const Constant* precise) {
     largest = std::max(largest, std::fabs(a - b));
   }
   return largest;
+}
+
+/// Whether results in double precision are those of float, with operands that float holds: then
+/// nothing was rounded, in whatever order a kernel adds. True where there is no kernel for floats.
+bool float_suffices(const Candidate& candidate, std::span<const Constant* const> inputs,
+                    const Constant& result, size_t output,
+                    const converter::OperatorLibrary& library) {
+  for (const Constant* input : inputs) {
+    if (input == nullptr || !is_rounded(input->type)) continue;
+    const Constant coarse = as_float(*input);
+    if (own_error(*input, &coarse) != 0) return false;
+  }
+  const auto coarse = execute_as(as_float, candidate, inputs, library);
+  return !coarse || own_error(result, &(*coarse)[output]) == 0;
 }
 
 bool tells_something(const Constant& result, Random& random) {
@@ -77,9 +92,10 @@ bool carry_errors(const Candidate& candidate, std::span<const Constant* const> i
       const double error = input_errors[i];
       if (error == 0) continue;
       moved[i] = changed(*inputs[i], [&](double value) {
-        // All up, all down, and each its own way.
-        const double sign = trial == 0 ? 1 : (trial == 1 ? -1 : (random.chance(50) ? 1 : -1));
-        return value + sign * error;
+        // All up, all down, and each its own way and so far that no two cancel.
+        if (trial < 2) return value + (trial == 0 ? error : -error);
+        const double part = 0.5 + static_cast<double>(random.below(1 << 20)) / (1 << 21);
+        return value + (random.chance(50) ? part : -part) * error;
       });
     }
     const auto other = execute(candidate, pointers_to(moved, inputs), library);
@@ -121,13 +137,15 @@ std::optional<Results> execute_with_errors(const Candidate& candidate,
     return std::nullopt;
   }
   if (!rounded) return results;
-  const auto precise = execute_in_double(candidate, inputs, library);
+  const auto precise = execute_as(as_double, candidate, inputs, library);
   for (size_t i = 0; i < results.values.size(); ++i) {
     const Constant& value = results.values[i];
     if (!candidate.outputs[i] || !is_rounded(value.type)) continue;
     const double own = own_error(value, precise ? &(*precise)[i] : nullptr);
     // Without a kernel for doubles the definition's word must do.
-    const bool exact = candidate.op->facts.exact && (own == 0 || !precise);
+    const bool exact =
+        candidate.op->facts.exact && (own == 0 || !precise) &&
+        (value.type != DataType::kDouble || float_suffices(candidate, inputs, value, i, library));
     // Zeros too: another kernel's may have another sign, or be no more than small.
     const double scale = std::max(scale_of(value).largest, kLeastScale);
     if (!exact) {

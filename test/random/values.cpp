@@ -134,10 +134,23 @@ Constant changed(const Constant& tensor, const std::function<double(double)>& ch
   });
 }
 
+namespace {
+
+template <class T>
+Constant as_real(const Constant& tensor) {
+  std::vector<T> values;
+  for (int64_t i = 0; i < tensor.count(); ++i) values.push_back(static_cast<T>(tensor.real(i)));
+  return Constant::of<T>(tensor.extents, std::span<const T>(values));
+}
+
+}  // namespace
+
 Constant as_double(const Constant& tensor) {
-  std::vector<double> values;
-  for (int64_t i = 0; i < tensor.count(); ++i) values.push_back(tensor.real(i));
-  return Constant::of<double>(tensor.extents, std::span<const double>(values));
+  return as_real<double>(tensor);
+}
+
+Constant as_float(const Constant& tensor) {
+  return as_real<float>(tensor);
 }
 
 Scale scale_of(const Constant& tensor) {

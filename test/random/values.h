@@ -46,6 +46,8 @@ Constant changed(const Constant& tensor, const std::function<double(double)>& ch
 
 /// The same elements as doubles.
 Constant as_double(const Constant& tensor);
+/// The same in float, rounded.
+Constant as_float(const Constant& tensor);
 
 /// What is known of the magnitudes of a tensor.
 struct Scale {

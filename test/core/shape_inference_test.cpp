@@ -223,6 +223,9 @@ TEST_F(ShapeOps, ReshapeReportsWhatCannotBe) {
   fails({2, 3, 0}, Code::kWrongExtent);
   fails({int64_t{1} << 62, int64_t{1} << 62, 6}, Code::kWrongExtent);
   fails(std::vector<Dim>(9, Dim(1)), Code::kWrongRank);
+  // Beside an extent that is 0, nothing tells what -1 is.
+  const auto both = infer<ops::Reshape>({image({3, 0}), list({0, -1})}, ReshapeAttributes{1});
+  EXPECT_EQ(both.status.code(), Code::kInvalidValue) << both.text;
 }
 
 TEST_F(ShapeOps, SqueezeAndUnsqueeze) {

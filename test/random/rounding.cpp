@@ -114,6 +114,22 @@ bool carry_errors(const Candidate& candidate, std::span<const Constant* const> i
   return true;
 }
 
+/// Whether results that are no rounded numbers are the same if NaN has the other sign, of which
+/// nothing says what it is.
+bool ignores_sign_of_nan(const Candidate& candidate, std::span<const Constant* const> inputs,
+                         const converter::OperatorLibrary& library, const Results& results) {
+  const auto turns = [](const Constant* input) {
+    return input != nullptr && is_rounded(input->type) && scale_of(*input).nonfinite > 0;
+  };
+  if (std::none_of(inputs.begin(), inputs.end(), turns)) return true;
+  const auto other = execute_as(with_nans_turned, candidate, inputs, library);
+  if (!other) return false;
+  for (size_t i = 0; i < results.values.size(); ++i) {
+    if (candidate.outputs[i] && distance((*other)[i], results.values[i]) != 0) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::optional<Results> execute_with_errors(const Candidate& candidate,
@@ -136,6 +152,7 @@ std::optional<Results> execute_with_errors(const Candidate& candidate,
   if (inexact_inputs && !carry_errors(candidate, inputs, input_errors, library, random, results)) {
     return std::nullopt;
   }
+  if (!ignores_sign_of_nan(candidate, inputs, library, results)) return std::nullopt;
   if (!rounded) return results;
   const auto precise = execute_as(as_double, candidate, inputs, library);
   for (size_t i = 0; i < results.values.size(); ++i) {

@@ -134,6 +134,13 @@ Constant changed(const Constant& tensor, const std::function<double(double)>& ch
   });
 }
 
+Constant with_nans_turned(const Constant& tensor) {
+  return fill(tensor.type, tensor.extents, [&](int64_t i) {
+    const double value = tensor.real(i);
+    return std::isnan(value) ? std::copysign(value, std::signbit(value) ? 1.0 : -1.0) : value;
+  });
+}
+
 namespace {
 
 template <class T>

@@ -101,6 +101,10 @@ struct Reshape {
         }
         extent = dim_max(extent, Dim(0));
       }
+      if (!copies && extent == Dim(0) && inferred >= 0 && s.value(1, inferred) == Dim(-1)) {
+        // Nothing says what the other one is.
+        return s.fail(Code::kInvalidValue, "listed extent beside -1", 1, 0, 1, axis);
+      }
       result[axis] = extent;
       if (!cancel(s, extent, used)) others = others * extent;
     }

@@ -5,10 +5,10 @@
 // one that is transposed is turned round there. A row C with beta 1 starts the sums; any other C
 // goes to Y first, with the residual, which may be the same memory as Y.
 #include "core/kernel_list.h"
-#include "core/operators/linear_algebra/matmul.h"
 #include "kernels_cpu/common/bounded.h"
 #include "kernels_cpu/common/epilogue.h"
 #include "kernels_cpu/gemm/pack.h"
+#include "kernels_cpu/linear_algebra/operands.h"
 #include "kernels_cpu/linear_algebra/product_args.h"
 #include "kernels_cpu/linear_algebra/thin_product.h"
 
@@ -16,18 +16,15 @@ namespace intarsia::cpu {
 namespace {
 
 GemmShape gemm_shape(const KernelContext& context) {
-  const auto& attributes = context.attributes<GemmAttributes>();
-  const TensorView& y = context.output(0);
-  return {y.extents[0], y.extents[1], context.input(0).extents[attributes.trans_a != 0 ? 0 : 1]};
+  const ProductLayout layout = gemm_layout(context);
+  return {layout.rows, layout.columns, layout.inner};
 }
 
 /// y = beta * C + residual, row by row; C broadcasts.
 void start_sums(const KernelContext& context, const GemmShape& shape, float beta) {
-  const TensorView& c = context.input(2);
-  const int64_t c_columns = c.rank > 0 ? c.extents[c.rank - 1] : 1;
-  const int64_t row_step = c.rank > 1 && c.extents[0] != 1 ? c_columns : 0;
-  const int64_t column_step = c_columns != 1 ? 1 : 0;
-  const auto* from = c.as<const float>();
+  const ProductLayout layout = gemm_layout(context);
+  const int64_t row_step = layout.addend_row, column_step = layout.addend_column;
+  const auto* from = context.input(2).as<const float>();
   const auto* residual = context.input(3).as<const float>();
   auto* y = context.output(0).as<float>();
   context.parallel_for(shape.m, [&](int64_t begin, int64_t end, int) {

@@ -5,10 +5,10 @@
 // following matrices share it. Threads share out the matrices of a large stack, or each matrix of a
 // small one; an element's bits do not depend on it. The residual may be the same memory as Y.
 #include "core/kernel_list.h"
-#include "core/operators/linear_algebra/matmul.h"
 #include "kernels_cpu/common/bounded.h"
 #include "kernels_cpu/common/epilogue.h"
 #include "kernels_cpu/gemm/pack.h"
+#include "kernels_cpu/linear_algebra/operands.h"
 #include "kernels_cpu/linear_algebra/product_args.h"
 #include "kernels_cpu/linear_algebra/thin_product.h"
 
@@ -19,20 +19,6 @@ GemmShape matrix_shape(const KernelContext& context) {
   const TensorView& a = context.input(0);
   const TensorView& y = context.output(0);
   return {y.extents[y.rank - 2], y.extents[y.rank - 1], a.extents[a.rank - 1]};
-}
-
-/// Index of the matrix of `operand` that serves matrix `batch` of Y.
-int64_t matrix_index(const TensorView& operand, const TensorView& y, int64_t batch) {
-  int64_t index = 0, stride = 1;
-  for (int axis = y.rank - 3; axis >= 0; --axis) {
-    const int64_t position = batch % y.extents[axis];
-    batch /= y.extents[axis];
-    const int own = axis - (y.rank - operand.rank);
-    if (own < 0) continue;
-    if (operand.extents[own] != 1) index += position * stride;
-    stride *= operand.extents[own];
-  }
-  return index;
 }
 
 struct MatMulComputed {
@@ -102,16 +88,16 @@ struct MatMulComputed {
   template <class Pack, class Run>
   static void multiply(const KernelContext& context, const GemmArgs& all, int64_t begin,
                        int64_t end, float* packed, const Pack& pack, const Run& run) {
-    const TensorView& y = context.output(0);
     const GemmShape& shape = all.shape;
-    int64_t packed_matrix = -1;
+    const int32_t* batch = context.output(0).extents;
+    const int batch_rank = matmul_batch_rank(context);
+    const float* held = nullptr;  // what `packed` holds
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t matrix = matrix_index(context.input(1), y, i);
-      const float* b = all.b + matrix * shape.k * shape.n;
-      if (matrix != packed_matrix) pack(b, packed);
-      packed_matrix = matrix;
+      const float* b = all.b + batch_offset(context.input(1), batch, batch_rank, i);
+      if (b != held) pack(b, packed);
+      held = b;
       GemmArgs args = all;
-      args.a += matrix_index(context.input(0), y, i) * shape.m * shape.k;
+      args.a += batch_offset(context.input(0), batch, batch_rank, i);
       args.b = packed != nullptr ? packed : b;
       args.c += i * shape.m * shape.n;
       if (args.residual != nullptr) args.residual += i * shape.m * shape.n;

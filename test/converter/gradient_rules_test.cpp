@@ -7,16 +7,12 @@
 
 #include "test/converter/gradient_cases.h"
 #include "test/runtime/small_plan.h"
+#include "test/sanitized.h"
 
 namespace intarsia::test {
 namespace {
 
-// Unoptimised sanitizer builds take twenty times as long, and look for other mistakes.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr uint64_t kSeeds = 1;
-#else
-constexpr uint64_t kSeeds = 12;
-#endif
+constexpr uint64_t kSeeds = kSanitized ? 1 : 12;
 
 using converter::OnnxBuilder;
 using definitions::OperatorDefinition;

@@ -16,6 +16,8 @@
 #include <thread>
 #include <vector>
 
+#include "test/sanitized.h"
+
 namespace intarsia::test {
 namespace {
 
@@ -54,7 +56,7 @@ TEST(ThreadTeam, VisitsEveryElementOnce) {
 TEST(ThreadTeam, WakesUpHoweverLongItWaited) {
   for (const int spin : {0, 30, 2000}) {
     const ThreadTeam team(4, {.spin_microseconds = spin});
-    for (int round = 0; round < 2000; ++round) ASSERT_TRUE(covers(team, 2 + round % 5));
+    for (int round = 0; round < part_of(2000); ++round) ASSERT_TRUE(covers(team, 2 + round % 5));
     for (const int wait : {1, 50, 5000}) {
       std::this_thread::sleep_for(std::chrono::microseconds(wait));
       EXPECT_TRUE(covers(team, 4)) << spin << ", " << wait;

@@ -5,6 +5,7 @@
 #include "core/operators/linear_algebra/matmul.h"
 #include "test/kernels/gemm/harness.h"
 #include "test/kernels/nn/naive.h"
+#include "test/sanitized.h"
 
 namespace intarsia::test {
 namespace {
@@ -63,7 +64,7 @@ int32_t extent(Random& random) {
 }
 
 TEST(ComputedGemm, EqualsTheReference) {
-  for (uint32_t seed = 0; seed < 200; ++seed) {
+  for (uint32_t seed = 0; seed < part_of(200); ++seed) {
     Random random(seed);
     const int32_t m = extent(random), n = extent(random);
     const int32_t k = seed % 17 == 0 ? 0 : extent(random);
@@ -87,7 +88,7 @@ TEST(ComputedGemm, EqualsTheReference) {
 }
 
 TEST(ComputedMatMul, EqualsTheReference) {
-  for (uint32_t seed = 1000; seed < 1100; ++seed) {
+  for (uint32_t seed = 1000; seed < 1000 + part_of(100); ++seed) {
     Random random(seed);
     const int32_t m = extent(random), n = extent(random), k = extent(random);
     const auto outer = static_cast<int32_t>(random.between(1, 5));

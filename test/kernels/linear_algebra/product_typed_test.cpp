@@ -8,6 +8,7 @@
 #include "core/operators/linear_algebra/matmul.h"
 #include "test/kernels/gemm/harness.h"
 #include "test/kernels/nn/naive.h"
+#include "test/sanitized.h"
 
 namespace intarsia::test {
 namespace {
@@ -93,8 +94,8 @@ Extents random_extents(Random& random) {
 }
 
 template <class T>
-void random_matmuls(uint32_t first, uint32_t count) {
-  for (uint32_t seed = first; seed < first + count; ++seed) {
+void random_matmuls(uint32_t first, int count) {
+  for (uint32_t seed = first; seed < first + part_of(count); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     const Extents e = random_extents(random);
@@ -169,8 +170,8 @@ TEST(TypedMatMul, ServesEveryForm) {
 }
 
 template <class T>
-void random_gemms(uint32_t first, uint32_t count) {
-  for (uint32_t seed = first; seed < first + count; ++seed) {
+void random_gemms(uint32_t first, int count) {
+  for (uint32_t seed = first; seed < first + part_of(count); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     const auto extent = [&] {

@@ -5,6 +5,7 @@
 #include "core/operators/nn/conv.h"
 #include "test/kernels/gemm/harness.h"
 #include "test/kernels/nn/naive.h"
+#include "test/sanitized.h"
 
 namespace intarsia::test {
 namespace {
@@ -105,7 +106,7 @@ void compare(const std::string& op, const Drawn& d, const A& attributes, uint32_
 
 TEST(FastConv, EqualsTheReference) {
   int compared = 0;
-  for (uint32_t seed = 100; compared < 60; ++seed) {
+  for (uint32_t seed = 100; compared < part_of(60); ++seed) {
     Random random(seed);
     Drawn d;
     if (!draw_window(random, false, d)) continue;
@@ -122,7 +123,7 @@ TEST(FastConv, EqualsTheReference) {
 
 TEST(FastConvTranspose, EqualsTheReference) {
   int compared = 0;
-  for (uint32_t seed = 500; compared < 100; ++seed) {
+  for (uint32_t seed = 500; compared < part_of(100); ++seed) {
     Random random(seed);
     Drawn d;
     if (!draw_window(random, true, d)) continue;

@@ -48,6 +48,7 @@ class Joined {
     std::memset(arena.data(), 0x7f, arena.span().size());
     SessionOptions options;
     options.services = library_.services();
+    options.max_steps = 1'000'000;  // what others overwrite may be a number of trips
     Diagnostic diagnostic;
     auto opened =
         Session::open(plan_.span(), arena.span(), library_.kernels(), options, &diagnostic);

@@ -10,6 +10,7 @@
 
 #include "kernels_cpu/gemm/typed.h"
 #include "test/kernels/gemm/harness.h"
+#include "test/sanitized.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -152,7 +153,7 @@ void for_each_type(const Check& check) {
 }
 
 TEST_P(TypedProducts, RandomShapes) {
-  for (uint32_t trial = 0; trial < 200; ++trial) {
+  for (uint32_t trial = 0; trial < test::part_of(200); ++trial) {
     Random random(2000 + trial);
     const auto extent = [&](int64_t most) { return random.between(1, random.coin() ? 9 : most); };
     TypedCase p{};
@@ -174,7 +175,7 @@ TEST_P(TypedProducts, RandomShapes) {
 }
 
 TEST_P(TypedProducts, EveryRowCountAndColumnTail) {
-  for (int64_t m = 1; m <= 25; ++m) {
+  for (int64_t m = 1; m <= 25; m += test::kSanitized ? 6 : 1) {
     for (int64_t n : {1, 3, 7, 8, 9, 15, 16, 17, 31, 33, 64, 65, 130}) {
       TypedCase p{{m, n, 6}, m % 2 == 0, n % 2 == 0, Addend::kRow, true, false, 1, 1};
       for_each_type([&]<class S>(S) { check_product<S>(GetParam(), p, 31); });

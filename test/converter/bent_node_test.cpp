@@ -8,7 +8,7 @@
 #include "converter/convert.h"
 #include "converter/onnx/version_conversion.h"
 #include "test/converter/onnx_builder.h"
-#include "test/sanitized.h"
+#include "test/slow_build.h"
 
 namespace intarsia::converter {
 namespace {
@@ -89,7 +89,7 @@ OnnxBuilder model_of(const Operator& op, int version, const std::vector<std::str
 }
 
 /// One case in so many is tried, another one for each operator.
-constexpr size_t kEvery = test::kSanitized ? 7 : 1;
+constexpr size_t kEvery = test::kSlowBuild ? 7 : 1;
 
 /// Converts; a failure must be one of the model's, with text.
 void expect_an_answer(const OnnxBuilder& builder, const std::string& what) {

@@ -7,12 +7,12 @@
 
 #include "test/converter/gradient_cases.h"
 #include "test/runtime/small_plan.h"
-#include "test/sanitized.h"
+#include "test/slow_build.h"
 
 namespace intarsia::test {
 namespace {
 
-constexpr uint64_t kSeeds = kSanitized ? 1 : 12;
+constexpr uint64_t kSeeds = kSlowBuild ? 1 : 12;
 
 using converter::OnnxBuilder;
 using definitions::OperatorDefinition;

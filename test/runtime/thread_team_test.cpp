@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "test/sanitized.h"
+#include "test/slow_build.h"
 
 namespace intarsia::test {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "kernels_cpu/gemm/typed.h"
 #include "test/kernels/gemm/harness.h"
-#include "test/sanitized.h"
+#include "test/slow_build.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -175,7 +175,7 @@ TEST_P(TypedProducts, RandomShapes) {
 }
 
 TEST_P(TypedProducts, EveryRowCountAndColumnTail) {
-  for (int64_t m = 1; m <= 25; m += test::kSanitized ? 6 : 1) {
+  for (int64_t m = 1; m <= 25; m += test::kSlowBuild ? 6 : 1) {
     for (int64_t n : {1, 3, 7, 8, 9, 15, 16, 17, 31, 33, 64, 65, 130}) {
       TypedCase p{{m, n, 6}, m % 2 == 0, n % 2 == 0, Addend::kRow, true, false, 1, 1};
       for_each_type([&]<class S>(S) { check_product<S>(GetParam(), p, 31); });

@@ -8,7 +8,7 @@
 #include "core/operators/linear_algebra/matmul.h"
 #include "test/kernels/gemm/harness.h"
 #include "test/kernels/nn/naive.h"
-#include "test/sanitized.h"
+#include "test/slow_build.h"
 
 namespace intarsia::test {
 namespace {

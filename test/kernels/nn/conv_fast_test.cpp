@@ -5,7 +5,7 @@
 #include "core/operators/nn/conv.h"
 #include "test/kernels/gemm/harness.h"
 #include "test/kernels/nn/naive.h"
-#include "test/sanitized.h"
+#include "test/slow_build.h"
 
 namespace intarsia::test {
 namespace {

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether tests take ten times as long in this build as in others: with AddressSanitizer, where
+// they are not optimised, and for other processors, where they run in an emulator. They look for
+// other mistakes there, so tests of many like cases take a part of them.
+#pragma once
+
+namespace intarsia::test {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(INTARSIA_EMULATED)
+inline constexpr bool kSlowBuild = true;
+#else
+inline constexpr bool kSlowBuild = false;
+#endif
+
+/// How many of so many cases are tried.
+constexpr int part_of(int count) {
+  return kSlowBuild ? (count + 4) / 5 : count;
+}
+
+}  // namespace intarsia::test

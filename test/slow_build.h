@@ -7,10 +7,15 @@
 
 namespace intarsia::test {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(INTARSIA_EMULATED)
+#if defined(INTARSIA_EMULATED)
+inline constexpr bool kEmulated = true;
+#else
+inline constexpr bool kEmulated = false;
+#endif
+#if defined(__SANITIZE_ADDRESS__)
 inline constexpr bool kSlowBuild = true;
 #else
-inline constexpr bool kSlowBuild = false;
+inline constexpr bool kSlowBuild = kEmulated;
 #endif
 
 /// How many of so many cases are tried.

@@ -47,7 +47,7 @@ struct Forest {
         trees(context.input(2).as<const TreeRecord>()),
         weights(context.input(3).as<const T>()),
         targets(a.votes == 0 ? context.input(4).as<const int32_t>() : nullptr),
-        last_vote(context.input(3).extents[0] - std::max(a.votes, 1)),
+        last_vote(context.input(3).extents[0] - std::max<int32_t>(a.votes, 1)),
         feature_bits(a.feature_bits()),
         child_shift(Node::kWayBits - a.child_bits) {}
 
@@ -95,7 +95,7 @@ struct Forest {
     const Way features = (Way{1} << feature_bits) - 1;
     for (uint32_t& each : place) each = 1;
     for (int32_t left = depth; left > 0; left -= kSteps) {
-      for (int32_t step = std::min(left, kSteps); step > 0; --step) {
+      for (int32_t step = std::min<int32_t>(left, kSteps); step > 0; --step) {
         for (int lane = 0; lane < kLanes; ++lane) {
           const Node& node = tree(lane)[place[lane]];
           const T x = row(lane)[node.way & features];

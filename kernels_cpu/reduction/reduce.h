@@ -66,13 +66,15 @@ void reduce(const KernelContext& context, const ReduceLoop& loop, Reducer reduce
       }
     }
   });
-  if (pieces == 1) return;
-  for (int64_t output = 0; output < loop.kept.count; ++output) {
-    A sum = partials[output];
-    for (int64_t piece = 1; piece < pieces; ++piece) {
-      sum = reducer.merge(sum, partials[piece * loop.kept.count + output]);
+  if constexpr (kPartials > 1) {
+    if (pieces == 1) return;
+    for (int64_t output = 0; output < loop.kept.count; ++output) {
+      A sum = partials[output];
+      for (int64_t piece = 1; piece < pieces; ++piece) {
+        sum = reducer.merge(sum, partials[piece * loop.kept.count + output]);
+      }
+      y[output] = E::store(reducer.finish(sum, count));
     }
-    y[output] = E::store(reducer.finish(sum, count));
   }
 }
 

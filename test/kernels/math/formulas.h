@@ -158,9 +158,11 @@ inline void run_scalar(Activation kind, const float* x, float* y, int64_t n) {
 inline constexpr Formula kVectorFormulas[] = {
     INTARSIA_VECTOR_MATH(exp, std::exp, 2.5, nullptr),
     INTARSIA_VECTOR_MATH(log, std::log, 4, nullptr),
+#if defined(__SSE2__) || defined(__ARM_NEON)  // without vectors they are the C library's
     INTARSIA_VECTOR_MATH(sin, std::sin, 4, nullptr),
     INTARSIA_VECTOR_MATH(cos, std::cos, 4, nullptr),
     INTARSIA_VECTOR_MATH(tan, std::tan, 4, nullptr),
+#endif
     INTARSIA_VECTOR_MATH(asin, std::asin, 4, nullptr),
     INTARSIA_VECTOR_MATH(acos, std::acos, 4, nullptr),
     INTARSIA_VECTOR_MATH(atan, std::atan, 4, nullptr),

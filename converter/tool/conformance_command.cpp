@@ -61,7 +61,6 @@ Tolerance tolerance_of(const fs::path& folder, bool large, DataType type, double
   Tolerance tolerance;
   // Two units in the last place: what is expected of these has been rounded at every step.
   if (type == DataType::kBfloat16) tolerance.relative = 0x1p-6;
-  if (type == DataType::kFloat16) tolerance.relative = 0x1p-9;
   if (large) tolerance.absolute = 1e-4 * scale;
   for (const char* name : {"data.json", "tolerance.json"}) {
     std::ifstream file(folder / name);

@@ -289,7 +289,7 @@ class KernelContext {
 
   /// The characters of an element of a tensor of strings, in place.
   std::string_view string(StringRef element) const {
-    return host_->strings != nullptr ? (*host_->strings)[element] : std::string_view();
+    return host_->strings != nullptr ? host_->strings->written(element) : std::string_view();
   }
   /// Room for a new string of `length` bytes, which the kernel writes to `at`; fails with
   /// kTooManyCharacters. Not to be called by several threads (`parallel_for`) at once.

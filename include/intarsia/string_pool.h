@@ -49,6 +49,15 @@ class StringPool {
     return {(constant ? constants_ : characters_) + offset, string.length};
   }
 
+  /// The same for what a run reads: "" for characters that are still to be written. Memory that
+  /// nobody wrote may hold any reference, and what it names must not change while a kernel reads
+  /// it.
+  std::string_view written(StringRef string) const {
+    const std::string_view text = (*this)[string];
+    const bool free = string.offset < end_ && string.offset + text.size() > used_;
+    return free ? std::string_view() : text;
+  }
+
   /// Room for a string of `length` bytes, which the caller writes to `at`. False, and nothing is
   /// taken, where there is none.
   bool add(size_t length, StringRef& string, char*& at) {

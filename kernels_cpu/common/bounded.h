@@ -18,6 +18,11 @@
 
 namespace intarsia::cpu {
 
+/// Of kernels that pack operands at run time: microcontrollers have neither vectors nor memory for
+/// it.
+inline constexpr KernelTargets kPackingTargets{KernelTarget::kGeneric, KernelTarget::kX86V3,
+                                               KernelTarget::kX86V4, KernelTarget::kAarch64};
+
 template <class K>
 ActivationSpec activation_in(const KernelContext& context) {
   return activation_of(context.attributes<typename K::Rule::Attributes>());

@@ -44,9 +44,7 @@ struct GemmComputed {
   static constexpr KernelId id{"Gemm", "computed", {DataType::kFloat}};
   static constexpr int cost = 2 * kFastCost;
   static constexpr InPlace in_place{3};
-  /// Firmware has no room for packed factors.
-  static constexpr KernelTargets targets{KernelTarget::kGeneric, KernelTarget::kX86V3,
-                                         KernelTarget::kX86V4, KernelTarget::kAarch64};
+  static constexpr KernelTargets targets = kPackingTargets;
 
   static int64_t workspace(const KernelContext& context) {
     const GemmShape shape = gemm_shape(context);

@@ -25,7 +25,7 @@ struct GemmTyped {
   using Rule = ops::Gemm;
   static constexpr KernelId id{"Gemm", "fast", {kernel_type_of<T>}};
   static constexpr std::string_view kBoundedVariant = "bounded";
-  static constexpr KernelTargets targets = kProductTargets;
+  static constexpr KernelTargets targets = kPackingTargets;
   static constexpr InPlace in_place{3};
 
   static bool supports(const KernelContext& context) {

@@ -44,7 +44,7 @@ struct MatMulTyped {
   using Rule = ops::MatMul;
   static constexpr KernelId id{"MatMul", "fast", {kernel_type_of<T>}};
   static constexpr std::string_view kBoundedVariant = "bounded";
-  static constexpr KernelTargets targets = kProductTargets;
+  static constexpr KernelTargets targets = kPackingTargets;
   static constexpr InPlace in_place{3};
 
   static bool supports(const KernelContext&) { return true; }

@@ -80,8 +80,4 @@ using ProductKernels =
            WithoutActivation<K, uint64_t>, Bounded<K<Float16>>, AnyActivation<K<Float16>>,
            Bounded<K<BFloat16>>, AnyActivation<K<BFloat16>>>;
 
-/// Microcontrollers have neither vectors nor memory for packed blocks.
-inline constexpr KernelTargets kProductTargets{KernelTarget::kGeneric, KernelTarget::kX86V3,
-                                               KernelTarget::kX86V4, KernelTarget::kAarch64};
-
 }  // namespace intarsia::cpu

@@ -52,9 +52,7 @@ template <class Core>
 struct Computed : Core {
   static constexpr KernelId id{Core::id.op, "computed", Core::id.types};
   static constexpr int cost = 2 * kFastCost;
-  /// Firmware has no room for packed weights.
-  static constexpr KernelTargets targets{KernelTarget::kGeneric, KernelTarget::kX86V3,
-                                         KernelTarget::kX86V4, KernelTarget::kAarch64};
+  static constexpr KernelTargets targets = kPackingTargets;
 
   static bool supports(const KernelContext& context) {
     return context.input(1).count() > 0 && Core::serves(context);

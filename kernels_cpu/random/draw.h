@@ -105,4 +105,27 @@ Status check_filled(const KernelContext& context, KernelType drawn) {
   }
 }
 
+/// The base of these kernels.
+template <class Rule, class T, Draws kDraws>
+struct FillingKernel : DrawingKernel<typename Rule::Attributes, kDraws> {
+  static constexpr KernelId id{Rule::name, "", {kernel_type_of<T>}};
+
+  static Status check(const KernelContext& context) {
+    return check_filled<Rule>(context, kernel_type_of<T>);
+  }
+
+  /// Fills the output piece by piece: draw(numbers, first, count, drawn), place(drawn, y, count).
+  template <class Draw, class Place>
+  static Status fill(const KernelContext& context, const Draw& draw, const Place& place) {
+    auto* y = context.output(0).as<typename Element<T>::Stored>();
+    const Numbers numbers = FillingKernel::next_numbers(context);
+    for_pieces(context, context.output(0).count(), [&](int64_t first, int count) {
+      typename Element<T>::Value drawn[kPiece];
+      draw(numbers, first, count, drawn);
+      on_isa(numbers.isa(), [=, &drawn, &place] { place(drawn, y + first, count); });
+    });
+    return {};
+  }
+};
+
 }  // namespace intarsia::cpu

@@ -112,27 +112,19 @@ void place(const V* z, typename E::Stored* y, int count, V mean, V scale) {
 }
 
 template <class Rule, class T>
-struct Normal : DrawingKernel<typename Rule::Attributes, Draws::kNormal> {
-  static constexpr KernelId id{Rule::name, "", {kernel_type_of<T>}};
-
-  static Status check(const KernelContext& context) {
-    return check_filled<Rule>(context, kernel_type_of<T>);
-  }
-
+struct Normal : FillingKernel<Rule, T, Draws::kNormal> {
   static Status run(const KernelContext& context) {
     using E = Element<T>;
     using V = typename E::Value;
     const NormalAttributes& attributes =
         numbers_of(context.attributes<typename Rule::Attributes>());
     const V mean = attributes.mean, scale = attributes.scale;
-    auto* y = context.output(0).as<typename E::Stored>();
-    const Numbers numbers = Normal::next_numbers(context);
-    for_pieces(context, context.output(0).count(), [&](int64_t first, int count) {
-      V z[kPiece];
+    const auto draw = [](const Numbers& numbers, int64_t first, int count, V* z) {
       normals(numbers, first, count, z);
-      on_isa(numbers.isa(), [=, &z] { place<E>(z, y + first, count, mean, scale); });
+    };
+    return Normal::fill(context, draw, [=](const V* z, typename E::Stored* y, int count) {
+      place<E>(z, y, count, mean, scale);
     });
-    return {};
   }
 };
 

@@ -44,13 +44,7 @@ void place(const V* u, typename E::Stored* y, int count, V half, V range, V last
 }
 
 template <class Rule, class T>
-struct Uniform : DrawingKernel<typename Rule::Attributes, Draws::kUniform> {
-  static constexpr KernelId id{Rule::name, "", {kernel_type_of<T>}};
-
-  static Status check(const KernelContext& context) {
-    return check_filled<Rule>(context, kernel_type_of<T>);
-  }
-
+struct Uniform : FillingKernel<Rule, T, Draws::kUniform> {
   static Status run(const KernelContext& context) {
     using E = Element<T>;
     using V = typename E::Value;
@@ -62,14 +56,12 @@ struct Uniform : DrawingKernel<typename Rule::Attributes, Draws::kUniform> {
     // Halves: the distance of two floats may be no float.
     const V half = static_cast<V>(attributes.low) / 2;
     const V range = static_cast<V>(attributes.high) / 2 - half;
-    auto* y = context.output(0).as<typename E::Stored>();
-    const Numbers numbers = Uniform::next_numbers(context);
-    for_pieces(context, context.output(0).count(), [&](int64_t first, int count) {
-      V u[kPiece];
+    const auto draw = [](const Numbers& numbers, int64_t first, int count, V* u) {
       numbers.uniforms(first, count, u);
-      on_isa(numbers.isa(), [=, &u] { place<E>(u, y + first, count, half, range, last); });
+    };
+    return Uniform::fill(context, draw, [=](const V* u, typename E::Stored* y, int count) {
+      place<E>(u, y, count, half, range, last);
     });
-    return {};
   }
 };
 

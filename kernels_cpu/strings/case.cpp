@@ -52,22 +52,17 @@ int write_code_point(uint32_t value, char* at) {
   return bytes;
 }
 
-size_t write_changed(std::string_view text, std::span<const CaseRange> ranges, char* at,
-                     size_t most) {
+size_t write_changed(std::string_view text, std::span<const CaseRange> ranges, char* at) {
   size_t written = 0;
   while (!text.empty()) {
     const CodePoint letter = first_code_point(text);
-    const uint32_t changed = letter.valid ? change_case(letter.value, ranges) : 0;
-    const auto bytes = static_cast<size_t>(letter.valid ? write_code_point(changed, nullptr) : 1);
-    if (at != nullptr) {
-      if (bytes > most - written) return written;
-      if (letter.valid) {
-        write_code_point(changed, at + written);
-      } else {
-        at[written] = text[0];
-      }
+    char* to = at != nullptr ? at + written : nullptr;
+    if (letter.valid) {
+      written += static_cast<size_t>(write_code_point(change_case(letter.value, ranges), to));
+    } else {
+      if (to != nullptr) *to = text[0];
+      ++written;
     }
-    written += bytes;
     text.remove_prefix(static_cast<size_t>(letter.bytes));
   }
   return written;

@@ -28,10 +28,9 @@ uint32_t change_case(uint32_t value, std::span<const CaseRange> ranges);
 /// Writes a code point's UTF-8 to `at`, unless that is null. Returns its bytes, at most 4.
 int write_code_point(uint32_t value, char* at);
 
-/// Writes `text` with its letters in the other case to `at`, unless that is null, and no letter
-/// that ends behind `most` bytes. Returns its bytes.
-size_t write_changed(std::string_view text, std::span<const CaseRange> ranges, char* at,
-                     size_t most);
+/// Writes `text` with its letters in the other case to `at`, unless that is null. Returns its
+/// bytes.
+size_t write_changed(std::string_view text, std::span<const CaseRange> ranges, char* at);
 
 /// True if the texts are equal but for the case of their letters.
 bool equal_but_case(std::string_view a, std::string_view b);

@@ -44,9 +44,8 @@ struct StringConcat {
       char* at = nullptr;
       if (status.ok()) status = context.add_string(a.size() + b.size(), made, at);
       if (!status.ok()) return;
-      // A reference that nobody wrote may name characters that are still to be written: these.
-      if (!a.empty()) std::memmove(at, a.data(), a.size());
-      if (!b.empty()) std::memmove(at + a.size(), b.data(), b.size());
+      if (!a.empty()) std::memcpy(at, a.data(), a.size());
+      if (!b.empty()) std::memcpy(at + a.size(), b.data(), b.size());
       z[i] = made;
     });
     return status;

@@ -43,10 +43,9 @@ struct StringNormalizer {
     if (Status s = context.resize_output(0, {extents, y.rank}); !s) return s;
     auto* out = y.as<StringRef>();
     *out = {};
-    for (int64_t i = 0; i < count && left > 0; ++i) {
+    for (int64_t i = 0; i < count; ++i) {
       const std::string_view word = context.string(x[i]);
       if (is_stopword(attributes, word)) continue;
-      --left;
       if (Status s = change(context, attributes.case_change_action, x[i], *out++); !s) return s;
     }
     return {};
@@ -73,10 +72,9 @@ struct StringNormalizer {
                                                   : std::span<const CaseRange>(kToUpper);
     const std::string_view text = context.string(word);
     char* at = nullptr;
-    const size_t bytes = write_changed(text, ranges, nullptr, 0);
+    const size_t bytes = write_changed(text, ranges, nullptr);
     if (Status s = context.add_string(bytes, changed, at); !s) return s;
-    // A reference that nobody wrote may name what is written here, which then changes on the way.
-    write_changed(text, ranges, at, bytes);
+    write_changed(text, ranges, at);
     return {};
   }
 };

@@ -16,8 +16,10 @@ import numpy
 import onnx
 from onnx import TensorProto, numpy_helper
 
-# Where NumPy's float32 transform is further from the exact result than the tool's: it gives 1.9e-7 for 0.
+# Where what is expected is further from the result in double precision than the tool's: NumPy's float32
+# transform gives 1.9e-7 for 0, and float16 is rounded at every step (mean error 9.0e-5, the tool's 7.6e-5).
 TOLERANCES = {
+    "test_attention_4d_causal_fp16_expanded": {"rtol": 2**-9},
     "test_dft_inverse": {"atol": 1e-6},
     "test_dft_inverse_opset19": {"atol": 1e-6},
 }

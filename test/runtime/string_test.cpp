@@ -41,6 +41,23 @@ TEST(StringPool, ReadsWhatWasAddedAndNothingElse) {
   }
 }
 
+TEST(StringPool, WhatIsStillToBeWrittenReadsAsNothing) {
+  char memory[12] = {'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l'};
+  StringPool pool("constant", memory);
+  pool.use(4, 8);  // the others are those of other entry points
+  EXPECT_EQ(pool.written({0, 4}), "abcd");
+  EXPECT_EQ(pool.written({8, 4}), "ijkl");
+  EXPECT_EQ(pool.written({StringPool::kConstant | 5, 3}), "ant");
+  for (const StringRef free : {StringRef{4, 1}, {7, 1}, {3, 2}, {7, 2}, {0, 12}, {4, 4}}) {
+    EXPECT_EQ(pool.written(free), "") << free.offset << " " << free.length;
+  }
+  StringRef made;
+  ASSERT_TRUE(pool.add("xy", made));
+  EXPECT_EQ(pool.written(made), "xy");
+  EXPECT_EQ(pool.written({3, 3}), "dxy");
+  EXPECT_EQ(pool.written({5, 2}), "");
+}
+
 void give(Session& session, int index, const Words& words, int entry = 0) {
   std::span<StringRef> elements = session.input<StringRef>(index, entry).value();
   ASSERT_EQ(elements.size(), words.size());
@@ -181,6 +198,10 @@ TEST(Strings, ReferencesThatLeadNowhereAreEmpty) {
     x[2] = {0, 0xffffffff};
     ASSERT_TRUE(session.run().ok());
     EXPECT_EQ(taken(session, 0), (Words{"<>", "<>", "<>"}));
+    // What the run itself writes, it does not read before.
+    for (uint32_t i = 0; i < 3; ++i) x[i] = {i, 2};
+    ASSERT_TRUE(session.run().ok());
+    for (const std::string& word : taken(session, 0)) EXPECT_EQ(word.front(), '<') << word;
   });
 }
 

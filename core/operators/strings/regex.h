@@ -17,21 +17,28 @@
 
 namespace intarsia::ops {
 
+/// The tables of an automaton: classes, one of two axes, and others, the last of which has an
+/// element for each state.
+template <class S>
+Status infer_match(S& s, int last) {
+  using Dim = typename S::Dim;
+  for (int input = 1; input <= last; ++input) {
+    const int rank = input == 2 ? 2 : 1;
+    if (s.rank(input) == rank) continue;
+    return s.fail(Code::kWrongRank, "rank of a table", rank, s.rank(input), input);
+  }
+  if (Status t = s.require_equal(Dim(int64_t{256}), s.dim(1, 0), "classes", 1, 0); !t) return t;
+  const Dim states = s.dim(2, 0);
+  if (Status t = s.require_equal(states, s.dim(last, 0), "states", last, 0); !t) return t;
+  if (Status t = s.require_at_least(Dim(int64_t{1}), states, "states", 2, 0); !t) return t;
+  return s.set_output(0, DataType::kBool, s.shape(0));
+}
+
 struct RegexFullMatch {
   static constexpr std::string_view name = "RegexFullMatch";
   template <class S>
   static Status infer(S& s) {
-    using Dim = typename S::Dim;
-    for (int input = 1; input <= 3; ++input) {
-      const int rank = input == 2 ? 2 : 1;
-      if (s.rank(input) == rank) continue;
-      return s.fail(Code::kWrongRank, "rank of a table", rank, s.rank(input), input);
-    }
-    if (Status t = s.require_equal(Dim(int64_t{256}), s.dim(1, 0), "classes", 1, 0); !t) return t;
-    const Dim states = s.dim(2, 0);
-    if (Status t = s.require_equal(states, s.dim(3, 0), "states", 3, 0); !t) return t;
-    if (Status t = s.require_at_least(Dim(int64_t{1}), states, "states", 2, 0); !t) return t;
-    return s.set_output(0, DataType::kBool, s.shape(0));
+    return infer_match(s, 3);
   }
 };
 
@@ -39,17 +46,7 @@ struct RegexStates {
   static constexpr std::string_view name = "RegexStates";
   template <class S>
   static Status infer(S& s) {
-    using Dim = typename S::Dim;
-    for (int input = 1; input <= 4; ++input) {
-      const int rank = input == 2 ? 2 : 1;
-      if (s.rank(input) == rank) continue;
-      return s.fail(Code::kWrongRank, "rank of a table", rank, s.rank(input), input);
-    }
-    if (Status t = s.require_equal(Dim(int64_t{256}), s.dim(1, 0), "classes", 1, 0); !t) return t;
-    const Dim states = s.dim(2, 0);
-    if (Status t = s.require_equal(states, s.dim(4, 0), "states", 4, 0); !t) return t;
-    if (Status t = s.require_at_least(Dim(int64_t{1}), states, "states", 2, 0); !t) return t;
-    return s.set_output(0, DataType::kBool, s.shape(0));
+    return infer_match(s, 4);
   }
 };
 

@@ -66,6 +66,26 @@ void compare(std::string_view op, bool bounded, double terms, const Make& make) 
   }
 }
 
+/// An operand that may be absent.
+template <class T>
+struct Addend {
+  bool present;
+  Dims dims;
+  std::vector<T> values;
+};
+
+/// Appends bias (or C), residual and output.
+template <class T>
+void finish(Node& node, const Addend<T>& addend, const Addend<T>& residual) {
+  if (addend.present) {
+    node.input<T>(addend.dims, addend.values);
+  } else {
+    node.absent();
+  }
+  if (residual.present) node.input<T>(residual.dims, residual.values).in_place(3);
+  node.output<T>(residual.dims);
+}
+
 struct Extents {
   Dims a, b, y;
 };
@@ -101,8 +121,9 @@ void random_matmuls(uint32_t first, int count) {
     const Extents e = random_extents(random);
     const auto a = elements<T>(e.a, random), b = elements<T>(e.b, random);
     const Dims columns{e.b.size() > 1 ? e.b.back() : 1};
-    const auto bias = elements<T>(columns, random), residual = elements<T>(e.y, random);
-    const bool with_bias = random.coin(), with_residual = random.coin();
+    Addend<T> bias{false, columns, elements<T>(columns, random)};
+    Addend<T> residual{false, e.y, elements<T>(e.y, random)};
+    bias.present = random.coin(), residual.present = random.coin();
     MatMulAttributes attributes;
     const bool bounded = random.coin();
     if (kIsHalf<T>) {
@@ -112,13 +133,7 @@ void random_matmuls(uint32_t first, int count) {
     compare<T>("MatMul", bounded, e.a.back(), [&] {
       Node node;
       node.input<T>(e.a, a).template input<T>(e.b, b).attributes(attributes);
-      if (with_bias) {
-        node.input<T>(columns, bias);
-      } else {
-        node.absent();
-      }
-      if (with_residual) node.input<T>(e.y, residual).in_place(3);
-      node.output<T>(e.y);
+      finish(node, bias, residual);
       return node;
     });
     if (::testing::Test::HasFailure()) return;
@@ -191,18 +206,13 @@ void random_gemms(uint32_t first, int count) {
     const Dims a_dims = attributes.trans_a != 0 ? Dims{k, m} : Dims{m, k};
     const Dims b_dims = attributes.trans_b != 0 ? Dims{n, k} : Dims{k, n};
     const auto a = elements<T>(a_dims, random), b = elements<T>(b_dims, random);
-    const auto c = elements<T>(c_dims, random), residual = elements<T>({m, n}, random);
-    const bool with_c = random.coin(), with_residual = random.coin();
+    Addend<T> c{false, c_dims, elements<T>(c_dims, random)};
+    Addend<T> residual{false, {m, n}, elements<T>({m, n}, random)};
+    c.present = random.coin(), residual.present = random.coin();
     compare<T>("Gemm", bounded, k, [&] {
       Node node;
       node.input<T>(a_dims, a).template input<T>(b_dims, b).attributes(attributes);
-      if (with_c) {
-        node.input<T>(c_dims, c);
-      } else {
-        node.absent();
-      }
-      if (with_residual) node.input<T>({m, n}, residual).in_place(3);
-      node.output<T>({m, n});
+      finish(node, c, residual);
       return node;
     });
     if (::testing::Test::HasFailure()) return;

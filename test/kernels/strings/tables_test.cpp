@@ -11,6 +11,13 @@
 namespace intarsia::test {
 namespace {
 
+/// A pool of these characters and no room for others.
+StringPool full_of(std::span<char> characters) {
+  StringPool pool({}, characters);
+  pool.use(pool.end(), pool.end());
+  return pool;
+}
+
 /// The slots of keys, none of which are equal.
 template <class T>
 std::vector<int32_t> slots_of(const std::vector<T>& keys, int64_t count) {
@@ -69,7 +76,7 @@ TEST(LookupOfReals, ZerosAreEqualAndNaNsToo) {
 
 TEST(LookupOfStrings, ComparesBytes) {
   char characters[] = "onetwothreeones";
-  StringPool pool({}, characters);
+  StringPool pool = full_of(characters);
   const std::vector<StringRef> keys = {{0, 3}, {3, 3}, {6, 5}, {0, 0}};
   std::vector<int32_t> slots(8, -1);
   for (size_t i = 0; i < keys.size(); ++i) {
@@ -204,7 +211,7 @@ Node automaton(const std::vector<StringRef>& x, const std::vector<uint16_t>& tra
 
 TEST(RegexFullMatch, WalksThroughItsTable) {
   char characters[] = "ababb";
-  StringPool pool({}, characters);
+  StringPool pool = full_of(characters);
   const std::vector<StringRef> x = {{0, 0}, {0, 1}, {0, 2}, {0, 4}, {0, 5}, {1, 1}};
   const char* kernel = "intarsia:RegexFullMatch<string>";
   Node node = automaton(x, {0, 0, 2, 0, 0, 1}, {false, true, false});  // (ab)*
@@ -236,7 +243,7 @@ Node states(const std::vector<StringRef>& x, const std::vector<int32_t>& begins,
 
 TEST(RegexStates, KeepsSetsOfStates) {
   char characters[] = "abaabac";
-  StringPool pool({}, characters);
+  StringPool pool = full_of(characters);
   const std::vector<StringRef> x = {{0, 0}, {0, 1}, {0, 2}, {0, 6}, {0, 7}, {1, 2}};
   const char* kernel = "intarsia:RegexStates<string>";
   for (const int threads : {1, 3}) {

@@ -40,6 +40,13 @@ void map_run(const T* x, Y* y, int64_t count, Function function) {
   for (int64_t i = 0; i < count; ++i) y[i] = from_double<Y>(function(as_double(x[i]), i));
 }
 
+/// The same, but the function takes and gives what elements are computed in.
+template <class T, class Function>
+void map_values(const T* x, T* y, int64_t count, Function function) {
+  INTARSIA_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) y[i] = Element<T>::store(function(Element<T>::load(x[i]), i));
+}
+
 /// Elements of the axes from `axes` on, and of those before.
 inline int64_t elements_from(const TensorView& view, int axes) {
   int64_t count = 1;

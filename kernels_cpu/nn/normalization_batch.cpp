@@ -4,9 +4,9 @@
 //
 //     Y = (X - mean) / sqrt(variance + epsilon) * scale + shift
 //
-// Statistics are inputs, or with training_mode computed over the batch, and the running ones too.
-// Arithmetic is in double. Y may be the same memory as X.
-// Specification: https://onnx.ai/onnx/operators/onnx__BatchNormalization.html
+// Statistics are inputs, or with training_mode computed over the batch, and the running ones too,
+// in double. Y may be the same memory as X. Specification:
+// https://onnx.ai/onnx/operators/onnx__BatchNormalization.html
 #include <cmath>
 
 #include "core/kernel_list.h"
@@ -65,6 +65,18 @@ void normalize_batch(const KernelContext& context, const BatchNormalizationAttri
   });
 }
 
+/// Y = (X - center) * multiply + add, in the elements' own precision, which holds every mean.
+template <class V>
+struct Line {
+  V multiply, center, add;
+
+  Line() = default;
+  Line(double scale, double shift, double mean, double variance, double epsilon)
+      : multiply(static_cast<V>(scale / std::sqrt(variance + epsilon))),
+        center(static_cast<V>(mean)),
+        add(static_cast<V>(shift)) {}
+};
+
 /// P is the type of scale, shift, mean and variance.
 template <class T, class P>
 struct BatchNormalization {
@@ -100,8 +112,10 @@ struct BatchNormalization {
     const P* mean = context.input(3).as<const P>();
     const P* variance = context.input(4).as<const P>();
     T* y = context.output(0).as<T>();
-    const auto factor = [&](int64_t c) {
-      return as_double(scale[c]) / std::sqrt(as_double(variance[c]) + a.epsilon);
+    using V = typename Element<T>::Value;
+    const auto line = [&](int64_t c) {
+      return Line<V>(as_double(scale[c]), as_double(shift[c]), as_double(mean[c]),
+                     as_double(variance[c]), a.epsilon);
     };
     const int64_t channels = context.input(1).extents[0];
     const bool last = a.channels_last != 0 && view.rank > 2;
@@ -110,12 +124,9 @@ struct BatchNormalization {
       context.parallel_for(view.extents[0] * channels, [&](int64_t begin, int64_t end, int) {
         on_isa(context.isa(), [&] {
           for (int64_t unit = begin; unit < end; ++unit) {
-            const int64_t c = unit % channels;
-            const double multiply = factor(c);
-            const double center = as_double(mean[c]);
-            const double add = as_double(shift[c]);
-            map_run(x + unit * plane, y + unit * plane, plane,
-                    [=](double v, int64_t) { return (v - center) * multiply + add; });
+            const Line<V> l = line(unit % channels);
+            map_values(x + unit * plane, y + unit * plane, plane,
+                       [=](V v, int64_t) { return (v - l.center) * l.multiply + l.add; });
           }
         });
       });
@@ -131,18 +142,19 @@ struct BatchNormalization {
         for (int64_t unit = begin; unit < end; ++unit) {
           const int64_t first = unit % blocks * kRowLanes;
           const int64_t lanes = channels - first < kRowLanes ? channels - first : kRowLanes;
-          double multiply[kRowLanes], center[kRowLanes], add[kRowLanes];
+          V multiply[kRowLanes], center[kRowLanes], add[kRowLanes];
           for (int64_t j = 0; j < lanes; ++j) {
-            multiply[j] = factor(first + j);
-            center[j] = as_double(mean[first + j]);
-            add[j] = as_double(shift[first + j]);
+            const Line<V> l = line(first + j);
+            multiply[j] = l.multiply;
+            center[j] = l.center;
+            add[j] = l.add;
           }
-          const double *m = multiply, *c = center, *b = add;
+          const V *m = multiply, *c = center, *b = add;
           const int64_t pixel = unit / blocks * kPixels;
           const int64_t end_pixel = pixels - pixel < kPixels ? pixels : pixel + kPixels;
           for (int64_t at = pixel * channels + first; at < end_pixel * channels; at += channels) {
-            map_run(x + at, y + at, lanes,
-                    [=](double v, int64_t j) { return (v - c[j]) * m[j] + b[j]; });
+            map_values(x + at, y + at, lanes,
+                       [=](V v, int64_t j) { return (v - c[j]) * m[j] + b[j]; });
           }
         }
       });

@@ -12,9 +12,9 @@
 namespace intarsia::cpu {
 namespace {
 
-template <class T>
+template <class T, class A>
 struct Sum {
-  using Accumulator = cpu::Accumulator<T>;
+  using Accumulator = A;
   static Accumulator identity() { return 0; }
   static Accumulator step(Accumulator sum, typename Element<T>::Value x) {
     return sum + static_cast<Accumulator>(x);
@@ -22,16 +22,20 @@ struct Sum {
   static Accumulator merge(Accumulator a, Accumulator b) { return a + b; }
 };
 
+/// Sums of as many floats as this stay floats: in rows and columns they are rounded some ten times.
+constexpr int64_t kFewTaps = 36;
+
 /// y[j] = sums[j] / count for j in [begin, end). Where the sum has more digits than Y, a product
 /// with the reciprocal is as good.
-template <class T>
-void divide(const Accumulator<T>* sums, int64_t count, T* y, int64_t begin, int64_t end) {
-  const auto divisor = static_cast<Accumulator<T>>(count > 0 ? count : 1);
-  if constexpr (sizeof(Accumulator<T>) > sizeof(T)) {
-    const Accumulator<T> factor = 1 / divisor;
+template <class T, class A>
+void divide(const A* sums, int64_t count, T* y, int64_t begin, int64_t end) {
+  const auto divisor = static_cast<A>(count > 0 ? count : 1);
+  if constexpr (sizeof(A) > sizeof(T)) {
+    const A factor = 1 / divisor;
     INTARSIA_INDEPENDENT
     for (int64_t j = begin; j < end; ++j) y[j] = rounded<T>(sums[j] * factor);
   } else {
+    INTARSIA_INDEPENDENT
     for (int64_t j = begin; j < end; ++j) y[j] = rounded<T>(sums[j] / divisor);
   }
 }
@@ -48,16 +52,25 @@ struct AveragePool {
   static Status run(const KernelContext& context) {
     const auto& a = context.attributes<AveragePoolAttributes>();
     const WindowWalk walk = pool_walk(context, a.pool);
+    if (INTARSIA_HAS_VECTORS && walk.taps <= kFewTaps) {
+      average(context, walk, a.count_include_pad != 0, Sum<T, typename Element<T>::Value>());
+    } else {
+      average(context, walk, a.count_include_pad != 0, Sum<T, Accumulator<T>>());
+    }
+    return {};
+  }
+
+ private:
+  template <class Sum>
+  static void average(const KernelContext& context, const WindowWalk& walk, bool padding, Sum sum) {
     T* y = context.output(0).as<T>();
-    const bool padding = a.count_include_pad != 0;
-    reduce_windows<T>(context, walk, Sum<T>(), [=](const PoolBlock& block, const auto* sums) {
+    reduce_windows<T>(context, walk, sum, [=](const PoolBlock& block, const auto* sums) {
       // Lanes whose windows lie inside have as many taps as the next one.
       for (int64_t j = 0, next; j < block.lanes; j = next) {
         next = block.walk.channels_last ? block.lanes : block.alike(j);
         divide(sums, block.taps_inside(j, padding), y + block.y, j, next);
       }
     });
-    return {};
   }
 };
 

@@ -53,3 +53,14 @@ function(intarsia_library target settings)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   endif()
 endfunction()
+
+# Headers that most sources of a target include, parsed once where developers compile often. Other
+# builds go without, so a source that forgets an include is found there.
+function(intarsia_precompile target)
+  if(INTARSIA_DEVELOPER)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+    # GCC 12 no longer knows the strings of a precompiled header for the system's, and misjudges them.
+    target_compile_options(${target} PRIVATE
+      $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>)
+  endif()
+endfunction()

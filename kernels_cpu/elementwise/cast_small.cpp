@@ -6,6 +6,9 @@
 // To integers the low bits are kept, of floating-point numbers those of what they truncate to; to
 // floating-point types rounding is to nearest, ties to even, whatever the type of the input.
 // Specification: https://onnx.ai/onnx/operators/onnx__Cast.html
+#include <algorithm>
+#include <type_traits>
+
 #include "core/kernel_list.h"
 #include "core/operators/elementwise/elementwise.h"
 #include "kernels_cpu/elementwise/binary_broadcast.h"
@@ -13,6 +16,59 @@
 
 namespace intarsia::cpu {
 namespace {
+
+// Each type has one loop that reads and one that writes; between them lies a block of values of a
+// type that holds them exactly, so that the pairs of types need no loops of their own.
+constexpr int64_t kBlock = 64;
+
+template <class In>
+constexpr auto carrier_of() {
+  using Value = decltype(load_at<In>(nullptr, 0));
+  if constexpr (std::is_floating_point_v<Value> || std::is_same_v<Value, uint64_t>) {
+    return Value{};
+  } else {
+    return int64_t{};
+  }
+}
+template <class In>
+using Carrier = decltype(carrier_of<In>());
+
+template <class In>
+void read_block(const std::byte* x, int64_t begin, int64_t count, void* values) {
+  auto* to = static_cast<Carrier<In>*>(values);
+  for (int64_t i = 0; i < count; ++i) to[i] = static_cast<Carrier<In>>(load_at<In>(x, begin + i));
+}
+
+template <class Out, class Value>
+void write_block(const void* values, int64_t begin, int64_t count,
+                 [[maybe_unused]] const Encoding& encoding, std::byte* y) {
+  const auto* from = static_cast<const Value*>(values);
+  if constexpr (is_small<Out>) {
+    constexpr DataType kType = small_type<Out>;
+    store_codes<kType>(y, begin, begin + count,
+                       [&](int64_t i) { return encode<kType>(from[i - begin], encoding); });
+  } else {
+    auto* to = reinterpret_cast<typename Element<Out>::Stored*>(y) + begin;
+    for (int64_t i = 0; i < count; ++i) to[i] = convert<Out>(from[i]);
+  }
+}
+
+Status cast_blocks(const KernelContext& context, decltype(&read_block<float>) read,
+                   decltype(&write_block<float, float>) write) {
+  const auto& a = context.attributes<CastAttributes>();
+  const Encoding encoding{a.saturate != 0, static_cast<PowerRounding>(a.round_mode)};
+  const auto* x = context.input(0).as<std::byte>();
+  auto* y = context.output(0).as<std::byte>();
+  for_elements(context, context.output(0).count(), [=](int64_t begin, int64_t end) {
+    alignas(8) std::byte values[kBlock * 8];
+    for (int64_t first = begin; first < end; first += kBlock) {
+      const int64_t count = std::min(kBlock, end - first);
+      read(x, first, count, values);
+      write(values, first, count, encoding, y);
+    }
+  });
+  return {};
+}
 
 template <class In, class Out>
 struct CastSmall {
@@ -24,21 +80,7 @@ struct CastSmall {
                              {.inputs = {kernel_type_of<In>}, .outputs = {kernel_type_of<Out>}});
   }
   static Status run(const KernelContext& context) {
-    const auto& a = context.attributes<CastAttributes>();
-    const Encoding encoding{a.saturate != 0, static_cast<PowerRounding>(a.round_mode)};
-    const auto* x = context.input(0).as<std::byte>();
-    auto* y = context.output(0).as<std::byte>();
-    for_elements(context, context.output(0).count(), [=](int64_t begin, int64_t end) {
-      if constexpr (is_small<Out>) {
-        constexpr DataType kType = small_type<Out>;
-        store_codes<kType>(y, begin, end,
-                           [&](int64_t i) { return encode<kType>(load_at<In>(x, i), encoding); });
-      } else {
-        auto* to = reinterpret_cast<typename Element<Out>::Stored*>(y);
-        for (int64_t i = begin; i < end; ++i) to[i] = convert<Out>(load_at<In>(x, i));
-      }
-    });
-    return {};
+    return cast_blocks(context, &read_block<In>, &write_block<Out, Carrier<In>>);
   }
 };
 

@@ -13,6 +13,44 @@
 namespace intarsia::cpu {
 namespace {
 
+/// Writes a part: `differences` by their scales.
+template <class Y, class W>
+void store(const W* differences, const float* scales, int64_t count, void* y, int64_t part) {
+  auto* to = static_cast<typename Element<Y>::Stored*>(y) + part;
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = Element<Y>::store(static_cast<float>(differences[i]) * scales[i]);
+}
+
+template <class W>
+Status dequantize(const KernelContext& context, LoadNumbers<W> load,
+                  decltype(&store<float, W>) store_part) {
+  const auto& a = context.attributes<DequantizeAttributes>();
+  const TensorView& scale = context.input(1);
+  const auto* x = context.input(0).as<const std::byte>();
+  const auto* zero = context.input(2).as<const std::byte>();
+  void* y = context.output(0).data;
+  const Granularity granularity(context.input(0), scale, a.axis, a.block_size);
+  for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
+    W differences[kPart];
+    float scales[kPart];
+    for (int64_t part = begin; part < end; part += kPart) {
+      const int64_t stop = std::min(part + kPart, end);
+      load(x, part, 1, stop - part, differences);
+      granularity.for_pieces(part, stop,
+                             [&](int64_t first, int64_t count, int64_t index, int64_t step) {
+                               load_scales(scale, index, step, count, scales + (first - part));
+                               if (zero == nullptr) return;
+                               W zeros[kPart];
+                               load(zero, index, step, count, zeros);
+                               W* to = differences + (first - part);
+                               for (int64_t i = 0; i < count; ++i) to[i] -= zeros[i];
+                             });
+      store_part(differences, scales, stop - part, y, part);
+    }
+  });
+  return {};
+}
+
 template <class X, class Y>
 struct DequantizeLinear {
   static constexpr KernelId id{"DequantizeLinear", "", {kernel_type_of<X>, kernel_type_of<Y>}};
@@ -28,33 +66,7 @@ struct DequantizeLinear {
   }
 
   static Status run(const KernelContext& context) {
-    const auto& a = context.attributes<DequantizeAttributes>();
-    const TensorView& scale = context.input(1);
-    const auto* x = context.input(0).as<const std::byte>();
-    const auto* zero = context.input(2).as<const std::byte>();
-    auto* y = context.output(0).as<typename Element<Y>::Stored>();
-    const Granularity granularity(context.input(0), scale, a.axis, a.block_size);
-    for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
-      Wide differences[kPart];
-      float scales[kPart];
-      for (int64_t part = begin; part < end; part += kPart) {
-        const int64_t stop = std::min(part + kPart, end);
-        load_numbers<X>(x, part, 1, stop - part, differences);
-        granularity.for_pieces(part, stop,
-                               [&](int64_t first, int64_t count, int64_t index, int64_t step) {
-                                 load_scales(scale, index, step, count, scales + (first - part));
-                                 if (zero == nullptr) return;
-                                 Wide zeros[kPart];
-                                 load_numbers<X>(zero, index, step, count, zeros);
-                                 Wide* to = differences + (first - part);
-                                 for (int64_t i = 0; i < count; ++i) to[i] -= zeros[i];
-                               });
-        for (int64_t i = 0; i < stop - part; ++i) {
-          y[part + i] = Element<Y>::store(static_cast<float>(differences[i]) * scales[i]);
-        }
-      }
-    });
-    return {};
+    return dequantize<Wide>(context, &load_numbers<X, Wide>, &store<Y, Wide>);
   }
 };
 

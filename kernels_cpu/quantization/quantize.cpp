@@ -68,10 +68,69 @@ constexpr bool is_float_code() {
   }
 }
 
+/// Writes a part: `values` divided by their scales, to which `zeros` are added.
+template <class Y, class W>
+void store(W* values, const W* zeros, [[maybe_unused]] bool has_zeros,
+           [[maybe_unused]] const Encoding& encoding, int64_t part, int64_t stop, std::byte* y) {
+  if constexpr (is_float_code<Y>()) {
+    store_codes<small_type<Y>>(y, part, stop, [&](int64_t i) {
+      const W value = values[i - part];  // -0 + 0 is 0
+      return encode<small_type<Y>>(has_zeros ? value + zeros[i - part] : value, encoding);
+    });
+  } else {
+    constexpr W kLow = kLowest<Y>, kHigh = kHighest<Y>;
+    int32_t integers[kPart];
+    for (int64_t i = 0; i < stop - part; ++i) {
+      W value = nearest(values[i]) + zeros[i];
+      value = value > kLow ? value : kLow;
+      value = value < kHigh ? value : kHigh;
+      integers[i] = static_cast<int32_t>(value);
+    }
+    if constexpr (is_small<Y>) {
+      store_codes<small_type<Y>>(y, part, stop, [&](int64_t i) {
+        return encode<small_type<Y>>(integers[i - part], Encoding());
+      });
+    } else {
+      Y* to = reinterpret_cast<Y*>(y) + part;
+      for (int64_t i = 0; i < stop - part; ++i) to[i] = static_cast<Y>(integers[i]);
+    }
+  }
+}
+
+template <class W>
+Status quantize(const KernelContext& context, LoadNumbers<W> load, LoadNumbers<W> load_zeros,
+                decltype(&store<uint8_t, W>) store_part) {
+  const auto& a = context.attributes<QuantizeAttributes>();
+  const TensorView& scale = context.input(1);
+  const auto* x = context.input(0).as<const std::byte>();
+  const auto* zero = context.input(2).as<const std::byte>();
+  auto* y = context.output(0).as<std::byte>();
+  const DataType precision = precision_of(a, scale);
+  const Encoding encoding{a.saturate != 0, PowerRounding::kUp};
+  const Granularity granularity(context.input(0), scale, a.axis, a.block_size);
+  for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
+    W values[kPart], scales[kPart], zeros[kPart] = {};
+    for (int64_t part = begin; part < end; part += kPart) {
+      const int64_t stop = std::min(part + kPart, end);
+      load(x, part, 1, stop - part, values);
+      granularity.for_pieces(part, stop,
+                             [&](int64_t first, int64_t count, int64_t index, int64_t step) {
+                               load_scales(scale, index, step, count, scales + (first - part));
+                               if (zero != nullptr)
+                                 load_zeros(zero, index, step, count, zeros + (first - part));
+                             });
+      round_to(precision, stop - part, values);
+      for (int64_t i = 0; i < stop - part; ++i) values[i] /= scales[i];
+      round_to(precision, stop - part, values);
+      store_part(values, zeros, zero != nullptr, encoding, part, stop, y);
+    }
+  });
+  return {};
+}
+
 template <class X, class Y>
 struct QuantizeLinear {
   static constexpr KernelId id{"QuantizeLinear", "", {kernel_type_of<X>, kernel_type_of<Y>}};
-  using Wide = std::conditional_t<std::is_same_v<X, int32_t>, double, float>;
 
   static Status check(const KernelContext& context) {
     constexpr KernelType y = kernel_type_of<Y>;
@@ -82,62 +141,8 @@ struct QuantizeLinear {
   }
 
   static Status run(const KernelContext& context) {
-    const auto& a = context.attributes<QuantizeAttributes>();
-    const TensorView& scale = context.input(1);
-    const auto* x = context.input(0).as<const std::byte>();
-    const auto* zero = context.input(2).as<const std::byte>();
-    auto* y = context.output(0).as<std::byte>();
-    const DataType precision = precision_of(a, scale);
-    const Encoding encoding{a.saturate != 0, PowerRounding::kUp};
-    const Granularity granularity(context.input(0), scale, a.axis, a.block_size);
-    for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
-      Wide values[kPart], scales[kPart], zeros[kPart] = {};
-      for (int64_t part = begin; part < end; part += kPart) {
-        const int64_t stop = std::min(part + kPart, end);
-        load_numbers<X>(x, part, 1, stop - part, values);
-        granularity.for_pieces(
-            part, stop, [&](int64_t first, int64_t count, int64_t index, int64_t step) {
-              load_scales(scale, index, step, count, scales + (first - part));
-              if (zero != nullptr)
-                load_numbers<Y>(zero, index, step, count, zeros + (first - part));
-            });
-        round_to(precision, stop - part, values);
-        for (int64_t i = 0; i < stop - part; ++i) values[i] /= scales[i];
-        round_to(precision, stop - part, values);
-        store(values, zeros, zero != nullptr, encoding, part, stop, y);
-      }
-    });
-    return {};
-  }
-
- private:
-  static void store(Wide* values, const Wide* zeros, [[maybe_unused]] bool has_zeros,
-                    [[maybe_unused]] const Encoding& encoding, int64_t part, int64_t stop,
-                    std::byte* y) {
-    if constexpr (is_float_code<Y>()) {
-      store_codes<small_type<Y>>(y, part, stop, [&](int64_t i) {
-        const Wide value = values[i - part];  // -0 + 0 is 0
-        return encode<small_type<Y>>(has_zeros ? value + zeros[i - part] : value, encoding);
-      });
-      return;
-    } else {
-      constexpr Wide kLow = kLowest<Y>, kHigh = kHighest<Y>;
-      int32_t integers[kPart];
-      for (int64_t i = 0; i < stop - part; ++i) {
-        Wide value = nearest(values[i]) + zeros[i];
-        value = value > kLow ? value : kLow;
-        value = value < kHigh ? value : kHigh;
-        integers[i] = static_cast<int32_t>(value);
-      }
-      if constexpr (is_small<Y>) {
-        store_codes<small_type<Y>>(y, part, stop, [&](int64_t i) {
-          return encode<small_type<Y>>(integers[i - part], Encoding());
-        });
-      } else {
-        Y* to = reinterpret_cast<Y*>(y) + part;
-        for (int64_t i = 0; i < stop - part; ++i) to[i] = static_cast<Y>(integers[i]);
-      }
-    }
+    using Wide = std::conditional_t<std::is_same_v<X, int32_t>, double, float>;
+    return quantize<Wide>(context, &load_numbers<X, Wide>, &load_numbers<Y, Wide>, &store<Y, Wide>);
   }
 };
 

@@ -18,6 +18,11 @@ void load_numbers(const std::byte* elements, int64_t index, int64_t step, int64_
   }
 }
 
+/// A type's own; kernels that are the same but for what they load share their code through it.
+template <class W>
+using LoadNumbers = void (*)(const std::byte* elements, int64_t index, int64_t step, int64_t count,
+                             W* to);
+
 /// The same for any type that a scale may have.
 template <class W>
 void load_scales(const TensorView& scale, int64_t index, int64_t step, int64_t count, W* to) {

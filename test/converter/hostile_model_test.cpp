@@ -14,6 +14,7 @@
 #include "converter/onnx/version_conversion.h"
 #include "converter/passes/simplify.h"
 #include "test/converter/onnx_builder.h"
+#include "test/slow_build.h"
 
 namespace intarsia::converter {
 namespace {
@@ -175,7 +176,7 @@ TEST(GraphSize, UsesOfAValueAreFoundWithoutASearch) {
 }
 
 TEST(GraphSize, NodesAreRemovedWithoutASearch) {
-  constexpr int kNodes = 300'000;
+  constexpr int kNodes = test::part_of(300'000);
   Graph graph;
   Value* input = graph.add_input("x");
   for (int i = 0; i < kNodes; ++i) {
@@ -190,7 +191,8 @@ TEST(GraphSize, ManyReadersOfOneValue) {
   for (const char* type : {"Neg", "Identity"}) {
     OnnxBuilder builder;
     builder.input("x", {4});
-    for (int i = 0; i < 50'000; ++i) builder.node(type, {"x"}, {"v" + std::to_string(i)});
+    for (int i = 0; i < test::part_of(50'000); ++i)
+      builder.node(type, {"x"}, {"v" + std::to_string(i)});
     builder.output("v7");
     EXPECT_EQ(conversion_error(builder), "") << type;
   }
@@ -250,7 +252,7 @@ OnnxBuilder chain_of_convolutions(int count, int64_t channels, const Factor& fac
 
 // A pass that begins again behind each change takes minutes.
 TEST(FusionSize, AChainIsFusedInOnePassAndSharesItsWeights) {
-  constexpr int kNodes = 20'000;
+  constexpr int kNodes = test::part_of(20'000);
   const OnnxBuilder builder =
       chain_of_convolutions(kNodes, 4, [](OnnxBuilder& model, int i) -> std::string {
         if (i == 0) model.floats("f", {4, 1, 1}, {1, 2, 3, 4});

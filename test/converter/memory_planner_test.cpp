@@ -4,6 +4,7 @@
 // optimum is its height), and brute force over all placement orders for small random ones. Every
 // result passes validate(), and validate() itself is shown to reject broken assignments.
 #include "converter/memory/planner.h"
+#include "test/slow_build.h"
 
 #include <gtest/gtest.h>
 
@@ -302,7 +303,7 @@ TEST(MemoryPlanner, FixedOffsetsStayAndOthersFillAround) {
   EXPECT_EQ(plan.total, 80);
 
   Numbers numbers(13);
-  for (int32_t trial = 0; trial < 40; ++trial) {
+  for (int32_t trial = 0; trial < test::part_of(40); ++trial) {
     std::vector<PlannedBuffer> random;
     for (int32_t i = 0; i < 5; ++i) {
       const int32_t first = static_cast<int32_t>(numbers.between(0, 6));

@@ -80,13 +80,14 @@ class TrieBuilder {
   Constant edges() const {
     const auto slots = static_cast<int64_t>(2 * edges_.size() + 1);
     std::vector<int32_t> rows(static_cast<size_t>(slots * kEdgeNumbers), -1);
-    for (const auto& [from, to] : edges_) {
+    for (const auto& edge : edges_) {
+      const auto& from = edge.first;
       visit_slots(edge_hash(from.first, from.second), slots, [&](int64_t slot) {
         int32_t* row = rows.data() + slot * kEdgeNumbers;
         if (row[0] >= 0) return false;
         row[0] = from.first;
         row[1] = from.second;
-        row[2] = to;
+        row[2] = edge.second;
         return true;
       });
     }

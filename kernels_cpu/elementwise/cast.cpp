@@ -11,6 +11,7 @@
 #include "core/kernel_list.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/elementwise/binary_broadcast.h"
+#include "kernels_cpu/elementwise/float_blocks.h"
 #include "kernels_cpu/math/convert.h"
 
 namespace intarsia::cpu {
@@ -34,9 +35,19 @@ struct Cast {
   static Status run(const KernelContext& context) {
     const auto* x = context.input(0).as<typename Element<In>::Stored>();
     auto* y = context.output(0).as<typename Element<Out>::Stored>();
-    compute_elements(context, context.output(0).count(), [=](int64_t begin, int64_t end) {
-      cast_elements<In, Out>(x + begin, y + begin, end - begin);
-    });
+    if constexpr (std::is_same_v<In, Float16> && std::is_same_v<Out, float>) {
+      for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
+        to_floats(context.isa(), x + begin, y + begin, end - begin);
+      });
+    } else if constexpr (std::is_same_v<In, float> && std::is_same_v<Out, Float16>) {
+      for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
+        from_floats(context.isa(), x + begin, y + begin, end - begin);
+      });
+    } else {
+      compute_elements(context, context.output(0).count(), [=](int64_t begin, int64_t end) {
+        cast_elements<In, Out>(x + begin, y + begin, end - begin);
+      });
+    }
     return {};
   }
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mean and variance of a run of elements, in double, in two passes (no cancellation); and the loop
-// that applies a function to a run.
+// Mean and variance of a run of elements, in double, in two passes (no cancellation); and the loops
+// that normalise a run.
 #pragma once
 
 #include <cstdint>
@@ -58,6 +58,20 @@ inline int64_t elements_before(const TensorView& view, int axes) {
   for (int axis = 0; axis < axes; ++axis) count *= view.extents[axis];
   return count;
 }
+
+/// y = (x - center) * multiply + add in the elements' own precision V. What `center` loses of the
+/// mean is part of `add`, so x - mean is as exact near the mean as it is in double.
+template <class V>
+struct Line {
+  V multiply, center, add;
+
+  Line() = default;
+  Line(double factor, double shift, double mean)
+      : multiply(static_cast<V>(factor)), center(static_cast<V>(mean)) {
+    const double lost = mean - static_cast<double>(center);  // NaN where the mean is infinite
+    add = static_cast<V>(lost == lost ? shift - lost * factor : shift);
+  }
+};
 
 struct Moments {
   double mean = 0;

@@ -65,18 +65,6 @@ void normalize_batch(const KernelContext& context, const BatchNormalizationAttri
   });
 }
 
-/// Y = (X - center) * multiply + add, in the elements' own precision, which holds every mean.
-template <class V>
-struct Line {
-  V multiply, center, add;
-
-  Line() = default;
-  Line(double scale, double shift, double mean, double variance, double epsilon)
-      : multiply(static_cast<V>(scale / std::sqrt(variance + epsilon))),
-        center(static_cast<V>(mean)),
-        add(static_cast<V>(shift)) {}
-};
-
 /// P is the type of scale, shift, mean and variance.
 template <class T, class P>
 struct BatchNormalization {
@@ -114,8 +102,8 @@ struct BatchNormalization {
     T* y = context.output(0).as<T>();
     using V = typename Element<T>::Value;
     const auto line = [&](int64_t c) {
-      return Line<V>(as_double(scale[c]), as_double(shift[c]), as_double(mean[c]),
-                     as_double(variance[c]), a.epsilon);
+      return Line<V>(as_double(scale[c]) / std::sqrt(as_double(variance[c]) + a.epsilon),
+                     as_double(shift[c]), as_double(mean[c]));
     };
     const int64_t channels = context.input(1).extents[0];
     const bool last = a.channels_last != 0 && view.rank > 2;

@@ -5,7 +5,7 @@
 //
 //     Y = (X - mean) / sqrt(variance + epsilon) * scale + shift
 //
-// Statistics and arithmetic are in double. Y may be the same memory as X.
+// Statistics are in double. Y may be the same memory as X.
 // Specification: https://onnx.ai/onnx/operators/onnx__GroupNormalization.html
 #include <cmath>
 
@@ -33,15 +33,14 @@ void normalize_groups(const KernelContext& context, int64_t groups, double epsil
     on_isa(context.isa(), [&] {
       for (int64_t unit = begin; unit < end; ++unit) {
         const Moments moments = moments_of(x + unit * run, run);
-        const double mean = moments.mean;
         const double inverse = 1 / std::sqrt(moments.variance + epsilon);
         for (int64_t c = 0; c < channels; ++c) {
           const int64_t channel = unit % groups * channels + c;
-          const double factor = inverse * as_double(scale[channel]);
-          const double offset = as_double(shift[channel]);
+          const Line<typename Element<T>::Value> line(inverse * as_double(scale[channel]),
+                                                      as_double(shift[channel]), moments.mean);
           const int64_t first = unit * run + c * plane;
-          map_run(x + first, y + first, plane,
-                  [=](double v, int64_t) { return (v - mean) * factor + offset; });
+          map_values(x + first, y + first, plane,
+                     [=](auto v, int64_t) { return (v - line.center) * line.multiply + line.add; });
         }
       }
     });

@@ -13,16 +13,24 @@
 namespace intarsia::cpu {
 namespace {
 
-/// Writes a part: `differences` by their scales.
+/// Writes a part of numbers without their zero points, by their scales.
 template <class Y, class W>
-void store(const W* differences, const float* scales, int64_t count, void* y, int64_t part) {
-  auto* to = static_cast<typename Element<Y>::Stored*>(y) + part;
-  for (int64_t i = 0; i < count; ++i)
-    to[i] = Element<Y>::store(static_cast<float>(differences[i]) * scales[i]);
+void store(Isa isa, const W* numbers, const PartScales<W>& scales, int64_t count, void* y,
+           int64_t begin) {
+  auto* to = static_cast<typename Element<Y>::Stored*>(y) + begin;
+  if constexpr (std::is_same_v<Y, Float16>) {
+    float products[kPart];
+    store<float>(isa, numbers, scales, count, products, 0);
+    from_floats(isa, products, to, count);
+  } else {
+    for_scaled(isa, scales, count, [=](int64_t i, W scale, W zero) {
+      to[i] = Element<Y>::store(static_cast<float>(numbers[i] - zero) * static_cast<float>(scale));
+    });
+  }
 }
 
 template <class W>
-Status dequantize(const KernelContext& context, LoadNumbers<W> load,
+Status dequantize(const KernelContext& context, Loader<W> load,
                   decltype(&store<float, W>) store_part) {
   const auto& a = context.attributes<DequantizeAttributes>();
   const TensorView& scale = context.input(1);
@@ -30,22 +38,14 @@ Status dequantize(const KernelContext& context, LoadNumbers<W> load,
   const auto* zero = context.input(2).as<const std::byte>();
   void* y = context.output(0).data;
   const Granularity granularity(context.input(0), scale, a.axis, a.block_size);
+  const Isa isa = context.isa();
   for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
-    W differences[kPart];
-    float scales[kPart];
-    for (int64_t part = begin; part < end; part += kPart) {
-      const int64_t stop = std::min(part + kPart, end);
-      load(x, part, 1, stop - part, differences);
-      granularity.for_pieces(part, stop,
-                             [&](int64_t first, int64_t count, int64_t index, int64_t step) {
-                               load_scales(scale, index, step, count, scales + (first - part));
-                               if (zero == nullptr) return;
-                               W zeros[kPart];
-                               load(zero, index, step, count, zeros);
-                               W* to = differences + (first - part);
-                               for (int64_t i = 0; i < count; ++i) to[i] -= zeros[i];
-                             });
-      store_part(differences, scales, stop - part, y, part);
+    W numbers[kPart];
+    for (int64_t first = begin; first < end; first += kPart) {
+      const int64_t count = std::min(kPart, end - first);
+      const PartScales<W> scales(granularity, scale, zero, load, first, first + count);
+      load.run(isa, x, first, count, numbers);
+      store_part(isa, numbers, scales, count, y, first);
     }
   });
   return {};
@@ -66,7 +66,7 @@ struct DequantizeLinear {
   }
 
   static Status run(const KernelContext& context) {
-    return dequantize<Wide>(context, &load_numbers<X, Wide>, &store<Y, Wide>);
+    return dequantize<Wide>(context, loader_of<X, Wide>(), &store<Y, Wide>);
   }
 };
 

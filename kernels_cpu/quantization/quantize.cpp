@@ -68,61 +68,92 @@ constexpr bool is_float_code() {
   }
 }
 
-/// Writes a part: `values` divided by their scales, to which `zeros` are added.
+/// What a part is made of.
+template <class W>
+struct QuantizedPart {
+  const W* values;
+  const PartScales<W>& scales;
+  int64_t begin, count;
+  bool has_zeros;
+  Encoding encoding;
+  Isa isa;
+};
+
+/// A function of its own: bytes may alias whatever a closure refers to.
+template <class Y>
+INTARSIA_INLINE void narrow(const int32_t* from, int64_t count, Y* to) {
+  INTARSIA_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) to[i] = static_cast<Y>(from[i]);
+}
+
+/// Writes a part.
 template <class Y, class W>
-void store(W* values, const W* zeros, [[maybe_unused]] bool has_zeros,
-           [[maybe_unused]] const Encoding& encoding, int64_t part, int64_t stop, std::byte* y) {
+void store(const QuantizedPart<W>& part, std::byte* y) {
+  const W* values = part.values;
   if constexpr (is_float_code<Y>()) {
-    store_codes<small_type<Y>>(y, part, stop, [&](int64_t i) {
-      const W value = values[i - part];  // -0 + 0 is 0
-      return encode<small_type<Y>>(has_zeros ? value + zeros[i - part] : value, encoding);
+    W sums[kPart];
+    W* to = sums;
+    const bool has_zeros = part.has_zeros;
+    for_scaled(part.isa, part.scales, part.count, [=](int64_t i, W scale, W zero) {
+      const W quotient = values[i] / scale;
+      to[i] = has_zeros ? quotient + zero : quotient;  // -0 + 0 is 0
+    });
+    store_codes<small_type<Y>>(y, part.begin, part.begin + part.count, [&](int64_t i) {
+      return encode<small_type<Y>>(sums[i - part.begin], part.encoding);
     });
   } else {
     constexpr W kLow = kLowest<Y>, kHigh = kHighest<Y>;
     int32_t integers[kPart];
-    for (int64_t i = 0; i < stop - part; ++i) {
-      W value = nearest(values[i]) + zeros[i];
+    int32_t* to = integers;
+    for_scaled(part.isa, part.scales, part.count, [=](int64_t i, W scale, W zero) {
+      W value = nearest(values[i] / scale) + zero;
       value = value > kLow ? value : kLow;
       value = value < kHigh ? value : kHigh;
-      integers[i] = static_cast<int32_t>(value);
-    }
+      to[i] = static_cast<int32_t>(value);
+    });
     if constexpr (is_small<Y>) {
-      store_codes<small_type<Y>>(y, part, stop, [&](int64_t i) {
-        return encode<small_type<Y>>(integers[i - part], Encoding());
+      store_codes<small_type<Y>>(y, part.begin, part.begin + part.count, [&](int64_t i) {
+        return encode<small_type<Y>>(integers[i - part.begin], Encoding());
       });
     } else {
-      Y* to = reinterpret_cast<Y*>(y) + part;
-      for (int64_t i = 0; i < stop - part; ++i) to[i] = static_cast<Y>(integers[i]);
+      on_isa(part.isa, [&] { narrow(to, part.count, reinterpret_cast<Y*>(y) + part.begin); });
     }
   }
 }
 
 template <class W>
-Status quantize(const KernelContext& context, LoadNumbers<W> load, LoadNumbers<W> load_zeros,
+Status quantize(const KernelContext& context, Loader<W> load, Loader<W> load_zeros,
                 decltype(&store<uint8_t, W>) store_part) {
   const auto& a = context.attributes<QuantizeAttributes>();
   const TensorView& scale = context.input(1);
-  const auto* x = context.input(0).as<const std::byte>();
+  const TensorView& input = context.input(0);
+  const auto* x = input.as<const std::byte>();
   const auto* zero = context.input(2).as<const std::byte>();
   auto* y = context.output(0).as<std::byte>();
   const DataType precision = precision_of(a, scale);
+  const bool rounds = data_type_of<W> != precision;
+  const bool in_place = input.type == data_type_of<W>;
   const Encoding encoding{a.saturate != 0, PowerRounding::kUp};
-  const Granularity granularity(context.input(0), scale, a.axis, a.block_size);
+  const Granularity granularity(input, scale, a.axis, a.block_size);
+  const Isa isa = context.isa();
   for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
-    W values[kPart], scales[kPart], zeros[kPart] = {};
-    for (int64_t part = begin; part < end; part += kPart) {
-      const int64_t stop = std::min(part + kPart, end);
-      load(x, part, 1, stop - part, values);
-      granularity.for_pieces(part, stop,
-                             [&](int64_t first, int64_t count, int64_t index, int64_t step) {
-                               load_scales(scale, index, step, count, scales + (first - part));
-                               if (zero != nullptr)
-                                 load_zeros(zero, index, step, count, zeros + (first - part));
-                             });
-      round_to(precision, stop - part, values);
-      for (int64_t i = 0; i < stop - part; ++i) values[i] /= scales[i];
-      round_to(precision, stop - part, values);
-      store_part(values, zeros, zero != nullptr, encoding, part, stop, y);
+    W values[kPart];
+    for (int64_t first = begin; first < end; first += kPart) {
+      const int64_t count = std::min(kPart, end - first);
+      PartScales<W> scales(granularity, scale, zero, load_zeros, first, first + count);
+      const W* from = reinterpret_cast<const W*>(x) + first;
+      if (rounds || !in_place) {
+        load.run(isa, x, first, count, values);
+        from = values;
+      }
+      if (rounds) {
+        round_to(precision, count, values);
+        W* to = values;
+        for_scaled(isa, scales, count, [=](int64_t i, W by, W) { to[i] /= by; });
+        round_to(precision, count, values);
+        std::fill(scales.scales, scales.scales + (scales.step == 0 ? 1 : count), W{1});
+      }
+      store_part({from, scales, first, count, zero != nullptr, encoding, isa}, y);
     }
   });
   return {};
@@ -142,7 +173,7 @@ struct QuantizeLinear {
 
   static Status run(const KernelContext& context) {
     using Wide = std::conditional_t<std::is_same_v<X, int32_t>, double, float>;
-    return quantize<Wide>(context, &load_numbers<X, Wide>, &load_numbers<Y, Wide>, &store<Y, Wide>);
+    return quantize<Wide>(context, loader_of<X, Wide>(), loader_of<Y, Wide>(), &store<Y, Wide>);
   }
 };
 

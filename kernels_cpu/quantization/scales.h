@@ -4,7 +4,10 @@
 #pragma once
 
 #include "core/runtime/operand_check.h"
+#include "kernels_cpu/common/isa_loop.h"
+#include "kernels_cpu/elementwise/float_blocks.h"
 #include "kernels_cpu/math/small_element.h"
+#include "kernels_cpu/quantization/granularity.h"
 
 namespace intarsia::cpu {
 
@@ -18,10 +21,26 @@ void load_numbers(const std::byte* elements, int64_t index, int64_t step, int64_
   }
 }
 
-/// A type's own; kernels that are the same but for what they load share their code through it.
+/// `load_numbers` of neighbours, by the vectors of an instruction set.
+template <class T, class W>
+void load_run(Isa isa, const std::byte* elements, int64_t index, int64_t count, W* to) {
+  if constexpr (std::is_same_v<T, Float16> && std::is_same_v<W, float>) {
+    to_floats(isa, reinterpret_cast<const Float16*>(elements) + index, to, count);
+  } else {
+    on_isa(isa, [=] { load_numbers<T>(elements, index, 1, count, to); });
+  }
+}
+
+/// How a type is loaded: kernels that differ in nothing else share their code.
 template <class W>
-using LoadNumbers = void (*)(const std::byte* elements, int64_t index, int64_t step, int64_t count,
-                             W* to);
+struct Loader {
+  void (*run)(Isa isa, const std::byte* elements, int64_t index, int64_t count, W* to);
+  void (*some)(const std::byte* elements, int64_t index, int64_t step, int64_t count, W* to);
+};
+template <class T, class W>
+constexpr Loader<W> loader_of() {
+  return {&load_run<T, W>, &load_numbers<T, W>};
+}
 
 /// The same for any type that a scale may have.
 template <class W>
@@ -39,6 +58,49 @@ void load_scales(const TensorView& scale, int64_t index, int64_t step, int64_t c
     default:
       return load_numbers<float>(elements, index, step, count, to);
   }
+}
+
+/// Scales and zero points of a part of at most kPart elements: one of each if `step` is 0, else one
+/// for each element.
+template <class W>
+struct PartScales {
+  W scales[kPart];
+  W zeros[kPart];
+  int64_t step;
+
+  /// REQUIRES: begin < end. `zero` may be null.
+  PartScales(const Granularity& granularity, const TensorView& scale, const std::byte* zero,
+             Loader<W> zeros_of, int64_t begin, int64_t end) {
+    granularity.for_pieces(begin, end,
+                           [&](int64_t first, int64_t count, int64_t index, int64_t distance) {
+                             const bool one = count == end - begin && distance == 0;
+                             step = one ? 0 : 1;
+                             const int64_t room = one ? 1 : count;
+                             load_scales(scale, index, distance, room, scales + (first - begin));
+                             W* to = zeros + (first - begin);
+                             if (zero != nullptr) {
+                               zeros_of.some(zero, index, distance, room, to);
+                             } else {
+                               std::fill(to, to + room, W{});
+                             }
+                           });
+  }
+};
+
+/// body(i, scale, zero) for i in [0, count), as vector code.
+template <class W, class Body>
+void for_scaled(Isa isa, const PartScales<W>& part, int64_t count, const Body& body) {
+  on_isa(isa, [&] {
+    const W *scales = part.scales, *zeros = part.zeros;
+    if (part.step == 0) {
+      const W scale = *scales, zero = *zeros;
+      INTARSIA_INDEPENDENT
+      for (int64_t i = 0; i < count; ++i) body(i, scale, zero);
+    } else {
+      INTARSIA_INDEPENDENT
+      for (int64_t i = 0; i < count; ++i) body(i, scales[i], zeros[i]);
+    }
+  });
 }
 
 /// Fails unless a scale may have this type.

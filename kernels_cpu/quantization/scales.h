@@ -42,7 +42,7 @@ constexpr Loader<W> loader_of() {
   return {&load_run<T, W>, &load_numbers<T, W>};
 }
 
-/// The same for any type that a scale may have.
+/// `load_numbers` of any type that a scale may have.
 template <class W>
 void load_scales(const TensorView& scale, int64_t index, int64_t step, int64_t count, W* to) {
   const auto* elements = scale.as<const std::byte>();

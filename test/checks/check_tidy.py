@@ -4,8 +4,8 @@
 
   check_tidy.py --build-dir build/release [--full]
 
-Every run checks core/, which includes the public headers; --full also kernels_cpu/ and converter/,
-which takes minutes. The build folder must be built: generated headers. Precompiled headers are left
+Every run checks what runs in products, core/ with the public headers, but for its definitions of
+operators; --full also these, kernels_cpu/ and converter/, which takes minutes. The build folder must be built: generated headers. Precompiled headers are left
 out: those of GCC are none for clang, and a source includes what it needs.
 """
 
@@ -20,8 +20,11 @@ from pathlib import Path
 
 import common
 
-ALWAYS = ("include", "core")
-FOLDERS = ALWAYS + ("kernels_cpu", "kernels_cuda", "converter")
+FOLDERS = ("include", "core", "kernels_cpu", "kernels_cuda", "converter")
+
+
+def always(source):
+    return source.startswith(("include/", "core/")) and not source.startswith("core/definitions/")
 
 
 def check(root, options):
@@ -39,7 +42,7 @@ def check(root, options):
     if not sources:
         return [f"{database}: names no source of {', '.join(FOLDERS)}"]
 
-    chosen = [s for s in sources if options.full or s.split("/")[0] in ALWAYS]
+    chosen = [s for s in sources if options.full or always(s)]
     headers = f"^({re.escape(str(root.resolve()))}/)?({'|'.join(FOLDERS)})/"
     config = f"--config-file={common.ROOT / '.clang-tidy'}"
 

@@ -35,20 +35,18 @@ struct StringNormalizer {
     const int64_t count = context.input(0).count();
     const auto* x = context.input(0).as<const StringRef>();
     const TensorView& y = context.output(0);
-    int32_t left = 0;
-    for (int64_t i = 0; i < count; ++i)
-      left += is_stopword(attributes, context.string(x[i])) ? 0 : 1;
-    int32_t extents[2] = {1, 1};
-    extents[y.rank - 1] = left > 0 ? left : 1;
-    if (Status s = context.resize_output(0, {extents, y.rank}); !s) return s;
+    // One pass: what a reference that nobody wrote names may be written on the way.
     auto* out = y.as<StringRef>();
     *out = {};
+    int32_t left = 0;
     for (int64_t i = 0; i < count; ++i) {
-      const std::string_view word = context.string(x[i]);
-      if (is_stopword(attributes, word)) continue;
-      if (Status s = change(context, attributes.case_change_action, x[i], *out++); !s) return s;
+      if (is_stopword(attributes, context.string(x[i]))) continue;
+      if (Status s = change(context, attributes.case_change_action, x[i], out[left++]); !s)
+        return s;
     }
-    return {};
+    int32_t extents[2] = {1, 1};
+    extents[y.rank - 1] = left > 0 ? left : 1;
+    return context.resize_output(0, {extents, y.rank});
   }
 
  private:

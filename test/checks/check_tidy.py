@@ -5,8 +5,9 @@
   check_tidy.py --build-dir build/release [--full]
 
 Every run checks what runs in products, core/ with the public headers, but for its definitions of
-operators; --full also these, kernels_cpu/ and converter/, which takes minutes. The build folder must be built: generated headers. Precompiled headers are left
-out: those of GCC are none for clang, and a source includes what it needs.
+operators; --full also these, kernels_cpu/ and converter/, which takes minutes. The build folder must
+be built: generated headers. Precompiled headers are left out: those of GCC are none for clang, and a
+source includes what it needs.
 """
 
 import json

@@ -4,7 +4,6 @@
 // optimum is its height), and brute force over all placement orders for small random ones. Every
 // result passes validate(), and validate() itself is shown to reject broken assignments.
 #include "converter/memory/planner.h"
-#include "test/slow_build.h"
 
 #include <gtest/gtest.h>
 
@@ -14,6 +13,8 @@
 #include <numeric>
 #include <string>
 #include <vector>
+
+#include "test/slow_build.h"
 
 namespace intarsia::converter {
 namespace {

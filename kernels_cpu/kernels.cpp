@@ -21,6 +21,9 @@
   List(concat_from_sequence_kernels) \
   List(conv_kernels) \
   List(conv_depthwise_kernels) \
+  List(conv_integer_kernels) \
+  List(conv_integer_depthwise_kernels) \
+  List(conv_integer_packed_kernels) \
   List(conv_packed_kernels) \
   List(conv_transpose_kernels) \
   List(conv_transpose_packed_kernels) \
@@ -49,6 +52,7 @@
   List(map_kernels) \
   List(matmul_kernels) \
   List(matmul_computed_kernels) \
+  List(matmul_integer_kernels) \
   List(matmul_packed_kernels) \
   List(matmul_typed_kernels) \
   List(ngram_kernels) \
@@ -74,6 +78,7 @@
   List(reduce_extreme_kernels) \
   List(reduce_sum_kernels) \
   List(regex_kernels) \
+  List(requantize_kernels) \
   List(resize_kernels) \
   List(resize_nearest_kernels) \
   List(reverse_sequence_kernels) \

@@ -99,7 +99,10 @@ class TermNodes : public Context {
                         int outputs) override {
     std::vector<Value*> values;
     for (const Term& input : inputs) values.push_back(value(input));
-    return make(op, values, std::move(attributes), "", outputs);
+    const size_t colon = op.find(':');
+    const bool own = colon != std::string_view::npos;
+    return make(own ? op.substr(colon + 1) : op, values, std::move(attributes),
+                own ? op.substr(0, colon) : std::string_view(), outputs);
   }
   Term number(DataType type, double number) override {
     return term(

@@ -24,6 +24,17 @@ void add_linear_algebra_definitions(DefinitionRows& rows) {
                        .gradient = gradients::matmul},
              .types = {{"T", kProductTypes}},
              .attributes = codec_of<MatMulAttributes>()});
+  add<ops::MatMulInteger>(
+      rows,
+      {.name = "MatMulInteger",
+       .since_version = 10,
+       .inputs = {apart({"A", "T1"}), apart({"B", "T2"}), apart({"a_zero_point", "T1", kOptional}),
+                  apart({"b_zero_point", "T2", kOptional})},
+       .outputs = {apart({"Y", "T3"})},
+       .facts = {.axes = {.form = AxisForm::kPosition}, .exact = true},
+       .types = {{"T1", kByteTypes}, {"T2", kByteTypes}, {"T3", types({DataType::kInt32})}},
+       .kernel_types = {"T1", "T2"},
+       .attributes = codec_of<NoAttributes>()});
   add_with_epilogue<ops::Gemm>(
       rows, {.name = "Gemm",
              .inputs = {apart({"A", "T"}), apart({"B", "T"}), apart({"C", "T", kOptional}),

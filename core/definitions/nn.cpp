@@ -27,6 +27,22 @@ void add_convolutions(DefinitionRows& rows) {
                  .window = attribute<&ConvAttributes::window, &WindowAttributes::kernel_shape>()},
        .types = {{"T", kFloatTypes}},
        .attributes = codec_of<ConvAttributes>()});
+  add<ops::ConvInteger>(
+      rows,
+      {.name = "ConvInteger",
+       .since_version = 10,
+       .inputs = {same({"x", "T1"}), apart({"w", "T2"}), apart({"x_zero_point", "T1", kOptional}),
+                  apart({"w_zero_point", "T2", kOptional})},
+       .outputs = {same({"y", "T3"})},
+       .facts = {.axes = {.form = AxisForm::kImage,
+                          .channels_last = attribute<&IntegerConvAttributes::channels_last>()},
+                 .exact = true,
+                 .fast_channels_last = kByteTypes,
+                 .window =
+                     attribute<&IntegerConvAttributes::window, &WindowAttributes::kernel_shape>()},
+       .types = {{"T1", kByteTypes}, {"T2", kByteTypes}, {"T3", types({DataType::kInt32})}},
+       .kernel_types = {"T1", "T2"},
+       .attributes = codec_of<IntegerConvAttributes>()});
   add<ops::ConvTranspose>(
       rows,
       {.name = "ConvTranspose",

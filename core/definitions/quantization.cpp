@@ -27,6 +27,20 @@ void add_quantization_definitions(DefinitionRows& rows) {
                        {"T3", kQuantizedTypes}},
              .kernel_types = {"T1", "T3"},
              .attributes = codec_of<QuantizeAttributes>()});
+  add<ops::Requantize>(
+      rows, {.domain = kInternalDomain,
+             .name = "Requantize",
+             .inputs = {same({"x", "T1"}), apart({"scale", "T2"}).of(Domain::kPositive),
+                        apart({"zero_point", "T3"}), apart({"bias", "T1", Parameter::kOptional})},
+             .outputs = {same({"y", "T3"})},
+             .facts = {.axes = {.form = AxisForm::kOne,
+                                .attribute = attribute<&RequantizeAttributes::axis>()},
+                       .exact = true},
+             .types = {{"T1", types({DataType::kInt32})},
+                       {"T2", types({DataType::kFloat})},
+                       {"T3", kByteTypes}},
+             .kernel_types = {"T3"},
+             .attributes = codec_of<RequantizeAttributes>()});
   add<ops::DequantizeLinear>(
       rows, {.name = "DequantizeLinear",
              .since_version = 28,

@@ -66,6 +66,7 @@ inline constexpr TypeSet kNumericTypes = kFloatTypes | kIntegerTypes;
 inline constexpr TypeSet kBoolType = types({DataType::kBool});
 inline constexpr TypeSet kStringType = types({DataType::kString});
 inline constexpr TypeSet kIndexTypes = types({DataType::kInt32, DataType::kInt64});
+inline constexpr TypeSet kByteTypes = types({DataType::kInt8, DataType::kUint8});
 inline constexpr TypeSet kInt64Type = types({DataType::kInt64});
 /// What ONNX lists for operators that are older than 8-bit floating-point types.
 inline constexpr TypeSet kPlainTypes =

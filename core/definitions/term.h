@@ -41,7 +41,8 @@ class Term {
   size_t id_;
 };
 
-/// One node of an operator of ai.onnx with one output, or the first output of several.
+/// One node of an operator with one output, or the first output of several: of ai.onnx, or
+/// "domain:name".
 Term call(std::string_view op, std::initializer_list<Term> inputs, AttributeMap attributes = {});
 
 inline Term operator+(Term a, Term b) {
@@ -121,7 +122,7 @@ class TermContext {
   TermContext(const TermContext&) = delete;
   TermContext& operator=(const TermContext&) = delete;
 
-  /// Adds a node; `op` is one of ai.onnx.
+  /// Adds a node; `op` is one of ai.onnx, or "domain:name".
   virtual std::vector<Term> add(std::string_view op, std::span<const Term> inputs,
                                 AttributeMap attributes, int output_count) = 0;
   virtual Term number(DataType type, double value) = 0;

@@ -47,19 +47,18 @@
 namespace intarsia::ops {
 
 extern const std::span<const ShapeFunction* const> shape_functions;
-constinit const std::span<const ShapeFunction* const> shape_functions =
-    shape_list<ArgReduce, AveragePool, BatchNormalization, Bernoulli, BitCast, Broadcast, Cast,
-               Compress, Concat, ConstantOfShape, Conv, ConvTranspose, DeformConv, DepthToSpace,
-               DequantizeLinear, Det, Dropout, Expand, EyeLike, Flatten, Gather, GatherElements,
-               GatherND, Gemm, GlobalLpPool, GlobalPool, GridSample, GroupNormalization, Gru,
-               InstanceNormalization, Inverse, LayerNormalization, LinearAttention, Lookup,
-               LpNormalization, LpPool, Lrn, Lstm, MatMul, MaxPool, MaxRoiPool,
-               MeanVarianceNormalization, MelWeightMatrix, Multinomial, NgramCounts,
-               NonMaxSuppression, NonZero, OneHot, Pad, PairwiseProbabilities, QuantizeLinear,
-               RandomNormal, RandomNormalLike, RandomUniform, RandomUniformLike, Range, Reduce,
-               RegexFullMatch, RegexStates, Reshape, Resize, ReverseSequence, RmsNormalization, Rnn,
-               RoiAlign, SameShape, ScatterElements, ScatterND, ShapeOf, Size, Slice, Softmax,
-               SpaceToDepth, Split, Squeeze, StringNormalizer, StringSplit, SupportVectors, Tile,
-               TopK, Transpose, TreeEnsemble, Trilu, Unique, Unsqueeze, WhereShape>();
+constinit const std::span<const ShapeFunction* const> shape_functions = shape_list<
+    ArgReduce, AveragePool, BatchNormalization, Bernoulli, BitCast, Broadcast, Cast, Compress,
+    Concat, ConstantOfShape, Conv, ConvInteger, ConvTranspose, DeformConv, DepthToSpace,
+    DequantizeLinear, Det, Dropout, Expand, EyeLike, Flatten, Gather, GatherElements, GatherND,
+    Gemm, GlobalLpPool, GlobalPool, GridSample, GroupNormalization, Gru, InstanceNormalization,
+    Inverse, LayerNormalization, LinearAttention, Lookup, LpNormalization, LpPool, Lrn, Lstm,
+    MatMul, MatMulInteger, MaxPool, MaxRoiPool, MeanVarianceNormalization, MelWeightMatrix,
+    Multinomial, NgramCounts, NonMaxSuppression, NonZero, OneHot, Pad, PairwiseProbabilities,
+    QuantizeLinear, RandomNormal, RandomNormalLike, RandomUniform, RandomUniformLike, Range, Reduce,
+    RegexFullMatch, RegexStates, Requantize, Reshape, Resize, ReverseSequence, RmsNormalization,
+    Rnn, RoiAlign, SameShape, ScatterElements, ScatterND, ShapeOf, Size, Slice, Softmax,
+    SpaceToDepth, Split, Squeeze, StringNormalizer, StringSplit, SupportVectors, Tile, TopK,
+    Transpose, TreeEnsemble, Trilu, Unique, Unsqueeze, WhereShape>();
 
 }  // namespace intarsia::ops

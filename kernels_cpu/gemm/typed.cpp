@@ -44,7 +44,7 @@ constexpr ptrdiff_t even_block(ptrdiff_t total, ptrdiff_t most, ptrdiff_t step) 
 }
 
 template <class S>
-constexpr bool kSumsApart = sizeof(Computed<S>) != sizeof(S);
+constexpr bool kSumsApart = sizeof(Computed<S>) != sizeof(Result<S>);
 template <class S>
 constexpr ptrdiff_t kColumnStep = kTypedPanelBytes / sizeof(Computed<S>);
 template <class S>
@@ -144,14 +144,14 @@ template <class S>
 struct Unit {
   using V = Computed<S>;
   const Functions<S>& functions;
-  TypedFactor<S> a, b;
+  Factor<S> a, b;
   TypedEnds<S> ends;
   V alpha;
   V *packed_a, *packed_b;
 
   void run(ptrdiff_t k) const {
     const bool few = ends.rows <= kTypedFewRows;
-    const bool turned = b.lane_step != 1 && b.k_step == 1;
+    const bool turned = !kPairs<S> && b.lane_step != 1 && b.k_step == 1;
     bool started = ends.d != nullptr || ends.z != nullptr;
     if (started) functions.start(ends);
     const ptrdiff_t pass = few && turned ? kDotsDepth : kDepth;
@@ -180,9 +180,9 @@ struct Unit {
   void multiply(ptrdiff_t k0, ptrdiff_t depth, bool few, bool start) const {
     const TypedTiles<V>& tiles = functions.tiles;
     const ptrdiff_t m = ends.rows;
-    // Packing B is no less work than a product with few rows.
+    // Packing B is no less work than a product with few rows; bytes have to be.
     const ptrdiff_t wide = tiles.in_place.columns;
-    const ptrdiff_t in_place = few && b.lane_step == 1 ? ends.n / wide * wide : 0;
+    const ptrdiff_t in_place = few && !kPairs<S> && b.lane_step == 1 ? ends.n / wide * wide : 0;
     const ptrdiff_t height = ceil_div(m, ceil_div(m, tiles.main.max_rows));
     pack_a(k0, depth, height);
     if (in_place < ends.n) {
@@ -241,7 +241,7 @@ void typed_run(const TypedArgs<S>& args, int64_t begin, int64_t end, std::byte* 
   const TypedBlocking blocking = blocking_of<S>(args.shape);
   const Scratch<S> scratch(args.shape);
   const Functions<S> functions = functions_of<S>(args.isa);
-  const auto pitch = static_cast<ptrdiff_t>(args.shape.n);
+  const ptrdiff_t pitch = args.pitch != 0 ? args.pitch : static_cast<ptrdiff_t>(args.shape.n);
   for (int64_t unit = begin; unit < end; ++unit) {
     const auto m0 = static_cast<ptrdiff_t>(unit % blocking.m_blocks) * blocking.m_block;
     const auto n0 = static_cast<ptrdiff_t>(unit / blocking.m_blocks) * blocking.n_block;
@@ -283,6 +283,7 @@ INTARSIA_TYPED(uint32_t)
 INTARSIA_TYPED(uint64_t)
 INTARSIA_TYPED(Float16)
 INTARSIA_TYPED(BFloat16)
+INTARSIA_TYPED(Int16Pair)
 #undef INTARSIA_TYPED
 
 }  // namespace intarsia::cpu

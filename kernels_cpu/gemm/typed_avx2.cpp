@@ -20,6 +20,7 @@ template struct TypedKernels<Isa::kAvx2, uint32_t>;
 template struct TypedKernels<Isa::kAvx2, uint64_t>;
 template struct TypedKernels<Isa::kAvx2, Float16>;
 template struct TypedKernels<Isa::kAvx2, BFloat16>;
+template struct TypedKernels<Isa::kAvx2, Int16Pair>;
 
 }  // namespace intarsia::cpu
 

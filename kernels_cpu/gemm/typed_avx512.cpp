@@ -20,6 +20,7 @@ template struct TypedKernels<Isa::kAvx512, uint32_t>;
 template struct TypedKernels<Isa::kAvx512, uint64_t>;
 template struct TypedKernels<Isa::kAvx512, Float16>;
 template struct TypedKernels<Isa::kAvx512, BFloat16>;
+template struct TypedKernels<Isa::kAvx512, Int16Pair>;
 
 }  // namespace intarsia::cpu
 

@@ -53,7 +53,7 @@ struct TypedTiles {
 /// Lanes of a factor in panels: [panel][k][width].
 template <class S>
 struct TypedPack {
-  TypedFactor<S> from;
+  Factor<S> from;
   ptrdiff_t lanes;
   ptrdiff_t k;
   ptrdiff_t width;  ///< The tiles' own where `padded`.
@@ -66,7 +66,7 @@ struct TypedPack {
 template <class S>
 struct TypedDots {
   const Computed<S>* a;  ///< [rows][k]
-  TypedFactor<S> b;      ///< k_step is 1.
+  Factor<S> b;           ///< k_step is 1.
   ptrdiff_t rows;
   ptrdiff_t n;
   ptrdiff_t k;
@@ -82,10 +82,10 @@ struct TypedEnds {
   ptrdiff_t n;
   Computed<S>* sums;
   ptrdiff_t sums_pitch;
-  S* c;
-  const S* z;
+  Result<S>* c;
+  const Result<S>* z;
   ptrdiff_t pitch;  ///< Of C and Z.
-  const S* d;
+  const Result<S>* d;
   ptrdiff_t d_row;
   ptrdiff_t d_column;
   Computed<S> beta;
@@ -97,7 +97,7 @@ template <Isa I, class S>
 struct TypedKernels {
   static TypedTiles<Computed<S>> tiles();
   static void pack(const TypedPack<S>& job);
-  /// Each sum is 64 bytes of partial sums, added up in an order that k alone decides.
+  /// Each sum is 64 bytes of partial sums, added up in an order that k alone decides. Not of bytes.
   static void dots(const TypedDots<S>& job);
   /// sums = beta * D + Z; one of them is there.
   static void start(const TypedEnds<S>& ends);

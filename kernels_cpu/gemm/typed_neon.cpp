@@ -20,6 +20,7 @@ template struct TypedKernels<Isa::kNeon, uint32_t>;
 template struct TypedKernels<Isa::kNeon, uint64_t>;
 template struct TypedKernels<Isa::kNeon, Float16>;
 template struct TypedKernels<Isa::kNeon, BFloat16>;
+template struct TypedKernels<Isa::kNeon, Int16Pair>;
 
 }  // namespace intarsia::cpu
 

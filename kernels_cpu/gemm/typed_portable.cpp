@@ -16,5 +16,6 @@ template struct TypedKernels<Isa::kPortable, uint32_t>;
 template struct TypedKernels<Isa::kPortable, uint64_t>;
 template struct TypedKernels<Isa::kPortable, Float16>;
 template struct TypedKernels<Isa::kPortable, BFloat16>;
+template struct TypedKernels<Isa::kPortable, Int16Pair>;
 
 }  // namespace intarsia::cpu

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "kernels_cpu/gemm/tile.h"
+#include "kernels_cpu/gemm/typed_bytes.h"
 #include "kernels_cpu/gemm/typed_lanes.h"
 
 namespace intarsia::cpu {
@@ -20,8 +21,16 @@ struct TypedVector {
   using X = typename VectorOfType<V, kWidth>::Type;
 };
 
+/// sum += a * b.
+struct Products {
+  template <class X>
+  INTARSIA_INLINE static void add(X& sum, const X& a, const X& b) {
+    sum += a * b;
+  }
+};
+
 /// R rows by P panels of `Vectors` vectors each, all of it in registers; B is stored as S.
-template <Isa I, class V, class S, int Vectors, int P, int R>
+template <Isa I, class V, class S, int Vectors, int P, int R, class Step>
 void typed_tile(const TypedTile<V>& t) {
   using X = typename TypedVector<I, V>::X;
   constexpr int kWidth = TypedVector<I, V>::kWidth;
@@ -51,7 +60,7 @@ void typed_tile(const TypedTile<V>& t) {
     for (int r = 0; r < R; ++r) {
       const X av = a[r] - X{};
       INTARSIA_UNROLL
-      for (int v = 0; v < kVectors; ++v) acc[r][v] += av * bv[v];
+      for (int v = 0; v < kVectors; ++v) Step::add(acc[r][v], av, bv[v]);
     }
   }
   INTARSIA_UNROLL
@@ -63,12 +72,12 @@ void typed_tile(const TypedTile<V>& t) {
   }
 }
 
-template <Isa I, class V, class S, int Vectors, int P, int R>
+template <Isa I, class V, class S, int Vectors, int P, int R, class Step>
 struct TypedTable {
   template <int Row>
   static constexpr TypedTileFunction<V> row() {
     if constexpr (Row <= R) {
-      return &typed_tile<I, V, S, Vectors, P, Row>;
+      return &typed_tile<I, V, S, Vectors, P, Row, Step>;
     } else {
       return nullptr;
     }
@@ -95,10 +104,12 @@ TypedTiles<Computed<S>> TypedKernels<I, S>::tiles() {
   using E = TypedExtents<I>;
   constexpr int kWidth = panel_width<I, V>();
   static_assert(kTypedPanelBytes % (kWidth * sizeof(V)) == 0);
-  return {kWidth, TypedTable<I, V, V, E::kVectors, 1, E::kRows>::kFamily,
-          TypedTable<I, V, V, E::kVectors / 2, 1, E::kRows>::kFamily,
-          TypedTable<I, V, V, E::kVectors, E::kWidePanels, kTypedFewRows>::kFamily,
-          TypedTable<I, V, S, E::kVectors, E::kWidePanels, kTypedFewRows>::kFamily};
+  using Step = std::conditional_t<kPairs<S>, PairProducts, Products>;
+  using Stored = std::conditional_t<kPairs<S>, V, S>;  // bytes are never read in place
+  return {kWidth, TypedTable<I, V, V, E::kVectors, 1, E::kRows, Step>::kFamily,
+          TypedTable<I, V, V, E::kVectors / 2, 1, E::kRows, Step>::kFamily,
+          TypedTable<I, V, V, E::kVectors, E::kWidePanels, kTypedFewRows, Step>::kFamily,
+          TypedTable<I, V, Stored, E::kVectors, E::kWidePanels, kTypedFewRows, Step>::kFamily};
 }
 
 /// Rows of memory hold lanes: runs of them are copied.
@@ -175,9 +186,14 @@ void pack_transposed(const TypedPack<S> job) {
 
 template <Isa I, class S>
 void TypedKernels<I, S>::pack(const TypedPack<S>& job) {
-  // A row or a column alone may be taken either way.
-  if (job.from.lane_step == 1 && (job.from.k_step != 1 || job.lanes >= job.k)) {
-    pack_runs<I, S>(job);
+  if constexpr (kPairs<S>) {
+    if (job.from.windows == nullptr && job.from.lane_step == 1) {
+      pack_byte_rows<I>(job);
+    } else {
+      pack_byte_lanes<I>(job);
+    }
+  } else if (job.from.lane_step == 1 && (job.from.k_step != 1 || job.lanes >= job.k)) {
+    pack_runs<I, S>(job);  // a row or a column alone may be taken either way
   } else {
     pack_transposed<I, S>(job);
   }
@@ -228,24 +244,26 @@ INTARSIA_INLINE void dots_of(const Computed<S>* a, const TypedFactor<S>& b, ptrd
 }
 
 template <Isa I, class S>
-void TypedKernels<I, S>::dots(const TypedDots<S>& job) {
-  using V = Computed<S>;
-  constexpr int kLanes = 4;
-  for (ptrdiff_t j = 0; j < job.n; j += kLanes) {
-    const ptrdiff_t lanes = job.n - j < kLanes ? job.n - j : kLanes;
-    for (ptrdiff_t r = 0; r < job.rows; ++r) {
-      const V* a = job.a + r * job.k;
-      V* to = job.sums + r * job.sums_pitch + j;
-      V sums[kLanes];
-      if (lanes == kLanes) {
-        dots_of<I, S, kLanes>(a, job.b.at(j, 0), job.k, sums);
-      } else {
-        for (ptrdiff_t lane = 0; lane < lanes; ++lane) {
-          dots_of<I, S, 1>(a, job.b.at(j + lane, 0), job.k, sums + lane);
+void TypedKernels<I, S>::dots([[maybe_unused]] const TypedDots<S>& job) {
+  if constexpr (!kPairs<S>) {
+    using V = Computed<S>;
+    constexpr int kLanes = 4;
+    for (ptrdiff_t j = 0; j < job.n; j += kLanes) {
+      const ptrdiff_t lanes = job.n - j < kLanes ? job.n - j : kLanes;
+      for (ptrdiff_t r = 0; r < job.rows; ++r) {
+        const V* a = job.a + r * job.k;
+        V* to = job.sums + r * job.sums_pitch + j;
+        V sums[kLanes];
+        if (lanes == kLanes) {
+          dots_of<I, S, kLanes>(a, job.b.at(j, 0), job.k, sums);
+        } else {
+          for (ptrdiff_t lane = 0; lane < lanes; ++lane) {
+            dots_of<I, S, 1>(a, job.b.at(j + lane, 0), job.k, sums + lane);
+          }
         }
-      }
-      for (ptrdiff_t lane = 0; lane < lanes; ++lane) {
-        to[lane] = job.start ? sums[lane] : to[lane] + sums[lane];
+        for (ptrdiff_t lane = 0; lane < lanes; ++lane) {
+          to[lane] = job.start ? sums[lane] : to[lane] + sums[lane];
+        }
       }
     }
   }
@@ -254,24 +272,25 @@ void TypedKernels<I, S>::dots(const TypedDots<S>& job) {
 template <Isa I, class S>
 void TypedKernels<I, S>::start(const TypedEnds<S>& ends) {
   using V = Computed<S>;
+  using C = Result<S>;
   for (ptrdiff_t r = 0; r < ends.rows; ++r) {
-    const S* d = ends.d != nullptr ? ends.d + r * ends.d_row : nullptr;
-    const S* z = ends.z != nullptr ? ends.z + r * ends.pitch : nullptr;
+    const C* d = ends.d != nullptr ? ends.d + r * ends.d_row : nullptr;
+    const C* z = ends.z != nullptr ? ends.z + r * ends.pitch : nullptr;
     V* sums = ends.sums + r * ends.sums_pitch;
-    Quad<S> all{};
+    Quad<C> all{};
     if (d != nullptr && ends.d_column == 0) {
-      load_some<S>(d, 1, all);
-      all = all[0] * ends.beta - Quad<S>{};
+      load_some<C>(d, 1, all);
+      all = all[0] * ends.beta - Quad<C>{};
     }
     for (ptrdiff_t j = 0; j < ends.n; j += 4) {
       const ptrdiff_t some = ends.n - j;
-      Quad<S> sum = all, term;
+      Quad<C> sum = all, term;
       if (d != nullptr && ends.d_column != 0) {
-        load_some<S>(d + j, some, term);
+        load_some<C>(d + j, some, term);
         sum = term * ends.beta;
       }
       if (z != nullptr) {
-        load_some<S>(z + j, some, term);
+        load_some<C>(z + j, some, term);
         sum += term;
       }
       store_some<V>(sums + j, sum, some);

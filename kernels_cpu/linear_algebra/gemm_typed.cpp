@@ -33,7 +33,8 @@ struct GemmTyped {
   }
 
   static int64_t workspace(const KernelContext& context) {
-    return product_workspace<T>(context, product_shape(gemm_layout(context), one_column(context)));
+    return products_workspace<ProductType<T>>(
+        context, product_shape(gemm_layout(context), one_column(context)));
   }
 
   static Status check(const KernelContext& context) {
@@ -52,10 +53,7 @@ struct GemmTyped {
     args.alpha = factor_of<Computed<S>>(attributes.alpha);
     args.beta = factor_of<Computed<S>>(attributes.beta);
     args.epilogue = epilogue;
-    const auto compute_units = [&](int64_t begin, int64_t end, std::byte* workspace) {
-      typed_run(args, begin, end, workspace);
-    };
-    share_units<S>(context, args.shape, typed_units<S>(args.shape), compute_units);
+    run_products<S>(context, args.shape, 1, [&](int64_t) { return args; });
   }
 };
 

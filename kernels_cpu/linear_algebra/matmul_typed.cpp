@@ -51,7 +51,8 @@ struct MatMulTyped {
 
   static int64_t workspace(const KernelContext& context) {
     const MatMulForm form = form_of(context);
-    return product_workspace<T>(context, product_shape(layout_of(context, form), form.one_column));
+    return products_workspace<ProductType<T>>(
+        context, product_shape(layout_of(context, form), form.one_column));
   }
 
   static Status check(const KernelContext& context) {
@@ -67,28 +68,20 @@ struct MatMulTyped {
     const ProductLayout layout = layout_of(context, form);
     TypedArgs<S> all = typed_args<T>(context, layout, form.one_column);
     all.epilogue = epilogue;
-    const int64_t units = typed_units<S>(all.shape);
     const int64_t matrix = layout.rows * layout.columns;
     const int batch_rank = matmul_batch_rank(context);
-    // Units of all matrices in one row.
-    const auto compute_units = [&](int64_t begin, int64_t end, std::byte* workspace) {
-      while (begin < end) {
-        const int64_t index = begin / units, first = begin % units;
-        const int64_t last = units - first < end - begin ? units : first + end - begin;
-        TypedArgs<S> args = all;
-        if (!form.one_b) {
-          TypedFactor<S>& a = form.one_column ? args.b : args.a;
-          TypedFactor<S>& b = form.one_column ? args.a : args.b;
-          a.data += batch_offset(context.input(0), y.extents, batch_rank, index);
-          b.data += batch_offset(context.input(1), y.extents, batch_rank, index);
-        }
-        args.c += index * matrix;
-        if (args.z != nullptr) args.z += index * matrix;
-        typed_run(args, first, last, workspace);
-        begin += last - first;
+    run_products<S>(context, all.shape, y.count() / matrix, [&](int64_t index) {
+      TypedArgs<S> args = all;
+      if (!form.one_b) {
+        TypedFactor<S>& a = form.one_column ? args.b : args.a;
+        TypedFactor<S>& b = form.one_column ? args.a : args.b;
+        a.data += batch_offset(context.input(0), y.extents, batch_rank, index);
+        b.data += batch_offset(context.input(1), y.extents, batch_rank, index);
       }
-    };
-    share_units<S>(context, all.shape, y.count() / matrix * units, compute_units);
+      args.c += index * matrix;
+      if (args.z != nullptr) args.z += index * matrix;
+      return args;
+    });
   }
 };
 

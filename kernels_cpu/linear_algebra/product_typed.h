@@ -7,10 +7,9 @@
 
 #include <utility>
 
-#include "intarsia/checked_int.h"
 #include "kernels_cpu/common/bounded.h"
 #include "kernels_cpu/common/epilogue.h"
-#include "kernels_cpu/gemm/typed.h"
+#include "kernels_cpu/common/typed_products.h"
 #include "kernels_cpu/linear_algebra/operands.h"
 
 namespace intarsia::cpu {
@@ -18,12 +17,6 @@ namespace intarsia::cpu {
 /// T as the storage type of typed.h: integers are unsigned.
 template <class T>
 using ProductType = std::conditional_t<sizeof(T) == 2, T, Accumulator<T>>;
-
-/// Bytes of scratch memory for all threads.
-template <class T>
-int64_t product_workspace(const KernelContext& context, const GemmShape& shape) {
-  return (CheckedInt(typed_workspace<ProductType<T>>(shape)) * context.threads()).value();
-}
 
 inline GemmShape product_shape(const ProductLayout& l, bool one_column) {
   return one_column ? GemmShape{1, l.rows, l.inner} : GemmShape{l.rows, l.columns, l.inner};
@@ -50,17 +43,6 @@ TypedArgs<ProductType<T>> typed_args(const KernelContext& context, const Product
   args.c = context.output(0).as<S>();
   args.isa = context.isa();
   return args;
-}
-
-/// Calls body(begin, end, workspace) for ranges of [0, count) on all threads.
-template <class S, class Body>
-void share_units(const KernelContext& context, const GemmShape& shape, int64_t count,
-                 const Body& body) {
-  const int64_t bytes = typed_workspace<S>(shape);
-  std::byte* workspace = context.workspace().data();
-  context.parallel_for(count, [&](int64_t begin, int64_t end, int thread) {
-    body(begin, end, workspace + thread * bytes);
-  });
 }
 
 /// K<T> where T is given no activation.

@@ -56,7 +56,8 @@ struct Conv {
                       }
                     });
     };
-    convolve_rows<T>(context, walk, filters, activation_of(a), add_terms);
+    convolve_rows(context, walk, filters, ReferenceEpilogue<T>(context, activation_of(a)),
+                  add_terms);
     return {};
   }
 };

@@ -16,11 +16,11 @@ struct ConvRun {
   int64_t first = 0, lanes = 0;        ///< [first, first + lanes).
 };
 
-/// Calls `add_terms(run, sums)` for runs that cover the output once.
-template <class T, class AddTerms>
+/// Calls `add_terms(run, sums)` for runs that cover the output once. `result` says where a sum
+/// starts and stores it, as ReferenceEpilogue does.
+template <class Result, class AddTerms>
 void convolve_rows(const KernelContext& context, const WindowWalk& walk, int64_t filters,
-                   const ActivationSpec& activation, const AddTerms& add_terms) {
-  const ReferenceEpilogue<T> result(context, activation);
+                   const Result& result, const AddTerms& add_terms) {
   const int64_t rows = walk.out_rows();
   const int64_t width = walk.out[walk.last()];
   const int64_t y_step = walk.channels_last ? filters : 1;
@@ -33,7 +33,7 @@ void convolve_rows(const KernelContext& context, const WindowWalk& walk, int64_t
       walk.decode_row(row, run.position);
       for (run.first = 0; run.first < width; run.first += kLanes) {
         run.lanes = width - run.first < kLanes ? width - run.first : kLanes;
-        Accumulator<T> sums[kLanes];
+        decltype(result.start(0)) sums[kLanes];
         for (int64_t j = 0; j < run.lanes; ++j) sums[j] = result.start(run.filter);
         add_terms(run, sums);
         const int64_t place = row * width + run.first;

@@ -3,7 +3,6 @@
 // See conv_shape.h.
 #include "kernels_cpu/nn/conv_shape.h"
 
-#include "core/operators/nn/conv.h"
 #include "kernels_cpu/common/epilogue.h"
 
 namespace intarsia::cpu {
@@ -51,15 +50,18 @@ ConvShape window_shape(const KernelContext& context, const WindowAttributes& win
 
 }  // namespace
 
-ConvShape conv_shape(const KernelContext& context) {
-  const auto& attributes = context.attributes<ConvAttributes>();
-  const WindowAttributes& window = attributes.window;
+ConvShape conv_shape(const KernelContext& context, const WindowAttributes& window, int64_t groups) {
   ConvShape shape =
       window_shape(context, window, [&](int axis, int64_t in, int64_t out, int64_t kernel) {
         return window.pad_before(axis, in, out, kernel);
       });
-  shape.groups = attributes.group;
+  shape.groups = groups;
   return shape;
+}
+
+ConvShape conv_shape(const KernelContext& context) {
+  const auto& attributes = context.attributes<ConvAttributes>();
+  return conv_shape(context, attributes.window, attributes.group);
 }
 
 ConvShape transposed_shape(const KernelContext& context) {

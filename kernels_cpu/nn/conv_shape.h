@@ -6,13 +6,16 @@
 
 #include <span>
 
+#include "core/operators/nn/conv.h"
 #include "intarsia/kernel.h"
 #include "kernels_cpu/gemm/conv.h"
 
 namespace intarsia::cpu {
 
-/// The shape of ONNX Conv: X is N,[[D,]H,]W,C; W is O,C/group,[[KD,]KH,]KW. What lacks an axis has
-/// extent 1 there. The output is dense.
+/// The shape of a convolution by this window: X is N,[[D,]H,]W,C; W is O,C/group,[[KD,]KH,]KW. What
+/// lacks an axis has extent 1 there. The output is dense.
+ConvShape conv_shape(const KernelContext& context, const WindowAttributes& window, int64_t groups);
+/// That of ONNX Conv.
 ConvShape conv_shape(const KernelContext& context);
 /// That of ONNX ConvTranspose, with the pixels cut off in front as padding; W is C,O/group,....
 ConvShape transposed_shape(const KernelContext& context);

@@ -92,7 +92,8 @@ struct ConvTranspose {
                     }
                   });
     };
-    convolve_rows<T>(context, walk, filters_per_group * a.group, {}, add_terms);
+    convolve_rows(context, walk, filters_per_group * a.group, ReferenceEpilogue<T>(context, {}),
+                  add_terms);
     return {};
   }
 };

@@ -78,8 +78,9 @@ void for_slices(const KernelContext& context, const bool (&is_reduced)[kMaxRank]
   T* y = context.output(0).as<T>();
   context.parallel_for(loop.blocks, [&](int64_t begin, int64_t end, int) {
     on_isa(context.isa(), [&] {
-      for (int64_t index = begin; index < end; ++index) {
-        const ReduceLoop::Block block = loop.block(index);
+      for (int64_t index = begin, taken; index < end; index += taken) {
+        const ReduceLoop::Block block = loop.block(index, end - index);
+        taken = block.count;
         normalize(Slices<T>{loop, x + block.offset, y + block.offset, block.lanes});
       }
     });

@@ -38,23 +38,17 @@ struct PoolBlock {
     }
   }
 
-  /// The end of a run of lanes that begins with `lane` and whose windows meet as many elements
-  /// along the last axis: all those inside the input, or that lane alone. REQUIRES: channels first.
-  int64_t alike(int64_t lane) const {
-    const int w = walk.last();
-    const int64_t start = (position[w] + lane) * walk.stride[w] - walk.before[w];
-    const int64_t rest = walk.in[w] - 1 - (walk.kernel[w] - 1) * walk.dilation[w] - start;
-    if (start < 0 || rest < 0) return lane + 1;
-    const int64_t end = lane + rest / walk.stride[w] + 1;
-    return end < lanes ? end : lanes;
+  /// Taps of a lane along the last axis, and of all lanes along the others, that meet the input or
+  /// the padded input; where lanes are channels, all axes are others.
+  int64_t taps_along(int64_t lane, bool padding) const {
+    return walk.channels_last
+               ? 1
+               : walk.taps_inside(walk.last(), position[walk.last()] + lane, padding);
   }
-
-  /// Taps of lane `lane` that meet the input, or the padded input.
-  int64_t taps_inside(int64_t lane, bool padding) const {
+  int64_t taps_across(bool padding) const {
     int64_t taps = 1;
-    for (int i = 0; i < walk.spatial; ++i) {
-      const bool moves = i == walk.last() && !walk.channels_last;
-      taps *= walk.taps_inside(i, position[i] + (moves ? lane : 0), padding);
+    for (int i = 0; i < walk.spatial - (walk.channels_last ? 0 : 1); ++i) {
+      taps *= walk.taps_inside(i, position[i], padding);
     }
     return taps;
   }

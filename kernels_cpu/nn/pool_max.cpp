@@ -43,11 +43,12 @@ struct Largest {
 template <class T>
 void max_pool(const KernelContext& context, const WindowWalk& walk) {
   T* y = context.output(0).as<T>();
-  reduce_windows<T>(context, walk, Largest<T>(), [=](const PoolBlock& block, const auto* best) {
+  const auto store = [=](const PoolBlock& block, const auto* best) {
     T* to = y + block.y;
     INTARSIA_INDEPENDENT
     for (int64_t j = 0; j < block.lanes; ++j) to[j] = Element<T>::store(best[j]);
-  });
+  };
+  reduce_windows<T>(context, walk, Largest<T>(), [=](const PoolBlock&) { return store; });
 }
 
 template <class T>

@@ -23,8 +23,9 @@ inline constexpr int64_t kPoolLanes = 2 * kRowLanes;
 /// The columns that results [first, first + lanes) of the last axis meet by `taps` taps from `k`
 /// on. Those in [low, high) lie in the input, the first one of all is column `begin` of the input.
 struct PoolColumns {
-  int64_t begin, width, low, high;
+  int64_t begin = 0, width = 0, low = 0, high = 0;
 
+  PoolColumns() = default;
   PoolColumns(const WindowWalk& walk, int64_t first, int64_t lanes, int64_t k, int64_t taps) {
     const int w = walk.last();
     begin = first * walk.stride[w] - walk.before[w] + k * walk.dilation[w];
@@ -52,19 +53,23 @@ struct PoolStep {
   }
 };
 
-/// sums[i] = merge(sums[i], columns[i * stride + k * dilation]) for all taps k.
+/// sums[i] = merge(sums[i], columns[i * stride + k * dilation]) for all taps k; `fresh`: there are
+/// no sums yet. REQUIRES: taps > 0.
 template <class A, class Reducer>
-void merge_columns(A* sums, const A* columns, int64_t stride, int64_t dilation, int64_t taps,
-                   int64_t lanes, Reducer reducer) {
+void merge_columns(A* sums, bool fresh, const A* columns, int64_t stride, int64_t dilation,
+                   int64_t taps, int64_t lanes, Reducer reducer) {
   const auto merge = [=](A a, A b) { return reducer.merge(a, b); };
-  if (stride == 1) return step_taps(sums, columns, dilation, taps, lanes, merge);
-  if (stride == 2) return step_taps<2>(sums, columns, dilation, taps, lanes, merge);
+  const A none = reducer.identity();
+  if (fresh && stride == 1) return start_taps(sums, columns, dilation, taps, lanes, merge, none);
+  if (fresh && stride == 2) return start_taps<2>(sums, columns, dilation, taps, lanes, merge, none);
+  for (int64_t i = 0; fresh && i < lanes; ++i) sums[i] = none;
   for (int64_t k = 0; k < taps; ++k, columns += dilation) {
     for (int64_t i = 0; i < lanes; ++i) sums[i] = merge(sums[i], columns[i * stride]);
   }
 }
 
-/// Results [block.position, + lanes) of `rows` output rows of one channel, from the block's on.
+/// Results [block.position, + lanes) of `rows` output rows of one channel, from the block's on;
+/// `finish(block)` gives `store(block, sums)` for all of them.
 template <class T, class Reducer, class Finish>
 void reduce_columns(PoolBlock block, int64_t rows, PoolStep most, const T* x, Reducer reducer,
                     const Finish& finish) {
@@ -77,21 +82,37 @@ void reduce_columns(PoolBlock block, int64_t rows, PoolStep most, const T* x, Re
   const int64_t start = first * walk.stride[w] - walk.before[w];
   const int64_t from = walk.taps_from(w, start + (lanes - 1) * walk.stride[w]).first;
   const int64_t to = walk.taps_from(w, start).end;
+  auto store = finish(block);
+  const A none = reducer.identity();
   A columns[kPoolColumns], sums[kPoolLanes];
+  // Most windows are taken at once: their columns are those of every row.
+  PoolColumns part{};
+  int64_t known = -1;
   for (int64_t row = 0; row < rows; ++row) {
-    for (int64_t i = 0; i < lanes; ++i) sums[i] = reducer.identity();
+    bool fresh = true;
     for (int64_t k = from; k < to; k += most.taps) {
       const int64_t taps = to - k < most.taps ? to - k : most.taps;
-      const PoolColumns part(walk, first, lanes, k, taps);
-      if (part.low >= part.high) continue;
-      for (int64_t i = 0; i < part.width; ++i) columns[i] = reducer.identity();
+      if (k != known) part = PoolColumns(walk, first, lanes, known = k, taps);
+      const int64_t inside = part.high - part.low;
+      if (inside <= 0) continue;
+      for (int64_t i = 0; i < part.low; ++i) columns[i] = none;
+      for (int64_t i = part.high; i < part.width; ++i) columns[i] = none;
       const T* at = x + block.x + part.begin + part.low;
+      bool started = false;
       walk.for_tap_runs(block.position, w, [&](int64_t offset, int64_t taps_down, int64_t down) {
-        step_taps(columns + part.low, at + offset, down, taps_down, part.high - part.low, step);
+        if (started) {
+          step_taps(columns + part.low, at + offset, down, taps_down, inside, step);
+        } else {
+          start_taps(columns + part.low, at + offset, down, taps_down, inside, step, none);
+        }
+        started = true;
       });
-      merge_columns(sums, columns, walk.stride[w], walk.dilation[w], taps, lanes, reducer);
+      if (!started) break;  // all rows under the windows lie in the padding
+      merge_columns(sums, fresh, columns, walk.stride[w], walk.dilation[w], taps, lanes, reducer);
+      fresh = false;
     }
-    finish(block, sums);
+    for (int64_t i = 0; fresh && i < lanes; ++i) sums[i] = none;
+    store(block, sums);
     block.y += walk.out[w];
     for (int i = w - 1; i >= 0 && ++block.position[i] == walk.out[i]; --i) block.position[i] = 0;
   }
@@ -145,7 +166,7 @@ void reduce_taps(const PoolBlock& block, const T* x, typename Reducer::Accumulat
   });
 }
 
-/// Calls `finish(block, sums)` for blocks that cover the output once.
+/// Calls `finish(block)(block, sums)` for blocks that cover the output once.
 template <class T, class Reducer, class Finish>
 void reduce_windows(const KernelContext& context, const WindowWalk& walk, Reducer reducer,
                     const Finish& finish) {
@@ -162,7 +183,7 @@ void reduce_windows(const KernelContext& context, const WindowWalk& walk, Reduce
         } else {
           reduce_taps(block, x, sums, reducer);
         }
-        finish(block, sums);
+        finish(block)(block, sums);
       });
     });
   });

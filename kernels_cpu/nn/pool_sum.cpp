@@ -25,20 +25,46 @@ struct Sum {
 /// Sums of as many floats as this stay floats: in rows and columns they are rounded some ten times.
 constexpr int64_t kFewTaps = 36;
 
-/// y[j] = sums[j] / count for j in [begin, end). Where the sum has more digits than Y, a product
-/// with the reciprocal is as good.
+/// The means of a block's lanes, row by row: sums by the reciprocals of how many elements they are
+/// of, which are taps along the last axis for each lane, times those along the others, or one for
+/// windows that meet none.
 template <class T, class A>
-void divide(const A* sums, int64_t count, T* y, int64_t begin, int64_t end) {
-  const auto divisor = static_cast<A>(count > 0 ? count : 1);
-  if constexpr (sizeof(A) > sizeof(T)) {
-    const A factor = 1 / divisor;
-    INTARSIA_INDEPENDENT
-    for (int64_t j = begin; j < end; ++j) y[j] = rounded<T>(sums[j] * factor);
-  } else {
-    INTARSIA_INDEPENDENT
-    for (int64_t j = begin; j < end; ++j) y[j] = rounded<T>(sums[j] / divisor);
+class Means {
+ public:
+  Means(const PoolBlock& block, bool padding, T* y) : padding_(padding), y_(y) {
+    for (int64_t j = 0; j < block.lanes; ++j) {
+      along_[j] = static_cast<A>(block.taps_along(j, padding));
+    }
   }
-}
+  void operator()(const PoolBlock& block, const A* sums) {
+    const auto across = static_cast<A>(block.taps_across(padding_));
+    if (across != across_) {  // for most rows it is the same
+      across_ = across;
+      for (int64_t j = 0; j < block.lanes; ++j) {
+        const A count = along_[j] * across;
+        factors_[j] = 1 / (count > 0 ? count : A{1});
+      }
+    }
+    multiply(sums, factors_, block.lanes, y_ + block.y);
+  }
+  static void multiply(const A* sums, const A* factors, int64_t lanes, T* y) {
+    INTARSIA_INDEPENDENT
+    for (int64_t j = 0; j < lanes; ++j) y[j] = rounded<T>(sums[j] * factors[j]);
+  }
+  /// Of lanes that are channels.
+  static void multiply(const A* sums, A count, int64_t lanes, T* y) {
+    const A factor = 1 / (count > 0 ? count : A{1});
+    INTARSIA_INDEPENDENT
+    for (int64_t j = 0; j < lanes; ++j) y[j] = rounded<T>(sums[j] * factor);
+  }
+
+ private:
+  static constexpr int64_t kMost = kPoolLanes > kLanes ? kPoolLanes : kLanes;
+  bool padding_;
+  T* y_;
+  A across_ = -1;
+  A along_[kMost], factors_[kMost];
+};
 
 template <class T>
 struct AveragePool {
@@ -64,13 +90,16 @@ struct AveragePool {
   template <class Sum>
   static void average(const KernelContext& context, const WindowWalk& walk, bool padding, Sum sum) {
     T* y = context.output(0).as<T>();
-    reduce_windows<T>(context, walk, sum, [=](const PoolBlock& block, const auto* sums) {
-      // Lanes whose windows lie inside have as many taps as the next one.
-      for (int64_t j = 0, next; j < block.lanes; j = next) {
-        next = block.walk.channels_last ? block.lanes : block.alike(j);
-        divide(sums, block.taps_inside(j, padding), y + block.y, j, next);
-      }
-    });
+    using A = typename Sum::Accumulator;
+    if (walk.channels_last) {
+      const auto store = [=](const PoolBlock& block, const A* sums) {
+        Means<T, A>::multiply(sums, static_cast<A>(block.taps_across(padding)), block.lanes,
+                              y + block.y);
+      };
+      return reduce_windows<T>(context, walk, sum, [=](const PoolBlock&) { return store; });
+    }
+    reduce_windows<T>(context, walk, sum,
+                      [=](const PoolBlock& block) { return Means<T, A>(block, padding, y); });
   }
 };
 
@@ -100,14 +129,14 @@ struct Powers {
 template <class T, class Norm>
 void norm_pool(const KernelContext& context, const PoolAttributes& a, Norm norm) {
   T* y = context.output(0).as<T>();
-  reduce_windows<T>(context, pool_walk(context, a), norm,
-                    [=](const PoolBlock& block, const double* sums) {
-                      T* to = y + block.y;
-                      INTARSIA_INDEPENDENT
-                      for (int64_t j = 0; j < block.lanes; ++j) {
-                        to[j] = rounded<T>(static_cast<Accumulator<T>>(norm.root(sums[j])));
-                      }
-                    });
+  const auto store = [=](const PoolBlock& block, const double* sums) {
+    T* to = y + block.y;
+    INTARSIA_INDEPENDENT
+    for (int64_t j = 0; j < block.lanes; ++j) {
+      to[j] = rounded<T>(static_cast<Accumulator<T>>(norm.root(sums[j])));
+    }
+  };
+  reduce_windows<T>(context, pool_walk(context, a), norm, [=](const PoolBlock&) { return store; });
 }
 
 template <class T>

@@ -107,6 +107,12 @@ struct WindowWalk {
   };
   template <class Body>
   void for_tap_runs(const int64_t* position, int axes, const Body& body) const {
+    if (axes == 1) {  // images with channels first
+      const int64_t start = position[0] * stride[0] - before[0];
+      const TapRun run = taps_from(0, start);
+      if (run.count() == 0) return;
+      return body((start + run.first * dilation[0]) * step[0], run.count(), dilation[0] * step[0]);
+    }
     Runs runs(*this, position, axes);
     if (runs.count == 0) return;
     do {

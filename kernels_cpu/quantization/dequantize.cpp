@@ -41,9 +41,12 @@ Status dequantize(const KernelContext& context, Loader<W> load,
   const Isa isa = context.isa();
   for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
     W numbers[kPart];
+    PartScales<W> scales;
     for (int64_t first = begin; first < end; first += kPart) {
       const int64_t count = std::min(kPart, end - first);
-      const PartScales<W> scales(granularity, scale, zero, load, first, first + count);
+      if (first == begin || !granularity.is_single()) {
+        scales.load(granularity, scale, zero, load, first, first + count);
+      }
       load.run(isa, x, first, count, numbers);
       store_part(isa, numbers, scales, count, y, first);
     }

@@ -22,6 +22,7 @@ class Granularity {
   Granularity(const TensorView& x, const TensorView& scale, int32_t axis, int64_t block) {
     inner_ = std::max<int64_t>(x.count(), 1);
     if (scale.count() == 1) return;
+    single_ = false;
     const AxisLoop loop(x, axis);
     length_ = loop.length;
     inner_ = loop.inner;
@@ -30,6 +31,9 @@ class Granularity {
     across_ = block > 0 ? (length_ + block - 1) / block * inner_ : 0;
     within_ = block > 0 ? 1 : 0;
   }
+
+  /// True if one scale serves all elements.
+  bool is_single() const { return single_; }
 
   /// Calls `body(first, count, scale, step)` for the pieces of the elements [begin, end).
   template <class Body>
@@ -50,6 +54,7 @@ class Granularity {
   }
 
  private:
+  bool single_ = true;
   // Without axis: one line of all elements. Steps of the scale's index: from one position along the
   // axis' blocks to the next, from one line of positions to the next, within the inner axes.
   int64_t inner_ = 1, length_ = 1, block_ = 1;

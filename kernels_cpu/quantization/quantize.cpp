@@ -6,12 +6,13 @@
 // then to the nearest integer, ties to even; NaN becomes the lowest one. Floating-point results are
 // rounded once, with the zero point added.
 // Specification: https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html
-#include <limits>
+#include <cmath>
 
 #include "core/kernel_list.h"
 #include "core/operators/quantization/quantize.h"
 #include "kernels_cpu/elementwise/binary_broadcast.h"
 #include "kernels_cpu/quantization/granularity.h"
+#include "kernels_cpu/quantization/integers.h"
 #include "kernels_cpu/quantization/scales.h"
 
 namespace intarsia::cpu {
@@ -37,28 +38,6 @@ void round_to(DataType precision, int64_t count, W* values) {
   }
 }
 
-/// The integers that a quantised type has.
-template <class Y>
-constexpr int kLowest = std::numeric_limits<Y>::lowest();
-template <class Y>
-constexpr int kHighest = std::numeric_limits<Y>::max();
-template <DataType type>
-constexpr int kLowest<Small<type>> = type == DataType::kInt4 ? -8
-                                                             : (type == DataType::kInt2 ? -2 : 0);
-template <DataType type>
-constexpr int kHighest<Small<type>> = kLowest<Small<type>> + (1 << element_bits(type)) - 1;
-
-/// The nearest integer, ties to even, of a number that `kReach` bounds; NaN becomes -kReach.
-template <class W>
-W nearest(W value) {
-  constexpr W kReach = 1 << 20;
-  // Its last place is 1, so that the addition rounds.
-  constexpr W kAnchor = std::is_same_v<W, float> ? 0x1.8p23 : 0x1.8p52;
-  value = value > -kReach ? value : -kReach;
-  value = value < kReach ? value : kReach;
-  return (value + kAnchor) - kAnchor;
-}
-
 template <class Y>
 constexpr bool is_float_code() {
   if constexpr (is_small<Y>) {
@@ -79,11 +58,40 @@ struct QuantizedPart {
   Isa isa;
 };
 
-/// A function of its own: bytes may alias whatever a closure refers to.
+/// The integers of products with a factor; true if one lies where the quotient might give another.
+/// By value: what is stored may alias what a closure refers to.
 template <class Y>
-INTARSIA_INLINE void narrow(const int32_t* from, int64_t count, Y* to) {
+INTARSIA_INLINE bool multiply_run(const float* values, float factor, int32_t zero, int64_t count,
+                                  int32_t* integers) {
+  constexpr float kNear = 0.5f - 0x1p-12f;
+  int32_t any = 0;
   INTARSIA_INDEPENDENT
-  for (int64_t i = 0; i < count; ++i) to[i] = static_cast<Y>(from[i]);
+  for (int64_t i = 0; i < count; ++i) {
+    const float quotient = values[i] * factor;
+    const float rest = std::fabs(quotient - ((quotient + kAnchor) - kAnchor));
+    any |= rest < kNear ? 0 : 1;  // NaN is not
+    integers[i] = quantized_number<Y>(quotient, zero);
+  }
+  return any != 0;
+}
+
+/// The integers of a part by products with the reciprocal of its scale, where these cannot be
+/// others: quotients that the type can hold are less than 512, so that the product is off by less
+/// than 2^-12, which matters only next to the middle between two integers. False if there is one,
+/// or another reason to divide.
+template <class Y, class W>
+bool multiply(const QuantizedPart<W>& part, int32_t* integers) {
+  if constexpr (!std::is_same_v<W, float> || kHighest < Y >> 255) {
+    return false;
+  } else {
+    const float scale = *part.scales.scales, size = std::fabs(scale);
+    if (part.scales.step != 0 || !(size > 0x1p-100f && size < 0x1p100f)) return false;
+    const auto zero = static_cast<int32_t>(*part.scales.zeros);
+    bool divide = false;
+    on_isa(part.isa,
+           [&] { divide = multiply_run<Y>(part.values, 1 / scale, zero, part.count, integers); });
+    return !divide;
+  }
 }
 
 /// Writes a part.
@@ -102,15 +110,13 @@ void store(const QuantizedPart<W>& part, std::byte* y) {
       return encode<small_type<Y>>(sums[i - part.begin], part.encoding);
     });
   } else {
-    constexpr W kLow = kLowest<Y>, kHigh = kHighest<Y>;
     int32_t integers[kPart];
     int32_t* to = integers;
-    for_scaled(part.isa, part.scales, part.count, [=](int64_t i, W scale, W zero) {
-      W value = nearest(values[i] / scale) + zero;
-      value = value > kLow ? value : kLow;
-      value = value < kHigh ? value : kHigh;
-      to[i] = static_cast<int32_t>(value);
-    });
+    if (!multiply<Y>(part, to)) {
+      for_scaled(part.isa, part.scales, part.count, [=](int64_t i, W scale, W zero) {
+        to[i] = quantized<Y>(values[i] / scale, zero);
+      });
+    }
     if constexpr (is_small<Y>) {
       store_codes<small_type<Y>>(y, part.begin, part.begin + part.count, [&](int64_t i) {
         return encode<small_type<Y>>(integers[i - part.begin], Encoding());
@@ -138,9 +144,12 @@ Status quantize(const KernelContext& context, Loader<W> load, Loader<W> load_zer
   const Isa isa = context.isa();
   for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
     W values[kPart];
+    PartScales<W> scales;
     for (int64_t first = begin; first < end; first += kPart) {
       const int64_t count = std::min(kPart, end - first);
-      PartScales<W> scales(granularity, scale, zero, load_zeros, first, first + count);
+      if (first == begin || !granularity.is_single() || rounds) {
+        scales.load(granularity, scale, zero, load_zeros, first, first + count);
+      }
       const W* from = reinterpret_cast<const W*>(x) + first;
       if (rounds || !in_place) {
         load.run(isa, x, first, count, values);

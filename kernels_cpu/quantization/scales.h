@@ -68,9 +68,9 @@ struct PartScales {
   W zeros[kPart];
   int64_t step;
 
-  /// REQUIRES: begin < end. `zero` may be null.
-  PartScales(const Granularity& granularity, const TensorView& scale, const std::byte* zero,
-             Loader<W> zeros_of, int64_t begin, int64_t end) {
+  /// Those of the elements [begin, end). REQUIRES: begin < end. `zero` may be null.
+  void load(const Granularity& granularity, const TensorView& scale, const std::byte* zero,
+            Loader<W> zeros_of, int64_t begin, int64_t end) {
     granularity.for_pieces(begin, end,
                            [&](int64_t first, int64_t count, int64_t index, int64_t distance) {
                              const bool one = count == end - begin && distance == 0;

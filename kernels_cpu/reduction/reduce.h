@@ -51,9 +51,10 @@ void reduce(const KernelContext& context, const ReduceLoop& loop, Reducer reduce
   const int64_t pieces = pieces_of(loop);
   A partials[kPartials];  // of each piece all outputs
   context.parallel_for(loop.blocks * pieces, [&](int64_t begin, int64_t end, int) {
-    for (int64_t unit = begin; unit < end; ++unit) {
+    for (int64_t unit = begin, taken; unit < end; unit += taken) {
       const int64_t piece = pieces == 1 ? 0 : unit / loop.blocks;
-      const ReduceLoop::Block block = loop.block(unit - piece * loop.blocks);
+      const ReduceLoop::Block block = loop.block(unit - piece * loop.blocks, end - unit);
+      taken = block.count;
       A sums[kReduceLanes];
       accumulate(x + block.offset, block.lanes, count * piece / pieces,
                  count * (piece + 1) / pieces, sums);

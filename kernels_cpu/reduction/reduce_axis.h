@@ -12,7 +12,7 @@
 
 namespace intarsia::cpu {
 
-inline constexpr int64_t kAxisLanes = 4 * kRowLanes;
+inline constexpr int64_t kAxisLanes = INTARSIA_HAS_VECTORS ? 512 : 64;
 
 struct AxisLoop {
   int64_t outer = 1;
@@ -35,16 +35,18 @@ struct AxisLoop {
   template <class Body>
   void for_lines(const KernelContext& context, const Body& body) const {
     if (length == 0) return;  // lines without elements, of which there may be any number
-    // Enough groups for several threads.
+    // Enough groups for several threads; a thread takes neighbours together.
     const int64_t share = lines() / 16;
     const int64_t width = share < kRowLanes ? kRowLanes : share < kAxisLanes ? share : kAxisLanes;
-    const int64_t groups = (inner + width - 1) / width;
+    const int64_t groups = (inner + width - 1) / width, room = kAxisLanes / width;
     context.parallel_for(outer * groups, [&](int64_t begin, int64_t end, int) {
-      for (int64_t unit = begin; unit < end; ++unit) {
-        const int64_t start = unit % groups * width;
-        const int64_t rest = inner - start;
+      for (int64_t unit = begin, taken; unit < end; unit += taken) {
+        const int64_t place = unit % groups, start = place * width;
+        taken = room < groups - place ? room : groups - place;
+        if (taken > end - unit) taken = end - unit;
+        const int64_t rest = inner - start, lanes = taken * width;
         body(unit / groups * length * inner + start, unit / groups * inner + start,
-             rest < width ? rest : width);
+             rest < lanes ? rest : lanes);
       }
     });
   }

@@ -138,7 +138,7 @@ struct FastLogSumExp {
       if (!std::isfinite(shift[i])) shift[i] = 0;
     }
     loop.for_runs(begin, end, [&](int64_t offset, int64_t length) {
-      if (lanes == 1 && finite) {
+      if (loop.row == 1 && finite) {
         totals[0] += row_sum(x + offset, loop.stride(), length, shift[0], functions);
       } else {
         add_rows(x + offset, loop.stride(), length, lanes, shift, functions.exp, totals);

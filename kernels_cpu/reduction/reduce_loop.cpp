@@ -44,19 +44,23 @@ ReduceLoop::ReduceLoop(const TensorView& input, const bool (&is_reduced)[kMaxRan
   // Wide blocks read memory in long pieces; but there shall be enough of them for several threads.
   constexpr int64_t kManyBlocks = 16;
   const int64_t share = kept.count / kManyBlocks;
-  width = share < kRowLanes ? kRowLanes : share > kReduceLanes ? kReduceLanes : share;
+  constexpr int64_t kMostLanes = 4 * kRowLanes;
+  width = share < kRowLanes ? kRowLanes : share > kMostLanes ? kMostLanes : share;
   in_row = (row + width - 1) / width;
   blocks = kept.count / row * in_row;
 }
 
-ReduceLoop::Block ReduceLoop::block(int64_t index) const {
-  int64_t start = 0;
+ReduceLoop::Block ReduceLoop::block(int64_t index, int64_t most) const {
+  int64_t start = 0, count = 1;
   if (in_row > 1) {
-    start = index % in_row * width;
+    const int64_t place = index % in_row, room = kReduceLanes / width;
+    count = in_row - place < room ? in_row - place : room;
+    if (count > most) count = most;
+    start = place * width;
     index /= in_row;
   }
-  const int64_t first = index * row + start;
-  return {first, row - start < width ? row - start : width, kept.offset(first)};
+  const int64_t first = index * row + start, lanes = count * width;
+  return {first, row - start < lanes ? row - start : lanes, kept.offset(first), count};
 }
 
 ReduceLoop::Runs::Runs(const Axes& reduced, int64_t begin, int64_t end)

@@ -17,7 +17,7 @@
 namespace intarsia::cpu {
 
 /// Most neighbouring outputs that are accumulated together.
-inline constexpr int64_t kReduceLanes = 4 * kRowLanes;
+inline constexpr int64_t kReduceLanes = INTARSIA_HAS_VECTORS ? 512 : 64;
 
 struct ReduceLoop {
   /// Merged axes of one kind, outermost first; strides in elements of the input.
@@ -53,9 +53,11 @@ struct ReduceLoop {
     int64_t first;   ///< Index of the first output.
     int64_t lanes;   ///< Number of outputs.
     int64_t offset;  ///< Of the first output's first element in the input.
+    int64_t count;   ///< How many blocks it is made of.
   };
-  /// REQUIRES: 0 <= index < blocks.
-  Block block(int64_t index) const;
+  /// Block `index`, with those that follow it in its row as far as kReduceLanes go, `most` in all:
+  /// memory is read in longer pieces, and every output is the same. REQUIRES: 0 <= index < blocks.
+  Block block(int64_t index, int64_t most = 1) const;
 
   /// Walks the runs that make up the reduced positions [begin, end). REQUIRES: begin < end <=
   /// count.
@@ -82,13 +84,35 @@ struct ReduceLoop {
     } while (runs.next());
   }
 
+  /// A reducer's step on stored elements. It joins four of them where the reducer has `join`.
+  template <class Reducer, class Load>
+  struct Step {
+    using A = typename Reducer::Accumulator;
+    Reducer reducer;
+    Load load;
+
+    template <class Stored>
+    A operator()(A sum, Stored value) const {
+      return reducer.step(sum, load(value));
+    }
+    template <class Stored>
+    auto join(Stored a, Stored b, Stored c, Stored d) const requires requires {
+      Reducer::join(load(a), load(b));
+    }
+    { return Reducer::join(Reducer::join(load(a), load(b)), Reducer::join(load(c), load(d))); }
+    template <class Value>
+    A add(A sum, Value value) const {
+      return reducer.step(sum, value);
+    }
+  };
+
   /// Accumulates the reduced positions [begin, end) of `lanes` outputs, the first of which starts
   /// at x. Afterwards sums[0, lanes) hold the results. REQUIRES: room for kReduceLanes.
   template <class Reducer, class Stored, class Load>
   void accumulate(const Stored* x, int64_t lanes, int64_t begin, int64_t end,
                   typename Reducer::Accumulator* sums, Reducer reducer, Load load) const {
     using A = typename Reducer::Accumulator;
-    const auto step = [=](A sum, Stored value) { return reducer.step(sum, load(value)); };
+    const Step<Reducer, Load> step{reducer, load};
     const int64_t distance = stride();
     constexpr int64_t kMost = sizeof(A) <= sizeof(double) ? kRowLanes : 8;  // no vector code
     const int64_t groups =

@@ -67,8 +67,38 @@ Status require_shape(S& s, int input, const Shape<typename S::Dim>& shape) {
   return {};
 }
 
-/// numpy.matmul: vectors are rows (left) or columns (right) whose axis is dropped again; leading
-/// axes broadcast.
+/// The extents of a product by the rules of numpy.matmul: vectors are rows (left) or columns
+/// (right) whose axis is dropped again; leading axes broadcast.
+template <class S>
+Status infer_product(S& s, Shape<typename S::Dim>& y) {
+  const int left = s.rank(0);
+  const int right = s.rank(1);
+  if (left < 1) return s.fail(Code::kWrongRank, "rank of a matrix operand", 1, left, 0);
+  if (right < 1) return s.fail(Code::kWrongRank, "rank of a matrix operand", 1, right, 1);
+  const auto inner = s.dim(1, right > 1 ? right - 2 : 0);
+  if (Status status =
+          s.require_equal(inner, s.dim(0, left - 1), "inner extent of the product", 0, left - 1);
+      !status) {
+    return status;
+  }
+  const int left_batch = left > 2 ? left - 2 : 0;
+  const int right_batch = right > 2 ? right - 2 : 0;
+  y.rank = left_batch > right_batch ? left_batch : right_batch;
+  for (int i = 0; i < y.rank; ++i) {
+    const int from_left = i - (y.rank - left_batch);
+    const int from_right = i - (y.rank - right_batch);
+    if (from_left >= 0 && from_right >= 0) {
+      Status status = s.broadcast(s.dim(0, from_left), s.dim(1, from_right), y[i], 1, from_right);
+      if (!status) return status;
+    } else {
+      y[i] = from_left >= 0 ? s.dim(0, from_left) : s.dim(1, from_right);
+    }
+  }
+  if (left > 1) y.push(s.dim(0, left - 2));
+  if (right > 1) y.push(s.dim(1, right - 1));
+  return {};
+}
+
 struct MatMul {
   using Attributes = MatMulAttributes;
   static constexpr std::string_view name = "MatMul";
@@ -77,32 +107,9 @@ struct MatMul {
     using Dim = typename S::Dim;
     const auto& a = s.template attributes<MatMulAttributes>();
     if (Status status = validate_activation(s, a); !status) return status;
-    const int left = s.rank(0);
-    const int right = s.rank(1);
-    if (left < 1) return s.fail(Code::kWrongRank, "rank of a matrix operand", 1, left, 0);
-    if (right < 1) return s.fail(Code::kWrongRank, "rank of a matrix operand", 1, right, 1);
-    const Dim inner = s.dim(1, right > 1 ? right - 2 : 0);
-    if (Status status =
-            s.require_equal(inner, s.dim(0, left - 1), "inner extent of the product", 0, left - 1);
-        !status) {
-      return status;
-    }
-    const int left_batch = left > 2 ? left - 2 : 0;
-    const int right_batch = right > 2 ? right - 2 : 0;
     Shape<Dim> y;
-    y.rank = left_batch > right_batch ? left_batch : right_batch;
-    for (int i = 0; i < y.rank; ++i) {
-      const int from_left = i - (y.rank - left_batch);
-      const int from_right = i - (y.rank - right_batch);
-      if (from_left >= 0 && from_right >= 0) {
-        Status status = s.broadcast(s.dim(0, from_left), s.dim(1, from_right), y[i], 1, from_right);
-        if (!status) return status;
-      } else {
-        y[i] = from_left >= 0 ? s.dim(0, from_left) : s.dim(1, from_right);
-      }
-    }
-    if (left > 1) y.push(s.dim(0, left - 2));
-    if (right > 1) y.push(s.dim(1, right - 1));
+    if (Status status = infer_product(s, y); !status) return status;
+    const int right = s.rank(1);
     if (s.has_input(2)) {
       Shape<Dim> columns;
       columns.push(right > 1 ? s.dim(1, right - 1) : Dim(int64_t{1}));
@@ -110,6 +117,46 @@ struct MatMul {
     }
     if (Status status = require_shape(s, 3, y); !status) return status;
     return s.set_output(0, s.type(0), y);
+  }
+};
+
+/// A zero point of `matrix`: one for all, a vector of one for each position of the axis `along`, or
+/// a tensor of the matrix's rank that has one element along the axis `across`.
+template <class S>
+Status require_zero_point(S& s, int input, int matrix, int along, int across) {
+  if (!s.has_input(input) || s.rank(input) == 0) return {};
+  const int rank = s.rank(input), axes = s.rank(matrix);
+  if (rank != 1 && rank != axes) {
+    return s.fail(Code::kWrongRank, "rank of a zero point", axes, rank, input);
+  }
+  for (int axis = 0; axis < rank; ++axis) {
+    const auto extent = s.dim(input, axis);
+    if (is_constant(extent) && constant_value(extent) == 1) continue;
+    const int of = rank == 1 ? along : axis;
+    if (axes == 1 || of == across) {
+      return s.require_equal(typename S::Dim(int64_t{1}), extent, "extent of a zero point", input,
+                             axis);
+    }
+    Status status =
+        s.require_equal(s.dim(matrix, of), extent, "extent of a zero point", input, axis);
+    if (!status) return status;
+  }
+  return {};
+}
+
+/// The product of bytes without their zero points, inputs 2 and 3, which belong to the rows of A
+/// and the columns of B.
+struct MatMulInteger {
+  using Attributes = NoAttributes;
+  static constexpr std::string_view name = "MatMulInteger";
+  template <class S>
+  static Status infer(S& s) {
+    Shape<typename S::Dim> y;
+    if (Status status = infer_product(s, y); !status) return status;
+    const int left = s.rank(0), right = s.rank(1);
+    if (Status status = require_zero_point(s, 2, 0, left - 2, left - 1); !status) return status;
+    if (Status status = require_zero_point(s, 3, 1, right - 1, right - 2); !status) return status;
+    return s.set_output(0, DataType::kInt32, y);
   }
 };
 

@@ -32,6 +32,21 @@ struct ConvAttributes {
 };
 static_assert(is_plan_struct<ConvAttributes>);
 
+/// Of ConvInteger.
+struct IntegerConvAttributes {
+  WindowAttributes window;
+  int32_t group = 1;
+  int32_t channels_last = 0;
+
+  template <class V>
+  void fields(V& v) {
+    window.fields(v);
+    v("group", group, at_least(1));
+    v.internal("channels_last", channels_last);
+  }
+};
+static_assert(is_plan_struct<IntegerConvAttributes>);
+
 struct ConvTransposeAttributes {
   WindowAttributes window;
   FixedList<int32_t, kMaxSpatial> output_padding;
@@ -107,41 +122,48 @@ Status require_bias(S& s, const typename S::Dim& channels, int bias = 2) {
   return s.require_equal(channels, s.dim(bias, 0), "output channels of the bias", bias, 0);
 }
 
+/// The extents of the convolution of input 0 with the weights, input 1, by attributes A.
+template <class S, class A>
+Status infer_convolution(S& s, const A& a, Shape<typename S::Dim>& y) {
+  using Dim = typename S::Dim;
+  if (Status status = require_image(s, 0); !status) return status;
+  const ImageAxes axes{s.rank(0), a.channels_last != 0};
+  if (Status status = a.window.validate(s, axes.spatial(), false); !status) return status;
+  if (Status status = require_weights(s, a.window, a.group, axes); !status) return status;
+
+  const Dim group = int64_t{a.group};
+  const Dim filters = s.dim(1, 0);
+  if (Status status = s.require_equal(s.dim(1, 1) * group, s.dim(0, axes.channel()),
+                                      "input channels", 0, axes.channel());
+      !status) {
+    return status;
+  }
+  if (is_constant(filters) && constant_value(filters) % a.group != 0) {
+    return s.fail(Code::kWrongExtent, "output channels per group", a.group, constant_value(filters),
+                  1, 0);
+  }
+  y = s.shape(0);
+  y[axes.channel()] = filters;
+  for (int i = 0; i < axes.spatial(); ++i) {
+    const Dim in = s.dim(0, axes.axis(i));
+    const Dim kernel = s.dim(1, 2 + i);
+    Status status =
+        infer_window_extent(s, a.window, i, axes.spatial(), in, kernel, false, y[axes.axis(i)]);
+    if (!status) return status;
+  }
+  return {};
+}
+
 struct Conv {
   using Attributes = ConvAttributes;
   static constexpr std::string_view name = "Conv";
   template <class S>
   static Status infer(S& s) {
-    using Dim = typename S::Dim;
     const auto& a = s.template attributes<ConvAttributes>();
-    if (Status status = require_image(s, 0); !status) return status;
-    const ImageAxes axes{s.rank(0), a.channels_last != 0};
-    if (Status status = a.window.validate(s, axes.spatial(), false); !status) return status;
     if (Status status = validate_activation(s, a); !status) return status;
-    if (Status status = require_weights(s, a.window, a.group, axes); !status) return status;
-
-    const Dim group = int64_t{a.group};
-    const Dim filters = s.dim(1, 0);
-    if (Status status = s.require_equal(s.dim(1, 1) * group, s.dim(0, axes.channel()),
-                                        "input channels", 0, axes.channel());
-        !status) {
-      return status;
-    }
-    if (is_constant(filters) && constant_value(filters) % a.group != 0) {
-      return s.fail(Code::kWrongExtent, "output channels per group", a.group,
-                    constant_value(filters), 1, 0);
-    }
-    if (Status status = require_bias(s, filters); !status) return status;
-
-    Shape<Dim> y = s.shape(0);
-    y[axes.channel()] = filters;
-    for (int i = 0; i < axes.spatial(); ++i) {
-      const Dim in = s.dim(0, axes.axis(i));
-      const Dim kernel = s.dim(1, 2 + i);
-      Status status =
-          infer_window_extent(s, a.window, i, axes.spatial(), in, kernel, false, y[axes.axis(i)]);
-      if (!status) return status;
-    }
+    Shape<typename S::Dim> y;
+    if (Status status = infer_convolution(s, a, y); !status) return status;
+    if (Status status = require_bias(s, s.dim(1, 0)); !status) return status;
     if (s.has_input(3)) {
       if (s.rank(3) != y.rank) {
         return s.fail(Code::kWrongRank, "rank of the residual", y.rank, s.rank(3), 3);
@@ -152,6 +174,33 @@ struct Conv {
       }
     }
     return s.set_output(0, s.type(0), y);
+  }
+};
+
+/// The convolution of bytes without their zero points: input 2 of the image, input 3 of the
+/// weights, one for all or one for each filter.
+struct ConvInteger {
+  using Attributes = IntegerConvAttributes;
+  static constexpr std::string_view name = "ConvInteger";
+  template <class S>
+  static Status infer(S& s) {
+    Shape<typename S::Dim> y;
+    if (Status status = infer_convolution(s, s.template attributes<Attributes>(), y); !status) {
+      return status;
+    }
+    for (int input = 2; input < 4; ++input) {
+      if (!s.has_input(input) || s.rank(input) == 0) continue;
+      if (s.rank(input) != 1) {
+        return s.fail(Code::kWrongRank, "rank of a zero point", 1, s.rank(input), input);
+      }
+      const auto count = s.dim(input, 0);
+      if (is_constant(count) && constant_value(count) == 1) continue;
+      const typename S::Dim one = int64_t{1};
+      Status status =
+          s.require_equal(input == 2 ? one : s.dim(1, 0), count, "number of zero points", input, 0);
+      if (!status) return status;
+    }
+    return s.set_output(0, DataType::kInt32, y);
   }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attributes and shape rules of QuantizeLinear and DequantizeLinear (ONNX operator set 28).
+// Attributes and shape rules of QuantizeLinear and DequantizeLinear (ONNX operator set 28), and of
+// Requantize, the converter's own.
 //
 // A scale, and a zero point of the same extents, belong to all elements (a scalar, or one element),
 // to those at one position of an axis (a vector), or to `block_size` neighbours along it (the
@@ -48,6 +49,19 @@ struct DequantizeAttributes {
   }
 };
 static_assert(is_plan_struct<DequantizeAttributes>);
+
+/// Y = saturate(round((X + bias) * scale) + zero point) of sums X of 32 bits: what is left of a
+/// product of quantised tensors. Scale and bias, which wraps around, belong to the positions of an
+/// axis, or are one for all; the product is in float.
+struct RequantizeAttributes {
+  int32_t axis = 1;
+
+  template <class V>
+  void fields(V& v) {
+    v("axis", axis);
+  }
+};
+static_assert(is_plan_struct<RequantizeAttributes>);
 
 namespace ops {
 
@@ -104,6 +118,31 @@ struct QuantizeLinear {
     }
     return s.set_output(0, s.has_input(2) ? s.type(2) : (given ? named : DataType::kUint8),
                         s.shape(0));
+  }
+};
+
+struct Requantize {
+  using Attributes = RequantizeAttributes;
+  static constexpr std::string_view name = "Requantize";
+  template <class S>
+  static Status infer(S& s) {
+    const int rank = s.rank(0);
+    for (int input : {1, 3}) {
+      if (!s.has_input(input) || is_single(s, input)) continue;
+      if (s.rank(input) != 1) {
+        return s.fail(Code::kWrongRank, "rank of scale or bias", 1, s.rank(input), input);
+      }
+      int axis = 0;
+      const int32_t given = s.template attributes<Attributes>().axis;
+      if (Status t = normalize_axis(s, given, rank, axis); !t) return t;
+      Status t =
+          s.require_equal(s.dim(0, axis), s.dim(input, 0), "extent of scale or bias", input, 0);
+      if (!t) return t;
+    }
+    if (!is_single(s, 2)) {
+      return s.fail(Code::kWrongRank, "rank of zero point", 0, s.rank(2), 2);
+    }
+    return s.set_output(0, s.type(2), s.shape(0));
   }
 };
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Products of gemm/typed.h on the threads of a node.
+#pragma once
+
+#include "intarsia/checked_int.h"
+#include "intarsia/kernel.h"
+#include "kernels_cpu/gemm/typed.h"
+
+namespace intarsia::cpu {
+
+/// Bytes of workspace for products of this shape, or of any smaller one, on all threads.
+template <class S>
+int64_t products_workspace(const KernelContext& context, const GemmShape& shape) {
+  return (CheckedInt(typed_workspace<S>(shape)) * context.threads()).value();
+}
+
+/// Computes `count` products of one shape: their units stand in one row, which the threads share.
+/// `args_of(index)` gives the arguments of one of them.
+template <class S, class ArgsOf>
+void run_products(const KernelContext& context, const GemmShape& shape, int64_t count,
+                  const ArgsOf& args_of) {
+  const int64_t units = typed_units<S>(shape), bytes = typed_workspace<S>(shape);
+  std::byte* workspace = context.workspace().data();
+  context.parallel_for(count * units, [&](int64_t begin, int64_t end, int thread) {
+    while (begin < end) {
+      const int64_t first = begin % units;
+      const int64_t last = units - first < end - begin ? units : first + end - begin;
+      const TypedArgs<S> args = args_of(begin / units);
+      typed_run(args, first, last, workspace + thread * bytes);
+      begin += last - first;
+    }
+  });
+}
+
+}  // namespace intarsia::cpu

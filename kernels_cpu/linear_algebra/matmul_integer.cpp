@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ONNX MatMulInteger: the product of two matrices of bytes without their zero points, exact sums of
+// 32 bits, which wrap around. It follows numpy.matmul.
+//
+// Variant "fast": pairs of differences of 16 bits, by the instructions that multiply and add them
+// (gemm/typed.h). Blocks of the matrices of Y are shared out over the threads.
+// Specification: https://onnx.ai/onnx/operators/onnx__MatMulInteger.html
+#include "core/kernel_list.h"
+#include "core/runtime/operand_check.h"
+#include "intarsia/checked_int.h"
+#include "kernels_cpu/common/bounded.h"
+#include "kernels_cpu/common/kernel_types.h"
+#include "kernels_cpu/common/typed_products.h"
+#include "kernels_cpu/linear_algebra/byte_operands.h"
+
+namespace intarsia::cpu {
+namespace {
+
+template <class A, class B>
+Status check_matmul_integer(const KernelContext& context) {
+  constexpr KernelType a = kernel_type_of<A>, b = kernel_type_of<B>;
+  return check_operands<ops::MatMulInteger>(
+      context,
+      {.inputs = {a, b, a, b}, .required_inputs = 2, .outputs = {kernel_type_of<int32_t>}});
+}
+
+template <class A, class B>
+struct MatMulInteger {
+  static constexpr KernelId id{"MatMulInteger", "", {kernel_type_of<A>, kernel_type_of<B>}};
+
+  static Status check(const KernelContext& context) { return check_matmul_integer<A, B>(context); }
+
+  static Status run(const KernelContext& context) {
+    const TensorView& y = context.output(0);
+    if (y.count() == 0) return {};
+    const ProductLayout l = matmul_layout(context);
+    auto* to = y.as<uint32_t>();
+    context.parallel_for(y.count() / l.columns, [&](int64_t first, int64_t last, int) {
+      for (int64_t row = first; row < last; ++row) {
+        const ByteOperands operands(context, l, row / l.rows);
+        const ByteFactor a = operands.a.at(static_cast<ptrdiff_t>(row % l.rows), 0);
+        uint32_t* sums = to + row * l.columns;
+        for (int64_t j = 0; j < l.columns; ++j) {
+          const ByteFactor b = operands.b.at(static_cast<ptrdiff_t>(j), 0);
+          uint32_t sum = 0;
+          for (ptrdiff_t k = 0; k < a.k; ++k) {
+            sum += static_cast<uint32_t>(a.difference(k) * b.difference(k));
+          }
+          sums[j] = sum;
+        }
+      }
+    });
+    return {};
+  }
+};
+
+template <class A, class B>
+struct FastMatMulInteger {
+  static constexpr KernelId id{"MatMulInteger", "fast", {kernel_type_of<A>, kernel_type_of<B>}};
+  static constexpr KernelTargets targets = kPackingTargets;
+
+  static bool supports(const KernelContext&) { return true; }
+
+  /// Where one matrix B and one zero point of A serve all, the leading axes of A are rows. What
+  /// depends on planned extents alone, so that the workspace grows with the extents.
+  static bool one_product(const KernelContext& context) {
+    bool one = single_zero(context, 2);
+    const int32_t* planned = context.planned_extents(1);
+    for (int axis = 0; axis < context.input(1).rank - 2; ++axis) one = one && planned[axis] == 1;
+    const TensorView& zero = context.input(3);
+    for (int axis = 0; zero.present() && axis < zero.rank - 2; ++axis) {
+      one = one && context.planned_extents(3)[axis] == 1;
+    }
+    return one;
+  }
+
+  static ProductLayout layout_of(const KernelContext& context, bool one) {
+    ProductLayout l = matmul_layout(context);
+    if (!one) return l;
+    CheckedInt rows = 1;
+    const TensorView& a = context.input(0);
+    for (int axis = 0; axis < a.rank - 1; ++axis) rows *= a.extents[axis];
+    l.rows = rows.value();
+    return l;
+  }
+  static GemmShape shape_of(const ProductLayout& l) {
+    return {l.rows, l.columns, l.inner / 2 + l.inner % 2};
+  }
+
+  static int64_t workspace(const KernelContext& context) {
+    return products_workspace<Int16Pair>(context,
+                                         shape_of(layout_of(context, one_product(context))));
+  }
+
+  static Status check(const KernelContext& context) {
+    if (Status status = check_matmul_integer<A, B>(context); !status) return status;
+    return check_workspace(context, workspace(context));
+  }
+
+  static Status run(const KernelContext& context) {
+    const TensorView& y = context.output(0);
+    if (y.count() == 0) return {};
+    const ProductLayout l = layout_of(context, one_product(context));
+    const int64_t matrix = l.rows * l.columns;
+    run_products<Int16Pair>(context, shape_of(l), y.count() / matrix, [&](int64_t index) {
+      const ByteOperands operands(context, l, index);
+      TypedArgs<Int16Pair> args{};
+      args.shape = shape_of(l);
+      args.a = operands.a;
+      args.b = operands.b;
+      args.c = y.as<uint32_t>() + index * matrix;
+      args.isa = context.isa();
+      return args;
+    });
+    return {};
+  }
+};
+
+using Bytes = Types<int8_t, uint8_t>;
+
+}  // namespace
+
+extern const KernelList matmul_integer_kernels;
+constinit const KernelList matmul_integer_kernels =
+    kernel_list<EachPair<MatMulInteger, Bytes, Bytes>, EachPair<FastMatMulInteger, Bytes, Bytes>>();
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the kernels of ONNX ConvInteger share: y = sum of (x - x_zero) * (w - w_zero), in 32 bits,
+// which wrap around; in the padding x is x_zero. One zero point of x, one of w or one for each
+// filter.
+#pragma once
+
+#include "core/operators/nn/conv.h"
+#include "core/runtime/operand_check.h"
+#include "kernels_cpu/common/kernel_types.h"
+
+namespace intarsia::cpu {
+
+template <class X, class W>
+Status check_conv_integer(const KernelContext& context) {
+  constexpr KernelType x = kernel_type_of<X>, w = kernel_type_of<W>;
+  return check_operands<ops::ConvInteger>(
+      context,
+      {.inputs = {x, w, x, w}, .required_inputs = 2, .outputs = {kernel_type_of<int32_t>}});
+}
+/// The same of kernels for images of at most 3 spatial axes, channels last.
+template <class X, class W>
+Status check_fast_conv_integer(const KernelContext& context) {
+  if (Status status = check_conv_integer<X, W>(context); !status) return status;
+  const int32_t last = context.attributes<IntegerConvAttributes>().channels_last;
+  if (last == 0) return context.fail(Code::kInvalidValue, "channels_last", 1, last);
+  const int rank = context.input(0).rank;
+  return rank <= 5 ? Status() : context.fail(Code::kWrongRank, "input rank", 5, rank, 0);
+}
+
+/// The bytes of an operand, signed or not, and its zero points.
+struct ByteOperand {
+  const uint8_t* data;
+  const uint8_t* zeros;
+  int64_t zero_step;  ///< From that of one filter to the next: 0 or 1.
+  uint8_t flip;  ///< What makes bytes unsigned: 0x80 of signed ones, which are 128 larger then.
+
+  ByteOperand(const KernelContext& context, int input) {
+    static constexpr uint8_t kNone = 0;
+    const TensorView& zero = context.input(2 + input);
+    data = context.input(input).as<const uint8_t>();
+    zeros = zero.present() ? zero.as<const uint8_t>() : &kNone;
+    zero_step = zero.present() && zero.count() > 1 ? 1 : 0;
+    flip = context.input(input).type == DataType::kInt8 ? 0x80 : 0;
+  }
+  /// `byte` without the zero point of filter `index`.
+  int difference(uint8_t byte, int64_t index) const {
+    return (byte ^ flip) - (zeros[index * zero_step] ^ flip);
+  }
+};
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fast depthwise ConvInteger with constant weights, channels last: a group for each channel of x,
+// and one filter each. Channels are computed side by side. The weights' bytes are
+// [tap][channel]. Output rows are shared out over the threads.
+#include <cstring>
+
+#include "core/kernel_list.h"
+#include "kernels_cpu/common/accumulate.h"
+#include "kernels_cpu/common/isa_loop.h"
+#include "kernels_cpu/gemm/vector.h"
+#include "kernels_cpu/nn/conv_integer.h"
+#include "kernels_cpu/nn/window_walk.h"
+
+namespace intarsia::cpu {
+namespace {
+
+bool is_depthwise(const KernelContext& context) {
+  const auto& a = context.attributes<IntegerConvAttributes>();
+  const TensorView &x = context.input(0), &w = context.input(1);
+  return a.group > 1 && a.group == x.extents[x.rank - 1] && a.group == w.extents[0];
+}
+
+/// What one tap adds to the sums of some channels. A function of its own: bytes may alias whatever
+/// a closure refers to.
+INTARSIA_INLINE void add_tap(const uint8_t* x, uint8_t x_flip, int16_t x_zero, const uint8_t* w,
+                             uint8_t w_flip, const int16_t* w_zeros, int64_t count,
+                             uint32_t* sums) {
+  INTARSIA_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) {
+    const auto a = static_cast<int16_t>((x[i] ^ x_flip) - x_zero);
+    const auto b = static_cast<int16_t>((w[i] ^ w_flip) - w_zeros[i]);
+    sums[i] += static_cast<uint32_t>(int32_t{a} * int32_t{b});
+  }
+}
+
+struct Depthwise {
+  ByteOperand x, w;
+  const WindowWalk& walk;
+  uint32_t* y;
+
+  /// The output rows [begin, end) of all images.
+  void rows(int64_t begin, int64_t end) const {
+    const int last = walk.last();
+    const int64_t in_image = walk.out_rows();
+    int64_t position[kMaxSpatial] = {};
+    for (int64_t unit = begin; unit < end; ++unit) {
+      walk.decode_row(unit % in_image, position);
+      const uint8_t* image = x.data + unit / in_image * walk.in_plane * walk.channels;
+      uint32_t* row = y + unit * walk.out[last] * walk.channels;
+      for (int64_t c = 0; c < walk.channels; c += kLanes) {
+        channels(position, image + c, c, row + c);
+      }
+    }
+  }
+
+ private:
+  /// A row of up to kLanes channels from `c` on.
+  void channels(const int64_t* position, const uint8_t* image, int64_t c, uint32_t* row) const {
+    const int64_t rest = walk.channels - c, count = rest < kLanes ? rest : kLanes;
+    const auto x_zero = static_cast<int16_t>(*x.zeros ^ x.flip);
+    int16_t w_zeros[kLanes];
+    for (int64_t i = 0; i < count; ++i) {
+      w_zeros[i] = static_cast<int16_t>(w.zeros[(c + i) * w.zero_step] ^ w.flip);
+    }
+    for (int64_t column = 0; column < walk.out[walk.last()]; ++column) {
+      uint32_t sums[kLanes] = {};
+      walk.for_taps(position, column, 1, [&](int64_t tap, int64_t offset, int64_t, int64_t) {
+        add_tap(image + offset, x.flip, x_zero, w.data + tap * walk.channels + c, w.flip, w_zeros,
+                count, sums);
+      });
+      std::memcpy(row + column * walk.channels, sums,
+                  static_cast<size_t>(count) * sizeof(uint32_t));
+    }
+  }
+};
+
+void convolve(const KernelContext& context) {
+  const auto& a = context.attributes<IntegerConvAttributes>();
+  const WindowWalk walk(context.input(0), context.output(0), context.input(1).extents + 2, a.window,
+                        true);
+  const Depthwise depthwise{ByteOperand(context, 0), ByteOperand(context, 1), walk,
+                            context.output(0).as<uint32_t>()};
+  context.parallel_for(walk.batch * walk.out_rows(), [&](int64_t begin, int64_t end, int) {
+    on_isa(context.isa(), [&] { depthwise.rows(begin, end); });
+  });
+}
+
+template <class X, class W>
+struct ConvIntegerDepthwise {
+  static constexpr KernelId id{"ConvInteger", "depthwise", {kernel_type_of<X>, kernel_type_of<W>}};
+  static constexpr int cost = kFastCost - 2;
+  static constexpr KernelLayout layout = KernelLayout::kChannelsLast;
+  static constexpr std::string_view packing = "channels last";
+
+  static bool supports(const KernelContext& context) {
+    const TensorView& w = context.input(1);
+    return context.input(0).rank <= 5 && w.data != nullptr && w.count() > 0 &&
+           is_depthwise(context);
+  }
+  static int64_t packed_bytes(const KernelContext& context, int input) {
+    return input == 1 ? context.input(1).bytes() : 0;
+  }
+  static void pack(const KernelContext& context, int, void* packed) {
+    const TensorView& w = context.input(1);
+    const int64_t channels = w.extents[0], taps = w.count() / channels;
+    const auto* from = w.as<const uint8_t>();
+    auto* to = static_cast<uint8_t*>(packed);
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      for (int64_t c = 0; c < channels; ++c) *to++ = from[c * taps + tap];
+    }
+  }
+
+  static Status check(const KernelContext& context) {
+    if (Status status = check_fast_conv_integer<X, W>(context); !status) return status;
+    if (!is_depthwise(context)) {
+      const TensorView& x = context.input(0);
+      return context.fail(Code::kInvalidValue, "group", x.extents[x.rank - 1],
+                          context.attributes<IntegerConvAttributes>().group);
+    }
+    return check_capacity(context, 1, packed_bytes(context, 1));
+  }
+  static Status run(const KernelContext& context) {
+    if (context.output(0).count() > 0) convolve(context);
+    return {};
+  }
+};
+
+using Bytes = Types<int8_t, uint8_t>;
+
+}  // namespace
+
+extern const KernelList conv_integer_depthwise_kernels;
+constinit const KernelList conv_integer_depthwise_kernels =
+    kernel_list<EachPair<ConvIntegerDepthwise, Bytes, Bytes>>();
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fast ConvInteger with constant weights, channels last, of 1 to 3 spatial axes: for each group a
+// product of the windows, which are packed block by block, and the filters (gemm/typed.h). The
+// weights' bytes are [filter][tap][channel], with one more channel where their number is odd.
+#include "core/kernel_list.h"
+#include "kernels_cpu/common/bounded.h"
+#include "kernels_cpu/common/typed_products.h"
+#include "kernels_cpu/nn/conv_integer.h"
+#include "kernels_cpu/nn/conv_shape.h"
+
+namespace intarsia::cpu {
+namespace {
+
+CheckedInt tap_pairs(const TensorView& w) {
+  return floor_div(CheckedInt(w.extents[1]) + 1, 2);
+}
+
+CheckedInt taps_of(const TensorView& w) {
+  CheckedInt taps = 1;
+  for (int axis = 2; axis < w.rank; ++axis) taps *= w.extents[axis];
+  return taps;
+}
+
+CheckedInt filter_bytes(const TensorView& w) {
+  return taps_of(w) * tap_pairs(w) * 2;
+}
+
+ConvShape shape_of(const KernelContext& context) {
+  const auto& a = context.attributes<IntegerConvAttributes>();
+  return conv_shape(context, a.window, a.group);
+}
+
+/// The product of one group.
+GemmShape product_of(const KernelContext& context, const ConvShape& s) {
+  const CheckedInt pixels = CheckedInt(s.batch) * s.out_d * s.out_h * s.out_w;
+  return {pixels.value(), s.out_c / s.groups, floor_div(filter_bytes(context.input(1)), 2).value()};
+}
+
+int64_t workspace_bytes(const KernelContext& context) {
+  return products_workspace<Int16Pair>(context, product_of(context, shape_of(context)));
+}
+
+void pack_filters(const TensorView& w, uint8_t* to) {
+  const int64_t channels = w.extents[1], taps = taps_of(w).value();
+  const int64_t pitch = 2 * tap_pairs(w).value();
+  const auto* from = w.as<const uint8_t>();
+  for (int64_t filter = 0; filter < w.extents[0]; ++filter, from += channels * taps) {
+    for (int64_t tap = 0; tap < taps; ++tap, to += pitch) {
+      for (int64_t c = 0; c < channels; ++c) to[c] = from[c * taps + tap];
+      if (pitch > channels) to[channels] = 0;  // meets a zero
+    }
+  }
+}
+
+void convolve(const KernelContext& context) {
+  const ConvShape s = shape_of(context);
+  const GemmShape shape = product_of(context, s);
+  const ByteOperand x(context, 0), w(context, 1);
+  const auto row = static_cast<ptrdiff_t>(2 * shape.k);
+  run_products<Int16Pair>(context, shape, s.groups, [&](int64_t group) {
+    TypedArgs<Int16Pair> args{};
+    args.shape = shape;
+    args.a.data = x.data + group * (s.in_c / s.groups);
+    args.a.flip = x.flip;
+    args.a.zeros = x.zeros;
+    args.a.windows = &s;
+    args.b = {w.data + group * shape.n * row,
+              row,
+              1,
+              row,
+              w.flip,
+              w.zeros + group * shape.n * w.zero_step,
+              static_cast<ptrdiff_t>(w.zero_step)};
+    args.c = context.output(0).as<uint32_t>() + group * shape.n;
+    args.pitch = static_cast<ptrdiff_t>(s.out_c);
+    args.isa = context.isa();
+    return args;
+  });
+}
+
+template <class X, class W>
+struct ConvIntegerPacked {
+  static constexpr KernelId id{"ConvInteger", "packed", {kernel_type_of<X>, kernel_type_of<W>}};
+  static constexpr KernelLayout layout = KernelLayout::kChannelsLast;
+  static constexpr KernelTargets targets = kPackingTargets;
+  static constexpr std::string_view packing = "filters of pairs of channels";
+
+  static bool supports(const KernelContext& context) {
+    const TensorView& w = context.input(1);
+    return context.input(0).rank <= 5 && w.data != nullptr && w.count() > 0;
+  }
+  static int64_t packed_bytes(const KernelContext& context, int input) {
+    const TensorView& w = context.input(1);
+    return input == 1 ? (filter_bytes(w) * w.extents[0]).value() : 0;
+  }
+  static void pack(const KernelContext& context, int, void* packed) {
+    pack_filters(context.input(1), static_cast<uint8_t*>(packed));
+  }
+  static int64_t workspace(const KernelContext& context) { return workspace_bytes(context); }
+
+  static Status check(const KernelContext& context) {
+    if (Status status = check_fast_conv_integer<X, W>(context); !status) return status;
+    if (Status s = check_capacity(context, 1, packed_bytes(context, 1)); !s) return s;
+    return check_workspace(context, workspace(context));
+  }
+  static Status run(const KernelContext& context) {
+    if (context.output(0).count() > 0) convolve(context);
+    return {};
+  }
+};
+
+using Bytes = Types<int8_t, uint8_t>;
+
+}  // namespace
+
+extern const KernelList conv_integer_packed_kernels;
+constinit const KernelList conv_integer_packed_kernels =
+    kernel_list<EachPair<ConvIntegerPacked, Bytes, Bytes>>();
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ConvInteger, the reference kernel in both layouts and the fast kernels on every instruction set,
+// beside naive loops: random windows of 1 to 3 spatial axes, groups, odd and even numbers of
+// channels, signed and unsigned bytes, zero points of each form.
+#include "core/operators/nn/conv.h"
+#include "test/kernels/gemm/harness.h"
+#include "test/kernels/nn/naive.h"
+#include "test/slow_build.h"
+
+namespace intarsia::test {
+namespace {
+
+using cpu::Random;
+
+int32_t draw(Random& random, int64_t least, int64_t most) {
+  return static_cast<int32_t>(random.between(least, most));
+}
+
+struct Bytes {
+  DataType type;
+  Dims dims;
+  Numbers values;
+  bool has_zero;
+  Numbers zeros;  // one, or one for each filter
+
+  Bytes(DataType of, Dims extents, bool zero, int64_t zero_count, std::mt19937& engine)
+      : type(of), dims(std::move(extents)), has_zero(zero) {
+    const double low = type == DataType::kInt8 ? -128 : 0;
+    values = random_numbers(type, count_of(dims), engine, low, low + 255);
+    zeros = random_numbers(type, zero_count, engine, low, low + 255);
+  }
+  /// Without the zero points, which belong to the positions of the first axis.
+  Numbers differences() const {
+    Numbers result = values;
+    const size_t line = zeros.empty() ? 1 : result.size() / zeros.size();
+    for (size_t i = 0; has_zero && i < result.size(); ++i) result[i] -= zeros[i / line];
+    return result;
+  }
+};
+
+struct Convolution {
+  NaiveWindow window;
+  Dims after, x, w, y;
+  int32_t group = 1;
+
+  /// False if the window does not fit.
+  bool draw_from(Random& random, bool depthwise) {
+    const int spatial = draw(random, 1, 3);
+    group = depthwise ? draw(random, 2, 70) : (random.coin() ? 1 : draw(random, 2, 3));
+    const int32_t depth = depthwise ? 1 : draw(random, 1, random.coin() ? 5 : 40);
+    const int32_t filters = depthwise ? 1 : draw(random, 1, random.coin() ? 5 : 40);
+    x = {draw(random, 1, 2), group * depth};
+    w = {group * filters, depth};
+    for (int i = 0; i < spatial; ++i) {
+      const int32_t in = draw(random, 1, spatial == 1 ? 40 : 7);
+      window.kernel.push_back(draw(random, 1, 4));
+      window.stride.push_back(draw(random, 1, 3));
+      window.dilation.push_back(draw(random, 1, 3));
+      window.before.push_back(draw(random, 0, 3));
+      after.push_back(draw(random, 0, 3));
+      const int32_t reach = window.dilation.back() * (window.kernel.back() - 1) + 1;
+      if (in + window.before.back() + after.back() < reach) return false;
+      x.push_back(in);
+      w.push_back(window.kernel.back());
+    }
+    y = joined({x[0], w[0]}, window.output(spatial_of(x), after));
+    return true;
+  }
+};
+
+void expect_convolution(const Convolution& c, const Bytes& x, const Bytes& w) {
+  const Numbers expected =
+      naive_conv(c.x, x.differences(), c.w, w.differences(), {}, c.group, c.window, c.y);
+  const Numbers x_last = channels_last(c.x, x.values), last = channels_last(c.y, expected);
+  const auto run = [&](const std::string& variant, bool channels_last_now, Isa isa, int threads) {
+    const std::string kernel = kernel_name("ConvInteger" + variant, {x.type, w.type});
+    SCOPED_TRACE(kernel + " " + cpu::isa_name(isa) + " " + ::testing::PrintToString(c.x) +
+                 ::testing::PrintToString(c.w));
+    IntegerConvAttributes attributes;
+    attributes.window = c.window.attributes(c.after);
+    attributes.group = c.group;
+    attributes.channels_last = channels_last_now ? 1 : 0;
+    Node node;
+    if (channels_last_now) {
+      node.input(x.type, channels_last(c.x), x_last);
+    } else {
+      node.input(x.type, c.x, x.values);
+    }
+    node.input(w.type, c.w, w.values);
+    if (!variant.empty()) node.constant(1);
+    if (x.has_zero) {
+      node.input(x.type, {}, x.zeros);
+    } else if (w.has_zero) {
+      node.absent();
+    }
+    if (w.has_zero) node.input(w.type, {static_cast<int32_t>(w.zeros.size())}, w.zeros);
+    node.output(DataType::kInt32, channels_last_now ? channels_last(c.y) : c.y);
+    node.attributes(attributes).isa(isa).threads(threads);
+    ASSERT_TRUE(node.run(kernel).ok()) << node.diagnostic().what;
+    expect_numbers_near(node.numbers(), channels_last_now ? last : expected, 0, 0);
+  };
+  run("", false, Isa::kPortable, 1);
+  run("", true, Isa::kPortable, 3);
+  for (Isa isa : cpu::available_isas()) {
+    for (int threads : {1, 3}) {
+      run(".packed", true, isa, threads);
+      if (c.group > 3) run(".depthwise", true, isa, threads);
+    }
+  }
+}
+
+TEST(ConvInteger, AnyWindow) {
+  constexpr DataType kTypes[] = {DataType::kInt8, DataType::kUint8};
+  int compared = 0;
+  for (uint32_t seed = 0; compared < part_of(80); ++seed) {
+    Random random(seed);
+    Convolution c;
+    if (!c.draw_from(random, seed % 4 == 0)) continue;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 engine(seed);
+    const Bytes x(kTypes[seed % 2], c.x, random.coin(), 1, engine);
+    const Bytes w(kTypes[seed / 2 % 2], c.w, random.coin(), random.coin() ? 1 : c.w[0], engine);
+    expect_convolution(c, x, w);
+    if (HasFailure()) return;
+    ++compared;
+  }
+}
+
+// Sums of more products than 32 bits hold wrap around.
+TEST(ConvInteger, Wraps) {
+  const int32_t channels = 33100;
+  Node node;
+  const Numbers highest(static_cast<size_t>(channels), 255);
+  IntegerConvAttributes attributes;
+  attributes.channels_last = 1;
+  node.input(DataType::kUint8, {1, 1, channels}, highest);
+  node.input(DataType::kUint8, {1, channels, 1}, highest).constant(1);
+  node.output(DataType::kInt32, {1, 1, 1}).attributes(attributes);
+  ASSERT_TRUE(
+      node.run(kernel_name("ConvInteger.packed", {DataType::kUint8, DataType::kUint8})).ok());
+  const int64_t sum = int64_t{channels} * 255 * 255;
+  EXPECT_EQ(node.numbers(), Numbers{static_cast<double>(sum - (int64_t{1} << 32))});
+}
+
+}  // namespace
+}  // namespace intarsia::test

@@ -5,6 +5,11 @@
 #include <utility>
 
 namespace intarsia::converter {
+Node* only_reader(const Value* value) {
+  if (value == nullptr || value->uses.size() != 1 || value->uses[0].node == nullptr) return nullptr;
+  Node* reader = value->uses[0].node;
+  return reader->graph == value->graph ? reader : nullptr;
+}
 
 void for_each_needed(const Node& node, const std::function<void(const Value*)>& visit) {
   for (const Value* value : node.inputs) {

@@ -97,6 +97,9 @@ struct Value {
   void remove_use(const Use& use);
 };
 
+/// The only node that reads `value`, if it stands in the same graph.
+Node* only_reader(const Value* value);
+
 /// Where a use stands in the list of its value.
 size_t& use_place(const Use& use);
 

@@ -152,6 +152,7 @@ bool name_anew(const Node& node, const AxisOrder& order, AxisChange& change, Axe
     default:
       break;
   }
+  if (naming.fixed_if.flag(node.attribute_bytes.data())) return false;
   const std::optional<NamedAxes> named = named_axes(node, rank);
   if (!named) return false;
   axes = named->axes;
@@ -197,8 +198,9 @@ std::optional<AxisChange::Operand> follow(const Node& node, const Value& value, 
                                           const AxisChange& change, const AxisOrder& order,
                                           const Axes& axes) {
   const AxisNaming& naming = node.op->facts.axes;
-  // Elements of a constant are moved here, byte by byte.
-  const bool movable = !value.constant || element_bits(value.constant->type) >= 8;
+  // Elements are moved as bytes.
+  const DataType type = value.constant ? value.constant->type : value.type;
+  const bool movable = element_bits(type) >= 8;
   switch (role) {
     case AxisRole::kApart:
     case AxisRole::kReplacement:

@@ -23,13 +23,6 @@ bool has_activations(DataType type) {
   return type == DataType::kFloat || type == DataType::kFloat16 || type == DataType::kBfloat16;
 }
 
-/// The only node that reads `value`, if it stands in the same graph.
-Node* only_reader(const Value* value) {
-  if (value == nullptr || value->uses.size() != 1 || value->uses[0].node == nullptr) return nullptr;
-  Node* reader = value->uses[0].node;
-  return reader->graph == value->graph ? reader : nullptr;
-}
-
 Constant real_constant(DataType type, std::vector<int64_t> extents,
                        const std::vector<double>& values) {
   std::vector<std::byte> bytes;

@@ -6,6 +6,7 @@
 
 #include "converter/passes/fold.h"
 #include "converter/passes/fuse.h"
+#include "converter/passes/integers.h"
 #include "converter/passes/layout.h"
 #include "converter/passes/simplify.h"
 
@@ -17,6 +18,8 @@ void simplify_graph(Graph& graph, Inference&, PlanChoices&) {
 }
 
 constexpr std::array kPasses = {
+    Pass{"integers",
+         [](Graph& graph, Inference& inference, PlanChoices&) { use_integers(graph, inference); }},
     Pass{"fold", [](Graph& graph, Inference&, PlanChoices&) { fold(graph); }},
     Pass{"simplify", simplify_graph},
     Pass{"fuse", [](Graph& graph, Inference& inference, PlanChoices&) { fuse(graph, inference); }},

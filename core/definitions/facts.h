@@ -140,6 +140,8 @@ struct AxisNaming {
   NoAxes absent = NoAxes::kImpossible;
   /// Dropped axes stay with extent 1 where this attribute is not 0. Without it they go.
   IntegerAttribute keep = {};
+  /// Where this attribute is not 0, axes mean what they mean by their position.
+  IntegerAttribute fixed_if = {};
   /// Where this attribute is not 0, no axes mean none whatever `absent` says.
   IntegerAttribute none_if_absent = {};
   /// Form kImage: the attribute that puts the channels last; without it only one order is served.
@@ -223,6 +225,9 @@ struct Facts {
   /// Arithmetic without rounding as long as the numbers are small, or no arithmetic: every kernel
   /// gives the same bits.
   bool exact = false;
+  /// Elements of output 0 are elements of the inputs of its type, chosen by their places, or as the
+  /// largest ones: what maps numbers in order may as well be done behind the operator.
+  bool selects = false;
   CopyRule copies = nullptr;
   ActivationRule activation = nullptr;
   Epilogue epilogue = {};

@@ -26,6 +26,7 @@ void add_indexed(DefinitionRows& rows) {
        .outputs = {with_role({"output", "T"}, AxisRole::kReplaced)},
        .facts = {.axes = {.form = AxisForm::kOne, .attribute = attribute<&AxisAttributes::axis>()},
                  .exact = true,
+                 .selects = true,
                  .propagate = propagation::kGather,
                  .gradient = gradients::gather},
        .types = {{"T", kPlainTypes}, {"Tind", kIndexTypes}},

@@ -118,6 +118,7 @@ void add_pools(DefinitionRows& rows) {
                                 .channels_last = attribute<&MaxPoolAttributes::pool,
                                                            &PoolAttributes::channels_last>()},
                        .exact = true,
+                       .selects = true,
                        .window = attribute<&MaxPoolAttributes::pool, &PoolAttributes::window,
                                            &WindowAttributes::kernel_shape>()},
              .types = {{"T", kMaxPoolTypes}, {"I", kInt64Type}},

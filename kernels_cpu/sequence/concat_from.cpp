@@ -56,7 +56,7 @@ struct ConcatFromSequence {
     for (const TensorView& element : sequence) {
       const int64_t bytes = (new_axis ? 1 : element.extents[axis]) * inner;
       const auto* from = element.as<const std::byte>();
-      for (int64_t i = 0; i < outer; ++i) {
+      for (int64_t i = 0; bytes > 0 && i < outer; ++i) {
         copy_bytes(out + i * row, from + i * bytes, static_cast<size_t>(bytes));
       }
       out += bytes;

@@ -48,6 +48,11 @@ struct SplitToSequence {
     Parts parts(context, x.extents[axis]);
     if (Status status = parts.check(); !status) return status;
 
+    // A part without elements takes room, too: so there are no more of them than fit.
+    if (Status status = resize_sequence(context, parts.count * sequence_entry_bytes(0)); !status) {
+      return status;
+    }
+
     int64_t outer = 1, inner = element_bits(x.type) / 8;
     for (int i = 0; i < axis; ++i) outer *= x.extents[i];
     for (int i = axis + 1; i < x.rank; ++i) inner *= x.extents[i];
@@ -72,7 +77,7 @@ struct SplitToSequence {
       }
       std::memcpy(out, &entry, sizeof(entry));
       std::byte* data = out + sizeof(entry);
-      for (int64_t k = 0; k < outer; ++k) {
+      for (int64_t k = 0; bytes > 0 && k < outer; ++k) {
         copy_bytes(data + k * bytes, from + k * row, static_cast<size_t>(bytes));
       }
       out += sequence_entry_bytes(entry.bytes);

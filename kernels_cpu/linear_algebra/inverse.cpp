@@ -13,6 +13,7 @@
 #include "core/operators/linear_algebra/inverse.h"
 #include "core/runtime/operand_check.h"
 #include "intarsia/services.h"
+#include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/math/element.h"
 
@@ -43,6 +44,7 @@ template <class A>
 void eliminate(A* matrix, int64_t n, int64_t i, int64_t k, int64_t begin, A factor) {
   A* to = matrix + i * n;
   const A* from = matrix + k * n;
+  INTARSIA_INDEPENDENT
   for (int64_t j = begin; j < n; ++j) to[j] -= factor * from[j];
 }
 
@@ -76,7 +78,7 @@ bool invert(A* a, A* b, int64_t n) {
 
 /// Inverts one matrix from `x` to `y` in scratch memory; NaN where there is no inverse.
 template <class T>
-bool invert_one(const T* x, T* y, int64_t n, Accumulator<T>* scratch) {
+bool invert_one(Isa isa, const T* x, T* y, int64_t n, Accumulator<T>* scratch) {
   using A = Accumulator<T>;
   A* a = scratch;
   A* b = scratch + n * n;
@@ -84,7 +86,8 @@ bool invert_one(const T* x, T* y, int64_t n, Accumulator<T>* scratch) {
     a[i] = static_cast<A>(x[i]);
     b[i] = i / n == i % n ? A(1) : A(0);
   }
-  const bool regular = invert(a, b, n);
+  bool regular = false;
+  on_isa(isa, [&] { regular = invert(a, b, n); });
   for (int64_t i = 0; i < n * n; ++i) {
     y[i] = static_cast<T>(regular ? b[i] : std::numeric_limits<A>::quiet_NaN());
   }
@@ -125,7 +128,8 @@ struct Inverse {
           context.workspace().data() + thread * bytes_per_thread<T>(context).value());
       for (int64_t i = begin; i < end; ++i) {
         const int64_t at = i * n * n;
-        if (invert_one(x.as<const T>() + at, context.output(0).as<T>() + at, n, scratch)) continue;
+        T* y = context.output(0).as<T>() + at;
+        if (invert_one(context.isa(), x.as<const T>() + at, y, n, scratch)) continue;
         const auto found = static_cast<uint32_t>(i < kNone ? i : kNone - 1);
         uint32_t first = first_singular.load();
         while (found < first && !first_singular.compare_exchange_weak(first, found)) {

@@ -48,16 +48,13 @@ struct SplitToSequence {
     Parts parts(context, x.extents[axis]);
     if (Status status = parts.check(); !status) return status;
 
-    // A part without elements takes room, too: so there are no more of them than fit.
-    if (Status status = resize_sequence(context, parts.count * sequence_entry_bytes(0)); !status) {
-      return status;
-    }
-
     int64_t outer = 1, inner = element_bits(x.type) / 8;
     for (int i = 0; i < axis; ++i) outer *= x.extents[i];
     for (int i = axis + 1; i < x.rank; ++i) inner *= x.extents[i];
+    // Parts without elements may be as many as an extent says, so no more are counted than fit.
     int64_t total = 0;
-    for (int64_t i = 0; i < parts.count; ++i) {
+    const int64_t room = context.output(0).count();
+    for (int64_t i = 0; i < parts.count && total <= room; ++i) {
       total += sequence_entry_bytes(outer * parts.size(i) * inner);
     }
     if (Status status = resize_sequence(context, total); !status) return status;

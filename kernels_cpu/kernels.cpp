@@ -26,6 +26,7 @@
   List(conv_integer_packed_kernels) \
   List(conv_packed_kernels) \
   List(conv_transpose_kernels) \
+  List(conv_transpose_depthwise_kernels) \
   List(conv_transpose_packed_kernels) \
   List(cumsum_kernels) \
   List(deform_conv_kernels) \

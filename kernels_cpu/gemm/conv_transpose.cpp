@@ -57,7 +57,44 @@ int64_t taps_before(const ConvShape& s, const PhaseAxis& d, const PhaseAxis& h,
          d.taps * h.taps * w.taps_before;
 }
 
+/// Where the weights of a tap stand.
+struct PhaseTap {
+  int64_t index, taps;  ///< Among those of its phase.
+  int64_t taps_before;
+};
+
+/// Calls body(tap, its place) for each tap of the kernel.
+template <class Body>
+void for_taps(const ConvShape& s, const Body& body) {
+  const auto axis_of = [](int64_t tap, int64_t kernel_extent, int64_t step) {
+    return axis_from(tap % step, step, kernel_extent);
+  };
+  const int64_t step_d = tap_step(s.stride_d, s.dilation_d);
+  const int64_t step_h = tap_step(s.stride_h, s.dilation_h);
+  const int64_t step_w = tap_step(s.stride_w, s.dilation_w);
+  for (int64_t tap = 0; tap < s.kernel_d * s.kernel_h * s.kernel_w; ++tap) {
+    const int64_t z = tap / (s.kernel_h * s.kernel_w), y = tap / s.kernel_w % s.kernel_h;
+    const int64_t x = tap % s.kernel_w;
+    const PhaseAxis d = axis_of(z, s.kernel_d, step_d);
+    const PhaseAxis h = axis_of(y, s.kernel_h, step_h);
+    const PhaseAxis w = axis_of(x, s.kernel_w, step_w);
+    body(tap, PhaseTap{(z / step_d * h.taps + y / step_h) * w.taps + x / step_w,
+                       d.taps * h.taps * w.taps, taps_before(s, d, h, w)});
+  }
+}
+
 }  // namespace
+
+ConvShape forwards(const ConvShape& phase) {
+  ConvShape s = phase;
+  s.pad_front -= (s.kernel_d - 1) * s.dilation_d;
+  s.pad_top -= (s.kernel_h - 1) * s.dilation_h;
+  s.pad_left -= (s.kernel_w - 1) * s.dilation_w;
+  s.dilation_d = -s.dilation_d;
+  s.dilation_h = -s.dilation_h;
+  s.dilation_w = -s.dilation_w;
+  return s;
+}
 
 bool TransposedPhases::next(TransposedPhase& phase) {
   const ConvShape& s = shape_;
@@ -120,26 +157,22 @@ void pack_transposed(const ConvShape& s, const float* weights, float* packed) {
       }
     }
   };
-  const auto axis_of = [](int64_t tap, int64_t kernel_extent, int64_t step) {
-    return axis_from(tap % step, step, kernel_extent);
-  };
-  const int64_t step_d = tap_step(s.stride_d, s.dilation_d);
-  const int64_t step_h = tap_step(s.stride_h, s.dilation_h);
-  const int64_t step_w = tap_step(s.stride_w, s.dilation_w);
-  for (int64_t tap = 0; tap < kernel; ++tap) {
-    const int64_t z = tap / (s.kernel_h * s.kernel_w), y = tap / s.kernel_w % s.kernel_h;
-    const int64_t x = tap % s.kernel_w;
-    const PhaseAxis d = axis_of(z, s.kernel_d, step_d);
-    const PhaseAxis h = axis_of(y, s.kernel_h, step_h);
-    const PhaseAxis w = axis_of(x, s.kernel_w, step_w);
-    const int64_t own = (z / step_d * h.taps + y / step_h) * w.taps + x / step_w;
-    const int64_t panel_pitch = d.taps * h.taps * w.taps * depth * kPanel;
-    float* phase = packed + taps_before(s, d, h, w) * s.groups * panels * depth * kPanel;
+  for_taps(s, [&](int64_t tap, const PhaseTap& at) {
+    const int64_t panel_pitch = at.taps * depth * kPanel;
+    float* phase = packed + at.taps_before * s.groups * panels * depth * kPanel;
     for (int64_t g = 0; g < s.groups; ++g) {
       pack_tap(weights + g * depth * columns * kernel + tap,
-               phase + g * panels * panel_pitch + own * depth * kPanel, panel_pitch);
+               phase + g * panels * panel_pitch + at.index * depth * kPanel, panel_pitch);
     }
-  }
+  });
+}
+
+void pack_transposed_depthwise(const ConvShape& s, const float* weights, float* packed) {
+  const int64_t kernel = s.kernel_d * s.kernel_h * s.kernel_w;
+  for_taps(s, [&](int64_t tap, const PhaseTap& at) {
+    float* to = packed + (at.taps_before + at.taps - 1 - at.index) * s.out_c;
+    for (int64_t o = 0; o < s.out_c; ++o) to[o] = weights[o * kernel + tap];
+  });
 }
 
 }  // namespace intarsia::cpu

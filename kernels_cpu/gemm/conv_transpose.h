@@ -31,6 +31,9 @@ class TransposedPhases {
   int64_t z_ = 0, y_ = 0, x_ = 0;
 };
 
+/// The same phase with taps that walk forwards, whose weights stand the other way round.
+ConvShape forwards(const ConvShape& phase);
+
 /// Bytes of workspace that conv_run needs for any phase.
 CheckedInt transposed_workspace_bytes(const ConvShape& shape);
 
@@ -38,5 +41,9 @@ CheckedInt transposed_workspace_bytes(const ConvShape& shape);
 /// each as pack_conv does: packed_floats(groups, taps * in_c / groups, out_c / groups) floats in
 /// all.
 void pack_transposed(const ConvShape& shape, const float* weights, float* packed);
+
+/// Packs weights of groups of one input channel, phase by phase, for depthwise convolutions of
+/// phases that walk forwards: each as pack_depthwise does.
+void pack_transposed_depthwise(const ConvShape& shape, const float* weights, float* packed);
 
 }  // namespace intarsia::cpu

@@ -27,7 +27,7 @@ struct Rows {
 
 Rows rows_inside(const ConvShape& s, int64_t y) {
   const int64_t top = y * s.stride_h - s.pad_top;
-  Rows r{0, s.kernel_h};
+  Rows r{0, s.in_c > 0 ? s.kernel_h : 0};
   while (r.first < r.last && top + r.first * s.dilation_h < 0) ++r.first;
   while (r.first < r.last && top + (r.last - 1) * s.dilation_h >= s.in_h) --r.last;
   return r.first < r.last ? r : Rows{0, 0};
@@ -53,20 +53,24 @@ void depthwise_run(const DepthwiseArgs& args, int64_t begin, int64_t end) {
   b.dilation = s.dilation_w;
   b.pad_left = s.pad_left;
   b.cols = static_cast<int>(s.kernel_w);
-  b.weights_row_pitch = s.kernel_w * s.in_c;
-  b.weights_pitch = s.in_c;
-  b.output_row_pitch = s.out_w * s.out_pitch;
+  b.weights_row_pitch = s.kernel_w * s.out_c;
+  b.weights_pitch = s.out_c;
+  b.multiplier = s.in_c == 0 ? 1 : s.out_c / s.in_c;
+  b.output_row_pitch = s.out_row_pitch != 0 ? s.out_row_pitch : s.out_w * s.out_pitch;
   b.output_pitch = s.out_pitch;
   b.pixels = s.out_w;
   b.epilogue = args.epilogue;
-  const int64_t slices = ceil_div(s.in_c, kUnitChannels);
+  const int64_t output_image =
+      s.out_image_pitch != 0 ? s.out_image_pitch : s.out_h * b.output_row_pitch;
+  const int64_t slices = ceil_div(s.out_c, kUnitChannels);
   const int64_t row_blocks = ceil_div(s.out_h, kUnitRows);
   for (int64_t unit = begin; unit < end; ++unit) {
     const int64_t c = unit % slices * kUnitChannels;
     const int64_t image = unit / slices / row_blocks;
     const int64_t y0 = unit / slices % row_blocks * kUnitRows;
     const int64_t y1 = min(y0 + kUnitRows, s.out_h);
-    b.channels = min(kUnitChannels, s.in_c - c);
+    b.channels = min(kUnitChannels, s.out_c - c);
+    b.lead = c % b.multiplier;
     b.bias = args.bias ? args.bias + c : nullptr;
     for (int64_t y = y0; y < y1; y += b.height) {
       const Rows rows = rows_inside(s, y);
@@ -77,9 +81,9 @@ void depthwise_run(const DepthwiseArgs& args, int64_t begin, int64_t end) {
       }
       b.rows = static_cast<int>(rows.last - rows.first);
       const int64_t top = b.rows == 0 ? 0 : y * s.stride_h - s.pad_top + rows.first * s.dilation_h;
-      b.input = args.input + (image * s.in_h + top) * row_floats + c;
+      b.input = args.input + (image * s.in_h + top) * row_floats + c / b.multiplier;
       b.weights = args.weights + rows.first * b.weights_row_pitch + c;
-      b.output = args.output + (image * s.out_h + y) * b.output_row_pitch + c;
+      b.output = args.output + image * output_image + y * b.output_row_pitch + c;
       args.kernel(b);
     }
   }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Depthwise 2-D convolution in NHWC, f32, one output channel for each input channel; otherwise the
-// definition of conv.h with groups == in_c == out_c, without a residual.
+// Depthwise 2-D convolution in NHWC, f32: each input channel has output channels of its own, as
+// many as every other; otherwise the definition of conv.h with groups == in_c, without a residual
+// and without taps that walk backwards.
 //
-// Weights are [kernel_h][kernel_w][channels] (pack_depthwise). Input and output must not overlap.
+// Weights are [kernel_h][kernel_w][out_c] (pack_depthwise). Input and output must not overlap.
 // Units and bits as in gemm.h. No workspace.
 #pragma once
 
@@ -11,7 +12,8 @@
 
 namespace intarsia::cpu {
 
-/// REQUIRES: shape.groups == shape.in_c == shape.out_c.
+/// REQUIRES: shape.groups == shape.in_c, of which shape.out_c is a multiple; the same unless
+/// `kernel` serves any window, which may also have no input channels: the output is then the bias.
 struct DepthwiseArgs {
   ConvShape shape;
   const float* input;

@@ -41,10 +41,11 @@ struct DepthwiseVector {
 
   // The window's taps: pixels p < Pixels start at input + p * pixel_step. With Edge, or if Cols is
   // 0, only the given columns exist.
-  template <int Pixels, bool Edge, class Load>
+  template <int Pixels, bool Edge, class Load, class LoadInput>
   INTARSIA_INLINE static void accumulate(const DepthwiseBlock& s, const float* row,
                                          const float* weights, const F (&held)[Rows * Cols + 1],
-                                         DepthwiseColumns columns, Load load, F (&acc)[Pixels]) {
+                                         DepthwiseColumns columns, Load load, LoadInput load_input,
+                                         F (&acc)[Pixels]) {
     const ptrdiff_t col_pitch = s.dilation * s.pixel_pitch;
     if constexpr (Cols == 0) {
       const ptrdiff_t pixel_step = s.stride * s.pixel_pitch;
@@ -52,7 +53,9 @@ struct DepthwiseVector {
         for (int j = columns.begin; j < columns.end; ++j) {
           const F w = load(weights + j * s.weights_pitch);
           INTARSIA_UNROLL
-          for (int p = 0; p < Pixels; ++p) acc[p] += load(row + p * pixel_step + j * col_pitch) * w;
+          for (int p = 0; p < Pixels; ++p) {
+            acc[p] += load_input(row + p * pixel_step + j * col_pitch) * w;
+          }
         }
       }
     } else {
@@ -61,7 +64,7 @@ struct DepthwiseVector {
         INTARSIA_UNROLL
         for (int q = 0; q < (Pixels - 1) * Stride + Cols; ++q) {
           if (Edge && (q < columns.begin || q >= columns.end)) continue;
-          F v = load(row + q * col_pitch);
+          F v = load_input(row + q * col_pitch);
           Vec::keep(v);
           INTARSIA_UNROLL
           for (int p = 0; p < Pixels; ++p) {
@@ -84,8 +87,9 @@ struct DepthwiseVector {
     }
   }
 
-  template <class Load, class Store>
-  INTARSIA_INLINE static void run(const DepthwiseBlock s, ptrdiff_t c, Load load, Store store) {
+  template <class Load, class LoadInput, class Store>
+  INTARSIA_INLINE static void run(const DepthwiseBlock s, ptrdiff_t c, Load load,
+                                  LoadInput load_input, Store store) {
     F held[Rows * Cols + 1];
     if constexpr (Rows > 0) {
       INTARSIA_UNROLL
@@ -103,8 +107,8 @@ struct DepthwiseVector {
       INTARSIA_UNROLL
       for (int p = 0; p < kCount; ++p) acc[p] = bias;
       const float* row = s.input + y * s.input_step + (x * s.stride - s.pad_left) * s.pixel_pitch;
-      accumulate<kCount, decltype(edge)::value>(s, row + c, s.weights + c, held, columns, load,
-                                                acc);
+      accumulate<kCount, decltype(edge)::value>(s, row, s.weights + c, held, columns, load,
+                                                load_input, acc);
       float* output = s.output + y * s.output_row_pitch + x * s.output_pitch + c;
       INTARSIA_UNROLL
       for (int p = 0; p < kCount; ++p) {
@@ -147,16 +151,31 @@ struct DepthwiseVector {
 template <class Vec, int Rows, int Cols, int Stride>
 void depthwise_block(const DepthwiseBlock& s) {
   using Vector = DepthwiseVector<Vec, Rows, Cols, Stride>;
+  using F = typename Vec::F;
   for (ptrdiff_t c = 0; c < s.channels; c += Vec::kWidth) {
     const int count = static_cast<int>(s.channels - c);
-    if (count >= Vec::kWidth) {
+    const auto load = [](const float* p) { return Vec::load(p); };
+    const auto store = [](float* p, F v) { Vec::store(p, v); };
+    const auto load_part = [=](const float* p) { return Vec::load_part(p, count); };
+    const auto store_part = [=](float* p, F v) { Vec::store_part(p, v, count); };
+    if (Cols == 0 && s.multiplier != 1) {
+      const ptrdiff_t first = s.lead + c;
+      const ptrdiff_t channel = first / s.multiplier;
+      const auto spread = Vec::spread(first % s.multiplier, s.multiplier,
+                                      count < Vec::kWidth ? count : Vec::kWidth);
+      const auto repeated = [=](const float* p) { return Vec::load_spread(p + channel, spread); };
+      if (count >= Vec::kWidth) {
+        Vector::run(s, c, load, repeated, store);
+      } else {
+        Vector::run(s, c, load_part, repeated, store_part);
+      }
+    } else if (count >= Vec::kWidth) {
       Vector::run(
-          s, c, [](const float* p) { return Vec::load(p); },
-          [](float* p, typename Vec::F v) { Vec::store(p, v); });
+          s, c, load, [=](const float* p) { return Vec::load(p + c); }, store);
     } else {
       Vector::run(
-          s, c, [=](const float* p) { return Vec::load_part(p, count); },
-          [=](float* p, typename Vec::F v) { Vec::store_part(p, v, count); });
+          s, c, load_part, [=](const float* p) { return Vec::load_part(p + c, count); },
+          store_part);
     }
     for (ptrdiff_t y = 0; s.epilogue.activate != nullptr && y < s.height; ++y) {
       s.epilogue.activate(s.epilogue.spec, s.output + y * s.output_row_pitch + c, s.output_pitch,

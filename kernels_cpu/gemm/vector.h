@@ -8,6 +8,7 @@
 // below, since a vector of one float is a plain float, which keeps it in a floating-point register.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -58,6 +59,27 @@ struct VectorOf {
     for (int i = 0; i < n && i < kWidth; ++i) p[i] = lanes[i];
   }
 
+  /// Which of consecutive floats the lanes of a vector hold where each is repeated.
+  struct Spread {
+    I index;
+    int count;  ///< Of the floats.
+  };
+  /// Lane i holds float (first + i) / repeat; those from `lanes` on, what the last before them
+  /// does.
+  INTARSIA_INLINE static Spread spread(ptrdiff_t first, ptrdiff_t repeat, int lanes) {
+    Spread s{};
+    for (int i = 0; i < kWidth; ++i) {
+      s.index[i] = static_cast<int32_t>((first + (i < lanes ? i : lanes - 1)) / repeat);
+    }
+    s.count = s.index[kWidth - 1] + 1;
+    return s;
+  }
+  INTARSIA_INLINE static F load_spread(const float* p, const Spread& s) {
+    float lanes[kWidth];
+    for (int i = 0; i < kWidth; ++i) lanes[i] = p[s.index[i]];
+    return load(lanes);
+  }
+
   template <class V>  // GCC takes F for a float until the template is instantiated.
   INTARSIA_INLINE static float lane(V v, int i) {
     return v[i];
@@ -88,6 +110,9 @@ struct VectorOf<S, 1> {
   INTARSIA_INLINE static void store_part(float* p, F v, int n) {
     if (n > 0) *p = v;
   }
+  struct Spread {};
+  INTARSIA_INLINE static Spread spread(ptrdiff_t, ptrdiff_t, int) { return {}; }
+  INTARSIA_INLINE static F load_spread(const float* p, const Spread&) { return *p; }
   INTARSIA_INLINE static float lane(F v, int) { return v; }
   INTARSIA_INLINE static I bits(F v) { return __builtin_bit_cast(I, v); }
   INTARSIA_INLINE static F from_bits(I v) { return __builtin_bit_cast(F, v); }
@@ -109,6 +134,9 @@ struct IsaVector<Isa::kAvx2> : VectorOf<Isa::kAvx2, 8> {
     const I lane = {0, 1, 2, 3, 4, 5, 6, 7};
     return (F)_mm256_maskload_ps(p, (__m256i)(lane < n));
   }
+  INTARSIA_INLINE static F load_spread(const float* p, const Spread& s) {
+    return (F)_mm256_permutevar8x32_ps((__m256)load_part(p, s.count), (__m256i)s.index);
+  }
   INTARSIA_INLINE static F sqrt(F v) { return (F)_mm256_sqrt_ps((__m256)v); }
   INTARSIA_INLINE static void keep(F& v) { __asm__("" : "+x"(v)); }
 };
@@ -127,7 +155,11 @@ struct IsaVector<Isa::kAvx512> : VectorOf<Isa::kAvx512, 16> {
   INTARSIA_INLINE static void store_part(float* p, F v, int n) {
     _mm512_mask_storeu_ps(p, mask(n), (__m512)v);
   }
-  // The form without a mask makes GCC warn of its own header.
+  // The forms without a mask make GCC warn of its own header.
+  INTARSIA_INLINE static F load_spread(const float* p, const Spread& s) {
+    return (F)_mm512_maskz_permutexvar_ps(mask(kWidth), (__m512i)s.index,
+                                          (__m512)load_part(p, s.count));
+  }
   INTARSIA_INLINE static F sqrt(F v) { return (F)_mm512_maskz_sqrt_ps(mask(kWidth), (__m512)v); }
   INTARSIA_INLINE static void keep(F& v) { __asm__("" : "+v"(v)); }
 };

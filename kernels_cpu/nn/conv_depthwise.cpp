@@ -2,6 +2,7 @@
 //
 // Fast depthwise convolution in float, channels-last: one input channel for each output channel
 // (gemm/depthwise.h), with fused bias and activation. The weights' bytes are [KH][KW][channels].
+// The kernel of any window serves several output channels of an input channel, too.
 // One kernel for each window, so that a program links the micro-kernels of its layers alone.
 #include <array>
 #include <cstdint>
@@ -21,8 +22,13 @@ bool is_depthwise(const KernelContext& context) {
   const auto& attributes = context.attributes<ConvAttributes>();
   const TensorView& x = context.input(0);
   const TensorView& w = context.input(1);
-  return attributes.group > 1 && attributes.group == x.extents[x.rank - 1] &&
-         attributes.group == w.extents[0] && !context.input(3).present();
+  return attributes.group > 1 && attributes.group == x.extents[x.rank - 1] && w.extents[1] == 1 &&
+         !context.input(3).present();
+}
+
+/// Output channels of an input channel.
+int64_t multiplier(const KernelContext& context) {
+  return context.input(1).extents[0] / context.attributes<ConvAttributes>().group;
 }
 
 // What the kernels of all windows share; `cols` and `stride` are those of a DepthwiseWindow.
@@ -30,7 +36,8 @@ bool is_depthwise(const KernelContext& context) {
 [[gnu::noinline]] bool serves(const KernelContext& context, int cols, int stride) {
   if (!is_fast_conv(context, 2) || !is_depthwise(context)) return false;
   const ConvShape shape = conv_shape(context);
-  return cols == 0 || (shape.kernel_w == cols && shape.stride_w == stride * shape.dilation_w);
+  return cols == 0 || (shape.kernel_w == cols && shape.stride_w == stride * shape.dilation_w &&
+                       multiplier(context) == 1);
 }
 
 [[gnu::noinline]] Status check_depthwise(const KernelContext& context, int cols, int stride) {
@@ -41,6 +48,10 @@ bool is_depthwise(const KernelContext& context) {
                         context.attributes<ConvAttributes>().group);
   }
   const ConvShape shape = conv_shape(context);
+  if (cols != 0 && multiplier(context) != 1) {
+    return context.fail(Code::kInvalidValue, "output channels of an input channel", 1,
+                        multiplier(context));
+  }
   if (cols != 0 && shape.kernel_w != cols) {
     return context.fail(Code::kInvalidValue, "kernel columns", cols, shape.kernel_w);
   }

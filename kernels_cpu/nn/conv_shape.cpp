@@ -48,6 +48,15 @@ ConvShape window_shape(const KernelContext& context, const WindowAttributes& win
   return s;
 }
 
+Status check_image(const KernelContext& context, int32_t channels_last, int spatial) {
+  if (channels_last == 0) {
+    return context.fail(Code::kInvalidValue, "channels_last", 1, channels_last);
+  }
+  const int rank = context.input(0).rank;
+  if (rank > 2 + spatial) return context.fail(Code::kWrongRank, "input rank", 2 + spatial, rank, 0);
+  return {};
+}
+
 }  // namespace
 
 ConvShape conv_shape(const KernelContext& context, const WindowAttributes& window, int64_t groups) {
@@ -81,13 +90,16 @@ bool is_fast_conv(const KernelContext& context, int spatial) {
 
 Status check_fast_conv(const KernelContext& context, int spatial) {
   if (Status status = check_with_epilogue<ops::Conv, float>(context); !status) return status;
-  const auto& attributes = context.attributes<ConvAttributes>();
-  if (attributes.channels_last == 0) {
-    return context.fail(Code::kInvalidValue, "channels_last", 1, attributes.channels_last);
-  }
-  const int rank = context.input(0).rank;
-  if (rank > 2 + spatial) return context.fail(Code::kWrongRank, "input rank", 2 + spatial, rank, 0);
-  return {};
+  return check_image(context, context.attributes<ConvAttributes>().channels_last, spatial);
+}
+
+Status check_fast_transposed(const KernelContext& context, int spatial) {
+  const Status status = check_operands<ops::ConvTranspose>(
+      context, {.inputs = {DataType::kFloat, DataType::kFloat, DataType::kFloat},
+                .required_inputs = 2,
+                .outputs = {DataType::kFloat}});
+  if (!status) return status;
+  return check_image(context, context.attributes<ConvTransposeAttributes>().channels_last, spatial);
 }
 
 void run_conv(const KernelContext& context, const ConvArgs& args, std::span<std::byte> scratch) {

@@ -25,6 +25,8 @@ ConvShape transposed_shape(const KernelContext& context);
 bool is_fast_conv(const KernelContext& context, int spatial);
 /// For `check`: all but the size of the weights.
 Status check_fast_conv(const KernelContext& context, int spatial);
+/// The same of ConvTranspose.
+Status check_fast_transposed(const KernelContext& context, int spatial);
 
 /// Runs all units on the context's threads, each with its share of `scratch`.
 void run_conv(const KernelContext& context, const ConvArgs& args, std::span<std::byte> scratch);

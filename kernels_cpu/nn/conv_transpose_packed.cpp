@@ -23,16 +23,7 @@ struct FastConvTranspose {
   }
 
   static Status check_shape(const KernelContext& context) {
-    const Status status = check_operands<ops::ConvTranspose>(
-        context, {.inputs = {DataType::kFloat, DataType::kFloat, DataType::kFloat},
-                  .required_inputs = 2,
-                  .outputs = {DataType::kFloat}});
-    if (!status) return status;
-    const int32_t last = context.attributes<ConvTransposeAttributes>().channels_last;
-    if (last == 0) return context.fail(Code::kInvalidValue, "channels_last", 1, last);
-    const int rank = context.input(0).rank;
-    if (rank > 5) return context.fail(Code::kWrongRank, "input rank", 5, rank, 0);
-    return {};
+    return check_fast_transposed(context, 3);
   }
 
   static CheckedInt weight_bytes(const KernelContext& context) {

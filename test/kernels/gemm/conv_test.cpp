@@ -242,6 +242,7 @@ TEST_P(ConvFamily, ConvolutionBlocksAndPasses) {
 template <int Cols, int Stride>
 void add_if_fits(const ConvShape& s, Isa isa, std::vector<DepthwiseFunction>& kernels) {
   if (Cols > 0 && (s.kernel_w != Cols || s.stride_w != Stride * s.dilation_w)) return;
+  if (Cols > 0 && s.out_c != s.in_c) return;
   kernels.push_back(depthwise_kernel<DepthwiseWindow<Cols, Stride>>(isa));
 }
 
@@ -265,6 +266,7 @@ TEST_P(ConvFamily, RandomDepthwise) {
     ConvCase p{};
     ConvShape& s = p.shape;
     s.groups = s.in_c = s.out_c = random.between(1, random.coin() ? 8 : 70);
+    if (random.coin()) s.out_c *= random.between(1, 20);
     if (!draw_conv(random, s)) continue;
     if (trial % 3 == 0) {  // the windows that have kernels of their own
       s.kernel_w = random.coin() ? 3 : random.coin() ? 5 : 7;
@@ -278,10 +280,10 @@ TEST_P(ConvFamily, RandomDepthwise) {
     const uint32_t seed = base + trial;
     SCOPED_TRACE("seed " + std::to_string(seed) + " shape" + describe(s));
     const auto input = random.floats(pixel_floats(s.batch * s.in_h * s.in_w, s.in_c, s.in_pitch));
-    const auto weights = random.floats(s.in_c * s.kernel_h * s.kernel_w);
-    const auto bias = random.floats(s.in_c);
+    const auto weights = random.floats(s.out_c * s.kernel_h * s.kernel_w);
+    const auto bias = random.floats(s.out_c);
     std::vector<float> packed(weights.size());
-    pack_depthwise(weights.data(), s.in_c, s.kernel_h, s.kernel_w, packed.data());
+    pack_depthwise(weights.data(), s.out_c, s.kernel_h, s.kernel_w, packed.data());
     const int64_t pixels = s.batch * s.out_h * s.out_w;
     std::vector<float> output(static_cast<size_t>(pixel_floats(pixels, s.out_c, s.out_pitch)),
                               kUntouched);

@@ -16,6 +16,7 @@ struct Drawn {
   Dims x, w, y;  // channels last; w as ONNX has it
   int32_t group = 1;
   int32_t filters = 1;
+  bool residual = true;
   WindowAttributes window;
   FixedList<int32_t, kMaxSpatial> extra;
 };
@@ -25,11 +26,12 @@ int32_t draw(Random& random, int64_t least, int64_t most) {
 }
 
 /// False if the window does not fit.
-bool draw_window(Random& random, bool transposed, Drawn& d) {
-  const int spatial = draw(random, 1, 3);
-  d.group = random.coin() ? 1 : draw(random, 2, 3);
-  const int32_t depth = draw(random, 1, random.coin() ? 3 : 20);
-  d.filters = draw(random, transposed ? 4 : 1, 20);
+bool draw_window(Random& random, bool transposed, Drawn& d, bool depthwise = false) {
+  const int spatial = draw(random, 1, depthwise ? 2 : 3);
+  d.group = depthwise ? draw(random, 2, 40) : random.coin() ? 1 : draw(random, 2, 3);
+  const int32_t depth = depthwise ? 1 : draw(random, 1, random.coin() ? 3 : 20);
+  d.residual = !depthwise;
+  d.filters = depthwise && random.coin() ? 1 : draw(random, transposed && !depthwise ? 4 : 1, 20);
   d.x = {draw(random, 1, 2)};
   d.y = d.x;
   d.w = transposed ? Dims{d.group * depth, d.filters} : Dims{d.group * d.filters, depth};
@@ -70,21 +72,23 @@ void run_node(const std::string& kernel, const Drawn& d, const A& attributes, Ra
   node.input<T>(d.x, as<T>(values.floats(count_of(d.x))));
   node.input<T>(d.w, as<T>(values.floats(count_of(d.w))));
   node.input<T>({d.group * d.filters}, as<T>(values.floats(d.group * d.filters)));
-  if (std::is_same_v<A, ConvAttributes>) node.input<T>(d.y, as<T>(values.floats(count_of(d.y))));
+  if (std::is_same_v<A, ConvAttributes> && d.residual)
+    node.input<T>(d.y, as<T>(values.floats(count_of(d.y))));
   node.output<T>(d.y).attributes(attributes);
-  if (kernel.find(".packed") != std::string::npos) node.constant(1);
+  if (kernel.find(".computed") == std::string::npos) node.constant(1);
   set(node);
   ASSERT_TRUE(node.run(kernel).ok()) << kernel << ": " << node.diagnostic().what;
   result = node.result<T>();
 }
 
 template <class A>
-void compare(const std::string& op, const Drawn& d, const A& attributes, uint32_t seed) {
+void compare(const std::string& op, const Drawn& d, const A& attributes, uint32_t seed,
+             std::initializer_list<const char*> variants = {".packed<float>", ".computed<float>"}) {
   std::vector<double> expected;
   run_node<double>(
       op + "<double>", d, attributes, Random(seed), [](Node&) {}, expected);
   const double tolerance = 16 * epsilon_of<float>() * std::sqrt(static_cast<double>(count_of(d.w)));
-  for (const char* variant : {".packed<float>", ".computed<float>"}) {
+  for (const char* variant : variants) {
     std::vector<float> single;
     for (const Isa isa : cpu::available_isas()) {
       SCOPED_TRACE(op + variant + " " + cpu::isa_name(isa));
@@ -104,6 +108,23 @@ void compare(const std::string& op, const Drawn& d, const A& attributes, uint32_
   }
 }
 
+ConvAttributes direct(const Drawn& d) {
+  ConvAttributes attributes;
+  attributes.window = d.window;
+  attributes.group = d.group;
+  attributes.channels_last = 1;
+  return attributes;
+}
+
+ConvTransposeAttributes transposed(const Drawn& d) {
+  ConvTransposeAttributes attributes;
+  attributes.window = d.window;
+  attributes.output_padding = d.extra;
+  attributes.group = d.group;
+  attributes.channels_last = 1;
+  return attributes;
+}
+
 TEST(FastConv, EqualsTheReference) {
   int compared = 0;
   for (uint32_t seed = 100; compared < part_of(60); ++seed) {
@@ -111,11 +132,33 @@ TEST(FastConv, EqualsTheReference) {
     Drawn d;
     if (!draw_window(random, false, d)) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
-    ConvAttributes attributes;
-    attributes.window = d.window;
-    attributes.group = d.group;
-    attributes.channels_last = 1;
-    compare("Conv", d, attributes, seed);
+    compare("Conv", d, direct(d), seed);
+    if (HasFailure()) return;
+    ++compared;
+  }
+}
+
+TEST(FastConvTranspose, OfOneChannelEqualsTheReference) {
+  int compared = 0;
+  for (uint32_t seed = 900; compared < part_of(100); ++seed) {
+    Random random(seed);
+    Drawn d;
+    if (!draw_window(random, true, d, true)) continue;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    compare("ConvTranspose", d, transposed(d), seed, {".depthwise<float>"});
+    if (HasFailure()) return;
+    ++compared;
+  }
+}
+
+TEST(FastConv, OfOneChannelEqualsTheReference) {
+  int compared = 0;
+  for (uint32_t seed = 1300; compared < part_of(60); ++seed) {
+    Random random(seed);
+    Drawn d;
+    if (!draw_window(random, false, d, true)) continue;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    compare("Conv", d, direct(d), seed, {".depthwise<float>"});
     if (HasFailure()) return;
     ++compared;
   }
@@ -128,12 +171,7 @@ TEST(FastConvTranspose, EqualsTheReference) {
     Drawn d;
     if (!draw_window(random, true, d)) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
-    ConvTransposeAttributes attributes;
-    attributes.window = d.window;
-    attributes.output_padding = d.extra;
-    attributes.group = d.group;
-    attributes.channels_last = 1;
-    compare("ConvTranspose", d, attributes, seed);
+    compare("ConvTranspose", d, transposed(d), seed);
     if (HasFailure()) return;
     ++compared;
   }

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fast depthwise transposed convolution in float, channels-last, of 1 or 2 spatial axes: a
+// depthwise convolution for each phase of its outputs (gemm/conv_transpose.h). The weights' bytes
+// are [taps][output channels], phase by phase.
+#include "core/kernel_list.h"
+#include "core/operators/nn/conv.h"
+#include "core/runtime/operand_check.h"
+#include "kernels_cpu/gemm/conv_transpose.h"
+#include "kernels_cpu/gemm/depthwise.h"
+#include "kernels_cpu/nn/conv_shape.h"
+
+namespace intarsia::cpu {
+namespace {
+
+bool is_depthwise(const KernelContext& context) {
+  const int32_t group = context.attributes<ConvTransposeAttributes>().group;
+  return group > 1 && group == context.input(1).extents[0] && context.input(0).rank <= 4;
+}
+
+struct DepthwiseConvTranspose {
+  static constexpr KernelId id{"ConvTranspose", "depthwise", {DataType::kFloat}};
+  /// Less than that of the products of whole groups.
+  static constexpr int cost = kFastCost - 2;
+  static constexpr KernelLayout layout = KernelLayout::kChannelsLast;
+  static constexpr std::string_view packing = "phases of taps";
+
+  static bool supports(const KernelContext& context) {
+    const TensorView& w = context.input(1);
+    return w.data != nullptr && w.count() > 0 && is_depthwise(context);
+  }
+
+  static int64_t packed_bytes(const KernelContext& context, int input) {
+    return input == 1 ? context.input(1).bytes() : 0;
+  }
+
+  static void pack(const KernelContext& context, int, void* packed) {
+    pack_transposed_depthwise(transposed_shape(context), context.input(1).as<const float>(),
+                              static_cast<float*>(packed));
+  }
+
+  static Status check(const KernelContext& context) {
+    if (Status status = check_fast_transposed(context, 2); !status) return status;
+    const TensorView &x = context.input(0), &w = context.input(1);
+    if (!is_depthwise(context)) {
+      return context.fail(Code::kInvalidValue, "group", x.extents[x.rank - 1],
+                          context.attributes<ConvTransposeAttributes>().group);
+    }
+    // The micro-kernel counts floats of a row with its padding in ptrdiff_t.
+    const ConvShape s = transposed_shape(context);
+    const int64_t pad = s.pad_left < 0 ? -s.pad_left : s.pad_left;
+    const int64_t columns = s.out_w + pad + (s.kernel_w - 1) * s.dilation_w;
+    const int64_t most = PTRDIFF_MAX / 16 / (s.in_c > 0 ? s.in_c : 1);
+    if (columns > most) {
+      return context.fail(Code::kUnsupported, "columns with their padding", most, columns, 0);
+    }
+    return check_capacity(context, 1, w.bytes());
+  }
+
+  static Status run(const KernelContext& context) {
+    if (context.output(0).count() == 0) return {};
+    TransposedPhases phases(transposed_shape(context));
+    DepthwiseArgs args{.shape = {},
+                       .input = context.input(0).as<const float>(),
+                       .weights = nullptr,
+                       .output = nullptr,
+                       .bias = context.input(2).as<const float>(),
+                       .kernel = depthwise_kernel<DepthwiseWindow<0, 0>>(context.isa())};
+    for (TransposedPhase phase; phases.next(phase);) {
+      args.shape = forwards(phase.shape);
+      args.weights = context.input(1).as<const float>() + phase.taps_before * args.shape.out_c;
+      args.output = context.output(0).as<float>() + phase.output;
+      context.parallel_for(depthwise_units(args.shape), [&](int64_t begin, int64_t end, int) {
+        depthwise_run(args, begin, end);
+      });
+    }
+    return {};
+  }
+};
+
+}  // namespace
+
+extern const KernelList conv_transpose_depthwise_kernels;
+constinit const KernelList conv_transpose_depthwise_kernels = kernel_list<DepthwiseConvTranspose>();
+
+}  // namespace intarsia::cpu

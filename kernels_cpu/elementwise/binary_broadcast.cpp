@@ -3,7 +3,10 @@
 // Merging of axes for broadcasting, and the checks of element-wise kernels. See binary_broadcast.h.
 #include "kernels_cpu/elementwise/binary_broadcast.h"
 
+#include <cstring>
+
 #include "core/operators/elementwise/elementwise.h"
+#include "kernels_cpu/common/repeat.h"
 
 namespace intarsia::cpu {
 BroadcastLoop::BroadcastLoop(const TensorView& output, std::span<const TensorView* const> inputs) {
@@ -41,6 +44,100 @@ BroadcastLoop::BroadcastLoop(const TensorView& output, std::span<const TensorVie
       stride[high] = step;
     }
   }
+}
+
+BroadcastPieces::BroadcastPieces(const BroadcastLoop& loop,
+                                 std::span<const BroadcastOperand> operands, int64_t begin,
+                                 int64_t end)
+    : loop_(loop),
+      operands_(operands),
+      at_(begin),
+      end_(end),
+      joins_(loop.rank > 1 && loop.row() < kShortRow),
+      rank_(loop.rank - (joins_ ? 1 : 0)),
+      row_(loop.extents[rank_ - 1] * (joins_ ? loop.row() : 1)),
+      most_(end - begin) {
+  if (begin >= end) return;  // an empty output has no position either
+  if (joins_) {
+    for (const BroadcastOperand& operand : operands) {
+      const int64_t fits = kTileBytes / static_cast<int64_t>(operand.bytes);
+      if (fits < most_) most_ = fits;
+    }
+  }
+  index_[rank_ - 1] = begin % row_;
+  int64_t rest = begin / row_;
+  for (int axis = rank_ - 2; axis >= 0; --axis) {
+    index_[axis] = rest % loop.extents[axis];
+    rest /= loop.extents[axis];
+    for (int i = 0; i < BroadcastLoop::kMaxInputs; ++i) {
+      starts_[i] += index_[axis] * loop.strides[i][axis];
+    }
+  }
+}
+
+/// Where the elements of an operand from `position` of a joined row on are.
+const void* BroadcastPieces::lay_out(int input, int64_t position, int64_t length) {
+  const BroadcastOperand& operand = operands_[static_cast<size_t>(input)];
+  const auto bytes = static_cast<int64_t>(operand.bytes);
+  const auto* start = static_cast<const std::byte*>(operand.data) + starts_[input] * bytes;
+  const int64_t columns = loop_.row();
+  const bool across = loop_.strides[input][rank_] != 0;
+  const bool down = loop_.strides[input][rank_ - 1] != 0;
+  if (across && down) return start + position * bytes;
+  if (!across && !down) return start;
+  std::byte* tile = tiles_[input];
+  const int64_t phase = position % columns;
+  if (down) {
+    repeat_each(tile, start + position / columns * bytes, (phase + length + columns - 1) / columns,
+                columns, operand.bytes);
+  } else if (laid_out_[input] != starts_[input]) {
+    laid_out_[input] = starts_[input];
+    const int64_t row = columns * bytes, size = most_ * bytes + row;
+    std::memcpy(tile, start, static_cast<size_t>(row));
+    // What lies there is repeated, until it is half of everything.
+    for (int64_t done = row; done < size; done *= 2) {
+      const int64_t rest = size - done;
+      std::memcpy(tile + done, tile, static_cast<size_t>(rest < done ? rest : done));
+    }
+  }
+  return tile + phase * bytes;
+}
+
+bool BroadcastPieces::next(BroadcastPiece& piece) {
+  if (at_ >= end_) return false;
+  const int last = rank_ - 1;
+  if (index_[last] == row_) {  // the row is complete: on to the next
+    index_[last] = 0;
+    for (int axis = last - 1; axis >= 0; --axis) {
+      for (int i = 0; i < BroadcastLoop::kMaxInputs; ++i) {
+        starts_[i] += loop_.strides[i][axis];
+      }
+      if (++index_[axis] < loop_.extents[axis]) break;
+      for (int i = 0; i < BroadcastLoop::kMaxInputs; ++i) {
+        starts_[i] -= loop_.extents[axis] * loop_.strides[i][axis];
+      }
+      index_[axis] = 0;
+    }
+  }
+  piece.first = at_;
+  piece.length = row_ - index_[last];
+  if (piece.length > end_ - at_) piece.length = end_ - at_;
+  if (piece.length > most_) piece.length = most_;
+  for (size_t i = 0; i < operands_.size(); ++i) {
+    const auto input = static_cast<int>(i);
+    if (joins_) {
+      piece.data[i] = lay_out(input, index_[last], piece.length);
+      piece.advances[i] = loop_.strides[i][last] != 0 || loop_.strides[i][rank_] != 0;
+    } else {
+      const int64_t at = starts_[i] + index_[last] * loop_.strides[i][last];
+      piece.data[i] = static_cast<const std::byte*>(operands_[i].data) +
+                      at * static_cast<int64_t>(operands_[i].bytes);
+      piece.advances[i] = loop_.strides[i][last] != 0;
+    }
+  }
+  index_[last] += piece.length;
+  at_ += piece.length;
+  return true;
 }
 
 Status check_elementwise(const KernelContext& context, const OperandTypes& types) {

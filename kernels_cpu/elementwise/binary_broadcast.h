@@ -5,14 +5,17 @@
 // Axes of extent 1 are dropped, and neighbouring axes along which every operand is either dense or
 // broadcast are merged. What is left of an innermost axis is a row, along which each operand either
 // advances element by element (stride 1) or stands still (stride 0): kernels run plain loops over
-// rows. Also here: the checks that element-wise kernels share.
+// rows. Short rows are joined: what an operand holds for many of them is laid out on the stack
+// first. Also here: the checks that element-wise kernels share.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/isa_loop.h"
+#include "kernels_cpu/gemm/vector.h"
 
 namespace intarsia::cpu {
 
@@ -64,6 +67,59 @@ struct BroadcastLoop {
       }
     }
   }
+};
+
+/// An array of which a BroadcastPieces reads.
+struct BroadcastOperand {
+  BroadcastOperand() = default;
+  template <class T>
+  BroadcastOperand(const T* array) : data(array), bytes(sizeof(T)) {}  // NOLINT: as it is written
+  const void* data = nullptr;
+  size_t bytes = 0;  ///< Of an element.
+};
+
+/// `length` elements of the output from `first` on. Operand i has element k of them at k if it
+/// advances, else all of them at 0.
+struct BroadcastPiece {
+  int64_t first = 0, length = 0;
+  bool advances[BroadcastLoop::kMaxInputs] = {};
+  const void* data[BroadcastLoop::kMaxInputs] = {};
+  template <class T>
+  const T* at(int input) const {
+    return static_cast<const T*>(data[input]);
+  }
+};
+
+/// The elements [begin, end) of a loop's output, in order, in pieces for plain loops. A piece's
+/// data stays until the next one.
+class BroadcastPieces {
+ public:
+  BroadcastPieces(const BroadcastLoop& loop, std::span<const BroadcastOperand> operands,
+                  int64_t begin, int64_t end);
+  /// False when there are no more.
+  bool next(BroadcastPiece& piece);
+
+ private:
+  /// Rows of fewer elements are joined, but where code counts for more than time.
+  static constexpr int64_t kShortRow = INTARSIA_HAS_VECTORS ? 16 : 0;
+  static constexpr int64_t kTileBytes = INTARSIA_HAS_VECTORS ? 1024 : 0;
+  static constexpr int64_t kMostBytes = 16;  ///< Of an element.
+
+  const void* lay_out(int input, int64_t position, int64_t length);
+
+  const BroadcastLoop& loop_;
+  const std::span<const BroadcastOperand> operands_;
+  int64_t at_;
+  const int64_t end_;
+  bool joins_;    ///< The innermost two axes are one.
+  int rank_;      ///< Of what is left.
+  int64_t row_;   ///< Extent of its last axis.
+  int64_t most_;  ///< Elements of a piece.
+  int64_t index_[kMaxRank] = {};
+  int64_t starts_[BroadcastLoop::kMaxInputs] = {};  ///< Of the operands, where the row starts.
+  /// Start of the row that lies in the tile, for operands that repeat it.
+  int64_t laid_out_[BroadcastLoop::kMaxInputs] = {-1, -1, -1};
+  alignas(16) std::byte tiles_[BroadcastLoop::kMaxInputs][kTileBytes + kShortRow * kMostBytes + 1];
 };
 
 /// Calls `body(begin, end)` over [0, count) in units that do not depend on the number of threads.

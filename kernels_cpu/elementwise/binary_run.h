@@ -11,7 +11,7 @@
 
 #include "core/operators/elementwise/operators.h"
 #include "kernels_cpu/common/kernel_types.h"
-#include "kernels_cpu/elementwise/binary_broadcast.h"
+#include "kernels_cpu/elementwise/float_blocks.h"
 #include "kernels_cpu/math/element.h"
 
 namespace intarsia::cpu {
@@ -43,14 +43,16 @@ void compute_broadcast(const KernelContext& context, const F& f) {
   const TensorView& output = context.output(0);
   const TensorView* inputs[] = {&context.input(0), &context.input(1)};
   const BroadcastLoop loop(output, inputs);
-  const auto* x = inputs[0]->as<typename X::Stored>();
-  const auto* y = inputs[1]->as<typename Y::Stored>();
+  using XS = typename X::Stored;
+  using YS = typename Y::Stored;
+  const BroadcastOperand operands[] = {inputs[0]->as<XS>(), inputs[1]->as<YS>()};
   auto* z = output.as<typename Z::Stored>();
   const auto compute = [&](int64_t begin, int64_t end) {
-    loop.for_rows(begin, end, [&](int64_t first, int64_t length, const int64_t* offsets) {
-      compute_row<X, Y, Z>(x + offsets[0], loop.advances(0), y + offsets[1], loop.advances(1),
-                           z + first, length, f);
-    });
+    BroadcastPieces pieces(loop, operands, begin, end);
+    for (BroadcastPiece piece; pieces.next(piece);) {
+      compute_row<X, Y, Z>(piece.at<XS>(0), piece.advances[0], piece.at<YS>(1), piece.advances[1],
+                           z + piece.first, piece.length, f);
+    }
   };
   if constexpr (kVectors) {
     compute_elements(context, loop.count, compute);
@@ -66,6 +68,23 @@ Status check_divisors(const KernelContext& context) {
     if (divisors[i] == 0) return context.fail(Code::kDivisionByZero, "integer divisor", 0, i, 1);
   }
   return {};
+}
+
+/// z = f(x, y) with broadcasting, of elements of T, as Out: those of 16 bits in blocks of floats.
+template <class T, class Out, class F>
+void compute_elements_of(const KernelContext& context, const F& f) {
+  if constexpr (kIsHalf<T>) {
+    using Z = std::conditional_t<std::is_same_v<Out, Element<T>>, Element<float>, Out>;
+    const Isa isa = context.isa();
+    compute_float_blocks<T, typename Out::Stored>(
+        context, [=](const float* x, const float* y, auto* z, int64_t n) {
+          on_isa(isa, [=] {
+            compute_row<Element<float>, Element<float>, Z>(x, true, y, true, z, n, f);
+          });
+        });
+  } else {
+    compute_broadcast<Element<T>, Element<T>, Out>(context, f);
+  }
 }
 
 template <class Op, class T>
@@ -92,7 +111,8 @@ struct Binary {
     if constexpr (Op::divides && std::is_integral_v<T>) {
       if (Status s = check_divisors<T>(context); !s) return s;
     }
-    compute_broadcast<In, In, Out>(context, [=](V x, V y) { return Op::apply(x, y, attributes); });
+    const auto f = [=](V x, V y) { return Op::apply(x, y, attributes); };
+    compute_elements_of<T, Out>(context, f);
     return {};
   }
 };

@@ -10,30 +10,21 @@
 namespace intarsia::cpu {
 namespace {
 
-constexpr int64_t kBlock = 256;
-
-/// Calls body(x, advances, length, place) for the pieces of `input` that are broadcast to the
-/// elements [begin, end) of `output`; `place` counts from `begin`.
-template <class Stored, class Body>
-void for_pieces(const TensorView& output, const TensorView& input, int64_t begin, int64_t end,
-                const Body& body) {
-  const Stored* x = input.as<Stored>();
-  if (input.count() == output.count()) return body(x + begin, true, end - begin, int64_t{0});
-  const TensorView* operands[] = {&input};
-  const BroadcastLoop loop(output, operands);
-  loop.for_rows(begin, end, [&](int64_t first, int64_t length, const int64_t* offsets) {
-    body(x + offsets[0], loop.advances(0), length, first - begin);
-  });
-}
+constexpr int64_t kBlock = kFloatBlock;
 
 /// left[k] = x[k], or what Op makes of both; an x that stands still is read once.
 template <class Op, class E>
 void fold(bool first, const typename E::Stored* x, bool advances, typename E::Value* left,
           int64_t n) {
   using V = typename E::Value;
+  // The case outside of each loop: compilers do not take it out of one they vectorise.
   if (!advances) {
     const V still = E::load(*x);
-    for (int64_t k = 0; k < n; ++k) left[k] = first ? still : Op::apply(left[k], still, {});
+    if (first) {
+      for (int64_t k = 0; k < n; ++k) left[k] = still;
+    } else {
+      for (int64_t k = 0; k < n; ++k) left[k] = Op::apply(left[k], still, {});
+    }
   } else if (first) {
     for (int64_t k = 0; k < n; ++k) left[k] = E::load(x[k]);
   } else {
@@ -41,9 +32,27 @@ void fold(bool first, const typename E::Stored* x, bool advances, typename E::Va
   }
 }
 
-template <class Op, class E>
-void finish(const typename E::Value* sums, typename E::Stored* z, int64_t n, int inputs) {
-  for (int64_t k = 0; k < n; ++k) z[k] = E::store(Op::finish(sums[k], inputs));
+/// The same of elements of T, of which there are at most kFloatBlock.
+template <class Op, class T>
+void fold_elements(Isa isa, bool first, const T* x, bool advances, typename Element<T>::Value* left,
+                   int64_t n) {
+  if constexpr (kIsHalf<T>) {
+    float wide[kFloatBlock];
+    fold<Op, Element<float>>(first, row_block(isa, x, advances, wide, n), true, left, n);
+  } else {
+    fold<Op, Element<T>>(first, x, advances, left, n);
+  }
+}
+
+template <class Op, class T>
+void finish(Isa isa, typename Element<T>::Value* sums, typename Element<T>::Stored* z, int64_t n,
+            int inputs) {
+  if constexpr (kIsHalf<T>) {
+    for (int64_t k = 0; k < n; ++k) sums[k] = Op::finish(sums[k], inputs);
+    from_floats(isa, sums, z, n);
+  } else {
+    for (int64_t k = 0; k < n; ++k) z[k] = Element<T>::store(Op::finish(sums[k], inputs));
+  }
 }
 
 template <class Op, class T>
@@ -60,16 +69,31 @@ struct Variadic {
     using Stored = typename E::Stored;
     const TensorView& output = context.output(0);
     const int inputs = context.input_count();
+    const Isa isa = context.isa();
+    if (INTARSIA_HAS_VECTORS && inputs == 2) {  // without a block in between
+      compute_elements_of<T, E>(context,
+                                [](V x, V y) { return Op::finish(Op::apply(x, y, {}), 2); });
+      return {};
+    }
     Stored* z = output.as<Stored>();
     const auto compute_block = [&](int64_t begin, int64_t end) {
       V block[kBlock];
       for (int i = 0; i < inputs; ++i) {
-        for_pieces<Stored>(output, context.input(i), begin, end,
-                           [&](const Stored* x, bool advances, int64_t length, int64_t place) {
-                             fold<Op, E>(i == 0, x, advances, block + place, length);
-                           });
+        const TensorView* input[] = {&context.input(i)};
+        const Stored* x = input[0]->as<Stored>();
+        if (input[0]->count() == output.count()) {
+          fold_elements<Op, T>(isa, i == 0, x + begin, true, block, end - begin);
+          continue;
+        }
+        const BroadcastOperand operand[] = {x};
+        const BroadcastLoop loop(output, input);
+        BroadcastPieces pieces(loop, operand, begin, end);
+        for (BroadcastPiece piece; pieces.next(piece);) {
+          fold_elements<Op, T>(isa, i == 0, piece.at<Stored>(0), piece.advances[0],
+                               block + piece.first - begin, piece.length);
+        }
       }
-      finish<Op, E>(block, z + begin, end - begin, inputs);
+      finish<Op, T>(isa, block, z + begin, end - begin, inputs);
     };
     compute_elements(context, output.count(), [&](int64_t begin, int64_t end) {
       for (int64_t start = begin; start < end; start += kBlock) {

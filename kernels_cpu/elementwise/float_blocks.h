@@ -12,6 +12,10 @@ namespace intarsia::cpu {
 
 inline constexpr int64_t kFloatBlock = 256;
 
+/// Elements of 16 bits, computed with as floats.
+template <class T>
+inline constexpr bool kIsHalf = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
+
 template <class To, class From>
 void convert_block(const typename From::Stored* x, typename To::Stored* y, int64_t n) {
   INTARSIA_INDEPENDENT
@@ -59,34 +63,34 @@ const float* row_block(Isa isa, const T* x, bool advances, float* block, int64_t
   }
 }
 
-/// Calls f(x, y, z, n) for z = f(x, y) with broadcasting, on arrays of at most kFloatBlock floats;
-/// z may be x or y.
-template <class T, class F>
+/// Calls f(x, y, z, n) for z = f(x, y) with broadcasting, on arrays of at most kFloatBlock floats,
+/// of which z may be x or y. Z is T, or what f makes of floats.
+template <class T, class Z = T, class F>
 void compute_float_blocks(const KernelContext& context, const F& f) {
   const TensorView& output = context.output(0);
   const TensorView* inputs[] = {&context.input(0), &context.input(1)};
   const BroadcastLoop loop(output, inputs);
-  const T* x = inputs[0]->as<T>();
-  const T* y = inputs[1]->as<T>();
-  T* z = output.as<T>();
+  const BroadcastOperand operands[] = {inputs[0]->as<T>(), inputs[1]->as<T>()};
+  Z* z = output.as<Z>();
   const Isa isa = context.isa();
   for_elements(context, loop.count, [&](int64_t begin, int64_t end) {
     float left[kFloatBlock], right[kFloatBlock];
-    loop.for_rows(begin, end, [&](int64_t first, int64_t length, const int64_t* offsets) {
-      for (int64_t k = 0; k < length; k += kFloatBlock) {
-        const int64_t n = length - k < kFloatBlock ? length - k : kFloatBlock;
-        const T* in[] = {x + offsets[0] + (loop.advances(0) ? k : 0),
-                         y + offsets[1] + (loop.advances(1) ? k : 0)};
-        const float* a = row_block(isa, in[0], loop.advances(0), left, n);
-        const float* b = row_block(isa, in[1], loop.advances(1), right, n);
-        if constexpr (std::is_same_v<T, float>) {
-          f(a, b, z + first + k, n);
-        } else {
+    BroadcastPieces pieces(loop, operands, begin, end);
+    for (BroadcastPiece piece; pieces.next(piece);) {
+      for (int64_t k = 0; k < piece.length; k += kFloatBlock) {
+        const int64_t n = piece.length - k < kFloatBlock ? piece.length - k : kFloatBlock;
+        const T* x = piece.at<T>(0) + (piece.advances[0] ? k : 0);
+        const T* y = piece.at<T>(1) + (piece.advances[1] ? k : 0);
+        const float* a = row_block(isa, x, piece.advances[0], left, n);
+        const float* b = row_block(isa, y, piece.advances[1], right, n);
+        if constexpr (std::is_same_v<Z, T> && !std::is_same_v<T, float>) {
           f(a, b, left, n);
-          from_floats(isa, left, z + first + k, n);
+          from_floats(isa, left, z + piece.first + k, n);
+        } else {
+          f(a, b, z + piece.first + k, n);
         }
       }
-    });
+    }
   });
 }
 

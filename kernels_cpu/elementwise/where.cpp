@@ -29,6 +29,20 @@ void copy_row(const E* x, bool advances, E* z, int64_t length) {
   for (int64_t i = 0; i < length; ++i) z[i] = x[i * step];
 }
 
+template <class E>
+void select_piece(const uint8_t* c, bool c_advances, const E* x, bool x_advances, const E* y,
+                  bool y_advances, E* z, int64_t length) {
+  if (!c_advances) {
+    c[0] != 0 ? copy_row(x, x_advances, z, length) : copy_row(y, y_advances, z, length);
+  } else if (x_advances) {
+    y_advances ? select_row<true, true>(c, x, y, z, length)
+               : select_row<true, false>(c, x, y, z, length);
+  } else {
+    y_advances ? select_row<false, true>(c, x, y, z, length)
+               : select_row<false, false>(c, x, y, z, length);
+  }
+}
+
 template <class W>
 struct Where {
   static constexpr KernelId id{"Where", "", {kernel_type_of<W>}};
@@ -54,28 +68,15 @@ struct Where {
     const TensorView& output = context.output(0);
     const TensorView* inputs[] = {&context.input(0), &context.input(1), &context.input(2)};
     const BroadcastLoop loop(output, inputs);
-    const auto* condition = inputs[0]->as<uint8_t>();
-    const E* on = inputs[1]->as<E>();
-    const E* off = inputs[2]->as<E>();
+    const BroadcastOperand operands[] = {inputs[0]->as<uint8_t>(), inputs[1]->as<E>(),
+                                         inputs[2]->as<E>()};
     E* result = output.as<E>();
-    const bool x_advances = loop.advances(1);
-    const bool y_advances = loop.advances(2);
     compute_elements(context, loop.count, [&](int64_t begin, int64_t end) {
-      loop.for_rows(begin, end, [&](int64_t first, int64_t length, const int64_t* offsets) {
-        const uint8_t* c = condition + offsets[0];
-        const E* x = on + offsets[1];
-        const E* y = off + offsets[2];
-        E* z = result + first;
-        if (!loop.advances(0)) {
-          c[0] != 0 ? copy_row(x, x_advances, z, length) : copy_row(y, y_advances, z, length);
-        } else if (x_advances) {
-          y_advances ? select_row<true, true>(c, x, y, z, length)
-                     : select_row<true, false>(c, x, y, z, length);
-        } else {
-          y_advances ? select_row<false, true>(c, x, y, z, length)
-                     : select_row<false, false>(c, x, y, z, length);
-        }
-      });
+      BroadcastPieces pieces(loop, operands, begin, end);
+      for (BroadcastPiece piece; pieces.next(piece);) {
+        select_piece(piece.at<uint8_t>(0), piece.advances[0], piece.at<E>(1), piece.advances[1],
+                     piece.at<E>(2), piece.advances[2], result + piece.first, piece.length);
+      }
     });
     return {};
   }

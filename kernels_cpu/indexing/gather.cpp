@@ -12,6 +12,7 @@
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
 #include "kernels_cpu/indexing/index_check.h"
+#include "kernels_cpu/math/element.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -56,6 +57,19 @@ struct Gather {
   }
 };
 
+/// to[i] = base[i * step + the index * along]; the step is 0 where the index stands in for it.
+template <class E, class I>
+void pick_elements(const E* base, int64_t step, const I* index, int64_t extent, int64_t along,
+                   E* to, int64_t n) {
+  if (step == 0) {
+    INTARSIA_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) to[i] = base[from_front(index[i], extent) * along];
+  } else {
+    INTARSIA_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) to[i] = base[i * step + from_front(index[i], extent) * along];
+  }
+}
+
 template <class T, class I>
 struct GatherElements {
   static constexpr KernelId id{"GatherElements", "", {kernel_type_of<T>, kernel_type_of<I>}};
@@ -83,6 +97,8 @@ struct GatherElements {
     strides[axis] = 0;  // the index stands in for this coordinate
     const int last = y.rank - 1;
     const int64_t columns = y.extents[last];
+    const int64_t step = strides[last];
+    const Isa isa = context.isa();
     const int64_t bytes = columns * static_cast<int64_t>(sizeof(E));
     for_items(context, y.count() / columns, bytes, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
@@ -94,9 +110,7 @@ struct GatherElements {
         }
         const I* index = indices + row * columns;
         E* to = out + row * columns;
-        for (int64_t i = 0; i < columns; ++i) {
-          to[i] = base[i * strides[last] + from_front(index[i], extent) * along];
-        }
+        on_isa(isa, [=] { pick_elements(base, step, index, extent, along, to, columns); });
       }
     });
     return {};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "intarsia/kernel.h"
+#include "kernels_cpu/common/isa_loop.h"
 
 namespace intarsia::cpu {
 
@@ -18,11 +19,16 @@ template <class I>
 Status check_indices(const KernelContext& context, const I* indices, int64_t count, int64_t stride,
                      int64_t extent, int axis) {
   I lowest = 0, highest = -1;
-  for (int64_t i = 0; i < count; ++i) {
-    const I index = indices[i * stride];
-    lowest = index < lowest ? index : lowest;
-    highest = index > highest ? index : highest;
-  }
+  on_isa(context.isa(), [=, &lowest, &highest] {
+    I low = 0, high = -1;
+    for (int64_t i = 0; i < count; ++i) {
+      const I index = indices[i * stride];
+      low = index < low ? index : low;
+      high = index > high ? index : high;
+    }
+    lowest = low;
+    highest = high;
+  });
   if (lowest >= -extent && highest < extent) return {};
   return context.fail(Code::kIndexOutOfRange, "index out of range", extent,
                       highest >= extent ? highest : lowest, 1, axis);

@@ -14,7 +14,12 @@ namespace {
 
 struct Box {
   float y1, x1, y2, x2;
-  float area() const { return (y2 - y1) * (x2 - x1); }
+  float area;
+};
+
+struct Selected {
+  int32_t group, number;  ///< Class, counted over all batches, and box.
+  Box box;
 };
 
 float larger(float a, float b) {
@@ -25,25 +30,27 @@ float smaller(float a, float b) {
 }
 
 Box read_box(const float* b, bool center) {
+  Box box;
   if (center) {
-    return {b[1] - b[3] / 2, b[0] - b[2] / 2, b[1] + b[3] / 2, b[0] + b[2] / 2};
+    box = {b[1] - b[3] / 2, b[0] - b[2] / 2, b[1] + b[3] / 2, b[0] + b[2] / 2, 0};
+  } else {
+    box = {smaller(b[0], b[2]), smaller(b[1], b[3]), larger(b[0], b[2]), larger(b[1], b[3]), 0};
   }
-  return {smaller(b[0], b[2]), smaller(b[1], b[3]), larger(b[0], b[2]), larger(b[1], b[3])};
+  box.area = (box.y2 - box.y1) * (box.x2 - box.x1);
+  return box;
 }
 
 bool overlap(const Box& a, const Box& b, float threshold) {
   const float height = smaller(a.y2, b.y2) - larger(a.y1, b.y1);
   const float width = smaller(a.x2, b.x2) - larger(a.x1, b.x1);
-  if (!(height > 0) || !(width > 0) || !(a.area() > 0) || !(b.area() > 0)) return false;
+  if (!(height > 0) || !(width > 0) || !(a.area > 0) || !(b.area > 0)) return false;
   const float common = height * width;
-  return common / (a.area() + b.area() - common) > threshold;
+  return common / (a.area + b.area - common) > threshold;
 }
 
 float scalar(const TensorView& view, float absent) {
   return view.present() ? *view.as<const float>() : absent;
 }
-
-/// Candidates of one class, and what was selected so far: class number and box.
 
 struct NonMaxSuppression {
   static constexpr KernelId id{"NonMaxSuppression", "", {}};
@@ -73,7 +80,9 @@ struct NonMaxSuppression {
     const TensorView& boxes = context.input(0);
     const TensorView& y = context.output(0);
     if (boxes.rank != 3 || y.rank != 2) return 0;
-    return ((CheckedInt(boxes.extents[1]) + int64_t{2} * y.extents[0]) * sizeof(int32_t)).value();
+    return (CheckedInt(y.extents[0]) * sizeof(Selected) +
+            CheckedInt(boxes.extents[1]) * sizeof(int32_t))
+        .value();
   }
   static Status run(const KernelContext& context) {
     const TensorView& boxes = context.input(0);
@@ -87,49 +96,48 @@ struct NonMaxSuppression {
     const float score_threshold = scalar(context.input(4), 0.0f);
 
     auto* heap = reinterpret_cast<int32_t*>(context.workspace().data());
-    int32_t* selected = heap + count;  // pairs of class (over all batches) and box
+    auto* selected = reinterpret_cast<Selected*>(heap + count);
     const int64_t capacity =
-        (context.workspace_bytes() / static_cast<int64_t>(sizeof(int32_t)) - count) / 2;
+        (context.workspace_bytes() - count * static_cast<int64_t>(sizeof(int32_t))) /
+        static_cast<int64_t>(sizeof(Selected));
     int64_t total = 0;
     const int64_t groups = count > 0 ? boxes.extents[0] * classes : 0;
     for (int64_t group = 0; group < groups && limit > 0; ++group) {
       const float* box = boxes.as<const float>() + group / classes * count * 4;
       const float* score = scores.as<const float>() + group * count;
-      const auto before = [score](int32_t a, int32_t b) {
-        return score[a] > score[b] || (!(score[a] < score[b]) && a < b);
+      const auto after = [score](int32_t a, int32_t b) {
+        return score[a] < score[b] || (!(score[a] > score[b]) && a > b);
       };
-      int32_t candidates = 0;
+      int64_t candidates = 0;
       for (int32_t i = 0; i < count; ++i) {
         const bool counts = has_score_threshold ? score[i] > score_threshold : score[i] == score[i];
         if (counts) heap[candidates++] = i;
       }
-      make_heap(heap, candidates, before);
-      sort_heap(heap, candidates, before);
+      // The best of those that are left, one by one: most are never looked at.
+      make_heap(heap, candidates, after);
       const int64_t begin = total;
-      for (int32_t i = 0; i < candidates && total - begin < limit; ++i) {
-        const Box candidate = read_box(box + int64_t{heap[i]} * 4, center);
+      while (candidates > 0 && total - begin < limit) {
+        const int32_t best = pop_heap(heap, candidates, after);
+        const Box candidate = read_box(box + int64_t{best} * 4, center);
         bool hidden = false;
         for (int64_t j = begin; j < total && !hidden; ++j) {
-          hidden = overlap(candidate, read_box(box + int64_t{selected[2 * j + 1]} * 4, center),
-                           iou_threshold);
+          hidden = overlap(candidate, selected[j].box, iou_threshold);
         }
         if (hidden) continue;
         if (total >= capacity) {
           return context.fail(Code::kWrongExtent, "selected boxes beyond the planned maximum",
                               capacity, total + 1, context.input_count(), 0);
         }
-        selected[2 * total] = static_cast<int32_t>(group);
-        selected[2 * total + 1] = heap[i];
-        ++total;
+        selected[total++] = {static_cast<int32_t>(group), best, candidate};
       }
     }
     const int32_t extents[2] = {static_cast<int32_t>(total), 3};
     if (Status s = context.resize_output(0, extents); !s) return s;
     auto* out = context.output(0).as<int64_t>();
     for (int64_t i = 0; i < total; ++i) {
-      out[3 * i] = selected[2 * i] / classes;
-      out[3 * i + 1] = selected[2 * i] % classes;
-      out[3 * i + 2] = selected[2 * i + 1];
+      out[3 * i] = selected[i].group / classes;
+      out[3 * i + 1] = selected[i].group % classes;
+      out[3 * i + 2] = selected[i].number;
     }
     return {};
   }

@@ -4,6 +4,7 @@
 // product, maximum, minimum. Integers wrap around, NaN prevails (scatter_walk.h).
 // https://onnx.ai/onnx/operators/onnx__ScatterElements.html and onnx__ScatterND.html
 #include "core/kernel_list.h"
+#include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/indexing/scatter_walk.h"
 #include "kernels_cpu/math/element.h"
@@ -11,34 +12,49 @@
 namespace intarsia::cpu {
 namespace {
 
-template <class V>
-V combine(ScatterReduction reduction, V a, V b) {
-  switch (reduction) {
-    case ScatterReduction::kAdd:
-      return add_wrapped(a, b);
-    case ScatterReduction::kMul:
-      return multiply_wrapped(a, b);
-    case ScatterReduction::kMax:
-      return b > a || b != b ? b : a;
-    case ScatterReduction::kMin:
-      return b < a || b != b ? b : a;
-    case ScatterReduction::kNone:
-      break;
-  }
+template <ScatterReduction kReduction, class V>
+V combine(V a, V b) {
+  if constexpr (kReduction == ScatterReduction::kAdd) return add_wrapped(a, b);
+  if constexpr (kReduction == ScatterReduction::kMul) return multiply_wrapped(a, b);
+  if constexpr (kReduction == ScatterReduction::kMax) return b > a || b != b ? b : a;
+  if constexpr (kReduction == ScatterReduction::kMin) return b < a || b != b ? b : a;
   return b;
 }
 
 /// Writes runs of updates, combined with what they meet.
-template <class T>
+template <class T, ScatterReduction kReduction>
 struct PutCombined {
-  ScatterReduction reduction;
-  void operator()(T* to, const T* from, int64_t count) const {
+  Isa isa;
+  static void put(T* to, const T* from, int64_t count) {
     using E = Element<T>;
+    INTARSIA_INDEPENDENT
     for (int64_t i = 0; i < count; ++i) {
-      to[i] = E::store(combine(reduction, E::load(to[i]), E::load(from[i])));
+      to[i] = E::store(combine<kReduction>(E::load(to[i]), E::load(from[i])));
     }
   }
+  void operator()(T* to, const T* from, int64_t count) const {
+    if (count == 1) return put(to, from, 1);
+    on_isa(isa, [=] { put(to, from, count); });
+  }
 };
+
+/// Calls body(put) with that of the attribute.
+template <class T, class Body>
+Status with_reduction(const KernelContext& context, int32_t reduction, const Body& body) {
+  switch (static_cast<ScatterReduction>(reduction)) {
+    case ScatterReduction::kAdd:
+      return body(PutCombined<T, ScatterReduction::kAdd>{context.isa()});
+    case ScatterReduction::kMul:
+      return body(PutCombined<T, ScatterReduction::kMul>{context.isa()});
+    case ScatterReduction::kMax:
+      return body(PutCombined<T, ScatterReduction::kMax>{context.isa()});
+    case ScatterReduction::kMin:
+      return body(PutCombined<T, ScatterReduction::kMin>{context.isa()});
+    case ScatterReduction::kNone:
+      break;
+  }
+  return body(PutCombined<T, ScatterReduction::kNone>{context.isa()});
+}
 
 template <class T, class I>
 struct ScatterElementsReduce {
@@ -53,8 +69,8 @@ struct ScatterElementsReduce {
   }
   static Status run(const KernelContext& context) {
     const auto reduction = context.attributes<ScatterElementsAttributes>().reduction;
-    return scatter_elements<I, T>(context,
-                                  PutCombined<T>{static_cast<ScatterReduction>(reduction)});
+    return with_reduction<T>(context, reduction,
+                             [&](auto put) { return scatter_elements<I, T>(context, put); });
   }
 };
 
@@ -71,7 +87,8 @@ struct ScatterNDReduce {
   }
   static Status run(const KernelContext& context) {
     const auto reduction = context.attributes<ScatterNDAttributes>().reduction;
-    return scatter_nd<T>(context, PutCombined<T>{static_cast<ScatterReduction>(reduction)});
+    return with_reduction<T>(context, reduction,
+                             [&](auto put) { return scatter_nd<T>(context, put); });
   }
 };
 

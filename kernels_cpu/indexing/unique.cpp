@@ -104,8 +104,7 @@ struct Unique {
       const int sign = compare.order(a, b);
       return sign < 0 || (sign == 0 && a < b);
     };
-    make_heap(order, count, before);
-    sort_heap(order, count, before);
+    merge_sort(order, group, count, before);
     int32_t groups = 0;
     for (int32_t i = 0; i < count; ++i) {
       if (i == 0 || compare.order(order[i - 1], order[i]) != 0) first[groups++] = order[i];

@@ -163,9 +163,25 @@ class Interpolation {
     }
   }
 
+  /// Rows of single elements, all inside of the input.
+  template <int64_t kTaps>
+  static void interpolate_row(T* out, const V* row, const Tap<V>* tap, int64_t columns) {
+    INTARSIA_INDEPENDENT
+    for (int64_t j = 0; j < columns; ++j) {
+      const Tap<V>* at = tap + j * kTaps;
+      V sum = at[0].weight * row[at[0].index];
+      for (int64_t t = 1; t < kTaps; ++t) sum += at[t].weight * row[at[t].index];
+      out[j] = store_real<T>(sum);
+    }
+  }
+
   void interpolate(T* out, const V* row, int64_t columns, int64_t inner) const {
     const int64_t count = taps_[last_];
     const Tap<V>* tap = tables_[last_];
+    if (inner == 1 && a_.coordinates != ResizeAttributes::kCropAndResize) {
+      if (count == 2) return interpolate_row<2>(out, row, tap, columns);
+      if (count == 4) return interpolate_row<4>(out, row, tap, columns);
+    }
     for (int64_t j = 0; j < columns; ++j, tap += count, out += inner) {
       if (tap->index < 0) {
         const T value = store_real<T>(static_cast<V>(a_.extrapolation_value));

@@ -7,11 +7,23 @@
 #include "core/operators/movement/resize.h"
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/kernel_types.h"
+#include "kernels_cpu/common/repeat.h"
 #include "kernels_cpu/common/strided_copy.h"
 #include "kernels_cpu/movement/resize_taps.h"
 
 namespace intarsia::cpu {
 namespace {
+
+/// How often each element stands in a row, if it is the same for all from the first on; else 0.
+int64_t repetitions(const int32_t* index, int64_t count) {
+  int64_t times = 1;
+  while (times < count && index[times] == index[0]) ++times;
+  if (count % times != 0) return 0;
+  for (int64_t j = 0; j < count; ++j) {
+    if (index[j] != j / times) return 0;
+  }
+  return times;
+}
 
 template <class T>
 struct ResizeNearest {
@@ -68,6 +80,7 @@ struct ResizeNearest {
     dense_strides(x, strides);
     const int64_t inner = strides[last], columns = y.extents[last], row_size = columns * inner;
     const int32_t* column = indices[last];
+    const int64_t times = inner == 1 ? repetitions(column, columns) : 0;
     constexpr auto kBytes = static_cast<int64_t>(sizeof(E));
     for_items(context, span_count(y, 0, last), row_size * kBytes, [&](int64_t begin, int64_t end) {
       const E* previous = nullptr;
@@ -82,6 +95,8 @@ struct ResizeNearest {
         E* to = out + row * row_size;
         if (from == previous) {  // enlarged: the same row again
           copy_run(to, to - row_size, row_size * kBytes);
+        } else if (times > 0) {
+          repeat_each(to, from, columns / times, times, sizeof(E));
         } else if (inner == 1) {
           for (int64_t j = 0; j < columns; ++j) to[j] = from[column[j]];
         } else {

@@ -53,7 +53,7 @@ struct SplitToSequence {
     for (int i = axis + 1; i < x.rank; ++i) inner *= x.extents[i];
     // Parts without elements may be as many as an extent says, so no more are counted than fit.
     int64_t total = 0;
-    const int64_t room = context.output(0).count();
+    const int64_t room = context.planned_extents(context.input_count())[0];
     for (int64_t i = 0; i < parts.count && total <= room; ++i) {
       total += sequence_entry_bytes(outer * parts.size(i) * inner);
     }

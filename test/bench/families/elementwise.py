@@ -48,6 +48,9 @@ ARITHMETIC = [
     *(case(name, "channel vector", [normal(*IMAGE), normal(*IMAGE_CHANNELS)])
       for name in ("Add", "Mul", "Max", "Min")),
     *(case(name, "last axis", [normal(*TOKENS), normal(768)]) for name in ("Add", "Mul", "Sub")),
+    case("Add", "short rows", [normal(50000, 4), normal(4)]),
+    case("Mul", "short rows by columns", [normal(50000, 3), normal(50000, 1)]),
+    case("Max", "short rows", [normal(50000, 4), normal(4)]),
     case("Div", "by scalar", [normal(*TOKENS), constant(exactly(8, "float32"))]),
     case("Mul", "rows by columns", [normal(1024, 1), normal(1, 1024)]),
     *(case(name, "int64", [integers(-99, 99, *IMAGE), integers(1, 99, *IMAGE)])

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See repeat.h. Few repetitions have loops of their own, which become shuffles of vectors.
+#include "kernels_cpu/common/repeat.h"
+
+#include "kernels_cpu/common/kernel_types.h"
+#include "kernels_cpu/math/element.h"
+
+namespace intarsia::cpu {
+namespace {
+
+template <int64_t Times, class E>
+void repeat_times(E* to, const E* from, int64_t count) {
+  INTARSIA_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) {
+    for (int64_t k = 0; k < Times; ++k) to[i * Times + k] = from[i];
+  }
+}
+
+template <int Bits>
+void repeat(void* to, const void* from, int64_t count, int64_t times) {
+  using E = typename Width<Bits>::Element;
+  E* out = static_cast<E*>(to);
+  const E* in = static_cast<const E*>(from);
+  if (times == 1) return repeat_times<1>(out, in, count);
+  if (times == 2) return repeat_times<2>(out, in, count);
+  if (times == 3) return repeat_times<3>(out, in, count);
+  if (times == 4) return repeat_times<4>(out, in, count);
+  for (int64_t i = 0; i < count; ++i, out += times) {
+    const E value = in[i];
+    INTARSIA_INDEPENDENT
+    for (int64_t k = 0; k < times; ++k) out[k] = value;
+  }
+}
+
+}  // namespace
+
+void repeat_each(void* to, const void* from, int64_t count, int64_t times, size_t element_bytes) {
+  switch (element_bytes) {
+    case 1:
+      return repeat<8>(to, from, count, times);
+    case 2:
+      return repeat<16>(to, from, count, times);
+    case 4:
+      return repeat<32>(to, from, count, times);
+    case 8:
+      return repeat<64>(to, from, count, times);
+    default:
+      return repeat<128>(to, from, count, times);
+  }
+}
+
+}  // namespace intarsia::cpu

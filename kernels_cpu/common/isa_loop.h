@@ -4,8 +4,8 @@
 //
 // Other than in the sources of one instruction set (gemm/, math/), such a loop may call whatever
 // portable code calls: all of it is inlined into the copy, and nothing else holds instructions that
-// other processors lack. Products are not fused, so results are the same bits either way. AVX-512
-// has no copy of its own: these loops wait for memory.
+// other processors lack. Products are not fused, so results are the same bits either way. Most have
+// no copy for AVX-512: they wait for memory.
 #pragma once
 
 #include "kernels_cpu/gemm/isa.h"
@@ -19,13 +19,34 @@ template <class Loop>
 }
 #endif
 
-/// Calls loop(), compiled for the widest vectors of this build that `isa` has.
+#if INTARSIA_WITH_AVX512
+#if defined(__clang__)
+#define INTARSIA_AVX512_TARGET "avx512f,avx512bw,avx512cd,avx512dq,avx512vl"
+#else
+#define INTARSIA_AVX512_TARGET "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,prefer-vector-width=512"
+#endif
+template <class Loop>
+[[gnu::flatten, gnu::target(INTARSIA_AVX512_TARGET)]] void on_avx512(const Loop& loop) {
+  loop();
+}
+#endif
+
+/// Calls loop(), compiled for AVX2 if `isa` has it.
 template <class Loop>
 void on_isa([[maybe_unused]] Isa isa, const Loop& loop) {
 #if INTARSIA_WITH_AVX2
   if (isa == Isa::kAvx2 || isa == Isa::kAvx512) return on_avx2(loop);
 #endif
   loop();
+}
+
+/// The same with a copy for AVX-512: for loops that narrow integers, which take AVX2 many steps.
+template <class Loop>
+void on_narrowing_isa(Isa isa, const Loop& loop) {
+#if INTARSIA_WITH_AVX512
+  if (isa == Isa::kAvx512) return on_avx512(loop);
+#endif
+  on_isa(isa, loop);
 }
 
 }  // namespace intarsia::cpu

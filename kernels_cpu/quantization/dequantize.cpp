@@ -42,10 +42,12 @@ Status dequantize(const KernelContext& context, Loader<W> load,
   for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
     W numbers[kPart];
     PartScales<W> scales;
-    for (int64_t first = begin; first < end; first += kPart) {
-      const int64_t count = std::min(kPart, end - first);
-      if (first == begin || !granularity.is_single()) {
+    int64_t known = begin;  // the scales are those of the elements before
+    for (int64_t first = begin, count = 0; first < end; first += count) {
+      count = granularity.part(first, end);
+      if (first + count > known) {
         scales.load(granularity, scale, zero, load, first, first + count);
+        known = first + (scales.step == 0 ? granularity.shared(first) : count);
       }
       load.run(isa, x, first, count, numbers);
       store_part(isa, numbers, scales, count, y, first);

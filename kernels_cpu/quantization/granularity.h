@@ -2,8 +2,9 @@
 //
 // Which scale belongs to which element: the walk that QuantizeLinear and DequantizeLinear share.
 //
-// Elements are taken in parts of `kPart`, which begin at whole bytes whatever their type is; a part
-// consists of pieces whose scales lie one after another (`step` 1) or are one and the same (0).
+// Elements are taken in parts of at most `kPart`, which begin at whole bytes whatever their type
+// is; a part consists of pieces whose scales lie one after another (`step` 1) or are one and the
+// same (0).
 #pragma once
 
 #include <algorithm>
@@ -34,6 +35,25 @@ class Granularity {
 
   /// True if one scale serves all elements.
   bool is_single() const { return single_; }
+
+  /// Elements of the part that begins at `first`, a multiple of 8. Where many neighbours share a
+  /// scale, parts end with them.
+  int64_t part(int64_t first, int64_t end) const {
+    const int64_t most = std::min(kPart, end - first);
+    const int64_t same = shared(first);
+    const bool long_runs = inner_ > 1 ? inner_ >= kPart / 4 : block_ >= kPart / 4;
+    if (same >= most || same == 0 || !long_runs) return most;
+    return std::min(most, std::max<int64_t>(same / 8 * 8, 8));
+  }
+
+  /// How many elements from `first` on share one scale; 0 where neighbours never do.
+  int64_t shared(int64_t first) const {
+    if (single_) return inner_ - first;
+    if (within_ != 0 || (inner_ == 1 && block_ == 1)) return 0;
+    if (inner_ > 1) return inner_ - first % inner_;
+    const int64_t at = first % length_;
+    return std::min(block_ - at % block_, length_ - at);
+  }
 
   /// Calls `body(first, count, scale, step)` for the pieces of the elements [begin, end).
   template <class Body>

@@ -60,9 +60,9 @@ struct QuantizedPart {
 
 /// The integers of products with a factor; true if one lies where the quotient might give another.
 /// By value: what is stored may alias what a closure refers to.
-template <class Y>
+template <class Y, class To>
 INTARSIA_INLINE bool multiply_run(const float* values, float factor, int32_t zero, int64_t count,
-                                  int32_t* integers) {
+                                  To* to) {
   constexpr float kNear = 0.5f - 0x1p-12f;
   int32_t any = 0;
   INTARSIA_INDEPENDENT
@@ -70,7 +70,7 @@ INTARSIA_INLINE bool multiply_run(const float* values, float factor, int32_t zer
     const float quotient = values[i] * factor;
     const float rest = std::fabs(quotient - ((quotient + kAnchor) - kAnchor));
     any |= rest < kNear ? 0 : 1;  // NaN is not
-    integers[i] = quantized_number<Y>(quotient, zero);
+    to[i] = static_cast<To>(quantized_number<Y>(quotient, zero));
   }
   return any != 0;
 }
@@ -79,8 +79,8 @@ INTARSIA_INLINE bool multiply_run(const float* values, float factor, int32_t zer
 /// others: quotients that the type can hold are less than 512, so that the product is off by less
 /// than 2^-12, which matters only next to the middle between two integers. False if there is one,
 /// or another reason to divide.
-template <class Y, class W>
-bool multiply(const QuantizedPart<W>& part, int32_t* integers) {
+template <class Y, class W, class To>
+bool multiply(const QuantizedPart<W>& part, [[maybe_unused]] To* to) {
   if constexpr (!std::is_same_v<W, float> || kHighest < Y >> 255) {
     return false;
   } else {
@@ -88,8 +88,8 @@ bool multiply(const QuantizedPart<W>& part, int32_t* integers) {
     if (part.scales.step != 0 || !(size > 0x1p-100f && size < 0x1p100f)) return false;
     const auto zero = static_cast<int32_t>(*part.scales.zeros);
     bool divide = false;
-    on_isa(part.isa,
-           [&] { divide = multiply_run<Y>(part.values, 1 / scale, zero, part.count, integers); });
+    on_narrowing_isa(
+        part.isa, [&] { divide = multiply_run<Y>(part.values, 1 / scale, zero, part.count, to); });
     return !divide;
   }
 }
@@ -112,17 +112,21 @@ void store(const QuantizedPart<W>& part, std::byte* y) {
   } else {
     int32_t integers[kPart];
     int32_t* to = integers;
-    if (!multiply<Y>(part, to)) {
+    const auto divide = [&] {
       for_scaled(part.isa, part.scales, part.count, [=](int64_t i, W scale, W zero) {
         to[i] = quantized<Y>(values[i] / scale, zero);
       });
-    }
+    };
     if constexpr (is_small<Y>) {
+      if (!multiply<Y>(part, to)) divide();
       store_codes<small_type<Y>>(y, part.begin, part.begin + part.count, [&](int64_t i) {
         return encode<small_type<Y>>(integers[i - part.begin], Encoding());
       });
     } else {
-      on_isa(part.isa, [&] { narrow(to, part.count, reinterpret_cast<Y*>(y) + part.begin); });
+      Y* out = reinterpret_cast<Y*>(y) + part.begin;
+      if (multiply<Y>(part, out)) return;
+      divide();
+      on_narrowing_isa(part.isa, [&] { narrow(to, part.count, out); });
     }
   }
 }
@@ -145,10 +149,12 @@ Status quantize(const KernelContext& context, Loader<W> load, Loader<W> load_zer
   for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
     W values[kPart];
     PartScales<W> scales;
-    for (int64_t first = begin; first < end; first += kPart) {
-      const int64_t count = std::min(kPart, end - first);
-      if (first == begin || !granularity.is_single() || rounds) {
+    int64_t known = begin;  // the scales are those of the elements before
+    for (int64_t first = begin, count = 0; first < end; first += count) {
+      count = granularity.part(first, end);
+      if (first + count > known || rounds) {
         scales.load(granularity, scale, zero, load_zeros, first, first + count);
+        known = first + (scales.step == 0 ? granularity.shared(first) : count);
       }
       const W* from = reinterpret_cast<const W*>(x) + first;
       if (rounds || !in_place) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Recurrent layers with constant float weights. The input's part of the gates is one product for
-// several steps, so that W is read once for them; the state's part is one row by R in each step.
+// several steps or sequences, so that W is read once for them; the state's part is one by R in each
+// step, of as many rows as there are sequences.
 // Weights are panels (gemm/pack.h), each gate's on its own; sigmoid and tanh are those of
 // math/vector_math.h. What every recurrent kernel does: rnn_sequence.h.
 #include "core/kernel_list.h"
@@ -18,7 +19,7 @@ class PanelWeights {
  public:
   using Element = float;
   using Value = float;
-  static constexpr int64_t kSteps = 12;  // the rows of the largest tile
+  static constexpr int64_t kRows = 12;  // of the largest tile
 
   PanelWeights(const KernelContext& context, const RnnNode& node, int64_t direction)
       : isa_(context.isa()),
@@ -33,13 +34,14 @@ class PanelWeights {
     if (bias_ != nullptr) bias_ += direction * 2 * gates_ * hidden_;
   }
 
-  void project(const float* x, int64_t pitch, int64_t steps, float* gates, float*) const {
-    multiply({{steps, 0, features_}, x, pitch, w_, gates, gates_ * hidden_, bias_}, gates_);
+  void project(const float* x, int64_t pitch, int64_t rows, float*, float* gates) const {
+    multiply({{rows, 0, features_}, x, pitch, w_, gates, gates_ * hidden_, bias_}, gates_);
   }
-  void recur(int first, int count, const float* h, float* y) const {
-    GemmArgs args{{1, 0, hidden_}, h, hidden_, r_ + first * gate_floats(hidden_), y, hidden_};
+  void recur(int first, int count, int64_t rows, const float* h, float* y, int64_t pitch) const {
+    GemmArgs args{{rows, 0, hidden_}, h, hidden_, r_ + first * gate_floats(hidden_), y, pitch};
     if (bias_ != nullptr) args.bias = bias_ + (gates_ + first) * hidden_;
     args.residual = y;
+    args.residual_pitch = pitch;
     multiply(args, count);
   }
   void activate(const RnnFunction& function, float* x, int64_t count) const {
@@ -111,7 +113,7 @@ struct RecurrentPacked {
     for (int input : {1, 2}) {
       if (Status s = check_capacity(context, input, packed_bytes(context, input)); !s) return s;
     }
-    return check_workspace(context, workspace(context));
+    return check_workspace(context, rnn_least_workspace<Layer, PanelWeights>(context));
   }
 
   static Status run(const KernelContext& context) {

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What all recurrent kernels (ONNX RNN, GRU, LSTM) share: all directions, activations, peepholes,
-// clipping, sequence lengths and both batch layouts, and scratch memory. Every sequence (direction
-// and batch element) is computed on its own; sequences are shared out over the threads. Steps
-// beyond a sequence's length give zeros in Y; Y_h and Y_c hold the last valid step.
+// clipping, sequence lengths and both batch layouts, and scratch memory. Sequences (a batch element
+// in a direction) are computed in groups, step by step, so that a weight is read once for all of a
+// group; groups are shared out over the threads. A sequence's results do not depend on its group.
+// Steps beyond a sequence's length give zeros in Y; Y_h and Y_c hold the last valid step.
 //
 // How weights are stored and multiplied is a class W, one object for a direction:
 //
 //     Element, Value         type of the operands, type of the arithmetic
-//     kSteps                 the most steps that `project` computes at once
+//     kRows                  the most rows of a product
 //     W(context, node, direction)
-//     project(x, pitch, steps, gates, scratch)     gates = W x + its bias, for rows of x pitch
-//     apart recur(first, count, h, y)                    y += R h + its bias, for some of the gates
+//     project(x, pitch, rows, scratch, gates)      gates = W x + its bias, for rows of x pitch
+//     apart recur(first, count, rows, h, y, pitch)       y += R h + its bias, for some of the
+//     gates, rows
+//                                                  of y pitch apart
 //     activate(function, x, n)
 #pragma once
 
@@ -52,35 +55,70 @@ struct RnnNode {
   }
 };
 
-/// Steps that are projected at once.
+/// Scratch in elements of a thread whose groups have so many sequences, which is enough for smaller
+/// extents, too: the gates of some steps; hidden and cell state, one more vector for the cell, and
+/// one of the input for `project`; whole cache lines.
 template <class W>
-int64_t rnn_steps(const RnnNode& node) {
-  return node.time < W::kSteps ? node.time : W::kSteps;
+int64_t rnn_scratch(const RnnNode& node, int64_t sequences) {
+  const int64_t steps = sequences * node.time;
+  const int64_t states = sequences * (3 * node.hidden + node.features);
+  return ((steps < W::kRows ? steps : W::kRows) * node.rows() + states + 15) / 16 * 16;
 }
 
-/// Scratch of one thread in elements: the gates of some steps, hidden and cell state, one more
-/// vector for the cell, and one of the input for `project`; whole cache lines.
+/// Sequences of a group: as few groups as threads need, and as rows and the scratch of a thread
+/// permit.
 template <class W>
-int64_t rnn_scratch(const RnnNode& node) {
-  return (node.rows() * rnn_steps<W>(node) + 3 * node.hidden + node.features + 15) / 16 * 16;
+int64_t rnn_group(const RnnNode& node, int threads, int64_t scratch) {
+  const auto parts = [](int64_t all, int64_t most) { return (all + most - 1) / most; };
+  if (node.batch <= 1) return 1;
+  const int64_t wanted = parts(threads, node.directions), groups = parts(node.batch, W::kRows);
+  int64_t group = parts(node.batch, wanted > groups ? wanted : groups);
+  while (group > 1 && rnn_scratch<W>(node, group) > scratch) --group;
+  return group;
 }
 
-/// A step of a sequence, for Layer::advance: replaces h (and c) by the next state.
+/// Steps that are projected at once: several where a group is a single sequence.
+template <class W>
+int64_t rnn_steps(const RnnNode& node, int64_t group) {
+  const int64_t most = group > 1 ? 1 : W::kRows;
+  return node.time < most ? node.time : most;
+}
+
+/// What belongs to a sequence at a step: the next state replaces h (and c).
+template <class V>
+struct RnnRow {
+  V* h;
+  V* c;
+  V* extra;
+  V* gates;
+};
+
+/// A step of a group of sequences, for Layer::advance.
 template <class W>
 struct RnnStep {
   using V = typename W::Value;
   const W& weights;
-  int64_t hidden;
+  int64_t hidden, pitch;                 // pitch: from the gates of a sequence to the next one's
   const typename W::Element* peepholes;  // 3 * hidden, or null
   const RnnFunction* functions;
   V clip;
-  V* h;
-  V* c;
-  V* extra;
-  V* gates = nullptr;
+  int64_t sequences;
+  const int64_t* lengths;
+  RnnRow<V> all;  // those of the first sequence; h, c and extra are dense
+  int64_t at = 0;
 
-  void recur(int first, int count, const V* state, V* y) const {
-    weights.recur(first, count, state, y);
+  /// Of all sequences; what those get that have ended is never looked at.
+  void recur(int first, int count, const V* state, V* y, int64_t y_pitch) const {
+    weights.recur(first, count, sequences, state, y, y_pitch);
+  }
+  /// Calls body(row) for each sequence that has not ended.
+  template <class Body>
+  void for_sequences(const Body& body) const {
+    for (int64_t i = 0; i < sequences; ++i) {
+      if (at >= lengths[i]) continue;
+      const int64_t place = i * hidden;
+      body(RnnRow<V>{all.h + place, all.c + place, all.extra + place, all.gates + i * pitch});
+    }
   }
   /// After clipping to [-clip, clip] if clip > 0.
   void activate(int function, V* x, int64_t count) const {
@@ -89,7 +127,7 @@ struct RnnStep {
     }
     weights.activate(functions[function], x, count);
   }
-  void add_peephole(int which, V* gate) const {
+  void add_peephole(int which, const V* c, V* gate) const {
     for (int64_t i = 0; peepholes != nullptr && i < hidden; ++i) {
       gate[i] += Element<typename W::Element>::load(peepholes[which * hidden + i]) * c[i];
     }
@@ -133,60 +171,99 @@ RnnNode node_of(const KernelContext& context) {
   return RnnNode(context, Layer::common(context.attributes<A>()), Layer::gates);
 }
 
+/// Bytes of scratch for groups of so many sequences.
 template <class Layer, class W>
-int64_t rnn_workspace(const KernelContext& context) {
+int64_t rnn_bytes(const KernelContext& context, int64_t sequences) {
   // Extents are 32 bits and steps few: only the product with the threads may be too much.
-  const CheckedInt elements = rnn_scratch<W>(node_of<Layer>(context));
+  const CheckedInt elements = rnn_scratch<W>(node_of<Layer>(context), sequences);
   return (elements * sizeof(typename W::Value) * context.threads()).value();
 }
-
-/// Computes sequence b of direction d.
+/// That of the largest group.
 template <class Layer, class W>
-void run_sequence(const KernelContext& context, const RnnNode& node, const RnnFunction* functions,
-                  int64_t d, int64_t b, typename W::Value* scratch) {
+int64_t rnn_workspace(const KernelContext& context) {
+  const int64_t batch = node_of<Layer>(context).batch;
+  return rnn_bytes<Layer, W>(context, batch < 1 ? 1 : batch < W::kRows ? batch : W::kRows);
+}
+/// The least that will do.
+template <class Layer, class W>
+int64_t rnn_least_workspace(const KernelContext& context) {
+  return rnn_bytes<Layer, W>(context, 1);
+}
+
+/// Computes the sequences [first, first + sequences) of direction d, of a group.
+template <class Layer, class W>
+void run_group(const KernelContext& context, const RnnNode& node, const RnnFunction* functions,
+               int64_t d, int64_t first, int64_t sequences, int64_t most_steps,
+               typename W::Value* scratch) {
   using T = typename W::Element;
   using V = typename W::Value;
-  const auto* lengths = context.input(4).as<const int32_t>();
   const auto& attributes = context.attributes<typename Layer::Rule::Attributes>();
   const W weights(context, node, d);
   const T* x = context.input(0).as<const T>();
   const T* peepholes = context.input(7).as<const T>();
-  const int64_t most_steps = rnn_steps<W>(node);
-  V* const h = scratch + node.rows() * most_steps;
-  V* const input = h + 3 * node.hidden;
+  int64_t lengths[W::kRows];
+  int64_t longest = 0;
+  for (int64_t i = 0; i < sequences; ++i) {
+    const auto* given = context.input(4).as<const int32_t>();
+    lengths[i] = given != nullptr ? given[first + i] : node.time;
+    longest = lengths[i] > longest ? lengths[i] : longest;
+  }
+  const int64_t states = sequences * node.hidden;
+  V* const h = scratch + sequences * node.rows() * most_steps;
+  V* const input = h + 3 * states;
   RnnStep<W> step{weights,
                   node.hidden,
+                  node.rows(),
                   peepholes != nullptr ? peepholes + d * 3 * node.hidden : nullptr,
                   functions + d * Layer::functions,
                   node.attributes.clip,
-                  h,
-                  h + node.hidden,
-                  h + 2 * node.hidden};
-  const int64_t state = node.state_row(d, b);
-  load_state<T>(context.input(5), state, node.hidden, step.h);
-  load_state<T>(context.input(6), state, node.hidden, step.c);
+                  sequences,
+                  lengths,
+                  {h, h + states, h + 2 * states, scratch}};
+  for (int64_t i = 0; i < sequences; ++i) {
+    const int64_t state = node.state_row(d, first + i);
+    load_state<T>(context.input(5), state, node.hidden, h + i * node.hidden);
+    load_state<T>(context.input(6), state, node.hidden, step.all.c + i * node.hidden);
+  }
   const bool reverse =
       d == 1 || node.attributes.direction == static_cast<int32_t>(RnnDirection::kReverse);
-  const int64_t length = lengths != nullptr ? lengths[b] : node.time;
-  const int64_t pitch = (node.x_row(1, b) - node.x_row(0, b)) * (reverse ? -1 : 1);
-  for (int64_t s = 0; s < length; ++s) {
-    const int64_t t = reverse ? length - 1 - s : s;
+  const auto time_of = [&](int64_t i, int64_t s) { return reverse ? lengths[i] - 1 - s : s; };
+  const int64_t pitch = (node.x_row(1, first) - node.x_row(0, first)) * (reverse ? -1 : 1);
+  for (int64_t s = 0; s < longest; ++s) {
     const int64_t within = s % most_steps;
-    if (within == 0) {
-      const int64_t steps = length - s < most_steps ? length - s : most_steps;
-      weights.project(x + node.x_row(t, b), pitch, steps, scratch, input);
+    if (sequences > 1) {
+      if constexpr (W::kRows > 1) {
+        for (int64_t i = 0; i < sequences; ++i) {
+          // Of one that has ended any row does.
+          const int64_t t = s < lengths[i] ? time_of(i, s) : 0;
+          const T* from = x + node.x_row(t, first + i);
+          for (int64_t k = 0; k < node.features; ++k) input[i * node.features + k] = from[k];
+        }
+        weights.project(input, node.features, sequences, nullptr, scratch);
+      }
+    } else if (within == 0) {
+      const int64_t steps = longest - s < most_steps ? longest - s : most_steps;
+      weights.project(x + node.x_row(time_of(0, s), first), pitch, steps, input, scratch);
     }
-    step.gates = scratch + within * node.rows();
+    step.at = s;
+    step.all.gates = scratch + within * node.rows();
     Layer::advance(attributes, step);
-    store_state<T>(context.output(0), node.y_row(t, d, b), node.hidden, step.h);
+    for (int64_t i = 0; i < sequences; ++i) {
+      if (s >= lengths[i]) continue;
+      const int64_t row = node.y_row(time_of(i, s), d, first + i);
+      store_state<T>(context.output(0), row, node.hidden, h + i * node.hidden);
+    }
   }
   T* y = context.output(0).as<T>();
-  for (int64_t t = length; y != nullptr && t < node.time; ++t) {
-    T* row = y + node.y_row(t, d, b);
-    for (int64_t i = 0; i < node.hidden; ++i) row[i] = Element<T>::store(0);
+  for (int64_t i = 0; i < sequences; ++i) {
+    for (int64_t t = lengths[i]; y != nullptr && t < node.time; ++t) {
+      T* row = y + node.y_row(t, d, first + i);
+      for (int64_t k = 0; k < node.hidden; ++k) row[k] = Element<T>::store(0);
+    }
+    const int64_t state = node.state_row(d, first + i);
+    store_state<T>(context.output(1), state, node.hidden, h + i * node.hidden);
+    store_state<T>(context.output(2), state, node.hidden, step.all.c + i * node.hidden);
   }
-  store_state<T>(context.output(1), state, node.hidden, step.h);
-  store_state<T>(context.output(2), state, node.hidden, step.c);
 }
 
 /// Runs every sequence.
@@ -205,10 +282,16 @@ Status run_sequences(const KernelContext& context) {
   RnnFunction functions[6];
   resolve_rnn_functions(node.attributes, Layer::functions, Layer::defaults, functions);
   auto* scratch = reinterpret_cast<typename W::Value*>(context.workspace().data());
-  context.parallel_for(node.directions * node.batch, [&](int64_t begin, int64_t end, int thread) {
+  const int64_t share = context.workspace_bytes() / context.threads() /
+                        static_cast<int64_t>(sizeof(typename W::Value)) / 16 * 16;
+  const int64_t group = rnn_group<W>(node, context.threads(), share);
+  const int64_t groups = (node.batch + group - 1) / group;
+  context.parallel_for(node.directions * groups, [&](int64_t begin, int64_t end, int thread) {
     for (int64_t unit = begin; unit < end; ++unit) {
-      run_sequence<Layer, W>(context, node, functions, unit / node.batch, unit % node.batch,
-                             scratch + thread * rnn_scratch<W>(node));
+      const int64_t first = unit % groups * group;
+      const int64_t sequences = node.batch - first < group ? node.batch - first : group;
+      run_group<Layer, W>(context, node, functions, unit / groups, first, sequences,
+                          rnn_steps<W>(node, group), scratch + thread * share);
     }
   });
   return {};

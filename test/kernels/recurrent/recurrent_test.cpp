@@ -136,14 +136,14 @@ struct Recurrence {
 
 template <class T>
 void expect_recurrence(std::string_view kernel, Recurrence<T> recurrence, double relative,
-                       Isa isa = Isa::kPortable) {
+                       Isa isa = Isa::kPortable, int threads = 1) {
   for (int32_t direction : {0, 1, 2}) {
     for (int32_t layout : {0, 1}) {
       recurrence.direction = direction;
       recurrence.layout = layout;
       recurrence.expect();
       Node node = recurrence.node(recurrence.gates == 4);
-      node.isa(isa).constant(1).constant(2);
+      node.isa(isa).threads(threads).constant(1).constant(2);
       const RnnAttributes a = recurrence.attributes();
       if (recurrence.gates == 1) node.attributes(a);
       if (recurrence.gates == 3) node.attributes(GruAttributes{a, recurrence.linear ? 1 : 0});
@@ -188,6 +188,26 @@ TEST(Recurrent, PackedEqualsFormulas) {
       layer.coupled = true;
       layer.clip = 0;
       expect_recurrence("LSTM.packed<float>", layer, 2e-5, isa);
+    }
+  }
+}
+
+/// Sequences are computed in groups, whose size depends on the threads.
+TEST(Recurrent, GroupsEqualFormulas) {
+  Recurrence<float> layer{.r_scale = 0.125f, .time = 6, .batch = 29, .hidden = 19};
+  layer.lengths.clear();
+  for (int32_t i = 0; i < layer.batch; ++i) layer.lengths.push_back(i * 5 % 7);
+  for (Isa isa : {Isa::kPortable, detect_isa()}) {
+    for (int threads : {1, 7}) {
+      layer.gates = 1;
+      expect_recurrence("RNN.packed<float>", layer, 2e-5, isa, threads);
+      layer.gates = 3;
+      for (bool linear : {false, true}) {
+        layer.linear = linear;
+        expect_recurrence("GRU.packed<float>", layer, 2e-5, isa, threads);
+      }
+      layer.gates = 4;
+      expect_recurrence("LSTM.packed<float>", layer, 2e-5, isa, threads);
     }
   }
 }

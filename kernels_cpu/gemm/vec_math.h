@@ -27,13 +27,13 @@ struct VecMath {
     return Vec::from_bits(Vec::bits(magnitude) | (Vec::bits(sign) & (-0x7fffffff - 1)));
   }
 
-  // x = n ln 2 + r; returns expm1(r), and n.
-  INTARSIA_INLINE static F reduce(F x, I& integer) {
-    constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer.
-    const F shifted = x * 1.44269504f + kRound;
+  static constexpr float kRound = kIntegerAnchor;
+
+  // x = n ln 2 + r; returns expm1(r), and n + kRound, whose bits count n.
+  INTARSIA_INLINE static F reduce_to(F x, F& shifted) {
+    shifted = x * 1.44269504f + kRound;
     const F n = shifted - kRound;
     const F r = (x - n * 0.693145752f) - n * 1.42860677e-6f;
-    integer = Vec::bits(shifted) - Vec::bits(splat(kRound));
     F q = r * 0.00139476f + 0.00836724f;
     q = q * r + 0.04166627f;
     q = q * r + 0.16666538f;
@@ -41,54 +41,61 @@ struct VecMath {
     return r * r * q + r;
   }
 
-  // The same, with 2^n as the product of two powers of two, so that n may reach beyond the
-  // exponents of normal numbers.
-  INTARSIA_INLINE static F reduce(F x, F& half, F& rest) {
-    I integer;
-    const F p = reduce(min(max(x, splat(-104.0f)), splat(90.0f)), integer);
-    const I lower = integer >> 1;
-    half = Vec::from_bits((lower + 127) << 23);
-    rest = Vec::from_bits((integer - lower + 127) << 23);
+  // The same of all x whose exponential is neither 0 nor infinite, and n; NaN remains.
+  INTARSIA_INLINE static F reduce(F x, F& n) {
+    F shifted;
+    const F p = reduce_to(min(max(x, splat(-104.0f)), splat(90.0f)), shifted);
+    n = shifted - kRound;
     return p;
   }
 
   // exp of what is not positive: a single power of two serves; 0 where it would be subnormal.
   INTARSIA_INLINE static F exp_negative(F x) {
-    I integer;
-    const F p = reduce(max(x, splat(-88.0f)), integer);
+    F shifted;
+    const F p = reduce_to(max(x, splat(-88.0f)), shifted);
+    const I integer = Vec::bits(shifted) - Vec::bits(splat(kRound));
     const F scale = Vec::from_bits((integer + 127) << 23);
     return scale + scale * p;
   }
 
   INTARSIA_INLINE static F exp(F x) {
-    F half, rest;
-    const F p = reduce(x, half, rest);
-    const F y = (half + half * p) * rest;
-    return x != x ? x : y;
+    F n;
+    const F p = reduce(x, n);
+    return Vec::scale(p + 1.0f, n);
   }
 
   INTARSIA_INLINE static F expm1(F x) {
-    F half, rest;
-    const F p = reduce(x, half, rest);
-    const F scale = half * rest;
-    const F y = scale * p + (scale - 1.0f);
-    return x != x ? x : y;
+    F n;
+    const F p = reduce(x, n);
+    const F scale = Vec::scale(splat(1.0f), n);
+    return scale * p + (scale - 1.0f);
+  }
+
+  // The same of what is not positive.
+  INTARSIA_INLINE static F exp_decay(F x) {
+    F shifted;
+    const F p = reduce_to(max(x, splat(-104.0f)), shifted);
+    return Vec::scale(p + 1.0f, shifted - kRound);
   }
 
   INTARSIA_INLINE static F sigmoid(F x) {
-    const F e = exp(-abs(x));
-    return (x < 0.0f ? e : splat(1.0f)) / (e + 1.0f);
+    const F e = exp_decay(-abs(x));
+    return Vec::ratio(x < 0.0f ? e : splat(1.0f), e + 1.0f);
   }
 
   INTARSIA_INLINE static F tanh(F x) {
-    const F e = expm1(-2.0f * abs(x));
-    return copy_sign((0.0f - e) / (e + 2.0f), x);  // -e would be -0 for 0
+    // expm1(-2 |x|), which is -1 long before its end.
+    F shifted;
+    const F p = reduce_to(max(-2.0f * abs(x), splat(-40.0f)), shifted);
+    const F scale = Vec::scale_normal(splat(1.0f), shifted - kRound);
+    const F e = scale * p + (scale - 1.0f);
+    return copy_sign(Vec::ratio(0.0f - e, e + 2.0f), x);  // -e would be -0 for 0
   }
 
   // max(x, 0) + log1p(z), z = exp(-|x|); log1p(z) = 2 atanh(s), s = z / (z + 2) <= 1/3.
   INTARSIA_INLINE static F softplus(F x) {
-    const F z = exp(-abs(x));
-    const F s = z / (z + 2.0f);
+    const F z = exp_decay(-abs(x));
+    const F s = Vec::ratio(z, z + 2.0f);
     const F s2 = s * s;
     F q = s2 * 0.14089168f + 0.13980302f;
     q = q * s2 + 0.20012455f;
@@ -102,7 +109,7 @@ struct VecMath {
   // back.
   INTARSIA_INLINE static F gelu(F x) {
     const F z = min(abs(x), splat(20.0f));
-    const F t = 1.0f / (z * 0.212132034f + 1.0f);
+    const F t = Vec::ratio(splat(1.0f), z * 0.212132034f + 1.0f);
     F g = t * -0.129252389f + 0.484297968f;
     g = g * t - 0.509765167f;
     g = g * t + 0.544959312f;
@@ -114,7 +121,7 @@ struct VecMath {
     const F high = Vec::from_bits(Vec::bits(z) & ~0xfff);
     const F square = z * z;
     const F lost = (high * high - square) + (z - high) * (z + high);
-    const F tail = 0.5f * t * g * exp(square * -0.5f) * (1.0f - 0.5f * lost);
+    const F tail = 0.5f * t * g * exp_decay(square * -0.5f) * (1.0f - 0.5f * lost);
     return x * (x < 0.0f ? tail : 1.0f - tail);
   }
 

@@ -30,6 +30,9 @@
 
 namespace intarsia::cpu {
 
+/// 1.5 * 2^23: adding it to a float leaves the nearest integer in the bits.
+inline constexpr float kIntegerAnchor = 12582912.0f;
+
 /// A vector of Width floats, as the compilers of GCC's family lower it to instruction set S.
 template <Isa S, int Width>
 struct VectorOf {
@@ -87,6 +90,20 @@ struct VectorOf {
   INTARSIA_INLINE static I bits(F v) { return __builtin_bit_cast(I, v); }
   INTARSIA_INLINE static F from_bits(I v) { return __builtin_bit_cast(F, v); }
 
+  /// v * 2^n for whole numbers n of [-150, 130], as the product with two powers of two: n may reach
+  /// beyond the exponents of normal numbers.
+  INTARSIA_INLINE static F scale(F v, F n) {
+    const I integer = bits(n + kIntegerAnchor) - bits(F{} + kIntegerAnchor);
+    const I lower = integer >> 1;
+    return v * from_bits((lower + 127) << 23) * from_bits((integer - lower + 127) << 23);
+  }
+  /// The same of n of [-126, 127].
+  INTARSIA_INLINE static F scale_normal(F v, F n) {
+    return v * from_bits((bits(n + kIntegerAnchor) - bits(F{} + kIntegerAnchor) + 127) << 23);
+  }
+  /// a / b, perhaps off by one unit in the last place; b of [1, 1024].
+  INTARSIA_INLINE static F ratio(F a, F b) { return a / b; }
+
   INTARSIA_INLINE static F sqrt(F v) {
     float lanes[kWidth];
     store(lanes, v);
@@ -116,6 +133,15 @@ struct VectorOf<S, 1> {
   INTARSIA_INLINE static float lane(F v, int) { return v; }
   INTARSIA_INLINE static I bits(F v) { return __builtin_bit_cast(I, v); }
   INTARSIA_INLINE static F from_bits(I v) { return __builtin_bit_cast(F, v); }
+  INTARSIA_INLINE static F scale(F v, F n) {
+    const int32_t integer = bits(n + kIntegerAnchor) - bits(kIntegerAnchor);
+    const int32_t lower = integer >> 1;
+    return v * from_bits((lower + 127) << 23) * from_bits((integer - lower + 127) << 23);
+  }
+  INTARSIA_INLINE static F scale_normal(F v, F n) {
+    return v * from_bits((bits(n + kIntegerAnchor) - bits(kIntegerAnchor) + 127) << 23);
+  }
+  INTARSIA_INLINE static F ratio(F a, F b) { return a / b; }
   INTARSIA_INLINE static F sqrt(F v) { return __builtin_sqrtf(v); }
   INTARSIA_INLINE static void keep(F&) {}
 };
@@ -159,6 +185,16 @@ struct IsaVector<Isa::kAvx512> : VectorOf<Isa::kAvx512, 16> {
   INTARSIA_INLINE static F load_spread(const float* p, const Spread& s) {
     return (F)_mm512_maskz_permutexvar_ps(mask(kWidth), (__m512i)s.index,
                                           (__m512)load_part(p, s.count));
+  }
+  INTARSIA_INLINE static F scale(F v, F n) {
+    return (F)_mm512_maskz_scalef_ps(mask(kWidth), (__m512)v, (__m512)n);
+  }
+  INTARSIA_INLINE static F scale_normal(F v, F n) { return scale(v, n); }
+  INTARSIA_INLINE static F ratio(F a, F b) {
+    const F near = (F)_mm512_maskz_rcp14_ps(mask(kWidth), (__m512)b);
+    const F inverse = near + near * (1.0f - b * near);
+    const F quotient = a * inverse;
+    return quotient + inverse * (a - b * quotient);
   }
   INTARSIA_INLINE static F sqrt(F v) { return (F)_mm512_maskz_sqrt_ps(mask(kWidth), (__m512)v); }
   INTARSIA_INLINE static void keep(F& v) { __asm__("" : "+v"(v)); }

@@ -15,9 +15,9 @@ struct VectorHyperbolic {
 
   /// exp(x) / 2, infinite only where that is.
   INTARSIA_INLINE static F half_exp(F x) {
-    F half, rest;
-    const F p = M::reduce(x, half, rest);
-    return (half + half * p) * (rest * 0.5f);
+    F n;
+    const F p = M::reduce(x, n);
+    return Vec::scale(p + 1.0f, n - 1.0f);
   }
 
   /// x + x^3 P(x^2) up to 1 (minimax polynomial, error 6e-11).

@@ -40,7 +40,7 @@ void on_isa([[maybe_unused]] Isa isa, const Loop& loop) {
   loop();
 }
 
-/// The same with a copy for AVX-512: for loops that narrow integers, which take AVX2 many steps.
+/// The same with a copy for AVX-512: for loops that narrow elements, which takes AVX2 many steps.
 template <class Loop>
 void on_narrowing_isa(Isa isa, const Loop& loop) {
 #if INTARSIA_WITH_AVX512

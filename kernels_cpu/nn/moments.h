@@ -10,6 +10,7 @@
 #include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/row_steps.h"
+#include "kernels_cpu/gemm/vector.h"
 
 namespace intarsia::cpu {
 
@@ -33,6 +34,39 @@ double sum_of(const T* x, int64_t count, Term term) {
   return sums[0];
 }
 
+/// The same of terms in what elements are computed in, none of them negative: four of them are
+/// joined before they become double. In double where that leaves the range.
+template <class T, class Term>
+double sum_of_squares(const T* x, int64_t count, Term term) {
+  using V = typename Element<T>::Value;
+  constexpr int kLanes = 16;
+  double sums[kLanes] = {};
+  int64_t i = 0;
+  for (; INTARSIA_HAS_VECTORS && i + 4 * kLanes <= count; i += 4 * kLanes) {
+    V parts[kLanes];
+    const auto square = [=](int64_t at) {
+      const V root = term(Element<T>::load(x[i + at]));
+      return root * root;
+    };
+    for (int k = 0; k < kLanes; ++k) {
+      parts[k] =
+          (square(k) + square(k + kLanes)) + (square(k + 2 * kLanes) + square(k + 3 * kLanes));
+    }
+    for (int k = 0; k < kLanes; ++k) sums[k] += static_cast<double>(parts[k]);
+  }
+  double sum = 0;
+  for (const double lane : sums) sum += lane;
+  for (; i < count; ++i) {
+    const auto root = static_cast<double>(term(Element<T>::load(x[i])));
+    sum += root * root;
+  }
+  if (sum > 0x1p-100 && sum < 0x1p120) return sum;
+  return sum_of(x, count, [=](double v) {
+    const auto root = static_cast<double>(term(static_cast<V>(v)));
+    return root * root;
+  });
+}
+
 /// y[i] = function(x[i], i) for i in [0, count). Y may be the same memory as X.
 template <class T, class Y, class Function>
 void map_run(const T* x, Y* y, int64_t count, Function function) {
@@ -41,10 +75,10 @@ void map_run(const T* x, Y* y, int64_t count, Function function) {
 }
 
 /// The same, but the function takes and gives what elements are computed in.
-template <class T, class Function>
-void map_values(const T* x, T* y, int64_t count, Function function) {
+template <class T, class Y, class Function>
+void map_values(const T* x, Y* y, int64_t count, Function function) {
   INTARSIA_INDEPENDENT
-  for (int64_t i = 0; i < count; ++i) y[i] = Element<T>::store(function(Element<T>::load(x[i]), i));
+  for (int64_t i = 0; i < count; ++i) y[i] = Element<Y>::store(function(Element<T>::load(x[i]), i));
 }
 
 /// Elements of the axes from `axes` on, and of those before.
@@ -78,11 +112,23 @@ struct Moments {
   double variance = 0;
 };
 
+/// x - mean in the elements' own precision, as exact near the mean as it is in double.
+template <class V>
+struct Deviation {
+  V center, lost;
+  explicit Deviation(double mean) : center(static_cast<V>(mean)) {
+    const double rest = mean - static_cast<double>(center);  // NaN where the mean is infinite
+    lost = static_cast<V>(rest == rest ? rest : 0);
+  }
+  V operator()(V x) const { return (x - center) - lost; }
+};
+
 template <class T>
 Moments moments_of(const T* x, int64_t count) {
+  using V = typename Element<T>::Value;
   const auto n = static_cast<double>(count);
   const double mean = sum_of(x, count, [](double v) { return v; }) / n;
-  return {mean, sum_of(x, count, [=](double v) { return (v - mean) * (v - mean); }) / n};
+  return {mean, sum_of_squares(x, count, Deviation<V>(mean)) / n};
 }
 
 }  // namespace intarsia::cpu

@@ -5,8 +5,8 @@
 //     LayerNormalization  Y = (X - mean) / sqrt(variance + epsilon) * scale + shift
 //     RMSNormalization    Y = X / sqrt(mean of X^2 + epsilon) * scale
 //
-// Statistics and arithmetic are in double. Y may be the same memory as X.
-// Specification: https://onnx.ai/onnx/operators/onnx__LayerNormalization.html
+// Statistics are in double, the rest is in what elements are computed in. Y may be the same memory
+// as X. Specification: https://onnx.ai/onnx/operators/onnx__LayerNormalization.html
 #include <cmath>
 
 #include "core/kernel_list.h"
@@ -31,6 +31,8 @@ struct LayerNormalization {
   }
 
   static Status run(const KernelContext& context) {
+    using E = Element<T>;
+    using V = typename E::Value;
     const auto& a = context.attributes<LayerNormalizationAttributes>();
     const TensorView& view = context.input(0);
     const int axis = ops::wrapped_axis(a.axis, view.rank);
@@ -50,14 +52,15 @@ struct LayerNormalization {
           const Moments moments = moments_of(from, run);
           const double mean = moments.mean;
           const double inverse = 1 / std::sqrt(moments.variance + epsilon);
+          const Deviation<V> deviation(mean);
+          const auto factor = static_cast<V>(inverse);
           if (shift != nullptr) {
-            map_run(from, y + row * run, run, [=](double v, int64_t i) {
-              return (v - mean) * inverse * as_double(scale[i]) + as_double(shift[i]);
+            map_values(from, y + row * run, run, [=](V v, int64_t i) {
+              return deviation(v) * factor * E::load(scale[i]) + E::load(shift[i]);
             });
           } else {
-            map_run(from, y + row * run, run, [=](double v, int64_t i) {
-              return (v - mean) * inverse * as_double(scale[i]);
-            });
+            map_values(from, y + row * run, run,
+                       [=](V v, int64_t i) { return deviation(v) * factor * E::load(scale[i]); });
           }
           if (means != nullptr) means[row] = static_cast<float>(mean);
           if (inverses != nullptr) inverses[row] = static_cast<float>(inverse);
@@ -82,6 +85,7 @@ struct RMSNormalization {
   }
 
   static Status run(const KernelContext& context) {
+    using W = typename Element<T>::Value;
     const auto& a = context.attributes<LayerNormalizationAttributes>();
     const TensorView& view = context.input(0);
     const int axis = ops::wrapped_axis(a.axis, view.rank);
@@ -95,10 +99,11 @@ struct RMSNormalization {
       on_isa(context.isa(), [&] {
         for (int64_t row = begin; row < end; ++row) {
           const T* from = x + row * run;
-          const double squares = sum_of(from, run, [](double v) { return v * v; });
+          const double squares = sum_of_squares(from, run, [](W v) { return v; });
           const double inverse = 1 / std::sqrt(squares / static_cast<double>(run) + epsilon);
-          map_run(from, y + row * run, run,
-                  [=](double v, int64_t i) { return v * inverse * as_double(scale[i]); });
+          const auto factor = static_cast<W>(inverse);
+          map_values(from, y + row * run, run,
+                     [=](W v, int64_t i) { return v * factor * Element<V>::load(scale[i]); });
         }
       });
     });

@@ -93,6 +93,7 @@
   List(sequence_construct_kernels) \
   List(sequence_edit_kernels) \
   List(slice_kernels) \
+  List(rotate_kernels) \
   List(softmax_kernels) \
   List(softmax_fast_kernels) \
   List(split_kernels) \

@@ -11,13 +11,14 @@
 #include "kernels_cuda/movement/transfer.h"
 #include "kernels_cuda/nn/conv.h"
 #include "kernels_cuda/nn/pool.h"
+#include "kernels_cuda/nn/rotate.h"
 #include "kernels_cuda/nn/softmax.h"
 
 namespace intarsia::cuda {
 
 using AllKernels =
     Join<TransferKernels, UnaryKernels, BinaryKernels, ConvKernels, GemmKernels, WindowPoolKernels,
-         GlobalPoolKernels, SoftmaxKernels, MovementKernels, InverseKernels>;
+         GlobalPoolKernels, SoftmaxKernels, RotateKernels, MovementKernels, InverseKernels>;
 
 /// As the converter sees them: `run`, which is device code, is null.
 KernelList kernel_list();

@@ -7,6 +7,7 @@
 
 #include "core/definitions/attention_terms.h"
 #include "core/definitions/expansion.h"
+#include "core/definitions/gradient.h"
 #include "core/definitions/rows.h"
 #include "core/operators/nn/attention.h"
 
@@ -255,23 +256,8 @@ void rotary_embedding(ExpansionContext& e) {
     }
     return unsqueeze(cache, {packed ? 2 : 1});
   };
-  const Term cosine = angles(1), sine = angles(2);
-  const int64_t half = rotated / 2;
-  const bool pairs = a.interleaved != 0;
-  const Term first = pairs ? slice(x, 3, 0, rotated, 2) : slice(x, 3, 0, half);
-  const Term second = pairs ? slice(x, 3, 1, rotated, 2) : slice(x, 3, half, rotated);
-  Term real = cosine * first - sine * second;
-  Term imaginary = sine * first + cosine * second;
-  Term y = real;
-  if (pairs) {
-    y = with_extents(join({unsqueeze(real, {4}), unsqueeze(imaginary, {4})}, 4),
-                     integers(x, {0, 0, 0, rotated}));
-    if (rotated < whole) y = join({y, slice(x, 3, rotated, whole)}, 3);
-  } else if (rotated < whole) {
-    y = join({real, imaginary, slice(x, 3, rotated, whole)}, 3);
-  } else {
-    y = join({real, imaginary}, 3);
-  }
+  const Term y =
+      call("intarsia:Rotate", {x, angles(1), angles(2)}, {{"interleaved", int64_t{a.interleaved}}});
   e.set(0, packed ? with_extents(y, integers(x, {0, 0, -1})) : y);
 }
 
@@ -330,6 +316,15 @@ void add_attention_definitions(DefinitionRows& rows) {
                             {"I", kInt64Type}},
                   .kernel_types = {},
                   .attributes = codec_of<AttentionAttributes>()});
+  add<ops::Rotate>(rows,
+                   {.domain = kInternalDomain,
+                    .name = "Rotate",
+                    .inputs = {same({"x", "T"}), apart({"cosines", "T"}), apart({"sines", "T"})},
+                    .outputs = {same({"y", "T"})},
+                    .facts = {.axes = {.form = AxisForm::kPosition}, .gradient = gradients::rotate},
+                    .types = {{"T", kHalvesAndFloat}},
+                    .kernel_types = {"T"},
+                    .attributes = codec_of<RotateAttributes>()});
   rows.push_back({.name = "RotaryEmbedding",
                   .since_version = 23,
                   .inputs = {same({"X", "T"}),

@@ -93,7 +93,7 @@ Rule zero;
 Rule copy, cumulate, dropout, gather, join, moved, pad, scatter, scatter_tuples, split, transpose,
     triangle, view;
 // Of several elements together.
-Rule matmul, gemm, softmax, log_softmax, spatial_extreme, spatial_mean;
+Rule matmul, gemm, rotate, softmax, log_softmax, spatial_extreme, spatial_mean;
 Rule reduce_l1, reduce_l2, reduce_log_sum, reduce_log_sum_exp, reduce_extreme, reduce_mean,
     reduce_sum, reduce_sum_square;
 }  // namespace gradients

@@ -92,6 +92,11 @@ void log_softmax(G& g) {
   g.set(0, [&] { return g.dy() - call("Exp", {g.y()}) * sum_along(g, g.dy(), axis_of(g)); });
 }
 
+/// Back by the same angles. Those of angles are not written: tables of angles are not learned.
+void rotate(G& g) {
+  g.set(0, [&] { return g.repeat({g.dy(), g.x(1), call("Neg", {g.x(2)})}); });
+}
+
 void spatial_mean(G& g) {
   g.set(0, [&] { return definitions::expand(g.dy() / elements_each(g), g.x()); });
 }

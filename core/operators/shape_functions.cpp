@@ -22,6 +22,7 @@
 #include "core/operators/movement/slice.h"
 #include "core/operators/movement/transpose.h"
 #include "core/operators/movement/trilu.h"
+#include "core/operators/nn/attention.h"
 #include "core/operators/nn/conv.h"
 #include "core/operators/nn/deform_conv.h"
 #include "core/operators/nn/mel_weight_matrix.h"
@@ -57,7 +58,7 @@ constinit const std::span<const ShapeFunction* const> shape_functions = shape_li
     Multinomial, NgramCounts, NonMaxSuppression, NonZero, OneHot, Pad, PairwiseProbabilities,
     QuantizeLinear, RandomNormal, RandomNormalLike, RandomUniform, RandomUniformLike, Range, Reduce,
     RegexFullMatch, RegexStates, Requantize, Reshape, Resize, ReverseSequence, RmsNormalization,
-    Rnn, RoiAlign, SameShape, ScatterElements, ScatterND, ShapeOf, Size, Slice, Softmax,
+    Rnn, RoiAlign, Rotate, SameShape, ScatterElements, ScatterND, ShapeOf, Size, Slice, Softmax,
     SpaceToDepth, Split, Squeeze, StringNormalizer, StringSplit, SupportVectors, Tile, TopK,
     Transpose, TreeEnsemble, Trilu, Unique, Unsqueeze, WhereShape>();
 

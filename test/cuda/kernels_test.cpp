@@ -247,6 +247,23 @@ TEST(CudaKernels, SoftmaxAlongAnyAxis) {
   }
 }
 
+Node rotate_node(const Dims& dims, const Dims& angles, int32_t interleaved) {
+  Node node;
+  node.input(kFloat, dims, numbers(dims, 12)).input(kFloat, angles, numbers(angles, 13));
+  node.input(kFloat, angles, numbers(angles, 14)).output(kFloat, dims);
+  node.attributes(RotateAttributes{interleaved});
+  return node;
+}
+
+TEST(CudaKernels, RotateEqualsTheCpu) {
+  for (const Dims& angles : {Dims{2, 1, 5, 3}, Dims{2, 3, 1, 4}, Dims{1, 1, 1, 0}}) {
+    for (int32_t interleaved : {0, 1}) {
+      const auto make = [&] { return rotate_node({2, 3, 5, 8}, angles, interleaved); };
+      agree(on_device("intarsia:Rotate.cuda<float>"), cpu_kernel("intarsia:Rotate<float>"), make);
+    }
+  }
+}
+
 TEST(CudaKernels, SoftmaxMistakesAreFound) {
   // The result depends on the largest element only where exponentials overflow: it is found by
   // every warp, and as either of a thread's elements, in one of the lines.

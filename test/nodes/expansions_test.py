@@ -486,6 +486,34 @@ class Expansions(Case):
                         with self.subTest(shape, part=part, interleaved=interleaved):
                             self.agree(run(model, inputs), ReferenceEvaluator(model).run(None, inputs))
 
+    def test_the_gradient_of_a_rotation_turns_back(self):
+        values = np.random.default_rng(7)
+        x = values.standard_normal((2, 3, 5, 8)).astype(np.float32)
+        angles = values.uniform(-3, 3, (2, 5, 3))
+        inputs = {"x": x, "c": np.cos(angles).astype(np.float32),
+                  "s": np.sin(angles).astype(np.float32)}
+        for interleaved in (0, 1):
+            nodes = [
+                helper.make_node("RotaryEmbedding", ["x", "c", "s"], ["turned"],
+                                 interleaved=interleaved, rotary_embedding_dim=6),
+                helper.make_node("Mul", ["turned", "turned"], ["square"]),
+                helper.make_node("ReduceSum", ["square"], ["loss"], keepdims=0),
+                helper.make_node("Gradient", ["x"], ["y"], xs=["x"], y="loss",
+                                 domain="ai.onnx.preview.training"),
+            ]
+            graph = helper.make_graph(
+                nodes, "rotation",
+                [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, value.shape)
+                 for name, value in inputs.items()],
+                [helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, x.shape)])
+            model = helper.make_model(graph, ir_version=10, opset_imports=[
+                helper.make_opsetid("", 23), helper.make_opsetid("ai.onnx.preview.training", 1)])
+            with self.subTest(interleaved=interleaved):
+                # Lengths do not change when vectors are turned: the gradient is 2 x.
+                found = run(model, inputs)
+                self.assertNotIsInstance(found, str, found)
+                np.testing.assert_allclose(found[0], 2 * x, rtol=1e-5, atol=1e-5)
+
     def test_causal_convolutions(self):
         values = np.random.default_rng(6)
         for batch, channels, length, taps in ((1, 1, 1, 1), (2, 5, 7, 4), (1, 3, 1, 4), (2, 4, 9, 1)):

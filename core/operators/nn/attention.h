@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Attributes of the operators around attention, which become others
-// (core/definitions/expansions_attention.cpp).
+// (core/definitions/expansions_attention.cpp), and the shape rule of Rotate, which is one of these.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 
+#include "core/operators/common/attributes.h"
 #include "intarsia/attributes.h"
+#include "intarsia/shape.h"
 #include "intarsia/types.h"
 
 namespace intarsia {
@@ -98,4 +100,46 @@ struct CausalConvAttributes {
 };
 static_assert(is_plan_struct<CausalConvAttributes>);
 
+/// Rotate, the converter's own: pairs of elements of the last axis, turned by angles.
+struct RotateAttributes {
+  /// Pairs are neighbours; otherwise an element of the first half and one of the second.
+  int32_t interleaved = 0;
+
+  template <class V>
+  void fields(V& v) {
+    v("interleaved", interleaved, kFlag);
+  }
+};
+static_assert(is_plan_struct<RotateAttributes>);
+
+namespace ops {
+
+/// Input 0 has 4 axes; cosines and sines, inputs 1 and 2, are broadcast along the first three. They
+/// have as many elements as are pairs; elements behind those stay as they are.
+struct Rotate {
+  using Attributes = RotateAttributes;
+  static constexpr std::string_view name = "Rotate";
+  template <class S>
+  static Status infer(S& s) {
+    for (int input = 0; input < 3; ++input) {
+      if (s.rank(input) != 4) return s.fail(Code::kWrongRank, "rank", 4, s.rank(input), input);
+    }
+    for (int axis = 0; axis < 4; ++axis) {
+      const auto extent = s.dim(1, axis);
+      Status t = s.require_equal(extent, s.dim(2, axis), "extent of cosines", 2, axis);
+      if (!t) return t;
+      if (axis == 3 || (is_constant(extent) && constant_value(extent) == 1)) continue;
+      if (t = s.require_equal(s.dim(0, axis), extent, "extent", 1, axis); !t) return t;
+    }
+    const auto size = s.dim(0, 3), pairs = s.dim(1, 3);
+    if (is_constant(size) && is_constant(pairs) &&
+        constant_value(pairs) > constant_value(size) / 2) {
+      return s.fail(Code::kWrongExtent, "pairs of elements", constant_value(size) / 2,
+                    constant_value(pairs), 1, 3);
+    }
+    return s.set_output(0, s.type(0), s.shape(0));
+  }
+};
+
+}  // namespace ops
 }  // namespace intarsia

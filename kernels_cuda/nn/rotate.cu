@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One thread per element of the output, in turns of the grid's size.
+#include "kernels_cuda/nn/rotate.h"
+
+#include "core/kernel_list.h"
+#include "kernels_cuda/common/launch.h"
+#include "kernels_cuda/common/strided.h"
+
+namespace intarsia::cuda {
+namespace {
+
+/// `rows` finds the angles of a row.
+INTARSIA_GLOBAL rotate_kernel(StridedAxes<1> rows, Global<const float> x,
+                              Global<const float> cosines, Global<const float> sines,
+                              Global<float> y, int64_t size, int64_t pairs, bool interleaved,
+                              int64_t count) {
+  for (int64_t i = first_element(); i < count; i += element_step()) {
+    const int64_t j = i % size, row = i - j;
+    if (j >= 2 * pairs) {
+      y[i] = x[i];
+      continue;
+    }
+    int64_t angles[1];
+    rows.locate(i / size, angles);
+    const int64_t pair = interleaved ? j / 2 : j % pairs;
+    const bool second = interleaved ? j % 2 != 0 : j >= pairs;
+    const int64_t first = row + (interleaved ? 2 * pair : pair);
+    const float a = x[first], b = x[first + (interleaved ? 1 : pairs)];
+    const float cosine = cosines[angles[0] + pair], sine = sines[angles[0] + pair];
+    y[i] = second ? sine * a + cosine * b : cosine * a - sine * b;
+  }
+}
+
+}  // namespace
+
+Status Rotate::run(const KernelContext& context) {
+  const TensorView &x = context.input(0), &angles = context.input(1);
+  const int64_t count = x.count();
+  if (count == 0) return {};
+  StridedAxes<1> rows;
+  for (int axis = 0; axis < 3; ++axis) {
+    rows.add(x.extents[axis], {broadcast_stride(angles, x.rank, axis)});
+  }
+  const bool interleaved = context.attributes<RotateAttributes>().interleaved != 0;
+  return launched(context,
+                  launch(grid_for(count), kThreads, stream_of(context), rotate_kernel, rows,
+                         elements<float>(x), elements<float>(angles),
+                         elements<float>(context.input(2)), writable<float>(context.output(0)),
+                         int64_t{x.extents[3]}, int64_t{angles.extents[3]}, interleaved, count));
+}
+
+extern const KernelList rotate_kernels;
+constinit const KernelList rotate_kernels = kernel_list<Rotate>();
+
+}  // namespace intarsia::cuda

@@ -40,9 +40,10 @@ void on_isa([[maybe_unused]] Isa isa, const Loop& loop) {
   loop();
 }
 
-/// The same with a copy for AVX-512: for loops that narrow elements, which takes AVX2 many steps.
+/// The same with a copy for AVX-512: for loops that compute more than they read, or that narrow
+/// elements, which takes AVX2 many steps.
 template <class Loop>
-void on_narrowing_isa(Isa isa, const Loop& loop) {
+void on_widest_isa(Isa isa, const Loop& loop) {
 #if INTARSIA_WITH_AVX512
   if (isa == Isa::kAvx512) return on_avx512(loop);
 #endif

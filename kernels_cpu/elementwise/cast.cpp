@@ -45,8 +45,8 @@ struct Cast {
       });
     } else if constexpr (std::is_same_v<In, float> && std::is_integral_v<Out>) {
       for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
-        on_narrowing_isa(context.isa(),
-                         [=] { cast_elements<In, Out>(x + begin, y + begin, end - begin); });
+        on_widest_isa(context.isa(),
+                      [=] { cast_elements<In, Out>(x + begin, y + begin, end - begin); });
       });
     } else {
       compute_elements(context, context.output(0).count(), [=](int64_t begin, int64_t end) {

@@ -172,7 +172,7 @@ void reduce_windows(const KernelContext& context, const WindowWalk& walk, Reduce
                     const Finish& finish) {
   const T* x = context.input(0).as<const T>();
   context.parallel_for(pool_rows(context, walk), [&](int64_t begin, int64_t end, int) {
-    on_isa(context.isa(), [&] {
+    on_widest_isa(context.isa(), [&] {
       if (INTARSIA_HAS_VECTORS && !walk.channels_last) {
         return reduce_planes(walk, begin, end, x, reducer, finish);
       }

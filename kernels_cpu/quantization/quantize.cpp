@@ -88,8 +88,8 @@ bool multiply(const QuantizedPart<W>& part, [[maybe_unused]] To* to) {
     if (part.scales.step != 0 || !(size > 0x1p-100f && size < 0x1p100f)) return false;
     const auto zero = static_cast<int32_t>(*part.scales.zeros);
     bool divide = false;
-    on_narrowing_isa(
-        part.isa, [&] { divide = multiply_run<Y>(part.values, 1 / scale, zero, part.count, to); });
+    on_widest_isa(part.isa,
+                  [&] { divide = multiply_run<Y>(part.values, 1 / scale, zero, part.count, to); });
     return !divide;
   }
 }
@@ -126,7 +126,7 @@ void store(const QuantizedPart<W>& part, std::byte* y) {
       Y* out = reinterpret_cast<Y*>(y) + part.begin;
       if (multiply<Y>(part, out)) return;
       divide();
-      on_narrowing_isa(part.isa, [&] { narrow(to, part.count, out); });
+      on_widest_isa(part.isa, [&] { narrow(to, part.count, out); });
     }
   }
 }

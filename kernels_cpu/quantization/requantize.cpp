@@ -83,7 +83,7 @@ struct Requantize {
           spread(of_scale, scales, first, last, factors.scale);
           spread(of_bias, biases, first, last, factors.bias);
         }
-        on_narrowing_isa(context.isa(), [&] {
+        on_widest_isa(context.isa(), [&] {
           requantize(x + first, factors.scale, factors.bias, last - first, zero, integers,
                      y + first);
         });

@@ -90,7 +90,7 @@ struct PartScales {
 /// body(i, scale, zero) for i in [0, count), as vector code.
 template <class W, class Body>
 void for_scaled(Isa isa, const PartScales<W>& part, int64_t count, const Body& body) {
-  on_narrowing_isa(isa, [&] {
+  on_widest_isa(isa, [&] {
     const W *scales = part.scales, *zeros = part.zeros;
     if (part.step == 0) {
       const W scale = *scales, zero = *zeros;

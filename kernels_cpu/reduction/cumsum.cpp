@@ -128,7 +128,7 @@ struct Cumulative {
       if constexpr (!INTARSIA_HAS_VECTORS) {
         scan_lines<Op, E, A>(from, to, 1, lanes, stride, loop.length, exclusive);
       } else {
-        on_narrowing_isa(context.isa(), [&] {
+        on_widest_isa(context.isa(), [&] {
           if (exclusive) {
             scan_rows<Op, E, A, true>(from, to, stride, loop.length, lanes);
           } else {

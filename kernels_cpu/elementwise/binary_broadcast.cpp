@@ -85,7 +85,7 @@ const void* BroadcastPieces::lay_out(int input, int64_t position, int64_t length
   const bool down = loop_.strides[input][rank_ - 1] != 0;
   if (across && down) return start + position * bytes;
   if (!across && !down) return start;
-  std::byte* tile = tiles_[input];
+  std::byte* tile = tiles_[input].bytes;
   const int64_t phase = position % columns;
   if (down) {
     repeat_each(tile, start + position / columns * bytes, (phase + length + columns - 1) / columns,

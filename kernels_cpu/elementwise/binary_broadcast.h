@@ -119,7 +119,10 @@ class BroadcastPieces {
   int64_t starts_[BroadcastLoop::kMaxInputs] = {};  ///< Of the operands, where the row starts.
   /// Start of the row that lies in the tile, for operands that repeat it.
   int64_t laid_out_[BroadcastLoop::kMaxInputs] = {-1, -1, -1};
-  alignas(16) std::byte tiles_[BroadcastLoop::kMaxInputs][kTileBytes + kShortRow * kMostBytes + 1];
+  struct Tile {
+    alignas(kMostBytes) std::byte bytes[kTileBytes + kShortRow * kMostBytes + 1];
+  };
+  Tile tiles_[BroadcastLoop::kMaxInputs];
 };
 
 /// Calls `body(begin, end)` over [0, count) in units that do not depend on the number of threads.

@@ -74,6 +74,7 @@ void check_pieces(Random& random, const TensorView& output, const std::vector<Op
     ASSERT_GT(piece.length, 0);
     for (size_t i = 0; i < operands.size(); ++i) {
       const Operand& operand = operands[i];
+      ASSERT_EQ(reinterpret_cast<uintptr_t>(piece.data[i]) % operand.bytes, 0U);
       for (int64_t k = 0; k < piece.length; ++k) {
         const int64_t expected = element_at(operand.view, output, next + k);
         ASSERT_EQ(operand.number_at(piece.data[i], piece.advances[i] ? k : 0),

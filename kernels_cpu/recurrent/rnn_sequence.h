@@ -120,14 +120,15 @@ struct RnnStep {
       body(RnnRow<V>{all.h + place, all.c + place, all.extra + place, all.gates + i * pitch});
     }
   }
-  /// After clipping to [-clip, clip] if clip > 0.
-  void activate(int function, V* x, int64_t count) const {
+  /// After clipping to [-clip, clip] if clip > 0. Not inlined, as what follows: there are many
+  /// calls.
+  [[gnu::noinline]] void activate(int function, V* x, int64_t count) const {
     for (int64_t i = 0; clip > 0 && i < count; ++i) {
       x[i] = x[i] > clip ? clip : x[i] < -clip ? -clip : x[i];
     }
     weights.activate(functions[function], x, count);
   }
-  void add_peephole(int which, const V* c, V* gate) const {
+  [[gnu::noinline]] void add_peephole(int which, const V* c, V* gate) const {
     for (int64_t i = 0; peepholes != nullptr && i < hidden; ++i) {
       gate[i] += Element<typename W::Element>::load(peepholes[which * hidden + i]) * c[i];
     }
@@ -135,14 +136,15 @@ struct RnnStep {
 };
 
 template <class T, class V>
-void load_state(const TensorView& view, int64_t row, int64_t count, V* state) {
+[[gnu::noinline]] void load_state(const TensorView& view, int64_t row, int64_t count, V* state) {
   const T* values = view.as<const T>();
   for (int64_t i = 0; i < count; ++i) {
     state[i] = values != nullptr ? Element<T>::load(values[row + i]) : 0;
   }
 }
 template <class T, class V>
-void store_state(const TensorView& view, int64_t row, int64_t count, const V* state) {
+[[gnu::noinline]] void store_state(const TensorView& view, int64_t row, int64_t count,
+                                   const V* state) {
   T* values = view.as<T>();
   for (int64_t i = 0; values != nullptr && i < count; ++i) {
     values[row + i] = Element<T>::store(state[i]);

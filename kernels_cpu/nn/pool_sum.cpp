@@ -91,15 +91,27 @@ struct AveragePool {
   static void average(const KernelContext& context, const WindowWalk& walk, bool padding, Sum sum) {
     T* y = context.output(0).as<T>();
     using A = typename Sum::Accumulator;
-    if (walk.channels_last) {
+    if constexpr (!INTARSIA_HAS_VECTORS) {  // in little code, and little stack
+      const bool last = walk.channels_last;
       const auto store = [=](const PoolBlock& block, const A* sums) {
-        Means<T, A>::multiply(sums, static_cast<A>(block.taps_across(padding)), block.lanes,
-                              y + block.y);
+        const int64_t across = block.taps_across(padding);
+        for (int64_t j = 0; j < block.lanes; ++j) {
+          const int64_t count = last ? across : across * block.taps_along(j, padding);
+          y[block.y + j] = rounded<T>(sums[j] * (1 / static_cast<A>(count > 0 ? count : 1)));
+        }
       };
-      return reduce_windows<T>(context, walk, sum, [=](const PoolBlock&) { return store; });
+      reduce_windows<T>(context, walk, sum, [=](const PoolBlock&) { return store; });
+    } else {
+      if (walk.channels_last) {
+        const auto store = [=](const PoolBlock& block, const A* sums) {
+          Means<T, A>::multiply(sums, static_cast<A>(block.taps_across(padding)), block.lanes,
+                                y + block.y);
+        };
+        return reduce_windows<T>(context, walk, sum, [=](const PoolBlock&) { return store; });
+      }
+      reduce_windows<T>(context, walk, sum,
+                        [=](const PoolBlock& block) { return Means<T, A>(block, padding, y); });
     }
-    reduce_windows<T>(context, walk, sum,
-                      [=](const PoolBlock& block) { return Means<T, A>(block, padding, y); });
   }
 };
 

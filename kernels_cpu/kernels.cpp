@@ -25,6 +25,7 @@
   List(conv_integer_depthwise_kernels) \
   List(conv_integer_packed_kernels) \
   List(conv_packed_kernels) \
+  List(conv_winograd_kernels) \
   List(conv_transpose_kernels) \
   List(conv_transpose_depthwise_kernels) \
   List(conv_transpose_packed_kernels) \

@@ -116,6 +116,33 @@ struct DepthwiseWindow {
   static constexpr int kStride = Stride;
 };
 
+/// F(M x M, 3 x 3) of winograd.h: its transforms (winograd_transform.h).
+template <int M>
+struct Winograd;
+
+/// v[p * v_pitch + c] = element p of the transformed window of channel c.
+struct WinogradWindow {
+  const float* const* pixels;  ///< (M + 2)^2 pixels, row by row; those in the padding are zeros.
+  ptrdiff_t channels;
+  float* v;
+  ptrdiff_t v_pitch;
+};
+
+/// The valid pixels of a tile: output[i][j][o] = act(bias[o] + residual[i][j][o] + element (i, j)
+/// of the products p[(M + 2)^2][o] transformed back). The residual may be the output itself.
+struct WinogradTile {
+  const float* p;
+  ptrdiff_t p_pitch;
+  ptrdiff_t filters;
+  int rows, columns;  ///< At most M.
+  const float* bias;  ///< [filters], or null.
+  const float* residual;
+  ptrdiff_t residual_row_pitch, residual_pitch;
+  float* output;
+  ptrdiff_t output_row_pitch, output_pitch;
+  Epilogue epilogue;
+};
+
 /// The tiles of one instruction set.
 struct TileKernels {
   int mr;  ///< Rows of the main families, which are those with max_rows == mr.
@@ -134,6 +161,10 @@ struct Microkernels {
   static void depthwise(DepthwiseWindow<5, 2>, const DepthwiseBlock& block);
   static void depthwise(DepthwiseWindow<7, 1>, const DepthwiseBlock& block);
   static void depthwise(DepthwiseWindow<0, 0>, const DepthwiseBlock& block);
+  static void winograd_input(Winograd<2>, const WinogradWindow& window);
+  static void winograd_input(Winograd<4>, const WinogradWindow& window);
+  static void winograd_output(Winograd<2>, const WinogradTile& tile);
+  static void winograd_output(Winograd<4>, const WinogradTile& tile);
   static void activate(const ActivationSpec& spec, float* y, ptrdiff_t pitch, ptrdiff_t rows,
                        ptrdiff_t n);
 };

@@ -82,15 +82,19 @@ def conditions(options, load, seconds):
             f"{options.seconds:g} s per case and engine; {seconds:.0f} s in all.")
 
 
-def run(jobs, options, apart=()):
-    """Runs the jobs and reports. Returns the exit status: 1 if any case failed."""
+def run(jobs, options, apart=(), peers=()):
+    """Runs the jobs and reports. Returns the exit status: 1 if any case failed.
+
+    `peers` are engines beside ONNX Runtime, with whose outputs all are compared.
+    """
     jobs = selected(jobs, options.names)
     pin(options.threads)
     if not pathlib.Path(options.runner).exists():
         sys.exit(f"{options.runner} is missing; build the target run_plan, or give --runner")
     arguments = ["--isa", options.isa] if options.isa else []
     compared = [engines.Intarsia(options.runner, options.threads, arguments),
-                engines.OnnxRuntime(options.threads)]
+                engines.OnnxRuntime(options.threads), *peers]
+    names = [engine.name for engine in compared]
     if options.before:
         compared.append(engines.Intarsia(options.before, options.threads, arguments, "before"))
     effort = measure.Effort(1, 0) if options.quick else measure.Effort(options.rounds,
@@ -109,12 +113,11 @@ def run(jobs, options, apart=()):
                 print(f"FAILED {failures[-1]}", file=sys.stderr, flush=True)
                 continue
         if not options.quick:
-            ratio = rows[-1].ratio(compared[0].name, compared[1].name)[0]
+            ratio = rows[-1].ratio(*names)[0]
             print(f"{ratio:7.2f}  {job.name}", file=sys.stderr, flush=True)
     seconds = time.monotonic() - start
     if rows and not options.quick:
-        report(rows, [engine.name for engine in compared],
-               conditions(options, load, seconds), options, apart)
+        report(rows, names, conditions(options, load, seconds), options, apart)
     print(f"{len(rows)} of {len(jobs)} cases agree, {seconds:.0f} s", file=sys.stderr)
     for failure in failures:
         print(f"FAILED {failure}", file=sys.stderr)
@@ -122,10 +125,10 @@ def run(jobs, options, apart=()):
 
 
 def report(rows, names, text, options, apart):
-    ours, *others = names
+    ours, *peers = names
     parts = [text]
-    for other in others:
-        parts += [measure.summary(rows, ours, other, apart), measure.table(rows, ours, other)]
+    for others in [peers, ["before"]] if options.before else [peers]:
+        parts += [measure.summary(rows, ours, others, apart), measure.table(rows, ours, others)]
     tables = "\n\n".join(parts) + "\n"
     if options.markdown:
         pathlib.Path(options.markdown).write_text(tables)

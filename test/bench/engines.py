@@ -33,6 +33,20 @@ class Sample:
     runs: int
     minimum: float
     median: float
+    p99: float
+
+
+def timed(run, seconds, runs):
+    """A Sample of the calls of `run`, until `seconds` have passed or `runs` are done (0: no limit)."""
+    clock, limit, most, times = time.perf_counter_ns, 1e9 * seconds, runs or math.inf, []
+    begin = end = clock()
+    while not times or (end - begin < limit and len(times) < most):
+        start = clock()
+        run()
+        end = clock()
+        times.append(end - start)
+    times.sort()
+    return Sample(len(times), times[0], times[len(times) // 2], times[len(times) * 99 // 100])
 
 
 class Intarsia:
@@ -88,7 +102,7 @@ class PlanSession:
 
     def time(self, seconds, runs=0):
         answer = self._ask(f"time {seconds} {runs}")
-        return Sample(answer["runs"], answer["min_ns"], answer["median_ns"])
+        return Sample(answer["runs"], answer["min_ns"], answer["median_ns"], answer["p99_ns"])
 
     def close(self):
         with contextlib.suppress(BrokenPipeError):  # it may have ended with a command unread
@@ -149,15 +163,8 @@ class BoundSession:
         return [value.numpy() for value in self.values]
 
     def time(self, seconds, runs=0):
-        run, binding, clock = self.session.run_with_iobinding, self.binding, time.perf_counter_ns
-        limit, most, times = 1e9 * seconds, runs or math.inf, []
-        begin = end = clock()
-        while not times or (end - begin < limit and len(times) < most):
-            start = clock()
-            run(binding)
-            end = clock()
-            times.append(end - start)
-        return Sample(len(times), min(times), sorted(times)[len(times) // 2])
+        run, binding = self.session.run_with_iobinding, self.binding
+        return timed(lambda: run(binding), seconds, runs)
 
     def close(self):
         self.session = self.binding = self.values = None

@@ -30,7 +30,11 @@ VISION = {  # name: options of torchvision's function, extent of the image
     "vit_b_16": ({}, 224),
     "swin_t": ({}, 224),
     "convnext_tiny": ({}, 224),
+    "mnasnet1_0": ({}, 224),
+    "regnet_y_400mf": ({}, 224),
 }
+SEGMENTATION = {"deeplabv3_resnet50": 256, "deeplabv3_mobilenet_v3_large": 320,
+                "lraspp_mobilenet_v3_large": 320}  # name: extent of the image
 TEXT = {"minilm_l6": (384, 6), "bert_base": (768, 12)}  # name: width, layers
 
 
@@ -128,6 +132,60 @@ def unet(path):
     export(path, module, torch.randn(1, 3, 256, 256), 13, ["input"], ["output"])
 
 
+class First(torch.nn.Module):
+    """One of the outputs that a module gives in a dictionary."""
+
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+
+    def forward(self, x):
+        return self.module(x)["out"]
+
+
+def segmentation(name, path):
+    module = getattr(torchvision.models.segmentation, name)(
+        weights=None, weights_backbone=None, num_classes=21)
+    module = calibrate_batch_norm(First(redraw_constants(module)), name)
+    extent = SEGMENTATION[name]
+    export(path, module, torch.randn(1, 3, extent, extent), 13, ["input"], ["output"])
+
+
+class Detector(torch.nn.Module):
+    """A single-shot detector up to its boxes and scores, before non-maximum suppression."""
+
+    def __init__(self, module):
+        super().__init__()
+        self.backbone, self.head = module.backbone, module.head
+
+    def forward(self, x):
+        found = self.head(list(self.backbone(x).values()))
+        return found["bbox_regression"], found["cls_logits"]
+
+
+@network
+def ssdlite320(path):
+    module = torchvision.models.detection.ssdlite320_mobilenet_v3_large(
+        weights=None, weights_backbone=None)
+    module = calibrate_batch_norm(Detector(redraw_constants(module)), "ssdlite320")
+    export(path, module, torch.randn(1, 3, 320, 320), 13, ["input"], ["boxes", "scores"])
+
+
+class Frames(torch.nn.Module):
+    """Makes clips of eight frames out of the images that calibration passes."""
+
+    def forward(self, x):
+        return torch.stack([x[:, :, 8 * i:8 * i + 112, 8 * i:8 * i + 112] for i in range(8)], 2)
+
+
+@network
+def r3d_18(path):
+    """Eight frames of a video, by convolutions in three dimensions."""
+    module = redraw_constants(torchvision.models.video.r3d_18(weights=None))
+    calibrate_batch_norm(torch.nn.Sequential(Frames(), module), "r3d_18")
+    export(path, module, torch.randn(1, 3, 8, 112, 112), 13, ["input"], ["logits"])
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
@@ -137,6 +195,8 @@ def main():
         path = folder / f"{name}.onnx"
         if name in VISION:
             vision(name, path)
+        elif name in SEGMENTATION:
+            segmentation(name, path)
         elif name in TEXT:
             text(name, path)
         else:

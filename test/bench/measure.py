@@ -3,14 +3,17 @@
 
 The first engine is ours. Rounds alternate: each round runs every engine for a moment, in turn, so
 that whatever else the machine does falls on all of them. The figure of an engine is the minimum
-over all rounds: other programs only ever add time. The ratio is that of another engine's minimum
+over all rounds: other programs only ever add time. The ratio is that of the fastest peer's minimum
 to ours, above 1 where we are faster. Its range says how far it would have moved had the better
 quarter of the rounds been lost on either side: from (their minimum / the lower quartile of our
 rounds' minima) to (the lower quartile of theirs / our minimum).
+
+An engine with `optional` may refuse a model or compute something else: that case is without it.
 """
 
 import dataclasses
 import math
+import sys
 
 import numpy
 
@@ -29,38 +32,47 @@ class Effort:
 
 @dataclasses.dataclass
 class Row:
-    """One line of the table. `times` holds, per engine, the minimum of each round."""
+    """One line of the table. `samples` holds, per engine, one Sample for each round."""
     name: str
     group: str
-    times: dict
-    medians: dict
+    samples: dict
+
+    def times(self, engine):
+        return [sample.minimum for sample in self.samples[engine]]
 
     def minimum(self, engine):
-        return min(self.times[engine])
+        return min(self.times(engine))
 
-    def median(self, engine):
-        return sorted(self.medians[engine])[len(self.medians[engine]) // 2]
+    def middle(self, engine, field):
+        """The median over all rounds of each round's median or p99."""
+        values = sorted(getattr(sample, field) for sample in self.samples[engine])
+        return values[len(values) // 2]
 
     def quartile(self, engine):
-        return sorted(self.times[engine])[len(self.times[engine]) // 4]
+        return sorted(self.times(engine))[len(self.times(engine)) // 4]
 
-    def ratio(self, ours, theirs):
-        """The ratio and its range."""
-        return (self.minimum(theirs) / self.minimum(ours),
-                self.minimum(theirs) / self.quartile(ours),
-                self.quartile(theirs) / self.minimum(ours))
+    def fastest(self, engines):
+        return min((e for e in engines if e in self.samples), key=self.minimum)
+
+    def ratio(self, ours, *peers):
+        """The ratio to the fastest of the peers, and its range."""
+        best = self.fastest(peers)
+        return (self.minimum(best) / self.minimum(ours),
+                self.minimum(best) / self.quartile(ours),
+                self.quartile(best) / self.minimum(ours))
 
     def record(self, engines):
         """What goes into the JSON file."""
-        ours, *others = engines
+        ours = engines[0]
         record = {"name": self.name, "group": self.group}
-        for engine in engines:
+        for engine in self.samples:
             record[engine] = {"min_ns": round(self.minimum(engine), 1),
-                              "median_ns": round(self.median(engine), 1),
-                              "rounds_min_ns": [round(time, 1) for time in self.times[engine]]}
-        for engine in others:
-            values = self.ratio(ours, engine)
-            record[engine].update(zip(("ratio", "low", "high"), (round(v, 4) for v in values)))
+                              "median_ns": round(self.middle(engine, "median"), 1),
+                              "p99_ns": round(self.middle(engine, "p99"), 1),
+                              "rounds_min_ns": [round(time, 1) for time in self.times(engine)]}
+            if engine != ours:
+                values = self.ratio(ours, engine)
+                record[engine].update(zip(("ratio", "low", "high"), (round(v, 4) for v in values)))
         return record
 
 
@@ -86,33 +98,40 @@ def difference(found, expected, tolerance=None):
     return f"error {error:.2g} of the scale {scale:.3g}, allowed {limit:g}"
 
 
-def compare(sessions, tolerance=None):
-    """Raises Failure unless the first session's outputs are those of the others."""
-    ours, *others = sessions
-    found = ours.outputs()
-    for other in others:
-        expected = other.outputs()
-        if len(found) != len(expected):
-            raise Failure(f"{len(found)} outputs, {other.name} has {len(expected)}")
-        for number, pair in enumerate(zip(found, expected)):
-            text = difference(*pair, tolerance)
-            if text:
-                raise Failure(f"output {number} differs from that of {other.name}: {text}")
+def compare(session, expected, reference, tolerance=None):
+    """Raises Failure unless the session's outputs are those of the reference."""
+    found = session.outputs()
+    if len(found) != len(expected):
+        raise Failure(f"{len(found)} outputs, {reference} has {len(expected)}")
+    for number, pair in enumerate(zip(found, expected)):
+        text = difference(*pair, tolerance)
+        if text:
+            raise Failure(f"output {number} differs from that of {reference}: {text}")
 
 
 def measure(name, group, engines, model, feeds, folder, effort, tolerance=None):
-    """Opens a model on every engine, compares the outputs, then times alternating rounds."""
+    """Opens a model on every engine, compares all outputs with those of the second, then times."""
     sessions = []
+    ours, reference, *others = engines
     try:
-        for engine in engines:
-            sessions.append(engine.open(model, feeds, folder))
-        compare(sessions, tolerance)
-        row = Row(name, group, {s.name: [] for s in sessions}, {s.name: [] for s in sessions})
+        sessions.append(reference.open(model, feeds, folder))
+        expected = sessions[0].outputs()
+        sessions.insert(0, ours.open(model, feeds, folder))
+        compare(sessions[0], expected, reference.name, tolerance)
+        for engine in others:
+            try:
+                sessions.append(engine.open(model, feeds, folder))
+                compare(sessions[-1], expected, reference.name, tolerance)
+            except Failure as failure:
+                if not getattr(engine, "optional", False):
+                    raise
+                print(f"{name}: without {engine.name}: {failure}", file=sys.stderr, flush=True)
+                if sessions[-1].name == engine.name:
+                    sessions.pop().close()
+        row = Row(name, group, {session.name: [] for session in sessions})
         for number in range(effort.rounds):
             for session in sessions if number % 2 == 0 else sessions[::-1]:
-                sample = session.time(effort.seconds / effort.rounds)
-                row.times[session.name].append(sample.minimum)
-                row.medians[session.name].append(sample.median)
+                row.samples[session.name].append(session.time(effort.seconds / effort.rounds))
         return row
     finally:
         for session in sessions:
@@ -132,19 +151,20 @@ def duration(nanoseconds):
     return f"{nanoseconds:.0f} ns"
 
 
-def table(rows, ours, theirs):
-    """The cases, worst first, as Markdown."""
-    lines = [f"| case | {ours} | median | {theirs} | median | ratio | range |",
-             "|---|---:|---:|---:|---:|---:|---|"]
-    for row in sorted(rows, key=lambda row: row.ratio(ours, theirs)[0]):
-        ratio, low, high = row.ratio(ours, theirs)
-        times = " | ".join(duration(value) for engine in (ours, theirs)
-                           for value in (row.minimum(engine), row.median(engine)))
-        lines.append(f"| {row.name} | {times} | {ratio:.2f} | {low:.2f} to {high:.2f} |")
+def table(rows, ours, peers):
+    """The cases, worst first, as Markdown: minima, and our median and 99th percentile."""
+    lines = ["| case | " + " | ".join([ours, "median", "p99", *peers]) + " | ratio | range |",
+             "|---" + "|---:" * (4 + len(peers)) + "|---|"]
+    for row in sorted(rows, key=lambda row: row.ratio(ours, *peers)[0]):
+        ratio, low, high = row.ratio(ours, *peers)
+        cells = [duration(row.minimum(ours)), duration(row.middle(ours, "median")),
+                 duration(row.middle(ours, "p99"))]
+        cells += [duration(row.minimum(peer)) if peer in row.samples else "-" for peer in peers]
+        lines.append(f"| {row.name} | {' | '.join(cells)} | {ratio:.2f} | {low:.2f} to {high:.2f} |")
     return "\n".join(lines)
 
 
-def summary(rows, ours, theirs, apart=()):
+def summary(rows, ours, peers, apart=()):
     """Per group and, without the groups of `apart`, for all: how many cases, mean, worst, best."""
     lines = ["| group | cases | geometric mean | below 0.8 | below 0.33 | worst | best |",
              "|---|---:|---:|---:|---:|---:|---:|"]
@@ -156,7 +176,7 @@ def summary(rows, ours, theirs, apart=()):
 
     ratios = {}
     for row in rows:
-        ratios.setdefault(row.group, []).append(row.ratio(ours, theirs)[0])
+        ratios.setdefault(row.group, []).append(row.ratio(ours, *peers)[0])
     for group, values in ratios.items():
         line(group, values)
     whole = [value for group, values in ratios.items() if group not in apart for value in values]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures whole networks beside ONNX Runtime. Usage: networks.py [OPTION]... [NETWORK]...
+"""Measures whole networks beside other engines. Usage: networks.py [OPTION]... [NETWORK]...
 
     networks.py                      all networks, tables on standard output
     networks.py tiny 'resnet*'       a group, some networks
@@ -18,6 +18,8 @@ import sys
 
 import command
 import numpy
+import onnx
+import peers
 import sweep_cases  # noqa: F401  (adds test/models to the path)
 
 import cases
@@ -30,9 +32,17 @@ EXPORTER = command.HERE / "export_networks.py"
 GROUPS = {
     "tiny": "mlp dscnn autoencoder gru",
     "classic": "resnet18 resnet50 vgg16 squeezenet1_1 googlenet densenet121 inception_v3 unet",
-    "mobile": "mobilenet_v2 mobilenet_v3_large efficientnet_b0 shufflenet_v2_x1_0",
+    "mobile": "mobilenet_v2 mobilenet_v3_large efficientnet_b0 shufflenet_v2_x1_0 mnasnet1_0 "
+              "regnet_y_400mf",
     "transformers": "minilm_l6 bert_base vit_b_16 swin_t convnext_tiny",
+    "images": "deeplabv3_resnet50 deeplabv3_mobilenet_v3_large lraspp_mobilenet_v3_large "
+              "ssdlite320 r3d_18",
+    "reading": "ocr_detection ocr_recognition ocr_direction",
 }
+# Models of the package rapidocr-onnxruntime, whose extents the caller chooses: the input's.
+READING = {"ocr_detection": ("ch_PP-OCRv4_det_infer.onnx", (1, 3, 640, 640)),
+           "ocr_recognition": ("ch_PP-OCRv4_rec_infer.onnx", (1, 3, 48, 320)),
+           "ocr_direction": ("ch_ppocr_mobile_v2.0_cls_infer.onnx", (1, 3, 48, 192))}
 
 
 def draw(session, name, number):
@@ -46,7 +56,7 @@ def draw(session, name, number):
         elif port.type == "tensor(int64)":
             feeds[port.name] = rng.integers(30522, size=shape)
         elif len(shape) == 4 and shape[1] == 3:
-            feeds[port.name] = seeded.images(rng, 1, shape[2])
+            feeds[port.name] = seeded.images(rng, 1, max(shape[2:]))[:, :, :shape[2], :shape[3]]
         else:
             feeds[port.name] = rng.standard_normal(shape, dtype=numpy.float32)
     return feeds
@@ -63,12 +73,27 @@ def source_key():
     return digest.hexdigest()
 
 
+def read_package(name, models, path):
+    """Writes a model of the package with fixed extents, which every engine then knows."""
+    file, shape = READING[name]
+    model = onnx.load(models / file)
+    for extent, size in zip(model.graph.input[0].type.tensor_type.shape.dim, shape):
+        extent.dim_value = size
+    for output in model.graph.output:  # they follow from the input's
+        output.type.tensor_type.ClearField("shape")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    onnx.save(model, path)
+
+
 def export(name, folder, key):
     """The path of a network; it is exported and examined unless its stamp says that it stands."""
     path, stamp = folder / f"{name}.onnx", folder / f"{name}.stamp"
     if stamp.exists() and stamp.read_text() == key:
         return path
-    subprocess.run(["/usr/bin/python3", str(EXPORTER), str(folder), name], check=True)
+    if name in READING:
+        read_package(name, folder.parent / "packages/rapidocr_onnxruntime/models", path)
+    else:
+        subprocess.run(["/usr/bin/python3", str(EXPORTER), str(folder), name], check=True)
     plain, optimised = cases.session(str(path)), cases.session(str(path), optimise=True)
     feeds = [draw(plain, name, number) for number in range(2)]
     cases.check(name, [plain.run(None, feed) for feed in feeds],
@@ -93,7 +118,8 @@ def main():
     key = source_key()
     jobs = [job(name, group, folder, key) for group, names in GROUPS.items()
             for name in names.split()]
-    return command.run(jobs, options)
+    others = [] if options.quick else peers.installed(options.threads)
+    return command.run(jobs, options, peers=others)
 
 
 if __name__ == "__main__":

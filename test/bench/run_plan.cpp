@@ -67,11 +67,11 @@ class Runner {
       expect(status);
       times_.push_back(std::chrono::duration<double, std::nano>(end - start).count());
     } while (end - begin < length && times_.size() < most);
-    const auto middle = times_.begin() + static_cast<std::ptrdiff_t>(times_.size() / 2);
-    std::nth_element(times_.begin(), middle, times_.end());
+    std::sort(times_.begin(), times_.end());
     return {{"runs", times_.size()},
-            {"min_ns", *std::min_element(times_.begin(), times_.end())},
-            {"median_ns", *middle}};
+            {"min_ns", times_.front()},
+            {"median_ns", times_[times_.size() / 2]},
+            {"p99_ns", times_[times_.size() * 99 / 100]}};
   }
 
   Json outputs(const std::string& folder) {

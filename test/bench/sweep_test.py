@@ -31,7 +31,7 @@ class Steady:
 
     def time(self, seconds, runs=0):
         self.clock += 1e6
-        return engines.Sample(1, self.clock, self.clock)
+        return engines.Sample(1, self.clock, self.clock, self.clock)
 
     def close(self):
         self.closed += 1
@@ -53,7 +53,7 @@ class Results(unittest.TestCase):
 
     def test_equal_results_are_timed_and_the_ratio_has_a_range(self):
         row = measured([numpy.float32([1, 2])], [numpy.float32([1, 2])])
-        self.assertEqual(row.times["ours"], [1e6, 2e6, 3e6, 4e6])
+        self.assertEqual(row.times("ours"), [1e6, 2e6, 3e6, 4e6])
         self.assertEqual(row.ratio("ours", "theirs"), (4.0, 2.0, 5.0))
 
     def test_a_wrong_element_is_refused(self):
@@ -121,6 +121,7 @@ class Engines(unittest.TestCase):
             sample = session.time(0.05)
             self.assertGreater(sample.runs, 5)
             self.assertLessEqual(sample.minimum, sample.median)
+            self.assertLessEqual(sample.median, sample.p99)
             session.close()
 
     def test_a_model_that_is_refused_is_a_failure_with_its_reason(self):

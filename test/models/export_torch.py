@@ -37,7 +37,7 @@ def redraw_constants(module):
 
 def calibrate_batch_norm(module, name, batches=2, batch=8):
     """Replaces running means and variances by their averages over random images."""
-    norms = [m for m in module.modules() if isinstance(m, torch.nn.BatchNorm2d)]
+    norms = [m for m in module.modules() if isinstance(m, torch.nn.modules.batchnorm._BatchNorm)]
     for norm in norms:
         norm.reset_running_stats()
         norm.momentum = None  # cumulative average

@@ -10,6 +10,7 @@
 #include "kernels_cpu/gemm/conv.h"
 #include "kernels_cpu/gemm/depthwise.h"
 #include "kernels_cpu/gemm/pack.h"
+#include "kernels_cpu/gemm/winograd.h"
 #include "test/kernels/gemm/harness.h"
 
 namespace intarsia::cpu {
@@ -65,7 +66,7 @@ template <class Run>
 void check_output(const ConvCase& p, const std::vector<float>& input,
                   const std::vector<float>& weights, const std::vector<float>& bias,
                   const std::vector<float>& residual, std::vector<float>& output, int64_t units,
-                  Run run) {
+                  Run run, double loss = 1) {
   const ConvShape& s = p.shape;
   run(0, units);
   for (int64_t pixel = 0; pixel < s.batch * s.out_d * s.out_h * s.out_w; ++pixel) {
@@ -74,8 +75,9 @@ void check_output(const ConvCase& p, const std::vector<float>& input,
     for (int64_t o = 0; o < s.out_c; ++o) {
       Sum sum = convolve(s, input.data(), weights.data(), b, z, y, x, o);
       if (p.bias) sum.add(bias[o]);
+      if (loss > 1) sum.spread(s.kernel_d * s.kernel_h * s.kernel_w * s.in_c);
       if (p.residual) sum.add(residual[pixel * (s.out_c + p.residual_pad) + o]);
-      ASSERT_TRUE(close(p.activation, sum, output[pixel * s.out_pitch + o]))
+      ASSERT_TRUE(close(p.activation, sum, output[pixel * s.out_pitch + o], loss))
           << "image " << b << " z " << z << " y " << y << " x " << x << " channel " << o;
     }
     for (int64_t o = s.out_c; o < s.out_pitch; ++o) {
@@ -96,7 +98,12 @@ int64_t pixel_floats(int64_t pixels, int64_t channels, int64_t pitch) {
   return (pixels - 1) * pitch + channels;
 }
 
-void check_conv(Isa isa, const ConvCase& p, uint32_t seed) {
+// Winograd's transforms mix the terms of a whole tile, and their factors add to the rounding. A
+// wrong operand is off by thousands of these tolerances.
+constexpr double kLosses[] = {1, 0, 1.5, 0, 3};
+
+// `winograd` is the tile of winograd.h, 0 for the sums as they are.
+void check_conv(Isa isa, const ConvCase& p, uint32_t seed, int winograd = 0) {
   const ConvShape& s = p.shape;
   SCOPED_TRACE("seed " + std::to_string(seed) + " shape" + describe(s));
   Random random(seed);
@@ -111,21 +118,35 @@ void check_conv(Isa isa, const ConvCase& p, uint32_t seed) {
   const auto residual = random.floats(pixel_floats(out_pixels, s.out_c, r_pitch));
   std::vector<float> output(static_cast<size_t>(pixel_floats(out_pixels, s.out_c, s.out_pitch)),
                             kUntouched);
-  std::vector<float> packed(
-      static_cast<size_t>(packed_floats(s.groups, taps * channels, s.out_c / s.groups)));
-  pack_conv(weights.data(), s.groups, s.out_c / s.groups, channels, taps, packed.data());
+  std::vector<float> packed;
+  if (winograd == 0) {
+    packed.resize(
+        static_cast<size_t>(packed_floats(s.groups, taps * channels, s.out_c / s.groups)));
+    pack_conv(weights.data(), s.groups, s.out_c / s.groups, channels, taps, packed.data());
+  } else {
+    const CheckedInt bytes = winograd_bytes(winograd, s.kernel_d, channels, s.out_c);
+    packed.resize(static_cast<size_t>(bytes.value()) / sizeof(float));
+    pack_winograd(winograd, weights.data(), s.out_c, channels, s.kernel_d, packed.data());
+  }
   ConvArgs args{s, input.data(), packed.data(), output.data()};
   args.bias = p.bias ? bias.data() : nullptr;
   args.residual = p.residual ? residual.data() : nullptr;
   args.residual_pitch = r_pitch;
   args.epilogue = epilogue_of(p.activation, isa);
   args.isa = isa;
+  const CheckedInt bytes =
+      winograd == 0 ? conv_workspace_bytes(s) : winograd_workspace_bytes(winograd, s);
   const auto run = [&](int64_t begin, int64_t end) {
     // Fresh and full of NaN each time: nothing may be expected of it.
-    std::vector<uint8_t> workspace(static_cast<size_t>(conv_workspace_bytes(s).value()), 0xff);
-    conv_run(args, begin, end, workspace.data());
+    std::vector<uint8_t> workspace(static_cast<size_t>(bytes.value()), 0xff);
+    if (winograd == 0) {
+      conv_run(args, begin, end, workspace.data());
+    } else {
+      winograd_run(winograd, args, begin, end, workspace.data());
+    }
   };
-  check_output(p, input, weights, bias, residual, output, conv_units(s), run);
+  const int64_t units = winograd == 0 ? conv_units(s) : winograd_units(winograd, s);
+  check_output(p, input, weights, bias, residual, output, units, run, kLosses[winograd]);
 }
 
 // Strides, dilations and extents at their limits: the strip of a block does not fit 64 bits, and
@@ -237,6 +258,71 @@ TEST_P(ConvFamily, ConvolutionBlocksAndPasses) {
   check({1, 16, 16, 24, 16, 16, 48, 3, 3, 1, 1, 1, 1, 1, 1, 6});   // groups
   check({1, 40, 40, 2, 20, 20, 8, 11, 13, 2, 2, 1, 1, 5, 6, 1});   // large window
   check({1, 40, 40, 9, 20, 20, 8, 11, 13, 2, 2, 1, 1, 5, 6, 1});   // the same without a strip
+}
+
+TEST_P(ConvFamily, RandomWinograd) {
+  for (uint32_t trial = 0; trial < 120; ++trial) {
+    Random random(553000 + trial);
+    ConvCase p{};
+    ConvShape& s = p.shape;
+    s.batch = random.between(1, 3);
+    s.in_c = random.between(1, random.coin() ? 20 : 70);
+    s.out_c = random.between(1, random.coin() ? 20 : 90);
+    s.in_pitch = s.in_c + random.between(0, 2);
+    s.out_pitch = s.out_c + random.between(0, 2);
+    s.kernel_h = s.kernel_w = 3;
+    s.pad_top = random.between(-1, 4);
+    s.pad_left = random.between(-1, 4);
+    s.in_h = random.between(1, 12);
+    s.in_w = random.between(1, 14);
+    s.out_h = random.between(1, 13);
+    s.out_w = random.between(1, 13);
+    if (trial % 3 == 0) {
+      s.kernel_d = random.between(1, 3);
+      s.in_d = random.between(1, 4);
+      s.out_d = random.between(1, 4);
+      s.stride_d = random.between(1, 2);
+      s.dilation_d = random.between(1, 2);
+      s.pad_front = random.between(0, 2);
+    }
+    p.bias = random.coin();
+    p.residual = random.coin();
+    p.residual_pad = random.between(0, 2);
+    p.activation = spec_of(static_cast<int>(trial) % kActivations);
+    ASSERT_TRUE(is_winograd(s));
+    check_conv(GetParam(), p, trial, trial % 2 == 0 ? 4 : 2);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Several blocks of tiles, several parts of the filters, passes over many channels, and rows that
+// would lie a multiple of 1,024 bytes apart.
+TEST_P(ConvFamily, WinogradBlocksAndParts) {
+  ConvCase p{};
+  p.bias = p.residual = true;
+  p.activation = spec_of(1);
+  ConvShape& s = p.shape;
+  s.kernel_h = s.kernel_w = 3;
+  s.pad_top = s.pad_left = 1;
+  for (const int64_t channels : {40, 256, 400}) {
+    s.in_h = s.out_h = s.in_w = s.out_w = channels == 40 ? 50 : 13;
+    s.in_c = s.in_pitch = channels;
+    s.out_c = s.out_pitch = 36;
+    for (const int tile : {2, 4}) check_conv(GetParam(), p, 3, tile);
+  }
+}
+
+// What the planned, largest image asks for serves every smaller one.
+TEST(WinogradWorkspace, GrowsWithTheImage) {
+  ConvShape s;
+  s.kernel_h = s.kernel_w = 3;
+  s.in_c = s.out_c = 64;
+  int64_t last = 0;
+  for (s.out_h = s.out_w = 1; s.out_h < 120; ++s.out_h, ++s.out_w) {
+    const int64_t bytes = winograd_workspace_bytes(4, s).value();
+    EXPECT_GE(bytes, last) << s.out_h;
+    last = bytes;
+  }
 }
 
 template <int Cols, int Stride>

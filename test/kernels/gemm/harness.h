@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -117,16 +118,23 @@ struct Sum {
     magnitude += std::fabs(term);
     ++terms;
   }
+  // Makes the tolerance that of so many terms of the product of two numbers of [-1, 1], at least.
+  void spread(int64_t count) {
+    terms = std::max(terms, count);
+    magnitude = std::max(magnitude, static_cast<double>(count) / 4);
+  }
   double tolerance() const {
     const double rounding = std::ldexp(1.0, -24);
     return (8 + 2 * std::sqrt(static_cast<double>(terms))) * rounding * magnitude;
   }
 };
 
-// True if `got` is act(sum) within the tolerance above; 1.3 bounds the slope of every activation.
-inline ::testing::AssertionResult close(const ActivationSpec& spec, const Sum& sum, float got) {
+// True if `got` is act(sum) within `loss` times the tolerance above; 1.3 bounds the slope of every
+// activation.
+inline ::testing::AssertionResult close(const ActivationSpec& spec, const Sum& sum, float got,
+                                        double loss = 1) {
   const double want = reference(spec, sum.value);
-  const double allowed = 1.3 * sum.tolerance() + 2e-6 * std::fabs(want) + 1e-12;
+  const double allowed = 1.3 * loss * sum.tolerance() + 2e-6 * std::fabs(want) + 1e-12;
   if (std::fabs(got - want) <= allowed) return ::testing::AssertionSuccess();
   return ::testing::AssertionFailure() << "got " << got << ", expected " << want << " within "
                                        << allowed << ", activation " << static_cast<int>(spec.kind);

@@ -243,7 +243,8 @@ void winograd_run(int m, const ConvArgs& args, int64_t begin, int64_t end, void*
         for (int64_t h = 0; h < s.kernel_d; ++h) {
           point_pixels(m, args, at, h, memory.zeros, pixels);
           float* v = memory.v + h * n2 * point_pitch + (t - first) * pitch;
-          kernels.input({pixels, s.in_c, v, point_pitch});
+          kernels.input(
+              {pixels, static_cast<ptrdiff_t>(s.in_c), v, static_cast<ptrdiff_t>(point_pitch)});
         }
       }
     }

@@ -43,6 +43,23 @@ const TileFamily& choose_family(const TileKernels& kernels, ptrdiff_t m, ptrdiff
   return kernels.families[kernels.family_count - 1];
 }
 
+// Whether a tap of rows [0, n) meets padding alone.
+bool outside(const float* const* rows, ptrdiff_t n, const float* zeros) {
+  for (ptrdiff_t r = 0; r < n; ++r) {
+    if (rows[r] != zeros) return false;
+  }
+  return true;
+}
+
+// Leaves out the first and the last taps of a tile that meet padding alone.
+void trim_taps(Tile& t, ptrdiff_t n, const float* zeros) {
+  for (; t.taps > 0 && outside(t.rows, n, zeros); --t.taps) {
+    t.rows += t.row_pitch;
+    t.b += t.k * kPanel;
+  }
+  while (t.taps > 0 && outside(t.rows + (t.taps - 1) * t.row_pitch, n, zeros)) --t.taps;
+}
+
 }  // namespace
 
 Blocking choose_blocking(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_floats,
@@ -91,11 +108,10 @@ void run_block(const Block& s) {
     for (ptrdiff_t tap = 0; tap < s.taps; tap += tap_step) {
       for (ptrdiff_t part = 0; part < k_parts; ++part) {
         const ptrdiff_t k0 = part * k_step;
-        t.taps = min(tap_step, s.taps - tap);
         t.k = min(k_step, s.k - k0);
-        if (t.k <= 0) t.taps = 0;
+        const ptrdiff_t taps = t.k <= 0 ? 0 : min(tap_step, s.taps - tap);
         t.row_offset = s.row_offset + k0;
-        t.b = s.b + n0 / kPanel * panel_pitch + (tap * s.k + k0) * kPanel;
+        const float* b = s.b + n0 / kPanel * panel_pitch + (tap * s.k + k0) * kPanel;
         const bool first = tap == 0 && part == 0;
         const bool last = tap + tap_step >= s.taps && part + 1 == k_parts;
         t.epilogue = last ? s.epilogue : Epilogue{};
@@ -103,15 +119,18 @@ void run_block(const Block& s) {
         t.bias = first && s.bias ? s.bias + n0 : nullptr;
         const float* initial = first ? s.residual : s.c;
         t.residual_pitch = first ? s.residual_pitch : s.c_pitch;
-        const ptrdiff_t pass = t.taps * t.k;
-        const float* next = t.b + pass * kPanel + (last ? (family.panels - 1) * panel_pitch : 0);
+        const ptrdiff_t pass = taps * t.k;
+        const float* next = b + pass * kPanel + (last ? (family.panels - 1) * panel_pitch : 0);
         for (ptrdiff_t i = 0, m0 = 0; i < tiles; ++i) {
-          t.prefetch = i < family.panels ? next + i * panel_pitch : t.b;
           const ptrdiff_t m1 = s.m * (i + 1) / tiles;
+          t.prefetch = i < family.panels ? next + i * panel_pitch : b;
+          t.taps = taps;
+          t.b = b;
           t.rows = s.rows + tap * s.row_pitch + m0;
+          if (s.zeros != nullptr) trim_taps(t, m1 - m0, s.zeros);
           t.c = s.c + m0 * s.c_pitch + n0;
           t.residual = initial ? initial + m0 * t.residual_pitch + n0 : nullptr;
-          family.by_rows[m1 - m0 - 1](t);
+          if (t.taps > 0 || first || last) family.by_rows[m1 - m0 - 1](t);
           m0 = m1;
         }
       }

@@ -36,6 +36,9 @@ Blocking choose_blocking(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_floa
 struct Block {
   Isa isa;
   const float* const* rows;
+  /// What rows in the padding point at: taps of a tile that see nothing else are left out.
+  /// Null where no tap is to be left out.
+  const float* zeros;
   ptrdiff_t row_pitch;
   ptrdiff_t row_offset;
   ptrdiff_t taps;

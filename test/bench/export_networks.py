@@ -33,7 +33,7 @@ VISION = {  # name: options of torchvision's function, extent of the image
     "mnasnet1_0": ({}, 224),
     "regnet_y_400mf": ({}, 224),
 }
-SEGMENTATION = {"deeplabv3_resnet50": 256, "deeplabv3_mobilenet_v3_large": 320,
+SEGMENTATION = {"deeplabv3_mobilenet_v3_large": 320,
                 "lraspp_mobilenet_v3_large": 320}  # name: extent of the image
 TEXT = {"minilm_l6": (384, 6), "bert_base": (768, 12)}  # name: width, layers
 

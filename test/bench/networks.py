@@ -35,7 +35,7 @@ GROUPS = {
     "mobile": "mobilenet_v2 mobilenet_v3_large efficientnet_b0 shufflenet_v2_x1_0 mnasnet1_0 "
               "regnet_y_400mf",
     "transformers": "minilm_l6 bert_base vit_b_16 swin_t convnext_tiny",
-    "images": "deeplabv3_resnet50 deeplabv3_mobilenet_v3_large lraspp_mobilenet_v3_large "
+    "images": "deeplabv3_mobilenet_v3_large lraspp_mobilenet_v3_large "
               "ssdlite320 r3d_18",
     "reading": "ocr_detection ocr_recognition ocr_direction",
 }
@@ -43,6 +43,17 @@ GROUPS = {
 READING = {"ocr_detection": ("ch_PP-OCRv4_det_infer.onnx", (1, 3, 640, 640)),
            "ocr_recognition": ("ch_PP-OCRv4_rec_infer.onnx", (1, 3, 48, 320)),
            "ocr_direction": ("ch_ppocr_mobile_v2.0_cls_infer.onnx", (1, 3, 48, 192))}
+
+
+def page(rng, height, width):
+    """Dark strokes in lines on a bright page, which a network for text takes for something."""
+    image = numpy.full((1, 3, height, width), 0.9, numpy.float32)
+    for top in range(8, height - 24, 40):
+        for left in range(8, width - 12, 9):
+            if rng.random() < 0.8:
+                across, down = rng.integers(2, 8), rng.integers(3, 24)
+                image[:, :, top:top + down, left:left + across] = -0.9
+    return image + 0.05 * rng.standard_normal(image.shape, dtype=numpy.float32)
 
 
 def draw(session, name, number):
@@ -55,6 +66,8 @@ def draw(session, name, number):
             feeds[port.name] = numpy.ones(shape, numpy.int64)
         elif port.type == "tensor(int64)":
             feeds[port.name] = rng.integers(30522, size=shape)
+        elif name == "ocr_detection":
+            feeds[port.name] = page(rng, *shape[2:])
         elif len(shape) == 4 and shape[1] == 3:
             feeds[port.name] = seeded.images(rng, 1, max(shape[2:]))[:, :, :shape[2], :shape[3]]
         else:

@@ -258,6 +258,12 @@ TEST_P(ConvFamily, ConvolutionBlocksAndPasses) {
   check({1, 16, 16, 24, 16, 16, 48, 3, 3, 1, 1, 1, 1, 1, 1, 6});   // groups
   check({1, 40, 40, 2, 20, 20, 8, 11, 13, 2, 2, 1, 1, 5, 6, 1});   // large window
   check({1, 40, 40, 9, 20, 20, 8, 11, 13, 2, 2, 1, 1, 5, 6, 1});   // the same without a strip
+  // Taps that meet padding alone: several in a pass, parts of a tap, in groups, all of a tile.
+  check({1, 10, 12, 80, 10, 12, 40, 3, 3, 1, 1, 9, 9, 9, 9, 1});
+  check({1, 10, 12, 400, 10, 12, 33, 3, 3, 1, 1, 9, 5, 9, 5, 1});
+  check({1, 16, 16, 24, 16, 16, 48, 3, 3, 1, 1, 14, 14, 14, 14, 6});
+  check({2, 3, 3, 20, 15, 15, 33, 3, 3, 1, 1, 1, 1, 7, 7, 1});
+  check({1, 3, 3, 400, 15, 15, 33, 3, 3, 1, 1, 1, 1, 7, 7, 1});
 }
 
 TEST_P(ConvFamily, RandomWinograd) {

@@ -32,9 +32,9 @@
 // scratch memory (`workspace`) and state that outlives a run (`state`, with `create` and
 // `destroy`).
 //
-// Threads: `parallel_for` shares the work of one node among the threads that the caller supplied.
-// The cut into units depends on the extents only, so results are the same bits for any number of
-// threads.
+// Threads: `parallel_for` shares the work of one node among the threads that the caller supplied,
+// as many of them as the size of its operands is worth. The cut into units depends on the extents
+// only, so results are the same bits for any number of threads.
 //
 // Errors: `return context.fail(code, "what", expected, found, operand, axis);` A kernel fails on
 // data (an index out of range, an integer division by zero); after a failure its outputs are
@@ -148,20 +148,36 @@ struct InPlace {
   static constexpr uint32_t bit(int input) { return uint32_t{1} << (input < 31 ? input : 31); }
 };
 
+class KernelContext;
+
+/// Whether a loop is shared among threads.
+enum class Share : uint8_t {
+  kIfWorth,  ///< If the node's operands are large enough: Parallel::grain_bytes.
+  kAlways,   ///< In any case: for units that take microseconds however small the operands are.
+};
+
 /// Threads, supplied by the caller: the library starts none. A pool, an operating system's task
 /// facility or a loop on the calling thread all fit. `run` must call `body(argument, begin, end,
 /// thread)` so that the ranges cover [0, count) exactly once, with `thread` in [0, threads), and
 /// return when all are done. A range may be any size; results never depend on the split. Must
 /// outlive the session.
 struct Parallel {
+  using Body = void (*)(void* argument, int64_t begin, int64_t end, int thread);
+
   void* self = nullptr;
   int threads = 1;
-  void (*run)(void* self, int64_t count,
-              void (*body)(void* argument, int64_t begin, int64_t end, int thread),
-              void* argument) = nullptr;
-};
+  void (*run)(void* self, int64_t count, Body body, void* argument) = nullptr;
+  /// A node is worth a thread for each so many bytes that its operands have, and one at least: to
+  /// hand over work takes a microsecond or two. 0: every node is worth all threads.
+  int64_t grain_bytes = 16384;
+  /// The library's part, not to be set: gives a node's loop to as many threads as it is worth.
+  /// Programs without threads do not link it.
+  void (*share)(const Parallel& self, const KernelContext& context, Share how, int64_t count,
+                Body body, void* argument) = &share_units;
 
-class KernelContext;
+  static void share_units(const Parallel& parallel, const KernelContext& context, Share how,
+                          int64_t count, Body body, void* argument);
+};
 
 /// What a KernelContext reaches of its session; implemented by the runtime and by the converter's
 /// evaluator. Not for kernels to call: they use KernelContext.
@@ -239,17 +255,17 @@ class KernelContext {
   /// Most threads that `parallel_for` uses; thread numbers passed to its body are below this.
   int threads() const { return host_->parallel != nullptr ? host_->parallel->threads : 1; }
 
-  /// Calls `body(begin, end, thread)` over [0, count), on the caller's threads if there are
-  /// several.
+  /// Calls `body(begin, end, thread)` over [0, count), on the caller's threads if there are several
+  /// and the node is worth it.
   template <class Body>
-  void parallel_for(int64_t count, const Body& body) const {
+  void parallel_for(int64_t count, const Body& body, Share how = Share::kIfWorth) const {
     const Parallel* parallel = host_->parallel;
-    if (parallel == nullptr || parallel->threads <= 1 || count <= 1) {
+    if (parallel == nullptr || count <= 1) {
       if (count > 0) body(int64_t{0}, count, 0);
       return;
     }
-    parallel->run(
-        parallel->self, count,
+    parallel->share(
+        *parallel, *this, how, count,
         [](void* argument, int64_t begin, int64_t end, int thread) {
           (*static_cast<const Body*>(argument))(begin, end, thread);
         },

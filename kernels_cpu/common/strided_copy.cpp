@@ -143,6 +143,9 @@ void move_axis(StridedCopy& copy, int from, int to) {
   }
 }
 
+/// What is copied at once of a long row.
+constexpr int64_t kRowPartBytes = 65536;
+
 /// Rows of a transposition that are one unit of work.
 constexpr int64_t kPanelRows = 32;
 
@@ -212,17 +215,36 @@ void strided_copy(const KernelContext& context, const StridedCopy& copy, E* out,
   }
   int64_t rows = 1;
   for (int axis = 0; axis < last; ++axis) rows *= copy.extents[axis];
-  const int64_t bytes = run * static_cast<int64_t>(sizeof(E));
-  for_items(context, rows, bytes, [&](int64_t begin, int64_t end) {
-    Odometer at(copy, last, begin);
-    for (int64_t row = begin; row < end; ++row) {
+  // Long rows are cut, so that threads share a single one, too.
+  constexpr int64_t kPart = kRowPartBytes / static_cast<int64_t>(sizeof(E));
+  const int64_t most = run < kPart ? run : kPart;
+  const int64_t parts = (run + most - 1) / most;
+  const int64_t bytes = most * static_cast<int64_t>(sizeof(E));
+  for_items(context, rows * parts, bytes, [&](int64_t begin, int64_t end) {
+    Odometer at(copy, last, begin / parts);
+    int64_t part = begin % parts;
+    for (int64_t item = begin; item < end; ++item) {
+      const int64_t first = part * most;
+      const int64_t count = run - first < most ? run - first : most;
+      E* to = out + at.out + first * out_stride;
+      const E* from = in + at.in + first * in_stride;
       if (out_stride == 1 && in_stride == 1) {
-        copy_run(out + at.out, in + at.in, bytes);
+        copy_run(to, from, count * static_cast<int64_t>(sizeof(E)));
       } else {
-        copy_scattered(run, out + at.out, out_stride, in + at.in, in_stride);
+        copy_scattered(count, to, out_stride, from, in_stride);
       }
+      if (++part < parts) continue;
+      part = 0;
       at.advance();
     }
+  });
+}
+
+void copy_tensor(const KernelContext& context, const TensorView& to, const TensorView& from) {
+  if (to.data == from.data) return;
+  for_items(context, from.bytes(), 1, [&](int64_t begin, int64_t end) {
+    std::memcpy(to.as<std::byte>() + begin, from.as<const std::byte>() + begin,
+                static_cast<size_t>(end - begin));
   });
 }
 

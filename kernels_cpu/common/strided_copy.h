@@ -95,4 +95,7 @@ void for_items(const KernelContext& context, int64_t count, int64_t bytes, const
   });
 }
 
+/// Copies the bytes of a whole tensor, unless both are the same memory.
+void copy_tensor(const KernelContext& context, const TensorView& to, const TensorView& from);
+
 }  // namespace intarsia::cpu

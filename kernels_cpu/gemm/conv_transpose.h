@@ -31,6 +31,27 @@ class TransposedPhases {
   int64_t z_ = 0, y_ = 0, x_ = 0;
 };
 
+/// Calls share(count, body) once, where body(begin, end, thread) calls `run(phase, begin, end,
+/// thread)` for what [begin, end) covers of the units of all phases, units_of(phase) of each.
+template <class UnitsOf, class Run, class Share>
+void for_phases(const ConvShape& shape, const UnitsOf& units_of, const Run& run,
+                const Share& share) {
+  int64_t all = 0;
+  TransposedPhase phase;
+  for (TransposedPhases phases(shape); phases.next(phase);) all += units_of(phase);
+  share(all, [&](int64_t begin, int64_t end, int thread) {
+    TransposedPhase at;
+    int64_t first = 0;
+    for (TransposedPhases phases(shape); first < end && phases.next(at);) {
+      const int64_t units = units_of(at);
+      const int64_t from = begin > first ? begin - first : 0;
+      const int64_t to = end - first < units ? end - first : units;
+      if (from < to) run(at, from, to, thread);
+      first += units;
+    }
+  });
+}
+
 /// The same phase with taps that walk forwards, whose weights stand the other way round.
 ConvShape forwards(const ConvShape& phase);
 

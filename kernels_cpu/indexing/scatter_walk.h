@@ -4,7 +4,7 @@
 // from the back; the rest of the output is the input's):
 //   ScatterElements   y[p with the coordinate of the axis replaced by indices[p]] = updates[p]
 //   ScatterND         y[indices[j..., :], i...] = updates[j..., i...]
-// Updates are made one after the other, so that of two at one position the last one counts;
+// Updates of a position are made one after the other, so that of two the last one counts;
 // `put(to, from, count)` makes `count` adjacent ones. The output may be input 0. An index out of
 // range is reported before anything is written.
 #pragma once
@@ -16,13 +16,8 @@
 
 namespace intarsia::cpu {
 
-inline void copy_input_to_output(const KernelContext& context) {
-  const TensorView& x = context.input(0);
-  const TensorView& y = context.output(0);
-  if (x.data != y.data && x.count() > 0) {
-    std::memcpy(y.data, x.data, static_cast<size_t>(x.bytes()));
-  }
-}
+/// Columns that one unit of work covers.
+inline constexpr int64_t kScatterPart = 64;
 
 template <class I, class E, class Put>
 Status scatter_elements(const KernelContext& context, const Put& put) {
@@ -34,7 +29,7 @@ Status scatter_elements(const KernelContext& context, const Put& put) {
   const int64_t count = updates.count();
   const I* index = context.input(1).as<const I>();
   if (Status s = check_indices(context, index, count, 1, extent, axis); !s) return s;
-  copy_input_to_output(context);
+  copy_tensor(context, y, context.input(0));
   if (count == 0) return {};
 
   int64_t strides[kMaxRank];
@@ -44,17 +39,31 @@ Status scatter_elements(const KernelContext& context, const Put& put) {
   const int last = y.rank - 1;
   const int64_t columns = updates.extents[last];
   const E* from = updates.as<const E>();
-  for (int64_t row = 0; row < count / columns; ++row) {
-    E* base = y.as<E>();
-    int64_t rest = row;
-    for (int i = last - 1; i >= 0; --i) {
-      base += rest % updates.extents[i] * strides[i];
-      rest /= updates.extents[i];
+  // Updates meet only where they differ in the axis alone: so threads take parts of the axes before
+  // it, and where these are few and it is not the last one, of a row.
+  const int64_t outer = axis == last ? count / columns : span_count(updates, 0, axis);
+  const int64_t rows = count / columns / outer;
+  const int64_t parts =
+      outer < 16 && axis != last ? (columns + kScatterPart - 1) / kScatterPart : 1;
+  context.parallel_for(outer * parts, [&](int64_t begin, int64_t end, int) {
+    for (int64_t unit = begin; unit < end; ++unit) {
+      const int64_t first = unit % parts * kScatterPart;
+      const int64_t stop =
+          parts > 1 && first + kScatterPart < columns ? first + kScatterPart : columns;
+      for (int64_t row = unit / parts * rows; row < (unit / parts + 1) * rows; ++row) {
+        E* base = y.as<E>();
+        int64_t rest = row;
+        for (int i = last - 1; i >= 0; --i) {
+          base += rest % updates.extents[i] * strides[i];
+          rest /= updates.extents[i];
+        }
+        for (int64_t i = first; i < stop; ++i) {
+          const int64_t at = row * columns + i;
+          put(base + i * strides[last] + from_front(index[at], extent) * along, from + at, 1);
+        }
+      }
     }
-    for (int64_t i = 0; i < columns; ++i, ++index, ++from) {
-      put(base + i * strides[last] + from_front(*index, extent) * along, from, 1);
-    }
-  }
+  });
   return {};
 }
 
@@ -69,7 +78,7 @@ Status scatter_nd(const KernelContext& context, const Put& put) {
   for (int i = 0; i < tuple && run > 0; ++i) {
     if (Status s = check_indices(context, index + i, tuples, tuple, y.extents[i], i); !s) return s;
   }
-  copy_input_to_output(context);
+  copy_tensor(context, y, context.input(0));
   if (run == 0) return {};
   const E* from = context.input(2).as<const E>();
   for (int64_t item = 0; item < tuples; ++item, from += run) {

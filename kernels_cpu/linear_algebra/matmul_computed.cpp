@@ -53,7 +53,7 @@ struct MatMulComputed {
     const int64_t matrices = y.count() / (shape.m * shape.n);
     auto* memory = reinterpret_cast<float*>(context.workspace().data());
     const bool thin = shape.m <= kThinRows;
-    if (matrices >= kLargeStack) {
+    if (matrices >= kLargeShare * context.threads()) {
       context.parallel_for(matrices, [&](int64_t begin, int64_t end, int thread) {
         const auto pack = [&](const float* b, float* packed) {
           if (!thin) pack_b(b, shape.n, shape.k, shape.n, packed);
@@ -80,8 +80,8 @@ struct MatMulComputed {
   }
 
  private:
-  /// So many matrices occupy any number of threads that a node is likely to have.
-  static constexpr int64_t kLargeStack = 16;
+  /// With so many matrices for each thread they are shared out whole, without further exchange.
+  static constexpr int64_t kLargeShare = 3;
 
   /// Matrices [begin, end) of Y: pack(b, packed) where the second factor is a new one, run(args).
   /// Without memory for it, the factor stays as it is.

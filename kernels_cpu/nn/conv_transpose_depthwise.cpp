@@ -59,21 +59,21 @@ struct DepthwiseConvTranspose {
 
   static Status run(const KernelContext& context) {
     if (context.output(0).count() == 0) return {};
-    TransposedPhases phases(transposed_shape(context));
-    DepthwiseArgs args{.shape = {},
-                       .input = context.input(0).as<const float>(),
-                       .weights = nullptr,
-                       .output = nullptr,
-                       .bias = context.input(2).as<const float>(),
-                       .kernel = depthwise_kernel<DepthwiseWindow<0, 0>>(context.isa())};
-    for (TransposedPhase phase; phases.next(phase);) {
-      args.shape = forwards(phase.shape);
-      args.weights = context.input(1).as<const float>() + phase.taps_before * args.shape.out_c;
-      args.output = context.output(0).as<float>() + phase.output;
-      context.parallel_for(depthwise_units(args.shape), [&](int64_t begin, int64_t end, int) {
-        depthwise_run(args, begin, end);
-      });
-    }
+    const DepthwiseFunction kernel = depthwise_kernel<DepthwiseWindow<0, 0>>(context.isa());
+    for_phases(
+        transposed_shape(context),
+        [](const TransposedPhase& phase) { return depthwise_units(phase.shape); },
+        [&](const TransposedPhase& phase, int64_t begin, int64_t end, int) {
+          DepthwiseArgs args{.shape = forwards(phase.shape),
+                             .input = context.input(0).as<const float>(),
+                             .weights = context.input(1).as<const float>(),
+                             .output = context.output(0).as<float>() + phase.output,
+                             .bias = context.input(2).as<const float>(),
+                             .kernel = kernel};
+          args.weights += phase.taps_before * args.shape.out_c;
+          depthwise_run(args, begin, end);
+        },
+        [&](int64_t units, const auto& body) { context.parallel_for(units, body); });
     return {};
   }
 };

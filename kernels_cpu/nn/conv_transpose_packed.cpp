@@ -49,18 +49,20 @@ struct FastConvTranspose {
     const ConvShape shape = transposed_shape(context);
     const int64_t tap =
         packed_floats(shape.groups, shape.in_c / shape.groups, shape.out_c / shape.groups);
-    TransposedPhases phases(shape);
-    for (TransposedPhase phase; phases.next(phase);) {
-      run_conv(context,
-               {.shape = phase.shape,
-                .input = context.input(0).as<const float>(),
-                .weights = weights + phase.taps_before * tap,
-                .output = context.output(0).as<float>() + phase.output,
-                .bias = context.input(2).as<const float>(),
-                .epilogue = epilogue,
-                .isa = context.isa()},
-               scratch);
-    }
+    const size_t share = scratch.size() / static_cast<size_t>(context.threads()) / 64 * 64;
+    for_phases(
+        shape, [](const TransposedPhase& phase) { return conv_units(phase.shape); },
+        [&](const TransposedPhase& phase, int64_t begin, int64_t end, int thread) {
+          const ConvArgs args{.shape = phase.shape,
+                              .input = context.input(0).as<const float>(),
+                              .weights = weights + phase.taps_before * tap,
+                              .output = context.output(0).as<float>() + phase.output,
+                              .bias = context.input(2).as<const float>(),
+                              .epilogue = epilogue,
+                              .isa = context.isa()};
+          conv_run(args, begin, end, scratch.data() + static_cast<size_t>(thread) * share);
+        },
+        [&](int64_t units, const auto& body) { context.parallel_for(units, body); });
   }
 };
 

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/kernel_list.h"
+#include "kernels_cpu/common/strided_copy.h"
 #include "kernels_cpu/math/small_element.h"
 #include "kernels_cpu/random/draw.h"
 
@@ -90,8 +91,7 @@ struct Dropout : DrawingKernel<DropoutAttributes, Draws::kDropout> {
     auto* mask = context.output(1).as<uint8_t>();
     if (ratio == 0) {
       if (elements == 0) return {};
-      const auto bytes = static_cast<size_t>(output.bytes());
-      if (output.data != input.data) std::memcpy(output.data, input.data, bytes);
+      copy_tensor(context, output, input);
       if (mask != nullptr) std::memset(mask, 1, static_cast<size_t>(elements));
       return {};
     }

@@ -5,11 +5,10 @@
 //
 // One kernel per operator serves every element type. The planner usually lets input and output
 // share memory; then there is nothing to copy.
-#include <cstring>
-
 #include "core/kernel_list.h"
 #include "core/operators/shape/reshape.h"
 #include "core/runtime/operand_check.h"
+#include "kernels_cpu/common/strided_copy.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -21,12 +20,7 @@ struct CopyBytes {
     return check_copy(context, {.inputs = {kAnyType}, .outputs = {kAnyType}});
   }
   static Status run(const KernelContext& context) {
-    const TensorView& input = context.input(0);
-    const TensorView& output = context.output(0);
-    const int64_t bytes = input.bytes();
-    if (output.data != input.data && bytes > 0) {
-      std::memcpy(output.data, input.data, static_cast<size_t>(bytes));
-    }
+    copy_tensor(context, context.output(0), context.input(0));
     return {};
   }
 };

@@ -97,6 +97,9 @@ def run(jobs, options, apart=(), peers=()):
     names = [engine.name for engine in compared]
     if options.before:
         compared.append(engines.Intarsia(options.before, options.threads, arguments, "before"))
+    if options.threads > 1:  # what the threads gain
+        compared.append(engines.Intarsia(options.runner, 1, arguments, "one thread"))
+    own = [engine.name for engine in compared[len(names):]]
     effort = measure.Effort(1, 0) if options.quick else measure.Effort(options.rounds,
                                                                        options.seconds)
     rows, failures = [], []
@@ -117,17 +120,18 @@ def run(jobs, options, apart=(), peers=()):
             print(f"{ratio:7.2f}  {job.name}", file=sys.stderr, flush=True)
     seconds = time.monotonic() - start
     if rows and not options.quick:
-        report(rows, names, conditions(options, load, seconds), options, apart)
+        report(rows, names, own, conditions(options, load, seconds), options, apart)
     print(f"{len(rows)} of {len(jobs)} cases agree, {seconds:.0f} s", file=sys.stderr)
     for failure in failures:
         print(f"FAILED {failure}", file=sys.stderr)
     return 1 if failures else 0
 
 
-def report(rows, names, text, options, apart):
+def report(rows, names, own, text, options, apart):
+    """Tables beside the peers, then beside each of our `own` other engines."""
     ours, *peers = names
     parts = [text]
-    for others in [peers, ["before"]] if options.before else [peers]:
+    for others in [peers, *([name] for name in own)]:
         parts += [measure.summary(rows, ours, others, apart), measure.table(rows, ours, others)]
     tables = "\n\n".join(parts) + "\n"
     if options.markdown:

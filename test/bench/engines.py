@@ -104,6 +104,9 @@ class PlanSession:
         answer = self._ask(f"time {seconds} {runs}")
         return Sample(answer["runs"], answer["min_ns"], answer["median_ns"], answer["p99_ns"])
 
+    def write_plan(self, path):
+        self._ask(f"plan {path}")
+
     def close(self):
         with contextlib.suppress(BrokenPipeError):  # it may have ended with a command unread
             self.process.stdin.close()

@@ -10,13 +10,12 @@
 //
 //   time SECONDS [RUNS]  runs until SECONDS have passed or RUNS are done, at least once
 //   outputs FOLDER       runs once and writes each output's bytes to FOLDER/<number>.bin
+//   plan FILE            writes the plan
 //
-// Inputs and outputs are bound to buffers apart from the arena, in the layout that the model
-// states: a run's time is what a program pays that has its data in ONNX's layout.
+// A run's time is what a program pays that has its data in ONNX's layout (bound_plan.h).
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -24,8 +23,7 @@
 #include <sstream>
 
 #include "converter/tool/compare.h"
-#include "converter/tool/options.h"
-#include "converter/tool/program.h"
+#include "test/bench/bound_plan.h"
 
 namespace intarsia::tool {
 namespace {
@@ -33,26 +31,9 @@ namespace {
 using converter::Error;
 using Json = nlohmann::ordered_json;
 
-class Runner {
+class Runner : public BoundPlan {
  public:
-  Runner(Program& program, const Values& inputs) : session_(program.session()), program_(program) {
-    // Buffers hold the planned maxima, which are the extents until they are set.
-    for (int i = 0; i < session_.input_count(); ++i) add_buffer(session_.input_port(i).value());
-    for (int i = 0; i < session_.output_count(); ++i) add_buffer(session_.output_port(i).value());
-    program.set_inputs(inputs);  // checks names, types and extents, and sets the extents
-    auto buffer = buffers_.begin();
-    for (int i = 0; i < session_.input_count(); ++i, ++buffer) {
-      const std::span<std::byte> bytes = (*buffer)->span();
-      const converter::Constant& value = inputs.at(std::string(session_.input_port(i)->name));
-      if (value.size != 0) std::memcpy(bytes.data(), value.data.get(), value.size);
-      expect(session_.bind_input(i, bytes.data(), bytes.size()));
-    }
-    for (int i = 0; i < session_.output_count(); ++i, ++buffer) {
-      const std::span<std::byte> bytes = (*buffer)->span();
-      expect(session_.bind_output(i, bytes.data(), bytes.size()));
-    }
-    expect(session_.run());
-  }
+  using BoundPlan::BoundPlan;
 
   Json time(double seconds, size_t most) {
     using Clock = std::chrono::steady_clock;
@@ -62,7 +43,7 @@ class Runner {
     auto end = begin;
     do {
       const auto start = Clock::now();
-      const Status status = session_.run();
+      const Status status = session().run();
       end = Clock::now();
       expect(status);
       times_.push_back(std::chrono::duration<double, std::nano>(end - start).count());
@@ -75,10 +56,10 @@ class Runner {
   }
 
   Json outputs(const std::string& folder) {
-    expect(session_.run());
+    run();
     Json list = Json::array();
-    for (int i = 0; i < session_.output_count(); ++i) {
-      const Port port = session_.output_port(i).value();
+    for (int i = 0; i < session().output_count(); ++i) {
+      const Port port = session().output_port(i).value();
       const TensorView& tensor = port.tensor;
       std::ofstream file(folder + "/" + std::to_string(i) + ".bin", std::ios::binary);
       file.write(tensor.as<const char>(), static_cast<std::streamsize>(tensor.bytes()));
@@ -91,17 +72,16 @@ class Runner {
     return list;
   }
 
- private:
-  void add_buffer(const Port& port) {
-    buffers_.push_back(std::make_unique<AlignedBytes>(static_cast<size_t>(port.tensor.bytes())));
-  }
-  void expect(const Status& status) {
-    if (!status) throw Error(program_.failure());
+  /// Writes the plan, for programs that shall not convert.
+  Json write_plan(const std::string& path) {
+    std::ofstream file(path, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(plan().data()),
+               static_cast<std::streamsize>(plan().size()));
+    if (!file) throw Error("the plan cannot be written to " + path);
+    return {{"bytes", plan().size()}};
   }
 
-  Session& session_;
-  Program& program_;
-  std::vector<std::unique_ptr<AlignedBytes>> buffers_;
+ private:
   std::vector<double> times_;
 };
 
@@ -118,8 +98,11 @@ void serve(Runner& runner) {
       answer = runner.time(seconds, most == 0 ? SIZE_MAX : most);
     } else if (command == "outputs" && words >> folder) {
       answer = runner.outputs(folder);
+    } else if (command == "plan" && words >> folder) {
+      answer = runner.write_plan(folder);
     } else {
-      throw Error("'" + line + "' is no command; they are: time SECONDS [RUNS], outputs FOLDER");
+      throw Error("'" + line +
+                  "' is no command; they are: time SECONDS [RUNS], outputs FOLDER, plan FILE");
     }
     std::cout << answer.dump() << std::endl;  // flushed: the other end waits for it
   }
@@ -149,6 +132,7 @@ int run(int argc, char** argv) {
   options.isa = isa.value_or(Isa::kPortable);
   Program program(model, given, options);
   Runner runner(program, program.completed(given));
+  runner.run();
   const Json opened{{"arena_bytes", program.arena_bytes()},
                     {"plan_bytes", program.plan().size()},
                     {"nodes", node_count(program.plan())}};

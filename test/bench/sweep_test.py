@@ -4,16 +4,22 @@
 Usage: sweep_test.py RUN_PLAN
 """
 
+import argparse
 import dataclasses
+import json
 import pathlib
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
+import command
 import engines
+import instructions
 import measure
 import numpy
 import onnx
+import picture
 import sweep_cases
 
 
@@ -94,6 +100,38 @@ class Coverage(unittest.TestCase):
         for case in sweep_cases.all_cases():
             inputs = [one for one in case.inputs if one]
             self.assertTrue(not inputs or any(not one.constant for one in inputs), case.name)
+
+
+class Instructions(unittest.TestCase):
+    def test_more_or_far_fewer_than_the_limit_are_found(self):
+        limits = {"a": 100, "b": 1000}
+        self.assertEqual(instructions.problems({"a": 114, "b": 700}, limits), [])
+        for counts, words in (({"a": 116, "b": 1000}, "'a' takes 116 .* limit is 100"),
+                              ({"a": 100, "b": 660}, "'b' takes 660 .* only"),
+                              ({"a": 100, "b": 1000, "c": 1}, "'c' has no limit"),
+                              ({"a": 100}, "'b' is no case")):
+            (problem,) = instructions.problems(counts, limits)
+            self.assertRegex(problem, words)
+
+
+class Picture(unittest.TestCase):
+    def test_dots_stand_at_the_ratios(self):
+        row = measured([numpy.zeros(1, numpy.float32)], [numpy.zeros(1, numpy.float32)])
+        with tempfile.TemporaryDirectory() as name:
+            file = pathlib.Path(name) / "figures.json"
+            options = argparse.Namespace(markdown=pathlib.Path(name) / "tables.md", json=file)
+            command.report([row], ["ours", "theirs"], [], "threads per engine: 2; ", options, ())
+            groups, conditions = picture.read(file)
+        self.assertEqual(groups, {row.group: {row.name: row.ratio("ours", "theirs")[0]}})
+        drawing = picture.draw(picture.network_rows([groups]), picture.operator_rows(groups), ["2"])
+        dots = [float(part.get("cx")) for part in xml.etree.ElementTree.fromstring(drawing).iter()
+                if part.tag.endswith("circle")]
+        expected = picture.place(groups[row.group][row.name])
+        for x in dots[1:]:  # the first one is the legend's
+            self.assertAlmostEqual(x, expected, delta=0.1)
+        self.assertEqual(len(dots), 1 + 4)
+        self.assertLess(picture.place(0.9), picture.place(1))
+        self.assertEqual(picture.place(1000), picture.place(picture.HIGH))
 
 
 class Engines(unittest.TestCase):

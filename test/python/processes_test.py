@@ -13,7 +13,7 @@ from onnx import helper, numpy_helper
 import support
 
 PREAMBLE = """
-import os, sys, threading, time
+import faulthandler, os, pathlib, sys, threading, time
 import numpy as np
 import intarsia
 plan = sys.argv[1] if sys.argv[1:] else None
@@ -21,6 +21,7 @@ def in_child(function):
     '''The exit status of a child that calls the function: 0 if it returns true.'''
     child = os.fork()
     if child == 0:
+        faulthandler.dump_traceback_later(15)
         try:
             os._exit(0 if function() else 7)
         except BaseException as error:
@@ -32,6 +33,9 @@ def in_child(function):
         if found:
             return os.waitstatus_to_exitcode(status)
         time.sleep(0.01)
+    for task in pathlib.Path(f"/proc/{child}/task").iterdir():  # where each of its threads waits
+        print(task.name, *((task / file).read_text().strip() for file in ("wchan", "syscall")),
+              file=sys.stderr)
     os.kill(child, 9)
     os.waitpid(child, 0)
     return "hangs"

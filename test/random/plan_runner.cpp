@@ -66,7 +66,7 @@ Constant constant_of(const Session& session, const TensorView& tensor) {
 PlanRunner::PlanRunner(const RandomModel& model, ConvertedPlan& plan, KernelSet kernels,
                        std::span<const Service> services, Isa isa, int threads)
     : model_(model), plan_(plan), arena_(plan.summary.arena_bytes) {
-  parallel_ = {&parallel_, threads, run_backwards};
+  parallel_ = {&parallel_, threads, run_backwards, 0};  // all nodes, however small
   // What nobody has written must not matter.
   std::memset(arena_.data(), 0x7f, arena_.span().size());
   SessionOptions options;

@@ -90,6 +90,7 @@ class GuardedBuffer {
 inline Parallel threads_of(int count) {
   Parallel parallel;
   parallel.threads = count;
+  parallel.grain_bytes = 0;  // operands of tests are small
   parallel.self = reinterpret_cast<void*>(static_cast<intptr_t>(count));
   parallel.run = [](void* self, int64_t total, void (*body)(void*, int64_t, int64_t, int),
                     void* argument) {

@@ -120,6 +120,7 @@ TYPED_TEST(ByIndex, GatherElementsAndScatterElements) {
     scatter.input<T>(dims, updates.values).template output<T>(x.dims);
     scatter.attributes(ScatterElementsAttributes{0, static_cast<int32_t>(axis)});
     if (round % 3 == 0) scatter.in_place(0);
+    scatter.threads(1 + round % 4);
     ASSERT_TRUE(
         scatter.run(indexed_kernel_name("ScatterElements", data_type_of<T>, DataType::kInt32))
             .ok());
@@ -232,6 +233,36 @@ TEST(Scatter, ReductionsCombineInOrder) {
   EXPECT_EQ(refused.check("ScatterND<32 bits>").code(), Code::kUnsupported);
 }
 
+// Many updates for each position, along each axis, on several threads: sums of floats tell the
+// order.
+TEST(Scatter, ThreadsKeepTheOrderOfUpdatesOfAPosition) {
+  Random random(11);
+  for (const Dims& dims : {Dims{3, 300}, Dims{300, 3}, Dims{2, 3, 150}, Dims{40, 3, 7}, Dims{5}}) {
+    for (size_t axis = 0; axis < dims.size(); ++axis) {
+      const Dense<float> x = random.tensor<float>(dims);
+      Dims many = dims;
+      many[axis] = 60;
+      const std::vector<int32_t> index =
+          random_indices<int32_t>(random, count_of(many), dims[axis]);
+      const Dense<float> updates = random.tensor<float>(many);
+      const Dense<int32_t> indices{many, index};
+      Dense<float> expected = x;
+      for_each_index(many, [&](const Index& i) {
+        Index at = i;
+        at[axis] = wrapped(indices.at(i), dims[axis]);
+        expected.values[expected.position(at)] += updates.at(i);
+      });
+      Node node;
+      node.input<float>(dims, x.values).input<int32_t>(many, index);
+      node.input<float>(many, updates.values).output<float>(dims).threads(3);
+      node.attributes(ScatterElementsAttributes{static_cast<int32_t>(ScatterReduction::kAdd),
+                                                static_cast<int32_t>(axis)});
+      ASSERT_TRUE(node.run("ScatterElements.reduce<float, int32>").ok());
+      EXPECT_EQ(node.result<float>(), expected.values) << "axis " << axis;
+    }
+  }
+}
+
 // ---- TopK, Unique ----
 
 TEST(TopK, SortsRandomRowsWithTies) {
@@ -323,6 +354,25 @@ TEST(NonZero, FindsCoordinatesInOrder) {
   ASSERT_TRUE(node.run("NonZero<float>").ok());
   EXPECT_EQ(node.dims(), (Dims{2, 3}));
   EXPECT_EQ(node.result<int64_t>(), (Longs{0, 1, 1, 1, 0, 2}));
+
+  // Many blocks, which several threads write.
+  Random random(12);
+  const Dims dims = {13, 50, 60};
+  const Dense<int32_t> x{dims, random_indices<int32_t>(random, count_of(dims), 2)};
+  std::vector<Longs> columns(3);
+  for_each_index(dims, [&](const Index& i) {
+    if (x.at(i) == 0) return;
+    for (size_t axis = 0; axis < 3; ++axis) columns[axis].push_back(i[axis]);
+  });
+  const auto found = static_cast<int32_t>(columns[0].size());
+  Node many;
+  many.input<int32_t>(dims, x.values).output<int64_t>({3, 13 * 50 * 60}).threads(3);
+  ASSERT_TRUE(many.run("NonZero<int32>").ok());
+  EXPECT_EQ(many.dims(), (Dims{3, found}));
+  for (size_t axis = 1; axis < 3; ++axis) {
+    columns[0].insert(columns[0].end(), columns[axis].begin(), columns[axis].end());
+  }
+  EXPECT_EQ(many.result<int64_t>(), columns[0]);
 
   Node scalar;
   scalar.input<bool>({}, {true}).output<int64_t>({0, 1});

@@ -22,15 +22,16 @@ struct Dense {
   Dims dims;
   std::vector<T> values;
 
-  T at(const Index& index) const {
+  size_t position(const Index& index) const {
     int64_t position = 0;
     for (size_t axis = 0; axis < dims.size(); ++axis) {
       EXPECT_GE(index[axis], 0);
       EXPECT_LT(index[axis], dims[axis]);
       position = position * dims[axis] + index[axis];
     }
-    return values.at(static_cast<size_t>(position));
+    return static_cast<size_t>(position);
   }
+  T at(const Index& index) const { return values.at(position(index)); }
 };
 
 /// Calls `visit(index)` for every index of a tensor, last axis fastest.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A plan with inputs and outputs bound to buffers apart from the arena, in the layout that the model
-// states, as a program has it whose data is in ONNX's layout.
+// A plan with inputs and outputs bound to buffers apart from the arena, in the layout that the
+// model states, as a program has it whose data is in ONNX's layout.
 #pragma once
 
 #include <cstring>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs plans for instructions.py, under callgrind, which counts the instructions of one run of each.
+// Runs plans for instructions.py, under callgrind, which counts the instructions of one run of
+// each.
 //
 //   count_instructions LIST
 //

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // See typed.h. A unit is a block of C. For each pass over K it packs its rows of A and its columns
-// of B; a panel of B then stays in the first cache level while the tiles walk down the rows. C
-// holds the sums between the passes; those of 16-bit types wait in the workspace, as floats.
+// of B, unless the unit before has left them there; a panel of B then stays in the first cache
+// level while the tiles walk down the rows. C holds the sums between the passes; those of 16-bit
+// types wait in the workspace, as floats.
 #include "kernels_cpu/gemm/typed.h"
 
 #include <cstring>
@@ -154,6 +155,12 @@ void run_edge(TypedTileFunction<V> function, TypedTile<V> tile, ptrdiff_t rows, 
   }
 }
 
+// Which rows of A and columns of B lie packed in a workspace, all K of them: units that follow one
+// another share either. -1: none.
+struct Kept {
+  ptrdiff_t row = -1, column = -1;
+};
+
 // One block of C.
 template <class S>
 struct Unit {
@@ -164,6 +171,8 @@ struct Unit {
   V alpha;
   V *packed_a, *packed_b;
   LaneTerms a_terms, b_terms;
+  ptrdiff_t row, column;  // where it begins
+  Kept& kept;
 
   void run(ptrdiff_t k) const {
     const bool few = ends.rows <= kTypedFewRows;
@@ -174,11 +183,11 @@ struct Unit {
     for (ptrdiff_t k0 = 0; k0 < k || !started; k0 += pass) {
       const ptrdiff_t depth = min(k - k0, pass);
       if (few && turned) {
-        pack_a(k0, depth, 1);
+        pack_a(k0, depth, 1, depth == k);
         functions.dots({packed_a, b.at(0, k0), ends.rows, ends.n, depth, ends.sums, ends.sums_pitch,
                         !started});
       } else {
-        multiply(k0, depth, few, !started);
+        multiply(k0, depth, few, !started, depth == k);
       }
       started = true;
     }
@@ -186,22 +195,26 @@ struct Unit {
   }
 
  private:
-  void pack_a(ptrdiff_t k0, ptrdiff_t depth, ptrdiff_t height) const {
+  // `all`: the pass has all K.
+  void pack_a(ptrdiff_t k0, ptrdiff_t depth, ptrdiff_t height, bool all) const {
+    if (kept.row == row) return;
+    kept.row = all ? row : -1;
     functions.pack({a.at(0, k0), ends.rows, depth, height, false, packed_a, a_terms});
     if (alpha == 1) return;
     for (ptrdiff_t i = 0; i < ends.rows * depth; ++i) packed_a[i] *= alpha;
   }
 
   // One pass.
-  void multiply(ptrdiff_t k0, ptrdiff_t depth, bool few, bool start) const {
+  void multiply(ptrdiff_t k0, ptrdiff_t depth, bool few, bool start, bool all) const {
     const TypedTiles<V>& tiles = functions.tiles;
     const ptrdiff_t m = ends.rows;
     // Packing B is no less work than a product with few rows; bytes have to be.
     const ptrdiff_t wide = tiles.in_place.columns;
     const ptrdiff_t in_place = few && !kOfBytes<S> && b.lane_step == 1 ? ends.n / wide * wide : 0;
     const ptrdiff_t height = ceil_div(m, ceil_div(m, tiles.main.max_rows));
-    pack_a(k0, depth, height);
-    if (in_place < ends.n) {
+    pack_a(k0, depth, height, all);
+    if (in_place < ends.n && (in_place > 0 || kept.column != column)) {
+      kept.column = all && in_place == 0 ? column : -1;
       functions.pack(
           {b.at(in_place, k0), ends.n - in_place, depth, tiles.width, true, packed_b, b_terms});
     }
@@ -267,6 +280,7 @@ void typed_run(const TypedArgs<S>& args, int64_t begin, int64_t end, std::byte* 
     return LaneTerms{reinterpret_cast<uint32_t*>(workspace + from),
                      reinterpret_cast<uint32_t*>(workspace + (from + to) / 2)};
   };
+  Kept kept;
   for (int64_t unit = begin; unit < end; ++unit) {
     const auto m0 = static_cast<ptrdiff_t>(unit % blocking.m_blocks) * blocking.m_block;
     const auto n0 = static_cast<ptrdiff_t>(unit / blocking.m_blocks) * blocking.n_block;
@@ -296,7 +310,10 @@ void typed_run(const TypedArgs<S>& args, int64_t begin, int64_t end, std::byte* 
             reinterpret_cast<V*>(workspace + scratch.a),
             reinterpret_cast<V*>(workspace + scratch.b),
             terms(scratch.a_terms, scratch.b_terms),
-            terms(scratch.b_terms, scratch.bytes)}
+            terms(scratch.b_terms, scratch.bytes),
+            m0,
+            n0,
+            kept}
         .run(static_cast<ptrdiff_t>(args.shape.k));
   }
 }

@@ -79,7 +79,7 @@ void check_product(Isa isa, const ByteCase& p, const Bytes& a, const Bytes& b,
   std::vector<uint32_t> c(expected.size());
   args.c = c.data();
   const int64_t units = typed_units<S>(args.shape);
-  for (int64_t unit = units; unit-- > 0;) typed_run(args, unit, unit + 1, workspace);
+  typed_run(args, 0, units, workspace);
   for (const std::byte* at = workspace + bytes; at < room.data() + room.size(); ++at) {
     ASSERT_EQ(*at, std::byte{0x7f}) << "written behind the workspace";
   }
@@ -87,6 +87,11 @@ void check_product(Isa isa, const ByteCase& p, const Bytes& a, const Bytes& b,
     ASSERT_EQ(c[i], expected[i]) << "row " << i / static_cast<size_t>(p.n) << " column "
                                  << i % static_cast<size_t>(p.n);
   }
+  std::vector<uint32_t> whole(c.size());
+  whole.swap(c);
+  args.c = c.data();
+  for (int64_t unit = units; unit-- > 0;) typed_run(args, unit, unit + 1, workspace);
+  EXPECT_EQ(c, whole) << "the result depends on the split of the units";
 }
 
 void check(Isa isa, const ByteCase& p, uint32_t seed) {
@@ -150,6 +155,7 @@ TEST_P(ByteProducts, BlocksAndPasses) {
       {2, 600, 1, 1400, false, Zeros::kEach, Zeros::kOne, true},
       {3, 70, 1, 3000, true, Zeros::kNone, Zeros::kNone, true},
       {250, 530, 1, 20, true, Zeros::kEach, Zeros::kOne, false},
+      {74, 600, 1, 1020, true, Zeros::kEach, Zeros::kEach, true},
       {30, 70, 40, 67, false, Zeros::kEach, Zeros::kEach, true},
   };
   uint32_t seed = 0;

@@ -29,7 +29,7 @@ struct QuadProducts {
   template <class X>
   INTARSIA_INLINE static void add(X& sum, const X& a, const X& b) {
     static_assert(sizeof(X) == 64);
-    // Around the intrinsic GCC copies the sum. Not the form that saturates.
+    // The intrinsic would need VNNI for the whole source. Not the form that saturates.
     __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
   }
   template <class X, int R, int Vectors>

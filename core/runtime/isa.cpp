@@ -23,7 +23,9 @@ Isa detect_isa() {
   if ((b & kAvx2) == 0) return Isa::kPortable;
   constexpr unsigned kF = 1u << 16, kDq = 1u << 17, kCd = 1u << 28, kBw = 1u << 30, kVl = 1u << 31;
   constexpr unsigned kLevel4 = kF | kDq | kCd | kBw | kVl;
-  return (low & kZmm) == kZmm && (b & kLevel4) == kLevel4 ? Isa::kAvx512 : Isa::kAvx2;
+  if ((low & kZmm) != kZmm || (b & kLevel4) != kLevel4) return Isa::kAvx2;
+  constexpr unsigned kVnni = 1u << 11;
+  return (c & kVnni) != 0 ? Isa::kAvx512Vnni : Isa::kAvx512;
 #elif defined(__aarch64__)
   return Isa::kNeon;
 #else

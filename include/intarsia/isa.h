@@ -15,10 +15,11 @@ namespace intarsia {
 
 /// Instruction sets, weakest first within one architecture.
 enum class Isa : uint8_t {
-  kPortable = 0,  ///< Whatever the compiler was allowed to use for the whole build.
-  kAvx2 = 1,      ///< x86-64-v3: AVX2, FMA, F16C.
-  kAvx512 = 2,    ///< x86-64-v4: AVX-512 F, BW, CD, DQ, VL.
-  kNeon = 3,      ///< AArch64 Advanced SIMD.
+  kPortable = 0,    ///< Whatever the compiler was allowed to use for the whole build.
+  kAvx2 = 1,        ///< x86-64-v3: AVX2, FMA, F16C.
+  kAvx512 = 2,      ///< x86-64-v4: AVX-512 F, BW, CD, DQ, VL.
+  kNeon = 3,        ///< AArch64 Advanced SIMD.
+  kAvx512Vnni = 4,  ///< kAvx512 and its dot products of bytes (AVX512_VNNI).
 };
 
 /// The best instruction set that this processor and operating system support. A few instructions

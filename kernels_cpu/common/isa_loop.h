@@ -35,7 +35,8 @@ template <class Loop>
 template <class Loop>
 void on_isa([[maybe_unused]] Isa isa, const Loop& loop) {
 #if INTARSIA_WITH_AVX2
-  if (isa == Isa::kAvx2 || isa == Isa::kAvx512) return on_avx2(loop);
+  const Isa vectors = vector_isa(isa);
+  if (vectors == Isa::kAvx2 || vectors == Isa::kAvx512) return on_avx2(loop);
 #endif
   loop();
 }
@@ -45,7 +46,7 @@ void on_isa([[maybe_unused]] Isa isa, const Loop& loop) {
 template <class Loop>
 void on_widest_isa(Isa isa, const Loop& loop) {
 #if INTARSIA_WITH_AVX512
-  if (isa == Isa::kAvx512) return on_avx512(loop);
+  if (vector_isa(isa) == Isa::kAvx512) return on_avx512(loop);
 #endif
   on_isa(isa, loop);
 }

@@ -15,6 +15,14 @@ int64_t products_workspace(const KernelContext& context, const GemmShape& shape)
   return (CheckedInt(typed_workspace<S>(shape)) * context.threads()).value();
 }
 
+/// The same of bytes, on any processor: `shape_of(S())` is the shape whose K counts groups S.
+template <class ShapeOf>
+int64_t byte_products_workspace(const KernelContext& context, const ShapeOf& shape_of) {
+  const int64_t pairs = products_workspace<Int16Pair>(context, shape_of(Int16Pair()));
+  const int64_t quads = products_workspace<ByteQuad>(context, shape_of(ByteQuad()));
+  return pairs < quads ? quads : pairs;
+}
+
 /// Computes `count` products of one shape: their units stand in one row, which the threads share.
 /// `args_of(index)` gives the arguments of one of them.
 template <class S, class ArgsOf>

@@ -24,7 +24,8 @@ void convert_block(const typename From::Stored* x, typename To::Stored* y, int64
 
 #if INTARSIA_WITH_AVX2
 inline bool has_half_conversion(Isa isa) {
-  return isa == Isa::kAvx2 || isa == Isa::kAvx512;
+  const Isa vectors = vector_isa(isa);
+  return vectors == Isa::kAvx2 || vectors == Isa::kAvx512;
 }
 #endif
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // See typed.h. A unit is a block of C. For each pass over K it packs its rows of A and its columns
-// of B; a panel of B then stays in the first cache level while the tiles walk down the rows. C
-// holds the sums between the passes; those of 16-bit types wait in the workspace, as floats.
+// of B, unless the unit before has left them there; a panel of B then stays in the first cache
+// level while the tiles walk down the rows. C holds the sums between the passes; those of 16-bit
+// types wait in the workspace, as floats.
 #include "kernels_cpu/gemm/typed.h"
 
 #include <cstring>
@@ -13,7 +14,7 @@ namespace intarsia::cpu {
 namespace {
 
 // Depth of a pass: a panel of B takes 32 KiB.
-constexpr ptrdiff_t kDepth = 256;
+constexpr ptrdiff_t kDepth = kTypedDepth;
 // The same where B is not packed and A has few rows.
 constexpr ptrdiff_t kDotsDepth = 4 * kDepth;
 // The largest block of C: A takes 480 KiB of float64, B 512 KiB of any type.
@@ -24,8 +25,10 @@ constexpr ptrdiff_t kRowStep = 12;
 static_assert(kTypedFewRows * kDotsDepth <= kRowStep * kDepth);
 // Below this many units, blocks are made smaller, so that threads share the work evenly...
 constexpr ptrdiff_t kEnoughUnits = 16;
-// ...unless a unit would be smaller than this many multiply-adds.
-constexpr int64_t kSmallUnit = 1 << 19;
+// ...unless a unit would be smaller than this many multiply-adds. Those of quads are so fast that
+// packing would be a large part of it.
+template <class S>
+constexpr int64_t kSmallUnit = 1 << (kQuads<S> ? 21 : 19);
 // What packing may write behind the panels of A.
 constexpr ptrdiff_t kSlack = 4;
 
@@ -50,6 +53,12 @@ constexpr ptrdiff_t kColumnStep = kTypedPanelBytes / sizeof(Computed<S>);
 template <class S>
 constexpr ptrdiff_t kMostColumns = kMostColumnBytes / sizeof(Computed<S>);
 
+// Elements of packed A for each of its rows.
+template <class S>
+constexpr ptrdiff_t a_pitch(ptrdiff_t depth) {
+  return kQuads<S> ? kQuadPitch : depth;
+}
+
 struct TypedBlocking {
   ptrdiff_t m_block;
   ptrdiff_t n_block;
@@ -69,7 +78,7 @@ TypedBlocking blocking_of(const GemmShape& shape) {
     s.m_blocks = ceil_div(m, s.m_block);
     s.n_blocks = ceil_div(n, s.n_block);
     if (s.m_blocks * s.n_blocks >= kEnoughUnits) break;
-    if (int64_t{min(m, s.m_block)} * s.n_block * shape.k < 2 * kSmallUnit) break;
+    if (int64_t{min(m, s.m_block)} * s.n_block * shape.k < 2 * kSmallUnit<S>) break;
     if (s.n_block > kStep && (s.n_block > s.m_block || s.m_block < 4 * kRowStep)) {
       s.n_block = even_block(n, s.n_block / 2, kStep);
     } else if (s.m_block >= 4 * kRowStep) {
@@ -85,7 +94,7 @@ TypedBlocking blocking_of(const GemmShape& shape) {
 template <class S>
 struct Scratch {
   using V = Computed<S>;
-  int64_t a, b, sums, bytes;
+  int64_t a, b, sums, a_terms, b_terms, bytes;
 
   explicit Scratch(const GemmShape& shape) {
     const ptrdiff_t rows = round_up(min(shape.m, kMostRows), kRowStep);
@@ -95,9 +104,11 @@ struct Scratch {
       return (elements * int64_t{sizeof(V)} + 63) / 64 * 64;
     };
     a = 0;
-    b = a + bytes_of(int64_t{rows} * depth + kSlack);
+    b = a + bytes_of(int64_t{rows} * a_pitch<S>(depth) + kSlack);
     sums = b + bytes_of(int64_t{columns} * depth);
-    bytes = sums + (kSumsApart<S> ? bytes_of(int64_t{rows} * columns) : 0);
+    a_terms = sums + (kSumsApart<S> ? bytes_of(int64_t{rows} * columns) : 0);
+    b_terms = a_terms + (kQuads<S> ? 2 * bytes_of(rows + kTermSlack) : 0);
+    bytes = b_terms + (kQuads<S> ? 2 * bytes_of(columns + kTermSlack) : 0);
   }
 };
 
@@ -112,11 +123,16 @@ struct Functions {
 
 template <class S>
 Functions<S> functions_of(Isa isa) {
-  return pick_isa(isa, [](auto i) {
+  const auto of = [](auto i) {
     using Kernels = TypedKernels<decltype(i)::value, S>;
     return Functions<S>{Kernels::tiles(), &Kernels::pack, &Kernels::dots, &Kernels::start,
                         &Kernels::finish};
-  });
+  };
+  if constexpr (kQuads<S>) {
+    return of(IsaConstant<Isa::kAvx512>());  // pick_groups names them for no other
+  } else {
+    return pick_isa(isa, of);
+  }
 }
 
 // A tile of which only `n` columns exist: its sums are kept beside C.
@@ -139,6 +155,12 @@ void run_edge(TypedTileFunction<V> function, TypedTile<V> tile, ptrdiff_t rows, 
   }
 }
 
+// Which rows of A and columns of B lie packed in a workspace, all K of them: units that follow one
+// another share either. -1: none.
+struct Kept {
+  ptrdiff_t row = -1, column = -1;
+};
+
 // One block of C.
 template <class S>
 struct Unit {
@@ -148,21 +170,24 @@ struct Unit {
   TypedEnds<S> ends;
   V alpha;
   V *packed_a, *packed_b;
+  LaneTerms a_terms, b_terms;
+  ptrdiff_t row, column;  // where it begins
+  Kept& kept;
 
   void run(ptrdiff_t k) const {
     const bool few = ends.rows <= kTypedFewRows;
-    const bool turned = !kPairs<S> && b.lane_step != 1 && b.k_step == 1;
+    const bool turned = !kOfBytes<S> && b.lane_step != 1 && b.k_step == 1;
     bool started = ends.d != nullptr || ends.z != nullptr;
     if (started) functions.start(ends);
     const ptrdiff_t pass = few && turned ? kDotsDepth : kDepth;
     for (ptrdiff_t k0 = 0; k0 < k || !started; k0 += pass) {
       const ptrdiff_t depth = min(k - k0, pass);
       if (few && turned) {
-        pack_a(k0, depth, 1);
+        pack_a(k0, depth, 1, depth == k);
         functions.dots({packed_a, b.at(0, k0), ends.rows, ends.n, depth, ends.sums, ends.sums_pitch,
                         !started});
       } else {
-        multiply(k0, depth, few, !started);
+        multiply(k0, depth, few, !started, depth == k);
       }
       started = true;
     }
@@ -170,23 +195,28 @@ struct Unit {
   }
 
  private:
-  void pack_a(ptrdiff_t k0, ptrdiff_t depth, ptrdiff_t height) const {
-    functions.pack({a.at(0, k0), ends.rows, depth, height, false, packed_a});
+  // `all`: the pass has all K.
+  void pack_a(ptrdiff_t k0, ptrdiff_t depth, ptrdiff_t height, bool all) const {
+    if (kept.row == row) return;
+    kept.row = all ? row : -1;
+    functions.pack({a.at(0, k0), ends.rows, depth, height, false, packed_a, a_terms});
     if (alpha == 1) return;
     for (ptrdiff_t i = 0; i < ends.rows * depth; ++i) packed_a[i] *= alpha;
   }
 
   // One pass.
-  void multiply(ptrdiff_t k0, ptrdiff_t depth, bool few, bool start) const {
+  void multiply(ptrdiff_t k0, ptrdiff_t depth, bool few, bool start, bool all) const {
     const TypedTiles<V>& tiles = functions.tiles;
     const ptrdiff_t m = ends.rows;
     // Packing B is no less work than a product with few rows; bytes have to be.
     const ptrdiff_t wide = tiles.in_place.columns;
-    const ptrdiff_t in_place = few && !kPairs<S> && b.lane_step == 1 ? ends.n / wide * wide : 0;
+    const ptrdiff_t in_place = few && !kOfBytes<S> && b.lane_step == 1 ? ends.n / wide * wide : 0;
     const ptrdiff_t height = ceil_div(m, ceil_div(m, tiles.main.max_rows));
-    pack_a(k0, depth, height);
-    if (in_place < ends.n) {
-      functions.pack({b.at(in_place, k0), ends.n - in_place, depth, tiles.width, true, packed_b});
+    pack_a(k0, depth, height, all);
+    if (in_place < ends.n && (in_place > 0 || kept.column != column)) {
+      kept.column = all && in_place == 0 ? column : -1;
+      functions.pack(
+          {b.at(in_place, k0), ends.n - in_place, depth, tiles.width, true, packed_b, b_terms});
     }
     TypedTile<V> tile{};
     tile.k = depth;
@@ -205,9 +235,11 @@ struct Unit {
         tile.b_step = tiles.width;
         tile.b_panel = tiles.width * depth;
       }
+      tile.b_terms = {b_terms.sums + n0, b_terms.zeros + n0};
       for (ptrdiff_t m0 = 0; m0 < m; m0 += height) {
         const ptrdiff_t rows = min(m - m0, height);
-        tile.a = packed_a + m0 * depth;
+        tile.a = packed_a + m0 * a_pitch<S>(depth);
+        tile.a_terms = {a_terms.sums + m0, a_terms.zeros + m0};
         tile.c = ends.sums + m0 * ends.sums_pitch + n0;
         const TypedTileFunction<V> function = family->by_rows[rows - 1];
         if (family->columns <= left) {
@@ -241,7 +273,14 @@ void typed_run(const TypedArgs<S>& args, int64_t begin, int64_t end, std::byte* 
   const TypedBlocking blocking = blocking_of<S>(args.shape);
   const Scratch<S> scratch(args.shape);
   const Functions<S> functions = functions_of<S>(args.isa);
+  Factor<S> b = args.b;
+  if constexpr (kQuads<S>) b.flip ^= 0x80;  // signed
   const ptrdiff_t pitch = args.pitch != 0 ? args.pitch : static_cast<ptrdiff_t>(args.shape.n);
+  const auto terms = [&](int64_t from, int64_t to) {
+    return LaneTerms{reinterpret_cast<uint32_t*>(workspace + from),
+                     reinterpret_cast<uint32_t*>(workspace + (from + to) / 2)};
+  };
+  Kept kept;
   for (int64_t unit = begin; unit < end; ++unit) {
     const auto m0 = static_cast<ptrdiff_t>(unit % blocking.m_blocks) * blocking.m_block;
     const auto n0 = static_cast<ptrdiff_t>(unit / blocking.m_blocks) * blocking.n_block;
@@ -265,11 +304,16 @@ void typed_run(const TypedArgs<S>& args, int64_t begin, int64_t end, std::byte* 
     }
     Unit<S>{functions,
             args.a.at(m0, 0),
-            args.b.at(n0, 0),
+            b.at(n0, 0),
             ends,
             args.alpha,
             reinterpret_cast<V*>(workspace + scratch.a),
-            reinterpret_cast<V*>(workspace + scratch.b)}
+            reinterpret_cast<V*>(workspace + scratch.b),
+            terms(scratch.a_terms, scratch.b_terms),
+            terms(scratch.b_terms, scratch.bytes),
+            m0,
+            n0,
+            kept}
         .run(static_cast<ptrdiff_t>(args.shape.k));
   }
 }
@@ -284,6 +328,11 @@ INTARSIA_TYPED(uint64_t)
 INTARSIA_TYPED(Float16)
 INTARSIA_TYPED(BFloat16)
 INTARSIA_TYPED(Int16Pair)
+#if INTARSIA_WITH_AVX512
+INTARSIA_TYPED(ByteQuad)
+#else
+template int64_t typed_workspace<ByteQuad>(const GemmShape&);  // plans are for every machine
+#endif
 #undef INTARSIA_TYPED
 
 }  // namespace intarsia::cpu

@@ -17,6 +17,7 @@
 #include "intarsia/types.h"
 #include "kernels_cpu/gemm/conv.h"
 #include "kernels_cpu/gemm/gemm.h"
+#include "kernels_cpu/gemm/isa.h"
 
 namespace intarsia::cpu {
 
@@ -25,13 +26,23 @@ namespace intarsia::cpu {
 struct Int16Pair {
   uint32_t bits;
 };
+/// Four neighbours along K of a matrix of bytes, the first in the lowest bits: unsigned ones of A,
+/// signed ones of B. A product of two such quads is the sum of the four products.
+struct ByteQuad {
+  uint32_t bits;
+};
 template <class S>
-inline constexpr bool kPairs = std::is_same_v<S, Int16Pair>;
+inline constexpr bool kQuads = std::is_same_v<S, ByteQuad>;
+template <class S>
+inline constexpr bool kOfBytes = kQuads<S> || std::is_same_v<S, Int16Pair>;
+/// Bytes of a lane that are one element.
+template <class S>
+inline constexpr int kGroup = kQuads<S> ? 4 : 2;
 
 /// The elements of C of a product of storage type S. S is double, uint32_t, uint64_t, Float16,
-/// BFloat16 or Int16Pair; integers are unsigned here, since they wrap.
+/// BFloat16, Int16Pair or ByteQuad; integers are unsigned here, since they wrap.
 template <class S>
-using Result = std::conditional_t<kPairs<S>, uint32_t, S>;
+using Result = std::conditional_t<kOfBytes<S>, uint32_t, S>;
 /// What it is computed in.
 template <class S>
 using Computed = std::conditional_t<sizeof(S) == 2, float, Result<S>>;
@@ -49,44 +60,46 @@ struct TypedFactor {
   }
 };
 
-/// A factor of bytes, which packing turns into pairs: a matrix, or the windows of an image.
+/// A factor of bytes, which packing turns into pairs or quads, `groups`.
 ///
-/// Elements of a matrix lie like those of a TypedFactor. The lanes of windows are the pixels of a
-/// convolution's result, whose k are the taps and, of each of them, the channels of a group, with
-/// one more zero if their number is odd; `data` is then the first of these channels of the image.
+/// A lane is one tap or several, each of `k` bytes that are followed by what makes their groups
+/// whole. Bytes of a matrix lie like the elements of a TypedFactor, taps `tap_step` apart. The
+/// lanes of windows are the pixels of a convolution's result; their taps are the channels of one
+/// group of pixels of the image, where `data` is the first of these channels.
 struct ByteFactor {
   const uint8_t* data;
   ptrdiff_t lane_step;
-  ptrdiff_t k_step;
-  ptrdiff_t k;           ///< Elements of a lane from `data` on; behind them are zeros.
+  ptrdiff_t k_step;      ///< 1 of A, and where there are several taps.
+  ptrdiff_t k;           ///< Bytes of a tap.
   uint8_t flip;          ///< 0x80 of signed bytes: the bits that make them unsigned, 128 larger.
   const uint8_t* zeros;  ///< The zero point of a lane at zeros[lane * zero_step].
   ptrdiff_t zero_step;
-  const ConvShape* windows = nullptr;        ///< Null: a matrix.
-  ptrdiff_t first_lane = 0, first_pair = 0;  ///< Of windows.
+  ptrdiff_t tap_step = 0;              ///< Of matrices.
+  const ConvShape* windows = nullptr;  ///< Null: a matrix.
+  ptrdiff_t first_lane = 0;            ///< Of windows.
+  ptrdiff_t first_group = 0;           ///< Where a lane begins.
 
-  /// Element `index` of the first lane, without its zero point.
+  /// Byte `index` of the first lane, without its zero point.
   int difference(ptrdiff_t index) const { return (data[index * k_step] ^ flip) - (*zeros ^ flip); }
-  ByteFactor at(ptrdiff_t lane, ptrdiff_t pair) const {
+  ByteFactor at(ptrdiff_t lane, ptrdiff_t group) const {
     ByteFactor from = *this;
     from.zeros += lane * zero_step;
+    from.first_group += group;
     if (windows != nullptr) {
       from.first_lane += lane;
-      from.first_pair += pair;
     } else {
-      from.data += lane * lane_step + 2 * pair * k_step;
-      from.k -= 2 * pair;
+      from.data += lane * lane_step;
     }
     return from;
   }
 };
 
 template <class S>
-using Factor = std::conditional_t<kPairs<S>, ByteFactor, TypedFactor<S>>;
+using Factor = std::conditional_t<kOfBytes<S>, ByteFactor, TypedFactor<S>>;
 
 template <class S>
 struct TypedArgs {
-  GemmShape shape;  ///< K counts pairs where S is Int16Pair.
+  GemmShape shape;  ///< K counts groups where bytes are multiplied.
   Factor<S> a;
   Factor<S> b;
   Result<S>* c;
@@ -112,5 +125,14 @@ int64_t typed_workspace(const GemmShape& shape);
 /// Computes units [begin, end). `workspace` is aligned to 64 bytes.
 template <class S>
 void typed_run(const TypedArgs<S>& args, int64_t begin, int64_t end, std::byte* workspace);
+
+/// use(S()) for the S that products of bytes are fastest in.
+template <class Use>
+auto pick_groups([[maybe_unused]] Isa isa, const Use& use) {
+#if INTARSIA_WITH_AVX512
+  if (compiled_isa(isa) == Isa::kAvx512Vnni) return use(ByteQuad());
+#endif
+  return use(Int16Pair());
+}
 
 }  // namespace intarsia::cpu

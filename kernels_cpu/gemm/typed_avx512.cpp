@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Products of types other than float32 for AVX-512 (F, BW, CD, DQ, VL). Compiled with the flags of
-// that instruction set. The main tile has 12 rows of 128 bytes: 24 accumulators, 2 of B, 1 of A.
+// that instruction set; quads of bytes need VNNI, too. The main tile has 12 rows of 128 bytes: 24
+// accumulators, 2 of B, 1 of A.
 #include "kernels_cpu/gemm/isa.h"
 
 #if INTARSIA_WITH_AVX512
@@ -21,6 +22,7 @@ template struct TypedKernels<Isa::kAvx512, uint64_t>;
 template struct TypedKernels<Isa::kAvx512, Float16>;
 template struct TypedKernels<Isa::kAvx512, BFloat16>;
 template struct TypedKernels<Isa::kAvx512, Int16Pair>;
+template struct TypedKernels<Isa::kAvx512, ByteQuad>;  // called for kAvx512Vnni alone
 
 }  // namespace intarsia::cpu
 

@@ -16,11 +16,25 @@ inline constexpr ptrdiff_t kTypedTileBytes = 1536;
 /// Products of so few rows have tiles of their own, and need not pack B.
 inline constexpr int kTypedFewRows = 3;
 
+/// The deepest pass over K.
+inline constexpr ptrdiff_t kTypedDepth = 256;
+/// Quads from lane to lane of A, which are packed as [lane][k]: with room for what packing writes
+/// behind the last one, and not a power of 2.
+inline constexpr ptrdiff_t kQuadPitch = kTypedDepth + 16;
+
+/// Sums of the bytes of lanes, and their zero points, both as packed: of A unsigned, of B signed.
+struct LaneTerms {
+  uint32_t* sums;
+  uint32_t* zeros;
+};
+/// What packing may write behind the terms of the last lane.
+inline constexpr ptrdiff_t kTermSlack = 4;
+
 /// C[rows x n] += A[rows x k] * B[k x n], or = where `start` is set. Rows and n are those of the
 /// function.
 template <class V>
 struct TypedTile {
-  const V* a;         ///< [k][rows]
+  const V* a;         ///< [k][rows]; of quads [rows][kQuadPitch]
   const void* b;      ///< Of V, or of the storage type where B is read in place.
   ptrdiff_t b_step;   ///< From one k to the next.
   ptrdiff_t b_panel;  ///< From a panel to the next.
@@ -28,6 +42,7 @@ struct TypedTile {
   V* c;
   ptrdiff_t c_pitch;
   bool start;
+  LaneTerms a_terms, b_terms;  ///< Of quads, whose zero points the tile adds.
 };
 
 template <class V>
@@ -50,7 +65,7 @@ struct TypedTiles {
   TypedFamily<V> in_place;  ///< The same for a B that is not packed.
 };
 
-/// Lanes of a factor in panels: [panel][k][width].
+/// Lanes of a factor in panels: [panel][k][width]; quads of A: [lane][kQuadPitch].
 template <class S>
 struct TypedPack {
   Factor<S> from;
@@ -60,6 +75,7 @@ struct TypedPack {
   bool padded;      ///< The last panel has all its lanes, zeros where there are none; else fewer.
   /// Three elements behind the last panel may be overwritten unless `padded`.
   Computed<S>* to;
+  LaneTerms terms;  ///< Of quads only, which keep their zero points.
 };
 
 /// sums[r][j] += row r of A * lane j of B, or = where `start` is set.

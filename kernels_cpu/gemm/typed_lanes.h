@@ -14,6 +14,12 @@
 
 namespace intarsia::cpu {
 
+/// What a step of a tile finds in A: [k][rows], zero points taken off.
+struct InterleavedRows {
+  static constexpr ptrdiff_t kRowPitch = 1;
+  static constexpr bool kKeepsZeroPoints = false;
+};
+
 /// N numbers of type V.
 template <class V, int N>
 struct VectorOfType {

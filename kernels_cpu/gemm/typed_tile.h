@@ -7,8 +7,9 @@
 #pragma once
 
 #include "kernels_cpu/gemm/tile.h"
-#include "kernels_cpu/gemm/typed_bytes.h"
 #include "kernels_cpu/gemm/typed_lanes.h"
+#include "kernels_cpu/gemm/typed_pairs.h"
+#include "kernels_cpu/gemm/typed_quads.h"
 
 namespace intarsia::cpu {
 
@@ -22,7 +23,7 @@ struct TypedVector {
 };
 
 /// sum += a * b.
-struct Products {
+struct Products : InterleavedRows {
   template <class X>
   INTARSIA_INLINE static void add(X& sum, const X& a, const X& b) {
     sum += a * b;
@@ -48,9 +49,11 @@ void typed_tile(const TypedTile<V>& t) {
       }
     }
   }
+  if constexpr (Step::kKeepsZeroPoints) Step::add_zero_points(t, acc);
   const V* a = t.a;
   const S* b = static_cast<const S*>(t.b);
-  for (ptrdiff_t k = t.k; k > 0; --k, a += R, b += b_step) {
+  constexpr ptrdiff_t kRow = Step::kRowPitch, kNext = kRow == 1 ? R : 1;
+  for (ptrdiff_t k = t.k; k > 0; --k, a += kNext, b += b_step) {
     X bv[kVectors];
     INTARSIA_UNROLL
     for (int v = 0; v < kVectors; ++v) {
@@ -58,7 +61,7 @@ void typed_tile(const TypedTile<V>& t) {
     }
     INTARSIA_UNROLL
     for (int r = 0; r < R; ++r) {
-      const X av = a[r] - X{};
+      const X av = a[r * kRow] - X{};
       INTARSIA_UNROLL
       for (int v = 0; v < kVectors; ++v) Step::add(acc[r][v], av, bv[v]);
     }
@@ -104,8 +107,9 @@ TypedTiles<Computed<S>> TypedKernels<I, S>::tiles() {
   using E = TypedExtents<I>;
   constexpr int kWidth = panel_width<I, V>();
   static_assert(kTypedPanelBytes % (kWidth * sizeof(V)) == 0);
-  using Step = std::conditional_t<kPairs<S>, PairProducts, Products>;
-  using Stored = std::conditional_t<kPairs<S>, V, S>;  // bytes are never read in place
+  using OfBytes = std::conditional_t<kQuads<S>, QuadProducts, PairProducts>;
+  using Step = std::conditional_t<kOfBytes<S>, OfBytes, Products>;
+  using Stored = std::conditional_t<kOfBytes<S>, V, S>;  // bytes are never read in place
   return {kWidth, TypedTable<I, V, V, E::kVectors, 1, E::kRows, Step>::kFamily,
           TypedTable<I, V, V, E::kVectors / 2, 1, E::kRows, Step>::kFamily,
           TypedTable<I, V, V, E::kVectors, E::kWidePanels, kTypedFewRows, Step>::kFamily,
@@ -186,11 +190,11 @@ void pack_transposed(const TypedPack<S> job) {
 
 template <Isa I, class S>
 void TypedKernels<I, S>::pack(const TypedPack<S>& job) {
-  if constexpr (kPairs<S>) {
-    if (job.from.windows == nullptr && job.from.lane_step == 1) {
-      pack_byte_rows<I>(job);
-    } else {
+  if constexpr (kOfBytes<S>) {
+    if (job.from.k_step == 1) {
       pack_byte_lanes<I>(job);
+    } else {
+      pack_byte_rows<I>(job);
     }
   } else if (job.from.lane_step == 1 && (job.from.k_step != 1 || job.lanes >= job.k)) {
     pack_runs<I, S>(job);  // a row or a column alone may be taken either way
@@ -245,7 +249,7 @@ INTARSIA_INLINE void dots_of(const Computed<S>* a, const TypedFactor<S>& b, ptrd
 
 template <Isa I, class S>
 void TypedKernels<I, S>::dots([[maybe_unused]] const TypedDots<S>& job) {
-  if constexpr (!kPairs<S>) {
+  if constexpr (!kOfBytes<S>) {
     using V = Computed<S>;
     constexpr int kLanes = 4;
     for (ptrdiff_t j = 0; j < job.n; j += kLanes) {

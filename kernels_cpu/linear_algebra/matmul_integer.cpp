@@ -3,7 +3,7 @@
 // ONNX MatMulInteger: the product of two matrices of bytes without their zero points, exact sums of
 // 32 bits, which wrap around. It follows numpy.matmul.
 //
-// Variant "fast": pairs of differences of 16 bits, by the instructions that multiply and add them
+// Variant "fast": pairs or quads of bytes, by the instructions that multiply and add them
 // (gemm/typed.h). Blocks of the matrices of Y are shared out over the threads.
 // Specification: https://onnx.ai/onnx/operators/onnx__MatMulInteger.html
 #include "core/kernel_list.h"
@@ -84,13 +84,14 @@ struct FastMatMulInteger {
     l.rows = rows.value();
     return l;
   }
+  template <class S>
   static GemmShape shape_of(const ProductLayout& l) {
-    return {l.rows, l.columns, l.inner / 2 + l.inner % 2};
+    return {l.rows, l.columns, (CheckedInt(l.inner) + kGroup<S> - 1).value() / kGroup<S>};
   }
 
   static int64_t workspace(const KernelContext& context) {
-    return products_workspace<Int16Pair>(context,
-                                         shape_of(layout_of(context, one_product(context))));
+    const ProductLayout l = layout_of(context, one_product(context));
+    return byte_products_workspace(context, [&]<class S>(S) { return shape_of<S>(l); });
   }
 
   static Status check(const KernelContext& context) {
@@ -103,15 +104,17 @@ struct FastMatMulInteger {
     if (y.count() == 0) return {};
     const ProductLayout l = layout_of(context, one_product(context));
     const int64_t matrix = l.rows * l.columns;
-    run_products<Int16Pair>(context, shape_of(l), y.count() / matrix, [&](int64_t index) {
-      const ByteOperands operands(context, l, index);
-      TypedArgs<Int16Pair> args{};
-      args.shape = shape_of(l);
-      args.a = operands.a;
-      args.b = operands.b;
-      args.c = y.as<uint32_t>() + index * matrix;
-      args.isa = context.isa();
-      return args;
+    pick_groups(context.isa(), [&]<class S>(S) {
+      run_products<S>(context, shape_of<S>(l), y.count() / matrix, [&](int64_t index) {
+        const ByteOperands operands(context, l, index);
+        TypedArgs<S> args{};
+        args.shape = shape_of<S>(l);
+        args.a = operands.a;
+        args.b = operands.b;
+        args.c = y.as<uint32_t>() + index * matrix;
+        args.isa = context.isa();
+        return args;
+      });
     });
     return {};
   }

@@ -12,8 +12,14 @@
 namespace intarsia::cpu {
 namespace {
 
-CheckedInt tap_pairs(const TensorView& w) {
-  return floor_div(CheckedInt(w.extents[1]) + 1, 2);
+/// Groups of a tap.
+template <class S>
+CheckedInt tap_groups(const TensorView& w) {
+  return floor_div(CheckedInt(w.extents[1]) + kGroup<S> - 1, kGroup<S>);
+}
+/// Bytes from tap to tap of the packed weights.
+CheckedInt tap_pitch(const TensorView& w) {
+  return tap_groups<Int16Pair>(w) * kGroup<Int16Pair>;
 }
 
 CheckedInt taps_of(const TensorView& w) {
@@ -23,7 +29,7 @@ CheckedInt taps_of(const TensorView& w) {
 }
 
 CheckedInt filter_bytes(const TensorView& w) {
-  return taps_of(w) * tap_pairs(w) * 2;
+  return taps_of(w) * tap_pitch(w);
 }
 
 ConvShape shape_of(const KernelContext& context) {
@@ -31,47 +37,52 @@ ConvShape shape_of(const KernelContext& context) {
   return conv_shape(context, a.window, a.group);
 }
 
-/// The product of one group.
+/// The product of one group of channels.
+template <class S>
 GemmShape product_of(const KernelContext& context, const ConvShape& s) {
   const CheckedInt pixels = CheckedInt(s.batch) * s.out_d * s.out_h * s.out_w;
-  return {pixels.value(), s.out_c / s.groups, floor_div(filter_bytes(context.input(1)), 2).value()};
+  const TensorView& w = context.input(1);
+  return {pixels.value(), s.out_c / s.groups, (taps_of(w) * tap_groups<S>(w)).value()};
 }
 
 int64_t workspace_bytes(const KernelContext& context) {
-  return products_workspace<Int16Pair>(context, product_of(context, shape_of(context)));
+  const ConvShape s = shape_of(context);
+  return byte_products_workspace(context, [&]<class S>(S) { return product_of<S>(context, s); });
 }
 
 void pack_filters(const TensorView& w, uint8_t* to) {
   const int64_t channels = w.extents[1], taps = taps_of(w).value();
-  const int64_t pitch = 2 * tap_pairs(w).value();
+  const int64_t pitch = tap_pitch(w).value();
   const auto* from = w.as<const uint8_t>();
   for (int64_t filter = 0; filter < w.extents[0]; ++filter, from += channels * taps) {
     for (int64_t tap = 0; tap < taps; ++tap, to += pitch) {
       for (int64_t c = 0; c < channels; ++c) to[c] = from[c * taps + tap];
-      if (pitch > channels) to[channels] = 0;  // meets a zero
+      if (pitch > channels) to[channels] = 0;  // never read
     }
   }
 }
 
+template <class S>
 void convolve(const KernelContext& context) {
   const ConvShape s = shape_of(context);
-  const GemmShape shape = product_of(context, s);
+  const GemmShape shape = product_of<S>(context, s);
   const ByteOperand x(context, 0), w(context, 1);
-  const auto row = static_cast<ptrdiff_t>(2 * shape.k);
-  run_products<Int16Pair>(context, shape, s.groups, [&](int64_t group) {
-    TypedArgs<Int16Pair> args{};
+  const TensorView& weights = context.input(1);
+  const auto row = static_cast<ptrdiff_t>(filter_bytes(weights).value());
+  const auto pitch = static_cast<ptrdiff_t>(tap_pitch(weights).value());
+  const ptrdiff_t channels = weights.extents[1];
+  run_products<S>(context, shape, s.groups, [&](int64_t group) {
+    TypedArgs<S> args{};
     args.shape = shape;
-    args.a.data = x.data + group * (s.in_c / s.groups);
-    args.a.flip = x.flip;
-    args.a.zeros = x.zeros;
-    args.a.windows = &s;
+    args.a = {x.data + group * channels, 0, 1, channels, x.flip, x.zeros, 0, 0, &s};
     args.b = {w.data + group * shape.n * row,
               row,
               1,
-              row,
+              channels,
               w.flip,
               w.zeros + group * shape.n * w.zero_step,
-              static_cast<ptrdiff_t>(w.zero_step)};
+              static_cast<ptrdiff_t>(w.zero_step),
+              pitch};
     args.c = context.output(0).as<uint32_t>() + group * shape.n;
     args.pitch = static_cast<ptrdiff_t>(s.out_c);
     args.isa = context.isa();
@@ -105,7 +116,8 @@ struct ConvIntegerPacked {
     return check_workspace(context, workspace(context));
   }
   static Status run(const KernelContext& context) {
-    if (context.output(0).count() > 0) convolve(context);
+    if (context.output(0).count() == 0) return {};
+    pick_groups(context.isa(), [&]<class S>(S) { convolve<S>(context); });
     return {};
   }
 };

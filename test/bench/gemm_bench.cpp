@@ -314,7 +314,7 @@ void bench_activations(Bench& bench) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Isa isa = compiled_isa(detect_isa());
+  Isa isa = vector_isa(detect_isa());
   if (argc > 1) {
     const std::string name = argv[1];
     isa = name == "portable" ? Isa::kPortable

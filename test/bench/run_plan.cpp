@@ -119,6 +119,7 @@ int run(int argc, char** argv) {
   const std::map<std::string, Isa> names{{"portable", Isa::kPortable},
                                          {"avx2", Isa::kAvx2},
                                          {"avx512", Isa::kAvx512},
+                                         {"avx512vnni", Isa::kAvx512Vnni},
                                          {"neon", Isa::kNeon}};
   app.add_option("--isa", isa, "instruction set, by default the best that the processor has")
       ->transform(CLI::CheckedTransformer(names));

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "kernels_cpu/gemm/isa.h"
 #include "test/random/plan_runner.h"
 #include "test/random/values.h"
 
@@ -46,7 +47,7 @@ std::optional<Failure> compare(const RandomModel& model, size_t number, const Pl
 }
 
 std::string_view name_of(Isa isa) {
-  constexpr std::string_view kNames[] = {"portable", "avx2", "avx512", "neon"};
+  constexpr std::string_view kNames[] = {"portable", "avx2", "avx512", "neon", "avx512vnni"};
   return kNames[static_cast<size_t>(isa)];
 }
 
@@ -60,7 +61,7 @@ std::optional<Failure> conversion_failure(const char* what, const ConvertedPlan&
 std::vector<Isa> available_isas() {
   const Isa best = detect_isa();
   std::vector<Isa> isas{Isa::kPortable};
-  if (best == Isa::kAvx512) isas.push_back(Isa::kAvx2);
+  if (cpu::vector_isa(best) == Isa::kAvx512) isas.push_back(Isa::kAvx2);
   if (best != Isa::kPortable) isas.push_back(best);
   return isas;
 }

@@ -271,7 +271,7 @@ TEST_P(GemmFamily, BoundsKeepNan) {
 
 // An element is one chain of fused multiply-adds, whatever the tile: the bits are the same.
 TEST(Isa, FusedInstructionSetsGiveTheSameBits) {
-  if (compiled_isa(detect_isa()) != Isa::kAvx512) GTEST_SKIP() << "needs AVX-512";
+  if (vector_isa(detect_isa()) != Isa::kAvx512) GTEST_SKIP() << "needs AVX-512";
   Random random(61);
   const GemmShape shape{37, 83, 700};
   const std::vector<float> a = random.floats(shape.m * shape.k);

@@ -69,10 +69,17 @@ inline ActivationSpec spec_of(int kind) {
 
 inline std::vector<Isa> available_isas() {
   std::vector<Isa> list = {Isa::kPortable};
-  const Isa best = compiled_isa(detect_isa());
+  const Isa best = vector_isa(detect_isa());
   if (best == Isa::kAvx2 || best == Isa::kAvx512) list.push_back(Isa::kAvx2);
   if (best == Isa::kAvx512) list.push_back(Isa::kAvx512);
   if (best == Isa::kNeon) list.push_back(Isa::kNeon);
+  return list;
+}
+/// The same for products of bytes.
+inline std::vector<Isa> available_byte_isas() {
+  std::vector<Isa> list = available_isas();
+  const Isa best = compiled_isa(detect_isa());
+  if (best != list.back()) list.push_back(best);
   return list;
 }
 
@@ -82,6 +89,8 @@ inline std::string isa_name(Isa isa) {
       return "avx2";
     case Isa::kAvx512:
       return "avx512";
+    case Isa::kAvx512Vnni:
+      return "avx512vnni";
     case Isa::kNeon:
       return "neon";
     default:

@@ -221,7 +221,7 @@ TEST(TypedProducts, WorkspaceGrowsWithExtents) {
 
 /// An element is one chain of fused multiply-adds, whatever the tile: the bits are the same.
 TEST(TypedProducts, FusedInstructionSetsGiveTheSameBits) {
-  if (compiled_isa(detect_isa()) != Isa::kAvx512) GTEST_SKIP() << "needs AVX-512";
+  if (vector_isa(detect_isa()) != Isa::kAvx512) GTEST_SKIP() << "needs AVX-512";
   Random random(61);
   const GemmShape shape{37, 83, 700};
   const auto a = random_elements<double>(random, shape.m * shape.k);

@@ -11,7 +11,7 @@
 namespace intarsia::test {
 namespace {
 
-using cpu::available_isas;
+using cpu::available_byte_isas;
 using cpu::Random;
 
 /// A tensor that broadcasts, as numpy has it: axes are aligned at the last one.
@@ -102,7 +102,7 @@ void expect_product(const Product& p, uint32_t seed) {
     expect_numbers_near(node.numbers(), expected, 0, 0);
   };
   run("", Isa::kPortable, 1);
-  for (Isa isa : available_isas()) {
+  for (Isa isa : available_byte_isas()) {
     for (int threads : {1, 3}) run(".fast", isa, threads);
   }
 }

@@ -231,7 +231,9 @@ Isa expected_isa() {
   const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  if (avx512 && asked_for(",avx512,")) return Isa::kAvx512;
+  if (avx512 && asked_for(",avx512,")) {
+    return __builtin_cpu_supports("avx512vnni") ? Isa::kAvx512Vnni : Isa::kAvx512;
+  }
   if (avx2 && asked_for(",avx2,")) return Isa::kAvx2;
 #endif
   static_cast<void>(asked_for);
@@ -259,6 +261,7 @@ TEST(Isa, OfThisProcessorIsFoundAndChosen) {
 #endif
 #if INTARSIA_WITH_AVX512
     case Isa::kAvx512:
+    case Isa::kAvx512Vnni:
       return expect_chosen<Isa::kAvx512>();
 #endif
 #if INTARSIA_WITH_NEON

@@ -16,7 +16,7 @@
 #include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/random/draw.h"
-#include "kernels_cpu/random/unrolled.h"
+#include "kernels_cpu/common/unrolled.h"
 
 namespace intarsia::cpu {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "core/kernel_list.h"
 #include "kernels_cpu/random/draw.h"
-#include "kernels_cpu/random/unrolled.h"
+#include "kernels_cpu/common/unrolled.h"
 
 namespace intarsia::cpu {
 namespace {

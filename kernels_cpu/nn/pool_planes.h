@@ -11,6 +11,7 @@
 #pragma once
 
 #include "kernels_cpu/common/lane_vector.h"
+#include "kernels_cpu/common/unrolled.h"
 #include "kernels_cpu/nn/pool_taps.h"
 
 namespace intarsia::cpu {
@@ -107,12 +108,9 @@ class PoolPlanes {
       lines_.rows(taps_, position, row, rows);
       const int64_t from = plane + taps_.base + strip.begin + strip.low;
       A* to = columns_ + strip.lead + row * strip.pitch + strip.low;
-      if (distance == strip.pitch && inside == strip.pitch) {
-        reduce_columns(from, to, rows * inside);
-      } else {
-        for (int64_t r = 0; r < rows; ++r) {
-          reduce_columns(from + r * distance, to + r * strip.pitch, inside);
-        }
+      const bool dense = distance == strip.pitch && inside == strip.pitch;
+      for (int64_t r = 0; r < (dense ? 1 : rows) && inside > 0; ++r) {
+        reduce_columns(from + r * distance, to + r * strip.pitch, dense ? rows * inside : inside);
       }
       row += rows;
       if (down >= 0) position[down] += rows - 1;
@@ -123,39 +121,38 @@ class PoolPlanes {
     return plane;
   }
   void reduce_columns(int64_t from, A* to, int64_t count) {
-    const int64_t taps = taps_.end - taps_.begin;
-    // The most frequent numbers of taps.
-    if (taps == 3) return reduce_columns_by(from, to, count, std::integral_constant<int, 3>());
-    if (taps == 2) return reduce_columns_by(from, to, count, std::integral_constant<int, 2>());
-    reduce_columns_by(from, to, count, taps);
-  }
-  template <class Taps>
-  void reduce_columns_by(int64_t from, A* to, int64_t count, Taps taps) {
     for_lane_vectors<kLanes>(0, count, [&](auto n, int64_t i) {
       using L = LaneVector<A, n()>;
       typename L::V sum, value;
       L::fill(sum, reducer_.identity());
       const int64_t* offset = taps_.offset + taps_.begin;
-      for (int64_t k = 0; k < taps; ++k) {
+      count_to<n()>(taps_.end - taps_.begin, [&](int64_t k) {
         L::load(x_ + (from + offset[k] + i), value);
         reducer_.step(sum, value);
-      }
+      });
       L::store(to + i, sum);
     });
   }
 
   void take_apart(const A* columns, int64_t count) {
     const int64_t stride = walk_.stride[walk_.last()];
-    if (stride == 3) return take_apart_by(columns, count, std::integral_constant<int64_t, 3>());
-    if (stride == 4) return take_apart_by(columns, count, std::integral_constant<int64_t, 4>());
-    take_apart_by(columns, count, stride);
+    if (stride == 3) return take_apart_by<3>(columns, count, stride);
+    if (stride == 4) return take_apart_by<4>(columns, count, stride);
+    take_apart_by<0>(columns, count, stride);
   }
-  template <class Stride>
-  void take_apart_by(const A* columns, int64_t count, Stride stride) {
-    const int64_t parts = (count + stride - 1) / stride;
+  template <int kStride>
+  void take_apart_by(const A* columns, int64_t count, int64_t stride) {
+    if constexpr (kStride != 0) stride = kStride;
+    const int64_t parts = (count + stride - 1) / stride, step = kCapacity / stride;
+    INTARSIA_INDEPENDENT
     for (int64_t part = 0; part < parts; ++part) {
-      for (int64_t p = 0; p < stride; ++p) {
-        apart_[p * (kCapacity / stride) + part] = columns[part * stride + p];
+      const A* from = columns + part * stride;
+      A* to = apart_ + part;
+      if constexpr (kStride != 0) {
+        INTARSIA_UNROLLED
+        for (int p = 0; p < kStride; ++p) to[p * step] = from[p];
+      } else {
+        for (int64_t p = 0; p < stride; ++p) to[p * step] = from[p];
       }
     }
   }
@@ -163,32 +160,51 @@ class PoolPlanes {
   /// The results of a line of columns; of `lines_` the lanes from `lane` on.
   template <int kStride>
   void merge(const PoolStrip& strip, const A* columns, int64_t count, int64_t lane, T* y) {
+    const int64_t all = walk_.kernel[walk_.last()], plain = strip.plain_end - strip.plain;
     for_lane_vectors<kLanes>(0, count, [&](auto n, int64_t i) {
       using L = LaneVector<A, n()>;
       typename L::V sum, none, column;
       L::fill(none, reducer_.identity());
       sum = none;
       const A* from = columns + i * kStride;
-      for (int64_t k = strip.plain; k < strip.plain_end; ++k) {
-        L::template load_apart<kStride>(from + place_[k], column);
+      const int64_t* place = place_ + strip.plain;
+      count_to<n()>(plain, [&](int64_t k) {
+        L::template load_apart<kStride>(from + place[k], column);
         reducer_.merge(sum, column);
-      }
-      if (strip.plain_end - strip.plain != walk_.kernel[walk_.last()]) {
-        typename LaneVector<Mask, n()>::V first, taps, at;
-        LaneVector<Mask, n()>::load(from_ + lane + i, first);
-        LaneVector<Mask, n()>::load(taps_along_ + lane + i, taps);
-        for (int64_t k = 0; k < walk_.kernel[walk_.last()]; ++k) {
-          if (k == strip.plain) k = strip.plain_end;
-          if (k == walk_.kernel[walk_.last()]) break;
-          L::template load_apart<kStride>(from + place_[k], column);
-          LaneVector<Mask, n()>::fill(at, static_cast<Mask>(k));
-          at -= first;
-          column = at < taps ? column : none;
-          reducer_.merge(sum, column);
-        }
-      }
+      });
+      if (plain != all) merge_masked<kStride, L>(strip, from, lane + i, none, sum);
       lines_.template store<L>(y + i, sum, lane + i);
     });
+  }
+  template <int kStride, class L>
+  void merge_masked(const PoolStrip& strip, const A* from, int64_t lane, const typename L::V& none,
+                    typename L::V& sum) {
+    using M = LaneVector<Mask, L::kLanes>;
+    typename M::V first, taps, at;
+    typename L::V column;
+    M::load(from_ + lane, first);
+    M::load(taps_along_ + lane, taps);
+    for (int64_t k = 0; k < walk_.kernel[walk_.last()]; ++k) {
+      if (k >= strip.plain && k < strip.plain_end) continue;
+      L::template load_apart<kStride>(from + place_[k], column);
+      M::fill(at, static_cast<Mask>(k));
+      at -= first;
+      column = at < taps ? column : none;
+      reducer_.merge(sum, column);
+    }
+  }
+
+  /// Calls body(k) for k < count; for whole vectors the most frequent numbers of taps have code of
+  /// their own.
+  template <int kCount, class Body>
+  static void count_to(int64_t count, const Body& body) {
+    if (kCount == kLanes && count == 3) {
+      body(0), body(1), body(2);
+    } else if (kCount == kLanes && count == 2) {
+      body(0), body(1);
+    } else {
+      for (int64_t k = 0; k < count; ++k) body(k);
+    }
   }
 
   const WindowWalk& walk_;

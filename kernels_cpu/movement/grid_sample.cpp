@@ -51,6 +51,8 @@ class Points {
   }
   /// Finds those of the run of points that lie between elements along all axes.
   void find_inside(int64_t first, int64_t count, PointsInside<V>& found) const {
+    using Found = PointsInside<V>;
+    const bool zeros = a_.padding_mode == GridSampleAttributes::kZeros;
     for (int64_t i = 0; i < count; ++i) found.offset[i] = 0;
     for (int axis = 0; axis < axes_; ++axis) {
       const int64_t extent = x_.extents[2 + axis];
@@ -59,10 +61,12 @@ class Points {
         const V x = image_place(a_, static_cast<V>(Element<G>::load(place[i * axes_])),
                                 static_cast<V>(extent));
         const bool inside = x >= 0 && x < static_cast<V>(extent - 1) && x < V{0x1p31};
+        const bool beyond = zeros && !(x >= -1 && x < static_cast<V>(extent));
         const auto at = static_cast<int32_t>(inside ? x : V{0});
-        const int64_t offset = found.offset[i] * extent + at;
+        const int64_t known = found.offset[i];
         found.part[axis][i] = x - static_cast<V>(at);
-        found.offset[i] = inside && found.offset[i] >= 0 ? offset : -1;
+        found.offset[i] = inside && known >= 0 ? known * extent + at : Found::kNone;
+        if (beyond || known == Found::kZero) found.offset[i] = Found::kZero;
       }
     }
   }
@@ -127,7 +131,7 @@ struct GridSample {
       const bool simple = linear && x.rank - 2 <= PointsInside<V>::kMostAxes;
       if (simple) points.find_inside(first, count, inside);
       for (int64_t i = 0; i < count && few; ++i) {
-        if (simple && inside.offset[i] >= 0) {
+        if (simple && inside.offset[i] != PointsInside<V>::kNone) {
           lists[i].fill(inside, i, x.extents + 2, x.rank - 2);
         } else {
           points.taps(first + i, taps);

@@ -130,7 +130,9 @@ template <class V>
 struct PointsInside {
   static constexpr int64_t kMost = 32;
   static constexpr int kMostAxes = 4;
-  int64_t offset[kMost];  ///< -1: the point is none of these.
+  static constexpr int64_t kNone = -1, kZero = -2;
+  /// kNone: the point is none of these; kZero: no element is at the point, its value is 0.
+  int64_t offset[kMost];
   V part[kMostAxes][kMost];
 };
 
@@ -146,8 +148,9 @@ struct TapList {
   /// Point i of these, with two elements along each axis.
   void fill(const PointsInside<V>& points, int64_t i, const int32_t* extents, int axes) {
     static_assert(1 << PointsInside<V>::kMostAxes <= kMost);
-    count = 1;
+    count = points.offset[i] == PointsInside<V>::kZero ? 0 : 1;
     pairs = true;
+    if (count == 0) return;
     offset[0] = points.offset[i];
     weight[0] = 1;
     // The last axis, whose elements are neighbours, comes first: the others go behind it.

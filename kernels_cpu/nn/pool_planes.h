@@ -82,12 +82,15 @@ class PoolPlanes {
       const int64_t column = k * walk_.dilation[w];
       place_[k] = stride > 2 ? column % stride * (kCapacity / stride) + column / stride : column;
     }
-    if (!strip.joined || strip.plain_end - strip.plain == walk_.kernel[w]) return;
-    for (int64_t j = 0; j < strip.lanes; ++j) {
-      const TapRun taps = walk_.taps_from(w, strip.begin + j * stride);
-      for (int64_t row = 0; row < strip.rows; ++row) {
-        from_[row * strip.lanes + j] = static_cast<Mask>(taps.count() > 0 ? taps.first : 0);
-        taps_along_[row * strip.lanes + j] = static_cast<Mask>(taps.count());
+    for (int64_t k = 0, masked = 0; k < walk_.kernel[w] && strip.joined; ++k) {
+      if (k >= strip.plain && k < strip.plain_end) continue;
+      Mask* mask = masks_[masked++];
+      for (int64_t j = 0; j < strip.lanes; ++j) {
+        const TapRun taps = walk_.taps_from(w, strip.begin + j * stride);
+        mask[j] = k >= taps.first && k < taps.end ? -1 : 0;
+      }
+      for (int64_t j = strip.lanes; j < strip.rows * strip.lanes; ++j) {
+        mask[j] = mask[j - strip.lanes];
       }
     }
   }
@@ -172,26 +175,15 @@ class PoolPlanes {
         L::template load_apart<kStride>(from + place[k], column);
         reducer_.merge(sum, column);
       });
-      if (plain != all) merge_masked<kStride, L>(strip, from, lane + i, none, sum);
+      for (int64_t k = 0; k < all - plain; ++k) {
+        typename LaneVector<Mask, n()>::V mask, zero{};
+        LaneVector<Mask, n()>::load(masks_[k] + lane + i, mask);
+        L::template load_apart<kStride>(from + place_[k < strip.plain ? k : k + plain], column);
+        column = zero != mask ? column : none;
+        reducer_.merge(sum, column);
+      }
       lines_.template store<L>(y + i, sum, lane + i);
     });
-  }
-  template <int kStride, class L>
-  void merge_masked(const PoolStrip& strip, const A* from, int64_t lane, const typename L::V& none,
-                    typename L::V& sum) {
-    using M = LaneVector<Mask, L::kLanes>;
-    typename M::V first, taps, at;
-    typename L::V column;
-    M::load(from_ + lane, first);
-    M::load(taps_along_ + lane, taps);
-    for (int64_t k = 0; k < walk_.kernel[walk_.last()]; ++k) {
-      if (k >= strip.plain && k < strip.plain_end) continue;
-      L::template load_apart<kStride>(from + place_[k], column);
-      M::fill(at, static_cast<Mask>(k));
-      at -= first;
-      column = at < taps ? column : none;
-      reducer_.merge(sum, column);
-    }
   }
 
   /// Calls body(k) for k < count; for whole vectors the most frequent numbers of taps have code of
@@ -216,7 +208,7 @@ class PoolPlanes {
   int64_t whole_rows_ = 0;  // along the last axis but one, windows of rows before this end inside
   alignas(kBytes) A columns_[kCapacity];
   A apart_[kCapacity];
-  Mask from_[kPoolColumns], taps_along_[kPoolColumns];
+  Mask masks_[kPoolMasks][kPoolColumns];  // of taps that are not plain: -1 in a row, else 0
   int64_t place_[kPoolColumns / 2];  // of each tap along the last axis, in columns or taken apart
 };
 

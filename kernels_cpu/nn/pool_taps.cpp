@@ -6,7 +6,6 @@
 namespace intarsia::cpu {
 
 PoolStrip::PoolStrip(const WindowWalk& walk, int64_t first, int64_t most, int64_t align) {
-  constexpr int64_t kMostMasked = 100;  // what the smallest masks count up to
   const int w = walk.last();
   const int64_t stride = walk.stride[w], reach = walk.reach(w);
   const int64_t taps = walk.kernel[w];
@@ -20,18 +19,17 @@ PoolStrip::PoolStrip(const WindowWalk& walk, int64_t first, int64_t most, int64_
   low = begin < 0 ? -begin : 0;
   high = rest < width ? rest : width;
   lead = (align - low % align) % align;
+  // The first result meets tap `plain`, the last one that before `plain_end`.
+  plain = walk.taps_from(w, begin).first;
+  plain_end = walk.taps_from(w, begin + (lanes - 1) * stride).end;
+  if (plain > taps) plain = taps;
+  if (plain_end < plain) plain_end = plain;
   joined = lanes == walk.out[w] && high - low <= lanes * stride &&
-           (reach <= stride || (lanes <= most && taps <= kMostMasked));
-  plain_end = taps;
-  if (joined) {
-    pitch = lanes * stride;
-    // The first result meets tap `plain`, the last one that before `plain_end`.
-    plain = walk.taps_from(w, begin).first;
-    plain_end = walk.taps_from(w, begin + (lanes - 1) * stride).end;
-    if (plain > taps) plain = taps;
-    if (plain_end < plain) plain_end = plain;
-  } else {
-    pitch = (lanes - 1) * stride + span;
+           taps - (plain_end - plain) <= kPoolMasks && (reach <= stride || lanes <= most);
+  pitch = joined ? lanes * stride : (lanes - 1) * stride + span;
+  if (!joined) {
+    plain = 0;
+    plain_end = taps;
   }
   rows = kPoolColumns / pitch < kPoolRows ? kPoolColumns / pitch : kPoolRows;
   // Whole planes, where several fit: so that the same rows are at their borders.

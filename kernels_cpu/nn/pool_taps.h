@@ -13,6 +13,8 @@ namespace intarsia::cpu {
 inline constexpr int64_t kPoolColumns = 512;
 inline constexpr int64_t kPoolRows = 64;
 inline constexpr int64_t kPoolTaps = 256;
+/// Most taps along the last axis that are masked.
+inline constexpr int64_t kPoolMasks = 4;
 
 /// The taps along the first `axes` spatial axes that lie in the input.
 class PoolTaps {

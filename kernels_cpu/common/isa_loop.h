@@ -8,6 +8,8 @@
 // no copy for AVX-512: they wait for memory.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels_cpu/gemm/isa.h"
 
 namespace intarsia::cpu {
@@ -49,6 +51,19 @@ void on_widest_isa(Isa isa, const Loop& loop) {
   if (vector_isa(isa) == Isa::kAvx512) return on_avx512(loop);
 #endif
   on_isa(isa, loop);
+}
+
+/// Calls loop(bytes), where `bytes` is a constant, how large the vectors are that it is compiled
+/// for.
+template <class Loop>
+void on_vectors([[maybe_unused]] Isa isa, const Loop& loop) {
+#if INTARSIA_WITH_AVX512
+  if (isa == Isa::kAvx512) return on_avx512([&] { loop(std::integral_constant<int, 64>()); });
+#endif
+#if INTARSIA_WITH_AVX2
+  if (isa == Isa::kAvx2) return on_avx2([&] { loop(std::integral_constant<int, 32>()); });
+#endif
+  loop(std::integral_constant<int, 16>());
 }
 
 }  // namespace intarsia::cpu

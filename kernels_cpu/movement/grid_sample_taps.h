@@ -39,6 +39,12 @@ V reflect(V x, V low, V high) {
   return (x < low) != turned ? low + rest : high - rest;
 }
 
+/// A coordinate of the grid in elements of the image.
+template <class V>
+V image_place(const GridSampleAttributes& a, V place, V extent) {
+  return a.align_corners != 0 ? (place + 1) / 2 * (extent - 1) : ((place + 1) * extent - 1) / 2;
+}
+
 /// One axis of an image.
 template <class V>
 class Axis {
@@ -51,7 +57,7 @@ class Axis {
 
   void find(V place, AxisTaps<V>& taps) const {
     const auto extent = static_cast<V>(extent_);
-    V x = a_.align_corners != 0 ? (place + 1) / 2 * (extent - 1) : ((place + 1) * extent - 1) / 2;
+    V x = image_place(a_, place, extent);
     taps.count = 1;
     if (!(std::fabs(x) <= V{0x1p31})) {
       if (a_.padding_mode == GridSampleAttributes::kZeros) return taps.set(0, -1, 0);
@@ -118,14 +124,48 @@ void for_taps(const AxisTaps<V>* taps, const int32_t* extents, int axes, const B
   }
 }
 
+/// A run of points: for those between elements along all axes, the first of these, and how far
+/// behind it the point is along each axis.
+template <class V>
+struct PointsInside {
+  static constexpr int64_t kMost = 32;
+  static constexpr int kMostAxes = 4;
+  static constexpr int64_t kNone = -1, kZero = -2;
+  /// kNone: the point is none of these; kZero: no element is at the point, its value is 0.
+  int64_t offset[kMost];
+  V part[kMostAxes][kMost];
+};
+
 /// The elements of a point and their weights, if they are few.
 template <class V>
 struct TapList {
   static constexpr int kMost = 16;
   int count = 0;
+  bool pairs = false;  ///< Entries 2 k and 2 k + 1 are neighbours in the image, for all k.
   int64_t offset[kMost];
   V weight[kMost];
 
+  /// Point i of these, with two elements along each axis.
+  void fill(const PointsInside<V>& points, int64_t i, const int32_t* extents, int axes) {
+    static_assert(1 << PointsInside<V>::kMostAxes <= kMost);
+    count = points.offset[i] == PointsInside<V>::kZero ? 0 : 1;
+    pairs = true;
+    if (count == 0) return;
+    offset[0] = points.offset[i];
+    weight[0] = 1;
+    // The last axis, whose elements are neighbours, comes first: the others go behind it.
+    int64_t step = 1;
+    for (int axis = axes - 1; axis >= 0; --axis) {
+      const V t = points.part[axis][i];
+      for (int k = 0; k < count; ++k) {
+        offset[count + k] = offset[k] + step;
+        weight[count + k] = weight[k] * t;
+        weight[k] *= 1 - t;
+      }
+      count *= 2;
+      step *= extents[axis];
+    }
+  }
   /// False if there are too many.
   bool fill(const AxisTaps<V>* taps, const int32_t* extents, int axes) {
     int all = 1;
@@ -148,6 +188,12 @@ struct TapList {
       }
     }
     if (some) drop_outside();
+    // What the last axis has, all rows have.
+    const AxisTaps<V>& last = taps[axes - 1];
+    pairs = !some && last.count % 2 == 0;
+    for (int k = 0; k < last.count && pairs; k += 2) {
+      pairs = last.index[k + 1] == last.index[k] + 1;
+    }
     return true;
   }
 

@@ -84,14 +84,23 @@ struct ResizeNearest {
     constexpr auto kBytes = static_cast<int64_t>(sizeof(E));
     for_items(context, span_count(y, 0, last), row_size * kBytes, [&](int64_t begin, int64_t end) {
       const E* previous = nullptr;
+      const E* plane = in;  // of the rows along the axis before the last one
+      const int64_t extent = last > 0 ? y.extents[last - 1] : 1;
+      const int32_t* const lines = last > 0 ? indices[last - 1] : nullptr;
+      const int64_t line = last > 0 ? strides[last - 1] : 0;
+      int64_t place = extent;
       for (int64_t row = begin; row < end; ++row) {
-        const E* from = in;
-        int64_t rest = row;
-        for (int axis = last - 1; axis >= 0; --axis) {
-          const int64_t j = rest % y.extents[axis];
-          rest /= y.extents[axis];
-          from += (indices[axis] != nullptr ? indices[axis][j] : j) * strides[axis];
+        if (++place >= extent) {
+          int64_t rest = row / extent;
+          place = row % extent;
+          plane = in;
+          for (int axis = last - 2; axis >= 0; --axis) {
+            const int64_t j = rest % y.extents[axis];
+            rest /= y.extents[axis];
+            plane += (indices[axis] != nullptr ? indices[axis][j] : j) * strides[axis];
+          }
         }
+        const E* from = plane + (lines != nullptr ? lines[place] : place) * line;
         E* to = out + row * row_size;
         if (from == previous) {  // enlarged: the same row again
           copy_run(to, to - row_size, row_size * kBytes);

@@ -37,21 +37,6 @@ struct PoolBlock {
           [&](int64_t, int64_t offset, int64_t low, int64_t high) { body(x + offset, low, high); });
     }
   }
-
-  /// Taps of a lane along the last axis, and of all lanes along the others, that meet the input or
-  /// the padded input; where lanes are channels, all axes are others.
-  int64_t taps_along(int64_t lane, bool padding) const {
-    return walk.channels_last
-               ? 1
-               : walk.taps_inside(walk.last(), position[walk.last()] + lane, padding);
-  }
-  int64_t taps_across(bool padding) const {
-    int64_t taps = 1;
-    for (int i = 0; i < walk.spatial - (walk.channels_last ? 0 : 1); ++i) {
-      taps *= walk.taps_inside(i, position[i], padding);
-    }
-    return taps;
-  }
 };
 
 /// How many output rows there are in all: of each image, or of each of its channels.

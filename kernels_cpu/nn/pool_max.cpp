@@ -34,22 +34,34 @@ template <class T>
 struct Largest {
   using Accumulator = typename Element<T>::Value;
   static Accumulator identity() { return lowest<T>(); }
-  static Accumulator step(Accumulator largest, Accumulator value) {
-    return value > largest ? value : largest;
+  template <class V>
+  static void step(V& largest, const V& x) {
+    largest = x > largest ? x : largest;
   }
-  static Accumulator merge(Accumulator a, Accumulator b) { return step(a, b); }
+  template <class V>
+  static void merge(V& largest, const V& x) {
+    step(largest, x);
+  }
 };
 
+/// Results are stored as they are.
 template <class T>
-void max_pool(const KernelContext& context, const WindowWalk& walk) {
-  T* y = context.output(0).as<T>();
-  const auto store = [=](const PoolBlock& block, const auto* best) {
+struct AsTheyAre : PoolLines {
+  using A = typename Largest<T>::Accumulator;
+  T* y;
+
+  explicit AsTheyAre(T* to) : y(to) {}
+  AsTheyAre lines() const { return *this; }
+  template <class L>
+  static void store(T* to, const typename L::V& best, int64_t = 0) {
+    L::store(to, best);
+  }
+  void block(const PoolBlock& block, const A* best) const {
     T* to = y + block.y;
     INTARSIA_INDEPENDENT
     for (int64_t j = 0; j < block.lanes; ++j) to[j] = Element<T>::store(best[j]);
-  };
-  reduce_windows<T>(context, walk, Largest<T>(), [=](const PoolBlock&) { return store; });
-}
+  }
+};
 
 template <class T>
 void max_pool_indices(const KernelContext& context, const WindowWalk& walk, bool columns_first) {
@@ -101,7 +113,7 @@ struct MaxPool {
     if (context.output(1).present()) {
       max_pool_indices<T>(context, walk, a.storage_order != 0);
     } else {
-      max_pool<T>(context, walk);
+      reduce_windows<T>(context, walk, Largest<T>(), AsTheyAre<T>(context.output(0).as<T>()));
     }
     return {};
   }

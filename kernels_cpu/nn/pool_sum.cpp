@@ -5,6 +5,7 @@
 // far as `pads` goes. Both layouts. Output rows are shared out over the threads.
 // Specification: https://onnx.ai/onnx/operators/onnx__AveragePool.html
 #include <cmath>
+#include <cstring>
 
 #include "core/kernel_list.h"
 #include "kernels_cpu/nn/pool_reduce.h"
@@ -12,58 +13,87 @@
 namespace intarsia::cpu {
 namespace {
 
-template <class T, class A>
+template <class A>
 struct Sum {
   using Accumulator = A;
-  static Accumulator identity() { return 0; }
-  static Accumulator step(Accumulator sum, typename Element<T>::Value x) {
-    return sum + static_cast<Accumulator>(x);
+  static A identity() { return 0; }
+  template <class V>
+  static void step(V& sum, const V& x) {
+    sum += x;
   }
-  static Accumulator merge(Accumulator a, Accumulator b) { return a + b; }
+  template <class V>
+  static void merge(V& sum, const V& x) {
+    sum += x;
+  }
 };
 
 /// Sums of as many floats as this stay floats: in rows and columns they are rounded some ten times.
 constexpr int64_t kFewTaps = 36;
 
-/// The means of a block's lanes, row by row: sums by the reciprocals of how many elements they are
-/// of, which are taps along the last axis for each lane, times those along the others, or one for
-/// windows that meet none.
+/// Sums become means by the reciprocals of how many elements they are of, which are taps along the
+/// last axis for each lane, times those along the others, or one for windows that meet none.
 template <class T, class A>
-class Means {
+class MeanLines : public PoolLines {
  public:
-  Means(const PoolBlock& block, bool padding, T* y) : padding_(padding), y_(y) {
-    for (int64_t j = 0; j < block.lanes; ++j) {
-      along_[j] = static_cast<A>(block.taps_along(j, padding));
+  explicit MeanLines(bool padding) : padding_(padding) {}
+
+  void start(const WindowWalk& walk, int64_t first, int64_t lanes) {
+    lanes_ = lanes;
+    for (int64_t j = 0; j < lanes; ++j) {
+      along_[j] = static_cast<A>(walk.taps_inside(walk.last(), first + j, padding_));
+    }
+    for (A& across : across_) across = -1;
+  }
+  void rows(const PoolTaps& taps, const int64_t* position, int64_t first, int64_t count) {
+    const auto across = static_cast<A>(taps.inside(position, padding_));
+    for (int64_t row = first; row < first + count; ++row) {
+      if (across == across_[row]) continue;  // most rows
+      across_[row] = across;
+      A* factors = factors_ + row * lanes_;
+      INTARSIA_INDEPENDENT
+      for (int64_t j = 0; j < lanes_; ++j) factors[j] = reciprocal(along_[j] * across);
     }
   }
-  void operator()(const PoolBlock& block, const A* sums) {
-    const auto across = static_cast<A>(block.taps_across(padding_));
-    if (across != across_) {  // for most rows it is the same
-      across_ = across;
-      for (int64_t j = 0; j < block.lanes; ++j) {
-        const A count = along_[j] * across;
-        factors_[j] = 1 / (count > 0 ? count : A{1});
-      }
-    }
-    multiply(sums, factors_, block.lanes, y_ + block.y);
+  void pixel(const PoolTaps& taps, const int64_t* position) {
+    factor_ = reciprocal(static_cast<A>(taps.inside(position, padding_)));
   }
-  static void multiply(const A* sums, const A* factors, int64_t lanes, T* y) {
-    INTARSIA_INDEPENDENT
-    for (int64_t j = 0; j < lanes; ++j) y[j] = rounded<T>(sums[j] * factors[j]);
+  static A reciprocal(A count) { return 1 / (count > 0 ? count : A{1}); }
+
+  template <class L>
+  void store(T* y, const typename L::V& sums, int64_t lane) const {
+    typename L::V factors;
+    L::load(factors_ + lane, factors);
+    L::store(y, sums * factors);
   }
-  /// Of lanes that are channels.
-  static void multiply(const A* sums, A count, int64_t lanes, T* y) {
-    const A factor = 1 / (count > 0 ? count : A{1});
-    INTARSIA_INDEPENDENT
-    for (int64_t j = 0; j < lanes; ++j) y[j] = rounded<T>(sums[j] * factor);
+  template <class L>
+  void store(T* y, const typename L::V& sums) const {
+    L::store(y, sums * factor_);
   }
 
  private:
-  static constexpr int64_t kMost = kPoolLanes > kLanes ? kPoolLanes : kLanes;
   bool padding_;
-  T* y_;
-  A across_ = -1;
-  A along_[kMost], factors_[kMost];
+  int64_t lanes_ = 0;
+  A factor_ = 1;
+  A across_[kPoolRows], along_[kPoolColumns], factors_[kPoolColumns];
+};
+
+template <class T, class A>
+struct Means {
+  T* y;
+  bool padding;
+
+  auto lines() const { return MeanLines<T, A>(padding); }
+  void block(const PoolBlock& block, const A* sums) const {
+    const WindowWalk& walk = block.walk;
+    const int w = walk.last();
+    const bool last = walk.channels_last;
+    const int64_t across = walk.taps_inside(block.position, last ? walk.spatial : w, padding);
+    for (int64_t j = 0; j < block.lanes; ++j) {
+      const int64_t along = last ? 1 : walk.taps_inside(w, block.position[w] + j, padding);
+      const int64_t count = across * along;
+      y[block.y + j] = rounded<T>(sums[j] * (1 / static_cast<A>(count > 0 ? count : 1)));
+    }
+  }
 };
 
 template <class T>
@@ -76,79 +106,72 @@ struct AveragePool {
   }
 
   static Status run(const KernelContext& context) {
-    const auto& a = context.attributes<AveragePoolAttributes>();
-    const WindowWalk walk = pool_walk(context, a.pool);
+    const WindowWalk walk = pool_walk(context, context.attributes<AveragePoolAttributes>().pool);
     if (INTARSIA_HAS_VECTORS && walk.taps <= kFewTaps) {
-      average(context, walk, a.count_include_pad != 0, Sum<T, typename Element<T>::Value>());
+      average<typename Element<T>::Value>(context, walk);
     } else {
-      average(context, walk, a.count_include_pad != 0, Sum<T, Accumulator<T>>());
+      average<Accumulator<T>>(context, walk);
     }
     return {};
   }
 
  private:
-  template <class Sum>
-  static void average(const KernelContext& context, const WindowWalk& walk, bool padding, Sum sum) {
-    T* y = context.output(0).as<T>();
-    using A = typename Sum::Accumulator;
-    if constexpr (!INTARSIA_HAS_VECTORS) {  // in little code, and little stack
-      const bool last = walk.channels_last;
-      const auto store = [=](const PoolBlock& block, const A* sums) {
-        const int64_t across = block.taps_across(padding);
-        for (int64_t j = 0; j < block.lanes; ++j) {
-          const int64_t count = last ? across : across * block.taps_along(j, padding);
-          y[block.y + j] = rounded<T>(sums[j] * (1 / static_cast<A>(count > 0 ? count : 1)));
-        }
-      };
-      reduce_windows<T>(context, walk, sum, [=](const PoolBlock&) { return store; });
-    } else {
-      if (walk.channels_last) {
-        const auto store = [=](const PoolBlock& block, const A* sums) {
-          Means<T, A>::multiply(sums, static_cast<A>(block.taps_across(padding)), block.lanes,
-                                y + block.y);
-        };
-        return reduce_windows<T>(context, walk, sum, [=](const PoolBlock&) { return store; });
-      }
-      reduce_windows<T>(context, walk, sum,
-                        [=](const PoolBlock& block) { return Means<T, A>(block, padding, y); });
-    }
+  template <class A>
+  static void average(const KernelContext& context, const WindowWalk& walk) {
+    const bool padding = context.attributes<AveragePoolAttributes>().count_include_pad != 0;
+    reduce_windows<T>(context, walk, Sum<A>(), Means<T, A>{context.output(0).as<T>(), padding});
   }
 };
 
 /// Sums of |x|^p; p = 2 is by far the most common.
-template <class T>
-struct Squares {
-  using Accumulator = double;
-  static double step(double sum, typename Element<T>::Value x) {
-    return sum + static_cast<double>(x) * static_cast<double>(x);
+struct Squares : Sum<double> {
+  template <class V>
+  static void step(V& sum, const V& x) {
+    sum += x * x;
   }
-  static double identity() { return 0; }
-  static double merge(double a, double b) { return a + b; }
   static double root(double sum) { return std::sqrt(sum); }
 };
-template <class T>
-struct Powers {
-  using Accumulator = double;
+struct Powers : Sum<double> {
   double p;
-  double step(double sum, typename Element<T>::Value x) const {
-    return sum + std::pow(std::fabs(static_cast<double>(x)), p);
+
+  explicit Powers(double power) : p(power) {}
+  template <class V>
+  void step(V& sum, const V& x) const {
+    constexpr int kCount = sizeof(V) / sizeof(double);
+    double sums[kCount], lanes[kCount];
+    std::memcpy(sums, &sum, sizeof sum);
+    std::memcpy(lanes, &x, sizeof x);
+    for (int i = 0; i < kCount; ++i) sums[i] += std::pow(std::fabs(lanes[i]), p);
+    std::memcpy(&sum, sums, sizeof sum);
   }
-  static double identity() { return 0; }
-  static double merge(double a, double b) { return a + b; }
   double root(double sum) const { return std::pow(sum, 1 / p); }
 };
 
 template <class T, class Norm>
+struct Roots : PoolLines {
+  T* y;
+  Norm norm;
+
+  Roots(T* to, Norm n) : y(to), norm(n) {}
+  Roots lines() const { return *this; }
+  template <class L>
+  void store(T* to, const typename L::V& sums, int64_t = 0) const {
+    double lanes[L::kLanes];
+    L::store(lanes, sums);
+    typename L::V roots;
+    L::make(roots, [&](int i) { return norm.root(lanes[i]); });
+    L::store(to, roots);
+  }
+  void block(const PoolBlock& block, const double* sums) const {
+    for (int64_t j = 0; j < block.lanes; ++j)
+      y[block.y + j] = rounded<T>(static_cast<Accumulator<T>>(norm.root(sums[j])));
+  }
+};
+
+template <class T, class Norm>
 void norm_pool(const KernelContext& context, const PoolAttributes& a, Norm norm) {
-  T* y = context.output(0).as<T>();
-  const auto store = [=](const PoolBlock& block, const double* sums) {
-    T* to = y + block.y;
-    INTARSIA_INDEPENDENT
-    for (int64_t j = 0; j < block.lanes; ++j) {
-      to[j] = rounded<T>(static_cast<Accumulator<T>>(norm.root(sums[j])));
-    }
-  };
-  reduce_windows<T>(context, pool_walk(context, a), norm, [=](const PoolBlock&) { return store; });
+  reduce_windows<T>(context, pool_walk(context, a), norm,
+                    Roots<T, Norm>(context.output(0).as<T>(), norm));
 }
 
 template <class T>
@@ -163,9 +186,9 @@ struct LpPool {
   static Status run(const KernelContext& context) {
     const auto& a = context.attributes<LpPoolAttributes>();
     if (INTARSIA_HAS_VECTORS && a.p == 2) {
-      norm_pool<T>(context, a.pool, Squares<T>());
+      norm_pool<T>(context, a.pool, Squares());
     } else {
-      norm_pool<T>(context, a.pool, Powers<T>{static_cast<double>(a.p)});
+      norm_pool<T>(context, a.pool, Powers(static_cast<double>(a.p)));
     }
     return {};
   }

@@ -20,6 +20,7 @@
 #include "core/kernel_list.h"
 #include "core/operators/nn/roi.h"
 #include "core/runtime/operand_check.h"
+#include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/math/element.h"
 
@@ -297,8 +298,13 @@ struct RoiAlign {
         for (int64_t channel = first; channel < last; ++channel) {
           const auto* plane = from + (images[region] * channels + channel) * height * width;
           auto* result = to + (region * channels + channel) * bins;
-          const auto run = largest ? align<Largest, E, V> : align<Mean, E, V>;
-          run(rows, columns, a, points, plane, width, line, result);
+          on_isa(context.isa(), [&] {
+            if (largest) {
+              align<Largest, E>(rows, columns, a, points, plane, width, line, result);
+            } else {
+              align<Mean, E>(rows, columns, a, points, plane, width, line, result);
+            }
+          });
         }
       }
     });

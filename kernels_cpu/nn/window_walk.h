@@ -42,6 +42,8 @@ struct WindowWalk {
     }
   }
 
+  /// Elements along `axis` from the first to the last one under a window.
+  int64_t reach(int axis) const { return (kernel[axis] - 1) * dilation[axis] + 1; }
   /// Taps along `axis` that lie in the input if the first one of all lies at `start`.
   TapRun taps_from(int axis, int64_t start) const {
     return taps_between(kernel[axis], dilation[axis], start, 0, in[axis]);
@@ -126,6 +128,12 @@ struct WindowWalk {
     return taps_between(kernel[axis], dilation[axis], start, padding ? -before[axis] : 0,
                         in[axis] + (padding ? after[axis] : 0))
         .count();
+  }
+  /// The same along the first `axes` axes together.
+  int64_t taps_inside(const int64_t* position, int axes, bool padding) const {
+    int64_t count = 1;
+    for (int i = 0; i < axes; ++i) count *= taps_inside(i, position[i], padding);
+    return count;
   }
 };
 

@@ -15,8 +15,8 @@
 #include "intarsia/checked_int.h"
 #include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
+#include "kernels_cpu/common/unrolled.h"
 #include "kernels_cpu/random/draw.h"
-#include "kernels_cpu/random/unrolled.h"
 
 namespace intarsia::cpu {
 namespace {

@@ -13,8 +13,8 @@
 #include <numbers>
 
 #include "core/kernel_list.h"
+#include "kernels_cpu/common/unrolled.h"
 #include "kernels_cpu/random/draw.h"
-#include "kernels_cpu/random/unrolled.h"
 
 namespace intarsia::cpu {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "kernels_cpu/random/unrolled.h"
+#include "kernels_cpu/common/unrolled.h"
 
 namespace intarsia::cpu {
 

@@ -120,6 +120,15 @@ TEST(Pool, WindowsOfAllSizes) {
       {{257}, {{7}, {1}, {1}, {3}}, {3}},
       {{7}, {{7}, {1}, {1}, {0}}, {0}},
       {{4, 5, 66}, {{2, 3, 2}, {1, 2, 2}, {2, 1, 1}, {1, 1, 0}}, {0, 1, 1}},
+      {{7, 7}, {{3, 3}, {1, 1}, {1, 1}, {1, 1}}, {1, 1}},  // short rows
+      {{14, 14}, {{2, 2}, {2, 2}, {1, 1}, {0, 0}}, {0, 0}},
+      {{13, 13}, {{13, 13}, {1, 1}, {1, 1}, {6, 6}}, {6, 6}},
+      {{7, 7}, {{7, 7}, {1, 1}, {1, 1}, {0, 0}}, {0, 0}},  // one result
+      {{3, 3}, {{7, 7}, {1, 1}, {1, 1}, {2, 2}}, {2, 2}},
+      {{16, 16}, {{4, 4}, {4, 4}, {1, 1}, {0, 0}}, {0, 0}},
+      {{5, 9}, {{2, 3}, {1, 1}, {1, 2}, {1, 5}}, {0, 5}},         // results all in the padding
+      {{3, 1200}, {{2, 250}, {1, 499}, {1, 1}, {0, 0}}, {0, 0}},  // long steps
+      {{300, 4}, {{270, 2}, {1, 1}, {1, 1}, {0, 0}}, {0, 0}},     // more rows than are listed
   };
   for (const Case& shape : cases) {
     SCOPED_TRACE(::testing::PrintToString(shape.spatial));
@@ -144,6 +153,61 @@ TEST(Pool, WindowsOfAllSizes) {
       for (double value : met) sum += value * value;
       return std::sqrt(sum);
     });
+  }
+}
+
+// Many small images: odd rows, padding, steps and gaps, in every type's width.
+TEST(Pool, RandomWindows) {
+  std::mt19937 engine(5);
+  const auto draw = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(engine);
+  };
+  for (int i = 0; i < 120; ++i) {
+    const size_t rank = static_cast<size_t>(draw(1, 3));
+    Dims spatial, after;
+    NaiveWindow window;
+    for (size_t axis = 0; axis < rank; ++axis) {
+      window.kernel.push_back(draw(1, 5));
+      window.stride.push_back(draw(1, 5));
+      window.dilation.push_back(draw(1, 2));
+      const int64_t reach = (window.kernel[axis] - 1) * window.dilation[axis] + 1;
+      window.before.push_back(draw(0, reach - 1));
+      after.push_back(draw(0, reach - 1));
+      spatial.push_back(draw(reach, axis + 1 == rank ? 40 : reach + 6));
+    }
+    SCOPED_TRACE(::testing::PrintToString(spatial));
+    const Dims planes{static_cast<int>(draw(1, 2)), static_cast<int>(draw(1, 5))};
+    const Dims x = joined(planes, spatial), y = joined(planes, window.output(spatial, after));
+    MaxPoolAttributes max;
+    max.pool.window = window.attributes(after);
+    const auto top = [](const Numbers& met, int) {
+      return met.empty() ? -HUGE_VAL : *std::max_element(met.begin(), met.end());
+    };
+    const auto low = [](const Numbers& met, int) {
+      return met.empty() ? -128 : *std::max_element(met.begin(), met.end());
+    };
+    AveragePoolAttributes average;
+    average.pool = max.pool;
+    average.count_include_pad = static_cast<int32_t>(draw(0, 1));
+    const auto result = [&](const Numbers& met, int padded) {
+      return mean(met, average.count_include_pad != 0 ? padded : 0);
+    };
+    expect_pool<float>("AveragePool", average, window, x, y, result, kFewRoundings);
+    switch (i % 4) {
+      case 0:
+        expect_pool<float>("MaxPool", max, window, x, y, top);
+        break;
+      case 1:
+        expect_pool<double>("MaxPool", max, window, x, y, top);
+        expect_pool<double>("AveragePool", average, window, x, y, result, kFewRoundings);
+        break;
+      case 2:
+        expect_pool<int8_t>("MaxPool", max, window, x, y, low);
+        break;
+      default:
+        expect_pool<Float16>("MaxPool", max, window, x, y, top);
+    }
+    if (HasFatalFailure()) return;
   }
 }
 

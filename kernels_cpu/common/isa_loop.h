@@ -57,11 +57,12 @@ void on_widest_isa(Isa isa, const Loop& loop) {
 /// for.
 template <class Loop>
 void on_vectors([[maybe_unused]] Isa isa, const Loop& loop) {
+  [[maybe_unused]] const Isa vectors = vector_isa(isa);
 #if INTARSIA_WITH_AVX512
-  if (isa == Isa::kAvx512) return on_avx512([&] { loop(std::integral_constant<int, 64>()); });
+  if (vectors == Isa::kAvx512) return on_avx512([&] { loop(std::integral_constant<int, 64>()); });
 #endif
 #if INTARSIA_WITH_AVX2
-  if (isa == Isa::kAvx2) return on_avx2([&] { loop(std::integral_constant<int, 32>()); });
+  if (vectors == Isa::kAvx2) return on_avx2([&] { loop(std::integral_constant<int, 32>()); });
 #endif
   loop(std::integral_constant<int, 16>());
 }

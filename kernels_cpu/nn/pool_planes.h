@@ -186,13 +186,13 @@ class PoolPlanes {
     });
   }
 
-  /// Calls body(k) for k < count; for whole vectors the most frequent numbers of taps have code of
+  /// Calls body(k) for k < count; for long vectors the most frequent numbers of taps have code of
   /// their own.
   template <int kCount, class Body>
   static void count_to(int64_t count, const Body& body) {
-    if (kCount == kLanes && count == 3) {
+    if (2 * kCount >= kLanes && count == 3) {
       body(0), body(1), body(2);
-    } else if (kCount == kLanes && count == 2) {
+    } else if (2 * kCount >= kLanes && count == 2) {
       body(0), body(1);
     } else {
       for (int64_t k = 0; k < count; ++k) body(k);

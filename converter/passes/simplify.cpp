@@ -48,8 +48,15 @@ bool leaves_input(const Node& node, size_t& kept) {
   return false;
 }
 
-/// The input whose elements output 0 holds, in the same order and with the same extents; null if
-/// there is none.
+/// What a node takes out of an optional value right after another has put it in.
+Value* optional_element(const Node& node) {
+  const Value* optional = node.is("OptionalGetElement") ? node.input(0) : nullptr;
+  const Node* maker = optional != nullptr ? optional->producer : nullptr;
+  return maker != nullptr && maker->is("Optional") ? maker->input(0) : nullptr;
+}
+
+/// The value whose elements output 0 holds, in the same order and with the same extents: an input,
+/// or an optional value's element. Null if there is none.
 Value* copied_input(const Node& node) {
   const Value* output = node.output(0);
   if (output == nullptr) return nullptr;
@@ -58,10 +65,12 @@ Value* copied_input(const Node& node) {
   }
   size_t kept = 0;
   const auto copies = node.op->facts.copies;
-  if (copies == nullptr && !leaves_input(node, kept)) return nullptr;
-  Value* input = node.input(static_cast<int>(kept));
+  Value* const element = optional_element(node);
+  if (element == nullptr && copies == nullptr && !leaves_input(node, kept)) return nullptr;
+  Value* input = element != nullptr ? element : node.input(static_cast<int>(kept));
   if (input == nullptr || (!input->constant && !input->shape) || !output->shape) return nullptr;
   if (type_of(*input) != output->type || !same_shape(*input, *output)) return nullptr;
+  if (element != nullptr) return element;
   const bool same = copies == nullptr || copies(node.attribute_bytes.data(), symbolic_inputs(node));
   return same ? input : nullptr;
 }

@@ -8,8 +8,8 @@
 namespace intarsia::converter {
 
 /// Removes nodes whose result is their input: Identity, Dropout at inference, Cast to the same
-/// type, Transpose that moves nothing, Reshape to the same extents, ... Returns whether anything
-/// changed. REQUIRES: types and shapes are inferred.
+/// type, Transpose that moves nothing, Reshape to the same extents, ..., or what an Optional before
+/// them was given. Returns whether anything changed. REQUIRES: types and shapes are inferred.
 bool remove_no_ops(Graph& graph);
 
 /// Removes nodes whose results nobody uses, unless they are impure.

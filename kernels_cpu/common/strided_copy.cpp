@@ -4,7 +4,9 @@
 // the loop that suits its strides; the other axes are walked like an odometer.
 #include "kernels_cpu/common/strided_copy.h"
 
+#include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
+#include "kernels_cpu/gemm/vector.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -31,28 +33,47 @@ void interleave(const Panel& p, E* __restrict out, const E* __restrict in) {
   }
 }
 
-/// A square of elements that is transposed at once; its side fills half a cache line.
+/// A square of elements that is transposed at once; its side fills a part of a cache line.
 template <class E>
-inline constexpr int kSide = sizeof(E) <= 4 ? 8 : 4;
+inline constexpr int kSide = sizeof(E) == 1   ? 16
+                             : sizeof(E) <= 4 ? 8
+                                              : 4;
+
+/// Elements of a and b in turn, from the lower halves of both or from the upper ones.
+template <bool kUpper, class V>
+INTARSIA_INLINE V zip(V a, V b) {
+  constexpr int n = sizeof(V) / sizeof(a[0]), h = kUpper ? n / 2 : 0;
+  if constexpr (n == 16) {
+    return __builtin_shufflevector(a, b, h, h + 16, h + 1, h + 17, h + 2, h + 18, h + 3, h + 19,
+                                   h + 4, h + 20, h + 5, h + 21, h + 6, h + 22, h + 7, h + 23);
+  } else if constexpr (n == 8) {
+    return __builtin_shufflevector(a, b, h, h + 8, h + 1, h + 9, h + 2, h + 10, h + 3, h + 11);
+  } else if constexpr (n == 4) {
+    return __builtin_shufflevector(a, b, h, h + 4, h + 1, h + 5);
+  } else {
+    return __builtin_shufflevector(a, b, h, h + 2);
+  }
+}
 
 template <class E>
 void transpose_square(const Panel& p, E* __restrict out, const E* __restrict in) {
   constexpr int kN = kSide<E>;
-  if constexpr (sizeof(E) == 4) {
+  if constexpr (INTARSIA_HAS_VECTORS && sizeof(E) <= 8) {
     typedef E Vector __attribute__((vector_size(16)));
-    for (int r = 0; r < kN; r += 4) {
-      for (int c = 0; c < kN; c += 4) {
-        Vector v[4];
-        for (int i = 0; i < 4; ++i) std::memcpy(&v[i], in + (c + i) * p.in_column + r, 16);
-        const Vector a = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5);
-        const Vector b = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);
-        const Vector d = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7);
-        const Vector e = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
-        v[0] = __builtin_shufflevector(a, b, 0, 1, 4, 5);
-        v[1] = __builtin_shufflevector(a, b, 2, 3, 6, 7);
-        v[2] = __builtin_shufflevector(d, e, 0, 1, 4, 5);
-        v[3] = __builtin_shufflevector(d, e, 2, 3, 6, 7);
-        for (int i = 0; i < 4; ++i) std::memcpy(out + (r + i) * p.out_row + c, &v[i], 16);
+    constexpr int kLanes = 16 / sizeof(E);
+    for (int r = 0; r < kN; r += kLanes) {
+      for (int c = 0; c < kN; c += kLanes) {
+        Vector v[kLanes], zipped[kLanes];
+        for (int i = 0; i < kLanes; ++i) std::memcpy(&v[i], in + (c + i) * p.in_column + r, 16);
+        // Each round sends lane l of vector i to where the bits of (i, l) are turned by one.
+        for (int round = 1; round < kLanes; round *= 2) {
+          for (int i = 0; i < kLanes / 2; ++i) {
+            zipped[2 * i] = zip<false>(v[i], v[i + kLanes / 2]);
+            zipped[2 * i + 1] = zip<true>(v[i], v[i + kLanes / 2]);
+          }
+          for (int i = 0; i < kLanes; ++i) v[i] = zipped[i];
+        }
+        for (int i = 0; i < kLanes; ++i) std::memcpy(out + (r + i) * p.out_row + c, &v[i], 16);
       }
     }
   } else {
@@ -167,7 +188,13 @@ void copy_transposed(const KernelContext& context, const StridedCopy& copy, E* o
       const int64_t left = copy.extents[rows] - row;
       const Panel panel{left < height ? left : height, copy.extents[columns],
                         copy.out_strides[rows], 1, copy.in_strides[columns]};
-      transpose_panel(panel, out + at.out + row * panel.out_row, in + at.in + row);
+      E* to = out + at.out + row * panel.out_row;
+      const E* from = in + at.in + row;
+      if constexpr (sizeof(E) <= 2) {  // shuffles of bytes came late
+        on_isa(context.isa(), [=] { transpose_panel(panel, to, from); });
+      } else {
+        transpose_panel(panel, to, from);
+      }
       if ((item + 1) % per_outer == 0) at.advance();
     }
   });

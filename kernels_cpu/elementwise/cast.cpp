@@ -24,6 +24,30 @@ void cast_elements(const typename Element<In>::Stored* x, typename Element<Out>:
   for (int64_t i = 0; i < n; ++i) y[i] = convert<Out>(Element<In>::load(x[i]));
 }
 
+/// `round_to_odd` where that is a normal number or float16 has none that is near: the bits that a
+/// float lacks become one. Vector code.
+inline float truncate_to_odd(double value) {
+  constexpr uint64_t kLost = (uint64_t{1} << 29) - 1;
+  const uint64_t bits = std::bit_cast<uint64_t>(value);
+  const uint64_t sticky = ((bits & kLost) + kLost) & (kLost + 1);
+  return static_cast<float>(std::bit_cast<double>((bits & ~kLost) | sticky));
+}
+
+/// y = x as floats from which rounding to float16 gives what it gives of x.
+template <class In>
+void load_floats(const typename Element<In>::Stored* x, float* y, int64_t n) {
+  using V = typename Element<In>::Value;
+  constexpr bool kThroughDouble =
+      std::is_same_v<V, double> || (std::is_integral_v<V> && sizeof(V) == 4);
+  for (int64_t i = 0; i < n; ++i) {
+    if constexpr (kThroughDouble) {
+      y[i] = truncate_to_odd(static_cast<double>(Element<In>::load(x[i])));
+    } else {
+      y[i] = to_float(Element<In>::load(x[i]));
+    }
+  }
+}
+
 template <class In, class Out>
 struct Cast {
   static constexpr KernelId id{"Cast", "", {kernel_type_of<In>, kernel_type_of<Out>}};
@@ -42,6 +66,16 @@ struct Cast {
     } else if constexpr (std::is_same_v<In, float> && std::is_same_v<Out, Float16>) {
       for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
         from_floats(context.isa(), x + begin, y + begin, end - begin);
+      });
+    } else if constexpr (std::is_same_v<Out, Float16> && !std::is_same_v<In, Float16>) {
+      for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
+        const Isa isa = context.isa();
+        float block[kFloatBlock];
+        for (int64_t i = begin; i < end; i += kFloatBlock) {
+          const int64_t n = end - i < kFloatBlock ? end - i : kFloatBlock;
+          on_isa(isa, [&] { load_floats<In>(x + i, block, n); });
+          from_floats(isa, block, y + i, n);
+        }
       });
     } else if constexpr (std::is_same_v<In, float> && std::is_integral_v<Out>) {
       for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {

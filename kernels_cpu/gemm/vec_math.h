@@ -20,9 +20,12 @@ struct VecMath {
   using I = typename Vec::I;
 
   INTARSIA_INLINE static F splat(float x) { return x - F{}; }  // x + F{} would lose -0.
-  INTARSIA_INLINE static F max(F x, F low) { return x < low ? low : x; }
-  INTARSIA_INLINE static F min(F x, F high) { return x > high ? high : x; }
+  INTARSIA_INLINE static F max(F x, F low) { return Vec::max(x, low); }
+  INTARSIA_INLINE static F min(F x, F high) { return Vec::min(x, high); }
   INTARSIA_INLINE static F abs(F x) { return Vec::from_bits(Vec::bits(x) & 0x7fffffff); }
+  INTARSIA_INLINE static F minus_abs(F x) {
+    return Vec::from_bits(Vec::bits(x) | (-0x7fffffff - 1));
+  }
   INTARSIA_INLINE static F copy_sign(F magnitude, F sign) {
     return Vec::from_bits(Vec::bits(magnitude) | (Vec::bits(sign) & (-0x7fffffff - 1)));
   }
@@ -53,8 +56,7 @@ struct VecMath {
   INTARSIA_INLINE static F exp_negative(F x) {
     F shifted;
     const F p = reduce_to(max(x, splat(-88.0f)), shifted);
-    const I integer = Vec::bits(shifted) - Vec::bits(splat(kRound));
-    const F scale = Vec::from_bits((integer + 127) << 23);
+    const F scale = Vec::from_bits((Vec::bits(shifted) + 127) << 23);  // what kRound adds is lost
     return scale + scale * p;
   }
 
@@ -79,22 +81,22 @@ struct VecMath {
   }
 
   INTARSIA_INLINE static F sigmoid(F x) {
-    const F e = exp_decay(-abs(x));
+    const F e = exp_decay(minus_abs(x));
     return Vec::ratio(x < 0.0f ? e : splat(1.0f), e + 1.0f);
   }
 
+  // (1 - e) / (1 + e), e = exp(-2 |x|), through half of e - 1, which is found without loss.
   INTARSIA_INLINE static F tanh(F x) {
-    // expm1(-2 |x|), which is -1 long before its end.
     F shifted;
-    const F p = reduce_to(max(-2.0f * abs(x), splat(-40.0f)), shifted);
-    const F scale = Vec::scale_normal(splat(1.0f), shifted - kRound);
-    const F e = scale * p + (scale - 1.0f);
-    return copy_sign(Vec::ratio(0.0f - e, e + 2.0f), x);  // -e would be -0 for 0
+    const F p = reduce_to(max(2.0f * minus_abs(x), splat(-40.0f)), shifted);
+    const F half = Vec::scale_normal(splat(0.5f), shifted - kRound);
+    const F gap = (0.5f - half) - half * p;
+    return copy_sign(Vec::ratio(gap, 1.0f - gap), x);
   }
 
   // max(x, 0) + log1p(z), z = exp(-|x|); log1p(z) = 2 atanh(s), s = z / (z + 2) <= 1/3.
   INTARSIA_INLINE static F softplus(F x) {
-    const F z = exp_decay(-abs(x));
+    const F z = exp_decay(minus_abs(x));
     const F s = Vec::ratio(z, z + 2.0f);
     const F s2 = s * s;
     F q = s2 * 0.14089168f + 0.13980302f;

@@ -99,10 +99,14 @@ struct VectorOf {
   }
   /// The same of n of [-126, 127].
   INTARSIA_INLINE static F scale_normal(F v, F n) {
-    return v * from_bits((bits(n + kIntegerAnchor) - bits(F{} + kIntegerAnchor) + 127) << 23);
+    return v * from_bits((bits(n + kIntegerAnchor) + 127) << 23);  // the anchor's bits are lost
   }
-  /// a / b, perhaps off by one unit in the last place; b of [1, 1024].
+  /// a / b, perhaps off by two units in the last place; b of [0.5, 1024].
   INTARSIA_INLINE static F ratio(F a, F b) { return a / b; }
+
+  /// The larger and the smaller of x and a limit that is a number; NaN remains.
+  INTARSIA_INLINE static F max(F x, F limit) { return x < limit ? limit : x; }
+  INTARSIA_INLINE static F min(F x, F limit) { return x > limit ? limit : x; }
 
   INTARSIA_INLINE static F sqrt(F v) {
     float lanes[kWidth];
@@ -139,9 +143,11 @@ struct VectorOf<S, 1> {
     return v * from_bits((lower + 127) << 23) * from_bits((integer - lower + 127) << 23);
   }
   INTARSIA_INLINE static F scale_normal(F v, F n) {
-    return v * from_bits((bits(n + kIntegerAnchor) - bits(kIntegerAnchor) + 127) << 23);
+    return v * from_bits((bits(n + kIntegerAnchor) + 127) << 23);
   }
   INTARSIA_INLINE static F ratio(F a, F b) { return a / b; }
+  INTARSIA_INLINE static F max(F x, F limit) { return x < limit ? limit : x; }
+  INTARSIA_INLINE static F min(F x, F limit) { return x > limit ? limit : x; }
   INTARSIA_INLINE static F sqrt(F v) { return __builtin_sqrtf(v); }
   INTARSIA_INLINE static void keep(F&) {}
 };
@@ -163,6 +169,9 @@ struct IsaVector<Isa::kAvx2> : VectorOf<Isa::kAvx2, 8> {
   INTARSIA_INLINE static F load_spread(const float* p, const Spread& s) {
     return (F)_mm256_permutevar8x32_ps((__m256)load_part(p, s.count), (__m256i)s.index);
   }
+  // As comparison and choice these would be two instructions each.
+  INTARSIA_INLINE static F max(F x, F limit) { return (F)_mm256_max_ps((__m256)limit, (__m256)x); }
+  INTARSIA_INLINE static F min(F x, F limit) { return (F)_mm256_min_ps((__m256)limit, (__m256)x); }
   INTARSIA_INLINE static F sqrt(F v) { return (F)_mm256_sqrt_ps((__m256)v); }
   INTARSIA_INLINE static void keep(F& v) { __asm__("" : "+x"(v)); }
 };
@@ -192,9 +201,13 @@ struct IsaVector<Isa::kAvx512> : VectorOf<Isa::kAvx512, 16> {
   INTARSIA_INLINE static F scale_normal(F v, F n) { return scale(v, n); }
   INTARSIA_INLINE static F ratio(F a, F b) {
     const F near = (F)_mm512_maskz_rcp14_ps(mask(kWidth), (__m512)b);
-    const F inverse = near + near * (1.0f - b * near);
-    const F quotient = a * inverse;
-    return quotient + inverse * (a - b * quotient);
+    return a * (near + near * (1.0f - b * near));
+  }
+  INTARSIA_INLINE static F max(F x, F limit) {
+    return (F)_mm512_maskz_max_ps(mask(kWidth), (__m512)limit, (__m512)x);
+  }
+  INTARSIA_INLINE static F min(F x, F limit) {
+    return (F)_mm512_maskz_min_ps(mask(kWidth), (__m512)limit, (__m512)x);
   }
   INTARSIA_INLINE static F sqrt(F v) { return (F)_mm512_maskz_sqrt_ps(mask(kWidth), (__m512)v); }
   INTARSIA_INLINE static void keep(F& v) { __asm__("" : "+v"(v)); }

@@ -4,9 +4,13 @@
 //   Gather           y[o, j..., i] = x[o, indices[j...], i]           along one axis
 //   GatherElements   y[p] = x[p with the coordinate of the axis replaced by indices[p]]
 //   GatherND         y[b, j..., i...] = x[b, indices[b, j..., :], i...]
-// An index out of range is reported before anything is written. T is a Width; runs are copied as
-// bytes, on the caller's threads. https://onnx.ai/onnx/operators/onnx__Gather.html and following
+// An index out of range is reported; Gather and GatherND have written nothing then. T is a Width;
+// runs are copied as bytes, on the caller's threads.
+// https://onnx.ai/onnx/operators/onnx__Gather.html and following
 #include "core/operators/indexing/gather.h"
+
+#include <atomic>
+
 #include "core/kernel_list.h"
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/kernel_types.h"
@@ -57,16 +61,14 @@ struct Gather {
   }
 };
 
-/// to[i] = base[i * step + the index * along]; the step is 0 where the index stands in for it.
-template <class E, class I>
-void pick_elements(const E* base, int64_t step, const I* index, int64_t extent, int64_t along,
-                   E* to, int64_t n) {
-  if (step == 0) {
-    INTARSIA_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) to[i] = base[from_front(index[i], extent) * along];
+/// to[i] = base[i * step + the place * along]; the step is 0 where the place stands in for it.
+template <class E>
+void pick_elements(const E* base, int64_t step, const int32_t* places, int64_t along, E* to,
+                   int64_t n) {
+  if (step == 0 && along == 1) {
+    for (int64_t i = 0; i < n; ++i) to[i] = base[places[i]];
   } else {
-    INTARSIA_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) to[i] = base[i * step + from_front(index[i], extent) * along];
+    for (int64_t i = 0; i < n; ++i, base += step) to[i] = base[places[i] * along];
   }
 }
 
@@ -86,7 +88,6 @@ struct GatherElements {
     if (axis < 0) axis += x.rank;
     const int64_t extent = x.extents[axis];
     const I* indices = context.input(1).as<const I>();
-    if (Status s = check_indices(context, indices, y.count(), 1, extent, axis); !s) return s;
     if (y.count() == 0) return {};
 
     const E* in = x.as<const E>();
@@ -100,19 +101,32 @@ struct GatherElements {
     const int64_t step = strides[last];
     const Isa isa = context.isa();
     const int64_t bytes = columns * static_cast<int64_t>(sizeof(E));
+    std::atomic<bool> outside{false};
     for_items(context, y.count() / columns, bytes, [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        const E* base = in;
-        int64_t rest = row;
-        for (int i = last - 1; i >= 0; --i) {
-          base += rest % y.extents[i] * strides[i];
-          rest /= y.extents[i];
+      int32_t places[kIndexBlock];
+      const int64_t stop = end * columns;
+      for (int64_t at = begin * columns, n = 0; at < stop; at += n) {
+        n = stop - at < kIndexBlock ? stop - at : kIndexBlock;
+        if (!place_indices(isa, indices + at, n, extent, places)) {
+          outside.store(true, std::memory_order_relaxed);
+          return;
         }
-        const I* index = indices + row * columns;
-        E* to = out + row * columns;
-        on_isa(isa, [=] { pick_elements(base, step, index, extent, along, to, columns); });
+        for (int64_t k = 0, piece = 0; k < n; k += piece) {
+          const int64_t column = (at + k) % columns;
+          piece = columns - column < n - k ? columns - column : n - k;
+          const E* base = in + column * step;
+          int64_t rest = (at + k) / columns;
+          for (int i = last - 1; i >= 0; --i) {
+            base += rest % y.extents[i] * strides[i];
+            rest /= y.extents[i];
+          }
+          pick_elements(base, step, places + k, along, out + at + k, piece);
+        }
       }
     });
+    if (outside.load(std::memory_order_relaxed)) {
+      return check_indices(context, indices, y.count(), 1, extent, axis);
+    }
     return {};
   }
 };

@@ -3,6 +3,8 @@
 // Indices come from data: each must lie in [-extent, extent) of its axis before it is used.
 #pragma once
 
+#include <type_traits>
+
 #include "intarsia/kernel.h"
 #include "kernels_cpu/common/isa_loop.h"
 
@@ -38,6 +40,30 @@ Status check_indices(const KernelContext& context, const I* indices, int64_t cou
 template <class I>
 int64_t from_front(I index, int64_t extent) {
   return index < 0 ? index + extent : index;
+}
+
+/// Indices of a block, counted from the front, to be checked where they are about to be used: what
+/// lies far apart is then read once.
+inline constexpr int64_t kIndexBlock = 256;
+
+/// places[i] = indices[i] from the front. False, and no places to use, unless all `count` of them
+/// lie in range.
+template <class I>
+bool place_indices(Isa isa, const I* indices, int64_t count, int64_t extent, int32_t* places) {
+  using U = std::make_unsigned_t<I>;
+  U outside = 0;
+  on_widest_isa(isa, [=, &outside] {
+    const U above = static_cast<U>(extent), last = above - 1;
+    U found = 0;  // its highest bit, if a place or the distance from it to the last is negative
+    for (int64_t i = 0; i < count; ++i) {
+      const I index = indices[i];
+      const U place = static_cast<U>(index) + (index < 0 ? above : 0);
+      found |= place | (last - place);
+      places[i] = static_cast<int32_t>(place);
+    }
+    outside = found;
+  });
+  return static_cast<I>(outside) >= 0;
 }
 
 }  // namespace intarsia::cpu

@@ -2,7 +2,8 @@
 //
 // Orders of indices, for selecting and sorting without moving elements: a binary heap, and a sort.
 //
-// `before(a, b)` is a strict order of indices. The root of a heap is the index that comes last.
+// `before(a, b)` is a strict order of indices, or of what else a heap holds. The root of a heap is
+// what comes last.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +11,9 @@
 namespace intarsia::cpu {
 
 /// Restores the heap below `position`.
-template <class Before>
-void sift_down(int32_t* heap, int64_t size, int64_t position, const Before& before) {
-  const int32_t moved = heap[position];
+template <class Item, class Before>
+void sift_down(Item* heap, int64_t size, int64_t position, const Before& before) {
+  const Item moved = heap[position];
   for (;;) {
     int64_t child = 2 * position + 1;
     if (child >= size) break;
@@ -24,16 +25,16 @@ void sift_down(int32_t* heap, int64_t size, int64_t position, const Before& befo
   heap[position] = moved;
 }
 
-template <class Before>
-void make_heap(int32_t* heap, int64_t size, const Before& before) {
+template <class Item, class Before>
+void make_heap(Item* heap, int64_t size, const Before& before) {
   for (int64_t i = size / 2 - 1; i >= 0; --i) sift_down(heap, size, i, before);
 }
 
 /// Turns a heap into a list in ascending order.
-template <class Before>
-void sort_heap(int32_t* heap, int64_t size, const Before& before) {
+template <class Item, class Before>
+void sort_heap(Item* heap, int64_t size, const Before& before) {
   for (int64_t end = size - 1; end > 0; --end) {
-    const int32_t last = heap[0];
+    const Item last = heap[0];
     heap[0] = heap[end];
     heap[end] = last;
     sift_down(heap, end, 0, before);

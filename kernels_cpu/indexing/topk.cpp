@@ -2,8 +2,11 @@
 //
 // TopK: the k largest or smallest elements along an axis and their indices, best first; of equal
 // elements the one with the smaller index comes first, NaN counts as largest. The order is the
-// same if `sorted` is 0. Each row keeps the best k of its elements in a heap; rows are spread over
-// the caller's threads. https://onnx.ai/onnx/operators/onnx__TopK.html
+// same if `sorted` is 0. Each line keeps the best k of its elements, few as a sorted list, many in
+// a heap; lines whose elements are neighbours are taken together. Lines are spread over the
+// caller's threads. https://onnx.ai/onnx/operators/onnx__TopK.html
+#include <bit>
+
 #include "core/kernel_list.h"
 #include "core/operators/indexing/selection.h"
 #include "core/runtime/operand_check.h"
@@ -25,71 +28,117 @@ int64_t planned_k(const KernelContext& context) {
   return axis >= 0 && axis < y.rank ? y.extents[axis] : 0;
 }
 
-/// One row: its elements are `stride` apart.
-template <class E>
-struct Row {
-  using V = typename E::Value;
-  const typename E::Stored* x;
-  int64_t stride;
+/// Lines that are taken side by side, where their elements are neighbours; bits of a mask.
+constexpr int64_t kMaskBits = 32;
+constexpr int64_t kTogether = INTARSIA_HAS_VECTORS ? kMaskBits : 1;
+/// Up to so many are kept as a sorted list, which is faster than a heap.
+constexpr int64_t kFew = 16;
+
+template <class V>
+bool better(V a, V b, bool largest) {
+  return largest ? less_nan_last(b, a) : less_nan_last(a, b);
+}
+
+template <class V>
+struct Entry {
+  V value;
+  int32_t index;
+};
+
+/// The best k of the elements of one line that were seen, in `entries`.
+template <class V>
+struct Best {
+  Entry<V>* entries;
+  int64_t k;
   bool largest;
 
-  V value(int64_t i) const { return E::load(x[i * stride]); }
-  static bool better(V a, V b, bool largest) {
-    return largest ? less_nan_last(b, a) : less_nan_last(a, b);
+  auto before() const {
+    return [top = largest](const Entry<V>& a, const Entry<V>& b) {
+      return better(a.value, b.value, top) || (a.index < b.index && !better(b.value, a.value, top));
+    };
   }
-  /// Element a is better than element b.
-  bool before(int32_t a, int32_t b) const {
-    const V u = value(a), v = value(b);
-    if (better(u, v, largest)) return true;
-    return a < b && !better(v, u, largest);
+  V worst() const { return entries[k <= kFew ? k - 1 : 0].value; }
+
+  /// In the place of the worst. Of equals the one that came first stays in front.
+  void insert(V value, int64_t index) const {
+    const Entry<V> entry{value, static_cast<int32_t>(index)};
+    if (k > kFew) {
+      entries[0] = entry;
+      return sift_down(entries, k, 0, before());
+    }
+    int64_t at = k - 1;
+    for (; at > 0 && better(value, entries[at - 1].value, largest); --at) {
+      entries[at] = entries[at - 1];
+    }
+    entries[at] = entry;
+  }
+  /// Element `index` of the first k.
+  void start(V value, int64_t index) const {
+    if (k <= kFew) return Best{entries, index + 1, largest}.insert(value, index);
+    entries[index] = {value, static_cast<int32_t>(index)};
+    if (index + 1 == k) make_heap(entries, k, before());
+  }
+  void sort() const {
+    if (k > kFew) sort_heap(entries, k, before());
   }
 };
 
-/// The end of the blocks from `i` on in which no element is better than `worst`.
-template <class E, bool kLargest>
-int64_t skip_blocks(const typename E::Stored* x, int64_t i, int64_t count,
-                    typename E::Value worst) {
-  constexpr int64_t kBlock = 32;
-  for (; i + kBlock <= count; i += kBlock) {
-    unsigned found = 0;
-    for (int64_t j = 0; j < kBlock; ++j) {
-      found |= static_cast<unsigned>(Row<E>::better(E::load(x[i + j]), worst, kLargest));
+/// Bit i: element i is better than worst[i * kStep].
+template <class E, bool kLargest, int kStep>
+uint32_t better_mask(const typename E::Stored* x, const typename E::Value* worst) {
+  uint32_t mask = 0;
+  for (uint32_t i = 0; i < kMaskBits; ++i) {
+    mask |= better(E::load(x[i]), worst[i * kStep], kLargest) ? uint32_t{1} << i : 0;
+  }
+  return mask;
+}
+
+/// A line of `count` elements that are `stride` apart.
+template <class E>
+void select_line(const Best<typename E::Value>& best, const typename E::Stored* x, int64_t stride,
+                 int64_t count) {
+  for (int64_t i = 0; i < best.k; ++i) best.start(E::load(x[i * stride]), i);
+  auto worst = best.worst();
+  const auto offer = [&](int64_t i) {
+    const auto value = E::load(x[i * stride]);
+    if (!better(value, worst, best.largest)) return;
+    best.insert(value, i);
+    worst = best.worst();
+  };
+  int64_t i = best.k;
+  if (INTARSIA_HAS_VECTORS && stride == 1) {
+    for (; i + kMaskBits <= count; i += kMaskBits) {
+      uint32_t mask = best.largest ? better_mask<E, true, 0>(x + i, &worst)
+                                   : better_mask<E, false, 0>(x + i, &worst);
+      for (; mask != 0; mask &= mask - 1) offer(i + std::countr_zero(mask));
     }
-    if (found != 0) break;
   }
-  return i;
+  for (; i < count; ++i) offer(i);
 }
 
-/// The first element from `i` on that is better than `worst`, or `count`.
+/// kMaskBits lines whose elements are neighbours: line l has entries from l * k on.
 template <class E>
-int64_t next_better(Row<E> row, int64_t i, int64_t count, typename E::Value worst) {
-  if (INTARSIA_HAS_VECTORS && row.stride == 1) {
-    i = row.largest ? skip_blocks<E, true>(row.x, i, count, worst)
-                    : skip_blocks<E, false>(row.x, i, count, worst);
+void select_lines(const Best<typename E::Value>& first, const typename E::Stored* x, int64_t stride,
+                  int64_t count) {
+  using V = typename E::Value;
+  const auto best = [=](int64_t line) {
+    return Best<V>{first.entries + line * first.k, first.k, first.largest};
+  };
+  V worst[kMaskBits];
+  for (int64_t line = 0; line < kMaskBits; ++line) {
+    for (int64_t i = 0; i < first.k; ++i) best(line).start(E::load(x[i * stride + line]), i);
+    worst[line] = best(line).worst();
   }
-  for (; i < count; ++i) {
-    const auto value = row.value(i);
-    if (row.largest ? value <= worst : value >= worst) continue;  // all that most elements need
-    if (Row<E>::better(value, worst, row.largest)) break;
+  for (int64_t i = first.k; i < count; ++i) {
+    const auto* row = x + i * stride;
+    uint32_t mask =
+        first.largest ? better_mask<E, true, 1>(row, worst) : better_mask<E, false, 1>(row, worst);
+    for (; mask != 0; mask &= mask - 1) {
+      const int line = std::countr_zero(mask);
+      best(line).insert(E::load(row[line]), i);
+      worst[line] = best(line).worst();
+    }
   }
-  return i;
-}
-
-/// Fills heap[0, k) with the indices of the best of `count` elements, best first.
-/// REQUIRES: 0 < k <= count.
-template <class E>
-void select(Isa isa, int32_t* heap, int64_t k, int64_t count, Row<E> row) {
-  const auto before = [=](int32_t a, int32_t b) { return row.before(a, b); };
-  for (int64_t i = 0; i < k; ++i) heap[i] = static_cast<int32_t>(i);
-  make_heap(heap, k, before);
-  for (int64_t i = k;; ++i) {
-    const auto worst = row.value(heap[0]);  // of equals the one that came first stays
-    on_isa(isa, [&] { i = next_better(row, i, count, worst); });
-    if (i == count) break;
-    heap[0] = static_cast<int32_t>(i);
-    sift_down(heap, k, 0, before);
-  }
-  sort_heap(heap, k, before);
 }
 
 template <class T>
@@ -106,33 +155,57 @@ struct TopK {
     }
     return check_workspace(context, workspace(context));
   }
+  using V = typename Element<T>::Value;
+  /// Lines whose elements are neighbours.
+  static int64_t inner_of(const KernelContext& context, const TensorView& view) {
+    const int64_t axis = context.attributes<TopKAttributes>().axis;
+    return span_count(view, static_cast<int>(axis < 0 ? axis + view.rank : axis) + 1, view.rank);
+  }
   static int64_t workspace(const KernelContext& context) {
-    return (CheckedInt(planned_k(context)) * context.threads() * sizeof(int32_t)).value();
+    const int64_t k = planned_k(context);
+    if (k == 0) return 0;
+    const int64_t lines = inner_of(context, context.output(0)) < kTogether ? 1 : kTogether;
+    return (CheckedInt(k) * lines * context.threads() * sizeof(Entry<V>)).value();
   }
   static Status run(const KernelContext& context) {
     using E = Element<T>;
+    using Stored = typename E::Stored;
     if (Status s = check_extents<ops::TopK>(context); !s) return s;
     const auto& a = context.attributes<TopKAttributes>();
     const TensorView& x = context.input(0);
     const int axis = a.axis < 0 ? a.axis + x.rank : a.axis;
     const int64_t k = planned_k(context);
-    const int64_t count = x.extents[axis];
-    const int64_t inner = span_count(x, axis + 1, x.rank);
-    const int64_t rows = k > 0 ? span_count(x, 0, axis) * inner : 0;
+    const int64_t count = x.extents[axis], inner = inner_of(context, x);
+    // Units of whole masks, and of the single lines that are left.
+    const int64_t masks = kTogether > 1 ? inner / kTogether : 0;
+    const int64_t per_outer = masks + inner - masks * kTogether;
+    const int64_t units = k > 0 ? span_count(x, 0, axis) * per_outer : 0;
     const bool largest = a.largest != 0;
-    const auto* in = x.as<const typename E::Stored>();
-    auto* values = context.output(0).as<typename E::Stored>();
+    const auto* in = x.as<const Stored>();
+    auto* values = context.output(0).as<Stored>();
     auto* indices = context.output(1).as<int64_t>();
-    auto* heaps = reinterpret_cast<int32_t*>(context.workspace().data());
-    context.parallel_for(rows, [&](int64_t begin, int64_t end, int thread) {
-      int32_t* heap = heaps + thread * k;
-      for (int64_t line = begin; line < end; ++line) {
-        const auto* from = in + line / inner * count * inner + line % inner;
-        select(context.isa(), heap, k, count, Row<E>{from, inner, largest});
-        const int64_t to = line / inner * k * inner + line % inner;
-        for (int64_t i = 0; i < k; ++i) {
-          values[to + i * inner] = from[heap[i] * inner];
-          indices[to + i * inner] = heap[i];
+    auto* memory = reinterpret_cast<Entry<V>*>(context.workspace().data());
+    const int64_t own = k * (masks > 0 ? kTogether : 1);
+    context.parallel_for(units, [&](int64_t begin, int64_t end, int thread) {
+      const Best<V> best{memory + thread * own, k, largest};
+      for (int64_t unit = begin; unit < end; ++unit) {
+        const int64_t outer = unit / per_outer, place = unit % per_outer;
+        const bool together = place < masks;
+        const int64_t line = together ? place * kTogether : masks * kTogether + place - masks;
+        const Stored* from = in + outer * count * inner + line;
+        on_isa(context.isa(), [=] {
+          together ? select_lines<E>(best, from, inner, count)
+                   : select_line<E>(best, from, inner, count);
+        });
+        for (int64_t l = 0; l < (together ? kTogether : 1); ++l) {
+          const Best<V> one{best.entries + l * k, k, largest};
+          one.sort();
+          const int64_t to = outer * k * inner + line + l;
+          for (int64_t i = 0; i < k; ++i) {
+            const int32_t index = one.entries[i].index;
+            values[to + i * inner] = from[index * inner + l];
+            indices[to + i * inner] = index;
+          }
         }
       }
     });

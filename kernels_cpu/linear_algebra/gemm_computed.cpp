@@ -64,14 +64,21 @@ struct GemmComputed {
     const GemmShape shape = gemm_shape(context);
     GemmArgs args = product_args(context, shape, epilogue);
     const TensorView& c = context.input(2);
-    const bool row = c.present() && c.rank > 0 && c.count() == shape.n &&
+    const bool trans_a = attributes.trans_a != 0, trans_b = attributes.trans_b != 0;
+    const bool column = !trans_a && shape.n == 1;
+    const bool row = !column && c.present() && c.rank > 0 && c.count() == shape.n &&
                      c.extents[c.rank - 1] == shape.n && attributes.beta == 1;
     if (c.present() && !row) {
       start_sums(context, shape, attributes.beta);
       args.bias = nullptr;
       args.residual = args.c;
     }
-    const bool trans_a = attributes.trans_a != 0, trans_b = attributes.trans_b != 0;
+    if (column) {
+      const GemmArgs thin = turned(args);
+      return context.parallel_for(thin_units(thin.shape), [&](int64_t begin, int64_t end, int) {
+        thin_run(thin, true, attributes.alpha, begin, end);
+      });
+    }
     if (!trans_a && shape.m <= kThinRows) {
       return context.parallel_for(thin_units(shape), [&](int64_t begin, int64_t end, int) {
         thin_run(args, trans_b, attributes.alpha, begin, end);

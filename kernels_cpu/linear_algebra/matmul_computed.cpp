@@ -2,7 +2,8 @@
 //
 // MatMul in float of two computed matrices, or stacks of them, with fused bias, residual and
 // activation: each second factor is packed when it is met (gemm/pack.h), and kept as long as
-// following matrices share it. Threads share out the matrices of a large stack, or each matrix of a
+// following matrices share it. Products with few rows, or with a single column, leave it as it is
+// (thin_product.h). Threads share out the matrices of a large stack, or each matrix of a
 // small one; an element's bits do not depend on it. The residual may be the same memory as Y.
 #include "core/kernel_list.h"
 #include "kernels_cpu/common/bounded.h"
@@ -16,9 +17,8 @@ namespace intarsia::cpu {
 namespace {
 
 GemmShape matrix_shape(const KernelContext& context) {
-  const TensorView& a = context.input(0);
-  const TensorView& y = context.output(0);
-  return {y.extents[y.rank - 2], y.extents[y.rank - 1], a.extents[a.rank - 1]};
+  const ProductLayout layout = matmul_layout(context);
+  return {layout.rows, layout.columns, layout.inner};
 }
 
 struct MatMulComputed {
@@ -27,10 +27,6 @@ struct MatMulComputed {
   static constexpr int cost = 2 * kFastCost;
   static constexpr InPlace in_place{3};
 
-  static bool supports(const KernelContext& context) {
-    return context.input(0).rank >= 2 && context.input(1).rank >= 2;
-  }
-
   static int64_t workspace(const KernelContext& context) {
     const GemmShape shape = matrix_shape(context);
     return (panel_bytes(1, shape.k, shape.n) * context.threads()).value();
@@ -38,10 +34,6 @@ struct MatMulComputed {
 
   static Status check(const KernelContext& context) {
     if (Status status = check_with_epilogue<Rule, float>(context); !status) return status;
-    for (int input : {0, 1}) {
-      const int rank = context.input(input).rank;
-      if (rank < 2) return context.fail(Code::kWrongRank, "rank of a factor", 2, rank, input);
-    }
     return check_workspace(context, workspace(context));
   }
 
@@ -52,15 +44,19 @@ struct MatMulComputed {
     const GemmArgs all = product_args(context, shape, epilogue);
     const int64_t matrices = y.count() / (shape.m * shape.n);
     auto* memory = reinterpret_cast<float*>(context.workspace().data());
-    const bool thin = shape.m <= kThinRows;
+    const bool column = shape.n == 1 && all.bias == nullptr;
+    const bool thin = column || shape.m <= kThinRows;
+    const int64_t units = thin_units(column ? GemmShape{1, shape.m, shape.k} : shape);
+    const auto run_thin = [&](const GemmArgs& args, int64_t begin, int64_t end) {
+      thin_run(column ? turned(args) : args, column, 1, begin, end);
+    };
     if (matrices >= kLargeShare * context.threads()) {
       context.parallel_for(matrices, [&](int64_t begin, int64_t end, int thread) {
         const auto pack = [&](const float* b, float* packed) {
           if (!thin) pack_b(b, shape.n, shape.k, shape.n, packed);
         };
         const auto run = [&](const GemmArgs& args) {
-          thin ? thin_run(args, false, 1, 0, thin_units(shape))
-               : gemm_run(args, 0, gemm_units(shape));
+          thin ? run_thin(args, 0, units) : gemm_run(args, 0, gemm_units(shape));
         };
         float* own = memory + thread * packed_floats(1, shape.k, shape.n);
         multiply(context, all, begin, end, thin ? nullptr : own, pack, run);
@@ -72,9 +68,8 @@ struct MatMulComputed {
     };
     const auto run = [&](const GemmArgs& args) {
       if (!thin) return run_product(context, args);
-      context.parallel_for(thin_units(shape), [&](int64_t begin, int64_t end, int) {
-        thin_run(args, false, 1, begin, end);
-      });
+      context.parallel_for(units,
+                           [&](int64_t begin, int64_t end, int) { run_thin(args, begin, end); });
     };
     multiply(context, all, 0, matrices, thin ? nullptr : memory, pack, run);
   }

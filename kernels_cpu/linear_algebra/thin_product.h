@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products with few rows, in float: the second factor is read once, as it is, where packing it
-// would read and write it besides. Sums of a row go side by side over columns; where B is
-// transposed, each is a dot product of kThinLanes partial sums. Threads share out the columns; an
-// element's bits do not depend on it.
+// Products with few rows or a single column, in float: the second factor is read once, as it is,
+// where packing it would read and write it besides. Sums of a row go side by side over columns;
+// where B is transposed, each is a dot product of kThinLanes partial sums. Threads share out the
+// columns; an element's bits do not depend on it.
 #pragma once
 
 #include "kernels_cpu/common/isa_loop.h"
@@ -17,31 +17,68 @@ inline constexpr int64_t kThinLanes = 16;
 /// Columns of a unit of work, of which the sums are on the stack.
 inline constexpr int64_t kThinColumns = 128;
 
-/// sums[j] = a[k] * b[k][j], for `columns` columns.
+/// sums[j] = a[k] * b[k][j], for `columns` columns. Four rows of B at a time, since sums are loaded
+/// and stored for each.
 inline void thin_columns(const float* a, const float* b, int64_t b_pitch, int64_t k,
                          int64_t columns, float* sums) {
   for (int64_t j = 0; j < columns; ++j) sums[j] = 0;
-  for (int64_t i = 0; i < k; ++i) {
+  int64_t i = 0;
+  for (; i + 4 <= k; i += 4) {
+    const float a0 = a[i], a1 = a[i + 1], a2 = a[i + 2], a3 = a[i + 3];
+    const float *b0 = b + i * b_pitch, *b1 = b0 + b_pitch, *b2 = b1 + b_pitch, *b3 = b2 + b_pitch;
+    for (int64_t j = 0; j < columns; ++j) {
+      sums[j] = sums[j] + a0 * b0[j] + a1 * b1[j] + a2 * b2[j] + a3 * b3[j];
+    }
+  }
+  for (; i < k; ++i) {
     const float factor = a[i];
     const float* row = b + i * b_pitch;
     for (int64_t j = 0; j < columns; ++j) sums[j] += factor * row[j];
   }
 }
 
+/// The sum of a[k] * b[k]; of many, in two groups of partial sums, which would wait for one
+/// another.
+template <bool kLong>
+float thin_dot(const float* a, const float* b, int64_t k) {
+  float lanes[kThinLanes] = {};
+  int64_t i = 0;
+  if constexpr (kLong) {
+    float others[kThinLanes] = {};
+    for (; i + 2 * kThinLanes <= k; i += 2 * kThinLanes) {
+      const float *a1 = a + i + kThinLanes, *b1 = b + i + kThinLanes;
+      for (int64_t l = 0; l < kThinLanes; ++l) lanes[l] += a[i + l] * b[i + l];
+      for (int64_t l = 0; l < kThinLanes; ++l) others[l] += a1[l] * b1[l];
+    }
+    for (int64_t l = 0; l < kThinLanes; ++l) lanes[l] += others[l];
+  }
+  for (; i + kThinLanes <= k; i += kThinLanes) {
+    for (int64_t l = 0; l < kThinLanes; ++l) lanes[l] += a[i + l] * b[i + l];
+  }
+  for (int64_t l = 0; i + l < k; ++l) lanes[l] += a[i + l] * b[i + l];
+  for (int64_t half = kThinLanes / 2; half > 0; half /= 2) {
+    for (int64_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
+  }
+  return lanes[0];
+}
+
 /// sums[j] = a[k] * b[j][k].
 inline void thin_dots(const float* a, const float* b, int64_t k, int64_t columns, float* sums) {
-  for (int64_t j = 0; j < columns; ++j, b += k) {
-    float lanes[kThinLanes] = {};
-    int64_t i = 0;
-    for (; i + kThinLanes <= k; i += kThinLanes) {
-      for (int64_t l = 0; l < kThinLanes; ++l) lanes[l] += a[i + l] * b[i + l];
-    }
-    for (int64_t l = 0; i + l < k; ++l) lanes[l] += a[i + l] * b[i + l];
-    for (int64_t half = kThinLanes / 2; half > 0; half /= 2) {
-      for (int64_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
-    }
-    sums[j] = lanes[0];
+  constexpr int64_t kMany = 256;
+  if (k < kMany) {
+    for (int64_t j = 0; j < columns; ++j) sums[j] = thin_dot<false>(a, b + j * k, k);
+  } else {
+    for (int64_t j = 0; j < columns; ++j) sums[j] = thin_dot<true>(a, b + j * k, k);
   }
+}
+
+/// A product with a single column as the product of that column with the first factor's transpose.
+inline GemmArgs turned(const GemmArgs& args) {
+  GemmArgs result = args;
+  result.shape = {1, args.shape.m, args.shape.k};
+  result.a = args.b;
+  result.b = args.a;
+  return result;
 }
 
 /// Number of units of work.

@@ -55,7 +55,7 @@ struct VectorMath {
   static void pow(const float* x, const float* y, float* z, int64_t n);
 
   /// y[i] = exp(x[i] - shift), 0 where that would be subnormal; returns their sum. REQUIRES: no
-  /// x[i] is above `shift`.
+  /// x[i] is above `shift`. Where y is null, nothing is stored.
   static float exp_sum(const float* x, float* y, int64_t n, float shift);
   /// The largest x[i] that is not NaN; minus infinity if there is none.
   static float largest(const float* x, int64_t n);

@@ -11,39 +11,40 @@
 
 namespace intarsia::cpu {
 
+namespace {
+
+INTARSIA_INLINE void widen_eight(const Float16* x, float* y) {
+  _mm256_storeu_ps(y, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x))));
+}
+INTARSIA_INLINE void narrow_eight(const float* x, Float16* y) {
+  const __m128i halves = _mm256_cvtps_ph(_mm256_loadu_ps(x), _MM_FROUND_TO_NEAREST_INT);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(y), halves);
+}
+
+/// convert(x, y) for all groups of eight; a group that is not whole passes through memory on the
+/// stack.
+template <class From, class To, class Convert>
+INTARSIA_INLINE void by_eights(const From* x, To* y, int64_t n, Convert convert) {
+  int64_t i = 0;
+#pragma GCC unroll 4
+  for (; i + 8 <= n; i += 8) convert(x + i, y + i);
+  if (i == n) return;
+  From from[8] = {};
+  To to[8];
+  for (int64_t k = i; k < n; ++k) from[k - i] = x[k];
+  convert(from, to);
+  for (int64_t k = i; k < n; ++k) y[k] = to[k - i];
+}
+
+}  // namespace
+
 template <Isa I>
 void HalfConversion<I>::widen(const Float16* x, float* y, int64_t n) {
-  constexpr int kWidth = 8;
-  for (int64_t i = 0; i < n; i += kWidth) {
-    const int64_t rest = n - i;
-    __m128i halves;
-    if (rest >= kWidth) {
-      halves = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i));
-      _mm256_storeu_ps(y + i, _mm256_cvtph_ps(halves));
-    } else {
-      float part[kWidth];
-      halves = _mm_setzero_si128();
-      std::memcpy(&halves, x + i, static_cast<size_t>(rest) * sizeof(Float16));
-      _mm256_storeu_ps(part, _mm256_cvtph_ps(halves));
-      for (int64_t k = 0; k < rest; ++k) y[i + k] = part[k];
-    }
-  }
+  by_eights(x, y, n, [](const Float16* from, float* to) { widen_eight(from, to); });
 }
 template <Isa I>
 void HalfConversion<I>::narrow(const float* x, Float16* y, int64_t n) {
-  constexpr int kWidth = 8;
-  for (int64_t i = 0; i < n; i += kWidth) {
-    const int64_t rest = n - i;
-    float part[kWidth] = {};
-    for (int64_t k = 0; rest < kWidth && k < rest; ++k) part[k] = x[i + k];
-    const __m256 floats = _mm256_loadu_ps(rest < kWidth ? part : x + i);
-    const __m128i halves = _mm256_cvtps_ph(floats, _MM_FROUND_TO_NEAREST_INT);
-    if (rest >= kWidth) {
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(y + i), halves);
-    } else {
-      std::memcpy(static_cast<void*>(y + i), &halves, static_cast<size_t>(rest) * sizeof(Float16));
-    }
-  }
+  by_eights(x, y, n, [](const float* from, Float16* to) { narrow_eight(from, to); });
 }
 
 template struct VectorMath<Isa::kAvx2>;

@@ -51,18 +51,33 @@ INTARSIA_INLINE typename Vec::F mish_of(typename Vec::F x) {
   return x * (m / (m + 2.0f));
 }
 
+/// Lane i of the result is lane i ^ kBit of v.
+template <int kBit, class V>
+INTARSIA_INLINE V swap_lanes(V v) {
+  constexpr int k = kBit;
+  if constexpr (sizeof(V) == 64) {
+    return __builtin_shufflevector(v, v, 0 ^ k, 1 ^ k, 2 ^ k, 3 ^ k, 4 ^ k, 5 ^ k, 6 ^ k, 7 ^ k,
+                                   8 ^ k, 9 ^ k, 10 ^ k, 11 ^ k, 12 ^ k, 13 ^ k, 14 ^ k, 15 ^ k);
+  } else if constexpr (sizeof(V) == 32) {
+    return __builtin_shufflevector(v, v, 0 ^ k, 1 ^ k, 2 ^ k, 3 ^ k, 4 ^ k, 5 ^ k, 6 ^ k, 7 ^ k);
+  } else {
+    return __builtin_shufflevector(v, v, 0 ^ k, 1 ^ k, 2 ^ k, 3 ^ k);
+  }
+}
+
 /// All lanes of v in one, by halves: as few steps in a row as there can be.
 template <class Vec, class Merge>
 INTARSIA_INLINE float fold_lanes(typename Vec::F v, Merge merge) {
-  float lanes[Vec::kWidth];
-  Vec::store(lanes, v);
-  for (int width = Vec::kWidth / 2; width > 0; width /= 2) {
-    for (int i = 0; i < width; ++i) lanes[i] = merge(lanes[i], lanes[i + width]);
+  if constexpr (Vec::kWidth > 8) v = merge(v, swap_lanes<8>(v));
+  if constexpr (Vec::kWidth > 4) v = merge(v, swap_lanes<4>(v));
+  if constexpr (Vec::kWidth > 1) {
+    v = merge(v, swap_lanes<2>(v));
+    v = merge(v, swap_lanes<1>(v));
   }
-  return lanes[0];
+  return Vec::lane(v, 0);
 }
 
-template <class Vec>
+template <class Vec, bool kStore>
 INTARSIA_INLINE float exp_sum_of(const float* x, float* y, int64_t n, float shift) {
   using M = VecMath<Vec>;
   using F = typename Vec::F;
@@ -71,33 +86,41 @@ INTARSIA_INLINE float exp_sum_of(const float* x, float* y, int64_t n, float shif
   int64_t i = 0;
   for (; i + kWidth <= n; i += kWidth) {
     const F e = M::exp_negative(Vec::load(x + i) - shift);
-    Vec::store(y + i, e);
+    if constexpr (kStore) Vec::store(y + i, e);
     sums = sums + e;
   }
-  float sum = fold_lanes<Vec>(sums, [](float a, float b) { return a + b; });
+  float sum = fold_lanes<Vec>(sums, [](F a, F b) { return a + b; });
   if (i < n) {
     const int rest = static_cast<int>(n - i);
-    Vec::store_part(y + i, M::exp_negative(Vec::load_part(x + i, rest) - shift), rest);
-    for (; i < n; ++i) sum += y[i];
+    float last[kWidth];
+    Vec::store(last, M::exp_negative(Vec::load_part(x + i, rest) - shift));
+    for (int k = 0; k < rest; ++k) {
+      if constexpr (kStore) y[i + k] = last[k];
+      sum += last[k];
+    }
   }
   return sum;
 }
 
 template <class Vec>
 INTARSIA_INLINE float largest_of(const float* x, int64_t n) {
+  using M = VecMath<Vec>;
   using F = typename Vec::F;
   constexpr int kWidth = Vec::kWidth;
-  F lanes = VecMath<Vec>::splat(-std::numeric_limits<float>::infinity());
+  F lanes = M::splat(-std::numeric_limits<float>::infinity());
   F others = lanes;  // two at a time: each waits for its own last comparison
   int64_t i = 0;
   for (; i + 2 * kWidth <= n; i += 2 * kWidth) {
-    const F v = Vec::load(x + i);
-    const F w = Vec::load(x + i + kWidth);
-    lanes = v > lanes ? v : lanes;
-    others = w > others ? w : others;
+    lanes = M::max(lanes, Vec::load(x + i));
+    others = M::max(others, Vec::load(x + i + kWidth));
   }
-  lanes = others > lanes ? others : lanes;
-  float largest = fold_lanes<Vec>(lanes, [](float a, float b) { return a > b ? a : b; });
+  const auto larger = [](F a, F b) { return M::max(a, b); };
+  if (n >= kWidth) {  // what is left, with elements that were seen before it
+    if (i + kWidth <= n) lanes = M::max(lanes, Vec::load(x + i));
+    others = M::max(others, Vec::load(x + n - kWidth));
+    return fold_lanes<Vec>(larger(lanes, others), larger);
+  }
+  float largest = Vec::lane(lanes, 0);
   for (; i < n; ++i) largest = x[i] > largest ? x[i] : largest;
   return largest;
 }
@@ -236,7 +259,8 @@ void VectorMath<I>::pow(const float* x, const float* y, float* z, int64_t n) {
 }
 template <Isa I>
 float VectorMath<I>::exp_sum(const float* x, float* y, int64_t n, float shift) {
-  return exp_sum_of<IsaVector<I>>(x, y, n, shift);
+  return y != nullptr ? exp_sum_of<IsaVector<I>, true>(x, y, n, shift)
+                      : exp_sum_of<IsaVector<I>, false>(x, y, n, shift);
 }
 template <Isa I>
 float VectorMath<I>::largest(const float* x, int64_t n) {

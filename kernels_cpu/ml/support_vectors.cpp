@@ -30,6 +30,7 @@ using Attributes = SupportVectorsAttributes;
 
 constexpr int64_t kBlockVectors = 64;
 constexpr int64_t kBlockRows = 16;
+constexpr int kRowsTogether = 4;  ///< Of a block; each of its vectors is read once for them.
 
 /// The functions of kernels that the instruction set has for floats.
 struct Functions {
@@ -49,14 +50,14 @@ void raise(T* y, int64_t count, T degree) {
     for (int64_t i = 0; i < count; ++i) y[i] = std::pow(y[i], degree);
     return;
   }
-  T base[kBlockVectors];
+  T base[kRowsTogether * kBlockVectors];
   std::copy_n(y, count, base);
   for (int factor = 1; factor < whole; ++factor) {
     for (int64_t i = 0; i < count; ++i) y[i] *= base[i];
   }
 }
 
-/// The kernel of `count` sums, at most kBlockVectors, in their place.
+/// The kernel of `count` sums, at most those of kRowsTogether rows, in their place.
 template <class T>
 void finish(const Attributes& a, const Functions& functions, T* sums, int64_t count) {
   if (a.kernel == Attributes::kLinear) return;
@@ -72,45 +73,66 @@ void finish(const Attributes& a, const Functions& functions, T* sums, int64_t co
   }
 }
 
-/// Adds products of kColumns columns of x and of kBlockVectors vectors to sums, or squares of their
-/// differences, one column after the other. Left as a loop it is vectorised; spelled out, GCC finds
-/// other pairs to compute.
-template <bool Distance, int kColumns, class T>
-void add_columns(const T* x, const T* vectors, int64_t stride, T* sums) {
+/// Adds products of kColumns columns (4 or 1) of kRows rows (4 or 1) of x, `pitch` apart, and of
+/// kBlockVectors vectors to the rows' sums, or squares of their differences, one column after the
+/// other. Spelled out, since GCC makes no vectors of loops in the loop.
+template <bool Distance, int kRows, int kColumns, class T>
+void add_columns(const T* x, int64_t pitch, const T* vectors, int64_t stride, T* sums) {
+  const int64_t more = kColumns > 1 ? stride : 0;
+  const T *v1 = vectors + more, *v2 = v1 + more, *v3 = v2 + more;
 #pragma GCC unroll 1
   for (int64_t i = 0; i < kBlockVectors; ++i) {
-    T sum = sums[i];
-    for (int column = 0; column < kColumns; ++column) {
-      const T from = vectors[column * stride + i];
-      const T term = Distance ? x[column] - from : x[column];
-      sum += term * (Distance ? term : from);
+    const T from = vectors[i], from1 = v1[i], from2 = v2[i], from3 = v3[i];
+    const auto add_row = [=](int row) {
+      const auto product = [=](int column, T value) {
+        const T factor = x[row * pitch + column];
+        return Distance ? (factor - value) * (factor - value) : factor * value;
+      };
+      T sum = sums[row * kBlockVectors + i] + product(0, from);
+      if constexpr (kColumns > 1) {
+        sum = sum + product(1, from1);
+        sum = sum + product(2, from2);
+        sum = sum + product(3, from3);
+      }
+      sums[row * kBlockVectors + i] = sum;
+    };
+    add_row(0);
+    if constexpr (kRows > 1) {
+      add_row(1);
+      add_row(2);
+      add_row(3);
     }
-    sums[i] = sum;
   }
 }
 
-/// The sums over all columns, of `count` vectors, at most kBlockVectors.
-template <bool Distance, class T>
-void sum_columns(const T* x, const T* vectors, int64_t columns, int64_t stride, int64_t count,
-                 T* sums) {
-  T block[kBlockVectors] = {};
+/// The sums over all columns of kRows rows, `pitch` apart, and kBlockVectors vectors; in a block of
+/// its own, which no pointer can be suspected to point to.
+template <bool Distance, int kRows, class T>
+void sum_block(const T* x, int64_t pitch, const T* vectors, int64_t columns, int64_t stride,
+               T* sums) {
+  T block[kRows * kBlockVectors] = {};
   int64_t column = 0;
-  if (count == kBlockVectors) {
-    for (; column + 4 <= columns; column += 4) {
-      add_columns<Distance, 4>(x + column, vectors + column * stride, stride, block);
-    }
-    for (; column < columns; ++column) {
-      add_columns<Distance, 1>(x + column, vectors + column * stride, stride, block);
-    }
+  for (; column + 4 <= columns; column += 4) {
+    add_columns<Distance, kRows, 4>(x + column, pitch, vectors + column * stride, stride, block);
   }
   for (; column < columns; ++column) {
+    add_columns<Distance, kRows, 1>(x + column, pitch, vectors + column * stride, stride, block);
+  }
+  std::copy_n(block, kRows * kBlockVectors, sums);
+}
+
+/// The same of one row and `count` vectors, which are fewer than a block.
+template <bool Distance, class T>
+void sum_few(const T* x, const T* vectors, int64_t columns, int64_t stride, int64_t count,
+             T* sums) {
+  for (int64_t i = 0; i < count; ++i) sums[i] = 0;
+  for (int64_t column = 0; column < columns; ++column) {
     for (int64_t i = 0; i < count; ++i) {
       const T from = vectors[column * stride + i];
       const T term = Distance ? x[column] - from : x[column];
-      block[i] += term * (Distance ? term : from);
+      sums[i] += term * (Distance ? term : from);
     }
   }
-  std::copy_n(block, count, sums);
 }
 
 template <class T>
@@ -152,14 +174,14 @@ struct SupportVectors {
       for (int64_t block = begin; block < end; ++block) {
         const int64_t first = block * kBlockRows, count = std::min(kBlockRows, rows - first);
         const T* from = x.as<const T>() + first * columns;
-        on_isa(context.isa(), [&] {
+        on_widest_isa(context.isa(), [&] {
           distance ? compare<true>(context, functions, from, columns, count, near)
                    : compare<false>(context, functions, from, columns, count, near);
+          for (int64_t i = 0; i < count; ++i) {
+            sum_up(context, near + i * vectors,
+                   y.as<double>() + (first + i) * groups * sums(context));
+          }
         });
-        for (int64_t i = 0; i < count; ++i) {
-          sum_up(context, near + i * vectors,
-                 y.as<double>() + (first + i) * groups * sums(context));
-        }
       }
     });
     return {};
@@ -174,12 +196,27 @@ struct SupportVectors {
                       int64_t columns, int64_t count, T* near) {
     const int64_t vectors = context.input(1).extents[1];
     const auto* from = context.input(1).as<const T>();
-    for (int64_t first = 0; first < vectors; first += kBlockVectors) {
+    for (int64_t block = 0; block < vectors; block += kBlockVectors) {
+      // The last block is a whole one too, if there are as many vectors: some are computed twice.
+      const int64_t room = vectors - kBlockVectors;
+      const int64_t first = room < 0 || block < room ? block : room;
       const int64_t width = std::min(kBlockVectors, vectors - first);
-      for (int64_t i = 0; i < count; ++i) {
-        T* to = near + i * vectors + first;
-        sum_columns<Distance>(rows + i * columns, from + first, columns, vectors, width, to);
-        finish(context.attributes<Attributes>(), functions, to, width);
+      for (int64_t i = 0, taken = 0; i < count; i += taken) {
+        const T* x = rows + i * columns;
+        T sums[kRowsTogether * kBlockVectors];
+        taken = room >= 0 && i + kRowsTogether <= count ? kRowsTogether : 1;
+        if (taken > 1) {
+          sum_block<Distance, kRowsTogether>(x, columns, from + first, columns, vectors, sums);
+        } else if (room >= 0) {
+          sum_block<Distance, 1>(x, columns, from + first, columns, vectors, sums);
+        } else {
+          sum_few<Distance>(x, from, columns, vectors, width, sums);
+        }
+        finish(context.attributes<Attributes>(), functions, sums,
+               taken > 1 ? taken * kBlockVectors : width);
+        for (int64_t row = 0; row < taken; ++row) {
+          std::copy_n(sums + row * kBlockVectors, width, near + (i + row) * vectors + first);
+        }
       }
     }
   }

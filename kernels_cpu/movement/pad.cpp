@@ -9,19 +9,34 @@
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
+#include "kernels_cpu/gemm/vector.h"
 #include "kernels_cpu/indexing/index_check.h"
 
 namespace intarsia::cpu {
 namespace {
 
-/// Index in [0, extent) that position `index` of the continued axis repeats. REQUIRES: extent > 0.
-int64_t continued(int64_t index, int64_t extent, int32_t mode) {
-  if (mode == PadAttributes::kEdge) return index < 0 ? 0 : index < extent ? index : extent - 1;
-  const int64_t period = mode == PadAttributes::kWrap ? extent : 2 * (extent - 1);
-  if (period == 0) return 0;
-  index %= period;
+/// Neighbouring positions of a continued axis: what they repeat starts at index `from` of the input
+/// and goes on in steps of 1, 0 or -1.
+struct Stretch {
+  int64_t from, step, length;
+};
+
+/// The stretch that begins at position `index`, counted from the input's first. REQUIRES: extent >
+/// 0.
+Stretch stretch_at(int64_t index, int64_t extent, int32_t mode) {
+  if (mode == PadAttributes::kEdge) {
+    if (index < 0) return {0, 0, -index};
+    if (index >= extent) return {extent - 1, 0, INT64_MAX};
+  }
+  const int64_t period = mode == PadAttributes::kReflect ? 2 * (extent - 1) : extent;
+  if (period == 0) return {0, 0, INT64_MAX};
   if (index < 0) index += period;
-  return index < extent ? index : period - index;
+  if (index < 0 || index >= period) {  // further than most paddings are wide
+    index %= period;
+    if (index < 0) index += period;
+  }
+  if (index < extent) return {index, 1, extent - index};
+  return {period - index, -1, period - index};
 }
 
 /// Walks the axes from the outermost on. Along each the output falls into three parts: in front of,
@@ -40,6 +55,7 @@ class Padding {
       --rank_;
     }
     run_ = span_count(y, rank_, y.rank);
+    if (rank_ > 0 && run_ == 1) list_border();
   }
 
   /// Elements [begin, end) of the first padded axis, or everything if no axis is padded.
@@ -55,6 +71,9 @@ class Padding {
   }
 
   void fill_range(int axis, E* out, const E* in, int64_t begin, int64_t end) const {
+    if (has_border_ && axis + 1 == rank_ && end - begin == y_.extents[axis]) {
+      return fill_line(out, in);
+    }
     const int64_t extent = x_.extents[axis], before = before_[axis];
     const int64_t stride = out_strides_[axis];
     const int64_t first = clamp(before, begin, end), last = clamp(before + extent, first, end);
@@ -71,6 +90,37 @@ class Padding {
   }
 
  private:
+  /// A position of a line that is no element of the input, and the index that it repeats.
+  struct Border {
+    int32_t to, from;
+  };
+  static constexpr int kMostBorder = INTARSIA_HAS_VECTORS ? 128 : 0;
+
+  /// Lists those of the innermost axis, if they are few: they are the same for all lines.
+  void list_border() {
+    const int axis = rank_ - 1;
+    const int64_t whole = y_.extents[axis], extent = x_.extents[axis];
+    first_ = clamp(before_[axis], 0, whole);
+    last_ = clamp(before_[axis] + extent, first_, whole);
+    if (first_ == last_ || whole - (last_ - first_) > kMostBorder) return;
+    has_border_ = true;
+    for (int64_t to = first_ > 0 ? 0 : last_; to < whole; to = to + 1 == first_ ? last_ : to + 1) {
+      const int64_t from = mode_ == PadAttributes::kConstant
+                               ? 0
+                               : stretch_at(to - before_[axis], extent, mode_).from;
+      border_[borders_++] = {static_cast<int32_t>(to), static_cast<int32_t>(from)};
+    }
+  }
+  void fill_line(E* out, const E* in) const {
+    const int64_t start = first_ - before_[rank_ - 1];
+    copy_run(out + first_, in + start, (last_ - first_) * static_cast<int64_t>(sizeof(E)));
+    if (mode_ == PadAttributes::kConstant) {
+      for (int i = 0; i < borders_; ++i) out[border_[i].to] = value_;
+    } else {
+      for (int i = 0; i < borders_; ++i) out[border_[i].to] = in[border_[i].from];
+    }
+  }
+
   static int64_t clamp(int64_t value, int64_t low, int64_t high) {
     return value < low ? low : value < high ? value : high;
   }
@@ -80,9 +130,22 @@ class Padding {
       for (int64_t i = begin * stride; i < end * stride; ++i) out[i] = value_;
       return;
     }
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t from = continued(i - before_[axis], x_.extents[axis], mode_);
-      fill(axis + 1, out + i * stride, in + from * in_strides_[axis]);
+    const int64_t in_stride = in_strides_[axis];
+    const bool elements = axis + 1 == rank_ && run_ == 1;
+    for (int64_t i = begin; i < end;) {
+      const Stretch stretch = stretch_at(i - before_[axis], x_.extents[axis], mode_);
+      const int64_t count = stretch.length < end - i ? stretch.length : end - i;
+      const E* from = in + stretch.from * in_stride;
+      if (elements && stretch.step != 1) {
+        for (int64_t k = 0; k < count; ++k) out[i + k] = from[k * stretch.step];
+      } else if (elements) {
+        copy_run(out + i, from, count * static_cast<int64_t>(sizeof(E)));
+      } else {
+        for (int64_t k = 0; k < count; ++k) {
+          fill(axis + 1, out + (i + k) * stride, from + k * stretch.step * in_stride);
+        }
+      }
+      i += count;
     }
   }
 
@@ -95,6 +158,10 @@ class Padding {
   int64_t run_ = 1;
   int64_t in_strides_[kMaxRank] = {};
   int64_t out_strides_[kMaxRank] = {};
+  bool has_border_ = false;
+  int borders_ = 0;
+  int64_t first_ = 0, last_ = 0;  ///< Of a line, the elements of the input.
+  Border border_[kMostBorder + 1];
 };
 
 template <class T>

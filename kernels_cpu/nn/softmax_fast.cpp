@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Softmax and LogSoftmax of floats, by the vectors of the instruction set at hand
-// (math/vector_math.h). Lines of neighbouring elements are handled as a whole; of lines whose
+// Softmax and LogSoftmax of floats and 16-bit elements, by the vectors of the instruction set at
+// hand (math/vector_math.h). Lines of neighbouring elements are handled as a whole; of lines whose
 // elements lie apart, kAxisLanes neighbours at a time. See softmax.h.
 #include <cmath>
+#include <limits>
 
 #include "core/kernel_list.h"
 #include "kernels_cpu/common/isa_loop.h"
+#include "kernels_cpu/elementwise/float_blocks.h"
 #include "kernels_cpu/math/vector_math.h"
 #include "kernels_cpu/nn/softmax.h"
 #include "kernels_cpu/reduction/reduce_axis.h"
@@ -24,14 +26,7 @@ template <bool Log>
 void dense_line(const Functions& functions, const float* x, float* y, int64_t length) {
   const float largest = functions.largest(x, length);
   if constexpr (Log) {
-    // The exponentials are only summed: a block of them is kept, and overwritten, on the stack.
-    constexpr int64_t kBlock = 256;
-    float block[kBlock];
-    float sum = 0;
-    for (int64_t k = 0; k < length; k += kBlock) {
-      const int64_t count = length - k < kBlock ? length - k : kBlock;
-      sum += functions.exp_sum(x + k, block, count, largest);
-    }
+    const float sum = functions.exp_sum(x, nullptr, length, largest);
     const float log_sum = std::log(sum);
     INTARSIA_INDEPENDENT
     for (int64_t k = 0; k < length; ++k) y[k] = (x[k] - largest) - log_sum;
@@ -72,6 +67,76 @@ void strided_lines(const Functions& functions, const float* x, float* y, int64_t
   }
 }
 
+/// Lines of 16-bit elements pass through floats: short ones as a whole, others block by block for
+/// each of the three steps.
+constexpr int64_t kHalfLine = 1024;
+
+template <bool Log, class T>
+void dense_line(Isa isa, const Functions& functions, const T* x, T* y, int64_t length) {
+  float block[kHalfLine];
+  block[0] = 0;  // GCC does not see that `to_floats` writes it
+  if (length <= kHalfLine) {
+    to_floats(isa, x, block, length);
+    dense_line<Log>(functions, block, block, length);
+    return from_floats(isa, block, y, length);
+  }
+  const auto each_block = [&](const auto& body) {
+    for (int64_t k = 0; k < length; k += kHalfLine) {
+      const int64_t count = length - k < kHalfLine ? length - k : kHalfLine;
+      to_floats(isa, x + k, block, count);
+      body(k, count);
+    }
+  };
+  float largest = -std::numeric_limits<float>::infinity(), sum = 0;
+  each_block([&](int64_t, int64_t count) {
+    const float found = functions.largest(block, count);
+    largest = found > largest ? found : largest;
+  });
+  each_block(
+      [&](int64_t, int64_t count) { sum += functions.exp_sum(block, nullptr, count, largest); });
+  const float last = Log ? std::log(sum) : 1.0f / sum;
+  each_block([&](int64_t k, int64_t count) {
+    if constexpr (!Log) functions.exp_sum(block, block, count, largest);
+    INTARSIA_INDEPENDENT
+    for (int64_t i = 0; i < count; ++i) {
+      block[i] = Log ? (block[i] - largest) - last : block[i] * last;
+    }
+    from_floats(isa, block, y + k, count);
+  });
+}
+
+template <bool Log, class T>
+void strided_lines(Isa isa, const Functions& functions, const T* x, T* y, int64_t length,
+                   int64_t stride, int64_t lanes) {
+  float largest[kAxisLanes], sum[kAxisLanes], block[kAxisLanes];
+  to_floats(isa, x, largest, lanes);
+  for (int64_t k = 1; k < length; ++k) {
+    to_floats(isa, x + k * stride, block, lanes);
+    INTARSIA_INDEPENDENT
+    for (int64_t i = 0; i < lanes; ++i) largest[i] = block[i] > largest[i] ? block[i] : largest[i];
+  }
+  for (int64_t i = 0; i < lanes; ++i) sum[i] = 0;
+  const auto shifted = [&](int64_t k) {
+    to_floats(isa, x + k * stride, block, lanes);
+    INTARSIA_INDEPENDENT
+    for (int64_t i = 0; i < lanes; ++i) block[i] -= largest[i];
+  };
+  for (int64_t k = 0; k < length; ++k) {
+    shifted(k);
+    functions.exp(block, block, lanes, nullptr);
+    INTARSIA_INDEPENDENT
+    for (int64_t i = 0; i < lanes; ++i) sum[i] += block[i];
+  }
+  for (int64_t i = 0; i < lanes; ++i) sum[i] = Log ? std::log(sum[i]) : 1.0f / sum[i];
+  for (int64_t k = 0; k < length; ++k) {
+    shifted(k);
+    if constexpr (!Log) functions.exp(block, block, lanes, nullptr);
+    INTARSIA_INDEPENDENT
+    for (int64_t i = 0; i < lanes; ++i) block[i] = Log ? block[i] - sum[i] : block[i] * sum[i];
+    from_floats(isa, block, y + k * stride, lanes);
+  }
+}
+
 template <class Op, class T>
 struct FastSoftmax {
   static constexpr KernelId id{Op::name, "fast", {kernel_type_of<T>}};
@@ -87,14 +152,21 @@ struct FastSoftmax {
       using Math = decltype(math);
       return Functions{&Math::largest, &Math::exp_sum, &Math::exp};
     });
-    const float* x = context.input(0).as<float>();
-    float* y = context.output(0).as<float>();
+    const T* x = context.input(0).as<T>();
+    T* y = context.output(0).as<T>();
+    const Isa isa = context.isa();
     loop.for_lines(context, [&](int64_t first, int64_t, int64_t lanes) {
-      on_isa(context.isa(), [&] {
-        if (loop.inner == 1) {
-          dense_line<kLog>(functions, x + first, y + first, loop.length);
+      on_isa(isa, [&] {
+        const T* from = x + first;
+        T* to = y + first;
+        if constexpr (std::is_same_v<T, float>) {
+          loop.inner == 1
+              ? dense_line<kLog>(functions, from, to, loop.length)
+              : strided_lines<kLog>(functions, from, to, loop.length, loop.inner, lanes);
         } else {
-          strided_lines<kLog>(functions, x + first, y + first, loop.length, loop.inner, lanes);
+          loop.inner == 1
+              ? dense_line<kLog>(isa, functions, from, to, loop.length)
+              : strided_lines<kLog>(isa, functions, from, to, loop.length, loop.inner, lanes);
         }
       });
     });
@@ -105,7 +177,7 @@ struct FastSoftmax {
 }  // namespace
 
 extern const KernelList softmax_fast_kernels;
-constinit const KernelList softmax_fast_kernels =
-    kernel_list<EachPair<FastSoftmax, Types<SoftmaxOp, LogSoftmaxOp>, Types<float>>>();
+constinit const KernelList softmax_fast_kernels = kernel_list<
+    EachPair<FastSoftmax, Types<SoftmaxOp, LogSoftmaxOp>, Types<float, Float16, BFloat16>>>();
 
 }  // namespace intarsia::cpu

@@ -56,6 +56,16 @@ Status dequantize(const KernelContext& context, Loader<W> load,
   return {};
 }
 
+/// True if an operand of T is absent or all of its elements are 0, as ONNX asks of int32.
+template <class T>
+bool all_zero(const TensorView& view) {
+  const int64_t count = view.present() ? view.count() : 0;
+  for (int64_t i = 0; i < count; ++i) {
+    if (view.as<const T>()[i] != 0) return false;
+  }
+  return true;
+}
+
 template <class X, class Y>
 struct DequantizeLinear {
   static constexpr KernelId id{"DequantizeLinear", "", {kernel_type_of<X>, kernel_type_of<Y>}};
@@ -71,6 +81,12 @@ struct DequantizeLinear {
   }
 
   static Status run(const KernelContext& context) {
+    if constexpr (!std::is_same_v<Wide, float>) {
+      // Nothing is subtracted: elements may be rounded before.
+      if (all_zero<X>(context.input(2))) {
+        return dequantize<float>(context, loader_of<X, float>(), &store<Y, float>);
+      }
+    }
     return dequantize<Wide>(context, loader_of<X, Wide>(), &store<Y, Wide>);
   }
 };

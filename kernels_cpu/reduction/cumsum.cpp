@@ -33,20 +33,49 @@ struct CumProdOp {
   }
 };
 
+/// kRows positions, 1 or 4, of `lanes` lines side by side, `stride` apart: several, since running
+/// results are loaded and stored for each call.
+template <int kRows, bool exclusive, class Op, class E, class A>
+void scan_together(A* running, const typename E::Stored* x, typename E::Stored* y, int64_t stride,
+                   int64_t lanes) {
+  using V = typename E::Value;
+  const int64_t more = kRows > 1 ? stride : 0;
+  const auto *x1 = x + more, *x2 = x1 + more, *x3 = x2 + more;
+  auto *y1 = y + more, *y2 = y1 + more, *y3 = y2 + more;
+  INTARSIA_INDEPENDENT
+  for (int64_t i = 0; i < lanes; ++i) {
+    const A before = running[i];
+    if constexpr (kRows == 1) {
+      const A after = Op::step(before, static_cast<A>(E::load(x[i])));
+      running[i] = after;
+      y[i] = E::store(static_cast<V>(exclusive ? before : after));
+    } else {
+      const A a = Op::step(before, static_cast<A>(E::load(x[i])));
+      const A b = Op::step(a, static_cast<A>(E::load(x1[i])));
+      const A c = Op::step(b, static_cast<A>(E::load(x2[i])));
+      const A d = Op::step(c, static_cast<A>(E::load(x3[i])));
+      running[i] = d;
+      y[i] = E::store(static_cast<V>(exclusive ? before : a));
+      y1[i] = E::store(static_cast<V>(exclusive ? a : b));
+      y2[i] = E::store(static_cast<V>(exclusive ? b : c));
+      y3[i] = E::store(static_cast<V>(exclusive ? c : d));
+    }
+  }
+}
+
 /// y = running results of `lanes` lines side by side, whose positions are `stride` apart.
 template <class Op, class E, class A, bool exclusive>
 void scan_rows(const typename E::Stored* x, typename E::Stored* y, int64_t stride, int64_t length,
                int64_t lanes) {
   A running[kAxisLanes];
   for (int64_t i = 0; i < lanes; ++i) running[i] = Op::kNeutral;
-  for (int64_t k = 0; k < length; ++k, x += stride, y += stride) {
-    INTARSIA_INDEPENDENT
-    for (int64_t i = 0; i < lanes; ++i) {
-      const A before = running[i];
-      const A after = Op::step(before, static_cast<A>(E::load(x[i])));
-      running[i] = after;
-      y[i] = E::store(static_cast<typename E::Value>(exclusive ? before : after));
+  if constexpr (std::is_same_v<A, typename E::Value>) {  // else conversions are most of the work
+    for (; length >= 4; length -= 4, x += 4 * stride, y += 4 * stride) {
+      scan_together<4, exclusive, Op, E>(running, x, y, stride, lanes);
     }
+  }
+  for (; length > 0; --length, x += stride, y += stride) {
+    scan_together<1, exclusive, Op, E>(running, x, y, stride, lanes);
   }
 }
 

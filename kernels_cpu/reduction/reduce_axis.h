@@ -12,7 +12,7 @@
 
 namespace intarsia::cpu {
 
-inline constexpr int64_t kAxisLanes = INTARSIA_HAS_VECTORS ? 512 : 64;
+inline constexpr int64_t kAxisLanes = INTARSIA_HAS_VECTORS ? 1024 : 64;
 
 struct AxisLoop {
   int64_t outer = 1;

@@ -49,6 +49,12 @@ struct ReduceLoop {
   /// Elements from one position of a run to the next.
   int64_t stride() const { return reduced.strides[reduced.rank - 1]; }
 
+  /// True if each output is made of neighbours, and they lie one after another.
+  bool rows_are_dense() const {
+    return blocks > 0 && reduced.count > 0 && row == 1 && reduced.rank == 1 && kept.rank == 1 &&
+           stride() == 1 && kept.strides[0] == reduced.count;
+  }
+
   struct Block {
     int64_t first;   ///< Index of the first output.
     int64_t lanes;   ///< Number of outputs.

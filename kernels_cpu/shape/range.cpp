@@ -6,6 +6,7 @@
 #include "core/operators/shape/range.h"
 #include "core/kernel_list.h"
 #include "core/runtime/operand_check.h"
+#include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/math/element.h"
 
@@ -19,6 +20,26 @@ int64_t count_of(const T& start, const T& limit, const T& delta) {
   } else {
     const auto real = [](const T& value) { return static_cast<double>(Element<T>::load(value)); };
     return ops::real_range_count(real(start), real(limit), real(delta));
+  }
+}
+
+/// output[i] = start + i * delta. Integers as unsigned, since the element after the last may lie
+/// beyond T; narrow ones alike, whose low bits do not depend on the others.
+template <class T>
+void fill_range(T start, T delta, int32_t count, T* output) {
+  if constexpr (std::is_integral_v<T>) {
+    using U = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+    auto value = static_cast<U>(start);
+    for (int32_t i = 0; i < count; ++i) {
+      output[i] = static_cast<T>(value);
+      value += static_cast<U>(delta);
+    }
+  } else {
+    using C = typename Element<T>::Value;
+    const C first = static_cast<C>(start), step = static_cast<C>(delta);
+    for (int32_t i = 0; i < count; ++i) {
+      output[i] = Element<T>::store(first + static_cast<C>(i) * step);
+    }
   }
 }
 
@@ -38,7 +59,6 @@ struct Range {
                : context.fail(Code::kWrongRank, "rank", 1, context.output(0).rank, 3);
   }
   static Status run(const KernelContext& context) {
-    using C = typename Element<T>::Value;
     const T start = *context.input(0).as<const T>();
     const T delta = *context.input(2).as<const T>();
     const int64_t count = count_of<T>(start, *context.input(1).as<const T>(), delta);
@@ -48,20 +68,7 @@ struct Range {
     const int32_t extent = static_cast<int32_t>(count);
     if (Status status = context.resize_output(0, {&extent, 1}); !status) return status;
     T* output = context.output(0).as<T>();
-    if constexpr (std::is_integral_v<T>) {
-      // Unsigned, since the element after the last may lie beyond T.
-      auto value = static_cast<uint64_t>(int64_t{start});
-      for (int64_t i = 0; i < count; ++i) {
-        output[i] = static_cast<T>(value);
-        value += static_cast<uint64_t>(int64_t{delta});
-      }
-    } else {
-      const C first = static_cast<C>(start);
-      const C step = static_cast<C>(delta);
-      for (int64_t i = 0; i < count; ++i) {
-        output[i] = Element<T>::store(first + static_cast<C>(i) * step);
-      }
-    }
+    on_isa(context.isa(), [=] { fill_range(start, delta, extent, output); });
     return {};
   }
 };

@@ -26,7 +26,7 @@ CodePoint first_code_point(std::string_view text) {
 }
 
 uint32_t change_case(uint32_t value, std::span<const CaseRange> ranges) {
-  size_t low = 0, high = ranges.size();
+  size_t low = 0, high = value < 0x80 ? 1 : ranges.size();  // letters of ASCII are the first range
   while (low < high) {
     const size_t middle = (low + high) / 2;
     if (ranges[middle].last < value) {
@@ -55,6 +55,13 @@ int write_code_point(uint32_t value, char* at) {
 size_t write_changed(std::string_view text, std::span<const CaseRange> ranges, char* at) {
   size_t written = 0;
   while (!text.empty()) {
+    const auto lead = static_cast<uint8_t>(text[0]);
+    if (lead < 0x80) {  // remains one byte
+      if (at != nullptr) at[written] = static_cast<char>(change_case(lead, ranges));
+      ++written;
+      text.remove_prefix(1);
+      continue;
+    }
     const CodePoint letter = first_code_point(text);
     char* to = at != nullptr ? at + written : nullptr;
     if (letter.valid) {

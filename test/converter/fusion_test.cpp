@@ -69,6 +69,18 @@ TEST(Fusion, TakesEpiloguesIntoOperatorsOfItsOwn) {
   }
 }
 
+TEST(Simplify, WhatAnOptionalWasGivenIsTakenFromWhereItWas) {
+  OnnxBuilder model(21);
+  model.input("x", {2, 3});
+  model.output("y");
+  model.node("Neg", {"x"}, {"n"});
+  model.node("Optional", {"n"}, {"o"});
+  model.node("OptionalGetElement", {"o"}, {"e"});
+  model.node("Abs", {"e"}, {"y"});
+  EXPECT_EQ(fused(model), "Neg Abs");
+  EXPECT_EQ(run(model, {1, -2, 3, -4, 5, -6}), (std::vector<float>{1, 2, 3, 4, 5, 6}));
+}
+
 TEST(Fusion, ModelsCannotGiveTheOperandsOfEpilogues) {
   const auto model_of = [](const char* op, const char* domain, int inputs) {
     OnnxBuilder model(21);

@@ -11,6 +11,7 @@
 #include "core/operators/indexing/one_hot.h"
 #include "core/operators/indexing/scatter.h"
 #include "core/operators/indexing/selection.h"
+#include "test/kernels/gemm/harness.h"
 #include "test/kernels/movement/naive.h"
 
 namespace intarsia::test {
@@ -130,6 +131,28 @@ TYPED_TEST(ByIndex, GatherElementsAndScatterElements) {
   }
 }
 
+TYPED_TEST(ByIndex, GatherElementsOfLongLines) {
+  using T = TypeParam;
+  Random random(3);
+  for (const Isa isa : cpu::available_isas()) {
+    for (int32_t axis = 0; axis < 2; ++axis) {
+      const Dense<T> x = random.tensor<T>({37, 611});
+      const Dims dims = axis == 0 ? Dims{9, 611} : Dims{37, 300};
+      const auto index = random_indices<int64_t>(random, count_of(dims), x.dims[size_t(axis)]);
+      Node node;
+      node.input<T>(x.dims, x.values).template input<int64_t>(dims, index);
+      node.template output<T>(dims).attributes(AxisAttributes{axis}).isa(isa).threads(3);
+      const auto kernel = indexed_kernel_name("GatherElements", data_type_of<T>, DataType::kInt64);
+      ASSERT_TRUE(node.run(kernel).ok());
+      EXPECT_EQ(node.template result<T>(), generate<T>(dims, [&](Index i) {
+                  const auto picked = Dense<int64_t>{dims, index}.at(i);
+                  i[size_t(axis)] = wrapped(picked, x.dims[size_t(axis)]);
+                  return x.at(i);
+                }));
+    }
+  }
+}
+
 TYPED_TEST(ByIndex, GatherNDAndScatterND) {
   using T = TypeParam;
   Random random(3);
@@ -193,6 +216,14 @@ TEST(HostileIndices, AreReportedAndWriteNothing) {
     elements.input<float>({3, 2}, {1, 2, 3, 4, 5, 6}).input<int64_t>({1, 2}, {0, hostile});
     elements.output<float>({1, 2}).attributes(AxisAttributes{0});
     EXPECT_EQ(elements.run("GatherElements<32 bits, int64>").code(), Code::kIndexOutOfRange);
+
+    // Behind blocks of good ones, on another thread.
+    std::vector<int64_t> many(20000, -1);
+    many[19999] = hostile;
+    Node last;
+    last.input<float>({3}, {1, 2, 3}).input<int64_t>({20000}, many).threads(2);
+    last.output<float>({20000}).attributes(AxisAttributes{0});
+    EXPECT_EQ(last.run("GatherElements<32 bits, int64>").code(), Code::kIndexOutOfRange);
 
     Node tuples;
     tuples.input<float>({2, 3}, {1, 2, 3, 4, 5, 6}).input<int64_t>({1, 2}, {0, hostile});
@@ -298,6 +329,50 @@ TEST(TopK, SortsRandomRowsWithTies) {
                 i[axis] = chosen(i);
                 return x.at(i);
               }));
+  }
+}
+
+/// Of NaN, which counts as largest, zeros of both signs and numbers that repeat.
+std::vector<float> numbers_with_ties(Random& random, int64_t count) {
+  auto values = random_values<float>(count, random.engine, -20, 20);
+  for (float& value : values) {
+    value = random.chance(30) ? std::numeric_limits<float>::quiet_NaN() : std::trunc(value * 8);
+  }
+  return values;
+}
+
+TEST(TopK, LongLinesSideBySideAndAlone) {
+  Random random(5);
+  for (const Isa isa : cpu::available_isas()) {
+    for (const int32_t inner : {1, 7, 32, 70}) {
+      for (const int32_t k : {1, 7, 16, 17, 90, 131}) {
+        const bool largest = random.chance(2);
+        const Dense<float> x{{2, 131, inner}, numbers_with_ties(random, 262 * inner)};
+        const Dims y = {2, k, inner};
+        Node node;
+        node.input<float>(x.dims, x.values).input<int64_t>({1}, {k}).output<float>(y);
+        node.output<int64_t>(y).threads(2).isa(isa).attributes(TopKAttributes{1, largest, 1});
+        ASSERT_TRUE(node.run("TopK<float>").ok()) << node.diagnostic().what;
+        const auto before = [](float a, float b) {
+          return std::isnan(a) ? false : a < b || std::isnan(b);
+        };
+        std::map<std::pair<int64_t, int64_t>, Longs> orders;
+        const auto chosen = [&](const Index& i) {
+          Longs& order = orders[{i[0], i[2]}];
+          if (order.empty()) {
+            order.resize(131);
+            std::iota(order.begin(), order.end(), 0);
+            std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+              const float u = x.at({i[0], a, i[2]}), v = x.at({i[0], b, i[2]});
+              return largest ? before(v, u) : before(u, v);
+            });
+          }
+          return order[static_cast<size_t>(i[1])];
+        };
+        EXPECT_EQ(node.result<int64_t>(1), generate<int64_t>(y, chosen))
+            << inner << " lines, the best " << k;
+      }
+    }
   }
 }
 

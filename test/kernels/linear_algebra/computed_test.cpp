@@ -108,5 +108,26 @@ TEST(ComputedMatMul, EqualsTheReference) {
   }
 }
 
+TEST(ComputedMatMul, OfVectorsEqualsTheReference) {
+  for (uint32_t seed = 2000; seed < 2000 + part_of(60); ++seed) {
+    Random random(seed);
+    const int32_t m = extent(random), k = seed % 17 == 0 ? 0 : extent(random);
+    const auto outer = static_cast<int32_t>(random.between(1, 20));
+    const Product forms[] = {
+        {{m, k}, {k}, {1}, {m}},       {{outer, m, k}, {k}, {1}, {outer, m}},
+        {{k}, {k, m}, {m}, {m}},       {{k}, {outer, k, m}, {m}, {outer, m}},
+        {{k}, {k}, {1}, {}},           {{outer, m, k}, {outer, k, 1}, {1}, {outer, m, 1}},
+        {{m, k}, {k, 1}, {1}, {m, 1}},
+    };
+    Product p = forms[seed % 7];
+    p.has_c = p.b.size() > 1 && random.coin();
+    p.residual = random.coin();
+    MatMulAttributes attributes;
+    if (random.coin()) attributes.activation = static_cast<int32_t>(Activation::kRelu);
+    compare("MatMul", p, attributes, k, seed);
+    if (HasFailure()) return;
+  }
+}
+
 }  // namespace
 }  // namespace intarsia::test

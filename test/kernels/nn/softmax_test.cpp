@@ -53,6 +53,8 @@ TEST(Softmax, Fast) {
   for (Isa isa : cpu::available_isas()) {
     expect_softmax("Softmax.fast", DataType::kFloat, false, 40, isa);
     expect_softmax("LogSoftmax.fast", DataType::kFloat, true, 8, isa);
+    expect_softmax("Softmax.fast", DataType::kFloat16, false, 1.5, isa);
+    expect_softmax("LogSoftmax.fast", DataType::kBfloat16, true, 1.5, isa);
     Node node;
     const float inf = std::numeric_limits<float>::infinity();
     node.input<float>({2, 3}, {1e30f, -inf, 1e30f, NAN, 0, 0}).output<float>({2, 3});
@@ -61,6 +63,26 @@ TEST(Softmax, Fast) {
     expect_near<float>(node.result<float>(), {0.5, 0, 0.5, kNan, kNan, kNan}, 0, 0);
     ASSERT_TRUE(node.run("Softmax<float>").ok());
     expect_near<float>(node.result<float>(), {0.5, 0, 0.5, kNan, kNan, kNan}, 0, 0);
+  }
+}
+
+/// Lines that do not fit the block of floats through which they pass.
+TEST(Softmax, LongLinesOfHalves) {
+  std::mt19937 engine(23);
+  for (Isa isa : cpu::available_isas()) {
+    for (const bool log : {false, true}) {
+      const auto x = random_numbers(DataType::kFloat16, 2 * 2571, engine, -9, 9);
+      Node fast, reference;
+      for (Node* node : {&fast, &reference}) {
+        node->input(DataType::kFloat16, {2, 2571}, x).output(DataType::kFloat16, {2, 2571});
+        node->attributes(SoftmaxAttributes{}).isa(isa);
+      }
+      const std::string op = log ? "LogSoftmax" : "Softmax";
+      ASSERT_TRUE(fast.in_place(0).run(op + ".fast<float16>").ok());
+      ASSERT_TRUE(reference.run(op + "<float16>").ok());
+      const double unit = epsilon_of(DataType::kFloat16);
+      expect_numbers_near(fast.numbers(), reference.numbers(), unit, unit * 1e-4);
+    }
   }
 }
 

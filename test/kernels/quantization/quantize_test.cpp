@@ -44,6 +44,8 @@ Range range_of(DataType type) {
       return {0, 255};
     case DataType::kInt16:
       return {-32768, 32767};
+    case DataType::kInt32:
+      return {-0x1p31, 0x1p31 - 1};
     default:
       return {0, 65535};
   }
@@ -115,8 +117,8 @@ void expect_dequantized(DataType x_type, DataType y_type, const Scales& scales, 
   std::vector<double> expected(x.size());
   for (size_t i = 0; i < x.size(); ++i) {
     const size_t s = scales.index(kDims, static_cast<int64_t>(i));
-    const double product = (x[i] - (has_zeros ? zeros[s] : 0)) * factors[s];
-    expected[i] = rounded_to(y_type, static_cast<float>(product));
+    const double difference = static_cast<float>(x[i] - (has_zeros ? zeros[s] : 0));
+    expected[i] = rounded_to(y_type, static_cast<float>(difference * factors[s]));
   }
   DequantizeAttributes a;
   a.axis = scales.axis;
@@ -143,6 +145,7 @@ TEST(Dequantize, EqualsItsFormula) {
       }
     }
     expect_dequantized(DataType::kInt8, DataType::kFloat, scales, false);
+    expect_dequantized(DataType::kInt32, DataType::kFloat, scales, false);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "core/operators/shape/extents.h"
 #include "core/operators/shape/fill.h"
 #include "core/operators/shape/range.h"
+#include "test/kernels/gemm/harness.h"
 #include "test/kernels/movement/naive.h"
 
 namespace intarsia::test {
@@ -201,8 +202,10 @@ void expect_range(T start, T limit, T delta, const std::vector<T>& expected) {
   node.input<T>({}, {start}).template input<T>({1}, {limit}).template input<T>({}, {delta});
   node.template output<T>({static_cast<int32_t>(expected.size()) + 3});
   node.attributes(RangeAttributes{});
-  ASSERT_TRUE(node.run(kernel_name("Range", {data_type_of<T>})).ok());
-  EXPECT_EQ(node.result<T>(), expected) << start << " " << limit << " " << delta;
+  for (const Isa isa : cpu::available_isas()) {
+    ASSERT_TRUE(node.isa(isa).run(kernel_name("Range", {data_type_of<T>})).ok());
+    EXPECT_EQ(node.result<T>(), expected) << start << " " << limit << " " << delta;
+  }
 }
 
 template <class T>

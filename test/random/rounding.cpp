@@ -71,6 +71,26 @@ bool float_suffices(const Candidate& candidate, std::span<const Constant* const>
   return !coarse || own_error(result, &(*coarse)[output]) == 0;
 }
 
+/// Whether results are also those of double precision where all operands are positive. With signs
+/// a sum may cancel to a number that float holds, though it does not hold what other kernels find
+/// on their way there; a sum without signs is the largest of its parts. True where the node refuses
+/// such operands.
+bool exact_without_signs(const Candidate& candidate, std::span<const Constant* const> inputs,
+                         size_t output, const converter::OperatorLibrary& library) {
+  const auto magnitudes = [](const Constant& tensor) {
+    return changed(tensor, [](double value) { return std::fabs(value); });
+  };
+  const auto coarse = execute_as(magnitudes, candidate, inputs, library);
+  const auto precise = execute_as(
+      [](const Constant& tensor) {
+        return as_double(changed(tensor, [](double value) { return std::fabs(value); }));
+      },
+      candidate, inputs, library);
+  if (!coarse || !precise) return true;
+  const double error = own_error((*coarse)[output], &(*precise)[output]);
+  return error == 0 || error == HUGE_VAL;
+}
+
 bool tells_something(const Constant& result, Random& random) {
   const Scale scale = scale_of(result);
   if (scale.nonfinite > 0 && (2 * scale.nonfinite > result.count() || !random.chance(15))) {
@@ -162,6 +182,7 @@ std::optional<Results> execute_with_errors(const Candidate& candidate,
     // Without a kernel for doubles the definition's word must do.
     const bool exact =
         candidate.op->facts.exact && (own == 0 || !precise) &&
+        exact_without_signs(candidate, inputs, i, library) &&
         (value.type != DataType::kDouble || float_suffices(candidate, inputs, value, i, library));
     // Zeros too: another kernel's may have another sign, or be no more than small.
     const double scale = std::max(scale_of(value).largest, kLeastScale);

@@ -3,12 +3,14 @@
 """Holds the loops of every operator to the instructions that they take. Usage:
 
     instructions.py RUN_PLAN COUNTER LIMITS            fails if a case takes more than its limit allows
+    instructions.py RUN_PLAN COUNTER LIMITS --all      the same for cases of many instructions, too
     instructions.py RUN_PLAN COUNTER LIMITS --update   writes what is measured as the new limits
 
 Times differ from run to run, instructions do not: one run of each case of the sweep is counted under
 callgrind, with AVX2. LIMITS has a line for each case, thousands of instructions and the name. A case may
 take a tenth more, and a few thousand, since compilers and libraries differ; one that takes less than
-two thirds asks for a lower limit. What limits cannot see is memory: the sweep measures that.
+two thirds asks for a lower limit. Cases of more than HEAVY are left out, since callgrind takes seconds
+for each. What limits cannot see is memory: the sweep measures that.
 """
 
 import argparse
@@ -24,6 +26,7 @@ import sweep_cases
 
 MARGIN, SLACK = 1.1, 5  # times, and thousands of instructions
 LOWER = 1.5
+HEAVY = 8000  # thousands
 
 
 def read(path):
@@ -66,10 +69,10 @@ def count(counter, lines, folder):
     return results
 
 
-def problems(counts, limits):
-    """What is wrong, a line each."""
-    found = [f"'{name}' has no limit" for name in counts if name not in limits]
-    found += [f"'{name}' is no case" for name in limits if name not in counts]
+def problems(names, counts, limits):
+    """What is wrong, a line each: `names` are those of all cases, some of which are counted."""
+    found = [f"'{name}' has no limit" for name in names if name not in limits]
+    found += [f"'{name}' is no case" for name in limits if name not in names]
     for name in sorted(counts.keys() & limits.keys()):
         measured, limit = counts[name], limits[name]
         if measured > limit * MARGIN + SLACK:
@@ -85,9 +88,13 @@ def main():
     parser.add_argument("runner")
     parser.add_argument("counter")
     parser.add_argument("limits")
+    parser.add_argument("--all", action="store_true")
     parser.add_argument("--update", action="store_true")
     options = parser.parse_args()
-    cases = sweep_cases.all_cases()
+    cases, limits = sweep_cases.all_cases(), read(options.limits)
+    names = [case.name for case in cases]
+    if not (options.all or options.update):
+        cases = [case for case in cases if limits.get(case.name, 0) <= HEAVY]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         lines = [convert(options.runner, case, folder / str(number))
@@ -96,10 +103,10 @@ def main():
     if options.update:
         write(options.limits, counts)
         return 0
-    found = problems(counts, read(options.limits))
+    found = problems(names, counts, limits)
     for problem in found:
         print(f"instructions: {problem}; measured anew by --update", file=sys.stderr)
-    print(f"{len(counts)} cases, {sum(counts.values())} thousand instructions")
+    print(f"{len(counts)} of {len(names)} cases, {sum(counts.values())} thousand instructions")
     return 1 if found else 0
 
 

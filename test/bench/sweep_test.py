@@ -104,13 +104,14 @@ class Coverage(unittest.TestCase):
 
 class Instructions(unittest.TestCase):
     def test_more_or_far_fewer_than_the_limit_are_found(self):
-        limits = {"a": 100, "b": 1000}
-        self.assertEqual(instructions.problems({"a": 114, "b": 700}, limits), [])
-        for counts, words in (({"a": 116, "b": 1000}, "'a' takes 116 .* limit is 100"),
-                              ({"a": 100, "b": 660}, "'b' takes 660 .* only"),
-                              ({"a": 100, "b": 1000, "c": 1}, "'c' has no limit"),
-                              ({"a": 100}, "'b' is no case")):
-            (problem,) = instructions.problems(counts, limits)
+        names, limits = ["a", "b"], {"a": 100, "b": 1000}
+        self.assertEqual(instructions.problems(names, {"a": 114, "b": 700}, limits), [])
+        self.assertEqual(instructions.problems(names, {"a": 100}, limits), [])
+        for cases, counts, words in ((names, {"a": 116}, "'a' takes 116 .* limit is 100"),
+                                     (names, {"b": 660}, "'b' takes 660 .* only"),
+                                     (["a", "b", "c"], {}, "'c' has no limit"),
+                                     (["a"], {"a": 100}, "'b' is no case")):
+            (problem,) = instructions.problems(cases, counts, limits)
             self.assertRegex(problem, words)
 
 

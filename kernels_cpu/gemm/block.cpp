@@ -51,15 +51,6 @@ bool outside(const float* const* rows, ptrdiff_t n, const float* zeros) {
   return true;
 }
 
-// Leaves out the first and the last taps of a tile that meet padding alone.
-void trim_taps(Tile& t, ptrdiff_t n, const float* zeros) {
-  for (; t.taps > 0 && outside(t.rows, n, zeros); --t.taps) {
-    t.rows += t.row_pitch;
-    t.b += t.k * kPanel;
-  }
-  while (t.taps > 0 && outside(t.rows + (t.taps - 1) * t.row_pitch, n, zeros)) --t.taps;
-}
-
 }  // namespace
 
 Blocking choose_blocking(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_floats,
@@ -86,6 +77,16 @@ Blocking choose_blocking(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_floa
   const int64_t b_floats = int64_t{n} * k;
   s.columns_first = s.m_blocks * b_floats + a_floats < s.n_blocks * int64_t{a_floats} + b_floats;
   return s;
+}
+
+void trim_taps(Tile& tile, ptrdiff_t rows, const float* zeros) {
+  for (; tile.taps > 0 && outside(tile.rows, rows, zeros); --tile.taps) {
+    tile.rows += tile.row_pitch;
+    tile.b += tile.k * kPanel;
+  }
+  while (tile.taps > 0 && outside(tile.rows + (tile.taps - 1) * tile.row_pitch, rows, zeros)) {
+    --tile.taps;
+  }
 }
 
 void run_block(const Block& s) {
@@ -127,7 +128,7 @@ void run_block(const Block& s) {
           t.taps = taps;
           t.b = b;
           t.rows = s.rows + tap * s.row_pitch + m0;
-          if (s.zeros != nullptr) trim_taps(t, m1 - m0, s.zeros);
+          if (s.trim != nullptr) s.trim(t, m1 - m0, s.zeros);
           t.c = s.c + m0 * s.c_pitch + n0;
           t.residual = initial ? initial + m0 * t.residual_pitch + n0 : nullptr;
           if (t.taps > 0 || first || last) family.by_rows[m1 - m0 - 1](t);

@@ -36,9 +36,10 @@ Blocking choose_blocking(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_floa
 struct Block {
   Isa isa;
   const float* const* rows;
-  /// What rows in the padding point at: taps of a tile that see nothing else are left out.
-  /// Null where no tap is to be left out.
+  /// What rows in the padding point at, and `trim_taps`, by which taps of a tile that see nothing
+  /// else are left out; null where there is no padding, and so programs without do not link it.
   const float* zeros;
+  void (*trim)(Tile& tile, ptrdiff_t rows, const float* zeros);
   ptrdiff_t row_pitch;
   ptrdiff_t row_offset;
   ptrdiff_t taps;
@@ -55,5 +56,8 @@ struct Block {
 };
 
 void run_block(const Block& block);
+
+/// Leaves out the first and the last taps of a tile that meet padding alone.
+void trim_taps(Tile& tile, ptrdiff_t rows, const float* zeros);
 
 }  // namespace intarsia::cpu

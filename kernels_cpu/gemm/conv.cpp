@@ -275,7 +275,8 @@ void conv_run(const ConvArgs& args, int64_t begin, int64_t end, void* workspace)
   Block block{};
   block.isa = args.isa;
   block.rows = rows;
-  block.zeros = p.strip ? nullptr : scratch;
+  block.zeros = scratch;
+  block.trim = p.strip ? nullptr : &trim_taps;
   block.row_pitch = p.blocking.m_block;
   block.taps = p.taps;
   block.k = p.tap_k;

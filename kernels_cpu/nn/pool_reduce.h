@@ -32,15 +32,9 @@ void reduce_taps(const PoolBlock& block, const T* x, typename Reducer::Accumulat
   });
 }
 
-/// The whole output.
 template <class T, class Reducer, class Finish>
-void reduce_windows(const KernelContext& context, WindowWalk walk, Reducer reducer,
-                    const Finish& finish) {
-  if constexpr (INTARSIA_HAS_VECTORS) {
-    const int w = walk.last();
-    // Rows of one result take any step: so that the windows of several do not meet.
-    if (walk.out[w] == 1 && walk.stride[w] < walk.reach(w)) walk.stride[w] = walk.reach(w);
-  }
+void reduce_rows(const KernelContext& context, const WindowWalk& walk, Reducer reducer,
+                 const Finish& finish) {
   const T* x = context.input(0).as<const T>();
   context.parallel_for(pool_rows(context, walk), [&](int64_t begin, int64_t end, int) {
     if constexpr (INTARSIA_HAS_VECTORS) {
@@ -64,6 +58,22 @@ void reduce_windows(const KernelContext& context, WindowWalk walk, Reducer reduc
       });
     });
   });
+}
+
+/// The whole output.
+template <class T, class Reducer, class Finish>
+void reduce_windows(const KernelContext& context, const WindowWalk& walk, Reducer reducer,
+                    const Finish& finish) {
+  if constexpr (INTARSIA_HAS_VECTORS) {
+    const int w = walk.last();
+    // Rows of one result take any step: so that the windows of several do not meet.
+    if (walk.out[w] == 1 && walk.stride[w] < walk.reach(w)) {
+      WindowWalk apart = walk;
+      apart.stride[w] = walk.reach(w);
+      return reduce_rows<T>(context, apart, reducer, finish);
+    }
+  }
+  reduce_rows<T>(context, walk, reducer, finish);
 }
 
 /// What a Finish of results that do not depend on their place has instead of tables.

@@ -20,29 +20,27 @@ namespace intarsia::cpu {
 /// Accumulators that are carried side by side; few where there are no vectors and little stack.
 inline constexpr int64_t kRowLanes = INTARSIA_HAS_VECTORS ? 64 : 16;
 
-/// sums[i] = step(sums[i], x[i * kApart]) for i in [0, lanes), for kRows rows that are `stride`
-/// apart: several, since sums are loaded and stored for each call. A step that can `join` four
-/// elements to one adds them so. kFresh: sums begin as `start`.
-template <int kRows, int kApart = 1, bool kFresh = false, class A, class Stored, class Step>
-void step_together(A* sums, const Stored* x, int64_t stride, int64_t lanes, Step step,
-                   [[maybe_unused]] A start = A{}) {
+/// sums[i] = step(sums[i], x[i]) for i in [0, lanes), for kRows rows that are `stride` apart:
+/// several, since sums are loaded and stored for each call. A step that can `join` four elements to
+/// one adds them so.
+template <int kRows, class A, class Stored, class Step>
+void step_together(A* sums, const Stored* x, int64_t stride, int64_t lanes, Step step) {
   const Stored* x1 = x + (kRows > 1 ? stride : 0);
   const Stored* x2 = x1 + (kRows > 2 ? stride : 0);
   const Stored* x3 = x2 + (kRows > 3 ? stride : 0);
   if constexpr (kRows == 4 && requires { step.join(*x, *x, *x, *x); }) {
     INTARSIA_INDEPENDENT
     for (int64_t i = 0; i < lanes; ++i) {
-      sums[i] = step.add(sums[i],
-                         step.join(x[i * kApart], x1[i * kApart], x2[i * kApart], x3[i * kApart]));
+      sums[i] = step.add(sums[i], step.join(x[i], x1[i], x2[i], x3[i]));
     }
     return;
   }
   INTARSIA_INDEPENDENT
   for (int64_t i = 0; i < lanes; ++i) {
-    A sum = step(kFresh ? start : sums[i], x[i * kApart]);
-    if constexpr (kRows > 1) sum = step(sum, x1[i * kApart]);
-    if constexpr (kRows > 2) sum = step(sum, x2[i * kApart]);
-    if constexpr (kRows > 3) sum = step(sum, x3[i * kApart]);
+    A sum = step(sums[i], x[i]);
+    if constexpr (kRows > 1) sum = step(sum, x1[i]);
+    if constexpr (kRows > 2) sum = step(sum, x2[i]);
+    if constexpr (kRows > 3) sum = step(sum, x3[i]);
     sums[i] = sum;
   }
 }
@@ -56,26 +54,6 @@ void step_rows(A* sums, const Stored* x, int64_t stride, int64_t rows, int64_t l
     for (; rows >= 4; rows -= 4, x += 4 * stride) step_together<4>(sums, x, stride, lanes, step);
   }
   for (; rows > 0; --rows, x += stride) step_together<1>(sums, x, stride, lanes, step);
-}
-
-/// The same for few rows, as the taps of a window are.
-template <int kApart = 1, class A, class Stored, class Step>
-void step_taps(A* sums, const Stored* x, int64_t stride, int64_t rows, int64_t lanes, Step step) {
-  for (; rows >= 3; rows -= 3, x += 3 * stride) {
-    step_together<3, kApart>(sums, x, stride, lanes, step);
-  }
-  if (rows == 2) step_together<2, kApart>(sums, x, stride, lanes, step);
-  if (rows == 1) step_together<1, kApart>(sums, x, stride, lanes, step);
-}
-
-/// The same for the first rows, before which the sums are nothing. REQUIRES: rows > 0.
-template <int kApart = 1, class A, class Stored, class Step>
-void start_taps(A* sums, const Stored* x, int64_t stride, int64_t rows, int64_t lanes, Step step,
-                A start) {
-  if (rows == 1) return step_together<1, kApart, true>(sums, x, stride, lanes, step, start);
-  if (rows == 2) return step_together<2, kApart, true>(sums, x, stride, lanes, step, start);
-  step_together<3, kApart, true>(sums, x, stride, lanes, step, start);
-  step_taps<kApart>(sums, x + 3 * stride, stride, rows - 3, lanes, step);
 }
 
 /// How many positions of `lanes` elements each to take at once, out of `length`: a power of two,

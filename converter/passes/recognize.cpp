@@ -66,24 +66,101 @@ bool replace_by(Node& last, std::string_view type, std::span<Value* const> input
   return true;
 }
 
+/// Replaces `last` by a function of the elements of x, whose extents it must have: constants may
+/// have given it axes in front.
+bool replace_by_function(Node& last, std::string_view type, Value* x, AttributeMap attributes,
+                         Inference& inference) {
+  const auto& before = x->shape;
+  const auto& after = last.outputs[0]->shape;
+  if (!before || !after || before->rank != after->rank) return false;
+  for (int axis = 0; axis < before->rank; ++axis) {
+    if (!((*before)[axis] == (*after)[axis])) return false;
+  }
+  return replace_by(last, type, {{x}}, std::move(attributes), inference);
+}
+
 /// x * Sigmoid(x) -> Swish(x).
 bool recognize_swish(Node& mul, Inference& inference) {
   for (Value* x : mul.inputs) {
     const Node* sigmoid = made_by(other_operand(mul, x), "Sigmoid");
     if (sigmoid == nullptr || sigmoid->inputs[0] != x) continue;
-    return replace_by(mul, "Swish", {{x}}, {}, inference);
+    return replace_by_function(mul, "Swish", x, {}, inference);
   }
   return false;
 }
 
-/// x * HardSigmoid(x) with alpha 1/6 and beta 1/2 -> HardSwish(x).
-bool recognize_hard_swish(Node& mul, Inference& inference) {
-  for (Value* x : mul.inputs) {
-    const Node* gate = made_by(other_operand(mul, x), "HardSigmoid");
-    if (gate == nullptr || gate->inputs[0] != x) continue;
-    const bool standard =
-        std::fabs(gate->real("alpha", 0.2f) - 1.0f / 6) < 1e-6f && gate->real("beta", 0.5f) == 0.5f;
-    if (standard) return replace_by(mul, "HardSwish", {{x}}, {}, inference);
+/// What a clamp of `value` to [0, most] reads, as Clip or as Relu and Min; null if it is none.
+const Value* inside_clamp(const Value* value, double& most) {
+  const Node* clip = made_by(value, "Clip");
+  const Node* least = made_by(value, "Min");
+  if (clip != nullptr && is_number(clip->input(1), 0) && scalar(clip->input(2))) {
+    most = *scalar(clip->input(2));
+    return clip->inputs[0];
+  }
+  if (least == nullptr || least->inputs.size() != 2) return nullptr;
+  for (const Value* input : least->inputs) {
+    const Node* relu = made_by(input, "Relu");
+    const std::optional<double> limit = scalar(other_operand(*least, input));
+    if (relu == nullptr || !limit) continue;
+    most = *limit;
+    return relu->inputs[0];
+  }
+  return nullptr;
+}
+
+/// x if `value` is a clamp of x + shift to [0, most], else null.
+Value* inside_gate(const Value* value, double& shift, double& most) {
+  const Node* sum = made_by(inside_clamp(value, most), "Add");
+  if (sum == nullptr || sum->inputs.size() != 2 || !(most > 0) || !std::isfinite(most)) {
+    return nullptr;
+  }
+  for (Value* x : sum->inputs) {
+    const Value* addend = other_operand(*sum, x);
+    const std::optional<double> number = scalar(addend);
+    if (!number || !addend->constant->is_real()) continue;
+    shift = *number;
+    return x;
+  }
+  return nullptr;
+}
+
+/// The operand of which `last` is the `part`-th part, by division or by a product with 1 / part;
+/// null if it is not.
+Value* divided_by(const Node& last, double part) {
+  if (last.is("Mul")) return beside_number(&last, 1 / part);
+  return last.is("Div") && is_number(last.inputs[1], part) ? last.inputs[0] : nullptr;
+}
+
+/// Clip(x + b, 0, c) / c -> HardSigmoid(x).
+bool recognize_hard_sigmoid(Node& last, Inference& inference) {
+  for (const Value* input : last.inputs) {
+    double shift = 0, most = 0;
+    Value* x = inside_gate(input, shift, most);
+    if (x == nullptr || divided_by(last, most) != input) continue;
+    return replace_by_function(
+        last, "HardSigmoid", x,
+        {{"alpha", static_cast<float>(1 / most)}, {"beta", static_cast<float>(shift / most)}},
+        inference);
+  }
+  return false;
+}
+
+/// x * HardSigmoid(x) with alpha 1/6 and beta 1/2, or x * Clip(x + 3, 0, 6) / 6 -> HardSwish(x).
+bool recognize_hard_swish(Node& last, Inference& inference) {
+  const Node* product = &last;
+  if (const Value* whole = divided_by(last, 6)) product = made_by(whole, "Mul");
+  if (product == nullptr || product->inputs.size() != 2 || !product->is("Mul")) return false;
+  for (Value* x : product->inputs) {
+    const Value* gate = other_operand(*product, x);
+    double shift = 0, most = 0;
+    bool standard = inside_gate(gate, shift, most) == x && shift == 3 && most == 6;
+    if (product == &last) {
+      const Node* sigmoid = made_by(gate, "HardSigmoid");
+      standard = sigmoid != nullptr && sigmoid->inputs[0] == x &&
+                 std::fabs(sigmoid->real("alpha", 0.2f) - 1.0f / 6) < 1e-6f &&
+                 sigmoid->real("beta", 0.5f) == 0.5f;
+    }
+    if (standard) return replace_by_function(last, "HardSwish", x, {}, inference);
   }
   return false;
 }
@@ -154,7 +231,7 @@ bool recognize_gelu(Node& last, Inference& inference) {
                                       [](const Value* each) { return is_number(each, 0.5); });
     if (!has_half) continue;
     const std::string form = in_erf != nullptr ? "none" : "tanh";
-    return replace_by(last, "Gelu", {{x}}, {{"approximate", form}}, inference);
+    return replace_by_function(last, "Gelu", x, {{"approximate", form}}, inference);
   }
   return false;
 }
@@ -273,9 +350,9 @@ bool recognize_layer_normalization(Node& last, Inference& inference) {
 bool recognize(Node& last, Inference& inference) {
   if (last.inputs.size() != 2) return false;
   if (recognize_layer_normalization(last, inference)) return true;
-  if (!last.is("Mul")) return false;
-  return recognize_swish(last, inference) || recognize_hard_swish(last, inference) ||
-         recognize_gelu(last, inference);
+  if (!last.is("Mul") && !last.is("Div")) return false;
+  if (recognize_hard_swish(last, inference) || recognize_hard_sigmoid(last, inference)) return true;
+  return last.is("Mul") && (recognize_swish(last, inference) || recognize_gelu(last, inference));
 }
 
 }  // namespace intarsia::converter

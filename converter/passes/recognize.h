@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators that exporters spell out in smaller ones, found again: Swish, HardSwish, Gelu in both
-// forms, LayerNormalization.
+// Operators that exporters spell out in smaller ones, found again: Swish, HardSigmoid, HardSwish,
+// Gelu in both forms, LayerNormalization.
 #pragma once
 
 #include "converter/graph/graph.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the fusion passes put together, and that models cannot ask for it themselves.
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -185,6 +186,76 @@ TEST(Fusion, RecognizesGeluByErf) {
   EXPECT_EQ(fused(erf_gelu("Mul", 0.70710678f, "half")), "Gelu");
   EXPECT_CONTAINS(fused(erf_gelu("Div", 1.5f, "x")), "Erf");
   EXPECT_CONTAINS(fused(erf_gelu("Mul", 1.41421356f, "x")), "Erf");
+}
+
+/// How a gate of x + shift, cut to [0, most], is made into x * gate / part.
+struct HardSwish {
+  bool clip = true;  ///< Clip, else Relu and Min.
+  /// The operations behind the gate g: their operands are g, x, c = part and r = 1 / part.
+  std::vector<std::array<const char*, 3>> steps;
+  float shift = 3, most = 6, part = 6;
+  std::vector<int64_t> constant = {};
+};
+
+OnnxBuilder hard_swish(const HardSwish& form) {
+  OnnxBuilder model(28);
+  model.input("x", {2, 9});
+  model.output("y");
+  model.floats("shift", {}, {form.shift});
+  model.floats("zero", {}, {0});
+  model.floats("most", {}, {form.most});
+  model.floats("c", form.constant, {form.part});
+  model.floats("r", form.constant, {1 / form.part});
+  model.node("Add", {"shift", "x"}, {"a"});
+  if (form.clip) {
+    model.node("Clip", {"a", "zero", "most"}, {"g"});
+  } else {
+    model.node("Relu", {"a"}, {"b"});
+    model.node("Min", {"most", "b"}, {"g"});
+  }
+  for (size_t i = 0; i < form.steps.size(); ++i) {
+    const auto& [op, left, right] = form.steps[i];
+    model.node(op, {left, right}, {i + 1 == form.steps.size() ? "y" : "t"});
+  }
+  return model;
+}
+
+TEST(Fusion, RecognizesHardSwishAndHardSigmoid) {
+  const std::vector<float> x = {-9,   -3, -2.5, -1, -0.25f, 0, 0.5f, 1.75f, 2,
+                                2.9f, 3,  3.5f, 4,  8,      9, 1e9,  -1e9,  1};
+  const auto gate = [](float value) { return std::fmin(std::fmax(double{value} + 3, 0), 6) / 6; };
+  for (const HardSwish& form : std::vector<HardSwish>{
+           {.steps = {{"Mul", "x", "g"}, {"Div", "t", "c"}}},
+           {.steps = {{"Mul", "g", "x"}, {"Mul", "r", "t"}}},
+           {.steps = {{"Div", "g", "c"}, {"Mul", "x", "t"}}},
+           {.clip = false, .steps = {{"Mul", "g", "r"}, {"Mul", "t", "x"}}},
+           {.clip = false, .steps = {{"Mul", "x", "g"}, {"Div", "t", "c"}}, .constant = {1, 1}},
+       }) {
+    EXPECT_EQ(fused(hard_swish(form)), "HardSwish");
+    const std::vector<float> y = run(hard_swish(form), x);
+    for (size_t i = 0; i < x.size(); ++i) {
+      EXPECT_NEAR(y[i], x[i] * gate(x[i]), 1e-6 * std::fmax(1, std::fabs(x[i])));
+    }
+  }
+  const HardSwish sigmoid{.steps = {{"Div", "g", "c"}}};
+  EXPECT_EQ(fused(hard_swish(sigmoid)), "HardSigmoid");
+  const std::vector<float> y = run(hard_swish(sigmoid), x);
+  for (size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(y[i], gate(x[i]), 1e-6);
+  // Another gate is a HardSigmoid of its own.
+  EXPECT_EQ(fused(hard_swish({.steps = {{"Div", "g", "c"}, {"Mul", "x", "t"}}, .shift = 2})),
+            "HardSigmoid Mul");
+}
+
+TEST(Fusion, LeavesWhatIsNoHardSwish) {
+  const auto left = [](HardSwish form) { return fused(hard_swish(form)); };
+  const std::vector<std::array<const char*, 3>> steps = {{"Mul", "x", "g"}, {"Div", "t", "c"}};
+  EXPECT_EQ(left({.steps = steps, .shift = 2.5f}), "Add Clip Mul Div");
+  EXPECT_EQ(left({.steps = steps, .most = 5}), "Add Clip Mul Div");
+  EXPECT_EQ(left({.steps = steps, .part = 5}), "Add Clip Mul Div");
+  EXPECT_EQ(left({.steps = {{"Mul", "x", "g"}, {"Div", "c", "t"}}}), "Add Clip Mul Div");
+  EXPECT_EQ(left({.steps = {{"Div", "g", "c"}}, .most = 5}), "Add Clip Div");
+  // The result has more axes than x.
+  EXPECT_EQ(left({.steps = steps, .constant = {1, 1, 1}}), "Add Clip Mul Div");
 }
 
 struct LayerNorm {

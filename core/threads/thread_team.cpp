@@ -65,11 +65,13 @@ void pin_to(std::thread& thread, int place) {
 
 }  // namespace
 
-/// The threads of one process. A call publishes its work by `call_`, whose lowest bits say how many
-/// threads take part: the others do not look at it, and need not be waited for.
+/// The threads of one process. A call publishes its work by `call`, whose lowest bits say how many
+/// threads take part: the others do not look at it, and need not be waited for. Each piece belongs
+/// to a thread, but is done by whoever claims it first: a caller that has done its own takes what
+/// nobody has begun, so that no run waits for a thread that another program keeps from a processor.
 struct ThreadTeam::Crew {
   Crew(int threads, const ThreadTeamOptions& options)
-      : size(threads), spin(options.spin_microseconds) {
+      : size(threads), spin(options.spin_microseconds), claims(static_cast<size_t>(threads)) {
     members.reserve(static_cast<size_t>(size - 1));
     try {
       for (int thread = 1; thread < size; ++thread) {
@@ -96,8 +98,14 @@ struct ThreadTeam::Crew {
     argument = new_argument;
     pieces = active;
     pending.store(static_cast<int32_t>(active) - 1, std::memory_order_relaxed);
-    publish(static_cast<uint64_t>(active));
-    share(0);
+    const uint64_t round = publish(static_cast<uint64_t>(active));
+    compute(0, 0);
+    for (int64_t piece = active - 1; piece > 0 && pending.load(std::memory_order_acquire) != 0;
+         --piece) {
+      if (!claim(piece, round)) continue;
+      compute(piece, 0);
+      pending.fetch_sub(1, std::memory_order_relaxed);
+    }
     for (int32_t left = pending.load(std::memory_order_acquire); left != 0;) {
       left = wait_while(pending, left, spin);
     }
@@ -107,10 +115,24 @@ struct ThreadTeam::Crew {
  private:
   static constexpr uint64_t kStop = 0xffff;
 
-  void publish(uint64_t active) {
-    const uint64_t round = call.load(std::memory_order_relaxed) >> 16;
-    call.store((round + 1) << 16 | active, std::memory_order_release);
+  /// The round of the last call in which a piece was claimed, on a cache line of its own.
+  struct alignas(64) Claim {
+    std::atomic<uint64_t> round{0};
+  };
+
+  uint64_t publish(uint64_t active) {
+    const uint64_t round = (call.load(std::memory_order_relaxed) >> 16) + 1;
+    call.store(round << 16 | active, std::memory_order_release);
     call.notify_all();
+    return round;
+  }
+
+  /// False if the piece is another's. A thread that comes late has an older round, and gets
+  /// nothing.
+  bool claim(int64_t piece, uint64_t round) {
+    std::atomic<uint64_t>& last = claims[static_cast<size_t>(piece)].round;
+    uint64_t seen = last.load(std::memory_order_relaxed);
+    return seen < round && last.compare_exchange_strong(seen, round, std::memory_order_acq_rel);
   }
 
   void stop() {
@@ -119,10 +141,10 @@ struct ThreadTeam::Crew {
     members.clear();
   }
 
-  void share(int64_t thread) const {
+  void compute(int64_t piece, int thread) const {
     const int64_t each = count / pieces, more = count % pieces;
-    const int64_t begin = each * thread + (thread < more ? thread : more);
-    body(argument, begin, begin + each + (thread < more ? 1 : 0), static_cast<int>(thread));
+    const int64_t begin = each * piece + (piece < more ? piece : more);
+    body(argument, begin, begin + each + (piece < more ? 1 : 0), thread);
   }
 
   void work(int thread) {
@@ -131,8 +153,8 @@ struct ThreadTeam::Crew {
       seen = wait_while(call, seen, spin);
       const uint64_t active = seen & kStop;
       if (active == kStop) return;
-      if (static_cast<uint64_t>(thread) >= active) continue;
-      share(thread);
+      if (static_cast<uint64_t>(thread) >= active || !claim(thread, seen >> 16)) continue;
+      compute(thread, thread);
       if (pending.fetch_sub(1, std::memory_order_acq_rel) == 1) pending.notify_one();
     }
   }
@@ -145,6 +167,7 @@ struct ThreadTeam::Crew {
   int64_t count = 0, pieces = 1;
   Body body = nullptr;
   void* argument = nullptr;
+  std::vector<Claim> claims;
   std::vector<std::thread> members;
 };
 

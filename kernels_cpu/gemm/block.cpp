@@ -15,7 +15,7 @@ constexpr ptrdiff_t kPassDepth = 384;
 // Below this many units, blocks are made smaller, so that threads share the work evenly...
 constexpr ptrdiff_t kEnoughUnits = 16;
 // ...unless a unit would be smaller than this many multiply-adds.
-constexpr int64_t kSmallUnit = 1 << 16;
+constexpr int64_t kSmallUnit = 1 << 17;
 
 constexpr ptrdiff_t min(ptrdiff_t a, ptrdiff_t b) {
   return a < b ? a : b;

@@ -100,6 +100,7 @@ def run(jobs, options, apart=(), peers=()):
         compared.append(engines.Intarsia(options.before, options.threads, arguments, "before"))
     if options.threads > 1:  # what the threads gain
         compared.append(engines.Intarsia(options.runner, 1, arguments, "one thread"))
+        compared.append(engines.AtOnce(options.runner, options.threads, arguments))
     own = [engine.name for engine in compared[len(names):]]
     effort = measure.Effort(1, 0) if options.quick else measure.Effort(options.rounds,
                                                                        options.seconds)

@@ -87,9 +87,12 @@ class PlanSession:
         self.errors.seek(0)
         raise Failure(f"{self.name}: exit status {status}: {self.errors.read().strip()}")
 
-    def _ask(self, command):
+    def _tell(self, command):
         with contextlib.suppress(BrokenPipeError):  # the answer, or its absence, says why
             print(command, file=self.process.stdin, flush=True)
+
+    def _ask(self, command):
+        self._tell(command)
         return self._answer()
 
     def outputs(self):
@@ -101,7 +104,14 @@ class PlanSession:
         return results
 
     def time(self, seconds, runs=0):
-        answer = self._ask(f"time {seconds} {runs}")
+        self.begin(seconds, runs)
+        return self.end()
+
+    def begin(self, seconds, runs):
+        self._tell(f"time {seconds} {runs}")
+
+    def end(self):
+        answer = self._answer()
         return Sample(answer["runs"], answer["min_ns"], answer["median_ns"], answer["p99_ns"])
 
     def write_plan(self, path):
@@ -113,6 +123,52 @@ class PlanSession:
         self.process.stdout.close()
         self.process.wait()
         self.errors.close()
+
+
+class AtOnce:
+    """As many processes of one thread as `threads` says, each with a run of its own at the same time.
+
+    A sample is the time of a run of the slowest divided by their number: what a run would take that
+    its threads share without loss, on what processors and memory give at that moment.
+    """
+
+    def __init__(self, runner, threads, arguments=()):
+        self.name = f"{threads} runs at once"
+        self.engines = [Intarsia(runner, 1, arguments, self.name) for _ in range(threads)]
+
+    def open(self, model, feeds, folder):
+        sessions = []
+        try:
+            for number, engine in enumerate(self.engines):
+                own = folder / f"at_once_{number}"
+                own.mkdir(exist_ok=True)
+                sessions.append(engine.open(model, feeds, own))
+        except Failure:
+            for session in sessions:
+                session.close()
+            raise
+        return SessionsAtOnce(self.name, sessions)
+
+
+class SessionsAtOnce:
+    def __init__(self, name, sessions):
+        self.name = name
+        self.sessions = sessions
+
+    def outputs(self):
+        return self.sessions[0].outputs()
+
+    def time(self, seconds, runs=0):
+        for session in self.sessions:
+            session.begin(seconds, runs)
+        samples = [session.end() for session in self.sessions]
+        parts = [[getattr(sample, field) / len(samples) for sample in samples]
+                 for field in ("minimum", "median", "p99")]
+        return Sample(min(sample.runs for sample in samples), *map(max, parts))
+
+    def close(self):
+        for session in self.sessions:
+            session.close()
 
 
 class OnnxRuntime:

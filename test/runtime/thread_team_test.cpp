@@ -80,6 +80,25 @@ TEST(ThreadTeam, WorksOnSeveralThreads) {
   EXPECT_TRUE(threads.contains(std::this_thread::get_id())) << "the caller takes part";
 }
 
+TEST(ThreadTeam, WaitsForNoThreadThatHasNotBegun) {
+  // Far more threads than processors: most are still asleep when the caller has done its piece.
+  const ThreadTeam team(64, {.spin_microseconds = 0});
+  std::vector<std::atomic<bool>> busy(64);
+  std::atomic<bool> apart{true};
+  int64_t taken = 0;
+  for (int round = 0; taken == 0 && round < 10000; ++round) {
+    std::atomic<int64_t> pieces_of_caller{0};
+    run(team, 64, [&](int64_t, int64_t, int thread) {
+      if (busy[static_cast<size_t>(thread)].exchange(true)) apart = false;
+      if (thread == 0) ++pieces_of_caller;
+      busy[static_cast<size_t>(thread)] = false;
+    });
+    taken = pieces_of_caller - 1;
+  }
+  EXPECT_GT(taken, 0);
+  EXPECT_TRUE(apart) << "two pieces had the workspace of one thread at the same time";
+}
+
 TEST(ThreadTeam, ServesASecondCallerAlone) {
   const ThreadTeam team(2);
   std::atomic<bool> inside{false}, leave{false};

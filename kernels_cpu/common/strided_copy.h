@@ -86,7 +86,7 @@ inline void copy_run(void* out, const void* in, int64_t bytes) {
 template <class Body>
 void for_items(const KernelContext& context, int64_t count, int64_t bytes, const Body& body) {
   if (bytes == 0) return;  // items without elements, of which there may be any number
-  constexpr int64_t kGrainBytes = 32768;
+  constexpr int64_t kGrainBytes = 4096;
   const int64_t grain = bytes >= kGrainBytes ? 1 : kGrainBytes / bytes;
   const int64_t pieces = (count + grain - 1) / grain;
   context.parallel_for(pieces, [&](int64_t begin, int64_t end, int) {

@@ -44,17 +44,28 @@ struct Gather {
 
     const E* in = x.as<const E>();
     E* out = context.output(0).as<E>();
+    if (count == 1) {  // a slice
+      StridedCopy copy;
+      copy.add(outer, run, extent * run);
+      copy.add(run, 1, 1);
+      strided_copy(context, copy, out, in + from_front(indices[0], extent) * run);
+      return {};
+    }
     const int64_t bytes = run * static_cast<int64_t>(sizeof(E));
     for_items(context, outer * count, bytes, [&](int64_t begin, int64_t end) {
       int64_t o = begin / count, j = begin % count;
-      for (int64_t item = begin; item < end; ++item) {
-        const int64_t row = o * extent + from_front(indices[j], extent);
+      for (int64_t item = begin, n = 0; item < end; item += n, j = 0, ++o) {
+        n = count - j < end - item ? count - j : end - item;
+        const I* at = indices + j;
+        const E* from = in + o * extent * run;
+        E* to = out + item * run;
         if (run == 1) {
-          out[item] = in[row];
+          for (int64_t i = 0; i < n; ++i) to[i] = from[from_front(at[i], extent)];
         } else {
-          copy_run(out + item * run, in + row * run, bytes);
+          for (int64_t i = 0; i < n; ++i, to += run) {
+            copy_run(to, from + from_front(at[i], extent) * run, bytes);
+          }
         }
-        if (++j == count) j = 0, ++o;
       }
     });
     return {};

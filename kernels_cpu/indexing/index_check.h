@@ -3,6 +3,7 @@
 // Indices come from data: each must lie in [-extent, extent) of its axis before it is used.
 #pragma once
 
+#include <atomic>
 #include <type_traits>
 
 #include "intarsia/kernel.h"
@@ -15,25 +16,42 @@ inline KernelType index_type(const TensorView& view) {
   return view.type == DataType::kInt32 ? DataType::kInt32 : DataType::kInt64;
 }
 
+/// The least and the largest of indices[0], indices[stride], ...: 0 and -1 if there are none.
+template <class I>
+struct IndexRange {
+  IndexRange(Isa isa, const I* indices, int64_t count, int64_t stride) {
+    on_isa(isa, [=, this] {
+      I low = 0, high = -1;
+      for (int64_t i = 0; i < count; ++i) {
+        const I index = indices[i * stride];
+        low = index < low ? index : low;
+        high = index > high ? index : high;
+      }
+      lowest = low;
+      highest = high;
+    });
+  }
+  bool within(int64_t extent) const { return lowest >= -extent && highest < extent; }
+
+  I lowest = 0, highest = -1;
+};
+
 /// Fails with kIndexOutOfRange unless indices[0], indices[stride], ... (`count` of them) lie in
 /// range.
 template <class I>
 Status check_indices(const KernelContext& context, const I* indices, int64_t count, int64_t stride,
                      int64_t extent, int axis) {
-  I lowest = 0, highest = -1;
-  on_isa(context.isa(), [=, &lowest, &highest] {
-    I low = 0, high = -1;
-    for (int64_t i = 0; i < count; ++i) {
-      const I index = indices[i * stride];
-      low = index < low ? index : low;
-      high = index > high ? index : high;
-    }
-    lowest = low;
-    highest = high;
+  constexpr int64_t kPiece = 4096;
+  std::atomic<bool> outside{false};
+  context.parallel_for((count + kPiece - 1) / kPiece, [&](int64_t begin, int64_t end, int) {
+    const int64_t first = begin * kPiece, stop = end * kPiece < count ? end * kPiece : count;
+    const IndexRange<I> part(context.isa(), indices + first * stride, stop - first, stride);
+    if (!part.within(extent)) outside.store(true, std::memory_order_relaxed);
   });
-  if (lowest >= -extent && highest < extent) return {};
+  if (!outside.load(std::memory_order_relaxed)) return {};
+  const IndexRange<I> all(context.isa(), indices, count, stride);
   return context.fail(Code::kIndexOutOfRange, "index out of range", extent,
-                      highest >= extent ? highest : lowest, 1, axis);
+                      all.highest >= extent ? all.highest : all.lowest, 1, axis);
 }
 
 /// An index that was checked, counted from the front.

@@ -7,6 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
+
+#include "intarsia/kernel.h"
 
 namespace intarsia::cpu {
 
@@ -50,10 +53,34 @@ int32_t pop_heap(int32_t* heap, int64_t& size, const Before& before) {
   return root;
 }
 
-/// Sorts a list of indices, with memory for as many more. Where all of them take part, neighbours
-/// are compared one after the other: faster than by a heap.
+/// to = the elements of two sorted neighbours [begin, middle) and [middle, end) of `from`, in
+/// order; of equals that of the first comes first.
 template <class Before>
-void merge_sort(int32_t* list, int32_t* scratch, int64_t size, const Before& before) {
+void merge_runs(const int32_t* from, int64_t begin, int64_t middle, int64_t end, int32_t* to,
+                const Before& before) {
+  int64_t left = begin, right = middle, i = begin;
+  while (left < middle && right < end) {
+    const bool takes_right = before(from[right], from[left]);
+    to[i++] = from[takes_right ? right : left];
+    right += takes_right;
+    left += !takes_right;
+  }
+  while (left < middle) to[i++] = from[left++];
+  while (right < end) to[i++] = from[right++];
+}
+
+/// Calls body(begin, middle, end) for the pairs of runs [first, last) of a list of `size`.
+template <class Body>
+void for_pairs(int64_t first, int64_t last, int64_t run, int64_t size, const Body& body) {
+  for (int64_t begin = first * 2 * run; begin < size && begin < last * 2 * run; begin += 2 * run) {
+    const int64_t middle = begin + run < size ? begin + run : size;
+    body(begin, middle, middle + run < size ? middle + run : size);
+  }
+}
+
+/// Sorts a part of a list that fits in the first cache.
+template <class Before>
+void sort_part(int32_t* list, int32_t* scratch, int64_t size, const Before& before) {
   constexpr int64_t kRun = 8;  // sorted by insertion
   for (int64_t begin = 0; begin < size; begin += kRun) {
     const int64_t end = begin + kRun < size ? begin + kRun : size;
@@ -66,18 +93,34 @@ void merge_sort(int32_t* list, int32_t* scratch, int64_t size, const Before& bef
   }
   int32_t *from = list, *to = scratch;
   for (int64_t run = kRun; run < size; run *= 2) {
-    for (int64_t begin = 0; begin < size; begin += 2 * run) {
-      const int64_t middle = begin + run < size ? begin + run : size;
-      const int64_t end = middle + run < size ? middle + run : size;
-      int64_t left = begin, right = middle;
-      for (int64_t i = begin; i < end; ++i) {
-        const bool takes_right = left == middle || (right < end && before(from[right], from[left]));
-        to[i] = from[takes_right ? right++ : left++];
-      }
+    for_pairs(0, size, run, size, [&](int64_t begin, int64_t middle, int64_t end) {
+      merge_runs(from, begin, middle, end, to, before);
+    });
+    std::swap(from, to);
+  }
+  for (int64_t i = 0; from != list && i < size; ++i) list[i] = from[i];
+}
+
+/// Sorts a list of indices, with memory for as many more, on the context's threads; equals keep
+/// their order. Where all of them take part, neighbours are compared one after the other: faster
+/// than by a heap.
+template <class Before>
+void merge_sort(const KernelContext& context, int32_t* list, int32_t* scratch, int64_t size,
+                const Before& before) {
+  constexpr int64_t kPart = 1024;
+  context.parallel_for((size + kPart - 1) / kPart, [&](int64_t first, int64_t last, int) {
+    for (int64_t begin = first * kPart; begin < size && begin < last * kPart; begin += kPart) {
+      sort_part(list + begin, scratch + begin, size - begin < kPart ? size - begin : kPart, before);
     }
-    int32_t* swapped = from;
-    from = to;
-    to = swapped;
+  });
+  int32_t *from = list, *to = scratch;
+  for (int64_t run = kPart; run < size; run *= 2) {
+    context.parallel_for((size + 2 * run - 1) / (2 * run), [&](int64_t first, int64_t last, int) {
+      for_pairs(first, last, run, size, [&](int64_t begin, int64_t middle, int64_t end) {
+        merge_runs(from, begin, middle, end, to, before);
+      });
+    });
+    std::swap(from, to);
   }
   for (int64_t i = 0; from != list && i < size; ++i) list[i] = from[i];
 }

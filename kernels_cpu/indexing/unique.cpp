@@ -42,6 +42,9 @@ struct Compare {
   const typename E::Stored* x;
   Slices slices;
 
+  /// Whether slice a is before slice b, where slices are one element.
+  bool before(int32_t a, int32_t b) const { return less_nan_last(E::load(x[a]), E::load(x[b])); }
+
   /// Negative, 0 or positive as slice a is before, like or after slice b.
   int order(int32_t a, int32_t b) const {
     for (int64_t o = 0; o < slices.outer; ++o) {
@@ -100,11 +103,13 @@ struct Unique {
     int32_t* result = first + count;  // group of each result
 
     for (int32_t i = 0; i < count; ++i) order[i] = i;
-    const auto before = [&](int32_t a, int32_t b) {
-      const int sign = compare.order(a, b);
-      return sign < 0 || (sign == 0 && a < b);
-    };
-    merge_sort(order, group, count, before);
+    if (slices.outer == 1 && slices.inner == 1) {
+      merge_sort(context, order, group, count,
+                 [=](int32_t a, int32_t b) { return compare.before(a, b); });
+    } else {
+      merge_sort(context, order, group, count,
+                 [=](int32_t a, int32_t b) { return compare.order(a, b) < 0; });
+    }
     int32_t groups = 0;
     for (int32_t i = 0; i < count; ++i) {
       if (i == 0 || compare.order(order[i - 1], order[i]) != 0) first[groups++] = order[i];

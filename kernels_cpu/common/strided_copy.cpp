@@ -55,25 +55,38 @@ INTARSIA_INLINE V zip(V a, V b) {
   }
 }
 
+/// Whether vectors of 16 bytes transpose such elements, and how many of them they hold.
+template <class E>
+inline constexpr bool kByVectors = INTARSIA_HAS_VECTORS && sizeof(E) <= 8;
+template <class E>
+inline constexpr int kVectorLanes = 16 / sizeof(E);
+
+/// out[r][c] = in[c][r] for as many rows and columns as a vector has lanes.
+template <class E>
+INTARSIA_INLINE void transpose_lanes(const Panel& p, E* __restrict out, const E* __restrict in) {
+  typedef E Vector __attribute__((vector_size(16)));
+  constexpr int kLanes = kVectorLanes<E>;
+  Vector v[kLanes], zipped[kLanes];
+  for (int i = 0; i < kLanes; ++i) std::memcpy(&v[i], in + i * p.in_column, 16);
+  // Each round sends lane l of vector i to where the bits of (i, l) are turned by one.
+  for (int round = 1; round < kLanes; round *= 2) {
+    for (int i = 0; i < kLanes / 2; ++i) {
+      zipped[2 * i] = zip<false>(v[i], v[i + kLanes / 2]);
+      zipped[2 * i + 1] = zip<true>(v[i], v[i + kLanes / 2]);
+    }
+    for (int i = 0; i < kLanes; ++i) v[i] = zipped[i];
+  }
+  for (int i = 0; i < kLanes; ++i) std::memcpy(out + i * p.out_row, &v[i], 16);
+}
+
 template <class E>
 void transpose_square(const Panel& p, E* __restrict out, const E* __restrict in) {
   constexpr int kN = kSide<E>;
-  if constexpr (INTARSIA_HAS_VECTORS && sizeof(E) <= 8) {
-    typedef E Vector __attribute__((vector_size(16)));
-    constexpr int kLanes = 16 / sizeof(E);
+  if constexpr (kByVectors<E>) {
+    constexpr int kLanes = kVectorLanes<E>;
     for (int r = 0; r < kN; r += kLanes) {
       for (int c = 0; c < kN; c += kLanes) {
-        Vector v[kLanes], zipped[kLanes];
-        for (int i = 0; i < kLanes; ++i) std::memcpy(&v[i], in + (c + i) * p.in_column + r, 16);
-        // Each round sends lane l of vector i to where the bits of (i, l) are turned by one.
-        for (int round = 1; round < kLanes; round *= 2) {
-          for (int i = 0; i < kLanes / 2; ++i) {
-            zipped[2 * i] = zip<false>(v[i], v[i + kLanes / 2]);
-            zipped[2 * i + 1] = zip<true>(v[i], v[i + kLanes / 2]);
-          }
-          for (int i = 0; i < kLanes; ++i) v[i] = zipped[i];
-        }
-        for (int i = 0; i < kLanes; ++i) std::memcpy(out + (r + i) * p.out_row + c, &v[i], 16);
+        transpose_lanes(p, out + r * p.out_row + c, in + c * p.in_column + r);
       }
     }
   } else {
@@ -82,6 +95,30 @@ void transpose_square(const Panel& p, E* __restrict out, const E* __restrict in)
       for (int r = 0; r < kN; ++r) square[r][c] = in[c * p.in_column + r];
     }
     for (int r = 0; r < kN; ++r) std::memcpy(out + r * p.out_row, square[r], sizeof square[r]);
+  }
+}
+
+/// out[r][c] = in[c][r] for rows from `row` and columns from `column` on, which are few. Vectors
+/// that would go beyond the panel begin earlier, and copy a part once more.
+template <class E>
+void transpose_edge(const Panel& p, E* out, const E* in, int64_t row, int64_t column) {
+  if constexpr (kByVectors<E>) {
+    constexpr int64_t kLanes = kVectorLanes<E>;
+    if (p.rows >= kLanes && p.columns >= kLanes) {
+      const auto within = [](int64_t at, int64_t end) {
+        return at + kLanes < end ? at : end - kLanes;
+      };
+      for (int64_t r = row; r < p.rows; r += kLanes) {
+        for (int64_t c = column; c < p.columns; c += kLanes) {
+          const int64_t r0 = within(r, p.rows), c0 = within(c, p.columns);
+          transpose_lanes(p, out + r0 * p.out_row + c0, in + c0 * p.in_column + r0);
+        }
+      }
+      return;
+    }
+  }
+  for (int64_t r = row; r < p.rows; ++r) {
+    for (int64_t c = column; c < p.columns; ++c) out[r * p.out_row + c] = in[c * p.in_column + r];
   }
 }
 
@@ -105,13 +142,9 @@ void transpose_panel(const Panel& p, E* out, const E* in) {
     for (int64_t c = 0; c < whole_columns; c += kN) {
       transpose_square(p, out + r * p.out_row + c, in + c * p.in_column + r);
     }
-    for (int64_t c = whole_columns; c < p.columns; ++c) {
-      for (int64_t i = r; i < r + kN; ++i) out[i * p.out_row + c] = in[c * p.in_column + i];
-    }
   }
-  for (int64_t r = whole_rows; r < p.rows; ++r) {
-    for (int64_t c = 0; c < p.columns; ++c) out[r * p.out_row + c] = in[c * p.in_column + r];
-  }
+  transpose_edge(p, out, in, 0, whole_columns);
+  transpose_edge(p, out, in, whole_rows, 0);
 }
 
 /// Elements of the innermost axis that are adjacent in neither tensor, or only in one.

@@ -35,17 +35,31 @@ struct Trilu {
     E* out = context.output(0).as<E>();
     const int64_t all = columns > 0 ? x.count() / columns : 0;
     constexpr auto kBytes = static_cast<int64_t>(sizeof(E));
+    // Rows before `low` are all on one side of the diagonal, those from `high` on on the other one.
+    const int64_t low = clamp(upper ? 1 - k : -k, 0, rows);
+    const int64_t high = clamp(upper ? columns - k : columns - 1 - k, low, rows);
+    const auto keep = [=](int64_t at, int64_t count) {
+      if (in != out) copy_run(out + at, in + at, count * kBytes);
+    };
+    const auto clear = [=](int64_t at, int64_t count) {
+      std::memset(static_cast<void*>(out + at), 0, static_cast<size_t>(count * kBytes));
+    };
     for_items(context, all, columns * kBytes, [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        const int64_t diagonal = row % rows + k;
+      for (int64_t row = begin, taken; row < end; row += taken) {
+        const int64_t place = row % rows, at = row * columns;
+        if (place < low || place >= high) {
+          taken = (place < low ? low : rows) - place;
+          if (taken > end - row) taken = end - row;
+          (place < low) == upper ? keep(at, taken * columns) : clear(at, taken * columns);
+          continue;
+        }
+        taken = 1;
+        const int64_t diagonal = place + k;
         const int64_t first = upper ? clamp(diagonal, 0, columns) : 0;
         const int64_t last = upper ? columns : clamp(diagonal + 1, 0, columns);
-        E* to = out + row * columns;
-        const E* from = in + row * columns;
-        if (to != from) copy_run(to + first, from + first, (last - first) * kBytes);
-        std::memset(static_cast<void*>(to), 0, static_cast<size_t>(first * kBytes));
-        std::memset(static_cast<void*>(to + last), 0,
-                    static_cast<size_t>((columns - last) * kBytes));
+        keep(at + first, last - first);
+        clear(at, first);
+        clear(at + last, columns - last);
       }
     });
     return {};

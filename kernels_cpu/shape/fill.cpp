@@ -9,6 +9,7 @@
 #include "core/operators/shape/fill.h"
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/kernel_types.h"
+#include "kernels_cpu/common/strided_copy.h"
 #include "kernels_cpu/math/element.h"
 
 namespace intarsia::cpu {
@@ -28,8 +29,10 @@ struct ConstantOfShape {
     std::memcpy(&element, &bits, sizeof(Element) < sizeof(bits) ? sizeof(Element) : sizeof(bits));
     const TensorView& output = context.output(0);
     Element* elements = output.as<Element>();
-    const int64_t count = output.count();
-    for (int64_t i = 0; i < count; ++i) elements[i] = element;
+    constexpr auto kBytes = static_cast<int64_t>(sizeof(Element));
+    for_items(context, output.count(), kBytes, [=](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) elements[i] = element;
+    });
     return {};
   }
 };
@@ -48,11 +51,13 @@ struct EyeLike {
     const int64_t columns = output.extents[1];
     using E = Element<T>;
     auto* elements = output.as<typename E::Stored>();
-    if (output.count() == 0) return {};
-    for (int64_t i = 0; i < rows * columns; ++i) elements[i] = E::store(0);
-    for (int64_t row = 0; row < rows; ++row) {
-      if (row + k >= 0 && row + k < columns) elements[row * columns + row + k] = E::store(1);
-    }
+    // 0 is all bits 0 in every type.
+    for_items(context, output.bytes(), 1, [&](int64_t begin, int64_t end) {
+      std::memset(output.as<std::byte>() + begin, 0, static_cast<size_t>(end - begin));
+    });
+    if (k <= -rows || k >= columns) return {};
+    const int64_t first = k < 0 ? -k : 0, last = columns - k < rows ? columns - k : rows;
+    for (int64_t row = first; row < last; ++row) elements[row * columns + row + k] = E::store(1);
     return {};
   }
 };

@@ -55,6 +55,17 @@ Value* optional_element(const Node& node) {
   return maker != nullptr && maker->is("Optional") ? maker->input(0) : nullptr;
 }
 
+/// The operand of Where that a constant condition chooses everywhere.
+Value* chosen_everywhere(const Node& node) {
+  const Value* condition = node.is("Where") ? node.input(0) : nullptr;
+  if (condition == nullptr || !condition->constant) return nullptr;
+  const auto chosen = condition->constant->as<uint8_t>();
+  if (chosen.empty() || !std::ranges::all_of(chosen, [&](uint8_t c) { return c == chosen[0]; })) {
+    return nullptr;
+  }
+  return node.input(chosen[0] != 0 ? 1 : 2);
+}
+
 /// The value whose elements output 0 holds, in the same order and with the same extents: an input,
 /// or an optional value's element. Null if there is none.
 Value* copied_input(const Node& node) {
@@ -65,7 +76,8 @@ Value* copied_input(const Node& node) {
   }
   size_t kept = 0;
   const auto copies = node.op->facts.copies;
-  Value* const element = optional_element(node);
+  Value* const optional = optional_element(node);
+  Value* const element = optional != nullptr ? optional : chosen_everywhere(node);
   if (element == nullptr && copies == nullptr && !leaves_input(node, kept)) return nullptr;
   Value* input = element != nullptr ? element : node.input(static_cast<int>(kept));
   if (input == nullptr || (!input->constant && !input->shape) || !output->shape) return nullptr;

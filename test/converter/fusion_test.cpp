@@ -124,6 +124,27 @@ TEST(Simplification, RemovesNeutralOperandsOnly) {
   EXPECT_EQ(left("Add", "n", "c", -0.0f), "Neg");
 }
 
+TEST(Simplification, ConditionsThatChooseOneOperandEverywhereVanish) {
+  const auto left = [](const std::vector<uint8_t>& condition, std::vector<int64_t> extents,
+                       const char* a, const char* b) {
+    OnnxBuilder model(28);
+    model.input("x", {2, 3});
+    model.output("y");
+    model.floats("c", {}, {5});
+    model.initializer("choice", DataType::kBool, std::move(extents), condition.data(),
+                      condition.size());
+    model.node("Neg", {"x"}, {"n"});
+    model.node("Where", {"choice", a, b}, {"w"});
+    model.node("Abs", {"w"}, {"y"});
+    return fused(model);
+  };
+  EXPECT_EQ(left({1, 1, 1}, {3}, "n", "c"), "Neg Abs");
+  EXPECT_EQ(left({0, 0}, {2, 1}, "c", "n"), "Neg Abs");
+  EXPECT_EQ(left({1, 0, 1}, {3}, "n", "c"), "Neg Where Abs");
+  EXPECT_EQ(left({0, 0, 0}, {3}, "n", "c"), "Neg Where Abs") << "another shape";
+  EXPECT_EQ(left({1}, {1, 1, 1}, "n", "c"), "Neg Where Abs") << "one axis more";
+}
+
 // -- Spellings of one operator
 // ---------------------------------------------------------------------------
 

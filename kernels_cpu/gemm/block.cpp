@@ -16,6 +16,9 @@ constexpr ptrdiff_t kPassDepth = 384;
 constexpr ptrdiff_t kEnoughUnits = 16;
 // ...unless a unit would be smaller than this many multiply-adds.
 constexpr int64_t kSmallUnit = 1 << 17;
+// Blocks of fewer rows are made narrower rather than lower. Rows come first: what reads the product
+// is cut by rows, too, and finds them in its processor's cache.
+constexpr ptrdiff_t kSmallRows = 80;
 
 constexpr ptrdiff_t min(ptrdiff_t a, ptrdiff_t b) {
   return a < b ? a : b;
@@ -65,9 +68,9 @@ Blocking choose_blocking(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_floa
     s.n_blocks = ceil_div(n, s.n_block);
     if (s.m_blocks * s.n_blocks >= kEnoughUnits) break;
     if (int64_t{s.m_block} * s.n_block * k < 2 * kSmallUnit) break;
-    if (s.n_block > 4 * kStep || (s.n_block > kStep && s.m_block < 96)) {
+    if (s.n_block > 4 * kStep || (s.n_block > kStep && s.m_block < kSmallRows)) {
       s.n_block = even_block(n, s.n_block / 2, kStep);
-    } else if (s.m_block >= 96) {
+    } else if (s.m_block >= kSmallRows) {
       s.m_block = even_block(m, s.m_block / 2, 1);
     } else {
       break;

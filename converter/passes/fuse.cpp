@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "converter/passes/recognize.h"
+#include "converter/passes/simplify.h"
 #include "core/operators/common/activation_spec.h"
 #include "core/operators/elementwise/elementwise.h"
 #include "core/operators/linear_algebra/matmul.h"
@@ -314,6 +315,7 @@ void apply(Graph& graph, const Rule& rule) {
 
 void fuse(Graph& graph, Inference& inference) {
   apply(graph, [&](Node& node) { return recognize(node, inference); });
+  remove_dead_nodes(graph);  // what was recognised has no other readers but them
   AffineFolding affine(graph);
   apply(graph, [&](Node& node) { return affine.apply(node) || fold_bias(node); });
   apply(graph, attach_residual);

@@ -262,6 +262,20 @@ TEST(Fusion, RecognizesHardSwishAndHardSigmoid) {
   EXPECT_EQ(fused(hard_swish(sigmoid)), "HardSigmoid");
   const std::vector<float> y = run(hard_swish(sigmoid), x);
   for (size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(y[i], gate(x[i]), 1e-6);
+  // What was spelled out is an epilogue all the same.
+  OnnxBuilder product(28);
+  product.input("p", {2, 3});
+  product.output("y");
+  product.floats("w", {3, 3}, ramp(9));
+  product.floats("three", {}, {3});
+  product.floats("zero", {}, {0});
+  product.floats("six", {}, {6});
+  product.node("MatMul", {"p", "w"}, {"x"});
+  product.node("Add", {"x", "three"}, {"a"});
+  product.node("Clip", {"a", "zero", "six"}, {"g"});
+  product.node("Mul", {"x", "g"}, {"t"});
+  product.node("Div", {"t", "six"}, {"y"});
+  EXPECT_EQ(fused(product), "intarsia:MatMul");
   // Another gate is a HardSigmoid of its own.
   EXPECT_EQ(fused(hard_swish({.steps = {{"Div", "g", "c"}, {"Mul", "x", "t"}}, .shift = 2})),
             "HardSigmoid Mul");

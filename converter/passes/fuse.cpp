@@ -41,6 +41,14 @@ Value* add_constant(Graph& graph, const std::string& name, Constant constant) {
   return value;
 }
 
+bool same_extents(const Value& a, const Value& b) {
+  if (!a.shape || !b.shape || a.shape->rank != b.shape->rank) return false;
+  for (int axis = 0; axis < a.shape->rank; ++axis) {
+    if (!((*a.shape)[axis] == (*b.shape)[axis])) return false;
+  }
+  return true;
+}
+
 /// Lets `node` produce what `last` produced and removes `last`.
 void absorb(Node& node, Node& last) {
   Value* from = last.outputs[0];
@@ -103,6 +111,11 @@ std::optional<Affine> affine_of(const Node& node, const Value* product, int64_t 
   return result;
 }
 
+/// Whether a node is the model's convolution: by its epilogue, whatever it is called.
+bool is_convolution(const Node& node) {
+  return node.domain != definitions::kInternalDomain && node.op->facts.epilogue.op == "Conv";
+}
+
 /// Folds a following scale and shift into convolutions with constant weights.
 ///
 /// Nodes that share weights may be followed by the same scale and shift: they share the products,
@@ -119,7 +132,7 @@ class AffineFolding {
   }
 
   bool apply(Node& conv) {
-    if (!conv.is("Conv")) return false;
+    if (!is_convolution(conv)) return false;
     Node* next = only_reader(conv.outputs[0]);
     const Value* weights = conv.input(1);
     const Value* bias = conv.input(2);
@@ -194,6 +207,53 @@ class AffineFolding {
   std::map<Key, Operands> known_;
 };
 
+/// Folds a scale and a shift of the input's channels into the weights and the bias of the only
+/// reader, a convolution; a shift only where there is no padding, which it would have to reach.
+/// What computed them is left behind without a reader.
+bool fold_into_reader(Node& conv) {
+  if (!is_convolution(conv)) return false;
+  const Value* from = conv.input(0);
+  const Node* node = from->producer;
+  const Value *weights = conv.input(1), *bias = conv.input(2);
+  if (node == nullptr || only_reader(from) != &conv || node->outputs.size() > 1) return false;
+  if (!weights->constant || weights->uses.size() > 1 || !weights->constant->is_real()) return false;
+  if (bias != nullptr && (!bias->constant || bias->uses.size() > 1)) return false;
+  const auto& attributes = conv.typed<ConvAttributes>();
+  const Constant& w = *weights->constant;
+  const int64_t filters = w.extents[0], depth = w.extents[1];
+  const auto varies =
+      std::ranges::find_if(node->inputs, [](const Value* v) { return !v->constant; });
+  if (w.count() == 0 || varies == node->inputs.end()) return false;
+  Value* x = *varies;
+  const std::optional<Affine> affine = affine_of(*node, x, attributes.group * depth);
+  if (!affine || !same_extents(*x, *from)) return false;
+  const auto nothing = [](auto number) { return number == 0; };
+  const bool shifts = !std::ranges::all_of(affine->shift, nothing);
+  const bool pads =
+      attributes.window.same() || !std::ranges::all_of(attributes.window.pads.view(), nothing);
+  if (shifts && pads) return false;
+
+  std::vector<double> scaled = w.reals();
+  std::vector<double> sums =
+      bias != nullptr ? bias->constant->reals() : std::vector<double>(static_cast<size_t>(filters));
+  const int64_t taps = w.count() / filters / depth;
+  for (int64_t f = 0, at = 0; f < filters; ++f) {
+    const int64_t first = f / (filters / attributes.group) * depth;
+    for (int64_t i = 0; i < depth * taps; ++i, ++at) {
+      const auto channel = static_cast<size_t>(first + i / taps);
+      sums[static_cast<size_t>(f)] += scaled[static_cast<size_t>(at)] * affine->shift[channel];
+      scaled[static_cast<size_t>(at)] *= affine->scale[channel];
+    }
+  }
+  Graph& graph = *conv.graph;
+  conv.set_input(0, x);
+  conv.set_input(1, add_constant(graph, weights->name, real_constant(w.type, w.extents, scaled)));
+  if (!shifts) return true;
+  conv.set_input(2,
+                 add_constant(graph, conv.name + "_bias", real_constant(w.type, {filters}, sums)));
+  return true;
+}
+
 // -- Epilogues
 // -------------------------------------------------------------------------------------
 
@@ -262,14 +322,6 @@ bool attach_activation(Node& node) {
   return true;
 }
 
-bool same_extents(const Value& a, const Value& b) {
-  if (!a.shape || !b.shape || a.shape->rank != b.shape->rank) return false;
-  for (int axis = 0; axis < a.shape->rank; ++axis) {
-    if (!((*a.shape)[axis] == (*b.shape)[axis])) return false;
-  }
-  return true;
-}
-
 /// Y = product + other, with `other` of the same extents, becomes the product's residual.
 bool attach_residual(Node& node) {
   const definitions::Epilogue* epilogue = epilogue_of(node);
@@ -318,6 +370,10 @@ void fuse(Graph& graph, Inference& inference) {
   remove_dead_nodes(graph);  // what was recognised has no other readers but them
   AffineFolding affine(graph);
   apply(graph, [&](Node& node) { return affine.apply(node) || fold_bias(node); });
+  for (bool folds = true; folds; remove_dead_nodes(graph)) {
+    folds = false;
+    apply(graph, [&](Node& node) { return fold_into_reader(node) && (folds = true); });
+  }
   apply(graph, attach_residual);
   apply(graph, attach_activation);
 }

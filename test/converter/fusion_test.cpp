@@ -82,6 +82,53 @@ TEST(Simplify, WhatAnOptionalWasGivenIsTakenFromWhereItWas) {
   EXPECT_EQ(run(model, {1, -2, 3, -4, 5, -6}), (std::vector<float>{1, 2, 3, 4, 5, 6}));
 }
 
+/// y = Conv(x * scale + shift), of two groups. With `kept` the scaled input is an output, too.
+OnnxBuilder scaled_conv(int64_t window, std::vector<int64_t> pads, bool kept) {
+  OnnxBuilder model(28);
+  model.input("x", {2, 4, 5, 3});
+  if (kept) {
+    model.output("s");
+  }
+  model.output("y");
+  model.floats("scale", {4, 1, 1}, {2, -1, 0.5f, 3});
+  model.floats("shift", {1, 4, 1, 1}, {1, 0.25f, -2, 0});
+  model.floats("w", {6, 2, window, window}, ramp(12 * window * window));
+  model.floats("b", {6}, ramp(6));
+  model.node("Mul", {"scale", "x"}, {"t"});
+  model.node("Add", {"t", "shift"}, {"s"});
+  auto& conv = model.node("Conv", {"s", "w", "b"}, {"y"});
+  OnnxBuilder::set(conv, "group", int64_t{2});
+  OnnxBuilder::set(conv, "pads", std::move(pads));
+  return model;
+}
+
+TEST(Fusion, FoldsWhatIsInFrontOfAConvolution) {
+  const std::vector<float> x = ramp(2 * 4 * 5 * 3);
+  for (const int64_t window : {1, 3}) {
+    EXPECT_EQ(fused(scaled_conv(window, {0, 0, 0, 0}, false)), "Conv");
+    EXPECT_EQ(fused(scaled_conv(window, {0, 0, 0, 0}, true)), "Mul Add Conv");
+    SmallPlan plain(scaled_conv(window, {0, 0, 0, 0}, true));
+    Session session = plain.open().value();
+    write(session, 0, x);
+    ASSERT_TRUE(session.run().ok());
+    const std::vector<float> expected = read(session, 1);
+    const std::vector<float> y = run(scaled_conv(window, {0, 0, 0, 0}, false), x);
+    ASSERT_EQ(y.size(), expected.size());
+    for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected[i], 2e-5);
+  }
+  // The padding would have to be shifted, too.
+  EXPECT_EQ(fused(scaled_conv(3, {1, 0, 0, 0}, false)), "Mul Add Conv");
+  // A scale alone leaves it 0.
+  OnnxBuilder scale(28);
+  scale.input("x", {1, 2, 4, 4});
+  scale.output("y");
+  scale.floats("scale", {}, {3});
+  scale.floats("w", {2, 2, 3, 3}, ramp(36));
+  scale.node("Mul", {"x", "scale"}, {"s"});
+  OnnxBuilder::set(scale.node("Conv", {"s", "w"}, {"y"}), "pads", std::vector<int64_t>{1, 1, 1, 1});
+  EXPECT_EQ(fused(scale), "Conv");
+}
+
 TEST(Fusion, ModelsCannotGiveTheOperandsOfEpilogues) {
   const auto model_of = [](const char* op, const char* domain, int inputs) {
     OnnxBuilder model(21);

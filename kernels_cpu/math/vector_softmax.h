@@ -108,7 +108,7 @@ INTARSIA_INLINE void softmax_rows(const float* x, float* y, int64_t rows, int64_
   using M = VecMath<Vec>;
   using F = typename Vec::F;
   constexpr int kWidth = Vec::kWidth;
-  if (n > kWidth) {
+  if (kWidth == 1 || n > kWidth) {
     for (; rows > 0; --rows, x += n, y += n) {
       const float shift = largest_of<Vec>(x, n);
       const float sum = exp_sum_of<Vec, !kLog>(x, y, n, shift);

@@ -430,6 +430,41 @@ void expect_cumulative(std::string_view op, DataType type, bool product) {
   }
 }
 
+/// Rows side by side and those left over, with ties, in which a NaN comes first.
+TEST(ArgReduce, ShortRows) {
+  std::mt19937 engine(31);
+  for (int32_t length : {1, 2, 3, 5, 8, 16, 17, 31, 64, 100, 255, 256, 257, 300}) {
+    const int32_t rows = 37;
+    auto x = random_numbers(DataType::kFloat, rows * length, engine, 0, 4);
+    for (double& value : x) value = std::floor(value);
+    x[static_cast<size_t>(3 * length)] = std::numeric_limits<double>::quiet_NaN();
+    x[static_cast<size_t>(35 * length - 1)] = std::numeric_limits<double>::quiet_NaN();
+    for (const bool last : {false, true}) {
+      std::vector<int64_t> expected;
+      for (int32_t row = 0; row < rows; ++row) {
+        int32_t best = 0;
+        for (int32_t i = 1; i < length; ++i) {
+          const double value = x[static_cast<size_t>(row * length + i)];
+          const double so_far = x[static_cast<size_t>(row * length + best)];
+          if (std::isnan(so_far)) break;
+          if (value > so_far || std::isnan(value) || (last && value == so_far)) best = i;
+        }
+        expected.push_back(best);
+      }
+      for (Isa isa : cpu::available_isas()) {
+        for (DataType type : {DataType::kFloat, DataType::kDouble, DataType::kFloat16}) {
+          SCOPED_TRACE(kernel_name("ArgMax", {type}) + " of " + std::to_string(length));
+          Node node;
+          node.input(type, {rows, length}, x).output<int64_t>({rows, 1}).threads(3).isa(isa);
+          node.attributes(ArgReduceAttributes{-1, 1, last ? 1 : 0});
+          ASSERT_TRUE(node.run(kernel_name("ArgMax", {type})).ok());
+          ASSERT_EQ(node.result<int64_t>(), expected);
+        }
+      }
+    }
+  }
+}
+
 TEST(Cumulative, SumsAndProducts) {
   expect_cumulative("CumSum", DataType::kFloat, false);
   expect_cumulative("CumSum", DataType::kDouble, false);

@@ -63,18 +63,16 @@ INTARSIA_INLINE float exp_sum_of(const float* x, float* y, int64_t n, float shif
   using F = typename Vec::F;
   constexpr int kWidth = Vec::kWidth;
   F sums = M::splat(0.0f);
-  // One copy of the exponential, which is long, serves whole vectors and the last part.
-  for (int64_t i = 0; i < n; i += kWidth) {
-    const bool whole = n - i >= kWidth;
+  int64_t i = 0;
+  for (; i + kWidth <= n; i += kWidth) {
+    const F e = M::exp_negative(Vec::load(x + i) - shift);
+    if constexpr (kStore) Vec::store(y + i, e);
+    sums = sums + e;
+  }
+  if (kWidth > 1 && i < n) {
     const int rest = static_cast<int>(n - i);
-    const F e = M::exp_negative((whole ? Vec::load(x + i) : load_filled<Vec>(x + i, rest)) - shift);
-    if constexpr (kStore) {
-      if (whole) {
-        Vec::store(y + i, e);
-      } else {
-        Vec::store_part(y + i, e, rest);
-      }
-    }
+    const F e = M::exp_negative(load_filled<Vec>(x + i, rest) - shift);
+    if constexpr (kStore) Vec::store_part(y + i, e, rest);
     sums = sums + e;
   }
   return Vec::lane(fold_lanes<kWidth>(sums, [](F a, F b) { return a + b; }), 0);
@@ -113,8 +111,13 @@ INTARSIA_INLINE void softmax_rows(const float* x, float* y, int64_t rows, int64_
       const float shift = largest_of<Vec>(x, n);
       const float sum = exp_sum_of<Vec, !kLog>(x, y, n, shift);
       const float last = kLog ? __builtin_logf(sum) : 1.0f / sum;
-      map_rows<Vec>(kLog ? x : y, n, y, n, 1, n,
-                    [=](F v) { return kLog ? (v - shift) - last : v * last; });
+      const auto scaled = [=](F v) { return kLog ? (v - shift) - last : v * last; };
+      const float* from = kLog ? x : y;
+      int64_t i = 0;
+      for (; i + kWidth <= n; i += kWidth) Vec::store(y + i, scaled(Vec::load(from + i)));
+      if (kWidth == 1 || i == n) continue;
+      const int rest = static_cast<int>(n - i);
+      Vec::store_part(y + i, scaled(Vec::load_part(from + i, rest)), rest);
     }
     return;
   }

@@ -20,22 +20,22 @@ inline constexpr int64_t kShortRows = 8;
 template <class A>
 inline constexpr int kShortLanes = sizeof(A) < 8 ? 16 : 8;
 
-/// Adds the last `count` elements before `end` to the last lanes; count < kShortLanes. Those before
-/// them are read too, where there are any (`readable`), and dropped: a loop of `count` steps would
-/// be no vector code.
+/// Begins the last lanes with the last `count` elements before `end`, count < kShortLanes, the
+/// others with `none`. Elements before those are read too, where there are any (`readable`), and
+/// dropped: a loop of `count` steps would be no vector code.
 template <class A, class Stored, class Step>
-void step_rest(A* lanes, const Stored* end, int64_t count, bool readable, Step step) {
+void start_lanes(A* lanes, const Stored* end, int64_t count, bool readable, A none, Step step) {
   constexpr int kN = kShortLanes<A>;
   const auto first = static_cast<int32_t>(kN - count);
   const Stored* x = end - kN;
   if (!readable) {
-    for (int32_t i = first; i < kN; ++i) lanes[i] = step(lanes[i], end[i - kN]);
+    for (int32_t i = 0; i < kN; ++i) lanes[i] = i < first ? none : step(none, end[i - kN]);
     return;
   }
   INTARSIA_INDEPENDENT
   for (int32_t i = 0; i < kN; ++i) {
-    const A sum = step(lanes[i], x[i]);
-    lanes[i] = i < first ? lanes[i] : sum;
+    const A sum = step(none, x[i]);
+    lanes[i] = i < first ? none : sum;
   }
 }
 
@@ -107,11 +107,13 @@ void reduce_short_rows(const typename E::Stored* x, typename E::Stored* y, int64
   const int64_t whole = length / kN, rest = length % kN;
   for (int64_t row = 0; row < rows; ++row, x += length) {
     A lanes[kN];
-    for (int i = 0; i < kN; i += L::kLanes) L::store(lanes + i, none);
-    step_rows(lanes, x, kN, whole, kN, step);
     if (rest > 0) {
-      step_rest(lanes, x + length, rest, before + (row + 1) * length >= kN, step);
+      start_lanes(lanes, x + length, rest, before + (row + 1) * length >= kN, reducer.identity(),
+                  step);
+    } else {
+      for (int i = 0; i < kN; i += L::kLanes) L::store(lanes + i, none);
     }
+    step_rows(lanes, x, kN, whole, kN, step);
     if constexpr (kN > 8) {
       for (int i = 0; i < 8; ++i) lanes[i] = merge(lanes[i], lanes[i + 8]);
     }

@@ -87,11 +87,20 @@ struct LaneVector {
       choose_even(low, high, v, std::make_integer_sequence<int, kCount>());
     }
   }
+  /// Lanes 0, 2, ... and 1, 3, ... of `low` followed by `high`. REQUIRES: kCount > 1.
+  static void take_apart(const V& low, const V& high, V& even, V& odd) {
+    choose_even(low, high, even, std::make_integer_sequence<int, kCount>());
+    choose_odd(low, high, odd, std::make_integer_sequence<int, kCount>());
+  }
 
  private:
   template <int... kLane>
   static void choose_even(const V& low, const V& high, V& v, std::integer_sequence<int, kLane...>) {
     v = __builtin_shufflevector(low, high, (2 * kLane)...);
+  }
+  template <int... kLane>
+  static void choose_odd(const V& low, const V& high, V& v, std::integer_sequence<int, kLane...>) {
+    v = __builtin_shufflevector(low, high, (2 * kLane + 1)...);
   }
 };
 

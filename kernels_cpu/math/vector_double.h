@@ -126,21 +126,32 @@ struct DoubleMath {
   }
 };
 
-/// y[i] = function(x[i]). x and y may be the same.
-template <int Width, class Function>
-INTARSIA_INLINE void map_doubles(const double* x, double* y, int64_t n, Function function) {
+/// y[i] = function(x[i]), unless kStore is false; the last vector is filled up from `fill`, which
+/// has Width elements. x and y may be the same.
+template <int Width, bool kStore, class Function>
+INTARSIA_INLINE void map_doubles(const double* x, double* y, int64_t n, const double* fill,
+                                 Function function) {
   using D = typename Doubles<Width>::D;
   double part[Width] = {};
   // One copy of `function` serves whole vectors and the last part.
   for (int64_t i = 0; i < n; i += Width) {
     const int64_t rest = n - i;
-    for (int64_t k = 0; rest < Width && k < rest; ++k) part[k] = x[i + k];
+    if (rest < Width) {
+      for (int64_t k = 0; k < Width; ++k) part[k] = k < rest ? x[i + k] : fill[k];
+    }
     D v;
     std::memcpy(&v, rest < Width ? part : x + i, sizeof v);
     v = function(v);
-    std::memcpy(rest < Width ? part : y + i, &v, sizeof v);
-    for (int64_t k = 0; rest < Width && k < rest; ++k) y[i + k] = part[k];
+    if constexpr (kStore) {
+      std::memcpy(rest < Width ? part : y + i, &v, sizeof v);
+      for (int64_t k = 0; rest < Width && k < rest; ++k) y[i + k] = part[k];
+    }
   }
+}
+template <int Width, class Function>
+INTARSIA_INLINE void map_doubles(const double* x, double* y, int64_t n, Function function) {
+  const double zeros[Width] = {};
+  map_doubles<Width, true>(x, y, n, zeros, function);
 }
 
 }  // namespace intarsia::cpu

@@ -59,6 +59,10 @@ struct VectorMath {
   static float exp_sum(const float* x, float* y, int64_t n, float shift);
   /// The largest x[i] that is not NaN; minus infinity if there is none.
   static float largest(const float* x, int64_t n);
+
+  /// Softmax and LogSoftmax of `rows` rows of n neighbours, one after another. REQUIRES: n > 0.
+  static void softmax(const float* x, float* y, int64_t rows, int64_t n);
+  static void log_softmax(const float* x, float* y, int64_t rows, int64_t n);
 };
 
 /// The same in double precision.
@@ -70,6 +74,9 @@ struct VectorMathDouble {
   static void log(const double* x, double* y, int64_t n, const float*);
   static void sigmoid(const double* x, double* y, int64_t n, const float*);
   static void tanh(const double* x, double* y, int64_t n, const float*);
+
+  static void softmax(const double* x, double* y, int64_t rows, int64_t n);
+  static void log_softmax(const double* x, double* y, int64_t rows, int64_t n);
 };
 
 /// pick(VectorMath<I>()) for the best instruction set I of this build that is not above `isa`.

@@ -4,14 +4,13 @@
 // instantiates them.
 #pragma once
 
-#include <limits>
-
 #include "kernels_cpu/gemm/vec_math.h"
 #include "kernels_cpu/math/vector_angle.h"
 #include "kernels_cpu/math/vector_hyperbolic.h"
 #include "kernels_cpu/math/vector_logarithm.h"
 #include "kernels_cpu/math/vector_math.h"
 #include "kernels_cpu/math/vector_power.h"
+#include "kernels_cpu/math/vector_softmax.h"
 
 namespace intarsia::cpu {
 
@@ -49,80 +48,6 @@ INTARSIA_INLINE typename Vec::F mish_of(typename Vec::F x) {
   const F e = M::exp(M::min(x, M::splat(20.0f)));
   const F m = e * (e + 2.0f);
   return x * (m / (m + 2.0f));
-}
-
-/// Lane i of the result is lane i ^ kBit of v.
-template <int kBit, class V>
-INTARSIA_INLINE V swap_lanes(V v) {
-  constexpr int k = kBit;
-  if constexpr (sizeof(V) == 64) {
-    return __builtin_shufflevector(v, v, 0 ^ k, 1 ^ k, 2 ^ k, 3 ^ k, 4 ^ k, 5 ^ k, 6 ^ k, 7 ^ k,
-                                   8 ^ k, 9 ^ k, 10 ^ k, 11 ^ k, 12 ^ k, 13 ^ k, 14 ^ k, 15 ^ k);
-  } else if constexpr (sizeof(V) == 32) {
-    return __builtin_shufflevector(v, v, 0 ^ k, 1 ^ k, 2 ^ k, 3 ^ k, 4 ^ k, 5 ^ k, 6 ^ k, 7 ^ k);
-  } else {
-    return __builtin_shufflevector(v, v, 0 ^ k, 1 ^ k, 2 ^ k, 3 ^ k);
-  }
-}
-
-/// All lanes of v in one, by halves: as few steps in a row as there can be.
-template <class Vec, class Merge>
-INTARSIA_INLINE float fold_lanes(typename Vec::F v, Merge merge) {
-  if constexpr (Vec::kWidth > 8) v = merge(v, swap_lanes<8>(v));
-  if constexpr (Vec::kWidth > 4) v = merge(v, swap_lanes<4>(v));
-  if constexpr (Vec::kWidth > 1) {
-    v = merge(v, swap_lanes<2>(v));
-    v = merge(v, swap_lanes<1>(v));
-  }
-  return Vec::lane(v, 0);
-}
-
-template <class Vec, bool kStore>
-INTARSIA_INLINE float exp_sum_of(const float* x, float* y, int64_t n, float shift) {
-  using M = VecMath<Vec>;
-  using F = typename Vec::F;
-  constexpr int kWidth = Vec::kWidth;
-  F sums = M::splat(0.0f);
-  int64_t i = 0;
-  for (; i + kWidth <= n; i += kWidth) {
-    const F e = M::exp_negative(Vec::load(x + i) - shift);
-    if constexpr (kStore) Vec::store(y + i, e);
-    sums = sums + e;
-  }
-  float sum = fold_lanes<Vec>(sums, [](F a, F b) { return a + b; });
-  if (i < n) {
-    const int rest = static_cast<int>(n - i);
-    float last[kWidth];
-    Vec::store(last, M::exp_negative(Vec::load_part(x + i, rest) - shift));
-    for (int k = 0; k < rest; ++k) {
-      if constexpr (kStore) y[i + k] = last[k];
-      sum += last[k];
-    }
-  }
-  return sum;
-}
-
-template <class Vec>
-INTARSIA_INLINE float largest_of(const float* x, int64_t n) {
-  using M = VecMath<Vec>;
-  using F = typename Vec::F;
-  constexpr int kWidth = Vec::kWidth;
-  F lanes = M::splat(-std::numeric_limits<float>::infinity());
-  F others = lanes;  // two at a time: each waits for its own last comparison
-  int64_t i = 0;
-  for (; i + 2 * kWidth <= n; i += 2 * kWidth) {
-    lanes = M::max(lanes, Vec::load(x + i));
-    others = M::max(others, Vec::load(x + i + kWidth));
-  }
-  const auto larger = [](F a, F b) { return M::max(a, b); };
-  if (n >= kWidth) {  // what is left, with elements that were seen before it
-    if (i + kWidth <= n) lanes = M::max(lanes, Vec::load(x + i));
-    others = M::max(others, Vec::load(x + n - kWidth));
-    return fold_lanes<Vec>(larger(lanes, others), larger);
-  }
-  float largest = Vec::lane(lanes, 0);
-  for (; i < n; ++i) largest = x[i] > largest ? x[i] : largest;
-  return largest;
 }
 
 template <Isa I>
@@ -266,6 +191,14 @@ template <Isa I>
 float VectorMath<I>::largest(const float* x, int64_t n) {
   return largest_of<IsaVector<I>>(x, n);
 }
+template <Isa I>
+void VectorMath<I>::softmax(const float* x, float* y, int64_t rows, int64_t n) {
+  softmax_rows<IsaVector<I>, false>(x, y, rows, n);
+}
+template <Isa I>
+void VectorMath<I>::log_softmax(const float* x, float* y, int64_t rows, int64_t n) {
+  softmax_rows<IsaVector<I>, true>(x, y, rows, n);
+}
 
 template <Isa I>
 void VectorMathDouble<I>::exp(const double* x, double* y, int64_t n, const float*) {
@@ -286,6 +219,14 @@ template <Isa I>
 void VectorMathDouble<I>::tanh(const double* x, double* y, int64_t n, const float*) {
   using Math = DoubleMath<kDoubles<I>>;
   map_doubles<kDoubles<I>>(x, y, n, [](typename Math::D v) { return Math::tanh(v); });
+}
+template <Isa I>
+void VectorMathDouble<I>::softmax(const double* x, double* y, int64_t rows, int64_t n) {
+  softmax_double_rows<kDoubles<I>, false>(x, y, rows, n);
+}
+template <Isa I>
+void VectorMathDouble<I>::log_softmax(const double* x, double* y, int64_t rows, int64_t n) {
+  softmax_double_rows<kDoubles<I>, true>(x, y, rows, n);
 }
 
 }  // namespace intarsia::cpu

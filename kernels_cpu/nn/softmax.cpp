@@ -80,7 +80,7 @@ struct Hardmax {
           rows = 1;
           width = loop.length;
         } else {
-          extreme_indices<E, kAxisLanes>(x + first, loop.inner, loop.length, lanes, false, where,
+          extreme_indices<E, kAxisLanes>(x + first, 1, loop.inner, loop.length, lanes, false, where,
                                          larger);
         }
         for (int64_t row = 0; row < rows; ++row) {

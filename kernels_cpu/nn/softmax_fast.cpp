@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Softmax and LogSoftmax of floats and 16-bit elements, by the vectors of the instruction set at
-// hand (math/vector_math.h). Lines of neighbouring elements are handled as a whole; of lines whose
-// elements lie apart, kAxisLanes neighbours at a time. See softmax.h.
+// Softmax and LogSoftmax by the vectors of the instruction set at hand (math/vector_math.h), in
+// double precision for doubles. Rows of neighbours are handled as a whole; of lines whose elements
+// lie apart, kAxisLanes neighbours at a time. See softmax.h.
 #include <cmath>
 #include <limits>
 
@@ -16,50 +16,48 @@
 namespace intarsia::cpu {
 namespace {
 
+template <class V>
 struct Functions {
-  float (*largest)(const float* x, int64_t n);
-  float (*exp_sum)(const float* x, float* y, int64_t n, float shift);
-  VectorMap exp;
+  void (*rows)(const V* x, V* y, int64_t rows, int64_t n);
+  void (*exp)(const V* x, V* y, int64_t n, const float*);
 };
 
-template <bool Log>
-void dense_line(const Functions& functions, const float* x, float* y, int64_t length) {
-  const float largest = functions.largest(x, length);
-  if constexpr (Log) {
-    const float sum = functions.exp_sum(x, nullptr, length, largest);
-    const float log_sum = std::log(sum);
-    INTARSIA_INDEPENDENT
-    for (int64_t k = 0; k < length; ++k) y[k] = (x[k] - largest) - log_sum;
+/// The functions of Op on the vectors of `isa`, in single or double precision.
+template <class V, bool Log>
+Functions<V> functions_of(Isa isa) {
+  const auto pick = [](auto math) {
+    using Math = decltype(math);
+    return Functions<V>{Log ? &Math::log_softmax : &Math::softmax, &Math::exp};
+  };
+  if constexpr (std::is_same_v<V, double>) {
+    return pick_vector_math_double(isa, pick);
   } else {
-    const float scale = 1.0f / functions.exp_sum(x, y, length, largest);
-    INTARSIA_INDEPENDENT
-    for (int64_t k = 0; k < length; ++k) y[k] *= scale;
+    return pick_vector_math(isa, pick);
   }
 }
 
-template <bool Log>
-void strided_lines(const Functions& functions, const float* x, float* y, int64_t length,
-                   int64_t stride, int64_t lanes) {
-  float largest[kAxisLanes];
-  float sum[kAxisLanes];
-  float block[kAxisLanes];
+template <bool Log, class V>
+void strided_lines(const Functions<V>& functions, const V* x, V* y, int64_t length, int64_t stride,
+                   int64_t lanes) {
+  V largest[kAxisLanes];
+  V sum[kAxisLanes];
+  V block[kAxisLanes];
   for (int64_t i = 0; i < lanes; ++i) largest[i] = x[i];
-  step_rows(largest, x + stride, stride, length - 1, lanes,
-            [](float a, float b) { return b > a ? b : a; });
+  step_rows(largest, x + stride, stride, length - 1, lanes, [](V a, V b) { return b > a ? b : a; });
   for (int64_t i = 0; i < lanes; ++i) sum[i] = 0;
   for (int64_t k = 0; k < length; ++k) {
-    const float* in = x + k * stride;
-    float* out = Log ? block : y + k * stride;
+    const V* in = x + k * stride;
+    V* out = Log ? block : y + k * stride;
     INTARSIA_INDEPENDENT
     for (int64_t i = 0; i < lanes; ++i) out[i] = in[i] - largest[i];
-    functions.exp(out, out, lanes, 0);
+    functions.exp(out, out, lanes, nullptr);
     INTARSIA_INDEPENDENT
     for (int64_t i = 0; i < lanes; ++i) sum[i] += out[i];
   }
-  for (int64_t i = 0; i < lanes; ++i) sum[i] = Log ? std::log(sum[i]) : 1.0f / sum[i];
+  for (int64_t i = 0; i < lanes; ++i) sum[i] = Log ? std::log(sum[i]) : 1 / sum[i];
   for (int64_t k = 0; k < length; ++k) {
-    const float* in = x + k * stride;
-    float* out = y + k * stride;
+    const V* in = x + k * stride;
+    V* out = y + k * stride;
     INTARSIA_INDEPENDENT
     for (int64_t i = 0; i < lanes; ++i) {
       out[i] = Log ? (in[i] - largest[i]) - sum[i] : out[i] * sum[i];
@@ -67,36 +65,52 @@ void strided_lines(const Functions& functions, const float* x, float* y, int64_t
   }
 }
 
-/// Lines of 16-bit elements pass through floats: short ones as a whole, others block by block for
-/// each of the three steps.
-constexpr int64_t kHalfLine = 1024;
+/// Rows of 16-bit elements pass through floats: as many short ones as fit, long ones block by block
+/// for each of the three steps.
+constexpr int64_t kHalfBlock = 1024;
+
+template <class T>
+void half_rows(Isa isa, const Functions<float>& functions, const T* x, T* y, int64_t rows,
+               int64_t length) {
+  float block[kHalfBlock];
+  const int64_t most = kHalfBlock / length;
+  for (int64_t row = 0, count; row < rows; row += count) {
+    count = most < rows - row ? most : rows - row;
+    to_floats(isa, x + row * length, block, count * length);
+    functions.rows(block, block, count, length);
+    from_floats(isa, block, y + row * length, count * length);
+  }
+}
+
+struct HalfParts {
+  float (*largest)(const float* x, int64_t n);
+  float (*exp_sum)(const float* x, float* y, int64_t n, float shift);
+};
 
 template <bool Log, class T>
-void dense_line(Isa isa, const Functions& functions, const T* x, T* y, int64_t length) {
-  float block[kHalfLine];
+void long_half_row(Isa isa, const T* x, T* y, int64_t length) {
+  const HalfParts parts = pick_vector_math(isa, [](auto math) {
+    using Math = decltype(math);
+    return HalfParts{&Math::largest, &Math::exp_sum};
+  });
+  float block[kHalfBlock];
   block[0] = 0;  // GCC does not see that `to_floats` writes it
-  if (length <= kHalfLine) {
-    to_floats(isa, x, block, length);
-    dense_line<Log>(functions, block, block, length);
-    return from_floats(isa, block, y, length);
-  }
   const auto each_block = [&](const auto& body) {
-    for (int64_t k = 0; k < length; k += kHalfLine) {
-      const int64_t count = length - k < kHalfLine ? length - k : kHalfLine;
+    for (int64_t k = 0; k < length; k += kHalfBlock) {
+      const int64_t count = length - k < kHalfBlock ? length - k : kHalfBlock;
       to_floats(isa, x + k, block, count);
       body(k, count);
     }
   };
   float largest = -std::numeric_limits<float>::infinity(), sum = 0;
   each_block([&](int64_t, int64_t count) {
-    const float found = functions.largest(block, count);
+    const float found = parts.largest(block, count);
     largest = found > largest ? found : largest;
   });
-  each_block(
-      [&](int64_t, int64_t count) { sum += functions.exp_sum(block, nullptr, count, largest); });
+  each_block([&](int64_t, int64_t count) { sum += parts.exp_sum(block, nullptr, count, largest); });
   const float last = Log ? std::log(sum) : 1.0f / sum;
   each_block([&](int64_t k, int64_t count) {
-    if constexpr (!Log) functions.exp_sum(block, block, count, largest);
+    if constexpr (!Log) parts.exp_sum(block, block, count, largest);
     INTARSIA_INDEPENDENT
     for (int64_t i = 0; i < count; ++i) {
       block[i] = Log ? (block[i] - largest) - last : block[i] * last;
@@ -106,7 +120,7 @@ void dense_line(Isa isa, const Functions& functions, const T* x, T* y, int64_t l
 }
 
 template <bool Log, class T>
-void strided_lines(Isa isa, const Functions& functions, const T* x, T* y, int64_t length,
+void strided_lines(Isa isa, const Functions<float>& functions, const T* x, T* y, int64_t length,
                    int64_t stride, int64_t lanes) {
   float largest[kAxisLanes], sum[kAxisLanes], block[kAxisLanes];
   to_floats(isa, x, largest, lanes);
@@ -148,25 +162,38 @@ struct FastSoftmax {
     constexpr bool kLog = std::is_same_v<Op, LogSoftmaxOp>;
     const AxisLoop loop(context.input(0), context.attributes<SoftmaxAttributes>().axis);
     if (loop.length == 0) return {};
-    const Functions functions = pick_vector_math(context.isa(), [](auto math) {
-      using Math = decltype(math);
-      return Functions{&Math::largest, &Math::exp_sum, &Math::exp};
-    });
+    using V = std::conditional_t<kIsHalf<T>, float, T>;
+    const Functions<V> functions = functions_of<V, kLog>(context.isa());
     const T* x = context.input(0).as<T>();
     T* y = context.output(0).as<T>();
     const Isa isa = context.isa();
+    const int64_t length = loop.length;
+    if (loop.inner == 1) {
+      context.parallel_for(loop.outer, [&](int64_t begin, int64_t end, int) {
+        const T* from = x + begin * length;
+        T* to = y + begin * length;
+        if constexpr (!kIsHalf<T>) {
+          functions.rows(from, to, end - begin, length);
+        } else if (length <= kHalfBlock) {
+          half_rows(isa, functions, from, to, end - begin, length);
+        } else {
+          for (int64_t row = 0; row < end - begin; ++row) {
+            on_isa(isa, [&] {
+              long_half_row<kLog>(isa, from + row * length, to + row * length, length);
+            });
+          }
+        }
+      });
+      return {};
+    }
     loop.for_lines(context, [&](int64_t first, int64_t, int64_t lanes) {
       on_isa(isa, [&] {
         const T* from = x + first;
         T* to = y + first;
-        if constexpr (std::is_same_v<T, float>) {
-          loop.inner == 1
-              ? dense_line<kLog>(functions, from, to, loop.length)
-              : strided_lines<kLog>(functions, from, to, loop.length, loop.inner, lanes);
+        if constexpr (kIsHalf<T>) {
+          strided_lines<kLog>(isa, functions, from, to, length, loop.inner, lanes);
         } else {
-          loop.inner == 1
-              ? dense_line<kLog>(isa, functions, from, to, loop.length)
-              : strided_lines<kLog>(isa, functions, from, to, loop.length, loop.inner, lanes);
+          strided_lines<kLog>(functions, from, to, length, loop.inner, lanes);
         }
       });
     });
@@ -177,7 +204,7 @@ struct FastSoftmax {
 }  // namespace
 
 extern const KernelList softmax_fast_kernels;
-constinit const KernelList softmax_fast_kernels = kernel_list<
-    EachPair<FastSoftmax, Types<SoftmaxOp, LogSoftmaxOp>, Types<float, Float16, BFloat16>>>();
+constinit const KernelList softmax_fast_kernels =
+    kernel_list<EachPair<FastSoftmax, Types<SoftmaxOp, LogSoftmaxOp>, Floats>>();
 
 }  // namespace intarsia::cpu

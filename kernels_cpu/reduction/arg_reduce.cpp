@@ -54,14 +54,19 @@ struct ArgReduce {
     auto* y = context.output(0).as<int64_t>();
     if (loop.length == 0) return {};
     const auto better = [](auto a, auto b) { return Op::better(a, b); };
+    if (INTARSIA_HAS_VECTORS && loop.inner == 1) {
+      context.parallel_for(loop.outer, [&](int64_t begin, int64_t end, int) {
+        on_isa(context.isa(), [&] {
+          extreme_of_rows<E>(x + begin * loop.length, loop.length, end - begin, last, y + begin,
+                             better);
+        });
+      });
+      return {};
+    }
     loop.for_lines(context, [&](int64_t first, int64_t line, int64_t lanes) {
       on_isa(context.isa(), [&] {
-        if (INTARSIA_HAS_VECTORS && loop.inner == 1) {
-          y[line] = extreme_index<E>(x + first, loop.length, last, better);
-        } else {
-          extreme_indices<E, kAxisLanes>(x + first, loop.inner, loop.length, lanes, last, y + line,
-                                         better);
-        }
+        extreme_indices<E, kAxisLanes>(x + first, 1, loop.inner, loop.length, lanes, last, y + line,
+                                       better);
       });
     });
     return {};

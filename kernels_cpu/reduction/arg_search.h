@@ -55,11 +55,11 @@ int64_t extreme_index(const typename E::Stored* x, int64_t length, bool last, Be
   return find_equal<E>(x, length, best[0], last);
 }
 
-/// The same for `lanes` lines side by side, whose elements are `stride` apart.
+/// The same for `lanes` lines, `distance` apart, whose elements are `stride` apart.
 /// REQUIRES: length > 0, lanes <= kLanes.
 template <class E, int64_t kLanes, class Better>
-void extreme_indices(const typename E::Stored* x, int64_t stride, int64_t length, int64_t lanes,
-                     bool last, int64_t* indices, Better better) {
+void extreme_indices(const typename E::Stored* x, int64_t distance, int64_t stride, int64_t length,
+                     int64_t lanes, bool last, int64_t* indices, Better better) {
   using V = typename E::Value;
   V best[kLanes];
   int32_t where[kLanes];  // as wide as a float
@@ -68,19 +68,35 @@ void extreme_indices(const typename E::Stored* x, int64_t stride, int64_t length
     const auto* row = x + at * stride;
     const auto index = static_cast<int32_t>(at);
     if (k == 0) {
-      for (int64_t i = 0; i < lanes; ++i) best[i] = E::load(row[i]);
+      for (int64_t i = 0; i < lanes; ++i) best[i] = E::load(row[i * distance]);
       for (int64_t i = 0; i < lanes; ++i) where[i] = index;
       continue;
     }
     INTARSIA_INDEPENDENT
     for (int64_t i = 0; i < lanes; ++i) {
-      const V value = E::load(row[i]);
+      const V value = E::load(row[i * distance]);
       const bool take = replaces(value, best[i], better);
       best[i] = take ? value : best[i];
       where[i] = take ? index : where[i];
     }
   }
   for (int64_t i = 0; i < lanes; ++i) indices[i] = where[i];
+}
+
+/// The same for `rows` rows of `length` neighbours, one after another: short rows side by side,
+/// for finding an element of each by itself takes longer than the steps.
+template <class E, class Better>
+void extreme_of_rows(const typename E::Stored* x, int64_t length, int64_t rows, bool last,
+                     int64_t* indices, Better better) {
+  constexpr int64_t kRows = 16, kShort = 256;
+  int64_t row = 0;
+  for (; length <= kShort && row + kRows <= rows; row += kRows) {
+    extreme_indices<E, kRows>(x + row * length, length, 1, length, kRows, last, indices + row,
+                              better);
+  }
+  for (; row < rows; ++row) {
+    indices[row] = extreme_index<E>(x + row * length, length, last, better);
+  }
 }
 
 }  // namespace intarsia::cpu

@@ -18,6 +18,7 @@
 #include "kernels_cpu/common/accumulate.h"
 #include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/reduction/reduce_loop.h"
+#include "kernels_cpu/reduction/reduce_rows.h"
 
 namespace intarsia::cpu {
 
@@ -79,56 +80,29 @@ void reduce(const KernelContext& context, const ReduceLoop& loop, Reducer reduce
   }
 }
 
-/// Rows up to so long are taken kShortLanes together: folding the lanes of each by itself would
-/// take longer than the row.
-inline constexpr int64_t kShortRow = 256;
-inline constexpr int kShortLanes = 8;
-
-/// y = finish(reduction) of at most kShortLanes rows of `length` neighbours, one after another.
-template <class E, class Reducer, class Step>
-void reduce_short_rows(const typename E::Stored* x, typename E::Stored* y, int64_t rows,
-                       int64_t length, Reducer reducer, Step step) {
-  using A = typename Reducer::Accumulator;
-  constexpr int kN = kShortLanes;
-  A lanes[kN * kN], turned[kN * kN];
-  for (int i = 0; i < kN * kN; ++i) lanes[i] = reducer.identity();
-  for (int64_t row = 0; row < rows; ++row, x += length) {
-    step_rows(lanes + row * kN, x, kN, length / kN, kN, step);
-    step_rows(lanes + row * kN, x + length / kN * kN, kN, 1, length % kN, step);
-  }
-  for (int row = 0; row < kN; ++row) {
-    for (int i = 0; i < kN; ++i) turned[i * kN + row] = lanes[row * kN + i];
-  }
-  step_rows(turned, turned + kN, kN, kN - 1, kN, [=](A a, A b) { return reducer.merge(a, b); });
-  for (int64_t row = 0; row < rows; ++row) {
-    y[row] = E::store(reducer.finish(turned[row], length));
-  }
-}
-
 template <class T, class Reducer>
 void reduce(const KernelContext& context, const ReduceLoop& loop, Reducer reducer) {
   using E = Element<T>;
   using Stored = typename E::Stored;
-  const auto load = [](Stored stored) { return E::load(stored); };
   if constexpr (INTARSIA_HAS_VECTORS && sizeof(typename Reducer::Accumulator) <= sizeof(double)) {
     const int64_t rows = loop.kept.count, length = loop.reduced.count;
-    if (loop.rows_are_dense() && length <= kShortRow && rows >= kShortLanes) {
+    if (loop.rows_are_dense() && length <= kShortRow<T> && rows >= kShortRows) {
       const Stored* x = context.input(0).as<Stored>();
       Stored* y = context.output(0).as<Stored>();
-      const ReduceLoop::Step<Reducer, decltype(load)> step{reducer, load};
-      context.parallel_for((rows + kShortLanes - 1) / kShortLanes, [&](int64_t begin, int64_t end,
-                                                                       int) {
-        on_isa(context.isa(), [=] {
+      const auto units = [&](int64_t begin, int64_t end, int) {
+        on_isa(context.isa(), [=, isa = context.isa()] {
           for (int64_t unit = begin; unit < end; ++unit) {
-            const int64_t first = unit * kShortLanes, left = rows - first;
-            reduce_short_rows<E>(x + first * length, y + first,
-                                 left < kShortLanes ? left : kShortLanes, length, reducer, step);
+            const int64_t first = unit * kShortRows, left = rows - first;
+            reduce_rows<T>(isa, x + first * length, y + first,
+                           left < kShortRows ? left : kShortRows, length, first * length, reducer);
           }
         });
-      });
+      };
+      context.parallel_for((rows + kShortRows - 1) / kShortRows, units);
       return;
     }
   }
+  const auto load = [](Stored stored) { return E::load(stored); };
   reduce<T>(context, loop, reducer,
             [&](const Stored* x, int64_t lanes, int64_t begin, int64_t end, auto* sums) {
               on_isa(context.isa(),

@@ -26,7 +26,8 @@ struct Largest {
   using Accumulator = V;
   static V identity() { return lowest<V>(); }
   static V step(V largest, V value) {
-    return (value > largest || value != value) ? value : largest;
+    const V number = value > largest ? value : largest;  // one instruction, as written
+    return value != value ? value : number;
   }
   static V merge(V a, V b) { return step(a, b); }
   static V finish(V largest, int64_t) { return largest; }
@@ -37,7 +38,8 @@ struct Smallest {
   using Accumulator = V;
   static V identity() { return highest<V>(); }
   static V step(V smallest, V value) {
-    return (value < smallest || value != value) ? value : smallest;
+    const V number = value < smallest ? value : smallest;  // one instruction, as written
+    return value != value ? value : number;
   }
   static V merge(V a, V b) { return step(a, b); }
   static V finish(V smallest, int64_t) { return smallest; }

@@ -19,6 +19,10 @@ REDUCTIONS = [
     case("ReduceSum", "int64", [integers(-9, 9, *MATRIX), constant([1])]),
     case("ReduceMax", "int32", [integers(-999, 999, *MATRIX, type="int32"), constant([1])]),
     case("ReduceMean", "float64", [normal(*MATRIX, type="float64"), constant([1])]),
+    case("ReduceSum", "rows of 20", [normal(4096, 20), constant([1])]),
+    case("ReduceMax", "rows of 5", [normal(4096, 5), constant([1])]),
+    case("ReduceMean", "float16, rows of 64", [normal(1024, 64, type="float16"), constant([1])],
+         tolerance=1e-3),
 ]
 
 EXTREMES = [
@@ -26,6 +30,7 @@ EXTREMES = [
     case("ArgMax", "channels", [normal(*IMAGE)], axis=1),
     case("ArgMin", "last axis", [normal(*MATRIX)], axis=-1),
     case("ArgMin", "first axis", [normal(*MATRIX)], axis=0),
+    case("ArgMax", "rows of 20", [normal(4096, 20)], axis=1),
 ]
 
 SOFTMAX = [
@@ -33,6 +38,8 @@ SOFTMAX = [
     case("Softmax", "attention", [normal(1, 12, 128, 128)], axis=-1),
     case("Softmax", "1000 classes", [normal(1, 1000)], axis=-1),
     case("Softmax", "channels", [normal(*IMAGE)], axis=1),
+    case("Softmax", "float64", [normal(256, 100, type="float64")], axis=-1),
+    case("Softmax", "rows of 10", [normal(4096, 10)], axis=-1),
     case("LogSoftmax", "tokens", [normal(*TOKENS)], axis=-1),
     case("Hardmax", "tokens", [normal(*TOKENS)], axis=-1),
 ]

@@ -53,6 +53,8 @@ TEST(Softmax, Fast) {
   for (Isa isa : cpu::available_isas()) {
     expect_softmax("Softmax.fast", DataType::kFloat, false, 40, isa);
     expect_softmax("LogSoftmax.fast", DataType::kFloat, true, 8, isa);
+    expect_softmax("Softmax.fast", DataType::kDouble, false, 64, isa);
+    expect_softmax("LogSoftmax.fast", DataType::kDouble, true, 64, isa);
     expect_softmax("Softmax.fast", DataType::kFloat16, false, 1.5, isa);
     expect_softmax("LogSoftmax.fast", DataType::kBfloat16, true, 1.5, isa);
     Node node;
@@ -63,6 +65,36 @@ TEST(Softmax, Fast) {
     expect_near<float>(node.result<float>(), {0.5, 0, 0.5, kNan, kNan, kNan}, 0, 0);
     ASSERT_TRUE(node.run("Softmax<float>").ok());
     expect_near<float>(node.result<float>(), {0.5, 0, 0.5, kNan, kNan, kNan}, 0, 0);
+  }
+}
+
+/// Rows of every length about those of vectors, with infinities; each row by itself.
+TEST(Softmax, ShortRows) {
+  std::mt19937 engine(29);
+  for (DataType type : {DataType::kFloat, DataType::kDouble, DataType::kFloat16}) {
+    for (int32_t length = 1; length <= 40; ++length) {
+      const int32_t rows = 11;
+      auto x = random_numbers(type, rows * length, engine, -9, 9);
+      const double inf = std::numeric_limits<double>::infinity();
+      for (int32_t i = 0; i < length; ++i) x[static_cast<size_t>(length + i)] = -inf;
+      x[static_cast<size_t>(3 * length - 1)] = -inf;
+      x[static_cast<size_t>(4 * length - 1)] = kNan;
+      for (const bool log : {false, true}) {
+        const std::string op = log ? "LogSoftmax" : "Softmax";
+        Node reference;
+        reference.input(type, {rows, length}, x).output(type, {rows, length});
+        ASSERT_TRUE(reference.attributes(SoftmaxAttributes{}).run(kernel_name(op, {type})).ok());
+        for (Isa isa : cpu::available_isas()) {
+          SCOPED_TRACE(op + " of " + std::to_string(length));
+          Node node;
+          node.input(type, {rows, length}, x).output(type, {rows, length}).threads(3).isa(isa);
+          node.attributes(SoftmaxAttributes{}).in_place(isa == Isa::kAvx2 ? 0 : -1);
+          ASSERT_TRUE(node.run(kernel_name(op + ".fast", {type})).ok());
+          expect_numbers_near(node.numbers(), reference.numbers(), 40 * epsilon_of(type),
+                              (log ? 16 : 1e-2) * epsilon_of(type));
+        }
+      }
+    }
   }
 }
 

@@ -194,6 +194,60 @@ TEST(Reduce, LargeTensors) {
   }
 }
 
+/// Rows that are taken together, of every length about those of vectors, and what is left of them;
+/// whole numbers, of which every order of steps gives the same result.
+TEST(Reduce, ShortRows) {
+  struct Case {
+    std::string_view op;
+    DataType type;
+    Fold fold;
+  };
+  const Fold largest = [](const List& l) { return *std::max_element(l.begin(), l.end()); };
+  const Case cases[] = {{"ReduceSum", DataType::kFloat, sum_of},
+                        {"ReduceSum", DataType::kDouble, sum_of},
+                        {"ReduceSum", DataType::kInt32, sum_of},
+                        {"ReduceSumSquare", DataType::kFloat16, squares_of},
+                        {"ReduceL1", DataType::kBfloat16, magnitudes_of},
+                        {"ReduceMax", DataType::kFloat, largest},
+                        {"ReduceMax", DataType::kInt32, largest},
+                        {"ReduceMax", DataType::kUint8, largest}};
+  std::vector<int32_t> lengths = {63, 64, 100, 255, 256, 257, 1023, 1024, 1025};
+  for (int32_t length = 1; length <= 50; ++length) lengths.push_back(length);
+  for (const Case& one : cases) {
+    for (const int32_t length : lengths) {
+      const Dims dims{length % 2 != 0 ? 19 : 8, length};
+      // Few ones, so that 16 bits hold the sums; each place counts in some row.
+      std::vector<double> x(static_cast<size_t>(count_of(dims)));
+      for (size_t i = 0; i < x.size(); ++i) x[i] = i % 13 == 0 || i % 7 == 3 ? 1.0 : 0.0;
+      std::vector<double> expected;
+      for (const List& group : groups_of(dims, x, 2)) {
+        expected.push_back(static_cast<double>(one.fold(group)));
+      }
+      for (Isa isa : cpu::available_isas()) {
+        SCOPED_TRACE(kernel_name(one.op, {one.type}) + " of " + std::to_string(length));
+        Node node;
+        node.input(one.type, dims, x).input<int64_t>({1}, {1});
+        node.output(one.type, reduced_dims(dims, 2, true)).threads(3).isa(isa);
+        ASSERT_TRUE(node.attributes(ReduceAttributes{}).run(kernel_name(one.op, {one.type})).ok());
+        ASSERT_EQ(node.numbers(), expected);
+      }
+    }
+  }
+  for (const int32_t length : lengths) {
+    for (int32_t place = 0; place < length; place += 1 + length / 40) {
+      std::vector<float> x(static_cast<size_t>(8 * length), 1.0f);
+      x[static_cast<size_t>(3 * length + place)] = std::numeric_limits<float>::quiet_NaN();
+      Node node;
+      node.input<float>({8, length}, x).input<int64_t>({1}, {1}).output<float>({8, 1});
+      node.attributes(ReduceAttributes{}).isa(any_isa(static_cast<unsigned>(length)));
+      ASSERT_TRUE(node.run("ReduceMax<float>").ok());
+      for (size_t row = 0; row < 8; ++row) {
+        ASSERT_EQ(std::isnan(node.result<float>()[row]), row == 3);
+      }
+    }
+  }
+}
+
 TEST(Reduce, NothingToReduce) {
   const float inf = std::numeric_limits<float>::infinity();
   using Floats = std::vector<float>;
@@ -373,6 +427,44 @@ void expect_cumulative(std::string_view op, DataType type, bool product) {
       ASSERT_TRUE(node.run(kernel).ok());
       expect_numbers_near(node.numbers(), expected, epsilon_of(type), 0);
     });
+  }
+}
+
+/// Rows side by side and those left over, with ties, in which a NaN comes first.
+TEST(ArgReduce, ShortRows) {
+  std::mt19937 engine(31);
+  for (int32_t length : {1, 2, 3, 5, 8, 16, 17, 31, 64, 100, 255, 256, 257, 300}) {
+    const int32_t rows = 37;
+    auto x = random_numbers(DataType::kFloat, rows * length, engine, 0, 4);
+    for (double& value : x) value = std::floor(value);
+    x[static_cast<size_t>(3 * length)] = std::numeric_limits<double>::quiet_NaN();
+    x[static_cast<size_t>(35 * length - 1)] = std::numeric_limits<double>::quiet_NaN();
+    for (const bool last : {false, true}) {
+      std::vector<int64_t> expected;
+      for (int32_t row = 0; row < rows; ++row) {
+        int32_t best = 0;
+        for (int32_t i = 1; i < length; ++i) {
+          const double value = x[static_cast<size_t>(row * length + i)];
+          const double so_far = x[static_cast<size_t>(row * length + best)];
+          if (std::isnan(so_far)) break;
+          if (value > so_far || std::isnan(value) || (last && value == so_far)) best = i;
+        }
+        expected.push_back(best);
+      }
+      for (Isa isa : cpu::available_isas()) {
+        for (DataType type : {DataType::kFloat, DataType::kDouble, DataType::kFloat16}) {
+          SCOPED_TRACE(kernel_name("ArgMax", {type}) + " of " + std::to_string(length));
+          Node node;
+          node.input(type, {rows, length}, x)
+              .output<int64_t>({rows, 1})
+              .threads(last ? 3 : 1)
+              .isa(isa);
+          node.attributes(ArgReduceAttributes{-1, 1, last ? 1 : 0});
+          ASSERT_TRUE(node.run(kernel_name("ArgMax", {type})).ok());
+          ASSERT_EQ(node.result<int64_t>(), expected);
+        }
+      }
+    }
   }
 }
 

@@ -37,34 +37,71 @@ void dense_line(const Functions& functions, const float* x, float* y, int64_t le
   }
 }
 
-template <bool Log>
-void strided_lines(const Functions& functions, const float* x, float* y, int64_t length,
-                   int64_t stride, int64_t lanes) {
-  float largest[kAxisLanes];
-  float sum[kAxisLanes];
-  float block[kAxisLanes];
-  for (int64_t i = 0; i < lanes; ++i) largest[i] = x[i];
-  step_rows(largest, x + stride, stride, length - 1, lanes,
-            [](float a, float b) { return b > a ? b : a; });
-  for (int64_t i = 0; i < lanes; ++i) sum[i] = 0;
-  for (int64_t k = 0; k < length; ++k) {
-    const float* in = x + k * stride;
-    float* out = Log ? block : y + k * stride;
-    INTARSIA_INDEPENDENT
-    for (int64_t i = 0; i < lanes; ++i) out[i] = in[i] - largest[i];
-    functions.exp(out, out, lanes, 0);
-    INTARSIA_INDEPENDENT
-    for (int64_t i = 0; i < lanes; ++i) sum[i] += out[i];
+/// Lines side by side as rows of `width` elements. Where few lines fill the memory, several
+/// positions are one row: element i of each is of line i % lanes.
+struct LaneRows {
+  int64_t lanes, groups = 1, width, rows, rest, step;
+
+  LaneRows(int64_t length, int64_t stride, int64_t lines) : lanes(lines) {
+    constexpr int64_t kMost = 256;
+    while (INTARSIA_HAS_VECTORS && stride == lanes && 2 * groups * lanes <= kMost &&
+           2 * groups <= length) {
+      groups *= 2;
+    }
+    width = groups * lanes;
+    rows = length / groups;
+    rest = (length - rows * groups) * lanes;
+    step = stride * groups;
   }
-  for (int64_t i = 0; i < lanes; ++i) sum[i] = Log ? std::log(sum[i]) : 1.0f / sum[i];
-  for (int64_t k = 0; k < length; ++k) {
-    const float* in = x + k * stride;
-    float* out = y + k * stride;
+  /// Calls body(first, elements) for each row.
+  template <class Body>
+  void each(const Body& body) const {
+    for (int64_t row = 0; row < rows; ++row) body(row * step, width);
+    if (rest > 0) body(rows * step, rest);
+  }
+  /// Of each line: what is merged of its elements of `row`, finished, in place of them all.
+  template <class Merge, class Finish>
+  void merge(float* row, Merge merge, const Finish& finish) const {
+    merge_groups(row, lanes, groups, merge);
+    for (int64_t i = 0; i < lanes; ++i) row[i] = finish(row[i]);
+    for (int64_t i = lanes; i < width; ++i) row[i] = row[i - lanes];
+  }
+};
+
+template <bool Log>
+float last_of(float sum) {
+  return Log ? std::log(sum) : 1.0f / sum;
+}
+inline float larger_of(float a, float b) {
+  return b > a ? b : a;
+}
+
+template <bool Log>
+void strided_lines(const Functions& functions, const float* x, float* y, const LaneRows& rows) {
+  float largest[kAxisLanes], sum[kAxisLanes], block[kAxisLanes];
+  for (int64_t i = 0; i < rows.width; ++i) largest[i] = x[i];
+  rows.each([&](int64_t first, int64_t n) { step_rows(largest, x + first, 0, 1, n, larger_of); });
+  rows.merge(largest, larger_of, [](float v) { return v; });
+  for (int64_t i = 0; i < rows.width; ++i) sum[i] = 0;
+  rows.each([&](int64_t first, int64_t n) {
+    const float* in = x + first;
+    float* out = Log ? block : y + first;
     INTARSIA_INDEPENDENT
-    for (int64_t i = 0; i < lanes; ++i) {
+    for (int64_t i = 0; i < n; ++i) out[i] = in[i] - largest[i];
+    functions.exp(out, out, n, nullptr);
+    INTARSIA_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) sum[i] += out[i];
+  });
+  rows.merge(
+      sum, [](float a, float b) { return a + b; }, last_of<Log>);
+  rows.each([&](int64_t first, int64_t n) {
+    const float* in = x + first;
+    float* out = y + first;
+    INTARSIA_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) {
       out[i] = Log ? (in[i] - largest[i]) - sum[i] : out[i] * sum[i];
     }
-  }
+  });
 }
 
 /// Lines of 16-bit elements pass through floats: short ones as a whole, others block by block for
@@ -106,35 +143,35 @@ void dense_line(Isa isa, const Functions& functions, const T* x, T* y, int64_t l
 }
 
 template <bool Log, class T>
-void strided_lines(Isa isa, const Functions& functions, const T* x, T* y, int64_t length,
-                   int64_t stride, int64_t lanes) {
+void strided_lines(Isa isa, const Functions& functions, const T* x, T* y, const LaneRows& rows) {
   float largest[kAxisLanes], sum[kAxisLanes], block[kAxisLanes];
-  to_floats(isa, x, largest, lanes);
-  for (int64_t k = 1; k < length; ++k) {
-    to_floats(isa, x + k * stride, block, lanes);
+  to_floats(isa, x, largest, rows.width);
+  rows.each([&](int64_t first, int64_t n) {
+    to_floats(isa, x + first, block, n);
+    step_rows(largest, block, 0, 1, n, larger_of);
+  });
+  rows.merge(largest, larger_of, [](float v) { return v; });
+  for (int64_t i = 0; i < rows.width; ++i) sum[i] = 0;
+  const auto shifted = [&](int64_t first, int64_t n) {
+    to_floats(isa, x + first, block, n);
     INTARSIA_INDEPENDENT
-    for (int64_t i = 0; i < lanes; ++i) largest[i] = block[i] > largest[i] ? block[i] : largest[i];
-  }
-  for (int64_t i = 0; i < lanes; ++i) sum[i] = 0;
-  const auto shifted = [&](int64_t k) {
-    to_floats(isa, x + k * stride, block, lanes);
-    INTARSIA_INDEPENDENT
-    for (int64_t i = 0; i < lanes; ++i) block[i] -= largest[i];
+    for (int64_t i = 0; i < n; ++i) block[i] -= largest[i];
   };
-  for (int64_t k = 0; k < length; ++k) {
-    shifted(k);
-    functions.exp(block, block, lanes, nullptr);
+  rows.each([&](int64_t first, int64_t n) {
+    shifted(first, n);
+    functions.exp(block, block, n, nullptr);
     INTARSIA_INDEPENDENT
-    for (int64_t i = 0; i < lanes; ++i) sum[i] += block[i];
-  }
-  for (int64_t i = 0; i < lanes; ++i) sum[i] = Log ? std::log(sum[i]) : 1.0f / sum[i];
-  for (int64_t k = 0; k < length; ++k) {
-    shifted(k);
-    if constexpr (!Log) functions.exp(block, block, lanes, nullptr);
+    for (int64_t i = 0; i < n; ++i) sum[i] += block[i];
+  });
+  rows.merge(
+      sum, [](float a, float b) { return a + b; }, last_of<Log>);
+  rows.each([&](int64_t first, int64_t n) {
+    shifted(first, n);
+    if constexpr (!Log) functions.exp(block, block, n, nullptr);
     INTARSIA_INDEPENDENT
-    for (int64_t i = 0; i < lanes; ++i) block[i] = Log ? block[i] - sum[i] : block[i] * sum[i];
-    from_floats(isa, block, y + k * stride, lanes);
-  }
+    for (int64_t i = 0; i < n; ++i) block[i] = Log ? block[i] - sum[i] : block[i] * sum[i];
+    from_floats(isa, block, y + first, n);
+  });
 }
 
 template <class Op, class T>
@@ -162,11 +199,11 @@ struct FastSoftmax {
         if constexpr (std::is_same_v<T, float>) {
           loop.inner == 1
               ? dense_line<kLog>(functions, from, to, loop.length)
-              : strided_lines<kLog>(functions, from, to, loop.length, loop.inner, lanes);
+              : strided_lines<kLog>(functions, from, to, LaneRows(loop.length, loop.inner, lanes));
         } else {
-          loop.inner == 1
-              ? dense_line<kLog>(isa, functions, from, to, loop.length)
-              : strided_lines<kLog>(isa, functions, from, to, loop.length, loop.inner, lanes);
+          loop.inner == 1 ? dense_line<kLog>(isa, functions, from, to, loop.length)
+                          : strided_lines<kLog>(isa, functions, from, to,
+                                                LaneRows(loop.length, loop.inner, lanes));
         }
       });
     });

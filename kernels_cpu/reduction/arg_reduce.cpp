@@ -54,6 +54,20 @@ struct ArgReduce {
     auto* y = context.output(0).as<int64_t>();
     if (loop.length == 0) return {};
     const auto better = [](auto a, auto b) { return Op::better(a, b); };
+    if constexpr (INTARSIA_HAS_VECTORS) {
+      if (short_lines(loop.length, loop.inner)) {
+        const int64_t lines = loop.lines();
+        context.parallel_for(
+            (lines + kShortLines - 1) / kShortLines, [&](int64_t begin, int64_t end, int) {
+              const int64_t stop = end * kShortLines;
+              on_isa(context.isa(), [&] {
+                extreme_indices_of_short<E>(x, loop.length, loop.inner, begin * kShortLines,
+                                            stop < lines ? stop : lines, last, y, better);
+              });
+            });
+        return {};
+      }
+    }
     loop.for_lines(context, [&](int64_t first, int64_t line, int64_t lanes) {
       on_isa(context.isa(), [&] {
         if (INTARSIA_HAS_VECTORS && loop.inner == 1) {

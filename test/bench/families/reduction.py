@@ -23,6 +23,7 @@ REDUCTIONS = [
 
 EXTREMES = [
     case("ArgMax", "last axis", [normal(*MATRIX)], axis=-1),
+    case("ArgMax", "short rows", [normal(1000, 10)], axis=1),
     case("ArgMax", "channels", [normal(*IMAGE)], axis=1),
     case("ArgMin", "last axis", [normal(*MATRIX)], axis=-1),
     case("ArgMin", "first axis", [normal(*MATRIX)], axis=0),
@@ -32,6 +33,7 @@ SOFTMAX = [
     case("Softmax", "tokens", [normal(*TOKENS)], axis=-1),
     case("Softmax", "attention", [normal(1, 12, 128, 128)], axis=-1),
     case("Softmax", "1000 classes", [normal(1, 1000)], axis=-1),
+    case("Softmax", "few lines side by side", [normal(20, 100, 20)], axis=1),
     case("Softmax", "channels", [normal(*IMAGE)], axis=1),
     case("LogSoftmax", "tokens", [normal(*TOKENS)], axis=-1),
     case("Hardmax", "tokens", [normal(*TOKENS)], axis=-1),

@@ -280,22 +280,35 @@ void strided_copy(const KernelContext& context, const StridedCopy& copy, E* out,
   const int64_t most = run < kPart ? run : kPart;
   const int64_t parts = (run + most - 1) / most;
   const int64_t bytes = most * static_cast<int64_t>(sizeof(E));
+  // The last axis of the rows has a loop of its own: short rows take less than a step of all axes.
+  const int outer = last > 0 ? last - 1 : 0;
+  const int64_t out_row = last > 0 ? copy.out_strides[outer] : 0;
+  const int64_t in_row = last > 0 ? copy.in_strides[outer] : 0;
+  const int64_t per_outer = (last > 0 ? copy.extents[outer] : 1) * parts;
   for_items(context, rows * parts, bytes, [&](int64_t begin, int64_t end) {
-    Odometer at(copy, last, begin / parts);
-    int64_t part = begin % parts;
-    for (int64_t item = begin; item < end; ++item) {
-      const int64_t first = part * most;
-      const int64_t count = run - first < most ? run - first : most;
-      E* to = out + at.out + first * out_stride;
-      const E* from = in + at.in + first * in_stride;
-      if (out_stride == 1 && in_stride == 1) {
-        copy_run(to, from, count * static_cast<int64_t>(sizeof(E)));
-      } else {
-        copy_scattered(count, to, out_stride, from, in_stride);
+    Odometer at(copy, outer, begin / per_outer);
+    int64_t place = begin % per_outer;
+    for (int64_t item = begin; item < end; place = 0, at.advance()) {
+      const int64_t left = per_outer - place, pieces = left < end - item ? left : end - item;
+      const int64_t row = place / parts;
+      E* to = out + at.out + row * out_row;
+      const E* from = in + at.in + row * in_row;
+      int64_t first = (place - row * parts) * most;
+      for (int64_t piece = 0; piece < pieces; ++piece) {
+        const int64_t count = run - first < most ? run - first : most;
+        if (out_stride == 1 && in_stride == 1) {
+          copy_run(to + first, from + first, count * static_cast<int64_t>(sizeof(E)));
+        } else {
+          copy_scattered(count, to + first * out_stride, out_stride, from + first * in_stride,
+                         in_stride);
+        }
+        first += most;
+        if (first < run) continue;
+        first = 0;
+        to += out_row;
+        from += in_row;
       }
-      if (++part < parts) continue;
-      part = 0;
-      at.advance();
+      item += pieces;
     }
   });
 }

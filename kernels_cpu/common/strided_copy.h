@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "intarsia/kernel.h"
+#include "kernels_cpu/gemm/vector.h"
 
 namespace intarsia::cpu {
 
@@ -66,8 +67,12 @@ inline void copy_run(void* out, const void* in, int64_t bytes) {
   struct Quad {
     uint64_t words[2];
   };
-  if (bytes > 32) {
+  constexpr int64_t kShort = INTARSIA_HAS_VECTORS ? 128 : 32;
+  if (bytes > kShort) {
     std::memcpy(to, from, static_cast<size_t>(bytes));
+  } else if (bytes > 32) {
+    for (int64_t i = 0; i < bytes - 32; i += 32) std::memcpy(to + i, from + i, 32);
+    std::memcpy(to + bytes - 32, from + bytes - 32, 32);
   } else if (bytes >= 16) {
     pair(Quad{});
   } else if (bytes >= 8) {

@@ -101,7 +101,7 @@ class BroadcastPieces {
 
  private:
   /// Rows of fewer elements are joined, but where code counts for more than time.
-  static constexpr int64_t kShortRow = INTARSIA_HAS_VECTORS ? 16 : 0;
+  static constexpr int64_t kShortRow = INTARSIA_HAS_VECTORS ? 48 : 0;
   static constexpr int64_t kTileBytes = INTARSIA_HAS_VECTORS ? 1024 : 0;
   static constexpr int64_t kMostBytes = 16;  ///< Of an element.
 
@@ -119,8 +119,8 @@ class BroadcastPieces {
   int64_t starts_[BroadcastLoop::kMaxInputs] = {};  ///< Of the operands, where the row starts.
   /// Start of the row that lies in the tile, for operands that repeat it.
   int64_t laid_out_[BroadcastLoop::kMaxInputs] = {-1, -1, -1};
-  struct Tile {
-    alignas(kMostBytes) std::byte bytes[kTileBytes + kShortRow * kMostBytes + 1];
+  struct Tile {  // begins and ends with parts of rows
+    alignas(kMostBytes) std::byte bytes[kTileBytes + 2 * kShortRow * kMostBytes + 1];
   };
   Tile tiles_[BroadcastLoop::kMaxInputs];
 };

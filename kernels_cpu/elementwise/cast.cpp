@@ -8,8 +8,11 @@
 // 0; to bool everything but zero is true. The output may be the input where the sizes agree. Types
 // that C++ lacks: cast_small.cpp.
 // Specification: https://onnx.ai/onnx/operators/onnx__Cast.html
+#include <limits>
+
 #include "core/kernel_list.h"
 #include "kernels_cpu/common/kernel_types.h"
+#include "kernels_cpu/common/lane_vector.h"
 #include "kernels_cpu/elementwise/binary_broadcast.h"
 #include "kernels_cpu/elementwise/float_blocks.h"
 #include "kernels_cpu/math/convert.h"
@@ -48,6 +51,48 @@ void load_floats(const typename Element<In>::Stored* x, float* y, int64_t n) {
   }
 }
 
+/// Real numbers to integers whose limits both are real numbers, through int32_t: bounds are steps
+/// of vectors, while the compiler makes jumps or masks of conditions on numbers.
+template <class In, class Out>
+constexpr bool has_bounds() {
+  if constexpr (std::is_floating_point_v<In> && std::is_integral_v<Out>) {
+    return INTARSIA_HAS_VECTORS && !std::is_same_v<Out, bool> &&
+           std::numeric_limits<Out>::digits <= std::numeric_limits<In>::digits &&
+           std::numeric_limits<Out>::digits <= std::numeric_limits<int32_t>::digits;
+  }
+  return false;
+}
+template <int kBytes, class In, class Out>
+void cast_by_bounds(const In* x, Out* y, int64_t n) {
+  constexpr int kLanes = kBytes / static_cast<int>(sizeof(In));
+  constexpr bool kDirect = std::is_same_v<Out, int32_t>;
+  int32_t block[kFloatBlock];
+  for (int64_t first = 0; first < n; first += kFloatBlock) {
+    const int64_t count = n - first < kFloatBlock ? n - first : kFloatBlock;
+    for_lane_vectors<kLanes>(0, count, [&](auto lanes, int64_t i) {
+      using L = LaneVector<In, lanes()>;
+      typename L::V v, low, high, zero;
+      L::load(x + first + i, v);
+      L::fill(low, static_cast<In>(std::numeric_limits<Out>::min()));
+      L::fill(high, static_cast<In>(std::numeric_limits<Out>::max()));
+      L::fill(zero, In{0});
+      v = v == v ? v : zero;
+      v = v > low ? v : low;
+      v = v < high ? v : high;
+      L::store((kDirect ? reinterpret_cast<int32_t*>(y + first) : block) + i, v);
+    });
+    if constexpr (kDirect) continue;
+    INTARSIA_INDEPENDENT
+    for (int64_t i = 0; i < count; ++i) y[first + i] = static_cast<Out>(block[i]);
+  }
+}
+
+/// Conversions that AVX2 has no instructions for, or many for each element.
+template <class In, class Out>
+inline constexpr bool kWide = (std::is_floating_point_v<In> && std::is_integral_v<Out>) ||
+                              (std::is_integral_v<In> && sizeof(In) == 8 &&
+                               std::is_floating_point_v<Out>);
+
 template <class In, class Out>
 struct Cast {
   static constexpr KernelId id{"Cast", "", {kernel_type_of<In>, kernel_type_of<Out>}};
@@ -77,7 +122,22 @@ struct Cast {
           from_floats(isa, block, y + i, n);
         }
       });
-    } else if constexpr (std::is_same_v<In, float> && std::is_integral_v<Out>) {
+    } else if constexpr (std::is_same_v<In, Float16> && std::is_integral_v<Out>) {
+      for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
+        const Isa isa = context.isa();
+        float block[kFloatBlock];
+        for (int64_t i = begin; i < end; i += kFloatBlock) {
+          const int64_t n = end - i < kFloatBlock ? end - i : kFloatBlock;
+          to_floats(isa, x + i, block, n);
+          on_widest_isa(isa, [&] { cast_elements<float, Out>(block, y + i, n); });
+        }
+      });
+    } else if constexpr (has_bounds<In, Out>()) {
+      for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
+        on_vectors(context.isa(),
+                   [=](auto bytes) { cast_by_bounds<bytes()>(x + begin, y + begin, end - begin); });
+      });
+    } else if constexpr (kWide<In, Out>) {
       for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
         on_widest_isa(context.isa(),
                       [=] { cast_elements<In, Out>(x + begin, y + begin, end - begin); });

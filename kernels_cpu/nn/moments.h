@@ -10,6 +10,7 @@
 #include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/row_steps.h"
+#include "kernels_cpu/common/unrolled.h"
 #include "kernels_cpu/gemm/vector.h"
 
 namespace intarsia::cpu {
@@ -23,9 +24,44 @@ T from_double(double x) {
   return Element<T>::store(static_cast<typename Element<T>::Value>(x));
 }
 
+/// The sum of kCount lanes, halves joined; by few steps for the first few lanes.
+template <int kCount>
+double join_lanes(double* lanes) {
+  if constexpr (kCount > 1) {
+    INTARSIA_UNROLLED
+    for (int k = 0; k < kCount / 2; ++k) lanes[k] += lanes[k + kCount / 2];
+    return join_lanes<kCount / 2>(lanes);
+  }
+  return lanes[0];
+}
+
+/// Adds term(x[i]) for i in [begin, count) in steps of kCount elements; returns where it ends.
+template <int kCount, class T, class Term>
+int64_t add_lanes(const T* x, int64_t begin, int64_t count, double* lanes, Term term) {
+  for (; begin + kCount <= count; begin += kCount) {
+    INTARSIA_UNROLLED
+    for (int k = 0; k < kCount; ++k) lanes[k] += term(x[begin + k]);
+  }
+  return begin;
+}
+
+/// Sum of term(x[i]) over fewer neighbours than fill the lanes of the loops for many.
+template <class T, class Term>
+double sum_of_few(const T* x, int64_t count, Term term) {
+  constexpr int kLanes = INTARSIA_HAS_VECTORS ? 8 : 1;
+  double lanes[kLanes] = {};
+  int64_t i = add_lanes<kLanes>(x, 0, count, lanes, term);
+  double sum = join_lanes<kLanes>(lanes);
+  for (; i < count; ++i) sum += term(x[i]);
+  return sum;
+}
+
 /// Sum of term(x[i]) over `count` neighbours, by lanes.
 template <class T, class Term>
 double sum_of(const T* x, int64_t count, Term term) {
+  if (INTARSIA_HAS_VECTORS && count < kRowLanes) {
+    return sum_of_few(x, count, [=](T v) { return term(as_double(v)); });
+  }
   double sums[kRowLanes];
   const int64_t groups = groups_for(count, 1);
   for (int64_t i = 0; i < groups; ++i) sums[i] = 0;
@@ -55,11 +91,13 @@ double sum_of_squares(const T* x, int64_t count, Term term) {
     for (int k = 0; k < kLanes; ++k) sums[k] += static_cast<double>(parts[k]);
   }
   double sum = 0;
-  for (const double lane : sums) sum += lane;
-  for (; i < count; ++i) {
-    const auto root = static_cast<double>(term(Element<T>::load(x[i])));
-    sum += root * root;
+  if (i > 0) {
+    for (const double lane : sums) sum += lane;
   }
+  sum += sum_of_few(x + i, count - i, [=](T v) {
+    const auto root = static_cast<double>(term(Element<T>::load(v)));
+    return root * root;
+  });
   if (sum > 0x1p-100 && sum < 0x1p120) return sum;
   return sum_of(x, count, [=](double v) {
     const auto root = static_cast<double>(term(static_cast<V>(v)));

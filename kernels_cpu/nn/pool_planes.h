@@ -10,6 +10,8 @@
 // columns of which each result meets the next.
 #pragma once
 
+#include <bit>
+
 #include "kernels_cpu/common/lane_vector.h"
 #include "kernels_cpu/common/unrolled.h"
 #include "kernels_cpu/nn/pool_taps.h"
@@ -22,7 +24,13 @@ class PoolPlanes {
   using A = typename Reducer::Accumulator;
 
   PoolPlanes(const WindowWalk& walk, const T* x, T* y, Reducer reducer, Lines& lines)
-      : walk_(walk), x_(x), y_(y), reducer_(reducer), lines_(lines), taps_(walk, walk.last()) {}
+      : walk_(walk),
+        x_(x),
+        y_(y),
+        reducer_(reducer),
+        lines_(lines),
+        taps_(walk, walk.last()),
+        elements_(walk.batch * walk.channels * walk.in_plane) {}
 
   /// Output rows [begin, end) of all channels. REQUIRES: PoolStrip::fits.
   void reduce(int64_t begin, int64_t end) {
@@ -30,12 +38,22 @@ class PoolPlanes {
     for (int64_t first = 0; first < width;) {
       const PoolStrip strip(walk_, first, kMostJoined, kLanes);
       start(strip, first);
+      groups_ = record_ = 0;
       int64_t position[kMaxSpatial] = {}, count = 0;
       walk_.decode_row(begin % walk_.out_rows(), position);
       int64_t plane = begin / walk_.out_rows() * walk_.in_plane;
       for (int64_t unit = begin; unit < end; unit += count) {
         count = strip.rows < end - unit ? strip.rows : end - unit;
-        plane = reduce_rows(strip, position, plane, count);
+        const int64_t rows = walk_.out_rows();
+        if (groups_ > 0 && count % rows == 0) {
+          for (int64_t row = 0; row < count; row += rows, plane += walk_.in_plane) {
+            repeat_rows(strip, plane, row);
+          }
+        } else {
+          const bool all = walk_.last() == 1 && unit % rows == 0 && count % rows == 0;
+          record_ = all && count == strip.rows ? rows : 0;
+          plane = reduce_rows(strip, position, plane, count);
+        }
         const int64_t stride = walk_.stride[walk_.last()];
         if (stride > 2) {
           take_apart(columns_ + strip.lead,
@@ -61,6 +79,7 @@ class PoolPlanes {
   static constexpr int kLanes = kBytes / static_cast<int>(sizeof(A));
   static constexpr int64_t kMostJoined = 2 * kLanes;
   static constexpr int64_t kCapacity = kPoolColumns + kPoolColumns / 2 + 3 * kLanes;
+  static constexpr int64_t kMostGroups = 16;
   using Mask = std::make_unsigned_t<std::conditional_t<
       sizeof(A) == 1, int8_t, std::conditional_t<sizeof(A) == 4, int32_t, int64_t>>>;
 
@@ -110,10 +129,21 @@ class PoolPlanes {
       }
       lines_.rows(taps_, position, row, rows);
       const int64_t from = plane + taps_.base + strip.begin + strip.low;
-      A* to = columns_ + strip.lead + row * strip.pitch + strip.low;
       const bool dense = distance == strip.pitch && inside == strip.pitch;
-      for (int64_t r = 0; r < (dense ? 1 : rows) && inside > 0; ++r) {
-        reduce_columns(from + r * distance, to + r * strip.pitch, dense ? rows * inside : inside);
+      const int64_t lines = inside <= 0 ? 0 : dense ? 1 : rows;
+      const Group group{from,
+                        row * strip.pitch,
+                        lines,
+                        dense ? rows * inside : inside,
+                        distance,
+                        taps_.offset + taps_.begin,
+                        taps_.end - taps_.begin};
+      reduce_group(strip, group, 0, 0);
+      if (row < record_ && groups_ < kMostGroups) {
+        group_[groups_] = group;
+        group_[groups_++].from -= plane;
+      } else if (row < record_) {
+        groups_ = record_ = 0;  // paddings of many rows
       }
       row += rows;
       if (down >= 0) position[down] += rows - 1;
@@ -123,13 +153,40 @@ class PoolPlanes {
     }
     return plane;
   }
-  void reduce_columns(int64_t from, A* to, int64_t count) {
+  /// Rows whose columns are reduced alike.
+  struct Group {
+    int64_t from, to;      // element of the input, column of the buffer
+    int64_t rows, length;  // lines of so many columns
+    int64_t distance;      // elements from line to line
+    const int64_t* offset;
+    int64_t taps;
+  };
+  void reduce_group(const PoolStrip& strip, const Group& group, int64_t plane, int64_t column) {
+    A* to = columns_ + strip.lead + strip.low + column + group.to;
+    for (int64_t r = 0; r < group.rows; ++r) {
+      reduce_columns(plane + group.from + r * group.distance, to + r * strip.pitch, group.length,
+                     strip.joined, group.offset, group.taps);
+    }
+  }
+  /// The columns of a plane, whose first row is `row` of the buffer, as those before it.
+  void repeat_rows(const PoolStrip& strip, int64_t plane, int64_t row) {
+    for (int64_t i = 0; i < groups_; ++i) {
+      reduce_group(strip, group_[i], plane, row * strip.pitch);
+    }
+  }
+  void reduce_columns(int64_t from, A* to, int64_t count, bool joined, const int64_t* offset,
+                      int64_t taps) {
+    // One vector, although a row ends before it: columns behind a joined one are masked, or of a
+    // row that follows.
+    if (joined && count < kLanes) {
+      const auto whole = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(count) | 3));
+      if (from + (taps > 0 ? offset[taps - 1] : 0) + whole <= elements_) count = whole;
+    }
     for_lane_vectors<kLanes>(0, count, [&](auto n, int64_t i) {
       using L = LaneVector<A, n()>;
       typename L::V sum, value;
       L::fill(sum, reducer_.identity());
-      const int64_t* offset = taps_.offset + taps_.begin;
-      count_to<n()>(taps_.end - taps_.begin, [&](int64_t k) {
+      count_to<n()>(taps, [&](int64_t k) {
         L::load(x_ + (from + offset[k] + i), value);
         reducer_.step(sum, value);
       });
@@ -190,9 +247,9 @@ class PoolPlanes {
   /// their own.
   template <int kCount, class Body>
   static void count_to(int64_t count, const Body& body) {
-    if (2 * kCount >= kLanes && count == 3) {
+    if (4 * kCount >= kLanes && count == 3) {
       body(0), body(1), body(2);
-    } else if (2 * kCount >= kLanes && count == 2) {
+    } else if (4 * kCount >= kLanes && count == 2) {
       body(0), body(1);
     } else {
       for (int64_t k = 0; k < count; ++k) body(k);
@@ -205,6 +262,12 @@ class PoolPlanes {
   Reducer reducer_;
   Lines& lines_;
   PoolTaps taps_;
+  int64_t elements_;  // of the input
+  /// Of the first plane in the buffer, if all of them are whole planes of images: the others are
+  /// reduced alike, and rows of results meet the same taps each time.
+  Group group_[kMostGroups];
+  int64_t groups_ = 0;
+  int64_t record_ = 0;      // rows to be listed
   int64_t whole_rows_ = 0;  // along the last axis but one, windows of rows before this end inside
   alignas(kBytes) A columns_[kCapacity];
   A apart_[kCapacity];

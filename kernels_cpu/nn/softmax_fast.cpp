@@ -36,33 +36,77 @@ Functions<V> functions_of(Isa isa) {
   }
 }
 
-template <bool Log, class V>
-void strided_lines(const Functions<V>& functions, const V* x, V* y, int64_t length, int64_t stride,
-                   int64_t lanes) {
-  V largest[kAxisLanes];
-  V sum[kAxisLanes];
-  V block[kAxisLanes];
-  for (int64_t i = 0; i < lanes; ++i) largest[i] = x[i];
-  step_rows(largest, x + stride, stride, length - 1, lanes, [](V a, V b) { return b > a ? b : a; });
-  for (int64_t i = 0; i < lanes; ++i) sum[i] = 0;
-  for (int64_t k = 0; k < length; ++k) {
-    const V* in = x + k * stride;
-    V* out = Log ? block : y + k * stride;
-    INTARSIA_INDEPENDENT
-    for (int64_t i = 0; i < lanes; ++i) out[i] = in[i] - largest[i];
-    functions.exp(out, out, lanes, nullptr);
-    INTARSIA_INDEPENDENT
-    for (int64_t i = 0; i < lanes; ++i) sum[i] += out[i];
+/// Lines side by side as rows of `width` elements. Where few lines fill the memory, several
+/// positions are one row: element i of each is of line i % lanes.
+struct LaneRows {
+  int64_t lanes, groups = 1, width, rows, rest, step;
+
+  LaneRows(int64_t length, int64_t stride, int64_t lines) : lanes(lines) {
+    // So few lines are never cut apart for threads (AxisLoop): all groups are alike.
+    constexpr int64_t kMost = 256;
+    while (INTARSIA_HAS_VECTORS && stride == lanes && lanes <= kRowLanes &&
+           2 * groups * lanes <= kMost && 2 * groups <= length) {
+      groups *= 2;
+    }
+    width = groups * lanes;
+    rows = length / groups;
+    rest = (length - rows * groups) * lanes;
+    step = stride * groups;
   }
-  for (int64_t i = 0; i < lanes; ++i) sum[i] = Log ? std::log(sum[i]) : 1 / sum[i];
-  for (int64_t k = 0; k < length; ++k) {
-    const V* in = x + k * stride;
-    V* out = y + k * stride;
+  /// Calls body(first, elements) for each row.
+  template <class Body>
+  void each(const Body& body) const {
+    for (int64_t row = 0; row < rows; ++row) body(row * step, width);
+    if (rest > 0) body(rows * step, rest);
+  }
+  /// Of each line: what is merged of its elements of `row`, finished, in place of them all.
+  template <class V, class Merge, class Finish>
+  void merge(V* row, Merge merge, const Finish& finish) const {
+    merge_groups(row, lanes, groups, merge);
+    for (int64_t i = 0; i < lanes; ++i) row[i] = finish(row[i]);
+    for (int64_t i = lanes; i < width; ++i) row[i] = row[i - lanes];
+  }
+};
+
+template <bool Log, class V>
+V last_of(V sum) {
+  return Log ? std::log(sum) : 1 / sum;
+}
+template <class V>
+V larger_of(V a, V b) {
+  return b > a ? b : a;
+}
+template <class V>
+V sum_of(V a, V b) {
+  return a + b;
+}
+
+template <bool Log, class V>
+void strided_lines(const Functions<V>& functions, const V* x, V* y, const LaneRows& rows) {
+  V largest[kAxisLanes], sum[kAxisLanes], block[kAxisLanes];
+  for (int64_t i = 0; i < rows.width; ++i) largest[i] = x[i];
+  rows.each(
+      [&](int64_t first, int64_t n) { step_rows(largest, x + first, 0, 1, n, larger_of<V>); });
+  rows.merge(largest, larger_of<V>, [](V v) { return v; });
+  for (int64_t i = 0; i < rows.width; ++i) sum[i] = 0;
+  rows.each([&](int64_t first, int64_t n) {
+    const V* in = x + first;
+    V* out = Log ? block : y + first;
     INTARSIA_INDEPENDENT
-    for (int64_t i = 0; i < lanes; ++i) {
+    for (int64_t i = 0; i < n; ++i) out[i] = in[i] - largest[i];
+    functions.exp(out, out, n, nullptr);
+    INTARSIA_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) sum[i] += out[i];
+  });
+  rows.merge(sum, sum_of<V>, last_of<Log, V>);
+  rows.each([&](int64_t first, int64_t n) {
+    const V* in = x + first;
+    V* out = y + first;
+    INTARSIA_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) {
       out[i] = Log ? (in[i] - largest[i]) - sum[i] : out[i] * sum[i];
     }
-  }
+  });
 }
 
 /// Rows of 16-bit elements pass through floats: as many short ones as fit, long ones block by block
@@ -120,35 +164,35 @@ void long_half_row(Isa isa, const T* x, T* y, int64_t length) {
 }
 
 template <bool Log, class T>
-void strided_lines(Isa isa, const Functions<float>& functions, const T* x, T* y, int64_t length,
-                   int64_t stride, int64_t lanes) {
+void strided_lines(Isa isa, const Functions<float>& functions, const T* x, T* y,
+                   const LaneRows& rows) {
   float largest[kAxisLanes], sum[kAxisLanes], block[kAxisLanes];
-  to_floats(isa, x, largest, lanes);
-  for (int64_t k = 1; k < length; ++k) {
-    to_floats(isa, x + k * stride, block, lanes);
+  to_floats(isa, x, largest, rows.width);
+  rows.each([&](int64_t first, int64_t n) {
+    to_floats(isa, x + first, block, n);
+    step_rows(largest, block, 0, 1, n, larger_of<float>);
+  });
+  rows.merge(largest, larger_of<float>, [](float v) { return v; });
+  for (int64_t i = 0; i < rows.width; ++i) sum[i] = 0;
+  const auto shifted = [&](int64_t first, int64_t n) {
+    to_floats(isa, x + first, block, n);
     INTARSIA_INDEPENDENT
-    for (int64_t i = 0; i < lanes; ++i) largest[i] = block[i] > largest[i] ? block[i] : largest[i];
-  }
-  for (int64_t i = 0; i < lanes; ++i) sum[i] = 0;
-  const auto shifted = [&](int64_t k) {
-    to_floats(isa, x + k * stride, block, lanes);
-    INTARSIA_INDEPENDENT
-    for (int64_t i = 0; i < lanes; ++i) block[i] -= largest[i];
+    for (int64_t i = 0; i < n; ++i) block[i] -= largest[i];
   };
-  for (int64_t k = 0; k < length; ++k) {
-    shifted(k);
-    functions.exp(block, block, lanes, nullptr);
+  rows.each([&](int64_t first, int64_t n) {
+    shifted(first, n);
+    functions.exp(block, block, n, nullptr);
     INTARSIA_INDEPENDENT
-    for (int64_t i = 0; i < lanes; ++i) sum[i] += block[i];
-  }
-  for (int64_t i = 0; i < lanes; ++i) sum[i] = Log ? std::log(sum[i]) : 1.0f / sum[i];
-  for (int64_t k = 0; k < length; ++k) {
-    shifted(k);
-    if constexpr (!Log) functions.exp(block, block, lanes, nullptr);
+    for (int64_t i = 0; i < n; ++i) sum[i] += block[i];
+  });
+  rows.merge(sum, sum_of<float>, last_of<Log, float>);
+  rows.each([&](int64_t first, int64_t n) {
+    shifted(first, n);
+    if constexpr (!Log) functions.exp(block, block, n, nullptr);
     INTARSIA_INDEPENDENT
-    for (int64_t i = 0; i < lanes; ++i) block[i] = Log ? block[i] - sum[i] : block[i] * sum[i];
-    from_floats(isa, block, y + k * stride, lanes);
-  }
+    for (int64_t i = 0; i < n; ++i) block[i] = Log ? block[i] - sum[i] : block[i] * sum[i];
+    from_floats(isa, block, y + first, n);
+  });
 }
 
 template <class Op, class T>
@@ -190,10 +234,11 @@ struct FastSoftmax {
       on_isa(isa, [&] {
         const T* from = x + first;
         T* to = y + first;
+        const LaneRows rows(length, loop.inner, lanes);
         if constexpr (kIsHalf<T>) {
-          strided_lines<kLog>(isa, functions, from, to, length, loop.inner, lanes);
+          strided_lines<kLog>(isa, functions, from, to, rows);
         } else {
-          strided_lines<kLog>(functions, from, to, length, loop.inner, lanes);
+          strided_lines<kLog>(functions, from, to, rows);
         }
       });
     });

@@ -63,6 +63,20 @@ struct ArgReduce {
       });
       return {};
     }
+    if constexpr (INTARSIA_HAS_VECTORS) {
+      if (short_lines(loop.length, loop.inner)) {
+        const int64_t lines = loop.lines();
+        context.parallel_for(
+            (lines + kShortLines - 1) / kShortLines, [&](int64_t begin, int64_t end, int) {
+              const int64_t stop = end * kShortLines;
+              on_isa(context.isa(), [&] {
+                extreme_indices_of_short<E>(x, loop.length, loop.inner, begin * kShortLines,
+                                            stop < lines ? stop : lines, last, y, better);
+              });
+            });
+        return {};
+      }
+    }
     loop.for_lines(context, [&](int64_t first, int64_t line, int64_t lanes) {
       on_isa(context.isa(), [&] {
         extreme_indices<E, kAxisLanes>(x + first, 1, loop.inner, loop.length, lanes, last, y + line,

@@ -99,4 +99,32 @@ void extreme_of_rows(const typename E::Stored* x, int64_t length, int64_t rows, 
   }
 }
 
+/// Lines of so few elements, of which few are neighbours, are turned first.
+constexpr bool short_lines(int64_t length, int64_t inner) {
+  return inner < 16 && length <= 64;
+}
+inline constexpr int64_t kShortLines = 32;
+
+/// The same for the lines [begin, end) of a tensor [outer][length][inner], a block of which is
+/// turned so that their elements are neighbours. REQUIRES: 0 < length, short_lines.
+template <class E, class Better>
+void extreme_indices_of_short(const typename E::Stored* x, int64_t length, int64_t inner,
+                              int64_t begin, int64_t end, bool last, int64_t* indices,
+                              Better better) {
+  typename E::Stored block[kShortLines * 64];
+  for (int64_t first = begin; first < end; first += kShortLines) {
+    const int64_t lanes = end - first < kShortLines ? end - first : kShortLines;
+    const auto* from = x + first / inner * length * inner;
+    int64_t place = first % inner;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      for (int64_t k = 0; k < length; ++k) block[k * kShortLines + lane] = from[k * inner + place];
+      if (++place < inner) continue;
+      place = 0;
+      from += length * inner;
+    }
+    extreme_indices<E, kShortLines>(block, 1, kShortLines, length, lanes, last, indices + first,
+                                    better);
+  }
+}
+
 }  // namespace intarsia::cpu

@@ -4,11 +4,10 @@
 //
 // How often an axis is repeated follows from the extents of input and output alone; the second
 // input was read by the shape function. The output does not overlap the input.
-#include <cstring>
-
 #include "core/kernel_list.h"
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/kernel_types.h"
+#include "kernels_cpu/common/strided_copy.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -59,8 +58,9 @@ RepeatedAxes repeated_axes(const TensorView& input, const TensorView& output) {
 template <class Element>
 void repeat(const RepeatedAxis* axis, int left, const Element* input, Element* output) {
   const int64_t block = axis->extent * axis->output_block;
+  constexpr auto kBytes = static_cast<int64_t>(sizeof(Element));
   if (left == 1) {
-    std::memcpy(output, input, static_cast<size_t>(block) * sizeof(Element));
+    copy_run(output, input, block * kBytes);
   } else {
     for (int64_t i = 0; i < axis->extent; ++i) {
       repeat(axis + 1, left - 1, input + i * axis->input_block, output + i * axis->output_block);
@@ -70,8 +70,13 @@ void repeat(const RepeatedAxis* axis, int left, const Element* input, Element* o
     for (int64_t i = 1; i < axis->repeats; ++i) output[i] = output[0];
     return;
   }
-  for (int64_t i = 1; i < axis->repeats; ++i) {
-    std::memcpy(output + i * block, output, static_cast<size_t>(block) * sizeof(Element));
+  // What lies there is repeated, in pieces that grow while they are small.
+  constexpr int64_t kSmall = 4096 / kBytes;
+  const int64_t all = block * axis->repeats;
+  for (int64_t done = block, piece = block; done < all; done += piece) {
+    if (done <= kSmall) piece = done;
+    if (piece > all - done) piece = all - done;
+    copy_run(output + done, output, piece * kBytes);
   }
 }
 

@@ -4,7 +4,8 @@
 
     instructions.py RUN_PLAN COUNTER LIMITS            fails if a case takes more than its limit allows
     instructions.py RUN_PLAN COUNTER LIMITS --all      the same for cases of many instructions, too
-    instructions.py RUN_PLAN COUNTER LIMITS --update   writes what is measured as the new limits
+    instructions.py RUN_PLAN COUNTER LIMITS --update   writes what is measured as the new limits, with
+                                                       --all those of cases of many instructions, too
 
 Times differ from run to run, instructions do not: one run of each case of the sweep is counted under
 callgrind, with AVX2. LIMITS has a line for each case, thousands of instructions and the name. A case may
@@ -93,7 +94,7 @@ def main():
     options = parser.parse_args()
     cases, limits = sweep_cases.all_cases(), read(options.limits)
     names = [case.name for case in cases]
-    if not (options.all or options.update):
+    if not options.all:
         cases = [case for case in cases if limits.get(case.name, 0) <= HEAVY]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -101,7 +102,8 @@ def main():
                  for number, case in enumerate(cases)]
         counts = dict(zip((case.name for case in cases), count(options.counter, lines, folder)))
     if options.update:
-        write(options.limits, counts)
+        kept = {name: limits[name] for name in names if name in limits}
+        write(options.limits, kept | counts)
         return 0
     found = problems(names, counts, limits)
     for problem in found:

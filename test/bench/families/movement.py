@@ -10,6 +10,7 @@ JOINS = [
     case("Concat", "channels", [normal(*IMAGE), normal(*IMAGE)], axis=1),
     case("Concat", "last axis", [normal(*TOKENS), normal(*TOKENS)], axis=-1),
     case("Concat", "int64", [integers(0, 9, *MATRIX), integers(0, 9, *MATRIX)], axis=0),
+    case("Concat", "short rows", [normal(3000, 20), normal(3000, 20)], axis=1),
     case("Split", "channels", [normal(*IMAGE), constant([32, 32])], outputs=2, axis=1),
     case("Split", "last axis", [normal(1, 128, 2304), constant([768] * 3)], outputs=3, axis=-1),
     case("Slice", "channels", [normal(*IMAGE), constant([0]), constant([32]), constant([1])]),

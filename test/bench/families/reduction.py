@@ -27,6 +27,7 @@ REDUCTIONS = [
 
 EXTREMES = [
     case("ArgMax", "last axis", [normal(*MATRIX)], axis=-1),
+    case("ArgMax", "few lines side by side", [normal(200, 50, 5)], axis=1),
     case("ArgMax", "channels", [normal(*IMAGE)], axis=1),
     case("ArgMin", "last axis", [normal(*MATRIX)], axis=-1),
     case("ArgMin", "first axis", [normal(*MATRIX)], axis=0),
@@ -37,6 +38,7 @@ SOFTMAX = [
     case("Softmax", "tokens", [normal(*TOKENS)], axis=-1),
     case("Softmax", "attention", [normal(1, 12, 128, 128)], axis=-1),
     case("Softmax", "1000 classes", [normal(1, 1000)], axis=-1),
+    case("Softmax", "few lines side by side", [normal(20, 100, 20)], axis=1),
     case("Softmax", "channels", [normal(*IMAGE)], axis=1),
     case("Softmax", "float64", [normal(256, 100, type="float64")], axis=-1),
     case("Softmax", "rows of 10", [normal(4096, 10)], axis=-1),

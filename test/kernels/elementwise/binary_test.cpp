@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/operators/elementwise/elementwise.h"
+#include "kernels_cpu/math/element.h"
 #include "test/kernels/common/kernel_harness.h"
 #include "test/kernels/gemm/harness.h"
 
@@ -492,8 +493,9 @@ TEST(Clip, Bounds) {
 }
 
 template <class In, class Out>
-std::vector<Out> cast(const std::vector<In>& x) {
+std::vector<Out> cast(const std::vector<In>& x, Isa isa = Isa::kPortable) {
   Node node;
+  node.isa(isa);
   const Dims dims{static_cast<int32_t>(x.size())};
   node.input<In>(dims, x).template output<Out>(dims).attributes(
       CastAttributes{static_cast<int32_t>(data_type_of<Out>), 1, 0});
@@ -526,6 +528,60 @@ TEST(Cast, Rules) {
   EXPECT_EQ(static_cast<float>(brains[0]), (1 << 24) + (1 << 17));
   EXPECT_EQ(static_cast<float>(brains[1]), -3);
   EXPECT_EQ((cast<Float16, int8_t>({Float16(-7.5f)})), (std::vector<int8_t>{-7}));
+}
+
+/// Real numbers within the limits of Out, at them and beyond, at every place of a vector and in
+/// every number of elements up to some vectors and above a block.
+template <class In, class Out>
+void expect_saturated(Isa isa) {
+  using Limits = std::numeric_limits<Out>;
+  const double low = Limits::min(), high = static_cast<double>(Limits::max());
+  const double inf = std::numeric_limits<double>::infinity();
+  const double values[] = {0,          -0.9,     1.9, -2.7, 99.5, low,      low + 1,  low - 1, high,
+                           high - 1.5, high + 1, NAN, inf,  -inf, low * 16, high * 4, 64.25};
+  for (size_t count = 1; count < 600; count += count < 70 ? 1 : 97) {
+    std::vector<In> x(count);
+    std::vector<Out> expected(count);
+    for (size_t i = 0; i < count; ++i) {
+      x[i] = In(static_cast<float>(values[(i + count) % std::size(values)]));
+      if constexpr (std::is_same_v<In, double>) x[i] = values[(i + count) % std::size(values)];
+      expected[i] = saturate_cast<Out>(static_cast<double>(cpu::Element<In>::load(x[i])));
+    }
+    ASSERT_EQ((cast<In, Out>(x, isa)), expected) << count << " on " << static_cast<int>(isa);
+  }
+}
+
+TEST(Cast, SaturatesOnEveryInstructionSet) {
+  for (const Isa isa : cpu::available_isas()) {
+    const auto of = [isa](auto in) {
+      using In = decltype(in);
+      expect_saturated<In, int8_t>(isa);
+      expect_saturated<In, uint8_t>(isa);
+      expect_saturated<In, int16_t>(isa);
+      expect_saturated<In, uint16_t>(isa);
+      expect_saturated<In, int32_t>(isa);
+      expect_saturated<In, uint32_t>(isa);
+      expect_saturated<In, int64_t>(isa);
+      expect_saturated<In, uint64_t>(isa);
+    };
+    of(float{});
+    of(double{});
+    of(Float16{});
+  }
+}
+
+TEST(Cast, IntegersOf64BitsToDoubleOnEveryInstructionSet) {
+  for (const Isa isa : cpu::available_isas()) {
+    std::vector<int64_t> x(37);
+    std::vector<uint64_t> wide(37);
+    for (size_t i = 0; i < x.size(); ++i) {
+      wide[i] = uint64_t{0x9e3779b97f4a7c15} * (i + 1) >> (i % 3 * 20);
+      x[i] = static_cast<int64_t>(wide[i]);
+    }
+    EXPECT_EQ((cast<int64_t, double>(x, isa)), (std::vector<double>(x.begin(), x.end())));
+    EXPECT_EQ((cast<int64_t, float>(x, isa)), (std::vector<float>(x.begin(), x.end())));
+    EXPECT_EQ((cast<uint64_t, double>(wide, isa)), (std::vector<double>(wide.begin(), wide.end())));
+  }
 }
 
 TEST(Pointwise, RejectedNodes) {

@@ -37,7 +37,7 @@ TensorView view_of(const std::vector<int32_t>& extents) {
 }
 
 int32_t draw_extent(Random& random) {
-  constexpr int32_t kExtents[] = {1, 2, 2, 3, 4, 5, 7, 15, 16, 17, 40, 300};
+  constexpr int32_t kExtents[] = {1, 2, 2, 3, 4, 5, 7, 15, 16, 17, 40, 47, 48, 300};
   return kExtents[random.between(0, std::ssize(kExtents) - 1)];
 }
 

@@ -2,6 +2,7 @@
 //
 // Normalisations against formulas in double, in all layouts, and rejected nodes.
 #include "core/operators/nn/normalization.h"
+#include "test/kernels/gemm/harness.h"
 #include "test/kernels/nn/naive.h"
 
 namespace intarsia::test {
@@ -140,49 +141,54 @@ TEST(Normalization, GroupsAndInstances) {
 }
 
 template <class T>
-void expect_layer_normalization(bool with_shift) {
-  const Dims dims = {3, 2, 19};
+void expect_layer_normalization(bool with_shift, int32_t columns, Isa isa) {
+  const Dims dims = {3, 2, columns};
+  const auto run = 2 * static_cast<size_t>(columns);
   std::vector<T> x, scale, shift;
-  const Numbers xs = random_numbers(114, 1, x), scales = random_numbers(38, 2, scale);
-  const Numbers shifts = random_numbers(38, 3, shift);
-  const NaiveMoments moments(xs, 3, [](size_t i) { return i / 38; });
+  const Numbers xs = random_numbers(3 * run, 1, x), scales = random_numbers(run, 2, scale);
+  const Numbers shifts = random_numbers(run, 3, shift);
+  const NaiveMoments moments(xs, 3, [run](size_t i) { return i / run; });
   LayerNormalizationAttributes a;
   a.axis = -2;
   Numbers expected, inverse, rms;
   for (size_t i = 0; i < xs.size(); ++i) {
-    const size_t row = i / 38;
+    const size_t row = i / run;
     const double mean = moments.mean[row];
     const double deviation = std::sqrt(moments.variance[row] + 1e-5);
-    if (i % 38 == 0) inverse.push_back(1 / deviation);
-    expected.push_back((xs[i] - mean) / deviation * scales[i % 38] +
-                       (with_shift ? shifts[i % 38] : 0));
+    if (i % run == 0) inverse.push_back(1 / deviation);
+    expected.push_back((xs[i] - mean) / deviation * scales[i % run] +
+                       (with_shift ? shifts[i % run] : 0));
     const double square = moments.variance[row] + mean * mean;
-    rms.push_back(xs[i] / std::sqrt(square + 1e-5) * scales[i % 38]);
+    rms.push_back(xs[i] / std::sqrt(square + 1e-5) * scales[i % run]);
   }
   // epsilon is a float attribute: for doubles it differs from 1e-5 in the ninth digit.
   const double tolerance = 4 * epsilon_of<T>() + 1e-9;
   Node node;
-  node.input<T>(dims, x).template input<T>({1, 2, 19}, scale);
-  if (with_shift) node.input<T>({2, 19}, shift);
+  node.input<T>(dims, x).template input<T>({1, 2, columns}, scale);
+  if (with_shift) node.input<T>({2, columns}, shift);
   node.output<T>(dims).template output<float>({3, 1, 1}).template output<float>({3, 1, 1});
-  node.attributes(a);
+  node.attributes(a).isa(isa);
   ASSERT_TRUE(node.run(kernel_name("LayerNormalization", {data_type_of<T>})).ok());
   expect_near<T>(node.result<T>(), expected, tolerance, tolerance);
   expect_near<float>(node.result<float>(1), moments.mean, 1e-6, 1e-7);
   expect_near<float>(node.result<float>(2), inverse, 1e-6, 0);
 
   Node root;
-  root.input<T>(dims, x).template input<T>({2, 19}, scale).template output<T>(dims);
-  root.attributes(a);
+  root.input<T>(dims, x).template input<T>({2, columns}, scale).template output<T>(dims);
+  root.attributes(a).isa(isa);
   ASSERT_TRUE(root.run(kernel_name("RMSNormalization", {data_type_of<T>, data_type_of<T>})).ok());
   expect_near<T>(root.result<T>(), rms, tolerance, tolerance);
 }
 
 TEST(Normalization, TrailingAxes) {
   for (bool with_shift : {false, true}) {
-    expect_layer_normalization<float>(with_shift);
-    expect_layer_normalization<double>(with_shift);
-    expect_layer_normalization<Float16>(with_shift);
+    for (const Isa isa : cpu::available_isas()) {
+      for (const int32_t columns : {3, 4, 10, 19, 31, 32, 33, 75}) {
+        expect_layer_normalization<float>(with_shift, columns, isa);
+        expect_layer_normalization<double>(with_shift, columns, isa);
+        expect_layer_normalization<Float16>(with_shift, columns, isa);
+      }
+    }
   }
   Node node;
   node.input<float>({2, 3}, std::vector<float>(6)).input<float>({2}, {1, 1}).output<float>({2, 3});

@@ -118,6 +118,31 @@ TEST(Softmax, LongLinesOfHalves) {
   }
 }
 
+/// Few lines side by side, several positions of which are taken at once, and what is left of them.
+TEST(Softmax, FewLinesSideBySide) {
+  std::mt19937 engine(29);
+  for (const int32_t lines : {2, 3, 5, 20, 100}) {
+    for (const int32_t length : {1, 2, 3, 7, 8, 33, 171}) {
+      for (const DataType type : {DataType::kFloat, DataType::kBfloat16}) {
+        const Dims dims{2, length, lines};
+        const auto x = random_numbers(type, count_of(dims), engine, -9, 9);
+        for (const std::string op : {"Softmax", "LogSoftmax"}) {
+          Node reference;
+          reference.input(type, dims, x).output(type, dims).attributes(SoftmaxAttributes{1});
+          ASSERT_TRUE(reference.run(kernel_name(op, {type})).ok());
+          for (const Isa isa : cpu::available_isas()) {
+            Node fast;
+            fast.input(type, dims, x).output(type, dims).attributes(SoftmaxAttributes{1});
+            ASSERT_TRUE(fast.isa(isa).in_place(0).run(kernel_name(op + ".fast", {type})).ok());
+            const double unit = epsilon_of(type);
+            expect_numbers_near(fast.numbers(), reference.numbers(), 40 * unit, 16 * unit);
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(Softmax, Hardmax) {
   Node node;
   node.input<float>({2, 4}, {1, 3, 3, 2, 1, NAN, 9, 0}).output<float>({2, 4});

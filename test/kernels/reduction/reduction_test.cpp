@@ -394,6 +394,38 @@ TEST(ArgReduce, Extremes) {
   }
 }
 
+/// Blocks of short lines, which are turned, and those that are just too long.
+TEST(ArgReduce, ShortLines) {
+  std::mt19937 engine(31);
+  for (const int32_t inner : {1, 2, 3, 15, 16}) {
+    for (const int32_t length : {1, 2, 9, 32, 33, 64, 65}) {
+      const Dims dims{inner == 1 ? 77 : 7, length, inner};
+      auto x = random_numbers(DataType::kFloat, count_of(dims), engine, 0, 6);
+      for (double& value : x) value = value > 5.9 ? NAN : std::floor(value);
+      for (const int32_t last : {0, 1}) {
+        std::vector<double> expected;
+        for (const auto& line : lines_of(dims, 1)) {
+          size_t best = 0;
+          const auto nan = [&](size_t at) { return std::isnan(x[line[at]]); };
+          for (size_t i = 1; i < line.size(); ++i) {
+            const bool better = x[line[i]] > x[line[best]] || (nan(i) && !nan(best));
+            const bool equal = x[line[i]] == x[line[best]] || (nan(i) && nan(best));
+            if (better || (last != 0 && equal)) best = i;
+          }
+          expected.push_back(static_cast<double>(best));
+        }
+        for (const Isa isa : cpu::available_isas()) {
+          Node node;
+          node.input(DataType::kFloat, dims, x).output(DataType::kInt64, {dims[0], inner});
+          node.attributes(ArgReduceAttributes{1, 0, last}).threads(2).isa(isa);
+          ASSERT_TRUE(node.run("ArgMax<float>").ok());
+          ASSERT_EQ(node.numbers(), expected) << inner << " lines of " << length;
+        }
+      }
+    }
+  }
+}
+
 void expect_cumulative(std::string_view op, DataType type, bool product) {
   const std::string kernel = kernel_name(op, {type});
   SCOPED_TRACE(kernel);

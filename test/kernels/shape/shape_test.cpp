@@ -32,7 +32,7 @@ TYPED_TEST(ShapeOps, ExpandRepeatsAxesOfExtentOne) {
   Random random(11);
   for (int i = 0; i < 150; ++i) {
     const int64_t rank = random.number(0, 6);
-    const Dims y_dims = random.dims(rank, rank <= 3 ? 9 : 4);
+    const Dims y_dims = random.dims(rank, rank <= 2 ? 90 : rank <= 3 ? 9 : 4);
     Dims x_dims(y_dims.begin() + random.number(0, rank), y_dims.end());
     for (int32_t& extent : x_dims) {
       if (random.chance(2)) extent = 1;
@@ -58,7 +58,7 @@ TYPED_TEST(ShapeOps, TileRepeatsTheWholeTensor) {
   Random random(12);
   for (int i = 0; i < 150; ++i) {
     const int64_t rank = random.number(0, 5);
-    const Dims x_dims = random.dims(rank, rank <= 3 ? 5 : 3);
+    const Dims x_dims = random.dims(rank, rank <= 2 ? 50 : rank <= 3 ? 5 : 3);
     const auto x = random.tensor<TypeParam>(x_dims);
     Longs repeats;
     Dims y_dims;

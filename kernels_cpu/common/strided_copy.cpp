@@ -62,12 +62,12 @@ template <class E>
 inline constexpr int kVectorLanes = 16 / sizeof(E);
 
 /// out[r][c] = in[c][r] for as many rows and columns as a vector has lanes.
-template <class E>
+template <int kLanes, class E>
 INTARSIA_INLINE void transpose_lanes(const Panel& p, E* __restrict out, const E* __restrict in) {
-  typedef E Vector __attribute__((vector_size(16)));
-  constexpr int kLanes = kVectorLanes<E>;
+  constexpr size_t kBytes = kLanes * sizeof(E);
+  typedef E Vector __attribute__((vector_size(kBytes)));
   Vector v[kLanes], zipped[kLanes];
-  for (int i = 0; i < kLanes; ++i) std::memcpy(&v[i], in + i * p.in_column, 16);
+  for (int i = 0; i < kLanes; ++i) std::memcpy(&v[i], in + i * p.in_column, kBytes);
   // Each round sends lane l of vector i to where the bits of (i, l) are turned by one.
   for (int round = 1; round < kLanes; round *= 2) {
     for (int i = 0; i < kLanes / 2; ++i) {
@@ -76,7 +76,20 @@ INTARSIA_INLINE void transpose_lanes(const Panel& p, E* __restrict out, const E*
     }
     for (int i = 0; i < kLanes; ++i) v[i] = zipped[i];
   }
-  for (int i = 0; i < kLanes; ++i) std::memcpy(out + i * p.out_row, &v[i], 16);
+  for (int i = 0; i < kLanes; ++i) std::memcpy(out + i * p.out_row, &v[i], kBytes);
+}
+
+/// The same for rows from `row` and columns from `column` on. Vectors that would go beyond the
+/// panel begin earlier, and copy a part once more.
+template <int kLanes, class E>
+void transpose_rest(const Panel& p, E* out, const E* in, int64_t row, int64_t column) {
+  const auto within = [](int64_t at, int64_t end) { return at + kLanes < end ? at : end - kLanes; };
+  for (int64_t r = row; r < p.rows; r += kLanes) {
+    for (int64_t c = column; c < p.columns; c += kLanes) {
+      const int64_t r0 = within(r, p.rows), c0 = within(c, p.columns);
+      transpose_lanes<kLanes>(p, out + r0 * p.out_row + c0, in + c0 * p.in_column + r0);
+    }
+  }
 }
 
 template <class E>
@@ -86,7 +99,7 @@ void transpose_square(const Panel& p, E* __restrict out, const E* __restrict in)
     constexpr int kLanes = kVectorLanes<E>;
     for (int r = 0; r < kN; r += kLanes) {
       for (int c = 0; c < kN; c += kLanes) {
-        transpose_lanes(p, out + r * p.out_row + c, in + c * p.in_column + r);
+        transpose_lanes<kLanes>(p, out + r * p.out_row + c, in + c * p.in_column + r);
       }
     }
   } else {
@@ -98,23 +111,15 @@ void transpose_square(const Panel& p, E* __restrict out, const E* __restrict in)
   }
 }
 
-/// out[r][c] = in[c][r] for rows from `row` and columns from `column` on, which are few. Vectors
-/// that would go beyond the panel begin earlier, and copy a part once more.
+/// out[r][c] = in[c][r] for rows from `row` and columns from `column` on, which are few.
 template <class E>
 void transpose_edge(const Panel& p, E* out, const E* in, int64_t row, int64_t column) {
   if constexpr (kByVectors<E>) {
-    constexpr int64_t kLanes = kVectorLanes<E>;
-    if (p.rows >= kLanes && p.columns >= kLanes) {
-      const auto within = [](int64_t at, int64_t end) {
-        return at + kLanes < end ? at : end - kLanes;
-      };
-      for (int64_t r = row; r < p.rows; r += kLanes) {
-        for (int64_t c = column; c < p.columns; c += kLanes) {
-          const int64_t r0 = within(r, p.rows), c0 = within(c, p.columns);
-          transpose_lanes(p, out + r0 * p.out_row + c0, in + c0 * p.in_column + r0);
-        }
-      }
-      return;
+    constexpr int kLanes = kVectorLanes<E>;
+    const int64_t least = p.rows < p.columns ? p.rows : p.columns;
+    if (least >= kLanes) return transpose_rest<kLanes>(p, out, in, row, column);
+    if constexpr (kLanes > 4) {
+      if (least >= kLanes / 2) return transpose_rest<kLanes / 2>(p, out, in, row, column);
     }
   }
   for (int64_t r = row; r < p.rows; ++r) {
@@ -125,15 +130,16 @@ void transpose_edge(const Panel& p, E* out, const E* in, int64_t row, int64_t co
 /// out[r][c] = in[c][r] in squares, then the edges. REQUIRES: in_row == 1.
 template <class E>
 void transpose_panel(const Panel& p, E* out, const E* in) {
+  constexpr bool kFour = !kByVectors<E> || sizeof(E) < 4;  // vectors hold four of the others
   if (p.in_column == p.rows) {
     if (p.rows == 2) return deinterleave<2>(p, out, in);
     if (p.rows == 3) return deinterleave<3>(p, out, in);
-    if (p.rows == 4) return deinterleave<4>(p, out, in);
+    if (kFour && p.rows == 4) return deinterleave<4>(p, out, in);
   }
   if (p.out_row == p.columns) {
     if (p.columns == 2) return interleave<2>(p, out, in);
     if (p.columns == 3) return interleave<3>(p, out, in);
-    if (p.columns == 4) return interleave<4>(p, out, in);
+    if (kFour && p.columns == 4) return interleave<4>(p, out, in);
   }
   constexpr int64_t kN = kSide<E>;
   const int64_t whole_rows = p.rows - p.rows % kN;
@@ -285,7 +291,8 @@ void strided_copy(const KernelContext& context, const StridedCopy& copy, E* out,
   const int64_t out_row = last > 0 ? copy.out_strides[outer] : 0;
   const int64_t in_row = last > 0 ? copy.in_strides[outer] : 0;
   const int64_t per_outer = (last > 0 ? copy.extents[outer] : 1) * parts;
-  for_items(context, rows * parts, bytes, [&](int64_t begin, int64_t end) {
+  // Not inlined: once for a thread alone and once for several is much code.
+  const auto copy_rows = [&](int64_t begin, int64_t end) __attribute__((noinline)) {
     Odometer at(copy, outer, begin / per_outer);
     int64_t place = begin % per_outer;
     for (int64_t item = begin; item < end; place = 0, at.advance()) {
@@ -310,7 +317,8 @@ void strided_copy(const KernelContext& context, const StridedCopy& copy, E* out,
       }
       item += pieces;
     }
-  });
+  };
+  for_items(context, rows * parts, bytes, copy_rows);
 }
 
 void copy_tensor(const KernelContext& context, const TensorView& to, const TensorView& from) {

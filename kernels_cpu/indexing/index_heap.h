@@ -33,17 +33,6 @@ void make_heap(Item* heap, int64_t size, const Before& before) {
   for (int64_t i = size / 2 - 1; i >= 0; --i) sift_down(heap, size, i, before);
 }
 
-/// Turns a heap into a list in ascending order.
-template <class Item, class Before>
-void sort_heap(Item* heap, int64_t size, const Before& before) {
-  for (int64_t end = size - 1; end > 0; --end) {
-    const Item last = heap[0];
-    heap[0] = heap[end];
-    heap[end] = last;
-    sift_down(heap, end, 0, before);
-  }
-}
-
 /// Takes the root off a heap, which is not empty.
 template <class Before>
 int32_t pop_heap(int32_t* heap, int64_t& size, const Before& before) {

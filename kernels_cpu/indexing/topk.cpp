@@ -5,6 +5,7 @@
 // same if `sorted` is 0. Each line keeps the best k of its elements, few as a sorted list, many in
 // a heap; lines whose elements are neighbours are taken together. Lines are spread over the
 // caller's threads. https://onnx.ai/onnx/operators/onnx__TopK.html
+#include <algorithm>
 #include <bit>
 
 #include "core/kernel_list.h"
@@ -79,7 +80,7 @@ struct Best {
     if (index + 1 == k) make_heap(entries, k, before());
   }
   void sort() const {
-    if (k > kFew) sort_heap(entries, k, before());
+    if (k > kFew) std::sort(entries, entries + k, before());
   }
 };
 

@@ -71,14 +71,21 @@ void reduce_tiny_rows(const typename E::Stored* x, typename E::Stored* y, int64_
                       int64_t length, Reducer reducer, Step step) {
   using A = typename Reducer::Accumulator;
   A sums[kShortRows];
-  int64_t at[kShortRows];  // rows that are not there are the last one
-  for (int64_t row = 0; row < kShortRows; ++row) {
-    at[row] = (row < rows ? row : rows - 1) * length;
-    sums[row] = step(reducer.identity(), x[at[row]]);
-  }
-  for (int64_t i = 1; i < length; ++i) {
-    INTARSIA_INDEPENDENT
-    for (int64_t row = 0; row < kShortRows; ++row) sums[row] = step(sums[row], x[at[row] + i]);
+  if (rows == kShortRows) {
+    for (int64_t row = 0; row < kShortRows; ++row) {
+      sums[row] = step(reducer.identity(), x[row * length]);
+    }
+    for (int64_t i = 1; i < length; ++i) {
+      INTARSIA_INDEPENDENT
+      for (int64_t row = 0; row < kShortRows; ++row) {
+        sums[row] = step(sums[row], x[row * length + i]);
+      }
+    }
+  } else {
+    for (int64_t row = 0; row < rows; ++row) {
+      sums[row] = step(reducer.identity(), x[row * length]);
+      for (int64_t i = 1; i < length; ++i) sums[row] = step(sums[row], x[row * length + i]);
+    }
   }
   for (int64_t row = 0; row < rows; ++row) y[row] = E::store(reducer.finish(sums[row], length));
 }

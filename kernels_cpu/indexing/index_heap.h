@@ -42,29 +42,47 @@ int32_t pop_heap(int32_t* heap, int64_t& size, const Before& before) {
   return root;
 }
 
-/// to = the elements of two sorted neighbours [begin, middle) and [middle, end) of `from`, in
-/// order; of equals that of the first comes first.
+/// Two sorted neighbours of a list, [begin, middle) and [middle, end).
+struct Runs {
+  int64_t begin, middle, end;
+
+  /// The pair of runs of length `run`, in a list of `size`, that `at` lies in.
+  Runs(int64_t at, int64_t run, int64_t size) : begin(at / (2 * run) * 2 * run) {
+    middle = begin + run < size ? begin + run : size;
+    end = middle + run < size ? middle + run : size;
+  }
+};
+
+/// How many of the first `count` elements in order are of the first run.
 template <class Before>
-void merge_runs(const int32_t* from, int64_t begin, int64_t middle, int64_t end, int32_t* to,
+int64_t split_runs(const int32_t* from, const Runs& runs, int64_t count, const Before& before) {
+  const int64_t lefts = runs.middle - runs.begin, rights = runs.end - runs.middle;
+  int64_t least = count > rights ? count - rights : 0, most = count < lefts ? count : lefts;
+  while (least < most) {
+    const int64_t left = least + (most - least) / 2;
+    if (before(from[runs.middle + count - left - 1], from[runs.begin + left])) {
+      most = left;
+    } else {
+      least = left + 1;
+    }
+  }
+  return least;
+}
+
+/// to[first, last) = those elements of the two runs in order; of equals that of the first run comes
+/// first.
+template <class Before>
+void merge_runs(const int32_t* from, const Runs& runs, int64_t first, int64_t last, int32_t* to,
                 const Before& before) {
-  int64_t left = begin, right = middle, i = begin;
-  while (left < middle && right < end) {
+  const int64_t lefts = split_runs(from, runs, first - runs.begin, before);
+  int64_t left = runs.begin + lefts, right = runs.middle + first - runs.begin - lefts, i = first;
+  while (i < last && left < runs.middle && right < runs.end) {
     const bool takes_right = before(from[right], from[left]);
     to[i++] = from[takes_right ? right : left];
     right += takes_right;
     left += !takes_right;
   }
-  while (left < middle) to[i++] = from[left++];
-  while (right < end) to[i++] = from[right++];
-}
-
-/// Calls body(begin, middle, end) for the pairs of runs [first, last) of a list of `size`.
-template <class Body>
-void for_pairs(int64_t first, int64_t last, int64_t run, int64_t size, const Body& body) {
-  for (int64_t begin = first * 2 * run; begin < size && begin < last * 2 * run; begin += 2 * run) {
-    const int64_t middle = begin + run < size ? begin + run : size;
-    body(begin, middle, middle + run < size ? middle + run : size);
-  }
+  while (i < last) to[i++] = from[left < runs.middle ? left++ : right++];
 }
 
 /// Sorts a part of a list that fits in the first cache.
@@ -82,9 +100,10 @@ void sort_part(int32_t* list, int32_t* scratch, int64_t size, const Before& befo
   }
   int32_t *from = list, *to = scratch;
   for (int64_t run = kRun; run < size; run *= 2) {
-    for_pairs(0, size, run, size, [&](int64_t begin, int64_t middle, int64_t end) {
-      merge_runs(from, begin, middle, end, to, before);
-    });
+    for (int64_t begin = 0; begin < size; begin += 2 * run) {
+      const Runs runs(begin, run, size);
+      merge_runs(from, runs, begin, runs.end, to, before);
+    }
     std::swap(from, to);
   }
   for (int64_t i = 0; from != list && i < size; ++i) list[i] = from[i];
@@ -97,17 +116,20 @@ template <class Before>
 void merge_sort(const KernelContext& context, int32_t* list, int32_t* scratch, int64_t size,
                 const Before& before) {
   constexpr int64_t kPart = 1024;
-  context.parallel_for((size + kPart - 1) / kPart, [&](int64_t first, int64_t last, int) {
-    for (int64_t begin = first * kPart; begin < size && begin < last * kPart; begin += kPart) {
-      sort_part(list + begin, scratch + begin, size - begin < kPart ? size - begin : kPart, before);
-    }
+  const auto for_parts = [&](const auto& body) {
+    context.parallel_for((size + kPart - 1) / kPart, [&](int64_t first, int64_t last, int) {
+      for (int64_t begin = first * kPart; begin < size && begin < last * kPart; begin += kPart) {
+        body(begin, size - begin < kPart ? size : begin + kPart);
+      }
+    });
+  };
+  for_parts([&](int64_t begin, int64_t end) {
+    sort_part(list + begin, scratch + begin, end - begin, before);
   });
   int32_t *from = list, *to = scratch;
   for (int64_t run = kPart; run < size; run *= 2) {
-    context.parallel_for((size + 2 * run - 1) / (2 * run), [&](int64_t first, int64_t last, int) {
-      for_pairs(first, last, run, size, [&](int64_t begin, int64_t middle, int64_t end) {
-        merge_runs(from, begin, middle, end, to, before);
-      });
+    for_parts([&](int64_t begin, int64_t end) {
+      merge_runs(from, Runs(begin, run, size), begin, end, to, before);
     });
     std::swap(from, to);
   }

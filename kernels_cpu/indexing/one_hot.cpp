@@ -28,20 +28,27 @@ int64_t whole(I index) {
 
 template <class E>
 struct Marks {
+  static constexpr int64_t kMarkBytes = 64;  // each on a cache line of its own
+
+  const KernelContext& context;
   E* out;
   E on;
   int64_t outer, depth, inner;
 
   template <class I>
   void set(const TensorView& indices) const {
-    const I* index = indices.as<const I>();
-    for (int64_t o = 0; o < outer; ++o) {
-      for (int64_t i = 0; i < inner; ++i) {
-        const int64_t value = whole(*index++);
-        const int64_t at = value < 0 && value >= -depth ? value + depth : value;
-        if (at >= 0 && at < depth) out[(o * depth + at) * inner + i] = on;
+    const I* all = indices.as<const I>();
+    for_items(context, outer * inner, kMarkBytes, [&](int64_t begin, int64_t end) {
+      const I* index = all + begin;
+      int64_t o = begin / inner, i = begin % inner;
+      for (int64_t left = end - begin; left > 0; ++o, i = 0) {
+        for (; i < inner && left > 0; ++i, --left) {
+          const int64_t value = whole(*index++);
+          const int64_t at = value < 0 && value >= -depth ? value + depth : value;
+          if (at >= 0 && at < depth) out[(o * depth + at) * inner + i] = on;
+        }
       }
-    }
+    });
   }
   void set_any(const TensorView& indices) const {
     switch (indices.type) {
@@ -94,9 +101,12 @@ struct OneHot {
     E* out = y.as<E>();
     const E off = values[0];
     const int64_t count = y.count();
-    for (int64_t i = 0; i < count; ++i) out[i] = off;
-    const Marks<E> marks{out, values[1], span_count(y, 0, axis), y.extents[axis],
-                         span_count(y, axis + 1, y.rank)};
+    for_items(context, count, sizeof(E), [=](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) out[i] = off;
+    });
+    const Marks<E> marks{context,         out,
+                         values[1],       span_count(y, 0, axis),
+                         y.extents[axis], span_count(y, axis + 1, y.rank)};
     marks.set_any(context.input(0));
     return {};
   }

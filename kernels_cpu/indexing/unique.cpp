@@ -15,6 +15,8 @@
 namespace intarsia::cpu {
 namespace {
 
+constexpr int64_t kRecordBytes = 16;  // what one index of a list has read and written
+
 /// The input as outer x count x inner: what is compared is one index of the middle axis.
 struct Slices {
   int axis = -1;  // -1: the elements of the flattened input
@@ -141,22 +143,26 @@ struct Unique {
     int64_t* indices = context.output(1).as<int64_t>();
     int64_t* inverse = context.output(2).as<int64_t>();
     int64_t* counts = context.output(3).as<int64_t>();
-    for (int32_t r = 0; r < groups; ++r) {
-      const int32_t slice = first[result[r]];
-      for (int64_t o = 0; o < slices.outer; ++o) {
-        copy_run(y + (o * groups + r) * slices.inner,
-                 compare.x + (o * slices.count + slice) * slices.inner,
-                 slices.inner * static_cast<int64_t>(sizeof(Stored)));
-      }
-      if (indices != nullptr) indices[r] = slice;
-      if (counts != nullptr) counts[r] = 0;
-      order[result[r]] = r;  // from here on the result of each group
+    const int64_t bytes = slices.inner * static_cast<int64_t>(sizeof(Stored));
+    for_items(
+        context, groups, slices.outer * bytes + kRecordBytes, [&](int64_t begin, int64_t end) {
+          for (int64_t r = begin; r < end; ++r) {
+            const int32_t slice = first[result[r]];
+            for (int64_t o = 0; o < slices.outer; ++o) {
+              copy_run(y + (o * groups + r) * slices.inner,
+                       compare.x + (o * slices.count + slice) * slices.inner, bytes);
+            }
+            if (indices != nullptr) indices[r] = slice;
+            if (counts != nullptr) counts[r] = 0;
+            order[result[r]] = static_cast<int32_t>(r);  // from here on the result of each group
+          }
+        });
+    if (inverse != nullptr) {
+      for_items(context, count, kRecordBytes, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) inverse[i] = order[group[i]];
+      });
     }
-    for (int32_t i = 0; i < count; ++i) {
-      const int32_t r = order[group[i]];
-      if (inverse != nullptr) inverse[i] = r;
-      if (counts != nullptr) ++counts[r];
-    }
+    for (int32_t i = 0; counts != nullptr && i < count; ++i) ++counts[order[group[i]]];
     return {};
   }
 };

@@ -96,9 +96,11 @@ class Interpolation {
       return context_.fail(Code::kUnsupported, "taps for this scale", most, taps_[axis], 0, axis);
     }
     auto* table = reinterpret_cast<Tap<V>*>(left.data());
-    for (int64_t j = 0; j < axes_[axis].out; ++j) {
-      resize_taps_of(a_, axes_[axis], j, table + j * taps_[axis], taps_[axis]);
-    }
+    context_.parallel_for(axes_[axis].out, [&](int64_t begin, int64_t end, int) {
+      for (int64_t j = begin; j < end; ++j) {
+        resize_taps_of(a_, axes_[axis], j, table + j * taps_[axis], taps_[axis]);
+      }
+    });
     tables_[axis] = table;
     left = left.subspan(static_cast<size_t>(axes_[axis].out * taps_[axis]) * sizeof(Tap<V>));
     return {};

@@ -4,6 +4,10 @@
 // which computes one step of some sequences. A Step (rnn_sequence.h) brings the gates as the
 // input's part alone; `recur` adds the state's part to some of them, for all sequences;
 // `for_sequences` takes them one by one. Formulas and order of gates: ONNX.
+//
+// Threads may have some of the hidden units each, s.units. A phase of `advance` writes those only,
+// and reads others' of earlier phases and steps only; the new state goes to `next`, which is `h`
+// where nobody else reads it.
 #pragma once
 
 #include "core/operators/recurrent/rnn.h"
@@ -17,12 +21,14 @@ struct RnnLayer {
   static constexpr RnnActivation defaults[] = {RnnActivation::kTanh};
   static const RnnAttributes& common(const RnnAttributes& attributes) { return attributes; }
 
+  static int phases(const RnnAttributes&) { return 1; }
+
   template <class Step>
-  static void advance(const RnnAttributes&, const Step& s) {
+  static void advance(const RnnAttributes&, const Step& s, int) {
     s.recur(0, 1, s.all.h, s.all.gates, s.pitch);
     s.for_sequences([&](const auto& one) {
-      s.activate(0, one.gates, s.hidden);
-      for (int64_t i = 0; i < s.hidden; ++i) one.h[i] = one.gates[i];
+      s.activate(0, one.gates);
+      for (int64_t i = s.units.begin; i < s.units.end; ++i) one.next[i] = one.gates[i];
     });
   }
 };
@@ -33,17 +39,27 @@ struct GruLayer {
   static constexpr RnnActivation defaults[] = {RnnActivation::kSigmoid, RnnActivation::kTanh};
   static const RnnAttributes& common(const GruAttributes& attributes) { return attributes.rnn; }
 
+  /// The candidate's product has the reset state of all units, or is like the other gates'.
+  static int phases(const GruAttributes& attributes) {
+    return attributes.linear_before_reset != 0 ? 1 : 2;
+  }
+
   template <class Step>
-  static void advance(const GruAttributes& attributes, const Step& s) {
+  static void advance(const GruAttributes& attributes, const Step& s, int phase) {
     const int64_t n = s.hidden;
     const bool linear = attributes.linear_before_reset != 0;
+    const auto [begin, end] = s.units;
     // Gates: update, reset, candidate.
-    s.recur(0, 2, s.all.h, s.all.gates, s.pitch);
-    s.for_sequences([&](const auto& one) {
-      s.activate(0, one.gates, 2 * n);
-      auto* const reset = one.gates + n;
-      for (int64_t i = 0; i < n; ++i) one.extra[i] = linear ? 0 : reset[i] * one.h[i];
-    });
+    if (phase == 0) {
+      s.recur(0, 2, s.all.h, s.all.gates, s.pitch);
+      s.for_sequences([&](const auto& one) {
+        s.activate(0, one.gates);
+        auto* const reset = one.gates + n;
+        s.activate(0, reset);
+        for (int64_t i = begin; i < end; ++i) one.extra[i] = linear ? 0 : reset[i] * one.h[i];
+      });
+      if (!linear) return;
+    }
     if (linear) {
       s.recur(2, 1, s.all.h, s.all.extra, n);
     } else {
@@ -53,10 +69,10 @@ struct GruLayer {
       auto* const update = one.gates;
       auto* const reset = one.gates + n;
       auto* const candidate = one.gates + 2 * n;
-      for (int64_t i = 0; linear && i < n; ++i) candidate[i] += reset[i] * one.extra[i];
-      s.activate(1, candidate, n);
-      for (int64_t i = 0; i < n; ++i) {
-        one.h[i] = (1 - update[i]) * candidate[i] + update[i] * one.h[i];
+      for (int64_t i = begin; linear && i < end; ++i) candidate[i] += reset[i] * one.extra[i];
+      s.activate(1, candidate);
+      for (int64_t i = begin; i < end; ++i) {
+        one.next[i] = (1 - update[i]) * candidate[i] + update[i] * one.h[i];
       }
     });
   }
@@ -69,10 +85,13 @@ struct LstmLayer {
                                                RnnActivation::kTanh};
   static const RnnAttributes& common(const LstmAttributes& attributes) { return attributes.rnn; }
 
+  static int phases(const LstmAttributes&) { return 1; }
+
   template <class Step>
-  static void advance(const LstmAttributes& attributes, const Step& s) {
+  static void advance(const LstmAttributes& attributes, const Step& s, int) {
     const int64_t n = s.hidden;
     const bool coupled = attributes.input_forget != 0;
+    const auto [begin, end] = s.units;
     s.recur(0, 4, s.all.h, s.all.gates, s.pitch);
     s.for_sequences([&](const auto& one) {
       auto* const input = one.gates;
@@ -81,19 +100,19 @@ struct LstmLayer {
       auto* const candidate = one.gates + 3 * n;
       s.add_peephole(0, one.c, input);
       s.add_peephole(2, one.c, forget);
-      s.activate(0, input, n);
-      s.activate(0, forget, n);
-      s.activate(1, candidate, n);
-      for (int64_t i = 0; i < n; ++i) {
+      s.activate(0, input);
+      s.activate(0, forget);
+      s.activate(1, candidate);
+      for (int64_t i = begin; i < end; ++i) {
         const auto kept = coupled ? 1 - input[i] : forget[i];
         one.c[i] = kept * one.c[i] + input[i] * candidate[i];
         one.extra[i] = one.c[i];
       }
       s.add_peephole(1, one.c, output);
-      s.activate(0, output, n);
+      s.activate(0, output);
       // Clipping bounds what enters the gates, not the cell state.
-      s.weights.activate(s.functions[2], one.extra, n);
-      for (int64_t i = 0; i < n; ++i) one.h[i] = output[i] * one.extra[i];
+      s.weights.activate(s.functions[2], one.extra + begin, end - begin);
+      for (int64_t i = begin; i < end; ++i) one.next[i] = output[i] * one.extra[i];
     });
   }
 };

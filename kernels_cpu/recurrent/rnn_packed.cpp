@@ -20,6 +20,7 @@ class PanelWeights {
   using Element = float;
   using Value = float;
   static constexpr int64_t kRows = 12;  // of the largest tile
+  static constexpr int64_t kUnits = kPanel;
 
   PanelWeights(const KernelContext& context, const RnnNode& node, int64_t direction)
       : isa_(context.isa()),
@@ -34,15 +35,17 @@ class PanelWeights {
     if (bias_ != nullptr) bias_ += direction * 2 * gates_ * hidden_;
   }
 
-  void project(const float* x, int64_t pitch, int64_t rows, float*, float* gates) const {
-    multiply({{rows, 0, features_}, x, pitch, w_, gates, gates_ * hidden_, bias_}, gates_);
+  void project(const float* x, int64_t pitch, int64_t rows, float*, float* gates,
+               RnnUnits units) const {
+    multiply({{rows, 0, features_}, x, pitch, w_, gates, gates_ * hidden_, bias_}, gates_, units);
   }
-  void recur(int first, int count, int64_t rows, const float* h, float* y, int64_t pitch) const {
+  void recur(int first, int count, int64_t rows, const float* h, float* y, int64_t pitch,
+             RnnUnits units) const {
     GemmArgs args{{rows, 0, hidden_}, h, hidden_, r_ + first * gate_floats(hidden_), y, pitch};
     if (bias_ != nullptr) args.bias = bias_ + (gates_ + first) * hidden_;
     args.residual = y;
     args.residual_pitch = pitch;
-    multiply(args, count);
+    multiply(args, count, units);
   }
   void activate(const RnnFunction& function, float* x, int64_t count) const {
     if (function.kind == RnnActivation::kSigmoid) return sigmoid_(x, x, count, 0);
@@ -53,17 +56,24 @@ class PanelWeights {
  private:
   int64_t gate_floats(int64_t k) const { return packed_floats(1, k, hidden_); }
 
-  /// The product of some gates: one if no panel holds columns of two, else one for each gate.
-  void multiply(GemmArgs args, int64_t gates) const {
+  /// The product of some gates: one for each gate, or one for all whole gates if no panel holds
+  /// columns of two.
+  void multiply(GemmArgs args, int64_t gates, RnnUnits units) const {
+    const int64_t columns = units.end - units.begin;
+    const int64_t products = columns == hidden_ && hidden_ % kPanel == 0 ? 1 : gates;
     args.isa = isa_;
-    const int64_t products = hidden_ % kPanel == 0 ? 1 : gates;
-    args.shape.n = gates / products * hidden_;
+    args.shape.n = gates / products * columns;
+    args.b += packed_floats(1, args.shape.k, units.begin);
+    const auto move = [&](int64_t by) {
+      args.c += by;
+      if (args.bias != nullptr) args.bias += by;
+      if (args.residual != nullptr) args.residual += by;
+    };
+    move(units.begin);
     for (int64_t i = 0; i < products; ++i) {
       gemm_run(args, 0, gemm_units(args.shape));
       args.b += gate_floats(args.shape.k);
-      args.c += hidden_;
-      if (args.bias != nullptr) args.bias += hidden_;
-      if (args.residual != nullptr) args.residual += hidden_;
+      move(hidden_);
     }
   }
 

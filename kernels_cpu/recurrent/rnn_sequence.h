@@ -3,20 +3,24 @@
 // What all recurrent kernels (ONNX RNN, GRU, LSTM) share: all directions, activations, peepholes,
 // clipping, sequence lengths and both batch layouts, and scratch memory. Sequences (a batch element
 // in a direction) are computed in groups, step by step, so that a weight is read once for all of a
-// group; groups are shared out over the threads. A sequence's results do not depend on its group.
+// group; groups are shared out over the threads, or, if there is but one sequence, the hidden units
+// of each step are. A sequence's results depend on neither.
 // Steps beyond a sequence's length give zeros in Y; Y_h and Y_c hold the last valid step.
 //
 // How weights are stored and multiplied is a class W, one object for a direction:
 //
-//     Element, Value         type of the operands, type of the arithmetic
-//     kRows                  the most rows of a product
+//     Element, Value     type of the operands, type of the arithmetic
+//     kRows              the most rows of a product
+//     kUnits             threads may have multiples of so many hidden units; 0 if none
 //     W(context, node, direction)
-//     project(x, pitch, rows, scratch, gates)      gates = W x + its bias, for rows of x pitch
-//     apart recur(first, count, rows, h, y, pitch)       y += R h + its bias, for some of the
-//     gates, rows
-//                                                  of y pitch apart
+//     project(x, pitch, rows, scratch, gates, units)
+//                        gates = W x + its bias, for rows of x pitch apart
+//     recur(first, count, rows, h, y, pitch, units)
+//                        y += R h + its bias, for some of the gates, rows of y pitch apart
 //     activate(function, x, n)
 #pragma once
+
+#include <utility>
 
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/math/element.h"
@@ -24,6 +28,9 @@
 #include "kernels_cpu/recurrent/rnn_cells.h"
 
 namespace intarsia::cpu {
+
+/// Elements of R from which threads gain more in a step than they wait for each other.
+inline constexpr int64_t kSharedWeights = 1 << 15;
 
 /// Extents and places of one node's operands.
 struct RnnNode {
@@ -84,10 +91,16 @@ int64_t rnn_steps(const RnnNode& node, int64_t group) {
   return node.time < most ? node.time : most;
 }
 
-/// What belongs to a sequence at a step: the next state replaces h (and c).
+/// Hidden units [begin, end) of every gate.
+struct RnnUnits {
+  int64_t begin, end;
+};
+
+/// What belongs to a sequence at a step. The new state is `next`, which may be `h` or `extra`.
 template <class V>
 struct RnnRow {
   V* h;
+  V* next;
   V* c;
   V* extra;
   V* gates;
@@ -104,12 +117,13 @@ struct RnnStep {
   V clip;
   int64_t sequences;
   const int64_t* lengths;
-  RnnRow<V> all;  // those of the first sequence; h, c and extra are dense
+  RnnUnits units;
+  RnnRow<V> all;  // those of the first sequence; all but the gates are dense
   int64_t at = 0;
 
   /// Of all sequences; what those get that have ended is never looked at.
   void recur(int first, int count, const V* state, V* y, int64_t y_pitch) const {
-    weights.recur(first, count, sequences, state, y, y_pitch);
+    weights.recur(first, count, sequences, state, y, y_pitch, units);
   }
   /// Calls body(row) for each sequence that has not ended.
   template <class Body>
@@ -117,19 +131,20 @@ struct RnnStep {
     for (int64_t i = 0; i < sequences; ++i) {
       if (at >= lengths[i]) continue;
       const int64_t place = i * hidden;
-      body(RnnRow<V>{all.h + place, all.c + place, all.extra + place, all.gates + i * pitch});
+      body(RnnRow<V>{all.h + place, all.next + place, all.c + place, all.extra + place,
+                     all.gates + i * pitch});
     }
   }
-  /// After clipping to [-clip, clip] if clip > 0. Not inlined, as what follows: there are many
-  /// calls.
-  [[gnu::noinline]] void activate(int function, V* x, int64_t count) const {
-    for (int64_t i = 0; clip > 0 && i < count; ++i) {
-      x[i] = x[i] > clip ? clip : x[i] < -clip ? -clip : x[i];
+  /// Of a gate, after clipping to [-clip, clip] if clip > 0. Not inlined, as what follows: there
+  /// are many calls.
+  [[gnu::noinline]] void activate(int function, V* gate) const {
+    for (int64_t i = units.begin; clip > 0 && i < units.end; ++i) {
+      gate[i] = gate[i] > clip ? clip : gate[i] < -clip ? -clip : gate[i];
     }
-    weights.activate(functions[function], x, count);
+    weights.activate(functions[function], gate + units.begin, units.end - units.begin);
   }
   [[gnu::noinline]] void add_peephole(int which, const V* c, V* gate) const {
-    for (int64_t i = 0; peepholes != nullptr && i < hidden; ++i) {
+    for (int64_t i = units.begin; peepholes != nullptr && i < units.end; ++i) {
       gate[i] += Element<typename W::Element>::load(peepholes[which * hidden + i]) * c[i];
     }
   }
@@ -192,10 +207,11 @@ int64_t rnn_least_workspace(const KernelContext& context) {
   return rnn_bytes<Layer, W>(context, 1);
 }
 
-/// Computes the sequences [first, first + sequences) of direction d, of a group.
+/// Computes the sequences [first, first + sequences) of direction d, of a group. `shared`: it is
+/// one sequence, and the only one.
 template <class Layer, class W>
 void run_group(const KernelContext& context, const RnnNode& node, const RnnFunction* functions,
-               int64_t d, int64_t first, int64_t sequences, int64_t most_steps,
+               int64_t d, int64_t first, int64_t sequences, int64_t most_steps, bool shared,
                typename W::Value* scratch) {
   using T = typename W::Element;
   using V = typename W::Value;
@@ -213,6 +229,7 @@ void run_group(const KernelContext& context, const RnnNode& node, const RnnFunct
   const int64_t states = sequences * node.hidden;
   V* const h = scratch + sequences * node.rows() * most_steps;
   V* const input = h + 3 * states;
+  const int phases = Layer::phases(attributes);
   RnnStep<W> step{weights,
                   node.hidden,
                   node.rows(),
@@ -221,7 +238,8 @@ void run_group(const KernelContext& context, const RnnNode& node, const RnnFunct
                   node.attributes.clip,
                   sequences,
                   lengths,
-                  {h, h + states, h + 2 * states, scratch}};
+                  {0, node.hidden},
+                  {h, h, h + states, h + 2 * states, scratch}};
   for (int64_t i = 0; i < sequences; ++i) {
     const int64_t state = node.state_row(d, first + i);
     load_state<T>(context.input(5), state, node.hidden, h + i * node.hidden);
@@ -231,9 +249,10 @@ void run_group(const KernelContext& context, const RnnNode& node, const RnnFunct
       d == 1 || node.attributes.direction == static_cast<int32_t>(RnnDirection::kReverse);
   const auto time_of = [&](int64_t i, int64_t s) { return reverse ? lengths[i] - 1 - s : s; };
   const int64_t pitch = (node.x_row(1, first) - node.x_row(0, first)) * (reverse ? -1 : 1);
-  for (int64_t s = 0; s < longest; ++s) {
-    const int64_t within = s % most_steps;
-    if (sequences > 1) {
+  const auto compute = [&](const RnnStep<W>& part, int phase) {
+    const int64_t s = part.at, within = s % most_steps;
+    if (phase > 0) {
+    } else if (sequences > 1) {
       if constexpr (W::kRows > 1) {
         for (int64_t i = 0; i < sequences; ++i) {
           // Of one that has ended any row does.
@@ -241,20 +260,43 @@ void run_group(const KernelContext& context, const RnnNode& node, const RnnFunct
           const T* from = x + node.x_row(t, first + i);
           for (int64_t k = 0; k < node.features; ++k) input[i * node.features + k] = from[k];
         }
-        weights.project(input, node.features, sequences, nullptr, scratch);
+        weights.project(input, node.features, sequences, nullptr, scratch, part.units);
       }
     } else if (within == 0) {
       const int64_t steps = longest - s < most_steps ? longest - s : most_steps;
-      weights.project(x + node.x_row(time_of(0, s), first), pitch, steps, input, scratch);
+      weights.project(x + node.x_row(time_of(0, s), first), pitch, steps, input, scratch,
+                      part.units);
     }
-    step.at = s;
-    step.all.gates = scratch + within * node.rows();
-    Layer::advance(attributes, step);
+    Layer::advance(attributes, part, phase);
+    if (phase + 1 < phases) return;
     for (int64_t i = 0; i < sequences; ++i) {
       if (s >= lengths[i]) continue;
-      const int64_t row = node.y_row(time_of(i, s), d, first + i);
-      store_state<T>(context.output(0), row, node.hidden, h + i * node.hidden);
+      const int64_t row = node.y_row(time_of(i, s), d, first + i) + part.units.begin;
+      store_state<T>(context.output(0), row, part.units.end - part.units.begin,
+                     part.all.next + i * node.hidden + part.units.begin);
     }
+  };
+  for (int64_t& s = step.at; s < longest; ++s) {
+    step.all.gates = scratch + s % most_steps * node.rows();
+    if constexpr (W::kUnits > 0) {
+      if (shared) {
+        // Who is done before others must not touch the state that they still read.
+        step.all.next = phases == 1 ? step.all.extra : step.all.h;
+        for (int phase = 0; phase < phases; ++phase) {
+          context.parallel_for((node.hidden + W::kUnits - 1) / W::kUnits,
+                               [&](int64_t begin, int64_t end, int) {
+                                 RnnStep<W> part = step;
+                                 part.units.begin = begin * W::kUnits;
+                                 if (end * W::kUnits < node.hidden)
+                                   part.units.end = end * W::kUnits;
+                                 compute(part, phase);
+                               });
+        }
+        if (phases == 1) std::swap(step.all.h, step.all.extra);
+        continue;
+      }
+    }
+    for (int phase = 0; phase < phases; ++phase) compute(step, phase);
   }
   T* y = context.output(0).as<T>();
   for (int64_t i = 0; i < sequences; ++i) {
@@ -263,7 +305,7 @@ void run_group(const KernelContext& context, const RnnNode& node, const RnnFunct
       for (int64_t k = 0; k < node.hidden; ++k) row[k] = Element<T>::store(0);
     }
     const int64_t state = node.state_row(d, first + i);
-    store_state<T>(context.output(1), state, node.hidden, h + i * node.hidden);
+    store_state<T>(context.output(1), state, node.hidden, step.all.h + i * node.hidden);
     store_state<T>(context.output(2), state, node.hidden, step.all.c + i * node.hidden);
   }
 }
@@ -288,12 +330,17 @@ Status run_sequences(const KernelContext& context) {
                         static_cast<int64_t>(sizeof(typename W::Value)) / 16 * 16;
   const int64_t group = rnn_group<W>(node, context.threads(), share);
   const int64_t groups = (node.batch + group - 1) / group;
+  if (W::kUnits > 0 && context.threads() > 1 && node.directions * node.batch == 1 &&
+      node.rows() * node.hidden >= kSharedWeights) {
+    run_group<Layer, W>(context, node, functions, 0, 0, 1, rnn_steps<W>(node, 1), true, scratch);
+    return {};
+  }
   context.parallel_for(node.directions * groups, [&](int64_t begin, int64_t end, int thread) {
     for (int64_t unit = begin; unit < end; ++unit) {
       const int64_t first = unit % groups * group;
       const int64_t sequences = node.batch - first < group ? node.batch - first : group;
       run_group<Layer, W>(context, node, functions, unit / groups, first, sequences,
-                          rnn_steps<W>(node, group), scratch + thread * share);
+                          rnn_steps<W>(node, group), false, scratch + thread * share);
     }
   });
   return {};

@@ -124,13 +124,15 @@ struct Recurrence {
     return result;
   }
 
-  RnnAttributes attributes() const {
+  void give_attributes(Node& node) const {
     RnnAttributes a;
     a.direction = direction;
     a.layout = layout;
     a.clip = clip;
     a.hidden_size = hidden;
-    return a;
+    if (gates == 1) node.attributes(a);
+    if (gates == 3) node.attributes(GruAttributes{a, linear ? 1 : 0});
+    if (gates == 4) node.attributes(LstmAttributes{a, coupled ? 1 : 0});
   }
 };
 
@@ -144,10 +146,7 @@ void expect_recurrence(std::string_view kernel, Recurrence<T> recurrence, double
       recurrence.expect();
       Node node = recurrence.node(recurrence.gates == 4);
       node.isa(isa).threads(threads).constant(1).constant(2);
-      const RnnAttributes a = recurrence.attributes();
-      if (recurrence.gates == 1) node.attributes(a);
-      if (recurrence.gates == 3) node.attributes(GruAttributes{a, recurrence.linear ? 1 : 0});
-      if (recurrence.gates == 4) node.attributes(LstmAttributes{a, recurrence.coupled ? 1 : 0});
+      recurrence.give_attributes(node);
       ASSERT_TRUE(node.run(kernel).ok()) << node.diagnostic().what;
       expect_near<T>(node.result<T>(), recurrence.y, relative, relative);
       expect_near<T>(node.result<T>(1), recurrence.y_h, relative, relative);
@@ -188,6 +187,35 @@ TEST(Recurrent, PackedEqualsFormulas) {
       layer.coupled = true;
       layer.clip = 0;
       expect_recurrence("LSTM.packed<float>", layer, 2e-5, isa);
+    }
+  }
+}
+
+/// The hidden units of a single sequence are shared, where there are enough: no other results.
+TEST(Recurrent, SharedUnitsEqualFormulasAndOneThread) {
+  Recurrence<float> layer{.r_scale = 0.0625f, .time = 15, .batch = 1, .lengths = {14}};
+  for (Isa isa : {Isa::kPortable, detect_isa()}) {
+    for (int32_t hidden : {192, 200}) {
+      layer.hidden = hidden;
+      for (auto [kernel, gates, linear] :
+           {std::tuple("RNN.packed<float>", 1, false), std::tuple("GRU.packed<float>", 3, false),
+            std::tuple("GRU.packed<float>", 3, true), std::tuple("LSTM.packed<float>", 4, false)}) {
+        layer.gates = gates;
+        layer.linear = linear;
+        expect_recurrence(kernel, layer, 2e-5, isa, 5);
+        std::vector<float> alone;
+        for (int threads : {1, 2, 5}) {
+          layer.direction = 0;
+          layer.layout = 0;
+          layer.expect();
+          Node node = layer.node(gates == 4);
+          node.isa(isa).threads(threads).constant(1).constant(2);
+          layer.give_attributes(node);
+          ASSERT_TRUE(node.run(kernel).ok()) << node.diagnostic().what;
+          if (threads == 1) alone = node.result<float>();
+          EXPECT_EQ(node.result<float>(), alone) << kernel << " of " << threads << " threads";
+        }
+      }
     }
   }
 }

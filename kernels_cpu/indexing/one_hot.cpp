@@ -7,6 +7,7 @@
 #include "core/kernel_list.h"
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/kernel_types.h"
+#include "kernels_cpu/common/repeat.h"
 #include "kernels_cpu/common/strided_copy.h"
 #include "kernels_cpu/math/element.h"
 
@@ -101,8 +102,8 @@ struct OneHot {
     E* out = y.as<E>();
     const E off = values[0];
     const int64_t count = y.count();
-    for_items(context, count, sizeof(E), [=](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) out[i] = off;
+    for_items(context, count, sizeof(E), [&](int64_t begin, int64_t end) {
+      repeat_each(out + begin, &off, 1, end - begin, sizeof(E));
     });
     const Marks<E> marks{context,         out,
                          values[1],       span_count(y, 0, axis),

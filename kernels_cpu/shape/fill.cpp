@@ -9,6 +9,7 @@
 #include "core/operators/shape/fill.h"
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/kernel_types.h"
+#include "kernels_cpu/common/repeat.h"
 #include "kernels_cpu/common/strided_copy.h"
 #include "kernels_cpu/math/element.h"
 
@@ -30,8 +31,8 @@ struct ConstantOfShape {
     const TensorView& output = context.output(0);
     Element* elements = output.as<Element>();
     constexpr auto kBytes = static_cast<int64_t>(sizeof(Element));
-    for_items(context, output.count(), kBytes, [=](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) elements[i] = element;
+    for_items(context, output.count(), kBytes, [&](int64_t begin, int64_t end) {
+      repeat_each(elements + begin, &element, 1, end - begin, sizeof(Element));
     });
     return {};
   }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // CumSum, CumProd: running sums and products along one axis, which is a scalar input (int32 or
-// int64, read at run time), forwards or backwards, with or without the element itself. Float sums
-// accumulate in double, integers wrap around. The output may be the input.
+// int64, read at run time), forwards or backwards, with or without the element itself. Floats
+// accumulate in double, or, where lines lie side by side, sums in two floats: conversions of whole
+// vectors would take longer. Integers wrap around. The output may be the input.
 // Specification: https://onnx.ai/onnx/operators/onnx__CumSum.html
 #include "core/kernel_list.h"
 #include "core/operators/reduction/reduction.h"
@@ -63,10 +64,35 @@ void scan_together(A* running, const typename E::Stored* x, typename E::Stored* 
   }
 }
 
+/// One position of `lanes` lines side by side, sums in float: `rest` is what rounding has taken
+/// from `running` (TwoSum: Knuth, The Art of Computer Programming 2, 4.2.2), or stays as it is
+/// beyond infinity.
+template <bool exclusive>
+void sum_together(float* running, float* rest, const float* x, float* y, int64_t lanes) {
+  INTARSIA_INDEPENDENT
+  for (int64_t i = 0; i < lanes; ++i) {
+    const float before = running[i], lost = rest[i], value = x[i];
+    const float after = before + value, added = after - before;
+    const float more = (before - (after - added)) + (value - added);
+    const float all = more == more ? lost + more : lost;
+    running[i] = after;
+    rest[i] = all;
+    y[i] = exclusive ? before + lost : after + all;
+  }
+}
+
 /// y = running results of `lanes` lines side by side, whose positions are `stride` apart.
 template <class Op, class E, class A, bool exclusive>
 void scan_rows(const typename E::Stored* x, typename E::Stored* y, int64_t stride, int64_t length,
                int64_t lanes) {
+  if constexpr (std::is_same_v<Op, CumSumOp> && std::is_same_v<typename E::Stored, float>) {
+    float running[kAxisLanes], rest[kAxisLanes];
+    for (int64_t i = 0; i < lanes; ++i) running[i] = rest[i] = 0;
+    for (; length > 0; --length, x += stride, y += stride) {
+      sum_together<exclusive>(running, rest, x, y, lanes);
+    }
+    return;
+  }
   A running[kAxisLanes];
   for (int64_t i = 0; i < lanes; ++i) running[i] = Op::kNeutral;
   if constexpr (std::is_same_v<A, typename E::Value>) {  // else conversions are most of the work

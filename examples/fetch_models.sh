@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Fetches the models of the examples. Usage: fetch_models.sh [speech_segments] [file_kind]
+# Fetches the models of the examples. Usage: fetch_models.sh [EXAMPLE...]: speech_segments,
+# file_kind, read_text; by default all.
 # Downloads the Python packages that contain them (nothing of Python is installed or run) and
 # unpacks the model files to $INTARSIA_CACHE/packages, by default build/cache/packages. What is
 # already there is left alone.
@@ -49,7 +50,7 @@ PY
   rm -rf "$cache/wheels"
 }
 
-[ $# -gt 0 ] || set -- speech_segments file_kind
+[ $# -gt 0 ] || set -- speech_segments file_kind read_text
 mkdir -p "$cache/packages"
 for example in "$@"; do
   case "$example" in
@@ -57,6 +58,9 @@ for example in "$@"; do
     file_kind)
       fetch magika models/standard_v3_3/model.onnx models/standard_v3_3/config.min.json
       ;;
-    *) die "unknown example '$example'; there are speech_segments and file_kind" ;;
+    read_text)
+      fetch rapidocr-onnxruntime models/ch_PP-OCRv4_det_infer.onnx models/ch_PP-OCRv4_rec_infer.onnx
+      ;;
+    *) die "unknown example '$example'; there are speech_segments, file_kind and read_text" ;;
   esac
 done

@@ -5,6 +5,7 @@
 #                                              models need more: test/models/setup_env.sh)
 #   test/install_dependencies.sh --build-only  building and running the examples
 #   ... --build-only --with-torch              and those with a model that PyTorch exports
+#   ... --build-only --with-pictures           and those that read pictures
 #   test/install_dependencies.sh --cortex-m    the same for examples/mlp_cortex_m7.sh
 #   test/install_dependencies.sh --python      and those with Python operators
 # Silent when everything is there. Needs root or sudo only when something is missing.
@@ -20,6 +21,9 @@ build=(
 python=(
   python3-dev pybind11-dev python3-numpy python3-onnx               # Python operators, Python module
 )
+pictures=(
+  libpng-dev python3-pil fonts-dejavu-core                          # examples/read_text
+)
 test=(
   libgtest-dev libbenchmark-dev strace valgrind                     # unit tests, benchmarks
   clang-format clang-tidy                                           # checks
@@ -32,14 +36,15 @@ cortex_m=(
 )
 
 case "$*" in
-  "") packages=("${build[@]}" "${python[@]}" "${test[@]}" "${cortex_m[@]}") ;;
+  "") packages=("${build[@]}" "${python[@]}" "${pictures[@]}" "${test[@]}" "${cortex_m[@]}") ;;
   --build-only) packages=("${build[@]}") ;;
   "--build-only --with-torch") packages=("${build[@]}" python3-torch) ;;
+  "--build-only --with-pictures") packages=("${build[@]}" "${pictures[@]}") ;;
   --cortex-m) packages=("${build[@]}" "${cortex_m[@]}") ;;
   --python) packages=("${build[@]}" "${python[@]}") ;;
   *)
-    echo "install_dependencies.sh: unknown options '$*'; it takes --build-only [--with-torch]," \
-      "--cortex-m or --python" >&2
+    echo "install_dependencies.sh: unknown options '$*'; it takes --build-only" \
+      "[--with-torch|--with-pictures], --cortex-m or --python" >&2
     exit 2
     ;;
 esac

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the example programs and compares what they print with ONNX Runtime's results.
+"""Runs the example programs and compares what they print with ONNX Runtime's results, or with the
+text that was rendered.
 
     programs_test.py speech_segments PROGRAM REFERENCES   REFERENCES made by speech_reference.py
     programs_test.py file_kind PROGRAM CASE               CASE is the folder `magika` of make_models.py
+    programs_test.py read_text PROGRAM PICTURES           PICTURES made by examples/read_text/render.py
 
 --emulator COMMAND runs the program, which is that of another machine: the sizes of programs are not
 compared then.
@@ -116,14 +118,47 @@ def check_file_kind(program, case):
     return problems
 
 
+def check_read_text(program, pictures):
+    """The model leaves out some spaces: lines are compared without them."""
+    problems = []
+    names = sorted(path.stem for path in pictures.glob("*.txt"))
+    if len(names) != 4:
+        sys.exit(f"{len(names)} texts in {pictures}, expected 4")
+    with tempfile.TemporaryDirectory() as folder:
+        boxes = pathlib.Path(folder) / "boxes.png"
+        for name in names:
+            picture = pictures / f"{name}.png"
+            *lines, summary = run(*EMULATOR, program, picture, boxes).splitlines()
+            found = [line.split(maxsplit=1)[1].replace(" ", "") for line in lines]
+            expected = (pictures / f"{name}.txt").read_text().replace(" ", "").splitlines()
+            if found != expected:
+                problems.append(f"{name}: read {found}, expected {expected}")
+            if not summary.endswith(" heap calls 0"):
+                problems.append(f"{name}: expected no heap calls while the models run: {summary}")
+            if boxes.read_bytes() == picture.read_bytes() or boxes.read_bytes()[1:4] != b"PNG":
+                problems.append(f"{name}: no picture with boxes")
+            print(f"{name}: {summary}")
+        cut = pathlib.Path(folder) / "cut.png"
+        cut.write_bytes((pictures / "letter.png").read_bytes()[:1000])
+        for picture, message in ((cut, "no PNG file that can be read"),
+                                 (pathlib.Path(folder) / "none.png", "No such file")):
+            done = subprocess.run([*EMULATOR, program, picture], capture_output=True, text=True)
+            if done.returncode != 1 or message not in done.stderr or str(picture) not in done.stderr:
+                problems.append(f"{picture.name}: exit status {done.returncode}, {done.stderr!r}; "
+                                f"expected 1 and '{message}'")
+    return problems
+
+
+CHECKS = {"speech_segments": check_speech, "file_kind": check_file_kind, "read_text": check_read_text}
+
+
 def main():
     if len(sys.argv) == 6 and sys.argv[4] == "--emulator":
         EMULATOR.extend(sys.argv[5].split())
         del sys.argv[4:]
-    if len(sys.argv) != 4 or sys.argv[1] not in ("speech_segments", "file_kind"):
+    if len(sys.argv) != 4 or sys.argv[1] not in CHECKS:
         sys.exit(__doc__)
-    check = check_speech if sys.argv[1] == "speech_segments" else check_file_kind
-    problems = check(pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]))
+    problems = CHECKS[sys.argv[1]](pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]))
     for problem in problems:
         print(problem, file=sys.stderr)
     sys.exit(1 if problems else 0)

@@ -38,7 +38,9 @@ Result<Session> open_behind(Open open, std::span<const std::byte> plan, const in
                             Diagnostic& diagnostic) {
   const auto misalignment = reinterpret_cast<uintptr_t>(arena) % kArenaAlignment;
   if (plan.data() == nullptr) return report(diagnostic, Code::kInvalidArgument, "plan is NULL");
-  if (set == nullptr) return report(diagnostic, Code::kInvalidArgument, "kernels are NULL");
+  if (set == nullptr || set->set == nullptr) {
+    return report(diagnostic, Code::kInvalidArgument, "kernels are NULL");
+  }
   if (arena == nullptr || misalignment != 0) {
     return report(diagnostic, Code::kArenaMisaligned, "alignment of the arena", kArenaAlignment,
                   misalignment);
@@ -50,7 +52,7 @@ Result<Session> open_behind(Open open, std::span<const std::byte> plan, const in
   const size_t room =
       arena_bytes > INTARSIA_SESSION_BYTES ? arena_bytes - INTARSIA_SESSION_BYTES : 0;
   auto session = open(plan, {static_cast<std::byte*>(arena) + INTARSIA_SESSION_BYTES, room},
-                      set->set, options_of(options), &diagnostic);
+                      set->set(), options_of(options), &diagnostic);
   if (session.status() == Code::kArenaTooSmall) {  // in the caller's terms
     diagnostic.expected += INTARSIA_SESSION_BYTES;
     diagnostic.found = static_cast<int64_t>(arena_bytes);

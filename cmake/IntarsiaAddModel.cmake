@@ -236,7 +236,7 @@ alignas(INTARSIA_ALIGNMENT) std::byte arena[model::arena_bytes + INTARSIA_SESSIO
 const void* @prefix@_plan(void) { return model::plan().data(); }
 size_t @prefix@_plan_bytes(void) { return model::plan_bytes; }
 const intarsia_kernels* @prefix@_kernels(void) {
-  static const intarsia_kernels kernels{model::kernels()};
+  static constexpr intarsia_kernels kernels{&model::kernels};
   return &kernels;
 }
 void* @prefix@_arena(void) { return arena; }

@@ -24,7 +24,7 @@ std::span<const Row* const> sorted(const Row** rows, size_t count) {
   return {rows, count};
 }
 
-/// Kept as long as the process lives.
+/// Its memory is kept as long as the process lives.
 KernelSet make_set() {
   size_t count = 0;
   for (const KernelList* list : cpu::kernel_lists()) count += list->size();
@@ -39,11 +39,16 @@ KernelSet make_set() {
   return {sorted(kernels, count), sorted(shapes, ops::shape_functions.size()), &string_support};
 }
 
+KernelSet all() {
+  static const KernelSet kAll = make_set();
+  return kAll;
+}
+
 }  // namespace
 }  // namespace c
 }  // namespace intarsia
 
 const intarsia_kernels* intarsia_all_kernels(void) {
-  static const intarsia_kernels kAll{intarsia::c::make_set()};
-  return kAll.set.kernels.empty() ? nullptr : &kAll;
+  static constexpr intarsia_kernels kAll{&intarsia::c::all};
+  return intarsia::c::all().kernels.empty() ? nullptr : &kAll;
 }

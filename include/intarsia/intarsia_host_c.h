@@ -18,8 +18,8 @@ extern "C" {
 #endif
 
 /// Every kernel for the CPU that the library has: for programs that do not know their plans. Adds
-/// some megabytes to the program. NULL if there is no memory for its table, which is made at the
-/// first call. Any thread.
+/// some megabytes to the program, and is not there in builds with INTARSIA_FAMILIES. NULL if there
+/// is no memory for its table, which is made at the first call. Any thread.
 const intarsia_kernels* intarsia_all_kernels(void);
 
 /// Opens the plan in a file, in memory of its own for plan and arena, which `intarsia_close` frees.

@@ -10,7 +10,7 @@
 namespace intarsia::test {
 
 inline const intarsia_kernels& all_c_kernels() {
-  static const intarsia_kernels kAll{tool::all_kernels()};
+  static constexpr intarsia_kernels kAll{[]() -> KernelSet { return tool::all_kernels(); }};
   return kAll;
 }
 

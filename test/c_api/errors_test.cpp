@@ -249,7 +249,8 @@ TEST(CApiErrors, WhatOpenRefuses) {
     EXPECT_EQ(plan.why.expected, static_cast<int64_t>(arena.size()));
     EXPECT_EQ(plan.why.found, static_cast<int64_t>(size));
   }
-  const intarsia_kernels none{};
+  const intarsia_kernels null{}, none{[] { return KernelSet(); }};
+  EXPECT_EQ(open(bytes.data(), bytes.size(), &null, arena.data(), arena.size()), 1);
   EXPECT_EQ(open(bytes.data(), bytes.size(), &none, arena.data(), arena.size()),
             INTARSIA_MISSING_KERNEL);
   EXPECT_TRUE(contains(plan.text(), "Gemm")) << plan.text();

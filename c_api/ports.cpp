@@ -22,6 +22,12 @@ Result<Port> look_up(const Session& session, int entry, intarsia_kind kind, int 
   return kind == INTARSIA_OUTPUT ? session.output_port(index, entry) : session.state(index);
 }
 
+bool is_kind(const intarsia_session* handle, intarsia_kind kind) {
+  if (kind >= INTARSIA_INPUT && kind <= INTARSIA_STATE) return true;
+  fail(handle, Code::kInvalidArgument, "kind of port (at most)", INTARSIA_STATE, kind);
+  return false;
+}
+
 /// Elements of a type, or null with the reason.
 void* data_of(intarsia_session* handle, int entry, intarsia_kind kind, int index,
               intarsia_type type) {
@@ -45,10 +51,7 @@ const plan::Port* port_of(const intarsia_session* handle, int entry, intarsia_ki
                           int index) {
   SessionState* state = state_of(handle);
   if (state == nullptr) return nullptr;
-  if (kind < INTARSIA_INPUT || kind > INTARSIA_STATE) {
-    fail(handle, Code::kInvalidArgument, "kind of port (at most)", INTARSIA_STATE, kind);
-    return nullptr;
-  }
+  if (!is_kind(handle, kind)) return nullptr;
   if (kind != INTARSIA_STATE && entry_at(state, entry) == nullptr) {
     fail(handle, Code::kInvalidArgument, "entry point (at most)",
          session_of(handle)->entry_count() - 1, entry);
@@ -116,6 +119,7 @@ intarsia_code intarsia_find_port(intarsia_session* session, int32_t entry, intar
   if (opened == nullptr || name == nullptr || index == nullptr) {
     return c::fail(session, Code::kInvalidArgument, "name or index is NULL");
   }
+  if (!c::is_kind(session, kind)) return INTARSIA_INVALID_ARGUMENT;
   if (kind != INTARSIA_STATE) {
     const Result<int> found =
         kind == INTARSIA_INPUT ? opened->find_input(name, entry) : opened->find_output(name, entry);

@@ -29,10 +29,10 @@ size_t rounded(size_t bytes) {
   return (bytes + INTARSIA_ALIGNMENT - 1) / INTARSIA_ALIGNMENT * INTARSIA_ALIGNMENT;
 }
 
-Block allocate(size_t bytes) {
+Block allocate(uint64_t bytes) {  // may be more than a size_t holds
   if (bytes > SIZE_MAX - 2 * kLink) return nullptr;
-  return Block(
-      static_cast<std::byte*>(std::aligned_alloc(INTARSIA_ALIGNMENT, kLink + rounded(bytes))));
+  return Block(static_cast<std::byte*>(
+      std::aligned_alloc(INTARSIA_ALIGNMENT, kLink + rounded(static_cast<size_t>(bytes)))));
 }
 
 void own(intarsia_session& session, Block block) {
@@ -71,8 +71,8 @@ intarsia_session* open_block(Block block, size_t plan_bytes, const intarsia_kern
   if (arena == nullptr) {
     return fail_open(why, Code::kArenaTooSmall, "memory for the arena", {}, info.arena_bytes);
   }
-  intarsia_session* session =
-      intarsia_open(plan, plan_bytes, kernels, arena.get() + kLink, info.arena_bytes, options, why);
+  intarsia_session* session = intarsia_open(plan, plan_bytes, kernels, arena.get() + kLink,
+                                            static_cast<size_t>(info.arena_bytes), options, why);
   if (session == nullptr) return nullptr;
   session->release = &release;
   own(*session, std::move(arena));

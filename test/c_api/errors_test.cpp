@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "test/c_api/c_plan.h"
+#include "test/kernels/common/kernel_rows.h"
 
 namespace intarsia::test {
 namespace {
@@ -113,7 +114,7 @@ TEST(CApiErrors, NumbersAndNamesThatDoNotExist) {
     EXPECT_EQ(intarsia_port_count(s, 0, kind), 0);
     EXPECT_EQ(intarsia_get_port(s, 0, kind, 0, &port), INTARSIA_INVALID_ARGUMENT);
     EXPECT_EQ(intarsia_signature(s, 0, kind), nullptr);
-    EXPECT_NE(intarsia_find_port(s, 0, kind, "none", &number), INTARSIA_OK);
+    EXPECT_EQ(intarsia_find_port(s, 0, kind, "y", &number), INTARSIA_INVALID_ARGUMENT);
   }
   EXPECT_EQ(intarsia_signature(s, 0, INTARSIA_STATE), nullptr);
   EXPECT_EQ(intarsia_find_entry(s, "none", &number), INTARSIA_UNKNOWN_NAME);
@@ -225,6 +226,39 @@ TEST(CApiErrors, AFailedRunHasNoOutputsAndTheSessionGoesOn) {
   EXPECT_EQ(output(), nullptr);
   EXPECT_EQ(run(5), INTARSIA_OK);
   EXPECT_NE(output(), nullptr);
+}
+
+/// Kernels that run the session which runs them.
+struct Inner {
+  intarsia_session* session = nullptr;
+  intarsia_code code = INTARSIA_OK;
+};
+Inner inner;
+KernelSet calling_kernels() {
+  static RowSet<Kernel> rows([] {
+    std::vector<Kernel> copied = copies(tool::all_kernels().kernels);
+    for (Kernel& row : copied) {
+      row.run = [](const KernelContext&) -> Status {
+        inner.code = intarsia_run(inner.session, 0);
+        return {};
+      };
+    }
+    return copied;
+  }());
+  return {rows.span(), {}};
+}
+
+TEST(CApiErrors, ARunInsideARunIsBusy) {
+  CPlan plan(mlp());
+  intarsia_close(plan.session);
+  static constexpr intarsia_kernels kCalling{&calling_kernels};
+  plan.session = intarsia_open(plan.plan().data(), plan.plan().size(), &kCalling,
+                               plan.c_arena().data(), plan.c_arena().size(), nullptr, &plan.why);
+  ASSERT_NE(plan.session, nullptr) << plan.text();
+  inner.session = plan.session;
+  EXPECT_EQ(intarsia_run(plan.session, 0), INTARSIA_OK);
+  EXPECT_EQ(inner.code, INTARSIA_BUSY);
+  EXPECT_NE(plan.output(0), nullptr);
 }
 
 TEST(CApiErrors, WhatOpenRefuses) {

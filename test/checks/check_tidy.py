@@ -21,11 +21,11 @@ from pathlib import Path
 
 import common
 
-FOLDERS = ("include", "core", "kernels_cpu", "kernels_cuda", "converter")
+FOLDERS = ("include", "core", "kernels_cpu", "kernels_cuda", "c_api", "converter")
 
 
 def always(source):
-    return source.startswith(("include/", "core/")) and not source.startswith("core/definitions/")
+    return source.startswith(("include/", "core/", "c_api/")) and not source.startswith("core/definitions/")
 
 
 def check(root, options):

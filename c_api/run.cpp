@@ -157,5 +157,6 @@ intarsia_code intarsia_run_tensors(intarsia_session* session, int32_t entry,
 
 intarsia_code intarsia_reset_states(intarsia_session* session) {
   Session* opened = c::session_of(session);
-  return opened != nullptr ? c::code_of(opened->reset_states()) : INTARSIA_INVALID_ARGUMENT;
+  if (opened == nullptr) return INTARSIA_INVALID_ARGUMENT;
+  return c::code_of(opened->reset_states());
 }

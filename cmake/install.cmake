@@ -8,9 +8,9 @@ include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Intarsia")
 
 # A build without converter installs neither the tool nor what plug-ins link.
-set(installed core kernels_cpu intarsia)
+set(installed core kernels_cpu c intarsia)
 if(TARGET intarsia::threads)
-  list(APPEND installed threads)
+  list(APPEND installed threads c_host)
 endif()
 if(TARGET intarsia::tool)
   list(APPEND installed tool plugin definitions)

@@ -80,6 +80,7 @@ stage_asan() {
   # The programs that run here; the command and the examples have no test of their own in this stage.
   cmake --build --preset asan --target \
     test_core test_kernels test_converter test_operators test_runtime test_random test_cuda \
+    test_c_api \
     examples_wav_test \
     fuzz_plan fuzz_onnx fuzz_tensor fuzz_options fuzz_seeds
   run_ctest asan --label-exclude "^(models|nodes|consumer|python|check|bench$slow)\$"

@@ -15,6 +15,8 @@ LAYERS = {
     "core/threads": ("include core/threads", ""),  # for programs with an operating system
     "kernels_cpu": ("include core kernels_cpu", "Eigen"),
     "kernels_cuda": ("include core kernels_cuda", "cuda"),
+    "core/c_api": ("include core core/c_api", "flatbuffers"),
+    "core/c_api/host": ("include core kernels_cpu core/c_api", ""),  # for programs with an operating system
     "converter": ("include core core/definitions kernels_cpu kernels_cuda converter",
                   "flatbuffers google CLI fmt nlohmann"),
     "pyop_optional": ("include core core/definitions core/threads kernels_cpu converter "
@@ -25,7 +27,7 @@ LAYERS = {
              "flatbuffers google CLI fmt nlohmann Eigen gtest gmock benchmark cuda pybind11"),
 }
 # Embedded code: of the standard library only what neither allocates, throws, locks nor prints.
-EMBEDDED = ("include", "core", "kernels_cpu", "kernels_cuda")
+EMBEDDED = ("include", "core", "kernels_cpu", "kernels_cuda", "core/c_api")
 HOSTED = set("""any condition_variable deque exception filesystem forward_list fstream functional
     future iomanip ios iostream istream list locale map memory mutex ostream queue random regex set
     shared_mutex sstream stack stdexcept streambuf string thread typeindex typeinfo unordered_map
@@ -106,6 +108,8 @@ SAMPLES = [
         "core/definitions/a.h": '#include <vector>\n#include "core/definitions/b.h"\n',
         "kernels_cpu/a.cpp": '#include "core/a.h"\n#include <cmath>\n#include <algorithm>\n',
         "converter/a.cpp": '#include "kernels_cpu/a.h"\n#include <vector>\n#include <fmt/core.h>\n',
+        "core/c_api/a.cpp": '#include "core/a.h"\n#include "core/c_api/a.h"\n',
+        "core/c_api/host/a.cpp": '#include "kernels_cpu/a.h"\n#include <cstdio>\n',
         "pyop_optional/a.cpp": "#include <Python.h>\n",
         "test/a.cpp": '#include <gtest/gtest.h>\n#include "core/a.h"\n',
         "examples/a/main.cpp": '#include "silero_vad.h"\n#include "intarsia/session.h"\n',
@@ -125,6 +129,9 @@ SAMPLES = [
     ("CUDA outside", one("core/a.cpp", "#include <cuda_runtime.h>"), "may not include cuda"),
     ("Python outside", one("converter/a.cpp", "#include <Python.h>"), "may not include Python"),
     ("examples on core", one("examples/a/a.cpp", '#include "core/a.h"'), "may not include core"),
+    ("C API on kernels", one("core/c_api/a.cpp", '#include "kernels_cpu/a.h"'),
+     "core/c_api may not include kernels_cpu"),
+    ("files in the C API", one("core/c_api/a.cpp", "#include <cstdio>"), "hosted part"),
     ("hosted in core", one("core/a.cpp", "#include <vector>"), "hosted part"),
     ("print in kernel", one("kernels_cpu/a.cpp", "#include <cstdio>"), "hosted part"),
     ("relative", one("core/a.cpp", '#include "../core/a.h"'), "from the root"),

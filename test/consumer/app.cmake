@@ -34,4 +34,14 @@ if(CONSUMER_OPERATORS)
   add_executable(consumer_custom "${CMAKE_CURRENT_LIST_DIR}/custom_main.cpp")
   target_link_libraries(consumer_custom PRIVATE custom_model words)
   add_custom_command(TARGET consumer_custom POST_BUILD COMMAND consumer_custom VERBATIM)
+
+  # A program in C, with a model linked in and the same model from its file.
+  enable_language(C)
+  intarsia_add_model(tiny_c MODEL "${model}" NAME app::tiny_c C DIM batch=2..2 STATE total_next=total)
+  add_executable(consumer_c "${CMAKE_CURRENT_LIST_DIR}/c_main.c")
+  set_target_properties(consumer_c PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
+  target_compile_options(consumer_c PRIVATE -pedantic-errors -Wall -Wextra -Werror)
+  target_link_libraries(consumer_c PRIVATE tiny_c intarsia::c_host)
+  add_custom_command(TARGET consumer_c POST_BUILD
+    COMMAND consumer_c "${CMAKE_CURRENT_BINARY_DIR}/intarsia_models/tiny_c/tiny_c.plan" VERBATIM)
 endif()

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The C API where all goes well: ports, tensors over memory of the caller's, bound buffers, extents
+// that vary, states, strings, entry points, signatures.
+#include "test/c_api/c_plan.h"
+
+namespace intarsia::test {
+namespace {
+
+using converter::ConvertOptions;
+using converter::DimRange;
+using converter::OnnxBuilder;
+
+/// y = 2 x with x [n, 2].
+OnnxBuilder varying() {
+  OnnxBuilder model;
+  symbol(model.input("x", {-1, 2}), 0, "n");
+  model.output("y");
+  model.node("Add", {"x", "x"}, {"y"});
+  return model;
+}
+ConvertOptions up_to(int most) {
+  ConvertOptions options;
+  options.dims["n"] = DimRange{1, most};
+  return options;
+}
+
+TEST(CApi, VersionAndNames) {
+  EXPECT_EQ(intarsia_c_version(), INTARSIA_C_VERSION);
+  EXPECT_STREQ(intarsia_code_name(INTARSIA_WRONG_EXTENT), "kWrongExtent");
+  EXPECT_STREQ(intarsia_type_name(INTARSIA_FLOAT16), "float16");
+  for (const int32_t none : {-1, 255, 256, 1 << 30}) {
+    EXPECT_NE(intarsia_code_name(none), nullptr);
+    EXPECT_STREQ(intarsia_type_name(none), "undefined");
+  }
+}
+
+TEST(CApi, RunsInTheArenaThatPlanInfoAsksFor) {
+  CPlan plan(mlp());
+  const float x[] = {1, 2, 3};
+  std::copy_n(x, 3, plan.input(0));
+  ASSERT_EQ(intarsia_run(plan.session, 0), INTARSIA_OK);
+  const float* y = plan.output(0);
+  EXPECT_EQ(std::vector<float>(y, y + 4), (std::vector<float>{1.5f, 1.5f, 3, 0}));
+  EXPECT_EQ(intarsia_last_error(plan.session, nullptr), INTARSIA_OK);
+}
+
+TEST(CApi, PlanInfoIsThatOfTheLibrary) {
+  CPlan plan(mlp());
+  const PlanInfo expected = plan_info(plan.plan()).value();
+  intarsia_plan_info info = sized<intarsia_plan_info>();
+  ASSERT_EQ(intarsia_read_plan_info(plan.plan().data(), plan.plan().size(), &info, nullptr), 0);
+  EXPECT_EQ(info.arena_bytes, expected.arena_bytes + INTARSIA_SESSION_BYTES);
+  EXPECT_EQ(info.plan_bytes, expected.plan_bytes);
+  EXPECT_EQ(info.weights_bytes, expected.weights_bytes);
+  EXPECT_EQ(info.node_count, expected.node_count);
+  EXPECT_EQ(info.threads, expected.threads);
+}
+
+TEST(CApi, PortsAreDescribed) {
+  CPlan plan(varying(), up_to(4));
+  intarsia_port port = sized<intarsia_port>();
+  ASSERT_EQ(intarsia_get_port(plan.session, 0, INTARSIA_INPUT, 0, &port), INTARSIA_OK);
+  EXPECT_STREQ(port.name, "x");
+  EXPECT_EQ(port.type, INTARSIA_FLOAT);
+  ASSERT_EQ(port.rank, 2);
+  EXPECT_EQ(port.maximum[0], 4);
+  EXPECT_EQ(port.maximum_bytes, 32u);
+  const int32_t extents[] = {3, 2};
+  ASSERT_EQ(intarsia_resize_input(plan.session, 0, 0, extents, 2), INTARSIA_OK);
+  EXPECT_EQ(port.extents[0], 3) << "the pointer shows the present extents";
+  ASSERT_EQ(intarsia_get_port(plan.session, 0, INTARSIA_INPUT, 0, &port), INTARSIA_OK);
+  EXPECT_EQ(port.count, 6);
+  EXPECT_EQ(port.bytes, 24u);
+  intarsia_axis axis = sized<intarsia_axis>();
+  ASSERT_EQ(intarsia_get_axis(plan.session, 0, INTARSIA_INPUT, 0, 0, &axis), INTARSIA_OK);
+  EXPECT_STREQ(axis.symbol, "n");
+  EXPECT_EQ(axis.minimum, 1);
+  EXPECT_EQ(axis.maximum, 4);
+  EXPECT_EQ(axis.extent, 3);
+  EXPECT_EQ(axis.varies, 1);
+  ASSERT_EQ(intarsia_get_axis(plan.session, 0, INTARSIA_INPUT, 0, 1, &axis), INTARSIA_OK);
+  EXPECT_EQ(axis.symbol, nullptr);
+  EXPECT_EQ(axis.minimum, 2);
+  EXPECT_EQ(axis.varies, 0);
+}
+
+TEST(CApi, AStructOfAnOlderVersionIsWrittenAsFarAsItGoes) {
+  CPlan plan(mlp());
+  intarsia_port port = sized<intarsia_port>();
+  port.struct_size = offsetof(intarsia_port, extents);
+  port.rank = -7;
+  ASSERT_EQ(intarsia_get_port(plan.session, 0, INTARSIA_INPUT, 0, &port), INTARSIA_OK);
+  EXPECT_STREQ(port.name, "x");
+  EXPECT_EQ(port.rank, -7);
+  EXPECT_EQ(port.extents, nullptr);
+  struct {
+    intarsia_port port = sized<intarsia_port>();
+    int64_t more = 5;
+  } newer;
+  newer.port.struct_size = sizeof(newer);
+  ASSERT_EQ(intarsia_get_port(plan.session, 0, INTARSIA_INPUT, 0, &newer.port), INTARSIA_OK);
+  EXPECT_EQ(newer.more, 5);
+}
+
+TEST(CApi, TensorsOfTheCallersGoInAndOut) {
+  CPlan plan(varying(), up_to(4));
+  float x[] = {1, 2, 3, 4}, y[4] = {};
+  const int32_t extents[] = {2, 2};
+  intarsia_tensor in, out[1] = {};
+  ASSERT_EQ(intarsia_make_tensor(&in, x, sizeof(x), INTARSIA_FLOAT, extents, 2), INTARSIA_OK);
+  ASSERT_EQ(intarsia_run_tensors(plan.session, 0, &in, 1, out, 1), INTARSIA_OK) << plan.message();
+  EXPECT_EQ(out[0].data, plan.output(0)) << "no memory given: the session's is shown";
+  EXPECT_EQ(out[0].extents[0], 2);
+  EXPECT_EQ(out[0].bytes, 16u);
+  out[0].data = y;
+  out[0].bytes = sizeof(y);
+  ASSERT_EQ(intarsia_run_tensors(plan.session, 0, &in, 1, out, 1), INTARSIA_OK);
+  EXPECT_EQ(y[3], 8);
+  EXPECT_EQ(x[3], 4);
+}
+
+TEST(CApi, AnInputWithoutDataIsLeftAsItIs) {
+  CPlan plan(mlp());
+  std::fill_n(plan.input(0), 3, 0.0f);
+  intarsia_tensor in{}, out{};
+  ASSERT_EQ(intarsia_run_tensors(plan.session, 0, &in, 1, &out, 1), INTARSIA_OK);
+  EXPECT_EQ(plan.output(0)[0], 0.5f);
+}
+
+TEST(CApi, BoundBuffersAreUsedInPlace) {
+  CPlan plan(mlp());
+  const float x[] = {1, 2, 3};
+  float y[4] = {};
+  ASSERT_EQ(intarsia_bind_input(plan.session, 0, 0, x, sizeof(x)), INTARSIA_OK);
+  ASSERT_EQ(intarsia_bind_output(plan.session, 0, 0, y, sizeof(y)), INTARSIA_OK);
+  ASSERT_EQ(intarsia_run(plan.session, 0), INTARSIA_OK);
+  EXPECT_EQ(plan.output(0), y);
+  EXPECT_EQ(y[2], 3);
+  // A tensor given instead lets the bound input go; it is not written.
+  float other[] = {0, 0, 7};
+  const int32_t extents[] = {1, 3};
+  intarsia_tensor in, out{};
+  ASSERT_EQ(intarsia_make_tensor(&in, other, sizeof(other), INTARSIA_FLOAT, extents, 2), 0);
+  ASSERT_EQ(intarsia_run_tensors(plan.session, 0, &in, 1, &out, 1), INTARSIA_OK);
+  EXPECT_EQ(y[2], 7);
+  EXPECT_EQ(x[2], 3);
+  EXPECT_NE(plan.input(0), x);
+}
+
+OnnxBuilder counter() {
+  OnnxBuilder model;
+  model.input("sum", {2});
+  model.input("x", {2});
+  model.output("y");
+  model.output("sum_out");
+  model.node("Add", {"sum", "x"}, {"sum_out"});
+  model.node("Neg", {"sum_out"}, {"y"});
+  return model;
+}
+
+TEST(CApi, StatesAreReadWrittenAndReset) {
+  ConvertOptions options;
+  options.states["sum_out"] = "sum";
+  CPlan plan(counter(), options);
+  ASSERT_EQ(intarsia_port_count(plan.session, 0, INTARSIA_STATE), 1);
+  int32_t index = -1;
+  ASSERT_EQ(intarsia_find_port(plan.session, 0, INTARSIA_STATE, "sum", &index), INTARSIA_OK);
+  intarsia_port state = sized<intarsia_port>();
+  ASSERT_EQ(intarsia_get_port(plan.session, 0, INTARSIA_STATE, index, &state), INTARSIA_OK);
+  auto* sum = static_cast<float*>(state.data);
+  for (int run = 0; run < 2; ++run) {
+    std::fill_n(plan.input(0), 2, 3.0f);
+    ASSERT_EQ(intarsia_run(plan.session, 0), INTARSIA_OK);
+  }
+  EXPECT_EQ(sum[1], 6);
+  sum[1] = 100;
+  std::fill_n(plan.input(0), 2, 3.0f);
+  ASSERT_EQ(intarsia_run(plan.session, 0), INTARSIA_OK);
+  EXPECT_EQ(plan.output(0)[1], -103);
+  ASSERT_EQ(intarsia_reset_states(plan.session), INTARSIA_OK);
+  EXPECT_EQ(sum[1], 0);
+}
+
+TEST(CApi, StringsGoInAndOut) {
+  OnnxBuilder model;
+  model.input("x", {2}, DataType::kString);
+  model.output("y");
+  OnnxBuilder::set(model.node("StringNormalizer", {"x"}, {"y"}), "case_change_action", "UPPER");
+  CPlan plan(model);
+  auto* words =
+      static_cast<intarsia_string*>(intarsia_input_data(plan.session, 0, 0, INTARSIA_STRING));
+  ASSERT_NE(words, nullptr);
+  ASSERT_EQ(intarsia_add_string(plan.session, 0, "abc", 3, &words[0]), INTARSIA_OK);
+  ASSERT_EQ(intarsia_add_string(plan.session, 0, nullptr, 0, &words[1]), INTARSIA_OK);
+  ASSERT_EQ(intarsia_run(plan.session, 0), INTARSIA_OK) << plan.message();
+  const auto* found = static_cast<const intarsia_string*>(
+      intarsia_output_data(plan.session, 0, 0, INTARSIA_STRING));
+  ASSERT_EQ(found[0].length, 3u);
+  EXPECT_EQ(std::string(intarsia_string_text(plan.session, found[0]), 3), "ABC");
+  EXPECT_EQ(intarsia_string_text(plan.session, found[1]), nullptr);
+}
+
+TEST(CApi, ManyEntryPointsAreListedFoundAndRun) {
+  OnnxBuilder twice;
+  twice.input("x", {3});
+  twice.output("z");
+  twice.node("Add", {"x", "x"}, {"z"});
+  CPlan plan(Entries{{"dense", mlp()}, {"twice", twice}});
+  ASSERT_EQ(intarsia_entry_count(plan.session), 2);
+  EXPECT_STREQ(intarsia_entry_name(plan.session, 0), "dense");
+  EXPECT_STREQ(intarsia_entry_name(plan.session, 1), "twice");
+  int32_t entry = -1, index = -1;
+  ASSERT_EQ(intarsia_find_entry(plan.session, "twice", &entry), INTARSIA_OK);
+  ASSERT_EQ(entry, 1);
+  ASSERT_EQ(intarsia_find_port(plan.session, entry, INTARSIA_OUTPUT, "z", &index), INTARSIA_OK);
+  std::fill_n(plan.input(0, 0), 3, 1.0f);
+  std::fill_n(plan.input(0, 1), 3, 4.0f);
+  ASSERT_EQ(intarsia_run(plan.session, 1), INTARSIA_OK);
+  EXPECT_EQ(plan.output(index, 1)[2], 8);
+  EXPECT_EQ(plan.output(0, 0), nullptr) << "that entry point has not run";
+  ASSERT_EQ(intarsia_run(plan.session, 0), INTARSIA_OK);
+  EXPECT_EQ(plan.output(0, 0)[0], 1.5f);
+  EXPECT_EQ(plan.output(index, 1)[2], 8) << "outputs of the other stay";
+}
+
+TEST(CApi, SignaturesAreThoseOfOnnxMlir) {
+  CPlan plan(varying(), up_to(4));
+  const char* expected =
+      "[    { \"type\" : \"f32\" , \"dims\" : [-1 , 2] , \"name\" : \"x\" }\n\n]";
+  EXPECT_STREQ(intarsia_signature(plan.session, 0, INTARSIA_INPUT), expected);
+  EXPECT_STREQ(intarsia_signature(plan.session, 0, INTARSIA_OUTPUT),
+               "[   { \"type\" : \"f32\" , \"dims\" : [-1 , 2] , \"name\" : \"y\" }\n\n]");
+  char few[6];
+  EXPECT_EQ(intarsia_write_signature(plan.session, 0, INTARSIA_INPUT, few, sizeof(few)),
+            std::strlen(expected));
+  EXPECT_STREQ(few, "[    ");
+  OnnxBuilder odd;
+  odd.input("a\"b\\c\n", {10, 100003}, DataType::kUint8);
+  odd.input("s", {});
+  odd.output("y");
+  odd.node("Size", {"a\"b\\c\n"}, {"n"});
+  odd.node("Identity", {"s"}, {"y"});
+  ConvertOptions keep;
+  CPlan strange(odd, keep);
+  EXPECT_STREQ(intarsia_signature(strange.session, 0, INTARSIA_INPUT),
+               "[    { \"type\" : \"ui8\" , \"dims\" : [10 , 100003] , \"name\" : "
+               "\"a\\\"b\\\\c\\u000a\" }\n ,    { \"type\" : \"f32\" , \"dims\" : [] , \"name\" : "
+               "\"s\" }\n\n]");
+}
+
+TEST(CApi, TeamsAndOptionsReachTheSession) {
+  ConvertOptions two;
+  two.threads = 2;
+  CPlan plan(mlp(), two);
+  intarsia_close(plan.session);
+  intarsia_team* team = intarsia_team_create(2);
+  ASSERT_NE(team, nullptr);
+  intarsia_options options = sized<intarsia_options>();
+  options.team = team;
+  options.portable_only = 1;
+  options.skip_checksum = 1;
+  options.max_steps = 10;
+  plan.session = plan.open(&options);
+  ASSERT_NE(plan.session, nullptr) << plan.text();
+  std::fill_n(plan.input(0), 3, 1.0f);
+  EXPECT_EQ(intarsia_run(plan.session, 0), INTARSIA_OK);
+  intarsia_close(plan.session);
+  plan.session = nullptr;
+  intarsia_team_destroy(team);
+  intarsia_team_destroy(nullptr);
+}
+
+}  // namespace
+}  // namespace intarsia::test

@@ -27,7 +27,7 @@ LAYERS = {
              "flatbuffers google CLI fmt nlohmann Eigen gtest gmock benchmark cuda pybind11"),
 }
 # Embedded code: of the standard library only what neither allocates, throws, locks nor prints.
-EMBEDDED = ("include", "core", "kernels_cpu", "kernels_cuda", "core/c_api")
+EMBEDDED = ("include", "core", "core/c_api", "kernels_cpu", "kernels_cuda")
 HOSTED = set("""any condition_variable deque exception filesystem forward_list fstream functional
     future iomanip ios iostream istream list locale map memory mutex ostream queue random regex set
     shared_mutex sstream stack stdexcept streambuf string thread typeindex typeinfo unordered_map
@@ -48,7 +48,7 @@ def layer_of(name):
     parts = name.split("/")
     if parts[0] == "intarsia":
         return "include"
-    candidates = ["/".join(parts[:2]), parts[0]]
+    candidates = ["/".join(parts[:depth]) for depth in (3, 2, 1)]
     return next((c for c in candidates if c in LAYERS), None)
 
 

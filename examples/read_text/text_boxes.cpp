@@ -11,7 +11,7 @@ namespace {
 constexpr float kText = 0.3f;     // probability from which a pixel is of text
 constexpr float kScore = 0.5f;    // mean probability in a box that is kept
 constexpr float kLeastSide = 3;   // of the core of a line
-constexpr float kGrowth = 1.6f;   // of a box beyond its core, times area / circumference
+constexpr float kGrowth = 2;      // of a box beyond its core, times area / circumference
 constexpr float kUpright = 1.5f;  // height / width from which a line runs downwards
 
 float cross(Point a, Point b, Point c) {

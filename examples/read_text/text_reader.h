@@ -26,8 +26,7 @@ struct ReadingCosts {
 
 /// Pictures of any size; larger ones than the detector's input are made smaller for it, lines are
 /// read from the picture as it is, turned by up to 45 degrees or running downwards, not upside
-/// down. The recogniser knows Chinese and English, and leaves out some spaces between words. Errors
-/// of the models are std::runtime_error.
+/// down. The recogniser knows Chinese and English. Errors of the models are std::runtime_error.
 class TextReader {
  public:
   TextReader();

@@ -249,10 +249,8 @@ void run_group(const KernelContext& context, const RnnNode& node, const RnnFunct
       d == 1 || node.attributes.direction == static_cast<int32_t>(RnnDirection::kReverse);
   const auto time_of = [&](int64_t i, int64_t s) { return reverse ? lengths[i] - 1 - s : s; };
   const int64_t pitch = (node.x_row(1, first) - node.x_row(0, first)) * (reverse ? -1 : 1);
-  const auto compute = [&](const RnnStep<W>& part, int phase) {
-    const int64_t s = part.at, within = s % most_steps;
-    if (phase > 0) {
-    } else if (sequences > 1) {
+  const auto project = [&](int64_t s, RnnUnits units) {
+    if (sequences > 1) {
       if constexpr (W::kRows > 1) {
         for (int64_t i = 0; i < sequences; ++i) {
           // Of one that has ended any row does.
@@ -260,20 +258,22 @@ void run_group(const KernelContext& context, const RnnNode& node, const RnnFunct
           const T* from = x + node.x_row(t, first + i);
           for (int64_t k = 0; k < node.features; ++k) input[i * node.features + k] = from[k];
         }
-        weights.project(input, node.features, sequences, nullptr, scratch, part.units);
+        weights.project(input, node.features, sequences, nullptr, scratch, units);
       }
-    } else if (within == 0) {
+    } else if (s % most_steps == 0) {
       const int64_t steps = longest - s < most_steps ? longest - s : most_steps;
-      weights.project(x + node.x_row(time_of(0, s), first), pitch, steps, input, scratch,
-                      part.units);
+      weights.project(x + node.x_row(time_of(0, s), first), pitch, steps, input, scratch, units);
     }
+  };
+  const auto compute = [&](const RnnStep<W>& part, int phase) {
+    const auto [begin, end] = part.units;
+    if (phase == 0) project(part.at, part.units);
     Layer::advance(attributes, part, phase);
     if (phase + 1 < phases) return;
     for (int64_t i = 0; i < sequences; ++i) {
-      if (s >= lengths[i]) continue;
-      const int64_t row = node.y_row(time_of(i, s), d, first + i) + part.units.begin;
-      store_state<T>(context.output(0), row, part.units.end - part.units.begin,
-                     part.all.next + i * node.hidden + part.units.begin);
+      if (part.at >= lengths[i]) continue;
+      const int64_t row = node.y_row(time_of(i, part.at), d, first + i) + begin;
+      store_state<T>(context.output(0), row, end - begin, part.all.next + i * node.hidden + begin);
     }
   };
   for (int64_t& s = step.at; s < longest; ++s) {

@@ -8,6 +8,8 @@ intarsia_add_model(<target> MODEL <file.onnx>
   [FIX <input>=<value>...]     makes an input a constant: a number, [1,2], or a file FILE.npy
   [VALUE <input>=<value>...]   makes the plan for this value; the input stays, other values fail
   [STATE <output>=<input>...]  keeps an output in the arena as the next run's input
+  [GRADIENT <output>[=<input>,...]...]  an entry point that computes gradients (docs/training.md)
+  [TRAINABLE <initialiser>...] makes it a state that begins with its values; may end with a *
   [BOUND <tensor>=<extents>...]
   [MAX_TRIPS <node>=<n>...]    the most trips of a loop, where nothing tells their number
   [LAYOUT <input>=nhwc...]     the caller's buffer is channels-last
@@ -65,13 +67,15 @@ endfunction()
 function(intarsia_add_model target)
   set(one_value MODEL NAME THREADS SEED TARGET PLAN_GROWTH)
   set(repeated ENTRY DIM SHAPE FIX VALUE STATE BOUND MAX_TRIPS LAYOUT)
+  set(names GRADIENT TRAINABLE)
   cmake_parse_arguments(PARSE_ARGV 1 arg "STRIP_NAMES;ALLOW_PYOP;C" "${one_value}"
-    "${repeated};OPERATORS;PYOP_PATH;DEPENDS")
+    "${repeated};${names};OPERATORS;PYOP_PATH;DEPENDS")
   if(DEFINED arg_UNPARSED_ARGUMENTS)
     list(JOIN arg_UNPARSED_ARGUMENTS " " unknown)
     list(JOIN repeated ", " keywords)
+    list(JOIN names ", " name_keywords)
     message(FATAL_ERROR "intarsia_add_model(${target}): unknown arguments: ${unknown}. It takes "
-      "MODEL, NAME, ${keywords}, THREADS, SEED, TARGET, PLAN_GROWTH, STRIP_NAMES, C, OPERATORS, "
+      "MODEL, NAME, ${keywords}, ${name_keywords}, THREADS, SEED, TARGET, PLAN_GROWTH, STRIP_NAMES, C, OPERATORS, "
       "ALLOW_PYOP, PYOP_PATH and DEPENDS.")
   endif()
   if(DEFINED arg_KEYWORDS_MISSING_VALUES)
@@ -129,6 +133,12 @@ function(intarsia_add_model target)
         get_filename_component(file "${CMAKE_MATCH_2}" ABSOLUTE)
         set(value "${CMAKE_MATCH_1}=${file}")
       endif()
+      list(APPEND options ${option} "${value}")
+    endforeach()
+  endforeach()
+  foreach(keyword IN LISTS names)
+    string(TOLOWER "--${keyword}" option)
+    foreach(value IN LISTS arg_${keyword})
       list(APPEND options ${option} "${value}")
     endforeach()
   endforeach()

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 
+#include "converter/backward.h"
 #include "converter/entries.h"
 #include "converter/graph/gradient.h"
 #include "converter/graph/infer.h"
@@ -48,14 +49,14 @@ PortSummary summary_of(const Value& value) {
 
 using Values = std::map<std::string, Constant>;
 
-/// What passes and lowering make of all entry points.
+/// What passes have decided about all entry points.
 struct Prepared {
   PlanChoices choices;
-  Lowering lowering;
+  Placement placement;
   bool on_device = false;
 };
 
-/// Brings one model to the form in which it is planned.
+/// Applies the passes to one model.
 void prepare(EntryModel& entry, bool probe, Prepared& prepared) {
   Model& model = entry.model;
   const ConvertOptions& options = entry.options;
@@ -63,8 +64,6 @@ void prepare(EntryModel& entry, bool probe, Prepared& prepared) {
   const definitions::KernelRows& rows = library.rows();
   model.operators = &library.operators();
   Graph& graph = *model.graph;
-  std::vector<std::string> output_names;
-  for (const Value* output : graph.outputs()) output_names.push_back(output->name);
 
   convert_versions(model);
   resolve(model);
@@ -75,22 +74,26 @@ void prepare(EntryModel& entry, bool probe, Prepared& prepared) {
   Inference inference(model, rows,
                       {options.bounds, probe ? options.probe : Values{}, options.max_trips,
                        library.services(), options.limits.folding});
+  std::vector<std::string> output_names;
+  for (const Value* output : graph.outputs()) output_names.push_back(output->name);
   inference.run();
+  for (size_t i = 0; i < output_names.size(); ++i) graph.outputs()[i]->name = output_names[i];
+  add_gradients(entry, inference);
+  for (size_t i = output_names.size(); i < graph.outputs().size(); ++i) {
+    output_names.push_back(graph.outputs()[i]->name);
+  }
   expand_gradients(graph, inference);
   PlanChoices& choices = prepared.choices;
   choices.storage.planner_steps = options.limits.planner_steps;
   choices.storage.max_string = options.max_string;
   for (const Pass& pass : options.passes) pass.apply(graph, inference, choices);
   materialize_outputs(graph);
-  Placement placement;
   prepared.on_device = choices.use_device && options.device == ConvertOptions::Device::kCuda;
-  if (prepared.on_device) placement = place_on_device(model, rows);
+  if (prepared.on_device) prepared.placement.merge(place_on_device(model, rows));
   // Passes rename freely; the signature keeps the model's names.
   for (size_t i = 0; i < output_names.size(); ++i) graph.outputs()[i]->name = output_names[i];
   graph.sort();
   graph.sweep();
-  prepared.lowering.merge(lower(
-      graph, {&rows, choice_of(options, choices.kernels), options.threads, std::move(placement)}));
 }
 
 /// Lets the problems name the entry point, where there are several.
@@ -146,13 +149,24 @@ void summarise(const std::vector<EntryModel>& entries, const std::vector<State>&
 
 Conversion convert_models(std::vector<EntryModel>& entries, const ConvertOptions& options,
                           bool probe) {
+  release_trainable(entries, options);
   release_initialisers(entries, options);
   distribute_options(entries, options);
   Prepared prepared;
   for (EntryModel& entry : entries) {
     in_entry(entry.name, entries.size() > 1, [&] { prepare(entry, probe, prepared); });
   }
+  cut_backward(entries);
   const std::vector<State> states = find_states(entries, options);
+  keep_states(entries, states);
+  Lowering lowering;
+  const LoweringOptions lowering_options{&options.operators().rows(),
+                                         choice_of(options, prepared.choices.kernels),
+                                         options.threads, prepared.placement};
+  for (EntryModel& entry : entries) {
+    in_entry(entry.name, entries.size() > 1,
+             [&] { lowering.merge(lower(*entry.model.graph, lowering_options)); });
+  }
   std::vector<Graph*> graphs;
   std::vector<PlanEntry> plan_entries;
   for (const EntryModel& entry : entries) {
@@ -162,11 +176,12 @@ Conversion convert_models(std::vector<EntryModel>& entries, const ConvertOptions
   // A device's nodes stand in as few runs as placement could give them.
   const bool reorder = prepared.choices.reorder && !prepared.on_device;
   const auto assign = reorder ? assign_storage_reordered : assign_storage;
-  const Storage storage = assign(graphs, prepared.lowering, states, prepared.choices.storage);
+  Storage storage = assign(graphs, lowering, states, prepared.choices.storage);
+  storage.extents_of = seed_extents(entries);
 
   Conversion result;
-  result.plan = write_plan(plan_entries, storage, prepared.lowering, states,
-                           {options.threads, options.strip_names});
+  result.plan =
+      write_plan(plan_entries, storage, lowering, states, {options.threads, options.strip_names});
   summarise(entries, states, result);
   return result;
 }

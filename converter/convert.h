@@ -67,6 +67,16 @@ struct ConvertOptions {
   /// `--state OUTPUT=INPUT`, by output. An initialiser as INPUT is what the state begins with.
   /// Inputs of one name are one state, whichever entry point has them.
   std::map<std::string, std::string> states;
+  /// `--gradient OUTPUT=INPUT,...`: the plan gets an entry point that computes the gradients of the
+  /// output by the inputs, and by everything trainable (converter/backward.h).
+  struct GradientRequest {
+    std::string output;
+    std::vector<std::string> inputs;
+  };
+  std::vector<GradientRequest> gradients;
+  /// `--trainable NAME`: an initialiser that becomes a state, which begins with its values. A `*`
+  /// at the end stands for any end: all floating-point initialisers whose names begin so.
+  std::vector<std::string> trainable;
   /// `--layout INPUT=nhwc`.
   std::map<std::string, std::string> layouts;
   /// Values of inputs, by name, with which the model is executed on trial to find bounds that
@@ -133,8 +143,9 @@ struct ModelInput {
 /// The model's inputs, without those that have an initialiser. Throws Error.
 std::vector<ModelInput> model_inputs(const std::filesystem::path& model);
 
-/// The entry point of a model that is not given a name.
+/// The entry point of a model that is not given a name; of one whose gradients are asked for.
 inline constexpr const char* kMainEntry = "main";
+inline constexpr const char* kForwardEntry = "forward";
 
 /// A model of a plan with several entry points.
 struct EntrySource {

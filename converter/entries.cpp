@@ -12,22 +12,6 @@
 namespace intarsia::converter {
 namespace {
 
-/// A model alone, which nobody has named: its options are names as they are.
-bool is_plain(const std::vector<EntryModel>& entries) {
-  return entries.size() == 1 && entries[0].name == kMainEntry;
-}
-
-/// The entry that `text` begins with, and takes its name away; null if it is of none.
-const EntryModel* take_entry(const std::vector<EntryModel>& entries, std::string& text) {
-  if (is_plain(entries)) return nullptr;
-  for (const EntryModel& entry : entries) {
-    if (!text.starts_with(entry.name + ":")) continue;
-    text.erase(0, entry.name.size() + 1);
-    return &entry;
-  }
-  return nullptr;
-}
-
 std::string names_of(const std::vector<EntryModel>& entries) {
   std::vector<std::string> names;
   for (const EntryModel& entry : entries) names.push_back(entry.name);
@@ -42,6 +26,9 @@ Value* find(const std::vector<Value*>& values, const std::string& name) {
 
 bool has_input(const Model& model, const std::string& name) {
   return find(model.graph->inputs(), name) != nullptr;
+}
+bool has_output(const Model& model, const std::string& name) {
+  return find(model.graph->outputs(), name) != nullptr;
 }
 /// A symbol by its own name, or as INPUT@AXIS.
 bool has_dim(const Model& model, const std::string& name) {
@@ -74,14 +61,37 @@ class Distribution {
         if (only != nullptr) own.erase(name);
         own.try_emplace(name, value);
       }
-      if (found) continue;
-      throw Error(
-          fmt::format("{} {}: no entry point has it", option, text),
-          fmt::format("the entry points are {}; ENTRY:NAME is of one of them", names_of(entries_)));
+      if (!found) refuse(fmt::format("{} {}", option, text));
+    }
+  }
+
+  void run_gradients() {
+    for (const auto& request : options_.gradients) {
+      std::string output = request.output;
+      const EntryModel* only = take_entry(entries_, output);
+      bool found = false;
+      for (EntryModel& entry : entries_) {
+        if (only != nullptr && only != &entry) continue;
+        if (!has_output(entry.model, output)) continue;
+        found = true;
+        auto& own = entry.options.gradients.emplace_back();
+        own.output = output;
+        for (std::string input : request.inputs) {
+          if (input.starts_with(entry.name + ":")) input.erase(0, entry.name.size() + 1);
+          own.inputs.push_back(std::move(input));
+        }
+      }
+      if (!found) refuse("--gradient " + request.output);
     }
   }
 
  private:
+  [[noreturn]] void refuse(const std::string& option) const {
+    throw Error(
+        fmt::format("{}: no entry point has it", option),
+        fmt::format("the entry points are {}; ENTRY:NAME is of one of them", names_of(entries_)));
+  }
+
   std::vector<EntryModel>& entries_;
   const ConvertOptions& options_;
 };
@@ -190,7 +200,42 @@ bool vary_alike(const Value& a, const Value& b) {
   return true;
 }
 
+/// The state of which `inputs` are, all of one name; it may be new.
+State& state_of(std::vector<State>& states, const std::vector<Value*>& inputs,
+                const std::vector<EntryModel>& entries, const std::string& option) {
+  auto state = std::find_if(states.begin(), states.end(), [&inputs](const State& known) {
+    return known.inputs.front()->name == inputs.front()->name;
+  });
+  if (state == states.end()) state = states.insert(states.end(), {{inputs.front()}, {}, {}});
+  for (Value* input : inputs) {
+    set_initial(*state, initial_of(entries, input), option);
+    const Value& first = *state->inputs.front();
+    require_same(first, *input, "state of that name in another entry point", option);
+    if (!vary_alike(first, *input)) {
+      throw Error(fmt::format("{}: extents of '{}' vary in one entry point and not in another",
+                              option, input->name),
+                  "fix or free them in both, with --dim or --shape");
+    }
+    static_cast<void>(add_to(state->inputs, input));
+  }
+  return *state;
+}
+
 }  // namespace
+
+bool is_plain(const std::vector<EntryModel>& entries) {
+  return entries.size() == 1 && entries[0].name == kMainEntry;
+}
+
+const EntryModel* take_entry(const std::vector<EntryModel>& entries, std::string& text) {
+  if (is_plain(entries)) return nullptr;
+  for (const EntryModel& entry : entries) {
+    if (!text.starts_with(entry.name + ":")) continue;
+    text.erase(0, entry.name.size() + 1);
+    return &entry;
+  }
+  return nullptr;
+}
 
 void distribute_options(std::vector<EntryModel>& entries, const ConvertOptions& options) {
   check_names(entries);
@@ -205,6 +250,7 @@ void distribute_options(std::vector<EntryModel>& entries, const ConvertOptions& 
     entry.options.max_trips.clear();
     entry.options.max_lengths.clear();
     entry.options.layouts.clear();
+    entry.options.gradients.clear();
   }
   Distribution distribution(entries, options);
   distribution.run("--dim", &ConvertOptions::dims, has_dim);
@@ -215,6 +261,17 @@ void distribute_options(std::vector<EntryModel>& entries, const ConvertOptions& 
   distribution.run("--max-trips", &ConvertOptions::max_trips, may_have);
   distribution.run("--max-length", &ConvertOptions::max_lengths, has_input);
   distribution.run("--layout", &ConvertOptions::layouts, has_input);
+  distribution.run_gradients();
+}
+
+Value* release(EntryModel& entry, Value* constant) {
+  Value* state = entry.model.graph->add_input(constant->name);
+  state->type = constant->constant->type;
+  state->shape = shape_of(*constant);
+  Graph::replace_uses(constant, state);
+  entry.initial.emplace(state, std::move(*constant->constant));
+  constant->constant.reset();
+  return state;
 }
 
 void release_initialisers(std::vector<EntryModel>& entries, const ConvertOptions& options) {
@@ -228,14 +285,7 @@ void release_initialisers(std::vector<EntryModel>& entries, const ConvertOptions
           graph.values().begin(), graph.values().end(),
           [&name](const auto& value) { return value->is_constant() && value->name == name; });
       if (found == graph.values().end() || has_input(entry.model, name)) continue;
-      Value* constant = found->get();
-      Value* state = graph.add_input(name);
-      state->type = constant->constant->type;
-      state->shape.emplace();
-      for (const int64_t extent : constant->constant->extents) state->shape->push(extent);
-      Graph::replace_uses(constant, state);
-      entry.initial.emplace(state, std::move(*constant->constant));
-      constant->constant.reset();
+      static_cast<void>(release(entry, found->get()));
     }
   }
 }
@@ -247,31 +297,22 @@ std::vector<State> find_states(const std::vector<EntryModel>& entries,
     const std::string option = fmt::format("--state {}={}", output_name, input_name);
     const std::vector<Value*> inputs = find_ports(entries, input_name, option, true);
     const std::vector<Value*> sources = find_ports(entries, output_name, option, false);
-    auto state = std::find_if(states.begin(), states.end(), [&inputs](const State& known) {
-      return known.inputs.front()->name == inputs.front()->name;
-    });
-    if (state == states.end()) state = states.insert(states.end(), {{inputs.front()}, {}, {}});
     if (may_hold_strings(*inputs.front())) {
       throw Error(fmt::format("{}: '{}' holds strings, which no run keeps for the next", option,
                               inputs.front()->name),
                   "give them to every run as an input");
     }
-    for (Value* input : inputs) {
-      set_initial(*state, initial_of(entries, input), option);
-      const Value& first = *state->inputs.front();
-      require_same(first, *input, "state of that name in another entry point", option);
-      if (!vary_alike(first, *input)) {
-        throw Error(fmt::format("{}: extents of '{}' vary in one entry point and not in another",
-                                option, input->name),
-                    "fix or free them in both, with --dim or --shape");
-      }
-      static_cast<void>(add_to(state->inputs, input));
-    }
+    State& state = state_of(states, inputs, entries, option);
     for (Value* source : sources) {
-      require_same(*state->inputs.front(), *source, "output", option);
-      if (add_to(state->sources, source)) continue;
+      require_same(*state.inputs.front(), *source, "output", option);
+      if (add_to(state.sources, source)) continue;
       throw Error(fmt::format("{}: another output of the model becomes '{}' already", option,
-                              state->inputs.front()->name));
+                              state.inputs.front()->name));
+    }
+  }
+  for (const EntryModel& entry : entries) {
+    for (Value* weight : entry.trainable) {
+      static_cast<void>(state_of(states, {weight}, entries, "--trainable " + weight->name));
     }
   }
   for (State& state : states) {

@@ -95,7 +95,9 @@ uint32_t PlanTables::tensor(const Value* value) {
       break;
   }
   const std::vector<int64_t> planned = planned_extents(*value);
-  const uint32_t first = add_extents(planned, !varies(*value));
+  const auto like = storage_.extents_of.find(value);
+  const uint32_t first = like != storage_.extents_of.end() ? tensors[tensor(like->second)].extents()
+                                                           : add_extents(planned, !varies(*value));
   const DataType type = value->constant ? value->constant->type : value->type;
   const uint32_t index = add_tensor(position, first, type, planned.size(), place.memory);
   tensor_of_.emplace(value, index);

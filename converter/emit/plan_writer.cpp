@@ -111,6 +111,7 @@ class Writer {
     counts.dynamic_extents = tables_.dynamic_extents;
     counts.views = storage_.view_count;
     for (const PlanEntry& entry : entries_) {
+      if (entry.model->continued != nullptr) continue;  // its symbols are those of the other
       counts.symbols += static_cast<uint64_t>(entry.model->symbols->size());
     }
     summary_.strings = !storage_.strings.ends.empty();
@@ -198,6 +199,13 @@ class Writer {
       return entry.model->graph.get() == &root;
     });
   }
+  /// The entry point that this one continues; kNone if there is none.
+  uint32_t continued_by(const PlanEntry& entry) const {
+    for (size_t i = 0; i < entries_.size(); ++i) {
+      if (entries_[i].model->graph == entry.model->continued) return static_cast<uint32_t>(i);
+    }
+    return kNone;
+  }
   /// A name that the models of several entry points may have in common.
   std::string qualified(const PlanEntry& entry, const std::string& name) const {
     return entries_.size() > 1 ? entry.name + ":" + name : name;
@@ -233,10 +241,14 @@ class Writer {
     std::vector<std::vector<flatbuffers::Offset<plan::Port>>> inputs(entries_.size()),
         outputs(entries_.size());
     std::vector<flatbuffers::Offset<plan::Port>> state_ports;
-    int first_symbol = 0;
+    int first_symbol = 0, symbol_count = 0;
     for (size_t i = 0; i < entries_.size(); ++i) {
       const Graph& graph = *entries_[i].model->graph;
       const definitions::SymbolTable& table = *entries_[i].model->symbols;
+      if (entries_[i].model->continued == nullptr) {
+        first_symbol = symbol_count;
+        symbol_count += table.size();
+      }
       for (const Value* input : graph.inputs()) {
         const bool state = is_state(states_, input);
         // A state has one port, whoever reads it.
@@ -246,7 +258,6 @@ class Writer {
       for (const Value* output : graph.outputs()) {
         if (!is_state(states_, output)) outputs[i].push_back(port(output, table, first_symbol));
       }
-      first_symbol += table.size();
     }
     std::vector<plan::StateUpdate> updates;
     for (const PlanEntry& entry : entries_) {
@@ -254,7 +265,9 @@ class Writer {
       add_updates(*entry.model->graph, updates);
     }
     std::vector<flatbuffers::Offset<plan::Symbol>> symbols;
-    for (const PlanEntry& entry : entries_) add_symbols(entry, symbols);
+    for (const PlanEntry& entry : entries_) {
+      if (entry.model->continued == nullptr) add_symbols(entry, symbols);
+    }
     std::vector<uint64_t> kernels, shapes;
     for (const Requirement& row : summary_.kernels) kernels.push_back(row.key);
     for (const Requirement& row : summary_.shapes) shapes.push_back(row.key);
@@ -272,9 +285,9 @@ class Writer {
     std::vector<flatbuffers::Offset<plan::Entry>> entry_list;
     for (size_t i = 0; i < entries_.size(); ++i) {
       const auto entry_name = builder_.CreateString(entries_[i].name);
-      entry_list.push_back(plan::CreateEntry(builder_, entry_name, storage_.entry_graphs[i],
-                                             builder_.CreateVector(inputs[i]),
-                                             builder_.CreateVector(outputs[i])));
+      entry_list.push_back(plan::CreateEntry(
+          builder_, entry_name, storage_.entry_graphs[i], builder_.CreateVector(inputs[i]),
+          builder_.CreateVector(outputs[i]), continued_by(entries_[i])));
     }
     const plan::Memory memory(summary_.arena_bytes, summary_.metadata_bytes,
                               summary_.workspace_bytes, summary_.padding_bytes,

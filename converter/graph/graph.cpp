@@ -164,6 +164,16 @@ void Graph::move_before(Node* node, Node* before) {
   nodes_.splice(before == nullptr ? nodes_.end() : before->self, nodes_, node->self);
 }
 
+Value* Graph::add_copy(Value* value) {
+  Value* const inputs[] = {value};
+  Node* copy = add_node("", "Identity", unique_name(value->name + "_copy"), inputs, 1);
+  copy->op = definitions::OperatorRegistry::builtin().find("", "Identity");
+  Value* result = copy->outputs[0];
+  result->type = type_of(*value);
+  result->shape = shape_of(*value);
+  return result;
+}
+
 void Graph::replace_uses_if(Value* value, Value* replacement,
                             const std::function<bool(const Use&)>& filter) {
   if (value == replacement) return;
@@ -250,6 +260,38 @@ std::vector<Value*> Graph::splice(std::unique_ptr<Graph> graph, std::span<Value*
   for (const auto& value : graph->values_) value->graph = this;
   values_.splice(values_.end(), graph->values_);
   return results;
+}
+
+std::unique_ptr<Graph> Graph::cut(std::span<Node* const> nodes, size_t input_count,
+                                  size_t output_count) {
+  auto rest = std::make_unique<Graph>(nullptr, name_);
+  rest->taken_names_ = taken_names_;
+  const auto take = [&](Value* value) {
+    value->graph = rest.get();
+    rest->values_.splice(rest->values_.end(), values_, value->self);
+  };
+  for (Node* node : nodes) {
+    node->graph = rest.get();
+    for (const SubGraph& sub : node->graphs) sub.graph->parent_ = rest.get();
+    rest->nodes_.splice(rest->nodes_.end(), nodes_, node->self);
+    for (Value* output : node->outputs) {
+      if (output != nullptr) take(output);
+    }
+  }
+  for (size_t i = input_count; i < inputs_.size(); ++i) {
+    take(inputs_[i]);
+    rest->inputs_.push_back(inputs_[i]);
+  }
+  inputs_.resize(input_count);
+  const std::vector<Value*> outputs(outputs_.begin() + static_cast<ptrdiff_t>(output_count),
+                                    outputs_.end());
+  while (outputs_.size() > output_count) {
+    outputs_.back()->remove_use({nullptr, this, static_cast<int>(outputs_.size()) - 1});
+    outputs_.pop_back();
+    use_places_.pop_back();
+  }
+  for (Value* output : outputs) rest->add_output(output);
+  return rest;
 }
 
 std::unique_ptr<Graph> Graph::clone(Graph* parent,

@@ -195,6 +195,7 @@ class Graph {
   /// The node whose attribute this graph is; null for the main graph.
   Node* owner() const { return owner_; }
   Graph& root();
+  const Graph& root() const { return const_cast<Graph*>(this)->root(); }
 
   /// Nodes in execution order. Erase and insert by the member functions only.
   const NodeList& nodes() const { return nodes_; }
@@ -230,6 +231,9 @@ class Graph {
   /// others lose their producer.
   void remove(Node* node);
   void move_before(Node* node, Node* before);
+  /// An inferred Identity at the end of this graph; returns its output. REQUIRES: `value` is
+  /// inferred.
+  Value* add_copy(Value* value);
 
   /// Lets everything that refers to `value` refer to `replacement`, at any depth, outputs of graphs
   /// included.
@@ -247,6 +251,11 @@ class Graph {
   /// in front of `before`, its inputs replaced by `arguments`. Returns what its outputs became.
   std::vector<Value*> splice(std::unique_ptr<Graph> graph, std::span<Value* const> arguments,
                              Node* before);
+
+  /// Cuts the graph in two: these nodes, in their order, and the inputs and outputs from
+  /// `input_count` and `output_count` on become a graph of their own, without a parent. What it
+  /// reads of this one, which must outlive it, is captured as by a sub-graph.
+  std::unique_ptr<Graph> cut(std::span<Node* const> nodes, size_t input_count, size_t output_count);
 
   /// A deep copy under another parent, and of the same owner until it is adopted. Captured values
   /// stay what they are unless `map` names a replacement; on return `map` also has every value of
@@ -297,9 +306,12 @@ std::string shape_text(const Shape<definitions::Dim>& shape);
 bool varies(const Value& value);
 
 struct Model {
-  /// Symbols of the extents of all values. First, so that it outlives them.
-  std::unique_ptr<definitions::SymbolTable> symbols;
-  std::unique_ptr<Graph> graph;
+  /// Symbols of the extents of all values. First, so that it outlives them. Models whose graphs
+  /// were one share it.
+  std::shared_ptr<definitions::SymbolTable> symbols;
+  /// The graph from which `graph` was cut, and whose values its nodes read besides; mostly null.
+  std::shared_ptr<Graph> continued;
+  std::shared_ptr<Graph> graph;
   /// The operators that the model may use.
   const definitions::OperatorRegistry* operators = &definitions::OperatorRegistry::builtin();
   /// Domain ("" for ai.onnx) and operator-set version.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/graph/order.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "converter/graph/kernel_selection.h"
@@ -15,6 +16,11 @@ class ProblemBuilder {
     for (const Value* input : graph.inputs()) at(input).live_at_start = true;
     for (const auto& node : graph.nodes()) add(*node, lowering.at(node.get()));
     for (const Value* output : graph.outputs()) at(output).live_at_end = true;
+    for (const auto& node : graph.nodes()) {
+      for (const Value* output : node->outputs) {
+        if (output != nullptr && is_read_behind(*output)) at(output).live_at_end = true;
+      }
+    }
   }
 
   /// `max_steps` bounds the search: well under a second.
@@ -24,6 +30,13 @@ class ProblemBuilder {
   }
 
  private:
+  /// True if an entry point that continues this one reads the value.
+  bool is_read_behind(const Value& value) const {
+    return std::any_of(value.uses.begin(), value.uses.end(), [this](const Use& use) {
+      return &(use.node != nullptr ? use.node->graph : use.graph)->root() != &graph_;
+    });
+  }
+
   int32_t buffer(const Value* value) {
     const auto [found, inserted] =
         buffers_.try_emplace(value, static_cast<int32_t>(problem_.buffers.size()));
@@ -40,7 +53,13 @@ class ProblemBuilder {
     OrderNode entry;
     entry.workspace = lowered.workspace_bytes;
     for_each_needed(node, [&](const Value* value) {
-      if (value->graph != &graph_ || value->constant) return;
+      if (value->constant) return;
+      if (&value->graph->root() != &graph_) {  // left by the run that this entry point continues
+        at(value).live_at_start = true;
+        entry.inputs.push_back(buffer(value));
+        return;
+      }
+      if (value->graph != &graph_) return;
       entry.inputs.push_back(buffer(value));
       if (value->producer != nullptr) entry.after.push_back(index_.at(value->producer));
     });

@@ -262,11 +262,32 @@ class Assigner {
     return false;
   }
 
+  /// True if `port` is that of an entry point and the other buffer has a value of another one,
+  /// which must neither change it nor lie in what the caller may bind or still read.
+  bool is_foreign(const Buffer& port, const Buffer& other) const {
+    if (!port.is_slot) return false;
+    const Graph* root = &storage_.slots[port.slot].value->graph->root();
+    return std::any_of(other.members.begin(), other.members.end(),
+                       [root](const Value* value) { return &value->graph->root() != root; });
+  }
+
+  /// True if `buffer` is a state that takes another value while `kept` is in use.
+  bool changes_under(const Buffer& buffer, const Buffer& kept) const {
+    if (!buffer.is_slot || !storage_.slots[buffer.slot].state) return false;
+    const State& state = *state_read_by(storage_.slots[buffer.slot].value);
+    return std::any_of(state.sources.begin(), state.sources.end(), [&](const Value* source) {
+      const int32_t end = steps_.at(source->graph).last;
+      return kept.first <= end && end < kept.last;
+    });
+  }
+
   bool try_merge(const Value* input, const Value* output, bool writes) {
     const Buffer& from = buffers_.of(input);
     const Buffer& to = buffers_.of(output);
     if (&from == &to || from.device != to.device) return false;
     if (from.is_slot && to.is_slot) return false;
+    if (is_foreign(to, from) || (writes && is_foreign(from, to))) return false;
+    if (changes_under(from, to)) return false;
     // A caller may bind a slot to a buffer of exactly its own size.
     if (from.is_slot && to.bytes > from.bytes) return false;
     if (to.is_slot && from.bytes > to.bytes) return false;

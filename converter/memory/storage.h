@@ -106,6 +106,8 @@ struct Storage {
   /// Values that are one tensor in the plan: a branch's result is an output of its If, what a body
   /// is given of a carried value is the loop's output, a state is an input of several entry points.
   std::unordered_map<const Value*, const Value*> aliases;
+  /// Inputs whose extents are not set by the caller: a run has them as those of another value.
+  std::unordered_map<const Value*, const Value*> extents_of;
   std::unordered_map<const Node*, int64_t> workspaces;  // offsets
   std::unordered_map<const Node*, int64_t> node_states;
   std::vector<SlotPlan> slots;

@@ -253,21 +253,9 @@ void copy_outputs(Graph& graph) {
       // A branch's result lives in the If's output: no node inside may need it in another place.
       if (own && seen.insert(output).second) continue;
     }
-    Value* const inputs[] = {output};
-    Node* copy =
-        graph.add_node("", "Identity", graph.unique_name(output->name + "_copy"), inputs, 1);
-    copy->op = definitions::OperatorRegistry::builtin().find("", "Identity");
-    copy->outputs[0]->type = output->type;
-    if (output->constant) {
-      Shape<definitions::Dim> shape;
-      for (int64_t extent : output->constant->extents) shape.push(extent);
-      copy->outputs[0]->shape = shape;
-      copy->outputs[0]->type = output->constant->type;
-    } else {
-      copy->outputs[0]->shape = output->shape;
-    }
-    graph.set_output(static_cast<int>(i), copy->outputs[0]);
-    seen.insert(copy->outputs[0]);
+    Value* copy = graph.add_copy(output);
+    graph.set_output(static_cast<int>(i), copy);
+    seen.insert(copy);
   }
 }
 

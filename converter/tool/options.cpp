@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "converter/lower/target.h"
@@ -39,6 +40,18 @@ std::variant<converter::DimRange, std::string> parse_range(const std::string& te
   if (parse_integer(text, range.max)) return range;
   if (text.empty()) throw Error(option + ": expected MAX, MIN..MAX or the name of a dimension");
   return text;
+}
+
+/// Without a '=' the gradients are those by what is trainable.
+converter::ConvertOptions::GradientRequest parse_gradient(const std::string& text) {
+  converter::ConvertOptions::GradientRequest request;
+  const size_t at = text.rfind('=');
+  request.output = text.substr(0, at);
+  if (at != std::string::npos) request.inputs = CLI::detail::split(text.substr(at + 1), ',');
+  const bool nameless = std::any_of(request.inputs.begin(), request.inputs.end(),
+                                    [](const std::string& name) { return name.empty(); });
+  if (!request.output.empty() && !nameless) return request;
+  throw Error(fmt::format("--gradient {}: expected OUTPUT=INPUT,... or OUTPUT", text));
 }
 
 }  // namespace
@@ -97,6 +110,14 @@ void ConversionArguments::add_to(CLI::App& app) {
   app.add_option("--state", states,
                  "keep an output as the next run's input, which may be an initialiser")
       ->type_name("OUTPUT=INPUT");
+  app.add_option("--gradient", gradients,
+                 "add an entry point that computes the gradients of an output by inputs, and by "
+                 "everything trainable")
+      ->type_name("OUTPUT=INPUT,...");
+  app.add_option("--trainable", trainable,
+                 "make an initialiser a state that begins with its values; a * at the end stands "
+                 "for all whose names begin so")
+      ->type_name("NAME");
   app.add_option("--seed", seed,
                  "other random numbers for nodes that have no seed of their own (0: the first)")
       ->type_name("N");
@@ -170,6 +191,8 @@ converter::ConvertOptions ConversionArguments::parse() const {
     const auto [output, input] = split_assignment(text, "--state");
     options.states[output] = input;
   }
+  for (const std::string& text : gradients) options.gradients.push_back(parse_gradient(text));
+  options.trainable = trainable;
   for (const std::string& text : layouts) {
     const auto [name, layout] = split_assignment(text, "--layout");
     options.layouts[name] = layout;

@@ -18,7 +18,7 @@ namespace intarsia::tool {
 struct ConversionArguments {
   int64_t max_string = converter::kDefaultMaxString;
   std::vector<std::string> dims, shapes, fixed, values, bounds, max_trips, max_lengths, states,
-      layouts;
+      gradients, trainable, layouts;
   std::string target = "generic";
   std::optional<double> plan_growth;
   std::string device = "cpu";

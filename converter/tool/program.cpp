@@ -8,6 +8,7 @@
 #include <cstring>
 #include <random>
 
+#include "converter/backward.h"
 #include "converter/graph/strings.h"
 #include "converter/plugin/plugin.h"
 #include "converter/tool/plan_text.h"
@@ -121,8 +122,16 @@ LoadedPlan::LoadedPlan(const std::filesystem::path& path, const Values& inputs,
     bytes_ = file_->bytes();
   } else {
     converter::ConvertOptions conversion = options;
+    // What weights gradients has the extents that a run finds.
+    const auto weights = [&options](const std::string& name) {
+      return std::any_of(options.gradients.begin(), options.gradients.end(),
+                         [&name](const auto& request) {
+                           return name == request.output + converter::kGradientSuffix;
+                         });
+    };
     for (const auto& [name, value] : inputs) {
-      if (conversion.fixed.count(name) == 0) conversion.shapes.try_emplace(name, value.extents);
+      if (conversion.fixed.count(name) != 0 || weights(name)) continue;
+      conversion.shapes.try_emplace(name, value.extents);
     }
     conversion.probe = inputs;
     converter::ConversionResult result = converter::convert_file(path, conversion);
@@ -208,17 +217,44 @@ bool Program::checks_values() const {
   return false;
 }
 
+std::vector<int> Program::runs_for(int entry) const {
+  const PlanText text(plan());
+  const uint32_t before = text.root().entries()->Get(static_cast<uint32_t>(entry))->continues();
+  std::vector<int> runs;
+  if (before != kNone && before != static_cast<uint32_t>(entry)) {
+    runs.push_back(static_cast<int>(before));
+  }
+  runs.push_back(entry);
+  return runs;
+}
+
+Values Program::inputs_among(const Values& values, int entry) const {
+  Values found;
+  for (int i = 0; i < session_.input_count(entry); ++i) {
+    const auto value = values.find(std::string(session_.input_port(i, entry).value().name));
+    if (value != values.end()) found.insert(*value);
+  }
+  return found;
+}
+
+void Program::require_inputs(const Values& values, const std::vector<int>& entries) const {
+  std::vector<std::string_view> names;
+  for (const int entry : entries) {
+    for (int i = 0; i < session_.input_count(entry); ++i) {
+      names.push_back(session_.input_port(i, entry).value().name);
+    }
+  }
+  for (const auto& [name, value] : values) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    throw Error(fmt::format("the plan has no input '{}'", name),
+                fmt::format("its inputs are {}", fmt::join(names, ", ")));
+  }
+}
+
 void Program::set_inputs(const Values& values, int entry) {
   for (const auto& [name, value] : values) {
+    require_inputs({{name, value}}, {entry});
     const Result<int> index = session_.find_input(name, entry);
-    if (!index.ok()) {
-      std::vector<std::string_view> names;
-      for (int i = 0; i < session_.input_count(entry); ++i) {
-        names.push_back(session_.input_port(i, entry).value().name);
-      }
-      throw Error(fmt::format("the plan has no input '{}'", name),
-                  fmt::format("its inputs are {}", fmt::join(names, ", ")));
-    }
     const TensorView planned = session_.input_port(index.value(), entry).value().tensor;
     if (planned.type != value.type) {
       throw Error(fmt::format("input '{}' takes {}, the given values are {}", name,

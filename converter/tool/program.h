@@ -69,8 +69,14 @@ class Program {
   const std::vector<std::string>& warnings() const { return plan_.warnings(); }
   size_t arena_bytes() const { return plan_.info().arena_bytes; }
 
+  /// The entry points that have to run for `entry`, one after another; itself is the last.
+  std::vector<int> runs_for(int entry) const;
+  /// Those of the values whose names are inputs of the entry point.
+  Values inputs_among(const Values& values, int entry) const;
+  /// Throws if a value is no input of these entry points.
+  void require_inputs(const Values& values, const std::vector<int>& entries) const;
   /// Copies values into the entry point's inputs of these names. Throws for a name, type or extents
-  /// that do not fit.
+  /// that do not fit. Of an entry point that continues another: after the other's run.
   void set_inputs(const Values& values, int entry = 0);
   /// `given`, and for every other input the value that the plan is made for, or seeded random ones
   /// of the planned extents.

@@ -82,15 +82,20 @@ int run(const Arguments& arguments) {
   for (const std::string& warning : program.warnings())
     fmt::print(stderr, "warning: {}\n", warning);
   const int entry = program.find_entry(arguments.entry);
-  for (int i = 0; i < program.session().input_count(entry); ++i) {
-    const std::string name(program.session().input_port(i, entry).value().name);
-    if (inputs.count(name) == 0) {
+  const std::vector<int> runs = program.runs_for(entry);
+  program.require_inputs(inputs, runs);
+  for (const int each : runs) {
+    for (int i = 0; i < program.session().input_count(each); ++i) {
+      const std::string name(program.session().input_port(i, each).value().name);
+      if (inputs.count(name) != 0) continue;
       throw converter::Error(fmt::format("input '{}' is not given", name),
                              fmt::format("add --input {}=FILE.npy", name));
     }
   }
-  program.set_inputs(inputs, entry);
-  program.run(entry);
+  for (const int each : runs) {
+    program.set_inputs(program.inputs_among(inputs, each), each);
+    program.run(each);
+  }
   fs::create_directories(arguments.output_dir);
   int index = 0;
   for (const auto& [name, value] : program.outputs(entry)) {
@@ -108,7 +113,8 @@ Command add_run(CLI::App& app) {
       ->required()
       ->type_name("MODEL.plan|MODEL.onnx");
   arguments->inputs.add_to(app);
-  app.add_option("--entry", arguments->entry, "entry point to run");
+  app.add_option("--entry", arguments->entry,
+                 "entry point to run, behind the one that it continues");
   app.add_option("--output-dir", arguments->output_dir, "folder for output_<i>.npy")
       ->type_name("DIR");
   app.add_option("--threads", arguments->conversion.threads, "threads to run on")

@@ -42,11 +42,12 @@ Status check_bindings(SessionState& state) {
   return {};
 }
 
-Status bind_port(SessionState* state, const Ports* ports, int index, void* buffer, size_t bytes,
-                 const char* what) {
+Status bind_port(SessionState* state, const Ports* ports, int entry, int index, void* buffer,
+                 size_t bytes, const char* what) {
   if (state == nullptr) return Code::kInvalidArgument;
   const plan::Port* port = port_at(*state, ports, index, what);
   if (port == nullptr) return Code::kInvalidArgument;
+  forget_run(*state, entry);
   const plan::Slot& slot = state->plan.slots[port->slot()];
   if (buffer == nullptr) {
     state->slots[port->slot()] = planned_buffer(*state, port->slot());
@@ -83,11 +84,11 @@ Status bind_port(SessionState* state, const Ports* ports, int index, void* buffe
 
 Status Session::bind_input(int index, const void* buffer, size_t bytes, int entry) {
   // Nodes never write a graph input: the verifier refuses such plans.
-  return bind_port(state_, inputs_of(state_, entry), index, const_cast<void*>(buffer), bytes,
+  return bind_port(state_, inputs_of(state_, entry), entry, index, const_cast<void*>(buffer), bytes,
                    "input index (at most)");
 }
 Status Session::bind_output(int index, void* buffer, size_t bytes, int entry) {
-  return bind_port(state_, outputs_of(state_, entry), index, buffer, bytes,
+  return bind_port(state_, outputs_of(state_, entry), entry, index, buffer, bytes,
                    "output index (at most)");
 }
 

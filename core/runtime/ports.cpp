@@ -97,15 +97,18 @@ Status Session::resize_input(int index, std::span<const int32_t> extents, int en
                         static_cast<int64_t>(extents.size()), index);
   }
   const bool varies = tensor.extents() < state_->plan.dynamic_extents;
+  const int32_t* present = state_->extents_of(tensor);
+  // Those of an entry point that continues another follow from the other's run.
+  const bool settable = varies && entry_at(state_, entry)->continues() == kNone;
   const auto* symbols = port->symbols();
   for (int axis = 0; axis < tensor.rank(); ++axis) {
     const int32_t found = extents[static_cast<size_t>(axis)];
     const int32_t planned = state_->plan.extents[tensor.extents() + static_cast<uint32_t>(axis)];
     const int32_t symbol =
         symbols != nullptr && symbols->size() != 0 ? symbols->Get(static_cast<uint32_t>(axis)) : -1;
-    if (!varies || symbol < 0) {
-      if (found == planned) continue;
-      return state_->fail(Code::kWrongExtent, "input extent", planned, found, index, axis);
+    if (!settable || symbol < 0) {
+      if (found == present[axis]) continue;
+      return state_->fail(Code::kWrongExtent, "input extent", present[axis], found, index, axis);
     }
     const plan::Symbol& range = *state_->plan.root->symbols()->Get(static_cast<uint32_t>(symbol));
     if (found > planned || found > range.maximum()) {
@@ -117,7 +120,8 @@ Status Session::resize_input(int index, std::span<const int32_t> extents, int en
                           found, index, axis);
     }
   }
-  for (int axis = 0; varies && axis < tensor.rank(); ++axis) {
+  forget_run(*state_, entry);
+  for (int axis = 0; settable && axis < tensor.rank(); ++axis) {
     state_->extents[tensor.extents() + static_cast<uint32_t>(axis)] =
         extents[static_cast<size_t>(axis)];
   }

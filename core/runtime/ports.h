@@ -19,6 +19,11 @@ inline int size_of(const Ports* ports) {
 /// A port of the list. One that does not exist is reported, with `what` for the index.
 const plan::Port* port_at(SessionState& state, const Ports* ports, int index, const char* what);
 
+/// What a run of the entry point has left no longer belongs to its inputs.
+inline void forget_run(SessionState& state, int entry) {
+  if (state.completed == static_cast<uint32_t>(entry)) state.completed = kNone;
+}
+
 /// The tensor that lies in a slot.
 inline const plan::Tensor& tensor_in(const SessionState& state, uint32_t slot) {
   return state.plan.tensors[state.plan.slots[slot].tensor()];

@@ -72,6 +72,7 @@ Status Session::reset_states() {
   if (state_ == nullptr) return Code::kInvalidArgument;
   if (state_->busy.exchange(true, std::memory_order_acquire)) return Code::kBusy;
   clear(state_->diagnostic);
+  state_->completed = kNone;
   clear_states(*state_);
   if (state_->has_node_states) destroy_nodes(*state_, state_->plan.node_count);
   const Status status = create_nodes(*state_);

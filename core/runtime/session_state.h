@@ -76,6 +76,9 @@ struct SessionState {
   DeviceState* device = nullptr;  // null without one
   std::atomic<bool> busy{false};
   bool has_node_states = false;  // false only if `create` failed in reset_states
+  // The entry point whose tensors still are as its run has left them, for one that continues it;
+  // kNone if there is none.
+  uint32_t completed = kNone;
   // Looks at the buffers that were bound since the last run; null if there are none. A pointer, so
   // that programs which bind nothing do not link it.
   Status (*check_bindings)(SessionState&) = nullptr;

@@ -39,6 +39,10 @@ bool Verifier::entries() {
     if (!index("entry's graph", graph, plan_.graph_count)) return false;
     const uint32_t parent = plan_.graphs[graph].parent();
     if (!equal("entry's graph is a sub-graph", kNone, parent)) return false;
+    if (entry->continues() != kNone &&
+        !index("entry point that another continues", entry->continues(), entries->size())) {
+      return false;
+    }
     if (!ports(entry->inputs(), kReadOnlySlot) || !ports(entry->outputs(), 0)) return false;
   }
   return ports(plan_.root->state_ports(), kReadOnlySlot | kStateSlot);

@@ -191,6 +191,11 @@ class Session {
   /// Runs an entry point: computes every output from the inputs and states. Blocks until done. On
   /// failure outputs are undefined, states are unchanged or partly updated only if the failing node
   /// comes after an update in place, and the session may be run again.
+  ///
+  /// An entry point that continues another (`backward`, see docs/training.md) reads what the
+  /// other's run has left, its inputs included, and takes its extents from it. It is refused with
+  /// kInvalidArgument unless that was the last run, succeeded, and nothing of it was resized, bound
+  /// or reset since.
   Status run(int entry = 0);
 
   /// States: tensors that one run leaves for the next (`--state OUTPUT=INPUT`). At open they are

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Fetches the models of the examples. Usage: fetch_models.sh [EXAMPLE...]: speech_segments,
-# file_kind, read_text; by default all.
+# file_kind, read_text, fine_tune; by default all.
 # Downloads the Python packages that contain them (nothing of Python is installed or run) and
 # unpacks the model files to $INTARSIA_CACHE/packages, by default build/cache/packages. What is
 # already there is left alone.
@@ -50,7 +50,7 @@ PY
   rm -rf "$cache/wheels"
 }
 
-[ $# -gt 0 ] || set -- speech_segments file_kind read_text
+[ $# -gt 0 ] || set -- speech_segments file_kind read_text fine_tune
 mkdir -p "$cache/packages"
 for example in "$@"; do
   case "$example" in
@@ -61,6 +61,7 @@ for example in "$@"; do
     read_text)
       fetch rapidocr-onnxruntime models/ch_PP-OCRv4_det_infer.onnx models/ch_PP-OCRv4_rec_infer.onnx
       ;;
-    *) die "unknown example '$example'; there are speech_segments, file_kind and read_text" ;;
+    fine_tune) fetch rapidocr-onnxruntime models/ch_ppocr_mobile_v2.0_cls_infer.onnx ;;
+    *) die "unknown example '$example'; there are speech_segments, file_kind, read_text and fine_tune" ;;
   esac
 done

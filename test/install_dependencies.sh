@@ -6,6 +6,7 @@
 #   test/install_dependencies.sh --build-only  building and running the examples
 #   ... --build-only --with-torch              and those with a model that PyTorch exports
 #   ... --build-only --with-pictures           and those that read pictures
+#   ... --build-only --with-training           and the one that learns, beside PyTorch
 #   test/install_dependencies.sh --cortex-m    the same for examples/mlp_cortex_m7.sh
 #   test/install_dependencies.sh --python      and those with Python operators
 # Silent when everything is there. Needs root or sudo only when something is missing.
@@ -22,7 +23,7 @@ python=(
   python3-dev pybind11-dev python3-numpy python3-onnx               # Python operators, Python module
 )
 pictures=(
-  libpng-dev python3-pil fonts-dejavu-core                          # examples/read_text
+  libpng-dev python3-pil fonts-dejavu-core                          # examples/read_text, fine_tune
 )
 test=(
   libgtest-dev libbenchmark-dev strace valgrind                     # unit tests, benchmarks
@@ -40,11 +41,14 @@ case "$*" in
   --build-only) packages=("${build[@]}") ;;
   "--build-only --with-torch") packages=("${build[@]}" python3-torch) ;;
   "--build-only --with-pictures") packages=("${build[@]}" "${pictures[@]}") ;;
+  "--build-only --with-training")
+    packages=("${build[@]}" "${pictures[@]}" python3-torch python3-onnx)
+    ;;
   --cortex-m) packages=("${build[@]}" "${cortex_m[@]}") ;;
   --python) packages=("${build[@]}" "${python[@]}") ;;
   *)
     echo "install_dependencies.sh: unknown options '$*'; it takes --build-only" \
-      "[--with-torch|--with-pictures], --cortex-m or --python" >&2
+      "[--with-torch|--with-pictures|--with-training], --cortex-m or --python" >&2
     exit 2
     ;;
 esac

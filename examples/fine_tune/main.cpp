@@ -112,14 +112,14 @@ int main(int argc, char** argv) {
   if (!opened.ok()) return 1;
   intarsia::Session& session = *opened;
   std::vector<Weight> weights = weights_of(session);
-  std::vector<float> results;
-  results.reserve(kSteps + 1);
+  std::vector<float> losses;
+  losses.reserve(kSteps);
 
   const long heap = examples::heap_calls();
   for (size_t step = 0; step < kSteps; ++step) {
     if (!train.give(session, step * kBatch, kBatch)) return fail(session);
     if (!session.run(fonts::forward::entry)) return fail(session);
-    results.push_back(fonts::forward::outputs::loss::of(session)[0]);
+    losses.push_back(fonts::forward::outputs::loss::of(session)[0]);
     if (!session.run(fonts::backward::entry)) return fail(session);
     for (Weight& weight : weights) weight.step();
   }
@@ -138,11 +138,18 @@ int main(int argc, char** argv) {
           std::max_element(begin, begin + 3) - begin == test.bytes[(first + row) * (1 + kPixels)];
     }
   }
-  results.push_back(static_cast<float>(right) / static_cast<float>(test.count()));
   std::printf(
       "%d steps of %d pictures, %zu weights: loss %.4f to %.4f, %zu of %zu test pictures right; "
       "arena %zu bytes, heap calls %ld\n",
-      kSteps, kBatch, weights.size(), static_cast<double>(results[0]),
-      static_cast<double>(results[kSteps - 1]), right, test.count(), sizeof(arena), heap_calls);
-  return 0;
+      kSteps, kBatch, weights.size(), static_cast<double>(losses.front()),
+      static_cast<double>(losses.back()), right, test.count(), sizeof(arena), heap_calls);
+
+  const std::vector<float> theirs = read_numbers(folder + "/pytorch.txt");
+  if (theirs.empty()) return 0;
+  if (theirs.size() != losses.size()) {
+    std::fputs("fine_tune: pytorch.txt is of another number of steps\n", stderr);
+    return 1;
+  }
+  // Sums in another order differ in the last digits, and each step builds on those before.
+  return compare("loss before each step", losses, theirs, 0.01f, 0) ? 0 : 1;
 }

@@ -253,7 +253,10 @@ void add_binary_definitions(DefinitionRows& rows) {
               .gradient = gradients::divide});
   add_binary<ModAttributes>(
       rows, "Mod", 28, kNumericTypes,
-      {.second = Domain::kNonZero, .exact = true, .propagate = propagation::kRemainder});
+      {.second = Domain::kNonZero,
+       .exact = true,
+       .propagate = propagation::kRemainder,
+       .gradient = gradients::modulo});
   add_binary<BitShiftAttributes>(rows, "BitShift", 28, kIntegerTypes,
                                  {.domain = Domain::kSmall,
                                   .second = Domain::kShift,

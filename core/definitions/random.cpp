@@ -18,9 +18,10 @@ bool copies_without_training(const std::byte*, std::span<const SymbolicInput> in
   return training && training->size() == 1 && training->front() == Dim(0);
 }
 
+/// What is drawn does not change with an input, or in jumps only.
 template <auto... Members>
 constexpr Facts drawing() {
-  return {.exact = true, .stream = attribute<Members...>()};
+  return {.exact = true, .gradient = gradients::zero, .stream = attribute<Members...>()};
 }
 
 }  // namespace

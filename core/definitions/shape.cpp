@@ -151,7 +151,9 @@ void add_shape_ops_definitions(DefinitionRows& rows) {
                            .since_version = 22,
                            .inputs = {same({"input", "T1"})},
                            .outputs = {same({"output", "T2"})},
-                           .facts = {.axes = {.form = AxisForm::kPosition}, .exact = true},
+                           .facts = {.axes = {.form = AxisForm::kPosition},
+                                     .exact = true,
+                                     .gradient = gradients::zero},
                            .types = {{"T1", kFillTypes}, {"T2", kFillTypes}},
                            .kernel_types = {"T2"},
                            .attributes = codec_of<EyeLikeAttributes>()});

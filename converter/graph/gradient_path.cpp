@@ -21,9 +21,10 @@ constexpr int64_t kMostSteps = 500'000;
 void require_settled(const Value& value, const Differentiated& what) {
   const bool given = value.is_input && value.graph->parent() != nullptr;
   if (!given || what.independent.contains(&value)) return;
-  throw Error(what.gradient.problem(
-      fmt::format("'{}' depends on '{}', which the sub-graph is given", what.ys.front()->name, value.name),
-      fmt::format("list '{}' in zs", value.name)));
+  throw Error(
+      what.gradient.problem(fmt::format("'{}' depends on '{}', which the sub-graph is given",
+                                        what.ys.front()->name, value.name),
+                            fmt::format("list '{}' in zs", value.name)));
 }
 
 /// The nodes that depend on an x and produce what may have a gradient, producers first.
@@ -74,8 +75,8 @@ void for_each_operand(const Node& node, const std::function<void(const Value*)>&
   });
 }
 
-std::vector<Node*> nodes_before(std::span<const Value* const> values, const ValueSet& ends, const Node& gradient,
-                                GradientBudget& budget) {
+std::vector<Node*> nodes_before(std::span<const Value* const> values, const ValueSet& ends,
+                                const Node& gradient, GradientBudget& budget) {
   struct Frame {
     Node* node;
     std::vector<const Value*> operands;

@@ -49,8 +49,8 @@ struct Differentiated {
 };
 
 /// The nodes that `values` are computed from, producers first, up to what `ends` has.
-std::vector<Node*> nodes_before(std::span<const Value* const> values, const ValueSet& ends, const Node& gradient,
-                                GradientBudget& budget);
+std::vector<Node*> nodes_before(std::span<const Value* const> values, const ValueSet& ends,
+                                const Node& gradient, GradientBudget& budget);
 
 /// Throws Error that lists every node of the path whose operator has no rule.
 GradientPath find_gradient_path(const Differentiated& what, GradientBudget& budget);

@@ -52,8 +52,8 @@ inline Term root(Term x, int64_t p) {
   if (p == 1) return x;
   const Term none = call("Equal", {x, x.number(0)});
   const Term safe = where(none, 1, x);
-  const Term whole = p == 2 ? call("Sqrt", {safe})
-                            : call("Pow", {safe, x.number(1 / static_cast<double>(p))});
+  const Term whole =
+      p == 2 ? call("Sqrt", {safe}) : call("Pow", {safe, x.number(1 / static_cast<double>(p))});
   return where(none, 0, whole);
 }
 

@@ -89,9 +89,8 @@ void split(G& g) {
 }
 
 void moved(G& g) {
-  g.set(0, [&] {
-    return back_where_from(g, [&](Term positions) { return g.repeat({positions}); });
-  });
+  g.set(0,
+        [&] { return back_where_from(g, [&](Term positions) { return g.repeat({positions}); }); });
 }
 
 /// As `moved`, without a position for every element of what may be a large table.
@@ -156,8 +155,7 @@ void pad(G& g) {
   };
   g.set(0, [&] {
     if (!repeats) return padded(g.dy(), call("Neg", {g.x(1)}), {});
-    return back_where_from(
-        g, [&](Term positions) { return padded(positions, g.x(1), g.given()); });
+    return back_where_from(g, [&](Term positions) { return padded(positions, g.x(1), g.given()); });
   });
   if (repeats) g.set_zero(2);
 }

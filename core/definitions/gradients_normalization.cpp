@@ -51,7 +51,8 @@ void batch_normalization(G& g) {
   const int rank = g.x().rank();
   const Term x = wide(g.x(0));
   const auto scaled = [&](Term standard) {
-    const Term scale = per_channel(wide(g.x(1), x), rank), shift = per_channel(wide(g.x(2), x), rank);
+    const Term scale = per_channel(wide(g.x(1), x), rank),
+               shift = per_channel(wide(g.x(2), x), rank);
     return narrow(g, standard * scale + shift);
   };
   if (a.training_mode == 0) {
@@ -81,8 +82,8 @@ void instance_normalization(G& g) {
   g.express(0, [&] {
     const float epsilon = g.attributes<InstanceNormalizationAttributes>().epsilon;
     const Standardized standard(wide(g.x(0)), axes_between(2, rank), epsilon);
-    return narrow(g, standard.result * per_channel(wide(g.x(1)), rank) +
-                         per_channel(wide(g.x(2)), rank));
+    return narrow(
+        g, standard.result * per_channel(wide(g.x(1)), rank) + per_channel(wide(g.x(2)), rank));
   });
 }
 
@@ -154,8 +155,8 @@ void response_normalization(G& g) {
         with_extents(x * x, join({extents(x, 0, 1), one, extents(x, 1, 2), pixels}, 0));
     const int64_t below = (a.size - 1) / 2, above = a.size / 2;
     const Term window = filled(x, 1, g.integers({1, 1, a.size, 1}));
-    const Term sums = reshape(
-        call("Conv", {rows, window}, {{"pads", Integers{below, 0, above, 0}}}), x);
+    const Term sums =
+        reshape(call("Conv", {rows, window}, {{"pads", Integers{below, 0, above, 0}}}), x);
     const double scale = static_cast<double>(a.alpha) / a.size;
     const Term base = scale * sums + static_cast<double>(a.bias);
     return narrow(g, x * call("Pow", {base, x.number(-static_cast<double>(a.beta))}));

@@ -43,8 +43,8 @@ class Windows {
       dilations_.push_back(attributes.dilation(i));
       first.push_back(attributes.explicit_pad(i));
     }
-    const Term span = (places - 1) * integers(image, strides_) +
-                      (taps - 1) * integers(image, dilations_) + 1.0;
+    const Term span =
+        (places - 1) * integers(image, strides_) + (taps - 1) * integers(image, dilations_) + 1.0;
     const Term total = span - image;
     before_ = integers(image, first);
     if (attributes.same() || derived) {

@@ -54,14 +54,14 @@ void add_linear_algebra_definitions(DefinitionRows& rows) {
              .facts = {.axes = {.form = AxisForm::kPosition}, .gradient = gradients::inverse},
              .types = {{"T", types({DataType::kFloat16, DataType::kFloat, DataType::kDouble})}},
              .attributes = codec_of<NoAttributes>()});
-  add<ops::Det>(rows, {.name = "Det",
-                       .since_version = 22,
-                       .inputs = {same({"X", "T"})},
-                       .outputs = {apart({"Y", "T"})},
-                       .facts = {.axes = {.form = AxisForm::kPosition},
-                                 .gradient = gradients::determinant},
-                       .types = {{"T", kFloatTypes}},
-                       .attributes = codec_of<NoAttributes>()});
+  add<ops::Det>(
+      rows, {.name = "Det",
+             .since_version = 22,
+             .inputs = {same({"X", "T"})},
+             .outputs = {apart({"Y", "T"})},
+             .facts = {.axes = {.form = AxisForm::kPosition}, .gradient = gradients::determinant},
+             .types = {{"T", kFloatTypes}},
+             .attributes = codec_of<NoAttributes>()});
 }
 
 }  // namespace intarsia::definitions

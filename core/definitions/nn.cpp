@@ -49,13 +49,12 @@ void add_convolutions(DefinitionRows& rows) {
       {.name = "ConvTranspose",
        .inputs = {same({"X", "T"}), apart({"W", "T"}), apart({"B", "T", kOptional})},
        .outputs = {same({"Y", "T"})},
-       .facts =
-           {.axes = {.form = AxisForm::kImage,
-                     .channels_last = attribute<&ConvTransposeAttributes::channels_last>()},
-            .fast_channels_last = types({DataType::kFloat}),
-            .window =
-                attribute<&ConvTransposeAttributes::window, &WindowAttributes::kernel_shape>(),
-            .gradient = gradients::conv_transpose},
+       .facts = {.axes = {.form = AxisForm::kImage,
+                          .channels_last = attribute<&ConvTransposeAttributes::channels_last>()},
+                 .fast_channels_last = types({DataType::kFloat}),
+                 .window =
+                     attribute<&ConvTransposeAttributes::window, &WindowAttributes::kernel_shape>(),
+                 .gradient = gradients::conv_transpose},
        .types = {{"T", kFloatTypes}},
        .attributes = codec_of<ConvTransposeAttributes>()});
   add<ops::DeformConv>(
@@ -166,16 +165,15 @@ void add_pools(DefinitionRows& rows) {
   add_global("GlobalAveragePool", gradients::spatial_mean);
   add_global("GlobalMaxPool", gradients::spatial_extreme);
   add<ops::GlobalLpPool>(
-      rows,
-      {.name = "GlobalLpPool",
-       .inputs = {same({"X", "T"})},
-       .outputs = {same({"Y", "T"})},
-       .facts = {.axes = {.form = AxisForm::kImage,
-                          .channels_last = attribute<&GlobalLpPoolAttributes::global,
-                                                     &GlobalPoolAttributes::channels_last>()},
-                 .gradient = gradients::global_lp_pool},
-       .types = {{"T", kFloatTypes}},
-       .attributes = codec_of<GlobalLpPoolAttributes>()});
+      rows, {.name = "GlobalLpPool",
+             .inputs = {same({"X", "T"})},
+             .outputs = {same({"Y", "T"})},
+             .facts = {.axes = {.form = AxisForm::kImage,
+                                .channels_last = attribute<&GlobalLpPoolAttributes::global,
+                                                           &GlobalPoolAttributes::channels_last>()},
+                       .gradient = gradients::global_lp_pool},
+             .types = {{"T", kFloatTypes}},
+             .attributes = codec_of<GlobalLpPoolAttributes>()});
 }
 
 }  // namespace

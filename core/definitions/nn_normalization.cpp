@@ -24,21 +24,21 @@ void add_nn_normalization_definitions(DefinitionRows& rows) {
        .kernel_types = {"T", "T1", "T2"},
        .attributes = codec_of<BatchNormalizationAttributes>()});
   add<ops::InstanceNormalization>(
-      rows, {.name = "InstanceNormalization",
-             .inputs = {same({"input", "T"}), apart({"scale", "T"}), apart({"B", "T"})},
-             .outputs = {same({"output", "T"})},
-             .facts = {.axes = {.form = AxisForm::kImage},
-                       .gradient = gradients::instance_normalization},
-             .types = {{"T", kFloatTypes}},
-             .attributes = codec_of<InstanceNormalizationAttributes>()});
+      rows,
+      {.name = "InstanceNormalization",
+       .inputs = {same({"input", "T"}), apart({"scale", "T"}), apart({"B", "T"})},
+       .outputs = {same({"output", "T"})},
+       .facts = {.axes = {.form = AxisForm::kImage}, .gradient = gradients::instance_normalization},
+       .types = {{"T", kFloatTypes}},
+       .attributes = codec_of<InstanceNormalizationAttributes>()});
   add<ops::GroupNormalization>(
-      rows, {.name = "GroupNormalization",
-             .inputs = {same({"X", "T"}), apart({"scale", "T"}), apart({"bias", "T"})},
-             .outputs = {same({"Y", "T"})},
-             .facts = {.axes = {.form = AxisForm::kImage},
-                       .gradient = gradients::group_normalization},
-             .types = {{"T", kFloatTypes}},
-             .attributes = codec_of<GroupNormalizationAttributes>()});
+      rows,
+      {.name = "GroupNormalization",
+       .inputs = {same({"X", "T"}), apart({"scale", "T"}), apart({"bias", "T"})},
+       .outputs = {same({"Y", "T"})},
+       .facts = {.axes = {.form = AxisForm::kImage}, .gradient = gradients::group_normalization},
+       .types = {{"T", kFloatTypes}},
+       .attributes = codec_of<GroupNormalizationAttributes>()});
   add<ops::LayerNormalization>(
       rows,
       {.name = "LayerNormalization",

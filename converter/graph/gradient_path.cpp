@@ -21,16 +21,17 @@ constexpr int64_t kMostSteps = 500'000;
 void require_settled(const Value& value, const Differentiated& what) {
   const bool given = value.is_input && value.graph->parent() != nullptr;
   if (!given || what.independent.contains(&value)) return;
-  throw Error(what.gradient.problem(
-      fmt::format("'{}' depends on '{}', which the sub-graph is given", what.y.name, value.name),
-      fmt::format("list '{}' in zs", value.name)));
+  throw Error(
+      what.gradient.problem(fmt::format("'{}' depends on '{}', which the sub-graph is given",
+                                        what.ys.front()->name, value.name),
+                            fmt::format("list '{}' in zs", value.name)));
 }
 
 /// The nodes that depend on an x and produce what may have a gradient, producers first.
 std::vector<Node*> dependent_nodes(const Differentiated& what, GradientBudget& budget,
                                    GradientPath& path) {
   std::vector<Node*> dependent;
-  for (Node* node : nodes_before(what.y, what.independent, what.gradient, budget)) {
+  for (Node* node : nodes_before(what.ys, what.independent, what.gradient, budget)) {
     const Value* from = nullptr;
     for_each_operand(*node, [&](const Value* value) {
       require_settled(*value, what);
@@ -74,8 +75,8 @@ void for_each_operand(const Node& node, const std::function<void(const Value*)>&
   });
 }
 
-std::vector<Node*> nodes_before(const Value& value, const ValueSet& ends, const Node& gradient,
-                                GradientBudget& budget) {
+std::vector<Node*> nodes_before(std::span<const Value* const> values, const ValueSet& ends,
+                                const Node& gradient, GradientBudget& budget) {
   struct Frame {
     Node* node;
     std::vector<const Value*> operands;
@@ -91,17 +92,19 @@ std::vector<Node*> nodes_before(const Value& value, const ValueSet& ends, const 
     for_each_operand(*node, [&](const Value* operand) { operands.push_back(operand); });
     stack.push_back({node, std::move(operands)});
   };
-  enter(value);
-  while (!stack.empty()) {
-    Frame& frame = stack.back();
-    if (frame.operands.empty()) {
-      order.push_back(frame.node);
-      stack.pop_back();
-      continue;
+  for (const Value* value : values) {
+    enter(*value);
+    while (!stack.empty()) {
+      Frame& frame = stack.back();
+      if (frame.operands.empty()) {
+        order.push_back(frame.node);
+        stack.pop_back();
+        continue;
+      }
+      const Value* next = frame.operands.back();
+      frame.operands.pop_back();
+      enter(*next);
     }
-    const Value* next = frame.operands.back();
-    frame.operands.pop_back();
-    enter(*next);
   }
   return order;
 }
@@ -111,7 +114,7 @@ GradientPath find_gradient_path(const Differentiated& what, GradientBudget& budg
   for (const Value* x : what.xs) path.reached_from[x] = x;
   const std::vector<Node*> dependent = dependent_nodes(what, budget, path);
   std::vector<Problem> problems;
-  ValueSet differentiated{&what.y};
+  ValueSet differentiated(what.ys.begin(), what.ys.end());
   for (auto at = dependent.rbegin(); at != dependent.rend(); ++at) {
     Node& node = **at;
     const auto output =
@@ -127,7 +130,7 @@ GradientPath find_gradient_path(const Differentiated& what, GradientBudget& budg
     problems.push_back(node.problem(
         fmt::format("the operator has no gradient rule, but '{}' asks for the gradient of '{}' by "
                     "'{}', which leads through this node",
-                    what.gradient.name, what.y.name, path.reached_from[*output]->name),
+                    what.gradient.name, what.ys.front()->name, path.reached_from[*output]->name),
         "take the gradient by values behind the node, or see docs/adding_an_operator.md: "
         "Gradient"));
   }

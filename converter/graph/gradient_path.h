@@ -33,24 +33,24 @@ bool is_real(const Value& value);
 void for_each_operand(const Node& node, const std::function<void(const Value*)>& visit);
 
 struct GradientPath {
-  /// From y to the xs, in that order.
+  /// From the ys to the xs, in that order.
   std::vector<Node*> nodes;
   /// Values that depend on an x, and on which.
   std::unordered_map<const Value*, const Value*> reached_from;
 };
 
-/// What one Gradient node differentiates.
+/// What is differentiated, for a Gradient node.
 struct Differentiated {
   const Node& gradient;
-  const Value& y;
+  std::vector<const Value*> ys;
   std::vector<const Value*> xs;
   /// These and others that are taken as given, also where a node computes them.
   ValueSet independent;
 };
 
-/// The nodes that `value` is computed from, producers first, up to what `ends` has.
-std::vector<Node*> nodes_before(const Value& value, const ValueSet& ends, const Node& gradient,
-                                GradientBudget& budget);
+/// The nodes that `values` are computed from, producers first, up to what `ends` has.
+std::vector<Node*> nodes_before(std::span<const Value* const> values, const ValueSet& ends,
+                                const Node& gradient, GradientBudget& budget);
 
 /// Throws Error that lists every node of the path whose operator has no rule.
 GradientPath find_gradient_path(const Differentiated& what, GradientBudget& budget);

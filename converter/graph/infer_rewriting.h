@@ -49,6 +49,12 @@ class Rewriting {
     return result;
   }
 
+  /// `number` for every element of `value`.
+  Value* like(Value& value, double number) const {
+    Value* scalar = constant(graph_, "number", Constant::scalar_of(type_of(value), number));
+    return compute("Expand", {scalar, compute("Shape", {&value})});
+  }
+
   /// The start of a loop's body; returns the number of the trip.
   Value* start_body(Graph& body) const {
     Value* trip = body.add_input(graph_.unique_name(node_.name + "_trip"));

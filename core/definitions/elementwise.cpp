@@ -251,9 +251,11 @@ void add_binary_definitions(DefinitionRows& rows) {
               .neutral = NeutralElement{1, false},
               .propagate = propagation::kQuotient,
               .gradient = gradients::divide});
-  add_binary<ModAttributes>(
-      rows, "Mod", 28, kNumericTypes,
-      {.second = Domain::kNonZero, .exact = true, .propagate = propagation::kRemainder});
+  add_binary<ModAttributes>(rows, "Mod", 28, kNumericTypes,
+                            {.second = Domain::kNonZero,
+                             .exact = true,
+                             .propagate = propagation::kRemainder,
+                             .gradient = gradients::modulo});
   add_binary<BitShiftAttributes>(rows, "BitShift", 28, kIntegerTypes,
                                  {.domain = Domain::kSmall,
                                   .second = Domain::kShift,

@@ -15,6 +15,13 @@
 // An input that a rule does not mention has no gradient, and asking for one is an error that names
 // the node. Where a gradient is 0 everywhere (Floor), the rule says `set_zero`.
 //
+// Where an operator is a formula of simpler ones, the rule may write that instead, and these give
+// the gradients:
+//
+//     void biased(GradientContext& g) {
+//       g.express(0, [&] { return call("Relu", {g.x(0) + g.x(1)}); });
+//     }
+//
 // Host only. Terms live as long as the call of the rule.
 #pragma once
 
@@ -61,6 +68,18 @@ class GradientContext : public TermContext {
     set(0, [&] { return dy() * of(x(), y()); });
   }
 
+  /// True if something that matters reads the output.
+  virtual bool flows(int output) const = 0;
+  /// Says that an output is what `make()` returns, which is called only if the output matters:
+  /// operators with rules of their own, from the node's inputs on. What these rules give the inputs
+  /// is added to what the rule itself gives them.
+  template <class Make>
+  void express(int output, const Make& make) {
+    if (flows(output)) equate(output, make());
+  }
+
+  /// The attributes as the model gives them, for a node that takes them over.
+  virtual const AttributeMap& given() const = 0;
   /// This node once more, with other tensors as its first inputs; its first output.
   virtual Term repeat(std::initializer_list<Term> inputs) = 0;
 
@@ -69,6 +88,7 @@ class GradientContext : public TermContext {
       : attributes_(attributes), node_inputs_(std::move(inputs)), output_count_(outputs) {}
   ~GradientContext() = default;
   virtual void give(int input, Term gradient) = 0;
+  virtual void equate(int output, Term expression) = 0;
 
  private:
   const std::byte* attributes_;
@@ -86,16 +106,21 @@ using Rule = void(GradientContext&);
 Rule abs, acos, acosh, asin, asinh, atan, atanh, cast, celu, clip, cos, cosh, elu, erf, exp, gelu,
     hard_sigmoid, hard_swish, leaky_relu, log, mish, negate, reciprocal, relu, selu, shrink,
     sigmoid, sin, sinh, softplus, softsign, sqrt, swish, tan, tanh, thresholded_relu;
-Rule add, subtract, multiply, divide, power, prelu, select, sum, mean, extreme;
+Rule add, subtract, multiply, divide, modulo, power, prelu, select, sum, mean, extreme;
 /// Constant between its jumps: 0.
 Rule zero;
 // Moving elements.
-Rule copy, cumulate, dropout, gather, join, moved, pad, scatter, scatter_tuples, split, transpose,
-    triangle, view;
+Rule concat, copy, cumulate, dropout, gather, moved, one_hot, pad, resize, scatter, scatter_tuples,
+    split, top, transpose, triangle, view;
 // Of several elements together.
-Rule matmul, gemm, rotate, softmax, log_softmax, spatial_extreme, spatial_mean;
+Rule matmul, gemm, inverse, determinant, rotate, softmax, log_softmax, cumulative_product;
 Rule reduce_l1, reduce_l2, reduce_log_sum, reduce_log_sum_exp, reduce_extreme, reduce_mean,
-    reduce_sum, reduce_sum_square;
+    reduce_product, reduce_sum, reduce_sum_square;
+// Of images.
+Rule conv, conv_transpose, max_pool, average_pool, lp_pool, global_lp_pool, spatial_extreme,
+    spatial_mean;
+Rule batch_normalization, group_normalization, instance_normalization, layer_normalization,
+    lp_normalization, mean_variance_normalization, response_normalization, rms_normalization;
 }  // namespace gradients
 
 }  // namespace intarsia::definitions

@@ -208,6 +208,12 @@ void divide(G& g) {
   g.set(1, [&] { return -(g.dy() * g.y() / g.x(1)); });
 }
 
+/// y = a - q b, where q jumps.
+void modulo(G& g) {
+  g.set(0, [&] { return g.dy(); });
+  g.set(1, [&] { return g.dy() * unary("Round", (g.y() - g.x(0)) / g.x(1)); });
+}
+
 void power(G& g) {
   g.set(0, [&] {
     const Term x = g.x(0), e = definitions::cast(g.x(1), x);

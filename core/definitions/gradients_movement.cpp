@@ -6,9 +6,12 @@
 #include <utility>
 
 #include "core/definitions/gradient.h"
+#include "core/definitions/gradient_terms.h"
 #include "core/operators/indexing/scatter.h"
+#include "core/operators/indexing/selection.h"
 #include "core/operators/movement/concat_split.h"
 #include "core/operators/movement/pad.h"
+#include "core/operators/movement/resize.h"
 #include "core/operators/movement/transpose.h"
 #include "core/operators/reduction/reduction.h"
 
@@ -17,12 +20,13 @@ namespace {
 
 using G = GradientContext;
 
-std::vector<int64_t> inverse(const std::vector<int64_t>& perm) {
-  std::vector<int64_t> result(perm.size());
-  for (size_t i = 0; i < perm.size(); ++i) {
-    result[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
-  }
-  return result;
+/// `moved` does to positions what the operator does to the elements of input 0: they say where the
+/// gradients belong.
+template <class Moved>
+Term back_where_from(G& g, const Moved& moved) {
+  const Term size = call("Size", {g.x()});
+  const Term positions = call("Range", {size.number(0), size, size.number(1)});
+  return added_at(moved(reshape(positions, g.x())), g.dy(), g.x());
 }
 
 }  // namespace
@@ -56,10 +60,10 @@ void transpose(G& g) {
   const auto listed = g.attributes<TransposeAttributes>().perm.view();
   std::vector<int64_t> perm(listed.begin(), listed.end());
   for (int axis = g.x().rank() - 1; listed.empty() && axis >= 0; --axis) perm.push_back(axis);
-  g.set(0, [&] { return transpose(g.dy(), inverse(perm)); });
+  g.set(0, [&] { return transpose(g.dy(), inverse_order(perm)); });
 }
 
-void join(G& g) {
+void concat(G& g) {
   int64_t axis = g.attributes<ConcatAttributes>().axis;
   if (axis < 0) axis += g.x().rank();
   std::vector<Term> lengths;
@@ -84,20 +88,9 @@ void split(G& g) {
   });
 }
 
-/// What the operator does to the elements of input 0 it does to their positions, too: they say
-/// where the gradients belong.
 void moved(G& g) {
-  g.set(0, [&] {
-    const Term size = call("Size", {g.x()}), last = g.integers({-1});
-    const Term positions = call("Range", {size.number(0), size, size.number(1)});
-    const Term sources = g.repeat({reshape(positions, g.x())});
-    const Term zeros = call("Expand", {g.dy().number(0), call("Reshape", {size, last})});
-    const Term sums =
-        call("ScatterElements",
-             {zeros, call("Reshape", {sources, last}), call("Reshape", {g.dy(), last})},
-             {{"reduction", std::string("add")}});
-    return reshape(sums, g.x());
-  });
+  g.set(0,
+        [&] { return back_where_from(g, [&](Term positions) { return g.repeat({positions}); }); });
 }
 
 /// As `moved`, without a position for every element of what may be a large table.
@@ -121,7 +114,7 @@ void gather(G& g) {
         call("ScatterND",
              {zeros, call("Unsqueeze", {indices, g.integers({-1})}), transpose(g.dy(), perm)},
              {{"reduction", std::string("add")}});
-    return transpose(sums, inverse(rows));
+    return transpose(sums, inverse_order(rows));
   });
 }
 
@@ -153,14 +146,18 @@ void scatter_tuples(G& g) {
 }
 
 void pad(G& g) {
-  if (g.attributes<PadAttributes>().mode != PadAttributes::kConstant) {
-    g.refuse("only mode \"constant\" has a gradient");
-  }
-  g.set(0, [&] {
-    std::vector<Term> operands = {g.dy(), call("Neg", {g.x(1)}), g.dy().number(0)};
+  const bool repeats = g.attributes<PadAttributes>().mode != PadAttributes::kConstant;
+  // Input 2 may be there although only the mode "constant" reads it.
+  const auto padded = [&](Term data, Term pads, AttributeMap attributes) {
+    std::vector<Term> operands = {data, pads, data.number(0)};
     if (g.has_x(3)) operands.push_back(g.x(3));
-    return g.add("Pad", operands, {}, 1).front();
+    return g.add("Pad", operands, std::move(attributes), 1).front();
+  };
+  g.set(0, [&] {
+    if (!repeats) return padded(g.dy(), call("Neg", {g.x(1)}), {});
+    return back_where_from(g, [&](Term positions) { return padded(positions, g.x(1), g.given()); });
   });
+  if (repeats) g.set_zero(2);
 }
 
 void triangle(G& g) {
@@ -172,6 +169,98 @@ void cumulate(G& g) {
   g.set(0, [&] {
     return call("CumSum", {g.dy(), g.x(1)},
                 {{"exclusive", int64_t{a.exclusive}}, {"reverse", int64_t{1 - a.reverse}}});
+  });
+}
+
+/// Input 2 has what is at the other places, then what is at those of the indices.
+void one_hot(G& g) {
+  g.set_zero(0);
+  g.set_zero(1);
+  g.set(2, [&] {
+    const Term at = g.repeat({g.x(0), g.x(1), cast(g.integers({0, 1}), g.x(2))});
+    const auto sum = [](Term term) { return row_of(call("ReduceSum", {term})); };
+    return join({sum(g.dy() * (1 - at)), sum(g.dy() * at)}, 0);
+  });
+}
+
+void top(G& g) {
+  const int64_t axis = g.attributes<TopKAttributes>().axis;
+  g.set(0, [&] {
+    const Term zeros = filled(g.dy(), 0, shape_of(g.x()));
+    return call("ScatterElements", {zeros, g.y(1), g.dy()}, {{"axis", axis}});
+  });
+}
+
+namespace {
+
+/// True if scales are given, and no sizes; empty tensors count as absent.
+bool has_scales(G& g) {
+  return g.has_x(2) && !(g.x(2).known().shape[0] == Dim(0));
+}
+
+/// True if an axis stays as it is.
+bool keeps_axis(G& g, const ResizeAttributes& a, int element, int axis) {
+  if (a.coordinates == ResizeAttributes::kCropAndResize) return false;
+  if (!has_scales(g)) return g.x().known().shape[axis] == g.y().known().shape[axis];
+  const SymbolicInput scales = g.x(2).known();
+  return scales.reals && (*scales.reals)[static_cast<size_t>(element)] == 1;
+}
+
+/// What Resize does along `axis` with each of the axis' elements being 1 alone: the matrix by which
+/// it multiplies, along axis `along` of it.
+Term resize_matrix(G& g, const ResizeAttributes& a, int element, int axis, int64_t along) {
+  const Term extent = extents(g.x(), axis, axis + 1);
+  const Term unit = call("EyeLike", {filled(g.x(), 0, join({extent, extent}, 0))});
+  const int count = a.axes.count > 0 ? a.axes.count : g.x().rank();
+  const auto of_axis = [&](int input, const std::vector<int64_t>& elements) {
+    return call("Gather", {g.x(input), g.integers(elements)});
+  };
+  // Empty tensors count as absent inputs.
+  const Term none = cast_to(g.integers({}), DataType::kFloat);
+  std::vector<Term> operands{unit, none, none};
+  if (g.has_x(1) && a.coordinates == ResizeAttributes::kCropAndResize) {
+    operands[1] = of_axis(1, {element, count + element});
+  }
+  if (has_scales(g)) {
+    operands[2] = of_axis(2, {element});
+  } else {
+    operands.push_back(of_axis(3, {element}));
+  }
+  AttributeMap attributes = g.given();
+  attributes["axes"] = std::vector<int64_t>{along};
+  attributes["extrapolation_value"] = 0.0F;
+  return g.add("Resize", operands, attributes, 1).front();
+}
+
+}  // namespace
+
+/// The nearest element moves; else the result is a product with a matrix along each axis.
+void resize(G& g) {
+  const auto& a = g.attributes<ResizeAttributes>();
+  const bool crops = a.coordinates == ResizeAttributes::kCropAndResize;
+  if (a.mode == ResizeAttributes::kNearest && !crops) return moved(g);
+  if (a.policy != ResizeAttributes::kStretch && !has_scales(g)) {
+    g.refuse("keep_aspect_ratio_policy has to be \"stretch\" but for mode \"nearest\"");
+  }
+  g.set(0, [&] {
+    const int rank = g.x().rank();
+    Term dx = g.dy();
+    for (int i = 0; i < (a.axes.count > 0 ? a.axes.count : rank); ++i) {
+      const int axis = ops::Resize::axis_of(a, rank, i);
+      if (keeps_axis(g, a, i, axis)) continue;
+      if (axis == rank - 1) {
+        dx = call("MatMul", {dx, resize_matrix(g, a, i, axis, 0)});
+        continue;
+      }
+      // Axes before and behind are one each.
+      const Term before = extents(dx, 0, axis), behind = extents(dx, axis + 1, rank);
+      const auto product = [&](Term part) { return call("ReduceProd", {part, g.integers({0})}); };
+      const Term columns = with_extents(
+          dx, join({product(before), extents(dx, axis, axis + 1), product(behind)}, 0));
+      dx = with_extents(call("MatMul", {resize_matrix(g, a, i, axis, 1), columns}),
+                        join({before, extents(g.x(), axis, axis + 1), behind}, 0));
+    }
+    return dx;
   });
 }
 

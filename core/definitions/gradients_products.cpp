@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Gradients of matrix products.
-#include <numeric>
-#include <utility>
-
 #include "core/definitions/gradient.h"
+#include "core/definitions/gradient_terms.h"
 #include "core/operators/linear_algebra/matmul.h"
 
 namespace intarsia::definitions::gradients {
 namespace {
 
 using G = GradientContext;
-
-/// The matrices of the last two axes, transposed.
-Term transposed(Term term) {
-  std::vector<int64_t> perm(static_cast<size_t>(term.rank()));
-  std::iota(perm.begin(), perm.end(), 0);
-  std::swap(perm.end()[-1], perm.end()[-2]);
-  return call("Transpose", {term}, {{"perm", perm}});
-}
 
 /// One matrix of all rows.
 Term rows_of(Term term) {
@@ -67,6 +57,22 @@ void gemm(G& g) {
                    : gemm_of(g.dy(), g.x(0), 1, ta, alpha);
   });
   g.set(2, [&] { return sum_to(static_cast<double>(attributes.beta) * g.dy(), g.x(2)); });
+}
+
+/// d(X^-1) = -X^-1 dX X^-1.
+void inverse(G& g) {
+  g.set(0, [&] {
+    const Term y = transposed(g.y());
+    return -call("MatMul", {call("MatMul", {y, g.dy()}), y});
+  });
+}
+
+/// Of matrices that have an inverse.
+void determinant(G& g) {
+  g.set(0, [&] {
+    const Term scale = unsqueeze(g.dy() * g.y(), {-2, -1});
+    return scale * transposed(call("com.microsoft:Inverse", {g.x()}));
+  });
 }
 
 }  // namespace intarsia::definitions::gradients

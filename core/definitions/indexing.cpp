@@ -93,7 +93,8 @@ void add_indexed(DefinitionRows& rows) {
        .outputs = {same({"output", "T3"})},
        .facts = {.axes = {.form = AxisForm::kOne,
                           .attribute = attribute<&OneHotAttributes::axis>()},
-                 .exact = true},
+                 .exact = true,
+                 .gradient = gradients::one_hot},
        .types = {{"T1", kNumericTypes}, {"T2", kNumericTypes}, {"T3", kPlainTypes}},
        .kernel_types = {"T3"},
        .attributes = codec_of<OneHotAttributes>()});
@@ -114,7 +115,8 @@ void add_selecting(DefinitionRows& rows) {
        .inputs = {same({"X", "T"}), apart({"K", "I"}).deciding(Domain::kLength)},
        .outputs = {same({"Values", "T"}), same({"Indices", "I"})},
        .facts = {.axes = {.form = AxisForm::kOne, .attribute = attribute<&TopKAttributes::axis>()},
-                 .exact = true},
+                 .exact = true,
+                 .gradient = gradients::top},
        .types = {{"T", kNumericTypes}, {"I", kInt64Type}},
        .attributes = codec_of<TopKAttributes>()});
   add<ops::Compress>(rows, {.name = "Compress",
@@ -124,7 +126,8 @@ void add_selecting(DefinitionRows& rows) {
                             .facts = {.axes = {.form = AxisForm::kOne,
                                                .attribute = attribute<&CompressAttributes::axis>(),
                                                .absent = NoAxes::kFlattened},
-                                      .exact = true},
+                                      .exact = true,
+                                      .gradient = gradients::moved},
                             .types = {{"T", kPlainTypes}, {"T1", kBoolType}},
                             .attributes = codec_of<CompressAttributes>()});
   add<ops::Unique>(rows, {.name = "Unique",

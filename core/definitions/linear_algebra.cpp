@@ -51,16 +51,17 @@ void add_linear_algebra_definitions(DefinitionRows& rows) {
              .name = "Inverse",
              .inputs = {same({"X", "T"}).of(Domain::kInvertible)},
              .outputs = {same({"Y", "T"})},
-             .facts = {.axes = {.form = AxisForm::kPosition}},
+             .facts = {.axes = {.form = AxisForm::kPosition}, .gradient = gradients::inverse},
              .types = {{"T", types({DataType::kFloat16, DataType::kFloat, DataType::kDouble})}},
              .attributes = codec_of<NoAttributes>()});
-  add<ops::Det>(rows, {.name = "Det",
-                       .since_version = 22,
-                       .inputs = {same({"X", "T"})},
-                       .outputs = {apart({"Y", "T"})},
-                       .facts = {.axes = {.form = AxisForm::kPosition}},
-                       .types = {{"T", kFloatTypes}},
-                       .attributes = codec_of<NoAttributes>()});
+  add<ops::Det>(
+      rows, {.name = "Det",
+             .since_version = 22,
+             .inputs = {same({"X", "T"})},
+             .outputs = {apart({"Y", "T"})},
+             .facts = {.axes = {.form = AxisForm::kPosition}, .gradient = gradients::determinant},
+             .types = {{"T", kFloatTypes}},
+             .attributes = codec_of<NoAttributes>()});
 }
 
 }  // namespace intarsia::definitions

@@ -43,7 +43,7 @@ void add_cutting(DefinitionRows& rows) {
                                     .selects = true,
                                     .copies = copies_alone,
                                     .propagate = propagation::kConcat,
-                                    .gradient = gradients::join},
+                                    .gradient = gradients::concat},
                           .types = {{"T", kPlainTypes}},
                           .attributes = codec_of<ConcatAttributes>()});
   add<ops::Split>(
@@ -146,7 +146,8 @@ void add_permuting(DefinitionRows& rows) {
              .outputs = {same({"Y", "T"})},
              .facts = {.axes = {.form = AxisForm::kPosition,
                                 .attribute = attribute<&ReverseSequenceAttributes::time_axis>()},
-                       .exact = true},
+                       .exact = true,
+                       .gradient = gradients::moved},
              .types = {{"T", kPlainTypes}, {"I", kInt64Type}},
              .attributes = codec_of<ReverseSequenceAttributes>()});
   add<ops::Trilu>(
@@ -175,7 +176,8 @@ void add_movement_definitions(DefinitionRows& rows) {
              .outputs = {same({"Y", "T1"})},
              .facts = {.axes = {.form = AxisForm::kList,
                                 .attribute = attribute<&ResizeAttributes::axes>(),
-                                .absent = NoAxes::kAll}},
+                                .absent = NoAxes::kAll},
+                       .gradient = gradients::resize},
              .types = {{"T1", kPlainTypes},
                        {"T2", types({DataType::kFloat, DataType::kDouble, DataType::kFloat16})},
                        {"F", kFloat},

@@ -24,7 +24,8 @@ void add_convolutions(DefinitionRows& rows) {
                           .channels_last = attribute<&ConvAttributes::channels_last>()},
                  .epilogue = epilogue_of<ConvAttributes>("Conv", 3),
                  .fast_channels_last = types({DataType::kFloat}),
-                 .window = attribute<&ConvAttributes::window, &WindowAttributes::kernel_shape>()},
+                 .window = attribute<&ConvAttributes::window, &WindowAttributes::kernel_shape>(),
+                 .gradient = gradients::conv},
        .types = {{"T", kFloatTypes}},
        .attributes = codec_of<ConvAttributes>()});
   add<ops::ConvInteger>(
@@ -48,12 +49,12 @@ void add_convolutions(DefinitionRows& rows) {
       {.name = "ConvTranspose",
        .inputs = {same({"X", "T"}), apart({"W", "T"}), apart({"B", "T", kOptional})},
        .outputs = {same({"Y", "T"})},
-       .facts =
-           {.axes = {.form = AxisForm::kImage,
-                     .channels_last = attribute<&ConvTransposeAttributes::channels_last>()},
-            .fast_channels_last = types({DataType::kFloat}),
-            .window =
-                attribute<&ConvTransposeAttributes::window, &WindowAttributes::kernel_shape>()},
+       .facts = {.axes = {.form = AxisForm::kImage,
+                          .channels_last = attribute<&ConvTransposeAttributes::channels_last>()},
+                 .fast_channels_last = types({DataType::kFloat}),
+                 .window =
+                     attribute<&ConvTransposeAttributes::window, &WindowAttributes::kernel_shape>(),
+                 .gradient = gradients::conv_transpose},
        .types = {{"T", kFloatTypes}},
        .attributes = codec_of<ConvTransposeAttributes>()});
   add<ops::DeformConv>(
@@ -120,7 +121,8 @@ void add_pools(DefinitionRows& rows) {
                        .exact = true,
                        .selects = true,
                        .window = attribute<&MaxPoolAttributes::pool, &PoolAttributes::window,
-                                           &WindowAttributes::kernel_shape>()},
+                                           &WindowAttributes::kernel_shape>(),
+                       .gradient = gradients::max_pool},
              .types = {{"T", kMaxPoolTypes}, {"I", kInt64Type}},
              .attributes = codec_of<MaxPoolAttributes>()});
   add<ops::AveragePool>(
@@ -131,7 +133,8 @@ void add_pools(DefinitionRows& rows) {
                                 .channels_last = attribute<&AveragePoolAttributes::pool,
                                                            &PoolAttributes::channels_last>()},
                        .window = attribute<&AveragePoolAttributes::pool, &PoolAttributes::window,
-                                           &WindowAttributes::kernel_shape>()},
+                                           &WindowAttributes::kernel_shape>(),
+                       .gradient = gradients::average_pool},
              .types = {{"T", kFloatTypes}},
              .attributes = codec_of<AveragePoolAttributes>()});
   add<ops::LpPool>(
@@ -143,7 +146,8 @@ void add_pools(DefinitionRows& rows) {
                           .channels_last =
                               attribute<&LpPoolAttributes::pool, &PoolAttributes::channels_last>()},
                  .window = attribute<&LpPoolAttributes::pool, &PoolAttributes::window,
-                                     &WindowAttributes::kernel_shape>()},
+                                     &WindowAttributes::kernel_shape>(),
+                 .gradient = gradients::lp_pool},
        .types = {{"T", kFloatTypes}},
        .attributes = codec_of<LpPoolAttributes>()});
   const auto add_global = [&rows](std::string_view name, GradientRule gradient) {
@@ -161,15 +165,15 @@ void add_pools(DefinitionRows& rows) {
   add_global("GlobalAveragePool", gradients::spatial_mean);
   add_global("GlobalMaxPool", gradients::spatial_extreme);
   add<ops::GlobalLpPool>(
-      rows,
-      {.name = "GlobalLpPool",
-       .inputs = {same({"X", "T"})},
-       .outputs = {same({"Y", "T"})},
-       .facts = {.axes = {.form = AxisForm::kImage,
-                          .channels_last = attribute<&GlobalLpPoolAttributes::global,
-                                                     &GlobalPoolAttributes::channels_last>()}},
-       .types = {{"T", kFloatTypes}},
-       .attributes = codec_of<GlobalLpPoolAttributes>()});
+      rows, {.name = "GlobalLpPool",
+             .inputs = {same({"X", "T"})},
+             .outputs = {same({"Y", "T"})},
+             .facts = {.axes = {.form = AxisForm::kImage,
+                                .channels_last = attribute<&GlobalLpPoolAttributes::global,
+                                                           &GlobalPoolAttributes::channels_last>()},
+                       .gradient = gradients::global_lp_pool},
+             .types = {{"T", kFloatTypes}},
+             .attributes = codec_of<GlobalLpPoolAttributes>()});
 }
 
 }  // namespace

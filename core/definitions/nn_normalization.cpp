@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Definitions of the normalisations.
+#include "core/definitions/gradient.h"
 #include "core/definitions/rows.h"
 #include "core/operators/nn/normalization.h"
 
@@ -17,24 +18,27 @@ void add_nn_normalization_definitions(DefinitionRows& rows) {
                    apart({"running_var", "T2", kOptional})},
        .facts = {.axes = {.form = AxisForm::kImage,
                           .channels_last =
-                              attribute<&BatchNormalizationAttributes::channels_last>()}},
+                              attribute<&BatchNormalizationAttributes::channels_last>()},
+                 .gradient = gradients::batch_normalization},
        .types = {{"T", kFloatTypes}, {"T1", kFloatTypes}, {"T2", kFloatTypes}},
        .kernel_types = {"T", "T1", "T2"},
        .attributes = codec_of<BatchNormalizationAttributes>()});
   add<ops::InstanceNormalization>(
-      rows, {.name = "InstanceNormalization",
-             .inputs = {same({"input", "T"}), apart({"scale", "T"}), apart({"B", "T"})},
-             .outputs = {same({"output", "T"})},
-             .facts = {.axes = {.form = AxisForm::kImage}},
-             .types = {{"T", kFloatTypes}},
-             .attributes = codec_of<InstanceNormalizationAttributes>()});
+      rows,
+      {.name = "InstanceNormalization",
+       .inputs = {same({"input", "T"}), apart({"scale", "T"}), apart({"B", "T"})},
+       .outputs = {same({"output", "T"})},
+       .facts = {.axes = {.form = AxisForm::kImage}, .gradient = gradients::instance_normalization},
+       .types = {{"T", kFloatTypes}},
+       .attributes = codec_of<InstanceNormalizationAttributes>()});
   add<ops::GroupNormalization>(
-      rows, {.name = "GroupNormalization",
-             .inputs = {same({"X", "T"}), apart({"scale", "T"}), apart({"bias", "T"})},
-             .outputs = {same({"Y", "T"})},
-             .facts = {.axes = {.form = AxisForm::kImage}},
-             .types = {{"T", kFloatTypes}},
-             .attributes = codec_of<GroupNormalizationAttributes>()});
+      rows,
+      {.name = "GroupNormalization",
+       .inputs = {same({"X", "T"}), apart({"scale", "T"}), apart({"bias", "T"})},
+       .outputs = {same({"Y", "T"})},
+       .facts = {.axes = {.form = AxisForm::kImage}, .gradient = gradients::group_normalization},
+       .types = {{"T", kFloatTypes}},
+       .attributes = codec_of<GroupNormalizationAttributes>()});
   add<ops::LayerNormalization>(
       rows,
       {.name = "LayerNormalization",
@@ -42,7 +46,8 @@ void add_nn_normalization_definitions(DefinitionRows& rows) {
        .outputs = {same({"Y", "T"}), same({"Mean", "U", kOptional}),
                    same({"InvStdDev", "U", kOptional})},
        .facts = {.axes = {.form = AxisForm::kSuffix,
-                          .attribute = attribute<&LayerNormalizationAttributes::axis>()}},
+                          .attribute = attribute<&LayerNormalizationAttributes::axis>()},
+                 .gradient = gradients::layer_normalization},
        .types = {{"T", kFloatTypes}, {"U", types({DataType::kFloat, DataType::kBfloat16})}},
        .attributes = codec_of<LayerNormalizationAttributes>()});
   add<ops::RmsNormalization>(
@@ -50,7 +55,8 @@ void add_nn_normalization_definitions(DefinitionRows& rows) {
              .inputs = {same({"X", "T"}), broadcast({"scale", "V"})},
              .outputs = {same({"Y", "V"})},
              .facts = {.axes = {.form = AxisForm::kSuffix,
-                                .attribute = attribute<&LayerNormalizationAttributes::axis>()}},
+                                .attribute = attribute<&LayerNormalizationAttributes::axis>()},
+                       .gradient = gradients::rms_normalization},
              .types = {{"T", kFloatTypes}, {"V", kFloatTypes}},
              .kernel_types = {"T", "V"},
              .attributes = codec_of<LayerNormalizationAttributes>()});
@@ -59,7 +65,8 @@ void add_nn_normalization_definitions(DefinitionRows& rows) {
              .inputs = {same({"input", "T"})},
              .outputs = {same({"output", "T"})},
              .facts = {.axes = {.form = AxisForm::kOne,
-                                .attribute = attribute<&LpNormalizationAttributes::axis>()}},
+                                .attribute = attribute<&LpNormalizationAttributes::axis>()},
+                       .gradient = gradients::lp_normalization},
              .types = {{"T", kFloatTypes}},
              .attributes = codec_of<LpNormalizationAttributes>()});
   add<ops::MeanVarianceNormalization>(
@@ -68,7 +75,8 @@ void add_nn_normalization_definitions(DefinitionRows& rows) {
        .inputs = {same({"X", "T"})},
        .outputs = {same({"Y", "T"})},
        .facts = {.axes = {.form = AxisForm::kSet,
-                          .attribute = attribute<&MeanVarianceNormalizationAttributes::axes>()}},
+                          .attribute = attribute<&MeanVarianceNormalizationAttributes::axes>()},
+                 .gradient = gradients::mean_variance_normalization},
        .types = {{"T", kFloatTypes}},
        .attributes = codec_of<MeanVarianceNormalizationAttributes>()});
   add<ops::Lrn>(rows,
@@ -77,7 +85,8 @@ void add_nn_normalization_definitions(DefinitionRows& rows) {
                  .outputs = {same({"Y", "T"})},
                  .facts = {.axes = {.form = AxisForm::kImage,
                                     .channels_last = attribute<&LrnAttributes::channels_last>()},
-                           .window = attribute<&LrnAttributes::size>()},
+                           .window = attribute<&LrnAttributes::size>(),
+                           .gradient = gradients::response_normalization},
                  .types = {{"T", kFloatTypes}},
                  .attributes = codec_of<LrnAttributes>()});
 }

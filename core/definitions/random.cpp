@@ -19,8 +19,8 @@ bool copies_without_training(const std::byte*, std::span<const SymbolicInput> in
 }
 
 template <auto... Members>
-constexpr Facts drawing() {
-  return {.exact = true, .stream = attribute<Members...>()};
+constexpr Facts drawing(GradientRule gradient = nullptr) {
+  return {.exact = true, .gradient = gradient, .stream = attribute<Members...>()};
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ void add_random_definitions(DefinitionRows& rows) {
                                     .since_version = 22,
                                     .inputs = {ordered({"input", "T1"})},
                                     .outputs = {ordered({"output", "T2"})},
-                                    .facts = drawing<&NormalAttributes::stream>(),
+                                    .facts = drawing<&NormalAttributes::stream>(gradients::zero),
                                     .types = {{"T1", kPlainTypes}, {"T2", kFloatTypes}},
                                     .kernel_types = {"T2"},
                                     .attributes = codec_of<NormalAttributes>()});
@@ -52,7 +52,7 @@ void add_random_definitions(DefinitionRows& rows) {
                                      .since_version = 22,
                                      .inputs = {ordered({"input", "T1"})},
                                      .outputs = {ordered({"output", "T2"})},
-                                     .facts = drawing<&UniformAttributes::stream>(),
+                                     .facts = drawing<&UniformAttributes::stream>(gradients::zero),
                                      .types = {{"T1", kPlainTypes}, {"T2", kFloatTypes}},
                                      .kernel_types = {"T2"},
                                      .attributes = codec_of<UniformAttributes>()});
@@ -60,7 +60,7 @@ void add_random_definitions(DefinitionRows& rows) {
                              .since_version = 22,
                              .inputs = {ordered({"input", "T1"}).of(Domain::kFraction)},
                              .outputs = {ordered({"output", "T2"})},
-                             .facts = drawing<&BernoulliAttributes::stream>(),
+                             .facts = drawing<&BernoulliAttributes::stream>(gradients::zero),
                              .types = {{"T1", kFloatTypes}, {"T2", kNumericTypes | kBoolType}},
                              .kernel_types = {"T1", "T2"},
                              .attributes = codec_of<BernoulliAttributes>()});

@@ -92,7 +92,7 @@ void add_reduction_definitions(DefinitionRows& rows) {
   add_reduce(rows, "ReduceMean", 18, kSumTypes, gradients::reduce_mean);
   add_reduce(rows, "ReduceMin", 20, kExtremeTypes, gradients::reduce_extreme, Domain::kAny, true,
              propagation::kReduceMin);
-  add_reduce(rows, "ReduceProd", 18, kSumTypes, nullptr, Domain::kSmall, false,
+  add_reduce(rows, "ReduceProd", 18, kSumTypes, gradients::reduce_product, Domain::kSmall, false,
              propagation::kReduceProduct);
   add_reduce(rows, "ReduceSum", 13, kSumTypes, gradients::reduce_sum, Domain::kAny, true,
              propagation::kReduceSum);
@@ -104,7 +104,7 @@ void add_reduction_definitions(DefinitionRows& rows) {
   add_softmax(rows, "LogSoftmax", gradients::log_softmax);
   add_softmax(rows, "Hardmax", gradients::zero, true);
   add_cumulative(rows, "CumSum", 14, gradients::cumulate);
-  add_cumulative(rows, "CumProd", 26, nullptr);
+  add_cumulative(rows, "CumProd", 26, gradients::cumulative_product);
 }
 
 }  // namespace intarsia::definitions

@@ -147,14 +147,16 @@ void add_shape_ops_definitions(DefinitionRows& rows) {
                          .facts = {.exact = true, .propagate = propagation::kRange},
                          .types = {{"T", kRangeTypes}},
                          .attributes = codec_of<RangeAttributes>()});
-  add<ops::EyeLike>(rows, {.name = "EyeLike",
-                           .since_version = 22,
-                           .inputs = {same({"input", "T1"})},
-                           .outputs = {same({"output", "T2"})},
-                           .facts = {.axes = {.form = AxisForm::kPosition}, .exact = true},
-                           .types = {{"T1", kFillTypes}, {"T2", kFillTypes}},
-                           .kernel_types = {"T2"},
-                           .attributes = codec_of<EyeLikeAttributes>()});
+  add<ops::EyeLike>(
+      rows,
+      {.name = "EyeLike",
+       .since_version = 22,
+       .inputs = {same({"input", "T1"})},
+       .outputs = {same({"output", "T2"})},
+       .facts = {.axes = {.form = AxisForm::kPosition}, .exact = true, .gradient = gradients::zero},
+       .types = {{"T1", kFillTypes}, {"T2", kFillTypes}},
+       .kernel_types = {"T2"},
+       .attributes = codec_of<EyeLikeAttributes>()});
   add<ops::Expand>(
       rows, {.name = "Expand",
              .since_version = 13,

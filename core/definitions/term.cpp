@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 #include "core/definitions/term.h"
+
+#include <numeric>
 
 namespace intarsia::definitions {
 
@@ -64,6 +65,33 @@ Term positions(Term of, int64_t axis) {
   const Term end = call("Squeeze", {extents(of, axis, axis + 1)});
   return call("Range",
               {context.number(DataType::kInt64, 0), end, context.number(DataType::kInt64, 1)});
+}
+
+Term filled(Term like, double value, Term extents) {
+  return call("Expand", {like.number(value), extents});
+}
+Term sum_over(Term term, const std::vector<int64_t>& axes) {
+  if (axes.empty()) return term;
+  return call("ReduceSum", {term, integers(term, axes)}, {{"keepdims", int64_t{1}}});
+}
+Term mean_over(Term term, const std::vector<int64_t>& axes) {
+  if (axes.empty()) return term;
+  return call("ReduceMean", {term, integers(term, axes)}, {{"keepdims", int64_t{1}}});
+}
+std::vector<int64_t> axes_between(int64_t begin, int64_t end) {
+  std::vector<int64_t> axes(static_cast<size_t>(end > begin ? end - begin : 0));
+  std::iota(axes.begin(), axes.end(), begin);
+  return axes;
+}
+std::optional<std::vector<int64_t>> known_integers(Term term) {
+  const SymbolicInput known = term.known();
+  if (!known.values || known.denominator != 1) return std::nullopt;
+  std::vector<int64_t> result;
+  for (const Dim& value : *known.values) {
+    if (!is_constant(value)) return std::nullopt;
+    result.push_back(constant_value(value));
+  }
+  return result;
 }
 
 Term sum_to(Term term, Term like) {

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -113,6 +114,15 @@ Term cast_to(Term term, DataType type);
 Term slice(Term term, int64_t axis, int64_t first, int64_t last, int64_t step = 1);
 /// 0, 1, ... up to the extent of an axis, as int64.
 Term positions(Term of, int64_t axis);
+/// `value` in every place of a tensor of these extents, in the type of `like`.
+Term filled(Term like, double value, Term extents);
+/// The sum or the mean over some axes, which stay with extent 1; `term` itself if there are none.
+Term sum_over(Term term, const std::vector<int64_t>& axes);
+Term mean_over(Term term, const std::vector<int64_t>& axes);
+/// `begin`, ... up to `end` - 1.
+std::vector<int64_t> axes_between(int64_t begin, int64_t end);
+/// The elements of a vector of integers, if all are known.
+std::optional<std::vector<int64_t>> known_integers(Term term);
 /// The sum over all axes along which `like` was broadcast to the extents of `term`.
 Term sum_to(Term term, Term like);
 

@@ -165,7 +165,9 @@ void slice(GradientSample& s) {
 }
 
 void pad(GradientSample& s) {
-  s.node({s.variable({3, 4}), s.integers({1, -1, s.random.between(-1, 2), 2})});
+  auto& node = s.node({s.variable({3, 4}), s.integers({1, -1, s.random.between(-1, 2), 2})});
+  OnnxBuilder::set(node, "mode",
+                   s.random.pick<const char*>({"constant", "constant", "reflect", "edge", "wrap"}));
 }
 
 void triangle(GradientSample& s) {
@@ -177,6 +179,38 @@ void cumulate(GradientSample& s) {
   auto& node = s.node({s.variable(s.extents(2)), s.indices({}, {s.random.between(-2, 1)})});
   OnnxBuilder::set(node, "exclusive", s.random.below(2));
   OnnxBuilder::set(node, "reverse", s.random.below(2));
+}
+
+void cumulate_products(GradientSample& s) {
+  cumulate(s);
+  // Nothing is divided by.
+  s.variables[0].low = 0;
+}
+
+void one_hot(GradientSample& s) {
+  const Extents at = s.extents(2);
+  auto& node = s.node({s.indices(at, s.below(at, 3)), s.indices({}, {3}), s.variable({2})});
+  OnnxBuilder::set(node, "axis", s.random.between(-3, 2));
+}
+
+void top(GradientSample& s) {
+  auto& node = s.node({s.variable({2, 4, 3}), s.integers({s.random.between(1, 3)})}, 2);
+  s.results = {"y0"};
+  OnnxBuilder::set(node, "axis", s.random.pick({int64_t{1}, int64_t{-1}}));
+  OnnxBuilder::set(node, "largest", s.random.below(2));
+}
+
+void compress(GradientSample& s) {
+  const bool flattened = s.random.chance(40);
+  auto& node = s.node({s.variable({2, 3, 2}), s.flags({flattened ? 7 : 3})});
+  if (!flattened) OnnxBuilder::set(node, "axis", s.random.pick({int64_t{1}, int64_t{-2}}));
+}
+
+void reverse_sequence(GradientSample& s) {
+  const int64_t time = s.random.below(2);
+  auto& node = s.node({s.variable({3, 3, 2}), s.integers({1, 3, s.random.between(0, 3)})});
+  OnnxBuilder::set(node, "time_axis", time);
+  OnnxBuilder::set(node, "batch_axis", 1 - time);
 }
 
 void gather(GradientSample& s) {
@@ -267,15 +301,45 @@ void gemm(GradientSample& s) {
   OnnxBuilder::set(node, "beta", 1.3F);
 }
 
+void matrices(GradientSample& s) {
+  // Far from those without an inverse.
+  const int64_t size = s.random.between(1, 3);
+  const std::string x = s.variable({2, size, size}, -0.3, 0.3);
+  std::vector<double> diagonal(static_cast<size_t>(size * size));
+  for (int64_t i = 0; i < size; ++i) diagonal[static_cast<size_t>(i * (size + 1))] = 1.5;
+  s.model.initializer("diagonal", DataType::kDouble, {size, size}, diagonal.data(),
+                      diagonal.size() * sizeof(double));
+  s.model.node("Add", {x, "diagonal"}, {"matrices"});
+  s.node({"matrices"});
+}
+
+void modulo(GradientSample& s) {
+  // Quotients between 1 and 2, of either sign: far from the jumps.
+  const Extents whole = s.extents(2);
+  const std::string left = s.variable(s.part_of(whole), 2.4, 2.8, true);
+  auto& node = s.node({left, s.variable(s.part_of(whole), 1.5, 2, true)});
+  OnnxBuilder::set(node, "fmod", s.random.below(2));
+}
+
+/// Of 0 and more axes, with values from 0 to 1.
+void fractions(GradientSample& s) {
+  s.node({s.variable(s.extents(2), 0.1, 0.9)});
+}
+
 const std::map<std::string_view, GradientCase>& cases() {
   static const std::map<std::string_view, GradientCase> kCases = {
+      {"Bernoulli", fractions},
       {"Cast", cast},
       {"Clip", clip},
+      {"Compress", compress},
       {"Concat", join},
+      {"CumProd", cumulate_products},
       {"CumSum", cumulate},
       {"DepthToSpace", blocks},
+      {"Det", matrices},
       {"Dropout", dropout},
       {"Expand", expand},
+      {"EyeLike", fractions},
       {"Flatten", flatten},
       {"Gather", gather},
       {"GatherElements", gather_elements},
@@ -284,10 +348,16 @@ const std::map<std::string_view, GradientCase>& cases() {
       {"GlobalAveragePool", global_pool},
       {"GlobalMaxPool", global_pool},
       {"Hardmax", along_axis},
+      {"Inverse", matrices},
       {"LogSoftmax", along_axis},
       {"MatMul", matmul},
+      {"Mod", modulo},
+      {"OneHot", one_hot},
       {"Pad", pad},
+      {"RandomNormalLike", fractions},
+      {"RandomUniformLike", fractions},
       {"Reshape", reshape},
+      {"ReverseSequence", reverse_sequence},
       {"ScatterElements", scatter},
       {"ScatterND", scatter_tuples},
       {"Slice", slice},
@@ -297,6 +367,7 @@ const std::map<std::string_view, GradientCase>& cases() {
       {"Squeeze", squeeze},
       {"Tan", away_from_poles},
       {"Tile", tile},
+      {"TopK", top},
       {"Transpose", transpose},
       {"Trilu", triangle},
       {"Unsqueeze", unsqueeze},
@@ -322,9 +393,9 @@ onnx::NodeProto& add_gradient(google::protobuf::RepeatedPtrField<onnx::NodeProto
 }
 
 GradientCase gradient_case(const OperatorDefinition& op) {
-  if (!op.domain.empty()) return nullptr;
   const auto found = cases().find(op.name);
   if (found != cases().end()) return found->second;
+  if (const GradientCase image = image_gradient_case(op.name)) return image;
   if (op.name.starts_with("Reduce")) return reduce;
   return op.facts.element_wise ? element_wise : nullptr;
 }

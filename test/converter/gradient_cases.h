@@ -2,7 +2,7 @@
 //
 // Models of one node each, for every operator whose definition has a gradient rule: extents,
 // attributes and elements are drawn. Element-wise operators follow from their definitions; the
-// others have a function in gradient_cases.cpp, by name.
+// others have a function in gradient_cases*.cpp, by name.
 #pragma once
 
 #include <string>
@@ -64,6 +64,10 @@ class GradientSample {
     for (int i = 0; i < outputs; ++i) results.push_back("y" + std::to_string(i));
     auto& made = model.node(std::string(definition.name), inputs, results);
     made.set_name("op");
+    if (!definition.domain.empty()) {
+      model.import_opset(std::string(definition.domain), 1);
+      made.set_domain(std::string(definition.domain));
+    }
     return made;
   }
 
@@ -105,5 +109,7 @@ using GradientCase = void (*)(GradientSample& s);
 
 /// How to draw a model of `op`; null if nobody has said how.
 GradientCase gradient_case(const definitions::OperatorDefinition& op);
+/// The part of gradient_cases_images.cpp.
+GradientCase image_gradient_case(std::string_view name);
 
 }  // namespace intarsia::test

@@ -45,6 +45,16 @@ std::vector<Floats> run(const OnnxBuilder& model, const std::vector<Floats>& inp
   return outputs;
 }
 
+/// A node without a gradient rule whose result is its input, an image of these extents.
+onnx::NodeProto& add_regions(OnnxBuilder& model, const char* input, const char* output,
+                             const std::vector<int64_t>& extents) {
+  model.floats("whole", {1, 5},
+               {0, 0, 0, static_cast<float>(extents[1] - 1), static_cast<float>(extents[0] - 1)});
+  auto& node = model.node("MaxRoiPool", {input, "whole"}, {output});
+  OnnxBuilder::set(node, "pooled_shape", extents);
+  return node;
+}
+
 /// Nodes behind the expansion, before any pass.
 std::string expanded(const OnnxBuilder& builder) {
   converter::Model model = builder.import();
@@ -189,6 +199,63 @@ TEST(Gradient, AtExtentsThatVary) {
   }
 }
 
+/// Those of LayerNormalization but the first are float whatever the input is.
+TEST(Gradient, OfStatistics) {
+  OnnxBuilder model = model_of({"x"}, {1, 2});
+  model.floats("scale", {2}, {1, 1});
+  auto& node = model.node("LayerNormalization", {"x", "scale"}, {"n", "mean", "inverse"});
+  OnnxBuilder::set(node, "epsilon", 0.0F);
+  model.node("Mul", {"inverse", "inverse"}, {"square"});
+  model.node("Add", {"mean", "square"}, {"y"});
+  // 1 / variance = 4 / (a - b)^2: its slope is -8 / (a - b)^3.
+  EXPECT_EQ(run(with_gradient(model, {"x"}, {"dx"}, {"x"}, "y"), {{1, 3}}).at(0),
+            (Floats{0.5F + 1, 0.5F - 1}));
+}
+
+/// The extents of the windows, of the image and of the padding are computed.
+TEST(Gradient, OfWindowsOverImagesThatVary) {
+  const auto derivative = [](bool varies, const char* padding, int64_t stride, int32_t extent) {
+    OnnxBuilder model(28);
+    model.import_opset("ai.onnx.preview.training", 1);
+    auto& input = model.input("x", {1, 2, varies ? 0 : extent});
+    if (varies) symbol(input, 2, "N");
+    model.input("w", {2, 1, 3});
+    auto& conv = model.node("Conv", {"x", "w"}, {"c"});
+    OnnxBuilder::set(conv, "group", int64_t{2});
+    OnnxBuilder::set(conv, "auto_pad", padding);
+    OnnxBuilder::set(conv, "strides", std::vector<int64_t>{stride});
+    model.node("Mul", {"c", "c"}, {"cc"});
+    auto& pool = model.node("AveragePool", {"cc"}, {"p"});
+    OnnxBuilder::set(pool, "kernel_shape", std::vector<int64_t>{2});
+    OnnxBuilder::set(pool, "strides", std::vector<int64_t>{2});
+    OnnxBuilder::set(pool, "ceil_mode", int64_t{1});
+    model.node("Mul", {"p", "p"}, {"y"});
+    converter::ConvertOptions options;
+    if (varies) options.dims["N"] = converter::DimRange{3, 12};
+    SmallPlan plan(with_gradient(model, {"x", "w"}, {"dx", "dw"}, {"x", "w"}, "y"), options);
+    Session session = plan.open().value();
+    if (varies) {
+      EXPECT_TRUE(session.resize_input(0, std::array<int32_t, 3>{1, 2, extent}).ok());
+    }
+    Floats x;
+    for (int32_t i = 0; i < 2 * extent; ++i) x.push_back(static_cast<float>(i % 5 - 1));
+    write(session, 0, x);
+    write(session, 1, {1, -2, 3, 2, 0, -1});
+    EXPECT_TRUE(session.run().ok()) << plan.text(session.diagnostic());
+    return std::pair(read(session, 0), read(session, 1));
+  };
+  for (const char* padding : {"VALID", "SAME_UPPER", "SAME_LOWER"}) {
+    for (const int64_t stride : {1, 2, 3}) {
+      for (const int32_t extent : {3, 8, 12, 5}) {
+        SCOPED_TRACE(std::string(padding) + ", stride " + std::to_string(stride) + ", extent " +
+                     std::to_string(extent));
+        EXPECT_EQ(derivative(true, padding, stride, extent),
+                  derivative(false, padding, stride, extent));
+      }
+    }
+  }
+}
+
 // -- Names
 // ---------------------------------------------------------------------------------------
 
@@ -204,7 +271,7 @@ TEST(Gradient, ByAnIntermediateValue) {
 
 TEST(Gradient, BehindANodeWithoutARule) {
   OnnxBuilder model = model_of({"x"}, {1, 1, 1, 2});
-  OnnxBuilder::set(model.node("LRN", {"x"}, {"h"}), "size", int64_t{1});
+  add_regions(model, "x", "h", {1, 2});
   model.node("Mul", {"h", "x"}, {"y"});
   const auto found = run(with_gradient(model, {"h", "x"}, {"dh"}, {"h", "x"}, "y"), {{3, 4}});
   EXPECT_EQ(found.at(0), (Floats{3, 4}));
@@ -297,15 +364,16 @@ TEST(Gradient, InABranch) {
 TEST(Gradient, OFK_10_NamesEachNodeWithoutARule) {
   OnnxBuilder model = model_of({"x"}, {1, 1, 4, 4});
   model.floats("w", {1, 1, 1, 1}, {2});
-  model.node("LRN", {"x"}, {"n"}).set_name("normal");
-  OnnxBuilder::set(*model.graph().mutable_node(0), "size", int64_t{1});
+  model.floats("offset", {1, 2, 4, 4}, Floats(32, 0));
+  add_regions(model, "x", "n", {4, 4}).set_name("region");
   model.node("Exp", {"n"}, {"e"});
-  model.node("GlobalLpPool", {"e"}, {"unused"}).set_name("unused");
-  model.node("Conv", {"e", "w"}, {"y"}).set_name("weighted");
+  model.node("DeformConv", {"e", "w", "offset"}, {"unused"}).set_name("unused");
+  model.node("DeformConv", {"e", "w", "offset"}, {"y"}).set_name("weighted");
   const std::string text = conversion_error(with_gradient(model, {"x"}, {"dx"}, {"x"}, "y"));
-  EXPECT_CONTAINS(text, "node 'weighted' (Conv): the operator has no gradient rule, but 'Gradient");
+  EXPECT_CONTAINS(text,
+                  "node 'weighted' (DeformConv): the operator has no gradient rule, but 'Gradient");
   EXPECT_CONTAINS(text, "asks for the gradient of 'y' by 'x'");
-  EXPECT_CONTAINS(text, "node 'normal' (LRN): the operator has no gradient rule");
+  EXPECT_CONTAINS(text, "node 'region' (MaxRoiPool): the operator has no gradient rule");
   EXPECT_FALSE(contains(text, "Exp") || contains(text, "unused")) << text;
 }
 

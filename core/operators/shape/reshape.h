@@ -83,7 +83,8 @@ struct Reshape {
     if (Status status = read_rank(s, 1, result.rank); !status) return status;
     const bool copies = s.template attributes<ReshapeAttributes>().allowzero == 0;
     const int inferred = inferred_axis(s, result.rank);
-    // Equal extents of input and output cancel, so that no quotient is left where one is 0.
+    // Equal extents of input and output cancel before the division, so that no quotient is left
+    // where one is 0.
     bool used[kMaxRank] = {};
     Dim others = 1;
     for (int axis = 0; axis < result.rank; ++axis) {
@@ -106,7 +107,7 @@ struct Reshape {
         return s.fail(Code::kInvalidValue, "listed extent beside -1", 1, 0, 1, axis);
       }
       result[axis] = extent;
-      if (!cancel(s, extent, used)) others = others * extent;
+      if (inferred < 0 || !cancel(s, extent, used)) others = others * extent;
     }
     Dim total = 1;
     for (int axis = 0; axis < s.rank(0); ++axis) {

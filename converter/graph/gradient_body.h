@@ -13,7 +13,8 @@
 //     g = gradients of the carried values behind the loop, sums = 0
 //     for trip = last to first:
 //       values = those collected of the trip
-//       g, part = the way back through body(trip, values), from g and the gradients of what the trip
+//       g, part = the way back through body(trip, values), from g and the gradients of what the
+//       trip
 //                 yields
 //       sums = sums + part, for each value outside that the body reads
 //

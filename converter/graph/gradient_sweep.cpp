@@ -39,9 +39,7 @@ class GradientSweep::Rule final : public TermNodes<definitions::GradientContext>
     Value* gradient = ends ? nullptr : sweep_.gradient_of(*value);
     return term(gradient != nullptr ? gradient : sweep_.like(*value, 0));
   }
-  bool needs(int input) const override {
-    return sweep_.needs(node_.input(input));
-  }
+  bool needs(int input) const override { return sweep_.needs(node_.input(input)); }
   bool flows(int output) const override { return sweep_.flows(node_.output(output)); }
   const AttributeMap& given() const override { return node_.attributes; }
   Term repeat(std::initializer_list<Term> inputs) override {

@@ -10,6 +10,7 @@
 namespace intarsia::test {
 namespace {
 
+using converter::contains;
 using converter::OnnxBuilder;
 
 onnx::GraphProto& graph_of(onnx::NodeProto& node, const char* attribute) {

@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "converter/graph/gradient_body.h"
 #include "core/definitions/gradient.h"
 
 namespace intarsia::converter {
@@ -38,15 +39,8 @@ class GradientSweep::Rule final : public TermNodes<definitions::GradientContext>
     Value* gradient = ends ? nullptr : sweep_.gradient_of(*value);
     return term(gradient != nullptr ? gradient : sweep_.like(*value, 0));
   }
-  bool needs(int input) const override {
-    return sweep_.path_.reached_from.contains(node_.input(input));
-  }
-
-  bool flows(int output) const override {
-    const Value* value = node_.output(output);
-    return value != nullptr && !sweep_.independent_.contains(value) &&
-           sweep_.parts_.contains(value);
-  }
+  bool needs(int input) const override { return sweep_.needs(node_.input(input)); }
+  bool flows(int output) const override { return sweep_.flows(node_.output(output)); }
   const AttributeMap& given() const override { return node_.attributes; }
   Term repeat(std::initializer_list<Term> inputs) override {
     std::vector<Value*> values = node_.inputs;
@@ -115,7 +109,7 @@ class GradientSweep::Rule final : public TermNodes<definitions::GradientContext>
                          shape_text(found), shape_text(expected)));
     }
     given_.insert(input);
-    sweep_.parts_[node_.inputs[static_cast<size_t>(input)]].push_back(value(gradient));
+    sweep_.add(*node_.inputs[static_cast<size_t>(input)], value(gradient));
   }
 
   GradientSweep& sweep_;
@@ -126,7 +120,13 @@ class GradientSweep::Rule final : public TermNodes<definitions::GradientContext>
 
 void GradientSweep::run() {
   path_ = find_gradient_path({node_, ys_, xs_, independent_}, budget_);
-  for (Node* node : path_.nodes) Rule(*this, *node).apply();
+  for (Node* node : path_.nodes) {
+    if (goes_back_through_graphs(*node)) {
+      go_back_through_graphs(*this, *node);
+    } else {
+      Rule(*this, *node).apply();
+    }
+  }
 }
 
 Value* GradientSweep::gradient_of(const Value& value) {

@@ -33,6 +33,16 @@ class GradientSweep : public Rewriting {
   /// The gradient of a value that has been found; null if there is none.
   Value* gradient_of(const Value& value);
 
+  // What ways back through single nodes see.
+  GradientBudget& budget() const { return budget_; }
+  /// True if the value depends on one of the xs.
+  bool needs(const Value* value) const { return path_.reached_from.contains(value); }
+  /// True if something that matters reads the value, an output of a node.
+  bool flows(const Value* value) const {
+    return value != nullptr && !independent_.contains(value) && parts_.contains(value);
+  }
+  void add(const Value& value, Value* gradient) { parts_[&value].push_back(gradient); }
+
  private:
   class Rule;
 

@@ -22,6 +22,8 @@ class Rewriting {
 
   Node& node() const { return node_; }
   Graph& graph() const { return graph_; }
+  /// The same in front of another node, which may stand in another graph.
+  Rewriting at(Node& node) const { return {inference_, node}; }
 
   Value* constant(Graph& graph, const char* what, Constant value) const {
     Value* made = graph.add_constant(graph.unique_name(node_.name + "_" + what), std::move(value));
@@ -50,30 +52,39 @@ class Rewriting {
   }
 
   /// `number` for every element of `value`.
-  Value* like(Value& value, double number) const {
+  Value* like(const Value& value, double number) const {
     Value* scalar = constant(graph_, "number", Constant::scalar_of(type_of(value), number));
-    return compute("Expand", {scalar, compute("Shape", {&value})});
+    return compute("Expand", {scalar, compute("Shape", {const_cast<Value*>(&value)})});
   }
 
   /// The start of a loop's body; returns the number of the trip.
   Value* start_body(Graph& body) const {
     Value* trip = body.add_input(graph_.unique_name(node_.name + "_trip"));
     trip->type = DataType::kInt64;
+    trip->shape.emplace();
     body.add_input(graph_.unique_name(node_.name + "_condition"))->type = DataType::kBool;
     return trip;
   }
 
-  /// A Loop in front of this node, and of its name, that returns the body's outputs and never stops
-  /// early; not inferred yet.
-  Node& add_loop(const std::vector<Value*>& inputs, std::unique_ptr<Graph> body,
-                 const std::vector<Value*>& results) const {
-    body->add_output(constant(*body, "goes_on", Constant::scalar<bool>(true)));
-    for (Value* result : results) body->add_output(result);
-    Node* loop =
-        graph_.add_node("", "Loop", node_.name, inputs, static_cast<int>(results.size()), &node_);
+  /// Ends a loop's body, which never stops the loop early.
+  void end_body(Graph& body, const std::vector<Value*>& results) const {
+    body.add_output(constant(body, "goes_on", Constant::scalar<bool>(true)));
+    for (Value* result : results) body.add_output(result);
+  }
+  /// A Loop in front of this node, and of its name, that returns the body's outputs; not inferred
+  /// yet.
+  Node& add_loop(const std::vector<Value*>& inputs, std::unique_ptr<Graph> body) const {
+    const auto outputs = static_cast<int>(body->outputs().size()) - 1;
+    Node* loop = graph_.add_node("", "Loop", node_.name, inputs, outputs, &node_);
     graph_.adopt(loop, "body", std::move(body));
     resolve(*loop);
     return *loop;
+  }
+
+  void resolve(Node& made) const {
+    const std::string error =
+        made.resolve_as(*definitions::OperatorRegistry::builtin().find(made.domain, made.type));
+    if (!error.empty()) throw Error(node_.problem(error));
   }
 
   void infer(Node& made) const { inference_.visit(&made); }
@@ -85,12 +96,6 @@ class Rewriting {
 
  private:
   Inference& inference_;
-
-  void resolve(Node& made) const {
-    const std::string error =
-        made.resolve_as(*definitions::OperatorRegistry::builtin().find(made.domain, made.type));
-    if (!error.empty()) throw Error(node_.problem(error));
-  }
 };
 
 /// The terms of a rule, as values of the graph in which a node is replaced. `Context` is the
@@ -111,11 +116,38 @@ class TermNodes : public Context {
                 own ? op.substr(0, colon) : std::string_view(), outputs);
   }
   Term number(DataType type, double number) override {
-    return term(
-        rewriting_.constant(rewriting_.graph(), "number", Constant::scalar_of(type, number)));
+    return term(place_->constant(place_->graph(), "number", Constant::scalar_of(type, number)));
   }
   Term integers(const std::vector<int64_t>& values) override {
-    return term(rewriting_.constant(rewriting_.graph(), "list", Constant::ints(values)));
+    return term(place_->constant(place_->graph(), "list", Constant::ints(values)));
+  }
+  std::vector<Term> loop(Term trips, std::span<const Term> initial,
+                         const definitions::TripRule& trip) override {
+    auto body = std::make_unique<Graph>(&place_->graph(), "body");
+    const Term number = term(place_->start_body(*body));
+    std::vector<Value*> inputs{value(trips), nullptr};
+    std::vector<Term> carried;
+    for (const Term& each : initial) {
+      const Value& before = *value(each);
+      inputs.push_back(value(each));
+      Value* given = body->add_input(body->unique_name(before.name + "_carried"));
+      given->type = type_of(before);
+      given->shape = shape_of(before);
+      carried.push_back(term(given));
+    }
+    // Nodes are written in front of one that stands at the body's end.
+    Node* end = body->add_node("", "Identity", place_->node().name, {}, 0);
+    const Rewriting inside = place_->at(*end), *outside = std::exchange(place_, &inside);
+    std::vector<Value*> results;
+    for (const Term& result : trip(number, carried)) results.push_back(value(result));
+    place_ = outside;
+    body->remove(end);
+    place_->end_body(*body, results);
+    Node& made = place_->add_loop(inputs, std::move(body));
+    place_->infer(made);
+    std::vector<Term> terms;
+    for (Value* output : made.outputs) terms.push_back(term(output));
+    return terms;
   }
   definitions::SymbolicInput known(Term term) const override { return symbolic_input(value(term)); }
 
@@ -123,7 +155,7 @@ class TermNodes : public Context {
   /// The arguments behind the first one are those of the context.
   template <class... Arguments>
   explicit TermNodes(const Rewriting& rewriting, Arguments&&... arguments)
-      : Context(std::forward<Arguments>(arguments)...), rewriting_(rewriting) {}
+      : Context(std::forward<Arguments>(arguments)...), place_(&rewriting) {}
   ~TermNodes() = default;
 
   static std::vector<bool> present(const Node& node) {
@@ -140,10 +172,10 @@ class TermNodes : public Context {
   std::vector<Term> make(std::string_view op, const std::vector<Value*>& inputs,
                          AttributeMap attributes, std::string_view domain, int outputs) {
     count_node();
-    Node& node = rewriting_.add(rewriting_.graph(), op, inputs, std::move(attributes),
-                                &rewriting_.node(), domain, outputs);
+    Node& node = place_->add(place_->graph(), op, inputs, std::move(attributes), &place_->node(),
+                             domain, outputs);
     const std::vector<Value*> results = node.outputs;
-    rewriting_.infer(node);
+    place_->infer(node);
     std::vector<Term> terms;
     for (Value* result : results) terms.push_back(term(result));
     return terms;
@@ -153,7 +185,7 @@ class TermNodes : public Context {
   /// Called for each node that is made.
   virtual void count_node() {}
 
-  const Rewriting& rewriting_;
+  const Rewriting* place_;      // where nodes are written
   std::vector<Value*> values_;  // of the terms
 };
 

@@ -119,7 +119,8 @@ class ScanRewriting : Rewriting {
     const std::vector<Value*> results =
         body->splice(std::move(node_.graphs[0].graph), arguments, nullptr);
     node_.graphs.clear();
-    return add_loop(inputs, std::move(body), results);
+    end_body(*body, results);
+    return add_loop(inputs, std::move(body));
   }
 
   /// Gives those who use an output of the node what the loop has for it.

@@ -48,7 +48,8 @@ class SequenceMapRewriting : Rewriting {
     for (size_t i = 0; i < results.size(); ++i) {
       results[i] = add(*body, "SequenceInsert", {so_far[i], results[i]}, {}, nullptr).outputs[0];
     }
-    Node& loop = add_loop(inputs, std::move(body), results);
+    end_body(*body, results);
+    Node& loop = add_loop(inputs, std::move(body));
     infer(loop);
     for (size_t i = 0; i < node_.outputs.size(); ++i) {
       if (node_.outputs[i] == nullptr) continue;

@@ -10,15 +10,6 @@
 
 namespace intarsia::definitions::gradients {
 
-/// The order of axes that undoes `order`.
-inline std::vector<int64_t> inverse_order(const std::vector<int64_t>& order) {
-  std::vector<int64_t> result(order.size());
-  for (size_t i = 0; i < order.size(); ++i) {
-    result[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
-  }
-  return result;
-}
-
 /// Matrices of the last two axes, transposed.
 inline Term transposed(Term term) {
   std::vector<int64_t> order = axes_between(0, term.rank());
@@ -38,6 +29,12 @@ inline Term added_at(Term places, Term dy, Term like) {
   const Term sums = call("ScatterElements", {filled(dy, 0, size), row_of(places), row_of(dy)},
                          {{"reduction", std::string("add")}});
   return reshape(sums, like);
+}
+
+/// What is computed with in float where elements have 16 bits, as kernels do.
+inline Term wide(Term term) {
+  const DataType type = term.known().type;
+  return type == DataType::kDouble ? term : cast_to(term, DataType::kFloat);
 }
 
 /// |x|^p.

@@ -12,13 +12,6 @@ namespace {
 using G = GradientContext;
 using Integers = std::vector<int64_t>;
 
-Term wide(Term term) {
-  const DataType type = term.known().type;
-  return type == DataType::kDouble ? term : cast_to(term, DataType::kFloat);
-}
-Term wide(Term term, Term like) {
-  return cast_to(wide(term), like.known().type);
-}
 /// The output in its own type.
 Term narrow(G& g, Term term, int output = 0) {
   return cast_to(term, g.y(output).known().type);
@@ -51,14 +44,14 @@ void batch_normalization(G& g) {
   const int rank = g.x().rank();
   const Term x = wide(g.x(0));
   const auto scaled = [&](Term standard) {
-    const Term scale = per_channel(wide(g.x(1), x), rank),
-               shift = per_channel(wide(g.x(2), x), rank);
+    const Term scale = per_channel(cast(g.x(1), x), rank),
+               shift = per_channel(cast(g.x(2), x), rank);
     return narrow(g, standard * scale + shift);
   };
   if (a.training_mode == 0) {
     g.express(0, [&] {
-      const Term inverse = inverse_root(wide(g.x(4), x), a.epsilon);
-      return scaled((x - per_channel(wide(g.x(3), x), rank)) * per_channel(inverse, rank));
+      const Term inverse = inverse_root(cast(g.x(4), x), a.epsilon);
+      return scaled((x - per_channel(cast(g.x(3), x), rank)) * per_channel(inverse, rank));
     });
     return;
   }
@@ -70,7 +63,7 @@ void batch_normalization(G& g) {
   const auto running = [&](int output, Term before, Term current) {
     g.express(output, [&] {
       const Term vector = reshape(current, before);
-      return narrow(g, momentum * wide(before, x) + (1 - momentum) * vector, output);
+      return narrow(g, momentum * cast(before, x) + (1 - momentum) * vector, output);
     });
   };
   running(1, g.x(3), standard.mean);
@@ -120,7 +113,7 @@ void rms_normalization(G& g) {
   g.express(0, [&] {
     const Term x = wide(g.x(0));
     const Term squares = mean_over(x * x, axes_between(ops::wrapped_axis(a.axis, rank), rank));
-    return narrow(g, x * inverse_root(squares, a.epsilon) * wide(g.x(1), x));
+    return narrow(g, x * inverse_root(squares, a.epsilon) * cast(g.x(1), x));
   });
 }
 

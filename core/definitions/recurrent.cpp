@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Definitions of the recurrent layers.
+#include "core/definitions/gradient.h"
 #include "core/definitions/rows.h"
 #include "core/operators/recurrent/linear_attention.h"
 #include "core/operators/recurrent/rnn.h"
@@ -21,18 +22,21 @@ void add_recurrent_definitions(DefinitionRows& rows) {
   const std::vector<Parameter> outputs = {apart({"Y", "T", kOptional}),
                                           apart({"Y_h", "T", kOptional})};
   // Each of the attributes structs begins with those of RNN.
-  const Facts facts = {.axes = {.form = AxisForm::kPosition},
-                       .state = attribute<&RnnAttributes::hidden_size>()};
+  const auto facts = [](GradientRule gradient) {
+    return Facts{.axes = {.form = AxisForm::kPosition},
+                 .state = attribute<&RnnAttributes::hidden_size>(),
+                 .gradient = gradient};
+  };
   add<ops::Rnn>(rows, {.name = "RNN",
                        .inputs = inputs,
                        .outputs = outputs,
-                       .facts = facts,
+                       .facts = facts(gradients::rnn),
                        .types = constraints,
                        .attributes = codec_of<RnnAttributes>()});
   add<ops::Gru>(rows, {.name = "GRU",
                        .inputs = inputs,
                        .outputs = outputs,
-                       .facts = facts,
+                       .facts = facts(gradients::gru),
                        .types = constraints,
                        .attributes = codec_of<GruAttributes>()});
   std::vector<Parameter> cell_inputs = inputs;
@@ -43,7 +47,7 @@ void add_recurrent_definitions(DefinitionRows& rows) {
   add<ops::Lstm>(rows, {.name = "LSTM",
                         .inputs = cell_inputs,
                         .outputs = cell_outputs,
-                        .facts = facts,
+                        .facts = facts(gradients::lstm),
                         .types = constraints,
                         .attributes = codec_of<LstmAttributes>()});
   constexpr TypeSet kReals = types({DataType::kFloat, DataType::kFloat16, DataType::kBfloat16});

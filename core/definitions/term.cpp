@@ -83,6 +83,13 @@ std::vector<int64_t> axes_between(int64_t begin, int64_t end) {
   std::iota(axes.begin(), axes.end(), begin);
   return axes;
 }
+std::vector<int64_t> inverse_order(const std::vector<int64_t>& order) {
+  std::vector<int64_t> result(order.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    result[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  }
+  return result;
+}
 std::optional<std::vector<int64_t>> known_integers(Term term) {
   const SymbolicInput known = term.known();
   if (!known.values || known.denominator != 1) return std::nullopt;

@@ -12,6 +12,7 @@
 // Host only. Terms live as long as the call of the rule.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -121,10 +122,16 @@ Term sum_over(Term term, const std::vector<int64_t>& axes);
 Term mean_over(Term term, const std::vector<int64_t>& axes);
 /// `begin`, ... up to `end` - 1.
 std::vector<int64_t> axes_between(int64_t begin, int64_t end);
+/// The order of axes that undoes `order`.
+std::vector<int64_t> inverse_order(const std::vector<int64_t>& order);
 /// The elements of a vector of integers, if all are known.
 std::optional<std::vector<int64_t>> known_integers(Term term);
 /// The sum over all axes along which `like` was broadcast to the extents of `term`.
 Term sum_to(Term term, Term like);
+
+/// One trip of a loop: takes its number and what is carried, gives what is carried on and then what
+/// is collected of the trip. Terms from outside may be used.
+using TripRule = std::function<std::vector<Term>(Term number, std::span<const Term> carried)>;
 
 /// Where terms become nodes.
 class TermContext {
@@ -135,6 +142,10 @@ class TermContext {
   /// Adds a node; `op` is one of ai.onnx, or "domain:name".
   virtual std::vector<Term> add(std::string_view op, std::span<const Term> inputs,
                                 AttributeMap attributes, int output_count) = 0;
+  /// A Loop: `trip` is called once, and writes the body. What is carried keeps its extents. Gives
+  /// what is carried after the last trip and what all trips have collected, along a new axis 0.
+  virtual std::vector<Term> loop(Term trips, std::span<const Term> initial,
+                                 const TripRule& trip) = 0;
   virtual Term number(DataType type, double value) = 0;
   /// A vector of int64: axes, extents.
   virtual Term integers(const std::vector<int64_t>& values) = 0;

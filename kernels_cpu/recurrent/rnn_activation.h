@@ -1,27 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Activations of recurrent layers, over vectors.
-//
-// alpha and beta come from the node's lists, in the order of those activations that take one; where
-// a list has run out, the default of the activation's ONNX operator holds.
 #pragma once
 
 #include <cmath>
 
-#include "core/operators/recurrent/rnn.h"
+#include "core/operators/recurrent/rnn_functions.h"
 
 namespace intarsia::cpu {
-
-struct RnnFunction {
-  RnnActivation kind = RnnActivation::kTanh;
-  float alpha = 0;
-  float beta = 0;
-};
-
-/// The functions of all directions: `functions` per direction, in `result`. `defaults` names those
-/// of one direction. REQUIRES: the shape rule accepted the attributes.
-void resolve_rnn_functions(const RnnAttributes& attributes, int functions,
-                           const RnnActivation* defaults, RnnFunction* result);
 
 /// x[i] = function(x[i]). V is float or double.
 template <class V>

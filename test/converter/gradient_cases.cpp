@@ -396,6 +396,7 @@ GradientCase gradient_case(const OperatorDefinition& op) {
   const auto found = cases().find(op.name);
   if (found != cases().end()) return found->second;
   if (const GradientCase image = image_gradient_case(op.name)) return image;
+  if (const GradientCase control = control_gradient_case(op.name)) return control;
   if (op.name.starts_with("Reduce")) return reduce;
   return op.facts.element_wise ? element_wise : nullptr;
 }

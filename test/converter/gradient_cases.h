@@ -109,7 +109,8 @@ using GradientCase = void (*)(GradientSample& s);
 
 /// How to draw a model of `op`; null if nobody has said how.
 GradientCase gradient_case(const definitions::OperatorDefinition& op);
-/// The part of gradient_cases_images.cpp.
+/// The parts of gradient_cases_images.cpp and gradient_cases_control.cpp.
 GradientCase image_gradient_case(std::string_view name);
+GradientCase control_gradient_case(std::string_view name);
 
 }  // namespace intarsia::test

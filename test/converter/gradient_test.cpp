@@ -2,48 +2,15 @@
 //
 // What the operator Gradient means: names, values given in their place, several readers, gradients
 // of gradients, and what is refused. The rules of operators: gradient_rules_test.cpp.
-#include "converter/graph/gradient.h"
-
 #include <array>
 
-#include "converter/onnx/version_conversion.h"
-#include "test/converter/gradient_cases.h"
-#include "test/runtime/small_plan.h"
+#include "test/converter/gradient_models.h"
 
 namespace intarsia::test {
 namespace {
 
 using converter::contains;
 using converter::OnnxBuilder;
-using Floats = std::vector<float>;
-
-OnnxBuilder model_of(const Names& inputs, std::vector<int64_t> extents = {2}) {
-  OnnxBuilder model(28);
-  model.import_opset("ai.onnx.preview.training", 1);
-  for (const std::string& name : inputs) model.input(name, extents);
-  return model;
-}
-
-/// A model whose outputs are the gradients.
-OnnxBuilder with_gradient(OnnxBuilder model, const Names& inputs, const Names& outputs,
-                          const Names& xs, const char* y, const Names& zs = {}) {
-  add_gradient(*model.graph().mutable_node(), inputs, outputs, xs, y, zs);
-  for (const std::string& name : outputs) {
-    if (!name.empty()) model.output(name);
-  }
-  return model;
-}
-
-std::vector<Floats> run(const OnnxBuilder& model, const std::vector<Floats>& inputs) {
-  SmallPlan plan(model);
-  if (testing::Test::HasFailure()) return {};
-  Session session = plan.open().value();
-  for (size_t i = 0; i < inputs.size(); ++i) write(session, static_cast<int>(i), inputs[i]);
-  EXPECT_TRUE(session.run().ok()) << plan.text(session.diagnostic());
-  std::vector<Floats> outputs;
-  for (int i = 0; i < model.model.graph().output_size(); ++i) outputs.push_back(read(session, i));
-  return outputs;
-}
 
 /// A node without a gradient rule whose result is its input, an image of these extents.
 onnx::NodeProto& add_regions(OnnxBuilder& model, const char* input, const char* output,
@@ -53,19 +20,6 @@ onnx::NodeProto& add_regions(OnnxBuilder& model, const char* input, const char* 
   auto& node = model.node("MaxRoiPool", {input, "whole"}, {output});
   OnnxBuilder::set(node, "pooled_shape", extents);
   return node;
-}
-
-/// Nodes behind the expansion, before any pass.
-std::string expanded(const OnnxBuilder& builder) {
-  converter::Model model = builder.import();
-  converter::convert_versions(model);
-  converter::resolve(model);
-  converter::Inference inference(model, converter::builtin_library().rows(), {});
-  inference.run();
-  converter::expand_gradients(*model.graph, inference);
-  model.graph->sort();
-  EXPECT_EQ(model.graph->check(), "");
-  return types_of(*model.graph);
 }
 
 // -- Values
@@ -386,6 +340,23 @@ TEST(Gradient, OFK_10_NamesAnInputWithoutAGradient) {
   EXPECT_EQ(conversion_error(with_gradient(model, {"x"}, {"dx"}, {"x"}, "y")), "");
   EXPECT_CONTAINS(conversion_error(with_gradient(model, {"v"}, {"dv"}, {"v"}, "y")),
                   "node 'frame' (Pad): its gradient: input 2 ('constant_value') has none");
+}
+
+TEST(Gradient, OFK_10_SaysWhatARuleDoesNotCover) {
+  OnnxBuilder resized = model_of({"x"}, {1, 1, 2, 2});
+  const int64_t sizes[] = {1, 1, 4, 3};
+  resized.initializer("sizes", DataType::kInt64, {4}, sizes, sizeof(sizes));
+  auto& resize = resized.node("Resize", {"x", "", "", "sizes"}, {"y"});
+  OnnxBuilder::set(resize, "mode", "linear");
+  OnnxBuilder::set(resize, "keep_aspect_ratio_policy", "not_larger");
+  EXPECT_CONTAINS(conversion_error(with_gradient(resized, {"x"}, {"dx"}, {"x"}, "y")),
+                  "(Resize): its gradient: keep_aspect_ratio_policy has to be \"stretch\" but for "
+                  "mode \"nearest\"");
+  OnnxBuilder cumulated = model_of({"x"});
+  cumulated.input("axis", {}, DataType::kInt64);
+  cumulated.node("CumProd", {"x", "axis"}, {"y"});
+  EXPECT_CONTAINS(conversion_error(with_gradient(cumulated, {"x"}, {"dx"}, {"x"}, "y")),
+                  "(CumProd): its gradient: the axis has to be known");
 }
 
 TEST(Gradient, RefusesWhatItCannotMean) {

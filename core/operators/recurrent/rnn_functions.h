@@ -1,12 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which activations a recurrent node has, with their parameters. See rnn_activation.h.
-#include "kernels_cpu/recurrent/rnn_activation.h"
+// Which activations a recurrent node has, with their parameters.
+//
+// alpha and beta come from the node's lists, in the order of those activations that take one; where
+// a list has run out, the default of the activation's ONNX operator holds.
+#pragma once
 
-namespace intarsia::cpu {
+#include "core/operators/recurrent/rnn.h"
 
-void resolve_rnn_functions(const RnnAttributes& attributes, int functions,
-                           const RnnActivation* defaults, RnnFunction* result) {
+namespace intarsia {
+
+struct RnnFunction {
+  RnnActivation kind = RnnActivation::kTanh;
+  float alpha = 0;
+  float beta = 0;
+};
+
+/// The functions of all directions: `functions` per direction, in `result`. `defaults` names those
+/// of one direction. REQUIRES: the shape rule accepted the attributes.
+inline void resolve_rnn_functions(const RnnAttributes& attributes, int functions,
+                                  const RnnActivation* defaults, RnnFunction* result) {
   struct Parameters {
     bool has_alpha, has_beta;
     float alpha, beta;
@@ -36,4 +49,4 @@ void resolve_rnn_functions(const RnnAttributes& attributes, int functions,
   }
 }
 
-}  // namespace intarsia::cpu
+}  // namespace intarsia

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gradients through loops and branches: what they keep of a trip, and what is refused. That they
+// are right: gradient_rules_test.cpp.
+#include <array>
+#include <cmath>
+
+#include "test/converter/gradient_models.h"
+
+namespace intarsia::test {
+namespace {
+
+using converter::contains;
+using converter::OnnxBuilder;
+
+onnx::GraphProto& graph_of(onnx::NodeProto& node, const char* attribute) {
+  auto& graph = *OnnxBuilder::attribute(node, attribute, onnx::AttributeProto::GRAPH).mutable_g();
+  graph.set_name(attribute);
+  return graph;
+}
+
+/// A Loop that carries `state`, from `initial` to `last`; the caller writes the nodes of the body,
+/// whose results are `goes` and `next`.
+onnx::GraphProto& add_loop(OnnxBuilder& model, const std::string& trips, const std::string& initial,
+                           const std::string& last) {
+  auto& node = model.node("Loop", {trips, "", initial}, {last});
+  node.set_name("walk");
+  auto& body = graph_of(node, "body");
+  for (const char* name : {"trip", "go", "state"}) body.add_input()->set_name(name);
+  for (const char* name : {"goes", "next"}) body.add_output()->set_name(name);
+  return body;
+}
+
+void add_constant(OnnxBuilder& model, const std::string& name, int64_t value) {
+  model.initializer(name, DataType::kInt64, {}, &value, sizeof(value));
+}
+
+/// h = tanh(h w + row) for each row of x; the number of rows varies if `steps` is 0.
+OnnxBuilder scan_model(int64_t steps) {
+  OnnxBuilder model = model_of({"h"}, {3});
+  model.input("w", {3, 3});
+  auto& x = model.input("x", {steps, 3});
+  if (steps == 0) symbol(x, 0, "N");
+  auto& node = model.node("Scan", {"h", "x"}, {"last"});
+  OnnxBuilder::set(node, "num_scan_inputs", int64_t{1});
+  auto& body = graph_of(node, "body");
+  for (const char* name : {"state", "row"}) body.add_input()->set_name(name);
+  OnnxBuilder::add_node(*body.mutable_node(), "MatMul", {"state", "w"}, {"product"});
+  OnnxBuilder::add_node(*body.mutable_node(), "Add", {"product", "row"}, {"sum"});
+  OnnxBuilder::add_node(*body.mutable_node(), "Tanh", {"sum"}, {"next"});
+  body.add_output()->set_name("next");
+  return model;
+}
+
+std::vector<const converter::Node*> loops_of(const converter::Model& model) {
+  std::vector<const converter::Node*> loops;
+  for (const auto& node : model.graph->nodes()) {
+    if (node->is("Loop")) loops.push_back(node.get());
+  }
+  return loops;
+}
+
+int64_t elements_of(const converter::Value& value) {
+  int64_t count = 1;
+  const auto shape = converter::shape_of(value);
+  for (int axis = 0; axis < shape.rank; ++axis) count *= constant_value(shape[axis]);
+  return count;
+}
+
+/// Nothing as large as what is scanned is carried from trip to trip, in gradients of both orders.
+TEST(GradientOfLoop, TakesNoTripLongerThanTheBody) {
+  OnnxBuilder model = scan_model(1000);
+  const Names xs{"h", "w", "x"};
+  add_gradient(*model.graph().mutable_node(), xs, {"dh", "dw", "dx"}, xs, "last");
+  for (const char* name : {"dh", "dw", "dx"}) {
+    model.node("ReduceSumSquare", {name}, {std::string(name) + "_square"});
+    OnnxBuilder::set(*model.graph().mutable_node(model.graph().node_size() - 1), "keepdims",
+                     int64_t{0});
+  }
+  model.node("Sum", {"dh_square", "dw_square", "dx_square"}, {"y"});
+  model = with_gradient(model, xs, {"ddh", "ddw", "ddx"}, xs, "y");
+  const converter::Model made = expanded_model(model);
+  const auto loops = loops_of(made);
+  ASSERT_EQ(loops.size(), 4U);  // forward, back, and both of them back
+  for (const converter::Node* loop : loops) {
+    const size_t carried = loop->inputs.size() - 2;
+    for (size_t i = 0; i < carried; ++i) EXPECT_LE(elements_of(*loop->inputs[2 + i]), 9);
+    // Neither the weights nor sums of their gradients are kept for every trip.
+    for (size_t i = carried; i < loop->outputs.size(); ++i) {
+      EXPECT_LE(elements_of(*loop->outputs[i]), 1000 * 3);
+    }
+  }
+}
+
+TEST(GradientOfLoop, OfAnyNumberOfTrips) {
+  const auto model =
+      with_gradient(scan_model(0), {"h", "w", "x"}, {"dh", "dw", "dx"}, {"h", "w", "x"}, "last");
+  converter::ConvertOptions options;
+  options.dims["N"] = converter::DimRange{1, 8};
+  SmallPlan plan(model, options);
+  Session session = plan.open().value();
+  const Floats h{0.1F, -0.2F, 0.3F}, w{0.5F, 0, 0, 0, -0.5F, 0, 0, 0, 1};
+  for (const int32_t trips : {1, 8, 3}) {
+    ASSERT_TRUE(session.resize_input(2, std::array<int32_t, 2>{trips, 3}).ok());
+    write(session, 0, h);
+    write(session, 1, w);
+    write(session, 2, Floats(static_cast<size_t>(3 * trips), 0.25F));
+    ASSERT_TRUE(session.run().ok()) << plan.text(session.diagnostic());
+    const Floats dh = read(session, 0), dx = read(session, 2);
+    ASSERT_EQ(dx.size(), static_cast<size_t>(3 * trips));
+    for (size_t i = 0; i < 3; ++i) {
+      // w is diagonal: three chains of numbers.
+      float value = h[i], slope = 1;
+      std::vector<float> slopes;
+      for (int32_t trip = 0; trip < trips; ++trip) {
+        value = std::tanh(w[4 * i] * value + 0.25F);
+        slopes.push_back(1 - value * value);
+      }
+      for (int32_t trip = trips - 1; trip >= 0; --trip) {
+        slope *= slopes[static_cast<size_t>(trip)];
+        EXPECT_NEAR(dx[static_cast<size_t>(3 * trip) + i], slope, 1e-6) << trip;
+        slope *= w[4 * i];
+      }
+      EXPECT_NEAR(dh[i], slope, 1e-6);
+    }
+  }
+}
+
+TEST(GradientOfLoop, InALoop) {
+  OnnxBuilder model = model_of({"h", "a"});
+  add_constant(model, "two", 2);
+  add_constant(model, "three", 3);
+  auto& outer = add_loop(model, "two", "h", "y");
+  auto& inner_node =
+      OnnxBuilder::add_node(*outer.mutable_node(), "Loop", {"three", "", "state"}, {"next"});
+  OnnxBuilder::add_node(*outer.mutable_node(), "Identity", {"go"}, {"goes"});
+  auto& inner = graph_of(inner_node, "body");
+  for (const char* name : {"trip_i", "go_i", "state_i"}) inner.add_input()->set_name(name);
+  OnnxBuilder::add_node(*inner.mutable_node(), "Mul", {"state_i", "a"}, {"next_i"});
+  OnnxBuilder::add_node(*inner.mutable_node(), "Identity", {"go_i"}, {"goes_i"});
+  for (const char* name : {"goes_i", "next_i"}) inner.add_output()->set_name(name);
+  // y = h a^6
+  const auto found =
+      run(with_gradient(model, {"h", "a"}, {"dh", "da"}, {"h", "a"}, "y"), {{3, 5}, {2, -1}});
+  EXPECT_EQ(found.at(0), (Floats{64, 1}));
+  EXPECT_EQ(found.at(1), (Floats{3 * 6 * 32, 5 * 6 * -1}));
+}
+
+/// The numbers that were drawn in a trip are those by which its gradient is multiplied.
+TEST(GradientOfLoop, KeepsWhatWasDrawn) {
+  OnnxBuilder model = model_of({"h"}, {4});
+  add_constant(model, "trips", 3);
+  auto& body = add_loop(model, "trips", "h", "y");
+  auto& noise = OnnxBuilder::add_node(*body.mutable_node(), "RandomUniform", {}, {"noise"});
+  OnnxBuilder::set(noise, "shape", std::vector<int64_t>{4});
+  OnnxBuilder::set(noise, "low", 1.0F);
+  OnnxBuilder::set(noise, "high", 2.0F);
+  OnnxBuilder::add_node(*body.mutable_node(), "Mul", {"state", "noise"}, {"next"});
+  OnnxBuilder::add_node(*body.mutable_node(), "Identity", {"go"}, {"goes"});
+  model.output("y");
+  const Floats h{1, 2, -3, 4};
+  const auto found = run(with_gradient(model, {"h"}, {"dh"}, {"h"}, "y"), {h});
+  for (size_t i = 0; i < h.size(); ++i) {
+    EXPECT_FLOAT_EQ(found.at(1)[i] * h[i], found.at(0)[i]);
+    EXPECT_GT(found.at(1)[i], 1);
+  }
+}
+
+/// A loop that stops by its condition: state doubled while it is below a limit.
+OnnxBuilder stopping() {
+  OnnxBuilder model = model_of({"h"}, {1});
+  model.input("limit", {1});
+  auto& node = model.node("Loop", {"", "", "h"}, {"y"});
+  node.set_name("walk");
+  auto& body = graph_of(node, "body");
+  for (const char* name : {"trip", "go", "state"}) body.add_input()->set_name(name);
+  OnnxBuilder::add_node(*body.mutable_node(), "Mul", {"state", "state"}, {"next"});
+  OnnxBuilder::add_node(*body.mutable_node(), "Less", {"next", "limit"}, {"below"});
+  OnnxBuilder::add_node(*body.mutable_node(), "Squeeze", {"below"}, {"goes"});
+  for (const char* name : {"goes", "next"}) body.add_output()->set_name(name);
+  return model;
+}
+
+TEST(GradientOfLoop, ThatStopsByItself) {
+  const auto model = with_gradient(stopping(), {"h"}, {"dh"}, {"h"}, "y");
+  EXPECT_CONTAINS(conversion_error(model),
+                  "node 'walk' (Loop): the number of its trips is not known");
+  EXPECT_CONTAINS(conversion_error(model), "declare it with --max-trips walk=N");
+  converter::ConvertOptions options;
+  options.max_trips["walk"] = 10;
+  // 3, 9, 81: two trips, y = h^4.
+  EXPECT_EQ(run(model, {{3}, {50}}, options).at(0), (Floats{4 * 27}));
+  // 3, 9: one trip, y = h^2.
+  EXPECT_EQ(run(model, {{3}, {5}}, options).at(0), (Floats{6}));
+}
+
+// -- What is refused
+// ---------------------------------------------------------------------------------------
+
+TEST(GradientOfLoop, OFK_10_RefusesValuesWhoseExtentsChange) {
+  OnnxBuilder model = model_of({"h"});
+  add_constant(model, "trips", 3);
+  auto& body = add_loop(model, "trips", "h", "last");
+  OnnxBuilder::set(
+      OnnxBuilder::add_node(*body.mutable_node(), "Concat", {"state", "state"}, {"next"}), "axis",
+      int64_t{0});
+  OnnxBuilder::add_node(*body.mutable_node(), "Identity", {"go"}, {"goes"});
+  model.node("ReduceSum", {"last"}, {"y"});
+  const std::string text = conversion_error(with_gradient(model, {"h"}, {"dh"}, {"h"}, "y"));
+  EXPECT_CONTAINS(text,
+                  "node 'walk' (Loop): its gradient: 'state' of each trip is needed, but its "
+                  "extents");
+  EXPECT_CONTAINS(text, "may change from trip to trip");
+}
+
+TEST(GradientOfLoop, OFK_10_RefusesWhatWouldBeDrawnAnew) {
+  const auto dropping = [](bool branch) {
+    OnnxBuilder model = model_of({"h"});
+    const char yes = 1;
+    model.initializer("yes", DataType::kBool, {}, &yes, 1);
+    const auto add = [](onnx::GraphProto& graph, const char* from, const char* to) {
+      OnnxBuilder::add_node(*graph.mutable_node(), "Dropout", {from, "", "yes"}, {to})
+          .set_name("drop");
+    };
+    if (!branch) {
+      add_constant(model, "trips", 3);
+      auto& body = add_loop(model, "trips", "h", "y");
+      add(body, "state", "next");
+      OnnxBuilder::add_node(*body.mutable_node(), "Identity", {"go"}, {"goes"});
+      return model;
+    }
+    model.input("c", {}, DataType::kBool);
+    auto& node = model.node("If", {"c"}, {"y"});
+    node.set_name("either");
+    add(graph_of(node, "then_branch"), "h", "d");
+    node.mutable_attribute(0)->mutable_g()->add_output()->set_name("d");
+    auto& other = graph_of(node, "else_branch");
+    OnnxBuilder::add_node(*other.mutable_node(), "Exp", {"h"}, {"e"});
+    other.add_output()->set_name("e");
+    return model;
+  };
+  EXPECT_CONTAINS(
+      conversion_error(with_gradient(dropping(false), {"h"}, {"dh"}, {"h"}, "y")),
+      "node 'walk' (Loop): its gradient: 'drop' (Dropout) in its body has other results "
+      "each time");
+  EXPECT_CONTAINS(
+      conversion_error(with_gradient(dropping(true), {"h"}, {"dh"}, {"h"}, "y")),
+      "node 'either' (If): its gradient: 'drop' (Dropout) in a branch has other results "
+      "each time");
+}
+
+/// The nodes of a body that goes back are named as the model names them.
+TEST(GradientOfLoop, OFK_10_NamesANodeWithoutARule) {
+  OnnxBuilder model = model_of({"h"}, {1, 1, 2, 2});
+  add_constant(model, "trips", 3);
+  model.floats("whole", {1, 5}, {0, 0, 0, 1, 1});
+  auto& body = add_loop(model, "trips", "h", "y");
+  auto& node =
+      OnnxBuilder::add_node(*body.mutable_node(), "MaxRoiPool", {"state", "whole"}, {"next"});
+  node.set_name("region");
+  OnnxBuilder::set(node, "pooled_shape", std::vector<int64_t>{2, 2});
+  OnnxBuilder::add_node(*body.mutable_node(), "Identity", {"go"}, {"goes"});
+  EXPECT_CONTAINS(conversion_error(with_gradient(model, {"h"}, {"dh"}, {"h"}, "y")),
+                  "node 'region' (MaxRoiPool): the operator has no gradient rule");
+}
+
+}  // namespace
+}  // namespace intarsia::test

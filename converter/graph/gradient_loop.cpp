@@ -33,6 +33,8 @@ class LoopGradient : GraphNode {
   void run() {
     find_dependent();
     Value* trips = count_trips();
+    const std::optional<Dim> count = known_scalar(*trips);
+    if (count && is_constant(*count) && constant_value(*count) == 0) return pass_by();
     Value* one = constant(graph_, "one", Constant::scalar<int64_t>(1));
     Value* last = compute("Sub", {trips, one});
 
@@ -113,6 +115,16 @@ class LoopGradient : GraphNode {
     for (size_t i = 0; i < carried_; ++i) follows_[i] = dependent_.contains(body_.inputs()[2 + i]);
     for (size_t i = 0; i < carried_; ++i) {
       if (follows_[i]) require_settled(*body_.inputs()[2 + i]);
+    }
+  }
+
+  /// A loop without trips: what is behind it is what is before it.
+  void pass_by() {
+    for (size_t i = 0; i < carried_; ++i) {
+      const Value *initial = forward_.inputs[2 + i], *output = forward_.outputs[i];
+      if (is_needed(initial) && sweep_.flows(output)) {
+        sweep_.add(*initial, sweep_.gradient_of(*output));
+      }
     }
   }
 

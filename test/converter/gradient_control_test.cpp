@@ -126,6 +126,24 @@ TEST(GradientOfLoop, OfAnyNumberOfTrips) {
   }
 }
 
+TEST(GradientOfLoop, WithoutTrips) {
+  OnnxBuilder model = model_of({"h", "a"});
+  add_constant(model, "none", 0);
+  auto& body = add_loop(model, "none", "h", "last");
+  OnnxBuilder::add_node(*body.mutable_node(), "Mul", {"state", "a"}, {"next"});
+  OnnxBuilder::add_node(*body.mutable_node(), "Identity", {"go"}, {"goes"});
+  // What is collected has a gradient, too.
+  body.add_output()->set_name("next");
+  model.graph().mutable_node(0)->add_output("all");
+  model.node("ReduceSum", {"all"}, {"sum"});
+  model.node("Add", {"last", "sum"}, {"y"});
+  OnnxBuilder::set(*model.graph().mutable_node(1), "keepdims", int64_t{0});
+  const auto found =
+      run(with_gradient(model, {"h", "a"}, {"dh", "da"}, {"h", "a"}, "y"), {{3, 5}, {2, -1}});
+  EXPECT_EQ(found.at(0), (Floats{1, 1}));
+  EXPECT_EQ(found.at(1), (Floats{0, 0}));
+}
+
 TEST(GradientOfLoop, InALoop) {
   OnnxBuilder model = model_of({"h", "a"});
   add_constant(model, "two", 2);

@@ -12,7 +12,7 @@
 namespace intarsia::test {
 namespace {
 
-constexpr uint64_t kSeeds = kSlowBuild ? 1 : 12;
+constexpr uint64_t kSeeds = kSlowBuild ? 1 : 8;
 
 using converter::OnnxBuilder;
 using definitions::OperatorDefinition;

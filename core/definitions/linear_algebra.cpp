@@ -47,7 +47,7 @@ void add_linear_algebra_definitions(DefinitionRows& rows) {
              .types = {{"T", kProductTypes}},
              .attributes = codec_of<GemmAttributes>()});
   add<ops::Inverse>(
-      rows, {.domain = "com.microsoft",
+      rows, {.domain = kContribDomain,
              .name = "Inverse",
              .inputs = {same({"X", "T"}).of(Domain::kInvertible)},
              .outputs = {same({"Y", "T"})},

@@ -47,6 +47,9 @@ DefinitionRows make_builtin_rows() {
   add_fourier_definitions(rows);
   add_window_definitions(rows);
   add_quantized_product_definitions(rows);
+  add_contrib_definitions(rows);
+  add_contrib_attention_definitions(rows);
+  add_contrib_quantized_definitions(rows);
   return rows;
 }
 

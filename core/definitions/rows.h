@@ -113,5 +113,12 @@ void add_quantized_product_definitions(DefinitionRows& rows);
 void add_quantization_definitions(DefinitionRows& rows);
 void add_string_definitions(DefinitionRows& rows);
 void add_training_definitions(DefinitionRows& rows);
+// Operators of ONNX Runtime's domain, most of which become those of ONNX.
+void add_contrib_definitions(DefinitionRows& rows);
+void add_contrib_attention_definitions(DefinitionRows& rows);
+void add_contrib_quantized_definitions(DefinitionRows& rows);
+
+/// The domain of ONNX Runtime's own operators.
+inline constexpr std::string_view kContribDomain = "com.microsoft";
 
 }  // namespace intarsia::definitions

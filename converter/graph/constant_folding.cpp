@@ -10,6 +10,18 @@
 
 namespace intarsia::converter {
 
+namespace {
+
+/// True of numbers whose constant codes have less than a byte each, where the numbers are many:
+/// made anew in each run they leave the plan as small as the model.
+bool stays_codes(const Node& node, const std::vector<const Constant*>& inputs) {
+  constexpr int64_t kMany = 1 << 14;
+  if (!node.op->facts.widens || element_bits(inputs[0]->type) >= 8) return false;
+  return inputs[0]->count() >= kMany;
+}
+
+}  // namespace
+
 /// True if executing a node stays within the limits; takes its cost off them.
 bool Inference::afford(const Node& node, const std::vector<const Constant*>& inputs,
                        const std::vector<OutputPlan>& outputs, bool by_values) {
@@ -56,6 +68,7 @@ void Inference::execute_if_constant(Node& node) {
     }
     outputs.push_back(std::move(plan));
   }
+  if (stays_codes(node, inputs)) return;
   if (!afford(node, inputs, outputs, by_values)) return;
   std::vector<Constant> results;
   try {

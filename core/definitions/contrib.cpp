@@ -98,6 +98,67 @@ Term activated(Term x, const FusedActivation& activation, const AttributeMap& pa
   return call("Clip", {x, limit("min"), limit("max")});
 }
 
+// ---- Moving elements ----
+
+struct TriluAttributes {
+  int32_t upper = 1;
+  template <class V>
+  void fields(V& v) {
+    v("upper", upper, kFlag);
+  }
+};
+
+void trilu(E& e) {
+  e.set(0, e.has_x(1) ? call("Trilu", {e.x(0), e.x(1)}, e.given())
+                      : call("Trilu", {e.x(0)}, e.given()));
+}
+
+struct GridSampleAttributes {
+  int32_t mode = 0, padding_mode = 0, align_corners = 0;
+  template <class V>
+  void fields(V& v) {
+    v.choice("mode", mode, {"bilinear", "nearest", "bicubic"});
+    v.choice("padding_mode", padding_mode, {"zeros", "border", "reflection"});
+    v("align_corners", align_corners, kFlag);
+  }
+};
+
+void grid_sample(E& e) {
+  static constexpr const char* kModes[] = {"linear", "nearest", "cubic"};
+  AttributeMap attributes = e.given();
+  attributes["mode"] = std::string(kModes[e.attributes<GridSampleAttributes>().mode]);
+  e.set(0, call("GridSample", {e.x(0), e.x(1)}, std::move(attributes)));
+}
+
+struct UnfoldAttributes {
+  int32_t dim = -1, size = 0, step = 1;
+  template <class V>
+  void fields(V& v) {
+    v("dim", dim);
+    v.required("size", size, at_least(1));
+    v("step", step, at_least(1));
+  }
+};
+
+/// Windows along an axis, whose elements become a last axis.
+void unfold(E& e) {
+  const auto& a = e.attributes<UnfoldAttributes>();
+  const int rank = e.x().rank();
+  const int64_t axis = a.dim < 0 ? a.dim + rank : a.dim;
+  if (axis < 0 || axis >= rank) e.refuse("attribute 'dim' is no axis of the input");
+  const auto scalar = [&](int64_t value) {
+    return e.number(DataType::kInt64, static_cast<double>(value));
+  };
+  const Term extent = call("Squeeze", {extents(e.x(), axis, axis + 1)});
+  const Term starts =
+      call("Range", {scalar(0), extent - static_cast<double>(a.size - 1), scalar(a.step)});
+  const Term within = call("Range", {scalar(0), scalar(a.size), scalar(1)});
+  const Term windows = call("Gather", {e.x(), unsqueeze(starts, {1}) + within}, {{"axis", axis}});
+  Integers order = axes_between(0, rank + 1);
+  std::rotate(order.begin() + axis + 1, order.begin() + axis + 2, order.end());
+  e.set(0, transpose(windows, order));
+}
+
 // ---- Products and convolutions ----
 
 struct FusedConvAttributes {
@@ -424,6 +485,13 @@ void add_contrib_definitions(DefinitionRows& rows) {
       codec_of<NoAttributes>());
   row("BiasAdd", bias_add, {{"X", "T"}, {"bias", "T"}, {"skip", "T"}}, y, {real},
       codec_of<NoAttributes>());
+
+  const TypeConstraint any{"T", kAnyTypes}, places{"I", kInt64Type};
+  row("Trilu", trilu, {{"X", "T"}, {"k", "I", kOptional}}, y, {any, places},
+      codec_of<TriluAttributes>());
+  row("GridSample", grid_sample, {{"X", "T"}, {"Grid", "G"}}, y, {real, {"G", kFloatTypes}},
+      codec_of<GridSampleAttributes>());
+  row("UnfoldTensor", unfold, {{"input", "T"}}, y, {any}, codec_of<UnfoldAttributes>());
 
   row("FusedConv", fused_conv,
       {{"X", "T"}, {"W", "T"}, {"B", "T", kOptional}, {"Z", "T", kOptional}}, y, {real},

@@ -65,6 +65,22 @@ class Contrib(ContribCase):
         gelu = wide * 0.5 * (1 + np.vectorize(math.erf)(wide / math.sqrt(2)))
         self.formula("Gelu", {"x": half}, [gelu.astype(np.float16)], tolerance=2e-3)
 
+    def test_movement(self):
+        x = self.draw((2, 5, 4))
+        for upper in (0, 1):
+            self.beside("Trilu", {"x": x, "k": None}, upper=upper)
+            for k in (-2, 0, 1, 9):
+                self.beside("Trilu", {"x": x, "k": np.array(k, np.int64)}, constants=("k",), upper=upper)
+        image, grid = self.draw((2, 3, 5, 6)), self.draw((2, 4, 3, 2)) * np.float32(0.8)
+        for mode in ("bilinear", "nearest", "bicubic"):
+            for padding in ("zeros", "border", "reflection"):
+                for corners in (0, 1):
+                    self.beside("GridSample", {"x": image, "g": grid}, tolerance=1e-4, mode=mode,
+                                padding_mode=padding, align_corners=corners)
+        for dim, size, step in ((-1, 2, 1), (1, 3, 2), (0, 1, 1), (1, 5, 7), (-2, 2, 3)):
+            self.beside("UnfoldTensor", {"x": x}, dim=dim, size=size, step=step)
+        self.refused("'dim' is no axis", "UnfoldTensor", {"x": x}, dim=3, size=1)
+
     def test_fused_convolutions(self):
         for activation, parameters in (("Relu", None), ("Tanh", None), ("Sigmoid", None),
                                        ("LeakyRelu", [0.2]), ("Clip", [-0.5, 0.75]),

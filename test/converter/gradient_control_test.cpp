@@ -92,6 +92,26 @@ TEST(GradientOfLoop, TakesNoTripLongerThanTheBody) {
   }
 }
 
+/// What is linear goes back without the values of the trips, be their extents known or not.
+TEST(GradientOfLoop, CollectsNothingForExtentsAlone) {
+  OnnxBuilder model = model_of({});
+  symbol(model.input("h", {0}), 0, "N");
+  add_constant(model, "trips", 3);
+  auto& body = add_loop(model, "trips", "h", "y");
+  OnnxBuilder::add_node(*body.mutable_node(), "ReduceSum", {"state"}, {"sum"});
+  OnnxBuilder::add_node(*body.mutable_node(), "Add", {"state", "sum"}, {"next"});
+  OnnxBuilder::add_node(*body.mutable_node(), "Identity", {"go"}, {"goes"});
+  const auto whole = with_gradient(model, {"h"}, {"dh"}, {"h"}, "y");
+  const converter::Model made = expanded_model(whole);
+  const auto loops = loops_of(made);
+  ASSERT_EQ(loops.size(), 2U);
+  EXPECT_EQ(loops[0]->outputs.size(), 1U);
+  converter::ConvertOptions options;
+  options.dims["N"] = converter::DimRange{2, 2};
+  // The sum of two elements is tripled each time.
+  EXPECT_EQ(run(whole, {{1, 2}}, options).at(0), (Floats{27, 27}));
+}
+
 TEST(GradientOfLoop, OfAnyNumberOfTrips) {
   const auto model =
       with_gradient(scan_model(0), {"h", "w", "x"}, {"dh", "dw", "dx"}, {"h", "w", "x"}, "last");

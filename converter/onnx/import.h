@@ -23,8 +23,8 @@ Model import_file(const std::filesystem::path& path);
 /// Reads a model from memory. `folder` holds external data; empty: external data is an error.
 Model import_bytes(std::span<const std::byte> bytes, const std::filesystem::path& folder = {});
 
-/// The files beside a model file that its tensors lie in, in some order; they need not exist. None for
-/// a file that is no model.
+/// The files beside a model file that its tensors lie in, in some order; they need not exist. None
+/// for a file that is no model.
 std::vector<std::filesystem::path> external_files(const std::filesystem::path& path);
 
 }  // namespace intarsia::converter

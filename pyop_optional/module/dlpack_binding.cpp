@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tensors of other packages through DLPack: their memory as a buffer, without a copy. numpy reads
-// DLPack too, but knows neither bfloat16 nor float8, and older versions no memory that is read-only.
+// DLPack too, but knows neither bfloat16 nor float8, and older versions no memory that is
+// read-only.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -38,7 +39,8 @@ struct DlVersioned {
 };
 constexpr uint64_t kReadOnly = 1;
 
-/// Devices whose memory the processor reads: its own, and host memory that is pinned for CUDA or ROCm.
+/// Devices whose memory the processor reads: its own, and host memory that is pinned for CUDA or
+/// ROCm.
 constexpr std::array kHostDevices{1, 3, 11};
 
 struct DlType {
@@ -47,16 +49,26 @@ struct DlType {
   const char* format;  ///< Of the carrying numpy type, for the buffer protocol.
 };
 constexpr DlType kTypes[] = {
-    {0, 8, DataType::kInt8, "b"},          {0, 16, DataType::kInt16, "h"},
-    {0, 32, DataType::kInt32, "i"},        {0, 64, DataType::kInt64, "q"},
-    {1, 8, DataType::kUint8, "B"},         {1, 16, DataType::kUint16, "H"},
-    {1, 32, DataType::kUint32, "I"},       {1, 64, DataType::kUint64, "Q"},
-    {2, 16, DataType::kFloat16, "e"},      {2, 32, DataType::kFloat, "f"},
-    {2, 64, DataType::kDouble, "d"},       {4, 16, DataType::kBfloat16, "H"},
-    {5, 64, DataType::kComplex64, "Zf"},   {5, 128, DataType::kComplex128, "Zd"},
-    {6, 8, DataType::kBool, "?"},          {10, 8, DataType::kFloat8E4M3FN, "B"},
-    {11, 8, DataType::kFloat8E4M3FNUZ, "B"}, {12, 8, DataType::kFloat8E5M2, "B"},
-    {13, 8, DataType::kFloat8E5M2FNUZ, "B"}, {14, 8, DataType::kFloat8E8M0, "B"},
+    {0, 8, DataType::kInt8, "b"},
+    {0, 16, DataType::kInt16, "h"},
+    {0, 32, DataType::kInt32, "i"},
+    {0, 64, DataType::kInt64, "q"},
+    {1, 8, DataType::kUint8, "B"},
+    {1, 16, DataType::kUint16, "H"},
+    {1, 32, DataType::kUint32, "I"},
+    {1, 64, DataType::kUint64, "Q"},
+    {2, 16, DataType::kFloat16, "e"},
+    {2, 32, DataType::kFloat, "f"},
+    {2, 64, DataType::kDouble, "d"},
+    {4, 16, DataType::kBfloat16, "H"},
+    {5, 64, DataType::kComplex64, "Zf"},
+    {5, 128, DataType::kComplex128, "Zd"},
+    {6, 8, DataType::kBool, "?"},
+    {10, 8, DataType::kFloat8E4M3FN, "B"},
+    {11, 8, DataType::kFloat8E4M3FNUZ, "B"},
+    {12, 8, DataType::kFloat8E5M2, "B"},
+    {13, 8, DataType::kFloat8E5M2FNUZ, "B"},
+    {14, 8, DataType::kFloat8E8M0, "B"},
 };
 
 /// What a capsule has handed over, until the last view of it is gone.
@@ -88,8 +100,13 @@ class DlpackTensor {
         strides[i] = strides[i + 1] * shape[i + 1];
       }
     }
-    return {static_cast<std::byte*>(tensor_->data) + tensor_->byte_offset, size, type_->format,
-            tensor_->rank, shape, strides, read_only_};
+    return {static_cast<std::byte*>(tensor_->data) + tensor_->byte_offset,
+            size,
+            type_->format,
+            tensor_->rank,
+            shape,
+            strides,
+            read_only_};
   }
 
  private:

@@ -376,7 +376,8 @@ bool PlanSession::may_bind(int entry, int index, std::span<const std::byte> byte
                            static_cast<uint8_t>(info.extents.size())};
   const int bits = element_bits(info.type);
   return python() == nullptr && info.type != DataType::kBool && bits >= 8 &&
-         !may_have_characters(info.type) && !bytes.empty() && bytes.size() >= outer_bytes(planned) &&
+         !may_have_characters(info.type) && !bytes.empty() &&
+         bytes.size() >= outer_bytes(planned) &&
          reinterpret_cast<uintptr_t>(bytes.data()) % (static_cast<size_t>(bits) / 8) == 0;
 }
 

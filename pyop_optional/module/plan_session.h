@@ -114,8 +114,8 @@ Operators load_operators(const OperatorRequest& request);
 /// The same for a conversion; null if nothing is asked for.
 std::shared_ptr<const converter::OperatorLibrary> operator_library(const OperatorRequest& request);
 
-/// The file as a copy: a mapping would fault when somebody truncates or replaces the file's contents
-/// under a running program. Throws Failure with the path and the reason.
+/// The file as a copy: a mapping would fault when somebody truncates or replaces the file's
+/// contents under a running program. Throws Failure with the path and the reason.
 AlignedBytes read_plan(const std::string& path);
 /// A copy with the alignment that a plan needs.
 AlignedBytes copy_of(std::span<const std::byte> bytes);
@@ -125,7 +125,8 @@ AlignedBytes copy_of(std::span<const std::byte> bytes);
 /// Python), and one in the child of a fork that took place while another thread ran the session.
 class PlanSession {
  public:
-  /// Verifies the plan in `bytes`. Throws Failure with `name` (its path, for instance) and the reason.
+  /// Verifies the plan in `bytes`. Throws Failure with `name` (its path, for instance) and the
+  /// reason.
   PlanSession(AlignedBytes bytes, const std::string& name, int threads,
               const OperatorRequest& request);
   ~PlanSession();
@@ -140,8 +141,9 @@ class PlanSession {
   /// Brings the inputs in, runs, and delivers the outputs; one element of each span per port.
   void run(int entry, std::span<const InputData> inputs, std::span<OutputData> outputs);
 
-  /// Whether a run reads `bytes` in place as this input, if InputData::bound asks for it. Truth values
-  /// are copied, as a caller's may be neither 0 nor 1, and so is what a Python operator could keep.
+  /// Whether a run reads `bytes` in place as this input, if InputData::bound asks for it. Truth
+  /// values are copied, as a caller's may be neither 0 nor 1, and so is what a Python operator
+  /// could keep.
   bool may_bind(int entry, int index, std::span<const std::byte> bytes) const;
 
   OutputData read_state(int index);

@@ -69,9 +69,10 @@ py::object result_of(OutputData& output) {
   return py::make_tuple(tuple_of(output.extents), block);
 }
 
-/// `inputs`: (shape, buffer, whether it is bound rather than copied) per input. `targets`: per output
-/// a writable buffer, None for one of its own, or False where the output is not wanted. Returns per
-/// output (shape, Block), where the Block is None if a target took the elements; None for False.
+/// `inputs`: (shape, buffer, whether it is bound rather than copied) per input. `targets`: per
+/// output a writable buffer, None for one of its own, or False where the output is not wanted.
+/// Returns per output (shape, Block), where the Block is None if a target took the elements; None
+/// for False.
 py::list run(PlanSession& session, size_t entry, const py::list& inputs, const py::list& targets) {
   if (entry >= session.entries().size() ||
       inputs.size() != session.entries()[entry].inputs.size() ||

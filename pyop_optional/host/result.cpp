@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "pyop_optional/host/buffer.h"
+#include "pyop_optional/host/instance.h"
+#include "pyop_optional/host/strings.h"
 
 namespace intarsia::pyop {
 namespace {
@@ -125,8 +127,8 @@ std::vector<Ref> split_results(Ref returned, size_t count) {
   } else {
     // Anything else is one result, and then it is no wrong count if it is of no use either.
     const bool useful = PyObject_CheckBuffer(returned.get()) != 0 ||
-                        PyLong_Check(returned.get()) != 0 || PyFloat_Check(returned.get()) != 0 ||
-                        PyComplex_Check(returned.get()) != 0;
+                        PyUnicode_Check(returned.get()) != 0 || PyLong_Check(returned.get()) != 0 ||
+                        PyFloat_Check(returned.get()) != 0 || PyComplex_Check(returned.get()) != 0;
     if (!useful) {
       throw Failure(Code::kInvalidValue, "result of the operator",
                     "expected " + std::to_string(count) + " outputs, got " +
@@ -142,7 +144,16 @@ std::vector<Ref> split_results(Ref returned, size_t count) {
   return results;
 }
 
-ResultTensor::ResultTensor(PyObject* object, DataType wanted, int output, PyObject* scalar_type) {
+ResultTensor::ResultTensor(const Tools& tools, PyObject* object, DataType wanted, int output) {
+  PyObject* scalar_type = tools.scalar_type.get();
+  if (wanted == DataType::kString) {
+    StringArray array = strings_of(tools, object, output);
+    type_ = wanted;
+    strings_ = std::move(array.elements);
+    view_.ndim = static_cast<int>(array.extents.size());
+    std::ranges::copy(array.extents, extents_);
+    return;
+  }
   if (PyObject_CheckBuffer(object) == 0) {
     take_number(object, wanted, output);
     return;

@@ -33,6 +33,10 @@ class WalkThrough(unittest.TestCase):
         onnx.save(support.model([helper.make_node("shift", ["x"], ["y"], domain="own", by=2.5)],
                                 {"x": (float32, [2])}, {"y": (float32, [2])}),
                   support.FOLDER / "shift.onnx")
+        node = helper.make_node("Join", ["x"], ["y"], domain="own", sep=";")
+        string = onnx.TensorProto.STRING
+        onnx.save(support.model([node], {"x": (string, [2, 2])}, {"y": (string, [2])}),
+                  support.FOLDER / "join.onnx")
         names = {}
         code = blocks()
         self.assertGreater(len(code), 12)

@@ -2,10 +2,14 @@
 """Python operators, converted and run from Python: the package finds its own plug-in, and operators
 run in the interpreter that is there."""
 
+import contextlib
+import io
 import os
+import subprocess
 import sys
 import threading
 import unittest
+import warnings
 
 import numpy as np
 from onnx import helper
@@ -159,6 +163,44 @@ class Raises:
         with self.assertRaises(intarsia.Error) as context:
             intarsia.ExecutionSession(self.plan, **allowed)
         self.assertIsInstance(context.exception.__cause__, LookupError)
+
+    def test_PYOP_23_what_operators_print_and_warn_of_is_theirs(self):
+        folder = write("user_prints", """
+import sys
+import warnings
+class Prints:
+    def compute(self, x):
+        print("printed", x[0])
+        print("aside", file=sys.stderr)
+        warnings.warn("careful")
+        if x[0] < 0:
+            raise ValueError("negative")
+        return x
+""")
+        allowed = {"allow_pyop": True, "pyop_path": [folder]}
+        intarsia.convert(pyop_model("user_prints", "Prints"), self.plan, **allowed)
+        session = intarsia.ExecutionSession(self.plan, **allowed)
+        x = np.ones(2, np.float32)
+        printed, aside = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(aside), \
+                warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            session.run([x])
+            with self.assertRaisesRegex(intarsia.Error, "ValueError: negative"):
+                session.run([-x])
+        # Why a run failed is in its Error alone.
+        self.assertEqual(printed.getvalue(), "printed 1.0\nprinted -1.0\n")
+        self.assertEqual(aside.getvalue(), "aside\naside\n")
+        self.assertEqual([str(each.message) for each in caught], ["careful"] * 2)
+        with support.standard_output() as text, warnings.catch_warnings(action="ignore"):
+            session.run([x])
+        self.assertEqual(text, ["printed 1.0\n"])
+        # The same in a program's own interpreter.
+        done = subprocess.run([support.COMMAND, "bench", self.plan, "--allow-pyop", "--pyop-path", folder,
+                               "--seconds", "0"], env=support.plain_environment(), text=True, check=True,
+                              capture_output=True)
+        self.assertRegex(done.stdout, r"^printed [0-9.]+\nprinted")
+        self.assertIn("UserWarning: careful", done.stderr)
 
     def test_a_kept_input_outlives_the_session(self):
         folder = write("user_keeps", """

@@ -163,7 +163,7 @@ void Instance::call(std::span<const TensorView> inputs, const Characters& charac
                        ? Ref::take(PyObject_Call(method_.get(), loan.arguments().get(), nullptr))
                        : call_with_attributes(method_, loan.arguments(), wants_attributes_);
     if (!returned) fail_exception(attributes_.function());
-    const std::vector<Ref> results = split_results(std::move(returned), attributes_.outputs.size());
+    const std::vector<Ref> results = split_results(std::move(returned), types);
     for (size_t i = 0; i < results.size(); ++i) {
       const auto output = static_cast<int>(i);
       take(output, ResultTensor(tools_, results[i].get(), types[i], output));

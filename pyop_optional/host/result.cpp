@@ -115,7 +115,8 @@ std::string extents_text(std::span<const int32_t> extents) {
   return text + "]";
 }
 
-std::vector<Ref> split_results(Ref returned, size_t count) {
+std::vector<Ref> split_results(Ref returned, std::span<const DataType> types) {
+  const size_t count = types.size();
   std::vector<Ref> results;
   const bool is_tuple = PyTuple_Check(returned.get()) != 0;
   const bool is_list = PyList_Check(returned.get()) != 0;
@@ -126,9 +127,11 @@ std::vector<Ref> split_results(Ref returned, size_t count) {
     }
   } else {
     // Anything else is one result, and then it is no wrong count if it is of no use either.
-    const bool useful = PyObject_CheckBuffer(returned.get()) != 0 ||
-                        PyUnicode_Check(returned.get()) != 0 || PyLong_Check(returned.get()) != 0 ||
-                        PyFloat_Check(returned.get()) != 0 || PyComplex_Check(returned.get()) != 0;
+    const bool is_text =
+        PyUnicode_Check(returned.get()) != 0 && count == 1 && types[0] == DataType::kString;
+    const bool useful = is_text || PyObject_CheckBuffer(returned.get()) != 0 ||
+                        PyLong_Check(returned.get()) != 0 || PyFloat_Check(returned.get()) != 0 ||
+                        PyComplex_Check(returned.get()) != 0;
     if (!useful) {
       throw Failure(Code::kInvalidValue, "result of the operator",
                     "expected " + std::to_string(count) + " outputs, got " +

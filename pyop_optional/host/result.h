@@ -21,8 +21,8 @@ struct Tools;
 std::string extents_text(std::span<const int32_t> extents);
 
 /// The results in what an operator has returned: the elements of a tuple or list, else the object
-/// itself. Throws Failure unless there are `count`.
-std::vector<Ref> split_results(Ref returned, size_t count);
+/// itself. Throws Failure unless there is one for each of `types`.
+std::vector<Ref> split_results(Ref returned, std::span<const DataType> types);
 
 /// One result. Holds the object's buffer; to be used while the GIL is held.
 class ResultTensor {

@@ -13,6 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 import intarsia
 import intarsia.cache
 import support
+from intarsia.flags import options_of
 
 FLOAT = support.FLOAT
 
@@ -144,6 +145,12 @@ class Cache(unittest.TestCase):
         proto = support.model([node], {"x": (FLOAT, [2])}, {"y": (FLOAT, None)})
         session = intarsia.InferenceSession(proto, operators=file, cache=self.kept)
         np.testing.assert_array_equal(session.run([np.ones(2, np.float32)])[0], [5, 5])
+        (self.folder / "prt17_pyop.py").write_text(
+            "class Plain:\n    def compute(self, x):\n        return x\n", encoding="utf-8")
+        node = helper.make_node("PyOp", ["x"], ["y"], domain="p", module="prt17_pyop",
+                                class_name="Plain", input_types=[FLOAT], output_types=[FLOAT])
+        proto = support.model([node], {"x": (FLOAT, [2])}, {"y": (FLOAT, [2])})
+        intarsia.InferenceSession(proto, allow_pyop=True, pyop_path=self.folder, cache=self.kept)
         self.assertFalse(self.kept.exists())
 
     def test_PRT_17_wrong_flags(self):
@@ -152,6 +159,12 @@ class Cache(unittest.TestCase):
                               ("model.plan", "no flag of a conv"), ("--shape x=2y3", "invalid literal")):
             with self.assertRaisesRegex(intarsia.Error, reason):
                 self.load(self.path, flags)
+
+    def test_PRT_17_flags_that_are_given_again(self):
+        self.assertEqual(options_of("--operators a.so --operators=b.py --pyop-path c --pyop-path d "
+                                    "--allow-pyop --max-length l=3 --max-trips m=4 --max-string 5"),
+                         {"operators": ["a.so", "b.py"], "pyop_path": ["c", "d"], "allow_pyop": True,
+                          "max_lengths": {"l": 3}, "max_trips": {"m": 4}, "max_string": 5})
 
     def test_PRT_17_flags_are_those_of_the_command(self):
         flags = ("--dim n=2..4 --fix offset=1.5", "--threads 2 --dim n=4 --fix offset=1",

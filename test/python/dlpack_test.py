@@ -93,6 +93,12 @@ class Dlpack(unittest.TestCase):
         with self.assertRaisesRegex(intarsia.Error, "not today") as context:
             session.run(Raising(x))
         self.assertIsInstance(context.exception.__cause__, BufferError)
+        class ByArray(Raising):
+            def __array__(self, *_, **__):
+                return self.array.copy()
+        np.testing.assert_array_equal(session.run(ByArray(x))[0], -x)
+        with self.assertRaisesRegex(intarsia.Error, "out: .*not today"):
+            session.run(x, out=ByArray(x))  # the result would be in a copy
         class Used(Tensor):
             capsule = None
             def __dlpack__(self, **options):
@@ -155,7 +161,7 @@ import sys
 import numpy as np
 import torch
 import intarsia
-double, bf16, truth = (intarsia.ExecutionSession(path) for path in sys.argv[1:])
+double, bf16, truth, words = (intarsia.ExecutionSession(path) for path in sys.argv[1:])
 x = torch.arange(6, dtype=torch.float32).reshape(2, 3)
 for given in (x, x.t().contiguous().t(), x.repeat(1, 2)[:, :3]):
     y, = double.run(None, {"x": given})
@@ -182,6 +188,11 @@ half = torch.tensor([1.0, -2.5, 3.0], dtype=torch.bfloat16)
 out = torch.zeros(3, dtype=torch.bfloat16)
 y, = bf16.run([half], out=[out])
 assert torch.equal(out, half)
+try:
+    words.run([half])
+    raise SystemExit("bfloat16 was taken for uint16")
+except intarsia.Error as error:
+    assert error.code == "kWrongType" and "holds bfloat16" in str(error), error
 flags = torch.tensor([True, False])
 assert truth.run([flags])[0].tolist() == [False, True]
 print("done")
@@ -190,11 +201,13 @@ print("done")
 
 class Torch(unittest.TestCase):
     @unittest.skipUnless(os.path.isdir("/usr/lib/python3/dist-packages/torch"), "Debian's python3-torch")
+    @unittest.skipIf("LD_PRELOAD" in os.environ, "PyTorch under a sanitizer")
     def test_tensors_of_pytorch(self):
         node = helper.make_node("Add", ["x", "x"], ["y"])
         plans = [support.convert(support.model([node], {"x": (FLOAT, [2, 3])}, {"y": (FLOAT, None)})),
                  support.unary("Identity", TensorProto.BFLOAT16, [3]),
-                 support.unary("Not", TensorProto.BOOL, [2])]
+                 support.unary("Not", TensorProto.BOOL, [2]),
+                 support.unary("Identity", TensorProto.UINT16, [3])]
         done = subprocess.run(["/usr/bin/python3", "-c", TORCH, *plans], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False)
         self.assertEqual((done.stdout, done.returncode), ("done\n", 0))

@@ -82,6 +82,8 @@ def _model(source):
 
 
 def _file(path):
+    if not os.path.isfile(path):  # a pipe would wait for ever; the converter will say so
+        return "no file"
     try:
         with open(path, "rb") as file:
             return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=32)).hexdigest()

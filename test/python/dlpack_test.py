@@ -286,6 +286,7 @@ class Bound(unittest.TestCase):
         self.x[:] = 5
         np.testing.assert_array_equal(self.session.run([np.full((3, 2), 3, np.float32)])[0],
                                       np.full((3, 2), -3))
+        np.testing.assert_array_equal(self.x, np.full((3, 2), 5))  # nor write it
         del bound
 
     def test_the_arrays_live_as_long(self):

@@ -223,6 +223,18 @@ class Keeps:
         np.testing.assert_array_equal(tail, x[1:])
         self.assertRaises(ValueError, view.tolist)
 
+    def test_what_is_bound_is_copied(self):
+        # What an operator keeps of its input may be there longer than the caller's array.
+        folder = write("user_bound", PYOP)
+        allowed = {"allow_pyop": True, "pyop_path": [folder]}
+        intarsia.convert(pyop_model("user_bound", "Scale", factor=2.0), self.plan, **allowed)
+        x = np.ones(2, np.float32)
+        bound = intarsia.ExecutionSession(self.plan, **allowed).bind([x])
+        self.assertEqual(bound.in_place, ())
+        for value in (1, 3):
+            x[:] = value
+            np.testing.assert_array_equal(bound.run()[0], 2 * x)
+
     def test_an_address_in_native_code_keeps_the_memory(self):
         folder = write("user_native", """
 import numpy as np

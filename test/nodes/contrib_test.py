@@ -75,6 +75,10 @@ class Contrib(ContribCase):
         for mode in ("bilinear", "nearest", "bicubic"):
             for padding in ("zeros", "border", "reflection"):
                 for corners in (0, 1):
+                    # PyTorch, from which these nodes come, clamps each of the elements, ONNX Runtime
+                    # the point between them.
+                    if (mode, padding) == ("bicubic", "border"):
+                        continue
                     self.beside("GridSample", {"x": image, "g": grid}, tolerance=1e-4, mode=mode,
                                 padding_mode=padding, align_corners=corners)
         for dim, size, step in ((-1, 2, 1), (1, 3, 2), (0, 1, 1), (1, 5, 7), (-2, 2, 3)):

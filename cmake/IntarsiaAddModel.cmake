@@ -15,7 +15,7 @@ intarsia_add_model(<target> MODEL <file.onnx>
   [LAYOUT <input>=nhwc...]     the caller's buffer is channels-last
   [THREADS <n>]                the largest number of threads that a session may use
   [SEED <n>]                   other random numbers for nodes that have no seed of their own
-  [OPERATORS <target>...]      operators of one's own, of intarsia_add_operators
+  [OPERATORS <target>|<file.py>...]  operators of one's own, of intarsia_add_operators or in Python
   [ALLOW_PYOP]                 lets Python operators of the model be executed, now and in the program
   [PYOP_PATH <folder>...]      where the conversion finds their modules
   [TARGET <name>]              what the cost model assumes: generic, x86-64-v3, aarch64, ...
@@ -153,19 +153,38 @@ function(intarsia_add_model target)
     list(APPEND options --strip-names)
   endif()
 
+  set(libraries)
+  set(python)
   foreach(operators IN LISTS arg_OPERATORS)
-    intarsia_find_operators(${operators} file dependency)
+    if(operators MATCHES "\\.py$")
+      get_filename_component(file "${operators}" ABSOLUTE)
+      if(NOT EXISTS "${file}")
+        message(FATAL_ERROR "intarsia_add_model(${target}): OPERATORS ${operators}: there is no such "
+          "file.")
+      endif()
+      set(dependency "${file}")
+      set(python "OPERATORS ${operators}")
+    else()
+      intarsia_find_operators(${operators} file dependency)
+      list(APPEND libraries ${operators})
+    endif()
     list(APPEND options --operators "${file}")
     list(APPEND depends "${dependency}")
   endforeach()
 
   if(arg_ALLOW_PYOP)
+    list(APPEND options --allow-pyop)
+    set(python ALLOW_PYOP)
+  endif()
+  if(python)
     if(NOT TARGET intarsia::pyop)
-      message(FATAL_ERROR "intarsia_add_model(${target}): ALLOW_PYOP needs Intarsia built with "
+      message(FATAL_ERROR "intarsia_add_model(${target}): ${python} needs Intarsia built with "
         "INTARSIA_PYOP=ON.")
     endif()
-    list(APPEND options --allow-pyop)
-    list(APPEND depends intarsia_pyop_plugin)
+    list(APPEND libraries intarsia::pyop)
+    if(TARGET intarsia_pyop_plugin)
+      list(APPEND depends intarsia_pyop_plugin)
+    endif()
   endif()
   foreach(path IN LISTS arg_PYOP_PATH)
     get_filename_component(path "${path}" ABSOLUTE)
@@ -195,8 +214,7 @@ function(intarsia_add_model target)
   target_compile_options(${target} PRIVATE
     -ffunction-sections -fdata-sections -fno-exceptions -fno-rtti)
   target_link_options(${target} INTERFACE LINKER:--gc-sections)
-  target_link_libraries(${target} PUBLIC intarsia::intarsia ${arg_OPERATORS}
-    $<$<BOOL:${arg_ALLOW_PYOP}>:intarsia::pyop>)
+  target_link_libraries(${target} PUBLIC intarsia::intarsia ${libraries})
   if(arg_C)
     intarsia_add_c_header(${target} "${arg_NAME}" "${folder}")
   endif()

@@ -174,8 +174,17 @@ class TermNodes : public Context {
     count_node();
     Node& node = place_->add(place_->graph(), op, inputs, std::move(attributes), &place_->node(),
                              domain, outputs);
-    const std::vector<Value*> results = node.outputs;
-    place_->infer(node);
+    std::vector<Value*> results = node.outputs;
+    if (node.op->facts.expand != nullptr) {
+      // Others take its place; what its results become shows where they are used.
+      Graph& graph = place_->graph();
+      Node* user = graph.add_node("", "Identity", node.name + "_user", results, 0, &place_->node());
+      place_->infer(node);
+      results = user->inputs;
+      graph.remove(user);
+    } else {
+      place_->infer(node);
+    }
     std::vector<Term> terms;
     for (Value* result : results) terms.push_back(term(result));
     return terms;

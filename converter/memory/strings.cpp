@@ -24,8 +24,9 @@ int64_t strings_in(const Value& value) {
 }
 
 /// A kernel that accepts elements of 64 bits moves strings; one that names their type makes some.
-bool makes_strings(const definitions::KernelDescriptor& kernel) {
-  return std::any_of(kernel.id.types.begin(), kernel.id.types.end(),
+bool makes_strings(const Node& node, const definitions::KernelDescriptor& kernel) {
+  return node.op->makes_strings ||
+         std::any_of(kernel.id.types.begin(), kernel.id.types.end(),
                      [](KernelType type) { return type == KernelType(DataType::kString); });
 }
 
@@ -56,7 +57,7 @@ class StringPlanner {
 
   void add_nodes(const Graph& graph, int64_t trips) {
     for (const auto& node : graph.nodes()) {
-      if (makes_strings(*lowering_.at(node.get()).kernel)) {
+      if (makes_strings(*node, *lowering_.at(node.get()).kernel)) {
         for (const Value* output : node->outputs) {
           if (output == nullptr) continue;
           if (trips == definitions::kInfinite && may_hold_strings(*output)) ask_for_trips(*node);

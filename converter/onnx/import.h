@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <span>
+#include <vector>
 
 #include "converter/graph/graph.h"
 
@@ -21,5 +22,9 @@ Model import_file(const std::filesystem::path& path);
 
 /// Reads a model from memory. `folder` holds external data; empty: external data is an error.
 Model import_bytes(std::span<const std::byte> bytes, const std::filesystem::path& folder = {});
+
+/// The files beside a model file that its tensors lie in, in some order; they need not exist. None
+/// for a file that is no model.
+std::vector<std::filesystem::path> external_files(const std::filesystem::path& path);
 
 }  // namespace intarsia::converter

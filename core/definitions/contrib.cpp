@@ -1,11 +1,545 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators of com.microsoft that fuse activations, products and normalisations.
+// Operators of com.microsoft that fuse others: activations, products, convolutions and
+// normalisations. They become what they stand for, which passes fuse again.
+//
+// Schemas: ONNX Runtime's documentation of its contrib operators, ContribOperators.md.
+#include <algorithm>
+
 #include "core/definitions/expansion.h"
+#include "core/definitions/gradient_terms.h"
 #include "core/definitions/rows.h"
+#include "core/operators/nn/conv.h"
 
 namespace intarsia::definitions {
+namespace {
 
-void add_contrib_definitions(DefinitionRows&) {}
+using E = ExpansionContext;
+using gradients::wide;
+using Integers = std::vector<int64_t>;
+
+constexpr auto kOptional = Parameter::kOptional;
+
+// ---- Activations ----
+
+struct QuickGeluAttributes {
+  float alpha = 1.702f;
+  template <class V>
+  void fields(V& v) {
+    v("alpha", alpha);
+  }
+};
+
+Term biased(E& e) {
+  return e.has_x(1) ? e.x(0) + e.x(1) : e.x(0);
+}
+void gelu(E& e) {
+  e.set(0, call("Gelu", {biased(e)}));
+}
+void fast_gelu(E& e) {
+  e.set(0, call("Gelu", {biased(e)}, {{"approximate", std::string("tanh")}}));
+}
+void quick_gelu(E& e) {
+  e.set(0, call("Swish", {e.x()}, {{"alpha", e.attributes<QuickGeluAttributes>().alpha}}));
+}
+
+/// The left half of the last axis times Gelu of the right one.
+void bias_split_gelu(E& e) {
+  const Term x = biased(e);
+  const std::vector<Term> operands{x};
+  const std::vector<Term> halves =
+      e.add("Split", operands, {{"axis", int64_t{-1}}, {"num_outputs", int64_t{2}}}, 2);
+  e.set(0, halves[0] * call("Gelu", {halves[1]}));
+}
+
+void bias_add(E& e) {
+  e.set(0, e.x(0) + e.x(1) + e.x(2));
+}
+
+/// An activation that another operator ends with, and its parameters as their attributes' names.
+struct FusedActivation {
+  std::string_view name;
+  std::vector<std::string_view> parameters;
+};
+const FusedActivation kActivations[] = {{"", {}},
+                                        {"Relu", {}},
+                                        {"Tanh", {}},
+                                        {"Sigmoid", {}},
+                                        {"Softplus", {}},
+                                        {"Softsign", {}},
+                                        {"HardSwish", {}},
+                                        {"LeakyRelu", {"alpha"}},
+                                        {"Elu", {"alpha"}},
+                                        {"ThresholdedRelu", {"alpha"}},
+                                        {"HardSigmoid", {"alpha", "beta"}},
+                                        {"Selu", {"alpha", "gamma"}},
+                                        {"Clip", {"min", "max"}}};
+
+const FusedActivation& find_activation(E& e, std::string_view name) {
+  const auto* end = std::end(kActivations);
+  const auto* found = std::find_if(std::begin(kActivations), end,
+                                   [&](const FusedActivation& each) { return each.name == name; });
+  if (found == end) {
+    std::string known;
+    for (const FusedActivation& each : kActivations) {
+      if (!each.name.empty()) known += (known.empty() ? "" : ", ") + std::string(each.name);
+    }
+    e.refuse("attribute 'activation' is '" + std::string(name) + "', expected one of " + known);
+  }
+  return *found;
+}
+
+Term activated(Term x, const FusedActivation& activation, const AttributeMap& parameters) {
+  if (activation.name.empty()) return x;
+  if (activation.name != "Clip") return call(activation.name, {x}, parameters);
+  const auto limit = [&](const char* name) {
+    return x.number(static_cast<double>(std::get<float>(parameters.at(name))));
+  };
+  return call("Clip", {x, limit("min"), limit("max")});
+}
+
+// ---- Moving elements ----
+
+struct TriluAttributes {
+  int32_t upper = 1;
+  template <class V>
+  void fields(V& v) {
+    v("upper", upper, kFlag);
+  }
+};
+
+void trilu(E& e) {
+  e.set(0, e.has_x(1) ? call("Trilu", {e.x(0), e.x(1)}, e.given())
+                      : call("Trilu", {e.x(0)}, e.given()));
+}
+
+struct GridSampleAttributes {
+  int32_t mode = 0, padding_mode = 0, align_corners = 0;
+  template <class V>
+  void fields(V& v) {
+    v.choice("mode", mode, {"bilinear", "nearest", "bicubic"});
+    v.choice("padding_mode", padding_mode, {"zeros", "border", "reflection"});
+    v("align_corners", align_corners, kFlag);
+  }
+};
+
+void grid_sample(E& e) {
+  static constexpr const char* kModes[] = {"linear", "nearest", "cubic"};
+  AttributeMap attributes = e.given();
+  attributes["mode"] = std::string(kModes[e.attributes<GridSampleAttributes>().mode]);
+  e.set(0, call("GridSample", {e.x(0), e.x(1)}, std::move(attributes)));
+}
+
+struct UnfoldAttributes {
+  int32_t dim = -1, size = 0, step = 1;
+  template <class V>
+  void fields(V& v) {
+    v("dim", dim);
+    v.required("size", size, at_least(1));
+    v("step", step, at_least(1));
+  }
+};
+
+/// Windows along an axis, whose elements become a last axis.
+void unfold(E& e) {
+  const auto& a = e.attributes<UnfoldAttributes>();
+  const int rank = e.x().rank();
+  const int64_t axis = a.dim < 0 ? a.dim + rank : a.dim;
+  if (axis < 0 || axis >= rank) e.refuse("attribute 'dim' is no axis of the input");
+  const auto scalar = [&](int64_t value) {
+    return e.number(DataType::kInt64, static_cast<double>(value));
+  };
+  const Term extent = call("Squeeze", {extents(e.x(), axis, axis + 1)});
+  const Term starts =
+      call("Range", {scalar(0), extent - static_cast<double>(a.size - 1), scalar(a.step)});
+  const Term within = call("Range", {scalar(0), scalar(a.size), scalar(1)});
+  const Term windows = call("Gather", {e.x(), unsqueeze(starts, {1}) + within}, {{"axis", axis}});
+  Integers order = axes_between(0, rank + 1);
+  std::rotate(order.begin() + axis + 1, order.begin() + axis + 2, order.end());
+  e.set(0, transpose(windows, order));
+}
+
+// ---- Products and convolutions ----
+
+struct FusedConvAttributes {
+  WindowAttributes window;
+  int32_t group = 1;
+  StringAttribute fused;
+  ListAttribute<float> parameters;
+  template <class V>
+  void fields(V& v) {
+    window.fields(v);
+    v("group", group, at_least(1));
+    v("activation", fused);
+    v("activation_params", parameters);
+  }
+};
+
+void fused_conv(E& e) {
+  const auto& a = e.attributes<FusedConvAttributes>();
+  AttributeMap window = e.given();
+  window.erase("activation");
+  window.erase("activation_params");
+  Term y = e.has_x(2) ? call("Conv", {e.x(0), e.x(1), e.x(2)}, window)
+                      : call("Conv", {e.x(0), e.x(1)}, window);
+  if (e.has_x(3)) y = y + e.x(3);
+  const FusedActivation& activation = find_activation(e, a.fused);
+  if (a.parameters.size() != activation.parameters.size()) {
+    e.refuse("activation_params count mismatch: " + std::string(activation.name) + " takes " +
+             std::to_string(activation.parameters.size()) + ", found " +
+             std::to_string(a.parameters.size()));
+  }
+  AttributeMap parameters;
+  for (size_t i = 0; i < a.parameters.size(); ++i) {
+    parameters[std::string(activation.parameters[i])] = a.parameters[i];
+  }
+  e.set(0, activated(y, activation, parameters));
+}
+
+struct FusedGemmAttributes {
+  float alpha = 1, beta = 1;
+  int32_t trans_a = 0, trans_b = 0;
+  StringAttribute activation;
+  float activation_alpha = 0, activation_beta = 0, activation_gamma = 0;
+  template <class V>
+  void fields(V& v) {
+    v("alpha", alpha);
+    v("beta", beta);
+    v("transA", trans_a, kFlag);
+    v("transB", trans_b, kFlag);
+    v("activation", activation);
+    v("activation_alpha", activation_alpha);
+    v("activation_beta", activation_beta);
+    v("activation_gamma", activation_gamma);
+  }
+};
+
+void fused_gemm(E& e) {
+  AttributeMap product, parameters;
+  for (const auto& [name, value] : e.given()) {
+    constexpr std::string_view kPrefix = "activation_";
+    if (name.starts_with(kPrefix)) {
+      parameters[name.substr(kPrefix.size())] = value;
+    } else if (name != "activation") {
+      product[name] = value;
+    }
+  }
+  const Term y = e.has_x(2) ? call("Gemm", {e.x(0), e.x(1), e.x(2)}, product)
+                            : call("Gemm", {e.x(0), e.x(1)}, product);
+  const FusedActivation& activation =
+      find_activation(e, e.attributes<FusedGemmAttributes>().activation);
+  std::erase_if(parameters, [&](const auto& given) {
+    const auto& known = activation.parameters;
+    return std::find(known.begin(), known.end(), given.first) == known.end();
+  });
+  for (const std::string_view name : activation.parameters) {
+    if (activation.name == "Clip" && !parameters.contains(name)) {
+      e.refuse("activation Clip has no parameters here");
+    }
+  }
+  e.set(0, activated(y, activation, parameters));
+}
+
+struct FusedMatMulAttributes {
+  float alpha = 1;
+  int32_t trans_a = 0, trans_b = 0, trans_batch_a = 0, trans_batch_b = 0;
+  template <class V>
+  void fields(V& v) {
+    v("alpha", alpha);
+    v("transA", trans_a, kFlag);
+    v("transB", trans_b, kFlag);
+    v("transBatchA", trans_batch_a, kFlag);
+    v("transBatchB", trans_batch_b, kFlag);
+  }
+};
+
+/// An operand of FusedMatMul as MatMul has it: with `batch` its first axis comes behind those of
+/// the batch, then the last two are exchanged. Vectors stay.
+Term arranged(Term operand, bool exchanged, bool batch) {
+  const int rank = operand.rank();
+  if (rank < 2) return operand;
+  Integers order = axes_between(0, rank);
+  if (batch) std::rotate(order.begin(), order.begin() + 1, order.end() - 1);
+  if (exchanged) std::swap(order.end()[-1], order.end()[-2]);
+  return std::is_sorted(order.begin(), order.end()) ? operand : transpose(operand, order);
+}
+
+void fused_matmul(E& e) {
+  const auto& a = e.attributes<FusedMatMulAttributes>();
+  const bool plain = a.trans_batch_a == 0 && a.trans_batch_b == 0;
+  if (plain && e.x(0).rank() == 2 && e.x(1).rank() == 2) {
+    return e.set(
+        0,
+        call("Gemm", {e.x(0), e.x(1)},
+             {{"alpha", a.alpha}, {"transA", int64_t{a.trans_a}}, {"transB", int64_t{a.trans_b}}}));
+  }
+  const Term product = call("MatMul", {arranged(e.x(0), a.trans_a != 0, a.trans_batch_a != 0),
+                                       arranged(e.x(1), a.trans_b != 0, a.trans_batch_b != 0)});
+  e.set(0, a.alpha == 1 ? product : static_cast<double>(a.alpha) * product);
+}
+
+struct BiasSoftmaxAttributes {
+  int32_t axis = 1;
+  int32_t is_inner_broadcast = 0;
+  template <class V>
+  void fields(V& v) {
+    v("axis", axis);
+    v.required("is_inner_broadcast", is_inner_broadcast, kFlag);
+  }
+};
+
+/// Softmax over all axes from `axis` on. Which axes the bias is broadcast along shows in its
+/// extents; one of lower rank belongs to the last axes, or with an inner broadcast to the first.
+void bias_softmax(E& e) {
+  const auto& a = e.attributes<BiasSoftmaxAttributes>();
+  const int rank = e.x(0).rank();
+  const int64_t axis = a.axis < 0 ? a.axis + rank : a.axis;
+  if (axis < 0 || axis >= rank) e.refuse("attribute 'axis' is no axis of 'data'");
+  Term bias = e.x(1);
+  if (a.is_inner_broadcast != 0 && bias.rank() < rank) {
+    bias = unsqueeze(bias, axes_between(axis - (rank - bias.rank()), axis));
+  }
+  const Term scores = e.x(0) + bias;
+  if (axis == rank - 1) return e.set(0, call("Softmax", {scores}, {{"axis", int64_t{-1}}}));
+  const Term rows = with_extents(scores, join({extents(scores, 0, axis), e.integers({-1})}, 0));
+  e.set(0, reshape(call("Softmax", {rows}, {{"axis", int64_t{-1}}}), scores));
+}
+
+// ---- Normalisations ----
+
+struct EpsilonAttributes {
+  float epsilon = 1e-12f;
+  template <class V>
+  void fields(V& v) {
+    v("epsilon", epsilon);
+  }
+};
+struct EmbeddingAttributes {
+  float epsilon = 1e-12f;
+  int32_t mask_index_type = 0;
+  template <class V>
+  void fields(V& v) {
+    v("epsilon", epsilon);
+    v("mask_index_type", mask_index_type, between(0, 0));
+  }
+};
+struct SimplifiedAttributes {
+  int32_t axis = -1;
+  float epsilon = 1e-5f;
+  int32_t stash_type = 1;
+  template <class V>
+  void fields(V& v) {
+    v("axis", axis);
+    v("epsilon", epsilon);
+    v("stash_type", stash_type, between(1, 1));
+  }
+};
+
+/// 1 / sqrt(mean(x^2) + epsilon) over the axes from `axis` on.
+Term inverse_of_rms(Term x, int64_t axis, float epsilon) {
+  const Term values = wide(x);
+  const Integers axes = axes_between(axis, x.rank());
+  const Term square = mean_over(values * values, axes);
+  return call("Reciprocal", {call("Sqrt", {square + static_cast<double>(epsilon)})});
+}
+
+void simplified_layer_normalization(E& e) {
+  const auto& a = e.attributes<SimplifiedAttributes>();
+  const int64_t axis = a.axis < 0 ? a.axis + e.x().rank() : a.axis;
+  e.set(0, call("RMSNormalization", {e.x(0), e.x(1)}, {{"axis", axis}, {"epsilon", a.epsilon}}));
+  if (e.wants(1)) e.set(1, inverse_of_rms(e.x(0), axis, a.epsilon));
+}
+
+/// Writes the normalisation of the last axis into outputs 0 to 2.
+void normalize(E& e, Term sum, float epsilon, Term gamma, const Term* beta) {
+  const AttributeMap attributes{{"axis", int64_t{-1}}, {"epsilon", epsilon}};
+  std::vector<Term> operands{sum, gamma};
+  if (beta != nullptr) operands.push_back(*beta);
+  const std::vector<Term> results = e.add("LayerNormalization", operands, attributes, 3);
+  for (int i = 0; i < 3; ++i) e.set(i, results[static_cast<size_t>(i)]);
+}
+
+/// input + skip + bias.
+Term skipped(E& e, int bias) {
+  const Term sum = e.x(0) + e.x(1);
+  return e.has_x(bias) ? sum + e.x(bias) : sum;
+}
+
+void skip_layer_normalization(E& e) {
+  const Term sum = skipped(e, 4);
+  const float epsilon = e.attributes<EpsilonAttributes>().epsilon;
+  if (e.has_x(3)) {
+    const Term beta = e.x(3);
+    normalize(e, sum, epsilon, e.x(2), &beta);
+  } else {
+    normalize(e, sum, epsilon, e.x(2), nullptr);
+  }
+  e.set(3, sum);
+}
+
+void skip_simplified_layer_normalization(E& e) {
+  const Term sum = skipped(e, 3);
+  const float epsilon = e.attributes<EpsilonAttributes>().epsilon;
+  const int64_t axis = sum.rank() - 1;
+  e.set(0, call("RMSNormalization", {sum, e.x(2)}, {{"axis", axis}, {"epsilon", epsilon}}));
+  if (e.wants(1)) e.refuse("output 1 ('mean') does not exist in a simplified normalisation");
+  if (e.wants(2)) e.set(2, inverse_of_rms(sum, axis, epsilon));
+  e.set(3, sum);
+}
+
+/// Embeddings of words, positions and segments, summed and normalised.
+void embed_layer_normalization(E& e) {
+  enum { kIds, kSegmentIds, kWords, kPositions, kSegments, kGamma, kBeta, kMask, kPositionIds };
+  if (e.has_x(kSegmentIds) != e.has_x(kSegments)) {
+    e.refuse("segment_ids and segment_embedding belong together; one is missing");
+  }
+  const Term ids = e.x(kIds);
+  const Term places = e.has_x(kPositionIds) ? e.x(kPositionIds) : positions(ids, 1);
+  Term sum = call("Gather", {e.x(kWords), ids}) + call("Gather", {e.x(kPositions), places});
+  if (e.has_x(kSegments)) sum = sum + call("Gather", {e.x(kSegments), e.x(kSegmentIds)});
+  const std::vector<Term> operands{sum, e.x(kGamma), e.x(kBeta)};
+  const float epsilon = e.attributes<EmbeddingAttributes>().epsilon;
+  e.set(0, e.add("LayerNormalization", operands, {{"axis", int64_t{-1}}, {"epsilon", epsilon}}, 1)
+               .front());
+  if (e.wants(1)) {
+    const auto rows = [&](Term of) { return extents(of, 0, 1); };
+    e.set(1, e.has_x(kMask)
+                 ? call("ReduceSum", {e.x(kMask), e.integers({1})}, {{"keepdims", int64_t{0}}})
+                 : call("Expand", {ids.number(0), rows(ids)}));
+  }
+  e.set(2, sum);
+}
+
+struct GroupNormAttributes {
+  float epsilon = 1e-5f;
+  int32_t groups = 1;
+  int32_t activation = 0;
+  int32_t channels_last = 1;
+  template <class V>
+  void fields(V& v) {
+    v("epsilon", epsilon);
+    v.required("groups", groups, at_least(1));
+    v.required("activation", activation, kFlag);
+    v("channels_last", channels_last, kFlag);
+  }
+};
+
+/// [N, C, H, W], from [N, H, W, C] where the attribute says so; and back.
+Term channels_first(Term x, const GroupNormAttributes& a) {
+  return a.channels_last != 0 ? transpose(x, {0, 3, 1, 2}) : x;
+}
+
+/// Computed in float, as the statistics are.
+void write_group_norm(E& e, Term x, const GroupNormAttributes& a) {
+  const DataType type = x.known().type;
+  Term y = call("GroupNormalization", {wide(channels_first(x, a)), wide(e.x(1)), wide(e.x(2))},
+                {{"epsilon", a.epsilon}, {"num_groups", int64_t{a.groups}}});
+  if (a.activation != 0) y = call("Swish", {y});
+  e.set(0, cast_to(a.channels_last != 0 ? transpose(y, {0, 2, 3, 1}) : y, type));
+}
+
+void group_norm(E& e) {
+  write_group_norm(e, e.x(0), e.attributes<GroupNormAttributes>());
+}
+
+/// `skip` is like x, or a vector over the channels for each image or for all.
+void skip_group_norm(E& e) {
+  const auto& a = e.attributes<GroupNormAttributes>();
+  const auto over_channels = [&](Term term) {
+    if (term.rank() != 2) return term;
+    return unsqueeze(term, a.channels_last != 0 ? Integers{1, 2} : Integers{2, 3});
+  };
+  Term sum = e.x(0) + over_channels(e.x(3));
+  if (e.has_x(4)) {
+    const Term bias = e.x(4);
+    sum = sum + (a.channels_last != 0 ? bias : unsqueeze(bias, {1, 2}));
+  }
+  e.set(1, sum);
+  write_group_norm(e, sum, a);
+}
+
+}  // namespace
+
+void add_contrib_definitions(DefinitionRows& rows) {
+  const auto row = [&](std::string_view name, ExpansionRule rule, std::vector<Parameter> inputs,
+                       std::vector<Parameter> outputs, std::vector<TypeConstraint> types,
+                       AttributeCodec attributes, std::string_view domain = kContribDomain) {
+    rows.push_back({.domain = domain,
+                    .name = name,
+                    .inputs = std::move(inputs),
+                    .outputs = std::move(outputs),
+                    .facts = {.expand = rule},
+                    .types = std::move(types),
+                    .kernel_types = {},
+                    .attributes = std::move(attributes)});
+  };
+  const TypeConstraint real{"T", kFloatTypes}, statistics{"U", kFloatTypes};
+  const std::vector<Parameter> y{{"Y", "T"}};
+
+  row("Gelu", gelu, {{"X", "T"}}, y, {real}, codec_of<NoAttributes>());
+  row("BiasGelu", gelu, {{"A", "T"}, {"B", "T"}}, y, {real}, codec_of<NoAttributes>());
+  row("FastGelu", fast_gelu, {{"X", "T"}, {"bias", "T", kOptional}}, y, {real},
+      codec_of<NoAttributes>());
+  row("QuickGelu", quick_gelu, {{"X", "T"}}, y, {real}, codec_of<QuickGeluAttributes>());
+  row("BiasSplitGelu", bias_split_gelu, {{"X", "T"}, {"bias", "T"}}, y, {real},
+      codec_of<NoAttributes>());
+  row("BiasAdd", bias_add, {{"X", "T"}, {"bias", "T"}, {"skip", "T"}}, y, {real},
+      codec_of<NoAttributes>());
+
+  const TypeConstraint any{"T", kAnyTypes}, places{"I", kInt64Type};
+  row("Trilu", trilu, {{"X", "T"}, {"k", "I", kOptional}}, y, {any, places},
+      codec_of<TriluAttributes>());
+  row("GridSample", grid_sample, {{"X", "T"}, {"Grid", "G"}}, y, {real, {"G", kFloatTypes}},
+      codec_of<GridSampleAttributes>());
+  row("UnfoldTensor", unfold, {{"input", "T"}}, y, {any}, codec_of<UnfoldAttributes>());
+
+  row("FusedConv", fused_conv,
+      {{"X", "T"}, {"W", "T"}, {"B", "T", kOptional}, {"Z", "T", kOptional}}, y, {real},
+      codec_of<FusedConvAttributes>());
+  row("FusedGemm", fused_gemm, {{"A", "T"}, {"B", "T"}, {"C", "T", kOptional}}, y, {real},
+      codec_of<FusedGemmAttributes>());
+  for (const std::string_view name : {"FusedMatMul", "TransposeMatMul"}) {
+    row(name, fused_matmul, {{"A", "T"}, {"B", "T"}}, y, {real}, codec_of<FusedMatMulAttributes>());
+  }
+  row("BiasSoftmax", bias_softmax, {{"data", "T"}, {"bias", "T"}}, y, {real},
+      codec_of<BiasSoftmaxAttributes>());
+
+  row("SimplifiedLayerNormalization", simplified_layer_normalization, {{"X", "T"}, {"scale", "V"}},
+      {{"Y", "V"}, {"inv_std_var", "U", kOptional}}, {real, statistics, {"V", kFloatTypes}},
+      codec_of<SimplifiedAttributes>(), "");
+  const std::vector<Parameter> skip_outputs{{"output", "T"},
+                                            {"mean", "U", kOptional},
+                                            {"inv_std_var", "U", kOptional},
+                                            {"input_skip_bias_sum", "T", kOptional}};
+  row("SkipLayerNormalization", skip_layer_normalization,
+      {{"input", "T"},
+       {"skip", "T"},
+       {"gamma", "T"},
+       {"beta", "T", kOptional},
+       {"bias", "T", kOptional}},
+      skip_outputs, {real, statistics}, codec_of<EpsilonAttributes>());
+  row("SkipSimplifiedLayerNormalization", skip_simplified_layer_normalization,
+      {{"input", "T"}, {"skip", "T"}, {"gamma", "T"}, {"bias", "T", kOptional}}, skip_outputs,
+      {real, statistics}, codec_of<EpsilonAttributes>());
+  const TypeConstraint index{"T1", types({DataType::kInt32})};
+  row("EmbedLayerNormalization", embed_layer_normalization,
+      {{"input_ids", "T1"},
+       {"segment_ids", "T1", kOptional},
+       {"word_embedding", "T"},
+       {"position_embedding", "T"},
+       {"segment_embedding", "T", kOptional},
+       {"gamma", "T"},
+       {"beta", "T"},
+       {"mask", "T1", kOptional},
+       {"position_ids", "T1", kOptional}},
+      {{"output", "T"}, {"mask_index", "T1", kOptional}, {"embedding_sum", "T", kOptional}},
+      {real, index}, codec_of<EmbeddingAttributes>());
+  const TypeConstraint parameters{"M", kFloatTypes};
+  row("GroupNorm", group_norm, {{"X", "T"}, {"gamma", "M"}, {"beta", "M"}}, y, {real, parameters},
+      codec_of<GroupNormAttributes>());
+  row("SkipGroupNorm", skip_group_norm,
+      {{"X", "T"}, {"gamma", "M"}, {"beta", "M"}, {"skip", "T"}, {"bias", "T", kOptional}},
+      {{"Y", "T"}, {"S", "T", kOptional}}, {real, parameters}, codec_of<GroupNormAttributes>());
+}
 
 }  // namespace intarsia::definitions

@@ -182,6 +182,8 @@ struct OperatorDefinition {
   bool view = false;
   /// The result depends on more than the inputs (random numbers, host services): never folded.
   bool impure = false;
+  /// Its kernel makes strings, although it names no types.
+  bool makes_strings = false;
   /// The shape function may leave extents open (`set_output_type`): only the kernel can tell them.
   /// They come from what the model declares of the output, else from the shape function, else from
   /// `trial`, else from `--bound`.

@@ -182,9 +182,7 @@ Term window_counts(G& g, const WindowAttributes& window, const Windows& windows,
   if (padding) {
     const int axes = g.x().rank() - 2;
     Term after = windows.after();
-    if (window.same()) {
-      after = call("Max", {after, after.number(0)});
-    } else {
+    if (!window.same()) {
       Integers behind;
       for (int i = 0; i < axes; ++i) behind.push_back(window.explicit_pad(axes + i));
       after = g.integers(behind);

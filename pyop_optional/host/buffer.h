@@ -19,6 +19,10 @@ namespace intarsia::pyop {
 /// PEP 3118 format of an element type, as Python's module `struct` writes it; null for types that
 /// Python has no name for (bfloat16, the 8-bit floats, types below one byte, string).
 const char* format_of(DataType type);
+/// Whether operators take and return tensors of the type: those with a format, and strings.
+inline bool is_for_python(DataType type) {
+  return type == DataType::kString || format_of(type) != nullptr;
+}
 /// The element type of a format whose elements have `item_bytes`; kUndefined if there is none.
 /// `swapped` tells whether the bytes of an element are in big-endian order.
 DataType type_of_format(const char* format, Py_ssize_t item_bytes, bool& swapped);

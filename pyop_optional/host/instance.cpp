@@ -82,6 +82,7 @@ Tools Tools::make() {
   tools.buffer_type = make_buffer_type();
   const Ref numpy = Ref::take(PyImport_ImportModule("numpy"));
   if (numpy) tools.as_array = Ref::take(PyObject_GetAttrString(numpy.get(), "asarray"));
+  if (numpy) tools.make_array = Ref::take(PyObject_GetAttrString(numpy.get(), "array"));
   if (numpy) tools.scalar_type = Ref::take(PyObject_GetAttrString(numpy.get(), "generic"));
   PyErr_Clear();
   return tools;
@@ -153,18 +154,19 @@ Ref Instance::call_with_attributes(const Ref& function, const Ref& inputs, bool 
                                                 attributes ? dictionary_.get() : nullptr, nullptr));
 }
 
-void Instance::call(std::span<const TensorView> inputs, std::span<const DataType> types,
+void Instance::call(std::span<const TensorView> inputs, const Characters& characters,
+                    std::span<const DataType> types,
                     const std::function<void(int, const ResultTensor&)>& take) {
-  Loan loan(tools_, inputs, keeps_inputs_);
+  Loan loan(tools_, inputs, characters, keeps_inputs_);
   try {
     Ref returned = attributes_.convention == Convention::kCompute
                        ? Ref::take(PyObject_Call(method_.get(), loan.arguments().get(), nullptr))
                        : call_with_attributes(method_, loan.arguments(), wants_attributes_);
     if (!returned) fail_exception(attributes_.function());
-    const std::vector<Ref> results = split_results(std::move(returned), attributes_.outputs.size());
+    const std::vector<Ref> results = split_results(std::move(returned), types);
     for (size_t i = 0; i < results.size(); ++i) {
       const auto output = static_cast<int>(i);
-      take(output, ResultTensor(results[i].get(), types[i], output, tools_.scalar_type.get()));
+      take(output, ResultTensor(tools_, results[i].get(), types[i], output));
     }
   } catch (...) {
     keeps_inputs_ |= loan.end();

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "pyop_optional/host/loan.h"
 #include "pyop_optional/host/node_attributes.h"
 #include "pyop_optional/host/python.h"
 #include "pyop_optional/host/result.h"
@@ -24,6 +25,7 @@ struct Tools {
   // Empty where numpy is not installed.
   Ref as_array;     ///< numpy.asarray
   Ref scalar_type;  ///< numpy.generic
+  Ref make_array;   ///< numpy.array
   /// Failures carry what operators raise.
   bool keep_exceptions = false;
 
@@ -54,7 +56,8 @@ class Instance {
 
   /// Calls the operator, and `take` for each of its results in their order. `types` are those that
   /// Python numbers become.
-  void call(std::span<const TensorView> inputs, std::span<const DataType> types,
+  void call(std::span<const TensorView> inputs, const Characters& characters,
+            std::span<const DataType> types,
             const std::function<void(int output, const ResultTensor& result)>& take);
 
   /// True once native code that the operator calls has kept an address of an input: the memory must

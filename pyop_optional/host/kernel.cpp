@@ -3,6 +3,7 @@
 // The kernel of Python operators. Exceptions end here: what leaves is a Status, and the text in the
 // diagnostic, which lies with the node's operator.
 #include <algorithm>
+#include <cstring>
 
 #include "core/kernel_list.h"
 #include "pyop_optional/host/buffer.h"
@@ -36,6 +37,8 @@ Status guarded(const KernelContext& context, const Body& body, const Text& text)
   try {
     body();
     return {};
+  } catch (const Status& status) {
+    return status;  // of the session, which has recorded it
   } catch (const Failure& failure) {
     code = failure.code;
     what = failure.what_failed;
@@ -73,7 +76,18 @@ void store(const KernelContext& context, const PyHost::State::Operator& op, int 
                   name + ": expected " + pyop::extents_text(expected) + ", got " +
                       pyop::extents_text(result.extents()));
   }
-  result.copy_to(output.as<std::byte>());
+  if (result.type() != DataType::kString) {
+    result.copy_to(output.as<std::byte>());
+    return;
+  }
+  auto* element = output.as<StringRef>();
+  for (const std::string& text : result.strings()) {
+    StringRef made;
+    char* at = nullptr;
+    if (Status added = context.add_string(text.size(), made, at); !added) throw added;
+    if (!text.empty()) std::memcpy(at, text.data(), text.size());
+    *element++ = made;
+  }
 }
 
 /// Comes before everything that executes code.
@@ -137,7 +151,7 @@ Status PyOp::check(const KernelContext& context) {
                             static_cast<int64_t>(expected), static_cast<int64_t>(operand.type),
                             place);
       }
-      if (pyop::format_of(operand.type) == nullptr) {
+      if (!pyop::is_for_python(operand.type)) {
         return context.fail(Code::kUnsupported, "element type that Python has no name for", 0,
                             static_cast<int64_t>(operand.type), place);
       }
@@ -185,7 +199,8 @@ Status PyOp::run(const KernelContext& context) {
           const TensorView& output = context.output(static_cast<int>(i));
           types.push_back(output.present() ? output.type : attributes.outputs[i]);
         }
-        op.instance->call(inputs, types, [&](int index, const ResultTensor& result) {
+        const auto characters = [&context](StringRef string) { return context.string(string); };
+        op.instance->call(inputs, characters, types, [&](int index, const ResultTensor& result) {
           store(context, op, index, result);
         });
       },

@@ -3,6 +3,7 @@
 
 #include "pyop_optional/host/buffer.h"
 #include "pyop_optional/host/instance.h"
+#include "pyop_optional/host/strings.h"
 
 namespace intarsia::pyop {
 namespace {
@@ -90,13 +91,16 @@ void detach(const Tools& tools, const std::vector<Ref>& buffers) {
 
 }  // namespace
 
-Loan::Loan(const Tools& tools, std::span<const TensorView> inputs, bool copies)
+Loan::Loan(const Tools& tools, std::span<const TensorView> inputs, const Characters& characters,
+           bool copies)
     : tools_(tools), copies_(copies) {
   arguments_ = checked(PyTuple_New(static_cast<Py_ssize_t>(inputs.size())), kMemory);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const TensorView& input = inputs[i];
     Ref argument = Ref::share(Py_None);
-    if (input.present()) {
+    if (input.present() && input.type == DataType::kString) {
+      argument = python_strings(tools, input, characters);
+    } else if (input.present()) {
       PyObject* type = tools.buffer_type.get();
       const std::span bytes(input.as<const std::byte>(), static_cast<size_t>(input.bytes()));
       buffers_.push_back(copies ? copy_buffer(type, input.type, input.dims(), bytes, false)

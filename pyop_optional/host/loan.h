@@ -9,7 +9,9 @@
 // calls get copies.
 #pragma once
 
+#include <functional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "intarsia/tensor.h"
@@ -19,12 +21,17 @@ namespace intarsia::pyop {
 
 struct Tools;
 
+/// The characters of an element of a tensor of strings.
+using Characters = std::function<std::string_view(StringRef)>;
+
 /// To be made and destroyed while the GIL is held. Everything that the caller itself has of the
 /// inputs, or of what the operator returned, must be gone before the end.
 class Loan {
  public:
-  /// Shows `inputs`, or copies of them. An absent one is None. Throws Failure.
-  Loan(const Tools& tools, std::span<const TensorView> inputs, bool copies);
+  /// Shows `inputs`, or copies of them. An absent one is None; strings are always an array of str
+  /// objects of its own. Throws Failure.
+  Loan(const Tools& tools, std::span<const TensorView> inputs, const Characters& characters,
+       bool copies);
   ~Loan() { end(); }
   Loan(const Loan&) = delete;
   Loan& operator=(const Loan&) = delete;

@@ -4,6 +4,7 @@
 
 #include "pyop_optional/host/host_state.h"
 #include "pyop_optional/host/interpreter.h"
+#include "pyop_optional/host/operators_module.h"
 
 namespace intarsia {
 namespace {
@@ -99,6 +100,7 @@ PyHost::State::State(const PyHostOptions& options)
   if (options.working_directory && find_path(path, "") < 0) {
     checked(PyList_Append(path, pyop::python_text("").get()), kPath);
   }
+  pyop::provide_operators_module();
 }
 
 void PyHost::State::end_if_unused() {

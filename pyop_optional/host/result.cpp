@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "pyop_optional/host/buffer.h"
+#include "pyop_optional/host/instance.h"
+#include "pyop_optional/host/strings.h"
 
 namespace intarsia::pyop {
 namespace {
@@ -113,7 +115,8 @@ std::string extents_text(std::span<const int32_t> extents) {
   return text + "]";
 }
 
-std::vector<Ref> split_results(Ref returned, size_t count) {
+std::vector<Ref> split_results(Ref returned, std::span<const DataType> types) {
+  const size_t count = types.size();
   std::vector<Ref> results;
   const bool is_tuple = PyTuple_Check(returned.get()) != 0;
   const bool is_list = PyList_Check(returned.get()) != 0;
@@ -124,7 +127,9 @@ std::vector<Ref> split_results(Ref returned, size_t count) {
     }
   } else {
     // Anything else is one result, and then it is no wrong count if it is of no use either.
-    const bool useful = PyObject_CheckBuffer(returned.get()) != 0 ||
+    const bool is_text =
+        PyUnicode_Check(returned.get()) != 0 && count == 1 && types[0] == DataType::kString;
+    const bool useful = is_text || PyObject_CheckBuffer(returned.get()) != 0 ||
                         PyLong_Check(returned.get()) != 0 || PyFloat_Check(returned.get()) != 0 ||
                         PyComplex_Check(returned.get()) != 0;
     if (!useful) {
@@ -142,7 +147,16 @@ std::vector<Ref> split_results(Ref returned, size_t count) {
   return results;
 }
 
-ResultTensor::ResultTensor(PyObject* object, DataType wanted, int output, PyObject* scalar_type) {
+ResultTensor::ResultTensor(const Tools& tools, PyObject* object, DataType wanted, int output) {
+  PyObject* scalar_type = tools.scalar_type.get();
+  if (wanted == DataType::kString) {
+    StringArray array = strings_of(tools, object, output);
+    type_ = wanted;
+    strings_ = std::move(array.elements);
+    view_.ndim = static_cast<int>(array.extents.size());
+    std::ranges::copy(array.extents, extents_);
+    return;
+  }
   if (PyObject_CheckBuffer(object) == 0) {
     take_number(object, wanted, output);
     return;

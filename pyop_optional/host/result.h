@@ -15,28 +15,33 @@
 
 namespace intarsia::pyop {
 
+struct Tools;
+
 /// "[2,3]".
 std::string extents_text(std::span<const int32_t> extents);
 
 /// The results in what an operator has returned: the elements of a tuple or list, else the object
-/// itself. Throws Failure unless there are `count`.
-std::vector<Ref> split_results(Ref returned, size_t count);
+/// itself. Throws Failure unless there is one for each of `types`.
+std::vector<Ref> split_results(Ref returned, std::span<const DataType> types);
 
 /// One result. Holds the object's buffer; to be used while the GIL is held.
 class ResultTensor {
  public:
   /// Throws Failure if the object is none that a tensor can be made of. A Python number becomes the
   /// element of a tensor of rank 0 and type `wanted`, if that type can hold it. So does a scalar of
-  /// numpy (an instance of `scalar_type`, which may be null): before version 2, numpy makes a
-  /// float64 of a float32 array of rank 0 plus 1.
-  ResultTensor(PyObject* object, DataType wanted, int output, PyObject* scalar_type);
+  /// numpy (an instance of `Tools::scalar_type`): before version 2, numpy makes a
+  /// float64 of a float32 array of rank 0 plus 1. Where strings are wanted, it is a str, bytes, or
+  /// an array of them.
+  ResultTensor(const Tools& tools, PyObject* object, DataType wanted, int output);
   ~ResultTensor();
   ResultTensor(const ResultTensor&) = delete;
   ResultTensor& operator=(const ResultTensor&) = delete;
 
   DataType type() const { return type_; }
   std::span<const int32_t> extents() const { return {extents_, static_cast<size_t>(view_.ndim)}; }
-  /// Writes the elements, dense and in row-major order.
+  /// The elements, if they are strings.
+  const std::vector<std::string>& strings() const { return strings_; }
+  /// Writes the elements, dense and in row-major order. REQUIRES: they are no strings.
   void copy_to(std::byte* target) const;
 
  private:
@@ -48,6 +53,7 @@ class ResultTensor {
   bool swapped_ = false;
   int32_t extents_[kMaxRank] = {};
   std::byte number_[16] = {};
+  std::vector<std::string> strings_;
 };
 
 }  // namespace intarsia::pyop

@@ -24,7 +24,10 @@ OperatorRequest request_of(const pybind11::tuple& operators);
 /// Failure to intarsia.Error.
 void bind_session(pybind11::module_& module);
 
-/// Function convert_model.
+/// Class DlpackTensor.
+void bind_dlpack(pybind11::module_& module);
+
+/// Functions convert_model, external_files and plan_json.
 void bind_converter(pybind11::module_& module);
 
 }  // namespace intarsia::python

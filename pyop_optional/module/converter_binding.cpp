@@ -4,6 +4,9 @@
 #include <cstring>
 
 #include "converter/convert.h"
+#include "converter/graph/error.h"
+#include "converter/onnx/import.h"
+#include "converter/tool/plan_json.h"
 #include "pyop_optional/module/bindings.h"
 
 namespace py = pybind11;
@@ -18,35 +21,45 @@ using Extents = std::map<std::string, std::vector<int64_t>>;
 /// The name of an entry point, and a path, or the model itself.
 using Entry = std::tuple<std::string, std::string, bool>;
 
-/// The plan as a Block, and the converter's warnings.
-py::tuple convert_model(const std::vector<Entry>& models,
-                        const std::map<std::string, std::variant<Range, std::string>>& dims,
-                        const Extents& shapes, const Strings& fixed, const Strings& values,
-                        const Extents& bounds, const std::map<std::string, int64_t>& max_trips,
-                        const Strings& states, const Strings& layouts, uint64_t seed, int threads,
-                        bool strip_names, const std::string& target,
-                        std::optional<double> plan_growth, const py::tuple& operators) {
+template <class T>
+T get(const py::dict& options, const char* name) {
+  return py::cast<T>(options[name]);
+}
+
+converter::ConvertOptions options_of(const py::dict& given) {
   converter::ConvertOptions options;
-  for (const auto& [name, limits] : dims) {
+  for (const auto& [name, limits] :
+       get<std::map<std::string, std::variant<Range, std::string>>>(given, "dims")) {
     if (const auto* range = std::get_if<Range>(&limits)) {
       options.dims[name] = converter::DimRange{range->first, range->second};
     } else {
       options.dims[name] = std::get<std::string>(limits);
     }
   }
-  options.shapes = shapes;
-  options.fixed = fixed;
+  const auto values = get<Strings>(given, "values");
+  const auto bounds = get<Extents>(given, "bounds");
+  const auto max_trips = get<std::map<std::string, int64_t>>(given, "max_trips");
+  options.shapes = get<Extents>(given, "shapes");
+  options.fixed = get<Strings>(given, "fixed");
   options.values.insert(values.begin(), values.end());
   options.bounds.insert(bounds.begin(), bounds.end());
   options.max_trips.insert(max_trips.begin(), max_trips.end());
-  options.states = states;
-  options.layouts = layouts;
-  options.seed = seed;
-  options.threads = threads;
-  options.strip_names = strip_names;
-  options.target = target;
-  options.plan_growth = plan_growth;
+  options.max_lengths = get<std::map<std::string, int64_t>>(given, "max_lengths");
+  if (!given["max_string"].is_none()) options.max_string = get<int64_t>(given, "max_string");
+  options.states = get<Strings>(given, "states");
+  options.layouts = get<Strings>(given, "layouts");
+  options.seed = get<uint64_t>(given, "seed");
+  options.threads = get<int>(given, "threads");
+  options.strip_names = get<bool>(given, "strip_names");
+  options.target = get<std::string>(given, "target");
+  options.plan_growth = get<std::optional<double>>(given, "plan_growth");
+  return options;
+}
 
+/// The plan as a Block, and the converter's warnings.
+py::tuple convert_model(const std::vector<Entry>& models, const py::dict& given,
+                        const py::tuple& operators) {
+  converter::ConvertOptions options = options_of(given);
   const OperatorRequest request = request_of(operators);
   std::vector<converter::EntrySource> entries;
   for (const auto& [name, model, is_path] : models) {
@@ -74,6 +87,20 @@ py::tuple convert_model(const std::vector<Entry>& models,
 }  // namespace
 
 void bind_converter(py::module_& module) {
+  module.def("external_files", [](const std::string& path) {
+    try {
+      py::list files;
+      for (const auto& file : converter::external_files(path)) {
+        files.append(py::bytes(file.string()));
+      }
+      return files;
+    } catch (const converter::Error& error) {
+      throw Failure(Code::kOk, error.what());
+    }
+  });
+  module.def("plan_json", [](const PlanSession& session) {
+    return text(tool::plan_json(session.plan()).dump());
+  });
   module.def("convert_model", &convert_model);
 }
 

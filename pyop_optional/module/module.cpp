@@ -7,6 +7,7 @@
 PYBIND11_MODULE(_native, module) {
   module.attr("version") = INTARSIA_VERSION;
   intarsia::python::bind_session(module);
+  intarsia::python::bind_dlpack(module);
   intarsia::python::bind_converter(module);
 }
 #undef PyInit__native

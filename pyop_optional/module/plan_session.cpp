@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pyop_optional/module/plan_session.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "converter/graph/describe_text.h"
@@ -15,23 +17,6 @@
 
 namespace intarsia::python {
 namespace {
-
-/// The file as a copy: a mapping would fault when somebody truncates or replaces the file's
-/// contents under a running program.
-AlignedBytes read_file(const std::string& path) {
-  try {
-    const auto file = converter::MappedFile::open(path);
-    AlignedBytes memory(file->bytes().size());
-    if (!file->bytes().empty()) {
-      std::memcpy(memory.span().data(), file->bytes().data(), file->bytes().size());
-    }
-    return memory;
-  } catch (const converter::Error& error) {
-    throw Failure(Code::kOk, error.what());
-  } catch (const std::bad_alloc&) {
-    throw Failure(Code::kOk, "cannot read " + path + ": not enough memory");
-  }
-}
 
 std::string text_of(const flatbuffers::String* string) {
   return string != nullptr ? string->str() : std::string();
@@ -142,34 +127,43 @@ AlignedBytes copy_strings_out(const Session& session, const TensorView& tensor) 
   return block;
 }
 
-/// Binds the targets of a run and lets go of them when it ends, however it ends.
-class BoundOutputs {
+/// Binds inputs and targets of a run and lets go of them when it ends, however it ends.
+class BoundPorts {
  public:
+  BoundPorts(Session& session, int entry) : session_(session), entry_(entry) {}
   /// REQUIRES: each target holds its output at the planned extents. A target whose memory does not
   /// suit the kernels (packed elements, a misaligned address) is not bound; `deliver` copies then.
-  BoundOutputs(Session& session, int entry, std::span<const OutputData> outputs)
-      : session_(session), entry_(entry), count_(static_cast<int>(outputs.size())) {
-    for (int i = 0; i < count_; ++i) {
+  void bind(std::span<const OutputData> outputs) {
+    outputs_ = static_cast<int>(outputs.size());
+    for (int i = 0; i < outputs_; ++i) {
       const OutputData& output = outputs[static_cast<size_t>(i)];
       if (!output.has_target || is_packed(session_.output_port(i, entry_)->tensor.type)) continue;
       static_cast<void>(
           session_.bind_output(i, output.target.data(), output.target.size(), entry_));
     }
   }
-  ~BoundOutputs() {
-    for (int i = 0; i < count_; ++i) {
+  Status bind_input(int index, std::span<const std::byte> bytes) {
+    inputs_ = index + 1;
+    return session_.bind_input(index, bytes.data(), bytes.size(), entry_);
+  }
+  ~BoundPorts() {
+    for (int i = 0; i < outputs_; ++i) {
       static_cast<void>(session_.bind_output(i, nullptr, 0, entry_));
     }
+    for (int i = 0; i < inputs_; ++i) {
+      static_cast<void>(session_.bind_input(i, nullptr, 0, entry_));
+    }
   }
-  BoundOutputs(const BoundOutputs&) = delete;
-  BoundOutputs& operator=(const BoundOutputs&) = delete;
+  BoundPorts(const BoundPorts&) = delete;
+  BoundPorts& operator=(const BoundPorts&) = delete;
 
  private:
   Session& session_;
-  int entry_, count_;
+  int entry_, outputs_ = 0, inputs_ = 0;
 };
 
 void deliver(const Session& session, const TensorView& tensor, OutputData& output) {
+  if (!output.wanted) return;
   output.extents.assign(tensor.dims().begin(), tensor.dims().end());
   if (may_have_characters(tensor.type)) {
     output.own = copy_strings_out(session, tensor);
@@ -186,6 +180,45 @@ void deliver(const Session& session, const TensorView& tensor, OutputData& outpu
 }
 
 }  // namespace
+
+AlignedBytes copy_of(std::span<const std::byte> bytes) {
+  AlignedBytes memory(bytes.size());
+  if (!bytes.empty()) std::memcpy(memory.data(), bytes.data(), bytes.size());
+  return memory;
+}
+
+AlignedBytes read_plan(const std::string& path) {
+  try {
+    return copy_of(converter::MappedFile::open(path)->bytes());
+  } catch (const converter::Error& error) {
+    throw Failure(Code::kOk, error.what());
+  } catch (const std::bad_alloc&) {
+    throw Failure(Code::kOk, "cannot read " + path + ": not enough memory");
+  }
+}
+
+/// What the session's observer calls, while it is asked to; one slot per node, so that measuring
+/// allocates nothing.
+struct PlanSession::Profile {
+  using Clock = std::chrono::steady_clock;
+
+  Observer observer{this, nullptr, nullptr};
+  std::vector<NodeTime> times;
+  std::vector<Clock::time_point> started;
+
+  static void before(void* self, const KernelContext& context) {
+    auto& profile = *static_cast<Profile*>(self);
+    profile.started[static_cast<size_t>(context.node())] = Clock::now();
+  }
+  static void after(void* self, const KernelContext& context) {
+    auto& profile = *static_cast<Profile*>(self);
+    const auto node = static_cast<size_t>(context.node());
+    using std::chrono::nanoseconds;
+    const auto passed = Clock::now() - profile.started[node];
+    profile.times[node].nanoseconds += std::chrono::duration_cast<nanoseconds>(passed).count();
+    ++profile.times[node].runs;
+  }
+};
 
 /// Holds the session for one thread.
 class PlanSession::Exclusive {
@@ -251,11 +284,14 @@ void PlanSession::require(Status status) const {
   if (!status.ok()) fail();
 }
 
-PlanSession::PlanSession(const std::string& path, int threads, const OperatorRequest& request)
-    : operators_(load_operators(request)), plan_(read_file(path)) {
+PlanSession::PlanSession(AlignedBytes bytes, const std::string& name, int threads,
+                         const OperatorRequest& request)
+    : operators_(load_operators(request)),
+      plan_(std::move(bytes)),
+      profile_(std::make_unique<Profile>()) {
   Diagnostic diagnostic;
   const auto refuse = [&] {
-    std::string text = path + ": " + converter::describe_text(diagnostic, plan_.span());
+    std::string text = name + ": " + converter::describe_text(diagnostic, plan_.span());
     if (diagnostic.code == Code::kMissingKernel) {
       text += std::string("; ") + converter::kWhereOperatorsComeFrom;
     }
@@ -267,11 +303,14 @@ PlanSession::PlanSession(const std::string& path, int threads, const OperatorReq
   try {
     arena_ = AlignedBytes(info.value().arena_bytes);
   } catch (const std::bad_alloc&) {
-    throw Failure(Code::kOk, path + ": cannot allocate the arena of " +
+    throw Failure(Code::kOk, name + ": cannot allocate the arena of " +
                                  std::to_string(info.value().arena_bytes) + " bytes");
   }
   SessionOptions options;
   options.services = operators_.services;
+  options.observer = &profile_->observer;
+  profile_->times.resize(info.value().node_count);
+  profile_->started.resize(info.value().node_count);
   if (threads > 1) {
     team_ = std::make_unique<ThreadTeam>(threads);
     options.parallel = &team_->parallel();
@@ -306,7 +345,8 @@ void PlanSession::run(int entry, std::span<const InputData> inputs, std::span<Ou
     }
   }
   const Exclusive exclusive(*this);
-  const BoundOutputs bound(session_, entry, outputs);
+  BoundPorts ports(session_, entry);
+  ports.bind(outputs);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const auto index = static_cast<int>(i);
     require(session_.resize_input(index, inputs[i].extents, entry));
@@ -316,7 +356,9 @@ void PlanSession::run(int entry, std::span<const InputData> inputs, std::span<Ou
     if (strings ? bytes < expected : bytes != expected) {
       throw Failure(Code::kInvalidArgument, "bytes of input " + std::to_string(i));
     }
-    if (strings) {
+    if (inputs[i].bound && may_bind(entry, index, inputs[i].bytes)) {
+      require(ports.bind_input(index, inputs[i].bytes));
+    } else if (strings) {
       require(copy_strings_in(session_, entry, inputs[i].bytes, tensor));
     } else {
       copy_in(inputs[i].bytes, tensor);
@@ -326,6 +368,17 @@ void PlanSession::run(int entry, std::span<const InputData> inputs, std::span<Ou
   for (size_t i = 0; i < outputs.size(); ++i) {
     deliver(session_, session_.output_port(static_cast<int>(i), entry).value().tensor, outputs[i]);
   }
+}
+
+bool PlanSession::may_bind(int entry, int index, std::span<const std::byte> bytes) const {
+  const PortInfo& info = entries_[static_cast<size_t>(entry)].inputs[static_cast<size_t>(index)];
+  const TensorView planned{nullptr, info.extents.data(), info.type,
+                           static_cast<uint8_t>(info.extents.size())};
+  const int bits = element_bits(info.type);
+  return python() == nullptr && info.type != DataType::kBool && bits >= 8 &&
+         !may_have_characters(info.type) && !bytes.empty() &&
+         bytes.size() >= outer_bytes(planned) &&
+         reinterpret_cast<uintptr_t>(bytes.data()) % (static_cast<size_t>(bits) / 8) == 0;
 }
 
 OutputData PlanSession::read_state(int index) {
@@ -349,6 +402,19 @@ void PlanSession::write_state(int index, const InputData& value) {
 void PlanSession::reset_states() {
   const Exclusive exclusive(*this);
   require(session_.reset_states());
+}
+
+void PlanSession::start_profile() {
+  const Exclusive exclusive(*this);
+  std::ranges::fill(profile_->times, NodeTime());
+  profile_->observer.before = &Profile::before;
+  profile_->observer.after = &Profile::after;
+}
+
+std::vector<NodeTime> PlanSession::stop_profile() {
+  const Exclusive exclusive(*this);
+  profile_->observer.before = profile_->observer.after = nullptr;
+  return profile_->times;
 }
 
 }  // namespace intarsia::python

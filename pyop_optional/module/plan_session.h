@@ -73,15 +73,25 @@ struct SymbolInfo {
 struct InputData {
   std::vector<int32_t> extents;
   std::span<const std::byte> bytes;
+  /// The kernels read `bytes` themselves, which hold the planned maximum and do not change during
+  /// the run; otherwise they are copied first.
+  bool bound = false;
 };
 
 /// Where an output goes: into `target`, which holds the planned maximum and is written in place
-/// where possible; or, without a target, into `own`, of the size that the run gave.
+/// where possible; or, without a target, into `own`, of the size that the run gave; nowhere, where
+/// it is not wanted.
 struct OutputData {
+  bool wanted = true;
   bool has_target = false;
   std::span<std::byte> target;
   AlignedBytes own;
   std::vector<int32_t> extents;
+};
+
+/// What a node has cost since `start_profile`.
+struct NodeTime {
+  int64_t nanoseconds = 0, runs = 0;
 };
 
 /// Operators that do not come with Intarsia, as the command's --operators, --allow-pyop and
@@ -104,30 +114,50 @@ Operators load_operators(const OperatorRequest& request);
 /// The same for a conversion; null if nothing is asked for.
 std::shared_ptr<const converter::OperatorLibrary> operator_library(const OperatorRequest& request);
 
+/// The file as a copy: a mapping would fault when somebody truncates or replaces the file's
+/// contents under a running program. Throws Failure with the path and the reason.
+AlignedBytes read_plan(const std::string& path);
+/// A copy with the alignment that a plan needs.
+AlignedBytes copy_of(std::span<const std::byte> bytes);
+
 /// Thread-safe: a call waits until a run in another thread is done. What would wait for ever is a
 /// Failure with kBusy: a call from inside a run, by the thread that runs (an operator written in
 /// Python), and one in the child of a fork that took place while another thread ran the session.
 class PlanSession {
  public:
-  /// Reads and verifies the file. Throws Failure with the path and the reason.
-  PlanSession(const std::string& path, int threads, const OperatorRequest& request);
+  /// Verifies the plan in `bytes`. Throws Failure with `name` (its path, for instance) and the
+  /// reason.
+  PlanSession(AlignedBytes bytes, const std::string& name, int threads,
+              const OperatorRequest& request);
   ~PlanSession();
   PlanSession(const PlanSession&) = delete;
   PlanSession& operator=(const PlanSession&) = delete;
 
+  std::span<const std::byte> plan() const { return plan_.span(); }
   const std::vector<EntryInfo>& entries() const { return entries_; }
   const std::vector<SymbolInfo>& symbols() const { return symbols_; }
   const std::vector<PortInfo>& states() const { return states_; }
 
-  /// Copies the inputs in, runs, and delivers the outputs; one element of each span per port.
+  /// Brings the inputs in, runs, and delivers the outputs; one element of each span per port.
   void run(int entry, std::span<const InputData> inputs, std::span<OutputData> outputs);
+
+  /// Whether a run reads `bytes` in place as this input, if InputData::bound asks for it. Truth
+  /// values are copied, as a caller's may be neither 0 nor 1, and so is what a Python operator
+  /// could keep.
+  bool may_bind(int entry, int index, std::span<const std::byte> bytes) const;
 
   OutputData read_state(int index);
   void write_state(int index, const InputData& value);
   void reset_states();
 
+  /// Measures every node of the runs from here on, those of bodies as part of their loop, too.
+  void start_profile();
+  /// Per node of the plan.
+  std::vector<NodeTime> stop_profile();
+
  private:
   class Exclusive;
+  struct Profile;
   [[noreturn]] void fail() const;
   /// What the plug-in of Python operators offers; null without it.
   intarsia::internal::PyHostCalls* python() const;
@@ -138,6 +168,7 @@ class PlanSession {
   Operators operators_;
   AlignedBytes plan_, arena_;
   std::unique_ptr<ThreadTeam> team_;
+  std::unique_ptr<Profile> profile_;
   Session session_;
   std::vector<EntryInfo> entries_;
   std::vector<SymbolInfo> symbols_;

@@ -63,13 +63,16 @@ py::list symbols_of(const PlanSession& session) {
   return list;
 }
 
-py::tuple result_of(OutputData& output) {
+py::object result_of(OutputData& output) {
+  if (!output.wanted) return py::none();
   const py::object block = output.has_target ? py::none() : py::cast(std::move(output.own));
   return py::make_tuple(tuple_of(output.extents), block);
 }
 
-/// `inputs`: a (shape, buffer) pair per input. `targets`: per output a writable buffer, or None.
-/// Returns per output (shape, Block), where the Block is None if a target took the elements.
+/// `inputs`: (shape, buffer, whether it is bound rather than copied) per input. `targets`: per
+/// output a writable buffer, None for one of its own, or False where the output is not wanted.
+/// Returns per output (shape, Block), where the Block is None if a target took the elements; None
+/// for False.
 py::list run(PlanSession& session, size_t entry, const py::list& inputs, const py::list& targets) {
   if (entry >= session.entries().size() ||
       inputs.size() != session.entries()[entry].inputs.size() ||
@@ -79,13 +82,17 @@ py::list run(PlanSession& session, size_t entry, const py::list& inputs, const p
   std::vector<std::unique_ptr<Lent>> lent;
   std::vector<InputData> sources;
   for (py::handle input : inputs) {
-    const auto pair = py::cast<py::tuple>(input);
-    lent.push_back(std::make_unique<Lent>(pair[1], PyBUF_SIMPLE));
-    sources.push_back({extents_of(pair[0]), lent.back()->bytes()});
+    const auto [shape, buffer, bound] = py::cast<std::tuple<py::object, py::object, bool>>(input);
+    lent.push_back(std::make_unique<Lent>(buffer, PyBUF_SIMPLE));
+    sources.push_back({extents_of(shape), lent.back()->bytes(), bound});
   }
   std::vector<OutputData> outputs(targets.size());
   for (size_t i = 0; i < targets.size(); ++i) {
     if (targets[i].is_none()) continue;
+    if (targets[i].ptr() == Py_False) {
+      outputs[i].wanted = false;
+      continue;
+    }
     lent.push_back(std::make_unique<Lent>(targets[i], PyBUF_WRITABLE));
     outputs[i].has_target = true;
     outputs[i].target = lent.back()->bytes();
@@ -99,6 +106,25 @@ py::list run(PlanSession& session, size_t entry, const py::list& inputs, const p
   return results;
 }
 
+bool may_bind(const PlanSession& session, size_t entry, size_t index, py::handle buffer) {
+  if (entry >= session.entries().size() || index >= session.entries()[entry].inputs.size()) {
+    throw Failure(Code::kInvalidArgument, "number of inputs");
+  }
+  return session.may_bind(static_cast<int>(entry), static_cast<int>(index),
+                          Lent(buffer, PyBUF_SIMPLE).bytes());
+}
+
+py::list stop_profile(PlanSession& session) {
+  std::vector<NodeTime> times;
+  {
+    const py::gil_scoped_release release;
+    times = session.stop_profile();
+  }
+  py::list list;
+  for (const NodeTime& time : times) list.append(py::make_tuple(time.nanoseconds, time.runs));
+  return list;
+}
+
 int state_index(const PlanSession& session, int index) {
   if (index < 0 || static_cast<size_t>(index) >= session.states().size()) {
     throw Failure(Code::kInvalidArgument, "state index");
@@ -106,7 +132,7 @@ int state_index(const PlanSession& session, int index) {
   return index;
 }
 
-py::tuple read_state(PlanSession& session, int index) {
+py::object read_state(PlanSession& session, int index) {
   OutputData value;
   {
     const py::gil_scoped_release release;
@@ -118,7 +144,7 @@ py::tuple read_state(PlanSession& session, int index) {
 void write_state(PlanSession& session, int index, py::handle buffer) {
   const Lent lent(buffer, PyBUF_SIMPLE);
   const py::gil_scoped_release release;
-  session.write_state(state_index(session, index), {{}, lent.bytes()});
+  session.write_state(state_index(session, index), {{}, lent.bytes(), false});
 }
 
 void translate(std::exception_ptr pointer) {
@@ -184,16 +210,26 @@ void bind_session(py::module_& module) {
                                static_cast<py::ssize_t>(memory.span().size()));
       });
   py::class_<PlanSession>(module, "PlanSession")
-      .def(py::init([](const py::bytes& path, int threads, const py::tuple& operators) {
-        const std::string name = path;
+      .def(py::init([](py::handle source, bool is_path, const std::string& name, int threads,
+                       const py::tuple& operators) {
         const OperatorRequest request = request_of(operators);
+        const Lent lent(source, PyBUF_SIMPLE);
         const py::gil_scoped_release release;
-        return std::make_unique<PlanSession>(name, threads, request);
+        AlignedBytes plan = is_path ? read_plan(name) : copy_of(lent.bytes());
+        return std::make_unique<PlanSession>(std::move(plan), name, threads, request);
       }))
+      .def("plan",
+           [](const PlanSession& session) {
+             const auto bytes = session.plan();
+             return py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+           })
       .def("entries", &entries_of)
       .def("symbols", &symbols_of)
       .def("states", [](const PlanSession& session) { return ports_of(session.states()); })
       .def("run", &run)
+      .def("may_bind", &may_bind)
+      .def("start_profile", &PlanSession::start_profile, py::call_guard<py::gil_scoped_release>())
+      .def("stop_profile", &stop_profile)
       .def("read_state", &read_state)
       .def("write_state", &write_state)
       .def("reset_states", &PlanSession::reset_states, py::call_guard<py::gil_scoped_release>());

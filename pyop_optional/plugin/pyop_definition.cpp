@@ -60,7 +60,7 @@ class PyOpReader {
       for (int64_t value : *values) {
         const DataType type = value > 0 && value <= kLastDataType ? static_cast<DataType>(value)
                                                                   : DataType::kUndefined;
-        if (format_of(type) == nullptr) {
+        if (!is_for_python(type)) {
           fail(std::string("attribute \"") + name + "\" has element type " + std::to_string(value) +
                " (" + dtype_name(type) + "), which Python operators do not take");
         }
@@ -89,6 +89,7 @@ OperatorDefinition python_definition(const ShapeInference& shapes) {
   definition.kernel_operator = PyOp::id.op;
   definition.kernel_types = {};
   definition.impure = true;
+  definition.makes_strings = true;
   definition.extents_vary = true;
   definition.extents_hint =
       "give the operator a shape function, or declare the extents in the model (value_info)";

@@ -200,6 +200,10 @@ bool has_forward(PyObject* object) {
 
 void PythonFiles::read(const std::string& module, const std::string& file,
                        std::vector<definitions::OperatorDefinition>& rows) {
+  if (module.find('.') != std::string::npos) {
+    fail(file, "its name has a dot more than that of .py, and Python takes '" + module +
+                   "' for a module inside a package; give the file another name");
+  }
   PyObject* standard = PySys_GetObject("stdlib_module_names");
   if (standard != nullptr && PySet_Contains(standard, python_text(module).get()) == 1) {
     fail(file, "Python's standard library has a module '" + module +

@@ -134,7 +134,7 @@ Status check_operands(const SymbolicShapeContext& context, const NodeAttributes&
                           "input " + std::to_string(i) + ": expected " + dtype_name(expected) +
                               ", the model has " + dtype_name(found));
     }
-    if (format_of(found) == nullptr) {
+    if (!is_for_python(found)) {
       return context.fail(Code::kUnsupported, kOperator,
                           "input " + std::to_string(i) + " has type " + dtype_name(found) +
                               ", for which Python has no elements");
@@ -188,11 +188,13 @@ Status ShapeInference::try_on_zeros(SymbolicShapeContext& context) const {
       views[i].data = zeros[i].data();
     }
     Descriptions outputs(attributes->outputs.size());
-    instance.call(views, attributes->outputs, [&outputs](int output, const ResultTensor& result) {
-      TensorDescription& described = outputs[static_cast<size_t>(output)];
-      described.type = result.type();
-      described.extents.assign(result.extents().begin(), result.extents().end());
-    });
+    const auto empty = [](StringRef) { return std::string_view(); };
+    instance.call(views, empty, attributes->outputs,
+                  [&outputs](int output, const ResultTensor& result) {
+                    TensorDescription& described = outputs[static_cast<size_t>(output)];
+                    described.type = result.type();
+                    described.extents.assign(result.extents().begin(), result.extents().end());
+                  });
     // One run does not tell which axes vary; if the inputs do, every axis may.
     Descriptions nothing(outputs.size());
     set_outputs(context, *attributes, outputs, varies(context) ? &nothing : nullptr);

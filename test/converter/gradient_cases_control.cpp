@@ -35,8 +35,10 @@ void set_activations(GradientSample& s, onnx::NodeProto& node, int64_t count) {
 }
 
 void recurrent(GradientSample& s, const Layer& layer) {
-  const int64_t time = s.random.between(1, 3), batch = s.random.between(1, 2),
-                features = s.random.between(1, 2), hidden = s.random.between(1, 2);
+  const bool ends = s.random.chance(60);
+  const int64_t time = ends ? s.random.between(2, 4) : s.random.between(1, 3),
+                batch = s.random.between(1, 2), features = s.random.between(1, 2),
+                hidden = s.random.between(1, 2);
   const char* direction = s.random.pick<const char*>({"forward", "reverse", "bidirectional"});
   const int64_t directions = direction == std::string_view("bidirectional") ? 2 : 1;
   const bool batch_first = s.random.chance(30);
@@ -50,10 +52,11 @@ void recurrent(GradientSample& s, const Layer& layer) {
   };
   maybe({directions, 2 * rows});
   inputs.emplace_back();
-  if (s.random.chance(40)) {
+  if (ends) {
+    // The first sequence ends early.
     std::vector<int32_t> lengths;
     for (int64_t i = 0; i < batch; ++i) {
-      lengths.push_back(static_cast<int32_t>(s.random.between(1, time)));
+      lengths.push_back(static_cast<int32_t>(s.random.between(0, i == 0 ? time - 1 : time)));
     }
     s.model.initializer("lengths", DataType::kInt32, {batch}, lengths.data(), 4 * lengths.size());
     inputs.back() = "lengths";
@@ -65,7 +68,7 @@ void recurrent(GradientSample& s, const Layer& layer) {
     maybe(state);
     maybe({directions, 3 * hidden});
   }
-  auto& node = s.node(inputs, static_cast<int>(s.random.between(1, layer.cell ? 3 : 2)));
+  auto& node = s.node(inputs, s.random.chance(25) ? 1 : layer.cell ? 3 : 2);
   OnnxBuilder::set(node, "hidden_size", hidden);
   OnnxBuilder::set(node, "direction", direction);
   OnnxBuilder::set(node, "layout", int64_t{batch_first});

@@ -92,6 +92,26 @@ TEST(GradientOfLoop, TakesNoTripLongerThanTheBody) {
   }
 }
 
+/// What is linear goes back without the values of the trips, be their extents known or not.
+TEST(GradientOfLoop, CollectsNothingForExtentsAlone) {
+  OnnxBuilder model = model_of({});
+  symbol(model.input("h", {0}), 0, "N");
+  add_constant(model, "trips", 3);
+  auto& body = add_loop(model, "trips", "h", "y");
+  OnnxBuilder::add_node(*body.mutable_node(), "ReduceSum", {"state"}, {"sum"});
+  OnnxBuilder::add_node(*body.mutable_node(), "Add", {"state", "sum"}, {"next"});
+  OnnxBuilder::add_node(*body.mutable_node(), "Identity", {"go"}, {"goes"});
+  const auto whole = with_gradient(model, {"h"}, {"dh"}, {"h"}, "y");
+  const converter::Model made = expanded_model(whole);
+  const auto loops = loops_of(made);
+  ASSERT_EQ(loops.size(), 2U);
+  EXPECT_EQ(loops[0]->outputs.size(), 1U);
+  converter::ConvertOptions options;
+  options.dims["N"] = converter::DimRange{2, 2};
+  // The sum of two elements is tripled each time.
+  EXPECT_EQ(run(whole, {{1, 2}}, options).at(0), (Floats{27, 27}));
+}
+
 TEST(GradientOfLoop, OfAnyNumberOfTrips) {
   const auto model =
       with_gradient(scan_model(0), {"h", "w", "x"}, {"dh", "dw", "dx"}, {"h", "w", "x"}, "last");
@@ -166,21 +186,26 @@ TEST(GradientOfLoop, InALoop) {
 
 /// The numbers that were drawn in a trip are those by which its gradient is multiplied.
 TEST(GradientOfLoop, KeepsWhatWasDrawn) {
-  OnnxBuilder model = model_of({"h"}, {4});
+  OnnxBuilder model = model_of({"h", "a"}, {4});
   add_constant(model, "trips", 3);
   auto& body = add_loop(model, "trips", "h", "y");
   auto& noise = OnnxBuilder::add_node(*body.mutable_node(), "RandomUniform", {}, {"noise"});
   OnnxBuilder::set(noise, "shape", std::vector<int64_t>{4});
   OnnxBuilder::set(noise, "low", 1.0F);
   OnnxBuilder::set(noise, "high", 2.0F);
-  OnnxBuilder::add_node(*body.mutable_node(), "Mul", {"state", "noise"}, {"next"});
+  OnnxBuilder::add_node(*body.mutable_node(), "Mul", {"state", "noise"}, {"product"});
+  OnnxBuilder::add_node(*body.mutable_node(), "Add", {"product", "a"}, {"next"});
   OnnxBuilder::add_node(*body.mutable_node(), "Identity", {"go"}, {"goes"});
-  model.output("y");
-  const Floats h{1, 2, -3, 4};
-  const auto found = run(with_gradient(model, {"h"}, {"dh"}, {"h"}, "y"), {h});
-  for (size_t i = 0; i < h.size(); ++i) {
-    EXPECT_FLOAT_EQ(found.at(1)[i] * h[i], found.at(0)[i]);
-    EXPECT_GT(found.at(1)[i], 1);
+  body.add_output()->set_name("noise");
+  model.graph().mutable_node(0)->add_output("drawn");
+  model.output("drawn");
+  const auto found = run(with_gradient(model, {"h", "a"}, {"dh", "da"}, {"h", "a"}, "y"),
+                         {{1, 2, -3, 4}, {1, 0, 2, 3}});
+  for (size_t i = 0; i < 4; ++i) {
+    const float first = found.at(0)[i], second = found.at(0)[4 + i], third = found.at(0)[8 + i];
+    EXPECT_FLOAT_EQ(found.at(1)[i], third * second * first);
+    EXPECT_FLOAT_EQ(found.at(2)[i], third * second + third + 1);
+    EXPECT_NE(first, third);
   }
 }
 

@@ -195,6 +195,8 @@ TEST_F(ShapeOps, ReshapeInfersCopiesAndKeeps) {
             (std::vector<Dim>{1, 1}));
   EXPECT_EQ(infer<ops::Reshape>({image({0, 3}), list({3, 0})}, ReshapeAttributes{1})[0],
             (std::vector<Dim>{3, 0}));
+  EXPECT_EQ(infer<ops::Reshape>({image({0}), list({2, 0, 3})}, ReshapeAttributes{1})[0],
+            (std::vector<Dim>{2, 0, 3}));
 }
 
 TEST_F(ShapeOps, ReshapeTakesAnUnknownExtentAsTheRest) {

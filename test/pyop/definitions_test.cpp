@@ -308,6 +308,9 @@ def forward(args):
   }
   EXPECT_CONTAINS(refusal({file("other", "numpy")}),
                   "Python has loaded another module 'numpy' from ");
+  EXPECT_CONTAINS(refusal({file("dots", "my.operators")}),
+                  "Python takes 'my.operators' for a module inside a package");
+  EXPECT_EQ(refusal({file("dashes", "my-" + module_)}), "");
 }
 
 TEST_F(Ofk, FilesThatDefineNothingUsefulAreRefused) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the walk-through of docs/python.md, section ExecutionSession: its Python blocks, one after
-another, in one namespace; a comment `# prints TEXT` is compared with what the line prints."""
+"""Runs the walk-through of docs/python.md: its Python blocks, one after another, in one namespace; a
+comment `# prints TEXT` is compared with what the line prints."""
 
 import contextlib
 import io
@@ -15,13 +15,11 @@ from onnx import helper
 import support
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "python.md"
-SECTION = "ExecutionSession"
 
 
 def blocks():
     text = PAGE.read_text(encoding="ascii")
-    section = text.split(f"\n## {SECTION}\n", 1)[1].split("\n## ", 1)[0]
-    return re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
 
 
 class WalkThrough(unittest.TestCase):
@@ -35,9 +33,13 @@ class WalkThrough(unittest.TestCase):
         onnx.save(support.model([helper.make_node("shift", ["x"], ["y"], domain="own", by=2.5)],
                                 {"x": (float32, [2])}, {"y": (float32, [2])}),
                   support.FOLDER / "shift.onnx")
+        node = helper.make_node("Join", ["x"], ["y"], domain="own", sep=";")
+        string = onnx.TensorProto.STRING
+        onnx.save(support.model([node], {"x": (string, [2, 2])}, {"y": (string, [2])}),
+                  support.FOLDER / "join.onnx")
         names = {}
         code = blocks()
-        self.assertGreater(len(code), 3)
+        self.assertGreater(len(code), 12)
         with contextlib.chdir(support.FOLDER):
             for block in code:
                 expected = re.findall(r"# prints (.*)", block)
@@ -49,5 +51,6 @@ class WalkThrough(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    os.environ["INTARSIA_CACHE_DIR"] = str(support.FOLDER / "kept")
     os.environ.setdefault("PYTHONWARNINGS", "error")
     unittest.main()

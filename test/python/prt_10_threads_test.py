@@ -98,6 +98,16 @@ class Threads(unittest.TestCase):
         again = visit(session, 1, 0)
         self.assertNotEqual(int(again[1]), out.ctypes.data)
 
+    def test_what_is_bound_is_read_in_place(self):
+        session = intarsia.ExecutionSession(self.plan)
+        x, out = np.array([1, -1], np.float64), np.zeros(2, np.float64)
+        bound = session.bind([x], out=[out])
+        self.assertEqual(bound.in_place, ("x",))
+        for _ in range(2):
+            self.assertEqual(int(bound.run()[0][1]), x.ctypes.data)
+            self.assertNotEqual(int(session.run([x])[0][1]), x.ctypes.data)
+        np.testing.assert_array_equal(x, [1, -1])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -48,7 +48,7 @@ class TwoModels(unittest.TestCase):
             moved = os.path.join(folder, name)
             os.replace(path, moved)
             path = moved
-            again = intarsia.ExecutionSession(moved)
+            again = intarsia.ExecutionSession(os.fsdecode(moved))
             np.testing.assert_array_equal(again.run([np.ones(2, np.float32)])[0], [-1, -1])
         np.testing.assert_array_equal(session.run([np.ones(2, np.float32)])[0], [-1, -1])
 

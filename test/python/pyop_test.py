@@ -2,10 +2,14 @@
 """Python operators, converted and run from Python: the package finds its own plug-in, and operators
 run in the interpreter that is there."""
 
+import contextlib
+import io
 import os
+import subprocess
 import sys
 import threading
 import unittest
+import warnings
 
 import numpy as np
 from onnx import helper
@@ -160,6 +164,44 @@ class Raises:
             intarsia.ExecutionSession(self.plan, **allowed)
         self.assertIsInstance(context.exception.__cause__, LookupError)
 
+    def test_PYOP_23_what_operators_print_and_warn_of_is_theirs(self):
+        folder = write("user_prints", """
+import sys
+import warnings
+class Prints:
+    def compute(self, x):
+        print("printed", x[0])
+        print("aside", file=sys.stderr)
+        warnings.warn("careful")
+        if x[0] < 0:
+            raise ValueError("negative")
+        return x
+""")
+        allowed = {"allow_pyop": True, "pyop_path": [folder]}
+        intarsia.convert(pyop_model("user_prints", "Prints"), self.plan, **allowed)
+        session = intarsia.ExecutionSession(self.plan, **allowed)
+        x = np.ones(2, np.float32)
+        printed, aside = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(aside), \
+                warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            session.run([x])
+            with self.assertRaisesRegex(intarsia.Error, "ValueError: negative"):
+                session.run([-x])
+        # Why a run failed is in its Error alone.
+        self.assertEqual(printed.getvalue(), "printed 1.0\nprinted -1.0\n")
+        self.assertEqual(aside.getvalue(), "aside\naside\n")
+        self.assertEqual([str(each.message) for each in caught], ["careful"] * 2)
+        with support.standard_output() as text, warnings.catch_warnings(action="ignore"):
+            session.run([x])
+        self.assertEqual(text, ["printed 1.0\n"])
+        # The same in a program's own interpreter.
+        done = subprocess.run([support.COMMAND, "bench", self.plan, "--allow-pyop", "--pyop-path", folder,
+                               "--seconds", "0"], env=support.plain_environment(), text=True, check=True,
+                              capture_output=True)
+        self.assertRegex(done.stdout, r"^printed [0-9.]+\nprinted")
+        self.assertIn("UserWarning: careful", done.stderr)
+
     def test_a_kept_input_outlives_the_session(self):
         folder = write("user_keeps", """
 kept = []
@@ -180,6 +222,18 @@ class Keeps:
         np.testing.assert_array_equal(array, x)
         np.testing.assert_array_equal(tail, x[1:])
         self.assertRaises(ValueError, view.tolist)
+
+    def test_what_is_bound_is_copied(self):
+        # What an operator keeps of its input may be there longer than the caller's array.
+        folder = write("user_bound", PYOP)
+        allowed = {"allow_pyop": True, "pyop_path": [folder]}
+        intarsia.convert(pyop_model("user_bound", "Scale", factor=2.0), self.plan, **allowed)
+        x = np.ones(2, np.float32)
+        bound = intarsia.ExecutionSession(self.plan, **allowed).bind([x])
+        self.assertEqual(bound.in_place, ())
+        for value in (1, 3):
+            x[:] = value
+            np.testing.assert_array_equal(bound.run()[0], 2 * x)
 
     def test_an_address_in_native_code_keeps_the_memory(self):
         folder = write("user_native", """

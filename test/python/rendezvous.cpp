@@ -8,7 +8,8 @@
 //
 // A run stays until `parties` runs are inside (or fails after 30 seconds), then sleeps. If the
 // interpreter's lock were held during a run, two parties would never meet. With 0 parties it calls
-// the Python function given to `set_visitor`, as an operator written in Python would.
+// the Python function given to `set_visitor`, as an operator written in Python would. With fewer
+// than 0 milliseconds it does not sleep, and the address is that of x.
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -70,7 +71,7 @@ struct Rendezvous {
     if (peak == 0) return context.fail(Code::kOperatorFailed, "the other run did not come");
     auto* y = context.output(0).as<double>();
     y[0] = peak;
-    y[1] = static_cast<double>(reinterpret_cast<uintptr_t>(y));
+    y[1] = static_cast<double>(reinterpret_cast<uintptr_t>(x[1] < 0 ? x : y));
     return {};
   }
 };

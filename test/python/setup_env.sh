@@ -3,7 +3,7 @@
 # Installs what the tests of the Python module need. Usage: setup_env.sh [CACHE]
 #
 #   CACHE/venv           the environment of test/models/setup_env.sh: onnx, onnxruntime, numpy
-#   CACHE/python-build   the packages of requirements.txt, for installing without build isolation
+#   CACHE/python-build   the packages of requirements.txt, for installing and for checking types
 #
 # CACHE is $INTARSIA_CACHE, else build/cache of this checkout. Safe to repeat.
 set -eu

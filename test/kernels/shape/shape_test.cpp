@@ -350,16 +350,6 @@ TYPED_TEST(ShapeOps, ViewsKeepTheElements) {
   }
 }
 
-TEST(ShapeOps, ReshapeOfNothing) {
-  Node node;
-  node.input<float>({0}, {}).input<int64_t>({3}, {2, 0, 2}).output<float>({2, 0, 2});
-  ReshapeAttributes attributes;
-  attributes.allowzero = 1;
-  node.attributes(attributes);
-  ASSERT_TRUE(node.run("Reshape").ok());
-  EXPECT_TRUE(node.result<float>().empty());
-}
-
 TEST(ShapeOpsRefused, ViewsOfAnotherTypeOrSize) {
   Node size;
   size.input<float>({2, 3}, {1, 2, 3, 4, 5, 6}).input<int64_t>({1}, {7}).output<float>({7});

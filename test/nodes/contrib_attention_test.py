@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attention and rotary embeddings of ONNX Runtime's domain beside ONNX Runtime. Usage:
+contrib_attention_test.py TOOL"""
+
+import random
+import unittest
+
+import numpy as np
+from contrib import ContribCase, contrib_model
+from one_node import run
+from onnx import TensorProto
+
+FLOAT = TensorProto.FLOAT
+
+
+class Contrib(ContribCase):
+    def setUp(self):
+        self.choose = random.Random(self._testMethodName)
+        self.values = np.random.default_rng(11)
+
+    def draw(self, *shape):
+        return self.values.standard_normal(shape).astype(np.float32)
+
+    def maybe(self, value):
+        return value if self.choose.random() < 0.5 else None
+
+    def refused(self, message, operator, inputs, outputs=(FLOAT,), **attributes):
+        model = contrib_model(operator, inputs, outputs, **attributes)
+        found = run(model, {name: x for name, x in inputs.items() if x is not None})
+        with self.subTest(operator, message=message):
+            self.assertIn(message, found)
+
+    def mask(self, batch, queries, keys, past):
+        """One of the forms that a mask has; each leaves something open to every query."""
+        total = keys + past
+        def some(*shape):
+            mask = (self.values.random(shape) < 0.7).astype(np.int32)
+            mask[..., 0] = 1
+            return mask
+        lengths = self.values.integers(1, total + 1, batch).astype(np.int32)
+        kind = self.choose.choice(("none", "lengths", "ends", "keys", "queries", "square"))
+        if kind == "lengths":
+            return lengths
+        if kind == "ends":
+            starts = np.minimum(self.values.integers(0, total, batch), lengths - 1)
+            return np.concatenate([lengths, starts.astype(np.int32)])
+        if kind == "keys":
+            return some(batch, total)
+        if kind == "queries":
+            return some(batch, queries, total)
+        if kind == "square":
+            return some(batch, 1, total + 2, total + 2)
+        return None
+
+    def test_attention(self):
+        for _ in range(80):
+            batch, length, heads = (self.choose.randint(1, 3) for _ in range(3))
+            size, hidden = self.choose.choice((2, 4)), self.choose.choice((4, 6))
+            past = self.choose.choice((0, 0, 3))
+            width = heads * size
+            attributes = {"num_heads": heads}
+            sizes = [width] * 3
+            if past == 0 and self.choose.random() < 0.3:
+                sizes = [width, width, 2 * width]
+                attributes["qkv_hidden_sizes"] = sizes
+            if self.choose.random() < 0.3:
+                attributes["unidirectional"] = 1
+            if self.choose.random() < 0.3:
+                attributes["scale"] = 0.3
+            if self.choose.random() < 0.3:
+                attributes["mask_filter_value"] = -50.0
+            weights = self.draw(hidden, sum(sizes))
+            inputs = {"x": self.draw(batch, length, hidden), "w": weights,
+                      "b": self.draw(sum(sizes)), "m": self.mask(batch, length, length, past),
+                      "p": self.draw(2, batch, heads, past, size) if past else None,
+                      "a": None if past else self.maybe(
+                          self.draw(self.choose.choice((1, batch)), self.choose.choice((1, heads)), length,
+                                    length))}
+            outputs = (FLOAT, FLOAT) if past or self.choose.random() < 0.3 else (FLOAT,)
+            if attributes.get("qkv_hidden_sizes"):
+                outputs = (FLOAT,)
+            reference = None
+            if inputs["m"] is not None and inputs["m"].ndim == 4:  # which the CPU provider does not take
+                rows = inputs["m"][:, 0, past:past + length, :past + length]
+                reference = {**inputs, "m": np.ascontiguousarray(rows)}
+            self.beside("Attention", inputs, outputs, tolerance=1e-4, reference=reference, **attributes)
+
+    def test_multi_head_attention(self):
+        for _ in range(100):
+            batch, length, heads = (self.choose.randint(1, 3) for _ in range(3))
+            size = self.choose.choice((2, 4))
+            value_size = self.choose.choice((size, size, 3))
+            keys = self.choose.choice((length, length, length + 2))
+            form = self.choose.choice(("apart", "apart", "past", "cross", "key_value", "all"))
+            attributes = {"num_heads": heads}
+            if self.choose.random() < 0.3:
+                attributes["scale"] = 0.4
+            if self.choose.random() < 0.3 and keys == length:
+                attributes["unidirectional"] = 1
+            past = 2 if form == "past" else 0
+            if form != "apart":
+                value_size = size
+            if form in ("all", "past"):
+                keys = length
+            width, value_width = heads * size, heads * value_size
+            inputs = dict.fromkeys(("q", "k", "v", "b", "m", "a", "pk", "pv"))
+            if form == "all":
+                inputs["q"] = self.draw(batch, length, heads, 3, size)
+            else:
+                inputs["q"] = self.draw(batch, length, width)
+            if form == "key_value":
+                inputs["k"] = self.draw(batch, keys, heads, 2, size)
+            elif form == "cross":
+                inputs["k"] = self.draw(batch, heads, keys, size)
+                inputs["v"] = self.draw(batch, heads, keys, value_size)
+            elif form != "all":
+                inputs["k"], inputs["v"] = self.draw(batch, keys, width), self.draw(batch, keys, value_width)
+            if form != "cross":
+                inputs["b"] = self.maybe(self.draw(2 * width + value_width))
+            if past:
+                inputs["pk"] = self.draw(batch, heads, past, size)
+                inputs["pv"] = self.draw(batch, heads, past, value_size)
+            total = keys + past
+            mask = self.choose.choice(("none", "lengths", "keys", "queries"))
+            if mask == "lengths" and form != "past":
+                inputs["m"] = self.values.integers(1, total + 1, batch).astype(np.int32)
+            elif mask in ("keys", "queries"):
+                shape = (batch, total) if mask == "keys" else (batch, length, total)
+                inputs["m"] = (self.values.random(shape) < 0.7).astype(np.int32)
+                inputs["m"][..., 0] = 1
+            inputs["a"] = self.maybe(self.draw(self.choose.choice((1, batch)),
+                                               self.choose.choice((1, heads)), length, total))
+            outputs = (FLOAT, FLOAT, FLOAT) if past else (FLOAT,)
+            reference = None  # packed operands are not for its CPU provider
+            row = lambda x: np.ascontiguousarray(x.reshape(batch, x.shape[1], -1))
+            if form == "all":
+                reference = {**inputs, **{name: row(inputs["q"][:, :, :, i]) for i, name in enumerate("qkv")}}
+            elif form == "key_value":
+                reference = {**inputs, **{name: row(inputs["k"][:, :, :, i]) for i, name in enumerate("kv")}}
+            self.beside("MultiHeadAttention", inputs, outputs, tolerance=1e-4, reference=reference,
+                        **attributes)
+
+    def test_rotary_embedding(self):
+        for interleaved in (0, 1):
+            for rank in (3, 4):
+                for offset in (True, False):
+                    for heads, size, rotated in ((2, 8, 8), (3, 4, 4), (2, 8, 4)):
+                        batch, length, longest = 2, 3, 7
+                        x = self.draw(batch, length, heads * size)
+                        if rank == 4:
+                            x = self.draw(batch, heads, length, size)
+                        angles = self.values.uniform(-3, 3, (longest, rotated // 2)).astype(np.float32)
+                        places = (np.array([2], np.int64) if offset else
+                                  self.values.integers(0, longest, (batch, length)).astype(np.int64))
+                        attributes = {"interleaved": interleaved}
+                        if rotated != size:
+                            attributes.update(rotary_embedding_dim=rotated, num_heads=heads)
+                        self.beside("RotaryEmbedding",
+                                    {"x": x, "p": places, "c": np.cos(angles), "s": np.sin(angles)},
+                                    **attributes)
+
+    def test_group_query_attention(self):
+        for number in range(80):
+            batch, groups, theirs = (self.choose.randint(1, 3) for _ in range(3))
+            size, longest = self.choose.choice((16, 32)), 12
+            mine = groups * theirs
+            first = self.choose.random() < 0.4
+            length = self.choose.randint(1, 4) if first else 1
+            if first:
+                total = length
+                ends = self.values.integers(1, length + 1, batch) if length > 1 else np.ones(batch)
+                ends[0] = length
+                past = self.choose.choice((0, 0, longest))
+            else:
+                past = self.choose.choice((5, longest))
+                ends = self.values.integers(2, 6, batch) + 1
+                total = int(ends.max())
+                if past == 5:
+                    past = total - 1
+            packed = self.choose.random() < 0.3
+            width, their_width = mine * size, theirs * size
+            inputs = {"q": self.draw(batch, length, width + 2 * their_width if packed else width),
+                      "k": None if packed else self.draw(batch, length, their_width),
+                      "v": None if packed else self.draw(batch, length, their_width),
+                      "pk": self.draw(batch, theirs, past, size), "pv": self.draw(batch, theirs, past, size),
+                      "ends": (ends - 1).astype(np.int32), "total": np.array([total], np.int32),
+                      "c": None, "s": None}
+            attributes = {"num_heads": mine, "kv_num_heads": theirs}
+            if self.choose.random() < 0.5:
+                angles = self.values.uniform(-3, 3, (longest, size // 2)).astype(np.float32)
+                inputs["c"], inputs["s"] = np.cos(angles), np.sin(angles)
+                attributes.update(do_rotary=1, rotary_interleaved=self.choose.randint(0, 1))
+            if self.choose.random() < 0.3:
+                attributes["softcap"] = 2.0
+            if self.choose.random() < 0.3:
+                attributes["local_window_size"] = self.choose.randint(1, 3)
+            if self.choose.random() < 0.3:
+                attributes["scale"] = 0.3
+            self.group_query(inputs, ends.astype(int), length, attributes)
+
+    def group_query(self, inputs, ends, length, attributes):
+        """What is behind the end of an item is of no meaning, in queries and in caches."""
+        import onnxruntime
+        model = contrib_model("GroupQueryAttention", inputs, (FLOAT, FLOAT, FLOAT), **attributes)
+        fed = {name: x for name, x in inputs.items() if x is not None}
+        session = onnxruntime.InferenceSession(model.SerializeToString(),
+                                               providers=["CPUExecutionProvider"])
+        shapes = {name: x.shape for name, x in fed.items()}
+        with self.subTest(shapes=shapes, ends=ends.tolist(), **attributes):
+            expected, found = session.run(None, fed), run(model, fed)
+            self.assertIsInstance(found, list, found)
+            for a, b in zip(found, expected, strict=True):
+                self.assertEqual(a.shape, b.shape)
+            for item, end in enumerate(ends):
+                queries = min(length, end)
+                np.testing.assert_allclose(found[0][item, :queries], expected[0][item, :queries],
+                                           rtol=1e-4, atol=1e-4)
+                for cache in (1, 2):
+                    np.testing.assert_allclose(found[cache][item, :, :end], expected[cache][item, :, :end],
+                                               rtol=1e-4, atol=1e-4)
+
+    def test_what_is_not_supported_is_named(self):
+        x, w = self.draw(1, 2, 4), self.draw(4, 12)
+        past = np.array([1], np.int32)
+        self.refused("input 'past_sequence_length' is not supported", "Attention",
+                     {"x": x, "w": w, "b": self.draw(12), "m": None, "p": None, "a": None, "n": past},
+                     num_heads=2)
+        self.refused('attribute "do_rotary"', "Attention", {"x": x, "w": w, "b": self.draw(12)},
+                     num_heads=2, do_rotary=1)
+        self.refused("mask_index has 3 elements, expected one or two for each of 1", "Attention",
+                     {"x": x, "w": w, "b": self.draw(12), "m": np.ones(3, np.int32)}, num_heads=2)
+        self.refused('attribute "num_heads"', "MultiHeadAttention", {"q": x, "k": x, "v": x})
+        self.refused("key is missing", "MultiHeadAttention", {"q": x}, num_heads=2)
+        self.refused("attribute 'scale' has to be 1", "RotaryEmbedding",
+                     {"x": x, "p": np.zeros(1, np.int64), "c": self.draw(3, 1), "s": self.draw(3, 1)},
+                     scale=2.0)
+        self.refused('attribute "smooth_softmax"', "GroupQueryAttention",
+                     {"q": x, "k": x, "v": x, "pk": None, "pv": None, "e": np.zeros(1, np.int32),
+                      "t": np.array([2], np.int32)}, num_heads=2, kv_num_heads=2, smooth_softmax=1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -76,6 +76,48 @@ void dynamic_matmul(ExpansionContext& e) {
 // -- Layers
 // ----------------------------------------------------------------------------------------
 
+/// Attention of what the codes stand for: its projections become products of integers where the
+/// codes are those of constants.
+void attention(ExpansionContext& e) {
+  enum Input {
+    kInput,
+    kWeight,
+    kBias,
+    kInputScale,
+    kWeightScale,
+    kMask,
+    kInputZero,
+    kWeightZero,
+    kPast
+  };
+  const Term input = e.x(kInput), weight = e.x(kWeight), scale = e.x(kWeightScale);
+  if (input.rank() != 3) {
+    e.refuse("input has to have 3 axes, found " + std::to_string(input.rank()));
+  }
+  Term zero = e.has_x(kWeightZero) ? e.x(kWeightZero) : weight.number(0);
+  // One zero point for all, and a scale for each column.
+  if (is_single(zero) && !is_single(scale)) zero = expand(zero, scale);
+  std::vector<Term> operands{
+      dequantized(input, single(e, kInputScale), zero_point(e, kInputZero, input)),
+      dequantized(weight, scale, zero), e.x(kBias)};
+  if (e.has_x(kMask)) operands.push_back(e.x(kMask));
+  if (e.has_x(kPast)) {
+    const Term past = e.x(kPast);
+    if (past.rank() != 5) {
+      e.refuse("past has to have 5 axes, found " + std::to_string(past.rank()));
+    }
+    if (!e.has_x(kMask)) {
+      // As many keys as there are, for each item of the batch.
+      const Term keys = extents(past, 3, 4) + extents(input, 1, 2);
+      operands.push_back(call("Expand", {cast_to(keys, DataType::kInt32), extents(input, 0, 1)}));
+    }
+    operands.push_back(past);
+  }
+  const int outputs = e.wants(1) ? 2 : 1;
+  const std::vector<Term> made = e.add("com.microsoft:Attention", operands, e.given(), outputs);
+  for (int output = 0; output < outputs; ++output) e.set(output, made[static_cast<size_t>(output)]);
+}
+
 /// Sums of rows of up to three tables, normalised. The rows are chosen as codes.
 void embed_layer_normalization(ExpansionContext& e) {
   enum Input {
@@ -227,6 +269,21 @@ void add_contrib_quantized_product_definitions(DefinitionRows& rows) {
        {"bias", "T3", kOptional}},
       {{"Y", "T3"}}, codec_of<NoAttributes>(),
       {{"T1", kByteTypes}, {"T2", kByteTypes}, {"T3", kFloatType | types({DataType::kFloat16})}});
+  row("QAttention", attention,
+      {{"input", "T1"},
+       {"weight", "T2"},
+       {"bias", "T3"},
+       {"input_scale", "T3"},
+       {"weight_scale", "T3"},
+       {"mask_index", "T4", kOptional},
+       {"input_zero_point", "T1", kOptional},
+       {"weight_zero_point", "T2", kOptional},
+       {"past", "T3", kOptional}},
+      {{"output", "T3"}, {"present", "T3", kOptional}}, codec_of<QuantizedAttentionAttributes>(),
+      {{"T1", kByteTypes},
+       {"T2", kByteTypes},
+       {"T3", kFloatType | types({DataType::kFloat16})},
+       {"T4", kInt32Type}});
   row("QEmbedLayerNormalization", embed_layer_normalization,
       {{"input_ids", "T1"},
        {"segment_ids", "T1", kOptional},

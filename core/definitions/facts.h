@@ -228,9 +228,6 @@ struct Facts {
   /// Elements of output 0 are elements of the inputs of its type, chosen by their places, or as the
   /// largest ones: what maps numbers in order may as well be done behind the operator.
   bool selects = false;
-  /// Output 0 says nothing that input 0 does not say in fewer bits: large constants stay as they
-  /// are.
-  bool widens = false;
   CopyRule copies = nullptr;
   ActivationRule activation = nullptr;
   Epilogue epilogue = {};

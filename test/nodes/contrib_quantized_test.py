@@ -465,6 +465,29 @@ class Layers(Quantized):
                 self.beside("DynamicQuantizeLSTM", inputs, [TensorProto.FLOAT if w else None for w in wanted],
                             tolerance=0.04, hidden_size=4)
 
+    def test_attention(self):
+        values = np.random.default_rng(25)
+        batch, length, size, heads, before = 2, 4, 8, 2, 3
+        masks = {None: None, "lengths": np.array([3, 4], np.int32), "keys": np.array([[1, 1, 0, 1], [1, 0, 1, 1]], np.int32)}
+        for kind, columns, mask, past, constant, attributes in itertools.product(
+                BYTES, (False, True), masks, (False, True), (False, True), ({}, {"unidirectional": 1}, {"scale": 0.3})):
+            scale = (3 * size,) if columns else ()
+            inputs = {"input": codes(values, (batch, length, size), np.uint8),
+                      "weight": codes(values, (size, 3 * size), kind),
+                      "bias": values.standard_normal(3 * size).astype(np.float32), "is": np.array(0.02, np.float32),
+                      "ws": np.asarray(values.uniform(0.002, 0.01, scale), np.float32), "mask": masks[mask],
+                      "iz": np.array(120, np.uint8) if columns else None,
+                      "wz": np.asarray(codes(values, scale, kind)) if past else None,
+                      "past": values.standard_normal((2, batch, heads, before, size // heads)).astype(np.float32)
+                      if past else None}
+            if past and mask:
+                inputs["mask"] = (masks[mask] + before if mask == "lengths" else
+                                  np.concatenate([np.ones((batch, before), np.int32), masks[mask]], 1))
+            held = [name for name in ("weight", "bias", "is", "ws", "iz", "wz") if inputs[name] is not None]
+            # ONNX Runtime wants the second output where there is a past.
+            self.beside("QAttention", inputs, (TensorProto.FLOAT,) * (2 if past or constant else 1), tolerance=1e-4,
+                        constants=held if constant else (), num_heads=heads, **attributes)
+
     def test_embedding(self):
         values = np.random.default_rng(23)
         for kind, segments, mask, constant, attributes in itertools.product(
@@ -502,7 +525,7 @@ class Models(Quantized):
         self.refused("MatMulNBits", weights, real, "bits", **sizes, bits=3)
         self.refused("MatMulNBits", weights, real, "weight_prepacked", **sizes, weight_prepacked=1)
         self.refused("MatMulNBits", weights, real, "block_size", K=32, N=3, block_size=24)
-        self.refused("MatMulNBits", weights, real, "'N'", K=32, block_size=32)
+        self.refused("MatMulNBits", weights, real, '"N"', K=32, block_size=32)
         data = {"data": np.zeros((3, 16), np.uint8), "indices": np.zeros(2, np.int64),
                 "scales": np.ones((3, 1), np.float32)}
         self.refused("GatherBlockQuantized", data, real, "bits", bits=5)

@@ -99,6 +99,26 @@ struct QuantizedGemmAttributes {
 };
 static_assert(is_plan_struct<QuantizedGemmAttributes>);
 
+/// What the Attention that QAttention becomes is given.
+struct QuantizedAttentionAttributes {
+  int32_t num_heads = 0;
+  int32_t unidirectional = 0;
+  float mask_filter_value = -10000;
+  float scale = 0;
+  int32_t do_rotary = 0;
+  int32_t past_present_share_buffer = 0;
+  template <class V>
+  void fields(V& v) {
+    v.required("num_heads", num_heads, at_least(1));
+    v("unidirectional", unidirectional, kFlag);
+    v("mask_filter_value", mask_filter_value);
+    v("scale", scale);
+    v("do_rotary", do_rotary, between(0, 0));
+    v("past_present_share_buffer", past_present_share_buffer, between(0, 0));
+  }
+};
+static_assert(is_plan_struct<QuantizedAttentionAttributes>);
+
 struct EmbedNormalizationAttributes {
   float epsilon = 1e-12f;
   template <class V>

@@ -6,6 +6,7 @@
 // before the next one does: weights are read once, as the few bytes that they are. Sums are kept in
 // as many lanes on every instruction set, so that they are the same bits.
 #include <algorithm>
+#include <cstring>
 
 #include "core/kernel_list.h"
 #include "core/operators/quantization/matmul_blocks.h"
@@ -17,7 +18,7 @@
 namespace intarsia::cpu {
 namespace {
 
-constexpr int64_t kPart = 256;  // weights that are floats at a time; whole bytes of codes
+constexpr int64_t kPart = 512;  // weights that are floats at a time; whole bytes of codes
 constexpr int kLanes = 16;
 constexpr int kRows = 4;  // of A that share a load of the weights
 
@@ -33,27 +34,33 @@ INTARSIA_INLINE void load_codes(const uint8_t* bytes, int64_t count, float* to) 
   }
 }
 
+/// A sum for each lane; registers of every width hold them as one or several.
+using Lanes [[gnu::vector_size(kLanes * sizeof(float))]] = float;
+
 /// y[r * distance] += the sum of a[r * stride + i] * w[i], for kCount rows r.
 template <int kCount>
 INTARSIA_INLINE void add_products(const float* a, int64_t stride, const float* w, int64_t count,
                                   float* y, int64_t distance) {
-  float sums[kCount][kLanes] = {};
+  Lanes sums[kCount] = {};
   int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
+    Lanes weights, numbers;
+    std::memcpy(&weights, w + i, sizeof weights);
     for (int row = 0; row < kCount; ++row) {
-      for (int lane = 0; lane < kLanes; ++lane) {
-        sums[row][lane] += a[row * stride + i + lane] * w[i + lane];
-      }
+      std::memcpy(&numbers, a + row * stride + i, sizeof numbers);
+      sums[row] += numbers * weights;
     }
   }
   for (int row = 0; row < kCount; ++row) {
+    float lanes[kLanes];
+    std::memcpy(lanes, &sums[row], sizeof lanes);
     for (int lane = 0; i + lane < count; ++lane) {
-      sums[row][lane] += a[row * stride + i + lane] * w[i + lane];
+      lanes[lane] += a[row * stride + i + lane] * w[i + lane];
     }
     for (int half = kLanes / 2; half > 0; half /= 2) {
-      for (int lane = 0; lane < half; ++lane) sums[row][lane] += sums[row][lane + half];
+      for (int lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
     }
-    y[row * distance] += sums[row][0];
+    y[row * distance] += lanes[0];
   }
 }
 
@@ -82,7 +89,7 @@ struct MatMulBlocks {
     const uint8_t* zero = zeros.present() ? zeros.as<const uint8_t>() : nullptr;
     const auto* from = a.as<const float>();
     auto* y = context.output(0).as<float>();
-    for_items(context, columns, terms * static_cast<int64_t>(sizeof(float)),
+    for_items(context, columns, (terms + 1) * static_cast<int64_t>(sizeof(float)),
               [&](int64_t begin, int64_t end) {
                 on_widest_isa(context.isa(), [&] {
                   for (int64_t n = begin; n < end; ++n) {

@@ -74,9 +74,12 @@ struct Reinterpret : CopyBytes {
         check_operands<ops::Reinterpret>(context, {.inputs = {kAnyType}, .outputs = {kAnyType}});
     if (!status) return status;
     const DataType from = context.input(0).type, to = context.output(0).type;
-    if (!holds_elements(from) && !holds_elements(to)) return {};
-    return context.fail(Code::kWrongType, "bits of an element", element_bits(from),
-                        element_bits(to), 0);
+    const int32_t named = context.attributes<BitCastAttributes>().to;
+    if (static_cast<int32_t>(to) == named && !holds_elements(from) && !holds_elements(to)) {
+      return {};
+    }
+    return context.fail(Code::kWrongType, "type that attribute to names", named,
+                        static_cast<int64_t>(to), context.input_count());
   }
 };
 

@@ -377,6 +377,10 @@ TEST(Reinterpret, Refused) {
   type.input<uint8_t>({2}, {1, 2}).output<uint8_t>({2});
   type.attributes(BitCastAttributes{0});
   EXPECT_EQ(type.check("intarsia:Reinterpret").code(), Code::kInvalidValue);
+  Node other;  // as many elements as the named type has, of a type with fewer bytes
+  other.input<uint8_t>({4}, {1, 2, 3, 4}).output<uint8_t>({2});
+  other.attributes(BitCastAttributes{static_cast<int32_t>(DataType::kInt16)});
+  EXPECT_EQ(other.check("intarsia:Reinterpret").code(), Code::kWrongType);
 }
 
 TEST(ShapeOpsRefused, ViewsOfAnotherTypeOrSize) {

@@ -127,7 +127,7 @@ struct OperatorInfo {
   std::string_view axis = {};
   /// How the gradients of the inputs follow from those of the outputs, as calls of operators: "dx =
   /// my.ReluBackward(y, dy)", or of ONNX's, "s = Sign(x); dx = Mul(s, dy)". The form:
-  /// docs/custom_operators.md. Empty: the operator has none.
+  /// docs/training.md. Empty: the operator has none.
   std::string_view gradient = {};
 };
 

@@ -57,9 +57,9 @@ constinit const std::span<const ShapeFunction* const> shape_functions = shape_li
     MatMul, MatMulInteger, MaxPool, MaxRoiPool, MeanVarianceNormalization, MelWeightMatrix,
     Multinomial, NgramCounts, NonMaxSuppression, NonZero, OneHot, Pad, PairwiseProbabilities,
     QuantizeLinear, RandomNormal, RandomNormalLike, RandomUniform, RandomUniformLike, Range, Reduce,
-    RegexFullMatch, RegexStates, Requantize, Reshape, Resize, ReverseSequence, RmsNormalization,
-    Rnn, RoiAlign, Rotate, SameShape, ScatterElements, ScatterND, ShapeOf, Size, Slice, Softmax,
-    SpaceToDepth, Split, Squeeze, StringNormalizer, StringSplit, SupportVectors, Tile, TopK,
-    Transpose, TreeEnsemble, Trilu, Unique, Unsqueeze, WhereShape>();
+    RegexFullMatch, RegexStates, Reinterpret, Requantize, Reshape, Resize, ReverseSequence,
+    RmsNormalization, Rnn, RoiAlign, Rotate, SameShape, ScatterElements, ScatterND, ShapeOf, Size,
+    Slice, Softmax, SpaceToDepth, Split, Squeeze, StringNormalizer, StringSplit, SupportVectors,
+    Tile, TopK, Transpose, TreeEnsemble, Trilu, Unique, Unsqueeze, WhereShape>();
 
 }  // namespace intarsia::ops

@@ -56,14 +56,20 @@ class MatMulNBits {
  public:
   explicit MatMulNBits(ExpansionContext& e) : e_(e), a_(e.attributes<MatMulNBitsAttributes>()) {
     require_power_of_two(e, a_.block_size);
+    if (e.x(kA).rank() == 0) e.refuse("A has to have an axis");
     blocks_ = (a_.k + a_.block_size - 1) / a_.block_size;
   }
 
   /// The product is computed in float.
   void write() {
-    const Term a = e_.x(kA);
-    const Term y = call("MatMul", {cast_to(a, DataType::kFloat), weights()});
-    e_.set(0, cast(e_.has_x(kBias) ? y + cast_to(e_.x(kBias), DataType::kFloat) : y, a));
+    const Dim found = e_.x(kA).known().shape[e_.x(kA).rank() - 1];
+    if (is_constant(found) && constant_value(found) != a_.k) {
+      e_.refuse("attribute K is " + std::to_string(a_.k) + ", but the last axis of A has " +
+                found.to_string() + " elements");
+    }
+    const Term a = cast_to(e_.x(kA), DataType::kFloat);
+    const Term y = has_plain_blocks() ? blocked(a) : call("MatMul", {a, weights()});
+    e_.set(0, cast(e_.has_x(kBias) ? y + cast_to(e_.x(kBias), DataType::kFloat) : y, e_.x(kA)));
   }
 
  private:
@@ -73,33 +79,50 @@ class MatMulNBits {
     return with_extents(term, e_.integers({a_.n, columns}));
   }
   int64_t bytes_of(int64_t codes) const { return (codes * a_.bits + 7) / 8; }
-
-  /// [K, N]. Codes are transposed, not numbers.
-  Term weights() const {
-    const int64_t padded = blocks_ * a_.block_size;
-    const Term packed = matrix(e_.x(kB), bytes_of(padded));
-    const Term codes = transpose(unpacked(packed, code_type(a_.bits)), {1, 0});
-    const Term scales =
-        transpose(cast_to(matrix(e_.x(kScales), blocks_), DataType::kFloat), {1, 0});
-    const bool real_zeros = e_.has_x(kZeros) && e_.x(kZeros).known().type != DataType::kUint8;
-    const Term zeros = transpose(zero_codes(real_zeros), {1, 0});
-    const Term terms = e_.integers({a_.k});
-    if (!real_zeros && !e_.has_x(kGroups)) {
-      const Term numbers = call("DequantizeLinear", {codes, scales, zeros},
-                                {{"axis", int64_t{0}}, {"block_size", int64_t{a_.block_size}}});
-      return first(numbers, 0, terms);
-    }
-    const Term groups = e_.has_x(kGroups) ? first(e_.x(kGroups), 0, terms) : blocks_in_order();
-    const auto spread = [&](Term blocks) { return call("Gather", {blocks, groups}); };
-    const Term numbers = first(cast_to(codes, DataType::kFloat), 0, terms);
-    return (numbers - spread(cast_to(zeros, DataType::kFloat))) * spread(scales);
+  bool has_codes_as_zeros() const {
+    return e_.has_x(kZeros) && e_.x(kZeros).known().type == DataType::kUint8;
+  }
+  bool has_plain_blocks() const {
+    return !e_.has_x(kGroups) && (!e_.has_x(kZeros) || has_codes_as_zeros());
   }
 
-  Term zero_codes(bool real) const {
-    if (!e_.has_x(kZeros)) return middle_codes(matrix(e_.x(kScales), blocks_), a_.bits);
-    if (real) return matrix(e_.x(kZeros), blocks_);
+  /// [N, blocks * block_size]
+  Term codes() const {
+    const Term packed = matrix(e_.x(kB), bytes_of(blocks_ * a_.block_size));
+    return unpacked(packed, code_type(a_.bits));
+  }
+  Term scales() const { return cast_to(matrix(e_.x(kScales), blocks_), DataType::kFloat); }
+
+  Term blocked(Term a) const {
+    const AttributeMap attributes{{"block_size", int64_t{a_.block_size}}};
+    if (!e_.has_x(kZeros)) {
+      return call("intarsia:MatMulBlocks", {a, codes(), scales()}, attributes);
+    }
+    return call("intarsia:MatMulBlocks", {a, codes(), scales(), zero_codes()}, attributes);
+  }
+
+  /// [K, N]: each term has a group, whose zero may be any number.
+  Term weights() const {
+    const Term terms = e_.integers({a_.k});
+    const Term groups = e_.has_x(kGroups) ? first(e_.x(kGroups), 0, terms) : blocks_in_order();
+    const auto spread = [&](Term blocks) {
+      return call("Gather", {blocks, groups}, {{"axis", int64_t{1}}});
+    };
+    const Term numbers = first(cast_to(codes(), DataType::kFloat), 1, terms);
+    return transpose((numbers - spread(zeros())) * spread(scales()), {1, 0});
+  }
+
+  Term zeros() const {
+    if (has_codes_as_zeros()) return cast_to(zero_codes(), DataType::kFloat);
+    if (e_.has_x(kZeros)) return cast_to(matrix(e_.x(kZeros), blocks_), DataType::kFloat);
+    return expand(e_.number(DataType::kFloat, static_cast<double>(int64_t{1} << (a_.bits - 1))),
+                  scales());
+  }
+  /// A byte each.
+  Term zero_codes() const {
     const Term packed = matrix(e_.x(kZeros), bytes_of(blocks_));
-    return first(unpacked(packed, code_type(a_.bits)), 1, e_.integers({blocks_}));
+    const Term codes = cast_to(unpacked(packed, code_type(a_.bits)), DataType::kUint8);
+    return first(codes, 1, e_.integers({blocks_}));
   }
 
   Term blocks_in_order() const {

@@ -548,11 +548,13 @@ class Models(Quantized):
         """What is known only of the extents' names decides nothing."""
         values = np.random.default_rng(24)
         byte = np.uint8
-        p = scaled(values, byte, "ABC", False)
+        def scalars(names):
+            return {name: x.reshape(()) for name, x in scaled(values, byte, names, False).items()}
+        p = scalars("ABC")
         two = {"A": codes(values, (2, 3, 4), byte), "A_scale": p["A_scale"], "A_zero": p["A_zero"],
                "B": codes(values, (4,), byte), "B_scale": p["B_scale"], "B_zero": p["B_zero"],
                "C_scale": p["C_scale"], "C_zero": p["C_zero"]}
-        one = {"X": codes(values, (2, 3, 4, 5), byte), **scaled(values, byte, "XY", False)}
+        one = {"X": codes(values, (2, 3, 4, 5), byte), **scalars("XY")}
         weights = self.open_weights(values)
         lstm = {"X": values.standard_normal((5, 3, 6)).astype(np.float32), "W": codes(values, (1, 6, 16), np.int8),
                 "R": codes(values, (1, 4, 16), np.int8), "B": None, "lengths": None,

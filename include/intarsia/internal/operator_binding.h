@@ -170,14 +170,104 @@ struct Operand {
 /// them. The first `inputs` of `operands` are inputs. One function for all operators, in core.
 Status check_signature(const KernelContext& context, std::span<const Operand> operands, int inputs);
 
+/// True if `K::info` is a constant.
+template <class K>
+inline constexpr bool has_info = requires {
+  requires std::is_same_v<decltype(K::info), const OperatorInfo>;
+  typename std::bool_constant<K::info.name.empty()>;
+};
+template <class K>
+inline constexpr bool has_run = requires {
+  &K::run;
+};
+
+/// Stands in for an operator type that is not one, so that the compiler says so once and nothing
+/// else.
+struct NoOperator {
+  static constexpr OperatorInfo info{.name = "?", .inputs = {"x"}, .outputs = {"y"}};
+  static void run(Input<float>, Output<float>);
+};
+template <class K>
+struct SoundOperator {
+  static_assert(has_info<K>, "an operator needs `static constexpr OperatorInfo info{...}`");
+  static_assert(has_run<K>,
+                "an operator needs one function `run`; it is missing, overloaded or a template");
+  using type = std::conditional_t<has_info<K> && has_run<K>, K, NoOperator>;
+};
+/// K, if it has what every operator has.
+template <class K>
+using Sound = typename SoundOperator<K>::type;
+
+template <class T>
+inline constexpr bool is_field =
+    std::is_integral_v<T> || std::is_same_v<T, float> || std::is_same_v<T, StringAttribute> ||
+    std::is_same_v<T, TensorAttribute>;
+template <class T>
+inline constexpr bool is_field<ListAttribute<T>> = true;
+template <class T, int N>
+inline constexpr bool is_field<FixedList<T, N>> = true;
+
+/// A visitor of `fields` that only compiles: what may stand there, and a sentence for the rest.
+class FieldTypes {
+ public:
+  template <class T, class... Rest>
+  void operator()(std::string_view, T&, const Rest&...) {
+    check_member<T>();
+    constexpr bool kText = std::is_same_v<T, StringAttribute>;
+    static_assert(sizeof...(Rest) == 0 || (std::is_same_v<Rest, AttributeLimits> || ... || false) ||
+                      (kText && (std::is_convertible_v<const Rest&, std::string_view> && ...)),
+                  "fields: the default of a number is the initialiser of its member; only "
+                  "StringAttribute and ListAttribute take one, as in v(\"taps\", taps, {1.0f})");
+  }
+  template <class T>
+  void operator()(std::string_view, ListAttribute<T>&, ListDefault<T>) {}
+  template <class T>
+  void required(std::string_view, T&, AttributeLimits = {}) {
+    check_member<T>();
+  }
+  template <class T>
+  void choice(std::string_view, T&, std::initializer_list<std::string_view>) {
+    static_assert(std::is_same_v<T, int32_t>, "fields: a choice is stored in an int32_t");
+  }
+  template <class T>
+  void choices(std::string_view, T&, std::initializer_list<std::string_view>) {
+    static_assert(is_field<T>, "fields: choices are stored in a FixedList<int32_t, N>");
+  }
+  void scalar(std::string_view, int64_t&, int32_t&) {}
+  template <class T>
+  void internal(std::string_view, T&) {}
+  void ignored(std::string_view) {}
+
+ private:
+  template <class T>
+  static constexpr void check_member() {
+    static_assert(is_field<T>,
+                  "fields: a member is an integer, a bool, a float, a StringAttribute, a "
+                  "ListAttribute<T>, a FixedList<T, N> or a TensorAttribute; ONNX has no other "
+                  "attributes, so a double is given as a float");
+  }
+};
+template <class A>
+void visit_fields(A& attributes, FieldTypes& visitor) {
+  attributes.fields(visitor);
+}
+/// Lets the compiler look at `fields`. Nothing of it is left in a program.
+template <class A>
+constexpr bool are_fields_sound() {
+  if constexpr (std::is_empty_v<A>) {
+    return true;
+  } else if constexpr (requires { &A::template fields<FieldTypes>; }) {
+    static_cast<void>(&visit_fields<A>);
+    return true;
+  } else {
+    return false;
+  }
+}
+
 /// The constants that follow from one operator type, and the sentences for one that is wrong.
+/// REQUIRES: K is Sound.
 template <class K>
 struct Binding {
-  static_assert(
-      requires { K::info.name; }, "an operator needs `static constexpr OperatorInfo info{...}`");
-  static_assert(
-      requires { &K::run; },
-      "an operator needs one function `run`; it is missing, overloaded or a template");
   using Run = Signature<decltype(&K::run)>;
   using Arguments = typename Run::Arguments;
   using Attributes = typename AttributesOf<K>::type;
@@ -267,6 +357,9 @@ struct Binding {
   static_assert(std::is_empty_v<Attributes> || is_plan_struct<Attributes>,
                 "Attributes: members have fixed widths (StringAttribute and ListAttribute for what "
                 "has not), and the size is a multiple of 4 bytes");
+  static_assert(are_fields_sound<Attributes>(),
+                "Attributes: needs `template <class V> void fields(V& v)`, which names every "
+                "attribute and its member");
   static_assert(K::info.since_version >= 1 && K::info.since_version <= 255 &&
                     K::info.since_version <= K::info.until_version,
                 "info: since_version lies between 1 and 255 and is not above until_version");
@@ -391,8 +484,9 @@ struct Binding {
 
 /// The shape function of operator type K: what the signature says, then K's own `infer`. One serves
 /// all element types of an operator, so it takes types from the operands, not from K.
-template <class K>
+template <class Type>
 struct OperatorShape {
+  using K = internal::Sound<Type>;
   using Attributes = typename internal::AttributesOf<K>::type;
   static constexpr std::string_view name = internal::Binding<K>::name;
 
@@ -490,13 +584,11 @@ inline constexpr bool has_supports = requires(const KernelContext& context) {
   K::supports(context);
 };
 
-}  // namespace internal
-
-/// The kernel of operator type K.
+/// `OperatorKernel` of a type that is an operator.
 template <class K>
-struct OperatorKernel : internal::WithWorkspace<K, internal::has_workspace<K>>,
-                        internal::WithSupports<K, internal::has_supports<K>>,
-                        internal::WithState<K, internal::Binding<K>::has_state> {
+struct KernelOfOperator : WithWorkspace<K, has_workspace<K>>,
+                          WithSupports<K, has_supports<K>>,
+                          WithState<K, Binding<K>::has_state> {
   using Binding = internal::Binding<K>;
   static constexpr KernelId id{Binding::name, "", Binding::kernel_types,
                                static_cast<uint8_t>(K::info.since_version)};
@@ -508,12 +600,12 @@ struct OperatorKernel : internal::WithWorkspace<K, internal::has_workspace<K>>,
       return context.fail(Code::kCorruptPlan, "attribute bytes", sizeof(Attributes),
                           context.attribute_bytes());
     }
-    if (Status s = internal::check_signature(context, Binding::operands, Binding::kInputs); !s) {
+    if (Status s = check_signature(context, Binding::operands, Binding::kInputs); !s) {
       return s;
     }
-    internal::KnownExtentCheck outputs(context, K::info.extents_vary);
+    KnownExtentCheck outputs(context, K::info.extents_vary);
     if (Status status = OperatorShape<K>::infer(outputs); !status) return status;
-    if constexpr (internal::has_workspace<K>) {
+    if constexpr (has_workspace<K>) {
       if (K::workspace(context) > context.workspace_bytes()) {
         return context.fail(Code::kCorruptPlan, "workspace bytes", K::workspace(context),
                             context.workspace_bytes());
@@ -525,6 +617,12 @@ struct OperatorKernel : internal::WithWorkspace<K, internal::has_workspace<K>>,
 
   static Status run(const KernelContext& context) { return Binding::call(context); }
 };
+
+}  // namespace internal
+
+/// The kernel of operator type K.
+template <class K>
+struct OperatorKernel : internal::KernelOfOperator<internal::Sound<K>> {};
 
 namespace internal {
 

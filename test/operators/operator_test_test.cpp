@@ -2,7 +2,7 @@
 //
 // OperatorTest, the header for tests of operators of one's own: what it computes, and that it finds
 // each thing that an operator must not do.
-#include "intarsia/operator_test.h"
+#include "converter/plugin/operator_test.h"
 
 #include <gtest/gtest.h>
 

@@ -171,6 +171,12 @@ struct Operand {
 /// them. The first `inputs` of `operands` are inputs. One function for all operators, in core.
 Status check_signature(const KernelContext& context, std::span<const Operand> operands, int inputs);
 
+/// Stands in for a type that is no operator, so that the compiler says so once and nothing else.
+struct NoOperator {
+  static constexpr OperatorInfo info{.name = "?", .inputs = {"x"}, .outputs = {"y"}};
+  static void run(Input<float>, Output<float>);
+};
+
 /// The constants that follow from one operator type, and the sentences for one that is wrong.
 /// REQUIRES: K is Sound.
 template <class K>

@@ -5,10 +5,15 @@
 // is left in a program.
 #pragma once
 
-#include "intarsia/operator.h"
+#include "intarsia/attributes.h"
 
 namespace intarsia {
+
+struct OperatorInfo;
+
 namespace internal {
+
+struct NoOperator;
 
 /// True if `K::info` is a constant.
 template <class K>
@@ -21,12 +26,6 @@ inline constexpr bool has_run = requires {
   &K::run;
 };
 
-/// Stands in for an operator type that is not one, so that the compiler says so once and nothing
-/// else.
-struct NoOperator {
-  static constexpr OperatorInfo info{.name = "?", .inputs = {"x"}, .outputs = {"y"}};
-  static void run(Input<float>, Output<float>);
-};
 template <class K>
 struct SoundOperator {
   static_assert(has_info<K>, "an operator needs `static constexpr OperatorInfo info{...}`");

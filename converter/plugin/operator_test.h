@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests an operator of one's own (intarsia/operator.h) without a model, a plan or a session. For
-// programs on a host, with any test framework; link `intarsia::intarsia`.
+// programs on a host, with any test framework; link `intarsia::plugin` and a thread library.
 //
 //     OperatorTest<Bands<float>> test;
 //     test.attribute("gain", 2.0f);
@@ -22,34 +22,114 @@
 //     - with output 0 in the memory of each input that `in_place` names, where both have as many
 //       bytes: the same bits.
 //
-// The first of these that fails makes `run` fail with kOperatorFailed, and `text()` says which. An
-// `impure` operator and one with state, whose runs may differ, is compared with fresh objects.
-// Not looked at: the converter's half of the shape function (over symbols), for which a model has
-// to be converted. Throws std::logic_error if the test itself is wrong; allocates; one thread.
+// The first of these that fails makes `run` fail with kOperatorFailed, and `text()` says which.
+// Each time an operator with state gets a new object; results of one that is `impure` are not
+// compared. Not looked at: the converter's half of the shape function (over symbols), for which a
+// model has to be converted. Throws std::logic_error if the test itself is wrong; allocates; one
+// thread.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
+#include <map>
+#include <stdexcept>
+#include <string>
 #include <thread>
+#include <vector>
 
+#include "core/definitions/attribute_codec.h"
 #include "intarsia/describe.h"
-#include "intarsia/internal/operator_test_parts.h"
+#include "intarsia/operator.h"
 
 namespace intarsia {
+namespace internal {
+
+/// Bytes, 64-byte aligned, between guard bytes.
+class GuardedBytes {
+ public:
+  explicit GuardedBytes(size_t bytes = 0, uint8_t fill = 0)
+      : bytes_(bytes), storage_(bytes + 2 * kGuard + 64, kPattern) {
+    std::memset(data(), fill, bytes);
+  }
+  GuardedBytes(const GuardedBytes&) = delete;  // a copy would lie at another alignment
+  GuardedBytes(GuardedBytes&&) = default;
+  GuardedBytes& operator=(GuardedBytes&&) = default;
+
+  uint8_t* data() {
+    const auto address = reinterpret_cast<uintptr_t>(storage_.data()) + kGuard;
+    return storage_.data() + kGuard + (64 - address % 64) % 64;
+  }
+  size_t size() const { return bytes_; }
+  std::vector<uint8_t> copy() { return {data(), data() + bytes_}; }
+  bool intact() {
+    for (uint8_t* at = storage_.data(); at < storage_.data() + storage_.size(); ++at) {
+      if ((at < data() || at >= data() + bytes_) && *at != kPattern) return false;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr size_t kGuard = 64;
+  static constexpr uint8_t kPattern = 0xa5;
+  size_t bytes_;
+  std::vector<uint8_t> storage_;
+};
+
+struct TestOperand {
+  bool there = false;
+  DataType type = DataType::kUndefined;
+  std::vector<int32_t> extents;
+  std::vector<uint8_t> bytes;  ///< Of an input what is given, of an output what has come.
+
+  TensorView view(void* data) const {
+    if (!there) return {};
+    return {data, extents.data(), type, static_cast<uint8_t>(extents.size())};
+  }
+};
+
+/// Takes what the shape function says of outputs.
+class OutputExtents : public ShapeContext {
+ public:
+  OutputExtents(const KernelContext& context, std::vector<TestOperand>& outputs)
+      : ShapeContext(context), outputs_(outputs) {}
+  Status set_output(int output, DataType type, const Shape<Dim>& shape) {
+    TestOperand& operand = outputs_[static_cast<size_t>(output)];
+    operand.type = type;
+    operand.extents.clear();
+    for (int axis = 0; axis < shape.rank && axis < kMaxRank; ++axis) {
+      operand.extents.push_back(static_cast<int32_t>(shape[axis].value()));
+    }
+    return {};
+  }
+  Status set_output_type(int output, DataType type) {
+    outputs_[static_cast<size_t>(output)].type = type;
+    return {};
+  }
+
+ private:
+  std::vector<TestOperand>& outputs_;
+};
+
+}  // namespace internal
 
 template <class K>
 class OperatorTest {
  public:
-  /// Sets an attribute: int64_t, float, text, or a list of them. What is not set has its default.
-  OperatorTest& attribute(const std::string& name, internal::TestValue value) {
-    values_[name] = std::move(value);
+  /// Sets an attribute: a number, a text, a list of them, or a tensor (definitions::TensorValue).
+  /// What is not set has its default.
+  template <class T>
+  OperatorTest& attribute(const std::string& name, const T& value) {
+    if constexpr (std::is_integral_v<T>) {
+      values_[name] = static_cast<int64_t>(value);
+    } else if constexpr (std::is_floating_point_v<T>) {
+      values_[name] = static_cast<float>(value);
+    } else if constexpr (std::is_convertible_v<const T&, std::string>) {
+      values_[name] = std::string(value);
+    } else {
+      values_[name] = value;
+    }
     return *this;
-  }
-  OperatorTest& attribute(const std::string& name, int value) {
-    return attribute(name, internal::TestValue(int64_t{value}));
-  }
-  OperatorTest& attribute(const std::string& name, const char* text) {
-    return attribute(name, internal::TestValue(std::string(text)));
   }
   /// Appends an input with these extents and elements.
   template <class T>
@@ -134,7 +214,7 @@ class OperatorTest {
   /// The attributes as a plan has them.
   std::vector<uint64_t> stored_attributes(size_t& bytes) const;
 
-  internal::TestValues values_;
+  definitions::AttributeMap values_;
   std::vector<internal::TestOperand> inputs_, outputs_;
   std::map<size_t, std::vector<int32_t>> bounds_;
   Diagnostic diagnostic_;
@@ -143,16 +223,12 @@ class OperatorTest {
 
 template <class K>
 std::vector<uint64_t> OperatorTest<K>::stored_attributes(size_t& bytes) const {
-  constexpr size_t kStruct = std::is_empty_v<Attributes> ? 0 : sizeof(Attributes);
-  Attributes attributes{};
-  internal::TestAttributes visitor(values_, &attributes, kStruct);
-  if constexpr (requires { attributes.fields(visitor); }) attributes.fields(visitor);
-  const std::vector<std::byte>& tail = visitor.finish();
-  bytes = kStruct + tail.size();
+  std::vector<std::byte> blob;
+  const std::string wrong = definitions::codec_of<Attributes>().read(values_, blob);
+  if (!wrong.empty()) throw std::logic_error(wrong);
+  bytes = blob.size();
   std::vector<uint64_t> stored((bytes + 7) / 8 + 1);
-  auto* to = reinterpret_cast<std::byte*>(stored.data());
-  if constexpr (kStruct != 0) std::memcpy(to, &attributes, kStruct);
-  std::copy(tail.begin(), tail.end(), to + kStruct);
+  std::memcpy(stored.data(), blob.data(), bytes);
   return stored;
 }
 

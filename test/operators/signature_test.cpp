@@ -12,21 +12,6 @@ using converter::contains;
 using converter::OnnxBuilder;
 using Floats = std::vector<float>;
 
-Floats run_once(const OnnxBuilder& model, const Floats& x) {
-  SmallPlan plan(model, sample_options());
-  auto session = plan.open();
-  if (!session.ok()) {
-    ADD_FAILURE() << plan.text(plan.diagnostic);
-    return {};
-  }
-  write(*session, 0, x);
-  if (Status status = session->run(); !status) {
-    ADD_FAILURE() << plan.text(session->diagnostic());
-    return {};
-  }
-  return read(*session, 0);
-}
-
 OnnxBuilder unary(const char* type, int64_t extent) {
   OnnxBuilder model;
   model.input("x", {extent});

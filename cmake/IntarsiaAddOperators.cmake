@@ -67,17 +67,21 @@ function(intarsia_add_operators target)
 #include "converter/plugin/plugin.h"
 #include "@included@"
 
+using List = @arg_LIST@;  // LIST: the OperatorList that HEADER @included@ declares
+
 INTARSIA_PLUGIN([](const intarsia::converter::PluginRequest&,
                    intarsia::converter::Extension& extension) {
-  return intarsia::converter::extension_of<@arg_LIST@>(extension, {"@included@", "@arg_LIST@"});
+  return intarsia::converter::program_extension_of<::List>(extension,
+                                                           {"@included@", "@arg_LIST@"});
 })
 ]])
   add_library(${target}_plugin MODULE "${source}")
   set_target_properties(${target}_plugin PROPERTIES
     PREFIX lib OUTPUT_NAME ${target} CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   target_link_libraries(${target}_plugin PRIVATE ${target} intarsia::plugin)
-  # Nothing but the entry point is visible, and nothing is left for the loading program to supply.
-  target_link_options(${target}_plugin PRIVATE LINKER:--exclude-libs,ALL)
+  # Nothing but the entry point is visible, and nothing is left for the loading program to supply: a
+  # `run` that no source defines is an error here, by its name.
+  target_link_options(${target}_plugin PRIVATE LINKER:--exclude-libs,ALL LINKER:--no-undefined)
 endfunction()
 
 # Sets `file` and `dependency` in the caller's scope: the plug-in of operators <target>, and what a

@@ -34,7 +34,7 @@ if(TARGET intarsia::tool)
   install(DIRECTORY core/operators/common DESTINATION ${private}/core/operators
     FILES_MATCHING PATTERN "*.h")
   install(FILES converter/plugin/extension.h converter/plugin/operator_extension.h
-    converter/plugin/plugin.h DESTINATION ${private}/converter/plugin)
+    converter/plugin/operator_test.h converter/plugin/plugin.h DESTINATION ${private}/converter/plugin)
 endif()
 
 configure_package_config_file(cmake/IntarsiaConfig.cmake.in "${PROJECT_BINARY_DIR}/IntarsiaConfig.cmake"

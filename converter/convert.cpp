@@ -72,8 +72,8 @@ void prepare(EntryModel& entry, bool probe, Prepared& prepared) {
   apply_layouts(model, options);
 
   Inference inference(model, rows,
-                      {options.bounds, probe ? options.probe : Values{}, options.max_trips,
-                       library.services(), options.limits.folding});
+                      {declared_bounds(model, options), probe ? options.probe : Values{},
+                       options.max_trips, library.services(), options.limits.folding});
   std::vector<std::string> output_names;
   for (const Value* output : graph.outputs()) output_names.push_back(output->name);
   inference.run();

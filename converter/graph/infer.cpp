@@ -27,6 +27,17 @@ bool is_in_branch(const Node& node) {
   return false;
 }
 
+/// "float, double".
+std::string types_text(definitions::TypeSet set) {
+  std::string text;
+  for (int code = 1; code <= kLastDataType; ++code) {
+    const auto type = static_cast<DataType>(code);
+    if (!definitions::contains(set, type)) continue;
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", data_type_name(type));
+  }
+  return text;
+}
+
 /// True if extents of the value are known by the values of others only.
 bool follows_from_values(const Value& value) {
   const Shape<Dim> shape = shape_of(value);
@@ -98,7 +109,8 @@ void Inference::check_types(const Node& node) const {
     if (constraint != node.op->types.end() && !definitions::contains(constraint->allowed, type)) {
       throw Error(
           node.problem(fmt::format("'{}' ({}) has type {}, which the operator does not allow",
-                                   value->name, parameter->name, data_type_name(type))));
+                                   value->name, parameter->name, data_type_name(type)),
+                       fmt::format("it allows {}", types_text(constraint->allowed))));
     }
     if (parameter->kind == Parameter::kVariadic && constraint == node.op->types.end()) return;
     const auto [first, inserted] = bound.try_emplace(parameter->type, value);

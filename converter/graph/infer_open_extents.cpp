@@ -13,6 +13,35 @@ using definitions::Dim;
 using definitions::SymbolicInput;
 using definitions::SymbolicShapeContext;
 
+namespace {
+
+/// Refuses a declaration that the shape function contradicts: it says another rank, or less than
+/// what would be the exact extent.
+void check_declared(const Node& node, const Value& value,
+                    const definitions::SymbolicOutput& inferred) {
+  if (!inferred.has_shape) return;
+  const std::vector<DeclaredExtent>& declared = *value.declared;
+  bool agrees = static_cast<int>(declared.size()) == inferred.shape.rank;
+  std::string text;
+  for (size_t axis = 0; axis < declared.size(); ++axis) {
+    const int64_t extent = declared[axis].value;
+    agrees = agrees && (extent < 0 || extent <= inferred.shape[static_cast<int>(axis)].upper());
+    text += fmt::format("{}{}", axis == 0 ? "" : ",", extent < 0 ? "?" : std::to_string(extent));
+  }
+  if (agrees) return;
+  std::string most;
+  for (int axis = 0; axis < inferred.shape.rank; ++axis) {
+    const int64_t upper = inferred.shape[axis].upper();
+    most += fmt::format("{}{}", axis == 0 ? "" : ",",
+                        upper == definitions::kInfinite ? "?" : std::to_string(upper));
+  }
+  throw Error(node.problem(
+      fmt::format("'{}' is declared as [{}], but is at most [{}]", value.name, text, most),
+      "the model is invalid; export it again, or correct the declaration"));
+}
+
+}  // namespace
+
 /// The extents that the model declares; an axis of which it says nothing is that of the shape
 /// function, or open.
 Shape<Dim> Inference::declared_shape(const Value& value,
@@ -36,10 +65,14 @@ Shape<Dim> Inference::declared_shape(const Value& value,
 /// declares, else what the shape function says, else `--bound`, else a trial execution.
 void Inference::settle_open_extents(const Node& node, const std::vector<SymbolicInput>& inputs,
                                     std::vector<definitions::SymbolicOutput>& outputs) const {
-  const auto is_open = [](const definitions::SymbolicOutput& output) {
+  const auto is_open = [](const definitions::SymbolicOutput& output,
+                          const std::vector<int64_t>* bound) {
     bool open = !output.has_shape;
     for (int axis = 0; axis < output.shape.rank; ++axis) {
-      open = open || output.shape[axis].upper() == definitions::kInfinite;
+      const auto place = static_cast<size_t>(axis);
+      const bool bounded =
+          bound != nullptr && place < bound->size() && (*bound)[place] != definitions::kInfinite;
+      open = open || (!bounded && output.shape[axis].upper() == definitions::kInfinite);
     }
     return open;
   };
@@ -50,15 +83,17 @@ void Inference::settle_open_extents(const Node& node, const std::vector<Symbolic
     if (value == nullptr) continue;
     if (output.type == DataType::kUndefined) output.type = value->type;
     if (value->declared && value->declared->size() <= static_cast<size_t>(kMaxRank)) {
+      check_declared(node, *value, output);
       output.shape = declared_shape(*value, output);
       output.has_shape = true;
     }
-    const auto bound = options_.bounds.find(value->name);
-    if (!output.has_shape && bound != options_.bounds.end()) {
-      for (int64_t limit : bound->second) output.shape.push(Dim::unknown(0, limit));
+    const auto found = options_.bounds.find(value->name);
+    const auto* bound = found != options_.bounds.end() ? &found->second : nullptr;
+    if (!output.has_shape && bound != nullptr) {
+      for (int64_t limit : *bound) output.shape.push(Dim::unknown(0, limit));
       output.has_shape = true;
     }
-    if (!is_open(output) || bound != options_.bounds.end()) continue;
+    if (!is_open(output, bound)) continue;
     if (node.op->trial && tried.empty()) {
       SymbolicShapeContext context(inputs, static_cast<int>(outputs.size()), node.attribute_bytes);
       if (Status status = node.op->trial(context); !status) {
@@ -78,8 +113,11 @@ void Inference::settle_open_extents(const Node& node, const std::vector<Symbolic
       }
       output.has_shape = true;
     }
-    if (!is_open(output)) continue;
+    if (!is_open(output, bound)) continue;
     std::string hint = fmt::format("declare them with --bound {}=EXTENTS", value->name);
+    for (const DeclaredExtent& extent : value->declared.value_or(std::vector<DeclaredExtent>())) {
+      if (!extent.symbol.empty()) hint += fmt::format(" or --dim {}=MAX", extent.symbol);
+    }
     if (!node.op->extents_hint.empty()) hint += fmt::format(", or {}", node.op->extents_hint);
     throw Error(node.problem(
         fmt::format(

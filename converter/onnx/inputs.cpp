@@ -60,6 +60,16 @@ int find_symbol(Model& model, const std::string& name) {
                             : fmt::format("it has {}", fmt::join(names, ", ")));
 }
 
+/// True if the model uses the name for extents of results, and of no input.
+bool names_result(const Model& model, const std::string& name) {
+  bool found = false;
+  for_each_value(*model.graph, [&](Value& value) {
+    if (!value.declared) return;
+    for (const DeclaredExtent& extent : *value.declared) found |= extent.symbol == name;
+  });
+  return found && model.symbols->find(name) < 0;
+}
+
 void substitute_everywhere(Model& model, const std::function<Dim(int)>& replace) {
   for_each_value(*model.graph, [&](Value& value) {
     if (!value.shape) return;
@@ -313,8 +323,8 @@ void apply_input_options(Model& model, const ConvertOptions& options) {
   }
   std::map<int, int> same_as;
   for (const auto& [name, range] : options.dims) {
-    const int symbol = find_symbol(model, name);
     if (const auto* other = std::get_if<std::string>(&range)) {
+      const int symbol = find_symbol(model, name);
       same_as[symbol] = find_symbol(model, *other);
       continue;
     }
@@ -323,6 +333,8 @@ void apply_input_options(Model& model, const ConvertOptions& options) {
       throw Error(fmt::format("--dim {}: {}..{} is not a range within 0..2147483647", name,
                               limits.min, limits.max));
     }
+    if (names_result(model, name)) continue;  // declared_bounds
+    const int symbol = find_symbol(model, name);
     if (limits.min == limits.max) {
       fix_symbol(model, symbol, limits.max, fmt::format("--dim {}", name));
     } else {
@@ -351,6 +363,25 @@ void apply_input_options(Model& model, const ConvertOptions& options) {
   }
   for (auto& [input, value] : values) apply_value(model, *input, std::move(value));
   require_ranges(model);
+}
+
+Bounds declared_bounds(const Model& model, const ConvertOptions& options) {
+  Bounds bounds = options.bounds;
+  for_each_value(*model.graph, [&](Value& value) {
+    if (!value.declared) return;
+    std::vector<int64_t> limits;
+    bool bounded = false;
+    for (const DeclaredExtent& extent : *value.declared) {
+      const auto named = options.dims.find(extent.symbol);
+      const auto* range =
+          named != options.dims.end() ? std::get_if<DimRange>(&named->second) : nullptr;
+      const bool here = range != nullptr && model.symbols->find(extent.symbol) < 0;
+      limits.push_back(here ? range->max : definitions::kInfinite);
+      bounded |= here;
+    }
+    if (bounded) bounds.emplace(value.name, std::move(limits));
+  });
+  return bounds;
 }
 
 void apply_layouts(Model& model, const ConvertOptions& options) {

@@ -12,6 +12,12 @@ namespace intarsia::converter {
 /// that the model lacks, contradictions, and for every symbol that is left without a range.
 void apply_input_options(Model& model, const ConvertOptions& options);
 
+/// Largest extents by tensor name.
+using Bounds = std::map<std::string, std::vector<int64_t>, std::less<>>;
+/// Those of `--bound`, and of each value that is declared with a symbol which no input has and
+/// `--dim` names: only a run can tell such an extent, so the range gives its upper end.
+Bounds declared_bounds(const Model& model, const ConvertOptions& options);
+
 /// Puts a Transpose behind each input of `--layout INPUT=nhwc`, whose extents become channels-last.
 /// REQUIRES: extents of inputs are settled, nothing else is inferred.
 void apply_layouts(Model& model, const ConvertOptions& options);

@@ -197,6 +197,42 @@ bool remove_dead_nodes(Graph& graph) {
   return changed;
 }
 
+/// True if another operand that is there says what the type variable stands for.
+bool is_bound_elsewhere(const Node& node, std::string_view variable, const Value* except) {
+  const auto binds = [&](const std::vector<Value*>& values,
+                         const std::vector<definitions::Parameter>& formals) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      const definitions::Parameter* parameter = definitions::formal(formals, i);
+      if (values[i] == nullptr || values[i] == except || parameter == nullptr) continue;
+      if (parameter->type == variable) return true;
+    }
+    return false;
+  };
+  return binds(node.inputs, node.op->inputs) || binds(node.outputs, node.op->outputs);
+}
+
+/// Lets nodes leave out the optional outputs that nobody reads, as if the model did: they take no
+/// memory, and a kernel can save the work.
+bool leave_out_unread(Graph& graph) {
+  bool changed = false;
+  graph.walk([&changed](Node& node) {
+    if (node.op == nullptr || !node.graphs.empty()) return;
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      Value*& output = node.outputs[i];
+      const definitions::Parameter* parameter = definitions::formal(node.op->outputs, i);
+      if (output == nullptr || !output->uses.empty() || parameter == nullptr) continue;
+      const bool may_lack =
+          parameter->kind == definitions::Parameter::kOptional ||
+          (parameter->kind == definitions::Parameter::kVariadic && parameter->may_lack);
+      if (!may_lack || !is_bound_elsewhere(node, parameter->type, output)) continue;
+      output->producer = nullptr;
+      output = nullptr;
+      changed = true;
+    }
+  });
+  return changed;
+}
+
 bool merge_common_subexpressions(Graph& graph) {
   return merge_in(graph, nullptr);
 }
@@ -208,6 +244,7 @@ void simplify(Graph& graph) {
     changed = remove_no_ops(graph);
     changed |= merge_common_subexpressions(graph);
     changed |= remove_dead_nodes(graph);
+    changed |= leave_out_unread(graph);
   }
   graph.sweep();
 }

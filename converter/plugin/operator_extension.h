@@ -178,8 +178,27 @@ std::string add_operator(Extension& extension, const ProgramSource& source) {
 template <class... Ks>
 std::string add_operators(OperatorList<Ks...>, Extension& extension, const ProgramSource& source) {
   std::string failure;
-  ((failure = failure.empty() ? add_operator<Ks>(extension, source) : failure), ...);
+  ((failure =
+        failure.empty() ? add_operator<intarsia::internal::Sound<Ks>>(extension, source) : failure),
+   ...);
   return failure;
+}
+
+}  // namespace internal
+
+namespace internal {
+
+template <class T>
+inline constexpr bool is_operator_list = false;
+template <class... Ks>
+inline constexpr bool is_operator_list<OperatorList<Ks...>> = true;
+
+/// True if T, or a type that it is made of, has no name outside the file that declares it.
+template <class T>
+constexpr bool is_nameless() {
+  const std::string_view text = __PRETTY_FUNCTION__;
+  return text.find("{anonymous}") != text.npos || text.find("(anonymous") != text.npos ||
+         text.find("<unnamed") != text.npos;
 }
 
 }  // namespace internal
@@ -188,7 +207,23 @@ std::string add_operators(OperatorList<Ks...>, Extension& extension, const Progr
 /// that list and include it, in text that is never freed. Returns "" or which of them disagree.
 template <class List>
 std::string extension_of(Extension& extension, const ProgramSource& source) {
-  return internal::add_operators(List(), extension, source);
+  static_assert(internal::is_operator_list<List>,
+                "LIST of intarsia_add_operators names an intarsia::OperatorList<...> that HEADER "
+                "declares");
+  if constexpr (internal::is_operator_list<List>) {
+    return internal::add_operators(List(), extension, source);
+  } else {
+    return {};
+  }
+}
+
+/// The same for a list that programs name in their own sources.
+template <class List>
+std::string program_extension_of(Extension& extension, const ProgramSource& source) {
+  static_assert(!internal::is_nameless<List>(),
+                "an operator is declared in an anonymous namespace, where programs find another "
+                "type, without a kernel; give the namespace a name");
+  return extension_of<List>(extension, source);
 }
 
 }  // namespace intarsia::converter

@@ -14,22 +14,6 @@ using converter::contains;
 using converter::OnnxBuilder;
 using Floats = std::vector<float>;
 
-/// The outputs of a model with one float input "x" of the given values.
-Floats run_once(const OnnxBuilder& model, const Floats& x) {
-  SmallPlan plan(model, sample_options());
-  auto session = plan.open();
-  if (!session.ok()) {
-    ADD_FAILURE() << plan.text(plan.diagnostic);
-    return {};
-  }
-  write(*session, 0, x);
-  if (Status status = session->run(); !status) {
-    ADD_FAILURE() << plan.text(session->diagnostic());
-    return {};
-  }
-  return read(*session, 0);
-}
-
 TEST(CustomOperators, CUS_02_AMissingRequiredAttributeIsNamed) {
   OnnxBuilder model;
   model.input("x", {8});
@@ -170,7 +154,7 @@ TEST(CustomOperators, CUS_05_VariadicOutputsMayBeLeftEmpty) {
   };
   EXPECT_EQ(result("Multiples", "first"), (Floats{1, 2}));
   EXPECT_EQ(result("Multiples", "third"), (Floats{3, 6}));
-  EXPECT_EQ(result("WantedMultiples", "first"), (Floats{2, 2}));
+  EXPECT_EQ(result("WantedMultiples", "first"), (Floats{1, 1})) << "nobody reads the third";
   EXPECT_EQ(result("WantedMultiples", "third"), (Floats{3, 6}));
 }
 

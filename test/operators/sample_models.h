@@ -24,4 +24,21 @@ inline onnx::NodeProto& sample_node(converter::OnnxBuilder& model, const std::st
   return node;
 }
 
+/// The outputs of a model with one float input "x" of the given values.
+inline std::vector<float> run_once(const converter::OnnxBuilder& model,
+                                   const std::vector<float>& x) {
+  SmallPlan plan(model, sample_options());
+  auto session = plan.open();
+  if (!session.ok()) {
+    ADD_FAILURE() << plan.text(plan.diagnostic);
+    return {};
+  }
+  write(*session, 0, x);
+  if (Status status = session->run(); !status) {
+    ADD_FAILURE() << plan.text(session->diagnostic());
+    return {};
+  }
+  return read(*session, 0);
+}
+
 }  // namespace intarsia::test

@@ -297,6 +297,83 @@ struct Refuse {
   static constexpr auto run = &refuse;
 };
 
+/// A free function that fails never, and a state that a run only reads.
+inline void halve(Input<float> x, Output<float> y) noexcept {
+  for (int64_t i = 0; i < x.size(); ++i) y[i] = x[i] / 2;
+}
+struct Halve {
+  static constexpr OperatorInfo info{
+      .domain = "sample", .name = "Halve", .inputs = {"x"}, .outputs = {"y"}};
+  static constexpr auto run = &halve;
+};
+struct AddsLength {
+  static constexpr OperatorInfo info{
+      .domain = "sample", .name = "AddsLength", .inputs = {"x"}, .outputs = {"y"}};
+  Status create(const KernelContext& context) {
+    const int64_t count = context.input(0).count();
+    if (count > 100) return context.fail(Code::kUnsupported, "length", 100, count);
+    length_ = static_cast<float>(count);
+    return {};
+  }
+  void run(Input<float> x, Output<float> y) const noexcept {
+    for (int64_t i = 0; i < x.size(); ++i) y[i] = x[i] + length_;
+  }
+
+ private:
+  float length_ = 0;
+};
+
+/// Prepares the sum of a constant table: y = x * sum.
+struct Prepared {
+  static constexpr OperatorInfo info{
+      .domain = "sample", .name = "Prepared", .inputs = {"x", "table"}, .outputs = {"y"}};
+  Status create(const KernelContext& context) {
+    const TensorView& table = context.input(1);
+    if (table.data == nullptr || context.input(0).data != nullptr) {
+      return context.fail(Code::kUnsupported, "the table is not constant", 0, 0, 1);
+    }
+    for (int64_t i = 0; i < table.count(); ++i) sum_ += table.as<const float>()[i];
+    return {};
+  }
+  void run(Input<float> x, Input<float> /*table*/, Output<float> y) {
+    for (int64_t i = 0; i < x.size(); ++i) y[i] = x[i] * sum_;
+  }
+
+ private:
+  float sum_ = 0;
+};
+
+/// y = x times the sum of the scalars, which are of every kind.
+struct Scalars {
+  static constexpr OperatorInfo info{
+      .domain = "sample",
+      .name = "Scalars",
+      .inputs = {{"x", "T"}, {"f", "F"}, {"d", "D"}, {"h", "H"}, {"i", "I"}, {"b", "B"}},
+      .outputs = {{"y", "T"}}};
+  static void run(Input<float> x, float f, double d, Float16 h, int32_t i, bool b,
+                  Output<float> y) {
+    const float sum = f + static_cast<float>(d) + static_cast<float>(h) + static_cast<float>(i) +
+                      (b ? 100.0f : 0.0f);
+    for (int64_t k = 0; k < x.size(); ++k) y[k] = x[k] * sum;
+  }
+};
+
+/// Two type variables, of which not every pair has a kernel: y = x[index].
+template <class T, class I>
+struct Pick {
+  static constexpr OperatorInfo info{
+      .domain = "sample", .name = "Pick", .inputs = {"x", {"index", "I"}}, .outputs = {"y"}};
+  template <class S>
+  static Status infer(S& s) {
+    return s.set_output(0, s.type(0), {});
+  }
+  static Status run(const KernelContext& context, Input<T> x, I index, Output<T> y) {
+    if (index < 0 || index >= x.size()) return context.fail(Code::kInvalidValue, "index {}");
+    y[0] = x[index];
+    return {};
+  }
+};
+
 /// In ONNX Runtime's domain, where a program may supply what the library lacks.
 struct Rounded {
   static constexpr OperatorInfo info{
@@ -374,6 +451,7 @@ struct Allocates {
 using Operators =
     OperatorList<Affine<float>, Affine<double>, Affine<Float16>, Affine<int32_t>, ReadsAttributes,
                  Counter, Join, Versioned2, Versioned5, Reverse, Above, AtMost, AtMostAll, Wanted,
-                 Refuse, Rounded, Multiples, WantedMultiples, Gate, Allocates>;
+                 Refuse, Halve, AddsLength, Prepared, Scalars, Pick<float, int32_t>,
+                 Pick<double, int64_t>, Rounded, Multiples, WantedMultiples, Gate, Allocates>;
 
 }  // namespace sample

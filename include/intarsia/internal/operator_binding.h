@@ -11,6 +11,7 @@
 #include <array>
 
 #include "intarsia/internal/extent_check.h"
+#include "intarsia/internal/operator_checks.h"
 #include "intarsia/operator.h"
 
 namespace intarsia {
@@ -170,14 +171,16 @@ struct Operand {
 /// them. The first `inputs` of `operands` are inputs. One function for all operators, in core.
 Status check_signature(const KernelContext& context, std::span<const Operand> operands, int inputs);
 
+/// Stands in for a type that is no operator, so that the compiler says so once and nothing else.
+struct NoOperator {
+  static constexpr OperatorInfo info{.name = "?", .inputs = {"x"}, .outputs = {"y"}};
+  static void run(Input<float>, Output<float>);
+};
+
 /// The constants that follow from one operator type, and the sentences for one that is wrong.
+/// REQUIRES: K is Sound.
 template <class K>
 struct Binding {
-  static_assert(
-      requires { K::info.name; }, "an operator needs `static constexpr OperatorInfo info{...}`");
-  static_assert(
-      requires { &K::run; },
-      "an operator needs one function `run`; it is missing, overloaded or a template");
   using Run = Signature<decltype(&K::run)>;
   using Arguments = typename Run::Arguments;
   using Attributes = typename AttributesOf<K>::type;
@@ -267,6 +270,9 @@ struct Binding {
   static_assert(std::is_empty_v<Attributes> || is_plan_struct<Attributes>,
                 "Attributes: members have fixed widths (StringAttribute and ListAttribute for what "
                 "has not), and the size is a multiple of 4 bytes");
+  static_assert(are_fields_sound<Attributes>(),
+                "Attributes: needs `template <class V> void fields(V& v)`, which names every "
+                "attribute and its member");
   static_assert(K::info.since_version >= 1 && K::info.since_version <= 255 &&
                     K::info.since_version <= K::info.until_version,
                 "info: since_version lies between 1 and 255 and is not above until_version");
@@ -391,8 +397,9 @@ struct Binding {
 
 /// The shape function of operator type K: what the signature says, then K's own `infer`. One serves
 /// all element types of an operator, so it takes types from the operands, not from K.
-template <class K>
+template <class Type>
 struct OperatorShape {
+  using K = internal::Sound<Type>;
   using Attributes = typename internal::AttributesOf<K>::type;
   static constexpr std::string_view name = internal::Binding<K>::name;
 
@@ -470,7 +477,12 @@ struct WithState<K, true> {
     } else {
       object = new (context.state()) K();
     }
-    if constexpr (requires { object->create(attributes); }) {
+    if constexpr (requires { object->create(context); }) {
+      if (Status status = object->create(context); !status) {
+        object->~K();
+        return status;
+      }
+    } else if constexpr (requires { object->create(attributes); }) {
       if (Status status = object->create(attributes); !status) {
         object->~K();
         return context.fail(status.code(), "the operator refuses its attributes");
@@ -490,13 +502,11 @@ inline constexpr bool has_supports = requires(const KernelContext& context) {
   K::supports(context);
 };
 
-}  // namespace internal
-
-/// The kernel of operator type K.
+/// `OperatorKernel` of a type that is an operator.
 template <class K>
-struct OperatorKernel : internal::WithWorkspace<K, internal::has_workspace<K>>,
-                        internal::WithSupports<K, internal::has_supports<K>>,
-                        internal::WithState<K, internal::Binding<K>::has_state> {
+struct KernelOfOperator : WithWorkspace<K, has_workspace<K>>,
+                          WithSupports<K, has_supports<K>>,
+                          WithState<K, Binding<K>::has_state> {
   using Binding = internal::Binding<K>;
   static constexpr KernelId id{Binding::name, "", Binding::kernel_types,
                                static_cast<uint8_t>(K::info.since_version)};
@@ -508,12 +518,12 @@ struct OperatorKernel : internal::WithWorkspace<K, internal::has_workspace<K>>,
       return context.fail(Code::kCorruptPlan, "attribute bytes", sizeof(Attributes),
                           context.attribute_bytes());
     }
-    if (Status s = internal::check_signature(context, Binding::operands, Binding::kInputs); !s) {
+    if (Status s = check_signature(context, Binding::operands, Binding::kInputs); !s) {
       return s;
     }
-    internal::KnownExtentCheck outputs(context, K::info.extents_vary);
+    KnownExtentCheck outputs(context, K::info.extents_vary);
     if (Status status = OperatorShape<K>::infer(outputs); !status) return status;
-    if constexpr (internal::has_workspace<K>) {
+    if constexpr (has_workspace<K>) {
       if (K::workspace(context) > context.workspace_bytes()) {
         return context.fail(Code::kCorruptPlan, "workspace bytes", K::workspace(context),
                             context.workspace_bytes());
@@ -525,6 +535,12 @@ struct OperatorKernel : internal::WithWorkspace<K, internal::has_workspace<K>>,
 
   static Status run(const KernelContext& context) { return Binding::call(context); }
 };
+
+}  // namespace internal
+
+/// The kernel of operator type K.
+template <class K>
+struct OperatorKernel : internal::KernelOfOperator<internal::Sound<K>> {};
 
 namespace internal {
 

@@ -19,6 +19,12 @@
 // BROKEN=16: an argument is none of Input<T>
 // BROKEN=17: an argument is none of Input<T>
 // BROKEN=18: an argument is none of Input<T>
+// BROKEN=19 first: an operator needs `static constexpr OperatorInfo info
+// BROKEN=20 first: an operator needs `static constexpr OperatorInfo info
+// BROKEN=21 first: a member is an integer, a bool, a float, a StringAttribute
+// BROKEN=22 first: a member is an integer, a bool, a float, a StringAttribute
+// BROKEN=23 first: the default of a number is the initialiser of its member
+// BROKEN=24 first: Attributes: needs `template <class V> void fields
 #include <string>
 
 #include "intarsia/operator.h"
@@ -38,6 +44,9 @@ struct Operator {
       .domain = "d", .name = "Op", .inputs = {"x", "z"}, .outputs = {"y", "w"}};
 #elif BROKEN == 11
   static constexpr OperatorInfo info{.domain = "d", .name = "Op", .inputs = {"x", "z"}};
+#elif BROKEN == 19  // none
+#elif BROKEN == 20
+  OperatorInfo info{.domain = "d", .name = "Op", .inputs = {"x", "z"}, .outputs = {"y"}};
 #else
   static constexpr OperatorInfo info{
       .domain = "d", .name = "Op", .inputs = {"x", "z"}, .outputs = {"y"}};
@@ -46,11 +55,27 @@ struct Operator {
     float factor = 1;
 #if BROKEN == 8
     std::string text;
+#elif BROKEN == 21
+    double exact = 1;
+#elif BROKEN == 22
+    const char* text = "";
 #endif
+#if BROKEN == 24
+    void field_names() {}
+#else
     template <class V>
     void fields(V& v) {
+#if BROKEN == 21
+      v("exact", exact);
+#elif BROKEN == 22
+      v.required("text", text);
+#elif BROKEN == 23
+      v("factor", factor, 1.0f);
+#else
       v("factor", factor);
+#endif
     }
+#endif
   };
 
 #if BROKEN == 1

@@ -26,6 +26,12 @@ std::string names_of(const std::vector<Value*>& values) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+void require_real(const Value& value, const std::string& name, const std::string& option) {
+  if (is_real(value)) return;
+  throw Error(fmt::format("{}: '{}' has type {}, but only floating-point numbers have gradients",
+                          option, name, data_type_name(type_of(value))));
+}
+
 /// A value of the main graph that has a gradient.
 Value* find_real(const Graph& graph, const std::string& name, const std::string& option) {
   for (const auto& value : graph.values()) {
@@ -34,21 +40,19 @@ Value* find_real(const Graph& graph, const std::string& name, const std::string&
       throw Error(fmt::format("{}: '{}' is a constant", option, name),
                   fmt::format("let it be a state with --trainable {}", name));
     }
-    if (is_real(*value)) return value.get();
-    throw Error(fmt::format("{}: '{}' has type {}, but only floating-point numbers have gradients",
-                            option, name, data_type_name(type_of(*value))));
+    require_real(*value, name, option);
+    return value.get();
   }
   throw Error(fmt::format("{}: the model has no tensor '{}'", option, name),
               fmt::format("its inputs are {}", names_of(graph.inputs())));
 }
 
-size_t find_output(const Graph& graph, const std::string& name, const std::string& option) {
-  const auto& outputs = graph.outputs();
-  const auto found = std::find_if(outputs.begin(), outputs.end(),
-                                  [&name](const Value* output) { return output->name == name; });
-  if (found != outputs.end()) return static_cast<size_t>(found - outputs.begin());
+size_t find_output(const std::vector<std::string>& names, const std::string& name,
+                   const std::string& option) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return static_cast<size_t>(found - names.begin());
   throw Error(fmt::format("{}: the model has no output '{}'", option, name),
-              fmt::format("its outputs are {}", names_of(outputs)));
+              fmt::format("its outputs are {}", fmt::join(names, ", ")));
 }
 
 bool is_single(const Value& value) {
@@ -60,8 +64,8 @@ bool is_single(const Value& value) {
 /// Writes the nodes of one entry point.
 class Requests {
  public:
-  Requests(EntryModel& entry, Inference& inference)
-      : entry_(entry), graph_(*entry.model.graph), inference_(inference) {}
+  Requests(EntryModel& entry, Inference& inference, std::vector<std::string>& names)
+      : entry_(entry), graph_(*entry.model.graph), inference_(inference), names_(names) {}
 
   void run() {
     // Inputs by which the same outputs are differentiated take one walk through the graph.
@@ -76,8 +80,8 @@ class Requests {
     };
     for (const auto& request : entry_.options.gradients) {
       const std::string option = text_of(request);
-      const size_t output = find_output(graph_, request.output, option);
-      static_cast<void>(find_real(graph_, request.output, option));
+      const size_t output = find_output(names_, request.output, option);
+      require_real(*graph_.outputs()[output], request.output, option);
       for (const std::string& name : request.inputs) ask(find_real(graph_, name, option), output);
       for (Value* trainable : entry_.trainable) ask(trainable, output);
       if (!request.inputs.empty() || !entry_.trainable.empty()) continue;
@@ -90,8 +94,8 @@ class Requests {
     for (const auto& [outputs, xs] : groups) differentiate(outputs, xs, gradients);
     for (Value* x : order) {
       Value* gradient = gradients.at(x);
-      gradient->name = x->name + kGradientSuffix;
       graph_.add_output(gradient);
+      names_.push_back(x->name + kGradientSuffix);
     }
   }
 
@@ -102,7 +106,7 @@ class Requests {
     if (!is_single(*y)) {
       Value*& weight = weights_[output];
       if (weight == nullptr) {
-        weight = graph_.add_input(y->name + kGradientSuffix);
+        weight = graph_.add_input(names_[output] + kGradientSuffix);
         weight->type = type_of(*y);
         weight->shape = shape_of(*y);
         entry_.backward->seeds.push_back({output, weight});
@@ -143,6 +147,7 @@ class Requests {
   EntryModel& entry_;
   Graph& graph_;
   Inference& inference_;
+  std::vector<std::string>& names_;  // of the outputs
   std::map<size_t, Value*> weights_;
 };
 
@@ -220,11 +225,12 @@ void release_trainable(std::vector<EntryModel>& entries, const ConvertOptions& o
   }
 }
 
-void add_gradients(EntryModel& entry, Inference& inference) {
+void add_gradients(EntryModel& entry, Inference& inference,
+                   std::vector<std::string>& output_names) {
   if (entry.options.gradients.empty()) return;
   const Graph& graph = *entry.model.graph;
   entry.backward = Backward{graph.inputs().size(), graph.outputs().size(), {}};
-  Requests(entry, inference).run();
+  Requests(entry, inference, output_names).run();
 }
 
 void cut_backward(std::vector<EntryModel>& entries) {

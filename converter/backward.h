@@ -31,8 +31,9 @@ inline constexpr const char* kGradientSuffix = "_grad";
 void release_trainable(std::vector<EntryModel>& entries, const ConvertOptions& options);
 
 /// Adds what the entry's own requests ask for, as nodes Gradient that are not expanded yet.
-/// REQUIRES: inferred.
-void add_gradients(EntryModel& entry, Inference& inference);
+/// `output_names` are those of the outputs, which inference may have made values of other names;
+/// the names of what is added follow. REQUIRES: inferred.
+void add_gradients(EntryModel& entry, Inference& inference, std::vector<std::string>& output_names);
 
 /// Puts behind each entry what `add_gradients` has added to it, as an entry of its own: `backward`,
 /// or ENTRY_backward where there are several. A model alone that has no name becomes `forward`.

@@ -77,11 +77,7 @@ void prepare(EntryModel& entry, bool probe, Prepared& prepared) {
   std::vector<std::string> output_names;
   for (const Value* output : graph.outputs()) output_names.push_back(output->name);
   inference.run();
-  for (size_t i = 0; i < output_names.size(); ++i) graph.outputs()[i]->name = output_names[i];
-  add_gradients(entry, inference);
-  for (size_t i = output_names.size(); i < graph.outputs().size(); ++i) {
-    output_names.push_back(graph.outputs()[i]->name);
-  }
+  add_gradients(entry, inference, output_names);
   expand_gradients(graph, inference);
   PlanChoices& choices = prepared.choices;
   choices.storage.planner_steps = options.limits.planner_steps;

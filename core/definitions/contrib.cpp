@@ -30,7 +30,7 @@ struct QuickGeluAttributes {
   }
 };
 
-[[noreturn]] void refuse_axis(E& e, const char* attribute, int64_t found, int rank) {
+void refuse_axis(E& e, const char* attribute, int64_t found, int rank) {
   e.refuse("attribute '" + std::string(attribute) + "' is " + std::to_string(found) +
            ", which is no axis of an input that has " + std::to_string(rank));
 }

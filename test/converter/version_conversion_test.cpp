@@ -425,7 +425,7 @@ TEST(Resolve, GroupsUnsupportedNodesByOperator) {
       "com.example:Blend(3) is not supported" +
           where +
           "\nnodes 'Tahn2', 'Tahn6' (Tahn): the operator Tahn(17) is not supported; names like it: "
-          "Tanh, Tan"
+          "Tan"
           "\nnode 'Mix4' (com.example:Mix): the operator com.example:Mix(3) is not supported" +
           where);
 }

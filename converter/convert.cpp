@@ -77,7 +77,11 @@ void prepare(EntryModel& entry, bool probe, Prepared& prepared) {
   std::vector<std::string> output_names;
   for (const Value* output : graph.outputs()) output_names.push_back(output->name);
   inference.run();
-  for (size_t i = 0; i < output_names.size(); ++i) graph.outputs()[i]->name = output_names[i];
+  // Outputs of operators that became others; one that turned out to be an input keeps that name.
+  for (size_t i = 0; i < output_names.size(); ++i) {
+    Value& output = *graph.outputs()[i];
+    if (output.producer != nullptr) output.name = output_names[i];
+  }
   add_gradients(entry, inference);
   for (size_t i = output_names.size(); i < graph.outputs().size(); ++i) {
     output_names.push_back(graph.outputs()[i]->name);

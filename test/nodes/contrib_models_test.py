@@ -51,8 +51,10 @@ class Rewritten(Case):
         options = FusionOptions(kind)
         options.use_multi_head_attention = multi_head
         options.enable_shape_inference = False  # which needs a package more
-        return optimize_model(str(self.path), kind, num_heads=4, hidden_size=64, opt_level=0,
-                              optimization_options=options).model
+        optimized = optimize_model(str(self.path), kind, num_heads=4, hidden_size=64, opt_level=0,
+                                   optimization_options=options)
+        optimized.save_model_to_file(str(self.path))
+        return onnx.load(self.path)
 
     def check(self, rewritten, original, inputs, tolerance=2e-5, expects=()):
         """Compares the rewritten model here with itself in ONNX Runtime and with what it was."""

@@ -80,6 +80,7 @@
   List(reduce_extreme_kernels) \
   List(reduce_sum_kernels) \
   List(regex_kernels) \
+  List(matmul_blocks_kernels) \
   List(requantize_kernels) \
   List(resize_kernels) \
   List(resize_nearest_kernels) \

@@ -10,6 +10,20 @@
 
 namespace intarsia::converter {
 
+namespace {
+
+/// True of whole bytes that are made of constant codes of less than a byte, where these are many:
+/// made anew in each run they leave the plan as small as the model.
+bool stays_codes(const std::vector<const Constant*>& inputs,
+                 const std::vector<OutputPlan>& outputs) {
+  constexpr int64_t kMany = 1 << 16;
+  if (inputs.empty() || inputs[0] == nullptr || outputs.empty()) return false;
+  return element_bits(inputs[0]->type) < 8 && element_bits(outputs[0].type) >= 8 &&
+         checked_byte_size(outputs[0].type, outputs[0].extents) >= kMany;
+}
+
+}  // namespace
+
 /// True if executing a node stays within the limits; takes its cost off them.
 bool Inference::afford(const Node& node, const std::vector<const Constant*>& inputs,
                        const std::vector<OutputPlan>& outputs, bool by_values) {
@@ -56,6 +70,7 @@ void Inference::execute_if_constant(Node& node) {
     }
     outputs.push_back(std::move(plan));
   }
+  if (stays_codes(inputs, outputs)) return;
   if (!afford(node, inputs, outputs, by_values)) return;
   std::vector<Constant> results;
   try {

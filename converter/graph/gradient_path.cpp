@@ -128,7 +128,7 @@ GradientPath find_gradient_path(const Differentiated& what, GradientBudget& budg
     for_each_operand(node, [&](const Value* value) {
       if (path.reached_from.contains(value)) differentiated.insert(value);
     });
-    if (node.op->facts.gradient != nullptr || goes_back_through_graphs(node)) continue;
+    if (node.op->facts.is_differentiable() || goes_back_through_graphs(node)) continue;
     problems.push_back(node.problem(
         fmt::format("the operator has no gradient rule, but '{}' asks for the gradient of '{}' by "
                     "'{}', which leads through this node",

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "converter/graph/gradient_body.h"
+#include "converter/graph/gradient_formula.h"
 #include "core/definitions/gradient.h"
 
 namespace intarsia::converter {
@@ -23,7 +24,11 @@ class GradientSweep::Rule final : public TermNodes<definitions::GradientContext>
 
   /// Calls the rule, and looks whether it has done its work.
   void apply() {
-    node_.op->facts.gradient(*this);
+    if (node_.op->facts.gradient != nullptr) {
+      node_.op->facts.gradient(*this);
+    } else {
+      apply_gradient_formula(node_.op->facts.gradient_formula, *node_.op, *this);
+    }
     if (!expressions_.empty()) differentiate_expressions();
     for (int i = 0; i < input_count(); ++i) {
       if (!needs(i) || given_.contains(i)) continue;

@@ -82,8 +82,14 @@ class Rewriting {
   }
 
   void resolve(Node& made) const {
-    const std::string error =
-        made.resolve_as(*definitions::OperatorRegistry::builtin().find(made.domain, made.type));
+    const definitions::OperatorDefinition* op =
+        inference_.model_.operators->find(made.domain, made.type);
+    if (op == nullptr) {
+      throw Error(node_.problem("operator " + made.qualified_type() +
+                                ", which a rule of this node "
+                                "writes, is not known"));
+    }
+    const std::string error = made.resolve_as(*op);
     if (!error.empty()) throw Error(node_.problem(error));
   }
 

@@ -60,6 +60,7 @@ definitions::IntegerAttribute axis_attribute() {
 template <class K>
 void use_facts(definitions::OperatorDefinition& definition) {
   definition.facts.element_wise = K::info.element_wise;
+  definition.facts.gradient_formula = K::info.gradient;
   if constexpr (!K::info.axis.empty()) {
     definition.facts.axes.form = definitions::AxisForm::kOne;
     definition.facts.axes.attribute = axis_attribute<K>();

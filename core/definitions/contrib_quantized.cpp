@@ -1,11 +1,247 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Quantised operators of com.microsoft.
-#include "core/definitions/expansion.h"
+// Quantised operators of com.microsoft that go element by element, or over windows.
+//
+// They become operators on what the codes stand for, or on the codes where ONNX Runtime computes
+// with these: results are its results to the bit wherever its own do not depend on the machine.
+#include <algorithm>
+
+#include "core/definitions/quantized_terms.h"
 #include "core/definitions/rows.h"
+#include "core/operators/elementwise/elementwise.h"
+#include "core/operators/quantization/contrib.h"
+#include "intarsia/describe.h"
 
 namespace intarsia::definitions {
+namespace {
 
-void add_contrib_quantized_definitions(DefinitionRows&) {}
+constexpr auto kOptional = Parameter::kOptional;
+constexpr TypeSet kFloatType = types({DataType::kFloat});
+
+// -- QuantizeLinear, DequantizeLinear
+// ------------------------------------------------------------------
+
+void linear(ExpansionContext& e, const char* name, AttributeMap attributes) {
+  e.set(0, e.has_x(2) ? call(name, {e.x(0), e.x(1), e.x(2)}, std::move(attributes))
+                      : call(name, {e.x(0), e.x(1)}, std::move(attributes)));
+}
+
+/// Quotients of halves are divided in float.
+void quantize_linear(ExpansionContext& e) {
+  AttributeMap attributes = e.given();
+  attributes["precision"] = static_cast<int64_t>(DataType::kFloat);
+  linear(e, "QuantizeLinear", std::move(attributes));
+}
+
+void dequantize_linear(ExpansionContext& e) {
+  linear(e, "DequantizeLinear", e.given());
+}
+
+// -- Element by element
+// ----------------------------------------------------------------------------
+
+/// The numbers that input `first` stands for; its scale and zero point are the next two inputs.
+Term numbers(ExpansionContext& e, int first) {
+  const Term codes = e.x(first);
+  return dequantized(codes, single(e, first + 1), zero_point(e, first + 2, codes));
+}
+
+/// Their codes by the scale and the zero point that are inputs `scale` and the next one.
+Term codes(ExpansionContext& e, Term numbers, int scale) {
+  return quantized(numbers, single(e, scale), zero_point(e, scale + 1, e.x(0)));
+}
+
+/// Sums in units of the result's scale, rounded together with all zero points.
+void add(ExpansionContext& e) {
+  const Term a = e.x(0), b = e.x(3), unit = single(e, 6);
+  const Term a_factor = single(e, 1) / unit, b_factor = single(e, 4) / unit;
+  const auto zero = [&](int input) { return cast_to(zero_point(e, input, a), DataType::kFloat); };
+  const Term fixed = zero(7) - (a_factor * zero(2) + b_factor * zero(5));
+  const Term sum = rescaled(a, a_factor, 0) + fixed + rescaled(b, b_factor, 0);
+  e.set(0, nearest(sum, a.known().type));
+}
+
+/// Products of integers, which are exact in float, rescaled and rounded together with the zero
+/// point.
+void multiply(ExpansionContext& e) {
+  const Term a = e.x(0), b = e.x(3), one = e.number(DataType::kFloat, 1);
+  const Term product =
+      dequantized(a, one, zero_point(e, 2, a)) * dequantized(b, one, zero_point(e, 5, a));
+  const Term factor = single(e, 1) * single(e, 4) / single(e, 6);
+  const Term zero = cast_to(zero_point(e, 7, a), DataType::kFloat);
+  e.set(0, nearest(product * factor + zero, a.known().type));
+}
+
+void sigmoid(ExpansionContext& e) {
+  e.set(0, codes(e, call("Sigmoid", {numbers(e, 0)}), 3));
+}
+
+void leaky_relu(ExpansionContext& e) {
+  e.set(0, codes(e, call("LeakyRelu", {numbers(e, 0)}, e.given()), 3));
+}
+
+/// A choice of codes that both have been given anew.
+void choose(ExpansionContext& e) {
+  const Term scale = single(e, 7), zero = single(e, 8);
+  e.set(0, where(e.x(0), quantized(numbers(e, 1), scale, zero),
+                 quantized(numbers(e, 4), scale, zero)));
+}
+
+void concatenate(ExpansionContext& e) {
+  constexpr int kFirst = 2, kEach = 3;
+  if ((e.input_count() - kFirst) % kEach != 0) {
+    e.refuse("has " + std::to_string(e.input_count() - kFirst) +
+             " inputs behind Y_zero_point; expected tensor, scale and zero point of each part");
+  }
+  const Term scale = single(e, 0), zero = single(e, 1);
+  const DataType type = zero.known().type;
+  std::vector<Term> parts;
+  for (int input = kFirst; input < e.input_count(); input += kEach) {
+    for (const auto& [at, expected] :
+         {std::pair(input, type), {input + 1, DataType::kFloat}, {input + 2, type}}) {
+      const DataType found = e.has_x(at) ? e.x(at).known().type : DataType::kUndefined;
+      if (found == expected) continue;
+      e.refuse("input " + std::to_string(at) + " has to be of type " +
+               std::string(data_type_name(expected)) + ", found " +
+               (e.has_x(at) ? std::string(data_type_name(found)) : "none"));
+    }
+    parts.push_back(quantized(numbers(e, input), scale, zero));
+  }
+  e.set(0, e.add("Concat", parts, e.given(), 1).front());
+}
+
+/// By the scale that a whole number of codes makes up 1 of, as ONNX Runtime has it; codes saturate.
+void softmax(ExpansionContext& e) {
+  const auto& a = e.attributes<QuantizedSoftmaxAttributes>();
+  constexpr int kOneAxis = 13;  // the operator set that says so
+  const Term x = numbers(e, 0), one = e.number(DataType::kFloat, 1);
+  Term y = x;
+  if (a.opset >= kOneAxis) {
+    y = call("Softmax", {x}, {{"axis", int64_t{a.axis}}});
+  } else {
+    const Term rows = call("Flatten", {x}, {{"axis", int64_t{a.axis}}});
+    y = reshape(call("Softmax", {rows}, {{"axis", int64_t{-1}}}), x);
+  }
+  e.set(0, quantized(y, one / call("Floor", {one / single(e, 3)}), single(e, 4)));
+}
+
+// -- Means
+// -----------------------------------------------------------------------------------------
+
+/// Means of numbers, rounded together with the zero point.
+void average_pool(ExpansionContext& e) {
+  const bool last = e.attributes<QuantizedAveragePoolAttributes>().channels_last != 0;
+  AttributeMap attributes = e.given();
+  attributes.erase("channels_last");
+  const Term codes = e.x(0);
+  if (codes.rank() < 3) {
+    e.refuse("X has to have 3 axes or more, found " + std::to_string(codes.rank()));
+  }
+  const Term x = last ? channels_first(numbers(e, 0)) : numbers(e, 0);
+  const Term zero = cast_to(zero_point(e, 4, codes), DataType::kFloat);
+  const Term means = call("AveragePool", {x}, std::move(attributes)) / single(e, 3) + zero;
+  const Term y = nearest(means, codes.known().type);
+  e.set(0, last ? channels_last(y) : y);
+}
+
+/// Means over axes, from exact sums of the codes of input 0.
+Term mean(ExpansionContext& e, const std::vector<int64_t>& axes, int64_t keepdims) {
+  const Term x = e.x(0), over = e.integers(axes);
+  const Term sums = call("ReduceSum", {cast_to(x, DataType::kInt32), over},
+                         {{"keepdims", keepdims}, {"noop_with_empty_axes", int64_t{0}}});
+  const Term reduced = axes.empty() ? shape_of(x) : call("Gather", {shape_of(x), over});
+  const Term count = call("ReduceProd", {reduced}, {{"keepdims", int64_t{0}}});
+  const Term factor = single(e, 1) / (single(e, 3) * cast_to(count, DataType::kFloat));
+  const Term zeros =
+      cast_to(zero_point(e, 2, x), DataType::kInt32) * cast_to(count, DataType::kInt32);
+  return call("intarsia:Requantize", {sums, factor, zero_point(e, 4, x), -zeros});
+}
+
+void global_average_pool(ExpansionContext& e) {
+  const int rank = e.x(0).rank();
+  if (rank < 3) e.refuse("X has to have 3 axes or more, found " + std::to_string(rank));
+  const int64_t last = e.attributes<QuantizedGlobalPoolAttributes>().channels_last;
+  e.set(0, mean(e, axes_between(2 - last, rank - last), 1));
+}
+
+void reduce_mean(ExpansionContext& e) {
+  const auto& a = e.attributes<QuantizedReduceMeanAttributes>();
+  e.set(0, mean(e, {a.axes.view().begin(), a.axes.view().end()}, a.keepdims));
+}
+
+}  // namespace
+
+void add_contrib_quantized_definitions(DefinitionRows& rows) {
+  const auto row = [&](std::string_view name, ExpansionRule rule, std::vector<Parameter> inputs,
+                       Parameter output, AttributeCodec attributes,
+                       std::vector<TypeConstraint> types) {
+    rows.push_back({.domain = kContribDomain,
+                    .name = name,
+                    .inputs = std::move(inputs),
+                    .outputs = {output},
+                    .facts = {.expand = rule},
+                    .types = std::move(types),
+                    .kernel_types = {},
+                    .attributes = std::move(attributes)});
+  };
+  constexpr TypeSet kRealTypes = types({DataType::kFloat, DataType::kFloat16});
+  constexpr TypeSet kCodeTypes =
+      kByteTypes | types({DataType::kInt16, DataType::kUint16, DataType::kInt4, DataType::kUint4});
+  row("QuantizeLinear", quantize_linear,
+      {{"x", "T1"}, {"y_scale", "T1"}, {"y_zero_point", "T2", kOptional}}, {"y", "T2"},
+      codec_of<ChannelAxisAttributes>(), {{"T1", kRealTypes}, {"T2", kCodeTypes}});
+  row("DequantizeLinear", dequantize_linear,
+      {{"x", "T1"}, {"x_scale", "T2"}, {"x_zero_point", "T1", kOptional}}, {"y", "T2"},
+      codec_of<ChannelAxisAttributes>(),
+      {{"T1", kCodeTypes | types({DataType::kInt32})}, {"T2", kRealTypes}});
+
+  const std::vector<TypeConstraint> bytes{{"T", kByteTypes}, {"S", kFloatType}};
+  const std::vector<Parameter> two{{"A", "T"},
+                                   {"A_scale", "S"},
+                                   {"A_zero_point", "T", kOptional},
+                                   {"B", "T"},
+                                   {"B_scale", "S"},
+                                   {"B_zero_point", "T", kOptional},
+                                   {"C_scale", "S"},
+                                   {"C_zero_point", "T", kOptional}};
+  row("QLinearAdd", add, two, {"C", "T"}, codec_of<NoAttributes>(), bytes);
+  row("QLinearMul", multiply, two, {"C", "T"}, codec_of<NoAttributes>(), bytes);
+
+  const auto one = [](Parameter::Kind x_zero, Parameter::Kind y_zero) {
+    return std::vector<Parameter>{{"X", "T"},
+                                  {"X_scale", "S"},
+                                  {"X_zero_point", "T", x_zero},
+                                  {"Y_scale", "S"},
+                                  {"Y_zero_point", "T", y_zero}};
+  };
+  constexpr auto kRequired = Parameter::kRequired;
+  row("QLinearSigmoid", sigmoid, one(kOptional, kOptional), {"Y", "T"}, codec_of<NoAttributes>(),
+      bytes);
+  row("QLinearLeakyRelu", leaky_relu, one(kOptional, kOptional), {"Y", "T"},
+      codec_of<LeakyReluAttributes>(), bytes);
+  row("QLinearSoftmax", softmax, one(kOptional, kRequired), {"Y", "T"},
+      codec_of<QuantizedSoftmaxAttributes>(), bytes);
+  row("QLinearAveragePool", average_pool, one(kOptional, kOptional), {"Y", "T"},
+      codec_of<QuantizedAveragePoolAttributes>(), bytes);
+  row("QLinearGlobalAveragePool", global_average_pool, one(kRequired, kRequired), {"Y", "T"},
+      codec_of<QuantizedGlobalPoolAttributes>(), bytes);
+  row("QLinearReduceMean", reduce_mean, one(kOptional, kOptional), {"Y", "T"},
+      codec_of<QuantizedReduceMeanAttributes>(), bytes);
+  row("QLinearConcat", concatenate,
+      {{"Y_scale", "S"}, {"Y_zero_point", "T"}, {"inputs", "", Parameter::kVariadic, 3}},
+      {"Y", "T"}, codec_of<RequiredAxisAttributes>(), bytes);
+  row("QLinearWhere", choose,
+      {{"condition", "B"},
+       {"X", "T"},
+       {"x_scale", "S"},
+       {"x_zero_point", "T"},
+       {"Y", "T"},
+       {"y_scale", "S"},
+       {"y_zero_point", "T"},
+       {"z_scale", "S"},
+       {"z_zero_point", "T"}},
+      {"Z", "T"}, codec_of<NoAttributes>(),
+      {{"B", kBoolType}, {"T", kByteTypes}, {"S", kFloatType}});
+}
 
 }  // namespace intarsia::definitions

@@ -1,36 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Products of quantised tensors: those of their integers, requantised.
-#include "core/definitions/expansion.h"
+#include "core/definitions/quantized_terms.h"
 #include "core/definitions/rows.h"
-#include "core/operators/nn/conv.h"
+#include "core/operators/quantization/contrib.h"
 
 namespace intarsia::definitions {
 namespace {
 
 constexpr TypeSet kRealTypes = types({DataType::kFloat, DataType::kFloat16, DataType::kBfloat16});
-
-bool is_single(const Term& term) {
-  const Shape<Dim> shape = term.known().shape;
-  return shape.rank == 0 ||
-         (shape.rank == 1 && is_constant(shape[0]) && constant_value(shape[0]) == 1);
-}
-
-/// sums * factor, rounded, and the zero point, input `zero`, in its type. The factor belongs to the
-/// positions of `axis`, or of several axes, or is one for all.
-Term requantized(ExpansionContext& e, Term sums, Term factor, int zero, int64_t axis) {
-  factor = cast_to(factor, DataType::kFloat);
-  if (factor.rank() <= 1) {
-    return call("intarsia:Requantize", {sums, factor, e.x(zero)}, {{"axis", axis}});
-  }
-  const DataType type = e.x(zero).known().type;
-  const Term rounded = call("Round", {cast_to(sums, DataType::kFloat) * factor});
-  const Term shifted = rounded + cast_to(e.x(zero), DataType::kFloat);
-  const bool is_signed = type == DataType::kInt8;
-  const Term low = shifted.number(is_signed ? -128 : 0),
-             high = shifted.number(is_signed ? 127 : 255);
-  return cast_to(call("Clip", {shifted, low, high}), type);
-}
 
 void qlinear_matmul(ExpansionContext& e) {
   const Term sums = call("MatMulInteger", {e.x(0), e.x(3), e.x(2), e.x(5)});
@@ -42,12 +20,30 @@ void qlinear_matmul(ExpansionContext& e) {
   e.set(0, requantized(e, sums, rows * columns / e.x(6), 7, -1));
 }
 
-void qlinear_conv(ExpansionContext& e) {
-  const Term sums = call("ConvInteger", {e.x(0), e.x(3), e.x(2), e.x(5)}, e.given());
+Term convolved(ExpansionContext& e, Term x, AttributeMap attributes) {
+  const Term sums = call("ConvInteger", {x, e.x(3), e.x(2), e.x(5)}, std::move(attributes));
   const Term factor = e.x(1) * e.x(4) / e.x(6);
   const AttributeMap channels{{"axis", int64_t{1}}};
-  e.set(0, e.has_x(8) ? call("intarsia:Requantize", {sums, factor, e.x(7), e.x(8)}, channels)
-                      : call("intarsia:Requantize", {sums, factor, e.x(7)}, channels));
+  return e.has_x(8) ? call("intarsia:Requantize", {sums, factor, e.x(7), e.x(8)}, channels)
+                    : call("intarsia:Requantize", {sums, factor, e.x(7)}, channels);
+}
+
+void qlinear_conv(ExpansionContext& e) {
+  e.set(0, convolved(e, e.x(0), e.given()));
+}
+
+/// That of com.microsoft. Its weights are in ONNX's order wherever the channels are.
+void contrib_qlinear_conv(ExpansionContext& e) {
+  AttributeMap attributes = e.given();
+  attributes.erase("channels_last");
+  if (e.attributes<QuantizedConvAttributes>().channels_last == 0) {
+    e.set(0, convolved(e, e.x(0), std::move(attributes)));
+    return;
+  }
+  if (e.x(0).rank() < 3) {
+    e.refuse("x has to have 3 axes or more, found " + std::to_string(e.x(0).rank()));
+  }
+  e.set(0, channels_last(convolved(e, channels_first(e.x(0)), std::move(attributes))));
 }
 
 }  // namespace
@@ -77,22 +73,21 @@ void add_quantized_product_definitions(DefinitionRows& rows) {
        {"y_zero_point", "T3"}},
       {{"TS", kRealTypes}, {"T1", kByteTypes}, {"T2", kByteTypes}, {"T3", kByteTypes}}, {"y", "T3"},
       codec_of<NoAttributes>());
-  row("QLinearConv", qlinear_conv,
-      {{"x", "T1"},
-       {"x_scale", "TS"},
-       {"x_zero_point", "T1"},
-       {"w", "T2"},
-       {"w_scale", "TS"},
-       {"w_zero_point", "T2"},
-       {"y_scale", "TS"},
-       {"y_zero_point", "T3"},
-       {"B", "T4", kOptional}},
-      {{"TS", types({DataType::kFloat})},
-       {"T1", kByteTypes},
-       {"T2", kByteTypes},
-       {"T3", kByteTypes},
-       {"T4", types({DataType::kInt32})}},
-      {"y", "T3"}, codec_of<ConvAttributes>());
+  const std::vector<Parameter> conv_inputs = {
+      {"x", "T1"},       {"x_scale", "TS"},      {"x_zero_point", "T1"},
+      {"w", "T2"},       {"w_scale", "TS"},      {"w_zero_point", "T2"},
+      {"y_scale", "TS"}, {"y_zero_point", "T3"}, {"B", "T4", kOptional}};
+  const std::vector<TypeConstraint> conv_types = {{"TS", types({DataType::kFloat})},
+                                                  {"T1", kByteTypes},
+                                                  {"T2", kByteTypes},
+                                                  {"T3", kByteTypes},
+                                                  {"T4", types({DataType::kInt32})}};
+  row("QLinearConv", qlinear_conv, conv_inputs, conv_types, {"y", "T3"},
+      codec_of<ConvAttributes>());
+  row("QLinearConv", contrib_qlinear_conv, conv_inputs, conv_types, {"y", "T3"},
+      codec_of<QuantizedConvAttributes>());
+  rows.back().domain = kContribDomain;
+  rows.back().since_version = 1;
 }
 
 }  // namespace intarsia::definitions

@@ -242,6 +242,10 @@ struct Facts {
   IntegerAttribute state = {};
   /// Null where nobody has written one: then an output's gradient is an error, not 0.
   GradientRule gradient = nullptr;
+  /// The same as text, of operators that do not come with Intarsia (converter/graph/
+  /// gradient_formula.h); empty if there is none.
+  std::string_view gradient_formula = {};
+  bool is_differentiable() const { return gradient != nullptr || !gradient_formula.empty(); }
   /// Where others compute what the operator does: it needs no kernel and no shape function.
   ExpansionRule expand = nullptr;
   /// Of an operator that draws random numbers: the attribute, unknown to models, that takes the

@@ -2,6 +2,7 @@
 //
 // Operators on quantised tensors.
 #include "core/definitions/rows.h"
+#include "core/operators/quantization/matmul_blocks.h"
 #include "core/operators/quantization/quantize.h"
 
 namespace intarsia::definitions {
@@ -58,6 +59,20 @@ void add_quantization_definitions(DefinitionRows& rows) {
                        {"T3", kRealTypes}},
              .kernel_types = {"T1", "T3"},
              .attributes = codec_of<DequantizeAttributes>()});
+  constexpr TypeSet kFloat = types({DataType::kFloat});
+  constexpr TypeSet kByte = types({DataType::kUint8});
+  add<ops::MatMulBlocks>(
+      rows, {.domain = kInternalDomain,
+             .name = "MatMulBlocks",
+             .inputs = {apart({"A", "T1"}), apart({"codes", "T2"}), apart({"scales", "T1"}),
+                        apart({"zeros", "T3", Parameter::kOptional})},
+             .outputs = {apart({"Y", "T1"})},
+             .facts = {.axes = {.form = AxisForm::kPosition}},
+             .types = {{"T1", kFloat},
+                       {"T2", kByte | types({DataType::kUint4, DataType::kUint2})},
+                       {"T3", kByte}},
+             .kernel_types = {"T2"},
+             .attributes = codec_of<MatMulBlocksAttributes>()});
 }
 
 }  // namespace intarsia::definitions

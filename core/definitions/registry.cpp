@@ -50,6 +50,8 @@ DefinitionRows make_builtin_rows() {
   add_contrib_definitions(rows);
   add_contrib_attention_definitions(rows);
   add_contrib_quantized_definitions(rows);
+  add_contrib_quantized_product_definitions(rows);
+  add_contrib_quantized_block_definitions(rows);
   return rows;
 }
 

@@ -117,6 +117,8 @@ void add_training_definitions(DefinitionRows& rows);
 void add_contrib_definitions(DefinitionRows& rows);
 void add_contrib_attention_definitions(DefinitionRows& rows);
 void add_contrib_quantized_definitions(DefinitionRows& rows);
+void add_contrib_quantized_product_definitions(DefinitionRows& rows);
+void add_contrib_quantized_block_definitions(DefinitionRows& rows);
 
 /// The domain of ONNX Runtime's own operators.
 inline constexpr std::string_view kContribDomain = "com.microsoft";

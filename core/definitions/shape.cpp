@@ -109,6 +109,15 @@ void add_shape_ops_definitions(DefinitionRows& rows) {
                            .kernel_types = {},
                            .attributes = codec_of<BitCastAttributes>(),
                            .view = true});
+  add<ops::Reinterpret>(rows, {.domain = kInternalDomain,
+                               .name = "Reinterpret",
+                               .inputs = {ordered({"input", "T1"})},
+                               .outputs = {ordered({"output", "T2"})},
+                               .facts = {.exact = true},
+                               .types = {{"T1", kBitTypes}, {"T2", kBitTypes}},
+                               .kernel_types = {},
+                               .attributes = codec_of<BitCastAttributes>(),
+                               .view = true});
   // Reading extents: no element is touched.
   add<ops::ShapeOf>(rows, {.name = "Shape",
                            .since_version = 25,

@@ -14,8 +14,8 @@ std::vector<float> read_numbers(const std::string& path) {
 }
 
 bool compare(const char* title, std::span<const float> ours, const std::vector<float>& theirs,
-             float relative, float absolute) {
-  std::printf("\n%s\n%12s %12s\n", title, "Intarsia", "PyTorch");
+             float relative, float absolute, const char* reference) {
+  std::printf("\n%s\n%12s %12s\n", title, "Intarsia", reference);
   bool close = !ours.empty() && ours.size() == theirs.size();
   float worst = 0;
   for (size_t i = 0; i < std::min(ours.size(), theirs.size()); ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Our numbers beside PyTorch's, for the examples with a model that PyTorch has exported.
+// Our numbers beside another's, PyTorch's for the examples with a model that it has exported.
 #pragma once
 
 #include <span>
@@ -13,4 +13,4 @@ std::vector<float> read_numbers(const std::string& path);
 /// Prints both side by side; true if as many, and |ours - theirs| <= absolute + relative * |theirs|
 /// for each.
 bool compare(const char* title, std::span<const float> ours, const std::vector<float>& theirs,
-             float relative, float absolute);
+             float relative, float absolute, const char* reference = "PyTorch");

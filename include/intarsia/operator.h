@@ -125,6 +125,10 @@ struct OperatorInfo {
   /// outputs have the same rank, and the order of the other axes does not matter. The converter
   /// then may change the order of axes and this attribute with it.
   std::string_view axis = {};
+  /// How the gradients of the inputs follow from those of the outputs, as calls of operators: "dx =
+  /// my.ReluBackward(y, dy)", or of ONNX's, "s = Sign(x); dx = Mul(s, dy)". The form:
+  /// docs/training.md. Empty: the operator has none.
+  std::string_view gradient = {};
 };
 
 /// Stands for every element type: Input<Any>, Output<Any>.

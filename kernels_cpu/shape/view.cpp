@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Operators whose output holds the bytes of their input under other extents: Identity, Reshape,
-// Squeeze, Unsqueeze, Flatten; BitCast.
+// Squeeze, Unsqueeze, Flatten; BitCast; Reinterpret.
 //
 // One kernel per operator serves every element type. The planner usually lets input and output
 // share memory; then there is nothing to copy.
@@ -67,10 +67,23 @@ struct BitCast : CopyBytes {
   }
 };
 
+struct Reinterpret : CopyBytes {
+  static constexpr KernelId id{"intarsia:Reinterpret", "", {}};
+  static Status check(const KernelContext& context) {
+    Status status =
+        check_operands<ops::Reinterpret>(context, {.inputs = {kAnyType}, .outputs = {kAnyType}});
+    if (!status) return status;
+    const DataType from = context.input(0).type, to = context.output(0).type;
+    if (!holds_elements(from) && !holds_elements(to)) return {};
+    return context.fail(Code::kWrongType, "bits of an element", element_bits(from),
+                        element_bits(to), 0);
+  }
+};
+
 }  // namespace
 
 extern const KernelList view_kernels;
 constinit const KernelList view_kernels =
-    kernel_list<Identity, Reshape, Squeeze, Unsqueeze, Flatten, BitCast>();
+    kernel_list<Identity, Reshape, Squeeze, Unsqueeze, Flatten, BitCast, Reinterpret>();
 
 }  // namespace intarsia::cpu

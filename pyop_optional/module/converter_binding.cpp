@@ -53,6 +53,11 @@ converter::ConvertOptions options_of(const py::dict& given) {
   options.strip_names = get<bool>(given, "strip_names");
   options.target = get<std::string>(given, "target");
   options.plan_growth = get<std::optional<double>>(given, "plan_growth");
+  for (const auto& [output, inputs] :
+       get<std::map<std::string, std::vector<std::string>>>(given, "gradients")) {
+    options.gradients.push_back({output, inputs});
+  }
+  options.trainable = get<std::vector<std::string>>(given, "trainable");
   return options;
 }
 

@@ -327,6 +327,9 @@ PlanSession::PlanSession(AlignedBytes bytes, const std::string& name, int thread
     entries_.push_back({text_of(entry->name()), infos_of(plan, entry->inputs()),
                         infos_of(plan, entry->outputs())});
   }
+  for (const plan::Entry* entry : *plan.root->entries()) {
+    if (entry->continues() != kNone) entries_[entry->continues()].continued = true;
+  }
   if (plan.root->symbols() != nullptr) {
     for (const plan::Symbol* symbol : *plan.root->symbols()) {
       symbols_.push_back({text_of(symbol->name()), symbol->minimum(), symbol->maximum()});
@@ -346,7 +349,8 @@ void PlanSession::run(int entry, std::span<const InputData> inputs, std::span<Ou
   }
   const Exclusive exclusive(*this);
   BoundPorts ports(session_, entry);
-  ports.bind(outputs);
+  const bool binds = !entries_[static_cast<size_t>(entry)].continued;
+  if (binds) ports.bind(outputs);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const auto index = static_cast<int>(i);
     require(session_.resize_input(index, inputs[i].extents, entry));
@@ -356,7 +360,7 @@ void PlanSession::run(int entry, std::span<const InputData> inputs, std::span<Ou
     if (strings ? bytes < expected : bytes != expected) {
       throw Failure(Code::kInvalidArgument, "bytes of input " + std::to_string(i));
     }
-    if (inputs[i].bound && may_bind(entry, index, inputs[i].bytes)) {
+    if (binds && inputs[i].bound && may_bind(entry, index, inputs[i].bytes)) {
       require(ports.bind_input(index, inputs[i].bytes));
     } else if (strings) {
       require(copy_strings_in(session_, entry, inputs[i].bytes, tensor));

@@ -62,6 +62,9 @@ inline constexpr int32_t kDerived = -2;  ///< Varies, but is not a symbol alone.
 struct EntryInfo {
   std::string name;
   std::vector<PortInfo> inputs, outputs;
+  /// Another entry point reads what a run of this one leaves, so nothing may be bound for the run
+  /// alone.
+  bool continued = false;
 };
 
 struct SymbolInfo {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pyop_optional/plugin/python_file.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "pyop_optional/host/buffer.h"
@@ -14,19 +15,8 @@ using definitions::AttributeValue;
 using definitions::Parameter;
 using definitions::TypeSet;
 
-/// An operand as it is written: "NAME", "NAME?", "NAME: TYPE|TYPE", "NAME: VARIABLE".
-struct Operand {
-  std::string name;
-  bool optional = false;
-  std::string variable;
-  TypeSet types = 0;  ///< 0: any type.
-};
-
-/// An attribute: its default, or only its kind where it is required.
-struct Attribute {
-  AttributeValue value;
-  bool required = false;
-};
+using Operand = PythonOperand;
+using Attribute = PythonAttribute;
 
 [[noreturn]] void fail(const std::string& file, const std::string& text) {
   throw Failure(Code::kInvalidValue, kOperator, file + ": " + text);
@@ -244,7 +234,6 @@ void PythonFiles::add(PyObject* object, const Source& source,
   const std::vector<Operand> outputs = read_operands(object, "outputs", where);
   if (outputs.empty()) fail(where, "outputs is empty; an operator has at least one");
 
-  definitions::OperatorDefinition definition = python_definition(shapes_);
   std::string name = text_attribute(object, "name");
   std::string domain = text_attribute(object, "domain");
   if (name.empty()) name = source.class_name.empty() ? source.module : source.class_name;
@@ -252,14 +241,59 @@ void PythonFiles::add(PyObject* object, const Source& source,
     domain = name.substr(0, colons);
     name.erase(0, colons + 2);
   }
-  definition.domain = keep(domain);
-  definition.name = keep(name);
+  const std::map<std::string, Attribute> attributes = read_attributes(object, where);
+  Operation forward{domain, name, "forward", inputs, outputs};
+  forward.gradient = text_attribute(object, "gradient");
+  if (PyObject_HasAttrString(object, "backward") != 0) {
+    if (!forward.gradient.empty()) {
+      fail(where, "has both backward and gradient; they say the same thing, so one has to go");
+    }
+    const Operation backward = backward_of(forward);
+    forward.gradient = call_of(backward, attributes);
+    rows.push_back(row(backward, source, attributes));
+  }
+  rows.push_back(row(forward, source, attributes));
+}
+
+PythonFiles::Operation PythonFiles::backward_of(const Operation& forward) {
+  Operation backward{forward.domain, forward.name + "_backward", "backward", forward.inputs, {}};
+  backward.like_inputs = true;
+  backward.inputs.insert(backward.inputs.end(), forward.outputs.begin(), forward.outputs.end());
+  const auto gradient_of = [](Operand operand) {
+    operand.name = "d" + operand.name;
+    return operand;
+  };
+  for (const Operand& output : forward.outputs) backward.inputs.push_back(gradient_of(output));
+  for (const Operand& input : forward.inputs) backward.outputs.push_back(gradient_of(input));
+  return backward;
+}
+
+std::string PythonFiles::call_of(const Operation& backward, const Attributes& attributes) {
+  const auto join = [](const auto& list, const auto& text_of) {
+    std::string text;
+    for (const auto& each : list) text += (text.empty() ? "" : ", ") + text_of(each);
+    return text;
+  };
+  const auto name_of = [](const Operand& operand) { return operand.name; };
+  const std::string given =
+      join(attributes, [](const auto& each) { return each.first + " = @" + each.first; });
+  return join(backward.outputs, name_of) + " = " +
+         (backward.domain.empty() ? "" : backward.domain + ":") + backward.name +
+         (given.empty() ? "" : "<" + given + ">") + "(" + join(backward.inputs, name_of) + ")";
+}
+
+definitions::OperatorDefinition PythonFiles::row(const Operation& operation, const Source& source,
+                                                 const Attributes& attributes) {
+  definitions::OperatorDefinition definition = python_definition(shapes_);
+  definition.domain = keep(operation.domain);
+  definition.name = keep(operation.name);
+  definition.facts.gradient_formula = keep(operation.gradient);
 
   NodeAttributes node;
   node.convention = Convention::kForward;
   node.module = source.module;
   node.class_name = source.class_name;
-  node.method = "forward";
+  node.method = operation.method;
   functions_.insert(node.function());
   const auto add_operand = [&](const Operand& operand, std::vector<Parameter>& parameters,
                                std::vector<DataType>& types) {
@@ -272,19 +306,34 @@ void PythonFiles::add(PyObject* object, const Source& source,
         only = static_cast<DataType>(type);
       }
     }
-    if (operand.types != 0) definition.types.push_back({variable, operand.types});
+    const auto known = std::find_if(definition.types.begin(), definition.types.end(),
+                                    [&](const auto& each) { return each.variable == variable; });
+    if (operand.types != 0 && known == definition.types.end()) {
+      definition.types.push_back({variable, operand.types});
+    }
     types.push_back(only);
   };
+  const std::vector<Operand>&inputs = operation.inputs, &outputs = operation.outputs;
   for (const Operand& input : inputs) add_operand(input, definition.inputs, node.inputs);
   for (const Operand& output : outputs) add_operand(output, definition.outputs, node.outputs);
 
-  definition.attributes.read = [node, declared = read_attributes(object, where)](
-                                   const AttributeMap& given, std::vector<std::byte>& blob) {
+  definition.attributes.read = [node, attributes](const AttributeMap& given,
+                                                  std::vector<std::byte>& blob) {
     NodeAttributes complete_node = node;
-    std::string problem = complete(declared, given, complete_node.values);
+    std::string problem = complete(attributes, given, complete_node.values);
     if (problem.empty()) blob = complete_node.encode();
     return problem;
   };
+  if (operation.like_inputs) {
+    definition.infer = [](definitions::SymbolicShapeContext& context) {
+      Status status;
+      for (int i = 0; status.ok() && i < context.output_count(); ++i) {
+        status = context.set_output(i, context.type(i), context.shape(i));
+      }
+      return status;
+    };
+    return definition;
+  }
   // Outputs of a type variable have the type of the input that shares it.
   std::vector<int> same_as(outputs.size(), -1);
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -305,7 +354,7 @@ void PythonFiles::add(PyObject* object, const Source& source,
     }
     return Status();
   };
-  rows.push_back(std::move(definition));
+  return definition;
 }
 
 }  // namespace intarsia::pyop

@@ -13,11 +13,18 @@
 //
 //     def forward(inputs, attributes): (x,) = inputs; return (x > 0) * x
 //
+//     def backward(args): x, y, dy = args; return (y > 0) * dy    # optional: the gradients of the
+//                                        # inputs, from inputs, outputs and the outputs' gradients
+//     gradient = "dx = Mul(y, dy)"       # or in other operators:
+//     converter/graph/gradient_formula.h
+//
 // Classes with `inputs`, `outputs` and `forward` are operators too, named after the class; methods
-// take the place of the functions. `infer` and `forward` may leave the second parameter out.
+// take the place of the functions. `infer`, `forward` and `backward` may leave the second parameter
+// out.
 #pragma once
 
 #include <deque>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -26,6 +33,20 @@
 #include "pyop_optional/plugin/shape_inference.h"
 
 namespace intarsia::pyop {
+
+/// An operand as it is written: "NAME", "NAME?", "NAME: TYPE|TYPE", "NAME: VARIABLE".
+struct PythonOperand {
+  std::string name;
+  bool optional = false;
+  std::string variable;
+  definitions::TypeSet types = 0;  ///< 0: any type.
+};
+
+/// An attribute: its default, or only its kind where it is required.
+struct PythonAttribute {
+  definitions::AttributeValue value;
+  bool required = false;
+};
 
 class PythonFiles {
  public:
@@ -43,8 +64,24 @@ class PythonFiles {
   struct Source {
     std::string file, module, class_name;
   };
+  /// What a function or method computes.
+  struct Operation {
+    std::string domain, name, method;
+    std::vector<PythonOperand> inputs, outputs;
+    std::string gradient = {};  ///< converter/graph/gradient_formula.h
+    /// Output i has the type and extents of input i; nobody is asked.
+    bool like_inputs = false;
+  };
+  using Attributes = std::map<std::string, PythonAttribute>;
+
   void add(PyObject* object, const Source& source,
            std::vector<definitions::OperatorDefinition>& rows);
+  /// The gradients of the inputs, from the inputs, the outputs and the outputs' gradients.
+  static Operation backward_of(const Operation& forward);
+  /// The rule that calls it.
+  static std::string call_of(const Operation& backward, const Attributes& attributes);
+  definitions::OperatorDefinition row(const Operation& operation, const Source& source,
+                                      const Attributes& attributes);
   std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
 
   const ShapeInference& shapes_;

@@ -37,6 +37,9 @@ class WalkThrough(unittest.TestCase):
         string = onnx.TensorProto.STRING
         onnx.save(support.model([node], {"x": (string, [2, 2])}, {"y": (string, [2])}),
                   support.FOLDER / "join.onnx")
+        onnx.save(support.model([helper.make_node("user_square", ["x"], ["y"])],
+                                {"x": (float32, [3])}, {"y": (float32, [3])}),
+                  support.FOLDER / "square.onnx")
         names = {}
         code = blocks()
         self.assertGreater(len(code), 12)

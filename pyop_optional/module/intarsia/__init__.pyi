@@ -56,6 +56,8 @@ class _Options(TypedDict, total=False):
     strip_names: bool
     target: str
     plan_growth: float | None
+    gradients: Mapping[str, str | Sequence[str]] | None
+    trainable: str | Sequence[str]
     operators: _Operators
     allow_pyop: bool
     pyop_path: _Operators

@@ -22,6 +22,10 @@ def _range(limits):
     return (1, limits) if isinstance(limits, (int, np.integer)) else tuple(limits)
 
 
+def _names(names):
+    return [names] if isinstance(names, str) else list(names)
+
+
 def replace_file(path, block):
     """Writes the file beside its place and moves it there: readers see the old or the new one."""
     path = Path(path)
@@ -60,8 +64,8 @@ def _callers_level():
 
 def convert(model, out=None, *, dims=None, shapes=None, fixed=None, values=None, bounds=None,
             max_trips=None, max_lengths=None, max_string=None, states=None, layouts=None, seed=0,
-            threads=1, strip_names=False, target="generic", plan_growth=None, operators=(),
-            allow_pyop=False, pyop_path=()):
+            threads=1, strip_names=False, target="generic", plan_growth=None, gradients=None,
+            trainable=(), operators=(), allow_pyop=False, pyop_path=()):
     """Converts `model` (a path, the bytes of a model, a file open for reading bytes, or an
     onnx.ModelProto) to a plan: in the file `out`, or, without it, as the bytes that are returned.
     A dict of models makes a plan with entry points: {"encode": "encoder.onnx", "step": decoder}.
@@ -70,7 +74,8 @@ def convert(model, out=None, *, dims=None, shapes=None, fixed=None, values=None,
     shapes={"x": (1, 3, 224, 224)}, fixed={"rate": 16000} (a number, a list, an array or an .npy file),
     values={"axis": 1} (likewise), bounds={"y": (100,)}, max_trips={"loop": 50}, max_lengths={"list": 9},
     max_string=64, states={"state_out": "state_in"}, layouts={"image": "nhwc"}, seed=1,
-    operators=["libmine.so"]. Raises Error with one line per problem; warnings are issued through the
+    gradients={"loss": ["x"]} and trainable=["fc.weight"] (docs/training.md), operators=["libmine.so"].
+    Raises Error with one line per problem; warnings are issued through the
     module `warnings`.
     """
     entries = model if isinstance(model, Mapping) else {"main": model}
@@ -89,7 +94,9 @@ def convert(model, out=None, *, dims=None, shapes=None, fixed=None, values=None,
             "max_trips": dict(max_trips or {}), "max_lengths": dict(max_lengths or {}),
             "max_string": max_string, "states": dict(states or {}), "layouts": dict(layouts or {}),
             "seed": seed, "threads": threads, "strip_names": strip_names, "target": target,
-            "plan_growth": plan_growth}
+            "plan_growth": plan_growth,
+            "gradients": {name: _names(inputs) for name, inputs in (gradients or {}).items()},
+            "trainable": _names(trainable)}
         block, texts = _native.convert_model(models, options,
                                              request(operators, allow_pyop, pyop_path))
     for text in texts:

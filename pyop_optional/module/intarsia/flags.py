@@ -27,7 +27,7 @@ _NAMED = {"--dim": ("dims", _limits), "--shape": ("shapes", _extents), "--fix": 
           "--state": ("states", str), "--layout": ("layouts", str)}
 _SINGLE = {"--seed": ("seed", int), "--threads": ("threads", int), "--target": ("target", str),
            "--max-string": ("max_string", int), "--plan-growth": ("plan_growth", float)}
-_LISTS = {"--operators": "operators", "--pyop-path": "pyop_path"}
+_LISTS = {"--operators": "operators", "--pyop-path": "pyop_path", "--trainable": "trainable"}
 _SWITCHES = {"--strip-names": "strip_names", "--allow-pyop": "allow_pyop"}
 
 
@@ -48,7 +48,7 @@ def options_of(flags):
         if flag in _SWITCHES:
             options[_SWITCHES[flag]] = True
             continue
-        if flag not in _NAMED and flag not in _SINGLE and flag not in _LISTS:
+        if flag not in (*_NAMED, *_SINGLE, *_LISTS, "--gradient"):
             raise Error(f"{word}: no flag of a conversion; see intarsia convert --help",
                         "kInvalidArgument")
         if not equals:
@@ -60,6 +60,10 @@ def options_of(flags):
 
 
 def _add(options, flag, value):
+    if flag == "--gradient":  # OUTPUT=INPUT,... or OUTPUT
+        output, _, inputs = value.rpartition("=") if "=" in value else (value, "", "")
+        options.setdefault("gradients", {})[output] = [name for name in inputs.split(",") if name]
+        return
     if flag in _LISTS:
         options.setdefault(_LISTS[flag], []).append(value)
         return

@@ -235,7 +235,7 @@ class ExecutionSession(DebugFunctions):
         self._opened().write_state(port.index, port.accept(value)[1])
 
     def reset_states(self):
-        """Sets all states to zero, as they are when the session is opened."""
+        """Sets all states to what they are when the session is opened."""
         self._opened().reset_states()
 
     def _state(self, name):

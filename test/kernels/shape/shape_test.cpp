@@ -7,6 +7,7 @@
 #include "core/operators/shape/extents.h"
 #include "core/operators/shape/fill.h"
 #include "core/operators/shape/range.h"
+#include "core/operators/shape/reshape.h"
 #include "test/kernels/gemm/harness.h"
 #include "test/kernels/movement/naive.h"
 
@@ -348,6 +349,34 @@ TYPED_TEST(ShapeOps, ViewsKeepTheElements) {
     expect_copied<TypeParam>("Unsqueeze", random, in_place, true);
     expect_copied<TypeParam>("Flatten", random, in_place);
   }
+}
+
+TEST(Reinterpret, ElementsOfOtherWidths) {
+  Node wide;
+  wide.input<uint8_t>({2, 4}, {1, 0, 0, 0, 0, 1, 0, 0}).output<int32_t>({2, 1});
+  wide.attributes(BitCastAttributes{static_cast<int32_t>(DataType::kInt32)});
+  ASSERT_TRUE(wide.run("intarsia:Reinterpret").ok());
+  EXPECT_EQ(wide.result<int32_t>(), (std::vector<int32_t>{1, 256}));
+  Node narrow;
+  narrow.input<int16_t>({1, 2}, {0x0201, 0x0403}).output<uint8_t>({1, 4});
+  narrow.attributes(BitCastAttributes{static_cast<int32_t>(DataType::kUint8)});
+  ASSERT_TRUE(narrow.run("intarsia:Reinterpret").ok());
+  EXPECT_EQ(narrow.result<uint8_t>(), (std::vector<uint8_t>{1, 2, 3, 4}));
+}
+
+TEST(Reinterpret, Refused) {
+  Node part;
+  part.input<uint8_t>({2, 3}, {1, 2, 3, 4, 5, 6}).output<int16_t>({2, 1});
+  part.attributes(BitCastAttributes{static_cast<int32_t>(DataType::kInt16)});
+  EXPECT_EQ(part.check("intarsia:Reinterpret").code(), Code::kWrongExtent);
+  Node scalar;
+  scalar.input<uint8_t>({}, {1}).output<uint8_t>({});
+  scalar.attributes(BitCastAttributes{static_cast<int32_t>(DataType::kUint8)});
+  EXPECT_EQ(scalar.check("intarsia:Reinterpret").code(), Code::kWrongRank);
+  Node type;
+  type.input<uint8_t>({2}, {1, 2}).output<uint8_t>({2});
+  type.attributes(BitCastAttributes{0});
+  EXPECT_EQ(type.check("intarsia:Reinterpret").code(), Code::kInvalidValue);
 }
 
 TEST(ShapeOpsRefused, ViewsOfAnotherTypeOrSize) {

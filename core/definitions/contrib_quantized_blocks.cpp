@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operators of com.microsoft on weights of few bits, quantised block by block. The weights stay
+// codes, packed as the model has them.
+#include "core/definitions/quantized_terms.h"
+#include "core/definitions/rows.h"
+#include "core/operators/quantization/contrib.h"
+#include "intarsia/describe.h"
+
+namespace intarsia::definitions {
+namespace {
+
+constexpr auto kOptional = Parameter::kOptional;
+constexpr TypeSet kRealTypes = types({DataType::kFloat, DataType::kFloat16, DataType::kBfloat16});
+
+DataType code_type(int64_t bits) {
+  return bits == 2 ? DataType::kUint2 : bits == 4 ? DataType::kUint4 : DataType::kUint8;
+}
+
+/// Bytes as elements of that type along the last axis, those of the lowest bits first.
+Term unpacked(Term bytes, DataType type) {
+  if (bytes.known().type == type) return bytes;
+  return call("intarsia:Reinterpret", {bytes}, {{"to", static_cast<int64_t>(type)}});
+}
+
+/// The first elements of an axis; nothing to do where there are no more.
+Term first(Term term, int64_t axis, Term count) {
+  const auto wanted = known_integers(count);
+  const Dim found = term.known().shape[static_cast<int>(axis)];
+  if (wanted && is_constant(found) && constant_value(found) == wanted->front()) return term;
+  // Slices of codes below a byte exist as those of bytes only.
+  const DataType type = term.known().type;
+  const bool small = element_bits(type) < 8;
+  const Term bytes = small ? cast_to(term, DataType::kUint8) : term;
+  const Term part = call("Slice", {bytes, integers(term, {0}), count, integers(term, {axis})});
+  return small ? cast_to(part, type) : part;
+}
+
+/// The code in the middle of its range, in the extents of the scales.
+Term middle_codes(Term scales, int64_t bits) {
+  const Term middle =
+      scales.context().number(DataType::kUint8, static_cast<double>(int64_t{1} << (bits - 1)));
+  return cast_to(expand(middle, scales), code_type(bits));
+}
+
+void require_power_of_two(ExpansionContext& e, int64_t block_size) {
+  if (block_size >= 16 && (block_size & (block_size - 1)) == 0) return;
+  e.refuse("attribute block_size has to be a power of 2 from 16 on, found " +
+           std::to_string(block_size));
+}
+
+// -- MatMulNBits
+// -----------------------------------------------------------------------------------
+
+class MatMulNBits {
+ public:
+  explicit MatMulNBits(ExpansionContext& e) : e_(e), a_(e.attributes<MatMulNBitsAttributes>()) {
+    require_power_of_two(e, a_.block_size);
+    if (e.x(kA).rank() == 0) e.refuse("A has to have an axis");
+    blocks_ = (a_.k + a_.block_size - 1) / a_.block_size;
+  }
+
+  /// The product is computed in float.
+  void write() {
+    const Dim found = e_.x(kA).known().shape[e_.x(kA).rank() - 1];
+    if (is_constant(found) && constant_value(found) != a_.k) {
+      e_.refuse("attribute K is " + std::to_string(a_.k) + ", but the last axis of A has " +
+                found.to_string() + " elements");
+    }
+    const Term a = cast_to(e_.x(kA), DataType::kFloat);
+    const Term y = has_plain_blocks() ? blocked(a) : call("MatMul", {a, weights()});
+    e_.set(0, cast(e_.has_x(kBias) ? y + cast_to(e_.x(kBias), DataType::kFloat) : y, e_.x(kA)));
+  }
+
+ private:
+  enum Input { kA, kB, kScales, kZeros, kGroups, kBias };
+
+  Term matrix(Term term, int64_t columns) const {
+    return with_extents(term, e_.integers({a_.n, columns}));
+  }
+  int64_t bytes_of(int64_t codes) const { return (codes * a_.bits + 7) / 8; }
+  bool has_codes_as_zeros() const {
+    return e_.has_x(kZeros) && e_.x(kZeros).known().type == DataType::kUint8;
+  }
+  bool has_plain_blocks() const {
+    return !e_.has_x(kGroups) && (!e_.has_x(kZeros) || has_codes_as_zeros());
+  }
+
+  /// [N, blocks * block_size]
+  Term codes() const {
+    const Term packed = matrix(e_.x(kB), bytes_of(blocks_ * a_.block_size));
+    return unpacked(packed, code_type(a_.bits));
+  }
+  Term scales() const { return cast_to(matrix(e_.x(kScales), blocks_), DataType::kFloat); }
+
+  Term blocked(Term a) const {
+    const AttributeMap attributes{{"block_size", int64_t{a_.block_size}}};
+    if (!e_.has_x(kZeros)) {
+      return call("intarsia:MatMulBlocks", {a, codes(), scales()}, attributes);
+    }
+    return call("intarsia:MatMulBlocks", {a, codes(), scales(), zero_codes()}, attributes);
+  }
+
+  /// [K, N]: each term has a group, whose zero may be any number.
+  Term weights() const {
+    const Term terms = e_.integers({a_.k});
+    const Term groups = e_.has_x(kGroups) ? first(e_.x(kGroups), 0, terms) : blocks_in_order();
+    const auto spread = [&](Term blocks) {
+      return call("Gather", {blocks, groups}, {{"axis", int64_t{1}}});
+    };
+    const Term numbers = first(cast_to(codes(), DataType::kFloat), 1, terms);
+    return transpose((numbers - spread(zeros())) * spread(scales()), {1, 0});
+  }
+
+  Term zeros() const {
+    if (has_codes_as_zeros()) return cast_to(zero_codes(), DataType::kFloat);
+    if (e_.has_x(kZeros)) return cast_to(matrix(e_.x(kZeros), blocks_), DataType::kFloat);
+    return expand(e_.number(DataType::kFloat, static_cast<double>(int64_t{1} << (a_.bits - 1))),
+                  scales());
+  }
+  /// A byte each.
+  Term zero_codes() const {
+    const Term packed = matrix(e_.x(kZeros), bytes_of(blocks_));
+    const Term codes = cast_to(unpacked(packed, code_type(a_.bits)), DataType::kUint8);
+    return first(codes, 1, e_.integers({blocks_}));
+  }
+
+  Term blocks_in_order() const {
+    std::vector<int64_t> result;
+    for (int64_t term = 0; term < a_.k; ++term) result.push_back(term / a_.block_size);
+    return e_.integers(result);
+  }
+
+  ExpansionContext& e_;
+  const MatMulNBitsAttributes& a_;
+  int64_t blocks_ = 0;
+};
+
+void matmul_n_bits(ExpansionContext& e) {
+  MatMulNBits(e).write();
+}
+
+// -- GatherBlockQuantized
+// --------------------------------------------------------------------------
+
+class GatherBlocks {
+ public:
+  explicit GatherBlocks(ExpansionContext& e)
+      : e_(e),
+        a_(e.attributes<GatherBlockQuantizedAttributes>()),
+        type_(e.x(kData).known().type),
+        rank_(e.x(kData).rank()),
+        gathered_(axis("gather_axis", a_.gather_axis)),
+        split_(axis("quantize_axis", a_.quantize_axis)),
+        real_(contains(kSmallFloatTypes, type_)) {}
+
+  void write() {
+    validate();
+    Term y = gathers_bytes() ? numbers(gather_codes(), gather(scales()), gather_zeros(), split())
+                             : gather(numbers(codes(e_.x(kData)), scales(), zeros(), split_));
+    // What an index beyond the axis chooses is 0.
+    std::vector<int64_t> behind;
+    for (int64_t i = gathered_ + 1; i < rank_; ++i) {
+      behind.push_back(e_.x(kIndices).rank() + i - gathered_ - 1);
+    }
+    e_.set(0, where(behind.empty() ? inside() : unsqueeze(inside(), behind), y, 0));
+  }
+
+ private:
+  enum Input { kData, kIndices, kScales, kZeros };
+
+  int64_t axis(const char* name, int64_t given) const {
+    const int64_t result = given < 0 ? given + rank_ : given;
+    if (result < 0 || result >= rank_) {
+      e_.refuse("attribute " + std::string(name) + " is " + std::to_string(given) +
+                ", but data has " + std::to_string(rank_) + " axes");
+    }
+    return result;
+  }
+
+  void validate() const {
+    if (e_.x(kScales).rank() != rank_) {
+      e_.refuse("data and scales have to have as many axes, found " + std::to_string(rank_) +
+                " and " + std::to_string(e_.x(kScales).rank()));
+    }
+    if (!real_ || a_.block_size != 0) require_power_of_two(e_, a_.block_size);
+    if (type_ == DataType::kUint8) {
+      if (a_.bits < 8 && split_ != rank_ - 1) {
+        e_.refuse(
+            "attribute quantize_axis has to be the last axis of bytes that hold several "
+            "codes each, found " +
+            std::to_string(a_.quantize_axis));
+      }
+    } else if (!real_ && a_.bits != 4) {
+      e_.refuse("attribute bits has to be 4 for data of " + std::string(data_type_name(type_)) +
+                ", found " + std::to_string(a_.bits));
+    }
+    if (real_ && e_.has_x(kZeros)) {
+      e_.refuse("data of " + std::string(data_type_name(type_)) + " has no zero_points");
+    }
+  }
+
+  int64_t block_size() const {
+    if (a_.block_size != 0) return a_.block_size;
+    const Dim extent = e_.x(kData).known().shape[static_cast<int>(split_)];
+    if (!is_constant(extent)) {
+      e_.refuse(
+          "attribute block_size is 0, so that the extent of the quantised axis has to be "
+          "known, found " +
+          extent.to_string());
+    }
+    return std::max<int64_t>(1, constant_value(extent));
+  }
+
+  // -- Operands as they are
+  // ------------------------------------------------------------------------
+
+  Term codes(Term data) const {
+    return type_ == DataType::kUint8 ? unpacked(data, code_type(a_.bits)) : data;
+  }
+  /// One for each block: floating-point codes may have fewer.
+  Term scales() const {
+    const Term scales = e_.x(kScales);
+    if (!real_) return scales;
+    const Term data = e_.x(kData);
+    const Term blocks = extents(scales, split_, split_ + 1);
+    return call(
+        "Expand",
+        {scales, join({extents(data, 0, split_), blocks, extents(data, split_ + 1, rank_)}, 0)});
+  }
+  std::optional<Term> zeros() const {
+    if (!e_.has_x(kZeros)) return middle(e_.x(kScales));
+    return whole_zeros(e_.x(kZeros));
+  }
+  std::optional<Term> middle(Term scales) const {
+    if (type_ != DataType::kUint8) return std::nullopt;
+    return middle_codes(scales, a_.bits);
+  }
+  /// Packed ones fill up whole bytes.
+  Term whole_zeros(Term packed) const {
+    return first(codes(packed), split_, extents(e_.x(kScales), split_, split_ + 1));
+  }
+
+  // -- Their chosen parts
+  // --------------------------------------------------------------------------
+
+  /// True if codes can be gathered as the bytes that they lie in, before they become numbers.
+  bool gathers_bytes() const {
+    if (gathered_ == split_) return false;
+    const bool packed = type_ == DataType::kUint8 ? a_.bits < 8 : element_bits(type_) < 8;
+    if (!packed) return true;
+    const Dim last = e_.x(kData).known().shape[static_cast<int>(rank_ - 1)];
+    const bool whole =
+        type_ == DataType::kUint8 || (is_constant(last) && constant_value(last) % 2 == 0);
+    return gathered_ != rank_ - 1 && whole;
+  }
+  Term inside() const {
+    const Term index = e_.x(kIndices);
+    const Term extent =
+        cast(call("Squeeze", {extents(e_.x(kData), gathered_, gathered_ + 1)}), index);
+    return call("And", {call("GreaterOrEqual", {index, -extent}), call("Less", {index, extent})});
+  }
+  Term gather(Term from) const {
+    return call("Gather", {from, where(inside(), e_.x(kIndices), 0)}, {{"axis", gathered_}});
+  }
+  Term gather_codes() const {
+    const Term part = gather(unpacked(e_.x(kData), DataType::kUint8));
+    return type_ == DataType::kUint8 ? codes(part) : unpacked(part, type_);
+  }
+  std::optional<Term> gather_zeros() const {
+    if (!e_.has_x(kZeros)) return middle(gather(e_.x(kScales)));
+    // Few, and of any extents.
+    const Term each = cast_to(whole_zeros(e_.x(kZeros)), DataType::kInt8);
+    return cast_to(gather(each), codes(e_.x(kZeros)).known().type);
+  }
+  int64_t split() const { return split_ < gathered_ ? split_ : split_ + e_.x(kIndices).rank() - 1; }
+
+  Term numbers(Term codes, Term scales, std::optional<Term> zeros, int64_t axis) const {
+    const AttributeMap attributes{{"axis", axis}, {"block_size", block_size()}};
+    return zeros ? call("DequantizeLinear", {codes, scales, *zeros}, attributes)
+                 : call("DequantizeLinear", {codes, scales}, attributes);
+  }
+
+  ExpansionContext& e_;
+  const GatherBlockQuantizedAttributes& a_;
+  DataType type_;
+  int64_t rank_, gathered_, split_;  // of data: rank, and the axes
+  bool real_;
+};
+
+void gather_blocks(ExpansionContext& e) {
+  GatherBlocks(e).write();
+}
+
+}  // namespace
+
+void add_contrib_quantized_block_definitions(DefinitionRows& rows) {
+  constexpr TypeSet kBytes = types({DataType::kUint8});
+  rows.push_back({.domain = kContribDomain,
+                  .name = "MatMulNBits",
+                  .inputs = {{"A", "T1"},
+                             {"B", "T2"},
+                             {"scales", "T1"},
+                             {"zero_points", "T3", kOptional},
+                             {"g_idx", "T4", kOptional},
+                             {"bias", "T1", kOptional}},
+                  .outputs = {{"Y", "T1"}},
+                  .facts = {.expand = matmul_n_bits},
+                  .types = {{"T1", kRealTypes},
+                            {"T2", kBytes},
+                            {"T3", kRealTypes | kBytes},
+                            {"T4", types({DataType::kInt32})}},
+                  .kernel_types = {},
+                  .attributes = codec_of<MatMulNBitsAttributes>()});
+  rows.push_back(
+      {.domain = kContribDomain,
+       .name = "GatherBlockQuantized",
+       .inputs = {{"data", "T1"},
+                  {"indices", "Tind"},
+                  {"scales", "T2"},
+                  {"zero_points", "T1", kOptional}},
+       .outputs = {{"output", "T2"}},
+       .facts = {.expand = gather_blocks},
+       .types = {{"T1", kBytes | kFloat8Types |
+                            types({DataType::kInt4, DataType::kUint4, DataType::kFloat4E2M1})},
+                 {"T2", kRealTypes},
+                 {"Tind", kIndexTypes}},
+       .kernel_types = {},
+       .attributes = codec_of<GatherBlockQuantizedAttributes>()});
+}
+
+}  // namespace intarsia::definitions

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Quantised products of com.microsoft, and the layers that begin with one: sums of integers,
+// rescaled.
+#include "core/definitions/quantized_terms.h"
+#include "core/definitions/rows.h"
+#include "core/operators/nn/normalization.h"
+#include "core/operators/quantization/contrib.h"
+#include "core/operators/recurrent/rnn.h"
+
+namespace intarsia::definitions {
+namespace {
+
+constexpr auto kOptional = Parameter::kOptional;
+constexpr TypeSet kFloatType = types({DataType::kFloat});
+constexpr TypeSet kInt32Type = types({DataType::kInt32});
+
+// -- Matrices
+// --------------------------------------------------------------------------------------
+
+/// y = alpha * A' * B' + C, of codes; as numbers where there is no scale of the result.
+void gemm(ExpansionContext& e) {
+  enum Input { kA, kAScale, kAZero, kB, kBScale, kBZero, kC, kYScale, kYZero };
+  const auto& a = e.attributes<QuantizedGemmAttributes>();
+  const auto matrix = [&](Input input, bool turned) {
+    const Term term = e.x(input);
+    if (term.rank() != 2) {
+      e.refuse("A and B have to have 2 axes; input " + std::to_string(input) + " has " +
+               std::to_string(term.rank()));
+    }
+    return turned ? transpose(term, {1, 0}) : term;
+  };
+  if (e.has_x(kYScale) != e.has_x(kYZero)) {
+    e.refuse("y_scale and y_zero_point belong together; one is missing");
+  }
+  Term sums = call("MatMulInteger", {matrix(kA, a.trans_a != 0), matrix(kB, a.trans_b != 0),
+                                     single(e, kAZero), e.x(kBZero)});
+  if (e.has_x(kC)) sums = sums + e.x(kC);
+  Term factor = single(e, kAScale);
+  if (a.alpha != 1) factor = double{a.alpha} * factor;
+  factor = factor * e.x(kBScale);
+  if (e.has_x(kYScale)) {
+    e.set(0, requantized(e, sums, factor / single(e, kYScale), kYZero, 1));
+  } else {
+    e.set(0, rescaled(sums, factor, 1));
+  }
+}
+
+/// The product of codes as numbers; `a_scale` is a scalar, and the scale of b, its zero point and
+/// the bias are inputs, of which the last two may be absent.
+Term product(ExpansionContext& e, Term a, Term a_scale, Term a_zero, int b_scale, int b_zero,
+             int bias) {
+  const Term b = e.x(1), zero = e.has_x(b_zero) ? e.x(b_zero) : b.number(0);
+  const Term sums = call("MatMulInteger", {a, b, a_zero, zero});
+  const Term scale = cast_to(a_scale, DataType::kFloat) * cast_to(e.x(b_scale), DataType::kFloat);
+  const Term y = rescaled(sums, scale, -1);
+  return e.has_x(bias) ? y + cast_to(e.x(bias), DataType::kFloat) : y;
+}
+
+void integer_matmul(ExpansionContext& e) {
+  const Term y = product(e, e.x(0), single(e, 2), zero_point(e, 4, e.x(0)), 3, 5, 6);
+  e.set(0, cast(y, e.x(2)));
+}
+
+/// A as bytes, by a scale and a zero point such that its range and 0 lie in 0 to 255.
+void dynamic_matmul(ExpansionContext& e) {
+  const Term a = e.x(0);
+  const AttributeMap whole{{"keepdims", int64_t{0}}};
+  const Term low = call("Min", {call("ReduceMin", {a}, whole), a.number(0)});
+  const Term range = call("Max", {call("ReduceMax", {a}, whole), a.number(0)}) - low;
+  const Term scale = where(call("Equal", {range, a.number(0)}), 1, range / 255.0);
+  const Term zero = nearest(-(low / scale), DataType::kUint8);
+  e.set(0, product(e, quantized(a, scale, zero), scale, zero, 2, 3, 4));
+}
+
+// -- Layers
+// ----------------------------------------------------------------------------------------
+
+/// Attention of what the codes stand for: its projections become products of integers where the
+/// codes are those of constants.
+void attention(ExpansionContext& e) {
+  enum Input {
+    kInput,
+    kWeight,
+    kBias,
+    kInputScale,
+    kWeightScale,
+    kMask,
+    kInputZero,
+    kWeightZero,
+    kPast
+  };
+  const Term input = e.x(kInput), weight = e.x(kWeight), scale = e.x(kWeightScale);
+  if (input.rank() != 3) {
+    e.refuse("input has to have 3 axes, found " + std::to_string(input.rank()));
+  }
+  Term zero = e.has_x(kWeightZero) ? e.x(kWeightZero) : weight.number(0);
+  // One zero point for all, and a scale for each column.
+  if (is_single(zero) && !is_single(scale)) zero = expand(zero, scale);
+  std::vector<Term> operands{
+      dequantized(input, single(e, kInputScale), zero_point(e, kInputZero, input)),
+      dequantized(weight, scale, zero), e.x(kBias)};
+  if (e.has_x(kMask)) operands.push_back(e.x(kMask));
+  if (e.has_x(kPast)) {
+    const Term past = e.x(kPast);
+    if (past.rank() != 5) {
+      e.refuse("past has to have 5 axes, found " + std::to_string(past.rank()));
+    }
+    if (!e.has_x(kMask)) {
+      // As many keys as there are, for each item of the batch.
+      const Term keys = extents(past, 3, 4) + extents(input, 1, 2);
+      operands.push_back(call("Expand", {cast_to(keys, DataType::kInt32), extents(input, 0, 1)}));
+    }
+    operands.push_back(past);
+  }
+  const int outputs = e.wants(1) ? 2 : 1;
+  const std::vector<Term> made = e.add("com.microsoft:Attention", operands, e.given(), outputs);
+  for (int output = 0; output < outputs; ++output) e.set(output, made[static_cast<size_t>(output)]);
+}
+
+/// Sums of rows of up to three tables, normalised. The rows are chosen as codes.
+void embed_layer_normalization(ExpansionContext& e) {
+  enum Input {
+    kIds,
+    kSegmentIds,
+    kWord,
+    kPosition,
+    kSegment,
+    kGamma,
+    kBeta,
+    kMask,
+    kScales,
+    kZeros = 13
+  };
+  const bool has_segments = e.has_x(kSegmentIds);
+  for (const int input : {int{kSegment}, kScales + 2, kZeros + 2}) {
+    if (e.has_x(input) != has_segments) {
+      e.refuse(
+          "segment_ids, segment_embedding, its scale and its zero point belong together; "
+          "one is missing");
+    }
+  }
+  if (e.x(kIds).rank() != 2) {
+    e.refuse("input_ids has to have 2 axes, found " + std::to_string(e.x(kIds).rank()));
+  }
+  const auto scaled = [&](Term codes, int table) {
+    return dequantized(codes, single(e, kScales + table), single(e, kZeros + table));
+  };
+  const auto rows = [&](Term ids, Input input, int table) {
+    return scaled(call("Gather", {e.x(input), ids}), table);
+  };
+  Term sum = rows(e.x(kIds), kWord, 0) + rows(positions(e.x(kIds), 1), kPosition, 1);
+  if (has_segments) sum = sum + rows(e.x(kSegmentIds), kSegment, 2);
+  const float epsilon = e.attributes<EmbedNormalizationAttributes>().epsilon;
+  e.set(0, call("LayerNormalization", {sum, scaled(e.x(kGamma), 3), scaled(e.x(kBeta), 4)},
+                {{"epsilon", epsilon}}));
+  if (!e.wants(1)) return;
+  // The numbers of keys that the mask lets through.
+  const Term zero = e.number(DataType::kInt32, 0);
+  const Term open =
+      e.has_x(kMask)
+          ? cast_to(call("Equal", {e.x(kMask), e.number(DataType::kInt32, 1)}), DataType::kInt32)
+          : expand(zero, e.x(kIds));
+  e.set(1, call("ReduceSum", {open, e.integers({1})}, {{"keepdims", int64_t{0}}}));
+}
+
+/// LSTM of float with weights from codes: what ONNX Runtime loses by quantising the input and the
+/// states is kept.
+void dynamic_lstm(ExpansionContext& e) {
+  enum Input { kX, kW, kR, kB, kLengths, kH, kC, kPeepholes, kWScale, kWZero, kRScale, kRZero };
+  const Term x = e.x(kX);
+  const auto axes = [&](Input input, int expected) {
+    if (e.x(input).rank() == expected) return;
+    e.refuse("input " + std::to_string(input) + " has to have " + std::to_string(expected) +
+             " axes, found " + std::to_string(e.x(input).rank()));
+  };
+  axes(kX, 3);
+  if (e.attributes<LstmAttributes>().rnn.layout != 0) {
+    e.refuse("attribute layout: the operator knows 0 only");
+  }
+  // Codes of [directions, size, gates] as weights of [directions, gates, size].
+  const auto weights = [&](Input codes, Input scale, Input zero) {
+    axes(codes, 3);
+    const Term turned = transpose(e.x(codes), {0, 2, 1});
+    const Dim size = turned.known().shape[2];
+    if (!is_constant(size) || constant_value(size) < 1) {
+      e.refuse("the extents of W and R have to be known and positive, found " + size.to_string());
+    }
+    const Term blocks = join({extents(turned, 0, 2), e.integers({1})}, 0);
+    const auto of_gates = [&](Input input) {
+      const Term term = e.x(input);
+      if (term.rank() != 1 && term.rank() != 2) axes(input, 1);
+      return call("Expand", {unsqueeze(term, term.rank() == 1 ? std::vector<int64_t>{1, 2}
+                                                              : std::vector<int64_t>{2}),
+                             blocks});
+    };
+    return call("DequantizeLinear", {turned, of_gates(scale), of_gates(zero)},
+                {{"axis", int64_t{2}}, {"block_size", constant_value(size)}});
+  };
+  const Term w = weights(kW, kWScale, kWZero), r = weights(kR, kRScale, kRZero);
+  const Term directions = extents(w, 0, 1), hidden = extents(r, 2, 3), batch = extents(x, 1, 2);
+  std::vector<Term> inputs{x, w, r};
+  /// What stands for one that is absent.
+  const auto neutral = [&](int input) {
+    if (input == kLengths) {
+      return call("Expand", {cast_to(extents(x, 0, 1), DataType::kInt32), batch});
+    }
+    if (input == kH || input == kC) return filled(x, 0, join({directions, batch, hidden}, 0));
+    const int64_t parts = input == kB ? 8 : 3;
+    return filled(x, 0, join({directions, hidden * e.integers({parts})}, 0));
+  };
+  int last = kPeepholes;  // of the inputs that LSTM has too
+  while (last > kR && !e.has_x(last)) --last;
+  for (int input = kB; input <= last; ++input) {
+    inputs.push_back(e.has_x(input) ? e.x(input) : neutral(input));
+  }
+  const std::vector<Term> outputs = e.add("LSTM", inputs, e.given(), 3);
+  for (int output = 0; output < 3; ++output) {
+    e.set(output, outputs[static_cast<size_t>(output)]);
+  }
+}
+
+}  // namespace
+
+void add_contrib_quantized_product_definitions(DefinitionRows& rows) {
+  const auto row = [&](std::string_view name, ExpansionRule rule, std::vector<Parameter> inputs,
+                       std::vector<Parameter> outputs, AttributeCodec attributes,
+                       std::vector<TypeConstraint> types) {
+    rows.push_back({.domain = kContribDomain,
+                    .name = name,
+                    .inputs = std::move(inputs),
+                    .outputs = std::move(outputs),
+                    .facts = {.expand = rule},
+                    .types = std::move(types),
+                    .kernel_types = {},
+                    .attributes = std::move(attributes)});
+  };
+  row("QGemm", gemm,
+      {{"A", "TA"},
+       {"a_scale", "T"},
+       {"a_zero_point", "TA"},
+       {"B", "TB"},
+       {"b_scale", "T"},
+       {"b_zero_point", "TB"},
+       {"C", "TC", kOptional},
+       {"y_scale", "T", kOptional},
+       {"y_zero_point", "TYZ", kOptional}},
+      {{"Y", "TY"}}, codec_of<QuantizedGemmAttributes>(),
+      {{"T", kFloatType},
+       {"TA", kByteTypes},
+       {"TB", kByteTypes},
+       {"TC", kInt32Type},
+       {"TYZ", kByteTypes},
+       {"TY", kFloatType | kByteTypes}});
+  row("DynamicQuantizeMatMul", dynamic_matmul,
+      {{"A", "T1"},
+       {"B", "T2"},
+       {"b_scale", "T1"},
+       {"b_zero_point", "T2", kOptional},
+       {"bias", "T1", kOptional}},
+      {{"Y", "T1"}}, codec_of<NoAttributes>(), {{"T1", kFloatType}, {"T2", kByteTypes}});
+  row("MatMulIntegerToFloat", integer_matmul,
+      {{"A", "T1"},
+       {"B", "T2"},
+       {"a_scale", "T3"},
+       {"b_scale", "T3"},
+       {"a_zero_point", "T1", kOptional},
+       {"b_zero_point", "T2", kOptional},
+       {"bias", "T3", kOptional}},
+      {{"Y", "T3"}}, codec_of<NoAttributes>(),
+      {{"T1", kByteTypes}, {"T2", kByteTypes}, {"T3", kFloatType | types({DataType::kFloat16})}});
+  row("QAttention", attention,
+      {{"input", "T1"},
+       {"weight", "T2"},
+       {"bias", "T3"},
+       {"input_scale", "T3"},
+       {"weight_scale", "T3"},
+       {"mask_index", "T4", kOptional},
+       {"input_zero_point", "T1", kOptional},
+       {"weight_zero_point", "T2", kOptional},
+       {"past", "T3", kOptional}},
+      {{"output", "T3"}, {"present", "T3", kOptional}}, codec_of<QuantizedAttentionAttributes>(),
+      {{"T1", kByteTypes},
+       {"T2", kByteTypes},
+       {"T3", kFloatType | types({DataType::kFloat16})},
+       {"T4", kInt32Type}});
+  row("QEmbedLayerNormalization", embed_layer_normalization,
+      {{"input_ids", "T1"},
+       {"segment_ids", "T1", kOptional},
+       {"word_embedding_quant", "T2"},
+       {"position_embedding_quant", "T2"},
+       {"segment_embedding", "T2", kOptional},
+       {"gamma_quant", "T2"},
+       {"beta_quant", "T2"},
+       {"mask", "T1", kOptional},
+       {"word_embedding_scale", "T"},
+       {"position_embedding_scale", "T"},
+       {"segment_embedding_scale", "T", kOptional},
+       {"gamma_scale", "T"},
+       {"beta_scale", "T"},
+       {"word_embedding_zero_point", "T2"},
+       {"position_embedding_zero_point", "T2"},
+       {"segment_embedding_zero_point", "T2", kOptional},
+       {"gamma_zero_point", "T2"},
+       {"beta_zero_point", "T2"}},
+      {{"layernorm_out", "T"}, {"mask_index_out", "T1", kOptional}},
+      codec_of<EmbedNormalizationAttributes>(),
+      {{"T", kFloatType}, {"T1", kInt32Type}, {"T2", kByteTypes}});
+  row("DynamicQuantizeLSTM", dynamic_lstm,
+      {{"X", "T"},
+       {"W", "T2"},
+       {"R", "T2"},
+       {"B", "T", kOptional},
+       {"sequence_lens", "T1", kOptional},
+       {"initial_h", "T", kOptional},
+       {"initial_c", "T", kOptional},
+       {"P", "T", kOptional},
+       {"W_scale", "T"},
+       {"W_zero_point", "T2"},
+       {"R_scale", "T"},
+       {"R_zero_point", "T2"}},
+      {{"Y", "T", kOptional}, {"Y_h", "T", kOptional}, {"Y_c", "T", kOptional}},
+      codec_of<LstmAttributes>(), {{"T", kFloatType}, {"T1", kInt32Type}, {"T2", kByteTypes}});
+}
+
+}  // namespace intarsia::definitions

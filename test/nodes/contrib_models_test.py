@@ -2,6 +2,7 @@
 """Models that ONNX Runtime's tools have rewritten, beside ONNX Runtime. Usage:
 contrib_models_test.py TOOL"""
 
+import logging
 import pathlib
 import tempfile
 import unittest
@@ -11,8 +12,8 @@ import onnx
 import onnxruntime
 from contrib_models import bert, bert_inputs, cnn, cnn_inputs, gpt
 from one_node import Case, call, run
-from onnx import helper
-from onnxruntime import GraphOptimizationLevel
+from onnx import TensorProto, helper
+from onnxruntime import GraphOptimizationLevel, quantization
 from onnxruntime.transformers.float16 import convert_float_to_float16
 from onnxruntime.transformers.fusion_options import FusionOptions
 from onnxruntime.transformers.optimizer import optimize_model
@@ -34,8 +35,25 @@ def types(model):
             for node in model.graph.node}
 
 
+def given_to(model, inputs):
+    """`inputs`, as far as the model has them and in its types."""
+    return {each.name: inputs[each.name].astype(
+                helper.tensor_dtype_to_np_dtype(each.type.tensor_type.elem_type))
+            for each in model.graph.input}
+
+
+class Calibration(quantization.CalibrationDataReader):
+    def __init__(self, inputs):
+        self.left = iter(inputs)
+
+    def get_next(self):
+        return next(self.left, None)
+
+
 class Rewritten(Case):
     def setUp(self):
+        logging.disable(logging.WARNING)
+        self.addCleanup(logging.disable, logging.NOTSET)
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.path = pathlib.Path(folder.name, "model.onnx")
@@ -56,12 +74,23 @@ class Rewritten(Case):
         optimized.save_model_to_file(str(self.path))
         return onnx.load(self.path)
 
+    def quantized(self, model, inputs, form=None):
+        """What the quantisers make of a model: the static one with a form, else the dynamic one."""
+        path = self.path.with_name("quantized.onnx")
+        onnx.save(model, self.path)
+        unknown = {"DefaultTensorType": TensorProto.FLOAT}  # of what operators of com.microsoft give
+        if form is None:
+            quantization.quantize_dynamic(str(self.path), str(path), extra_options=unknown)
+        else:
+            quantization.quantize_static(
+                str(self.path), str(path), Calibration([given_to(model, each) for each in inputs]),
+                quant_format=form, weight_type=quantization.QuantType.QInt8, extra_options=unknown)
+        return onnx.load(path)
+
     def check(self, rewritten, original, inputs, tolerance=2e-5, expects=()):
         """Compares the rewritten model here with itself in ONNX Runtime and with what it was."""
         self.assertLessEqual({f"com.microsoft:{name}" for name in expects}, types(rewritten))
-        kinds = {each.name: helper.tensor_dtype_to_np_dtype(each.type.tensor_type.elem_type)
-                 for each in rewritten.graph.input}
-        given = {name: inputs[name].astype(kind) for name, kind in kinds.items()}
+        given = given_to(rewritten, inputs)
         found = run(rewritten, given)
         before = session(original).run(None, inputs)
         self.assertGreater(np.std(before[0]), 0.3)
@@ -87,6 +116,44 @@ class Rewritten(Case):
         model = self.fused(original, "gpt2")
         self.check_both_widths(model, original, {"input_ids": bert_inputs(2, 9)["input_ids"]}, (
             "Attention", "EmbedLayerNormalization", "SkipLayerNormalization", "FastGelu"))
+
+    def check_quantized(self, model, original, inputs, nearness, *expects):
+        """Like ONNX Runtime but for the order of sums, and about what it was."""
+        self.assertLessEqual(set(expects), types(model))
+        found = run(model, given_to(model, inputs))
+        self.agree(found, session(model).run(None, given_to(model, inputs)), 2e-3)
+        if nearness is not None:
+            self.agree(found, session(original).run(None, inputs), nearness)
+
+    def test_quantized(self):
+        forms = quantization.QuantFormat
+        sentences = [bert_inputs(seed=seed) for seed in range(4)]
+        images = [cnn_inputs(seed=seed) for seed in range(4)]
+        for original, inputs in ((bert(), sentences), (cnn(), images)):
+            for form, operators in ((None, ["DynamicQuantizeLinear", "MatMulInteger"]),
+                                    (forms.QDQ, ["QuantizeLinear", "DequantizeLinear"]),
+                                    (forms.QOperator, ["QuantizeLinear", "com.microsoft:QLinearAdd"])):
+                # Fixed steps of a mask that reaches down to -10000 hide the scores.
+                hidden = form is not None and inputs is sentences
+                with self.subTest(inputs=list(inputs[0]), form=form):
+                    self.check_quantized(self.quantized(original, inputs, form), original, inputs[0],
+                                         None if hidden else 0.15, *operators)
+
+    def test_fused_and_quantized(self):
+        sentences = [bert_inputs(seed=seed) for seed in range(4)]
+        words = [{"input_ids": bert_inputs(2, 9, seed=seed)["input_ids"]} for seed in range(4)]
+        for original, kind, multi_head, inputs in ((bert(), "bert", False, sentences),
+                                                   (bert(), "bert", True, sentences),
+                                                   (gpt(), "gpt2", False, words)):
+            form = "MultiHeadAttention" if multi_head else "Attention"
+            fused = self.fused(original, kind, multi_head)
+            with self.subTest(kind=kind, form=form):
+                self.check_quantized(
+                    self.quantized(fused, inputs), original, inputs[0], 0.15, "MatMulInteger",
+                    "com.microsoft:" + (form if multi_head else "QAttention"))
+                self.check_quantized(
+                    self.quantized(fused, inputs, quantization.QuantFormat.QDQ), original, inputs[0],
+                    0.15, "DequantizeLinear", f"com.microsoft:{form}")
 
     def test_saved_encoder(self):
         for extents in (("batch", "length"), (2, 11)):

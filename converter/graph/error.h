@@ -19,19 +19,33 @@ struct Problem {
   std::string op;       ///< "Conv", "com.microsoft:Inverse"; empty if no node is concerned.
   std::string message;  ///< What was found and what was expected.
   std::string hint;     ///< What to do; may be empty.
-  std::string entry = {};  ///< The entry point, where a plan has several.
+  std::string entry = {};                ///< The entry point, where a plan has several.
+  std::vector<std::string> others = {};  ///< Further nodes that have this problem.
 
-  /// One line: "entry point 'step': node 'conv1' (Conv): message; hint".
+  /// One line: "entry point 'step': node 'conv1' (Conv): message; hint", or of several nodes
+  /// "nodes 'conv1', 'conv2', 'conv3' and 7 more (Conv): message; hint".
   std::string text() const {
     std::string line;
     if (!entry.empty()) line = "entry point '" + entry + "': ";
     if (!node.empty() || !op.empty()) {
-      line += op.empty() ? "'" + node + "'" : "node '" + node + "' (" + op + ")";
+      if (!op.empty()) line += others.empty() ? "node " : "nodes ";
+      line += names();
+      if (!op.empty()) line += " (" + op + ")";
       line += ": ";
     }
     line += message;
     if (!hint.empty()) line += "; " + hint;
     return line;
+  }
+
+ private:
+  std::string names() const {
+    constexpr size_t kListed = 2;  // after the first
+    std::string list = "'" + node + "'";
+    for (size_t i = 0; i < others.size() && i < kListed; ++i) list += ", '" + others[i] + "'";
+    if (others.size() > kListed)
+      list += " and " + std::to_string(others.size() - kListed) + " more";
+    return list;
   }
 };
 

@@ -2,6 +2,8 @@
 #include "converter/onnx/version_conversion.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "converter/plugin/plugin.h"
 
@@ -10,6 +12,43 @@ namespace {
 
 using definitions::OperatorDefinition;
 using definitions::Parameter;
+
+/// Operators that a runtime writes for itself into models that it saves: no kernel is to be looked
+/// for, the model is to be had in another form.
+struct RuntimeForm {
+  std::string_view domain;
+  std::string_view type;  ///< Empty: all of the domain.
+  const char* advice;
+};
+constexpr const char* kSavedLayout =
+    "ONNX Runtime has rewritten the model to a layout of its own, as it does at optimisation level "
+    "all; save it at level extended (ORT_ENABLE_EXTENDED), or convert the original model";
+constexpr RuntimeForm kRuntimeForms[] = {
+    {"com.microsoft.nchwc", "", kSavedLayout},
+    {"com.ms.internal.nhwc", "", kSavedLayout},
+    {"com.microsoft", "NhwcConv", kSavedLayout},
+    {"com.microsoft", "NhwcFusedConv", kSavedLayout},
+    {"com.microsoft", "NhwcMaxPool", kSavedLayout},
+    {"com.microsoft", "QLinearConv", kSavedLayout},
+    {"com.microsoft", "EPContext",
+     "the node holds what an execution provider of ONNX Runtime has compiled; convert the original "
+     "model"},
+};
+
+/// What helps where the operator of a node is not there.
+std::string advice(const Node& node, const definitions::OperatorRegistry& operators) {
+  for (const RuntimeForm& form : kRuntimeForms) {
+    if (form.domain == node.domain && (form.type.empty() || form.type == node.type)) {
+      return form.advice;
+    }
+  }
+  if (node.type == "PyOp") return kWherePythonOperatorsComeFrom;
+  std::string hint = operators.hint(node.domain, node.type);
+  const bool is_standard = node.domain.empty();
+  const bool is_other_version = operators.find(node.domain, node.type) != nullptr;
+  if (is_standard || is_other_version) return hint;
+  return hint + (hint.empty() ? "" : "; ") + kWhereOperatorsComeFrom;
+}
 
 class Resolver {
  public:
@@ -40,19 +79,21 @@ class Resolver {
     problems_.push_back(node.problem(std::move(message), std::move(hint)));
   }
 
+  /// Nodes of one operator that is not there are one problem.
   void report_unknown(const Node& node) {
+    const auto [group, is_first] =
+        unknown_.try_emplace({node.domain, node.type, node.version}, problems_.size());
+    if (!is_first) {
+      problems_[group->second].others.push_back(node.name);
+      return;
+    }
     const auto opset = model_.opsets.find(node.domain);
     const std::string version =
         opset == model_.opsets.end() ? "" : "(" + std::to_string(opset->second) + ")";
-    std::string hint = model_.operators->hint(node.domain, node.type);
-    if (!node.domain.empty() || node.type == "PyOp") {
-      hint += hint.empty() ? "" : "; ";
-      hint += kWhereOperatorsComeFrom;
-    }
     report(node,
            "the operator " + node.domain + (node.domain.empty() ? "" : ":") + node.type + version +
                " is not supported",
-           std::move(hint));
+           advice(node, *model_.operators));
   }
 
   void check_count(const Node& node, const std::vector<Parameter>& formal, size_t count,
@@ -126,6 +167,8 @@ class Resolver {
 
   const Model& model_;
   std::vector<Problem> problems_;
+  /// The problem of each operator that is not there, by domain, name and version.
+  std::map<std::tuple<std::string, std::string, int>, size_t> unknown_;
 };
 
 }  // namespace

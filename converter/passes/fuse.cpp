@@ -306,19 +306,31 @@ bool fold_bias(Node& product) {
   return true;
 }
 
+/// Whether a node gives its input's elements other extents, or none but the same.
+bool is_view(const Node& node) {
+  return node.op != nullptr && node.op->view && node.outputs[0] != nullptr &&
+         node.inputs[0] != nullptr && node.outputs[0]->type == node.inputs[0]->type;
+}
+
 bool attach_activation(Node& node) {
   const definitions::Epilogue* epilogue = epilogue_of(node);
   if (epilogue == nullptr || !is_open(node, *epilogue)) return false;
   if (!has_activations(node.outputs[0]->type)) return false;
+  // Other extents in between make no difference to an activation.
+  Node* last = &node;
   Node* next = only_reader(node.outputs[0]);
-  if (next == nullptr || next->input(0) != node.outputs[0]) return false;
+  while (next != nullptr && is_view(*next) && next->input(0) == last->outputs[0]) {
+    last = next;
+    next = only_reader(last->outputs[0]);
+  }
+  if (next == nullptr || next->input(0) != last->outputs[0]) return false;
   if (next->op == nullptr || next->op->facts.activation == nullptr) return false;
   const std::optional<ActivationSpec> spec =
       next->op->facts.activation(next->attribute_bytes.data(), symbolic_inputs(*next));
   if (!spec) return false;
   take_epilogue(node, *epilogue);
   epilogue->set(node.attribute_bytes.data(), *spec);
-  absorb(node, *next);
+  absorb(*last, *next);
   return true;
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "converter/graph/infer.h"
@@ -137,16 +138,23 @@ bool merge_in(Graph& graph, const Scope* outer) {
   return changed;
 }
 
-/// Constants of a graph and of the enclosing ones, by where their elements lie.
+/// Constants of a graph and of the enclosing ones: by what their elements are, or by where they lie
+/// if these may be weights, which other passes change for one reader alone.
 struct Constants {
-  using Key = std::tuple<const std::byte*, size_t, DataType, std::vector<int64_t>>;
+  using Key = std::tuple<const std::byte*, std::string_view, DataType, std::vector<int64_t>>;
   const Constants* outer = nullptr;
   std::map<Key, Value*> values = {};
 
   /// The constant with these elements; `value`, which is added, if there is none.
   Value* find_or_add(Value* value) {
     const Constant& constant = *value->constant;
-    const Key key{constant.data.get(), constant.size, constant.type, constant.extents};
+    Key key{constant.data.get(), {}, constant.type, constant.extents};
+    if (constant.is_integer() || (constant.is_real() && constant.count() == 1)) {
+      key = {nullptr,
+             {reinterpret_cast<const char*>(constant.data.get()), constant.size},
+             constant.type,
+             constant.extents};
+    }
     for (const Constants* at = this; at != nullptr; at = at->outer) {
       if (const auto found = at->values.find(key); found != at->values.end()) return found->second;
     }
@@ -155,7 +163,7 @@ struct Constants {
 };
 
 /// Calls of a function share the elements of its constants: they are one value, which is packed
-/// and stored once.
+/// and stored once. Expansions make the same small constants again for each node.
 void merge_shared_constants(Graph& graph, const Constants* outer) {
   Constants constants{outer};
   for (const auto& value : graph.values()) {

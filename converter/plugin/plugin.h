@@ -55,8 +55,9 @@ std::shared_ptr<const OperatorLibrary> load_operators(
 
 /// What to do about an operator, or a kernel, that nothing here brings.
 inline constexpr const char* kWhereOperatorsComeFrom =
-    "operators of one's own come with --operators LIB.so or FILE.py, Python operators (PyOp) with "
-    "--allow-pyop";
+    "operators of one's own come with --operators LIB.so or FILE.py";
+inline constexpr const char* kWherePythonOperatorsComeFrom =
+    "Python operators (PyOp) come with --allow-pyop";
 
 /// The plug-in called `name` that was built or installed with this code: "lib<name>.so" beside the
 /// file that holds this code (the command, or the Python extension), or in ../lib of its folder.

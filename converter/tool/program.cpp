@@ -172,7 +172,9 @@ Program::Program(const std::filesystem::path& path, const Values& inputs, const 
   if (!session.ok()) {
     const bool lacks = diagnostic.code == Code::kMissingKernel;
     throw Error(fmt::format("{}: {}", path.string(), describe_text(diagnostic, plan())),
-                lacks ? converter::kWhereOperatorsComeFrom : "");
+                lacks ? fmt::format("{}; {}", converter::kWhereOperatorsComeFrom,
+                                    converter::kWherePythonOperatorsComeFrom)
+                      : "");
   }
   session_ = std::move(session.value());
 }

@@ -15,4 +15,8 @@ Term root_of_scale(Term q, float scale);
 /// k are an axis of their own meanwhile.
 Term product_of_heads(Term left, Term right, Term q, Term k);
 
+/// The weights of keys, zeros for a query that no key is open to: for one whose row of the bias is
+/// -infinity throughout.
+Term without_closed_rows(Term weights, Term bias);
+
 }  // namespace intarsia::definitions

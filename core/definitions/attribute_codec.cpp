@@ -66,7 +66,9 @@ bool AttributeReader::in_range(std::string_view name, int64_t value, int64_t low
   lowest = std::max(lowest, limits_.lowest);
   highest = std::min(highest, limits_.highest);
   if (value >= lowest && value <= highest && limits_.allow(value)) return true;
-  std::string expected = "lie in [" + std::to_string(lowest) + ", " + std::to_string(highest) + "]";
+  std::string expected = lowest == highest ? "be " + std::to_string(lowest)
+                                           : "lie in [" + std::to_string(lowest) + ", " +
+                                                 std::to_string(highest) + "]";
   if (limits_.among != AttributeLimits().among) {
     expected.clear();
     for (int64_t number = lowest; number <= highest; ++number) {

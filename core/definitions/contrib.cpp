@@ -30,6 +30,11 @@ struct QuickGeluAttributes {
   }
 };
 
+void refuse_axis(E& e, const char* attribute, int64_t found, int rank) {
+  e.refuse("attribute '" + std::string(attribute) + "' is " + std::to_string(found) +
+           ", which is no axis of an input that has " + std::to_string(rank));
+}
+
 Term biased(E& e) {
   return e.has_x(1) ? e.x(0) + e.x(1) : e.x(0);
 }
@@ -145,7 +150,7 @@ void unfold(E& e) {
   const auto& a = e.attributes<UnfoldAttributes>();
   const int rank = e.x().rank();
   const int64_t axis = a.dim < 0 ? a.dim + rank : a.dim;
-  if (axis < 0 || axis >= rank) e.refuse("attribute 'dim' is no axis of the input");
+  if (axis < 0 || axis >= rank) refuse_axis(e, "dim", a.dim, rank);
   const auto scalar = [&](int64_t value) {
     return e.number(DataType::kInt64, static_cast<double>(value));
   };
@@ -232,10 +237,8 @@ void fused_gemm(E& e) {
     const auto& known = activation.parameters;
     return std::find(known.begin(), known.end(), given.first) == known.end();
   });
-  for (const std::string_view name : activation.parameters) {
-    if (activation.name == "Clip" && !parameters.contains(name)) {
-      e.refuse("activation Clip has no parameters here");
-    }
+  if (activation.name == "Clip") {
+    e.refuse("attribute 'activation' is 'Clip', whose limits are no attributes of FusedGemm");
   }
   e.set(0, activated(y, activation, parameters));
 }
@@ -294,7 +297,7 @@ void bias_softmax(E& e) {
   const auto& a = e.attributes<BiasSoftmaxAttributes>();
   const int rank = e.x(0).rank();
   const int64_t axis = a.axis < 0 ? a.axis + rank : a.axis;
-  if (axis < 0 || axis >= rank) e.refuse("attribute 'axis' is no axis of 'data'");
+  if (axis < 0 || axis >= rank) refuse_axis(e, "axis", a.axis, rank);
   Term bias = e.x(1);
   if (a.is_inner_broadcast != 0 && bias.rank() < rank) {
     bias = unsqueeze(bias, axes_between(axis - (rank - bias.rank()), axis));
@@ -359,10 +362,9 @@ void normalize(E& e, Term sum, float epsilon, Term gamma, const Term* beta) {
   for (int i = 0; i < 3; ++i) e.set(i, results[static_cast<size_t>(i)]);
 }
 
-/// input + skip + bias.
+/// input + bias + skip: a product as the input takes both into its epilogue.
 Term skipped(E& e, int bias) {
-  const Term sum = e.x(0) + e.x(1);
-  return e.has_x(bias) ? sum + e.x(bias) : sum;
+  return (e.has_x(bias) ? e.x(0) + e.x(bias) : e.x(0)) + e.x(1);
 }
 
 void skip_layer_normalization(E& e) {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attention as com.microsoft has it, and what stands around it: each becomes ONNX's Attention with
-// one bias that holds all masks, or ONNX's RotaryEmbedding.
+// Attention as com.microsoft has it, and what stands around it: each becomes products and a Softmax
+// with one bias that holds all masks, or ONNX's RotaryEmbedding.
 //
 // Schemas: ONNX Runtime's documentation of its contrib operators, ContribOperators.md.
 #include <cmath>
 #include <limits>
 #include <optional>
 
+#include "core/definitions/attention_terms.h"
 #include "core/definitions/expansion.h"
 #include "core/definitions/gradient_terms.h"
 #include "core/definitions/rows.h"
@@ -16,6 +17,7 @@ namespace intarsia::definitions {
 namespace {
 
 using E = ExpansionContext;
+using gradients::wide;
 using Integers = std::vector<int64_t>;
 using Bias = std::optional<Term>;
 
@@ -25,6 +27,12 @@ constexpr float kUnset = std::numeric_limits<float>::quiet_NaN();
 
 /// [batch, length, heads * size] as [batch, heads, length, size].
 Term heads_of(Term term, int64_t heads) {
+  const Dim width = term.known().shape[term.rank() - 1];
+  if (is_constant(width) && constant_value(width) % heads != 0) {
+    term.context().refuse("attribute 'num_heads' or 'kv_num_heads' asks for " +
+                          std::to_string(heads) + " heads, which do not divide a width of " +
+                          width.to_string());
+  }
   return transpose(with_extents(term, integers(term, {0, 0, heads, -1})), {0, 2, 1, 3});
 }
 /// And back.
@@ -51,17 +59,21 @@ Term taken(E& e, Term whole, int64_t axis, int64_t index) {
               {{"axis", axis}});
 }
 
-/// What is added to the scores of [batch, heads, queries, keys].
+/// What is added to the scores of [batch, heads, queries, keys]; no narrower than float.
 class Scores {
  public:
-  Scores(E& e, Term q, Term k, double closed) : e_(e), q_(q), k_(k), closed_(closed) {}
+  Scores(E& e, Term q, Term k, double closed) : e_(e), q_(wide(q)), k_(k), closed_(closed) {}
 
-  void add(Term bias) { bias_ = bias_ ? *bias_ + bias : bias; }
-  /// Where the condition does not hold, a key is closed to a query.
-  void require(Term condition, double closed) {
-    add(where(condition, q_.number(0), q_.number(closed)));
+  /// Of numbers that nothing is known of.
+  void add(Term bias) {
+    may_close_ = true;
+    append(wide(bias));
   }
-  void require(Term condition) { require(condition, closed_); }
+  /// Where the condition does not hold, a key is closed to a query.
+  void require(Term condition) {
+    may_close_ = may_close_ || std::isinf(static_cast<float>(closed_));
+    append(where(condition, q_.number(0), q_.number(closed_)));
+  }
 
   Term keys() const { return positions(k_, 2); }
   /// The queries are the last of the keys.
@@ -69,7 +81,10 @@ class Scores {
     const Term before = call("Squeeze", {extents(k_, 2, 3) - extents(q_, 2, 3)});
     return unsqueeze(positions(q_, 2) + before, {1});
   }
-  void require_causal() { require(call("LessOrEqual", {keys(), queries()}), -kInfinity); }
+  /// The first key is open to all.
+  void require_up_to(Term queries) {
+    append(where(call("LessOrEqual", {keys(), queries}), q_.number(0), q_.number(-kInfinity)));
+  }
 
   /// A mask of integers: lengths [batch], ends and starts [2 * batch], or what is not 0 in [batch,
   /// keys], [batch, queries, keys] or [batch, 1, most, most].
@@ -109,8 +124,11 @@ class Scores {
   }
 
   const Bias& bias() const { return bias_; }
+  /// Whether the bias may be -infinity for every key of a query.
+  bool may_close() const { return may_close_; }
 
  private:
+  void append(Term bias) { bias_ = bias_ ? *bias_ + bias : bias; }
   static Term is_set(Term mask) { return call("Greater", {mask, mask.number(0)}); }
   static Term per_item(Term vector) {
     return unsqueeze(cast_to(vector, DataType::kInt64), {1, 2, 3});
@@ -126,20 +144,23 @@ class Scores {
   E& e_;
   Term q_, k_;
   double closed_;
+  bool may_close_ = false;
   Bias bias_;
 };
 
-/// The result of [batch, heads, queries, size].
-Term attend(E& e, Term q, Term k, Term v, const Bias& bias, AttributeMap attributes) {
-  std::vector<Term> operands{q, k, v};
-  if (bias) operands.push_back(*bias);
-  return e.add("Attention", operands, std::move(attributes), 1).front();
-}
-
-AttributeMap scaled(float scale) {
-  AttributeMap attributes;
-  if (!std::isnan(scale) && scale != 0) attributes["scale"] = scale;
-  return attributes;
+/// The result of [batch, heads, queries, size], as ONNX's Attention computes it. Where every query
+/// has an open key, nothing looks for one that has none.
+Term attend(Term q, Term k, Term v, const Scores& given, float scale, float softcap = 0) {
+  const DataType type = q.known().type;
+  q = wide(q);
+  k = wide(k);
+  const Term root = root_of_scale(q, scale == 0 ? kUnset : scale);
+  Term scores = product_of_heads(q * root, transpose(k, {0, 1, 3, 2}) * root, q, k);
+  if (softcap > 0) scores = double{softcap} * call("Tanh", {scores / double{softcap}});
+  if (given.bias()) scores = scores + *given.bias();
+  Term weights = call("Softmax", {scores}, {{"axis", int64_t{-1}}});
+  if (given.may_close()) weights = without_closed_rows(weights, *given.bias());
+  return cast_to(product_of_heads(weights, wide(v), q, k), type);
 }
 
 void refuse_inputs(E& e, std::initializer_list<std::pair<int, const char*>> inputs) {
@@ -193,9 +214,9 @@ void attention(E& e) {
   if (e.wants(1)) e.set(1, join({unsqueeze(k, {0}), unsqueeze(v, {0})}, 0));
   Scores scores(e, q, k, static_cast<double>(a.mask_filter_value));
   if (e.has_x(kMask)) scores.require_mask(e.x(kMask), "mask_index");
-  if (a.unidirectional != 0) scores.require_causal();
+  if (a.unidirectional != 0) scores.require_up_to(scores.queries());
   if (e.has_x(kAttentionBias)) scores.add(e.x(kAttentionBias));
-  e.set(0, joined(attend(e, q, k, v, scores.bias(), scaled(a.scale))));
+  e.set(0, joined(attend(q, k, v, scores, a.scale)));
 }
 
 // ---- MultiHeadAttention ----
@@ -235,9 +256,9 @@ class MultiHead {
     e_.set(2, v);
     Scores scores(e_, q, k, static_cast<double>(a_.mask_filter_value));
     if (e_.has_x(kMask)) scores.require_mask(e_.x(kMask), "key_padding_mask");
-    if (a_.unidirectional != 0) scores.require_causal();
+    if (a_.unidirectional != 0) scores.require_up_to(scores.queries());
     if (e_.has_x(kAttentionBias)) scores.add(e_.x(kAttentionBias));
-    e_.set(0, joined(attend(e_, q, k, v, scores.bias(), scaled(a_.scale))));
+    e_.set(0, joined(attend(q, k, v, scores, a_.scale)));
   }
 
  private:
@@ -351,7 +372,9 @@ Term rotate(E& e, Term x, Term places, Term cosines, Term sines, int32_t interle
 
 void rotary_embedding(E& e) {
   const auto& a = e.attributes<RotaryAttributes>();
-  if (a.scale != 1) e.refuse("attribute 'scale' has to be 1");
+  if (a.scale != 1) {
+    e.refuse("attribute 'scale' has to be 1, found " + std::to_string(a.scale));
+  }
   Term x = e.x(0);
   if (x.rank() != 3 && x.rank() != 4) {
     e.refuse("input has " + std::to_string(x.rank()) + " axes, expected 3 or 4");
@@ -427,15 +450,13 @@ class GroupQuery {
 
     Scores scores(e_, q, k, -kInfinity);
     const Term queries = unsqueeze(places, {1, 3});  // [batch, 1, queries, 1]
-    scores.require(call("LessOrEqual", {scores.keys(), queries}));
+    scores.require_up_to(queries);
     if (a_.local_window_size >= 0) {
       const Term first = queries - static_cast<double>(a_.local_window_size);
       scores.require(call("Greater", {scores.keys(), first}));
     }
     if (e_.has_x(kAttentionBias)) scores.add(e_.x(kAttentionBias));
-    AttributeMap attributes = scaled(a_.scale);
-    if (a_.softcap > 0) attributes["softcap"] = a_.softcap;
-    e_.set(0, joined(attend(e_, q, k, v, scores.bias(), std::move(attributes))));
+    e_.set(0, joined(attend(q, k, v, scores, a_.scale, a_.softcap)));
   }
 
  private:

@@ -39,8 +39,16 @@ Term product_of_heads(Term left, Term right, Term q, Term k) {
 }
 
 namespace {
-
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+}  // namespace
+
+Term without_closed_rows(Term weights, Term bias) {
+  if (bias.rank() == 0) bias = unsqueeze(bias, {0});
+  const Term largest = call("ReduceMax", {bias, integers(bias, {-1})});
+  return where(call("Equal", {largest, bias.number(-kInfinity)}), 0, weights);
+}
+
+namespace {
 
 // -- Attention
 // ------------------------------------------------------------------------------------
@@ -86,8 +94,7 @@ class Attention {
     const auto precision = static_cast<DataType>(a_.softmax_precision);
     if (precision != DataType::kUndefined) scores = cast_to(scores, precision);
     Term weights = cast_to(call("Softmax", {scores}, {{"axis", int64_t{-1}}}), type_);
-    // A query that no key is open to gets zeros, whatever its scores are.
-    if (bias) weights = where(closed_rows(*bias), 0, weights);
+    if (bias) weights = without_closed_rows(weights, *bias);
     if (a_.qk_matmul_output_mode == 3) e_.set(3, cast_to(weights, given_));
     Term y = product_of_heads(weights, v, q, k);
     if (packed) y = with_extents(transpose(y, {0, 2, 1, 3}), integers(y, {0, 0, -1}));
@@ -172,12 +179,6 @@ class Attention {
     const std::vector<int64_t> zeros(static_cast<size_t>(2 * rank - 1), 0);
     return call("Pad",
                 {bias, join({e_.integers(zeros), missing}, 0), e_.number(type_, -kInfinity)});
-  }
-
-  Term closed_rows(Term bias) const {
-    if (bias.rank() == 0) bias = unsqueeze(bias, {0});
-    const Term largest = call("ReduceMax", {bias, integers(bias, {-1})});
-    return call("Equal", {largest, e_.number(type_, -kInfinity)});
   }
 
   ExpansionContext& e_;

@@ -153,8 +153,11 @@ std::vector<std::string> OperatorRegistry::nearest(std::string_view domain,
     if (definition->domain == kInternalDomain) continue;
     size_t distance = 0;
     if (!resembles(definition->name, name, distance)) continue;
-    // The right name in another domain comes before a wrong name in the right one.
-    distance = 2 * distance + (definition->domain == canonical(domain) ? 0 : 1);
+    // The right name in another domain comes before a wrong name in the right one; a wrong name in
+    // another domain is another operator.
+    const bool same_domain = definition->domain == canonical(domain);
+    if (!same_domain && distance != 0) continue;
+    distance = 2 * distance + (same_domain ? 0 : 1);
     candidates.emplace_back(distance, definition->qualified_name());
   }
   std::stable_sort(candidates.begin(), candidates.end(),

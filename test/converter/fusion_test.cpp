@@ -3,6 +3,7 @@
 // What the fusion passes put together, and that models cannot ask for it themselves.
 #include <array>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "converter/onnx/version_conversion.h"
@@ -49,6 +50,11 @@ std::vector<float> ramp(int64_t count) {
   return values;
 }
 
+void add_integers(OnnxBuilder& model, const char* name, const std::vector<int64_t>& values) {
+  model.initializer(name, DataType::kInt64, {static_cast<int64_t>(values.size())}, values.data(),
+                    values.size() * sizeof(int64_t));
+}
+
 TEST(Fusion, TakesEpiloguesIntoOperatorsOfItsOwn) {
   OnnxBuilder model(28);
   model.input("x", {2, 3});
@@ -68,6 +74,59 @@ TEST(Fusion, TakesEpiloguesIntoOperatorsOfItsOwn) {
       EXPECT_FLOAT_EQ(y[row * 3 + column], std::max(sum, 0.0f));
     }
   }
+}
+
+TEST(Fusion, OtherExtentsDoNotKeepAnActivationApart) {
+  const auto model = [](bool read_twice) {
+    OnnxBuilder builder(28);
+    builder.input("x", {2, 3});
+    builder.output("y");
+    builder.floats("w", {3, 4}, ramp(12));
+    add_integers(builder, "extents", {2, 2, 2});
+    add_integers(builder, "axis", {0});
+    builder.node("MatMul", {"x", "w"}, {"p"});
+    builder.node("Reshape", {"p", "extents"}, {"r"});
+    builder.node("Unsqueeze", {"r", "axis"}, {"u"});
+    builder.node("Relu", {"u"}, {read_twice ? "a" : "y"});
+    if (read_twice) builder.node("Sub", {"a", "u"}, {"y"});
+    return builder;
+  };
+  EXPECT_EQ(fused(model(false)), "intarsia:MatMul Reshape Unsqueeze");
+  EXPECT_EQ(fused(model(true)), "MatMul Reshape Unsqueeze Relu Sub");
+  const std::vector<float> x = ramp(6), w = ramp(12);
+  for (bool read_twice : {false, true}) {
+    const std::vector<float> y = run(model(read_twice), x);
+    ASSERT_EQ(y.size(), 8u);
+    for (size_t i = 0; i < 8; ++i) {
+      float sum = 0;
+      for (size_t k = 0; k < 3; ++k) sum += x[i / 4 * 3 + k] * w[k * 4 + i % 4];
+      EXPECT_FLOAT_EQ(y[i], std::max(sum, 0.0f) - (read_twice ? sum : 0.0f));
+    }
+  }
+}
+
+/// Masks of finite numbers leave every query something; a bias of the model's may not.
+TEST(Fusion, AttentionLooksForClosedQueriesOnlyWhereThereMayBeSome) {
+  const auto left = [](const char* mask, const char* bias, float closed) {
+    OnnxBuilder model(17);
+    model.import_opset("com.microsoft", 1);
+    model.input("q", {2, 3, 4});
+    model.input("k", {2, 5, 4});
+    model.input("mask", {2, 5}, DataType::kInt32);
+    model.input("bias", {1, 1, 3, 5});
+    model.output("y");
+    auto& node = model.node("MultiHeadAttention", {"q", "k", "k", "", mask, bias}, {"y"});
+    node.set_domain("com.microsoft");
+    OnnxBuilder::set(node, "num_heads", int64_t{2});
+    OnnxBuilder::set(node, "mask_filter_value", closed);
+    return fused(model);
+  };
+  const float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(left("mask", "", -10000).find("ReduceMax"), std::string::npos);
+  EXPECT_EQ(left("", "", -10000).find("ReduceMax"), std::string::npos);
+  EXPECT_NE(left("mask", "", -infinity).find("ReduceMax"), std::string::npos);
+  EXPECT_NE(left("", "bias", -10000).find("ReduceMax"), std::string::npos);
+  EXPECT_NE(left("mask", "bias", -10000).find("ReduceMax"), std::string::npos);
 }
 
 TEST(Simplify, WhatAnOptionalWasGivenIsTakenFromWhereItWas) {
@@ -169,6 +228,41 @@ TEST(Simplification, RemovesNeutralOperandsOnly) {
   // -0 + 0 is 0, so that only -0 leaves everything as it is.
   EXPECT_EQ(left("Add", "n", "c", 0.0f), "Neg Add");
   EXPECT_EQ(left("Add", "n", "c", -0.0f), "Neg");
+}
+
+TEST(Simplification, EqualConstantsAreOneUnlessTheyMayBeWeights) {
+  const auto left = [](const auto& constants) {
+    OnnxBuilder model(28);
+    model.input("x", {2, 3});
+    model.output("y");
+    const char* op = constants(model);
+    model.node(op, {"x", "c"}, {"a"});
+    model.node(op, {"x", "d"}, {"b"});
+    model.node("Mul", {"a", "b"}, {"y"});
+    return fused(model);
+  };
+  EXPECT_EQ(left([](OnnxBuilder& model) {
+              add_integers(model, "c", {3, 2});
+              add_integers(model, "d", {3, 2});
+              return "Reshape";
+            }),
+            "Reshape Mul");
+  EXPECT_EQ(left([](OnnxBuilder& model) {
+              add_integers(model, "c", {3, 2});
+              add_integers(model, "d", {3, -1});
+              return "Reshape";
+            }),
+            "Reshape Reshape Mul");
+  const auto subtracted = [&](const std::vector<float>& c, const std::vector<float>& d) {
+    return left([&](OnnxBuilder& model) {
+      model.floats("c", {static_cast<int64_t>(c.size())}, c);
+      model.floats("d", {static_cast<int64_t>(d.size())}, d);
+      return "Sub";
+    });
+  };
+  EXPECT_EQ(subtracted({2}, {2}), "Sub Mul");
+  EXPECT_EQ(subtracted({2}, {3}), "Sub Sub Mul");
+  EXPECT_EQ(subtracted({1, 2, 3}, {1, 2, 3}), "Sub Sub Mul");
 }
 
 TEST(Simplification, ConditionsThatChooseOneOperandEverywhereVanish) {

@@ -406,6 +406,59 @@ TEST(Resolve, ListsEveryUnsupportedNode) {
       << text;
 }
 
+TEST(Resolve, GroupsUnsupportedNodesByOperator) {
+  OnnxBuilder builder(17);
+  builder.import_opset("com.example", 3);
+  builder.input("x", {2});
+  std::string last = "x";
+  for (const char* type : {"Blend", "Tahn", "Blend", "Mix", "Blend", "Tahn", "Blend", "Blend"}) {
+    const std::string next = last + "'";
+    auto& node = builder.node(type, {last.c_str()}, {next.c_str()});
+    if (node.op_type() != "Tahn") node.set_domain("com.example");
+    last = next;
+  }
+  builder.output(last.c_str());
+  const std::string where = "; operators of one's own come with --operators LIB.so or FILE.py";
+  EXPECT_EQ(
+      resolve_error(builder),
+      "nodes 'Blend1', 'Blend3', 'Blend5' and 2 more (com.example:Blend): the operator "
+      "com.example:Blend(3) is not supported" +
+          where +
+          "\nnodes 'Tahn2', 'Tahn6' (Tahn): the operator Tahn(17) is not supported; names like it: "
+          "Tan"
+          "\nnode 'Mix4' (com.example:Mix): the operator com.example:Mix(3) is not supported" +
+          where);
+}
+
+TEST(Resolve, AdviceSuitsTheOperator) {
+  const auto error = [](const char* domain, const char* type) {
+    OnnxBuilder builder(17);
+    builder.import_opset(domain, 1);
+    builder.input("x", {2});
+    builder.node(type, {"x"}, {"y"}).set_domain(domain);
+    builder.output("y");
+    const std::string text = resolve_error(builder);
+    return text.substr(text.find("is not supported"));
+  };
+  const std::string layout =
+      "is not supported; ONNX Runtime has rewritten the model to a layout of its own, as it does "
+      "at "
+      "optimisation level all; save it at level extended (ORT_ENABLE_EXTENDED), or convert the "
+      "original model";
+  EXPECT_EQ(error("com.microsoft.nchwc", "Conv"), layout);
+  EXPECT_EQ(error("com.microsoft.nchwc", "ReorderInput"), layout);
+  EXPECT_EQ(error("com.ms.internal.nhwc", "MaxPool"), layout);
+  EXPECT_EQ(error("com.microsoft", "NhwcFusedConv"), layout);
+  EXPECT_EQ(error("com.microsoft", "EPContext"),
+            "is not supported; the node holds what an execution provider of ONNX Runtime has "
+            "compiled; convert the original model");
+  EXPECT_EQ(error("com.example", "PyOp"),
+            "is not supported; Python operators (PyOp) come with --allow-pyop");
+  const std::string own = "; operators of one's own come with --operators LIB.so or FILE.py";
+  EXPECT_EQ(error("com.example", "Conv"), "is not supported; names like it: Conv" + own);
+  EXPECT_EQ(error("com.example", "Frobnicate"), "is not supported" + own);
+}
+
 TEST(Resolve, Operands) {
   OneNode missing(21, "Add", {"x", ""});
   missing.graph().mutable_input()->RemoveLast();

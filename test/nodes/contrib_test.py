@@ -83,7 +83,8 @@ class Contrib(ContribCase):
                                 padding_mode=padding, align_corners=corners)
         for dim, size, step in ((-1, 2, 1), (1, 3, 2), (0, 1, 1), (1, 5, 7), (-2, 2, 3)):
             self.beside("UnfoldTensor", {"x": x}, dim=dim, size=size, step=step)
-        self.refused("'dim' is no axis", "UnfoldTensor", {"x": x}, dim=3, size=1)
+        self.refused("'dim' is 3, which is no axis of an input that has 3", "UnfoldTensor", {"x": x},
+                     dim=3, size=1)
 
     def test_fused_convolutions(self):
         for activation, parameters in (("Relu", None), ("Tanh", None), ("Sigmoid", None),

@@ -24,7 +24,7 @@ sys.path.append(str(HERE.parent / "models"))
 import inputs as seeded  # noqa: E402  (test/models/inputs.py)
 
 FAMILIES = ("elementwise", "reduction", "movement", "indexing", "shape", "nn", "linear_algebra",
-            "recurrent", "ml", "control", "sequence", "strings", "quantization", "random")
+            "recurrent", "ml", "control", "sequence", "strings", "quantization", "random", "contrib")
 OPSET = 21
 
 # Sizes that many cases share.
@@ -131,7 +131,7 @@ class Case:
             if not output.type.HasField("tensor_type"):  # onnx has no rule: like the first input
                 output.CopyFrom(infos[0])
                 output.name = outputs[0]
-                if self.domain == "ai.onnx.ml":
+                if self.domain in ("ai.onnx.ml", "com.microsoft"):
                     output.type.tensor_type.ClearField("shape")
         return model, feeds
 

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators of ONNX Runtime's domain, at the sizes of a base-size transformer."""
+
+from sweep_cases import IMAGE, MATRIX, TOKENS, case, constant, exactly, integers, normal, uniform, weight
+
+HIDDEN = TOKENS[2]
+VECTOR = constant(normal(HIDDEN))
+
+
+def own(name, variant, inputs, **options):
+    return case(f"com.microsoft:{name}", variant, inputs, **options)
+
+
+CASES = [
+    own("Gelu", "", [normal(*TOKENS)]),
+    own("FastGelu", "bias", [normal(*TOKENS), VECTOR]),
+    own("QuickGelu", "", [normal(*TOKENS)]),
+    own("BiasGelu", "", [normal(*TOKENS), VECTOR]),
+    own("FusedConv", "Relu", [normal(*IMAGE), weight(64, 64, 3, 3), constant(normal(64))],
+        activation="Relu", pads=[1, 1, 1, 1]),
+    own("FusedConv", "residual", [normal(*IMAGE), weight(64, 64, 3, 3), constant(normal(64)), normal(*IMAGE)],
+        activation="Relu", pads=[1, 1, 1, 1]),
+    own("FusedGemm", "Relu", [normal(128, 1024), weight(*MATRIX), constant(normal(1024))],
+        activation="Relu", transB=1),
+    own("FusedMatMul", "transB", [normal(12, 128, 64), normal(12, 128, 64)], transB=1, alpha=0.125),
+    own("SkipLayerNormalization", "", [normal(*TOKENS), normal(*TOKENS), VECTOR, VECTOR, VECTOR]),
+    own("SkipSimplifiedLayerNormalization", "", [normal(*TOKENS), normal(*TOKENS), VECTOR]),
+    own("Attention", "", [normal(*TOKENS), weight(HIDDEN, 3 * HIDDEN), constant(normal(3 * HIDDEN))],
+        num_heads=12),
+    own("MultiHeadAttention", "", [normal(*TOKENS), normal(*TOKENS), normal(*TOKENS)], num_heads=12),
+    own("RotaryEmbedding", "", [normal(1, 12, 128, 64), constant(integers(0, 127, 1, 128)),
+                                constant(uniform(-1, 1, 128, 32)), constant(uniform(-1, 1, 128, 32))]),
+    own("GroupQueryAttention", "", [normal(*TOKENS), normal(1, 128, 256), normal(1, 128, 256), None, None,
+                                    constant(exactly([127], "int32")), constant(exactly([128], "int32"))],
+        num_heads=12, kv_num_heads=4),
+    own("GridSample", "", [normal(1, 16, 64, 64), uniform(-1, 1, 1, 64, 64, 2)]),
+    own("Trilu", "", [normal(12, 128, 128)]),
+]

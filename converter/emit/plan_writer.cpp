@@ -156,7 +156,9 @@ class Writer {
       for (int axis = 0; axis < value->shape->rank; ++axis) {
         const definitions::Dim& extent = (*value->shape)[axis];
         const std::vector<int> used = extent.symbols();
-        const bool pure = used.size() == 1 && table.dim(used[0]) == extent;
+        // What continues a run is given the extents that the run has found.
+        const bool given = storage_.extents_of.count(value) != 0;
+        const bool pure = !given && used.size() == 1 && table.dim(used[0]) == extent;
         symbols.push_back(pure                  ? first_symbol + used[0]
                           : is_constant(extent) ? kFixedExtent
                                                 : kDerivedExtent);

@@ -98,15 +98,13 @@ Status Session::resize_input(int index, std::span<const int32_t> extents, int en
   }
   const bool varies = tensor.extents() < state_->plan.dynamic_extents;
   const int32_t* present = state_->extents_of(tensor);
-  // Those of an entry point that continues another follow from the other's run.
-  const bool settable = varies && entry_at(state_, entry)->continues() == kNone;
   const auto* symbols = port->symbols();
   for (int axis = 0; axis < tensor.rank(); ++axis) {
     const int32_t found = extents[static_cast<size_t>(axis)];
     const int32_t planned = state_->plan.extents[tensor.extents() + static_cast<uint32_t>(axis)];
     const int32_t symbol =
         symbols != nullptr && symbols->size() != 0 ? symbols->Get(static_cast<uint32_t>(axis)) : -1;
-    if (!settable || symbol < 0) {
+    if (!varies || symbol < 0) {  // fixed, or as a run has found them
       if (found == present[axis]) continue;
       return state_->fail(Code::kWrongExtent, "input extent", present[axis], found, index, axis);
     }
@@ -121,7 +119,7 @@ Status Session::resize_input(int index, std::span<const int32_t> extents, int en
     }
   }
   forget_run(*state_, entry);
-  for (int axis = 0; settable && axis < tensor.rank(); ++axis) {
+  for (int axis = 0; varies && axis < tensor.rank(); ++axis) {
     state_->extents[tensor.extents() + static_cast<uint32_t>(axis)] =
         extents[static_cast<size_t>(axis)];
   }

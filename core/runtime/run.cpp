@@ -7,21 +7,9 @@
 namespace intarsia {
 namespace {
 
-/// What an entry point reads of another's run must be there still. Then it has that run's extents.
-Status check_continued(SessionState& state, const plan::Entry& entry) {
-  const uint32_t before = entry.continues();
-  if (before == kNone || before == state.completed) return {};
-  const Status status =
-      state.fail(Code::kInvalidArgument, "no run of the entry point that this one continues");
-  const flatbuffers::String* name = entry_at(&state, static_cast<int>(before))->name();
-  state.diagnostic.text = name != nullptr ? name->c_str() : nullptr;
-  state.diagnostic.text_length = name != nullptr ? name->size() : 0;
-  return status;
-}
-
 /// Inputs whose extents are the same symbol must agree in them.
 Status check_symbols(SessionState& state, const plan::Entry& entry) {
-  if (state.symbol_count == 0 || entry.continues() != kNone) return {};
+  if (state.symbol_count == 0) return {};
   for (uint32_t symbol = 0; symbol < state.symbol_count; ++symbol) state.symbols()[symbol] = -1;
   const Ports* inputs = entry.inputs();
   for (uint32_t i = 0; inputs != nullptr && i < inputs->size(); ++i) {
@@ -73,7 +61,12 @@ Status begin_run(SessionState& state, const plan::Entry& entry, int index) {
     status = state.fail(Code::kInvalidArgument, "states of nodes; reset_states() has failed");
   }
   if (status.ok() && state.check_bindings != nullptr) status = state.check_bindings(state);
-  if (status.ok()) status = check_continued(state, entry);
+  // What an entry point reads of another's run must be there still.
+  const uint32_t before = entry.continues();
+  if (status.ok() && before != kNone && before != state.completed) {
+    status = state.fail(Code::kInvalidArgument, "no run of the entry point that this one continues",
+                        before, static_cast<int32_t>(state.completed));
+  }
   if (status.ok()) status = check_symbols(state, entry);
   if (status.ok()) state.completed = kNone;
   if (StringState* strings = state.strings(); status.ok() && strings != nullptr) {

@@ -249,7 +249,7 @@ TEST(Backward, ComesRightBehindForward) {
   const auto refused = [&] {
     EXPECT_EQ(session->run(kBackward).code(), Code::kInvalidArgument);
     EXPECT_CONTAINS(plan.text(session->diagnostic()),
-                    "no run of the entry point that this one continues: forward");
+                    "no run of the entry point that this one continues: expected 0, found");
   };
   refused();  // nothing has run
   forward();

@@ -167,15 +167,18 @@ int main(int argc, char** argv) {
   const fs::path folder = argv[1];
   for (const char* kind : {"onnx", "plan"}) fs::create_directories(folder / kind);
   std::map<std::string, std::string> models = fuzz::seed_models();
+  std::set<std::string> rewritten;  // operators that no plan has, for they become others
   for (const OperatorDefinition* op : fuzz::library()->operators().all()) {
     if (op->domain == definitions::kInternalDomain || !op->graphs.empty()) continue;
-    models.emplace(op->qualified_name() + std::to_string(op->since_version), seed_of(*op));
+    const std::string name = op->qualified_name() + std::to_string(op->since_version);
+    models.emplace(name, seed_of(*op));
+    if (op->facts.expand != nullptr) rewritten.insert(name);
   }
   std::ofstream dictionary(folder / "onnx.dict");
   for (const OperatorDefinition* op : fuzz::library()->operators().all()) {
     dictionary << '"' << op->name << "\"\n";
   }
-  size_t plans = 0;
+  size_t plans = 0, reached = 0;
   for (const auto& [name, model] : models) {
     std::string file = name;
     for (char& c : file) c = c == ':' ? '_' : c;
@@ -187,6 +190,7 @@ int main(int argc, char** argv) {
     }
     write(folder / "plan" / file, plan.data(), plan.size());
     ++plans;
+    reached += rewritten.contains(name) ? 0 : 1;
   }
   for (const auto& [first, second] : {std::pair<std::string, std::string>{"state", "state"},
                                       {"state", "shapes"},
@@ -195,6 +199,6 @@ int main(int argc, char** argv) {
     write(folder / "plan" / ("joined_" + first + "_" + second), plan.data(), plan.size());
   }
   std::printf("%zu models, %zu plans\n", models.size(), plans);
-  // Nearly every operator is reached.
-  return plans * 10 >= models.size() * 8 ? 0 : 1;
+  // Nearly every operator that plans have is reached.
+  return reached * 10 >= (models.size() - rewritten.size()) * 8 ? 0 : 1;
 }

@@ -20,12 +20,6 @@ std::string text_of(const ConvertOptions::GradientRequest& request) {
   return fmt::format("--gradient {}={}", request.output, fmt::join(request.inputs, ","));
 }
 
-std::string names_of(const std::vector<Value*>& values) {
-  std::vector<std::string> names;
-  for (const Value* value : values) names.push_back(value->name);
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
 void require_real(const Value& value, const std::string& name, const std::string& option) {
   if (is_real(value)) return;
   throw Error(fmt::format("{}: '{}' has type {}, but only floating-point numbers have gradients",
@@ -221,7 +215,7 @@ void release_trainable(std::vector<EntryModel>& entries, const ConvertOptions& o
     if (found) continue;
     throw Error(fmt::format("{}: the model has no such initialiser", option),
                 all ? "the '*' stands for the end of a name, of floating-point initialisers only"
-                    : "intarsia inspect MODEL.onnx lists them");
+                    : "a name is that of an initialiser, or of a Constant node's output");
   }
 }
 

@@ -387,6 +387,12 @@ DataType type_of(const Value& value) {
   return value.constant ? value.constant->type : value.type;
 }
 
+std::string names_of(std::span<Value* const> values) {
+  std::string text;
+  for (const Value* value : values) text += (text.empty() ? "" : ", ") + value->name;
+  return text;
+}
+
 bool varies(const Value& value) {
   if (value.constant) return false;
   for (int axis = 0; axis < value.shape->rank; ++axis) {

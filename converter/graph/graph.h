@@ -302,6 +302,9 @@ Shape<definitions::Dim> shape_of(const Value& value);
 /// "[batch,3,224]".
 std::string shape_text(const Shape<definitions::Dim>& shape);
 
+/// "x, y": for messages.
+std::string names_of(std::span<Value* const> values);
+
 /// True if an extent of the value is an expression over symbols or values.
 bool varies(const Value& value);
 

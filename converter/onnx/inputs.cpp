@@ -17,12 +17,6 @@ namespace {
 using definitions::Dim;
 using definitions::SymbolTable;
 
-std::string names_of(const std::vector<Value*>& values) {
-  std::vector<std::string> names;
-  for (const Value* value : values) names.push_back(value->name);
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
 Value* find_input(Model& model, const std::string& name, std::string_view option) {
   for (Value* input : model.graph->inputs()) {
     if (input->name == name) return input;

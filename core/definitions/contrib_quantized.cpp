@@ -6,8 +6,8 @@
 // with these: results are its results to the bit wherever its own do not depend on the machine.
 #include <algorithm>
 
+#include "core/definitions/contrib_rows.h"
 #include "core/definitions/quantized_terms.h"
-#include "core/definitions/rows.h"
 #include "core/operators/elementwise/elementwise.h"
 #include "core/operators/quantization/contrib.h"
 #include "intarsia/describe.h"
@@ -172,28 +172,17 @@ void reduce_mean(ExpansionContext& e) {
 }  // namespace
 
 void add_contrib_quantized_definitions(DefinitionRows& rows) {
-  const auto row = [&](std::string_view name, ExpansionRule rule, std::vector<Parameter> inputs,
-                       Parameter output, AttributeCodec attributes,
-                       std::vector<TypeConstraint> types) {
-    rows.push_back({.domain = kContribDomain,
-                    .name = name,
-                    .inputs = std::move(inputs),
-                    .outputs = {output},
-                    .facts = {.expand = rule},
-                    .types = std::move(types),
-                    .kernel_types = {},
-                    .attributes = std::move(attributes)});
-  };
+  const ContribRows row(rows);
   constexpr TypeSet kRealTypes = types({DataType::kFloat, DataType::kFloat16});
   constexpr TypeSet kCodeTypes =
       kByteTypes | types({DataType::kInt16, DataType::kUint16, DataType::kInt4, DataType::kUint4});
   row("QuantizeLinear", quantize_linear,
-      {{"x", "T1"}, {"y_scale", "T1"}, {"y_zero_point", "T2", kOptional}}, {"y", "T2"},
-      codec_of<ChannelAxisAttributes>(), {{"T1", kRealTypes}, {"T2", kCodeTypes}});
+      {{"x", "T1"}, {"y_scale", "T1"}, {"y_zero_point", "T2", kOptional}}, {{"y", "T2"}},
+      {{"T1", kRealTypes}, {"T2", kCodeTypes}}, codec_of<ChannelAxisAttributes>());
   row("DequantizeLinear", dequantize_linear,
-      {{"x", "T1"}, {"x_scale", "T2"}, {"x_zero_point", "T1", kOptional}}, {"y", "T2"},
-      codec_of<ChannelAxisAttributes>(),
-      {{"T1", kCodeTypes | types({DataType::kInt32})}, {"T2", kRealTypes}});
+      {{"x", "T1"}, {"x_scale", "T2"}, {"x_zero_point", "T1", kOptional}}, {{"y", "T2"}},
+      {{"T1", kCodeTypes | types({DataType::kInt32})}, {"T2", kRealTypes}},
+      codec_of<ChannelAxisAttributes>());
 
   const std::vector<TypeConstraint> bytes{{"T", kByteTypes}, {"S", kFloatType}};
   const std::vector<Parameter> two{{"A", "T"},
@@ -204,8 +193,8 @@ void add_contrib_quantized_definitions(DefinitionRows& rows) {
                                    {"B_zero_point", "T", kOptional},
                                    {"C_scale", "S"},
                                    {"C_zero_point", "T", kOptional}};
-  row("QLinearAdd", add, two, {"C", "T"}, codec_of<NoAttributes>(), bytes);
-  row("QLinearMul", multiply, two, {"C", "T"}, codec_of<NoAttributes>(), bytes);
+  row("QLinearAdd", add, two, {{"C", "T"}}, bytes, codec_of<NoAttributes>());
+  row("QLinearMul", multiply, two, {{"C", "T"}}, bytes, codec_of<NoAttributes>());
 
   const auto one = [](Parameter::Kind x_zero, Parameter::Kind y_zero) {
     return std::vector<Parameter>{{"X", "T"},
@@ -215,21 +204,21 @@ void add_contrib_quantized_definitions(DefinitionRows& rows) {
                                   {"Y_zero_point", "T", y_zero}};
   };
   constexpr auto kRequired = Parameter::kRequired;
-  row("QLinearSigmoid", sigmoid, one(kOptional, kOptional), {"Y", "T"}, codec_of<NoAttributes>(),
-      bytes);
-  row("QLinearLeakyRelu", leaky_relu, one(kOptional, kOptional), {"Y", "T"},
-      codec_of<LeakyReluAttributes>(), bytes);
-  row("QLinearSoftmax", softmax, one(kOptional, kRequired), {"Y", "T"},
-      codec_of<QuantizedSoftmaxAttributes>(), bytes);
-  row("QLinearAveragePool", average_pool, one(kOptional, kOptional), {"Y", "T"},
-      codec_of<QuantizedAveragePoolAttributes>(), bytes);
-  row("QLinearGlobalAveragePool", global_average_pool, one(kRequired, kRequired), {"Y", "T"},
-      codec_of<QuantizedGlobalPoolAttributes>(), bytes);
-  row("QLinearReduceMean", reduce_mean, one(kOptional, kOptional), {"Y", "T"},
-      codec_of<QuantizedReduceMeanAttributes>(), bytes);
+  row("QLinearSigmoid", sigmoid, one(kOptional, kOptional), {{"Y", "T"}}, bytes,
+      codec_of<NoAttributes>());
+  row("QLinearLeakyRelu", leaky_relu, one(kOptional, kOptional), {{"Y", "T"}}, bytes,
+      codec_of<LeakyReluAttributes>());
+  row("QLinearSoftmax", softmax, one(kOptional, kRequired), {{"Y", "T"}}, bytes,
+      codec_of<QuantizedSoftmaxAttributes>());
+  row("QLinearAveragePool", average_pool, one(kOptional, kOptional), {{"Y", "T"}}, bytes,
+      codec_of<QuantizedAveragePoolAttributes>());
+  row("QLinearGlobalAveragePool", global_average_pool, one(kRequired, kRequired), {{"Y", "T"}},
+      bytes, codec_of<QuantizedGlobalPoolAttributes>());
+  row("QLinearReduceMean", reduce_mean, one(kOptional, kOptional), {{"Y", "T"}}, bytes,
+      codec_of<QuantizedReduceMeanAttributes>());
   row("QLinearConcat", concatenate,
       {{"Y_scale", "S"}, {"Y_zero_point", "T"}, {"inputs", "", Parameter::kVariadic, 3}},
-      {"Y", "T"}, codec_of<RequiredAxisAttributes>(), bytes);
+      {{"Y", "T"}}, bytes, codec_of<RequiredAxisAttributes>());
   row("QLinearWhere", choose,
       {{"condition", "B"},
        {"X", "T"},
@@ -240,8 +229,8 @@ void add_contrib_quantized_definitions(DefinitionRows& rows) {
        {"y_zero_point", "T"},
        {"z_scale", "S"},
        {"z_zero_point", "T"}},
-      {"Z", "T"}, codec_of<NoAttributes>(),
-      {{"B", kBoolType}, {"T", kByteTypes}, {"S", kFloatType}});
+      {{"Z", "T"}}, {{"B", kBoolType}, {"T", kByteTypes}, {"S", kFloatType}},
+      codec_of<NoAttributes>());
 }
 
 }  // namespace intarsia::definitions

@@ -2,8 +2,8 @@
 //
 // Quantised products of com.microsoft, and the layers that begin with one: sums of integers,
 // rescaled.
+#include "core/definitions/contrib_rows.h"
 #include "core/definitions/quantized_terms.h"
-#include "core/definitions/rows.h"
 #include "core/operators/nn/normalization.h"
 #include "core/operators/quantization/contrib.h"
 #include "core/operators/recurrent/rnn.h"
@@ -223,18 +223,7 @@ void dynamic_lstm(ExpansionContext& e) {
 }  // namespace
 
 void add_contrib_quantized_product_definitions(DefinitionRows& rows) {
-  const auto row = [&](std::string_view name, ExpansionRule rule, std::vector<Parameter> inputs,
-                       std::vector<Parameter> outputs, AttributeCodec attributes,
-                       std::vector<TypeConstraint> types) {
-    rows.push_back({.domain = kContribDomain,
-                    .name = name,
-                    .inputs = std::move(inputs),
-                    .outputs = std::move(outputs),
-                    .facts = {.expand = rule},
-                    .types = std::move(types),
-                    .kernel_types = {},
-                    .attributes = std::move(attributes)});
-  };
+  const ContribRows row(rows);
   row("QGemm", gemm,
       {{"A", "TA"},
        {"a_scale", "T"},
@@ -245,20 +234,21 @@ void add_contrib_quantized_product_definitions(DefinitionRows& rows) {
        {"C", "TC", kOptional},
        {"y_scale", "T", kOptional},
        {"y_zero_point", "TYZ", kOptional}},
-      {{"Y", "TY"}}, codec_of<QuantizedGemmAttributes>(),
+      {{"Y", "TY"}},
       {{"T", kFloatType},
        {"TA", kByteTypes},
        {"TB", kByteTypes},
        {"TC", kInt32Type},
        {"TYZ", kByteTypes},
-       {"TY", kFloatType | kByteTypes}});
+       {"TY", kFloatType | kByteTypes}},
+      codec_of<QuantizedGemmAttributes>());
   row("DynamicQuantizeMatMul", dynamic_matmul,
       {{"A", "T1"},
        {"B", "T2"},
        {"b_scale", "T1"},
        {"b_zero_point", "T2", kOptional},
        {"bias", "T1", kOptional}},
-      {{"Y", "T1"}}, codec_of<NoAttributes>(), {{"T1", kFloatType}, {"T2", kByteTypes}});
+      {{"Y", "T1"}}, {{"T1", kFloatType}, {"T2", kByteTypes}}, codec_of<NoAttributes>());
   row("MatMulIntegerToFloat", integer_matmul,
       {{"A", "T1"},
        {"B", "T2"},
@@ -267,8 +257,9 @@ void add_contrib_quantized_product_definitions(DefinitionRows& rows) {
        {"a_zero_point", "T1", kOptional},
        {"b_zero_point", "T2", kOptional},
        {"bias", "T3", kOptional}},
-      {{"Y", "T3"}}, codec_of<NoAttributes>(),
-      {{"T1", kByteTypes}, {"T2", kByteTypes}, {"T3", kFloatType | types({DataType::kFloat16})}});
+      {{"Y", "T3"}},
+      {{"T1", kByteTypes}, {"T2", kByteTypes}, {"T3", kFloatType | types({DataType::kFloat16})}},
+      codec_of<NoAttributes>());
   row("QAttention", attention,
       {{"input", "T1"},
        {"weight", "T2"},
@@ -279,11 +270,12 @@ void add_contrib_quantized_product_definitions(DefinitionRows& rows) {
        {"input_zero_point", "T1", kOptional},
        {"weight_zero_point", "T2", kOptional},
        {"past", "T3", kOptional}},
-      {{"output", "T3"}, {"present", "T3", kOptional}}, codec_of<QuantizedAttentionAttributes>(),
+      {{"output", "T3"}, {"present", "T3", kOptional}},
       {{"T1", kByteTypes},
        {"T2", kByteTypes},
        {"T3", kFloatType | types({DataType::kFloat16})},
-       {"T4", kInt32Type}});
+       {"T4", kInt32Type}},
+      codec_of<QuantizedAttentionAttributes>());
   row("QEmbedLayerNormalization", embed_layer_normalization,
       {{"input_ids", "T1"},
        {"segment_ids", "T1", kOptional},
@@ -304,8 +296,8 @@ void add_contrib_quantized_product_definitions(DefinitionRows& rows) {
        {"gamma_zero_point", "T2"},
        {"beta_zero_point", "T2"}},
       {{"layernorm_out", "T"}, {"mask_index_out", "T1", kOptional}},
-      codec_of<EmbedNormalizationAttributes>(),
-      {{"T", kFloatType}, {"T1", kInt32Type}, {"T2", kByteTypes}});
+      {{"T", kFloatType}, {"T1", kInt32Type}, {"T2", kByteTypes}},
+      codec_of<EmbedNormalizationAttributes>());
   row("DynamicQuantizeLSTM", dynamic_lstm,
       {{"X", "T"},
        {"W", "T2"},
@@ -320,7 +312,7 @@ void add_contrib_quantized_product_definitions(DefinitionRows& rows) {
        {"R_scale", "T"},
        {"R_zero_point", "T2"}},
       {{"Y", "T", kOptional}, {"Y_h", "T", kOptional}, {"Y_c", "T", kOptional}},
-      codec_of<LstmAttributes>(), {{"T", kFloatType}, {"T1", kInt32Type}, {"T2", kByteTypes}});
+      {{"T", kFloatType}, {"T1", kInt32Type}, {"T2", kByteTypes}}, codec_of<LstmAttributes>());
 }
 
 }  // namespace intarsia::definitions

@@ -48,7 +48,9 @@ DefinitionRows make_builtin_rows() {
   add_window_definitions(rows);
   add_quantized_product_definitions(rows);
   add_contrib_definitions(rows);
+  add_contrib_normalization_definitions(rows);
   add_contrib_attention_definitions(rows);
+  add_contrib_group_query_definitions(rows);
   add_contrib_quantized_definitions(rows);
   add_contrib_quantized_product_definitions(rows);
   add_contrib_quantized_block_definitions(rows);

@@ -115,7 +115,9 @@ void add_string_definitions(DefinitionRows& rows);
 void add_training_definitions(DefinitionRows& rows);
 // Operators of ONNX Runtime's domain, most of which become those of ONNX.
 void add_contrib_definitions(DefinitionRows& rows);
+void add_contrib_normalization_definitions(DefinitionRows& rows);
 void add_contrib_attention_definitions(DefinitionRows& rows);
+void add_contrib_group_query_definitions(DefinitionRows& rows);
 void add_contrib_quantized_definitions(DefinitionRows& rows);
 void add_contrib_quantized_product_definitions(DefinitionRows& rows);
 void add_contrib_quantized_block_definitions(DefinitionRows& rows);

@@ -43,19 +43,6 @@ class BackwardOf : public testing::TestWithParam<const OperatorDefinition*> {
     const auto span = session.output<double>(output, entry).value();
     return {span.begin(), span.end()};
   }
-  static Values draw(const GradientSample& sample, Random& random) {
-    Values values;
-    for (const auto& variable : sample.variables) {
-      std::vector<double>& drawn = values.emplace_back();
-      for (int64_t i = 0; i < variable.count; ++i) {
-        const double share = static_cast<double>(random.below(1'000'000)) / 1e6;
-        const double value = variable.low + share * (variable.high - variable.low);
-        drawn.push_back(variable.either_sign && random.chance(50) ? -value : value);
-      }
-    }
-    return values;
-  }
-
   /// Each result as a vector of at least two elements: one of one element would have no weight.
   static Names vectors_of(GradientSample& sample) {
     Names names;
@@ -102,7 +89,10 @@ TEST_P(BackwardOf, AgreesWithTheOperatorGradient) {
     sample_of(sample);
     Names xs;
     for (const auto& variable : sample.variables) xs.push_back(variable.name);
-    const Values values = draw(sample, values_random);
+    Values values;
+    for (const auto& variable : sample.variables) {
+      values.push_back(sample.values_of(variable, values_random));
+    }
 
     add_gradient_node(expected, vectors_of(expected), xs);
     SmallPlan reference(expected.model);
@@ -144,14 +134,6 @@ TEST_P(BackwardOf, AgreesWithTheOperatorGradient) {
   }
 }
 
-std::vector<const OperatorDefinition*> differentiable() {
-  std::vector<const OperatorDefinition*> list;
-  for (const OperatorDefinition* op : definitions::OperatorRegistry::builtin().all()) {
-    const bool models = op->domain != definitions::kInternalDomain;
-    if (models && op->facts.gradient != nullptr) list.push_back(op);
-  }
-  return list;
-}
 INSTANTIATE_TEST_SUITE_P(Definitions, BackwardOf, testing::ValuesIn(differentiable()),
                          [](const auto& info) { return std::string(info.param->name); });
 

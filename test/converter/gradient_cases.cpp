@@ -401,4 +401,16 @@ GradientCase gradient_case(const OperatorDefinition& op) {
   return op.facts.element_wise ? element_wise : nullptr;
 }
 
+std::vector<const OperatorDefinition*> differentiable() {
+  std::vector<const OperatorDefinition*> list;
+  for (const OperatorDefinition* op : definitions::OperatorRegistry::builtin().all()) {
+    const bool models = op->domain != definitions::kInternalDomain;
+    // Ways back through loops and branches are the converter's (gradient_body.h).
+    using enum definitions::Control;
+    const bool runs = !op->graphs.empty() && op->control != kMap && op->control != kInlined;
+    if (models && (op->facts.gradient != nullptr || runs)) list.push_back(op);
+  }
+  return list;
+}
+
 }  // namespace intarsia::test

@@ -71,6 +71,17 @@ class GradientSample {
     return made;
   }
 
+  /// Elements for one of the variables.
+  std::vector<double> values_of(const Variable& variable, Random& choices) const {
+    std::vector<double> values;
+    for (int64_t i = 0; i < variable.count; ++i) {
+      const double share = static_cast<double>(choices.below(1'000'000)) / 1e6;
+      const double value = variable.low + share * (variable.high - variable.low);
+      values.push_back(variable.either_sign && choices.chance(50) ? -value : value);
+    }
+    return values;
+  }
+
   std::vector<int64_t> extents(int rank, int64_t largest = 4) {
     std::vector<int64_t> drawn;
     for (int i = 0; i < rank; ++i) drawn.push_back(random.between(1, largest));
@@ -109,6 +120,9 @@ using GradientCase = void (*)(GradientSample& s);
 
 /// How to draw a model of `op`; null if nobody has said how.
 GradientCase gradient_case(const definitions::OperatorDefinition& op);
+
+/// The operators of models that have a gradient.
+std::vector<const definitions::OperatorDefinition*> differentiable();
 /// The parts of gradient_cases_images.cpp and gradient_cases_control.cpp.
 GradientCase image_gradient_case(std::string_view name);
 GradientCase control_gradient_case(std::string_view name);

@@ -61,7 +61,8 @@ class Differences {
     ASSERT_TRUE(opened.ok()) << plan.text(plan.diagnostic);
     Session& session = opened.value();
     std::vector<std::vector<double>> values;
-    for (const auto& variable : sample_.variables) values.push_back(draw(variable));
+    for (const auto& variable : sample_.variables)
+      values.push_back(sample_.values_of(variable, sample_.random));
     run(plan, session, values);
     const auto count = static_cast<int>(values.size());
     for (int order = 0; order < 2; ++order) {
@@ -96,16 +97,6 @@ class Differences {
  private:
   static bool HasFailure() { return testing::Test::HasFailure(); }
 
-  std::vector<double> draw(const GradientSample::Variable& variable) {
-    std::vector<double> values;
-    for (int64_t i = 0; i < variable.count; ++i) {
-      const double share = static_cast<double>(sample_.random.below(1'000'000)) / 1e6;
-      const double value = variable.low + share * (variable.high - variable.low);
-      values.push_back(variable.either_sign && sample_.random.chance(50) ? -value : value);
-    }
-    return values;
-  }
-
   static void run(SmallPlan& plan, Session& session,
                   const std::vector<std::vector<double>>& values) {
     for (size_t i = 0; i < values.size(); ++i) {
@@ -124,18 +115,6 @@ class Differences {
 
   GradientSample& sample_;
 };
-
-std::vector<const OperatorDefinition*> differentiable() {
-  std::vector<const OperatorDefinition*> list;
-  for (const OperatorDefinition* op : definitions::OperatorRegistry::builtin().all()) {
-    const bool models = op->domain != definitions::kInternalDomain;
-    // Ways back through loops and branches are the converter's (gradient_body.h).
-    using enum definitions::Control;
-    const bool runs = !op->graphs.empty() && op->control != kMap && op->control != kInlined;
-    if (models && (op->facts.gradient != nullptr || runs)) list.push_back(op);
-  }
-  return list;
-}
 
 class GradientRule : public testing::TestWithParam<const OperatorDefinition*> {};
 

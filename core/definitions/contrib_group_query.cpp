@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Attention of decoders as com.microsoft has it: rotary embeddings, and queries that share keys and
+// values which a cache keeps.
+//
+// Schemas: ONNX Runtime's documentation of its contrib operators, ContribOperators.md.
+#include "core/definitions/contrib_scores.h"
+#include "core/definitions/rows.h"
+
+namespace intarsia::definitions {
+namespace {
+
+using namespace contrib;  // NOLINT: what the operators of attention are written with
+
+constexpr auto kOptional = Parameter::kOptional;
+
+// ---- RotaryEmbedding ----
+
+struct RotaryAttributes {
+  int32_t interleaved = 0, num_heads = 0, rotary_embedding_dim = 0, is_packed_batching = 0;
+  float scale = 1;
+  template <class V>
+  void fields(V& v) {
+    v("interleaved", interleaved, kFlag);
+    v("num_heads", num_heads, at_least(0));
+    v("rotary_embedding_dim", rotary_embedding_dim, at_least(0));
+    v("is_packed_batching", is_packed_batching, between(0, 0));
+    v("scale", scale);
+  }
+};
+
+/// The positions of all elements, from [batch, length], or from the first element's.
+Term places_of(E& e, Term x, Term given) {
+  const int length = x.rank() == 4 ? 2 : 1;
+  if (given.rank() == 2) return given;
+  const Term all = unsqueeze(positions(x, length), {0}) + given;
+  return call("Expand", {all, join({extents(x, 0, 1), e.integers({1})}, 0)});
+}
+
+/// How many elements the caches turn.
+int64_t rotated_by(E& e, Term cache) {
+  const Dim half = cache.known().shape[cache.rank() - 1];
+  if (!is_constant(half)) {
+    e.refuse("the extents of cos_cache have to be known, found " + half.to_string());
+  }
+  return 2 * constant_value(half);
+}
+
+Term rotate(E& e, Term x, Term places, Term cosines, Term sines, int32_t interleaved) {
+  const std::vector<Term> operands{x, cast_to(cosines, x.known().type),
+                                   cast_to(sines, x.known().type), places};
+  return e
+      .add(
+          "RotaryEmbedding", operands,
+          {{"interleaved", int64_t{interleaved}}, {"rotary_embedding_dim", rotated_by(e, cosines)}},
+          1)
+      .front();
+}
+
+void rotary_embedding(E& e) {
+  const auto& a = e.attributes<RotaryAttributes>();
+  if (a.scale != 1) {
+    e.refuse("attribute 'scale' has to be 1, found " + std::to_string(a.scale));
+  }
+  Term x = e.x(0);
+  if (x.rank() != 3 && x.rank() != 4) {
+    e.refuse("input has " + std::to_string(x.rank()) + " axes, expected 3 or 4");
+  }
+  const bool packed = x.rank() == 3;
+  if (packed) {
+    if (a.rotary_embedding_dim != 0 && a.num_heads == 0) {
+      e.refuse("attribute 'rotary_embedding_dim' needs attribute 'num_heads'");
+    }
+    const int64_t size = rotated_by(e, e.x(2));
+    const Integers split =
+        a.num_heads != 0 ? Integers{0, 0, a.num_heads, -1} : Integers{0, 0, -1, size};
+    x = transpose(with_extents(x, e.integers(split)), {0, 2, 1, 3});
+  }
+  const Term y = rotate(e, x, places_of(e, x, e.x(1)), e.x(2), e.x(3), a.interleaved);
+  e.set(0, packed ? joined(y) : y);
+}
+
+// ---- GroupQueryAttention ----
+
+struct GroupQueryAttributes {
+  int32_t num_heads = 0, kv_num_heads = 0;
+  float scale = kUnset;
+  float softcap = 0;
+  int32_t local_window_size = -1;
+  int32_t do_rotary = 0, rotary_interleaved = 0, smooth_softmax = 0;
+  template <class V>
+  void fields(V& v) {
+    v.required("num_heads", num_heads, at_least(1));
+    v.required("kv_num_heads", kv_num_heads, at_least(1));
+    v("scale", scale);
+    v("softcap", softcap);
+    v("local_window_size", local_window_size, at_least(-1));
+    v("do_rotary", do_rotary, kFlag);
+    v("rotary_interleaved", rotary_interleaved, kFlag);
+    v("smooth_softmax", smooth_softmax, between(0, 0));
+  }
+};
+
+/// New keys and values are put into the cache where each item of the batch ends, and queries see
+/// what lies before them.
+class GroupQuery {
+ public:
+  explicit GroupQuery(E& e) : e_(e), a_(e.attributes<GroupQueryAttributes>()) {}
+
+  void write() {
+    refuse_inputs(e_, {{kSink, "head_sink"}, {kSink + 1, "k_scale"}, {kSink + 2, "v_scale"}});
+    if (e_.wants(3)) e_.refuse("output 3 ('output_qk') is not supported");
+    if (e_.has_x(kKey) != e_.has_x(kValue)) e_.refuse("key and value belong together");
+    if (e_.has_x(kPastKey) != e_.has_x(kPastValue)) {
+      e_.refuse("past_key and past_value belong together; one is missing");
+    }
+    if (a_.do_rotary != 0 && (!e_.has_x(kCosines) || !e_.has_x(kSines))) {
+      e_.refuse("attribute 'do_rotary' needs inputs cos_cache and sin_cache");
+    }
+    std::vector<Term> qkv = operands();
+    Term q = qkv[0], k = qkv[1];
+    const Term length = call("Squeeze", {extents(q, 2, 3)});
+    const Term ends = with_extents(cast_to(e_.x(kLengths), DataType::kInt64), e_.integers({-1}));
+    const Term before = ends + 1.0 - length;
+    // Queries of a first run are padded behind.
+    const Term starts = call("Max", {before, before.number(0)});
+    const Term places = unsqueeze(starts, {1}) + positions(q, 2);
+    if (a_.do_rotary != 0) {
+      const Term given = e_.has_x(kPlaces) ? cast_to(e_.x(kPlaces), DataType::kInt64) : places;
+      q = rotate(e_, q, given, e_.x(kCosines), e_.x(kSines), a_.rotary_interleaved);
+      k = rotate(e_, k, given, e_.x(kCosines), e_.x(kSines), a_.rotary_interleaved);
+    }
+    k = cached(k, kPastKey, starts);
+    const Term v = cached(qkv[2], kPastValue, starts);
+    e_.set(1, k);
+    e_.set(2, v);
+
+    Scores scores(e_, q, k, -kInfinity);
+    const Term queries = unsqueeze(places, {1, 3});  // [batch, 1, queries, 1]
+    scores.require_up_to(queries);
+    if (a_.local_window_size >= 0) {
+      const Term first = queries - static_cast<double>(a_.local_window_size);
+      scores.require(call("Greater", {scores.keys(), first}));
+    }
+    if (e_.has_x(kAttentionBias)) scores.add(e_.x(kAttentionBias));
+    e_.set(0, joined(attend(q, k, v, scores, a_.scale, a_.softcap)));
+  }
+
+ private:
+  enum {
+    kQuery,
+    kKey,
+    kValue,
+    kPastKey,
+    kPastValue,
+    kLengths,
+    kTotal,
+    kCosines,
+    kSines,
+    kPlaces,
+    kAttentionBias,
+    kSink
+  };
+
+  std::vector<Term> operands() {
+    const Term query = e_.x(kQuery);
+    if (e_.has_x(kKey)) {
+      return {heads_of(query, a_.num_heads), heads_of(e_.x(kKey), a_.kv_num_heads),
+              heads_of(e_.x(kValue), a_.kv_num_heads)};
+    }
+    const int64_t all = int64_t{a_.num_heads} + 2 * int64_t{a_.kv_num_heads};
+    return parts_of(e_, heads_of(query, all), 1, {a_.num_heads, a_.kv_num_heads, a_.kv_num_heads});
+  }
+
+  /// The cache with what is new at its places: as long as the past or, where that is longer, as
+  /// total_sequence_length says.
+  Term cached(Term added, int past, Term starts) {
+    if (!e_.has_x(past)) return added;
+    const Term cache = e_.x(past), zeros = call("Mul", {added, added.number(0)});
+    const std::vector<Term> operands{join({cache, zeros}, 2), added, starts};
+    const Term whole = e_.add("TensorScatter", operands, {{"axis", int64_t{2}}}, 1).front();
+    const Term total = with_extents(cast_to(e_.x(kTotal), DataType::kInt64), e_.integers({1}));
+    const Term end = call("Max", {total, extents(cache, 2, 3)});
+    return call("Slice", {whole, e_.integers({0}), end, e_.integers({2})});
+  }
+
+  E& e_;
+  const GroupQueryAttributes& a_;
+};
+
+}  // namespace
+
+void add_contrib_group_query_definitions(DefinitionRows& rows) {
+  const TypeConstraint real{"T", kFloatTypes}, whole{"M", types({DataType::kInt32})};
+  const auto optional = [](std::string_view name, std::string_view type) {
+    return Parameter{name, type, kOptional};
+  };
+  rows.push_back(
+      {.domain = kContribDomain,
+       .name = "RotaryEmbedding",
+       .inputs = {{"input", "T"}, {"position_ids", "I"}, {"cos_cache", "T"}, {"sin_cache", "T"}},
+       .outputs = {{"output", "T"}},
+       .facts = {.expand = rotary_embedding},
+       .types = {{"T", types({DataType::kFloat, DataType::kFloat16, DataType::kBfloat16})},
+                 {"I", kInt64Type}},
+       .kernel_types = {},
+       .attributes = codec_of<RotaryAttributes>()});
+  rows.push_back({.domain = kContribDomain,
+                  .name = "GroupQueryAttention",
+                  .inputs = {{"query", "T"},
+                             optional("key", "T"),
+                             optional("value", "T"),
+                             optional("past_key", "T"),
+                             optional("past_value", "T"),
+                             {"seqlens_k", "M"},
+                             {"total_sequence_length", "M"},
+                             optional("cos_cache", "T"),
+                             optional("sin_cache", "T"),
+                             optional("position_ids", "I"),
+                             optional("attention_bias", "T"),
+                             optional("head_sink", "T"),
+                             optional("k_scale", "S"),
+                             optional("v_scale", "S")},
+                  .outputs = {{"output", "T"},
+                              optional("present_key", "T"),
+                              optional("present_value", "T"),
+                              optional("output_qk", "T")},
+                  .facts = {.expand = [](E& e) { GroupQuery(e).write(); }},
+                  .types = {real, whole, {"I", kInt64Type}, {"S", types({DataType::kFloat})}},
+                  .kernel_types = {},
+                  .attributes = codec_of<GroupQueryAttributes>()});
+}
+
+}  // namespace intarsia::definitions

@@ -195,12 +195,15 @@ void release_trainable(std::vector<EntryModel>& entries, const ConvertOptions& o
     for (EntryModel& entry : entries) {
       if (only != nullptr && only != &entry) continue;
       std::vector<Value*> chosen;
+      const auto is_named = [&](const Value& value) {
+        return all ? value.name.starts_with(begin) && is_real(value) : value.name == name;
+      };
       for (const auto& value : entry.model.graph->values()) {
-        if (!value->is_constant()) continue;
-        if (all ? value->name.starts_with(begin) && is_real(*value) : value->name == name) {
-          chosen.push_back(value.get());
-        }
+        if (value->is_constant() && is_named(*value)) chosen.push_back(value.get());
       }
+      // Named twice, as by "fc*" and "fc.weight".
+      found = found || std::any_of(entry.trainable.begin(), entry.trainable.end(),
+                                   [&](const Value* known) { return is_named(*known); });
       for (Value* constant : chosen) {
         if (!is_real(*constant)) {
           throw Error(

@@ -486,6 +486,15 @@ TEST(Backward, NamesOfSeveralModels) {
   }
 }
 
+TEST(Backward, AWeightMayBeNamedTwice) {
+  ConvertOptions options = layer_options();
+  options.trainable = {"w*", "w", "*"};
+  SmallPlan plan(layer(), options);
+  ASSERT_FALSE(HasFailure());
+  EXPECT_EQ(plan.conversion.states.size(), 1U);
+  EXPECT_EQ(plan.conversion.entries.at(kBackward).outputs.size(), 2U);
+}
+
 TEST(Backward, WhatCannotBeIsNamed) {
   const auto error = [](ConvertOptions options) {
     options.dims["n"] = DimRange{1, 5};

@@ -33,6 +33,7 @@
 #include <atomic>
 #include <cstring>
 #include <map>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -228,7 +229,7 @@ std::vector<uint64_t> OperatorTest<K>::stored_attributes(size_t& bytes) const {
   if (!wrong.empty()) throw std::logic_error(wrong);
   bytes = blob.size();
   std::vector<uint64_t> stored((bytes + 7) / 8 + 1);
-  std::memcpy(stored.data(), blob.data(), bytes);
+  std::copy(blob.begin(), blob.end(), std::as_writable_bytes(std::span(stored)).begin());
   return stored;
 }
 

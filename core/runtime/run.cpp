@@ -56,19 +56,18 @@ Status begin_run(SessionState& state, const plan::Entry& entry, int index) {
   if (state.busy.exchange(true, std::memory_order_acquire)) return Code::kBusy;
   clear(state.diagnostic);
   state.steps_left = state.max_steps;
+  // What an entry point reads of another's run must be there still.
+  const uint32_t before = entry.continues();
   Status status;
   if (!state.has_node_states) {
     status = state.fail(Code::kInvalidArgument, "states of nodes; reset_states() has failed");
-  }
-  if (status.ok() && state.check_bindings != nullptr) status = state.check_bindings(state);
-  // What an entry point reads of another's run must be there still.
-  const uint32_t before = entry.continues();
-  if (status.ok() && before != kNone && before != state.completed) {
+  } else if (before != kNone && before != state.completed) {
     status = state.fail(Code::kInvalidArgument, "no run of the entry point that this one continues",
                         before, static_cast<int32_t>(state.completed));
+  } else if (state.check_bindings != nullptr) {
+    status = state.check_bindings(state);
   }
   if (status.ok()) status = check_symbols(state, entry);
-  if (status.ok()) state.completed = kNone;
   if (StringState* strings = state.strings(); status.ok() && strings != nullptr) {
     strings->begin_run(*strings, index);
   }
@@ -78,7 +77,7 @@ Status begin_run(SessionState& state, const plan::Entry& entry, int index) {
 
 Status end_run(SessionState& state, int entry, Status status) {
   if (status.ok()) status = update_states(state, entry);
-  if (status.ok()) state.completed = static_cast<uint32_t>(entry);
+  state.completed = status.ok() ? static_cast<uint32_t>(entry) : kNone;
   state.busy.store(false, std::memory_order_release);
   return status;
 }

@@ -37,16 +37,15 @@ Status create_nodes(SessionState& state) {
     const Kernel& kernel = *state.kernels[node.kernel()];
     bind_node(state, i, state.views, state.view_count, context, frame);
     if (kernel.create == nullptr) continue;
-    for (uint32_t j = 0; j < node.inputs(); ++j) {  // what no run has computed has no elements yet
+    for (uint32_t j = 0; j < uint32_t{node.inputs()} + node.outputs(); ++j) {
       const uint32_t operand = frame.operands[j];
-      const bool constant =
-          operand != kNone &&
-          static_cast<Memory>(state.plan.tensors[operand].memory()) == Memory::kWeights;
-      if (!constant) state.views[j].data = nullptr;
-    }
-    for (uint32_t j = 0; j < node.outputs(); ++j) {
-      const uint32_t operand = frame.operands[node.inputs() + j];
-      if (operand != kNone) use_planned_extents(state, state.plan.tensors[operand]);
+      if (operand == kNone) continue;
+      const plan::Tensor& tensor = state.plan.tensors[operand];
+      if (j >= node.inputs()) {
+        use_planned_extents(state, tensor);
+      } else if (static_cast<Memory>(tensor.memory()) != Memory::kWeights) {
+        state.views[j].data = nullptr;  // what no run has computed has no elements yet
+      }
     }
     if (Status status = kernel.create(context); !status) {
       destroy_nodes(state, i);

@@ -11,14 +11,18 @@
 
 namespace intarsia::test {
 
-/// Throws std::logic_error if the operators contradict one another.
-inline std::shared_ptr<const converter::OperatorLibrary> sample_library() {
+/// Those of one list. Throws std::logic_error if the operators contradict one another.
+template <class Operators>
+std::shared_ptr<const converter::OperatorLibrary> sample_library_of(const char* list) {
   auto extension = std::make_shared<converter::Extension>();
   extension->name = "sample";
-  const std::string problem = converter::extension_of<sample::Operators>(
-      *extension, {"sample_operators.h", "sample::Operators"});
+  const std::string problem =
+      converter::extension_of<Operators>(*extension, {"sample_operators.h", list});
   if (!problem.empty()) throw std::logic_error(problem);
   return std::make_shared<const converter::OperatorLibrary>(converter::Extensions{extension});
+}
+inline std::shared_ptr<const converter::OperatorLibrary> sample_library() {
+  return sample_library_of<sample::Operators>("sample::Operators");
 }
 
 }  // namespace intarsia::test

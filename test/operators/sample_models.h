@@ -25,9 +25,9 @@ inline onnx::NodeProto& sample_node(converter::OnnxBuilder& model, const std::st
 }
 
 /// The outputs of a model with one float input "x" of the given values.
-inline std::vector<float> run_once(const converter::OnnxBuilder& model,
-                                   const std::vector<float>& x) {
-  SmallPlan plan(model, sample_options());
+inline std::vector<float> run_once(const converter::OnnxBuilder& model, const std::vector<float>& x,
+                                   const converter::ConvertOptions& options = sample_options()) {
+  SmallPlan plan(model, options);
   auto session = plan.open();
   if (!session.ok()) {
     ADD_FAILURE() << plan.text(plan.diagnostic);

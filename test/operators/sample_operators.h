@@ -451,7 +451,10 @@ struct Allocates {
 using Operators =
     OperatorList<Affine<float>, Affine<double>, Affine<Float16>, Affine<int32_t>, ReadsAttributes,
                  Counter, Join, Versioned2, Versioned5, Reverse, Above, AtMost, AtMostAll, Wanted,
-                 Refuse, Halve, AddsLength, Prepared, Scalars, Pick<float, int32_t>,
-                 Pick<double, int64_t>, Rounded, Multiples, WantedMultiples, Gate, Allocates>;
+                 Refuse, Halve, AddsLength, Scalars, Pick<float, int32_t>, Pick<double, int64_t>,
+                 Rounded, Multiples, WantedMultiples, Gate, Allocates>;
+/// Those that refuse to open plans which the converter makes, so that fuzzing cannot have them: it
+/// holds the converter to plans that open.
+using Reluctant = OperatorList<Prepared>;
 
 }  // namespace sample

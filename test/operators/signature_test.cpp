@@ -95,18 +95,20 @@ TEST(OperatorForms, CUS_10_CreateSeesTheExtentsAndMayRefuse) {
 }
 
 TEST(OperatorForms, CUS_10_CreateSeesTheElementsOfConstantInputsAlone) {
+  converter::ConvertOptions options;
+  options.library = sample_library_of<sample::Reluctant>("sample::Reluctant");
   OnnxBuilder model;
   model.input("x", {2});
   model.output("y");
   model.floats("table", {3}, {1, 10, 100});
   sample_node(model, "Prepared", {"x", "table"}, {"y"});
-  EXPECT_EQ(run_once(model, {1, 2}), (Floats{111, 222}));
+  EXPECT_EQ(run_once(model, {1, 2}, options), (Floats{111, 222}));
   OnnxBuilder varying;
   varying.input("x", {2});
   varying.input("table", {3});
   varying.output("y");
   sample_node(varying, "Prepared", {"x", "table"}, {"y"});
-  SmallPlan plan(varying, sample_options());
+  SmallPlan plan(varying, options);
   EXPECT_EQ(plan.open().status().code(), Code::kUnsupported);
   EXPECT_EQ(plan.text(plan.diagnostic),
             "node 0 'Prepared1' (sample:Prepared): the table is not constant, operand 1");

@@ -43,6 +43,30 @@ T wait_while(const std::atomic<T>& value, T old, std::chrono::microseconds spin)
   return value.load(std::memory_order_acquire);
 }
 
+/// The processor that the calling thread is on; -1 where nothing tells.
+int current_processor() {
+#if defined(__linux__)
+  return sched_getcpu();
+#else
+  return -1;
+#endif
+}
+
+/// Moves the calling thread elsewhere if it is on this processor and may use others. Systems wake a
+/// thread where the one is that wakes it, and may leave it there for milliseconds.
+void leave_processor(int processor) {
+  if (processor < 0 || processor != current_processor()) return;
+#if defined(__linux__)
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2) return;
+  cpu_set_t others = allowed;
+  CPU_CLR(processor, &others);
+  if (sched_setaffinity(0, sizeof others, &others) != 0) return;
+  // It stays where it came to be, for now: only what it may use is as before.
+  static_cast<void>(sched_setaffinity(0, sizeof allowed, &allowed));
+#endif
+}
+
 /// Binds `thread` to the place-th processor that the process may use.
 void pin_to(std::thread& thread, int place) {
 #if defined(__linux__)
@@ -65,13 +89,15 @@ void pin_to(std::thread& thread, int place) {
 
 }  // namespace
 
-/// The threads of one process. A call publishes its work by `call`, whose lowest bits say how many
+/// The threads of one process. A call publishes its work by `round`, whose lowest bits say how many
 /// threads take part: the others do not look at it, and need not be waited for. Each piece belongs
 /// to a thread, but is done by whoever claims it first: a caller that has done its own takes what
 /// nobody has begun, so that no run waits for a thread that another program keeps from a processor.
+/// What one thread writes and another reads is few cache lines, as each takes a tenth of a
+/// microsecond: the call, and a slot for each piece.
 struct ThreadTeam::Crew {
   Crew(int threads, const ThreadTeamOptions& options)
-      : size(threads), spin(options.spin_microseconds), claims(static_cast<size_t>(threads)) {
+      : size(threads), spin(options.spin_microseconds), slots(static_cast<size_t>(threads)) {
     members.reserve(static_cast<size_t>(size - 1));
     try {
       for (int thread = 1; thread < size; ++thread) {
@@ -87,27 +113,31 @@ struct ThreadTeam::Crew {
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
 
-  void run(int64_t new_count, Body new_body, void* new_argument) {
-    const int64_t active = new_count < size ? new_count : size;
+  void run(int64_t count, Body body, void* argument) {
+    const int64_t active = count < size ? count : size;
     if (active < 2 || busy.test_and_set(std::memory_order_acquire)) {
-      if (new_count > 0) new_body(new_argument, 0, new_count, 0);
+      if (count > 0) body(argument, 0, count, 0);
       return;
     }
-    count = new_count;
-    body = new_body;
-    argument = new_argument;
-    pieces = active;
-    pending.store(static_cast<int32_t>(active) - 1, std::memory_order_relaxed);
+    call.count = count;
+    call.pieces = active;
+    call.body = body;
+    call.argument = argument;
+    call.processor.store(current_processor(), std::memory_order_relaxed);
     const uint64_t round = publish(static_cast<uint64_t>(active));
     compute(0, 0);
-    for (int64_t piece = active - 1; piece > 0 && pending.load(std::memory_order_acquire) != 0;
-         --piece) {
-      if (!claim(piece, round)) continue;
+    for (int64_t piece = active - 1; piece > 0; --piece) {
+      Slot& slot = slots[static_cast<size_t>(piece)];
+      if (slot.done.load(std::memory_order_acquire) == round) continue;
+      if (!claim(slot, round)) continue;
       compute(piece, 0);
-      pending.fetch_sub(1, std::memory_order_relaxed);
+      slot.done.store(round, std::memory_order_relaxed);
     }
-    for (int32_t left = pending.load(std::memory_order_acquire); left != 0;) {
-      left = wait_while(pending, left, spin);
+    for (int64_t piece = 1; piece < active; ++piece) {
+      const std::atomic<uint64_t>& done = slots[static_cast<size_t>(piece)].done;
+      for (uint64_t last = done.load(std::memory_order_acquire); last != round;) {
+        last = wait_while(done, last, spin);
+      }
     }
     busy.clear(std::memory_order_release);
   }
@@ -115,24 +145,32 @@ struct ThreadTeam::Crew {
  private:
   static constexpr uint64_t kStop = 0xffff;
 
-  /// The round of the last call in which a piece was claimed, on a cache line of its own.
-  struct alignas(64) Claim {
+  /// What the threads are to do.
+  struct alignas(64) Call {
     std::atomic<uint64_t> round{0};
+    int64_t count = 0, pieces = 1;
+    Body body = nullptr;
+    void* argument = nullptr;
+    std::atomic<int> processor{-1};  // the caller's
+  };
+  /// The rounds of the last calls in which a piece was claimed, and was done.
+  struct alignas(64) Slot {
+    std::atomic<uint64_t> claimed{0}, done{0};
   };
 
   uint64_t publish(uint64_t active) {
-    const uint64_t round = (call.load(std::memory_order_relaxed) >> 16) + 1;
-    call.store(round << 16 | active, std::memory_order_release);
-    call.notify_all();
+    const uint64_t round = (call.round.load(std::memory_order_relaxed) >> 16) + 1;
+    call.round.store(round << 16 | active, std::memory_order_release);
+    call.round.notify_all();
     return round;
   }
 
   /// False if the piece is another's. A thread that comes late has an older round, and gets
   /// nothing.
-  bool claim(int64_t piece, uint64_t round) {
-    std::atomic<uint64_t>& last = claims[static_cast<size_t>(piece)].round;
-    uint64_t seen = last.load(std::memory_order_relaxed);
-    return seen < round && last.compare_exchange_strong(seen, round, std::memory_order_acq_rel);
+  static bool claim(Slot& slot, uint64_t round) {
+    uint64_t seen = slot.claimed.load(std::memory_order_relaxed);
+    return seen < round &&
+           slot.claimed.compare_exchange_strong(seen, round, std::memory_order_acq_rel);
   }
 
   void stop() {
@@ -142,32 +180,33 @@ struct ThreadTeam::Crew {
   }
 
   void compute(int64_t piece, int thread) const {
-    const int64_t each = count / pieces, more = count % pieces;
+    const int64_t each = call.count / call.pieces, more = call.count % call.pieces;
     const int64_t begin = each * piece + (piece < more ? piece : more);
-    body(argument, begin, begin + each + (piece < more ? 1 : 0), thread);
+    call.body(call.argument, begin, begin + each + (piece < more ? 1 : 0), thread);
   }
 
   void work(int thread) {
+    Slot& slot = slots[static_cast<size_t>(thread)];
     uint64_t seen = 0;
     for (;;) {
-      seen = wait_while(call, seen, spin);
-      const uint64_t active = seen & kStop;
+      seen = wait_while(call.round, seen, spin);
+      const uint64_t active = seen & kStop, round = seen >> 16;
       if (active == kStop) return;
-      if (static_cast<uint64_t>(thread) >= active || !claim(thread, seen >> 16)) continue;
+      if (static_cast<uint64_t>(thread) >= active) continue;
+      // What runs where the caller does only keeps it waiting.
+      leave_processor(call.processor.load(std::memory_order_relaxed));
+      if (!claim(slot, round)) continue;
       compute(thread, thread);
-      if (pending.fetch_sub(1, std::memory_order_acq_rel) == 1) pending.notify_one();
+      slot.done.store(round, std::memory_order_release);
+      slot.done.notify_one();
     }
   }
 
   const int size;
   const std::chrono::microseconds spin;
   std::atomic_flag busy;
-  alignas(64) std::atomic<uint64_t> call{0};
-  alignas(64) std::atomic<int32_t> pending{0};
-  int64_t count = 0, pieces = 1;
-  Body body = nullptr;
-  void* argument = nullptr;
-  std::vector<Claim> claims;
+  Call call;
+  std::vector<Slot> slots;
   std::vector<std::thread> members;
 };
 

@@ -11,9 +11,10 @@
 //
 // A node's work is cut into a piece for each thread that it is worth (Parallel::grain_bytes), of
 // which the calling thread takes the first, and then those that no thread has begun: it waits for
-// none that sleeps or has no processor. Between two nodes the others spin for some microseconds,
-// then sleep: within a run they are usually awake, and an idle program costs nothing. Results are
-// the same bits for any number of threads.
+// none that sleeps or has no processor. A thread that wakes up on the caller's processor moves to
+// another one (Linux; what it may use stays as it was). Between two nodes the others spin for some
+// microseconds, then sleep: within a run they are usually awake, and an idle program costs nothing.
+// Results are the same bits for any number of threads.
 //
 // Thread-safety: one session at a time has the team; what a second one asks for meanwhile, its own
 // thread does alone. After a fork the child's first run starts a team of its own. Memory is taken

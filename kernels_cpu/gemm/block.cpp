@@ -60,6 +60,13 @@ Blocking choose_blocking(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_floa
                          ptrdiff_t most_rows) {
   constexpr ptrdiff_t kStep = 2 * kPanel;
   Blocking s{};
+  // One block, without the divisions below, which take as long as a small product.
+  if (m > 0 && m <= most_rows && n * k <= kBlockBFloats / 2 && int64_t{m} * n * k < kSmallUnit) {
+    s.m_block = m;
+    s.n_block = max((n + kStep - 1) & -kStep, kStep);
+    s.m_blocks = s.n_blocks = n > 0 ? 1 : 0;
+    return s;
+  }
   s.m_block = even_block(m, most_rows, 1);
   s.n_block = even_block(n, kBlockBFloats / max(k, 1) / kStep * kStep, kStep);
   // Narrower, then lower blocks until there are enough of them.
@@ -101,14 +108,16 @@ void run_block(const Block& s) {
   t.c_pitch = s.c_pitch;
   for (ptrdiff_t n0 = 0; n0 < s.n;) {
     const TileFamily& family = choose_family(kernels, s.m, panel_count(s.n - n0));
-    const ptrdiff_t tiles = ceil_div(s.m, family.max_rows);
+    const ptrdiff_t tiles = s.m > family.max_rows ? ceil_div(s.m, family.max_rows) : min(s.m, 1);
     t.n = min(s.n - n0, family.panels * kPanel);
     // A pass takes several taps, or a part of one. Panels that one tile uses once need no passes.
-    const ptrdiff_t depth = tiles == 1 ? s.taps * s.k : kPassDepth;
-    const ptrdiff_t k_parts = max(ceil_div(s.k, max(depth, 1)), 1);
-    const ptrdiff_t k_step = ceil_div(s.k, k_parts);
-    const ptrdiff_t most_taps = k_parts > 1 ? 1 : max(depth / max(s.k, 1), 1);
-    const ptrdiff_t tap_step = ceil_div(s.taps, ceil_div(s.taps, most_taps));
+    ptrdiff_t k_parts = 1, k_step = s.k, tap_step = s.taps;
+    if (tiles > 1) {
+      k_parts = max(ceil_div(s.k, kPassDepth), 1);
+      k_step = ceil_div(s.k, k_parts);
+      const ptrdiff_t most_taps = k_parts > 1 ? 1 : max(kPassDepth / max(s.k, 1), 1);
+      tap_step = ceil_div(s.taps, ceil_div(s.taps, most_taps));
+    }
     for (ptrdiff_t tap = 0; tap < s.taps; tap += tap_step) {
       for (ptrdiff_t part = 0; part < k_parts; ++part) {
         const ptrdiff_t k0 = part * k_step;
@@ -126,7 +135,7 @@ void run_block(const Block& s) {
         const ptrdiff_t pass = taps * t.k;
         const float* next = b + pass * kPanel + (last ? (family.panels - 1) * panel_pitch : 0);
         for (ptrdiff_t i = 0, m0 = 0; i < tiles; ++i) {
-          const ptrdiff_t m1 = s.m * (i + 1) / tiles;
+          const ptrdiff_t m1 = tiles > 1 ? s.m * (i + 1) / tiles : s.m;
           t.prefetch = i < family.panels ? next + i * panel_pitch : b;
           t.taps = taps;
           t.b = b;

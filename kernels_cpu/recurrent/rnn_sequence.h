@@ -23,6 +23,7 @@
 #include <utility>
 
 #include "core/runtime/operand_check.h"
+#include "kernels_cpu/common/lockstep.h"
 #include "kernels_cpu/math/element.h"
 #include "kernels_cpu/recurrent/rnn_activation.h"
 #include "kernels_cpu/recurrent/rnn_cells.h"
@@ -276,26 +277,37 @@ void run_group(const KernelContext& context, const RnnNode& node, const RnnFunct
       store_state<T>(context.output(0), row, end - begin, part.all.next + i * node.hidden + begin);
     }
   };
+  if constexpr (W::kUnits > 0) {
+    if (shared) {
+      const int64_t units = (node.hidden + W::kUnits - 1) / W::kUnits;
+      const bool alternate = phases == 1;
+      Lockstep together(context.threads());
+      const auto take_part = [&](int64_t at, int part, int parts) {
+        RnnStep<W> own = step;
+        own.at = at / phases;
+        own.all.gates = scratch + own.at % most_steps * node.rows();
+        // Who is done before others must not touch the state that they still read.
+        if (alternate && own.at % 2 != 0) std::swap(own.all.h, own.all.extra);
+        own.all.next = alternate ? own.all.extra : own.all.h;
+        // What the others have written is asked for at once: a product would come to it line by
+        // line.
+        for (int64_t i = 0; parts > 1 && i < node.hidden; i += 64 / sizeof(V)) {
+          __builtin_prefetch(own.all.h + i);
+        }
+        own.units.begin = units * part / parts * W::kUnits;
+        const int64_t end = units * (part + 1) / parts * W::kUnits;
+        if (end < node.hidden) own.units.end = end;
+        if (own.units.begin < own.units.end) compute(own, static_cast<int>(at % phases));
+      };
+      context.parallel_for(units, [&](int64_t begin, int64_t end, int) {
+        if (begin < end) together.take_part(longest * phases, take_part);
+      });
+      if (alternate && longest % 2 != 0) std::swap(step.all.h, step.all.extra);
+      step.at = longest;
+    }
+  }
   for (int64_t& s = step.at; s < longest; ++s) {
     step.all.gates = scratch + s % most_steps * node.rows();
-    if constexpr (W::kUnits > 0) {
-      if (shared) {
-        // Who is done before others must not touch the state that they still read.
-        step.all.next = phases == 1 ? step.all.extra : step.all.h;
-        for (int phase = 0; phase < phases; ++phase) {
-          context.parallel_for((node.hidden + W::kUnits - 1) / W::kUnits,
-                               [&](int64_t begin, int64_t end, int) {
-                                 RnnStep<W> part = step;
-                                 part.units.begin = begin * W::kUnits;
-                                 if (end * W::kUnits < node.hidden)
-                                   part.units.end = end * W::kUnits;
-                                 compute(part, phase);
-                               });
-        }
-        if (phases == 1) std::swap(step.all.h, step.all.extra);
-        continue;
-      }
-    }
     for (int phase = 0; phase < phases; ++phase) compute(step, phase);
   }
   T* y = context.output(0).as<T>();

@@ -5,6 +5,7 @@
 #include "intarsia/thread_team.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -98,6 +99,44 @@ TEST(ThreadTeam, WaitsForNoThreadThatHasNotBegun) {
   EXPECT_GT(taken, 0);
   EXPECT_TRUE(apart) << "two pieces had the workspace of one thread at the same time";
 }
+
+#if defined(__linux__)
+cpu_set_t processors_of_thread() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  EXPECT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+  return set;
+}
+
+TEST(ThreadTeam, LeavesTheProcessorOfItsCaller) {
+  const cpu_set_t all = processors_of_thread();
+  if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "one processor";
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  const ThreadTeam team(2);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  // Its thread is brought here, again and again, until it has been seen elsewhere in a later round.
+  bool elsewhere = false, brought = false, free = true;
+  for (int round = 0; round < 10000 && !(brought && elsewhere); ++round) {
+    run(team, 2, [&](int64_t, int64_t, int thread) {
+      const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(50);
+      while (thread == 0 && std::chrono::steady_clock::now() < end) {
+      }
+      if (thread == 0) return;
+      const cpu_set_t now = processors_of_thread();
+      free = free && CPU_EQUAL(&now, &all) != 0;
+      elsewhere = brought && CPU_ISSET(sched_getcpu(), &one) == 0;
+      if (elsewhere) return;
+      brought = sched_setaffinity(0, sizeof one, &one) == 0 &&
+                sched_setaffinity(0, sizeof all, &all) == 0;
+    });
+  }
+  EXPECT_EQ(sched_setaffinity(0, sizeof all, &all), 0);
+  EXPECT_TRUE(elsewhere);
+  EXPECT_TRUE(free) << "the thread is bound to processors that nobody bound it to";
+}
+#endif
 
 TEST(ThreadTeam, ServesASecondCallerAlone) {
   const ThreadTeam team(2);

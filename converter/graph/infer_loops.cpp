@@ -32,6 +32,9 @@ class LoopInference {
   void run() {
     inference_.check_types(node_);
     check_signature();
+    for (size_t i = carried_; i-- > 0;) {
+      if (Node* insert = appended(i)) collect_appended(i, *insert);
+    }
     count_trips();
     for (size_t i = 0; i < carried_; ++i) {
       shapes_.push_back(tracked(*initial(i)));
@@ -114,6 +117,49 @@ class LoopInference {
       }
     }
     for (size_t i = 0; i < results; ++i) node_.complete_output(static_cast<int>(i));
+  }
+
+  /// The node that puts an element behind those of a sequence, if that is all that a trip does with
+  /// carried value `i`, and if it is empty at first.
+  Node* appended(size_t i) const {
+    const definitions::SequencePointer first = sequence_type(*initial(i));
+    const bool empty = type_of(*initial(i)) == DataType::kSequence && first && first->empty();
+    const Value* given = body_.inputs()[2 + i];
+    const Value* result = body_.outputs()[1 + i];
+    if (!empty || given->uses.size() != 1 || result->uses.size() != 1) return nullptr;
+    Node* insert = result->producer;
+    const bool appends = insert != nullptr && insert->graph == &body_ &&
+                         insert->is("SequenceInsert") && insert->input(0) == given &&
+                         insert->input(2) == nullptr;
+    return appends ? insert : nullptr;
+  }
+
+  /// Such a sequence is no longer carried but collected, a sequence of one from each trip: to carry
+  /// it would copy all that it holds in every trip.
+  void collect_appended(size_t i, Node& insert) {
+    Value* element[] = {insert.inputs[1]};
+    Node* one = body_.add_node("", "SequenceConstruct", insert.name, element, 1, &insert, &insert);
+    const auto& operators = definitions::OperatorRegistry::builtin();
+    const std::string error = one->resolve_as(*operators.find("", one->type));
+    if (!error.empty()) throw Error(insert.problem(error));
+    // What comes behind it moves up, here, in the body and among the results.
+    const auto last = static_cast<int>(body_.outputs().size()) - 1;
+    for (int at = static_cast<int>(1 + i); at < last; ++at) {
+      body_.set_output(at, body_.outputs()[static_cast<size_t>(at) + 1]);
+    }
+    body_.set_output(last, one->outputs[0]);
+    body_.remove(&insert);
+    body_.remove_input(body_.inputs()[2 + i]);
+    for (size_t at = 2 + i; at + 1 < node_.inputs.size(); ++at) {
+      node_.set_input(static_cast<int>(at), node_.inputs[at + 1]);
+    }
+    node_.truncate_inputs(static_cast<int>(node_.inputs.size()) - 1);
+    const auto outputs = std::span(node_.outputs).subspan(i);
+    std::rotate(outputs.begin(), outputs.begin() + 1, outputs.end());
+    for (size_t at = i; at < node_.outputs.size(); ++at) {
+      node_.outputs[at]->output = static_cast<int>(at);
+    }
+    --carried_;
   }
 
   /// The one element of a scalar, as far as it is known; `otherwise` where there is no operand.
@@ -314,30 +360,65 @@ class LoopInference {
     for (size_t i = carried_; i < node_.outputs.size(); ++i) set_collection(i);
   }
 
-  /// The elements of all trips, one behind another.
+  /// The elements of all trips, one behind another; of sequences those that they hold.
   void set_collection(size_t i) {
     Value& output = *node_.outputs[i];
     const Value& element = *body_.outputs()[1 + i];
     output.type = type_of(element);
     output.shape.emplace();
-    output.shape->push(collected_trips(output));
-    const Shape<Dim> shape = shape_of(element);
-    if (shape.rank >= kMaxRank) {
-      throw Error(node_.problem(fmt::format("output {} has more than {} axes", i, kMaxRank)));
-    }
-    for (int axis = 0; axis < shape.rank; ++axis) {
-      const Dim& extent = shape[axis];
-      output.shape->push(extent.has_unknown() ? Dim::unknown(0, extent.upper()) : extent);
+    if (holds_elements(output.type)) {
+      set_collected_sequence(output, element);
+    } else {
+      const Shape<Dim> shape = shape_of(element);
+      if (shape.rank >= kMaxRank) {
+        throw Error(node_.problem(fmt::format("output {} has more than {} axes", i, kMaxRank)));
+      }
+      const std::optional<Dim> trips = exact_trips();
+      output.shape->push(trips ? *trips : Dim::unknown(0, most_collected(output, 1)));
+      for (int axis = 0; axis < shape.rank; ++axis) output.shape->push(apart(shape[axis]));
     }
     inference_.apply_bounds(output);
   }
 
-  Dim collected_trips(const Value& output) const {
+  void set_collected_sequence(Value& output, const Value& element) const {
+    const definitions::SequencePointer each = sequence_type(element);
+    if (output.type != DataType::kSequence || each == nullptr) {
+      throw Error(node_.problem(fmt::format("'{}' collects values of type {}", output.name,
+                                            data_type_name(output.type))));
+    }
+    const int64_t most = most_collected(output, shape_of(element)[0].upper());
+    output.shape->push(Dim::unknown(0, most));
+    auto all = std::make_shared<definitions::SequenceType>(*each);
+    for (int axis = 0; all->shape && axis < all->shape->rank; ++axis) {
+      (*all->shape)[axis] = apart((*all->shape)[axis]);
+    }
+    const std::optional<Dim> trips = exact_trips();
+    const Dim entry = entry_bytes(all->type, all->shape);
+    all->count = trips && is_constant(each->count)
+                     ? *trips * each->count
+                     : Dim::unknown(0, most / std::max<int64_t>(entry.lower(), 1));
+    output.sequence = all;
+  }
+
+  /// An extent as one that differs from trip to trip, if it may.
+  static Dim apart(const Dim& extent) {
+    return extent.has_unknown() ? Dim::unknown(0, extent.upper()) : extent;
+  }
+
+  /// The trips, if the loop is sure to make all of them.
+  std::optional<Dim> exact_trips() const {
     const Dim goes_on = scalar(body_.outputs()[0], 0, Dim::unknown(0, 1));
     const bool counted = always_starts_ && node_.input(0) != nullptr && is_constant(goes_on) &&
                          constant_value(goes_on) != 0;
-    if (counted && !trips_.has_unknown()) return trips_;
-    int64_t most = trips_.upper();
+    return counted && !trips_.has_unknown() ? std::optional<Dim>(trips_) : std::nullopt;
+  }
+
+  /// The most that `output` holds, to which each trip adds so much.
+  int64_t most_collected(const Value& output, int64_t each) const {
+    int64_t most = kInfinite;
+    if (each < kInfinite && trips_.upper() < kInfinite) {
+      most = (Dim(each) * Dim(trips_.upper())).upper();
+    }
     const auto& tried = output.trial.largest;
     if (most == kInfinite && tried) most = tried->front();
     const bool bounded = most != kInfinite || options_.bounds.count(output.name) != 0;
@@ -347,7 +428,7 @@ class LoopInference {
                       output.name),
           fmt::format("declare it with --max-trips {}=N", node_.name)));
     }
-    return Dim::unknown(0, most);
+    return most;
   }
 
   /// What a trip makes of an extent that varies.

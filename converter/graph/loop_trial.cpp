@@ -12,12 +12,19 @@ namespace {
 constexpr double kStepsOfTrip = 1000;
 
 std::optional<Constant> collected(const std::vector<Constant>& elements) {
-  std::vector<int64_t> extents{static_cast<int64_t>(elements.size())};
-  extents.insert(extents.end(), elements[0].extents.begin(), elements[0].extents.end());
+  const bool sequence = holds_elements(elements[0].type);
+  std::vector<int64_t> extents{sequence ? 0 : static_cast<int64_t>(elements.size())};
+  if (!sequence) {
+    extents.insert(extents.end(), elements[0].extents.begin(), elements[0].extents.end());
+  }
   std::vector<std::byte> bytes;
   std::string characters;
   for (const Constant& element : elements) {
-    if (element.extents != elements[0].extents) return std::nullopt;
+    if (sequence) {
+      extents[0] += element.extents[0];
+    } else if (element.extents != elements[0].extents) {
+      return std::nullopt;
+    }
     const std::vector<std::byte> data = with_strings_in(element, characters);
     bytes.insert(bytes.end(), data.begin(), data.end());
   }
@@ -126,9 +133,10 @@ bool LoopTrial::run(const Node& loop, const Graph& body) {
       if (!all) return false;
       output->trial.value = std::move(*all);
     } else {
-      const int rank = shape_of(*body.outputs()[1 + i]).rank;
-      output->trial.value = Constant::own(type_of(*body.outputs()[1 + i]),
-                                          std::vector<int64_t>(static_cast<size_t>(rank) + 1), {});
+      const DataType type = type_of(*body.outputs()[1 + i]);
+      const int rank = shape_of(*body.outputs()[1 + i]).rank + (holds_elements(type) ? 0 : 1);
+      output->trial.value =
+          Constant::own(type, std::vector<int64_t>(static_cast<size_t>(rank)), {});
     }
     see(output);
   }

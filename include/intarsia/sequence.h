@@ -109,14 +109,10 @@ class SequenceView {
     SequenceView view;
     view.bytes_ = bytes;
     if (reinterpret_cast<uintptr_t>(bytes.data()) % kSequenceAlignment != 0) return std::nullopt;
-    size_t at = 0;
-    while (at < bytes.size()) {
-      if (bytes.size() - at < sizeof(SequenceEntry)) return std::nullopt;
-      const auto& entry = *reinterpret_cast<const SequenceEntry*>(bytes.data() + at);
-      const size_t left = bytes.size() - at - sizeof(SequenceEntry);
-      if (!holds(entry, left)) return std::nullopt;
-      at += static_cast<size_t>(sequence_entry_bytes(entry.bytes));
-      ++view.count_;
+    for (size_t at = 0; at < bytes.size(); ++view.count_) {
+      const size_t entry = first_entry(bytes.subspan(at));
+      if (entry == 0) return std::nullopt;
+      at += entry;
     }
     return view;
   }
@@ -124,6 +120,14 @@ class SequenceView {
   static std::optional<SequenceView> of(const TensorView& tensor) {
     if (!holds_elements(tensor.type)) return std::nullopt;
     return of({tensor.as<const std::byte>(), static_cast<size_t>(tensor.bytes())});
+  }
+
+  /// Bytes of the entry that `bytes` begin with, at a multiple of 16; 0 if they begin with none.
+  static size_t first_entry(std::span<const std::byte> bytes) {
+    if (bytes.size() < sizeof(SequenceEntry)) return 0;
+    const auto& entry = *reinterpret_cast<const SequenceEntry*>(bytes.data());
+    if (!holds(entry, bytes.size() - sizeof(SequenceEntry))) return 0;
+    return static_cast<size_t>(sequence_entry_bytes(entry.bytes));
   }
 
   /// Number of elements.
@@ -146,12 +150,14 @@ class SequenceView {
     const int bits = element_bits(type);
     if (bits == 0 || entry.rank > kMaxRank) return false;
     int64_t count = 1;
-    for (int axis = 0; axis < kMaxRank; ++axis) {
+    for (int axis = 0; axis < entry.rank; ++axis) {
       const int64_t extent = entry.extents[axis];
-      if (axis >= entry.rank ? extent != 0 : extent < 0) return false;
-      if (axis < entry.rank && extent != 0 && count > kMaxElements / extent) return false;
-      if (axis < entry.rank) count *= extent;
+      if (extent < 0 || __builtin_mul_overflow(count, extent, &count)) return false;
+      if (count > kMaxElements) return false;
     }
+    int32_t beyond = 0;
+    for (int axis = entry.rank; axis < kMaxRank; ++axis) beyond |= entry.extents[axis];
+    if (beyond != 0) return false;
     if (entry.bytes < 0 || static_cast<uint64_t>(entry.bytes) > left) return false;
     if (entry.bytes != byte_size(type, count)) return false;
     return sequence_entry_bytes(entry.bytes) - static_cast<int64_t>(sizeof(SequenceEntry)) <=

@@ -5,7 +5,8 @@
 //
 // The body reads a carried value where the node's output lies, and the converter lets it write the
 // next one there too where nothing else needs the old one: then a trip copies nothing. Trips are
-// bounded by the session (SessionOptions::max_steps), collections by their planned extents.
+// bounded by the session (SessionOptions::max_steps), collections by their planned extents. What is
+// collected of sequences is one sequence of all that they hold.
 // Specification: https://onnx.ai/onnx/operators/onnx__Loop.html
 #include <cstring>
 
@@ -41,7 +42,8 @@ struct Loop {
       if (status.ok()) status = alike(context, at.result(i), i, 0, true);
     }
     for (int i = 0; status.ok() && i < at.collected; ++i) {
-      status = alike(context, at.element(i), at.collection(i), 1, false);
+      const bool sequence = holds_elements(context.output(at.collection(i)).type);
+      status = alike(context, at.element(i), at.collection(i), sequence ? 0 : 1, false);
     }
     return status;
   }
@@ -55,6 +57,11 @@ struct Loop {
     bool goes_on = !condition.present() || *condition.as<const uint8_t>() != 0;
     for (int i = 0; i < at.carried; ++i) {
       if (Status status = set(context, i, context.input(at.initial(i))); !status) return status;
+    }
+    for (int i = 0; i < at.collected; ++i) {
+      if (!holds_elements(context.output(at.collection(i)).type)) continue;
+      const int32_t nothing[] = {0};
+      if (Status s = context.resize_output(at.collection(i), nothing); !s) return s;
     }
     int64_t trip = 0;
     for (; goes_on && trip < trips; ++trip) {
@@ -132,6 +139,7 @@ struct Loop {
                         int64_t trip) {
     const int index = context.input_count() + output;
     const TensorView& all = context.output(output);
+    if (holds_elements(all.type)) return append(context, output, element);
     const int32_t* most = context.planned_extents(index);
     if (trip >= most[0]) {
       return context.fail(Code::kWrongExtent, "trips of a loop whose results are collected",
@@ -151,8 +159,21 @@ struct Loop {
     return {};
   }
 
+  /// Puts what a sequence holds behind what the output does.
+  static Status append(const KernelContext& context, int output, const TensorView& element) {
+    const int64_t before = context.output(output).count(), bytes = element.count();
+    const auto all = static_cast<int32_t>(before + bytes < INT32_MAX ? before + bytes : INT32_MAX);
+    if (Status s = context.resize_output(output, {&all, 1}); !s) return s;
+    if (bytes > 0) {
+      std::memmove(context.output(output).as<std::byte>() + before, element.data,
+                   static_cast<size_t>(bytes));
+    }
+    return {};
+  }
+
   /// Without a trip the extents of the elements are the planned ones: nothing else tells them.
   static Status finish(const KernelContext& context, int output, int element, int64_t trips) {
+    if (holds_elements(context.output(output).type)) return {};
     const int32_t* extents =
         trips > 0 ? context.output(output).extents + 1 : context.planned_extents(element);
     return resize(context, output, static_cast<int32_t>(trips), extents);

@@ -43,6 +43,27 @@ struct SequenceAt {
   }
 
   static Status run(const KernelContext& context) {
+    const int64_t position = position_of(context.input(1));
+    if (position < 0) return from_end(context);
+    // No more entries are looked at than lie before the element: loops take one after the other.
+    const TensorView& input = context.input(0);
+    std::span<const std::byte> rest{input.as<const std::byte>(),
+                                    static_cast<size_t>(input.count())};
+    if (reinterpret_cast<uintptr_t>(rest.data()) % kSequenceAlignment != 0)
+      return no_sequence(context, 0);
+    for (int64_t size = 0;; ++size) {
+      if (rest.empty()) {
+        return context.fail(Code::kIndexOutOfRange, "position in a sequence", size, position, 1);
+      }
+      const size_t entry = SequenceView::first_entry(rest);
+      if (entry == 0) return no_sequence(context, 0);
+      if (size == position) return copy_to_output(context, *SequenceView::Iterator(rest.data()));
+      rest = rest.subspan(entry);
+    }
+  }
+
+ private:
+  static Status from_end(const KernelContext& context) {
     SequenceView sequence;
     if (Status status = read(context, 0, sequence); !status) return status;
     int64_t position = 0;

@@ -40,14 +40,20 @@ inline Status check_position(const KernelContext& context, int input) {
   return check_scalars(context, {input});
 }
 
+inline Status no_sequence(const KernelContext& context, int input) {
+  return context.fail(Code::kInvalidValue, "bytes that are no sequence", 0, 0, input);
+}
+
 /// Reads an input, each of whose entries is proved to lie inside of it.
 inline Status read(const KernelContext& context, int input, SequenceView& sequence) {
   const auto found = SequenceView::of(context.input(input));
-  if (!found) {
-    return context.fail(Code::kInvalidValue, "bytes that are no sequence", 0, 0, input);
-  }
+  if (!found) return no_sequence(context, input);
   sequence = *found;
   return {};
+}
+
+inline int64_t position_of(const TensorView& view) {
+  return view.type == DataType::kInt32 ? *view.as<const int32_t>() : *view.as<const int64_t>();
 }
 
 /// The position that an input says, negative ones counted from the end; `otherwise` where it is
@@ -57,8 +63,7 @@ inline Status read_position(const KernelContext& context, int input, int64_t siz
   const TensorView& view = context.input(input);
   position = otherwise;
   if (view.present()) {
-    position =
-        view.type == DataType::kInt32 ? *view.as<const int32_t>() : *view.as<const int64_t>();
+    position = position_of(view);
     if (position < -size || position >= end) {
       return context.fail(Code::kIndexOutOfRange, "position in a sequence", size, position, input);
     }

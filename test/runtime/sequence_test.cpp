@@ -229,13 +229,15 @@ TEST(Sequence, LoopsGrowThem) {
   OnnxBuilder::add_node(nodes, "Slice", {"x", "zero", "end"}, {"slice"});
   OnnxBuilder::add_node(nodes, "SequenceInsert", {"so_far", "slice"}, {"more"});
   model.output("slices");
-  EXPECT_CONTAINS(
-      conversion_error(model),
-      "'slices' grows by up to 80 bytes in a trip, and the number of trips is not known; "
-      "declare it with --max-trips Loop1=N");
+  EXPECT_CONTAINS(conversion_error(model),
+                  "the number of its trips is not known, and 'slices' collects a result of each; "
+                  "declare it with --max-trips Loop1=N");
   ConvertOptions options;
   options.max_trips["Loop1"] = 4;
-  both(model, options, [](SmallPlan&, Session& session) {
+  both(model, options, [](SmallPlan& plan, Session& session) {
+    for (const auto& kernel : plan.conversion.plan.summary.kernels) {
+      EXPECT_NE(kernel.text, "SequenceInsert") << "each trip copies what the loop carries";
+    }
     for (int i = 0; i < 5; ++i) {
       session.input<float>(0).value()[static_cast<size_t>(i)] = static_cast<float>(i + 1);
     }
@@ -251,6 +253,68 @@ TEST(Sequence, LoopsGrowThem) {
     }
     session.input<int64_t>(1).value()[0] = 5;
     EXPECT_EQ(session.run(), Code::kWrongExtent);
+  });
+}
+
+/// Of the sequences that a loop hands on, those that it only appends to are collected; one that a
+/// trip looks at, or that is not empty at first, is carried. All results stay in their places.
+TEST(Sequence, LoopsCollectWhatTheyAppend) {
+  OnnxBuilder model;
+  model.input("x", {2});
+  model.input("trips", {}, DataType::kInt64);
+  model.node("SequenceEmpty", {}, {"none"});
+  model.node("SequenceConstruct", {"x"}, {"one"});
+  auto& loop = model.node("Loop", {"trips", "", "none", "x", "none", "one", "none"},
+                          {"sums", "sum", "read", "begun", "squares", "all"});
+  loop.set_name("Loop1");
+  onnx::GraphProto& body =
+      *OnnxBuilder::attribute(loop, "body", onnx::AttributeProto::GRAPH).mutable_g();
+  body.set_name("body");
+  for (const char* name : {"trip", "go", "a", "before", "b", "c", "d"}) {
+    body.add_input()->set_name(name);
+  }
+  for (const char* name : {"go", "a1", "after", "b1", "c1", "d1", "after"}) {
+    body.add_output()->set_name(name);
+  }
+  auto& nodes = *body.mutable_node();
+  OnnxBuilder::add_node(nodes, "Add", {"before", "x"}, {"after"});
+  OnnxBuilder::add_node(nodes, "SequenceInsert", {"a", "after"}, {"a1"});
+  OnnxBuilder::add_node(nodes, "SequenceLength", {"b"}, {"length"});
+  OnnxBuilder::add_node(nodes, "SequenceInsert", {"b", "length"}, {"b1"});
+  OnnxBuilder::add_node(nodes, "SequenceInsert", {"c", "x"}, {"c1"});
+  OnnxBuilder::add_node(nodes, "Mul", {"after", "after"}, {"square"});
+  OnnxBuilder::add_node(nodes, "SequenceInsert", {"d", "square"}, {"d1"});
+  for (const char* name : {"sums", "sum", "begun", "squares", "all"}) model.output(name);
+  // A sequence of numbers: those that it had before.
+  model.node("ConcatFromSequence", {"read"}, {"lengths"});
+  auto& concat = *model.graph().mutable_node()->rbegin();
+  OnnxBuilder::attribute(concat, "axis", onnx::AttributeProto::INT).set_i(0);
+  OnnxBuilder::attribute(concat, "new_axis", onnx::AttributeProto::INT).set_i(1);
+  model.output("lengths");
+  ConvertOptions options;
+  options.max_trips["Loop1"] = 3;
+  both(model, options, [](SmallPlan& plan, Session& session) {
+    session.input<float>(0).value()[0] = 1;
+    session.input<float>(0).value()[1] = 2;
+    for (const int64_t trips : {2, 1, 3}) {
+      session.input<int64_t>(1).value()[0] = trips;
+      ASSERT_TRUE(session.run().ok()) << plan.text(session.diagnostic());
+      std::vector<std::vector<float>> sums, squares, begun{{1, 2}};
+      std::vector<float> all;
+      for (int64_t trip = 0; trip < trips; ++trip) {
+        const auto by = static_cast<float>(trip + 2);
+        sums.push_back({by, 2 * by});
+        squares.push_back({by * by, 4 * by * by});
+        begun.push_back({1, 2});
+        all.insert(all.end(), {by, 2 * by});
+        EXPECT_EQ(session.output<int64_t>(5).value()[static_cast<size_t>(trip)], trip);
+      }
+      EXPECT_EQ(taken(session, 0), sums);
+      EXPECT_EQ(floats_of(session.output_port(1).value().tensor), sums.back());
+      EXPECT_EQ(taken(session, 2), begun);
+      EXPECT_EQ(taken(session, 3), squares);
+      EXPECT_EQ(floats_of(session.output_port(4).value().tensor), all);
+    }
   });
 }
 

@@ -51,7 +51,7 @@ struct LoopOperands {
   constexpr int condition() const { return carried + collected + 1; }
 
   int carried;    // values handed from trip to trip
-  int collected;  // results of which the elements of all trips are kept
+  int collected;  // results of which the elements of all trips are kept; of sequences, one of all
 };
 
 }  // namespace intarsia

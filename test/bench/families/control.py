@@ -72,7 +72,8 @@ CASES = [
          num_scan_inputs=1),
     case("Scan", "backwards", [normal(*CELL), normal(100, *CELL)], outputs=2, bodies=recurrence,
          num_scan_inputs=1, scan_input_directions=[1], scan_output_directions=[1]),
-    case("SequenceMap", "", [normal(100, 128)], steps=lambda: [
+    *(case("SequenceMap", variant, [normal(length, 128)], steps=lambda: [
         ("SplitToSequence", ["x0"], ["s"], {}), ("SequenceMap", ["s"], ["t"], squares()),
-        ("ConcatFromSequence", ["t"], ["y0"], {"axis": 0})]),
+        ("ConcatFromSequence", ["t"], ["y0"], {"axis": 0})])
+      for variant, length in (("", 100), ("long", 1000))),
 ]

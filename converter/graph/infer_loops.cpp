@@ -32,8 +32,12 @@ class LoopInference {
   void run() {
     inference_.check_types(node_);
     check_signature();
-    for (size_t i = carried_; i-- > 0;) {
-      if (Node* insert = appended(i)) collect_appended(i, *insert);
+    for (size_t i = 0; i < carried_;) {
+      if (Node* insert = appended(i)) {
+        collect_appended(i, *insert);
+      } else {
+        ++i;
+      }
     }
     count_trips();
     for (size_t i = 0; i < carried_; ++i) {

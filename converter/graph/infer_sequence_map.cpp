@@ -50,11 +50,12 @@ class SequenceMapRewriting : Rewriting {
     }
     end_body(*body, results);
     Node& loop = add_loop(inputs, std::move(body));
+    const std::vector<Value*> mapped_to = loop.outputs;  // which inference may put in another order
     infer(loop);
     for (size_t i = 0; i < node_.outputs.size(); ++i) {
       if (node_.outputs[i] == nullptr) continue;
-      inherit_declaration(*loop.outputs[i], *node_.outputs[i]);
-      Graph::replace_uses(node_.outputs[i], loop.outputs[i]);
+      inherit_declaration(*mapped_to[i], *node_.outputs[i]);
+      Graph::replace_uses(node_.outputs[i], mapped_to[i]);
     }
     graph_.remove(&node_);
   }

@@ -64,10 +64,31 @@ void compute_broadcast(const KernelContext& context, const F& f) {
 template <class T>
 Status check_divisors(const KernelContext& context) {
   const T* divisors = context.input(1).as<T>();
-  for (int64_t i = 0, count = context.input(1).count(); i < count; ++i) {
+  const int64_t count = context.input(1).count();
+  int zeros = 0;  // vector code, unlike a search
+  for (int64_t i = 0; i < count; ++i) zeros |= divisors[i] == 0 ? 1 : 0;
+  for (int64_t i = 0; zeros != 0 && i < count; ++i) {
     if (divisors[i] == 0) return context.fail(Code::kDivisionByZero, "integer divisor", 0, i, 1);
   }
   return {};
+}
+
+/// Op::apply, of vectors too where only scalars divide integers: the quotient of two floats that
+/// are wide enough, cut off, is exact. Rounding moves it by less than 1 / y, and what is no integer
+/// is at least that far from one.
+template <class Op, class V>
+V apply_binary(V x, V y, const typename Op::Attributes& attributes) {
+  if constexpr (INTARSIA_HAS_VECTORS && std::is_same_v<Op, DivOp> && std::is_integral_v<V> &&
+                sizeof(V) <= 4) {
+    using Wide = std::conditional_t<sizeof(V) <= 2, float, double>;
+    constexpr V kMinus = static_cast<V>(-1);
+    const bool negates = std::is_signed_v<V> && y == kMinus;  // the one that may overflow
+    const Wide quotient = static_cast<Wide>(x) / static_cast<Wide>(negates ? V{1} : y);
+    const V whole = static_cast<V>(quotient);
+    return negates ? subtract_wrapped(V{0}, whole) : whole;
+  } else {
+    return Op::apply(x, y, attributes);
+  }
 }
 
 /// z = f(x, y) with broadcasting, of elements of T, as Out: those of 16 bits in blocks of floats.
@@ -111,7 +132,7 @@ struct Binary {
     if constexpr (Op::divides && std::is_integral_v<T>) {
       if (Status s = check_divisors<T>(context); !s) return s;
     }
-    const auto f = [=](V x, V y) { return Op::apply(x, y, attributes); };
+    const auto f = [=](V x, V y) { return apply_binary<Op, V>(x, y, attributes); };
     compute_elements_of<T, Out>(context, f);
     return {};
   }

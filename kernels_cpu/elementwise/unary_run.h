@@ -10,7 +10,7 @@
 
 #include "core/operators/elementwise/operators.h"
 #include "kernels_cpu/common/kernel_types.h"
-#include "kernels_cpu/elementwise/binary_broadcast.h"
+#include "kernels_cpu/elementwise/float_blocks.h"
 #include "kernels_cpu/math/element.h"
 
 namespace intarsia::cpu {
@@ -45,7 +45,21 @@ struct UnaryKernel {
     const auto compute = [=](int64_t begin, int64_t end) {
       compute_unary<Op, In, Out>(x + begin, y + begin, end - begin, attributes);
     };
-    if constexpr (kVectors) {
+    if constexpr (kVectors && kIsHalf<T> && std::is_same_v<In, Out>) {
+      const Isa isa = context.isa();
+      for_elements(context, context.output(0).count(), [=](int64_t begin, int64_t end) {
+        float block[kFloatBlock];
+        for (int64_t at = begin; at < end; at += kFloatBlock) {
+          const int64_t n = end - at < kFloatBlock ? end - at : kFloatBlock;
+          to_floats(isa, x + at, block, n);
+          float* const values = block;
+          on_isa(isa, [=] {
+            compute_unary<Op, Element<float>, Element<float>>(values, values, n, attributes);
+          });
+          from_floats(isa, values, y + at, n);
+        }
+      });
+    } else if constexpr (kVectors) {
       compute_elements(context, context.output(0).count(), compute);
     } else {
       for_elements(context, context.output(0).count(), compute);

@@ -24,9 +24,14 @@ void select_row(const uint8_t* c, const E* x, const E* y, E* z, int64_t length) 
 
 template <class E>
 void copy_row(const E* x, bool advances, E* z, int64_t length) {
-  const int64_t step = advances ? 1 : 0;
-  INTARSIA_INDEPENDENT
-  for (int64_t i = 0; i < length; ++i) z[i] = x[i * step];
+  if (advances) {
+    INTARSIA_INDEPENDENT
+    for (int64_t i = 0; i < length; ++i) z[i] = x[i];
+  } else {
+    const E still = x[0];
+    INTARSIA_INDEPENDENT
+    for (int64_t i = 0; i < length; ++i) z[i] = still;
+  }
 }
 
 template <class E>

@@ -133,6 +133,9 @@ void scan_lines(const typename E::Stored* x, typename E::Stored* y, int64_t dist
   }
 }
 
+/// So few lines side by side are taken one by one: vectors of them would be mostly empty.
+constexpr int64_t kFewLanes = 16;
+
 template <class Op, class T>
 struct Cumulative {
   static constexpr KernelId id{Op::name, "", {kernel_type_of<T>}};
@@ -177,12 +180,17 @@ struct Cumulative {
       });
       return {};
     }
-    loop.for_lines(context, [&](int64_t first, int64_t, int64_t lanes) {
-      const auto* from = x + first + start;
-      auto* to = y + first + start;
-      if constexpr (!INTARSIA_HAS_VECTORS) {
-        scan_lines<Op, E, A>(from, to, 1, lanes, stride, loop.length, exclusive);
-      } else {
+    if (!INTARSIA_HAS_VECTORS || loop.inner < kFewLanes) {
+      loop.for_lines(context, [&](int64_t first, int64_t, int64_t lanes) {
+        scan_lines<Op, E, A>(x + first + start, y + first + start, 1, lanes, stride, loop.length,
+                             exclusive);
+      });
+      return {};
+    }
+    if constexpr (INTARSIA_HAS_VECTORS) {
+      loop.for_lines(context, [&](int64_t first, int64_t, int64_t lanes) {
+        const auto* from = x + first + start;
+        auto* to = y + first + start;
         on_widest_isa(context.isa(), [&] {
           if (exclusive) {
             scan_rows<Op, E, A, true>(from, to, stride, loop.length, lanes);
@@ -190,8 +198,8 @@ struct Cumulative {
             scan_rows<Op, E, A, false>(from, to, stride, loop.length, lanes);
           }
         });
-      }
-    });
+      });
+    }
     return {};
   }
 };

@@ -350,6 +350,58 @@ TEST(Binary, PRelu) {
   EXPECT_EQ(wider.check("PRelu<float>").code(), Code::kWrongExtent);
 }
 
+/// Quotients of what lies at the edges of T, and at random, against division of 64 bits.
+template <class T>
+void expect_quotients(const char* kernel) {
+  std::vector<T> values;
+  std::mt19937 engine(7);
+  std::uniform_int_distribution<int64_t> any(std::numeric_limits<T>::min(),
+                                             std::numeric_limits<T>::max());
+  for (int near = -3; near <= 3; ++near) {
+    for (const int64_t edge : {int64_t{std::numeric_limits<T>::min()}, int64_t{0},
+                               int64_t{std::numeric_limits<T>::max()}}) {
+      values.push_back(static_cast<T>(edge + near));
+    }
+  }
+  for (int i = 0; i < 300; ++i) {
+    values.push_back(static_cast<T>(any(engine)));
+    values.push_back(static_cast<T>(any(engine) >> (i % static_cast<int>(8 * sizeof(T)))));
+  }
+  std::vector<T> divisors = values;
+  std::erase(divisors, T{0});
+  std::vector<T> x, y, expected;
+  for (const T a : values) {
+    for (const T b : divisors) {
+      x.push_back(a);
+      y.push_back(b);
+      expected.push_back(static_cast<T>(int64_t{a} / int64_t{b}));
+      // A multiple and its neighbour: where rounding would show.
+      x.push_back(static_cast<T>(expected.back() * int64_t{b} - 1));
+      y.push_back(b);
+      expected.push_back(static_cast<T>(int64_t{x.back()} / int64_t{b}));
+    }
+  }
+  const auto count = static_cast<int32_t>(x.size());
+  for (const Isa isa : cpu::available_isas()) {
+    Node node;
+    node.isa(isa);
+    node.input<T>({count}, x);
+    node.input<T>({count}, y);
+    node.output<T>({count});
+    ASSERT_TRUE(node.run(kernel).ok());
+    EXPECT_EQ(node.result<T>(), expected) << kernel;
+  }
+}
+
+TEST(Binary, IntegerQuotientsAreExact) {
+  expect_quotients<int8_t>("Div<int8>");
+  expect_quotients<uint8_t>("Div<uint8>");
+  expect_quotients<int16_t>("Div<int16>");
+  expect_quotients<uint16_t>("Div<uint16>");
+  expect_quotients<int32_t>("Div<int32>");
+  expect_quotients<uint32_t>("Div<uint32>");
+}
+
 TEST(Binary, IntegerEdges) {
   const int32_t lowest = std::numeric_limits<int32_t>::min();
   Node divide;

@@ -38,10 +38,12 @@ inline int64_t pieces_of(const ReduceLoop& loop) {
 }
 
 /// y = finish(reduction of x, reduced elements). `accumulate(x, lanes, begin, end, sums)` reduces
-/// the positions [begin, end) of `lanes` outputs, as ReduceLoop::accumulate does.
+/// the positions [begin, end) of `lanes` outputs, as ReduceLoop::accumulate does. Each result is
+/// made of `fold` neighbouring outputs of the loop: more than one only where that is cut into
+/// pieces.
 template <class T, class Reducer, class Accumulate>
 void reduce(const KernelContext& context, const ReduceLoop& loop, Reducer reducer,
-            const Accumulate& accumulate) {
+            const Accumulate& accumulate, int64_t fold = 1) {
   using E = Element<T>;
   using Stored = typename E::Stored;
   using A = typename Reducer::Accumulator;
@@ -70,14 +72,40 @@ void reduce(const KernelContext& context, const ReduceLoop& loop, Reducer reduce
   });
   if constexpr (kPartials > 1) {
     if (pieces == 1) return;
-    for (int64_t output = 0; output < loop.kept.count; ++output) {
-      A sum = partials[output];
-      for (int64_t piece = 1; piece < pieces; ++piece) {
-        sum = reducer.merge(sum, partials[piece * loop.kept.count + output]);
+    for (int64_t output = 0; output < loop.kept.count / fold; ++output) {
+      A sum = reducer.identity();
+      for (int64_t piece = 0; piece < pieces; ++piece) {
+        for (int64_t i = 0; i < fold; ++i) {
+          sum = reducer.merge(sum, partials[piece * loop.kept.count + output * fold + i]);
+        }
       }
-      y[output] = E::store(reducer.finish(sum, count));
+      y[output] = E::store(reducer.finish(sum, count * fold));
     }
   }
+}
+
+/// The same of `flat`, whose outputs make a result `fold` by `fold`, and which is not cut.
+template <class T, class Reducer, class Accumulate>
+void reduce_folded(const KernelContext& context, const ReduceLoop& flat, int64_t fold,
+                   Reducer reducer, const Accumulate& accumulate) {
+  using E = Element<T>;
+  const auto* x = context.input(0).as<typename E::Stored>();
+  auto* y = context.output(0).as<typename E::Stored>();
+  const int64_t row = flat.row / fold, most = kReduceLanes / fold;  // in results
+  const int64_t in_row = (row + most - 1) / most;
+  context.parallel_for(flat.kept.count / flat.row * in_row, [&](int64_t begin, int64_t end, int) {
+    for (int64_t unit = begin; unit < end; ++unit) {
+      const int64_t place = unit % in_row * most, first = unit / in_row * row + place;
+      const int64_t results = row - place < most ? row - place : most;
+      typename Reducer::Accumulator sums[kReduceLanes];
+      accumulate(x + flat.kept.offset(first * fold), results * fold, 0, flat.reduced.count, sums);
+      for (int64_t i = 0; i < results; ++i) {
+        auto sum = sums[i * fold];
+        for (int64_t k = 1; k < fold; ++k) sum = reducer.merge(sum, sums[i * fold + k]);
+        y[first + i] = E::store(reducer.finish(sum, flat.reduced.count * fold));
+      }
+    }
+  });
 }
 
 template <class T, class Reducer>
@@ -103,11 +131,17 @@ void reduce(const KernelContext& context, const ReduceLoop& loop, Reducer reduce
     }
   }
   const auto load = [](Stored stored) { return E::load(stored); };
-  reduce<T>(context, loop, reducer,
-            [&](const Stored* x, int64_t lanes, int64_t begin, int64_t end, auto* sums) {
-              on_isa(context.isa(),
-                     [&] { loop.accumulate(x, lanes, begin, end, sums, reducer, load); });
-            });
+  const int64_t fold = INTARSIA_HAS_VECTORS ? loop.folded() : 0;
+  const ReduceLoop chosen = fold > 0 ? loop.side_by_side() : loop;
+  const auto accumulate = [&](const Stored* x, int64_t lanes, int64_t begin, int64_t end,
+                              auto* sums) {
+    on_isa(context.isa(), [&] { chosen.accumulate(x, lanes, begin, end, sums, reducer, load); });
+  };
+  if (INTARSIA_HAS_VECTORS && fold > 0 && pieces_of(chosen) == 1) {
+    reduce_folded<T>(context, chosen, fold, reducer, accumulate);
+  } else {
+    reduce<T>(context, chosen, reducer, accumulate, fold > 0 ? fold : 1);
+  }
 }
 
 template <class Op, class T>

@@ -41,6 +41,10 @@ ReduceLoop::ReduceLoop(const TensorView& input, const bool (&is_reduced)[kMaxRan
   if (reduced.rank == 0) prepend(reduced, 1, 1);
   if (kept.count == 0) return;
   if (inner_kept) row = kept.extents[kept.rank - 1];
+  set_blocks();
+}
+
+void ReduceLoop::set_blocks() {
   // Wide blocks read memory in long pieces; but there shall be enough of them for several threads.
   constexpr int64_t kManyBlocks = 16;
   const int64_t share = kept.count / kManyBlocks;
@@ -48,6 +52,26 @@ ReduceLoop::ReduceLoop(const TensorView& input, const bool (&is_reduced)[kMaxRan
   width = share < kRowLanes ? kRowLanes : share > kMostLanes ? kMostLanes : share;
   in_row = (row + width - 1) / width;
   blocks = kept.count / row * in_row;
+}
+
+int64_t ReduceLoop::folded() const {
+  constexpr int64_t kShort = 16;
+  if (blocks == 0 || row != 1 || kept.rank == 0 || reduced.rank < 2 || stride() != 1) return 0;
+  const int64_t inner = reduced.extents[reduced.rank - 1];
+  return inner <= kShort && kept.strides[kept.rank - 1] == inner ? inner : 0;
+}
+
+ReduceLoop ReduceLoop::side_by_side() const {
+  ReduceLoop flat = *this;
+  const int64_t inner = folded();
+  --flat.reduced.rank;
+  flat.reduced.count /= inner;
+  flat.kept.extents[kept.rank - 1] *= inner;
+  flat.kept.strides[kept.rank - 1] = 1;
+  flat.kept.count *= inner;
+  flat.row = flat.kept.extents[kept.rank - 1];
+  flat.set_blocks();
+  return flat;
 }
 
 ReduceLoop::Block ReduceLoop::block(int64_t index, int64_t most) const {

@@ -45,6 +45,8 @@ struct ReduceLoop {
   int64_t blocks = 0;  ///< Blocks in all; 0 if there are no outputs.
 
   ReduceLoop(const TensorView& input, const bool (&is_reduced)[kMaxRank]);
+  /// Cuts the outputs into blocks.
+  void set_blocks();
 
   /// Elements from one position of a run to the next.
   int64_t stride() const { return reduced.strides[reduced.rank - 1]; }
@@ -54,6 +56,13 @@ struct ReduceLoop {
     return blocks > 0 && reduced.count > 0 && row == 1 && reduced.rank == 1 && kept.rank == 1 &&
            stride() == 1 && kept.strides[0] == reduced.count;
   }
+
+  /// Positions of the innermost axis if that is reduced, short, and lies inside a kept one, with
+  /// more that is reduced outside: then neighbours of both are better taken side by side
+  /// (`side_by_side`), and those of one output joined at the end. 0: it is not so.
+  int64_t folded() const;
+  /// The loop whose outputs are `folded()` for each of this one.
+  ReduceLoop side_by_side() const;
 
   struct Block {
     int64_t first;   ///< Index of the first output.

@@ -49,6 +49,7 @@
   List(inverse_kernels) \
   List(linear_attention_kernels) \
   List(loop_kernels) \
+  List(lstm_dynamic_kernels) \
   List(lookup_kernels) \
   List(lrn_kernels) \
   List(map_kernels) \

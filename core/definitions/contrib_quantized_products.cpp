@@ -164,57 +164,33 @@ void embed_layer_normalization(ExpansionContext& e) {
   e.set(1, call("ReduceSum", {open, e.integers({1})}, {{"keepdims", int64_t{0}}}));
 }
 
-/// LSTM of float with weights from codes: what ONNX Runtime loses by quantising the input and the
-/// states is kept.
+/// W and R become [directions, gates, size], as LSTM has them, with a scale and a zero point for
+/// each row.
 void dynamic_lstm(ExpansionContext& e) {
   enum Input { kX, kW, kR, kB, kLengths, kH, kC, kPeepholes, kWScale, kWZero, kRScale, kRZero };
-  const Term x = e.x(kX);
-  const auto axes = [&](Input input, int expected) {
+  const auto require_axes = [&](Input input, int expected) {
     if (e.x(input).rank() == expected) return;
     e.refuse("input " + std::to_string(input) + " has to have " + std::to_string(expected) +
              " axes, found " + std::to_string(e.x(input).rank()));
   };
-  axes(kX, 3);
   if (e.attributes<LstmAttributes>().rnn.layout != 0) {
     e.refuse("attribute layout: the operator knows 0 only");
   }
-  // Codes of [directions, size, gates] as weights of [directions, gates, size].
-  const auto weights = [&](Input codes, Input scale, Input zero) {
-    axes(codes, 3);
+  std::vector<Term> inputs;
+  for (int input = 0; input < e.input_count(); ++input) inputs.push_back(e.x_if_any(input));
+  for (const auto& [codes, scale, zero] :
+       {std::tuple(kW, kWScale, kWZero), std::tuple(kR, kRScale, kRZero)}) {
+    require_axes(codes, 3);
     const Term turned = transpose(e.x(codes), {0, 2, 1});
-    const Dim size = turned.known().shape[2];
-    if (!is_constant(size) || constant_value(size) < 1) {
-      e.refuse("the extents of W and R have to be known and positive, found " + size.to_string());
-    }
-    const Term blocks = join({extents(turned, 0, 2), e.integers({1})}, 0);
-    const auto of_gates = [&](Input input) {
+    const Term rows = extents(turned, 0, 2);
+    inputs[codes] = turned;
+    for (const Input input : {scale, zero}) {
       const Term term = e.x(input);
-      if (term.rank() != 1 && term.rank() != 2) axes(input, 1);
-      return call("Expand", {unsqueeze(term, term.rank() == 1 ? std::vector<int64_t>{1, 2}
-                                                              : std::vector<int64_t>{2}),
-                             blocks});
-    };
-    return call("DequantizeLinear", {turned, of_gates(scale), of_gates(zero)},
-                {{"axis", int64_t{2}}, {"block_size", constant_value(size)}});
-  };
-  const Term w = weights(kW, kWScale, kWZero), r = weights(kR, kRScale, kRZero);
-  const Term directions = extents(w, 0, 1), hidden = extents(r, 2, 3), batch = extents(x, 1, 2);
-  std::vector<Term> inputs{x, w, r};
-  /// What stands for one that is absent.
-  const auto neutral = [&](int input) {
-    if (input == kLengths) {
-      return call("Expand", {cast_to(extents(x, 0, 1), DataType::kInt32), batch});
+      if (term.rank() != 2) require_axes(input, 1);  // those of a row, or one for all
+      inputs[input] = call("Expand", {term.rank() == 1 ? unsqueeze(term, {1}) : term, rows});
     }
-    if (input == kH || input == kC) return filled(x, 0, join({directions, batch, hidden}, 0));
-    const int64_t parts = input == kB ? 8 : 3;
-    return filled(x, 0, join({directions, hidden * e.integers({parts})}, 0));
-  };
-  int last = kPeepholes;  // of the inputs that LSTM has too
-  while (last > kR && !e.has_x(last)) --last;
-  for (int input = kB; input <= last; ++input) {
-    inputs.push_back(e.has_x(input) ? e.x(input) : neutral(input));
   }
-  const std::vector<Term> outputs = e.add("LSTM", inputs, e.given(), 3);
+  const std::vector<Term> outputs = e.add("intarsia:DynamicLSTM", inputs, e.given(), 3);
   for (int output = 0; output < 3; ++output) {
     e.set(output, outputs[static_cast<size_t>(output)]);
   }

@@ -52,8 +52,8 @@ extern const std::span<const ShapeFunction* const> shape_functions;
 constinit const std::span<const ShapeFunction* const> shape_functions =
     shape_list<ArgReduce, AveragePool, BatchNormalization, Bernoulli, BitCast, Broadcast, Cast,
                Compress, Concat, ConstantOfShape, Conv, ConvInteger, ConvTranspose, DeformConv,
-               DepthToSpace, DequantizeLinear, Det, Dropout, Expand, EyeLike, Flatten, Gather,
-               GatherElements, GatherND, Gemm, GlobalLpPool, GlobalPool, GridSample,
+               DepthToSpace, DequantizeLinear, Det, Dropout, DynamicLstm, Expand, EyeLike, Flatten,
+               Gather, GatherElements, GatherND, Gemm, GlobalLpPool, GlobalPool, GridSample,
                GroupNormalization, Gru, InstanceNormalization, Inverse, LayerNormalization,
                LinearAttention, Lookup, LpNormalization, LpPool, Lrn, Lstm, MatMul, MatMulBlocks,
                MatMulInteger, MaxPool, MaxRoiPool, MeanVarianceNormalization, MelWeightMatrix,

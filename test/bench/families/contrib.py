@@ -11,6 +11,20 @@ def own(name, variant, inputs, **options):
     return case(f"com.microsoft:{name}", variant, inputs, **options)
 
 
+def dynamic_lstm(batch, directions=1):
+    """As recurrent.py has LSTM, with weights of codes. A state in the middle between two codes may become either."""
+    steps, features, cells = 64, 64, 128
+    def codes(size):
+        return constant(integers(-127, 127, directions, size, 4 * cells, type="int8"))
+    def parameters():
+        return [constant(uniform(0.0005, 0.001, directions)), constant(exactly([0] * directions, "int8"))]
+    variant = f"batch {batch}" + (" bidirectional" if directions == 2 else "")
+    return own("DynamicQuantizeLSTM", variant, [
+        normal(steps, batch, features), codes(features), codes(cells),
+        constant(normal(directions, 8 * cells, scale=0.1)), None, None, None, None, *parameters(), *parameters()],
+        hidden_size=cells, direction="bidirectional" if directions == 2 else "forward", tolerance=0.01)
+
+
 CASES = [
     own("Gelu", "", [normal(*TOKENS)]),
     own("FastGelu", "bias", [normal(*TOKENS), VECTOR]),
@@ -35,4 +49,6 @@ CASES = [
         num_heads=12, kv_num_heads=4),
     own("GridSample", "", [normal(1, 16, 64, 64), uniform(-1, 1, 1, 64, 64, 2)]),
     own("Trilu", "", [normal(12, 128, 128)]),
+    *(dynamic_lstm(batch) for batch in (1, 8)),
+    dynamic_lstm(1, directions=2),
 ]

@@ -82,6 +82,7 @@
   List(reduce_sum_kernels) \
   List(regex_kernels) \
   List(matmul_blocks_kernels) \
+  List(matmul_blocks_packed_kernels) \
   List(requantize_kernels) \
   List(resize_kernels) \
   List(resize_nearest_kernels) \

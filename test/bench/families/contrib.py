@@ -25,6 +25,13 @@ def dynamic_lstm(batch, directions=1):
         hidden_size=cells, direction="bidirectional" if directions == 2 else "forward", tolerance=0.01)
 
 
+def product_of_blocks(rows, bits=4, block=32, terms=1024, columns=1024):
+    blocks = -(-terms // block)
+    return own("MatMulNBits", f"{rows} rows of {bits} bits", [
+        normal(rows, terms), constant(integers(0, 255, columns, blocks, block * bits // 8, type="uint8")),
+        constant(uniform(0.001, 0.002, columns, blocks))], K=terms, N=columns, bits=bits, block_size=block)
+
+
 CASES = [
     own("Gelu", "", [normal(*TOKENS)]),
     own("FastGelu", "bias", [normal(*TOKENS), VECTOR]),
@@ -51,4 +58,7 @@ CASES = [
     own("Trilu", "", [normal(12, 128, 128)]),
     *(dynamic_lstm(batch) for batch in (1, 8)),
     dynamic_lstm(1, directions=2),
+    *(product_of_blocks(rows) for rows in (1, 8, 64, 256)),
+    *(product_of_blocks(rows, bits=8) for rows in (1, 64)),
+    product_of_blocks(64, bits=2),
 ]

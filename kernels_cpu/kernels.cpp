@@ -16,6 +16,7 @@
   List(cast_kernels) \
   List(cast_small_kernels) \
   List(clip_kernels) \
+  List(codes_kernels) \
   List(compress_kernels) \
   List(concat_kernels) \
   List(concat_from_sequence_kernels) \

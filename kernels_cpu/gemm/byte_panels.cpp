@@ -12,11 +12,11 @@ void pack_byte_panels(const uint8_t* b, int64_t k, int64_t n, uint8_t flip, cons
   for (int64_t column = 0; column < n; ++column) {
     uint32_t* terms = packed + column / kPanel * words + column % kPanel;
     auto* bytes = reinterpret_cast<uint8_t*>(terms + kByteTerms * kPanel);
-    const auto number = [flip](uint8_t byte) { return static_cast<int8_t>(byte ^ flip); };
+    const auto number = [flip](uint8_t byte) -> int { return static_cast<int8_t>(byte ^ flip); };
     const int zero = number(zeros[column]);
     int64_t sum = 0;
     for (int64_t i = 0; i < k; ++i) {
-      const int8_t code = number(b[column * k + i]);
+      const int code = number(b[column * k + i]);
       bytes[i / 4 * 4 * kPanel + i % 4] = static_cast<uint8_t>(code);
       sum += code - zero;
     }

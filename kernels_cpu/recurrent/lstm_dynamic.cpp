@@ -174,8 +174,8 @@ class DynamicWeights {
     multiply(r_, r_scales_, rows, first, count, true, y, pitch, step.units);
   }
   void activate(const RnnFunction& function, float* x, int64_t count) const {
-    if (function.kind == RnnActivation::kSigmoid) return sigmoid_(x, x, count, 0);
-    if (function.kind == RnnActivation::kTanh) return tanh_(x, x, count, 0);
+    if (function.kind == RnnActivation::kSigmoid) return sigmoid_(x, x, count, nullptr);
+    if (function.kind == RnnActivation::kTanh) return tanh_(x, x, count, nullptr);
     apply(function, x, count);
   }
 

@@ -32,6 +32,20 @@ def product_of_blocks(rows, bits=4, block=32, terms=1024, columns=1024):
         constant(uniform(0.001, 0.002, columns, blocks))], K=terms, N=columns, bits=bits, block_size=block)
 
 
+def codes(*shape, type="uint8"):
+    return integers(0, 255, *shape, type=type) if type == "uint8" else integers(-128, 127, *shape, type=type)
+
+
+def linear(scale, zero, type="uint8"):
+    """A scale and a zero point."""
+    return [constant(exactly(scale, "float32")), constant(exactly(zero, type))]
+
+
+def quantized(name, variant, *inputs, **attributes):
+    flat = [part for given in inputs for part in (given if isinstance(given, list) else [given])]
+    return own(f"QLinear{name}", variant, flat, **attributes)
+
+
 CASES = [
     own("Gelu", "", [normal(*TOKENS)]),
     own("FastGelu", "bias", [normal(*TOKENS), VECTOR]),
@@ -61,4 +75,27 @@ CASES = [
     *(product_of_blocks(rows) for rows in (1, 8, 64, 256)),
     *(product_of_blocks(rows, bits=8) for rows in (1, 64)),
     product_of_blocks(64, bits=2),
+    quantized("Add", "", codes(*IMAGE), linear(0.02, 120), codes(*IMAGE), linear(0.03, 130), linear(0.04, 125)),
+    quantized("Add", "i8", codes(*IMAGE, type="int8"), linear(0.02, 3, "int8"), codes(*IMAGE, type="int8"),
+              linear(0.03, -4, "int8"), linear(0.04, 0, "int8")),
+    quantized("Add", "channels", codes(*IMAGE), linear(0.02, 120), codes(64, 1, 1), linear(0.03, 130),
+              linear(0.04, 125)),
+    quantized("Add", "tokens", codes(*TOKENS), linear(0.02, 120), codes(HIDDEN), linear(0.03, 130),
+              linear(0.04, 125)),
+    quantized("Mul", "", codes(*IMAGE), linear(0.02, 120), codes(*IMAGE), linear(0.03, 130), linear(0.04, 125)),
+    quantized("Mul", "channels", codes(*IMAGE), linear(0.02, 120), codes(64, 1, 1), linear(0.03, 130),
+              linear(0.04, 125)),
+    quantized("Sigmoid", "", codes(*IMAGE), linear(0.03, 120), linear(0.004, 0)),
+    quantized("LeakyRelu", "", codes(*IMAGE), linear(0.03, 120), linear(0.025, 60), alpha=0.1),
+    quantized("Softmax", "", codes(12, 128, 128), linear(0.05, 120), linear(1 / 256, 0), axis=-1,
+              bodies=lambda: {"opset": 13}, tolerance=0.001),
+    quantized("AveragePool", "2x2", codes(*IMAGE), linear(0.03, 120), linear(0.03, 120), kernel_shape=[2, 2],
+              strides=[2, 2], tolerance=0.01),
+    quantized("AveragePool", "3x3", codes(*IMAGE), linear(0.03, 120), linear(0.03, 120), kernel_shape=[3, 3],
+              pads=[1, 1, 1, 1], tolerance=0.01),
+    quantized("GlobalAveragePool", "", codes(*IMAGE), linear(0.03, 120), linear(0.03, 120)),
+    quantized("Concat", "", linear(0.03, 120), codes(*IMAGE), linear(0.02, 110), codes(*IMAGE), linear(0.03, 120),
+              axis=1),
+    quantized("Where", "", constant(integers(0, 1, *IMAGE, type="bool")), codes(*IMAGE), linear(0.03, 120), codes(*IMAGE),
+              linear(0.02, 110), linear(0.04, 125)),
 ]

@@ -118,7 +118,8 @@ void attention(ExpansionContext& e) {
   for (int output = 0; output < outputs; ++output) e.set(output, made[static_cast<size_t>(output)]);
 }
 
-/// Sums of rows of up to three tables, normalised. The rows are chosen as codes.
+/// Embeddings from what the codes of the tables stand for; rows are chosen as codes where scales
+/// are constants.
 void embed_layer_normalization(ExpansionContext& e) {
   enum Input {
     kIds,
@@ -140,28 +141,18 @@ void embed_layer_normalization(ExpansionContext& e) {
           "one is missing");
     }
   }
-  if (e.x(kIds).rank() != 2) {
-    e.refuse("input_ids has to have 2 axes, found " + std::to_string(e.x(kIds).rank()));
-  }
-  const auto scaled = [&](Term codes, int table) {
-    return dequantized(codes, single(e, kScales + table), single(e, kZeros + table));
+  const auto scaled = [&](Input codes) {
+    if (!e.has_x(codes)) return e.absent();
+    const int table = codes - kWord;
+    return dequantized(e.x(codes), single(e, kScales + table), single(e, kZeros + table));
   };
-  const auto rows = [&](Term ids, Input input, int table) {
-    return scaled(call("Gather", {e.x(input), ids}), table);
-  };
-  Term sum = rows(e.x(kIds), kWord, 0) + rows(positions(e.x(kIds), 1), kPosition, 1);
-  if (has_segments) sum = sum + rows(e.x(kSegmentIds), kSegment, 2);
-  const float epsilon = e.attributes<EmbedNormalizationAttributes>().epsilon;
-  e.set(0, call("LayerNormalization", {sum, scaled(e.x(kGamma), 3), scaled(e.x(kBeta), 4)},
-                {{"epsilon", epsilon}}));
-  if (!e.wants(1)) return;
-  // The numbers of keys that the mask lets through.
-  const Term zero = e.number(DataType::kInt32, 0);
-  const Term open =
-      e.has_x(kMask)
-          ? cast_to(call("Equal", {e.x(kMask), e.number(DataType::kInt32, 1)}), DataType::kInt32)
-          : expand(zero, e.x(kIds));
-  e.set(1, call("ReduceSum", {open, e.integers({1})}, {{"keepdims", int64_t{0}}}));
+  const std::vector<Term> operands{e.x(kIds),         e.x_if_any(kSegmentIds), scaled(kWord),
+                                   scaled(kPosition), scaled(kSegment),        scaled(kGamma),
+                                   scaled(kBeta),     e.x_if_any(kMask)};
+  const int outputs = e.wants(1) ? 2 : 1;
+  const std::vector<Term> made =
+      e.add("com.microsoft:EmbedLayerNormalization", operands, e.given(), outputs);
+  for (int output = 0; output < outputs; ++output) e.set(output, made[static_cast<size_t>(output)]);
 }
 
 /// W and R become [directions, gates, size], as LSTM has them, with a scale and a zero point for
@@ -272,8 +263,7 @@ void add_contrib_quantized_product_definitions(DefinitionRows& rows) {
        {"gamma_zero_point", "T2"},
        {"beta_zero_point", "T2"}},
       {{"layernorm_out", "T"}, {"mask_index_out", "T1", kOptional}},
-      {{"T", kFloatType}, {"T1", kInt32Type}, {"T2", kByteTypes}},
-      codec_of<EmbedNormalizationAttributes>());
+      {{"T", kFloatType}, {"T1", kInt32Type}, {"T2", kByteTypes}}, codec_of<EpsilonAttributes>());
   row("DynamicQuantizeLSTM", dynamic_lstm,
       {{"X", "T"},
        {"W", "T2"},

@@ -156,7 +156,7 @@ void average_pool(ExpansionContext& e) {
 /// Means over axes, from exact sums of the codes of input 0.
 Term mean(ExpansionContext& e, const std::vector<int64_t>& axes, int64_t keepdims) {
   const Term x = e.x(0), over = e.integers(axes);
-  const Term sums = call("ReduceSum", {cast_to(x, DataType::kInt32), over},
+  const Term sums = call("intarsia:SumCodes", {x, over},
                          {{"keepdims", keepdims}, {"noop_with_empty_axes", int64_t{0}}});
   const Term reduced = axes.empty() ? shape_of(x) : call("Gather", {shape_of(x), over});
   const Term count = call("ReduceProd", {reduced}, {{"keepdims", int64_t{0}}});

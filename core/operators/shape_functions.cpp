@@ -62,7 +62,7 @@ constinit const std::span<const ShapeFunction* const> shape_functions = shape_li
     RandomUniform, RandomUniformLike, Range, Reduce, RegexFullMatch, RegexStates, Reinterpret,
     Requantize, Reshape, Resize, ReverseSequence, RmsNormalization, Rnn, RoiAlign, Rotate,
     SameShape, ScatterElements, ScatterND, ShapeOf, Size, Slice, Softmax, SpaceToDepth, Split,
-    Squeeze, StringNormalizer, StringSplit, SupportVectors, Tile, TopK, Transpose, TreeEnsemble,
-    Trilu, Unique, Unsqueeze, WhereShape>();
+    Squeeze, StringNormalizer, StringSplit, SumCodes, SupportVectors, Tile, TopK, Transpose,
+    TreeEnsemble, Trilu, Unique, Unsqueeze, WhereShape>();
 
 }  // namespace intarsia::ops

@@ -53,8 +53,8 @@ class RowWeights {
       gates[i] = bias(i) + dot(w_ + i * features_, input, features_);
     }
   }
-  void recur(const RnnStep<RowWeights>&, int first, int count, const Value* h, Value* y,
-             int64_t) const {
+  [[gnu::noinline]] void recur(const RnnStep<RowWeights>&, int first, int count, const Value* h,
+                               Value* y, int64_t) const {
     const int64_t begin = first * hidden_;
     for (int64_t i = begin; i < begin + count * hidden_; ++i) {
       y[i - begin] += bias(rows_ + i) + dot(r_ + i * hidden_, h, hidden_);

@@ -71,7 +71,7 @@ struct RnnNode {
 /// the cell, and one of the input for several sequences; each of them whole cache lines.
 template <class W>
 struct RnnScratch {
-  int64_t gates, states, elements;
+  int64_t gates, states, input, elements;
 
   RnnScratch(const RnnNode& node, int64_t sequences) {
     const auto lines = [](int64_t count) { return (count + 15) / 16 * 16; };
@@ -79,7 +79,8 @@ struct RnnScratch {
     const int64_t rows = sequences < some ? some : sequences;
     gates = lines(W::own(node, rows));
     states = gates + lines(rows * node.rows());
-    elements = states + lines(sequences * (3 * node.hidden + node.features));
+    input = states + lines(sequences * 3 * node.hidden);
+    elements = input + lines(sequences * node.features);
   }
 };
 
@@ -103,7 +104,8 @@ int64_t rnn_steps(const RnnNode& node, int64_t group) {
   return node.time < most ? node.time : most;
 }
 
-/// Hidden units [begin, end) of every gate, and the scratch of the thread that computes them.
+/// Hidden units [begin, end) of every gate, and the scratch of the thread that computes them, which
+/// begins with what is W's own.
 template <class V>
 struct RnnUnits {
   int64_t begin, end;
@@ -242,7 +244,6 @@ void run_group(const KernelContext& context, const RnnNode& node, const RnnFunct
   const int64_t states = sequences * node.hidden;
   V* const gates = scratch + parts.gates;
   V* const h = scratch + parts.states;
-  V* const input = h + 3 * states;
   const int phases = Layer::phases(attributes);
   RnnStep<W> step{weights,
                   node.hidden,
@@ -274,29 +275,27 @@ void run_group(const KernelContext& context, const RnnNode& node, const RnnFunct
       d == 1 || node.attributes.direction == static_cast<int32_t>(RnnDirection::kReverse);
   const auto time_of = [&](int64_t i, int64_t s) { return reverse ? step.length(i) - 1 - s : s; };
   const int64_t pitch = (node.x_row(1, first) - node.x_row(0, first)) * (reverse ? -1 : 1);
-  const auto gather = [&](int64_t s) {
-    for (int64_t i = 0; sequences > 1 && i < sequences; ++i) {
-      // Of one that has ended any row does.
-      const int64_t t = step.ended(i) ? 0 : time_of(i, s);
-      const T* from = x + node.x_row(t, first + i);
-      for (int64_t k = 0; k < node.features; ++k) {
-        input[i * node.features + k] = Element<T>::load(from[k]);
-      }
-    }
-  };
-  const auto project = [&](int64_t s, RnnUnits<V> units) {
+  const auto project = [&](const RnnStep<W>& part) {
+    const int64_t s = part.at;
     if (sequences > 1) {
       if constexpr (W::kRows > 1) {
-        weights.project(input, node.features, sequences, gates, units);
+        V* const input = part.units.own + parts.input;
+        for (int64_t i = 0; i < sequences; ++i) {
+          // Of one that has ended any row does.
+          const int64_t t = part.ended(i) ? 0 : time_of(i, s);
+          const T* from = x + node.x_row(t, first + i);
+          for (int64_t k = 0; k < node.features; ++k) input[i * node.features + k] = from[k];
+        }
+        weights.project(input, node.features, sequences, gates, part.units);
       }
     } else if (s % most_steps == 0) {
       const int64_t steps = longest - s < most_steps ? longest - s : most_steps;
-      weights.project(x + node.x_row(time_of(0, s), first), pitch, steps, gates, units);
+      weights.project(x + node.x_row(time_of(0, s), first), pitch, steps, gates, part.units);
     }
   };
   const auto compute = [&](const RnnStep<W>& part, int phase) {
     const int64_t begin = part.units.begin, end = part.units.end;
-    if (phase == 0) project(part.at, part.units);
+    if (phase == 0) project(part);
     Layer::advance(attributes, part, phase);
     if (phase + 1 < phases) return;
     for (int64_t i = 0; i < sequences; ++i) {
@@ -308,7 +307,6 @@ void run_group(const KernelContext& context, const RnnNode& node, const RnnFunct
   };
   for (int64_t& s = step.at; s < longest; ++s) {
     step.all.gates = gates + s % most_steps * node.rows();
-    gather(s);
     if constexpr (W::kUnits > 0) {
       if (shared) {
         // Who is done before others must not touch the state that they still read.

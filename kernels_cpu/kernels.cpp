@@ -16,6 +16,7 @@
   List(cast_kernels) \
   List(cast_small_kernels) \
   List(clip_kernels) \
+  List(codes_kernels) \
   List(compress_kernels) \
   List(concat_kernels) \
   List(concat_from_sequence_kernels) \
@@ -49,6 +50,7 @@
   List(inverse_kernels) \
   List(linear_attention_kernels) \
   List(loop_kernels) \
+  List(lstm_dynamic_kernels) \
   List(lookup_kernels) \
   List(lrn_kernels) \
   List(map_kernels) \
@@ -81,6 +83,7 @@
   List(reduce_sum_kernels) \
   List(regex_kernels) \
   List(matmul_blocks_kernels) \
+  List(matmul_blocks_packed_kernels) \
   List(requantize_kernels) \
   List(resize_kernels) \
   List(resize_nearest_kernels) \

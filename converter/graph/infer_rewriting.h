@@ -121,6 +121,7 @@ class TermNodes : public Context {
     return make(own ? op.substr(colon + 1) : op, values, std::move(attributes),
                 own ? op.substr(0, colon) : std::string_view(), outputs);
   }
+  Term absent() override { return term(nullptr); }
   Term number(DataType type, double number) override {
     return term(place_->constant(place_->graph(), "number", Constant::scalar_of(type, number)));
   }

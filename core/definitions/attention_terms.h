@@ -7,9 +7,11 @@
 
 namespace intarsia::definitions {
 
-/// The square root of the scale, in the type of `q`, [batch, heads, length, size]: both Q and K are
-/// multiplied by it, so that no product overflows. A scale that is NaN is 1 / sqrt(size).
-Term root_of_scale(Term q, float scale);
+/// The scores of q by k, both [batch, heads, length, size]: both are multiplied by the square root
+/// of the scale, so that no product overflows. A scale that is NaN is 1 / sqrt(size).
+Term scores_of_heads(Term q, Term k, float scale);
+/// Scores between -cap and cap; as they are where that is 0.
+Term capped(Term scores, float cap);
 
 /// A product of [batch, heads of q, ...] by [batch, heads of k, ...]: heads of q that share one of
 /// k are an axis of their own meanwhile.

@@ -3,6 +3,8 @@
 // Attention as com.microsoft has it: products and a Softmax with one bias that holds all masks.
 //
 // Schemas: ONNX Runtime's documentation of its contrib operators, ContribOperators.md.
+#include <cmath>
+
 #include "core/definitions/contrib_scores.h"
 #include "core/definitions/rows.h"
 
@@ -171,6 +173,62 @@ class MultiHead {
   const MultiHeadAttributes& a_;
 };
 
+// ---- RelativePositionBias ----
+
+struct RelativePositionAttributes {
+  int32_t max_distance = 0;
+  int32_t is_bidirectional = 0;
+  template <class V>
+  void fields(V& v) {
+    v.required("max_distance", max_distance, at_least(1));
+    v("is_bidirectional", is_bidirectional, kFlag);
+  }
+};
+
+/// What is added to scores by the distance of query and key: one of the numbers that a head has, a
+/// distance of its own for near keys, ranges that grow by a factor for those farther off.
+void relative_position_bias(E& e) {
+  const auto& a = e.attributes<RelativePositionAttributes>();
+  const Term table = e.x(0);
+  if (table.rank() != 2) {
+    e.refuse("bias_table has to have 2 axes, found " + std::to_string(table.rank()));
+  }
+  const Dim rows = table.known().shape[0];
+  const int64_t sides = a.is_bidirectional != 0 ? 2 : 1;
+  if (!is_constant(rows) || constant_value(rows) < 2 * sides) {
+    e.refuse("the first extent of bias_table has to be known and at least " +
+             std::to_string(2 * sides) + ", found " + rows.to_string());
+  }
+  const int64_t buckets = constant_value(rows) / sides, exact = buckets / 2;
+  if (a.max_distance <= exact) {
+    e.refuse("attribute max_distance is " + std::to_string(a.max_distance) +
+             "; has to be more than the distances that have a number each, " +
+             std::to_string(exact));
+  }
+  const auto places = [&](int input, int64_t axis) {
+    const Term length = with_extents(e.x(input), e.integers({}));
+    return unsqueeze(call("Range", {length.number(0), length, length.number(1)}), {axis});
+  };
+  const Term ahead = places(2, 0) - places(1, 1);  // of the key
+  const Term distance = sides == 2 ? call("Abs", {ahead}) : call("Max", {-ahead, ahead.number(0)});
+  // Nearer ones have no logarithm that matters.
+  const double growth = std::log(static_cast<double>(a.max_distance) / static_cast<double>(exact));
+  const Term times = cast_to(call("Max", {distance, distance.number(1)}), DataType::kFloat) /
+                     static_cast<double>(exact);
+  const Term range = static_cast<double>(buckets - exact) * (call("Log", {times}) / growth);
+  const Term far = cast(range, distance) + static_cast<double>(exact);
+  const auto last = static_cast<double>(buckets - 1);
+  Term bucket = where(call("Less", {distance, distance.number(static_cast<double>(exact))}),
+                      distance, call("Min", {far, far.number(last)}));
+  if (sides == 2) {
+    const Term behind = call("Greater", {ahead, ahead.number(0)});
+    bucket = bucket + where(behind, ahead.number(static_cast<double>(buckets)), 0);
+  }
+  // The numbers of a head follow one another, whatever the extents say.
+  const Term of_heads = with_extents(table, join({extents(table, 1, 2), extents(table, 0, 1)}, 0));
+  e.set(0, unsqueeze(call("Gather", {of_heads, bucket}, {{"axis", int64_t{1}}}), {0}));
+}
+
 }  // namespace
 
 void add_contrib_attention_definitions(DefinitionRows& rows) {
@@ -212,6 +270,14 @@ void add_contrib_attention_definitions(DefinitionRows& rows) {
                   .types = {real, whole},
                   .kernel_types = {},
                   .attributes = codec_of<MultiHeadAttributes>()});
+  rows.push_back({.domain = kContribDomain,
+                  .name = "RelativePositionBias",
+                  .inputs = {{"bias_table", "T"}, {"query_length", "U"}, {"key_length", "U"}},
+                  .outputs = {{"output", "T"}},
+                  .facts = {.expand = relative_position_bias},
+                  .types = {real, {"U", kInt64Type}},
+                  .kernel_types = {},
+                  .attributes = codec_of<RelativePositionAttributes>()});
 }
 
 }  // namespace intarsia::definitions

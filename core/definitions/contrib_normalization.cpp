@@ -15,13 +15,6 @@ using Integers = std::vector<int64_t>;
 
 constexpr auto kOptional = Parameter::kOptional;
 
-struct EpsilonAttributes {
-  float epsilon = 1e-12f;
-  template <class V>
-  void fields(V& v) {
-    v("epsilon", epsilon);
-  }
-};
 struct EmbeddingAttributes {
   float epsilon = 1e-12f;
   int32_t mask_index_type = 0;
@@ -101,6 +94,9 @@ void embed_layer_normalization(E& e) {
     e.refuse("segment_ids and segment_embedding belong together; one is missing");
   }
   const Term ids = e.x(kIds);
+  if (ids.rank() != 2) {
+    e.refuse("input_ids has to have 2 axes, found " + std::to_string(ids.rank()));
+  }
   const Term places = e.has_x(kPositionIds) ? e.x(kPositionIds) : positions(ids, 1);
   Term sum = call("Gather", {e.x(kWords), ids}) + call("Gather", {e.x(kPositions), places});
   if (e.has_x(kSegments)) sum = sum + call("Gather", {e.x(kSegments), e.x(kSegmentIds)});
@@ -109,10 +105,11 @@ void embed_layer_normalization(E& e) {
   e.set(0, e.add("LayerNormalization", operands, {{"axis", int64_t{-1}}, {"epsilon", epsilon}}, 1)
                .front());
   if (e.wants(1)) {
-    const auto rows = [&](Term of) { return extents(of, 0, 1); };
-    e.set(1, e.has_x(kMask)
-                 ? call("ReduceSum", {e.x(kMask), e.integers({1})}, {{"keepdims", int64_t{0}}})
-                 : call("Expand", {ids.number(0), rows(ids)}));
+    // The numbers of keys that the mask lets through.
+    const auto open = [&](Term mask) { return cast(call("Equal", {mask, mask.number(1)}), mask); };
+    e.set(1, e.has_x(kMask) ? call("ReduceSum", {open(e.x(kMask)), e.integers({1})},
+                                   {{"keepdims", int64_t{0}}})
+                            : call("Expand", {ids.number(0), extents(ids, 0, 1)}));
   }
   e.set(2, sum);
 }

@@ -46,6 +46,11 @@ Term numbers(ExpansionContext& e, int first) {
   return dequantized(codes, single(e, first + 1), zero_point(e, first + 2, codes));
 }
 
+/// The zero point of input 0's codes that an input is, as a number.
+Term zero_number(ExpansionContext& e, int input) {
+  return cast_to(zero_point(e, input, e.x(0)), DataType::kFloat);
+}
+
 /// Their codes by the scale and the zero point that are inputs `scale` and the next one.
 Term codes(ExpansionContext& e, Term numbers, int scale) {
   return quantized(numbers, single(e, scale), zero_point(e, scale + 1, e.x(0)));
@@ -55,29 +60,33 @@ Term codes(ExpansionContext& e, Term numbers, int scale) {
 void add(ExpansionContext& e) {
   const Term a = e.x(0), b = e.x(3), unit = single(e, 6);
   const Term a_factor = single(e, 1) / unit, b_factor = single(e, 4) / unit;
-  const auto zero = [&](int input) { return cast_to(zero_point(e, input, a), DataType::kFloat); };
-  const Term fixed = zero(7) - (a_factor * zero(2) + b_factor * zero(5));
-  const Term sum = rescaled(a, a_factor, 0) + fixed + rescaled(b, b_factor, 0);
-  e.set(0, nearest(sum, a.known().type));
+  const Term fixed =
+      zero_number(e, 7) - (a_factor * zero_number(e, 2) + b_factor * zero_number(e, 5));
+  e.set(0, call("intarsia:AddCodes", {a, b, a_factor, fixed, b_factor}));
 }
 
 /// Products of integers, which are exact in float, rescaled and rounded together with the zero
 /// point.
 void multiply(ExpansionContext& e) {
-  const Term a = e.x(0), b = e.x(3), one = e.number(DataType::kFloat, 1);
-  const Term product =
-      dequantized(a, one, zero_point(e, 2, a)) * dequantized(b, one, zero_point(e, 5, a));
   const Term factor = single(e, 1) * single(e, 4) / single(e, 6);
-  const Term zero = cast_to(zero_point(e, 7, a), DataType::kFloat);
-  e.set(0, nearest(product * factor + zero, a.known().type));
+  e.set(0, call("intarsia:MultiplyCodes",
+                {e.x(0), e.x(3), zero_number(e, 2), zero_number(e, 5), factor, zero_number(e, 7)}));
+}
+
+/// A function of the numbers that input 0 stands for, by its values at all codes.
+void map(ExpansionContext& e, const char* function, AttributeMap attributes) {
+  const Term x = e.x(0), all = all_codes(x);
+  const Term at = dequantized(all, single(e, 1), zero_point(e, 2, x));
+  const Term table = codes(e, call(function, {at}, std::move(attributes)), 3);
+  e.set(0, call("intarsia:MapCodes", {x, table}));
 }
 
 void sigmoid(ExpansionContext& e) {
-  e.set(0, codes(e, call("Sigmoid", {numbers(e, 0)}), 3));
+  map(e, "Sigmoid", {});
 }
 
 void leaky_relu(ExpansionContext& e) {
-  e.set(0, codes(e, call("LeakyRelu", {numbers(e, 0)}, e.given()), 3));
+  map(e, "LeakyRelu", e.given());
 }
 
 /// A choice of codes that both have been given anew.
@@ -147,7 +156,7 @@ void average_pool(ExpansionContext& e) {
 /// Means over axes, from exact sums of the codes of input 0.
 Term mean(ExpansionContext& e, const std::vector<int64_t>& axes, int64_t keepdims) {
   const Term x = e.x(0), over = e.integers(axes);
-  const Term sums = call("ReduceSum", {cast_to(x, DataType::kInt32), over},
+  const Term sums = call("intarsia:SumCodes", {x, over},
                          {{"keepdims", keepdims}, {"noop_with_empty_axes", int64_t{0}}});
   const Term reduced = axes.empty() ? shape_of(x) : call("Gather", {shape_of(x), over});
   const Term count = call("ReduceProd", {reduced}, {{"keepdims", int64_t{0}}});

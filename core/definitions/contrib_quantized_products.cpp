@@ -118,7 +118,8 @@ void attention(ExpansionContext& e) {
   for (int output = 0; output < outputs; ++output) e.set(output, made[static_cast<size_t>(output)]);
 }
 
-/// Sums of rows of up to three tables, normalised. The rows are chosen as codes.
+/// Embeddings from what the codes of the tables stand for; rows are chosen as codes where scales
+/// are constants.
 void embed_layer_normalization(ExpansionContext& e) {
   enum Input {
     kIds,
@@ -140,81 +141,47 @@ void embed_layer_normalization(ExpansionContext& e) {
           "one is missing");
     }
   }
-  if (e.x(kIds).rank() != 2) {
-    e.refuse("input_ids has to have 2 axes, found " + std::to_string(e.x(kIds).rank()));
-  }
-  const auto scaled = [&](Term codes, int table) {
-    return dequantized(codes, single(e, kScales + table), single(e, kZeros + table));
+  const auto scaled = [&](Input codes) {
+    if (!e.has_x(codes)) return e.absent();
+    const int table = codes - kWord;
+    return dequantized(e.x(codes), single(e, kScales + table), single(e, kZeros + table));
   };
-  const auto rows = [&](Term ids, Input input, int table) {
-    return scaled(call("Gather", {e.x(input), ids}), table);
-  };
-  Term sum = rows(e.x(kIds), kWord, 0) + rows(positions(e.x(kIds), 1), kPosition, 1);
-  if (has_segments) sum = sum + rows(e.x(kSegmentIds), kSegment, 2);
-  const float epsilon = e.attributes<EmbedNormalizationAttributes>().epsilon;
-  e.set(0, call("LayerNormalization", {sum, scaled(e.x(kGamma), 3), scaled(e.x(kBeta), 4)},
-                {{"epsilon", epsilon}}));
-  if (!e.wants(1)) return;
-  // The numbers of keys that the mask lets through.
-  const Term zero = e.number(DataType::kInt32, 0);
-  const Term open =
-      e.has_x(kMask)
-          ? cast_to(call("Equal", {e.x(kMask), e.number(DataType::kInt32, 1)}), DataType::kInt32)
-          : expand(zero, e.x(kIds));
-  e.set(1, call("ReduceSum", {open, e.integers({1})}, {{"keepdims", int64_t{0}}}));
+  const std::vector<Term> operands{e.x(kIds),         e.x_if_any(kSegmentIds), scaled(kWord),
+                                   scaled(kPosition), scaled(kSegment),        scaled(kGamma),
+                                   scaled(kBeta),     e.x_if_any(kMask)};
+  const int outputs = e.wants(1) ? 2 : 1;
+  const std::vector<Term> made =
+      e.add("com.microsoft:EmbedLayerNormalization", operands, e.given(), outputs);
+  for (int output = 0; output < outputs; ++output) e.set(output, made[static_cast<size_t>(output)]);
 }
 
-/// LSTM of float with weights from codes: what ONNX Runtime loses by quantising the input and the
-/// states is kept.
+/// W and R become [directions, gates, size], as LSTM has them, with a scale and a zero point for
+/// each row.
 void dynamic_lstm(ExpansionContext& e) {
   enum Input { kX, kW, kR, kB, kLengths, kH, kC, kPeepholes, kWScale, kWZero, kRScale, kRZero };
-  const Term x = e.x(kX);
-  const auto axes = [&](Input input, int expected) {
+  const auto require_axes = [&](Input input, int expected) {
     if (e.x(input).rank() == expected) return;
     e.refuse("input " + std::to_string(input) + " has to have " + std::to_string(expected) +
              " axes, found " + std::to_string(e.x(input).rank()));
   };
-  axes(kX, 3);
   if (e.attributes<LstmAttributes>().rnn.layout != 0) {
     e.refuse("attribute layout: the operator knows 0 only");
   }
-  // Codes of [directions, size, gates] as weights of [directions, gates, size].
-  const auto weights = [&](Input codes, Input scale, Input zero) {
-    axes(codes, 3);
+  std::vector<Term> inputs;
+  for (int input = 0; input < e.input_count(); ++input) inputs.push_back(e.x_if_any(input));
+  for (const auto& [codes, scale, zero] :
+       {std::tuple(kW, kWScale, kWZero), std::tuple(kR, kRScale, kRZero)}) {
+    require_axes(codes, 3);
     const Term turned = transpose(e.x(codes), {0, 2, 1});
-    const Dim size = turned.known().shape[2];
-    if (!is_constant(size) || constant_value(size) < 1) {
-      e.refuse("the extents of W and R have to be known and positive, found " + size.to_string());
-    }
-    const Term blocks = join({extents(turned, 0, 2), e.integers({1})}, 0);
-    const auto of_gates = [&](Input input) {
+    const Term rows = extents(turned, 0, 2);
+    inputs[codes] = turned;
+    for (const Input input : {scale, zero}) {
       const Term term = e.x(input);
-      if (term.rank() != 1 && term.rank() != 2) axes(input, 1);
-      return call("Expand", {unsqueeze(term, term.rank() == 1 ? std::vector<int64_t>{1, 2}
-                                                              : std::vector<int64_t>{2}),
-                             blocks});
-    };
-    return call("DequantizeLinear", {turned, of_gates(scale), of_gates(zero)},
-                {{"axis", int64_t{2}}, {"block_size", constant_value(size)}});
-  };
-  const Term w = weights(kW, kWScale, kWZero), r = weights(kR, kRScale, kRZero);
-  const Term directions = extents(w, 0, 1), hidden = extents(r, 2, 3), batch = extents(x, 1, 2);
-  std::vector<Term> inputs{x, w, r};
-  /// What stands for one that is absent.
-  const auto neutral = [&](int input) {
-    if (input == kLengths) {
-      return call("Expand", {cast_to(extents(x, 0, 1), DataType::kInt32), batch});
+      if (term.rank() != 2) require_axes(input, 1);  // those of a row, or one for all
+      inputs[input] = call("Expand", {term.rank() == 1 ? unsqueeze(term, {1}) : term, rows});
     }
-    if (input == kH || input == kC) return filled(x, 0, join({directions, batch, hidden}, 0));
-    const int64_t parts = input == kB ? 8 : 3;
-    return filled(x, 0, join({directions, hidden * e.integers({parts})}, 0));
-  };
-  int last = kPeepholes;  // of the inputs that LSTM has too
-  while (last > kR && !e.has_x(last)) --last;
-  for (int input = kB; input <= last; ++input) {
-    inputs.push_back(e.has_x(input) ? e.x(input) : neutral(input));
   }
-  const std::vector<Term> outputs = e.add("LSTM", inputs, e.given(), 3);
+  const std::vector<Term> outputs = e.add("intarsia:DynamicLSTM", inputs, e.given(), 3);
   for (int output = 0; output < 3; ++output) {
     e.set(output, outputs[static_cast<size_t>(output)]);
   }
@@ -296,8 +263,7 @@ void add_contrib_quantized_product_definitions(DefinitionRows& rows) {
        {"gamma_zero_point", "T2"},
        {"beta_zero_point", "T2"}},
       {{"layernorm_out", "T"}, {"mask_index_out", "T1", kOptional}},
-      {{"T", kFloatType}, {"T1", kInt32Type}, {"T2", kByteTypes}},
-      codec_of<EmbedNormalizationAttributes>());
+      {{"T", kFloatType}, {"T1", kInt32Type}, {"T2", kByteTypes}}, codec_of<EpsilonAttributes>());
   row("DynamicQuantizeLSTM", dynamic_lstm,
       {{"X", "T"},
        {"W", "T2"},

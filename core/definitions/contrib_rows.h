@@ -11,6 +11,15 @@
 
 namespace intarsia::definitions {
 
+/// Of normalisations that have no other.
+struct EpsilonAttributes {
+  float epsilon = 1e-12f;
+  template <class V>
+  void fields(V& v) {
+    v("epsilon", epsilon);
+  }
+};
+
 /// Adds rows to a list; called as a function.
 class ContribRows {
  public:

@@ -155,9 +155,7 @@ inline Term attend(Term q, Term k, Term v, const Scores& given, float scale, flo
   const DataType type = q.known().type;
   q = wide(q);
   k = wide(k);
-  const Term root = root_of_scale(q, scale == 0 ? kUnset : scale);
-  Term scores = product_of_heads(q * root, transpose(k, {0, 1, 3, 2}) * root, q, k);
-  if (softcap > 0) scores = double{softcap} * call("Tanh", {scores / double{softcap}});
+  Term scores = capped(scores_of_heads(q, k, scale == 0 ? kUnset : scale), softcap);
   if (given.bias()) scores = scores + *given.bias();
   Term weights = call("Softmax", {scores}, {{"axis", int64_t{-1}}});
   if (given.may_close()) weights = without_closed_rows(weights, *given.bias());

@@ -28,6 +28,8 @@ class ExpansionContext : public TermContext {
   }
   /// An input. REQUIRES: it is present.
   virtual Term x(int input = 0) = 0;
+  /// An input, or what stands for one that is not there, for a node that takes it over.
+  Term x_if_any(int input) { return has_x(input) ? x(input) : absent(); }
   /// True if the model has this output.
   virtual bool wants(int output) const = 0;
   virtual void set(int output, Term value) = 0;

@@ -13,6 +13,10 @@
 
 namespace intarsia::definitions {
 
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
 Term root_of_scale(Term q, float scale) {
   if (!std::isnan(scale)) return q.number(std::sqrt(double{scale}));
   const Dim size = q.known().shape[3];
@@ -22,6 +26,8 @@ Term root_of_scale(Term q, float scale) {
   const Term known = cast_to(call("Squeeze", {extents(q, 3, 4)}), DataType::kDouble);
   return cast(call("Pow", {known, known.number(-0.25)}), q);
 }
+
+}  // namespace
 
 Term product_of_heads(Term left, Term right, Term q, Term k) {
   const Dim mine = q.known().shape[1], theirs = k.known().shape[1];
@@ -38,9 +44,14 @@ Term product_of_heads(Term left, Term right, Term q, Term k) {
   return with_extents(many, join({extents(left, 0, 3), extents(right, 3, 4)}, 0));
 }
 
-namespace {
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-}  // namespace
+Term scores_of_heads(Term q, Term k, float scale) {
+  const Term root = root_of_scale(q, scale);
+  return product_of_heads(q * root, transpose(k, {0, 1, 3, 2}) * root, q, k);
+}
+
+Term capped(Term scores, float cap) {
+  return cap > 0 ? double{cap} * call("Tanh", {scores / double{cap}}) : scores;
+}
 
 Term without_closed_rows(Term weights, Term bias) {
   if (bias.rank() == 0) bias = unsqueeze(bias, {0});
@@ -81,12 +92,9 @@ class Attention {
     k = cast_to(k, type_);
     v = cast_to(v, type_);
 
-    const Term root = root_of_scale(q, a_.scale);
-    Term scores = product_of_heads(q * root, transpose(k, {0, 1, 3, 2}) * root, q, k);
+    Term scores = scores_of_heads(q, k, a_.scale);
     if (a_.qk_matmul_output_mode == 0) e_.set(3, cast_to(scores, given_));
-    if (a_.softcap > 0) {
-      scores = double{a_.softcap} * call("Tanh", {scores / double{a_.softcap}});
-    }
+    scores = capped(scores, a_.softcap);
     if (a_.qk_matmul_output_mode == 1) e_.set(3, cast_to(scores, given_));
     const std::optional<Term> bias = bias_of(q, k);
     if (bias) scores = scores + *bias;

@@ -71,8 +71,7 @@ void flex_attention(ExpansionContext& e) {
   const auto wanted = static_cast<DataType>(a.softmax_precision);
   const DataType precision = wanted != DataType::kUndefined ? wanted : type;
   const Term q = cast_to(e.x(0), type), k = cast_to(e.x(1), type);
-  const Term root = root_of_scale(q, a.scale);
-  const Term scores = product_of_heads(q * root, transpose(k, {0, 1, 3, 2}) * root, q, k);
+  const Term scores = scores_of_heads(q, k, a.scale);
   const Term probabilities =
       modified(e, "prob_mod",
                call("Softmax", {modified(e, "score_mod", cast_to(scores, precision))},

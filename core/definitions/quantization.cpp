@@ -2,6 +2,7 @@
 //
 // Operators on quantised tensors.
 #include "core/definitions/rows.h"
+#include "core/operators/quantization/codes.h"
 #include "core/operators/quantization/matmul_blocks.h"
 #include "core/operators/quantization/quantize.h"
 
@@ -60,6 +61,26 @@ void add_quantization_definitions(DefinitionRows& rows) {
              .kernel_types = {"T1", "T3"},
              .attributes = codec_of<DequantizeAttributes>()});
   constexpr TypeSet kFloat = types({DataType::kFloat});
+  for (const auto& [name, numbers] :
+       {std::pair("AddCodes", std::vector{"A_factor", "addend", "B_factor"}),
+        {"MultiplyCodes", {"A_zero", "B_zero", "factor", "addend"}}}) {
+    std::vector<Parameter> inputs{broadcast({"A", "T"}), broadcast({"B", "T"})};
+    for (const char* number : numbers) inputs.push_back(apart({number, "S"}));
+    add<ops::CombineCodes>(rows, {.domain = kInternalDomain,
+                                  .name = name,
+                                  .inputs = inputs,
+                                  .outputs = {same({"Y", "T"})},
+                                  .facts = {.element_wise = true, .exact = true},
+                                  .types = {{"T", kByteTypes}, {"S", kFloat}},
+                                  .attributes = codec_of<NoAttributes>()});
+  }
+  add<ops::MapCodes>(rows, {.domain = kInternalDomain,
+                            .name = "MapCodes",
+                            .inputs = {same({"X", "T"}), apart({"table", "T"})},
+                            .outputs = {same({"Y", "T"})},
+                            .facts = {.element_wise = true, .exact = true},
+                            .types = {{"T", kByteTypes}},
+                            .attributes = codec_of<NoAttributes>()});
   constexpr TypeSet kByte = types({DataType::kUint8});
   add<ops::MatMulBlocks>(
       rows, {.domain = kInternalDomain,

@@ -35,6 +35,14 @@ Term quantized(Term numbers, Term scale, Term zero) {
   return call("QuantizeLinear", {numbers, scale, zero});
 }
 
+Term all_codes(Term like) {
+  std::vector<int64_t> codes = axes_between(0, 256);
+  if (like.known().type == DataType::kInt8) {
+    for (int64_t& code : codes) code = static_cast<int8_t>(code);
+  }
+  return cast(integers(like, codes), like);
+}
+
 Term nearest(Term numbers, DataType type) {
   return quantized(numbers, numbers.number(1), numbers.context().number(type, 0));
 }

@@ -20,6 +20,9 @@ Term zero_point(ExpansionContext& e, int input, Term codes);
 /// belong to the positions of an axis.
 Term dequantized(Term codes, Term scale, Term zero, int64_t axis = 1);
 Term quantized(Term numbers, Term scale, Term zero);
+/// Each code that the type of bytes `like` has, in the order of their bits: what is computed of
+/// them is the table of MapCodes.
+Term all_codes(Term like);
 /// The nearest integers, those of the type: where a zero point is rounded together with the rest.
 Term nearest(Term numbers, DataType type);
 

@@ -50,6 +50,24 @@ void add_recurrent_definitions(DefinitionRows& rows) {
                         .facts = facts(gradients::lstm),
                         .types = constraints,
                         .attributes = codec_of<LstmAttributes>()});
+  for (const auto& [name, type] : {std::pair("W_scale", "T"),
+                                   {"W_zero_point", "T2"},
+                                   {"R_scale", "T"},
+                                   {"R_zero_point", "T2"}}) {
+    cell_inputs.push_back(apart({name, type}));
+  }
+  cell_inputs[1] = apart({"W", "T2"});
+  cell_inputs[2] = apart({"R", "T2"});
+  add<ops::DynamicLstm>(rows, {.domain = kInternalDomain,
+                               .name = ops::DynamicLstm::name,
+                               .inputs = cell_inputs,
+                               .outputs = cell_outputs,
+                               .facts = facts(nullptr),
+                               .types = {{"T", types({DataType::kFloat})},
+                                         {"T1", types({DataType::kInt32})},
+                                         {"T2", kByteTypes}},
+                               .kernel_types = {"T2"},
+                               .attributes = codec_of<LstmAttributes>()});
   constexpr TypeSet kReals = types({DataType::kFloat, DataType::kFloat16, DataType::kBfloat16});
   add<ops::LinearAttention>(
       rows, {.name = "LinearAttention",

@@ -39,6 +39,19 @@ void add_reduce(DefinitionRows& rows, std::string_view name, int since, TypeSet 
        .attributes = codec_of<ReduceAttributes>()});
 }
 
+/// Along axes as ReduceSum has them, which is the last row.
+void add_sum_codes(DefinitionRows& rows) {
+  OperatorDefinition definition = rows.back();
+  definition.domain = kInternalDomain;
+  definition.name = ops::SumCodes::name;
+  definition.outputs = {dropped({"reduced", "S"})};
+  definition.facts.propagate = nullptr;
+  definition.facts.gradient = nullptr;
+  definition.types = {{"T", kByteTypes}, {"S", types({DataType::kInt32})}, {"I", kInt64Type}};
+  definition.result_type = DataType::kInt32;
+  add<ops::SumCodes>(rows, std::move(definition));
+}
+
 void add_arg_reduce(DefinitionRows& rows, std::string_view name) {
   add<ops::ArgReduce>(rows,
                       {.name = name,
@@ -96,6 +109,7 @@ void add_reduction_definitions(DefinitionRows& rows) {
              propagation::kReduceProduct);
   add_reduce(rows, "ReduceSum", 13, kSumTypes, gradients::reduce_sum, Domain::kAny, true,
              propagation::kReduceSum);
+  add_sum_codes(rows);
   add_reduce(rows, "ReduceSumSquare", 18, kSumTypes, gradients::reduce_sum_square, Domain::kAny,
              true);
   add_arg_reduce(rows, "ArgMax");

@@ -146,6 +146,8 @@ class TermContext {
   /// what is carried after the last trip and what all trips have collected, along a new axis 0.
   virtual std::vector<Term> loop(Term trips, std::span<const Term> initial,
                                  const TripRule& trip) = 0;
+  /// What stands for an optional input of a node that is not there.
+  virtual Term absent() = 0;
   virtual Term number(DataType type, double value) = 0;
   /// A vector of int64: axes, extents.
   virtual Term integers(const std::vector<int64_t>& values) = 0;

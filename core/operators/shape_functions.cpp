@@ -30,6 +30,7 @@
 #include "core/operators/nn/pool.h"
 #include "core/operators/nn/roi.h"
 #include "core/operators/nn/softmax.h"
+#include "core/operators/quantization/codes.h"
 #include "core/operators/quantization/matmul_blocks.h"
 #include "core/operators/quantization/quantize.h"
 #include "core/operators/random/random.h"
@@ -49,20 +50,19 @@
 namespace intarsia::ops {
 
 extern const std::span<const ShapeFunction* const> shape_functions;
-constinit const std::span<const ShapeFunction* const> shape_functions =
-    shape_list<ArgReduce, AveragePool, BatchNormalization, Bernoulli, BitCast, Broadcast, Cast,
-               Compress, Concat, ConstantOfShape, Conv, ConvInteger, ConvTranspose, DeformConv,
-               DepthToSpace, DequantizeLinear, Det, Dropout, Expand, EyeLike, Flatten, Gather,
-               GatherElements, GatherND, Gemm, GlobalLpPool, GlobalPool, GridSample,
-               GroupNormalization, Gru, InstanceNormalization, Inverse, LayerNormalization,
-               LinearAttention, Lookup, LpNormalization, LpPool, Lrn, Lstm, MatMul, MatMulBlocks,
-               MatMulInteger, MaxPool, MaxRoiPool, MeanVarianceNormalization, MelWeightMatrix,
-               Multinomial, NgramCounts, NonMaxSuppression, NonZero, OneHot, Pad,
-               PairwiseProbabilities, QuantizeLinear, RandomNormal, RandomNormalLike, RandomUniform,
-               RandomUniformLike, Range, Reduce, RegexFullMatch, RegexStates, Reinterpret,
-               Requantize, Reshape, Resize, ReverseSequence, RmsNormalization, Rnn, RoiAlign,
-               Rotate, SameShape, ScatterElements, ScatterND, ShapeOf, Size, Slice, Softmax,
-               SpaceToDepth, Split, Squeeze, StringNormalizer, StringSplit, SupportVectors, Tile,
-               TopK, Transpose, TreeEnsemble, Trilu, Unique, Unsqueeze, WhereShape>();
+constinit const std::span<const ShapeFunction* const> shape_functions = shape_list<
+    ArgReduce, AveragePool, BatchNormalization, Bernoulli, BitCast, Broadcast, Cast, CombineCodes,
+    Compress, Concat, ConstantOfShape, Conv, ConvInteger, ConvTranspose, DeformConv, DepthToSpace,
+    DequantizeLinear, Det, Dropout, DynamicLstm, Expand, EyeLike, Flatten, Gather, GatherElements,
+    GatherND, Gemm, GlobalLpPool, GlobalPool, GridSample, GroupNormalization, Gru,
+    InstanceNormalization, Inverse, LayerNormalization, LinearAttention, Lookup, LpNormalization,
+    LpPool, Lrn, Lstm, MapCodes, MatMul, MatMulBlocks, MatMulInteger, MaxPool, MaxRoiPool,
+    MeanVarianceNormalization, MelWeightMatrix, Multinomial, NgramCounts, NonMaxSuppression,
+    NonZero, OneHot, Pad, PairwiseProbabilities, QuantizeLinear, RandomNormal, RandomNormalLike,
+    RandomUniform, RandomUniformLike, Range, Reduce, RegexFullMatch, RegexStates, Reinterpret,
+    Requantize, Reshape, Resize, ReverseSequence, RmsNormalization, Rnn, RoiAlign, Rotate,
+    SameShape, ScatterElements, ScatterND, ShapeOf, Size, Slice, Softmax, SpaceToDepth, Split,
+    Squeeze, StringNormalizer, StringSplit, SumCodes, SupportVectors, Tile, TopK, Transpose,
+    TreeEnsemble, Trilu, Unique, Unsqueeze, WhereShape>();
 
 }  // namespace intarsia::ops

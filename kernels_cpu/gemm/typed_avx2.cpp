@@ -6,6 +6,7 @@
 
 #if INTARSIA_WITH_AVX2
 
+#include "kernels_cpu/gemm/byte_panels_tile.h"
 #include "kernels_cpu/gemm/typed_tile.h"
 
 namespace intarsia::cpu {
@@ -21,6 +22,7 @@ template struct TypedKernels<Isa::kAvx2, uint64_t>;
 template struct TypedKernels<Isa::kAvx2, Float16>;
 template struct TypedKernels<Isa::kAvx2, BFloat16>;
 template struct TypedKernels<Isa::kAvx2, Int16Pair>;
+template struct BytePanels<Isa::kAvx2, Int16Pair>;
 
 }  // namespace intarsia::cpu
 

@@ -6,6 +6,7 @@
 
 #if INTARSIA_WITH_NEON
 
+#include "kernels_cpu/gemm/byte_panels_tile.h"
 #include "kernels_cpu/gemm/typed_tile.h"
 
 namespace intarsia::cpu {
@@ -21,6 +22,7 @@ template struct TypedKernels<Isa::kNeon, uint64_t>;
 template struct TypedKernels<Isa::kNeon, Float16>;
 template struct TypedKernels<Isa::kNeon, BFloat16>;
 template struct TypedKernels<Isa::kNeon, Int16Pair>;
+template struct BytePanels<Isa::kNeon, Int16Pair>;
 
 }  // namespace intarsia::cpu
 

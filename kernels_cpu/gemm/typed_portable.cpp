@@ -2,6 +2,7 @@
 //
 // Products of types other than float32 for any processor. The main tile has 3 rows of 64 bytes: 12
 // of 16 registers.
+#include "kernels_cpu/gemm/byte_panels_tile.h"
 #include "kernels_cpu/gemm/typed_tile.h"
 
 namespace intarsia::cpu {
@@ -17,5 +18,6 @@ template struct TypedKernels<Isa::kPortable, uint64_t>;
 template struct TypedKernels<Isa::kPortable, Float16>;
 template struct TypedKernels<Isa::kPortable, BFloat16>;
 template struct TypedKernels<Isa::kPortable, Int16Pair>;
+template struct BytePanels<Isa::kPortable, Int16Pair>;
 
 }  // namespace intarsia::cpu

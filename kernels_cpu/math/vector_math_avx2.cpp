@@ -6,6 +6,7 @@
 
 #if INTARSIA_WITH_AVX2
 
+#include "kernels_cpu/math/byte_table_functions.h"
 #include "kernels_cpu/math/half_conversion.h"
 #include "kernels_cpu/math/vector_math_functions.h"
 
@@ -49,6 +50,7 @@ void HalfConversion<I>::narrow(const float* x, Float16* y, int64_t n) {
 
 template struct VectorMath<Isa::kAvx2>;
 template struct VectorMathDouble<Isa::kAvx2>;
+template struct ByteTable<Isa::kAvx2>;
 template struct HalfConversion<Isa::kAvx2>;
 }  // namespace intarsia::cpu
 

@@ -32,6 +32,7 @@ class RowWeights {
   using Element = T;
   using Value = typename cpu::Element<T>::Value;
   static constexpr int64_t kRows = 1, kUnits = 0;
+  static constexpr bool kTogether = false;
 
   RowWeights(const KernelContext& context, const RnnNode& node, int64_t direction)
       : features_(node.features),
@@ -43,13 +44,17 @@ class RowWeights {
     if (bias_ != nullptr) bias_ += direction * 2 * rows_;
   }
 
-  void project(const T* x, int64_t, int64_t, Value* input, Value* gates, RnnUnits) const {
+  static int64_t own(const RnnNode& node, int64_t) { return node.features; }
+
+  void project(const T* x, int64_t, int64_t, Value* gates, RnnUnits<Value> units) const {
+    Value* input = units.own;
     for (int64_t i = 0; i < features_; ++i) input[i] = cpu::Element<T>::load(x[i]);
     for (int64_t i = 0; i < rows_; ++i) {
       gates[i] = bias(i) + dot(w_ + i * features_, input, features_);
     }
   }
-  void recur(int first, int count, int64_t, const Value* h, Value* y, int64_t, RnnUnits) const {
+  [[gnu::noinline]] void recur(const RnnStep<RowWeights>&, int first, int count, const Value* h,
+                               Value* y, int64_t) const {
     const int64_t begin = first * hidden_;
     for (int64_t i = begin; i < begin + count * hidden_; ++i) {
       y[i - begin] += bias(rows_ + i) + dot(r_ + i * hidden_, h, hidden_);

@@ -48,7 +48,7 @@ struct GruLayer {
   static void advance(const GruAttributes& attributes, const Step& s, int phase) {
     const int64_t n = s.hidden;
     const bool linear = attributes.linear_before_reset != 0;
-    const auto [begin, end] = s.units;
+    const int64_t begin = s.units.begin, end = s.units.end;
     // Gates: update, reset, candidate.
     if (phase == 0) {
       s.recur(0, 2, s.all.h, s.all.gates, s.pitch);
@@ -91,7 +91,7 @@ struct LstmLayer {
   static void advance(const LstmAttributes& attributes, const Step& s, int) {
     const int64_t n = s.hidden;
     const bool coupled = attributes.input_forget != 0;
-    const auto [begin, end] = s.units;
+    const int64_t begin = s.units.begin, end = s.units.end;
     s.recur(0, 4, s.all.h, s.all.gates, s.pitch);
     s.for_sequences([&](const auto& one) {
       auto* const input = one.gates;

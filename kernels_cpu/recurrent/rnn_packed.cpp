@@ -20,6 +20,7 @@ class PanelWeights {
   using Element = float;
   using Value = float;
   static constexpr int64_t kRows = 12;  // of the largest tile
+  static constexpr bool kTogether = false;
   static constexpr int64_t kUnits = kPanel;
 
   PanelWeights(const KernelContext& context, const RnnNode& node, int64_t direction)
@@ -35,21 +36,24 @@ class PanelWeights {
     if (bias_ != nullptr) bias_ += direction * 2 * gates_ * hidden_;
   }
 
-  void project(const float* x, int64_t pitch, int64_t rows, float*, float* gates,
-               RnnUnits units) const {
+  static int64_t own(const RnnNode&, int64_t) { return 0; }
+
+  void project(const float* x, int64_t pitch, int64_t rows, float* gates,
+               RnnUnits<float> units) const {
     multiply({{rows, 0, features_}, x, pitch, w_, gates, gates_ * hidden_, bias_}, gates_, units);
   }
-  void recur(int first, int count, int64_t rows, const float* h, float* y, int64_t pitch,
-             RnnUnits units) const {
-    GemmArgs args{{rows, 0, hidden_}, h, hidden_, r_ + first * gate_floats(hidden_), y, pitch};
+  void recur(const RnnStep<PanelWeights>& step, int first, int count, const float* h, float* y,
+             int64_t pitch) const {
+    GemmArgs args{{step.sequences, 0, hidden_},      h, hidden_,
+                  r_ + first * gate_floats(hidden_), y, pitch};
     if (bias_ != nullptr) args.bias = bias_ + (gates_ + first) * hidden_;
     args.residual = y;
     args.residual_pitch = pitch;
-    multiply(args, count, units);
+    multiply(args, count, step.units);
   }
   void activate(const RnnFunction& function, float* x, int64_t count) const {
-    if (function.kind == RnnActivation::kSigmoid) return sigmoid_(x, x, count, 0);
-    if (function.kind == RnnActivation::kTanh) return tanh_(x, x, count, 0);
+    if (function.kind == RnnActivation::kSigmoid) return sigmoid_(x, x, count, nullptr);
+    if (function.kind == RnnActivation::kTanh) return tanh_(x, x, count, nullptr);
     apply(function, x, count);
   }
 
@@ -58,7 +62,7 @@ class PanelWeights {
 
   /// The product of some gates: one for each gate, or one for all whole gates if no panel holds
   /// columns of two.
-  void multiply(GemmArgs args, int64_t gates, RnnUnits units) const {
+  void multiply(GemmArgs args, int64_t gates, RnnUnits<float> units) const {
     const int64_t columns = units.end - units.begin;
     const int64_t products = columns == hidden_ && hidden_ % kPanel == 0 ? 1 : gates;
     args.isa = isa_;

@@ -3,19 +3,23 @@
 // What all recurrent kernels (ONNX RNN, GRU, LSTM) share: all directions, activations, peepholes,
 // clipping, sequence lengths and both batch layouts, and scratch memory. Sequences (a batch element
 // in a direction) are computed in groups, step by step, so that a weight is read once for all of a
-// group; groups are shared out over the threads, or, if there is but one sequence, the hidden units
-// of each step are. A sequence's results depend on neither.
+// group; groups are shared out over the threads, or, if there is but one, the hidden units of each
+// step are. A sequence's results depend on neither.
 // Steps beyond a sequence's length give zeros in Y; Y_h and Y_c hold the last valid step.
 //
 // How weights are stored and multiplied is a class W, one object for a direction:
 //
 //     Element, Value     type of the operands, type of the arithmetic
-//     kRows              the most rows of a product
+//     kRows              the most sequences of a group, and the most steps that are projected at
+//     once kTogether          a direction's sequences are one group, however many, as results of
+//     one
+//                        depend on the others
 //     kUnits             threads may have multiples of so many hidden units; 0 if none
 //     W(context, node, direction)
-//     project(x, pitch, rows, scratch, gates, units)
+//     own(node, rows)    Values that a thread needs besides, for so many rows: units.own
+//     project(x, pitch, rows, gates, units)
 //                        gates = W x + its bias, for rows of x pitch apart
-//     recur(first, count, rows, h, y, pitch, units)
+//     recur(step, first, count, h, y, pitch)
 //                        y += R h + its bias, for some of the gates, rows of y pitch apart
 //     activate(function, x, n)
 #pragma once
@@ -64,14 +68,22 @@ struct RnnNode {
 };
 
 /// Scratch in elements of a thread whose groups have so many sequences, which is enough for smaller
-/// extents, too: the gates of some steps; hidden and cell state, one more vector for the cell, and
-/// one of the input for `project`; whole cache lines.
+/// extents, too: what W needs; the gates of some steps; hidden and cell state, one more vector for
+/// the cell, and one of the input for several sequences; each of them whole cache lines.
 template <class W>
-int64_t rnn_scratch(const RnnNode& node, int64_t sequences) {
-  const int64_t steps = sequences * node.time;
-  const int64_t states = sequences * (3 * node.hidden + node.features);
-  return ((steps < W::kRows ? steps : W::kRows) * node.rows() + states + 15) / 16 * 16;
-}
+struct RnnScratch {
+  int64_t gates, states, input, elements;
+
+  RnnScratch(const RnnNode& node, int64_t sequences) {
+    const auto lines = [](int64_t count) { return (count + 15) / 16 * 16; };
+    const int64_t steps = sequences * node.time, some = steps < W::kRows ? steps : W::kRows;
+    const int64_t rows = sequences < some ? some : sequences;
+    gates = lines(W::own(node, rows));
+    states = gates + lines(rows * node.rows());
+    input = states + lines(sequences * 3 * node.hidden);
+    elements = input + lines(sequences * node.features);
+  }
+};
 
 /// Sequences of a group: as few groups as threads need, and as rows and the scratch of a thread
 /// permit.
@@ -79,9 +91,10 @@ template <class W>
 int64_t rnn_group(const RnnNode& node, int threads, int64_t scratch) {
   const auto parts = [](int64_t all, int64_t most) { return (all + most - 1) / most; };
   if (node.batch <= 1) return 1;
+  if (W::kTogether) return node.batch;
   const int64_t wanted = parts(threads, node.directions), groups = parts(node.batch, W::kRows);
   int64_t group = parts(node.batch, wanted > groups ? wanted : groups);
-  while (group > 1 && rnn_scratch<W>(node, group) > scratch) --group;
+  while (group > 1 && RnnScratch<W>(node, group).elements > scratch) --group;
   return group;
 }
 
@@ -92,9 +105,12 @@ int64_t rnn_steps(const RnnNode& node, int64_t group) {
   return node.time < most ? node.time : most;
 }
 
-/// Hidden units [begin, end) of every gate.
+/// Hidden units [begin, end) of every gate, and the scratch of the thread that computes them, which
+/// begins with what is W's own.
+template <class V>
 struct RnnUnits {
   int64_t begin, end;
+  V* own;
 };
 
 /// What belongs to a sequence at a step. The new state is `next`, which may be `h` or `extra`.
@@ -116,21 +132,24 @@ struct RnnStep {
   const typename W::Element* peepholes;  // 3 * hidden, or null
   const RnnFunction* functions;
   V clip;
-  int64_t sequences;
-  const int64_t* lengths;
-  RnnUnits units;
+  int64_t sequences, time;
+  const int32_t* lengths;  // of the sequences; null: all have `time` steps
+  RnnUnits<V> units;
   RnnRow<V> all;  // those of the first sequence; all but the gates are dense
   int64_t at = 0;
 
+  int64_t length(int64_t sequence) const { return lengths != nullptr ? lengths[sequence] : time; }
+  bool ended(int64_t sequence) const { return at >= length(sequence); }
+
   /// Of all sequences; what those get that have ended is never looked at.
   void recur(int first, int count, const V* state, V* y, int64_t y_pitch) const {
-    weights.recur(first, count, sequences, state, y, y_pitch, units);
+    weights.recur(*this, first, count, state, y, y_pitch);
   }
   /// Calls body(row) for each sequence that has not ended.
   template <class Body>
   void for_sequences(const Body& body) const {
     for (int64_t i = 0; i < sequences; ++i) {
-      if (at >= lengths[i]) continue;
+      if (ended(i)) continue;
       const int64_t place = i * hidden;
       body(RnnRow<V>{all.h + place, all.next + place, all.c + place, all.extra + place,
                      all.gates + i * pitch});
@@ -193,43 +212,39 @@ RnnNode node_of(const KernelContext& context) {
 template <class Layer, class W>
 int64_t rnn_bytes(const KernelContext& context, int64_t sequences) {
   // Extents are 32 bits and steps few: only the product with the threads may be too much.
-  const CheckedInt elements = rnn_scratch<W>(node_of<Layer>(context), sequences);
+  const CheckedInt elements = RnnScratch<W>(node_of<Layer>(context), sequences).elements;
   return (elements * sizeof(typename W::Value) * context.threads()).value();
 }
 /// That of the largest group.
 template <class Layer, class W>
 int64_t rnn_workspace(const KernelContext& context) {
   const int64_t batch = node_of<Layer>(context).batch;
-  return rnn_bytes<Layer, W>(context, batch < 1 ? 1 : batch < W::kRows ? batch : W::kRows);
+  const bool all = W::kTogether || batch < W::kRows;
+  return rnn_bytes<Layer, W>(context, batch < 1 ? 1 : all ? batch : W::kRows);
 }
 /// The least that will do.
 template <class Layer, class W>
 int64_t rnn_least_workspace(const KernelContext& context) {
-  return rnn_bytes<Layer, W>(context, 1);
+  return W::kTogether ? rnn_workspace<Layer, W>(context) : rnn_bytes<Layer, W>(context, 1);
 }
 
 /// Computes the sequences [first, first + sequences) of direction d, of a group. `shared`: it is
-/// one sequence, and the only one.
+/// the only one, and threads have `share` elements of scratch each.
 template <class Layer, class W>
 void run_group(const KernelContext& context, const RnnNode& node, const RnnFunction* functions,
                int64_t d, int64_t first, int64_t sequences, int64_t most_steps, bool shared,
-               typename W::Value* scratch) {
+               typename W::Value* scratch, [[maybe_unused]] int64_t share) {
   using T = typename W::Element;
   using V = typename W::Value;
   const auto& attributes = context.attributes<typename Layer::Rule::Attributes>();
   const W weights(context, node, d);
   const T* x = context.input(0).as<const T>();
   const T* peepholes = context.input(7).as<const T>();
-  int64_t lengths[W::kRows];
-  int64_t longest = 0;
-  for (int64_t i = 0; i < sequences; ++i) {
-    const auto* given = context.input(4).as<const int32_t>();
-    lengths[i] = given != nullptr ? given[first + i] : node.time;
-    longest = lengths[i] > longest ? lengths[i] : longest;
-  }
+  const auto* lengths = context.input(4).as<const int32_t>();
+  const RnnScratch<W> parts(node, sequences);
   const int64_t states = sequences * node.hidden;
-  V* const h = scratch + sequences * node.rows() * most_steps;
-  V* const input = h + 3 * states;
+  V* const gates = scratch + parts.gates;
+  V* const h = scratch + parts.states;
   const int phases = Layer::phases(attributes);
   RnnStep<W> step{weights,
                   node.hidden,
@@ -238,43 +253,57 @@ void run_group(const KernelContext& context, const RnnNode& node, const RnnFunct
                   functions + d * Layer::functions,
                   node.attributes.clip,
                   sequences,
-                  lengths,
-                  {0, node.hidden},
-                  {h, h, h + states, h + 2 * states, scratch}};
+                  node.time,
+                  lengths != nullptr ? lengths + first : nullptr,
+                  {0, node.hidden, scratch},
+                  {h, h, h + states, h + 2 * states, gates}};
+  /// The final states of a sequence, as far as `part` has computed them.
+  const auto finish = [&](const RnnStep<W>& part, const V* last, int64_t i) {
+    const int64_t begin = part.units.begin, end = part.units.end;
+    const int64_t state = node.state_row(d, first + i) + begin, place = i * node.hidden + begin;
+    store_state<T>(context.output(1), state, end - begin, last + place);
+    store_state<T>(context.output(2), state, end - begin, part.all.c + place);
+  };
+  int64_t longest = 0;
   for (int64_t i = 0; i < sequences; ++i) {
     const int64_t state = node.state_row(d, first + i);
     load_state<T>(context.input(5), state, node.hidden, h + i * node.hidden);
     load_state<T>(context.input(6), state, node.hidden, step.all.c + i * node.hidden);
+    if (step.ended(i)) finish(step, h, i);
+    longest = step.length(i) > longest ? step.length(i) : longest;
   }
   const bool reverse =
       d == 1 || node.attributes.direction == static_cast<int32_t>(RnnDirection::kReverse);
-  const auto time_of = [&](int64_t i, int64_t s) { return reverse ? lengths[i] - 1 - s : s; };
+  const auto time_of = [&](int64_t i, int64_t s) { return reverse ? step.length(i) - 1 - s : s; };
   const int64_t pitch = (node.x_row(1, first) - node.x_row(0, first)) * (reverse ? -1 : 1);
-  const auto project = [&](int64_t s, RnnUnits units) {
+  const auto project = [&](const RnnStep<W>& part) {
+    const int64_t s = part.at;
     if (sequences > 1) {
       if constexpr (W::kRows > 1) {
+        V* const input = part.units.own + parts.input;
         for (int64_t i = 0; i < sequences; ++i) {
           // Of one that has ended any row does.
-          const int64_t t = s < lengths[i] ? time_of(i, s) : 0;
+          const int64_t t = part.ended(i) ? 0 : time_of(i, s);
           const T* from = x + node.x_row(t, first + i);
           for (int64_t k = 0; k < node.features; ++k) input[i * node.features + k] = from[k];
         }
-        weights.project(input, node.features, sequences, nullptr, scratch, units);
+        weights.project(input, node.features, sequences, gates, part.units);
       }
     } else if (s % most_steps == 0) {
       const int64_t steps = longest - s < most_steps ? longest - s : most_steps;
-      weights.project(x + node.x_row(time_of(0, s), first), pitch, steps, input, scratch, units);
+      weights.project(x + node.x_row(time_of(0, s), first), pitch, steps, gates, part.units);
     }
   };
   const auto compute = [&](const RnnStep<W>& part, int phase) {
-    const auto [begin, end] = part.units;
-    if (phase == 0) project(part.at, part.units);
+    const int64_t begin = part.units.begin, end = part.units.end;
+    if (phase == 0) project(part);
     Layer::advance(attributes, part, phase);
     if (phase + 1 < phases) return;
     for (int64_t i = 0; i < sequences; ++i) {
-      if (part.at >= lengths[i]) continue;
+      if (part.ended(i)) continue;
       const int64_t row = node.y_row(time_of(i, part.at), d, first + i) + begin;
       store_state<T>(context.output(0), row, end - begin, part.all.next + i * node.hidden + begin);
+      if (part.at + 1 == part.length(i)) finish(part, part.all.next, i);
     }
   };
   if constexpr (W::kUnits > 0) {
@@ -285,15 +314,16 @@ void run_group(const KernelContext& context, const RnnNode& node, const RnnFunct
       const auto take_part = [&](int64_t at, int part, int parts) {
         RnnStep<W> own = step;
         own.at = at / phases;
-        own.all.gates = scratch + own.at % most_steps * node.rows();
+        own.all.gates = gates + own.at % most_steps * node.rows();
         // Who is done before others must not touch the state that they still read.
         if (alternate && own.at % 2 != 0) std::swap(own.all.h, own.all.extra);
         own.all.next = alternate ? own.all.extra : own.all.h;
         // What the others have written is asked for at once: a product would come to it line by
         // line.
-        for (int64_t i = 0; parts > 1 && i < node.hidden; i += 64 / sizeof(V)) {
+        for (int64_t i = 0; parts > 1 && i < states; i += 64 / sizeof(V)) {
           __builtin_prefetch(own.all.h + i);
         }
+        own.units.own += part * share;
         own.units.begin = units * part / parts * W::kUnits;
         const int64_t end = units * (part + 1) / parts * W::kUnits;
         if (end < node.hidden) own.units.end = end;
@@ -302,23 +332,19 @@ void run_group(const KernelContext& context, const RnnNode& node, const RnnFunct
       context.parallel_for(units, [&](int64_t begin, int64_t end, int) {
         if (begin < end) together.take_part(longest * phases, take_part);
       });
-      if (alternate && longest % 2 != 0) std::swap(step.all.h, step.all.extra);
       step.at = longest;
     }
   }
   for (int64_t& s = step.at; s < longest; ++s) {
-    step.all.gates = scratch + s % most_steps * node.rows();
+    step.all.gates = gates + s % most_steps * node.rows();
     for (int phase = 0; phase < phases; ++phase) compute(step, phase);
   }
   T* y = context.output(0).as<T>();
   for (int64_t i = 0; i < sequences; ++i) {
-    for (int64_t t = lengths[i]; y != nullptr && t < node.time; ++t) {
+    for (int64_t t = step.length(i); y != nullptr && t < node.time; ++t) {
       T* row = y + node.y_row(t, d, first + i);
       for (int64_t k = 0; k < node.hidden; ++k) row[k] = Element<T>::store(0);
     }
-    const int64_t state = node.state_row(d, first + i);
-    store_state<T>(context.output(1), state, node.hidden, step.all.h + i * node.hidden);
-    store_state<T>(context.output(2), state, node.hidden, step.all.c + i * node.hidden);
   }
 }
 
@@ -342,9 +368,10 @@ Status run_sequences(const KernelContext& context) {
                         static_cast<int64_t>(sizeof(typename W::Value)) / 16 * 16;
   const int64_t group = rnn_group<W>(node, context.threads(), share);
   const int64_t groups = (node.batch + group - 1) / group;
-  if (W::kUnits > 0 && context.threads() > 1 && node.directions * node.batch == 1 &&
+  if (W::kUnits > 0 && context.threads() > 1 && node.directions * groups == 1 &&
       node.rows() * node.hidden >= kSharedWeights) {
-    run_group<Layer, W>(context, node, functions, 0, 0, 1, rnn_steps<W>(node, 1), true, scratch);
+    run_group<Layer, W>(context, node, functions, 0, 0, group, rnn_steps<W>(node, group), true,
+                        scratch, share);
     return {};
   }
   context.parallel_for(node.directions * groups, [&](int64_t begin, int64_t end, int thread) {
@@ -352,7 +379,7 @@ Status run_sequences(const KernelContext& context) {
       const int64_t first = unit % groups * group;
       const int64_t sequences = node.batch - first < group ? node.batch - first : group;
       run_group<Layer, W>(context, node, functions, unit / groups, first, sequences,
-                          rnn_steps<W>(node, group), false, scratch + thread * share);
+                          rnn_steps<W>(node, group), false, scratch + thread * share, share);
     }
   });
   return {};

@@ -37,18 +37,18 @@ inline int64_t pieces_of(const ReduceLoop& loop) {
   return pieces <= 1 || worth <= 1 ? 1 : pieces < worth ? pieces : worth;
 }
 
-/// y = finish(reduction of x, reduced elements). `accumulate(x, lanes, begin, end, sums)` reduces
-/// the positions [begin, end) of `lanes` outputs, as ReduceLoop::accumulate does. Each result is
-/// made of `fold` neighbouring outputs of the loop: more than one only where that is cut into
-/// pieces.
-template <class T, class Reducer, class Accumulate>
+/// y = finish(reduction of x, reduced elements), of type To. `accumulate(x, lanes, begin, end,
+/// sums)` reduces the positions [begin, end) of `lanes` outputs, as ReduceLoop::accumulate does.
+/// Each result is made of `fold` neighbouring outputs of the loop: more than one only where that is
+/// cut into pieces.
+template <class T, class To = T, class Reducer, class Accumulate>
 void reduce(const KernelContext& context, const ReduceLoop& loop, Reducer reducer,
             const Accumulate& accumulate, int64_t fold = 1) {
-  using E = Element<T>;
-  using Stored = typename E::Stored;
+  using Stored = typename Element<T>::Stored;
+  using E = Element<To>;
   using A = typename Reducer::Accumulator;
   const Stored* x = context.input(0).as<Stored>();
-  Stored* y = context.output(0).as<Stored>();
+  auto* y = context.output(0).as<typename E::Stored>();
   const int64_t count = loop.reduced.count;
   if (loop.blocks == 0) return;
   const int64_t pieces = pieces_of(loop);
@@ -148,7 +148,7 @@ template <class Op, class T>
 struct Reduce {
   static constexpr KernelId id{Op::name, "", {kernel_type_of<T>}};
   static Status check(const KernelContext& context) {
-    return check_reduction(context, kernel_type_of<T>);
+    return check_reduction(context, kernel_type_of<T>, kernel_type_of<T>);
   }
   static Status run(const KernelContext& context) {
     using R = typename Op::template Reducer<typename Element<T>::Value>;

@@ -104,7 +104,7 @@ struct FastLogSumExp {
   using Sum = Reducer::Accumulator;
 
   static Status check(const KernelContext& context) {
-    return check_reduction(context, kernel_type_of<float>);
+    return check_reduction(context, kernel_type_of<float>, kernel_type_of<float>);
   }
   static Status run(const KernelContext& context) {
     bool is_reduced[kMaxRank];

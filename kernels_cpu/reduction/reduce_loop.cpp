@@ -152,8 +152,8 @@ Status resolve_reduction(const KernelContext& context, bool (&is_reduced)[kMaxRa
   return context.resize_output(0, {extents, static_cast<size_t>(rank)});
 }
 
-Status check_reduction(const KernelContext& context, KernelType type) {
-  const OperandTypes types{.inputs = {type, DataType::kInt64}, .outputs = {type}};
+Status check_reduction(const KernelContext& context, KernelType type, KernelType result) {
+  const OperandTypes types{.inputs = {type, DataType::kInt64}, .outputs = {result}};
   if (Status s = check_operand_types<ops::Reduce>(context, types); !s) return s;
   if (context.input(1).rank > 1) {
     return context.fail(Code::kWrongRank, "rank of the axes", 1, context.input(1).rank, 1);

@@ -144,7 +144,7 @@ struct ReduceLoop {
 /// follow.
 Status resolve_reduction(const KernelContext& context, bool (&is_reduced)[kMaxRank]);
 
-/// `check` of a Reduce* kernel of this element type.
-Status check_reduction(const KernelContext& context, KernelType type);
+/// `check` of a Reduce* kernel of this element type, and this type of the result.
+Status check_reduction(const KernelContext& context, KernelType type, KernelType result);
 
 }  // namespace intarsia::cpu

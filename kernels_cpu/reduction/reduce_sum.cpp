@@ -121,12 +121,37 @@ struct ReduceSumSquareOp {
   using Reducer = SumOfSquares<V>;
 };
 
+/// ReduceSum of bytes as integers of 32 bits.
+template <class T>
+struct SumCodes {
+  static constexpr KernelId id{"intarsia:SumCodes", "", {kernel_type_of<T>}};
+  static Status check(const KernelContext& context) {
+    return check_reduction(context, kernel_type_of<T>, kernel_type_of<int32_t>);
+  }
+  static Status run(const KernelContext& context) {
+    bool is_reduced[kMaxRank];
+    if (Status s = resolve_reduction(context, is_reduced); !s) return s;
+    const ReduceLoop loop(context.input(0), is_reduced);
+    const Sum<int32_t> reducer;
+    const auto load = [](T code) { return int32_t{code}; };
+    reduce<T, int32_t>(context, loop, reducer,
+                       [&](const T* x, int64_t lanes, int64_t begin, int64_t end, auto* sums) {
+                         on_isa(context.isa(), [&] {
+                           loop.accumulate(x, lanes, begin, end, sums, reducer, load);
+                         });
+                       });
+    return {};
+  }
+};
+
 }  // namespace
 
 extern const KernelList reduce_sum_kernels;
-constinit const KernelList reduce_sum_kernels = kernel_list<EachPair<
-    Reduce,
-    Types<ReduceL1Op, ReduceL2Op, ReduceMeanOp, ReduceProdOp, ReduceSumOp, ReduceSumSquareOp>,
-    WideNumbers>>();
+constinit const KernelList reduce_sum_kernels =
+    kernel_list<EachPair<Reduce,
+                         Types<ReduceL1Op, ReduceL2Op, ReduceMeanOp, ReduceProdOp, ReduceSumOp,
+                               ReduceSumSquareOp>,
+                         WideNumbers>,
+                Each<SumCodes, Types<int8_t, uint8_t>>>();
 
 }  // namespace intarsia::cpu

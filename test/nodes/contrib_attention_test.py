@@ -2,13 +2,14 @@
 """Attention and rotary embeddings of ONNX Runtime's domain beside ONNX Runtime. Usage:
 contrib_attention_test.py TOOL"""
 
+import itertools
 import random
 import unittest
 
 import numpy as np
 from contrib import ContribCase, contrib_model
 from one_node import run
-from onnx import TensorProto
+from onnx import TensorProto, helper
 
 FLOAT = TensorProto.FLOAT
 
@@ -218,6 +219,32 @@ class Contrib(ContribCase):
                 for cache in (1, 2):
                     np.testing.assert_allclose(found[cache][item, :, :end], expected[cache][item, :, :end],
                                                rtol=1e-4, atol=1e-4)
+
+    def test_relative_position_bias(self):
+        """Against T5's formula: ONNX Runtime has none on the CPU. The numbers of a head follow one another."""
+        for both, buckets, distance, kind in itertools.product((0, 1), (8, 32), (20, 128), (np.float32, np.float16)):
+            queries, keys, heads = 37, 41, 3
+            ahead = np.arange(keys)[None] - np.arange(queries)[:, None]
+            count = buckets // 2 if both else buckets
+            far = np.abs(ahead) if both else np.maximum(-ahead, 0)
+            exact = count // 2
+            grown = np.log(np.maximum(far, 1).astype(np.float32) / exact) / np.log(distance / exact) * (count - exact)
+            bucket = np.where(far < exact, far, np.minimum(exact + grown.astype(int), count - 1))
+            bucket += np.where(ahead > 0, count, 0) if both else 0
+            table = self.draw(buckets, heads).astype(kind)
+            inputs = {"table": table, "queries": np.array([queries]), "keys": np.array([keys])}
+            element = helper.np_dtype_to_tensor_dtype(np.dtype(kind))
+            model = contrib_model("RelativePositionBias", inputs, (element,), constants=("queries", "keys"),
+                                  max_distance=distance, is_bidirectional=both)
+            with self.subTest(both=both, buckets=buckets, distance=distance, kind=kind):
+                self.agree(run(model, {"table": table}), [table.reshape(heads, buckets)[:, bucket][None]], 0)
+        for extents, attributes, word in (((8,), {}, "2 axes"), ((1, 2), {}, "bias_table"),
+                                          ((8, 2), {"max_distance": 2}, "max_distance")):
+            inputs = {"table": self.draw(*extents), "queries": np.array([3]), "keys": np.array([3])}
+            message = run(contrib_model("RelativePositionBias", inputs, (FLOAT,), **{"max_distance": 9} | attributes),
+                          inputs)
+            self.assertIsInstance(message, str)
+            self.assertIn(word, message)
 
     def test_what_is_not_supported_is_named(self):
         x, w = self.draw(1, 2, 4), self.draw(4, 12)

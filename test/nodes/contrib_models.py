@@ -149,6 +149,63 @@ def gpt(width=64, heads=4, layers=2, words=120, longest=32, seed=4, extents=(2, 
     return b.model([("input_ids", INT64, extents)], [("last_hidden_state", FLOAT, [*extents, width])])
 
 
+def t5(width=64, heads=4, layers=2, words=120, buckets=32, distance=128, seed=6, extents=("batch", "length")):
+    """An encoder whose scores have a bias by the distance of two words, the same in each layer."""
+    b = Builder(seed)
+    size, last = width // heads, np.iinfo(np.int64).max
+
+    def rms(x):
+        mean = b.add("ReduceMean", b.add("Pow", x, b.constant(2, np.float32)), axes=[-1], keepdims=1)
+        root = b.add("Sqrt", b.add("Add", mean, b.constant(1e-6, np.float32)))
+        x = b.add("Mul", x, b.add("Div", b.constant(1, np.float32), root))
+        return b.add("Mul", b.draw(width, scale=0.3, mean=1), x)
+
+    def until(x, axis):
+        return b.add("Slice", x, b.constant([0], np.int64), b.constant([last], np.int64), b.constant([axis], np.int64))
+
+    def bucket_of(places, half=buckets // 2):
+        def row(axis):
+            return b.add("Unsqueeze", places, b.constant([axis], np.int64))
+        distances = b.add("Sub", row(0), row(1))
+        ahead = b.add("Mul", b.add("Cast", b.add("Greater", distances, b.constant(0, np.int64)), to=INT64),
+                      b.constant(half, np.int64))
+        distances, exact = b.add("Abs", distances), half // 2
+        growth = b.add("Log", b.add("Div", b.add("Cast", distances, to=FLOAT), b.constant(exact, np.float32)))
+        growth = b.add("Div", growth, b.constant(np.log(distance / exact), np.float32))
+        growth = b.add("Mul", growth, b.constant(half - exact, np.float32))
+        far = b.add("Add", b.add("Cast", growth, to=INT64), b.constant(exact, np.int64))
+        most = b.add("ConstantOfShape", b.add("Shape", far),
+                     value=numpy_helper.from_array(np.array([half - 1], np.int64)))
+        near = b.add("Less", distances, b.constant(exact, np.int64))
+        return b.add("Add", ahead, b.add("Where", near, distances, b.add("Min", far, most)))
+    x = b.add("Gather", b.draw(words, width, scale=1), "input_ids")
+    length = b.add("Gather", b.add("Shape", "input_ids"), b.constant(1, np.int64), axis=0)
+    places = b.add("Range", b.constant(0, np.int64), length, b.constant(1, np.int64))
+    bias = b.add("Transpose", b.add("Gather", b.draw(buckets, heads, scale=1), bucket_of(places)), perm=[2, 0, 1])
+    bias = until(b.add("Unsqueeze", bias, b.constant([0], np.int64)), 2)
+    mask = "attention_mask"
+    for axis in (1, 2):
+        mask = b.add("Unsqueeze", mask, b.constant([axis], np.int64))
+    mask = b.add("Sub", b.constant(1, np.float32), b.add("Cast", mask, to=FLOAT))
+    bias = b.add("Add", bias, until(b.add("Mul", mask, b.constant(-10000, np.float32)), 3))
+    for _ in range(layers):
+        y = rms(x)
+        q, k, v = (b.heads(b.add("MatMul", y, b.draw(width, width, scale=scale)), heads, size, order)
+                   for order, scale in (([0, 2, 1, 3], 0.06), ([0, 2, 3, 1], 0.06), ([0, 2, 1, 3], None)))
+        scores = b.add("Softmax", b.add("Add", b.add("MatMul", q, k), bias), axis=-1)
+        shape = b.add("Shape", y)
+        ends = [b.add("Unsqueeze", b.add("Gather", shape, b.constant(axis, np.int64), axis=0),
+                      b.constant([0], np.int64)) for axis in (0, 1)]
+        y = b.add("Transpose", b.add("MatMul", scores, v), perm=[0, 2, 1, 3])
+        y = b.add("Reshape", y, b.add("Concat", *ends, b.constant([width], np.int64), axis=0))
+        x = b.add("Add", x, b.add("MatMul", y, b.draw(width, width)))
+        inner = b.add("Relu", b.add("MatMul", rms(x), b.draw(width, 4 * width)))
+        x = b.add("Add", x, b.add("MatMul", inner, b.draw(4 * width, width)))
+    rms(x)
+    return b.model([(name, INT64, extents) for name in ("input_ids", "attention_mask")],
+                   [("last_hidden_state", FLOAT, [*extents, width])])
+
+
 def bert_inputs(batch=2, length=11, words=120, seed=5):
     values = np.random.default_rng(seed)
     mask = (np.arange(length) < values.integers(length // 2, length + 1, (batch, 1))).astype(np.int64)

@@ -119,15 +119,6 @@ struct QuantizedAttentionAttributes {
 };
 static_assert(is_plan_struct<QuantizedAttentionAttributes>);
 
-struct EmbedNormalizationAttributes {
-  float epsilon = 1e-12f;
-  template <class V>
-  void fields(V& v) {
-    v("epsilon", epsilon);
-  }
-};
-static_assert(is_plan_struct<EmbedNormalizationAttributes>);
-
 struct MatMulNBitsAttributes {
   /// Rows of the weights, as the result has columns; terms of a product.
   int64_t n = 0, k = 0;

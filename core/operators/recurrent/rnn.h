@@ -187,5 +187,30 @@ struct Lstm {
   }
 };
 
+/// An LSTM whose W and R are codes, with a scale and a zero point for each of their rows behind its
+/// other inputs: those of W, then those of R.
+struct DynamicLstm {
+  using Attributes = LstmAttributes;
+  static constexpr std::string_view name = "DynamicLSTM";
+  enum Input { kWScale = 8, kWZero, kRScale, kRZero };
+
+  template <class S>
+  static Status infer(S& s) {
+    for (const int input : {kWScale, kWZero, kRScale, kRZero}) {
+      if (!s.has_input(input)) {
+        return s.fail(Code::kInvalidValue, "a scale and a zero point of W and R", 1, 0, input);
+      }
+    }
+    if (Status status = Lstm::infer(s); !status) return status;
+    Shape<typename S::Dim> rows;
+    rows.push(s.dim(1, 0));
+    rows.push(s.dim(1, 1));
+    for (const int input : {kWScale, kWZero, kRScale, kRZero}) {
+      if (Status status = require_shape(s, input, rows); !status) return status;
+    }
+    return {};
+  }
+};
+
 }  // namespace ops
 }  // namespace intarsia

@@ -56,10 +56,17 @@ struct Reduce {
   static constexpr std::string_view name = "Reduce";
   template <class S>
   static Status infer(S& s) {
+    return infer_as(s, s.type(0));
+  }
+
+ protected:
+  /// With a result of this type.
+  template <class S>
+  static Status infer_as(S& s, DataType type) {
     const auto& attributes = s.template attributes<ReduceAttributes>();
     const int rank = s.rank(0);
     const int64_t listed = s.has_input(1) ? s.value_count(1) : 0;
-    if (listed < 0) return infer_unknown(s, listed);
+    if (listed < 0) return infer_unknown(s, listed, type);
     if (listed > rank) {
       return s.fail(Code::kWrongExtent, "more axes than the input has", rank, listed, 1);
     }
@@ -69,7 +76,7 @@ struct Reduce {
     }
     for (int64_t index = 0; index < listed; ++index) {
       const typename S::Dim value = s.value(1, index);
-      if (!is_constant(value)) return infer_unknown(s, listed);
+      if (!is_constant(value)) return infer_unknown(s, listed, type);
       int64_t axis = constant_value(value);
       if (axis < 0) axis += rank;
       if (axis < 0 || axis >= rank) {
@@ -88,14 +95,14 @@ struct Reduce {
         result.push(1);
       }
     }
-    return s.set_output(0, s.type(0), result);
+    return s.set_output(0, type, result);
   }
 
  private:
   /// Axes that are only known at run time: each extent is one of the input's, or 1. `listed` is
   /// their number, or negative if not even that is known.
   template <class S>
-  static Status infer_unknown(S& s, int64_t listed) {
+  static Status infer_unknown(S& s, int64_t listed, DataType type) {
     const bool keep = s.template attributes<ReduceAttributes>().keepdims != 0;
     const int rank = s.rank(0);
     if (!keep && listed < 0) {
@@ -114,7 +121,16 @@ struct Reduce {
       const bool filled = dim_min(one, keep ? s.dim(0, axis) : smallest) == one;
       result.push(filled ? dim_max(one, at_most(bound)) : at_most(bound));
     }
-    return s.set_output(0, s.type(0), result);
+    return s.set_output(0, type, result);
+  }
+};
+
+/// Sums of bytes, as integers of 32 bits.
+struct SumCodes : Reduce {
+  static constexpr std::string_view name = "SumCodes";
+  template <class S>
+  static Status infer(S& s) {
+    return infer_as(s, DataType::kInt32);
   }
 };
 

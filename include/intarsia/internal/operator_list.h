@@ -4,6 +4,8 @@
 // Not for direct inclusion.
 #pragma once
 
+#include <tuple>
+
 #include "intarsia/internal/operator_binding.h"
 #include "intarsia/kernel_set.h"
 
@@ -23,12 +25,60 @@ struct KernelOf<K> {
   using type = typename K::Kernel;
 };
 
+/// The functions of K that a source may define, and 0 in the place of those that it lacks. To name
+/// them is to make them: a call alone might be inlined, and others would look for them in vain.
+template <class K>
+struct FunctionsOf {
+  static constexpr auto run() {
+    if constexpr (requires { typename K::Kernel; }) {
+      return 0;  // only declared
+    } else {
+      return &K::run;
+    }
+  }
+  static constexpr auto check() {
+    if constexpr (requires { &K::check; }) {
+      return &K::check;
+    } else {
+      return 0;
+    }
+  }
+  static constexpr auto workspace() {
+    if constexpr (requires { &K::workspace; }) {
+      return &K::workspace;
+    } else {
+      return 0;
+    }
+  }
+  static constexpr auto supports() {
+    if constexpr (requires { &K::supports; }) {
+      return &K::supports;
+    } else {
+      return 0;
+    }
+  }
+  static constexpr auto state_bytes() {
+    if constexpr (requires { &K::state_bytes; }) {
+      return &K::state_bytes;
+    } else {
+      return 0;
+    }
+  }
+  static constexpr auto create() {
+    if constexpr (requires { &K::create; }) {
+      return &K::create;
+    } else {
+      return 0;
+    }
+  }
+  static constexpr std::tuple all{run(), check(), workspace(), supports(), state_bytes(), create()};
+};
+
 }  // namespace internal
 
 template <class... Ks>
 struct Instances<OperatorList<Ks...>> {
-  static constexpr const Kernel* kernels[] = {
-      &internal::kernel_row<typename internal::KernelOf<Ks>::type, true>...};
+  static constexpr std::tuple functions{internal::FunctionsOf<Ks>::all...};
 };
 
 namespace internal {

@@ -65,6 +65,47 @@ struct Halve {
   }
 };
 
+/// A convolution that tells the order of axes that it is given: 1 for ONNX's.
+struct Order {
+  static constexpr OperatorInfo info{
+      .name = "Conv", .inputs = {"X", "W", "B"}, .outputs = {"Y"}, .replaces = "order"};
+  using Attributes = ConvAttributes;
+  template <class S>
+  static Status infer(S& s) {
+    return ops::Conv::infer(s);
+  }
+  static void run(const Attributes& attributes, Input<float> x, Input<float> w,
+                  Optional<Input<float>>, Output<float> y) {
+    const bool onnx = attributes.channels_last == 0 && x.dim(1) == w.dim(1);
+    for (int64_t i = 0; i < y.size(); ++i) y[i] = onnx ? 1 : -1;
+  }
+};
+
+/// Relu with an object: the runs of this node.
+struct Counting {
+  static constexpr OperatorInfo info = Relu<float>::info;
+  void run(Input<float>, Output<float> y) {
+    ++runs;
+    for (int64_t i = 0; i < y.size(); ++i) y[i] = static_cast<float>(runs);
+  }
+  Counting() { ++made; }
+  static inline int made = 0;
+  int runs = 0;
+};
+
+struct Versioned {
+  static constexpr OperatorInfo info{.domain = "sample",
+                                     .name = "Versioned",
+                                     .since_version = 2,
+                                     .until_version = 3,
+                                     .inputs = {"x"},
+                                     .outputs = {"y"},
+                                     .replaces = "loud"};
+  static void run(Input<float> x, Output<float> y) {
+    for (int64_t i = 0; i < y.size(); ++i) y[i] = x[i] + 1000;
+  }
+};
+
 // What is refused.
 template <class T>
 struct Quiet : Relu<T> {
@@ -285,6 +326,54 @@ TEST(Replacement, AnOperatorThatIsMadeOfOthersBecomesANode) {
     ASSERT_TRUE(session->run().ok());
     const TensorView y = session->output_port(0).value().tensor;
     EXPECT_EQ(type == DataType::kFloat ? y.as<float>()[0] : y.as<double>()[0], 1000);
+  }
+}
+
+TEST(Replacement, TheOrderOfAxesIsOnnxs) {
+  OnnxBuilder model;
+  model.input("x", {1, 8, 16, 16});
+  model.output("y");
+  model.floats("w", {16, 8, 3, 3}, Floats(16 * 8 * 9, 1));
+  model.floats("v", {4, 16, 3, 3}, Floats(4 * 16 * 9, 1));
+  model.node("Conv", {"x", "w"}, {"h"});
+  model.node("Relu", {"h"}, {"r"});
+  model.node("Conv", {"r", "v"}, {"y"});
+  EXPECT_EQ(run_once(model, Floats(8 * 16 * 16, 1), with<replacing::Order>()),
+            Floats(4 * 12 * 12, 1));
+}
+
+TEST(Replacement, WithAStateANodeIsNeitherFoldedNorMerged) {
+  OnnxBuilder model;
+  model.input("x", {1});
+  model.output("y");
+  model.floats("c", {1}, {5});
+  model.node("Relu", {"x"}, {"a"});
+  model.node("Relu", {"x"}, {"b"});
+  model.node("Relu", {"c"}, {"d"});
+  model.node("Sum", {"a", "b", "d"}, {"y"});
+  SmallPlan plan(model, with<replacing::Counting>());
+  replacing::Counting::made = 0;
+  auto session = plan.open();
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  for (const float expected : {3.0F, 6.0F}) {
+    write(*session, 0, {7});
+    ASSERT_TRUE(session->run().ok());
+    EXPECT_EQ(read(*session, 0), Floats{expected});
+  }
+  EXPECT_EQ(replacing::Counting::made, 3);
+}
+
+TEST(Replacement, AnotherVersionKeepsItsKernel) {
+  converter::ConvertOptions options;
+  options.library = std::make_shared<const converter::OperatorLibrary>(
+      converter::Extensions{extension_of<replacing::Versioned>("mine"),
+                            extension_of<sample::Versioned2, sample::Versioned5>("theirs")});
+  for (const auto& [version, expected] : {std::pair(2, 1001.0F), std::pair(5, 6.0F)}) {
+    OnnxBuilder model;
+    model.input("x", {1});
+    model.output("y");
+    sample_node(model, "Versioned", {"x"}, {"y"}, version);
+    EXPECT_EQ(run_once(model, {1}, options), Floats{expected}) << version;
   }
 }
 

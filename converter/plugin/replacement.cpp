@@ -158,7 +158,6 @@ OperatorDefinition with_replacement(const OperatorDefinition& row,
   result.has_replacement = true;
   result.facts.epilogue = {};
   result.facts.activation = nullptr;
-  result.facts.fast_channels_last = 0;
   result.facts.axes.channels_last = {};
   return result;
 }

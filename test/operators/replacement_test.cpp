@@ -138,6 +138,20 @@ struct MemberElsewhere : NoAttributesRead {
     }
   };
 };
+/// As many bytes as there are, in another order.
+struct Swapped : NoAttributesRead {
+  static constexpr OperatorInfo info{
+      .name = "HardSigmoid", .inputs = {"X"}, .outputs = {"Y"}, .replaces = "mine"};
+  struct Attributes {
+    float beta = 0.5F;
+    float alpha = 0.2F;
+    template <class V>
+    void fields(V& v) {
+      v("beta", beta);
+      v("alpha", alpha);
+    }
+  };
+};
 struct View {
   static constexpr OperatorInfo info{
       .name = "Identity", .inputs = {"input"}, .outputs = {"output"}, .replaces = "mine"};
@@ -407,6 +421,7 @@ TEST(Replacement, WhatDoesNotAgreeWithTheOperatorIsRefused) {
             "the operator's: 4 bytes, alpha (4 bytes at 0); use the operator's own struct, from a "
             "header of core/operators/");
   EXPECT_CONTAINS(refusal<replacing::MemberElsewhere>(), "alpha (4 bytes at 0)");
+  EXPECT_CONTAINS(refusal<replacing::Swapped>(), "alpha (4 bytes at 0), beta (4 bytes at 4)");
   EXPECT_EQ(refusal<replacing::View>(),
             "mine: info.replaces: no kernel executes Identity: its output is its input's memory; "
             "give the operator another domain");

@@ -19,6 +19,10 @@ library is built for the target.
 
 include_guard(GLOBAL)
 
+# A linker that lets a script say what an undefined symbol means (GNU ld, lld).
+include(CheckLinkerFlag)
+set(INTARSIA_LINK_ERROR_SCRIPT "${CMAKE_CURRENT_LIST_DIR}/intarsia_link_error.sh")
+
 function(intarsia_add_operators target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "HEADER;LIST;INCLUDE_DIRECTORY" "SOURCES")
   if(DEFINED arg_UNPARSED_ARGUMENTS)
@@ -51,7 +55,8 @@ function(intarsia_add_operators target)
   endif()
   add_library(${target} STATIC ${sources})
   target_include_directories(${target} PUBLIC "${include_directory}")
-  target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:CXX>:-ffunction-sections> $<$<COMPILE_LANGUAGE:CXX>:-fdata-sections>)
   target_link_libraries(${target} PUBLIC intarsia::intarsia)
   if(NOT CMAKE_SYSTEM_NAME STREQUAL Generic)  # nothing moves a program there
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
@@ -82,6 +87,12 @@ INTARSIA_PLUGIN([](const intarsia::converter::PluginRequest&,
   # Nothing but the entry point is visible, and nothing is left for the loading program to supply: a
   # `run` that no source defines is an error here, by its name.
   target_link_options(${target}_plugin PRIVATE LINKER:--exclude-libs,ALL LINKER:--no-undefined)
+  check_linker_flag(CXX "LINKER:--error-handling-script=${INTARSIA_LINK_ERROR_SCRIPT}"
+    INTARSIA_HAS_LINK_ERROR_SCRIPT)
+  if(INTARSIA_HAS_LINK_ERROR_SCRIPT)
+    target_link_options(${target}_plugin PRIVATE
+      "LINKER:--error-handling-script=${INTARSIA_LINK_ERROR_SCRIPT}")
+  endif()
 endfunction()
 
 # Sets `file` and `dependency` in the caller's scope: the plug-in of operators <target>, and what a

@@ -26,13 +26,13 @@ install(EXPORT IntarsiaTargets NAMESPACE intarsia:: DESTINATION "${package_dir}"
 
 # Programs need the public headers alone: generated sources name kernels by key. Plug-ins with
 # operators of one's own include what the converter knows of operators; intarsia::plugin finds it.
+# A kernel that replaces a built-in one includes the operator's attributes and rule.
+set(private include/intarsia_private)
 install(DIRECTORY include/intarsia DESTINATION include)
+install(DIRECTORY core/operators DESTINATION ${private}/core FILES_MATCHING PATTERN "*.h")
 if(TARGET intarsia::tool)
-  set(private include/intarsia_private)
   install(FILES core/kernel_descriptor.h DESTINATION ${private}/core)
   install(DIRECTORY core/definitions DESTINATION ${private}/core FILES_MATCHING PATTERN "*.h")
-  install(DIRECTORY core/operators/common DESTINATION ${private}/core/operators
-    FILES_MATCHING PATTERN "*.h")
   install(FILES converter/plugin/extension.h converter/plugin/operator_extension.h
     converter/plugin/operator_test.h converter/plugin/plugin.h DESTINATION ${private}/converter/plugin)
 endif()
@@ -46,3 +46,4 @@ install(FILES "${PROJECT_BINARY_DIR}/IntarsiaConfig.cmake"
   "${PROJECT_BINARY_DIR}/IntarsiaConfigVersion.cmake" cmake/IntarsiaAddModel.cmake
   cmake/IntarsiaAddOperators.cmake
   DESTINATION "${package_dir}")
+install(PROGRAMS cmake/intarsia_link_error.sh DESTINATION "${package_dir}")

@@ -41,7 +41,7 @@ class Writer {
     std::map<uint64_t, Requirement> kernels, shapes;
     for (const PlacedNode& placed : storage_.nodes) {
       const LoweredNode& lowered = lowering_.at(placed.node);
-      const definitions::KernelDescriptor& kernel = *lowered.kernel;
+      const definitions::KernelRow& kernel = *lowered.kernel;
       kernels[kernel.key] = {kernel.key, kernel_text(kernel.id),
                              fmt::format("intarsia::kernel_key({})", kernel_id_text(kernel.id)),
                              kernel.source, kernel.device != KernelDevice::kHost};
@@ -84,10 +84,10 @@ class Writer {
       operands_.push_back(tables_.scratch(storage_.workspaces.at(&node), lowered.workspace_bytes,
                                           lowered.writes_device));
     }
-    if (lowered.kernel->state_bytes > 0) {
+    if (lowered.state_bytes > 0) {
       shape |= kHasState;
-      operands_.push_back(tables_.scratch(storage_.node_states.at(&node),
-                                          lowered.kernel->state_bytes, lowered.writes_device));
+      operands_.push_back(tables_.scratch(storage_.node_states.at(&node), lowered.state_bytes,
+                                          lowered.writes_device));
     }
     if (placed.inputs.size() > 0xffff || placed.outputs.size() > 0xffff) {
       throw Error(node.problem("more than 65,535 operands"));

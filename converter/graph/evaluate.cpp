@@ -57,7 +57,7 @@ class Evaluation {
     pool_ = StringPool(constants_, characters_);
     views_.set_strings(&pool_);
     KernelContext& context = views_.context();
-    const definitions::KernelDescriptor* row =
+    const definitions::KernelRow* row =
         select_kernel(node_, context, rows_, {Preference::kReference});
     if (row == nullptr) throw Error(no_kernel(node_, rows_));
     AlignedBytes workspace, state;
@@ -66,8 +66,8 @@ class Evaluation {
       workspace = AlignedBytes(context.workspace_bytes_);
       context.workspace_ = workspace.data();
     }
-    if (row->state_bytes > 0) {
-      state = AlignedBytes(static_cast<size_t>(row->state_bytes));
+    if (const int64_t bytes = row->state(context); bytes > 0) {
+      state = AlignedBytes(static_cast<size_t>(bytes));
       context.state_ = state.data();
       context.state_bytes_ = state.span().size();
     }

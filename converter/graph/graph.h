@@ -148,6 +148,10 @@ struct Node {
   bool is(std::string_view operator_type, std::string_view operator_domain = "") const {
     return type == operator_type && domain == operator_domain;
   }
+  /// The same, of a node that a pass may put into another one, or another one into it.
+  bool fuses_as(std::string_view operator_type, std::string_view operator_domain = "") const {
+    return is(operator_type, operator_domain) && (op == nullptr || !op->has_replacement);
+  }
   /// "Conv" or "com.microsoft:Inverse".
   std::string qualified_type() const { return domain.empty() ? type : domain + ":" + type; }
   Value* input(int index) const {

@@ -40,6 +40,19 @@ void check_declared(const Node& node, const Value& value,
       "the model is invalid; export it again, or correct the declaration"));
 }
 
+/// What the model says of an output whose extents it does not bound.
+std::string what_is_declared(const Value& value) {
+  if (!value.declared) return "the model does not declare them";
+  std::string text;
+  for (const DeclaredExtent& extent : *value.declared) {
+    text += text.empty() ? "" : ",";
+    text += extent.value >= 0       ? std::to_string(extent.value)
+            : extent.symbol.empty() ? "?"
+                                    : extent.symbol;
+  }
+  return fmt::format("the model declares [{}], without a bound,", text);
+}
+
 }  // namespace
 
 /// The extents that the model declares; an axis of which it says nothing is that of the shape
@@ -120,10 +133,9 @@ void Inference::settle_open_extents(const Node& node, const std::vector<Symbolic
     }
     if (!node.op->extents_hint.empty()) hint += fmt::format(", or {}", node.op->extents_hint);
     throw Error(node.problem(
-        fmt::format(
-            "the extents of output {} ('{}') are not known: the model does not declare them "
-            "and the operator's shape function cannot tell",
-            i, value->name),
+        fmt::format("the extents of output {} ('{}') are not known: {} and the operator's shape "
+                    "function cannot tell",
+                    i, value->name, what_is_declared(*value)),
         std::move(hint)));
   }
 }

@@ -104,13 +104,15 @@ DataType type_of(const std::vector<Value*>& values,
   return DataType::kUndefined;
 }
 
-bool implements(const definitions::KernelDescriptor& row, const definitions::OperatorDefinition& op,
+bool implements(const definitions::KernelRow& row, const definitions::OperatorDefinition& op,
                 std::string_view qualified_name) {
+  // A replacement serves the operator as models have it, not the converter's forms of it.
+  if (row.replaces && op.domain == definitions::kInternalDomain) return false;
   return row.id.op == qualified_name &&
          (op.kernel_revision == 0 || op.kernel_revision == row.id.revision);
 }
 
-bool accepts(const definitions::KernelDescriptor& row, const std::vector<DataType>& types) {
+bool accepts(const definitions::KernelRow& row, const std::vector<DataType>& types) {
   for (size_t i = 0; i < row.id.types.size(); ++i) {
     const DataType type = i < types.size() ? types[i] : DataType::kUndefined;
     if (i >= types.size() ? row.id.types[i] != KernelType{} : !row.id.types[i].accepts(type)) {
@@ -120,7 +122,7 @@ bool accepts(const definitions::KernelDescriptor& row, const std::vector<DataTyp
   return true;
 }
 
-bool serves_layout(const KernelDescriptor& row, const Node& node) {
+bool serves_layout(const definitions::KernelRow& row, const Node& node) {
   if (row.layout == KernelLayout::kAny) return true;
   const bool last = node.op->facts.axes.channels_last.flag(node.attribute_bytes.data());
   return (row.layout == KernelLayout::kChannelsLast) == last;
@@ -143,7 +145,7 @@ std::string kernel_type_name(KernelType type) {
 }
 
 /// The largest factor by which the kernel's packing makes a constant input longer; 1 without one.
-double packing_growth(const definitions::KernelDescriptor& row, const KernelContext& context) {
+double packing_growth(const definitions::KernelRow& row, const KernelContext& context) {
   double growth = 1;
   for (int input = 0; row.pack != nullptr && input < context.input_count(); ++input) {
     const TensorView& weight = context.input(input);
@@ -153,6 +155,11 @@ double packing_growth(const definitions::KernelDescriptor& row, const KernelCont
     growth = std::max(growth, static_cast<double>(packed) / static_cast<double>(bytes));
   }
   return growth;
+}
+
+/// What the program puts in the place of other kernels comes before them, and is no yardstick.
+int rank(const definitions::KernelRow& row) {
+  return row.replaces ? -1 : row.cost;
 }
 
 }  // namespace
@@ -167,22 +174,28 @@ std::vector<DataType> kernel_types(const Node& node) {
   return types;
 }
 
-const definitions::KernelDescriptor* select_kernel(const Node& node, const KernelContext& context,
-                                                   const definitions::KernelRows& rows,
-                                                   const KernelChoice& choice) {
+const definitions::KernelRow* select_kernel(const Node& node, const KernelContext& context,
+                                            const definitions::KernelRows& rows,
+                                            const KernelChoice& choice) {
   const std::string name = node.op->kernel_name();
   const std::vector<DataType> types = kernel_types(node);
-  const definitions::KernelDescriptor* best = nullptr;
-  for (const definitions::KernelDescriptor& row : rows) {
+  const definitions::KernelRow* best = nullptr;
+  for (const definitions::KernelRow& row : rows) {
     if (!implements(row, *node.op, name) || row.device != choice.device) continue;
     if (!row.targets.has(choice.target) || !serves_layout(row, node)) continue;
     const bool better =
-        best == nullptr || (choice.preference == Preference::kReference ? row.cost > best->cost
-                                                                        : row.cost < best->cost);
+        best == nullptr || (choice.preference == Preference::kReference ? rank(row) > rank(*best)
+                                                                        : rank(row) < rank(*best));
     if (!better || !accepts(row, types)) continue;
     if (row.supports != nullptr && !row.supports(context)) continue;
     if (packing_growth(row, context) > choice.plan_growth) continue;
     best = &row;
+  }
+  // A node goes where the kernel is that the program asked for.
+  if (best != nullptr && node.op->has_replacement && !best->replaces &&
+      choice.device != KernelDevice::kHost) {
+    const definitions::KernelRow* host = select_kernel(node, context, rows, {});
+    if (host != nullptr && host->replaces) return nullptr;
   }
   return best;
 }
@@ -190,7 +203,7 @@ const definitions::KernelDescriptor* select_kernel(const Node& node, const Kerne
 Problem no_kernel(const Node& node, const definitions::KernelRows& rows, KernelDevice device) {
   const std::string name = node.op->kernel_name();
   std::set<std::string> available;
-  for (const definitions::KernelDescriptor& row : rows) {
+  for (const definitions::KernelRow& row : rows) {
     if (!implements(row, *node.op, name) || row.device != device) continue;
     std::vector<std::string> names;
     for (size_t i = 0; i < node.op->kernel_types.size() && i < row.id.types.size(); ++i) {

@@ -75,9 +75,9 @@ struct KernelChoice {
 
 /// The kernel of the least cost (of the greatest, for Preference::kReference) among those for the
 /// node that accept its types, `support` its extents and fit the choice; or null.
-const definitions::KernelDescriptor* select_kernel(const Node& node, const KernelContext& context,
-                                                   const definitions::KernelRows& rows,
-                                                   const KernelChoice& choice);
+const definitions::KernelRow* select_kernel(const Node& node, const KernelContext& context,
+                                            const definitions::KernelRows& rows,
+                                            const KernelChoice& choice);
 
 /// "no kernel for Conv with T = int8; there are kernels for T = float, double".
 Problem no_kernel(const Node& node, const definitions::KernelRows& rows,

@@ -14,7 +14,7 @@ namespace {
 
 /// A weight keeps its extents when it is packed; its bytes are the kernel's own affair.
 Constant packed(const Constant& original, int64_t bytes, const KernelContext& context, int input,
-                const definitions::KernelDescriptor& kernel) {
+                const definitions::KernelRow& kernel) {
   Constant result;
   result.type = original.type;
   result.extents = original.extents;
@@ -57,7 +57,7 @@ class Lowerer {
     const bool placed = options_.placement.count(&node) != 0;
     const KernelChoice choice =
         placed ? KernelChoice{.device = KernelDevice::kCuda} : options_.choice;
-    const KernelDescriptor* kernel = select_kernel(node, context, *options_.rows, choice);
+    const definitions::KernelRow* kernel = select_kernel(node, context, *options_.rows, choice);
     if (kernel == nullptr) {
       problems_.push_back(no_kernel(node, *options_.rows, choice.device));
       return;
@@ -67,24 +67,26 @@ class Lowerer {
     lowered.reads_device = reads_device(*kernel);
     lowered.writes_device = writes_device(*kernel);
     lowered.workspace_bytes = kernel->workspace != nullptr ? kernel->workspace(context) : 0;
-    check(node, views, *kernel, lowered.workspace_bytes);
+    lowered.state_bytes = kernel->state(context);
+    check(node, views, lowered);
     if (kernel->pack != nullptr) pack_weights(node, context, *kernel);
     lowering_[&node] = lowered;
   }
 
   /// What the kernel refuses at `open` is a problem of the model. As there, nothing has values, and
   /// planned extents that vary need not agree. The indices of sub-graphs are not known yet.
-  void check(const Node& node, OperandViews& views, const definitions::KernelDescriptor& kernel,
-             int64_t workspace_bytes) {
-    if (kernel.kernel->check == nullptr || !node.graphs.empty()) return;
+  void check(const Node& node, OperandViews& views, const LoweredNode& lowered) {
+    const Kernel& kernel = *lowered.kernel->kernel;
+    if (kernel.check == nullptr || !node.graphs.empty()) return;
     KernelContext context = views.context();
     const std::span<const TensorView> shown(
         context.operands_, static_cast<size_t>(context.input_count_ + context.output_count_));
     std::vector<TensorView> operands(shown.begin(), shown.end());
     for (TensorView& operand : operands) operand.data = nullptr;
     context.operands_ = operands.data();
-    context.workspace_bytes_ = static_cast<size_t>(workspace_bytes);
-    const Status status = kernel.kernel->check(context);
+    context.workspace_bytes_ = static_cast<size_t>(lowered.workspace_bytes);
+    context.state_bytes_ = static_cast<size_t>(lowered.state_bytes);
+    const Status status = kernel.check(context);
     if (status.ok() || (status.code() == Code::kWrongExtent && any_varies(node))) return;
     problems_.push_back(node.problem(describe_text(views.diagnostic())));
   }
@@ -95,7 +97,7 @@ class Lowerer {
   }
 
   void pack_weights(Node& node, const KernelContext& context,
-                    const definitions::KernelDescriptor& kernel) {
+                    const definitions::KernelRow& kernel) {
     // Pack all inputs from the original ones before any of them is replaced.
     std::vector<std::pair<int, Value*>> replacements;
     for (int input = 0; input < static_cast<int>(node.inputs.size()); ++input) {
@@ -123,7 +125,7 @@ class Lowerer {
 
   /// All that a packed weight depends on: nodes for which it is the same share it.
   static std::string packing_key(const Node& node, const KernelContext& context,
-                                 const definitions::KernelDescriptor& kernel, int input) {
+                                 const definitions::KernelRow& kernel, int input) {
     std::string key;
     const auto append = [&key](const auto& value) {
       key.append(reinterpret_cast<const char*>(&value), sizeof(value));

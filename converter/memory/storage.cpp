@@ -327,9 +327,9 @@ class Assigner {
         planned.push_back({lowered.workspace_bytes, placed.step, placed.step, 64, -1, {}});
         storage_.largest_workspace = std::max(storage_.largest_workspace, lowered.workspace_bytes);
       }
-      if (lowered.kernel->state_bytes > 0) {
+      if (lowered.state_bytes > 0) {
         states.emplace_back(placed.node, (state_bytes + 63) / 64 * 64);
-        state_bytes = states.back().second + lowered.kernel->state_bytes;
+        state_bytes = states.back().second + lowered.state_bytes;
       }
     }
     // The verifier wants all states in one range, in the nodes' order.

@@ -30,8 +30,9 @@ namespace intarsia::converter {
 
 /// What lowering decided about a node.
 struct LoweredNode {
-  const definitions::KernelDescriptor* kernel = nullptr;
+  const definitions::KernelRow* kernel = nullptr;
   int64_t workspace_bytes = 0;
+  int64_t state_bytes = 0;
   // Its inputs, and its outputs and workspace, lie in the memory of a device.
   bool reads_device = false;
   bool writes_device = false;

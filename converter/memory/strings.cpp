@@ -24,7 +24,7 @@ int64_t strings_in(const Value& value) {
 }
 
 /// A kernel that accepts elements of 64 bits moves strings; one that names their type makes some.
-bool makes_strings(const Node& node, const definitions::KernelDescriptor& kernel) {
+bool makes_strings(const Node& node, const definitions::KernelRow& kernel) {
   return node.op->makes_strings ||
          std::any_of(kernel.id.types.begin(), kernel.id.types.end(),
                      [](KernelType type) { return type == KernelType(DataType::kString); });

@@ -87,7 +87,7 @@ std::optional<std::vector<double>> per_channel(const Value* value, int rank, int
 std::optional<Affine> affine_of(const Node& node, const Value* product, int64_t channels) {
   Affine result{std::vector<double>(static_cast<size_t>(channels), 1.0),
                 std::vector<double>(static_cast<size_t>(channels), 0.0)};
-  if (node.is("BatchNormalization") && node.inputs.size() == 5 && node.inputs[0] == product) {
+  if (node.fuses_as("BatchNormalization") && node.inputs.size() == 5 && node.inputs[0] == product) {
     const auto& attributes = node.typed<BatchNormalizationAttributes>();
     if (attributes.training_mode != 0) return std::nullopt;
     std::vector<double> parameters[4];
@@ -102,7 +102,7 @@ std::optional<Affine> affine_of(const Node& node, const Value* product, int64_t 
     }
     return result;
   }
-  const bool add = node.is("Add"), mul = node.is("Mul");
+  const bool add = node.fuses_as("Add"), mul = node.fuses_as("Mul");
   if ((!add && !mul) || node.inputs.size() != 2 || !product->shape) return std::nullopt;
   const Value* other = node.inputs[0] == product ? node.inputs[1] : node.inputs[0];
   const auto values = per_channel(other, product->shape->rank, channels);
@@ -284,7 +284,7 @@ bool fold_bias(Node& product) {
   }
   const Value* result = product.outputs[0];
   Node* next = only_reader(result);
-  if (next == nullptr || !next->is("Add") || !result->shape || result->shape->rank < 1)
+  if (next == nullptr || !next->fuses_as("Add") || !result->shape || result->shape->rank < 1)
     return false;
   // A vector operand of the product takes an axis away: then the last axis is not the columns.
   const Value* b = product.input(1);
@@ -341,7 +341,7 @@ bool attach_residual(Node& node) {
   if (node.input(epilogue->residual) != nullptr) return false;
   Value* result = node.outputs[0];
   Node* sum = only_reader(result);
-  if (sum == nullptr || (!sum->is("Add") && !sum->is("Sum")) || sum->inputs.size() != 2)
+  if (sum == nullptr || (!sum->fuses_as("Add") && !sum->fuses_as("Sum")) || sum->inputs.size() != 2)
     return false;
   Value* other = sum->inputs[0] == result ? sum->inputs[1] : sum->inputs[0];
   if (other == result || other->constant || other->type != result->type) return false;

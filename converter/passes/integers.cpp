@@ -76,7 +76,8 @@ struct Dequantized {
 };
 std::optional<Dequantized> dequantized(const Value* value) {
   const Node* node = value != nullptr ? value->producer : nullptr;
-  if (node == nullptr || node->op == nullptr || !node->is("DequantizeLinear")) return std::nullopt;
+  if (node == nullptr || node->op == nullptr || !node->fuses_as("DequantizeLinear"))
+    return std::nullopt;
   if (value->type != DataType::kFloat) return std::nullopt;
   const auto by = quantization_of<DequantizeAttributes>(*node, type_of(*node->inputs[0]));
   if (!by) return std::nullopt;
@@ -89,7 +90,8 @@ std::optional<Dequantized> dequantized_bytes(const Value* value) {
 }
 /// What a QuantizeLinear makes codes by; nothing if it is none, or these are not bytes.
 std::optional<Quantization> quantizes(const Node* node) {
-  if (node == nullptr || node->op == nullptr || !node->is("QuantizeLinear")) return std::nullopt;
+  if (node == nullptr || node->op == nullptr || !node->fuses_as("QuantizeLinear"))
+    return std::nullopt;
   const DataType type = node->outputs[0]->type;
   if (type_of(*node->inputs[0]) != DataType::kFloat || !is_byte(type)) return std::nullopt;
   if (node->typed<QuantizeAttributes>().precision > 1) return std::nullopt;
@@ -194,8 +196,8 @@ class Integers {
   };
 
   static std::optional<Product> product_of(const Node& node) {
-    const bool conv = node.is("Conv"), gemm = node.is("Gemm");
-    if (!conv && !gemm && !node.is("MatMul")) return std::nullopt;
+    const bool conv = node.fuses_as("Conv"), gemm = node.fuses_as("Gemm");
+    if (!conv && !gemm && !node.fuses_as("MatMul")) return std::nullopt;
     const auto a = dequantized_bytes(node.inputs[0]), b = dequantized_bytes(node.inputs[1]);
     if (!a || !b || !a->by.is_single()) return std::nullopt;
     Product p{*a, *b, -1, -1, -1};
@@ -298,7 +300,7 @@ class Integers {
               ? constant(b->name + "_turned", reordered(*elements, order, 2))
               : add("", "Transpose", node, {b}, {{"perm", order}}, &node)->outputs[0];
     }
-    const bool conv = node.is("Conv");
+    const bool conv = node.fuses_as("Conv");
     const Node* sums = add("", conv ? "ConvInteger" : "MatMulInteger", node,
                            {product->a.codes, b, product->a.by.zero, product->b.by.zero},
                            conv ? node.attributes : AttributeMap{}, &node);
@@ -358,7 +360,7 @@ class Integers {
   void dequantize(Node& node, const Product& p, const std::vector<int32_t>& bias, Value* sums) {
     if (!bias.empty()) {
       std::vector<int64_t> extents{p.columns};
-      if (node.is("Conv")) extents.resize(static_cast<size_t>(rank_of(*p.b.codes)) - 1, 1);
+      if (node.fuses_as("Conv")) extents.resize(static_cast<size_t>(rank_of(*p.b.codes)) - 1, 1);
       Value* shift = constant(node.name + "_bias", Constant::of<int32_t>(extents, std::span(bias)));
       sums = add("", "Add", node, {sums, shift}, {}, &node)->outputs[0];
     }

@@ -170,11 +170,11 @@ Placement place_on_device(Model& model, const definitions::KernelRows& rows) {
   return Placer(model, rows).run();
 }
 
-bool reads_device(const definitions::KernelDescriptor& kernel) {
+bool reads_device(const definitions::KernelRow& kernel) {
   return kernel.device == KernelDevice::kCuda && kernel.id.op != kToDevice.op;
 }
 
-bool writes_device(const definitions::KernelDescriptor& kernel) {
+bool writes_device(const definitions::KernelRow& kernel) {
   return kernel.device == KernelDevice::kCuda && kernel.id.op != kToHost.op;
 }
 

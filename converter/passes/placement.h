@@ -24,7 +24,7 @@ using Placement = std::unordered_set<const Node*>;
 Placement place_on_device(Model& model, const definitions::KernelRows& rows);
 
 /// Where operands of a kernel of the device's rows lie; every other kernel's are the host's.
-bool reads_device(const definitions::KernelDescriptor& kernel);
-bool writes_device(const definitions::KernelDescriptor& kernel);
+bool reads_device(const definitions::KernelRow& kernel);
+bool writes_device(const definitions::KernelRow& kernel);
 
 }  // namespace intarsia::converter

@@ -33,7 +33,7 @@ bool is_number(const Value* value, double expected) {
 /// The node of that type that makes `value`, or null.
 const Node* made_by(const Value* value, std::string_view type) {
   const Node* node = value != nullptr ? value->producer : nullptr;
-  return node != nullptr && node->is(type) ? node : nullptr;
+  return node != nullptr && node->fuses_as(type) ? node : nullptr;
 }
 
 /// The operand of a binary node that is not `one`; null if `one` is no operand.
@@ -127,8 +127,8 @@ Value* inside_gate(const Value* value, double& shift, double& most) {
 /// The operand of which `last` is the `part`-th part, by division or by a product with 1 / part;
 /// null if it is not.
 Value* divided_by(const Node& last, double part) {
-  if (last.is("Mul")) return beside_number(&last, 1 / part);
-  return last.is("Div") && is_number(last.inputs[1], part) ? last.inputs[0] : nullptr;
+  if (last.fuses_as("Mul")) return beside_number(&last, 1 / part);
+  return last.fuses_as("Div") && is_number(last.inputs[1], part) ? last.inputs[0] : nullptr;
 }
 
 /// Clip(x + b, 0, c) / c -> HardSigmoid(x).
@@ -149,7 +149,7 @@ bool recognize_hard_sigmoid(Node& last, Inference& inference) {
 bool recognize_hard_swish(Node& last, Inference& inference) {
   const Node* product = &last;
   if (const Value* whole = divided_by(last, 6)) product = made_by(whole, "Mul");
-  if (product == nullptr || product->inputs.size() != 2 || !product->is("Mul")) return false;
+  if (product == nullptr || product->inputs.size() != 2 || !product->fuses_as("Mul")) return false;
   for (Value* x : product->inputs) {
     const Value* gate = other_operand(*product, x);
     double shift = 0, most = 0;
@@ -323,10 +323,10 @@ bool recognize_layer_normalization(Node& last, Inference& inference) {
                       inference);
   };
   Value* scale = nullptr;
-  if (last.is("Mul")) {
+  if (last.fuses_as("Mul")) {
     // Its only reader may be the sum with the bias.
     const std::vector<Use>& uses = last.outputs[0]->uses;
-    if (uses.size() == 1 && uses[0].node != nullptr && uses[0].node->is("Add")) {
+    if (uses.size() == 1 && uses[0].node != nullptr && uses[0].node->fuses_as("Add")) {
       const Value* bias = other_operand(*uses[0].node, last.outputs[0]);
       const std::optional<Normalized> found = scaled(last, scale);
       if (found && fits_suffix(bias, *found)) return false;
@@ -334,7 +334,7 @@ bool recognize_layer_normalization(Node& last, Inference& inference) {
     const std::optional<Normalized> found = scaled(last, scale);
     return found && replace(*found, {found->x, scale});
   }
-  if (!last.is("Add") || last.inputs.size() != 2) return false;
+  if (!last.fuses_as("Add") || last.inputs.size() != 2) return false;
   for (Value* term : last.inputs) {
     const Node* product = made_by(term, "Mul");
     if (product == nullptr) continue;
@@ -350,9 +350,10 @@ bool recognize_layer_normalization(Node& last, Inference& inference) {
 bool recognize(Node& last, Inference& inference) {
   if (last.inputs.size() != 2) return false;
   if (recognize_layer_normalization(last, inference)) return true;
-  if (!last.is("Mul") && !last.is("Div")) return false;
+  if (!last.fuses_as("Mul") && !last.fuses_as("Div")) return false;
   if (recognize_hard_swish(last, inference) || recognize_hard_sigmoid(last, inference)) return true;
-  return last.is("Mul") && (recognize_swish(last, inference) || recognize_gelu(last, inference));
+  return last.fuses_as("Mul") &&
+         (recognize_swish(last, inference) || recognize_gelu(last, inference));
 }
 
 }  // namespace intarsia::converter

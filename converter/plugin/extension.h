@@ -8,6 +8,7 @@
 // are read only, and may serve several threads if the functions in them can.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <span>
@@ -24,6 +25,9 @@ struct Extension {
   /// For messages: the library's or file's name.
   std::string name;
   std::vector<definitions::OperatorDefinition> definitions;
+  /// What the types of kernels say of operators that are defined elsewhere, one for each such
+  /// kernel: `kernels` has it (OperatorInfo::replaces).
+  std::vector<definitions::OperatorDefinition> replacements;
   definitions::KernelRows kernels;
   /// Supplies definitions that are no rows; may be empty.
   definitions::DefinitionFinder find;
@@ -42,7 +46,8 @@ using Extensions = std::vector<std::shared_ptr<const Extension>>;
 class OperatorLibrary {
  public:
   /// Throws Error if two extensions, or an extension and Intarsia, define the same operator or
-  /// kernel.
+  /// kernel; if two replace the same kernels, or one those of an operator that is not there or not
+  /// as its type says.
   explicit OperatorLibrary(Extensions extensions);
   OperatorLibrary(const OperatorLibrary&) = delete;
   OperatorLibrary& operator=(const OperatorLibrary&) = delete;
@@ -55,8 +60,11 @@ class OperatorLibrary {
   KernelSet kernels() const { return {kernels_, shapes_}; }
 
  private:
+  void replace(const definitions::OperatorDefinition& own, const Extension& extension);
+
   Extensions extensions_;
   definitions::OperatorRegistry operators_;
+  std::deque<definitions::OperatorDefinition> replaced_;
   definitions::KernelRows rows_;
   std::vector<Service> services_;
   std::vector<const Kernel*> kernels_;

@@ -158,6 +158,24 @@ template <class K>
 std::string add_operator(Extension& extension, const ProgramSource& source) {
   definitions::OperatorDefinition fresh = definition_of<K>(source);
   using KernelType = typename intarsia::internal::KernelOf<K>::type;
+  if constexpr (intarsia::internal::on_cuda<K>) {
+    extension.kernels.push_back(intarsia::internal::describe_apart<KernelType>());
+    extension.kernels.back().device = KernelDevice::kCuda;
+  } else {
+    extension.kernels.push_back(describe<KernelType>());
+  }
+  extension.kernels.back().source = source;
+  if constexpr (requires { &KernelType::state_at; }) {
+    extension.kernels.back().state_at = &KernelType::state_at;
+  }
+  if constexpr (!K::info.replaces.empty()) {
+    static_assert(!KernelType::id.variant.empty(),
+                  "info.replaces: the kernel that `Kernel` names has to have a variant");
+    add_types<K>(fresh);
+    extension.kernels.back().replaces = true;
+    extension.replacements.push_back(std::move(fresh));
+    return {};
+  }
   auto known = std::find_if(extension.definitions.begin(), extension.definitions.end(),
                             [&](const auto& each) {
                               return each.domain == fresh.domain && each.name == fresh.name &&
@@ -170,8 +188,6 @@ std::string add_operator(Extension& extension, const ProgramSource& source) {
            " disagree in their operands, versions or attributes: " + kernel_text(KernelType::id);
   }
   add_types<K>(*known);
-  extension.kernels.push_back(describe<KernelType>());
-  extension.kernels.back().source = source;
   return {};
 }
 

@@ -42,6 +42,7 @@
 #include "core/definitions/attribute_codec.h"
 #include "intarsia/describe.h"
 #include "intarsia/operator.h"
+#include "intarsia/string_pool.h"
 
 namespace intarsia {
 namespace internal {
@@ -79,6 +80,7 @@ class GuardedBytes {
 
 struct TestOperand {
   bool there = false;
+  bool constant = false;  ///< Of an input: `create` sees its elements.
   DataType type = DataType::kUndefined;
   std::vector<int32_t> extents;
   std::vector<uint8_t> bytes;  ///< Of an input what is given, of an output what has come.
@@ -135,7 +137,7 @@ class OperatorTest {
   /// Appends an input with these extents and elements.
   template <class T>
   OperatorTest& input(std::vector<int32_t> extents, const std::vector<T>& elements) {
-    internal::TestOperand operand{true, data_type_of<T>, std::move(extents), {}};
+    internal::TestOperand operand{true, false, data_type_of<T>, std::move(extents), {}};
     for (const T element : elements) {  // one by one: of a vector<bool> too
       const auto* bytes = reinterpret_cast<const uint8_t*>(&element);
       operand.bytes.insert(operand.bytes.end(), bytes, bytes + sizeof(T));
@@ -145,6 +147,23 @@ class OperatorTest {
     }
     inputs_.push_back(std::move(operand));
     return *this;
+  }
+  /// The same, of a constant of the model: a state is created with its elements.
+  template <class T>
+  OperatorTest& constant(std::vector<int32_t> extents, const std::vector<T>& elements) {
+    input(std::move(extents), elements);
+    inputs_.back().constant = true;
+    return *this;
+  }
+  /// Appends an input of strings; `strings` gives those of an output.
+  OperatorTest& input_strings(std::vector<int32_t> extents, const std::vector<std::string>& texts) {
+    std::vector<StringRef> elements;
+    for (const std::string& text : texts) {
+      const auto place = static_cast<uint32_t>(characters_.size());
+      elements.push_back({place | StringPool::kConstant, static_cast<uint32_t>(text.size())});
+      characters_ += text;
+    }
+    return input(std::move(extents), elements);
   }
   /// Appends an input that the node leaves out.
   OperatorTest& absent_input() {
@@ -183,11 +202,17 @@ class OperatorTest {
     }
     return elements;
   }
+  std::vector<std::string> strings(int index) const {
+    std::vector<std::string> texts;
+    for (const StringRef element : output<StringRef>(index)) texts.emplace_back(pool_[element]);
+    return texts;
+  }
   std::vector<int32_t> extents(int output) const {
     return outputs_.at(static_cast<size_t>(output)).extents;
   }
 
  private:
+  static constexpr size_t kMostCharacters = 65536;
   using Kernel = OperatorKernel<K>;
   using Attributes = typename Kernel::Binding::Attributes;
   struct Way {
@@ -218,6 +243,10 @@ class OperatorTest {
   definitions::AttributeMap values_;
   std::vector<internal::TestOperand> inputs_, outputs_;
   std::map<size_t, std::vector<int32_t>> bounds_;
+  /// Of the inputs' strings, and of those that `run` makes.
+  std::string characters_;
+  std::vector<char> made_;
+  StringPool pool_;
   Diagnostic diagnostic_;
   std::string text_;
 };
@@ -288,6 +317,9 @@ Status OperatorTest<K>::run_one(const Way& way, std::vector<internal::TestOperan
   host.parallel = &parallel;
   host.diagnostic = &diagnostic_;
   host.resize_output = &resize;
+  std::vector<char> characters(kMostCharacters);
+  StringPool pool(characters_, characters);
+  host.strings = &pool;
   std::vector<TensorView> views(inputs_.size() + outputs.size());
   KernelContext context;
   context.operands_ = views.data();
@@ -325,17 +357,28 @@ Status OperatorTest<K>::run_one(const Way& way, std::vector<internal::TestOperan
   internal::GuardedBytes workspace(static_cast<size_t>(scratch), way.fill);
   context.workspace_ = reinterpret_cast<std::byte*>(workspace.data());
   context.workspace_bytes_ = workspace.size();
-  if (Status status = Kernel::check(context); !status) return reported(status);
-  size_t state_bytes = 0;
-  if constexpr (Kernel::Binding::has_state) state_bytes = sizeof(K);
-  internal::GuardedBytes state(state_bytes);
+  int64_t state_bytes = 0;
+  if constexpr (internal::has_state_memory<K>) {
+    state_bytes = Kernel::state_at(context);
+  } else if constexpr (Kernel::Binding::has_state) {
+    state_bytes = Kernel::state_bytes;
+  }
+  internal::GuardedBytes state(static_cast<size_t>(state_bytes), way.fill);
   context.state_ = state.data();
-  context.state_bytes_ = state_bytes;
-  views = bound;
+  context.state_bytes_ = state.size();
+  if (Status status = Kernel::check(context); !status) return reported(status);
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (inputs_[i].constant) views[i].data = bound[i].data;
+  }
   if constexpr (Kernel::Binding::has_state) {
     if (Status status = Kernel::create(context); !status) return reported(status);
   }
+  views = bound;
   const Status status = Kernel::run(context);
+  if (&outputs == &outputs_) {
+    made_ = characters;
+    pool_ = StringPool(characters_, made_);
+  }
   if constexpr (Kernel::Binding::has_state) Kernel::destroy(context);
 
   for (size_t i = 0; i < memory.size(); ++i) {

@@ -22,7 +22,7 @@ const char* plugin_abi() {
     for (size_t size :
          {sizeof(Extension), sizeof(PluginRequest), sizeof(KernelContext), sizeof(KernelHost),
           sizeof(Diagnostic), sizeof(TensorView), sizeof(definitions::OperatorDefinition),
-          sizeof(definitions::Parameter), sizeof(definitions::KernelDescriptor),
+          sizeof(definitions::Parameter), sizeof(definitions::KernelRow),
           sizeof(definitions::AttributeValue), sizeof(definitions::SymbolicShapeContext)}) {
       text += " " + std::to_string(size);
     }

@@ -411,6 +411,18 @@ AttributeCodec codec_of() {
     value.fields(lister);
     return lister.take();
   };
+  codec.members = [] {
+    A value{};
+    std::vector<AttributeMember> members;
+    const auto visit = [&](std::string_view name, const auto& field) {
+      const auto place =
+          reinterpret_cast<const std::byte*>(&field) - reinterpret_cast<const std::byte*>(&value);
+      members.push_back({std::string(name), static_cast<size_t>(place), sizeof(field)});
+    };
+    FieldVisitor visitor(visit);
+    value.fields(visitor);
+    return members;
+  };
   return codec;
 }
 

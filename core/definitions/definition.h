@@ -117,6 +117,14 @@ struct AttributeField {
   AttributeLimits limits = {};
 };
 
+/// Where a member of an attributes struct lies.
+struct AttributeMember {
+  std::string name;
+  size_t place = 0;
+  size_t bytes = 0;
+  friend bool operator==(const AttributeMember&, const AttributeMember&) = default;
+};
+
 /// Type-erased access to an attributes struct; made by `codec_of<A>()` (attribute_codec.h), or by
 /// hand for operators whose attributes no struct describes.
 struct AttributeCodec {
@@ -131,6 +139,8 @@ struct AttributeCodec {
       nullptr;
   /// The attributes that a model may give; null where only the node tells.
   std::vector<AttributeField> (*list)() = nullptr;
+  /// The struct's members; null where no struct describes the attributes.
+  std::vector<AttributeMember> (*members)() = nullptr;
 };
 
 /// A shape function over symbolic extents.
@@ -184,6 +194,9 @@ struct OperatorDefinition {
   bool impure = false;
   /// Its kernel makes strings, although it names no types.
   bool makes_strings = false;
+  /// Kernels of the program's own take the place of others: a node stays what it is, with the order
+  /// of axes that ONNX says, and no pass puts it into another node or another into it.
+  bool has_replacement = false;
   /// The shape function may leave extents open (`set_output_type`): only the kernel can tell them.
   /// They come from what the model declares of the output, else from the shape function, else from
   /// `trial`, else from `--bound`.

@@ -12,8 +12,25 @@ namespace intarsia {
 
 namespace definitions {
 using intarsia::KernelDescriptor;
-/// Descriptors of many lists.
-using KernelRows = std::vector<KernelDescriptor>;
+
+/// A kernel as host tools know it: its descriptor, and what only kernels of the program's own have
+/// (intarsia/operator.h).
+struct KernelRow : KernelDescriptor {
+  KernelRow() = default;
+  KernelRow(const KernelDescriptor& descriptor) : KernelDescriptor(descriptor) {}  // NOLINT
+
+  /// Takes the place of the kernels that there are for the same operator and types.
+  bool replaces = false;
+  /// Bytes of per-node state at planned extents; null if they are always `state_bytes`.
+  int64_t (*state_at)(const KernelContext&) = nullptr;
+
+  int64_t state(const KernelContext& context) const {
+    return state_at != nullptr ? state_at(context) : state_bytes;
+  }
+};
+
+/// Kernels of many lists.
+using KernelRows = std::vector<KernelRow>;
 }  // namespace definitions
 
 /// A kernel for people: "Conv.packed<float>", "Gather<32 bits, int64>", "domain:Op.cuda<float>".

@@ -130,6 +130,10 @@ std::vector<std::string> OperatorRegistry::add(const DefinitionRows& rows) {
   return refused;
 }
 
+void OperatorRegistry::replace(const OperatorDefinition* row, const OperatorDefinition* fresh) {
+  std::replace(rows_.begin(), rows_.end(), row, fresh);
+}
+
 const OperatorDefinition* OperatorRegistry::find(std::string_view domain, std::string_view name,
                                                  int version) const {
   const Name wanted(canonical(domain), name);

@@ -32,6 +32,8 @@ class OperatorRegistry {
   /// Adds definitions, which must outlive the registry. Returns the qualified names of those that
   /// overlap in versions with one that is there already; they are not added.
   std::vector<std::string> add(const std::vector<OperatorDefinition>& rows);
+  /// Puts `fresh`, of the same domain and name, in the place of a row.
+  void replace(const OperatorDefinition* row, const OperatorDefinition* fresh);
   /// Finders are asked after all rows, in the order of their addition.
   void add(DefinitionFinder finder) { finders_.push_back(std::move(finder)); }
 

@@ -41,7 +41,6 @@ intarsia::Status GroupNorm<T>::run(const intarsia::KernelContext& context,
   return {};
 }
 
-template struct GroupNorm<float>;
-template struct GroupNorm<double>;
-
 }  // namespace mydomain
+
+template struct intarsia::Instances<mydomain::Operators>;

@@ -29,9 +29,11 @@
 //     T (float, int64_t, ...)      an input with one element: rank 0, or extents [1]
 //     const Attributes&            the node's attributes, in place in the plan
 //     Workspace                    scratch memory, as many bytes as `workspace` asked for
+//     StateMemory                  the node's own memory, as many bytes as `state_bytes` asked for
+//     cuda::Stream                 the stream of the session, for operators on CUDA
 //     const KernelContext&         threads, services, errors with their place
 //
-// The last three may stand anywhere. `run` returns Status, or void if it cannot fail. Anything else
+// The last five may stand anywhere. `run` returns Status, or void if it cannot fail. Anything else
 // does not compile, with a sentence that says why. Binding arguments allocates nothing.
 //
 // What else the type may have:
@@ -39,8 +41,11 @@
 //     template <class S> static Status infer(S& s)         the shape function (intarsia/shape.h);
 //                                                          without one, outputs are like input 0
 //     static int64_t workspace(const KernelContext&)       bytes that `run` needs at these extents
+//     static int64_t state_bytes(const KernelContext&)     bytes beside the object, see below
 //     static Status check(const KernelContext&)            more that must hold before `run`
 //     static bool supports(const KernelContext&)           whether it serves these extents at all
+//     static constexpr bool on_cuda = true                 `run` launches CUDA kernels, see
+//                                                          cuda::Stream
 //     using Kernel = ...                                   a kernel type (intarsia/kernel.h) that
 //                                                          takes the place of `run`, which is then
 //                                                          declared for its signature only
@@ -49,7 +54,9 @@
 // made in the arena when the session is opened and destroyed when it is closed; what a run leaves
 // in it the next one finds, and `Session::reset_states` puts a new one in its place. It is
 // constructed from the attributes if it has such a constructor, and may have `Status create(const
-// Attributes&)` to refuse: it comes before `check` where extents vary. Nothing is static, and two
+// Attributes&)` to refuse: it comes before `check` where extents vary. With `state_bytes` it is
+// `Status create(const KernelContext&, StateMemory)`: memory of a size that depends on extents, to
+// keep a packed form of a constant input in, say. Nothing is static, and two
 // sessions share nothing; no other node of a plan, however hostile, reads or writes the object.
 //
 // What `run` may rely on: types and number of operands; that required ones are present; and that
@@ -129,6 +136,12 @@ struct OperatorInfo {
   /// my.ReluBackward(y, dy)", or of ONNX's, "s = Sign(x); dx = Mul(s, dy)". The form:
   /// docs/training.md. Empty: the operator has none.
   std::string_view gradient = {};
+  /// Not empty: no new operator but another kernel, called so, for one that is defined elsewhere,
+  /// by Intarsia or by another library. Of the types that the list has it takes the place of the
+  /// kernels there are. All else that is known of the operator stays: its shape function, its
+  /// gradient, folding. So `Attributes` is the operator's own struct, or one laid out alike
+  /// (core/operators/), operands are those of its definition, and `infer` is its rule.
+  std::string_view replaces = {};
 };
 
 /// Stands for every element type: Input<Any>, Output<Any>.
@@ -137,8 +150,9 @@ struct Any {};
 /// A tensor to read: dense, row-major elements of type T.
 ///
 /// A view on memory that the session owns; it is valid during the call of `run` and must not be
-/// kept in a state. Elements may be float, double, Float16, BFloat16, bool and the integers of 8 to
-/// 64 bits. Any other type, and operators that only move bytes, use Input<Any>.
+/// kept in a state. Elements may be float, double, Float16, BFloat16, bool, the integers of 8 to 64
+/// bits, and StringRef, whose characters `context.string(x[i])` gives. Any other type, and
+/// operators that only move bytes, use Input<Any>.
 ///
 /// Elements of an Input<bool> are bytes: they may come from outside the program, and in C++ a bool
 /// that is neither 0 nor 1 must not even be read. `data()` and `span()` give the bytes, of which
@@ -296,12 +310,79 @@ class Workspace {
   std::span<std::byte> bytes_;
 };
 
+/// Memory of the node's own beside its object, 64-byte aligned, kept like the object from `create`
+/// to the end of the session; `create` finds it undefined.
+///
+/// The converter asks `state_bytes(context)` at the planned, largest extents; elements are not
+/// there then, those of constants neither when a plan is opened, so the size follows from types,
+/// extents and attributes.
+class StateMemory {
+ public:
+  explicit StateMemory(std::span<std::byte> bytes) : bytes_(bytes) {}
+  std::span<std::byte> bytes() const { return bytes_; }
+  /// The first elements as T.
+  template <class T>
+  T* as() const {
+    return reinterpret_cast<T*>(bytes_.data());
+  }
+
+ private:
+  std::span<std::byte> bytes_;
+};
+
+namespace cuda {
+
+/// The stream of a session on CUDA (intarsia/cuda.h), for entries with `on_cuda = true`.
+///
+/// Operands and workspace of such an entry lie in the device's memory; only types and extents may
+/// be looked at on the host. `run` launches kernels on the stream and returns: it does not wait,
+/// read results or allocate, for it is called once, when the session is opened and captures a CUDA
+/// graph, and the graph is what every run launches. What a launch returns goes to `launched`.
+class Stream {
+ public:
+  Stream(const KernelContext& context, int /*place*/) : context_(context) {}
+  /// A cudaStream_t. Defined in intarsia::cuda, which the program links.
+  void* handle() const;
+  /// The Status of a call of CUDA, 0 being success, such as cudaGetLastError() behind a launch.
+  Status launched(int error) const;
+
+ private:
+  const KernelContext& context_;
+};
+
+}  // namespace cuda
+
 /// The operators of a library, one entry per element type: `OperatorList<Scale<float>, Sum>`.
 ///
 /// Entries with the same domain, name and version are one operator; they agree in everything but
 /// their element types. The order is that of preference where several serve a node.
 template <class... Ks>
 struct OperatorList {};
+
+/// The kernels of a list whose templates have `run` defined in a source. That source ends with
+///
+///     template struct intarsia::Instances<my_ops::Operators>;
+///
+/// so that no element type is named a second time. Where several sources define operators each has
+/// a list of its own, and Joined<A, B> is that of the library.
+template <class List>
+struct Instances;
+
+namespace internal {
+template <class... Lists>
+struct JoinedLists;
+template <class... Ks>
+struct JoinedLists<OperatorList<Ks...>> {
+  using type = OperatorList<Ks...>;
+};
+template <class... As, class... Bs, class... Rest>
+struct JoinedLists<OperatorList<As...>, OperatorList<Bs...>, Rest...>
+    : JoinedLists<OperatorList<As..., Bs...>, Rest...> {};
+}  // namespace internal
+
+/// The entries of several lists as one.
+template <class... Lists>
+using Joined = typename internal::JoinedLists<Lists...>::type;
 
 }  // namespace intarsia
 

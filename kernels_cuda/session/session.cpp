@@ -4,6 +4,7 @@
 // runs of device nodes as graphs, and the order of graphs, copies and host nodes.
 #include "core/runtime/session_state.h"
 #include "intarsia/cuda.h"
+#include "intarsia/operator.h"
 #include "intarsia/services.h"
 #include "kernels_cuda/common/report.h"
 #include "kernels_cuda/session/runtime.h"
@@ -113,6 +114,14 @@ Status check_device_memory(std::span<std::byte> memory, uint64_t bytes, const ch
 }
 
 }  // namespace
+
+void* Stream::handle() const {
+  return static_cast<const Device*>(context_.service(kDeviceService))->queue;
+}
+
+Status Stream::launched(int error) const {
+  return runtime::status_of(error, context_.host_->diagnostic, context_.node());
+}
 
 Session& Session::operator=(Session&& other) noexcept {
   if (this != &other) {

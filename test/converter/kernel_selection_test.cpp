@@ -55,6 +55,14 @@ TEST(KernelSelection, TheLeastCostIsTakenAndTheGreatestIsTheYardstick) {
   EXPECT_EQ(chosen({}), "none");
 }
 
+TEST(KernelSelection, AReplacementComesBeforeTheCheapestAndIsNoYardstick) {
+  definitions::KernelRows rows = {kernel("fast", 1), kernel("mine", 10), kernel("quick", 5)};
+  EXPECT_EQ(chosen(rows), "fast") << "the negative control";
+  rows[1].replaces = true;
+  EXPECT_EQ(chosen(rows), "mine");
+  EXPECT_EQ(chosen(rows, {.preference = Preference::kReference}), "quick");
+}
+
 TEST(KernelSelection, AKernelServesItsDeviceAlone) {
   definitions::KernelRows rows = {kernel("host", 10), kernel("device", 1)};
   rows[1].device = KernelDevice::kCuda;

@@ -144,6 +144,18 @@ TEST(Extension, WithoutAnySourceTheErrorSaysWhatToDo) {
             "them with --bound h=EXTENTS, or allow a trial");
 }
 
+TEST(Extension, WhatIsDeclaredWithoutABoundIsNamed) {
+  const OpaqueExtension opaque;
+  OnnxBuilder declared = model({3});
+  auto& type = *declared.graph().mutable_value_info(0)->mutable_type()->mutable_tensor_type();
+  type.mutable_shape()->add_dim()->set_dim_param("k");
+  type.mutable_shape()->add_dim();
+  EXPECT_EQ(conversion_error(declared, opaque.options),
+            "node 'Opaque1' (any.domain:Opaque): the extents of output 0 ('h') are not known: the "
+            "model declares [3,k,?], without a bound, and the operator's shape function cannot "
+            "tell; declare them with --bound h=EXTENTS or --dim k=MAX, or allow a trial");
+}
+
 TEST(Plugin, AnAbsentPythonPluginIsNamedWithItsOption) {
   try {
     converter::find_plugin("intarsia_none_plugin", "--allow-pyop");

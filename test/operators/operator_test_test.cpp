@@ -73,6 +73,60 @@ TEST(OperatorTestHeader, ReportsWhatTheOperatorRefuses) {
   EXPECT_EQ(type.input<double>({1}, {1}).outputs(1).run().code(), Code::kWrongType);
 }
 
+/// The strings of x that are longer than the shortest, each with an exclamation mark; their
+/// lengths.
+struct Longer {
+  static constexpr OperatorInfo info{.domain = "test",
+                                     .name = "Longer",
+                                     .inputs = {{"x", "S"}},
+                                     .outputs = {{"kept", "S"}, "lengths"},
+                                     .extents_vary = true};
+  template <class S>
+  static Status infer(S& s) {
+    if (Status status = s.set_output(0, s.type(0), s.shape(0)); !status) return status;
+    return s.set_output(1, DataType::kFloat, s.shape(0));
+  }
+  static Status run(const KernelContext& context, Input<StringRef> x, Output<StringRef> kept,
+                    Output<float> lengths) {
+    size_t shortest = SIZE_MAX;
+    for (const StringRef each : x.span()) shortest = std::min<size_t>(shortest, each.length);
+    int32_t count = 0;
+    for (const StringRef each : x.span()) {
+      const std::string_view text = context.string(each);
+      if (text.size() == shortest) continue;
+      char* at = nullptr;
+      if (Status s = context.add_string(text.size() + 1, kept[count], at); !s) return s;
+      *std::copy(text.begin(), text.end(), at) = '!';
+      lengths[count++] = static_cast<float>(text.size());
+    }
+    const int32_t extents[] = {count};
+    if (Status status = kept.resize(extents); !status) return status;
+    return lengths.resize(extents);
+  }
+};
+
+TEST(OperatorTestHeader, TakesAndGivesStrings) {
+  OperatorTest<Longer> test;
+  test.input_strings({4}, {"ab", "a", "", "abc"}).outputs(2);
+  ASSERT_TRUE(test.run().ok()) << test.text();
+  EXPECT_EQ(test.strings(0), (std::vector<std::string>{"ab!", "a!", "abc!"}));
+  EXPECT_EQ(test.output<float>(1), (Floats{2, 1, 3}));
+  OperatorTest<Longer> long_text;
+  long_text.input_strings({2}, {std::string(65536, 'x'), ""}).outputs(2);
+  EXPECT_EQ(long_text.run().code(), Code::kTooManyCharacters);
+}
+
+TEST(OperatorTestHeader, AStateSeesConstantsAndHasMemoryOfItsOwn) {
+  OperatorTest<sample::PackedProduct> product;
+  product.input<float>({1, 2}, {1, 2}).constant<float>({2, 2}, {1, 2, 3, 4}).outputs(1);
+  ASSERT_TRUE(product.run().ok()) << product.text();
+  EXPECT_EQ(product.output<float>(0), (Floats{7, 10}));
+  OperatorTest<sample::PackedProduct> varying;
+  varying.input<float>({1, 2}, {1, 2}).input<float>({2, 2}, {1, 2, 3, 4}).outputs(1);
+  EXPECT_EQ(varying.run().code(), Code::kUnsupported);
+  EXPECT_EQ(varying.text(), "the weight is not constant, operand 1");
+}
+
 /// One thing each that an operator must not do.
 enum class Fault { kNone, kOutput, kInput, kWorkspace, kUnwritten, kScratch, kThreads, kInPlace };
 

@@ -343,6 +343,46 @@ struct Prepared {
   float sum_ = 0;
 };
 
+/// y = x weight, from a copy of the constant weight with its columns in rows that `create` makes.
+struct PackedProduct {
+  static constexpr OperatorInfo info{
+      .domain = "sample", .name = "PackedProduct", .inputs = {"x", "weight"}, .outputs = {"y"}};
+  static inline int packed = 0;
+
+  template <class S>
+  static Status infer(S& s) {
+    using Dim = typename S::Dim;
+    if (s.rank(0) != 2) return s.fail(Code::kWrongRank, "rank of x", 2, s.rank(0), 0);
+    if (s.rank(1) != 2) return s.fail(Code::kWrongRank, "rank of weight", 2, s.rank(1), 1);
+    const Status inner = s.require_equal(s.dim(0, 1), s.dim(1, 0), "rows of weight", 1, 0);
+    if (!inner) return inner;
+    Shape<Dim> y = s.shape(0);
+    y[1] = s.dim(1, 1);
+    return s.set_output(0, s.type(0), y);
+  }
+  static int64_t state_bytes(const KernelContext& context) { return context.input(1).bytes(); }
+  Status create(const KernelContext& context, StateMemory memory) {
+    const TensorView& weight = context.input(1);
+    if (weight.data == nullptr) {
+      return context.fail(Code::kUnsupported, "the weight is not constant", 0, 0, 1);
+    }
+    ++packed;
+    const int64_t rows = weight.extents[0], columns = weight.extents[1];
+    for (int64_t i = 0; i < rows * columns; ++i) {
+      memory.as<float>()[i % columns * rows + i / columns] = weight.as<const float>()[i];
+    }
+    return {};
+  }
+  void run(Input<float> x, Input<float> /*weight*/, StateMemory memory, Output<float> y) {
+    const int64_t inner = x.dim(1), columns = y.dim(1);
+    for (int64_t i = 0; i < y.size(); ++i) {
+      const float* column = memory.as<const float>() + i % columns * inner;
+      y[i] = 0;
+      for (int64_t k = 0; k < inner; ++k) y[i] += x[i / columns * inner + k] * column[k];
+    }
+  }
+};
+
 /// y = x times the sum of the scalars, which are of every kind.
 struct Scalars {
   static constexpr OperatorInfo info{
@@ -455,6 +495,6 @@ using Operators =
                  Rounded, Multiples, WantedMultiples, Gate, Allocates>;
 /// Those that refuse to open plans which the converter makes, so that fuzzing cannot have them: it
 /// holds the converter to plans that open.
-using Reluctant = OperatorList<Prepared>;
+using Reluctant = OperatorList<Prepared, PackedProduct>;
 
 }  // namespace sample

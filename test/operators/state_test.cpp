@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "test/operators/sample_models.h"
+#include "test/runtime/forged_plan.h"
 
 namespace intarsia::test {
 namespace {
@@ -100,6 +101,81 @@ TEST(CustomOperators, CUS_10_ResetStatesMakesThemAnew) {
   EXPECT_EQ(sample::Counter::alive, 0) << "closed without states";
   EXPECT_EQ(session->reset_states().code(), Code::kInvalidArgument);
   sample::Counter::left = -1;
+}
+
+// -- Memory beside the object
+// -------------------------------------------------------------------------------
+
+converter::ConvertOptions packed_options() {
+  converter::ConvertOptions options;
+  options.library = sample_library_of<sample::Reluctant>("sample::Reluctant");
+  options.dims["n"] = converter::DimRange{1, 3};
+  return options;
+}
+
+/// Two products of the same x, by weights of different extents.
+OnnxBuilder products() {
+  OnnxBuilder model;
+  symbol(model.input("x", {0, 2}), 0, "n");
+  model.output("y");
+  model.output("z");
+  model.floats("w", {2, 3}, {1, 2, 3, 10, 20, 30});
+  model.floats("v", {2, 1}, {-1, 1});
+  sample_node(model, "PackedProduct", {"x", "w"}, {"y"});
+  sample_node(model, "PackedProduct", {"x", "v"}, {"z"});
+  return model;
+}
+
+TEST(CustomOperators, CUS_10_StateMemoryIsAsLargeAsExtentsSay) {
+  SmallPlan plan(products(), packed_options());
+  sample::PackedProduct::packed = 0;
+  auto session = plan.open();
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  EXPECT_EQ(sample::PackedProduct::packed, 2) << "once per node";
+  const auto run = [&](int32_t n) {
+    const int32_t extents[] = {n, 2};
+    ASSERT_TRUE(session->resize_input(0, extents).ok());
+    std::vector<float> x, y, z;
+    for (int i = 0; i < 2 * n; ++i) x.push_back(static_cast<float>(i + 1));
+    for (int i = 0; i < n; ++i) {
+      const float a = x[static_cast<size_t>(2 * i)], b = x[static_cast<size_t>(2 * i + 1)];
+      for (int k = 1; k <= 3; ++k) y.push_back(static_cast<float>(k) * (a + 10 * b));
+      z.push_back(b - a);
+    }
+    write(*session, 0, x);
+    ASSERT_TRUE(session->run().ok()) << plan.text(session->diagnostic());
+    EXPECT_EQ(read(*session, 0), y) << n;
+    EXPECT_EQ(read(*session, 1), z) << n;
+  };
+  for (const int32_t n : {3, 1, 2}) run(n);
+  EXPECT_EQ(sample::PackedProduct::packed, 2) << "not again in a run";
+  ASSERT_TRUE(session->reset_states().ok());
+  EXPECT_EQ(sample::PackedProduct::packed, 4);
+  run(2);
+}
+
+TEST(CustomOperators, CUS_10_StateMemoryBelongsToOneSession) {
+  SmallPlan plan(products(), packed_options());
+  tool::AlignedBytes second_arena(plan.arena().size());
+  auto first = plan.open();
+  auto second = plan.open_in(second_arena.span());
+  ASSERT_TRUE(first.ok() && second.ok()) << plan.text(plan.diagnostic);
+  write(*first, 0, {1, 1, 1, 1, 1, 1});
+  second->close();
+  std::memset(second_arena.span().data(), 0, second_arena.span().size());
+  ASSERT_TRUE(first->run().ok());
+  EXPECT_EQ(read(*first, 0), (std::vector<float>{11, 22, 33, 11, 22, 33, 11, 22, 33}));
+}
+
+TEST(CustomOperators, CUS_10_StateMemoryThatAPlanCutsOffIsRefused) {
+  ForgedPlan plan{products(), packed_options()};
+  ASSERT_EQ(plan.refusal(), "");
+  const plan::Node& node = *plan.node(0);
+  const plan::Tensor* state = plan.operand_tensor(0, uint32_t{node.inputs()} + node.outputs());
+  // 64 bytes for the object, then 6 floats.
+  ASSERT_EQ(*plan.extent(state, 0), 64 + 24);
+  EXPECT_CONTAINS(with(plan, plan.extent(state, 0), 0, int32_t{64 + 23}),
+                  "state bytes: expected 88, found 87");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 //   write_model single FILE     one node, y = -x with one element
 //   write_model custom FILE     two operators of test/operators/sample_operators.h
 //   write_model bands FILE      the operator of docs/custom_operators.md, gain 2, two outputs
+//   write_model relu FILE       one node of ONNX
 //   write_model user_relu FILE  the operator of docs/python.md, five elements
 #include <cstdio>
 #include <fstream>
@@ -64,6 +65,14 @@ OnnxBuilder bands() {
   return model;
 }
 
+OnnxBuilder relu() {
+  OnnxBuilder model;
+  model.input("x", {3});
+  model.output("y");
+  model.node("Relu", {"x"}, {"y"});
+  return model;
+}
+
 OnnxBuilder user_relu() {
   OnnxBuilder model;
   model.input("x", {5});
@@ -76,14 +85,12 @@ OnnxBuilder user_relu() {
 
 int main(int argc, char** argv) {
   const std::string name = argc == 3 ? argv[1] : "";
-  const std::map<std::string, OnnxBuilder (*)()> models{{"several", &several},
-                                                        {"single", &single},
-                                                        {"custom", &custom},
-                                                        {"bands", &bands},
-                                                        {"user_relu", &user_relu}};
+  const std::map<std::string, OnnxBuilder (*)()> models{
+      {"several", &several}, {"single", &single}, {"custom", &custom},
+      {"bands", &bands},     {"relu", &relu},     {"user_relu", &user_relu}};
   const auto model = models.find(name);
   if (model == models.end()) {
-    std::fputs("usage: write_model several|single|custom|bands|user_relu FILE\n", stderr);
+    std::fputs("usage: write_model several|single|custom|bands|relu|user_relu FILE\n", stderr);
     return 2;
   }
   const std::string bytes = model->second().bytes();

@@ -11,149 +11,12 @@
 #include <array>
 
 #include "intarsia/internal/extent_check.h"
+#include "intarsia/internal/operator_arguments.h"
 #include "intarsia/internal/operator_checks.h"
 #include "intarsia/operator.h"
 
 namespace intarsia {
 namespace internal {
-
-/// What an argument of `run` stands for.
-enum class ArgumentKind : uint8_t {
-  kUnknown,
-  kInput,
-  kOptionalInput,
-  kVariadicInput,
-  kScalar,
-  kOutput,
-  kOptionalOutput,
-  kVariadicOutput,
-  kAttributes,
-  kWorkspace,
-  kContext,
-};
-constexpr bool is_input(ArgumentKind kind) {
-  return kind >= ArgumentKind::kInput && kind <= ArgumentKind::kScalar;
-}
-constexpr bool is_output(ArgumentKind kind) {
-  return kind >= ArgumentKind::kOutput && kind <= ArgumentKind::kVariadicOutput;
-}
-constexpr bool is_variadic(ArgumentKind kind) {
-  return kind == ArgumentKind::kVariadicInput || kind == ArgumentKind::kVariadicOutput;
-}
-constexpr bool is_optional(ArgumentKind kind) {
-  return kind == ArgumentKind::kOptionalInput || kind == ArgumentKind::kOptionalOutput;
-}
-
-template <class T>
-struct OperandTraits {
-  static constexpr ArgumentKind kind =
-      data_type_of<T> != DataType::kUndefined ? ArgumentKind::kScalar : ArgumentKind::kUnknown;
-  using Element = T;
-};
-template <class T>
-struct OperandTraits<Input<T>> {
-  static constexpr ArgumentKind kind = ArgumentKind::kInput;
-  using Element = T;
-};
-template <class T>
-struct OperandTraits<Output<T>> {
-  static constexpr ArgumentKind kind = ArgumentKind::kOutput;
-  using Element = T;
-};
-/// True for the tensors that Optional and Variadic may hold.
-template <class Operand>
-inline constexpr bool is_tensor = false;
-template <class T>
-inline constexpr bool is_tensor<Input<T>> = true;
-template <class T>
-inline constexpr bool is_tensor<Output<T>> = true;
-template <class Operand>
-requires is_tensor<Operand>
-struct OperandTraits<Optional<Operand>> {
-  static constexpr ArgumentKind kind =
-      Operand::is_input ? ArgumentKind::kOptionalInput : ArgumentKind::kOptionalOutput;
-  using Element = typename Operand::Element;
-};
-template <class Operand>
-requires is_tensor<Operand>
-struct OperandTraits<Variadic<Operand>> {
-  static constexpr ArgumentKind kind =
-      Operand::is_input ? ArgumentKind::kVariadicInput : ArgumentKind::kVariadicOutput;
-  using Element = typename Operand::Element;
-};
-template <class Operand>
-requires is_tensor<Operand>
-struct OperandTraits<Variadic<Optional<Operand>>> : OperandTraits<Variadic<Operand>> {
-};
-
-/// True if the model may leave the operand out; of a variadic one, leave it empty among others.
-template <class Argument>
-inline constexpr bool may_lack = false;
-template <class Operand>
-inline constexpr bool may_lack<Optional<Operand>> = true;
-template <class Operand>
-inline constexpr bool may_lack<Variadic<Optional<Operand>>> = true;
-template <>
-struct OperandTraits<Workspace> {
-  static constexpr ArgumentKind kind = ArgumentKind::kWorkspace;
-  using Element = Any;
-};
-template <>
-struct OperandTraits<KernelContext> {
-  static constexpr ArgumentKind kind = ArgumentKind::kContext;
-  using Element = Any;
-};
-
-/// The attributes struct of an operator type; one without attributes has none.
-template <class K>
-struct AttributesOf {
-  using type = NoAttributes;
-};
-template <class K>
-requires requires {
-  typename K::Attributes;
-}
-struct AttributesOf<K> {
-  using type = typename K::Attributes;
-};
-
-template <class K, class Argument>
-constexpr ArgumentKind kind_of() {
-  using Plain = std::remove_cvref_t<Argument>;
-  // Tensors and scalars come by value or as constants: a reference to write through is none.
-  if (std::is_lvalue_reference_v<Argument> && !std::is_const_v<std::remove_reference_t<Argument>>) {
-    return ArgumentKind::kUnknown;
-  }
-  if (std::is_same_v<Plain, typename AttributesOf<K>::type>) return ArgumentKind::kAttributes;
-  return OperandTraits<Plain>::kind;
-}
-
-/// Takes a function type apart.
-template <class F>
-struct Signature;
-template <class R, class... As>
-struct Signature<R (*)(As...)> {
-  using Result = R;
-  using Arguments = std::tuple<As...>;
-  static constexpr bool has_object = false;
-};
-template <class R, class C, class... As>
-struct Signature<R (C::*)(As...)> {
-  using Result = R;
-  using Arguments = std::tuple<As...>;
-  static constexpr bool has_object = true;
-};
-template <class R, class C, class... As>
-struct Signature<R (C::*)(As...) const> : Signature<R (C::*)(As...)> {};
-template <class R, class... As>
-struct Signature<R (*)(As...) noexcept> : Signature<R (*)(As...)> {};
-template <class R, class C, class... As>
-struct Signature<R (C::*)(As...) noexcept> : Signature<R (C::*)(As...)> {};
-template <class R, class C, class... As>
-struct Signature<R (C::*)(As...) const noexcept> : Signature<R (C::*)(As...)> {};
-/// `static constexpr auto run = &function;`
-template <class F>
-struct Signature<F* const*> : Signature<F*> {};
 
 /// What the signature says of one operand.
 struct Operand {
@@ -166,6 +29,27 @@ struct Operand {
   int minimum = 1;
   bool may_lack = false;
 };
+
+/// True if `run` launches CUDA kernels.
+template <class K>
+inline constexpr bool on_cuda = false;
+template <class K>
+requires requires {
+  K::on_cuda;
+}
+inline constexpr bool on_cuda<K> = K::on_cuda;
+
+template <class K>
+inline constexpr bool has_state_memory = requires(const KernelContext& context) {
+  K::state_bytes(context);
+};
+/// What of the node's state is beside the object.
+template <class K>
+StateMemory state_memory(const KernelContext& context) {
+  constexpr size_t kObject = (sizeof(K) + 63) / 64 * 64;
+  return StateMemory({static_cast<std::byte*>(context.state()) + kObject,
+                      static_cast<size_t>(context.state_bytes()) - kObject});
+}
 
 /// Proves number, presence and types of a node's operands before anything of the operator sees
 /// them. The first `inputs` of `operands` are inputs. One function for all operators, in core.
@@ -255,8 +139,21 @@ struct Binding {
                 "copy does not find them");
   static_assert(all_known(),
                 "run: an argument is none of Input<T>, Output<T>, Optional<...>, Variadic<...>, a "
-                "scalar by value, const Attributes&, Workspace, const KernelContext&; T has to be "
-                "an element type of ONNX such as float, int64_t or Float16");
+                "scalar by value, const Attributes&, Workspace, StateMemory, const KernelContext&; "
+                "T has to be an element type of ONNX such as float, int64_t or Float16");
+  static_assert(count([](ArgumentKind kind) { return kind == ArgumentKind::kStateMemory; }) == 0 ||
+                    has_state_memory<K>,
+                "run: StateMemory comes from `static int64_t state_bytes(const KernelContext&)`");
+  static_assert(on_cuda<K> ||
+                    count([](ArgumentKind kind) { return kind == ArgumentKind::kStream; }) == 0,
+                "run: cuda::Stream is for operators with `static constexpr bool on_cuda = true`");
+  static_assert(!on_cuda<K> ||
+                    (!has_state && !K::info.extents_vary &&
+                     count([](ArgumentKind kind) { return kind == ArgumentKind::kScalar; }) == 0),
+                "on_cuda: `run` is static, takes no scalars by value, for operands lie in the "
+                "device's memory, and no extents of its outputs vary");
+  static_assert(!has_state_memory<K> || has_state,
+                "state_bytes: only an operator with state has such memory; `run` is static");
   static_assert(variadic_is_last(), "run: only the last input and the last output may be Variadic");
   static_assert(inputs_are_first(), "run: inputs come before outputs");
   static_assert(std::is_same_v<typename Run::Result, Status> ||
@@ -276,6 +173,11 @@ struct Binding {
   static_assert(K::info.since_version >= 1 && K::info.since_version <= 255 &&
                     K::info.since_version <= K::info.until_version,
                 "info: since_version lies between 1 and 255 and is not above until_version");
+
+  static_assert(K::info.replaces.empty() ||
+                    (K::info.gradient.empty() && K::info.axis.empty() && !K::info.element_wise),
+                "info: a kernel that replaces others has no gradient, axis or element_wise of its "
+                "own; these are the operator's");
 
   /// Operand `number` in the order of inputs, then outputs.
   static constexpr std::array<Operand, kInputs + kOutputs> operands = [] {
@@ -357,6 +259,8 @@ struct Binding {
       return attributes_of(context);
     } else if constexpr (kinds[I] == ArgumentKind::kContext) {
       return (context);
+    } else if constexpr (kinds[I] == ArgumentKind::kStateMemory) {
+      return state_memory<K>(context);
     } else if constexpr (kinds[I] == ArgumentKind::kScalar) {
       return Plain(Input<Plain>(context, place<I>())[0]);
     } else {
@@ -460,10 +364,21 @@ struct WithSupports<K, true> {
   static bool supports(const KernelContext& context) { return K::supports(context); }
 };
 template <class K, bool Has>
+struct WithStateMemory {
+  static constexpr int64_t state_bytes = sizeof(K);
+};
+template <class K>
+struct WithStateMemory<K, true> {
+  static constexpr int64_t state_bytes = (sizeof(K) + 63) / 64 * 64;
+  static int64_t state_at(const KernelContext& context) {
+    return state_bytes + K::state_bytes(context);
+  }
+};
+template <class K, bool Has>
 struct WithState {};
 template <class K>
-struct WithState<K, true> {
-  static constexpr int64_t state_bytes = sizeof(K);
+struct WithState<K, true> : WithStateMemory<K, has_state_memory<K>> {
+  using WithStateMemory<K, has_state_memory<K>>::state_bytes;
 
   static Status create(const KernelContext& context) {
     static_assert(alignof(K) <= 64, "a state is aligned to 64 bytes at most");
@@ -477,7 +392,16 @@ struct WithState<K, true> {
     } else {
       object = new (context.state()) K();
     }
-    if constexpr (requires { object->create(context); }) {
+    if constexpr (has_state_memory<K>) {
+      static_assert(
+          requires { object->create(context, state_memory<K>(context)); },
+          "an operator with `state_bytes` needs `Status create(const KernelContext&, "
+          "StateMemory)`");
+      if (Status status = object->create(context, state_memory<K>(context)); !status) {
+        object->~K();
+        return status;
+      }
+    } else if constexpr (requires { object->create(context); }) {
       if (Status status = object->create(context); !status) {
         object->~K();
         return status;
@@ -508,7 +432,9 @@ struct KernelOfOperator : WithWorkspace<K, has_workspace<K>>,
                           WithSupports<K, has_supports<K>>,
                           WithState<K, Binding<K>::has_state> {
   using Binding = internal::Binding<K>;
-  static constexpr KernelId id{Binding::name, "", Binding::kernel_types,
+  static constexpr std::string_view variant =
+      K::info.replaces.empty() && on_cuda<K> ? "cuda" : K::info.replaces;
+  static constexpr KernelId id{Binding::name, variant, Binding::kernel_types,
                                static_cast<uint8_t>(K::info.since_version)};
   static constexpr InPlace in_place = K::info.in_place;
 
@@ -529,6 +455,12 @@ struct KernelOfOperator : WithWorkspace<K, has_workspace<K>>,
                             context.workspace_bytes());
       }
     }
+    if constexpr (has_state_memory<K>) {
+      const int64_t bytes = KernelOfOperator::state_at(context);
+      if (bytes < KernelOfOperator::state_bytes || bytes > context.state_bytes()) {
+        return context.fail(Code::kCorruptPlan, "state bytes", bytes, context.state_bytes());
+      }
+    }
     if constexpr (requires { K::check(context); }) return K::check(context);
     return {};
   }
@@ -542,59 +474,6 @@ struct KernelOfOperator : WithWorkspace<K, has_workspace<K>>,
 template <class K>
 struct OperatorKernel : internal::KernelOfOperator<internal::Sound<K>> {};
 
-namespace internal {
-
-/// The kernel that serves operator type K: the one that it names, or that of its `run`.
-template <class K>
-struct KernelOf {
-  using type = OperatorKernel<K>;
-};
-template <class K>
-requires requires {
-  typename K::Kernel;
-}
-struct KernelOf<K> {
-  using type = typename K::Kernel;
-};
-
-template <class T>
-struct Found {
-  using type = T;
-};
-template <uint64_t key, class... Ks>
-struct InList {
-  static_assert(sizeof...(Ks) > 0,
-                "the OperatorList lacks an operator that the plan was made with; convert the model "
-                "again with this version of the operators");
-};
-template <uint64_t key, class K, class... Ks>
-struct InList<key, K, Ks...> {
-  static auto kernel() {
-    using Kernel = typename KernelOf<K>::type;
-    if constexpr (kernel_key(Kernel::id) == key) {
-      return Found<Kernel>();
-    } else {
-      return InList<key, Ks...>::kernel();
-    }
-  }
-  static auto shape() {
-    if constexpr (shape_key<OperatorShape<K>>() == key) {
-      return Found<OperatorShape<K>>();
-    } else {
-      return InList<key, Ks...>::shape();
-    }
-  }
-};
-template <uint64_t key, class... Ks>
-InList<key, Ks...> in_list(OperatorList<Ks...>);
-
-}  // namespace internal
-
-/// The kernel with this key of an OperatorList, and the shape function: what emitted programs name
-/// in their sets.
-template <class List, uint64_t key>
-using KernelIn = typename decltype(decltype(internal::in_list<key>(List()))::kernel())::type;
-template <class List, uint64_t key>
-using ShapeIn = typename decltype(decltype(internal::in_list<key>(List()))::shape())::type;
-
 }  // namespace intarsia
+
+#include "intarsia/internal/operator_list.h"

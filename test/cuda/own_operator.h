@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An operator of a program's own with a kernel for each side: y = x + gain x[0], where the kernel
+// of the device goes by way of its workspace.
+#pragma once
+
+#include "intarsia/operator.h"
+
+namespace own {
+
+using namespace intarsia;  // NOLINT: a user's file would do the same
+
+struct Blend {
+  static constexpr OperatorInfo info{
+      .domain = "own", .name = "Blend", .inputs = {"x", "bias"}, .outputs = {"y"}};
+  struct Attributes {
+    float gain = 1;
+    template <class V>
+    void fields(V& v) {
+      v("gain", gain);
+    }
+  };
+};
+
+struct BlendOnHost : Blend {
+  static void run(const Attributes& attributes, Input<float> x, Optional<Input<float>> bias,
+                  Output<float> y) {
+    for (int64_t i = 0; i < x.size(); ++i) {
+      y[i] = x[i] + attributes.gain * x[0] + (bias ? (*bias)[0] : 0);
+    }
+  }
+};
+
+struct BlendOnDevice : Blend {
+  static constexpr bool on_cuda = true;
+  static int64_t workspace(const KernelContext&) { return sizeof(float); }
+  static Status run(cuda::Stream stream, const Attributes& attributes, Input<float> x,
+                    Optional<Input<float>> bias, Workspace scratch, Output<float> y);
+};
+
+/// Relu on the device, and 1000 more.
+struct LoudRelu {
+  static constexpr OperatorInfo info{
+      .name = "Relu", .inputs = {"X"}, .outputs = {"Y"}, .replaces = "loud"};
+  static constexpr bool on_cuda = true;
+  static Status run(cuda::Stream stream, Input<float> x, Output<float> y);
+};
+/// The same on the host.
+struct LoudReluOnHost {
+  static constexpr OperatorInfo info = LoudRelu::info;
+  static void run(Input<float> x, Output<float> y) {
+    for (int64_t i = 0; i < x.size(); ++i) y[i] = x[i] > 0 ? x[i] + 1000 : 0;
+  }
+};
+
+using Operators = OperatorList<BlendOnHost, BlendOnDevice>;
+
+}  // namespace own

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// CUDA kernels of a program's own: placed, captured and run as those of the library.
+#include "test/cuda/own_operator.h"
+#include "converter/plugin/operator_extension.h"
+#include "test/cuda/cuda_plan.h"
+
+namespace intarsia::test {
+namespace {
+
+using Floats = std::vector<float>;
+using converter::contains;
+
+template <class List>
+ConvertOptions options_with() {
+  auto extension = std::make_shared<converter::Extension>();
+  extension->name = "own";
+  EXPECT_EQ(converter::extension_of<List>(*extension, {"own.h", "own::Operators"}), "");
+  ConvertOptions options;
+  options.library =
+      std::make_shared<const converter::OperatorLibrary>(converter::Extensions{extension});
+  return options;
+}
+
+/// y = Exp(Blend(Neg(x), bias)), n elements.
+OnnxBuilder blend(int64_t n, bool bias) {
+  OnnxBuilder model;
+  model.input("x", {n});
+  model.output("y");
+  model.floats("b", {1}, {0.5F});
+  model.node("Neg", {"x"}, {"h"});
+  const std::vector<std::string> inputs =
+      bias ? std::vector<std::string>{"h", "b"} : std::vector<std::string>{"h"};
+  auto& node = model.node("Blend", inputs, {"s"});
+  node.set_domain("own");
+  OnnxBuilder::set(node, "gain", 0.25F);
+  model.node("Exp", {"s"}, {"y"});
+  return model;
+}
+
+/// Every kernel that a program with these operators links for the device.
+template <class... Ks>
+Result<cuda::Session> open(CudaPlan& plan, const ConvertOptions& options) {
+  static const KernelSet library = cuda::all_kernels();
+  static const KernelSet own = kernel_set<OperatorKernel<Ks>...>();
+  static const std::vector<const Kernel*> both = [] {
+    std::vector<const Kernel*> rows(library.kernels.begin(), library.kernels.end());
+    rows.insert(rows.end(), own.kernels.begin(), own.kernels.end());
+    std::sort(rows.begin(), rows.end(),
+              [](const Kernel* a, const Kernel* b) { return a->key < b->key; });
+    return rows;
+  }();
+  return cuda::Session::open(plan.plan(), plan.memory(),
+                             {options.operators().kernels(), {both, {}}}, plan.options(),
+                             &plan.diagnostic);
+}
+
+TEST(OwnCudaOperator, CUS_09_RunsOnTheSessionsStreamInItsGraph) {
+  auto& emulator = emulation::Emulator::get();
+  const ConvertOptions options = options_with<own::Operators>();
+  for (const auto order : {emulation::Order::kForward, emulation::Order::kShuffled}) {
+    for (const int64_t n : {1, 64, 130}) {
+      for (const bool bias : {false, true}) {
+        emulator.reset(order);
+        CudaPlan plan(blend(n, bias), options);
+        EXPECT_TRUE(plan.conversion.warnings.empty()) << plan.conversion.warnings.front();
+        auto session = open<own::BlendOnDevice>(plan, options);
+        ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+        EXPECT_EQ(session->graph_count(), 1) << "captured with its neighbours";
+        SmallPlan cpu(blend(n, bias), options);
+        auto expected = cpu.open();
+        ASSERT_TRUE(expected.ok()) << cpu.text(cpu.diagnostic);
+        for (const unsigned seed : {1u, 2u}) {  // what a capture kept would show in the second
+          const Floats found = outputs_of(*session, seed);
+          const Floats wanted = outputs_of(*expected, seed);
+          ASSERT_EQ(found.size(), static_cast<size_t>(n));
+          for (size_t i = 0; i < found.size(); ++i) {
+            ASSERT_NEAR(found[i], wanted[i], 1e-5F * (1 + std::fabs(wanted[i]))) << i;
+          }
+        }
+        EXPECT_TRUE(emulator.violations().empty()) << emulator.violations().front();
+      }
+    }
+  }
+}
+
+TEST(OwnCudaOperator, CUS_06_APlanNamesTheKernelOfItsDevice) {
+  emulation::Emulator::get().reset();
+  const ConvertOptions options = options_with<own::Operators>();
+  CudaPlan plan(blend(4, true), options);
+  const auto session = open<own::LoudRelu>(plan, options);
+  EXPECT_EQ(session.status().code(), Code::kMissingKernel);
+  EXPECT_CONTAINS(plan.text(plan.diagnostic), "own:Blend.cuda<float>");
+}
+
+TEST(OwnCudaOperator, CUS_06_WithoutAKernelForTheDeviceANodeStaysOnTheHost) {
+  const CudaPlan plan(blend(4, true), options_with<OperatorList<own::BlendOnHost>>());
+  ASSERT_EQ(plan.conversion.warnings.size(), 1U);
+  EXPECT_CONTAINS(plan.conversion.warnings[0], "(own:Blend) runs on the CPU: no CUDA kernel");
+}
+
+OnnxBuilder relu() {
+  OnnxBuilder model;
+  model.input("x", {3});
+  model.output("y");
+  model.node("Relu", {"x"}, {"y"});
+  return model;
+}
+
+TEST(OwnCudaOperator, AReplacementOnTheDeviceRunsThere) {
+  emulation::Emulator::get().reset();
+  const ConvertOptions options = options_with<OperatorList<own::LoudRelu>>();
+  CudaPlan plan(relu(), options);
+  auto session = open<own::LoudRelu>(plan, options);
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  const Floats x{-1, 2, 3};
+  std::copy(x.begin(), x.end(), session->input<float>(0).value().begin());
+  ASSERT_TRUE(session->run().ok());
+  const auto y = session->output<float>(0).value();
+  EXPECT_EQ(Floats(y.begin(), y.end()), (Floats{0, 1002, 1003}));
+}
+
+TEST(OwnCudaOperator, AReplacementOfTheHostKeepsTheNodeThere) {
+  EXPECT_EQ(CudaPlan(relu()).summary().segments, 1U) << "the negative control";
+  const CudaPlan plan(relu(), options_with<OperatorList<own::LoudReluOnHost>>());
+  EXPECT_EQ(plan.summary().segments, 0U);
+}
+
+}  // namespace
+}  // namespace intarsia::test

@@ -214,7 +214,7 @@ std::optional<NodeAttributes> NodeAttributes::decode(std::span<const std::byte> 
     if (!get_alternative(reader, index, value)) return std::nullopt;
     result.values.insert_or_assign(std::move(name), std::move(value));
   }
-  if (!reader.good() || !reader.at_end() || result.convention > Convention::kForward) {
+  if (!reader.good() || !reader.at_end() || result.convention > Convention::kFunction) {
     return std::nullopt;
   }
   return result;

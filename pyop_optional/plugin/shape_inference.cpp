@@ -155,6 +155,11 @@ Status ShapeInference::infer(SymbolicShapeContext& context) const {
       return status;
     }
   }
+  if (attributes->convention == Convention::kFunction &&
+      static_cast<size_t>(context.output_count()) == attributes->outputs.size()) {
+    const int last = context.output_count() - 1;
+    if (Status status = context.set_output(last, DataType::kInt64, {}); !status) return status;
+  }
   if (!has_bounds(context)) return {};
   const Gil gil;
   try {

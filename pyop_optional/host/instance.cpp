@@ -153,12 +153,14 @@ Ref Instance::lookup(PyObject* object, const std::string& name, const char* kind
 
 void Instance::fail_exception(const std::string& function) const {
   auto exception = std::make_shared<Ref>();
+  const bool interrupted = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0;
   Failure failure(Code::kOperatorFailed, kOperator,
                   function + " raised an exception\n" + take_exception_text(exception.get()));
   if (tools_.keep_exceptions) {
     forget_variables(exception->get());
     failure.exception = std::move(exception);
   }
+  failure.interrupted = interrupted;
   throw failure;
 }
 

@@ -217,6 +217,8 @@ std::optional<NodeAttributes> NodeAttributes::decode(std::span<const std::byte> 
   if (!reader.good() || !reader.at_end() || result.convention > Convention::kFunction) {
     return std::nullopt;
   }
+  // The context is one of the outputs.
+  if (result.convention == Convention::kFunction && result.outputs.empty()) return std::nullopt;
   return result;
 }
 

@@ -218,6 +218,10 @@ ResultTensor::ResultTensor(DataType type, std::span<const int32_t> extents) : ty
   view_.ndim = static_cast<int>(extents.size());
   view_.strides = strides;
   std::ranges::copy(extents, extents_);
+  if (type != DataType::kString) return;
+  size_t count = 1;
+  for (int32_t extent : extents) count *= static_cast<size_t>(extent);
+  strings_.resize(count);
 }
 
 ResultTensor::~ResultTensor() {

@@ -495,15 +495,16 @@ class Functions(unittest.TestCase):
         np.testing.assert_array_equal(functions.Scaled.apply(x, by=3.0), [3, -3])
 
     def test_the_command(self):
-        """The interpreter that a program starts has the module, too."""
-        folder = support.FOLDER
+        """The interpreter that a program starts has the module, too, whatever the working directory has."""
+        folder = support.FOLDER / "with_a_folder"
+        (folder / "intarsia_operators").mkdir(parents=True)
         plan = support.convert(graph([node("Scaled", ["x"], ["y"])], {"x": [3]}, ["y"]), "--operators", str(self.file),
                                "--gradient", "y=x")
         np.save(folder / "x.npy", np.array([1, 2, 3], np.float32))
         np.save(folder / "dy.npy", np.array([1, 10, 100], np.float32))
         subprocess.run([support.COMMAND, "run", plan, "--operators", self.file, "--entry", "backward", "--input",
                         f"x={folder / 'x.npy'}", "--input", f"y_grad={folder / 'dy.npy'}", "--output-dir", folder],
-                       check=True, capture_output=True, env=support.plain_environment())
+                       check=True, capture_output=True, env=support.plain_environment(), cwd=folder)
         np.testing.assert_array_equal(np.load(folder / "output_0.npy"), [2, 20, 200])
 
 

@@ -49,15 +49,31 @@ PortSummary summary_of(const Value& value) {
 
 using Values = std::map<std::string, Constant>;
 
+/// How much of the whole is done at the ends of the stages: about, for models of many weights.
+constexpr double kRead = 0.15, kInferred = 0.25, kOptimised = 0.85, kLowered = 0.9, kPlaced = 0.97;
+
+/// From `begin` to `end`, entry point by entry point.
+double share(double begin, double end, size_t done, size_t all) {
+  return begin + (end - begin) * static_cast<double>(done) / static_cast<double>(all);
+}
+
 /// What passes have decided about all entry points.
 struct Prepared {
   PlanChoices choices;
   Placement placement;
   bool on_device = false;
+  size_t entries = 0;  ///< That are done.
 };
 
 /// Applies the passes to one model.
-void prepare(EntryModel& entry, bool probe, Prepared& prepared) {
+void prepare(EntryModel& entry, bool probe, size_t entries, Progress& progress,
+             Prepared& prepared) {
+  // Each entry point has its part of both stages' time.
+  const auto until = [&](double end) {
+    const double first = share(kRead, kOptimised, prepared.entries, entries);
+    return first + (end - kRead) / static_cast<double>(entries);
+  };
+  progress.begin("inferring", until(kInferred));
   Model& model = entry.model;
   const ConvertOptions& options = entry.options;
   const OperatorLibrary& library = options.operators();
@@ -73,7 +89,7 @@ void prepare(EntryModel& entry, bool probe, Prepared& prepared) {
 
   Inference inference(model, rows,
                       {declared_bounds(model, options), probe ? options.probe : Values{},
-                       options.max_trips, library.services(), options.limits.folding});
+                       options.max_trips, library.services(), options.limits.folding, &progress});
   std::vector<std::string> output_names;
   for (const Value* output : graph.outputs()) output_names.push_back(output->name);
   inference.run();
@@ -82,7 +98,12 @@ void prepare(EntryModel& entry, bool probe, Prepared& prepared) {
   PlanChoices& choices = prepared.choices;
   choices.storage.planner_steps = options.limits.planner_steps;
   choices.storage.max_string = options.max_string;
-  for (const Pass& pass : options.passes) pass.apply(graph, inference, choices);
+  progress.begin("optimising", until(kOptimised));
+  for (size_t i = 0; i < options.passes.size(); ++i) {
+    options.passes[i].apply(graph, inference, choices);
+    progress.step(i + 1, options.passes.size());
+  }
+  ++prepared.entries;
   materialize_outputs(graph);
   prepared.on_device = choices.use_device && options.device == ConvertOptions::Device::kCuda;
   if (prepared.on_device) prepared.placement.merge(place_on_device(model, rows));
@@ -144,13 +165,14 @@ void summarise(const std::vector<EntryModel>& entries, const std::vector<State>&
 }
 
 Conversion convert_models(std::vector<EntryModel>& entries, const ConvertOptions& options,
-                          bool probe) {
+                          bool probe, Progress& progress) {
   release_trainable(entries, options);
   release_initialisers(entries, options);
   distribute_options(entries, options);
   Prepared prepared;
   for (EntryModel& entry : entries) {
-    in_entry(entry.name, entries.size() > 1, [&] { prepare(entry, probe, prepared); });
+    in_entry(entry.name, entries.size() > 1,
+             [&] { prepare(entry, probe, entries.size(), progress, prepared); });
   }
   cut_backward(entries);
   const std::vector<State> states = find_states(entries, options);
@@ -158,8 +180,10 @@ Conversion convert_models(std::vector<EntryModel>& entries, const ConvertOptions
   Lowering lowering;
   const LoweringOptions lowering_options{&options.operators().rows(),
                                          choice_of(options, prepared.choices.kernels),
-                                         options.threads, prepared.placement};
-  for (EntryModel& entry : entries) {
+                                         options.threads, prepared.placement, &progress};
+  for (size_t i = 0; i < entries.size(); ++i) {
+    EntryModel& entry = entries[i];
+    progress.begin("choosing kernels", share(kOptimised, kLowered, i + 1, entries.size()));
     in_entry(entry.name, entries.size() > 1,
              [&] { lowering.merge(lower(*entry.model.graph, lowering_options)); });
   }
@@ -172,13 +196,16 @@ Conversion convert_models(std::vector<EntryModel>& entries, const ConvertOptions
   // A device's nodes stand in as few runs as placement could give them.
   const bool reorder = prepared.choices.reorder && !prepared.on_device;
   const auto assign = reorder ? assign_storage_reordered : assign_storage;
+  progress.begin("planning memory", kPlaced);
   Storage storage = assign(graphs, lowering, states, prepared.choices.storage);
   storage.extents_of = seed_extents(entries);
 
+  progress.begin("writing", 1);
   Conversion result;
   result.plan =
       write_plan(plan_entries, storage, lowering, states, {options.threads, options.strip_names});
   summarise(entries, states, result);
+  progress.begin("done", 1);
   return result;
 }
 
@@ -207,10 +234,12 @@ bool take_values(const std::vector<std::string>& inputs, ConvertOptions& options
 template <class MakeModels>
 Conversion convert_tried(const MakeModels& make_models, ConvertOptions options) {
   std::vector<std::string> warnings;
+  Progress progress(options.progress);
   for (bool probe = false;;) {
     try {
+      progress.begin("reading", kRead);
       std::vector<EntryModel> entries = make_models();
-      Conversion conversion = convert_models(entries, options, probe);
+      Conversion conversion = convert_models(entries, options, probe, progress);
       conversion.warnings.insert(conversion.warnings.begin(), warnings.begin(), warnings.end());
       return conversion;
     } catch (const UnboundedError&) {
@@ -222,11 +251,14 @@ Conversion convert_tried(const MakeModels& make_models, ConvertOptions options) 
   }
 }
 
-/// Runs `make_models` and the passes; whatever they throw becomes a ConversionFailure.
+/// Runs `make_models` and the passes; whatever they throw becomes a ConversionFailure, and what the
+/// listener throws leaves.
 template <class MakeModels>
 ConversionResult guarded(const MakeModels& make_models, const ConvertOptions& options) {
   try {
     return convert_tried(make_models, options);
+  } catch (const Progress::Stopped& stopped) {
+    std::rethrow_exception(stopped.cause);
   } catch (const Error& error) {
     return ConversionFailure{error.problems()};
   } catch (const std::bad_alloc&) {

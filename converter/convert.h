@@ -3,8 +3,9 @@
 // The converter's API: from an ONNX model to a plan.
 //
 // `convert` imports the model, converts versions, infers shapes, applies the passes (passes.h) and
-// writes the plan. Nothing it throws leaves it: failure is a `ConversionFailure` whose text names
-// every problem found. Not for concurrent use of one ConvertOptions; otherwise free of state.
+// writes the plan. Nothing it throws leaves it, but for what `progress` throws: failure is a
+// `ConversionFailure` whose text names every problem found. Not for concurrent use of one
+// ConvertOptions; otherwise free of state.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,7 @@
 #include "converter/memory/storage.h"
 #include "converter/passes/passes.h"
 #include "converter/plugin/extension.h"
+#include "converter/progress.h"
 #include "core/definitions/kernel_descriptor.h"
 
 namespace intarsia::converter {
@@ -96,6 +98,8 @@ struct ConvertOptions {
   /// list of the caller's, which must outlive the conversion.
   std::span<const Pass> passes = optimisation_passes();
   ConversionLimits limits;
+  /// Told how far the conversion is.
+  ProgressListener progress;
   /// Operators and kernels to choose from (`--operators`); null: those that come with Intarsia.
   std::shared_ptr<const OperatorLibrary> library;
 

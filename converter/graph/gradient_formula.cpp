@@ -217,10 +217,9 @@ class Interpreter {
   Interpreter(std::string_view formula, const definitions::OperatorDefinition& op,
               GradientContext& context)
       : formula_(formula), context_(context) {
-    for (int i = 0; i < context.input_count(); ++i) {
-      const definitions::Parameter* formal = definitions::formal(op.inputs, static_cast<size_t>(i));
-      if (formal == nullptr || formal->kind == definitions::Parameter::kVariadic) continue;
-      inputs_[std::string(formal->name)] = i;
+    for (size_t i = 0; i < op.inputs.size(); ++i) {
+      if (op.inputs[i].kind == definitions::Parameter::kVariadic) continue;
+      inputs_[std::string(op.inputs[i].name)] = static_cast<int>(i);
     }
     for (size_t i = 0; i < op.outputs.size(); ++i) {
       outputs_[std::string(op.outputs[i].name)] = static_cast<int>(i);
@@ -265,15 +264,16 @@ class Interpreter {
     return needed;
   }
 
+  /// True of an input that the node lacks; calls lack it then, too.
+  bool is_absent(const std::string& name) const {
+    const auto input = inputs_.find(name);
+    return !known_.contains(name) && input != inputs_.end() && !context_.has_x(input->second);
+  }
+
   Term operand(const std::string& name) {
     if (const auto found = known_.find(name); found != known_.end()) return found->second;
     const auto input = inputs_.find(name);
-    if (input != inputs_.end()) {
-      if (!context_.has_x(input->second)) {
-        throw FormulaError{fmt::format("the formula reads '{}', which the node lacks", name)};
-      }
-      return context_.x(input->second);
-    }
+    if (input != inputs_.end()) return context_.x(input->second);
     if (const auto output = outputs_.find(name); output != outputs_.end()) {
       return context_.y(output->second);
     }
@@ -292,7 +292,7 @@ class Interpreter {
     std::optional<Term> tensor;
     for (const auto& each : call.operands) {
       const auto* name = std::get_if<std::string>(&each);
-      if (name != nullptr && !tensor) tensor = operand(*name);
+      if (name != nullptr && !tensor && !is_absent(*name)) tensor = operand(*name);
     }
     for (const auto& each : call.operands) {
       if (const auto* name = std::get_if<std::string>(&each)) {

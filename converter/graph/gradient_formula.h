@@ -9,6 +9,7 @@
 //
 // Operands are the names of the node's inputs and outputs, `d` and the name of an output (its
 // gradient), results of calls before, and numbers, which have the type of the call's first tensor.
+// An optional input that the node lacks is lacking there, too.
 // What `d` and the name of an input is assigned is that input's gradient. Attributes are numbers,
 // "texts", [lists] of these, or @NAME: the node's own, left out where the node has none. Statements
 // end with ';' or with the line; '#' begins a comment.

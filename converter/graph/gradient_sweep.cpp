@@ -36,7 +36,7 @@ class GradientSweep::Rule final : public TermNodes<definitions::GradientContext>
     }
   }
 
-  Term x(int input) override { return term(node_.inputs[static_cast<size_t>(input)]); }
+  Term x(int input) override { return term(node_.input(input)); }
   Term y(int output) override { return term(output_of(output)); }
   Term dy(int output) override {
     Value* value = output_of(output);

@@ -61,7 +61,11 @@ void Inference::run() {
   for (const Value* output : model_.graph->outputs()) {
     if (output->producer == nullptr) check_declaration(*output);
   }
-  infer_graph(*model_.graph);
+  const std::vector<Node*> nodes = model_.graph->node_list();
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    visit(nodes[i]);
+    if (options_.progress != nullptr) options_.progress->step(i + 1, nodes.size());
+  }
 }
 
 void Inference::infer_graph(Graph& graph) {

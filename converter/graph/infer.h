@@ -17,6 +17,7 @@
 
 #include "converter/graph/evaluate.h"
 #include "converter/graph/graph.h"
+#include "converter/progress.h"
 #include "core/definitions/kernel_descriptor.h"
 #include "core/definitions/symbolic_shape.h"
 #include "intarsia/session.h"
@@ -43,6 +44,7 @@ struct InferenceOptions {
   /// What kernels may ask of the host program while they are executed.
   std::span<const Service> services;
   FoldingLimits limits = {};
+  Progress* progress = nullptr;  ///< Of the stage that the nodes of the main graph are.
 };
 
 /// A node that contradicts its specification at the extents it is given. In a branch that is not

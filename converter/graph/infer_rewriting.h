@@ -181,6 +181,13 @@ class TermNodes : public Context {
     count_node();
     Node& node = place_->add(place_->graph(), op, inputs, std::move(attributes), &place_->node(),
                              domain, outputs);
+    for (size_t i = 0; i < node.op->inputs.size(); ++i) {
+      const definitions::Parameter& formal = node.op->inputs[i];
+      if (formal.kind != definitions::Parameter::kRequired) continue;
+      if (node.input(static_cast<int>(i)) != nullptr) continue;
+      this->refuse("operator " + node.qualified_type() + " lacks input " + std::to_string(i) +
+                   " ('" + std::string(formal.name) + "') if the node lacks its own");
+    }
     std::vector<Value*> results = node.outputs;
     if (node.op->facts.expand != nullptr) {
       // Others take its place; what its results become shows where they are used.

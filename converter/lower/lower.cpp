@@ -37,9 +37,12 @@ class Lowerer {
   }
 
   void run(Graph& graph) {
-    for (Node* node : graph.node_list()) {
-      lower_node(*node);
-      for (const SubGraph& sub : node->graphs) run(*sub.graph);
+    const std::vector<Node*> nodes = graph.node_list();
+    const bool is_main = graph.parent() == nullptr;
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      lower_node(*nodes[i]);
+      for (const SubGraph& sub : nodes[i]->graphs) run(*sub.graph);
+      if (is_main && options_.progress != nullptr) options_.progress->step(i + 1, nodes.size());
     }
   }
 

@@ -8,6 +8,7 @@
 #include "converter/graph/kernel_selection.h"
 #include "converter/memory/storage.h"
 #include "converter/passes/placement.h"
+#include "converter/progress.h"
 
 namespace intarsia::converter {
 
@@ -19,6 +20,7 @@ struct LoweringOptions {
   int threads = 1;
   /// The nodes that take a kernel of the device.
   Placement placement;
+  Progress* progress = nullptr;  ///< Of the stage that the nodes of the main graph are.
 };
 
 /// Chooses kernels for `graph` and nested graphs and replaces weights by packed ones. Throws Error

@@ -9,6 +9,7 @@
 #include "converter/lower/target.h"
 #include "converter/onnx/tensor_file.h"
 #include "converter/plugin/plugin.h"
+#include "converter/tool/progress_line.h"
 
 namespace intarsia::tool {
 namespace {
@@ -209,6 +210,7 @@ converter::ConvertOptions ConversionArguments::parse() const {
   for (const std::string& folder : pyop_paths) python.emplace("pyop-path", folder);
   if (!pyop_python.empty()) python.emplace("pyop-python", pyop_python);
   options.library = converter::load_operators(operators, python);
+  options.progress = progress_line();
   return options;
 }
 

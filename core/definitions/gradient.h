@@ -42,7 +42,7 @@ class GradientContext : public TermContext {
   bool has_x(int input) const {
     return input < input_count() && node_inputs_[static_cast<size_t>(input)];
   }
-  /// An input. REQUIRES: it is present.
+  /// An input. An absent one may be passed to `add`, where the operator can do without it.
   virtual Term x(int input = 0) = 0;
   virtual Term y(int output = 0) = 0;
   /// The gradient of an output; zeros if nothing that matters reads it.

@@ -64,6 +64,8 @@ void forget_variables(PyObject* exception) {
   PyErr_Clear();
 }
 
+constexpr const char* kWantedOutputs = "wanted_outputs";
+
 }  // namespace
 
 bool takes_two(PyObject* function) {
@@ -93,8 +95,8 @@ Ref Tools::shown(PyObject* buffer) const {
   return checked(PyObject_CallFunctionObjArgs(as_array.get(), buffer, nullptr), kMemory);
 }
 
-Instance::Instance(const Tools& tools, NodeAttributes attributes)
-    : tools_(tools), attributes_(std::move(attributes)) {
+Instance::Instance(const Tools& tools, NodeAttributes attributes, std::vector<bool> wanted)
+    : tools_(tools), attributes_(std::move(attributes)), wanted_(std::move(wanted)) {
   dictionary_ = checked(PyDict_New(), kMemory);
   for (const auto& [name, value] : attributes_.values) {
     const Ref object =
@@ -122,7 +124,18 @@ Instance::Instance(const Tools& tools, NodeAttributes attributes)
       fail_exception("constructing " + attributes_.module + "." + attributes_.class_name);
   }
   method_ = lookup(object_.get(), attributes_.method, "method");
-  wants_attributes_ = attributes_.convention == Convention::kForward && takes_two(method_.get());
+  wants_attributes_ = attributes_.convention != Convention::kCompute && takes_two(method_.get());
+  if (attributes_.convention == Convention::kCompute ||
+      PyObject_HasAttrString(object_.get(), kWantedOutputs) == 0) {
+    return;
+  }
+  const auto count = static_cast<Py_ssize_t>(attributes_.outputs.size());
+  const Ref flags = checked(PyTuple_New(count), kMemory);
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    Ref flag = Ref::share(is_wanted(static_cast<size_t>(i)) ? Py_True : Py_False);
+    checked(PyTuple_SetItem(flags.get(), i, flag.release()), kMemory);
+  }
+  checked(PyObject_SetAttrString(object_.get(), kWantedOutputs, flags.get()), kMemory);
 }
 
 Ref Instance::lookup(PyObject* object, const std::string& name, const char* kind) const {
@@ -140,18 +153,35 @@ Ref Instance::lookup(PyObject* object, const std::string& name, const char* kind
 
 void Instance::fail_exception(const std::string& function) const {
   auto exception = std::make_shared<Ref>();
+  const bool interrupted = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0;
   Failure failure(Code::kOperatorFailed, kOperator,
                   function + " raised an exception\n" + take_exception_text(exception.get()));
   if (tools_.keep_exceptions) {
     forget_variables(exception->get());
     failure.exception = std::move(exception);
   }
+  failure.interrupted = interrupted;
   throw failure;
 }
 
 Ref Instance::call_with_attributes(const Ref& function, const Ref& inputs, bool attributes) const {
   return Ref::take(PyObject_CallFunctionObjArgs(function.get(), inputs.get(),
                                                 attributes ? dictionary_.get() : nullptr, nullptr));
+}
+
+std::vector<Ref> Instance::results_of(Ref returned, std::span<const DataType> types) const {
+  if (attributes_.convention == Convention::kBackward) {
+    return split_gradients(std::move(returned), types, attributes_.function());
+  }
+  if (attributes_.convention != Convention::kFunction) {
+    return split_results(std::move(returned), types);
+  }
+  Ref context = checked(PySequence_GetItem(returned.get(), 1), kOperator);
+  Ref results = checked(PySequence_GetItem(returned.get(), 0), kOperator);
+  returned = Ref();
+  std::vector<Ref> all = split_results(std::move(results), types.first(types.size() - 1));
+  all.push_back(std::move(context));
+  return all;
 }
 
 void Instance::call(std::span<const TensorView> inputs, const Characters& characters,
@@ -163,10 +193,19 @@ void Instance::call(std::span<const TensorView> inputs, const Characters& charac
                        ? Ref::take(PyObject_Call(method_.get(), loan.arguments().get(), nullptr))
                        : call_with_attributes(method_, loan.arguments(), wants_attributes_);
     if (!returned) fail_exception(attributes_.function());
-    const std::vector<Ref> results = split_results(std::move(returned), types);
+    const std::vector<Ref> results = results_of(std::move(returned), types);
     for (size_t i = 0; i < results.size(); ++i) {
+      if (!is_wanted(i)) continue;
       const auto output = static_cast<int>(i);
-      take(output, ResultTensor(tools_, results[i].get(), types[i], output));
+      const bool is_zero =
+          attributes_.convention == Convention::kBackward && results[i].get() == Py_None;
+      if (is_zero) {
+        const bool present = i < inputs.size() && inputs[i].present();
+        take(output, ResultTensor::zeros(types[i],
+                                         present ? inputs[i].dims() : std::span<const int32_t>()));
+      } else {
+        take(output, ResultTensor(tools_, results[i].get(), types[i], output));
+      }
     }
   } catch (...) {
     keeps_inputs_ |= loan.end();

@@ -49,13 +49,15 @@ bool takes_two(PyObject* function);
 
 class Instance {
  public:
-  /// Imports the module, constructs the class and finds the method.
-  Instance(const Tools& tools, NodeAttributes attributes);
+  /// Imports the module, constructs the class and finds the method. `wanted`: which outputs
+  /// somebody reads, all of them if it is empty; an object that has an attribute `wanted_outputs`
+  /// is told.
+  Instance(const Tools& tools, NodeAttributes attributes, std::vector<bool> wanted = {});
 
   const NodeAttributes& attributes() const { return attributes_; }
 
-  /// Calls the operator, and `take` for each of its results in their order. `types` are those that
-  /// Python numbers become.
+  /// Calls the operator, and `take` for each of its results that is wanted, in their order. `types`
+  /// are those that Python numbers become.
   void call(std::span<const TensorView> inputs, const Characters& characters,
             std::span<const DataType> types,
             const std::function<void(int output, const ResultTensor& result)>& take);
@@ -75,9 +77,12 @@ class Instance {
   /// Calls a function of an operator defined in Python; null with an exception on failure.
   Ref call_with_attributes(const Ref& function, const Ref& inputs, bool attributes) const;
   [[noreturn]] void fail_exception(const std::string& function) const;
+  std::vector<Ref> results_of(Ref returned, std::span<const DataType> types) const;
+  bool is_wanted(size_t output) const { return wanted_.empty() || wanted_[output]; }
 
   const Tools& tools_;
   NodeAttributes attributes_;
+  std::vector<bool> wanted_;
   Ref object_;  // an instance of the class, or the module
   Ref method_;
   bool wants_attributes_ = false;

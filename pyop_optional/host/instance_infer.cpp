@@ -109,10 +109,13 @@ std::optional<std::vector<TensorDescription>> Instance::infer(
       described.push_back(checked(PySequence_GetItem(returned.get(), i), kOperator));
     }
   }
-  if (described.size() != attributes_.outputs.size()) {
+  // It does not know of the context.
+  const bool has_context = attributes_.convention == Convention::kFunction;
+  const size_t expected = attributes_.outputs.size() - (has_context ? 1 : 0);
+  if (described.size() != expected) {
     throw Failure(Code::kInvalidValue, kOperator,
                   attributes_.function() + ": its " + name + " must describe " +
-                      std::to_string(attributes_.outputs.size()) + " outputs, but describes " +
+                      std::to_string(expected) + " outputs, but describes " +
                       std::to_string(described.size()));
   }
   std::vector<TensorDescription> outputs;
@@ -131,6 +134,7 @@ std::optional<std::vector<TensorDescription>> Instance::infer(
     }
     outputs.push_back(std::move(output));
   }
+  if (has_context) outputs.push_back({DataType::kInt64, {}});
   return outputs;
 }
 

@@ -125,7 +125,12 @@ Status create_operator(const KernelContext& context, bool extents_vary,
           const auto extents = context.output(static_cast<int>(i)).dims();
           op.planned.emplace_back(extents.begin(), extents.end());
         }
-        op.instance = std::make_unique<pyop::Instance>(host->tools, std::move(attributes));
+        std::vector<bool> wanted(attributes.outputs.size(), false);
+        for (size_t i = 0; i < wanted.size(); ++i) {
+          wanted[i] = context.output(static_cast<int>(i)).present();
+        }
+        op.instance =
+            std::make_unique<pyop::Instance>(host->tools, std::move(attributes), std::move(wanted));
         host->operators[key_of(context)] = std::move(op);
       },
       [host]() -> std::string& { return host->open_failures[std::this_thread::get_id()]; });

@@ -214,9 +214,11 @@ std::optional<NodeAttributes> NodeAttributes::decode(std::span<const std::byte> 
     if (!get_alternative(reader, index, value)) return std::nullopt;
     result.values.insert_or_assign(std::move(name), std::move(value));
   }
-  if (!reader.good() || !reader.at_end() || result.convention > Convention::kForward) {
+  if (!reader.good() || !reader.at_end() || result.convention > Convention::kFunction) {
     return std::nullopt;
   }
+  // The context is one of the outputs.
+  if (result.convention == Convention::kFunction && result.outputs.empty()) return std::nullopt;
   return result;
 }
 

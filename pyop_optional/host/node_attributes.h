@@ -27,6 +27,11 @@ enum class Convention : uint8_t {
   /// Defined in Python, or declared in C++: no arguments for the constructor; `method(inputs)` or
   /// `method(inputs, attributes)`.
   kForward = 1,
+  /// The same; result i is the gradient of input i, and None is 0.
+  kBackward = 2,
+  /// The same; the object returns the results and the number of a context, which is the last output
+  /// (`Function` of the module intarsia_operators).
+  kFunction = 3,
 };
 
 struct NodeAttributes {

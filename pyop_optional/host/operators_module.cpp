@@ -8,8 +8,10 @@ namespace intarsia::pyop {
 void provide_operators_module() {
   constexpr const char* kName = "intarsia_operators";
   constexpr const char* kWhat = "module intarsia_operators";
-  if (Ref::take(PyImport_ImportModule(kName))) return;
-  if (PyErr_ExceptionMatches(PyExc_ImportError) == 0) throw_exception(kWhat);
+  const Ref found = Ref::take(PyImport_ImportModule(kName));
+  // Python takes any folder of that name in the working directory for a module without contents.
+  if (found && PyObject_HasAttrString(found.get(), "Function") != 0) return;
+  if (!found && PyErr_ExceptionMatches(PyExc_ImportError) == 0) throw_exception(kWhat);
   PyErr_Clear();
   const Ref code = checked(Py_CompileString(kOperatorsModule, kName, Py_file_input), kWhat);
   checked(PyImport_ExecCodeModule(kName, code.get()), kWhat);

@@ -82,6 +82,7 @@ struct Failure : std::exception {
   int64_t found = 0;
   int output = -1;  ///< Number of the output that is concerned.
   int axis = -1;
+  bool interrupted = false;  ///< An operator was stopped by Ctrl-C.
   /// What an operator raised, if it did. To be released while the GIL is held.
   std::shared_ptr<Ref> exception;
 };

@@ -147,6 +147,22 @@ std::vector<Ref> split_results(Ref returned, std::span<const DataType> types) {
   return results;
 }
 
+std::vector<Ref> split_gradients(Ref returned, std::span<const DataType> types,
+                                 const std::string& function) {
+  const bool is_sequence = PyTuple_Check(returned.get()) != 0 || PyList_Check(returned.get()) != 0;
+  const auto count = is_sequence ? static_cast<size_t>(PySequence_Size(returned.get())) : size_t{1};
+  if (count != types.size()) {
+    throw Failure(Code::kInvalidValue, "gradients",
+                  "function " + function + " returned an incorrect number of gradients (expected " +
+                      std::to_string(types.size()) + ", got " + std::to_string(count) +
+                      "): one for each input, None where it is 0");
+  }
+  if (is_sequence || returned.get() != Py_None) return split_results(std::move(returned), types);
+  std::vector<Ref> none;
+  none.push_back(std::move(returned));
+  return none;
+}
+
 ResultTensor::ResultTensor(const Tools& tools, PyObject* object, DataType wanted, int output) {
   PyObject* scalar_type = tools.scalar_type.get();
   if (wanted == DataType::kString) {
@@ -169,6 +185,7 @@ ResultTensor::ResultTensor(const Tools& tools, PyObject* object, DataType wanted
   type_ = type_of_format(view_.format, view_.itemsize, swapped_);
   if (type_ != wanted && scalar_type != nullptr && PyObject_IsInstance(object, scalar_type) == 1) {
     PyBuffer_Release(&view_);
+    view_ = {};
     has_view_ = false;
     const Ref number = checked(PyObject_CallMethod(object, "item", nullptr), kElements);
     take_number(number.get(), wanted, output);
@@ -193,6 +210,18 @@ ResultTensor::ResultTensor(const Tools& tools, PyObject* object, DataType wanted
     // Extents beyond 31 bits fit no plan; clamped, they still differ from every planned one.
     extents_[axis] = static_cast<int32_t>(std::min<Py_ssize_t>(view_.shape[axis], INT32_MAX));
   }
+}
+
+ResultTensor::ResultTensor(DataType type, std::span<const int32_t> extents) : type_(type) {
+  static Py_ssize_t strides[kMaxRank] = {};  // one element for all
+  view_.buf = number_;
+  view_.ndim = static_cast<int>(extents.size());
+  view_.strides = strides;
+  std::ranges::copy(extents, extents_);
+  if (type != DataType::kString) return;
+  size_t count = 1;
+  for (int32_t extent : extents) count *= static_cast<size_t>(extent);
+  strings_.resize(count);
 }
 
 ResultTensor::~ResultTensor() {
@@ -220,7 +249,7 @@ void ResultTensor::take_number(PyObject* number, DataType wanted, int output) {
 
 void ResultTensor::copy_to(std::byte* target) const {
   const auto item = static_cast<size_t>(element_bits(type_) / 8);
-  if (!has_view_) {
+  if (view_.buf == nullptr) {
     std::memcpy(target, number_, item);
     return;
   }

@@ -24,6 +24,10 @@ std::string extents_text(std::span<const int32_t> extents);
 /// itself. Throws Failure unless there is one for each of `types`.
 std::vector<Ref> split_results(Ref returned, std::span<const DataType> types);
 
+/// The same for gradients of inputs, each of which may be None; `function` returned them.
+std::vector<Ref> split_gradients(Ref returned, std::span<const DataType> types,
+                                 const std::string& function);
+
 /// One result. Holds the object's buffer; to be used while the GIL is held.
 class ResultTensor {
  public:
@@ -33,6 +37,10 @@ class ResultTensor {
   /// float64 of a float32 array of rank 0 plus 1. Where strings are wanted, it is a str, bytes, or
   /// an array of them.
   ResultTensor(const Tools& tools, PyObject* object, DataType wanted, int output);
+  /// A tensor of zeros.
+  static ResultTensor zeros(DataType type, std::span<const int32_t> extents) {
+    return ResultTensor(type, extents);
+  }
   ~ResultTensor();
   ResultTensor(const ResultTensor&) = delete;
   ResultTensor& operator=(const ResultTensor&) = delete;
@@ -45,6 +53,7 @@ class ResultTensor {
   void copy_to(std::byte* target) const;
 
  private:
+  ResultTensor(DataType type, std::span<const int32_t> extents);
   void take_number(PyObject* number, DataType wanted, int output);
 
   Py_buffer view_{};

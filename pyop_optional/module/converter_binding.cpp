@@ -61,10 +61,21 @@ converter::ConvertOptions options_of(const py::dict& given) {
   return options;
 }
 
+/// Calls `listener`, unless it is None, and lets signals (Ctrl-C) be seen. REQUIRES: the listener
+/// outlives the conversion, which copies functions without the interpreter's lock.
+converter::ProgressListener progress_of(py::handle listener) {
+  return [listener](std::string_view stage, double fraction) {
+    const py::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    if (!listener.is_none()) listener(py::str(stage.data(), stage.size()), fraction);
+  };
+}
+
 /// The plan as a Block, and the converter's warnings.
 py::tuple convert_model(const std::vector<Entry>& models, const py::dict& given,
-                        const py::tuple& operators) {
+                        const py::tuple& operators, const py::object& progress) {
   converter::ConvertOptions options = options_of(given);
+  options.progress = progress_of(progress);
   const OperatorRequest request = request_of(operators);
   std::vector<converter::EntrySource> entries;
   for (const auto& [name, model, is_path] : models) {

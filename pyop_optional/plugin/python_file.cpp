@@ -186,6 +186,28 @@ bool has_forward(PyObject* object) {
          PyObject_HasAttrString(object, "outputs") != 0;
 }
 
+/// True of a class that derives from intarsia_operators.Function.
+bool is_function(PyObject* object) {
+  if (PyType_Check(object) == 0) return false;
+  const Ref module = checked(PyImport_ImportModule("intarsia_operators"), kOperator);
+  const Ref function = checked(PyObject_GetAttrString(module.get(), "Function"), kOperator);
+  const int derives = PyObject_IsSubclass(object, function.get());
+  checked(derives, kOperator);
+  return derives == 1;
+}
+
+/// Formulas name gradients so; an operand of such a name would be taken for one.
+void require_distinct(const std::vector<Operand>& inputs, const std::vector<Operand>& outputs,
+                      const std::string& file) {
+  for (const Operand& output : outputs) {
+    for (const Operand& input : inputs) {
+      if (input.name != "d" + output.name) continue;
+      fail(file, "the input '" + input.name + "' has the name of the gradient of the output '" +
+                     output.name + "'; one of them needs another name");
+    }
+  }
+}
+
 }  // namespace
 
 void PythonFiles::read(const std::string& module, const std::string& file,
@@ -244,10 +266,15 @@ void PythonFiles::add(PyObject* object, const Source& source,
   const std::map<std::string, Attribute> attributes = read_attributes(object, where);
   Operation forward{domain, name, "forward", inputs, outputs};
   forward.gradient = text_attribute(object, "gradient");
+  if (is_function(object)) {
+    forward.convention = Convention::kFunction;
+    add_context(forward);
+  }
   if (PyObject_HasAttrString(object, "backward") != 0) {
     if (!forward.gradient.empty()) {
       fail(where, "has both backward and gradient; they say the same thing, so one has to go");
     }
+    require_distinct(inputs, outputs, where);
     const Operation backward = backward_of(forward);
     forward.gradient = call_of(backward, attributes);
     rows.push_back(row(backward, source, attributes));
@@ -255,16 +282,35 @@ void PythonFiles::add(PyObject* object, const Source& source,
   rows.push_back(row(forward, source, attributes));
 }
 
+void PythonFiles::add_context(Operation& forward) {
+  std::string name = "context";
+  const auto is_taken = [&name](const std::vector<Operand>& operands) {
+    return std::any_of(operands.begin(), operands.end(), [&name](const Operand& operand) {
+      return operand.name == name || "d" + operand.name == name;
+    });
+  };
+  while (is_taken(forward.inputs) || is_taken(forward.outputs)) name += '_';
+  forward.outputs.push_back({name, true, name, definitions::types({DataType::kInt64})});
+}
+
 PythonFiles::Operation PythonFiles::backward_of(const Operation& forward) {
   Operation backward{forward.domain, forward.name + "_backward", "backward", forward.inputs, {}};
-  backward.like_inputs = true;
-  backward.inputs.insert(backward.inputs.end(), forward.outputs.begin(), forward.outputs.end());
+  backward.convention = Convention::kBackward;
   const auto gradient_of = [](Operand operand) {
     operand.name = "d" + operand.name;
     return operand;
   };
-  for (const Operand& output : forward.outputs) backward.inputs.push_back(gradient_of(output));
-  for (const Operand& input : forward.inputs) backward.outputs.push_back(gradient_of(input));
+  auto first = forward.outputs.begin(), last = forward.outputs.end();
+  const bool has_context = forward.convention == Convention::kFunction;
+  if (has_context)
+    backward.inputs.push_back(*--last);
+  else
+    backward.inputs.insert(backward.inputs.end(), first, last);
+  for (; first != last; ++first) backward.inputs.push_back(gradient_of(*first));
+  for (const Operand& input : forward.inputs) {
+    backward.outputs.push_back(gradient_of(input));
+    backward.outputs.back().optional = true;  // it is left out where nobody asks for it
+  }
   return backward;
 }
 
@@ -290,7 +336,7 @@ definitions::OperatorDefinition PythonFiles::row(const Operation& operation, con
   definition.facts.gradient_formula = keep(operation.gradient);
 
   NodeAttributes node;
-  node.convention = Convention::kForward;
+  node.convention = operation.convention;
   node.module = source.module;
   node.class_name = source.class_name;
   node.method = operation.method;
@@ -324,11 +370,13 @@ definitions::OperatorDefinition PythonFiles::row(const Operation& operation, con
     if (problem.empty()) blob = complete_node.encode();
     return problem;
   };
-  if (operation.like_inputs) {
+  if (operation.convention == Convention::kBackward) {
+    // Nobody is asked, nor reads the gradient of an input that is not there.
     definition.infer = [](definitions::SymbolicShapeContext& context) {
       Status status;
       for (int i = 0; status.ok() && i < context.output_count(); ++i) {
-        status = context.set_output(i, context.type(i), context.shape(i));
+        status = context.has_input(i) ? context.set_output(i, context.type(i), context.shape(i))
+                                      : context.set_output(i, DataType::kFloat, {});
       }
       return status;
     };

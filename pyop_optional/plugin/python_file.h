@@ -21,6 +21,11 @@
 // Classes with `inputs`, `outputs` and `forward` are operators too, named after the class; methods
 // take the place of the functions. `infer`, `forward` and `backward` may leave the second parameter
 // out.
+//
+// A class may derive from `Function` of the module intarsia_operators: its `forward` leaves in a
+// context what its `backward` reads. The operator has one output more, the number of the context,
+// which nobody sees and its `backward` takes: so a node finds the context of its own forward node,
+// however often nodes are copied.
 #pragma once
 
 #include <deque>
@@ -30,6 +35,7 @@
 #include <vector>
 
 #include "core/definitions/definition.h"
+#include "pyop_optional/host/node_attributes.h"
 #include "pyop_optional/plugin/shape_inference.h"
 
 namespace intarsia::pyop {
@@ -69,14 +75,16 @@ class PythonFiles {
     std::string domain, name, method;
     std::vector<PythonOperand> inputs, outputs;
     std::string gradient = {};  ///< converter/graph/gradient_formula.h
-    /// Output i has the type and extents of input i; nobody is asked.
-    bool like_inputs = false;
+    Convention convention = Convention::kForward;
   };
   using Attributes = std::map<std::string, PythonAttribute>;
 
   void add(PyObject* object, const Source& source,
            std::vector<definitions::OperatorDefinition>& rows);
-  /// The gradients of the inputs, from the inputs, the outputs and the outputs' gradients.
+  /// Adds the output that is the number of a context.
+  static void add_context(Operation& forward);
+  /// The gradients of the inputs, from the inputs, the outputs (or the context) and the outputs'
+  /// gradients.
   static Operation backward_of(const Operation& forward);
   /// The rule that calls it.
   static std::string call_of(const Operation& backward, const Attributes& attributes);

@@ -100,6 +100,11 @@ bool ask(SymbolicShapeContext& context, const Instance& instance) {
   return true;
 }
 
+/// Ctrl-C was meant for the conversion; it comes once more, where that sees it.
+void again_if_interrupted(const Failure& failure) {
+  if (failure.interrupted) PyErr_SetInterrupt();
+}
+
 Status check_operands(const SymbolicShapeContext& context, const NodeAttributes& attributes) {
   // The definition of an operator defined in Python has had its say; PyOp is defined by its node.
   const bool exact = attributes.convention == Convention::kCompute;
@@ -155,11 +160,17 @@ Status ShapeInference::infer(SymbolicShapeContext& context) const {
       return status;
     }
   }
+  if (attributes->convention == Convention::kFunction &&
+      static_cast<size_t>(context.output_count()) == attributes->outputs.size()) {
+    const int last = context.output_count() - 1;
+    if (Status status = context.set_output(last, DataType::kInt64, {}); !status) return status;
+  }
   if (!has_bounds(context)) return {};
   const Gil gil;
   try {
     ask(context, Instance(tools_, *attributes));
-  } catch (const Failure&) {
+  } catch (const Failure& failure) {
+    again_if_interrupted(failure);
     // The model may declare the extents; where it does not, `try_on_zeros` tells what is wrong.
   }
   return {};
@@ -200,6 +211,7 @@ Status ShapeInference::try_on_zeros(SymbolicShapeContext& context) const {
     set_outputs(context, *attributes, outputs, varies(context) ? &nothing : nullptr);
     return {};
   } catch (const Failure& failure) {
+    again_if_interrupted(failure);
     return context.fail(failure.code, failure.what_failed, failure.text);
   } catch (const std::exception& error) {
     return context.fail(Code::kOperatorFailed, kOperator, error.what());

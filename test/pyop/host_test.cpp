@@ -2,6 +2,8 @@
 //
 // The interpreter and the host program: search path, threads, the life of a PyHost, and that work
 // without Python goes on meanwhile.
+#include "pyop_optional/host/python.h"  // first, as Python wants it
+
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,8 +52,11 @@ TEST_F(Pyop, PYOP_19_GivenDirectoriesComeFirstTheWorkingDirectoryLast) {
   std::filesystem::current_path(here);
   paths_ = {"../first", second.string(), folder_.string()};
   services();
-  std::filesystem::current_path(here);
+  // A given directory is what it was when the host was started.
+  const auto elsewhere = folder_ / "some" / "where" / "else";
+  std::filesystem::create_directories(elsewhere);
   for (const auto& [plan, expected] : {std::pair(a, 1.0f), {b, 4.0f}, {c, 0.0f}}) {
+    std::filesystem::current_path(expected == 1 ? elsewhere : here);
     Loaded loaded(plan);
     ASSERT_TRUE(loaded.open(services())) << loaded.text();
     loaded.set<float>(0, {0});
@@ -65,6 +70,32 @@ TEST_F(Pyop, PYOP_19_GivenDirectoriesComeFirstTheWorkingDirectoryLast) {
   EXPECT_EQ(PyHost::start({.module_paths = missing}, &diagnostic).status().code(),
             Code::kInvalidArgument);
   EXPECT_CONTAINS(tool::describe_text(diagnostic, {}), "'/no/such/directory' is not a directory");
+}
+
+TEST_F(Pyop, PYOP_19_TheWorkingDirectoryIsSearchedUnlessTheProgramDoesNotWantThat) {
+  services();
+  host_.close();
+  // Other tests of this process have had it searched.
+  const auto count = [](bool remove) {
+    const pyop::Gil gil;
+    PyObject* path = PySys_GetObject("path");
+    int found = 0;
+    for (Py_ssize_t i = PyList_Size(path); i-- > 0;) {
+      if (pyop::utf8(PyList_GetItem(path, i)) != "") continue;
+      ++found;
+      if (remove) PySequence_DelItem(path, i);
+    }
+    return found;
+  };
+  count(true);
+  const auto without = PyHost::start({.working_directory = false});
+  ASSERT_TRUE(without.ok());
+  EXPECT_EQ(count(false), 0);
+  for (int i = 0; i < 2; ++i) {
+    const auto with = PyHost::start({});
+    ASSERT_TRUE(with.ok());
+    EXPECT_EQ(count(false), 1) << "once for all hosts";
+  }
 }
 
 TEST_F(Pyop, PYOP_19_SessionsMayOutliveTheirHost) {

@@ -109,7 +109,8 @@ TEST_F(Pyop, PYOP_3_StringAttributesAreKeywordsOfTheConstructor) {
   module(R"(
 class Keywords:
     def __init__(self, **kwargs):
-        assert kwargs == {'W1': '5', 'name': 'a b', 'empty': ''}, kwargs
+        expected = {'W1': '5', 'name': 'a b', 'empty': '', 'Raw': 'a\udcff\0b', 'utf8': '\u00e4'}
+        assert kwargs == expected, kwargs
         assert all(type(value) is str for value in kwargs.values())
     def compute(self, x):
         return x
@@ -122,6 +123,10 @@ class Plain:
   OnnxBuilder::set(node, "W1", "5");
   OnnxBuilder::set(node, "name", "a b");
   OnnxBuilder::set(node, "empty", "");
+  // Bytes that are no text arrive as surrogates, which str.encode takes back to bytes.
+  OnnxBuilder::attribute(node, "Raw", onnx::AttributeProto::STRING)
+      .set_s(std::string("a\xff\0b", 4));
+  OnnxBuilder::set(node, "utf8", "\xc3\xa4");
   load(model);
   auto plain = load(unary("Plain", {1}));
   plain->set<float>(0, {1});
@@ -225,6 +230,46 @@ TEST_F(Pyop, PYOP_6_MissingAttributesAreNamedAtConversion) {
     }
     EXPECT_CONTAINS(conversion_error(model, allowed()), text);
   }
+  // All of them are told at once.
+  OnnxBuilder bare = unary("A", {1});
+  bare.graph().mutable_node(0)->clear_attribute();
+  const std::string all = conversion_error(bare, allowed());
+  for (const auto& [name, text] : kTexts) EXPECT_CONTAINS(all, text);
+  // An attribute of another kind is not one that is missing.
+  OnnxBuilder kinds = unary("A", {1});
+  auto& wrong = *kinds.graph().mutable_node(0);
+  wrong.clear_attribute();
+  for (const char* name : {"module", "class_name", "compute"}) {
+    OnnxBuilder::set(wrong, name, int64_t{1});
+  }
+  for (const char* name : {"input_types", "output_types"}) OnnxBuilder::set(wrong, name, "float");
+  const std::string error = conversion_error(kinds, allowed());
+  for (const char* name : {"module", "class_name", "compute"}) {
+    EXPECT_CONTAINS(error, std::string("attribute \"") + name + "\" must be a string");
+  }
+  for (const char* name : {"input_types", "output_types"}) {
+    EXPECT_CONTAINS(error, std::string("attribute \"") + name + "\" must be a list of");
+  }
+  EXPECT_EQ(error.find("not specified"), std::string::npos) << error;
+  // Numbers that are no type, or one that Python has no elements for.
+  for (const int64_t number : {0, -1, 99, 16, 17}) {
+    for (const char* name : {"input_types", "output_types"}) {
+      OnnxBuilder model = unary("A", {1});
+      auto& attributes = *model.graph().mutable_node(0)->mutable_attribute();
+      for (auto& attribute : attributes) {
+        if (attribute.name() == name) attribute.set_ints(0, number);
+      }
+      EXPECT_CONTAINS(
+          conversion_error(model, allowed()),
+          std::string("attribute \"") + name + "\" has element type " + std::to_string(number));
+    }
+  }
+  // A node without outputs computes nothing.
+  OnnxBuilder nothing = unary("A", {1});
+  for (auto& attribute : *nothing.graph().mutable_node(0)->mutable_attribute()) {
+    if (attribute.name() == "output_types") attribute.clear_ints();
+  }
+  EXPECT_CONTAINS(conversion_error(nothing, allowed()), "PyOp node outputs not specified");
   // A generator: no inputs, which the original could not express.
   OnnxBuilder generator;
   OnnxBuilder::set(pyop(generator, "A", {}, {"y"}), "compute", "");
@@ -258,6 +303,27 @@ TEST_F(Pyop, PYOP_7_OperandsThatDisagreeStopTheConversionBeforePythonRuns) {
   error = conversion_error(result, allowed());
   EXPECT_CONTAINS(error, "node 'PyOp1' (pyop:PyOp)");
   EXPECT_CONTAINS(error, "output 0: expected float32, the model has float64");
+  // Whichever operand it is, and too few of them as well.
+  const auto two = [this](DataType second_input, DataType second_output) {
+    OnnxBuilder model;
+    model.input("x", {2});
+    model.input("z", {2}, second_input);
+    pyop(model, "A", {"x", "z"}, {"y", "w"});
+    declare_output(model, "y", {2}, DataType::kFloat);
+    declare_output(model, "w", {2}, second_output);
+    return model;
+  };
+  EXPECT_CONTAINS(conversion_error(two(DataType::kInt32, DataType::kFloat), allowed()),
+                  "input 1: expected float32, the model has int32");
+  EXPECT_CONTAINS(conversion_error(two(DataType::kFloat, DataType::kInt32), allowed()),
+                  "output 1: expected float32, the model has int32");
+  OnnxBuilder fewer = two(DataType::kFloat, DataType::kFloat);
+  fewer.graph().mutable_node(0)->mutable_input()->RemoveLast();
+  EXPECT_CONTAINS(conversion_error(fewer, allowed()), "expected 2 inputs, the node has 1");
+  fewer = two(DataType::kFloat, DataType::kFloat);
+  fewer.graph().mutable_node(0)->mutable_output()->RemoveLast();
+  fewer.graph().mutable_output()->RemoveLast();
+  EXPECT_CONTAINS(conversion_error(fewer, allowed()), "expected 2 outputs, the node has 1");
   EXPECT_FALSE(std::filesystem::exists(folder_ / (module_ + ".py.imported")));
 }
 

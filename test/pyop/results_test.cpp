@@ -136,6 +136,7 @@ TEST_F(Pyop, PYOP_13_StridesAndByteOrderAreFollowed) {
       returning("Deep", "np.moveaxis(np.arange(24, dtype='i2').reshape(2, 3, 4), 0, 1)[:, ::-1]");
   text += returning("SwappedDeep", "np.arange(6, dtype='>i8').reshape(2, 3)[:, ::-1]");
   text += returning("SwappedComplex", "np.array([1+2j, 3-4j], '>c8')");
+  text += returning("Truths", "np.array([[0, 2], [255, 1]], 'u1').view(bool).T");
   module(text);
   for (const Case& each : kCases) {
     auto loaded = load(unary(each.name, each.extents));
@@ -155,6 +156,11 @@ TEST_F(Pyop, PYOP_13_StridesAndByteOrderAreFollowed) {
   ASSERT_TRUE(complex->run()) << complex->text();
   const auto* parts = complex->session.output_port(0).value().tensor.as<float>();
   EXPECT_EQ(Floats(parts, parts + 4), (Floats{1, 2, 3, -4}));
+  // Whatever byte numpy takes for True, the session's is 1.
+  auto truths = load(unary("Truths", {2, 2}, DataType::kBool));
+  ASSERT_TRUE(truths->run()) << truths->text();
+  const auto* bytes = truths->session.output_port(0).value().tensor.as<uint8_t>();
+  EXPECT_EQ(std::vector<uint8_t>(bytes, bytes + 4), (std::vector<uint8_t>{0, 1, 1, 1}));
 }
 
 TEST_F(Pyop, PYOP_14_AnotherShapeThanPlannedIsRefused) {

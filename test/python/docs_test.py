@@ -40,6 +40,9 @@ class WalkThrough(unittest.TestCase):
         onnx.save(support.model([helper.make_node("user_square", ["x"], ["y"])],
                                 {"x": (float32, [3])}, {"y": (float32, [3])}),
                   support.FOLDER / "square.onnx")
+        onnx.save(support.model([helper.make_node("SmoothRelu", ["x"], ["y"], domain="own")],
+                                {"x": (float32, [3])}, {"y": (float32, [3])}),
+                  support.FOLDER / "smooth.onnx")
         names = {}
         code = blocks()
         self.assertGreater(len(code), 12)

@@ -4,7 +4,7 @@
 import unittest
 
 import numpy as np
-from onnx import helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
 import intarsia
 import support
@@ -65,6 +65,31 @@ class user_failing:
         if args[0][0] < 0:
             raise ValueError("no gradient below zero")
         return args[2][:1] if args[0][0] > 9 else args[2].copy()
+
+class user_optional:             # an input that may be lacking; None, and a wrong number of gradients
+    domain = "user"
+    inputs = ["x: float32", "n: int64", "b?: float32"]
+    outputs = ["y"]
+    def infer(self, inputs):
+        return inputs[0]
+    def forward(self, args):
+        x, n, b = args
+        return (x * n + (0 if b is None else b)).astype(np.float32)
+    def backward(self, args):
+        x, n, b, y, dy = args
+        if n < 0:
+            return dy if n == -1 else (dy, None)
+        return None if n == 0 else (n * dy).astype(np.float32), None, dy if b is not None else None
+
+class user_needs_b:
+    domain = "user"
+    inputs = ["x: float32", "b?: float32"]
+    outputs = ["y"]
+    gradient = "dx = Mul(dy, b)"
+    def infer(self, inputs):
+        return inputs[0]
+    def forward(self, args):
+        return args[0].copy()
 
 class user_plain:
     domain = "user"
@@ -169,6 +194,32 @@ class Gradients(unittest.TestCase):
         np.testing.assert_array_equal(backward(1), np.ones(3))
         with self.assertRaisesRegex(intarsia.Error, "no run of the entry point that this one continues"):
             session.run([np.ones(3, np.float32)], entry="backward")
+
+    def test_optional_inputs_and_none(self):
+        x, b, dy = np.array([[1, 2, 3], [4, 5, 6], [1, 10, 100]], np.float32)
+        def session(inputs):
+            node = helper.make_node("user_optional", inputs, ["y"], domain="user")
+            elements = {"n": TensorProto.INT64}
+            model = support.model([node], {name: (elements.get(name, FLOAT), [] if name == "n" else [3])
+                                           for name in inputs}, {"y": (FLOAT, None)})
+            return self.session(model, {"y": [name for name in inputs if name != "n"]})
+        with_b, without = session(["x", "n", "b"]), session(["x", "n"])
+        for n in (3, 0):
+            for each, given in ((with_b, [x, np.array(n), b]), (without, [x, np.array(n)])):
+                y, = each.run(given)
+                np.testing.assert_array_equal(y, n * x + (b if each is with_b else 0))
+                gradients = each.run([dy], entry="backward")
+                np.testing.assert_array_equal(gradients[0], n * dy)
+                self.assertEqual(len(gradients), 2 if each is with_b else 1)
+                if each is with_b:
+                    np.testing.assert_array_equal(gradients[1], dy)
+        for n, count in ((-1, 1), (-2, 2)):
+            with_b.run([x, np.array(n), b])
+            with self.assertRaisesRegex(intarsia.Error, rf"incorrect number of gradients .expected 3, got {count}."):
+                with_b.run([dy], entry="backward")
+        node = helper.make_node("user_needs_b", ["x"], ["y"])
+        with self.assertRaisesRegex(intarsia.Error, r"user_needs_b.*operator Mul lacks input 1 \('B'\)"):
+            self.session(user_model([node], {"x": [3]}, ["y"]), {"y": "x"})
 
     def test_a_file_says_it_once(self):
         twice = support.FOLDER / "said_twice.py"

@@ -83,6 +83,24 @@ class Results(unittest.TestCase):
         full, = session.run(np.ones((4, 3), np.float32), out=out)
         self.assertIs(full, out)
 
+    def test_PRT_8_out_that_is_no_memory_for_kernels(self):
+        """Elements of less than a byte; an entry point whose outputs another one reads."""
+        session = intarsia.ExecutionSession(support.convert(support.model(
+            [helper.make_node("Cast", ["x"], ["y"], to=TensorProto.INT4), helper.make_node("Neg", ["x"], ["z"])],
+            {"x": (FLOAT, [3])}, {"y": (TensorProto.INT4, [3]), "z": (FLOAT, [3])})))
+        x, out = np.array([1, -8, 7], np.float32), [np.full(3, 99, np.int8), np.zeros(3, np.float32)]
+        y, z = session.run([x], out=out)
+        self.assertTrue(y is out[0] and z is out[1])
+        np.testing.assert_array_equal([y, z], [x, -x])
+        plan = intarsia.convert(support.model([helper.make_node("Exp", ["x"], ["y"])], {"x": (FLOAT, [3])},
+                                              {"y": (FLOAT, [3])}), gradients={"y": "x"})
+        session = intarsia.ExecutionSession(plan)
+        out = np.zeros(3, np.float32)
+        self.assertIs(session.run([x], out=[out])[0], out)
+        np.testing.assert_allclose(out, np.exp(x), rtol=1e-6)
+        out[:] = 0  # what is the caller's is not read again
+        np.testing.assert_allclose(session.run([np.ones(3, np.float32)], entry="backward")[0], np.exp(x), rtol=1e-6)
+
     def test_PRT_8_out_that_does_not_fit(self):
         session = intarsia.ExecutionSession(support.unary("Neg", shape=[2, 3], names=("x", "hue")))
         x = np.ones((2, 3), np.float32)
@@ -114,7 +132,7 @@ class Results(unittest.TestCase):
         session = intarsia.ExecutionSession(support.convert(support.model(
             nodes, {"x": (FLOAT, [3])}, {"y": (FLOAT, None), "z": (FLOAT, None)})))
         memory = np.zeros(5, np.float32)
-        with self.assertRaisesRegex(intarsia.Error, "overlap"):
+        with self.assertRaisesRegex(intarsia.Error, "arrays of output 0, 'y' and output 1, 'z' overlap"):
             session.run([np.ones(3, np.float32)], out=[memory[:3], memory[2:]])
 
     def test_PRT_8_an_array_is_written_by_its_own_run_only(self):

@@ -3,6 +3,8 @@
 it needs but the C and C++ libraries, is imported without any path set, and converts and runs, operators
 written in Python included.
 
+And the short way: a build tree's own folder, which compiles nothing.
+
 Packages come from the test environment through a .pth file, and CMake's build folder is the one of
 this test run, so that only what the package adds is compiled.
 """
@@ -10,9 +12,11 @@ this test run, so that only what the package adds is compiled.
 import io
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import sysconfig
+import time
 import unittest
 import venv
 import zipfile
@@ -87,6 +91,51 @@ def run(*command, **options):
     return done.stdout
 
 
+def fresh(name):
+    """An environment that has the packages of this one, and where its own are."""
+    folder = support.FOLDER / name
+    venv.create(folder, symlinks=True)
+    site = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
+    (site / "packages.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    return folder / "bin" / "python", site
+
+
+def install(python, what):
+    return run(sys.executable, "-m", "pip", "--python", python, "install", "--no-index", "--no-deps",
+               "--disable-pip-version-check", what)
+
+
+class BuildTree(unittest.TestCase):
+    def test_PRT_16_pip_install_of_a_build_tree(self):
+        """Nothing is compiled: what is there is installed, for the interpreter that it is for."""
+        tree = Path(os.environ["INTARSIA_BUILD"], "python")
+        of_tree = [tree.parent / name for name in ("CMakeCache.txt", "build.ninja")]
+        before = [file.stat().st_mtime_ns for file in of_tree]
+        python, site = fresh("of_tree")
+        begin = time.monotonic()
+        install(python, tree)
+        self.assertLess(time.monotonic() - begin, 60)
+        self.assertEqual([file.stat().st_mtime_ns for file in of_tree], before)
+        plan = support.unary("Neg", shape=[2])
+        lines = run(python, "-c", "import sys, numpy, intarsia, PyRuntime, intarsia_operators; print(intarsia.__file__, "
+                    "intarsia.InferenceSession(sys.argv[1], cache=False).run(numpy.ones(2, numpy.float32)))",
+                    plan.with_suffix(".onnx"), cwd="/").split(" ", 1)
+        self.assertEqual(Path(lines[0]).parent.parent.resolve(), site.resolve())
+        self.assertEqual(lines[1].strip(), str([-np.ones(2, np.float32)]))
+        shown = run(sys.executable, "-m", "pip", "--python", python, "show", "-f", "intarsia")
+        self.assertRegex(shown, r"(?s)Version: [0-9.]+\n.*License: Apache-2.0.*Requires: numpy\n.*intarsia/__init__.pyi")
+        run(sys.executable, "-m", "pip", "--python", python, "uninstall", "--yes", "intarsia")
+        self.assertFalse((site / "intarsia").exists())
+        # A tree that is not built, or for another interpreter.
+        bare = support.FOLDER / "bare"
+        shutil.copytree(tree, bare, ignore=shutil.ignore_patterns("_native.*.so"))
+        with self.assertRaisesRegex(AssertionError, "build the tree first, with -DINTARSIA_PYOP=ON"):
+            install(python, bare)
+        (bare / "intarsia" / "_native.cpython-30-none.so").touch()
+        with self.assertRaisesRegex(AssertionError, "has _native.cpython-30-none.so, but this interpreter needs"):
+            install(python, bare)
+
+
 class Install(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -124,13 +173,8 @@ class Install(unittest.TestCase):
         self.assertEqual(source - names, set())
 
     def test_PRT_16_pip_install(self):
-        folder = support.FOLDER / "fresh"
-        venv.create(folder, symlinks=True)
-        python = folder / "bin" / "python"
-        site = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
-        (site / "packages.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
-        run(sys.executable, "-m", "pip", "--python", python, "install", "--no-index", "--no-deps",
-            "--disable-pip-version-check", self.wheel)
+        python, site = fresh("fresh")
+        install(python, self.wheel)
 
         plan = support.unary("Neg", shape=[2])
         mine = support.FOLDER / "mine.py"

@@ -104,6 +104,33 @@ TEST(Value, IsTakenFromATrialWhereItDecides) {
   EXPECT_CONTAINS(run(plan, session, {4, 5}), "expected 4, found 5");
 }
 
+TEST(Value, AConversionThatBeginsAgainGoesOnInItsProgress) {
+  ConvertOptions options;
+  options.shapes["n"] = {2};
+  options.probe["n"] = Constant::ints({4, 4});
+  std::vector<std::string> stages;
+  double last = 0;
+  options.progress = [&](std::string_view stage, double fraction) {
+    stages.emplace_back(stage);
+    EXPECT_GE(fraction, last);
+    last = fraction;
+  };
+  const SmallPlan plan(row_or_not(), options);
+  EXPECT_EQ(std::count(stages.begin(), stages.end(), "reading"), 2);
+  EXPECT_EQ(stages.back(), "done");
+  EXPECT_EQ(last, 1);
+
+  // What a listener throws is no failure of the conversion, whatever it is.
+  options.progress = [](std::string_view stage, double) {
+    if (stage == "inferring") throw converter::Error("enough");
+  };
+  EXPECT_THROW(SmallPlan(row_or_not(), options), converter::Error);
+  options.progress = [](std::string_view stage, double) {
+    if (stage == "writing") throw 7;
+  };
+  EXPECT_THROW(SmallPlan(row_or_not(), options), int);
+}
+
 /// y: x, without its axes of extent 1 or transformed along an axis, if the flag is true.
 OnnxBuilder in_branch(const char* type, const std::vector<std::string>& inputs) {
   OnnxBuilder model(20);

@@ -2,7 +2,7 @@
 # The public names of the package, for type checkers and editors; test/python/stubs_test.py compares
 # them with the package. What each does: its docstring, and docs/python.md.
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, BinaryIO, NamedTuple, Protocol, TypeAlias, TypedDict, overload
 
@@ -61,6 +61,7 @@ class _Options(TypedDict, total=False):
     operators: _Operators
     allow_pyop: bool
     pyop_path: _Operators
+    progress: Callable[[str, float], object] | None
 
 class Error(RuntimeError):
     code: str | None

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from . import _native
-from .conversion import convert, replace_file
+from .conversion import SILENT_OPTIONS, convert, replace_file
 from .errors import Error
 from .sources import source_of
 
@@ -65,7 +65,8 @@ def _key(models, options):
     described = {
         "version": [_native.version, library.st_size, library.st_mtime_ns],
         "models": [[name, _model(source_of(model, "model"))] for name, model in entries.items()],
-        "options": {name: _described(value) for name, value in sorted(options.items())},
+        "options": {name: _described(value) for name, value in sorted(options.items())
+                    if name not in SILENT_OPTIONS},
     }
     return _digest(json.dumps(described, sort_keys=True).encode())
 

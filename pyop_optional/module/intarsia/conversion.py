@@ -65,7 +65,7 @@ def _callers_level():
 def convert(model, out=None, *, dims=None, shapes=None, fixed=None, values=None, bounds=None,
             max_trips=None, max_lengths=None, max_string=None, states=None, layouts=None, seed=0,
             threads=1, strip_names=False, target="generic", plan_growth=None, gradients=None,
-            trainable=(), operators=(), allow_pyop=False, pyop_path=()):
+            trainable=(), operators=(), allow_pyop=False, pyop_path=(), progress=None):
     """Converts `model` (a path, the bytes of a model, a file open for reading bytes, or an
     onnx.ModelProto) to a plan: in the file `out`, or, without it, as the bytes that are returned.
     A dict of models makes a plan with entry points: {"encode": "encoder.onnx", "step": decoder}.
@@ -77,6 +77,10 @@ def convert(model, out=None, *, dims=None, shapes=None, fixed=None, values=None,
     gradients={"loss": ["x"]} and trainable=["fc.weight"] (docs/training.md), operators=["libmine.so"].
     Raises Error with one line per problem; warnings are issued through the
     module `warnings`.
+
+    progress(stage, fraction) is called as the conversion goes on, with the name of a stage and the fraction
+    of the whole that is done, from 0 to 1. What it raises ends the conversion, as Ctrl-C does; then no file
+    has changed.
     """
     entries = model if isinstance(model, Mapping) else {"main": model}
     if not entries:
@@ -98,7 +102,7 @@ def convert(model, out=None, *, dims=None, shapes=None, fixed=None, values=None,
             "gradients": {name: _names(inputs) for name, inputs in (gradients or {}).items()},
             "trainable": _names(trainable)}
         block, texts = _native.convert_model(models, options,
-                                             request(operators, allow_pyop, pyop_path))
+                                             request(operators, allow_pyop, pyop_path), progress)
     for text in texts:
         warnings.warn(text, stacklevel=_callers_level())
     if out is None:
@@ -109,5 +113,7 @@ def convert(model, out=None, *, dims=None, shapes=None, fixed=None, values=None,
 
 OPTIONS = tuple(name for name, parameter in inspect.signature(convert).parameters.items()
                 if parameter.kind is parameter.KEYWORD_ONLY)
+# Those that change nothing of the plan.
+SILENT_OPTIONS = ("progress",)
 # Those that a session needs as well.
 SESSION_OPTIONS = ("threads", "operators", "allow_pyop", "pyop_path")

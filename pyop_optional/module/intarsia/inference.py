@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping
 
 from . import cache as plans
-from .conversion import OPTIONS, SESSION_OPTIONS, convert
+from .conversion import OPTIONS, SESSION_OPTIONS, SILENT_OPTIONS, convert
 from .errors import Error
 from .flags import options_of
 from .session import ExecutionSession
@@ -22,7 +22,7 @@ class InferenceSession(ExecutionSession):
     cache: True keeps the plan, and opens the kept one if the model's contents, all options and the
         version are the same: in $INTARSIA_CACHE_DIR, else in ~/.cache/intarsia. A path is another
         folder; False converts every time. What Python operators take part in is never kept.
-    options: those of intarsia.convert (dims={"batch": (1, 8)}, threads=2, ...).
+    options: those of intarsia.convert (dims={"batch": (1, 8)}, threads=2, progress=..., ...).
     """
 
     def __init__(self, model, sess_options=None, providers=None, provider_options=None, *,
@@ -41,7 +41,7 @@ class InferenceSession(ExecutionSession):
         models = {name: _given(each) for name, each in model.items()} if isinstance(model, Mapping) \
             else _given(model)
         if not isinstance(models, Mapping) and models.is_plan:
-            surplus = [name for name in options if name not in SESSION_OPTIONS]
+            surplus = [name for name in options if name not in SESSION_OPTIONS + SILENT_OPTIONS]
             if surplus:
                 raise TypeError(f"{models.name} is a plan; {surplus[0]} is an option of a conversion")
             self._open(models, **for_session)
@@ -54,7 +54,8 @@ class InferenceSession(ExecutionSession):
             return
         self._source = models._replace(data=None)
         if models.path is not None:  # else it is pickled as the plan that it has become
-            self._options = {**options, "cache": cache}
+            self._options = {**{name: value for name, value in options.items()
+                                if name not in SILENT_OPTIONS}, "cache": cache}
 
     def _open_converted(self, models, options, for_session, directory):
         if directory is not None and plans.may_keep(options):

@@ -152,9 +152,9 @@ class DynamicWeights {
     if (bias_ != nullptr) bias_ += direction * 2 * node.rows();
   }
 
-  /// Bytes of rows, their sums, and the products of a gate.
+  /// Bytes of rows, their sums, and the products of a gate; whole cache lines.
   static int64_t own(const RnnNode& node, int64_t rows) {
-    return rows * (quads(node) + 1 + panel_count(node.hidden) * kPanel);
+    return (rows * (quads(node) + 1 + panel_count(node.hidden) * kPanel) + 15) / 16 * 16;
   }
 
   void project(const float* x, int64_t pitch, int64_t rows, float* gates, Units units) const {

@@ -69,19 +69,19 @@ struct RnnNode {
 
 /// Scratch in elements of a thread whose groups have so many sequences, which is enough for smaller
 /// extents, too: what W needs; the gates of some steps; hidden and cell state, one more vector for
-/// the cell, and one of the input for several sequences; each of them whole cache lines.
+/// the cell, and one of the input for several sequences; whole cache lines. No more than before:
+/// plans that exist have no more.
 template <class W>
 struct RnnScratch {
   int64_t gates, states, input, elements;
 
   RnnScratch(const RnnNode& node, int64_t sequences) {
-    const auto lines = [](int64_t count) { return (count + 15) / 16 * 16; };
     const int64_t steps = sequences * node.time, some = steps < W::kRows ? steps : W::kRows;
-    const int64_t rows = sequences < some ? some : sequences;
-    gates = lines(W::own(node, rows));
-    states = gates + lines(rows * node.rows());
-    input = states + lines(sequences * 3 * node.hidden);
-    elements = input + lines(sequences * node.features);
+    const int64_t rows = W::kTogether && sequences > some ? sequences : some;
+    gates = W::own(node, rows);
+    states = gates + rows * node.rows();
+    input = states + sequences * 3 * node.hidden;
+    elements = (input + (W::kRows > 1 ? sequences * node.features : 0) + 15) / 16 * 16;
   }
 };
 

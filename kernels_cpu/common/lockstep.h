@@ -61,7 +61,7 @@ class Lockstep {
   };
   /// Turns of a loop, which take longer than threads that have a processor wait for each other.
   static constexpr int kPatience = 1 << 14;
-
+  /// Turns that the leader waits for others to come.
   static constexpr int kWelcome = 64;
 
   static void relax() {
@@ -76,6 +76,36 @@ class Lockstep {
     const int count = arrived_.load(std::memory_order_acquire);
     return count < threads_ ? count : threads_;
   }
+
+  /// A counter of time, whatever its unit; 0 where there is none that user code may read.
+  static uint64_t ticks() {
+#if defined(__x86_64__) || defined(__i386__)
+    return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+    uint64_t count;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(count));
+    return count;
+#else
+    return 0;
+#endif
+  }
+
+  /// How long steps take alone and together. Of what is not known yet the time is 0.
+  struct Trial {
+    uint64_t alone = 0, together = 0, before = 0;
+
+    void begin() { before = ticks(); }
+    void end(bool was_alone) {
+      const uint64_t now = ticks(), took = now - before;
+      uint64_t& least = was_alone ? alone : together;
+      if (least == 0 || took < least) least = took;
+      before = now;
+    }
+    bool says_alone() const { return together > alone - alone / 16; }
+  };
+  static constexpr int64_t kTrialAlone = 1;  // step 0 is like no other
+  static constexpr int64_t kTrialEnd = 5;
+  static constexpr int64_t kWorthTrial = 16;  // steps
 
   /// Returns when threads [1, parts) have come to `step`; false if that took long.
   bool await(int64_t parts, int64_t step) const {
@@ -95,23 +125,32 @@ class Lockstep {
     int64_t parts = arrived();
     plan_.steps[0].store(parts, std::memory_order_release);
     bool alone = !await(parts, 0);
+    Trial trial;
     for (int64_t step = 0; step < steps;) {
+      if (step <= kTrialAlone) trial.begin();
       body(step, 0, static_cast<int>(parts));
+      const bool was_alone = parts == 1;
       ++step;
-      const int64_t next = arrived();
       alone |= step == steps;
+      const int64_t next = steps >= kWorthTrial && step == kTrialAlone ? 1 : arrived();
       plan_.steps[step % 2].store(step * kParts + (alone ? kAlone : next),
                                   std::memory_order_release);
       // Those who took part have to be done; those who are new, to be there.
-      const bool in_time = await(alone ? parts : next, step);
+      const int64_t others = alone || parts > next ? parts : next;
+      const bool in_time = await(others, step);
       parts = alone ? 1 : next;
       alone |= !in_time;
+      if (step > kTrialAlone && step <= kTrialEnd) {
+        trial.end(was_alone);
+        alone |=
+            steps >= kWorthTrial && step == kTrialEnd && trial.together != 0 && trial.says_alone();
+      }
     }
   }
 
   template <class Body>
   void follow(int part, const Body& body) {
-    for (int64_t word = join(part); word % kParts != kAlone;) {
+    for (int64_t word = join(part, 0); word % kParts != kAlone;) {
       const int64_t step = word / kParts, parts = word % kParts;
       progress_[part].step.store(step, std::memory_order_release);
       await(parts, step);
@@ -119,16 +158,17 @@ class Lockstep {
       progress_[part].step.store(step + 1, std::memory_order_release);
       const std::atomic<int64_t>& next = plan_.steps[(step + 1) % 2];
       while ((word = next.load(std::memory_order_acquire)) / kParts <= step) relax();
+      if (word % kParts <= part) word = join(part, step + 1);
     }
   }
 
-  /// What the leader says about the first step with this part, or that it needs nobody. A leader
-  /// that has said so waits until the thread has come to the step.
-  int64_t join(int part) const {
+  /// What the leader says about the first step from `first` on that has this part, or that it needs
+  /// nobody. A leader that has said so waits until the thread has come to the step.
+  int64_t join(int part, int64_t first) const {
     for (;; relax()) {
       for (const std::atomic<int64_t>& plan : plan_.steps) {
         const int64_t word = plan.load(std::memory_order_acquire);
-        if (word % kParts > part) return word;
+        if (word % kParts > part && word / kParts >= first) return word;
       }
     }
   }

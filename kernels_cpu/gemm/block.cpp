@@ -102,6 +102,7 @@ void trim_taps(Tile& tile, ptrdiff_t rows, const float* zeros) {
 void run_block(const Block& s) {
   const TileKernels kernels = tile_kernels(s.isa);
   const ptrdiff_t panel_pitch = s.taps * s.k * kPanel;
+  const Epilogue none;
   Tile t{};
   t.row_pitch = s.row_pitch;
   t.b_panel_pitch = panel_pitch;
@@ -127,7 +128,7 @@ void run_block(const Block& s) {
         const float* b = s.b + n0 / kPanel * panel_pitch + (tap * s.k + k0) * kPanel;
         const bool first = tap == 0 && part == 0;
         const bool last = tap + tap_step >= s.taps && part + 1 == k_parts;
-        t.epilogue = last ? s.epilogue : Epilogue{};
+        t.epilogue = last ? &s.epilogue : &none;
         // The first pass starts from bias and residual, the others from the sums so far.
         t.bias = first && s.bias ? s.bias + n0 : nullptr;
         const float* initial = first ? s.residual : s.c;

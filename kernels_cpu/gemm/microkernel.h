@@ -60,7 +60,7 @@ struct Tile {
   const float* bias;      ///< [n], or null.
   const float* residual;  ///< [rows][n], or null.
   ptrdiff_t residual_pitch;
-  Epilogue epilogue;
+  const Epilogue* epilogue;
 };
 
 using TileFunction = void (*)(const Tile& tile);

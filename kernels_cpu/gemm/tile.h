@@ -88,8 +88,8 @@ void tile(const Tile& t) {
   }
 
   using M = VecMath<Vec>;
-  const F lower = M::splat(t.epilogue.lower);
-  const F upper = M::splat(t.epilogue.upper);
+  const F lower = M::splat(t.epilogue->lower);
+  const F upper = M::splat(t.epilogue->upper);
   INTARSIA_UNROLL
   for (int r = 0; r < R; ++r) {
     INTARSIA_UNROLL_ENDS
@@ -103,8 +103,8 @@ void tile(const Tile& t) {
       }
     }
   }
-  if (t.epilogue.activate != nullptr) {
-    t.epilogue.activate(t.epilogue.spec, t.c, t.c_pitch, R, all ? P * kPanel : t.n);
+  if (t.epilogue->activate != nullptr) {
+    t.epilogue->activate(t.epilogue->spec, t.c, t.c_pitch, R, all ? P * kPanel : t.n);
   }
 }
 

@@ -101,10 +101,12 @@ class Lockstep {
       if (least == 0 || took < least) least = took;
       before = now;
     }
-    bool says_alone() const { return together > alone - alone / 16; }
+    bool says_alone() const { return together > alone - alone / 8; }
   };
-  static constexpr int64_t kTrialAlone = 1;  // step 0 is like no other
-  static constexpr int64_t kTrialEnd = 5;
+  /// Steps 1 and 2 are done alone: step 0 is like no other, and step 1 has to fetch what the others
+  /// have written.
+  static constexpr int64_t kTrialAlone = 2;
+  static constexpr int64_t kTrialEnd = 6;
   static constexpr int64_t kWorthTrial = 16;  // steps
 
   /// Returns when threads [1, parts) have come to `step`; false if that took long.
@@ -127,12 +129,12 @@ class Lockstep {
     bool alone = !await(parts, 0);
     Trial trial;
     for (int64_t step = 0; step < steps;) {
-      if (step <= kTrialAlone) trial.begin();
+      if (step == 1) trial.begin();
       body(step, 0, static_cast<int>(parts));
       const bool was_alone = parts == 1;
       ++step;
       alone |= step == steps;
-      const int64_t next = steps >= kWorthTrial && step == kTrialAlone ? 1 : arrived();
+      const int64_t next = steps >= kWorthTrial && step <= kTrialAlone ? 1 : arrived();
       plan_.steps[step % 2].store(step * kParts + (alone ? kAlone : next),
                                   std::memory_order_release);
       // Those who took part have to be done; those who are new, to be there.
@@ -140,7 +142,7 @@ class Lockstep {
       const bool in_time = await(others, step);
       parts = alone ? 1 : next;
       alone |= !in_time;
-      if (step > kTrialAlone && step <= kTrialEnd) {
+      if (step > 1 && step <= kTrialEnd) {
         trial.end(was_alone);
         alone |=
             steps >= kWorthTrial && step == kTrialEnd && trial.together != 0 && trial.says_alone();

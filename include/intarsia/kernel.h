@@ -177,6 +177,14 @@ struct Parallel {
 
   static void share_units(const Parallel& parallel, const KernelContext& context, Share how,
                           int64_t count, Body body, void* argument);
+
+  /// The same for KernelContext::parallel_steps.
+  using Step = void (*)(const void* body, int64_t step, int part, int parts);
+  void (*share_steps)(const Parallel& self, const KernelContext& context, int64_t steps,
+                      int64_t most, const void* body, Step call) = &take_steps;
+
+  static void take_steps(const Parallel& parallel, const KernelContext& context, int64_t steps,
+                         int64_t most, const void* body, Step call);
 };
 
 /// What a KernelContext reaches of its session; implemented by the runtime and by the converter's
@@ -270,6 +278,24 @@ class KernelContext {
           (*static_cast<const Body*>(argument))(begin, end, thread);
         },
         const_cast<Body*>(&body));
+  }
+
+  /// For steps of which each needs all of the one before, as the time steps of a recurrent layer:
+  /// calls `body(step, part, parts)` for each part of the steps [0, steps), a step's parts after
+  /// all those of the step before. A step is cut into at most `most` parts, on as many threads;
+  /// into how many may differ from step to step, but a part of a number is always its thread's.
+  /// Threads wait for each other by spinning: for steps of microseconds.
+  template <class Body>
+  void parallel_steps(int64_t steps, int64_t most, const Body& body) const {
+    const Parallel* parallel = host_->parallel;
+    if (parallel == nullptr || most <= 1) {
+      for (int64_t step = 0; step < steps; ++step) body(step, 0, 1);
+      return;
+    }
+    parallel->share_steps(*parallel, *this, steps, most, &body,
+                          [](const void* self, int64_t step, int part, int parts) {
+                            (*static_cast<const Body*>(self))(step, part, parts);
+                          });
   }
 
   /// For outputs whose extents depend on values: sets the actual extents. Fails with kWrongExtent

@@ -27,7 +27,6 @@
 #include <utility>
 
 #include "core/runtime/operand_check.h"
-#include "kernels_cpu/common/lockstep.h"
 #include "kernels_cpu/math/element.h"
 #include "kernels_cpu/recurrent/rnn_activation.h"
 #include "kernels_cpu/recurrent/rnn_cells.h"
@@ -306,38 +305,31 @@ void run_group(const KernelContext& context, const RnnNode& node, const RnnFunct
       if (part.at + 1 == part.length(i)) finish(part, part.all.next, i);
     }
   };
-  if constexpr (W::kUnits > 0) {
-    if (shared) {
-      const int64_t units = (node.hidden + W::kUnits - 1) / W::kUnits;
-      const bool alternate = phases == 1;
-      Lockstep together(context.threads());
-      const auto take_part = [&](int64_t at, int part, int parts) {
-        RnnStep<W> own = step;
-        own.at = at / phases;
-        own.all.gates = gates + own.at % most_steps * node.rows();
-        // Who is done before others must not touch the state that they still read.
-        if (alternate && own.at % 2 != 0) std::swap(own.all.h, own.all.extra);
-        own.all.next = alternate ? own.all.extra : own.all.h;
-        // What the others have written is asked for at once: a product would come to it line by
-        // line.
-        for (int64_t i = 0; parts > 1 && i < states; i += 64 / sizeof(V)) {
-          __builtin_prefetch(own.all.h + i);
-        }
-        own.units.own += part * share;
-        own.units.begin = units * part / parts * W::kUnits;
-        const int64_t end = units * (part + 1) / parts * W::kUnits;
-        if (end < node.hidden) own.units.end = end;
-        if (own.units.begin < own.units.end) compute(own, static_cast<int>(at % phases));
-      };
-      context.parallel_for(units, [&](int64_t begin, int64_t end, int) {
-        if (begin < end) together.take_part(longest * phases, take_part);
-      });
-      step.at = longest;
+  constexpr int64_t kUnits = W::kUnits > 0 ? W::kUnits : 1;
+  const int64_t units = (node.hidden + kUnits - 1) / kUnits;
+  const auto take = [&](int64_t at, int part, int of_parts) {
+    RnnStep<W> own = step;
+    own.at = at / phases;
+    own.all.gates = gates + own.at % most_steps * node.rows();
+    if (phases == 1) {
+      // Who is done before others must not touch the state that they still read.
+      if (own.at % 2 != 0) std::swap(own.all.h, own.all.extra);
+      own.all.next = own.all.extra;
     }
-  }
-  for (int64_t& s = step.at; s < longest; ++s) {
-    step.all.gates = gates + s % most_steps * node.rows();
-    for (int phase = 0; phase < phases; ++phase) compute(step, phase);
+    // What the others have written is asked for at once: a product would come to it line by line.
+    for (int64_t i = 0; of_parts > 1 && i < states; i += 64 / sizeof(V)) {
+      __builtin_prefetch(own.all.h + i);
+    }
+    own.units.own += part * share;
+    own.units.begin = units * part / of_parts * kUnits;
+    const int64_t end = units * (part + 1) / of_parts * kUnits;
+    if (end < node.hidden) own.units.end = end;
+    if (own.units.begin < own.units.end) compute(own, static_cast<int>(at % phases));
+  };
+  if (shared) {
+    context.parallel_steps(longest * phases, units, take);
+  } else {
+    for (int64_t at = 0; at < longest * phases; ++at) take(at, 0, 1);
   }
   T* y = context.output(0).as<T>();
   for (int64_t i = 0; i < sequences; ++i) {

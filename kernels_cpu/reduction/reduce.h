@@ -39,20 +39,19 @@ inline int64_t pieces_of(const ReduceLoop& loop) {
 
 /// y = finish(reduction of x, reduced elements), of type To. `accumulate(x, lanes, begin, end,
 /// sums)` reduces the positions [begin, end) of `lanes` outputs, as ReduceLoop::accumulate does.
-/// Each result is made of `fold` neighbouring outputs of the loop: more than one only where that is
-/// cut into pieces.
+/// Each result is made of the loop's `fold` neighbouring outputs.
 template <class T, class To = T, class Reducer, class Accumulate>
 void reduce(const KernelContext& context, const ReduceLoop& loop, Reducer reducer,
-            const Accumulate& accumulate, int64_t fold = 1) {
+            const Accumulate& accumulate) {
   using Stored = typename Element<T>::Stored;
   using E = Element<To>;
   using A = typename Reducer::Accumulator;
   const Stored* x = context.input(0).as<Stored>();
   auto* y = context.output(0).as<typename E::Stored>();
-  const int64_t count = loop.reduced.count;
+  const int64_t count = loop.reduced.count, fold = loop.fold;
   if (loop.blocks == 0) return;
-  const int64_t pieces = pieces_of(loop);
-  A partials[kPartials];  // of each piece all outputs
+  const int64_t pieces = pieces_of(loop), results = loop.kept.count / fold;
+  A partials[kPartials];  // of each piece all results
   context.parallel_for(loop.blocks * pieces, [&](int64_t begin, int64_t end, int) {
     for (int64_t unit = begin, taken; unit < end; unit += taken) {
       const int64_t piece = pieces == 1 ? 0 : unit / loop.blocks;
@@ -61,51 +60,28 @@ void reduce(const KernelContext& context, const ReduceLoop& loop, Reducer reduce
       A sums[kReduceLanes];
       accumulate(x + block.offset, block.lanes, count * piece / pieces,
                  count * (piece + 1) / pieces, sums);
-      for (int64_t lane = 0; lane < block.lanes; ++lane) {
+      for (int64_t lane = 0; lane < block.lanes; lane += fold) {
+        A sum = sums[lane];
+        for (int64_t i = 1; i < fold; ++i) sum = reducer.merge(sum, sums[lane + i]);
+        const int64_t result = fold > 1 ? (block.first + lane) / fold : block.first + lane;
         if (pieces == 1) {
-          y[block.first + lane] = E::store(reducer.finish(sums[lane], count));
+          y[result] = E::store(reducer.finish(sum, count * fold));
         } else {
-          partials[piece * loop.kept.count + block.first + lane] = sums[lane];
+          partials[piece * results + result] = sum;
         }
       }
     }
   });
   if constexpr (kPartials > 1) {
     if (pieces == 1) return;
-    for (int64_t output = 0; output < loop.kept.count / fold; ++output) {
-      A sum = reducer.identity();
-      for (int64_t piece = 0; piece < pieces; ++piece) {
-        for (int64_t i = 0; i < fold; ++i) {
-          sum = reducer.merge(sum, partials[piece * loop.kept.count + output * fold + i]);
-        }
+    for (int64_t result = 0; result < results; ++result) {
+      A sum = partials[result];
+      for (int64_t piece = 1; piece < pieces; ++piece) {
+        sum = reducer.merge(sum, partials[piece * results + result]);
       }
-      y[output] = E::store(reducer.finish(sum, count * fold));
+      y[result] = E::store(reducer.finish(sum, count * fold));
     }
   }
-}
-
-/// The same of `flat`, whose outputs make a result `fold` by `fold`, and which is not cut.
-template <class T, class Reducer, class Accumulate>
-void reduce_folded(const KernelContext& context, const ReduceLoop& flat, int64_t fold,
-                   Reducer reducer, const Accumulate& accumulate) {
-  using E = Element<T>;
-  const auto* x = context.input(0).as<typename E::Stored>();
-  auto* y = context.output(0).as<typename E::Stored>();
-  const int64_t row = flat.row / fold, most = kReduceLanes / fold;  // in results
-  const int64_t in_row = (row + most - 1) / most;
-  context.parallel_for(flat.kept.count / flat.row * in_row, [&](int64_t begin, int64_t end, int) {
-    for (int64_t unit = begin; unit < end; ++unit) {
-      const int64_t place = unit % in_row * most, first = unit / in_row * row + place;
-      const int64_t results = row - place < most ? row - place : most;
-      typename Reducer::Accumulator sums[kReduceLanes];
-      accumulate(x + flat.kept.offset(first * fold), results * fold, 0, flat.reduced.count, sums);
-      for (int64_t i = 0; i < results; ++i) {
-        auto sum = sums[i * fold];
-        for (int64_t k = 1; k < fold; ++k) sum = reducer.merge(sum, sums[i * fold + k]);
-        y[first + i] = E::store(reducer.finish(sum, flat.reduced.count * fold));
-      }
-    }
-  });
 }
 
 template <class T, class Reducer>
@@ -131,17 +107,12 @@ void reduce(const KernelContext& context, const ReduceLoop& loop, Reducer reduce
     }
   }
   const auto load = [](Stored stored) { return E::load(stored); };
-  const int64_t fold = INTARSIA_HAS_VECTORS ? loop.folded() : 0;
-  const ReduceLoop chosen = fold > 0 ? loop.side_by_side() : loop;
-  const auto accumulate = [&](const Stored* x, int64_t lanes, int64_t begin, int64_t end,
-                              auto* sums) {
-    on_isa(context.isa(), [&] { chosen.accumulate(x, lanes, begin, end, sums, reducer, load); });
-  };
-  if (INTARSIA_HAS_VECTORS && fold > 0 && pieces_of(chosen) == 1) {
-    reduce_folded<T>(context, chosen, fold, reducer, accumulate);
-  } else {
-    reduce<T>(context, chosen, reducer, accumulate, fold > 0 ? fold : 1);
-  }
+  const ReduceLoop flat = INTARSIA_HAS_VECTORS ? loop.side_by_side() : loop;
+  reduce<T>(context, flat, reducer,
+            [&](const Stored* x, int64_t lanes, int64_t begin, int64_t end, auto* sums) {
+              on_isa(context.isa(),
+                     [&] { flat.accumulate(x, lanes, begin, end, sums, reducer, load); });
+            });
 }
 
 template <class Op, class T>

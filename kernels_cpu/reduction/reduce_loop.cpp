@@ -50,26 +50,25 @@ void ReduceLoop::set_blocks() {
   const int64_t share = kept.count / kManyBlocks;
   constexpr int64_t kMostLanes = 4 * kRowLanes;
   width = share < kRowLanes ? kRowLanes : share > kMostLanes ? kMostLanes : share;
+  width -= width % fold;
   in_row = (row + width - 1) / width;
   blocks = kept.count / row * in_row;
 }
 
-int64_t ReduceLoop::folded() const {
-  constexpr int64_t kShort = 16;
-  if (blocks == 0 || row != 1 || kept.rank == 0 || reduced.rank < 2 || stride() != 1) return 0;
-  const int64_t inner = reduced.extents[reduced.rank - 1];
-  return inner <= kShort && kept.strides[kept.rank - 1] == inner ? inner : 0;
-}
-
 ReduceLoop ReduceLoop::side_by_side() const {
+  constexpr int64_t kShort = kRowLanes < 16 ? kRowLanes : 16;
   ReduceLoop flat = *this;
-  const int64_t inner = folded();
+  const int last = kept.rank - 1;
+  if (blocks == 0 || row != 1 || last < 0 || reduced.rank < 2 || stride() != 1) return flat;
+  const int64_t inner = reduced.extents[reduced.rank - 1];
+  if (inner > kShort || kept.strides[last] != inner) return flat;
   --flat.reduced.rank;
   flat.reduced.count /= inner;
-  flat.kept.extents[kept.rank - 1] *= inner;
-  flat.kept.strides[kept.rank - 1] = 1;
+  flat.kept.extents[last] *= inner;
+  flat.kept.strides[last] = 1;
   flat.kept.count *= inner;
-  flat.row = flat.kept.extents[kept.rank - 1];
+  flat.row = flat.kept.extents[last];
+  flat.fold = inner;
   flat.set_blocks();
   return flat;
 }

@@ -43,6 +43,7 @@ struct ReduceLoop {
   int64_t width = 1;   ///< Most outputs of a block.
   int64_t in_row = 1;  ///< Blocks that a row is cut into.
   int64_t blocks = 0;  ///< Blocks in all; 0 if there are no outputs.
+  int64_t fold = 1;    ///< Outputs of one result; blocks are whole results.
 
   ReduceLoop(const TensorView& input, const bool (&is_reduced)[kMaxRank]);
   /// Cuts the outputs into blocks.
@@ -57,11 +58,9 @@ struct ReduceLoop {
            stride() == 1 && kept.strides[0] == reduced.count;
   }
 
-  /// Positions of the innermost axis if that is reduced, short, and lies inside a kept one, with
-  /// more that is reduced outside: then neighbours of both are better taken side by side
-  /// (`side_by_side`), and those of one output joined at the end. 0: it is not so.
-  int64_t folded() const;
-  /// The loop whose outputs are `folded()` for each of this one.
+  /// Where the innermost axis is reduced, short, and lies inside a kept one, with more that is
+  /// reduced outside: the loop that takes neighbours of both side by side, so that `fold` outputs
+  /// have to be joined at the end. Else this loop.
   ReduceLoop side_by_side() const;
 
   struct Block {

@@ -2,7 +2,7 @@
 //
 // Lockstep: every part of every step once, and none before all of the step before, however the
 // pieces are run: at the same time, one after the other, in any order, late or not at all.
-#include "kernels_cpu/common/lockstep.h"
+#include "core/runtime/lockstep.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 #include "intarsia/thread_team.h"
 #include "test/slow_build.h"
 
-namespace intarsia::cpu {
+namespace intarsia::test {
 namespace {
 
 constexpr int kUnits = 60;  // what a step consists of; parts are ranges of it
@@ -60,7 +60,7 @@ TEST(Lockstep, AllPartsOfAStepBeforeTheNext) {
   for (const int threads : {1, 2, 3, 5}) {
     const ThreadTeam team(threads);
     for (const int64_t steps : {0, 1, 2, 3, 100}) {
-      for (int round = 0; round < test::part_of(50); ++round) {
+      for (int round = 0; round < part_of(50); ++round) {
         Ledger ledger(steps, threads);
         const Parallel& parallel = team.parallel();
         parallel.run(
@@ -144,4 +144,4 @@ TEST(Lockstep, MoreThreadsThanItServes) {
 }
 
 }  // namespace
-}  // namespace intarsia::cpu
+}  // namespace intarsia::test

@@ -30,8 +30,9 @@ constexpr ptrdiff_t ceil_div(ptrdiff_t a, ptrdiff_t b) {
   return (a + b - 1) / b;
 }
 
-// Blocks of nearly equal size, a multiple of `step`, none above `most`.
-constexpr ptrdiff_t even_block(ptrdiff_t total, ptrdiff_t most, ptrdiff_t step) {
+// Blocks of nearly equal size, a multiple of `step`, none above `most`. Not inlined: there are many
+// calls.
+[[gnu::noinline]] ptrdiff_t even_block(ptrdiff_t total, ptrdiff_t most, ptrdiff_t step) {
   const ptrdiff_t blocks = max(ceil_div(total, max(most, step)), 1);
   return max(ceil_div(ceil_div(total, blocks), step) * step, step);
 }

@@ -63,7 +63,8 @@ void global_pool(const KernelContext& context, bool channels_last, Reducer reduc
   const ImageAxes axes{context.input(0).rank, channels_last};
   bool is_reduced[kMaxRank] = {};
   for (int i = 0; i < axes.spatial(); ++i) is_reduced[axes.axis(i)] = true;
-  reduce<T>(context, ReduceLoop(context.input(0), is_reduced), reducer);
+  ReduceLoop loop(context.input(0), is_reduced);
+  reduce<T>(context, loop, reducer);
 }
 
 template <class T>

@@ -24,6 +24,7 @@
 //     activate(function, x, n)
 #pragma once
 
+#include <cstring>
 #include <utility>
 
 #include "core/runtime/operand_check.h"
@@ -228,11 +229,13 @@ int64_t rnn_least_workspace(const KernelContext& context) {
 }
 
 /// Computes the sequences [first, first + sequences) of direction d, of a group. `shared`: it is
-/// the only one, and threads have `share` elements of scratch each.
+/// the only one, and threads have `share` elements of scratch each. "Cold" is what is done once for
+/// all steps: it is compiled for size.
 template <class Layer, class W>
-void run_group(const KernelContext& context, const RnnNode& node, const RnnFunction* functions,
-               int64_t d, int64_t first, int64_t sequences, int64_t most_steps, bool shared,
-               typename W::Value* scratch, [[maybe_unused]] int64_t share) {
+[[gnu::cold]] void run_group(const KernelContext& context, const RnnNode& node,
+                             const RnnFunction* functions, int64_t d, int64_t first,
+                             int64_t sequences, int64_t most_steps, bool shared,
+                             typename W::Value* scratch, [[maybe_unused]] int64_t share) {
   using T = typename W::Element;
   using V = typename W::Value;
   const auto& attributes = context.attributes<typename Layer::Rule::Attributes>();
@@ -256,8 +259,10 @@ void run_group(const KernelContext& context, const RnnNode& node, const RnnFunct
                   lengths != nullptr ? lengths + first : nullptr,
                   {0, node.hidden, scratch},
                   {h, h, h + states, h + 2 * states, gates}};
-  /// The final states of a sequence, as far as `part` has computed them.
-  const auto finish = [&](const RnnStep<W>& part, const V* last, int64_t i) {
+  /// The final states of a sequence, as far as `part` has computed them. Not inlined, as `take`:
+  /// there are two calls.
+  const auto finish = [&](const RnnStep<W>& part, const V* last, int64_t i)
+      __attribute__((noinline)) {
     const int64_t begin = part.units.begin, end = part.units.end;
     const int64_t state = node.state_row(d, first + i) + begin, place = i * node.hidden + begin;
     store_state<T>(context.output(1), state, end - begin, last + place);
@@ -307,7 +312,7 @@ void run_group(const KernelContext& context, const RnnNode& node, const RnnFunct
   };
   constexpr int64_t kUnits = W::kUnits > 0 ? W::kUnits : 1;
   const int64_t units = (node.hidden + kUnits - 1) / kUnits;
-  const auto take = [&](int64_t at, int part, int of_parts) {
+  const auto take = [&](int64_t at, int part, int of_parts) __attribute__((noinline)) {
     RnnStep<W> own = step;
     own.at = at / phases;
     own.all.gates = gates + own.at % most_steps * node.rows();
@@ -334,8 +339,8 @@ void run_group(const KernelContext& context, const RnnNode& node, const RnnFunct
   T* y = context.output(0).as<T>();
   for (int64_t i = 0; i < sequences; ++i) {
     for (int64_t t = step.length(i); y != nullptr && t < node.time; ++t) {
-      T* row = y + node.y_row(t, d, first + i);
-      for (int64_t k = 0; k < node.hidden; ++k) row[k] = Element<T>::store(0);
+      std::memset(static_cast<void*>(y + node.y_row(t, d, first + i)), 0,
+                  static_cast<size_t>(node.hidden) * sizeof(T));  // 0 in all types
     }
   }
 }

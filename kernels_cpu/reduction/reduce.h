@@ -85,7 +85,7 @@ void reduce(const KernelContext& context, const ReduceLoop& loop, Reducer reduce
 }
 
 template <class T, class Reducer>
-void reduce(const KernelContext& context, const ReduceLoop& loop, Reducer reducer) {
+void reduce(const KernelContext& context, ReduceLoop& loop, Reducer reducer) {
   using E = Element<T>;
   using Stored = typename E::Stored;
   if constexpr (INTARSIA_HAS_VECTORS && sizeof(typename Reducer::Accumulator) <= sizeof(double)) {
@@ -107,11 +107,11 @@ void reduce(const KernelContext& context, const ReduceLoop& loop, Reducer reduce
     }
   }
   const auto load = [](Stored stored) { return E::load(stored); };
-  const ReduceLoop flat = INTARSIA_HAS_VECTORS ? loop.side_by_side() : loop;
-  reduce<T>(context, flat, reducer,
+  if (INTARSIA_HAS_VECTORS) loop.take_side_by_side();
+  reduce<T>(context, loop, reducer,
             [&](const Stored* x, int64_t lanes, int64_t begin, int64_t end, auto* sums) {
               on_isa(context.isa(),
-                     [&] { flat.accumulate(x, lanes, begin, end, sums, reducer, load); });
+                     [&] { loop.accumulate(x, lanes, begin, end, sums, reducer, load); });
             });
 }
 
@@ -125,7 +125,7 @@ struct Reduce {
     using R = typename Op::template Reducer<typename Element<T>::Value>;
     bool is_reduced[kMaxRank];
     if (Status s = resolve_reduction(context, is_reduced); !s) return s;
-    const ReduceLoop loop(context.input(0), is_reduced);
+    ReduceLoop loop(context.input(0), is_reduced);
     if (loop.blocks == 0) return {};
     if constexpr (requires { requires R::kNeedsElements; }) {
       if (loop.reduced.count == 0) {

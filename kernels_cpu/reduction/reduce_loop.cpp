@@ -55,22 +55,19 @@ void ReduceLoop::set_blocks() {
   blocks = kept.count / row * in_row;
 }
 
-ReduceLoop ReduceLoop::side_by_side() const {
+void ReduceLoop::take_side_by_side() {
   constexpr int64_t kShort = kRowLanes < 16 ? kRowLanes : 16;
-  ReduceLoop flat = *this;
   const int last = kept.rank - 1;
-  if (blocks == 0 || row != 1 || last < 0 || reduced.rank < 2 || stride() != 1) return flat;
+  if (blocks == 0 || row != 1 || last < 0 || reduced.rank < 2 || stride() != 1) return;
   const int64_t inner = reduced.extents[reduced.rank - 1];
-  if (inner > kShort || kept.strides[last] != inner) return flat;
-  --flat.reduced.rank;
-  flat.reduced.count /= inner;
-  flat.kept.extents[last] *= inner;
-  flat.kept.strides[last] = 1;
-  flat.kept.count *= inner;
-  flat.row = flat.kept.extents[last];
-  flat.fold = inner;
-  flat.set_blocks();
-  return flat;
+  if (inner > kShort || kept.strides[last] != inner) return;
+  --reduced.rank;
+  reduced.count /= inner;
+  kept.strides[last] = 1;
+  kept.count *= inner;
+  row = kept.extents[last] *= inner;
+  fold = inner;
+  set_blocks();
 }
 
 ReduceLoop::Block ReduceLoop::block(int64_t index, int64_t most) const {

@@ -59,9 +59,9 @@ struct ReduceLoop {
   }
 
   /// Where the innermost axis is reduced, short, and lies inside a kept one, with more that is
-  /// reduced outside: the loop that takes neighbours of both side by side, so that `fold` outputs
-  /// have to be joined at the end. Else this loop.
-  ReduceLoop side_by_side() const;
+  /// reduced outside: takes neighbours of both side by side, so that `fold` outputs have to be
+  /// joined at the end.
+  void take_side_by_side();
 
   struct Block {
     int64_t first;   ///< Index of the first output.

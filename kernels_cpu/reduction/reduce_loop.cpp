@@ -60,7 +60,7 @@ void ReduceLoop::take_side_by_side() {
   const int last = kept.rank - 1;
   if (blocks == 0 || row != 1 || last < 0 || reduced.rank < 2 || stride() != 1) return;
   const int64_t inner = reduced.extents[reduced.rank - 1];
-  if (inner > kShort || kept.strides[last] != inner) return;
+  if (inner < 2 || inner > kShort || kept.strides[last] != inner) return;
   --reduced.rank;
   reduced.count /= inner;
   kept.strides[last] = 1;

@@ -155,7 +155,9 @@ void bench_tiles(Bench& bench) {
       std::vector<float> c(static_cast<size_t>(rows * n + kPanel));
       const float* pointers[kMaxTileRows];
       for (int r = 0; r < rows; ++r) pointers[r] = aligned(a) + r * (kK + 16);
+      const Epilogue none;
       Tile t{};
+      t.epilogue = &none;
       t.rows = pointers;
       t.row_pitch = rows;
       t.taps = 1;

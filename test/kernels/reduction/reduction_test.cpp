@@ -183,10 +183,26 @@ TEST(Reduce, LargeTensors) {
       }
     }
   };
-  const Case cases[] = {{{70001}, 1},         {{3, 30011}, 2},        {{30011, 3}, 1},
-                        {{20003, 4}, 2},      {{900, 70}, 1},         {{70, 900}, 1},
-                        {{5, 7, 11, 130}, 5}, {{5, 7, 11, 130}, 10},  {{6, 5000, 2}, 5},
-                        {{2, 300, 65}, 2},    {{1, 40000, 1, 3}, 13}, {{2, 9000, 3}, 3}};
+  const Case cases[] = {{{70001}, 1},
+                        {{3, 30011}, 2},
+                        {{30011, 3}, 1},
+                        {{20003, 4}, 2},
+                        {{900, 70}, 1},
+                        {{70, 900}, 1},
+                        {{5, 7, 11, 130}, 5},
+                        {{5, 7, 11, 130}, 10},
+                        {{6, 5000, 2}, 5},
+                        {{2, 300, 65}, 2},
+                        {{1, 40000, 1, 3}, 13},
+                        {{2, 9000, 3}, 3},
+                        // Short rows inside of kept axes, and more outside.
+                        {{160, 33, 7}, 5},
+                        {{9, 700, 5}, 5},
+                        {{20003, 3, 4}, 5},
+                        {{2, 90000, 2}, 5},
+                        {{6, 3, 5, 40, 9}, 21},
+                        {{30, 41, 16}, 5},
+                        {{30, 41, 17}, 5}};
   for (const Case& shape : cases) {
     expect_same(shape, "ReduceSum<float>", sum_of);
     expect_same(shape, "ReduceMax<float>",
@@ -264,6 +280,8 @@ TEST(Reduce, NothingToReduce) {
   EXPECT_TRUE(std::isnan(reduce("ReduceMean<float>", dims, {}, 2)[0]));
   EXPECT_TRUE(reduce("ReduceSum<float>", dims, {}, 1).empty());
   EXPECT_EQ(reduce("ReduceSum<float>", {0}, {}, 1), (Floats{0}));
+  EXPECT_EQ(reduce("ReduceSum<float>", {2, 3, 0}, {}, 5), (Floats{0, 0, 0}));
+  EXPECT_EQ(reduce("ReduceSum<float>", {0, 3, 2}, {}, 5), (Floats{0, 0, 0}));
   Node mean;
   mean.input<int32_t>(dims, {}).output<int32_t>({1, 1}).attributes(ReduceAttributes{});
   EXPECT_EQ(mean.run("ReduceMean<int32>").code(), Code::kDivisionByZero);

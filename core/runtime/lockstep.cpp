@@ -12,9 +12,9 @@ constexpr int kPatience = 1 << 14;
 constexpr int kWelcome = 64;
 // Of so many steps the first ones are a trial: steps 1 and 2 are done alone, as step 0 is like no
 // other, and step 1 has to fetch what the others have written.
-constexpr int64_t kWorthTrial = 16;
-constexpr int64_t kTrialAlone = 2;
-constexpr int64_t kTrialEnd = 6;
+constexpr int kWorthTrial = 16;
+constexpr int kTrialAlone = 2;
+constexpr int kTrialEnd = 6;
 
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -56,8 +56,10 @@ struct Trial {
 void Lockstep::take_part(int64_t steps, const void* body, Step call) {
   if (steps <= 0) return;
   const int part = arrived_.fetch_add(1, std::memory_order_acq_rel);
-  if (part == 0) {
-    lead(steps, body, call);
+  if (steps > kMostSteps) {
+    for (int64_t step = 0; part == 0 && step < steps; ++step) call(body, step, 0, 1);
+  } else if (part == 0) {
+    lead(static_cast<Word>(steps), body, call);
   } else if (part < threads_) {
     follow(part, body, call);
   }
@@ -69,9 +71,9 @@ int Lockstep::arrived() const {
 }
 
 /// Returns when threads [1, parts) have come to `step`; false if that took long.
-bool Lockstep::await(int64_t parts, int64_t step) const {
+bool Lockstep::await(Word parts, Word step) const {
   int turns = 0;
-  for (int64_t part = 1; part < parts; ++part) {
+  for (Word part = 1; part < parts; ++part) {
     while (progress_[part].step.load(std::memory_order_acquire) < step) {
       turns += turns < kPatience ? 1 : 0;
       relax();
@@ -80,20 +82,20 @@ bool Lockstep::await(int64_t parts, int64_t step) const {
   return turns < kPatience;
 }
 
-void Lockstep::lead(int64_t steps, const void* body, Step call) {
+void Lockstep::lead(Word steps, const void* body, Step call) {
   for (int turns = 0; turns < kWelcome && arrived() < threads_; ++turns) relax();
-  int64_t parts = arrived();
+  Word parts = arrived();
   plan_.steps[0].store(parts, std::memory_order_release);
   bool alone = !await(parts, 0);
   const bool tries = steps >= kWorthTrial;
   Trial trial;
-  for (int64_t step = 0; step < steps;) {
+  for (Word step = 0; step < steps;) {
     if (step == 1) trial.begin();
     call(body, step, 0, static_cast<int>(parts));
     const bool was_alone = parts == 1;
     ++step;
     alone |= step == steps;
-    const int64_t next = tries && step <= kTrialAlone ? 1 : arrived();
+    const Word next = tries && step <= kTrialAlone ? 1 : arrived();
     plan_.steps[step % 2].store(step * kParts + (alone ? kAlone : next), std::memory_order_release);
     // Those who took part have to be done; those who are new, to be there.
     const bool in_time = await(alone || parts > next ? parts : next, step);
@@ -106,13 +108,13 @@ void Lockstep::lead(int64_t steps, const void* body, Step call) {
 }
 
 void Lockstep::follow(int part, const void* body, Step call) {
-  for (int64_t word = join(part, 0); word % kParts != kAlone;) {
-    const int64_t step = word / kParts, parts = word % kParts;
+  for (Word word = join(part, 0); word % kParts != kAlone;) {
+    const Word step = word / kParts, parts = word % kParts;
     progress_[part].step.store(step, std::memory_order_release);
     await(parts, step);
     call(body, step, part, static_cast<int>(parts));
     progress_[part].step.store(step + 1, std::memory_order_release);
-    const std::atomic<int64_t>& next = plan_.steps[(step + 1) % 2];
+    const std::atomic<Word>& next = plan_.steps[(step + 1) % 2];
     while ((word = next.load(std::memory_order_acquire)) / kParts <= step) relax();
     if (word % kParts <= part) word = join(part, step + 1);
   }
@@ -120,10 +122,10 @@ void Lockstep::follow(int part, const void* body, Step call) {
 
 /// What the leader says about the first step from `first` on that has this part, or that it needs
 /// nobody. A leader that has said so waits until the thread has come to the step.
-int64_t Lockstep::join(int part, int64_t first) const {
+Lockstep::Word Lockstep::join(int part, Word first) const {
   for (;; relax()) {
-    for (const std::atomic<int64_t>& plan : plan_.steps) {
-      const int64_t word = plan.load(std::memory_order_acquire);
+    for (const std::atomic<Word>& plan : plan_.steps) {
+      const Word word = plan.load(std::memory_order_acquire);
       if (word % kParts > part && word / kParts >= first) return word;
     }
   }

@@ -24,6 +24,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 
 #include "intarsia/kernel.h"
 
@@ -49,24 +51,28 @@ class Lockstep {
 
  private:
   using Step = Parallel::Step;
+  /// Some processors have no atomic integers of 64 bits.
+  using Word = std::conditional_t<std::atomic<int64_t>::is_always_lock_free, int64_t, int32_t>;
 
   /// A step that a thread has come to: what is before it is done.
   struct alignas(64) Progress {
-    std::atomic<int64_t> step{-1};
+    std::atomic<Word> step{-1};
   };
   /// What the leader says about a step: its number times kParts, plus the parts that it is cut
   /// into. There is one for odd and one for even steps, as the leader is at most one ahead of the
   /// others.
-  static constexpr int64_t kParts = 256;
-  static constexpr int64_t kAlone = kParts - 1;  // the leader needs nobody from this step on
+  static constexpr Word kParts = 256;
+  static constexpr Word kAlone = kParts - 1;  // the leader needs nobody from this step on
+  /// More steps than words hold are done alone.
+  static constexpr int64_t kMostSteps = std::numeric_limits<Word>::max() / kParts - 1;
   struct alignas(64) Plan {
-    std::atomic<int64_t> steps[2]{};
+    std::atomic<Word> steps[2]{};
   };
 
-  void lead(int64_t steps, const void* body, Step call);
+  void lead(Word steps, const void* body, Step call);
   void follow(int part, const void* body, Step call);
-  int64_t join(int part, int64_t first) const;
-  bool await(int64_t parts, int64_t step) const;
+  Word join(int part, Word first) const;
+  bool await(Word parts, Word step) const;
   int arrived() const;
 
   const int threads_;

@@ -4,6 +4,7 @@
 #include "kernels_cpu/gemm/block.h"
 
 #include "kernels_cpu/gemm/pack.h"
+#include "kernels_cpu/gemm/vector.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -62,7 +63,8 @@ Blocking choose_blocking(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_floa
   constexpr ptrdiff_t kStep = 2 * kPanel;
   Blocking s{};
   // One block, without the divisions below, which take as long as a small product.
-  if (m > 0 && m <= most_rows && n * k <= kBlockBFloats / 2 && int64_t{m} * n * k < kSmallUnit) {
+  if (INTARSIA_HAS_VECTORS && m > 0 && m <= most_rows && n * k <= kBlockBFloats / 2 &&
+      int64_t{m} * n * k < kSmallUnit) {
     s.m_block = m;
     s.n_block = max((n + kStep - 1) & -kStep, kStep);
     s.m_blocks = s.n_blocks = n > 0 ? 1 : 0;
@@ -110,7 +112,9 @@ void run_block(const Block& s) {
   t.c_pitch = s.c_pitch;
   for (ptrdiff_t n0 = 0; n0 < s.n;) {
     const TileFamily& family = choose_family(kernels, s.m, panel_count(s.n - n0));
-    const ptrdiff_t tiles = s.m > family.max_rows ? ceil_div(s.m, family.max_rows) : min(s.m, 1);
+    // Divisions take as long as a small product, but few bytes.
+    const bool one = INTARSIA_HAS_VECTORS && s.m <= family.max_rows;
+    const ptrdiff_t tiles = one ? min(s.m, 1) : ceil_div(s.m, family.max_rows);
     t.n = min(s.n - n0, family.panels * kPanel);
     // A pass takes several taps, or a part of one. Panels that one tile uses once need no passes.
     ptrdiff_t k_parts = 1, k_step = s.k, tap_step = s.taps;
@@ -137,7 +141,7 @@ void run_block(const Block& s) {
         const ptrdiff_t pass = taps * t.k;
         const float* next = b + pass * kPanel + (last ? (family.panels - 1) * panel_pitch : 0);
         for (ptrdiff_t i = 0, m0 = 0; i < tiles; ++i) {
-          const ptrdiff_t m1 = tiles > 1 ? s.m * (i + 1) / tiles : s.m;
+          const ptrdiff_t m1 = one ? s.m : s.m * (i + 1) / tiles;
           t.prefetch = i < family.panels ? next + i * panel_pitch : b;
           t.taps = taps;
           t.b = b;

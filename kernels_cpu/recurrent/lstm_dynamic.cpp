@@ -136,6 +136,8 @@ class DynamicWeights {
   using Step = RnnStep<DynamicWeights>;
   using Units = RnnUnits<float>;
   static constexpr int64_t kRows = 12, kUnits = kPanel;
+  // Bytes are soon read, and every thread finds the codes of all states for itself.
+  static constexpr int64_t kShared = 1 << 18;
   static constexpr bool kTogether = true;
 
   DynamicWeights(const KernelContext& context, const RnnNode& node, int64_t direction)

@@ -31,7 +31,7 @@ class RowWeights {
  public:
   using Element = T;
   using Value = typename cpu::Element<T>::Value;
-  static constexpr int64_t kRows = 1, kUnits = 0;
+  static constexpr int64_t kRows = 1, kUnits = 0, kShared = 0;
   static constexpr bool kTogether = false;
 
   RowWeights(const KernelContext& context, const RnnNode& node, int64_t direction)

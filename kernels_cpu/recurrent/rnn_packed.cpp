@@ -22,6 +22,7 @@ class PanelWeights {
   static constexpr int64_t kRows = 12;  // of the largest tile
   static constexpr bool kTogether = false;
   static constexpr int64_t kUnits = kPanel;
+  static constexpr int64_t kShared = 1 << 15;
 
   PanelWeights(const KernelContext& context, const RnnNode& node, int64_t direction)
       : isa_(context.isa()),

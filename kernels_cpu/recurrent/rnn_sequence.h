@@ -10,11 +10,12 @@
 // How weights are stored and multiplied is a class W, one object for a direction:
 //
 //     Element, Value     type of the operands, type of the arithmetic
-//     kRows              the most sequences of a group, and the most steps that are projected at
-//     once kTogether          a direction's sequences are one group, however many, as results of
-//     one
+//     kRows              the most sequences of a group, and the most steps projected at once
+//     kTogether          a direction's sequences are one group, however many, as results of one
 //                        depend on the others
 //     kUnits             threads may have multiples of so many hidden units; 0 if none
+//     kShared            elements of R from which they gain more in a step than they wait for each
+//                        other
 //     W(context, node, direction)
 //     own(node, rows)    Values that a thread needs besides, for so many rows: units.own
 //     project(x, pitch, rows, gates, units)
@@ -33,9 +34,6 @@
 #include "kernels_cpu/recurrent/rnn_cells.h"
 
 namespace intarsia::cpu {
-
-/// Elements of R from which threads gain more in a step than they wait for each other.
-inline constexpr int64_t kSharedWeights = 1 << 15;
 
 /// Extents and places of one node's operands.
 struct RnnNode {
@@ -366,7 +364,7 @@ Status run_sequences(const KernelContext& context) {
   const int64_t group = rnn_group<W>(node, context.threads(), share);
   const int64_t groups = (node.batch + group - 1) / group;
   if (W::kUnits > 0 && context.threads() > 1 && node.directions * groups == 1 &&
-      node.rows() * node.hidden >= kSharedWeights) {
+      node.rows() * node.hidden >= W::kShared) {
     run_group<Layer, W>(context, node, functions, 0, 0, group, rnn_steps<W>(node, group), true,
                         scratch, share);
     return {};

@@ -156,11 +156,11 @@ TEST(DynamicLstm, EqualsFormula) {
   expect_formula(Dynamic<uint8_t>{}, "uint8");
   expect_formula(Dynamic<int8_t>{.time = 14, .batch = 1, .hidden = 16, .lengths = {13}}, "int8");
   // Units that threads share, of one sequence and of several.
-  expect_formula(Dynamic<uint8_t>{.time = 3, .batch = 1, .hidden = 100, .lengths = {3}}, "uint8");
+  expect_formula(Dynamic<uint8_t>{.time = 3, .batch = 1, .hidden = 260, .lengths = {3}}, "uint8");
   expect_formula(Dynamic<int8_t>{.time = 3,
                                  .batch = 14,
                                  .features = 3,
-                                 .hidden = 101,
+                                 .hidden = 261,
                                  .lengths = {3, 3, 1, 2, 0, 3, 3, 2, 1, 3, 3, 3, 2, 3}},
                  "int8");
 }

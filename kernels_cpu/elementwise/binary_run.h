@@ -65,8 +65,12 @@ template <class T>
 Status check_divisors(const KernelContext& context) {
   const T* divisors = context.input(1).as<T>();
   const int64_t count = context.input(1).count();
-  int zeros = 0;  // vector code, unlike a search
-  for (int64_t i = 0; i < count; ++i) zeros |= divisors[i] == 0 ? 1 : 0;
+  T zeros = 0;  // vector code, unlike a search
+  on_isa(context.isa(), [=, &zeros] {
+    T found = 0;
+    for (int64_t i = 0; i < count; ++i) found |= static_cast<T>(divisors[i] == 0 ? 1 : 0);
+    zeros = found;
+  });
   for (int64_t i = 0; zeros != 0 && i < count; ++i) {
     if (divisors[i] == 0) return context.fail(Code::kDivisionByZero, "integer divisor", 0, i, 1);
   }

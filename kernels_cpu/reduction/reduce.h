@@ -60,10 +60,10 @@ void reduce(const KernelContext& context, const ReduceLoop& loop, Reducer reduce
       A sums[kReduceLanes];
       accumulate(x + block.offset, block.lanes, count * piece / pieces,
                  count * (piece + 1) / pieces, sums);
-      for (int64_t lane = 0; lane < block.lanes; lane += fold) {
+      int64_t result = fold > 1 ? block.first / fold : block.first;
+      for (int64_t lane = 0; lane < block.lanes; lane += fold, ++result) {
         A sum = sums[lane];
         for (int64_t i = 1; i < fold; ++i) sum = reducer.merge(sum, sums[lane + i]);
-        const int64_t result = fold > 1 ? (block.first + lane) / fold : block.first + lane;
         if (pieces == 1) {
           y[result] = E::store(reducer.finish(sum, count * fold));
         } else {

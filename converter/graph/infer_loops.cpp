@@ -123,6 +123,14 @@ class LoopInference {
     for (size_t i = 0; i < results; ++i) node_.complete_output(static_cast<int>(i));
   }
 
+  /// A new node of one of ONNX's operators, which it becomes.
+  Node* resolved(Node* node) const {
+    const auto& operators = definitions::OperatorRegistry::builtin();
+    const std::string error = node->resolve_as(*operators.find("", node->type));
+    if (!error.empty()) throw Error(node_.problem(error));
+    return node;
+  }
+
   /// The node that puts an element behind those of a sequence, if that is all that a trip does with
   /// carried value `i`, and if it is empty at first.
   Node* appended(size_t i) const {
@@ -142,10 +150,8 @@ class LoopInference {
   /// it would copy all that it holds in every trip.
   void collect_appended(size_t i, Node& insert) {
     Value* element[] = {insert.inputs[1]};
-    Node* one = body_.add_node("", "SequenceConstruct", insert.name, element, 1, &insert, &insert);
-    const auto& operators = definitions::OperatorRegistry::builtin();
-    const std::string error = one->resolve_as(*operators.find("", one->type));
-    if (!error.empty()) throw Error(insert.problem(error));
+    const Node* one = resolved(
+        body_.add_node("", "SequenceConstruct", insert.name, element, 1, &insert, &insert));
     // What comes behind it moves up, here, in the body and among the results.
     const auto last = static_cast<int>(body_.outputs().size()) - 1;
     for (int at = static_cast<int>(1 + i); at < last; ++at) {
@@ -237,12 +243,6 @@ class LoopInference {
   /// Lets the body return an optional value, as it is given one, and takes the element out behind
   /// the loop: models hand on what they have put into one.
   void carry_optional(size_t i) {
-    const auto resolved = [this](Node* node) {
-      const auto& operators = definitions::OperatorRegistry::builtin();
-      const std::string error = node->resolve_as(*operators.find("", node->type));
-      if (!error.empty()) throw Error(node_.problem(error));
-      return node;
-    };
     Value* const result[] = {body_.outputs()[1 + i]};
     const Node* optional = resolved(body_.add_node(
         "", "Optional", body_.unique_name(result[0]->name + "_optional"), result, 1));

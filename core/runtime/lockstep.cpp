@@ -3,6 +3,8 @@
 // See lockstep.h.
 #include "core/runtime/lockstep.h"
 
+#include "core/runtime/spin.h"
+
 namespace intarsia {
 namespace {
 
@@ -15,14 +17,6 @@ constexpr int kWelcome = 64;
 constexpr int kWorthTrial = 16;
 constexpr int kTrialAlone = 2;
 constexpr int kTrialEnd = 6;
-
-void relax() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  __asm__ volatile("yield");
-#endif
-}
 
 // A counter of time, whatever its unit; 0 where there is none that programs may read.
 uint64_t ticks() {

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/runtime/spin.h"
 #include "core/threads/fork_count.h"
 
 #if defined(__linux__)
@@ -17,15 +18,6 @@ namespace intarsia {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// Tells the processor that this is a loop which waits.
-void relax() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__) || defined(__arm__)
-  __asm__ volatile("yield");
-#endif
-}
 
 /// Returns when `value` is no longer `old`: spins for a while, then sleeps.
 template <class T>

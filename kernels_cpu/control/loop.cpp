@@ -13,6 +13,7 @@
 #include "core/kernel_list.h"
 #include "core/operators/control/control.h"
 #include "core/runtime/operand_check.h"
+#include "kernels_cpu/sequence/sequence_operands.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -60,8 +61,7 @@ struct Loop {
     }
     for (int i = 0; i < at.collected; ++i) {
       if (!holds_elements(context.output(at.collection(i)).type)) continue;
-      const int32_t nothing[] = {0};
-      if (Status s = context.resize_output(at.collection(i), nothing); !s) return s;
+      if (Status s = resize_sequence(context, 0, at.collection(i)); !s) return s;
     }
     int64_t trip = 0;
     for (; goes_on && trip < trips; ++trip) {
@@ -162,12 +162,9 @@ struct Loop {
   /// Puts what a sequence holds behind what the output does.
   static Status append(const KernelContext& context, int output, const TensorView& element) {
     const int64_t before = context.output(output).count(), bytes = element.count();
-    const auto all = static_cast<int32_t>(before + bytes < INT32_MAX ? before + bytes : INT32_MAX);
-    if (Status s = context.resize_output(output, {&all, 1}); !s) return s;
-    if (bytes > 0) {
-      std::memmove(context.output(output).as<std::byte>() + before, element.data,
-                   static_cast<size_t>(bytes));
-    }
+    if (Status s = resize_sequence(context, before + bytes, output); !s) return s;
+    copy_bytes(context.output(output).as<std::byte>() + before, element.as<const std::byte>(),
+               static_cast<size_t>(bytes));
     return {};
   }
 

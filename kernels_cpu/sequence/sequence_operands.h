@@ -75,14 +75,14 @@ inline Status read_position(const KernelContext& context, int input, int64_t siz
              : context.fail(Code::kIndexOutOfRange, "position in a sequence", size, position, 0);
 }
 
-/// Gives output 0, a sequence, this many bytes.
-inline Status resize_sequence(const KernelContext& context, int64_t bytes) {
+/// Gives an output, a sequence, this many bytes.
+inline Status resize_sequence(const KernelContext& context, int64_t bytes, int output = 0) {
   if (bytes > INT32_MAX) {
     return context.fail(Code::kWrongExtent, "bytes of a sequence", INT32_MAX, bytes,
-                        context.input_count());
+                        context.input_count() + output);
   }
   const int32_t extents[] = {static_cast<int32_t>(bytes)};
-  return context.resize_output(0, extents);
+  return context.resize_output(output, extents);
 }
 
 /// The bytes of output 0.

@@ -3,7 +3,7 @@
 // See lockstep.h.
 #include "core/runtime/lockstep.h"
 
-#include "core/runtime/spin.h"
+#include "intarsia/internal/spin.h"
 
 namespace intarsia {
 namespace {

@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "core/runtime/spin.h"
 #include "core/threads/fork_count.h"
+#include "intarsia/internal/spin.h"
 
 #if defined(__linux__)
 #include <pthread.h>

@@ -83,10 +83,11 @@ def conditions(options, load, seconds):
             f"{options.seconds:g} s per case and engine; {seconds:.0f} s in all.")
 
 
-def run(jobs, options, apart=(), peers=()):
+def run(jobs, options, apart=(), peers=(), refusals=False):
     """Runs the jobs and reports. Returns the exit status: 1 if any case failed.
 
-    `peers` are engines beside ONNX Runtime, with whose outputs all are compared.
+    `peers` are engines beside ONNX Runtime, with whose outputs all are compared. With `refusals`
+    it may refuse cases, which are left out.
     """
     jobs = selected(jobs, options.names)
     pin(options.threads)
@@ -104,7 +105,7 @@ def run(jobs, options, apart=(), peers=()):
     own = [engine.name for engine in compared[len(names):]]
     effort = measure.Effort(1, 0) if options.quick else measure.Effort(options.rounds,
                                                                        options.seconds)
-    rows, failures = [], []
+    rows, failures, refused = [], [], 0
     load, start = os.getloadavg(), time.monotonic()
     for job in jobs:
         with tempfile.TemporaryDirectory() as name:
@@ -114,6 +115,9 @@ def run(jobs, options, apart=(), peers=()):
                 rows.append(measure.measure(job.name, job.group, compared, model, feeds, folder,
                                             effort, job.tolerance))
             except engines.Failure as failure:
+                if refusals and isinstance(failure, engines.Refusal):
+                    refused += 1
+                    continue
                 failures.append(f"{job.name}: {failure}")
                 print(f"FAILED {failures[-1]}", file=sys.stderr, flush=True)
                 continue
@@ -123,7 +127,9 @@ def run(jobs, options, apart=(), peers=()):
     seconds = time.monotonic() - start
     if rows and not options.quick:
         report(rows, names, own, conditions(options, load, seconds), options, apart)
-    print(f"{len(rows)} of {len(jobs)} cases agree, {seconds:.0f} s", file=sys.stderr)
+    text = f", the peer refuses {refused}" if refused else ""
+    print(f"{len(rows)} of {len(jobs) - refused} cases agree{text}, {seconds:.0f} s",
+          file=sys.stderr)
     for failure in failures:
         print(f"FAILED {failure}", file=sys.stderr)
     return 1 if failures else 0

@@ -27,6 +27,10 @@ class Failure(Exception):
     """An engine refused a model, failed to run it, or computed something else."""
 
 
+class Refusal(Failure):
+    """A peer refused a model."""
+
+
 @dataclasses.dataclass
 class Sample:
     """Times of the runs of one round, in nanoseconds."""
@@ -196,7 +200,7 @@ class OnnxRuntime:
                                                    providers=["CPUExecutionProvider"])
             return BoundSession(self.name, session, feeds)
         except Exception as error:  # the package raises classes of its own, without a common base
-            raise Failure(f"{self.name}: {error}") from error
+            raise Refusal(f"{self.name}: {error}") from error
 
 
 class BoundSession:

@@ -5,9 +5,10 @@
     sweep.py nn 'Add*' --json FILE   a family and some cases, with the figures as JSON
     sweep.py --quick                 every case converts, runs and agrees; no times
     sweep.py --check                 every operator of the definitions has a case or a reason
+    sweep.py --random 7 --cases 3    three nodes of every operator that random models are made of
 
-Run it with CACHE/venv/bin/python after building the targets run_plan and bench_operators. How the
-figures come about: docs/benchmarks.md.
+Run it with CACHE/venv/bin/python after building the targets run_plan, bench_operators and, for
+--random, write_random_nodes. How the figures come about: docs/benchmarks.md.
 """
 
 import subprocess
@@ -15,6 +16,7 @@ import sys
 
 import command
 import onnx
+import random_cases
 import sweep_cases
 
 
@@ -43,7 +45,15 @@ def main():
                         help="the program bench_operators")
     parser.add_argument("--check", action="store_true",
                         help="only whether all operators are covered")
+    parser.add_argument("--random", type=int, metavar="SEED",
+                        help="nodes drawn by chance from that seed on, in place of the cases")
+    parser.add_argument("--cases", type=int, default=2, help="how many of each operator")
+    parser.add_argument("--writer", default=command.PROGRAMS / "write_random_nodes",
+                        help="the program write_random_nodes")
     options = parser.parse_args()
+    if options.random is not None:
+        with random_cases.written(options.writer, options.random, options.cases) as jobs:
+            return command.run(jobs, options, refusals=True)
     cases = sweep_cases.all_cases()
     check(options.operators, cases)
     if options.check:

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "intarsia/checked_int.h"
+#include "test/slow_build.h"
 
 namespace intarsia::definitions {
 
@@ -203,7 +204,7 @@ class RandomExpression {
 
 TEST(DimProperty, ExpressionsAgreeWithNumbersAndLieWithinBounds) {
   std::mt19937 random(7);
-  for (int round = 0; round < 1000; ++round) {
+  for (int round = 0; round < test::part_of(1000); ++round) {
     SymbolTable table;
     std::vector<Pair> leaves;
     std::vector<int64_t> assignment;

@@ -21,8 +21,7 @@ std::shared_ptr<const converter::OperatorLibrary> sample_library_of(const char* 
   if (!problem.empty()) throw std::logic_error(problem);
   return std::make_shared<const converter::OperatorLibrary>(converter::Extensions{extension});
 }
-inline std::shared_ptr<const converter::OperatorLibrary> sample_library() {
-  return sample_library_of<sample::Operators>("sample::Operators");
-}
+/// Those of sample::Operators. They are many, so one source makes them for all.
+std::shared_ptr<const converter::OperatorLibrary> sample_library();
 
 }  // namespace intarsia::test

@@ -11,6 +11,7 @@
 #include "test/random/oracle.h"
 #include "test/random/planted.h"
 #include "test/random/shrink.h"
+#include "test/slow_build.h"
 
 namespace intarsia::test {
 namespace {
@@ -87,8 +88,8 @@ TEST(RandomModelControls, OperatorsOfAPlugInTakePart) {
   OracleOptions options = all_passes(*library);
   options.conversion.library = library;
   Coverage coverage;
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
-    const RandomModel model = random_model(seed, *library, coverage);
+  for (int seed = 1; seed <= part_of(60); ++seed) {
+    const RandomModel model = random_model(static_cast<uint64_t>(seed), *library, coverage);
     const auto failure = check_model(model, options);
     EXPECT_FALSE(failure) << seed << ": " << failure->text;
   }

@@ -46,6 +46,21 @@ class Generator {
     return std::move(model_);
   }
 
+  std::optional<RandomModel> run_one(const OperatorDefinition& op) {
+    constexpr int kTries = 10;
+    model_.sizes = &kOrdinarySizes;
+    model_.runs = {{}};
+    if (!op.graphs.empty()) return std::nullopt;
+    for (int tries = 0; tries < kTries; ++tries) {
+      if (!add_node(op, pool_, model_.nodes)) continue;
+      choose_outputs();
+      const auto is_tensor = [](const RandomTensor& made) { return !holds_elements(made.type); };
+      if (!std::ranges::all_of(model_.tensors, is_tensor)) return std::nullopt;
+      return std::move(model_);
+    }
+    return std::nullopt;
+  }
+
  private:
   void choose_runs() {
     for (int64_t count = random_.chance(40) ? random_.between(1, 2) : 0; count > 0; --count) {
@@ -73,7 +88,8 @@ class Generator {
 
   /// An input of any shape, float more often than not.
   void add_input() {
-    add_input(random_.chance(70) ? DataType::kFloat : any_type(), draw_extents(random_));
+    add_input(random_.chance(70) ? DataType::kFloat : any_type(),
+              draw_extents(*model_.sizes, random_));
   }
   /// An input as convolutions want it.
   void add_image() {
@@ -342,6 +358,12 @@ std::vector<const OperatorDefinition*> operators_of(const converter::OperatorLib
 RandomModel random_model(uint64_t seed, const converter::OperatorLibrary& library,
                          Coverage& coverage) {
   return Generator(seed, library, coverage).run();
+}
+
+std::optional<RandomModel> random_node(uint64_t seed, const OperatorDefinition& op,
+                                       const converter::OperatorLibrary& library) {
+  Coverage coverage;
+  return Generator(seed, library, coverage).run_one(op);
 }
 
 }  // namespace intarsia::test

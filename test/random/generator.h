@@ -10,6 +10,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "test/random/random.h"
@@ -26,5 +27,11 @@ std::vector<const OperatorDefinition*> operators_of(const converter::OperatorLib
 /// The model of that seed: the same on every host. Adds its nodes to `coverage`.
 RandomModel random_model(uint64_t seed, const converter::OperatorLibrary& library,
                          Coverage& coverage);
+
+/// A model of one node of `op`, with operands of ordinary size. Only its inputs have elements: no
+/// reference kernel has seen them. Nothing where all proposals were refused, or where a node needs
+/// graphs or sequences.
+std::optional<RandomModel> random_node(uint64_t seed, const OperatorDefinition& op,
+                                       const converter::OperatorLibrary& library);
 
 }  // namespace intarsia::test

@@ -12,7 +12,16 @@ using definitions::AttributeField;
 using definitions::AxisForm;
 using definitions::Domain;
 
-int64_t draw_integer(const AttributeField& field, Random& random) {
+int64_t draw_extent(const Sizes& sizes, Random& random) {
+  if (sizes.extents.size() > 0) return random.pick(sizes.extents);
+  const int64_t kind = random.below(100);
+  if (kind < 2) return 0;
+  if (kind < 20) return 1;
+  if (kind < 88) return random.between(2, 5);
+  return random.pick<int64_t>({7, 8, 9, 15, 16, 17, 33});
+}
+
+int64_t draw_integer(const AttributeField& field, const Sizes& sizes, Random& random) {
   const AttributeLimits& limits = field.limits;
   if (limits.lowest == std::numeric_limits<int64_t>::min()) {
     // Numbers of element types among small ones.
@@ -20,6 +29,9 @@ int64_t draw_integer(const AttributeField& field, Random& random) {
     return random.pick<int64_t>({-2, -1, 0, 0, 1, 1, 2, 3, 4});
   }
   if (limits.highest == std::numeric_limits<int64_t>::max()) {
+    if (sizes.numbers.size() > 0 && random.chance(20)) {
+      return std::max(limits.lowest, random.pick(sizes.numbers));
+    }
     // Windows, steps and parts that small tensors have room for.
     return limits.lowest + random.pick<int64_t>({0, 0, 0, 1, 1, 1, 2, 2, 3, 7});
   }
@@ -69,7 +81,8 @@ size_t draw_length(const AttributeField& field, int rank, Random& random) {
 }
 
 definitions::AttributeValue draw_attribute(const OperatorDefinition& op,
-                                           const AttributeField& field, int rank, Random& random) {
+                                           const AttributeField& field, int rank,
+                                           const Sizes& sizes, Random& random) {
   if (auto axes = draw_axis_attribute(op, field, rank, random)) return *axes;
   const size_t length = draw_length(field, rank, random);
   const auto real = [&] {
@@ -80,14 +93,14 @@ definitions::AttributeValue draw_attribute(const OperatorDefinition& op,
   };
   switch (field.kind) {
     case AttributeField::kInteger:
-      return draw_integer(field, random);
+      return draw_integer(field, sizes, random);
     case AttributeField::kReal:
       return real();
     case AttributeField::kText:
       return text();
     case AttributeField::kIntegers: {
       std::vector<int64_t> list(length);
-      for (int64_t& element : list) element = draw_integer(field, random);
+      for (int64_t& element : list) element = draw_integer(field, sizes, random);
       return list;
     }
     case AttributeField::kReals: {
@@ -184,14 +197,15 @@ Constant invertible(DataType type, const std::vector<int64_t>& extents, Random& 
 
 }  // namespace
 
-definitions::AttributeMap draw_attributes(const OperatorDefinition& op, int rank, Random& random) {
+definitions::AttributeMap draw_attributes(const OperatorDefinition& op, int rank,
+                                          const Sizes& sizes, Random& random) {
   definitions::AttributeMap attributes;
   if (op.attributes.list == nullptr) return attributes;
   for (const AttributeField& field : op.attributes.list()) {
     // Without a seed the converter chooses one, and the node alone does not tell which.
     const bool seed = op.facts.stream && field.name == "seed";
     if (!field.required && !seed && random.chance(50)) continue;
-    attributes[field.name] = draw_attribute(op, field, rank, random);
+    attributes[field.name] = draw_attribute(op, field, rank, sizes, random);
   }
   return attributes;
 }
@@ -368,7 +382,7 @@ std::optional<Constant> draw_list(const Candidate& candidate, const definitions:
       list = draw_axes(rank + static_cast<int>(size), size, random);
       break;
     case Domain::kExtents:
-      each([&](size_t) { return draw_extent(random) % 6; });
+      each([&](size_t) { return draw_extent(kSmallSizes, random) % 6; });
       break;
     case Domain::kReshape: {
       for (int attempt = 0; attempt < 20; ++attempt) {
@@ -405,23 +419,19 @@ std::optional<Constant> draw_list(const Candidate& candidate, const definitions:
   return whole_numbers(type, extents, list);
 }
 
-int64_t draw_extent(Random& random) {
-  const int64_t kind = random.below(100);
-  if (kind < 2) return 0;
-  if (kind < 20) return 1;
-  if (kind < 88) return random.between(2, 5);
-  return random.pick<int64_t>({7, 8, 9, 15, 16, 17, 33});
-}
-
-std::vector<int64_t> draw_extents(Random& random) {
+std::vector<int64_t> draw_extents(const Sizes& sizes, Random& random) {
   const int rank = random.pick({0, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 6});
   std::vector<int64_t> extents;
   int64_t count = 1;
   for (int axis = 0; axis < rank; ++axis) {
-    int64_t extent = draw_extent(random);
-    while (extent > 1 && count * extent > 1500) extent /= 2;
+    int64_t extent = draw_extent(sizes, random);
+    while (extent > 1 && count * extent > sizes.most) extent /= 2;
     count *= std::max<int64_t>(1, extent);
     extents.push_back(extent);
+  }
+  if (rank > 0 && count < sizes.least) {  // one axis is longer than those that are picked
+    const int64_t wanted = sizes.least << random.below(6);
+    extents[static_cast<size_t>(random.below(rank))] *= std::min(wanted, sizes.most) / count;
   }
   return extents;
 }

@@ -11,12 +11,14 @@
 
 #include "test/random/execute.h"
 #include "test/random/random.h"
+#include "test/random/sizes.h"
 #include "test/random/values.h"
 
 namespace intarsia::test {
 
 /// Attributes for a node whose first input has `rank` axes.
-definitions::AttributeMap draw_attributes(const OperatorDefinition& op, int rank, Random& random);
+definitions::AttributeMap draw_attributes(const OperatorDefinition& op, int rank,
+                                          const Sizes& sizes, Random& random);
 
 /// True if the operand is a list about other operands: axes, extents, pads, ...
 bool is_list(definitions::Domain domain);
@@ -37,7 +39,6 @@ std::optional<Constant> draw_list(const Candidate& candidate, const definitions:
                                   std::span<const Constant* const> inputs, Random& random);
 
 /// Extents of an arbitrary tensor.
-std::vector<int64_t> draw_extents(Random& random);
-int64_t draw_extent(Random& random);
+std::vector<int64_t> draw_extents(const Sizes& sizes, Random& random);
 
 }  // namespace intarsia::test

@@ -13,11 +13,13 @@
 namespace intarsia::test {
 namespace {
 
-Overlaps overlaps_of(const converter::OperatorLibrary& library, uint64_t models) {
+/// Of so many models, or of those up to the first failure.
+Overlaps overlaps_of(const converter::OperatorLibrary& library, uint64_t models, bool all = true) {
   Overlaps overlaps;
   Coverage coverage;
   for (uint64_t seed = 1; seed <= models; ++seed) {
     try_overlaps(random_model(seed, library, coverage), library, overlaps);
+    if (!all && !overlaps.failures.empty()) break;
   }
   fmt::print("{} kernels: {} pairs refused at open, {} before a run, {} agreed\n",
              overlaps.kernels.size(), overlaps.refused_at_open, overlaps.refused_at_run,
@@ -37,7 +39,7 @@ TEST(Overlap, OutputsOverInputsAreRefusedOrHarmless) {
 
 TEST(Overlap, AWrongPromiseIsFound) {
   const auto library = library_with_reversed(true);
-  EXPECT_FALSE(overlaps_of(*library, 60).failures.empty());
+  EXPECT_FALSE(overlaps_of(*library, 60, false).failures.empty());
 }
 
 }  // namespace

@@ -14,7 +14,6 @@ using definitions::Parameter;
 using definitions::SymbolicInput;
 using definitions::SymbolicOutput;
 
-constexpr int64_t kMostElements = 3000;
 constexpr int kMostMendings = 10;
 
 class Proposer {
@@ -33,18 +32,18 @@ class Proposer {
     }
     Candidate& candidate = result_.candidate;
     const int rank = result_.operands.empty() ? 0 : seen(0).shape.rank;
-    candidate.attributes = draw_attributes(*candidate.op, rank, random_);
+    candidate.attributes = draw_attributes(*candidate.op, rank, sizes(), random_);
     if (!candidate.op->attributes.read(candidate.attributes, candidate.blob).empty()) {
       return std::nullopt;
     }
     choose_outputs();
     complete_lists();
-    for (size_t i = 0; i < result_.operands.size(); ++i) fill(i);
-    if (!infer() || !execute_runs()) return std::nullopt;
+    if (!fill_from(0) || !infer() || (sizes().executed && !execute_runs())) return std::nullopt;
     return std::move(result_);
   }
 
  private:
+  const Sizes& sizes() const { return *model_.sizes; }
   const OperatorDefinition& op() const { return *result_.candidate.op; }
   const Parameter& parameter(size_t index) const { return *formal(op().inputs, index); }
 
@@ -167,7 +166,7 @@ class Proposer {
     if (is_list(formal.values.domain)) {
       use(list_extents(formal.values.domain, first.shape.rank, random_));
     } else if (index == 0 || !first.present) {
-      use(draw_extents(random_));
+      use(draw_extents(sizes(), random_));
       symbolise(shape);
     } else if (role == AxisRole::kSame || (role == AxisRole::kBroadcast && random_.chance(40))) {
       shape = first.shape;
@@ -207,14 +206,19 @@ class Proposer {
       case 2:
         return {std::max<int64_t>(1, channels)};
       case 3: {
-        std::vector<int64_t> extents{random_.pick<int64_t>({1, 2, 3, 4, 8, 16}), channels};
+        std::vector<int64_t> extents{sizes().channels.size() > 0
+                                         ? random_.pick(sizes().channels)
+                                         : random_.pick<int64_t>({1, 2, 3, 4, 8, 16}),
+                                     channels};
         for (int axis = 2; axis < first.rank; ++axis) extents.push_back(random_.between(1, 3));
         return extents;
       }
       case 4:
-        return {channels, random_.pick<int64_t>({1, 2, 3, 4, 5, 8, 16, 17})};
+        return {channels, sizes().channels.size() > 0
+                              ? random_.pick(sizes().channels)
+                              : random_.pick<int64_t>({1, 2, 3, 4, 5, 8, 16, 17})};
       default:
-        return draw_extents(random_);
+        return draw_extents(sizes(), random_);
     }
   }
 
@@ -245,6 +249,20 @@ class Proposer {
       extents.push_back(tensor.shape[axis].evaluate(model_.runs[run]).value_or(0));
     }
     return extents;
+  }
+
+  /// Draws the elements of new operands, those from `first` on. False if one would be too large.
+  bool fill_from(size_t first) {
+    for (size_t i = first; i < result_.operands.size(); ++i) {
+      const Operand& operand = result_.operands[i];
+      int64_t count = 1;
+      for (int axis = 0; operand.fresh && axis < operand.made.shape.rank; ++axis) {
+        count *= std::max<int64_t>(0, operand.made.shape[axis].upper());
+        if (count > sizes().drawn) return false;
+      }
+      fill(i);
+    }
+    return true;
   }
 
   /// Draws the elements of a new operand, for every run.
@@ -356,7 +374,7 @@ class Proposer {
           fill(index);
           return true;
         }
-        if (refusal.expected < 0 || refusal.expected > 512) return false;
+        if (refusal.expected < 0 || refusal.expected > sizes().longest) return false;
         shape[refusal.axis] = refusal.expected;
         for (int symbol = 0; symbol < model_.symbols->size(); ++symbol) {
           if ((*model_.symbols)[symbol].max == refusal.expected && random_.chance(70)) {
@@ -370,13 +388,12 @@ class Proposer {
         return true;
     }
     set_shape(operand.made, shape);
-    for (size_t i = index; i < result_.operands.size(); ++i) fill(i);
-    return true;
+    return fill_from(index);
   }
 
   bool use_outputs(const std::vector<SymbolicInput>& inputs, std::vector<SymbolicOutput> outputs) {
     const Candidate& candidate = result_.candidate;
-    if (!settle_outputs(candidate, outputs, kMostElements)) return false;
+    if (!settle_outputs(candidate, outputs, sizes().results)) return false;
     std::vector<SymbolicInput> seen = results_seen(candidate, inputs, outputs);
     result_.outputs.resize(outputs.size());
     for (size_t i = 0; i < outputs.size(); ++i) {

@@ -323,6 +323,7 @@ void write_case(const RandomModel& model, const std::string& directory, int opse
     std::ofstream errors(folder / "errors.txt");
     for (const RandomTensor& tensor : model.tensors) {
       if (tensor.kind == RandomTensor::kConstant || holds_elements(tensor.type)) continue;
+      if (tensor.values.empty()) continue;  // nobody has computed them
       converter::write_tensor_file(folder / (tensor.name + ".pb"), tensor.name, tensor.values[run]);
       errors << tensor.name << " " << tensor.errors[run] << "\n";
     }

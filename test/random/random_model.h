@@ -15,6 +15,7 @@
 
 #include "converter/convert.h"
 #include "core/definitions/definition.h"
+#include "test/random/sizes.h"
 
 namespace intarsia::test {
 
@@ -61,6 +62,7 @@ struct RandomNode {
 
 struct RandomModel {
   uint64_t seed = 0;
+  const Sizes* sizes = &kSmallSizes;
   std::unique_ptr<definitions::SymbolTable> symbols = std::make_unique<definitions::SymbolTable>();
   /// Per run, the values of the symbols. The first two are at the maxima.
   std::vector<std::vector<int64_t>> runs;
@@ -96,7 +98,7 @@ void set_dims(const RandomModel& model, converter::ConvertOptions& options);
 std::string write_model(const RandomModel& model, const std::string& directory, size_t run);
 
 /// Writes DIRECTORY/model.onnx and, for each run, run_<run>/NAME.pb with the elements of every
-/// tensor but constants, and errors.txt with what each of them may be off by.
+/// tensor that has them but constants, and errors.txt with what each of them may be off by.
 void write_case(const RandomModel& model, const std::string& directory, int opset);
 
 }  // namespace intarsia::test

@@ -10,6 +10,7 @@
 #include "core/operators/shape/reshape.h"
 #include "test/kernels/gemm/harness.h"
 #include "test/kernels/movement/naive.h"
+#include "test/slow_build.h"
 
 namespace intarsia::test {
 namespace {
@@ -211,7 +212,7 @@ void expect_range(T start, T limit, T delta, const std::vector<T>& expected) {
 
 template <class T>
 void expect_integer_ranges(Random& random) {
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < part_of(200); ++i) {
     const int64_t start = random.number(-50, 50), limit = random.number(-50, 50);
     const int64_t delta = random.chance(2) ? random.number(1, 9) : random.number(-9, -1);
     expect_range<T>(static_cast<T>(start), static_cast<T>(limit), static_cast<T>(delta),

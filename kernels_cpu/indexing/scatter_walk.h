@@ -19,6 +19,42 @@ namespace intarsia::cpu {
 /// Columns that one unit of work covers.
 inline constexpr int64_t kScatterPart = 64;
 
+/// The updates of ScatterElements as rows: axes of one update are left out, neighbours joined where
+/// the output's elements follow one another. Innermost first.
+struct ScatterRows {
+  int rank = 0;
+  int64_t extents[kMaxRank] = {1};
+  int64_t strides[kMaxRank] = {};  ///< In elements of the output; 0 along the axis of the indices.
+  bool along = false;              ///< The innermost is that axis.
+
+  ScatterRows(const TensorView& updates, const int64_t* output_strides, int axis) {
+    int joined = axis;  // the last axis that was taken
+    for (int i = updates.rank - 1; i >= 0; --i) {
+      const int64_t extent = updates.extents[i], stride = i == axis ? 0 : output_strides[i];
+      if (extent == 1) continue;
+      const int inner = rank - 1;
+      if (i != axis && joined != axis && stride == extents[inner] * strides[inner]) {
+        extents[inner] *= extent;
+        continue;
+      }
+      along = along || (rank == 0 && i == axis);
+      joined = i;
+      extents[rank] = extent;
+      strides[rank++] = stride;
+    }
+  }
+
+  /// Where row `row` begins, without what the indices say.
+  int64_t offset(int64_t row) const {
+    int64_t result = 0;
+    for (int i = 1; i < rank; ++i) {
+      result += row % extents[i] * strides[i];
+      row /= extents[i];
+    }
+    return result;
+  }
+};
+
 template <class I, class E, class Put>
 Status scatter_elements(const KernelContext& context, const Put& put) {
   const TensorView& y = context.output(0);
@@ -35,31 +71,25 @@ Status scatter_elements(const KernelContext& context, const Put& put) {
   int64_t strides[kMaxRank];
   dense_strides(y, strides);
   const int64_t along = strides[axis];
-  strides[axis] = 0;  // the index stands in for this coordinate
-  const int last = y.rank - 1;
-  const int64_t columns = updates.extents[last];
+  const ScatterRows walk(updates, strides, axis);
+  const int64_t columns = walk.extents[0], step = walk.strides[0];
   const E* from = updates.as<const E>();
   // Updates meet only where they differ in the axis alone: so threads take parts of the axes before
   // it, and where these are few and it is not the last one, of a row.
-  const int64_t outer = axis == last ? count / columns : span_count(updates, 0, axis);
+  const bool meet = !walk.along && updates.extents[axis] > 1;
+  const int64_t outer = meet ? span_count(updates, 0, axis) : count / columns;
   const int64_t rows = count / columns / outer;
-  const int64_t parts =
-      outer < 16 && axis != last ? (columns + kScatterPart - 1) / kScatterPart : 1;
+  const int64_t parts = outer < 16 && !walk.along ? (columns + kScatterPart - 1) / kScatterPart : 1;
   context.parallel_for(outer * parts, [&](int64_t begin, int64_t end, int) {
     for (int64_t unit = begin; unit < end; ++unit) {
       const int64_t first = unit % parts * kScatterPart;
       const int64_t stop =
           parts > 1 && first + kScatterPart < columns ? first + kScatterPart : columns;
       for (int64_t row = unit / parts * rows; row < (unit / parts + 1) * rows; ++row) {
-        E* base = y.as<E>();
-        int64_t rest = row;
-        for (int i = last - 1; i >= 0; --i) {
-          base += rest % updates.extents[i] * strides[i];
-          rest /= updates.extents[i];
-        }
+        E* base = y.as<E>() + walk.offset(row);
         for (int64_t i = first; i < stop; ++i) {
           const int64_t at = row * columns + i;
-          put(base + i * strides[last] + from_front(index[at], extent) * along, from + at, 1);
+          put(base + i * step + from_front(index[at], extent) * along, from + at, 1);
         }
       }
     }

@@ -6,11 +6,50 @@
 #include "core/operators/movement/trilu.h"
 #include "core/kernel_list.h"
 #include "core/runtime/operand_check.h"
+#include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
+#include "kernels_cpu/math/element.h"
 
 namespace intarsia::cpu {
 namespace {
+
+/// Small matrices go through a mask, as many at once as fill it: their rows are too short to copy.
+template <class E>
+constexpr bool kMasked = INTARSIA_HAS_VECTORS && sizeof(E) <= sizeof(uint64_t);
+constexpr int64_t kMaskRoom = 1024, kShortRow = 32;
+
+/// y = x in the columns [first_of(row), last_of(row)) of each row, else 0.
+template <class E, class First, class Last>
+Status keep_by_mask(const KernelContext& context, int64_t rows, int64_t columns,
+                    const First& first_of, const Last& last_of) {
+  const int64_t size = rows * columns;
+  const int64_t block = kMaskRoom / size * size, count = context.input(0).count();
+  E mask[kMaskRoom];
+  for (int64_t row = 0; row < rows; ++row) {
+    const int64_t first = first_of(row), last = last_of(row);
+    for (int64_t i = 0; i < columns; ++i) {
+      mask[row * columns + i] = first <= i && i < last ? static_cast<E>(~E{0}) : E{0};
+    }
+  }
+  for (int64_t i = size; i < block; ++i) mask[i] = mask[i - size];
+  const E* x = context.input(0).as<const E>();
+  E* y = context.output(0).as<E>();
+  const int64_t blocks = (count + block - 1) / block;
+  for_items(context, blocks, block * static_cast<int64_t>(sizeof(E)),
+            [&](int64_t begin, int64_t end) {
+              on_isa(context.isa(), [&] {
+                for (int64_t at = begin * block; at < end * block; at += block) {
+                  const int64_t n = count - at < block ? count - at : block;
+                  const E *from = x + at, *kept = mask;
+                  E* to = y + at;
+                  INTARSIA_INDEPENDENT
+                  for (int64_t i = 0; i < n; ++i) to[i] = static_cast<E>(from[i] & kept[i]);
+                }
+              });
+            });
+  return {};
+}
 
 template <class T>
 struct Trilu {
@@ -44,6 +83,15 @@ struct Trilu {
     const auto clear = [=](int64_t at, int64_t count) {
       std::memset(static_cast<void*>(out + at), 0, static_cast<size_t>(count * kBytes));
     };
+    const auto first_of = [=](int64_t row) { return upper ? clamp(row + k, 0, columns) : 0; };
+    const auto last_of = [=](int64_t row) {
+      return upper ? columns : clamp(row + k + 1, 0, columns);
+    };
+    if constexpr (kMasked<E>) {
+      if (columns <= kShortRow && 0 < rows * columns && rows * columns <= kMaskRoom) {
+        return keep_by_mask<E>(context, rows, columns, first_of, last_of);
+      }
+    }
     for_items(context, all, columns * kBytes, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin, taken; row < end; row += taken) {
         const int64_t place = row % rows, at = row * columns;
@@ -54,9 +102,7 @@ struct Trilu {
           continue;
         }
         taken = 1;
-        const int64_t diagonal = place + k;
-        const int64_t first = upper ? clamp(diagonal, 0, columns) : 0;
-        const int64_t last = upper ? columns : clamp(diagonal + 1, 0, columns);
+        const int64_t first = first_of(place), last = last_of(place);
         keep(at + first, last - first);
         clear(at, first);
         clear(at + last, columns - last);

@@ -45,21 +45,28 @@ int64_t add_lanes(const T* x, int64_t begin, int64_t count, double* lanes, Term 
   return begin;
 }
 
-/// Sum of term(x[i]) over fewer neighbours than fill the lanes of the loops for many.
-template <class T, class Term>
-double sum_of_few(const T* x, int64_t count, Term term) {
-  constexpr int kLanes = INTARSIA_HAS_VECTORS ? 8 : 1;
+/// Sum of term(x[i]) over so few neighbours that joining the lanes of the loops for many would take
+/// longer.
+template <int kLanes, class T, class Term>
+double sum_by_lanes(const T* x, int64_t count, Term term) {
   double lanes[kLanes] = {};
   int64_t i = add_lanes<kLanes>(x, 0, count, lanes, term);
+  if constexpr (kLanes > 8) i = add_lanes<8>(x, i, count, lanes, term);
   double sum = join_lanes<kLanes>(lanes);
   for (; i < count; ++i) sum += term(x[i]);
   return sum;
 }
 
+template <class T, class Term>
+double sum_of_few(const T* x, int64_t count, Term term) {
+  if (!INTARSIA_HAS_VECTORS) return sum_by_lanes<1>(x, count, term);
+  return count < 32 ? sum_by_lanes<8>(x, count, term) : sum_by_lanes<16>(x, count, term);
+}
+
 /// Sum of term(x[i]) over `count` neighbours, by lanes.
 template <class T, class Term>
 double sum_of(const T* x, int64_t count, Term term) {
-  if (INTARSIA_HAS_VECTORS && count < kRowLanes) {
+  if (INTARSIA_HAS_VECTORS && count < 4 * kRowLanes) {
     return sum_of_few(x, count, [=](T v) { return term(as_double(v)); });
   }
   double sums[kRowLanes];

@@ -110,7 +110,12 @@ struct LpNormalization {
         norms[j] = squares ? std::sqrt(norms[j]) : norms[j];
       }
       const double* norm = norms;
-      slices.map([=](double v, int64_t j) { return norm[j] == 0 ? 0 : v / norm[j]; });
+      if constexpr (std::is_same_v<T, double>) {
+        slices.map([=](double v, int64_t j) { return norm[j] == 0 ? 0 : v / norm[j]; });
+      } else {  // as exact as their types
+        for (int64_t j = 0; j < slices.lanes; ++j) norms[j] = norms[j] == 0 ? 0 : 1 / norms[j];
+        slices.map([=](double v, int64_t j) { return v * norm[j]; });
+      }
     });
     return {};
   }

@@ -71,20 +71,19 @@ struct Hardmax {
     const auto* x = context.input(0).as<typename E::Stored>();
     auto* y = context.output(0).as<typename E::Stored>();
     const auto larger = [](auto a, auto b) { return a > b; };
+    if (INTARSIA_HAS_VECTORS && loop.inner == 1 && loop.length > 0) {
+      context.parallel_for(loop.outer, [&](int64_t begin, int64_t end, int) {
+        on_isa(context.isa(), [&] { of_rows<E>(x, y, begin, end, loop.length, larger); });
+      });
+      return {};
+    }
     loop.for_lines(context, [&](int64_t first, int64_t, int64_t lanes) {
       on_isa(context.isa(), [&] {
         int64_t where[kAxisLanes];
-        int64_t rows = loop.length, width = lanes;
-        if (INTARSIA_HAS_VECTORS && loop.inner == 1) {
-          where[0] = extreme_index<E>(x + first, loop.length, false, larger);
-          rows = 1;
-          width = loop.length;
-        } else {
-          extreme_indices<E, kAxisLanes>(x + first, 1, loop.inner, loop.length, lanes, false, where,
-                                         larger);
-        }
-        for (int64_t row = 0; row < rows; ++row) {
-          std::fill_n(y + first + row * loop.inner, width, E::store(0));
+        extreme_indices<E, kAxisLanes>(x + first, 1, loop.inner, loop.length, lanes, false, where,
+                                       larger);
+        for (int64_t row = 0; row < loop.length; ++row) {
+          std::fill_n(y + first + row * loop.inner, lanes, E::store(0));
         }
         for (int64_t lane = 0; lane < lanes; ++lane) {
           y[first + where[lane] * loop.inner + lane] = E::store(1);
@@ -92,6 +91,22 @@ struct Hardmax {
       });
     });
     return {};
+  }
+
+ private:
+  /// The rows [begin, end), whose elements are neighbours.
+  template <class E, class Larger>
+  static void of_rows(const typename E::Stored* x, typename E::Stored* y, int64_t begin,
+                      int64_t end, int64_t length, Larger larger) {
+    constexpr int64_t kRows = 16;
+    int64_t where[kRows];
+    for (int64_t row = begin, count; row < end; row += count) {
+      count = end - row < kRows ? end - row : kRows;
+      const int64_t first = row * length;
+      extreme_of_rows<E>(x + first, length, count, false, where, larger);
+      std::fill_n(y + first, count * length, E::store(0));
+      for (int64_t i = 0; i < count; ++i) y[first + i * length + where[i]] = E::store(1);
+    }
   }
 };
 

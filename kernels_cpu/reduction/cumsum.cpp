@@ -10,7 +10,7 @@
 #include "kernels_cpu/common/accumulate.h"
 #include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
-#include "kernels_cpu/elementwise/binary_broadcast.h"
+#include "kernels_cpu/elementwise/float_blocks.h"
 #include "kernels_cpu/indexing/index_check.h"
 #include "kernels_cpu/reduction/reduce_axis.h"
 
@@ -83,8 +83,21 @@ void sum_together(float* running, float* rest, const float* x, float* y, int64_t
 
 /// y = running results of `lanes` lines side by side, whose positions are `stride` apart.
 template <class Op, class E, class A, bool exclusive>
-void scan_rows(const typename E::Stored* x, typename E::Stored* y, int64_t stride, int64_t length,
-               int64_t lanes) {
+void scan_rows(Isa isa, const typename E::Stored* x, typename E::Stored* y, int64_t stride,
+               int64_t length, int64_t lanes) {
+  if constexpr (kIsHalf<typename E::Stored>) {
+    A running[kAxisLanes];
+    float from[kAxisLanes], to[kAxisLanes];
+    for (int64_t i = 0; i < lanes; ++i) running[i] = Op::kNeutral;
+    for (; length > 0; --length, x += stride, y += stride) {
+      to_floats(isa, x, from, lanes);
+      on_widest_isa(isa, [&] {
+        scan_together<1, exclusive, Op, Element<float>>(running, from, to, stride, lanes);
+      });
+      from_floats(isa, to, y, lanes);
+    }
+    return;
+  }
   if constexpr (std::is_same_v<Op, CumSumOp> && std::is_same_v<typename E::Stored, float>) {
     float running[kAxisLanes], rest[kAxisLanes];
     for (int64_t i = 0; i < lanes; ++i) running[i] = rest[i] = 0;
@@ -191,13 +204,18 @@ struct Cumulative {
       loop.for_lines(context, [&](int64_t first, int64_t, int64_t lanes) {
         const auto* from = x + first + start;
         auto* to = y + first + start;
-        on_widest_isa(context.isa(), [&] {
+        const auto scan = [&] {
           if (exclusive) {
-            scan_rows<Op, E, A, true>(from, to, stride, loop.length, lanes);
+            scan_rows<Op, E, A, true>(context.isa(), from, to, stride, loop.length, lanes);
           } else {
-            scan_rows<Op, E, A, false>(from, to, stride, loop.length, lanes);
+            scan_rows<Op, E, A, false>(context.isa(), from, to, stride, loop.length, lanes);
           }
-        });
+        };
+        if constexpr (kIsHalf<T>) {
+          scan();  // which asks for the instruction set where it computes
+        } else {
+          on_widest_isa(context.isa(), scan);
+        }
       });
     }
     return {};

@@ -60,6 +60,12 @@ void reduce(const KernelContext& context, const ReduceLoop& loop, Reducer reduce
       A sums[kReduceLanes];
       accumulate(x + block.offset, block.lanes, count * piece / pieces,
                  count * (piece + 1) / pieces, sums);
+      if (fold == 1 && pieces == 1) {  // most
+        auto* to = y + block.first;
+        INTARSIA_INDEPENDENT
+        for (int64_t i = 0; i < block.lanes; ++i) to[i] = E::store(reducer.finish(sums[i], count));
+        continue;
+      }
       int64_t result = fold > 1 ? block.first / fold : block.first;
       for (int64_t lane = 0; lane < block.lanes; lane += fold, ++result) {
         A sum = sums[lane];

@@ -222,7 +222,10 @@ class BoundSession:
             self.binding.bind_ortvalue_output(key, value)
 
     def outputs(self):
-        self.session.run_with_iobinding(self.binding)
+        try:
+            self.session.run_with_iobinding(self.binding)
+        except Exception as error:  # into the buffers of its own first run
+            raise Refusal(f"{self.name}: {error}") from error
         return [value.numpy() for value in self.values]
 
     def time(self, seconds, runs=0):

@@ -130,7 +130,8 @@ TEST(MatMulInteger, FormsOfOperandsAndZeroPoints) {
       for (DataType b : kBytes) {
         p.a.type = a;
         p.b.type = b;
-        if (kSlowBuild && p.y.size() == 3 && p.y[1] > 100 && (a != DataType::kUint8 || a == b)) continue;
+        if (kSlowBuild && p.y.size() == 3 && p.y[1] > 100 && (a != DataType::kUint8 || a == b))
+          continue;
         expect_product(p, ++seed);
         if (HasFailure()) return;
       }

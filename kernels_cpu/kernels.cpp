@@ -29,6 +29,7 @@
   List(conv_winograd_kernels) \
   List(conv_transpose_kernels) \
   List(conv_transpose_depthwise_kernels) \
+  List(conv_transpose_columns_kernels) \
   List(conv_transpose_packed_kernels) \
   List(cumsum_kernels) \
   List(deform_conv_kernels) \

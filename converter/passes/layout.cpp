@@ -55,6 +55,11 @@ bool is_seed(const Node& node) {
   if (x == nullptr || x->constant || !definitions::contains(facts.fast_channels_last, x->type)) {
     return false;
   }
+  const Value* weights = node.input(1);
+  if (facts.either_order != nullptr && weights != nullptr && weights->constant &&
+      facts.either_order(weights->constant->extents)) {
+    return false;
+  }
   return rank_of(*x) >= kLeastImageRank && rank_of(*x) <= kMostImageRank;
 }
 

@@ -52,6 +52,7 @@ void add_convolutions(DefinitionRows& rows) {
        .facts = {.axes = {.form = AxisForm::kImage,
                           .channels_last = attribute<&ConvTransposeAttributes::channels_last>()},
                  .fast_channels_last = types({DataType::kFloat}),
+                 .either_order = ops::few_transposed_filters,
                  .window =
                      attribute<&ConvTransposeAttributes::window, &WindowAttributes::kernel_shape>(),
                  .gradient = gradients::conv_transpose},

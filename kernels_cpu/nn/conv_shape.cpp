@@ -11,8 +11,8 @@ namespace {
 
 /// The windows of both operators; `pad_before(axis, in, out, kernel)` is what is in front.
 template <class PadBefore>
-ConvShape window_shape(const KernelContext& context, const WindowAttributes& window,
-                       const PadBefore& pad_before) {
+ConvShape window_shape(const KernelContext& context, const PadBefore& pad_before,
+                       const WindowAttributes& window, bool channels_last = true) {
   const TensorView& x = context.input(0);
   const TensorView& w = context.input(1);
   const TensorView& y = context.output(0);
@@ -25,19 +25,20 @@ ConvShape window_shape(const KernelContext& context, const WindowAttributes& win
       {s.in_h, s.out_h, s.kernel_h, s.stride_h, s.dilation_h, s.pad_top},
       {s.in_d, s.out_d, s.kernel_d, s.stride_d, s.dilation_d, s.pad_front},
   };
-  const int spatial = x.rank - 2;
+  const ImageAxes image{x.rank, channels_last};
+  const int spatial = image.spatial();
   for (int i = 0; i < spatial; ++i) {
     const Axis& axis = axes[spatial - 1 - i];  // columns are the last one
-    axis.in = x.extents[1 + i];
-    axis.out = y.extents[1 + i];
+    axis.in = x.extents[image.axis(i)];
+    axis.out = y.extents[image.axis(i)];
     axis.kernel = w.extents[2 + i];
     axis.stride = window.stride(i);
     axis.dilation = window.dilation(i);
     axis.pad = pad_before(i, axis.in, axis.out, axis.kernel);
   }
   s.batch = x.extents[0];
-  s.in_c = x.extents[x.rank - 1];
-  s.out_c = y.extents[y.rank - 1];
+  s.in_c = x.extents[image.channel()];
+  s.out_c = y.extents[image.channel()];
   s.in_pitch = s.in_c;
   s.out_pitch = s.out_c;
   if (w.count() == 0) {
@@ -60,10 +61,10 @@ Status check_image(const KernelContext& context, int32_t channels_last, int spat
 }  // namespace
 
 ConvShape conv_shape(const KernelContext& context, const WindowAttributes& window, int64_t groups) {
-  ConvShape shape =
-      window_shape(context, window, [&](int axis, int64_t in, int64_t out, int64_t kernel) {
-        return window.pad_before(axis, in, out, kernel);
-      });
+  const auto pad_before = [&](int axis, int64_t in, int64_t out, int64_t kernel) {
+    return window.pad_before(axis, in, out, kernel);
+  };
+  ConvShape shape = window_shape(context, pad_before, window);
   shape.groups = groups;
   return shape;
 }
@@ -75,10 +76,11 @@ ConvShape conv_shape(const KernelContext& context) {
 
 ConvShape transposed_shape(const KernelContext& context) {
   const auto& attributes = context.attributes<ConvTransposeAttributes>();
-  ConvShape shape = window_shape(context, attributes.window,
-                                 [&](int axis, int64_t in, int64_t out, int64_t kernel) {
-                                   return attributes.pad_before(axis, in, out, kernel);
-                                 });
+  const auto pad_before = [&](int axis, int64_t in, int64_t out, int64_t kernel) {
+    return attributes.pad_before(axis, in, out, kernel);
+  };
+  ConvShape shape =
+      window_shape(context, pad_before, attributes.window, attributes.channels_last != 0);
   shape.groups = attributes.group;
   return shape;
 }

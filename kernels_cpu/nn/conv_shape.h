@@ -17,7 +17,8 @@ namespace intarsia::cpu {
 ConvShape conv_shape(const KernelContext& context, const WindowAttributes& window, int64_t groups);
 /// That of ONNX Conv.
 ConvShape conv_shape(const KernelContext& context);
-/// That of ONNX ConvTranspose, with the pixels cut off in front as padding; W is C,O/group,....
+/// That of ONNX ConvTranspose, with the pixels cut off in front as padding; W is C,O/group,.... The
+/// node's order of axes tells which they are; pitches are those of channels that are the last one.
 ConvShape transposed_shape(const KernelContext& context);
 
 /// For `supports`: whether a convolution of at most so many spatial axes has constant weights. The

@@ -18,9 +18,7 @@ struct FastConvTranspose {
   static constexpr KernelLayout layout = KernelLayout::kChannelsLast;
 
   /// A panel takes 16 columns: with few of them the reference is no slower.
-  static bool serves(const KernelContext& context) {
-    return context.input(0).rank <= 5;
-  }
+  static bool serves(const KernelContext& context) { return context.input(0).rank <= 5; }
 
   static Status check_shape(const KernelContext& context) {
     return check_fast_transposed(context, 3);

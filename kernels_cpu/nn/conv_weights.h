@@ -5,6 +5,7 @@
 //
 // C is a kernel type, of variant "packed", without what depends on where the weights come from:
 //
+//     static constexpr std::string_view packing;           // unless it is panels of 16 columns
 //     static bool serves(const KernelContext&);            // by extents and attributes
 //     static Status check_shape(const KernelContext&);
 //     static CheckedInt weight_bytes(const KernelContext&);   // in panels
@@ -23,7 +24,10 @@ namespace intarsia::cpu {
 
 template <class Core>
 struct Packed : Core {
-  static constexpr std::string_view packing = "panels of 16 columns";
+  static constexpr std::string_view packing = [] {
+    if constexpr (requires { Core::packing; }) return Core::packing;
+    return std::string_view("panels of 16 columns");
+  }();
 
   static bool supports(const KernelContext& context) {
     const TensorView& w = context.input(1);

@@ -204,6 +204,17 @@ struct ConvInteger {
   }
 };
 
+/// Whether a transposed convolution with weights C,M/group,kernel... has so few filters that what
+/// its taps add to the outputs is most of the work, not the product.
+inline bool few_transposed_filters(std::span<const int64_t> weights) {
+  constexpr int64_t kFew = 4;
+  int64_t taps = 1;
+  for (size_t axis = 2; axis < weights.size(); ++axis) {
+    taps = weights[axis] > 1 ? 2 : taps;
+  }
+  return weights.size() > 1 && weights[1] <= kFew && taps > 1;
+}
+
 struct ConvTranspose {
   using Attributes = ConvTransposeAttributes;
   static constexpr std::string_view name = "ConvTranspose";

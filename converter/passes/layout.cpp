@@ -57,7 +57,7 @@ bool is_seed(const Node& node) {
   }
   const Value* weights = node.input(1);
   if (facts.either_order != nullptr && weights != nullptr && weights->constant &&
-      facts.either_order(weights->constant->extents)) {
+      facts.either_order(node.attribute_bytes.data(), weights->constant->extents)) {
     return false;
   }
   return rank_of(*x) >= kLeastImageRank && rank_of(*x) <= kMostImageRank;

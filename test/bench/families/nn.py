@@ -43,6 +43,8 @@ CONVOLUTIONS = [
     transposed("2x2 stride 2", 64, 32, [2, 2], 28, strides=[2, 2]),
     transposed("4x4 stride 2", 64, 32, [4, 4], 28, strides=[2, 2], pads=[1, 1, 1, 1]),
     transposed("3x3", 64, 64, [3, 3], 28, pads=[1, 1, 1, 1]),
+    transposed("2x2 stride 2 to 1 channel", 24, 1, [2, 2], 120, strides=[2, 2]),
+    transposed("4x4 stride 2 to 3 channels", 64, 3, [4, 4], 32, strides=[2, 2], pads=[1, 1, 1, 1]),
     transposed("3-D", 16, 16, [2, 2, 2], 12, strides=[2, 2, 2]),
     transposed("1-D", 64, 64, [8], 500, strides=[4], pads=[2, 2]),
     transposed("depthwise", 64, 64, [4, 4], 28, groups=64, strides=[2, 2], pads=[1, 1, 1, 1]),

@@ -206,6 +206,26 @@ TEST(FastConv, OfThreeByThreeEqualsTheReference) {
   }
 }
 
+TEST(FastConvTranspose, InOnnxOrderEqualsTheReference) {
+  const auto channels_first = [](Dims& dims) {
+    dims.insert(dims.begin() + 1, dims.back());
+    dims.pop_back();
+  };
+  int compared = 0;
+  for (uint32_t seed = 700; compared < part_of(100); ++seed) {
+    Random random(seed);
+    Drawn d;
+    if (!draw_window(random, true, d)) continue;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    channels_first(d.x), channels_first(d.y);
+    ConvTransposeAttributes attributes = transposed(d);
+    attributes.channels_last = 0;
+    compare("ConvTranspose", d, attributes, seed, {".columns<float>"});
+    if (HasFailure()) return;
+    ++compared;
+  }
+}
+
 /// The padding follows from the output's extent, and with it which outputs a phase has: the weights
 /// that were packed for one image serve another.
 TEST(FastConvTranspose, PackedWeightsServeAnyPadding) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Operators that read and write at indices, and that select elements by their value.
+#include "core/definitions/computed_types.h"
 #include "core/definitions/gradient.h"
 #include "core/definitions/rows.h"
 #include "core/definitions/value_propagation.h"
@@ -94,7 +95,9 @@ void add_indexed(DefinitionRows& rows) {
        .facts = {.axes = {.form = AxisForm::kOne,
                           .attribute = attribute<&OneHotAttributes::axis>()},
                  .exact = true,
-                 .gradient = gradients::one_hot},
+                 .gradient = gradients::one_hot,
+                 // What decides extents is read as a number of one of the other types.
+                 .computed = wide_for<kUnsignedIntegerTypes, DataType::kInt64, 1>},
        .types = {{"T1", kNumericTypes}, {"T2", kNumericTypes}, {"T3", kPlainTypes}},
        .kernel_types = {"T3"},
        .attributes = codec_of<OneHotAttributes>()});

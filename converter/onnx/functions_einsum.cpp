@@ -183,7 +183,8 @@ class Equation {
         }
         return add("Unsqueeze", {range, ints(others)});
       };
-      const DataType type = known_type(node_, 0, "Inputs");
+      const DataType given = known_type(node_, 0, "Inputs");
+      const DataType type = narrow(given) ? DataType::kInt32 : given;
       Value* nothing = constant(node_, "nothing", Constant::scalar_of(type, 0));
       Value* same = add("Equal", {positions(first), positions(second)});
       factor.value =

@@ -14,6 +14,13 @@
 namespace intarsia::definitions {
 namespace {
 
+/// Reductions of bools are those of 0 and 1: a sum is their or, a product their and.
+template <class A>
+void bools_as_numbers(std::span<DataType> types, const std::byte* attributes) {
+  const bool reduces = reinterpret_cast<const A*>(attributes)->reduction != 0;
+  if (reduces && types[0] == DataType::kBool) types[0] = DataType::kInt32;
+}
+
 constexpr auto kOptional = Parameter::kOptional;
 constexpr TypeSet kFloat = types({DataType::kFloat});
 
@@ -70,7 +77,8 @@ void add_indexed(DefinitionRows& rows) {
              .facts = {.axes = {.form = AxisForm::kOne,
                                 .attribute = attribute<&ScatterElementsAttributes::axis>()},
                        .exact = true,
-                       .gradient = gradients::scatter},
+                       .gradient = gradients::scatter,
+                       .computed = bools_as_numbers<ScatterElementsAttributes>},
              .types = {{"T", kPlainTypes}, {"Tind", kIndexTypes}},
              .kernel_types = {"T", "Tind"},
              .attributes = codec_of<ScatterElementsAttributes>()});
@@ -82,7 +90,8 @@ void add_indexed(DefinitionRows& rows) {
              .outputs = {same({"output", "T"})},
              .facts = {.axes = {.form = AxisForm::kPosition},
                        .exact = true,
-                       .gradient = gradients::scatter_tuples},
+                       .gradient = gradients::scatter_tuples,
+                       .computed = bools_as_numbers<ScatterNDAttributes>},
              .types = {{"T", kPlainTypes}, {"I", kInt64Type}},
              .attributes = codec_of<ScatterNDAttributes>()});
   add<ops::OneHot>(

@@ -479,6 +479,7 @@ constexpr VersionRule kRules[] = {
     {"ai.onnx.preview.training:Adagrad", kAnyVersion, adagrad},
     {"ai.onnx.preview.training:Adam", kAnyVersion, adam},
     {"ai.onnx.preview.training:Momentum", kAnyVersion, momentum},
+    {"com.microsoft:Tokenizer", kAnyVersion, tokenizer},
     {"Add", 7, legacy_broadcast},
     {"And", 7, legacy_broadcast},
     {"BatchNormalization", 14, batch_normalization},

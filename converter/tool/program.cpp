@@ -5,8 +5,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <new>
 #include <cstring>
+#include <new>
 #include <random>
 
 #include "converter/backward.h"

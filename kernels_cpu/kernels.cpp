@@ -108,6 +108,7 @@
   List(string_concat_kernels) \
   List(string_normalizer_kernels) \
   List(string_split_kernels) \
+  List(tokens_kernels) \
   List(support_vectors_kernels) \
   List(topk_kernels) \
   List(transpose_kernels) \

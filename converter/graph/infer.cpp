@@ -66,6 +66,10 @@ void Inference::run() {
     visit(nodes[i]);
     if (options_.progress != nullptr) options_.progress->step(i + 1, nodes.size());
   }
+  for (const Value* output : model_.graph->outputs()) {
+    std::string warning = contradicted_extents(*output);
+    if (!warning.empty()) model_.warnings.push_back(std::move(warning));
+  }
 }
 
 void Inference::infer_graph(Graph& graph) {
@@ -93,7 +97,11 @@ void Inference::visit(Node* node) {
     }
     return;
   }
-  if (node->op->facts.expand != nullptr) {
+  if (compute_in_others(*node)) return;
+  const definitions::Facts& facts = node->op->facts;
+  const bool special = facts.special.holds != nullptr &&
+                       facts.special.holds(node->attribute_bytes.data(), symbolic_inputs(*node));
+  if (facts.expand != nullptr || special) {
     visit_expansion(node);
     return;
   }

@@ -87,6 +87,8 @@ class Inference {
   void visit_scan(Node* node);
   void visit_sequence_map(Node* node);
   void visit_expansion(Node* node);
+  /// Puts casts around a node and infers them and it, where a rule of its operator wants that.
+  bool compute_in_others(Node& node);
   void execute_if_constant(Node& node);
   bool afford(const Node& node, const std::vector<const Constant*>& inputs,
               const std::vector<OutputPlan>& outputs, bool by_values);

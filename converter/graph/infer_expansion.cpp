@@ -90,7 +90,8 @@ void Inference::visit_expansion(Node* node) {
   }
   const Rewriting rewriting(*this, *node);
   Expansion expansion(rewriting);
-  node->op->facts.expand(expansion);
+  const definitions::Facts& facts = node->op->facts;
+  (facts.expand != nullptr ? facts.expand : facts.special.expand)(expansion);
   node->graph->remove(node);
 }
 

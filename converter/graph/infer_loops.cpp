@@ -15,6 +15,7 @@
 #include "converter/onnx/declaration.h"
 #include "converter/onnx/version_conversion_steps.h"
 #include "converter/passes/fold.h"
+#include "core/definitions/computed_types.h"
 
 namespace intarsia::converter {
 
@@ -229,6 +230,12 @@ class LoopInference {
       carry_optional(i);
       return false;
     }
+    for (size_t i = carried_; i + 1 < body->outputs().size(); ++i) {
+      const DataType type = type_of(*body->outputs()[1 + i]);
+      if (definitions::whole_bytes(type) == type) continue;
+      collect_bytes(i, type);
+      return false;
+    }
     bool same = true;
     growth_.assign(carried_, {});
     for (size_t i = 0; i < carried_; ++i) same = compare(i, *body->outputs()[1 + i]) && same;
@@ -249,6 +256,19 @@ class LoopInference {
     body_.set_output(static_cast<int>(1 + i), optional->outputs[0]);
     unwrapping_.push_back(
         resolved(version_steps::append(node_, static_cast<int>(i), "OptionalGetElement")));
+  }
+
+  /// Lets the body return elements of less than a byte as whole ones, of which each trip fills its
+  /// own, and makes them small again behind the loop.
+  void collect_bytes(size_t i, DataType type) {
+    Value* const result[] = {body_.outputs()[1 + i]};
+    Node* wide =
+        body_.add_node("", "Cast", body_.unique_name(result[0]->name + "_bytes"), result, 1);
+    wide->attributes["to"] = static_cast<int64_t>(definitions::whole_bytes(type));
+    body_.set_output(static_cast<int>(1 + i), resolved(wide)->outputs[0]);
+    Node* small = version_steps::append(node_, static_cast<int>(i), "Cast");
+    small->attributes["to"] = static_cast<int64_t>(type);
+    unwrapping_.push_back(resolved(small));
   }
 
   bool compare(size_t i, const Value& result) {

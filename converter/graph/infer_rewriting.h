@@ -151,9 +151,10 @@ class TermNodes : public Context {
     body->remove(end);
     place_->end_body(*body, results);
     Node& made = place_->add_loop(inputs, std::move(body));
+    const std::vector<Value*> outputs = made.outputs;
     place_->infer(made);
     std::vector<Term> terms;
-    for (Value* output : made.outputs) terms.push_back(term(output));
+    for (Value* output : outputs) terms.push_back(term(output));
     return terms;
   }
   definitions::SymbolicInput known(Term term) const override { return symbolic_input(value(term)); }
@@ -189,7 +190,7 @@ class TermNodes : public Context {
                    " ('" + std::string(formal.name) + "') if the node lacks its own");
     }
     std::vector<Value*> results = node.outputs;
-    if (node.op->facts.expand != nullptr) {
+    if (node.op->facts.expand != nullptr || node.op->facts.special.holds != nullptr) {
       // Others take its place; what its results become shows where they are used.
       Graph& graph = place_->graph();
       Node* user = graph.add_node("", "Identity", node.name + "_user", results, 0, &place_->node());

@@ -14,6 +14,7 @@
 
 #include "converter/graph/infer_rewriting.h"
 #include "converter/onnx/declaration.h"
+#include "core/definitions/computed_types.h"
 
 namespace intarsia::converter {
 
@@ -42,8 +43,10 @@ class ScanRewriting : Rewriting {
       if (input == nullptr) throw Error(node_.problem("lacks one of its inputs"));
     }
     Node& loop = make_loop();
+    const std::vector<Value*> results =
+        loop.outputs;  // others may stand between these and the loop
     infer(loop);
-    for (size_t i = 0; i < node_.outputs.size(); ++i) finish(i, *loop.outputs[i]);
+    for (size_t i = 0; i < node_.outputs.size(); ++i) finish(i, *results[i]);
     graph_.remove(&node_);
   }
 
@@ -111,16 +114,28 @@ class ScanRewriting : Rewriting {
       if (listed("scan_input_directions", i, scanned_) != 0) {
         index = add(*body, "Sub", {last, trip}, {}, nullptr).outputs[0];
       }
-      const int64_t axis = listed("scan_input_axes", i, scanned_);
-      Node& slice = add(*body, "Gather", {node_.inputs[states_ + i], index}, {{"axis", axis}},
-                        nullptr, definitions::kInternalDomain);
-      arguments.push_back(slice.outputs[0]);
+      arguments.push_back(
+          slice(*body, node_.inputs[states_ + i], index, listed("scan_input_axes", i, scanned_)));
     }
     const std::vector<Value*> results =
         body->splice(std::move(node_.graphs[0].graph), arguments, nullptr);
     node_.graphs.clear();
     end_body(*body, results);
     return add_loop(inputs, std::move(body));
+  }
+
+  /// What a trip is given of `input`. Elements of less than a byte become whole ones before the
+  /// loop.
+  Value* slice(Graph& body, Value* input, Value* index, int64_t axis) const {
+    const auto to = [](DataType type) {
+      return definitions::AttributeMap{{"to", static_cast<int64_t>(type)}};
+    };
+    const DataType type = type_of(*input), bytes = definitions::whole_bytes(type);
+    if (bytes != type) input = compute("Cast", {input}, to(bytes));
+    Value* part =
+        add(body, "Gather", {input, index}, {{"axis", axis}}, nullptr, definitions::kInternalDomain)
+            .outputs[0];
+    return bytes == type ? part : add(body, "Cast", {part}, to(type), nullptr).outputs[0];
   }
 
   /// Gives those who use an output of the node what the loop has for it.

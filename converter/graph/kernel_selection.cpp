@@ -203,8 +203,10 @@ const definitions::KernelRow* select_kernel(const Node& node, const KernelContex
 Problem no_kernel(const Node& node, const definitions::KernelRows& rows, KernelDevice device) {
   const std::string name = node.op->kernel_name();
   std::set<std::string> available;
+  bool by_form = false;
   for (const definitions::KernelRow& row : rows) {
     if (!implements(row, *node.op, name) || row.device != device) continue;
+    by_form = by_form || accepts(row, kernel_types(node));
     std::vector<std::string> names;
     for (size_t i = 0; i < node.op->kernel_types.size() && i < row.id.types.size(); ++i) {
       names.push_back(kernel_type_name(row.id.types[i]));
@@ -216,7 +218,9 @@ Problem no_kernel(const Node& node, const definitions::KernelRows& rows, KernelD
   std::string hint = available.empty()
                          ? "this operator has no kernel yet"
                          : fmt::format("there are kernels for {}", fmt::join(available, "; "));
-  return node.problem(fmt::format("no kernel for {}", types_text(node, wanted)), std::move(hint));
+  const char* what = by_form ? " with these attributes and extents" : "";
+  return node.problem(fmt::format("no kernel for {}{}", types_text(node, wanted), what),
+                      std::move(hint));
 }
 
 namespace {

@@ -7,31 +7,32 @@
 namespace intarsia::converter {
 
 void check_declaration(const Value& value) {
-  const auto refuse = [&](const std::string& declared, const std::string& inferred) {
-    const std::string message = fmt::format("'{}' is declared as {}, but is computed as {}",
-                                            value.name, declared, inferred);
-    const std::string hint = "the model is invalid; export it again, or correct the declaration";
-    if (value.producer != nullptr) throw Error(value.producer->problem(message, hint));
-    throw Error(message, hint);
-  };
   if (!value.constant && !value.shape) return;
   const DataType type = type_of(value);
-  if (value.declared_type != DataType::kUndefined && value.declared_type != type) {
-    refuse(data_type_name(value.declared_type), data_type_name(type));
-  }
-  if (!value.declared_as_output || !value.declared) return;
-  const Shape<definitions::Dim> shape = shape_of(value);
-  bool agrees = static_cast<int>(value.declared->size()) == shape.rank;
+  if (value.declared_type == DataType::kUndefined || value.declared_type == type) return;
+  const std::string message =
+      fmt::format("'{}' is declared as {}, but is computed as {}", value.name,
+                  data_type_name(value.declared_type), data_type_name(type));
+  const std::string hint = "the model is invalid; export it again, or correct the declaration";
+  if (value.producer != nullptr) throw Error(value.producer->problem(message, hint));
+  throw Error(message, hint);
+}
+
+std::string contradicted_extents(const Value& output) {
+  if (!output.declared_as_output || !output.declared) return "";
+  const Shape<definitions::Dim> shape = shape_of(output);
+  bool agrees = static_cast<int>(output.declared->size()) == shape.rank;
   for (int axis = 0; agrees && axis < shape.rank; ++axis) {
-    const int64_t declared = (*value.declared)[static_cast<size_t>(axis)].value;
+    const int64_t declared = (*output.declared)[static_cast<size_t>(axis)].value;
     agrees = declared < 0 || !is_constant(shape[axis]) || constant_value(shape[axis]) == declared;
   }
-  if (agrees) return;
+  if (agrees) return "";
   std::vector<std::string> extents;
-  for (const DeclaredExtent& extent : *value.declared) {
+  for (const DeclaredExtent& extent : *output.declared) {
     extents.push_back(extent.value >= 0 ? std::to_string(extent.value) : "?");
   }
-  refuse(fmt::format("[{}]", fmt::join(extents, ",")), shape_text(shape));
+  return fmt::format("output '{}' is declared as [{}], but is computed as {}, which the plan has",
+                     output.name, fmt::join(extents, ","), shape_text(shape));
 }
 
 void check_declarations(const Node& node) {

@@ -2,18 +2,22 @@
 //
 // What a model declares of its values (value_info, outputs), held against what inference finds.
 //
-// Element types have to agree everywhere, ranks and constant extents at the outputs of the main
-// graph: callers rely on them. Extents of values inside are not looked at: models in circulation
-// declare wrong ones, and nothing uses them.
+// Element types have to agree everywhere. Wrong extents at the outputs of the main graph are a
+// warning: converters of classical models declare some, and a plan says itself what it computes.
+// Those of values inside are not looked at: nothing uses them.
 #pragma once
+
+#include <string>
 
 #include "converter/graph/graph.h"
 
 namespace intarsia::converter {
 
-/// Throws Error if a declaration contradicts the value's type or extents, as far as these are
-/// known.
+/// Throws Error if a declaration contradicts the value's type, as far as this is known.
 void check_declaration(const Value& value);
+/// What a user should know of an output whose declaration contradicts its extents; "" if none does.
+/// REQUIRES: they are known.
+std::string contradicted_extents(const Value& output);
 /// The same for all outputs of a node.
 void check_declarations(const Node& node);
 

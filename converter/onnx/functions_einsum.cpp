@@ -51,7 +51,7 @@ class Equation {
     for (size_t i = 0; i < terms_.size(); ++i) {
       require_input(node, static_cast<int>(i), "an input");
       terms_[i] = labels_of(terms_[i], rank_of_ellipsis(i));
-      factors_.push_back({node.inputs[i], terms_[i]});
+      factors_.push_back({wide(node.inputs[i]), terms_[i]});
     }
     result_ = arrow == std::string::npos ? implied() : labels_of(text.substr(arrow + 2), ellipsis_);
     for (const char label : result_) {
@@ -71,10 +71,24 @@ class Equation {
       const Labels others = product.labels + later;
       product = contract(product, without(factors_[i], others), later);
     }
-    return in_order(product, result_).value;
+    Value* result = in_order(product, result_).value;
+    return narrow(node_.inputs[0]->type) ? as_type(result, node_.inputs[0]->type) : result;
   }
 
  private:
+  // Sums and products know no integers of 8 and 16 bits: those of 32 have the same low bits.
+  static bool narrow(DataType type) {
+    return definitions::contains(definitions::types({DataType::kInt8, DataType::kInt16,
+                                                     DataType::kUint8, DataType::kUint16}),
+                                 type);
+  }
+  Value* as_type(Value* value, DataType type) const {
+    return add("Cast", {value}, {{"to", static_cast<int64_t>(type)}});
+  }
+  Value* wide(Value* input) const {
+    return narrow(input->type) ? as_type(input, DataType::kInt32) : input;
+  }
+
   [[noreturn]] void refuse_equation(const std::string& why) const {
     throw Error(node_.problem("the equation '" + text_ + "' " + why));
   }
@@ -169,7 +183,8 @@ class Equation {
         }
         return add("Unsqueeze", {range, ints(others)});
       };
-      const DataType type = known_type(node_, 0, "Inputs");
+      const DataType given = known_type(node_, 0, "Inputs");
+      const DataType type = narrow(given) ? DataType::kInt32 : given;
       Value* nothing = constant(node_, "nothing", Constant::scalar_of(type, 0));
       Value* same = add("Equal", {positions(first), positions(second)});
       factor.value =

@@ -115,7 +115,17 @@ void array_feature_extractor(Node& node) {
   require_input(node, 1, "Y");
   Value* flat = constant(node, "flat", Constant::ints({-1}));
   Value* columns = emit(node, "Reshape", {node.input(1), flat});
-  become_results(node, {emit(node, "Gather", {node.input(0), columns}, {{"axis", int64_t{-1}}})});
+  // A list is one row.
+  Value* extents = emit(node, "Shape", {node.input(0)});
+  Value* two = constant(node, "two", Constant::ints({2}));
+  Value* zero = constant(node, "zero", Constant::ints({0}));
+  Value* missing =
+      emit(node, "Max", {emit(node, "Sub", {two, emit(node, "Shape", {extents})}), zero});
+  Value* ones = emit(node, "ConstantOfShape", {missing});
+  ones->producer->tensors["value"] = Constant::ints({1});
+  Value* form = emit(node, "Concat", {ones, extents}, {{"axis", int64_t{0}}});
+  Value* rows = emit(node, "Reshape", {node.input(0), form}, {{"allowzero", int64_t{1}}});
+  become_results(node, {emit(node, "Gather", {rows, columns}, {{"axis", int64_t{-1}}})});
 }
 
 void linear_regressor(Node& node) {

@@ -2,7 +2,7 @@
 //
 // Operators on text of which the converter makes its own: pools of n-grams become tries, patterns
 // automata, constants of the plan.
-// Source: onnx/docs/Operators.md (RegexFullMatch, TfIdfVectorizer).
+// Source: onnx/docs/Operators.md (RegexFullMatch, TfIdfVectorizer), and ONNX Runtime (Tokenizer).
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -14,6 +14,8 @@
 
 namespace intarsia::converter::version_steps {
 namespace {
+
+constexpr const char* kSyntax = "the syntax is https://github.com/google/re2/wiki/Syntax";
 
 /// The tokens of a pool as numbers, and X in the same numbers.
 struct Tokens {
@@ -162,13 +164,16 @@ Value* numbers(Node& node, const char* name, const std::vector<T>& values,
   return constant(node, name, Constant::of<T>(std::move(extents), values));
 }
 
-Value* matched(Node& node, const regex::Table& table) {
+/// Input 0, and a pattern that it is matched with.
+std::vector<Value*> with_table(Node& node, const regex::Table& table) {
   const auto states = static_cast<int64_t>(table.accepting.size());
-  return emit_own(node, "RegexFullMatch",
-                  {node.input(0), numbers(node, "classes", table.classes.of_byte, {256}),
-                   numbers(node, "transitions", table.transitions, {states, table.classes.count}),
-                   flags(node, "accepting", table.accepting)},
-                  {});
+  return {node.input(0), numbers(node, "classes", table.classes.of_byte, {256}),
+          numbers(node, "transitions", table.transitions, {states, table.classes.count}),
+          flags(node, "accepting", table.accepting)};
+}
+
+Value* matched(Node& node, const regex::Table& table) {
+  return emit_own(node, "RegexFullMatch", with_table(node, table), {});
 }
 
 Value* matched(Node& node, const regex::StateLists& lists) {
@@ -234,8 +239,80 @@ void regex_full_match(Node& node) {
     const std::optional<regex::Table> table = regex::determine(lists);
     become_results(node, {table ? matched(node, *table) : matched(node, lists)});
   } catch (const regex::PatternError& error) {
-    fail(node, "attribute 'pattern': " + std::string(error.what()),
-         "the syntax is https://github.com/google/re2/wiki/Syntax");
+    fail(node, "attribute 'pattern': " + std::string(error.what()), kSyntax);
+  }
+}
+
+namespace {
+
+bool any_of(const regex::Expression& expression, bool (*holds)(regex::Expression::Kind)) {
+  return holds(expression.kind) ||
+         std::any_of(expression.children.begin(), expression.children.end(),
+                     [&](const auto& child) { return any_of(*child, holds); });
+}
+
+bool is_character(const regex::Expression& expression) {
+  using Kind = regex::Expression::Kind;
+  const bool one = expression.kind == Kind::kSequence && expression.children.size() == 1;
+  if (expression.kind != Kind::kChoice && !one) return expression.kind == Kind::kSet;
+  return std::all_of(expression.children.begin(), expression.children.end(),
+                     [](const auto& child) { return is_character(*child); });
+}
+
+/// A pattern that finds tokens, or what separates them. What stands before a match is not looked
+/// at; of several separators the first in the list would go before the others, which makes no
+/// difference as long as each is one character.
+std::string checked(const Node& node, const std::string& pattern, bool alone) {
+  using Kind = regex::Expression::Kind;
+  const regex::ExpressionPointer tree = regex::parse(pattern);
+  if (any_of(*tree, [](Kind kind) { return kind >= Kind::kTextBegin; })) {
+    throw regex::PatternError("'" + pattern + "' asks for what lies around a match (^, $, \\b)");
+  }
+  if (!alone && !is_character(*tree)) {
+    fail(node, "has several separators, of which '" + pattern + "' is more than one character",
+         "write them as one pattern: first|second");
+  }
+  return "(?:" + pattern + ")";
+}
+
+}  // namespace
+
+/// Of com.microsoft: a word for each match, or for what lies between, and a column for each word.
+void tokenizer(Node& node) {
+  require_input(node, 0, "X");
+  const std::vector<std::string> separators = texts(node, "separators");
+  std::string pattern = node.text("tokenexp", "");
+  if (separators.empty() == pattern.empty()) {
+    fail(node, "gives both or neither of 'separators' and 'tokenexp'",
+         "exactly one of them has to say what tokens are");
+  }
+  const bool characters = pattern == "." || (separators.size() == 1 && separators[0].empty());
+  const int64_t least = characters ? 1 : required(node, "mincharnum", 1);
+  try {
+    if (characters) {
+      pattern = "(?s:.)";
+    } else if (!pattern.empty()) {
+      pattern = checked(node, pattern, true);
+    }
+    for (const std::string& each : separators) {
+      if (characters) break;
+      if (!pattern.empty()) pattern += "|";
+      pattern += checked(node, each, separators.size() == 1);
+    }
+    const std::optional<regex::Table> table = regex::determine(regex::compile(pattern));
+    if (!table) throw regex::PatternError("it needs too many states");
+    std::vector<Value*> inputs = with_table(node, *table);
+    inputs.push_back(constant(
+        node, "words", Constant::strings({3}, {node.text("pad_value", ""), "\x02", "\x03"})));
+    become_results(node, {emit_own(node, "Tokens", inputs,
+                                   {{"least", least},
+                                    {"separates", int64_t{!characters && !separators.empty()}},
+                                    {"mark", node.integer("mark", 0)}})});
+  } catch (const regex::PatternError& error) {
+    fail(node,
+         "attribute '" + std::string(separators.empty() ? "tokenexp" : "separators") +
+             "': " + error.what(),
+         kSyntax);
   }
 }
 

@@ -226,7 +226,7 @@ void softmax(Node& node) {
   if (input == nullptr) return;
   Value* extents = emit(node, "Shape", {input});
   node.set_input(0, emit(node, "Flatten", {input}, {{"axis", axis}}));
-  append(node, 0, "Reshape", {extents});
+  append(node, 0, "Reshape", {extents})->attributes["allowzero"] = int64_t{1};
 }
 
 // Statistics for each element of an item: no operator has them now.
@@ -243,21 +243,44 @@ void normalize_elements(Node& node) {
   become_results(node, {add("Add", add("Mul", normal, node.inputs[1]), node.inputs[2])});
 }
 
-// Extra outputs existed for training; at inference they are not computed.
+// The statistics of the batch itself are running ones that keep nothing of the past.
+void batch_statistics(Node& node) {
+  Node* batch =
+      node.graph->add_node("", "BatchNormalization", node.name + "_batch", node.inputs, 3, &node);
+  batch->attributes = node.attributes;
+  batch->attributes["momentum"] = 0.0F;
+  for (size_t i = 3; i < node.outputs.size(); ++i) {
+    if (node.outputs[i] == nullptr) continue;
+    node.outputs[i]->producer = nullptr;
+    node.graph->add_node_for("", "Identity", node.name + "_" + std::to_string(i),
+                             std::span<Value* const>(&batch->outputs[i - 2], 1),
+                             std::span<Value* const>(&node.outputs[i], 1), &node);
+  }
+  node.outputs.resize(3);
+}
+
+// That more outputs were used said that the node is one of training.
 void batch_normalization(Node& node) {
   const bool per_element = node.integer("spatial", 1) == 0;
+  const bool tests = node.integer("is_test", 0) != 0;
   node.attributes.erase("spatial");
   node.attributes.erase("is_test");
-  for (size_t i = 1; i < node.outputs.size(); ++i) {
-    Value* output = node.outputs[i];
-    if (output == nullptr) continue;
-    if (!output->uses.empty()) {
-      refuse(node, "output '" + output->name + "' is computed in training only");
+  const auto used = std::find_if(node.outputs.begin() + 1, node.outputs.end(), [](Value* output) {
+    return output != nullptr && !output->uses.empty();
+  });
+  if (used == node.outputs.end()) {
+    for (size_t i = 1; i < node.outputs.size(); ++i) {
+      if (node.outputs[i] != nullptr) node.outputs[i]->producer = nullptr;
     }
-    output->producer = nullptr;
+    node.outputs.resize(1);
+    if (per_element) normalize_elements(node);
+    return;
   }
-  node.outputs.resize(1);
-  if (per_element) normalize_elements(node);
+  if (tests || per_element || node.outputs.size() > 5) {
+    refuse(node, "output '" + (*used)->name + "' is computed in training only");
+  }
+  node.attributes["training_mode"] = int64_t{1};
+  if (node.outputs.size() > 3) batch_statistics(node);
 }
 
 // Training was what an attribute did not deny.
@@ -363,16 +386,36 @@ void upsample_7(Node& node) {
                              Constant::of<float>({static_cast<int64_t>(scales.size())}, scales)));
 }
 
-void upsample_9(Node& node) {
-  node.type = "Resize";
-}
-
-void resize_10(Node& node) {
+// Resize had no input for a region, and one way to compute coordinates.
+void scales_alone(Node& node) {
   Value* scales = node.input(1);
   node.set_input(2, scales);
   node.set_input(1, nullptr);
   node.attributes["coordinate_transformation_mode"] = "asymmetric";
   node.attributes["nearest_mode"] = "floor";
+}
+
+void upsample_9(Node& node) {
+  node.type = "Resize";
+  node.version = 11;
+  scales_alone(node);
+}
+
+// The nearest element was the next one above along axes that shrink: these go first.
+void resize_10(Node& node) {
+  scales_alone(node);
+  Value* scales = node.input(2);
+  if (node.text("mode", "nearest") != "nearest" || scales == nullptr) return;
+  if (scales->constant && scales->constant->type == DataType::kFloat) {
+    const std::span<const float> factors = scales->constant->as<float>();
+    if (std::all_of(factors.begin(), factors.end(), [](float x) { return x >= 1; })) return;
+  }
+  Value* one = constant(node, "one", Constant::scalar<float>(1));
+  definitions::AttributeMap attributes = node.attributes;
+  attributes["nearest_mode"] = "ceil";
+  Value* least = emit(node, "Min", {scales, one});
+  node.set_input(0, emit(node, "Resize", {node.input(0), nullptr, least}, attributes));
+  node.set_input(2, emit(node, "Max", {scales, one}));
 }
 
 // Exporters leave optional inputs out by giving them no elements.
@@ -410,7 +453,7 @@ void group_normalization(Node& node) {
   Value* extents = emit(node, "Shape", {input});
   Value* grouped = constant(node, "groups", Constant::ints({0, groups, -1}));
   node.set_input(0, emit(node, "Reshape", {input, grouped}));
-  append(node, 0, "Reshape", {extents});
+  append(node, 0, "Reshape", {extents})->attributes["allowzero"] = int64_t{1};
 }
 
 constexpr VersionRule kRules[] = {
@@ -436,6 +479,7 @@ constexpr VersionRule kRules[] = {
     {"ai.onnx.preview.training:Adagrad", kAnyVersion, adagrad},
     {"ai.onnx.preview.training:Adam", kAnyVersion, adam},
     {"ai.onnx.preview.training:Momentum", kAnyVersion, momentum},
+    {"com.microsoft:Tokenizer", kAnyVersion, tokenizer},
     {"Add", 7, legacy_broadcast},
     {"And", 7, legacy_broadcast},
     {"BatchNormalization", 14, batch_normalization},

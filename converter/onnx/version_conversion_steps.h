@@ -70,6 +70,7 @@ void category_mapper(Node& node);
 void label_encoder(Node& node);
 void one_hot_encoder(Node& node);
 void regex_full_match(Node& node);
+void tokenizer(Node& node);
 void tf_idf_vectorizer(Node& node);
 
 }  // namespace intarsia::converter::version_steps

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <random>
 
 #include "converter/backward.h"
@@ -152,9 +153,20 @@ LoadedPlan::LoadedPlan(const std::filesystem::path& path, const Values& inputs,
   info_ = info.value();
 }
 
+namespace {
+
+std::unique_ptr<AlignedBytes> arena_of(const std::filesystem::path& path, size_t bytes) try {
+  return std::make_unique<AlignedBytes>(bytes);
+} catch (const std::bad_alloc&) {
+  throw Error(fmt::format("{}: the plan needs an arena of {} bytes, more than there is memory",
+                          path.string(), bytes),
+              "smaller bounds of dimensions make it smaller: --dim, --shape, --bound");
+}
+
+}  // namespace
+
 Program::Program(const std::filesystem::path& path, const Values& inputs, const Options& options)
-    : plan_(path, inputs, options.conversion),
-      arena_(std::make_unique<AlignedBytes>(plan_.info().arena_bytes)) {
+    : plan_(path, inputs, options.conversion), arena_(arena_of(path, plan_.info().arena_bytes)) {
   Diagnostic diagnostic;
   SessionOptions session_options;
   session_options.observer = options.observer;

@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "core/definitions/computed_types.h"
 #include "core/definitions/gradient.h"
 #include "core/definitions/rows.h"
 #include "core/definitions/value_propagation.h"
@@ -105,13 +106,15 @@ void add_unary(DefinitionRows& rows, std::string_view name, int since, TypeSet t
 
 /// y = f(x), a bool for each x of type T1.
 template <class A = NoAttributes>
-void add_predicate(DefinitionRows& rows, std::string_view name, int since, TypeSet types) {
+void add_predicate(DefinitionRows& rows, std::string_view name, int since) {
   add<ops::SameShape>(rows, {.name = name,
                              .since_version = since,
                              .inputs = {same({"X", "T1"})},
                              .outputs = {same({"Y", "T2"})},
-                             .facts = {.element_wise = true, .exact = true},
-                             .types = {{"T1", types}, {"T2", kBoolType}},
+                             .facts = {.element_wise = true,
+                                       .exact = true,
+                                       .computed = wide_for<kFloat8Types, DataType::kFloat>},
+                             .types = {{"T1", kFloatTypes | kFloat8Types}, {"T2", kBoolType}},
                              .kernel_types = {"T1"},
                              .attributes = codec_of<A>(),
                              .result_type = DataType::kBool});
@@ -190,8 +193,8 @@ void add_unary_definitions(DefinitionRows& rows) {
       {.activation = hard_sigmoid, .gradient = gradients::hard_sigmoid});
   add_unary(rows, "HardSwish", 22, kFloatTypes,
             {.activation = plain<Activation::kHardSwish>, .gradient = gradients::hard_swish});
-  add_predicate<IsInfAttributes>(rows, "IsInf", 20, kFloatTypes);
-  add_predicate(rows, "IsNaN", 20, kFloatTypes);
+  add_predicate<IsInfAttributes>(rows, "IsInf", 20);
+  add_predicate(rows, "IsNaN", 20);
   add_unary<LeakyReluAttributes>(
       rows, "LeakyRelu", 16, kFloatTypes,
       {.activation = with_alpha<Activation::kLeakyRelu, LeakyReluAttributes>,

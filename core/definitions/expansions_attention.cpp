@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/definitions/attention_terms.h"
+#include "core/definitions/computed_types.h"
 #include "core/definitions/expansion.h"
 #include "core/definitions/gradient.h"
 #include "core/definitions/rows.h"
@@ -350,8 +351,8 @@ void add_attention_definitions(DefinitionRows& rows) {
        .since_version = 24,
        .inputs = {{"past_cache", "T"}, {"update", "T"}, {"write_indices", "I", kOptional}},
        .outputs = {{"present_cache", "T"}},
-       .facts = {.expand = tensor_scatter},
-       .types = {{"T", kAnyTypes}, {"I", kInt64Type}},
+       .facts = {.expand = tensor_scatter, .computed = bytes_for_small},
+       .types = {{"T", kElementTypes}, {"I", kInt64Type}},
        .kernel_types = {},
        .attributes = codec_of<TensorScatterAttributes>()});
   rows.push_back({.name = "CausalConvWithState",

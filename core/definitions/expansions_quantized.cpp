@@ -9,8 +9,21 @@ namespace intarsia::definitions {
 namespace {
 
 constexpr TypeSet kRealTypes = types({DataType::kFloat, DataType::kFloat16, DataType::kBfloat16});
+constexpr TypeSet kCodeTypes = kByteTypes | kFloat8Types;
+
+/// An operand of a product as numbers. A vector of scales belongs to its rows or to its columns.
+Term factor(ExpansionContext& e, int codes, bool of_rows) {
+  const int64_t axis = of_rows ? e.x(codes).rank() - 2 : -1;
+  return dequantized(e.x(codes), e.x(codes + 1), e.x(codes + 2), axis);
+}
 
 void qlinear_matmul(ExpansionContext& e) {
+  for (const int operand : {0, 3, 7}) {
+    if (contains(kByteTypes, e.x(operand).known().type)) continue;
+    const Term product = call("MatMul", {factor(e, 0, true), factor(e, 3, false)});
+    e.set(0, quantized(product, e.x(6), e.x(7)));
+    return;
+  }
   const Term sums = call("MatMulInteger", {e.x(0), e.x(3), e.x(2), e.x(5)});
   // A vector of scales belongs to the rows of a, and to the columns of b.
   Term rows = e.x(1), columns = e.x(4);
@@ -71,7 +84,7 @@ void add_quantized_product_definitions(DefinitionRows& rows) {
        {"b_zero_point", "T2"},
        {"y_scale", "TS"},
        {"y_zero_point", "T3"}},
-      {{"TS", kRealTypes}, {"T1", kByteTypes}, {"T2", kByteTypes}, {"T3", kByteTypes}}, {"y", "T3"},
+      {{"TS", kRealTypes}, {"T1", kCodeTypes}, {"T2", kCodeTypes}, {"T3", kCodeTypes}}, {"y", "T3"},
       codec_of<NoAttributes>());
   const std::vector<Parameter> conv_inputs = {
       {"x", "T1"},       {"x_scale", "TS"},      {"x_zero_point", "T1"},

@@ -85,21 +85,35 @@ void col2im(ExpansionContext& e) {
   }
   const int64_t channels = constant_value(rows) / places;
   window[0] = places;
-  const DataType type = x.known().type;
   const Term index = call("Range", {e.number(DataType::kInt64, 0),
                                     e.number(DataType::kInt64, static_cast<double>(places)),
                                     e.number(DataType::kInt64, 1)});
-  const Term one_place = cast_to(call("Equal", {unsqueeze(index, {1}), index}), type);
+  const Term one_place = call("Equal", {unsqueeze(index, {1}), index});
   std::vector<int64_t> repeats(axes + 2, 1);
   repeats[0] = channels;
   const Term weight =
       call("Tile", {with_extents(one_place, e.integers(window)), e.integers(repeats)});
-  e.set(0, call("ConvTranspose", {with_extents(x, e.integers(blocks)), weight},
+  const auto image_of = [&](Term blocks_of_it) {
+    return call("ConvTranspose",
+                {with_extents(blocks_of_it, e.integers(blocks)), cast(weight, blocks_of_it)},
                 {{"group", channels},
                  {"strides", strides},
                  {"dilations", dilations},
                  {"pads", pads},
-                 {"output_padding", left}}));
+                 {"output_padding", left}});
+  };
+  const DataType type = x.known().type;
+  if (contains(kFloatTypes, type)) {
+    e.set(0, image_of(x));
+    return;
+  }
+  // Integers, and bools as such, wrap around: the sums of their halves, of 32 bits, are exact.
+  const Term wide = cast_to(x, DataType::kInt64), half = e.number(DataType::kInt64, 0x1p32);
+  const Term low = call("Mod", {wide, half});
+  const auto summed = [&](Term part) {
+    return cast_to(image_of(cast_to(part, DataType::kDouble)), DataType::kInt64);
+  };
+  e.set(0, cast_to(summed((wide - low) / half) * half + summed(low), type));
 }
 
 /// Elements go where their indices say, in an image whose others are 0.
@@ -141,7 +155,7 @@ void add_window_definitions(DefinitionRows& rows) {
                   .inputs = {{"input", "T"}, {"image_shape", "I"}, {"block_shape", "I"}},
                   .outputs = {{"output", "T"}},
                   .facts = {.expand = col2im},
-                  .types = {{"T", kFloatTypes}, {"I", kInt64Type}},
+                  .types = {{"T", kNumericTypes | kBoolType}, {"I", kInt64Type}},
                   .kernel_types = {},
                   .attributes = codec_of<Col2ImAttributes>()});
   rows.push_back(

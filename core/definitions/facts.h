@@ -183,6 +183,11 @@ using PropagationRule = KnownElements (*)(const std::byte* attributes,
                                           std::span<const SymbolicInput> inputs,
                                           std::span<const SymbolicOutput> outputs);
 
+/// The types that a node computes in where no kernel takes its own: one for each type variable of
+/// the definition, in the order of `OperatorDefinition::types`, undefined where no input has it.
+/// The rule changes those that inputs, and outputs of the same variables, have to be cast for; one
+/// of the same width takes the elements as they are, bit for bit.
+using ComputedTypes = void (*)(std::span<DataType> variables, const std::byte* attributes);
 /// Writes down the gradients of the inputs (gradient.h).
 using GradientRule = void (*)(GradientContext& context);
 /// Writes down the nodes that stand for this one (expansion.h).
@@ -218,6 +223,12 @@ constexpr Epilogue epilogue_of(std::string_view op, int residual, int bias = -1)
           }};
 }
 
+/// Nodes of an operator with kernels that these do not take: a rule puts others in their place.
+struct SpecialForm {
+  bool (*holds)(const std::byte* attributes, std::span<const SymbolicInput> inputs) = nullptr;
+  ExpansionRule expand = nullptr;
+};
+
 struct Facts {
   AxisNaming axes = {};
   /// An element of an output depends on the elements at the same place of the inputs, broadcast.
@@ -251,6 +262,10 @@ struct Facts {
   bool is_differentiable() const { return gradient != nullptr || !gradient_formula.empty(); }
   /// Where others compute what the operator does: it needs no kernel and no shape function.
   ExpansionRule expand = nullptr;
+  SpecialForm special = {};
+  /// Where a type that the specification allows has no kernel: inference puts casts around the
+  /// node.
+  ComputedTypes computed = nullptr;
   /// Of an operator that draws random numbers: the attribute, unknown to models, that takes the
   /// place of a seed where the model gives none. The results differ from run to run, so that such a
   /// node is neither executed by the converter nor merged with its like.

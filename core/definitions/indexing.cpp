@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Operators that read and write at indices, and that select elements by their value.
+#include "core/definitions/computed_types.h"
 #include "core/definitions/gradient.h"
 #include "core/definitions/rows.h"
 #include "core/definitions/value_propagation.h"
@@ -12,6 +13,13 @@
 
 namespace intarsia::definitions {
 namespace {
+
+/// Reductions of bools are those of 0 and 1: a sum is their or, a product their and.
+template <class A>
+void bools_as_numbers(std::span<DataType> types, const std::byte* attributes) {
+  const bool reduces = reinterpret_cast<const A*>(attributes)->reduction != 0;
+  if (reduces && types[0] == DataType::kBool) types[0] = DataType::kInt32;
+}
 
 constexpr auto kOptional = Parameter::kOptional;
 constexpr TypeSet kFloat = types({DataType::kFloat});
@@ -69,7 +77,8 @@ void add_indexed(DefinitionRows& rows) {
              .facts = {.axes = {.form = AxisForm::kOne,
                                 .attribute = attribute<&ScatterElementsAttributes::axis>()},
                        .exact = true,
-                       .gradient = gradients::scatter},
+                       .gradient = gradients::scatter,
+                       .computed = bools_as_numbers<ScatterElementsAttributes>},
              .types = {{"T", kPlainTypes}, {"Tind", kIndexTypes}},
              .kernel_types = {"T", "Tind"},
              .attributes = codec_of<ScatterElementsAttributes>()});
@@ -81,7 +90,8 @@ void add_indexed(DefinitionRows& rows) {
              .outputs = {same({"output", "T"})},
              .facts = {.axes = {.form = AxisForm::kPosition},
                        .exact = true,
-                       .gradient = gradients::scatter_tuples},
+                       .gradient = gradients::scatter_tuples,
+                       .computed = bools_as_numbers<ScatterNDAttributes>},
              .types = {{"T", kPlainTypes}, {"I", kInt64Type}},
              .attributes = codec_of<ScatterNDAttributes>()});
   add<ops::OneHot>(
@@ -94,7 +104,9 @@ void add_indexed(DefinitionRows& rows) {
        .facts = {.axes = {.form = AxisForm::kOne,
                           .attribute = attribute<&OneHotAttributes::axis>()},
                  .exact = true,
-                 .gradient = gradients::one_hot},
+                 .gradient = gradients::one_hot,
+                 // What decides extents is read as a number of one of the other types.
+                 .computed = wide_for<kUnsignedIntegerTypes, DataType::kInt64, 1>},
        .types = {{"T1", kNumericTypes}, {"T2", kNumericTypes}, {"T3", kPlainTypes}},
        .kernel_types = {"T3"},
        .attributes = codec_of<OneHotAttributes>()});

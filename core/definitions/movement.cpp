@@ -3,6 +3,7 @@
 // Operators that rearrange, cut, join and resize tensors.
 #include <algorithm>
 
+#include "core/definitions/computed_types.h"
 #include "core/definitions/gradient.h"
 #include "core/definitions/rows.h"
 #include "core/definitions/value_propagation.h"
@@ -30,6 +31,14 @@ bool copies_forwards(const std::byte*, std::span<const SymbolicInput> inputs) {
   if (!inputs[4].values) return false;
   return std::all_of(inputs[4].values->begin(), inputs[4].values->end(),
                      [](const Dim& step) { return step.lower() > 0; });
+}
+
+/// What is interpolated is computed in floating point; integers are cut to whole numbers again.
+void grid_sample_types(std::span<DataType> types, const std::byte* attributes) {
+  const auto& a = *reinterpret_cast<const GridSampleAttributes*>(attributes);
+  const bool interpolates = a.mode != GridSampleAttributes::kNearest;
+  if (interpolates && contains(kIntegerTypes | kBoolType, types[0])) types[0] = DataType::kDouble;
+  if (types[1] == DataType::kBfloat16) types[1] = DataType::kFloat;
 }
 
 void add_cutting(DefinitionRows& rows) {
@@ -78,7 +87,8 @@ void add_cutting(DefinitionRows& rows) {
   OperatorDefinition reversed = rows.back();
   reversed.domain = kInternalDomain;
   reversed.kernel_operator = reversed.name;
-  reversed.types[0].allowed = kAnyTypes;
+  reversed.types[0].allowed = kElementTypes;
+  reversed.facts.computed = bytes_for_less;
   rows.push_back(std::move(reversed));
   add<ops::Pad>(rows,
                 {.name = "Pad",
@@ -89,8 +99,11 @@ void add_cutting(DefinitionRows& rows) {
                  .outputs = {same({"output", "T"})},
                  .facts = {.axes = {.form = AxisForm::kList, .input = 3, .absent = NoAxes::kAll},
                            .exact = true,
-                           .gradient = gradients::pad},
-                 .types = {{"T", kAnyTypes}, {"I", kInt64Type}, {"Tind", kIndexTypes}},
+                           .gradient = gradients::pad,
+                           .computed = bytes_for_less},
+                 .types = {{"T", kAnyTypes | kPackedIntegerTypes | types({DataType::kFloat4E2M1})},
+                           {"I", kInt64Type},
+                           {"Tind", kIndexTypes}},
                  .attributes = codec_of<PadAttributes>()});
 }
 
@@ -114,9 +127,8 @@ void add_permuting(DefinitionRows& rows) {
              .since_version = 22,
              .inputs = {same({"X", "T1"}), apart({"grid", "T2"}).of(Domain::kUnit)},
              .outputs = {apart({"Y", "T1"})},
-             .facts = {.axes = {.form = AxisForm::kPosition}},
-             .types = {{"T1", kPlainTypes},
-                       {"T2", types({DataType::kFloat, DataType::kFloat16, DataType::kDouble})}},
+             .facts = {.axes = {.form = AxisForm::kPosition}, .computed = grid_sample_types},
+             .types = {{"T1", kPlainTypes}, {"T2", kFloatTypes}},
              .kernel_types = {"T1", "T2"},
              .attributes = codec_of<GridSampleAttributes>()});
   add<ops::DepthToSpace>(rows, {.name = "DepthToSpace",

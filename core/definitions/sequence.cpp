@@ -15,7 +15,7 @@ using Context = SymbolicShapeContext;
 constexpr TypeSet kSequenceType = types({DataType::kSequence});
 constexpr TypeSet kOptionalType = types({DataType::kOptional});
 // Elements of sequences are tensors, optional values may be sequences.
-constexpr TypeSet kOptionalElements = kAnyTypes | kSequenceType;
+constexpr TypeSet kOptionalElements = kElementTypes | kSequenceType;
 
 /// An input as an element.
 SequenceType element_of(const Context& context, int input) {

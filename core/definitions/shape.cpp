@@ -18,6 +18,9 @@ namespace {
 // Operators that touch no element take the packed types too: what they copy is bytes.
 constexpr TypeSet kViewTypes = kElementTypes;
 constexpr TypeSet kFillTypes = kNumericTypes | kBoolType;
+/// Those of ConstantOfShape.
+constexpr TypeSet kFilledTypes =
+    kElementTypes & ~(kStringType | types({DataType::kComplex64, DataType::kComplex128}));
 constexpr TypeSet kRangeTypes =
     kFloatTypes | types({DataType::kInt16, DataType::kInt32, DataType::kInt64});
 
@@ -144,7 +147,7 @@ void add_shape_ops_definitions(DefinitionRows& rows) {
                                    .facts = {.axes = {.form = AxisForm::kPerAxis, .input = 0},
                                              .exact = true,
                                              .propagate = propagation::kFill},
-                                   .types = {{"T1", kInt64Type}, {"T2", kAnyTypes & ~kStringType}},
+                                   .types = {{"T1", kInt64Type}, {"T2", kFilledTypes}},
                                    .kernel_types = {"T2"},
                                    .attributes = codec_of<ConstantOfShapeAttributes>()});
   add<ops::Range>(rows, {.name = "Range",

@@ -8,6 +8,7 @@
 #include "core/operators/strings/lookup.h"
 #include "core/operators/strings/ngrams.h"
 #include "core/operators/strings/regex.h"
+#include "core/operators/strings/tokens.h"
 
 namespace intarsia::definitions {
 namespace {
@@ -60,6 +61,18 @@ void add_tabular(DefinitionRows& rows) {
                        {"I", kInt32Type},
                        {"B", kBoolType}},
              .attributes = codec_of<NoAttributes>()});
+  add<ops::Tokens>(
+      rows, {.domain = kInternalDomain,
+             .name = "Tokens",
+             .inputs = {apart({"X", "T"}), apart({"classes", "C"}), apart({"transitions", "S"}),
+                        apart({"accepting", "B"}), apart({"words", "T"})},
+             .outputs = {apart({"Y", "T"})},
+             .facts = {.exact = true},
+             .types = {{"T", kStringType},
+                       {"C", types({DataType::kUint8})},
+                       {"S", types({DataType::kUint16})},
+                       {"B", kBoolType}},
+             .attributes = codec_of<TokensAttributes>()});
 }
 
 }  // namespace

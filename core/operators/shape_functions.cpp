@@ -46,6 +46,7 @@
 #include "core/operators/strings/ngrams.h"
 #include "core/operators/strings/regex.h"
 #include "core/operators/strings/strings.h"
+#include "core/operators/strings/tokens.h"
 
 namespace intarsia::ops {
 
@@ -62,7 +63,7 @@ constinit const std::span<const ShapeFunction* const> shape_functions = shape_li
     RandomUniform, RandomUniformLike, Range, Reduce, RegexFullMatch, RegexStates, Reinterpret,
     Requantize, Reshape, Resize, ReverseSequence, RmsNormalization, Rnn, RoiAlign, Rotate,
     SameShape, ScatterElements, ScatterND, ShapeOf, Size, Slice, Softmax, SpaceToDepth, Split,
-    Squeeze, StringNormalizer, StringSplit, SumCodes, SupportVectors, Tile, TopK, Transpose,
+    Squeeze, StringNormalizer, StringSplit, SumCodes, SupportVectors, Tile, Tokens, TopK, Transpose,
     TreeEnsemble, Trilu, Unique, Unsqueeze, WhereShape>();
 
 }  // namespace intarsia::ops

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // NonZero: the coordinates of the elements that are not 0, one column each, in row-major order; NaN
-// is not 0. The output is resized to what was found.
+// is not 0, the empty string is. The output is resized to what was found.
 // https://onnx.ai/onnx/operators/onnx__NonZero.html
 #include "core/kernel_list.h"
 #include "core/runtime/operand_check.h"
-#include "kernels_cpu/common/kernel_types.h"
-#include "kernels_cpu/math/element.h"
+#include "kernels_cpu/indexing/element_order.h"
 
 namespace intarsia::cpu {
 namespace {
 
 template <class T>
 struct NonZero {
-  static constexpr KernelId id{"NonZero", "", {kernel_type_of<T>}};
+  using E = OrderedElement<T>;
+  static constexpr KernelId id{"NonZero", "", {E::type}};
   static Status check(const KernelContext& context) {
-    if (Status s = check_operand_types(
-            context, {.inputs = {kernel_type_of<T>}, .outputs = {DataType::kInt64}});
+    if (Status s =
+            check_operand_types(context, {.inputs = {E::type}, .outputs = {DataType::kInt64}});
         !s) {
       return s;
     }
@@ -27,11 +27,10 @@ struct NonZero {
                         context.input(0).rank, y.extents[0], 1, 0);
   }
   static Status run(const KernelContext& context) {
-    using E = Element<T>;
     const TensorView& x = context.input(0);
     const auto* in = x.as<const typename E::Stored>();
     const int64_t count = x.count();
-    const auto is_set = [&](int64_t i) { return E::load(in[i]) != typename E::Value{}; };
+    const auto is_set = [&](int64_t i) { return !E::is_zero(in[i]); };
     // Blocks are counted, then each writes behind those before it.
     const int64_t block = (count / kBlocks > kLeast ? count / kBlocks : kLeast) + 1;
     const int64_t blocks = (count + block - 1) / block;
@@ -92,7 +91,6 @@ struct NonZero {
 }  // namespace
 
 extern const KernelList non_zero_kernels;
-constinit const KernelList non_zero_kernels =
-    kernel_list<Each<NonZero, Join<Numbers, Types<bool>>>>();
+constinit const KernelList non_zero_kernels = kernel_list<Each<NonZero, OrderedTypes>>();
 
 }  // namespace intarsia::cpu

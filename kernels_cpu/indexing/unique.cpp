@@ -7,10 +7,8 @@
 #include "core/kernel_list.h"
 #include "core/operators/indexing/selection.h"
 #include "core/runtime/operand_check.h"
-#include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
-#include "kernels_cpu/indexing/index_heap.h"
-#include "kernels_cpu/math/element.h"
+#include "kernels_cpu/indexing/element_order.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -40,22 +38,22 @@ struct Slices {
 
 template <class T>
 struct Compare {
-  using E = Element<T>;
+  using E = OrderedElement<T>;
+  const KernelContext* context;
   const typename E::Stored* x;
   Slices slices;
 
   /// Whether slice a is before slice b, where slices are one element.
-  bool before(int32_t a, int32_t b) const { return less_nan_last(E::load(x[a]), E::load(x[b])); }
+  bool before(int32_t a, int32_t b) const { return E::before(*context, x[a], x[b]); }
 
   /// Negative, 0 or positive as slice a is before, like or after slice b.
   int order(int32_t a, int32_t b) const {
     for (int64_t o = 0; o < slices.outer; ++o) {
       const auto* base = x + o * slices.count * slices.inner;
       for (int64_t i = 0; i < slices.inner; ++i) {
-        const auto u = E::load(base[a * slices.inner + i]);
-        const auto v = E::load(base[b * slices.inner + i]);
-        if (less_nan_last(u, v)) return -1;
-        if (less_nan_last(v, u)) return 1;
+        const auto &u = base[a * slices.inner + i], &v = base[b * slices.inner + i];
+        if (E::before(*context, u, v)) return -1;
+        if (E::before(*context, v, u)) return 1;
       }
     }
     return 0;
@@ -64,9 +62,9 @@ struct Compare {
 
 template <class T>
 struct Unique {
-  static constexpr KernelId id{"Unique", "", {kernel_type_of<T>}};
+  static constexpr KernelId id{"Unique", "", {OrderedElement<T>::type}};
   static Status check(const KernelContext& context) {
-    constexpr KernelType kType = kernel_type_of<T>, kIndex = DataType::kInt64;
+    constexpr KernelType kType = OrderedElement<T>::type, kIndex = DataType::kInt64;
     if (Status s = check_operand_types<ops::Unique>(
             context, {.inputs = {kType}, .outputs = {kType, kIndex, kIndex, kIndex}});
         !s) {
@@ -94,11 +92,11 @@ struct Unique {
     return (CheckedInt(Slices(context).count) * 4 * sizeof(int32_t)).value();
   }
   static Status run(const KernelContext& context) {
-    using Stored = typename Element<T>::Stored;
+    using Stored = typename OrderedElement<T>::Stored;
     const TensorView& x = context.input(0);
     const Slices slices(context);
     const auto count = static_cast<int32_t>(slices.count);
-    const Compare<T> compare{x.as<const Stored>(), slices};
+    const Compare<T> compare{&context, x.as<const Stored>(), slices};
     auto* order = reinterpret_cast<int32_t*>(context.workspace().data());
     int32_t* group = order + count;   // of each slice
     int32_t* first = group + count;   // slice of each group
@@ -170,6 +168,6 @@ struct Unique {
 }  // namespace
 
 extern const KernelList unique_kernels;
-constinit const KernelList unique_kernels = kernel_list<Each<Unique, Join<Numbers, Types<bool>>>>();
+constinit const KernelList unique_kernels = kernel_list<Each<Unique, OrderedTypes>>();
 
 }  // namespace intarsia::cpu

@@ -11,7 +11,9 @@
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/repeat.h"
 #include "kernels_cpu/common/strided_copy.h"
+#include "kernels_cpu/elementwise/binary_broadcast.h"
 #include "kernels_cpu/math/element.h"
+#include "kernels_cpu/math/small_element.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -33,6 +35,26 @@ struct ConstantOfShape {
     constexpr auto kBytes = static_cast<int64_t>(sizeof(Element));
     for_items(context, output.count(), kBytes, [&](int64_t begin, int64_t end) {
       repeat_each(elements + begin, &element, 1, end - begin, sizeof(Element));
+    });
+    return {};
+  }
+};
+
+/// Elements of less than a byte: a thread writes whole bytes.
+template <class T>
+struct ConstantOfShapePacked {
+  static constexpr DataType kElement = small_type<T>;
+  static constexpr KernelId id{"ConstantOfShape", "", {kElement}};
+  static Status check(const KernelContext& context) {
+    return check_operand_types<ops::ConstantOfShape>(
+        context, {.inputs = {DataType::kInt64}, .outputs = {kElement}});
+  }
+  static Status run(const KernelContext& context) {
+    const int64_t bits = context.attributes<ConstantOfShapeAttributes>().value_bits;
+    const auto code = static_cast<uint8_t>(bits & ((1 << element_bits(kElement)) - 1));
+    auto* elements = context.output(0).as<std::byte>();
+    for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
+      store_codes<kElement>(elements, begin, end, [=](int64_t) { return code; });
     });
     return {};
   }
@@ -68,6 +90,7 @@ struct EyeLike {
 extern const KernelList fill_kernels;
 constinit const KernelList fill_kernels =
     kernel_list<Each<ConstantOfShape, Types<Width<8>, Width<16>, Width<32>, Width<64>>>,
+                Each<ConstantOfShapePacked, PackedTypes>,
                 Each<EyeLike, Join<Numbers, Types<bool>>>>();
 
 }  // namespace intarsia::cpu

@@ -13,28 +13,10 @@
 
 #include "core/kernel_list.h"
 #include "kernels_cpu/elementwise/binary_broadcast.h"
+#include "kernels_cpu/strings/regex_table.h"
 
 namespace intarsia::cpu {
 namespace {
-
-struct Automaton {
-  const uint8_t* class_of;
-  const uint16_t* transitions;
-  const uint8_t* accepting;
-  uint32_t states;
-  uint32_t classes;
-
-  bool accepts(std::string_view text) const {
-    uint32_t state = states > 1 ? 1 : 0;
-    for (const char c : text) {
-      const uint32_t column = class_of[static_cast<uint8_t>(c)];
-      if (column >= classes) return false;
-      state = transitions[size_t{state} * classes + column];
-      if (state - 1 >= states - 1) return false;  // 0, or none
-    }
-    return accepting[state] != 0;
-  }
-};
 
 struct RegexFullMatch {
   static constexpr KernelId id{"intarsia:RegexFullMatch", "", {DataType::kString}};
@@ -46,11 +28,7 @@ struct RegexFullMatch {
          .outputs = {DataType::kBool}});
   }
   static Status run(const KernelContext& context) {
-    const TensorView& transitions = context.input(2);
-    const Automaton automaton{
-        context.input(1).as<const uint8_t>(), transitions.as<const uint16_t>(),
-        context.input(3).as<const uint8_t>(), static_cast<uint32_t>(transitions.extents[0]),
-        static_cast<uint32_t>(transitions.extents[1])};
+    const RegexTable automaton(context);
     const auto* x = context.input(0).as<const StringRef>();
     auto* y = context.output(0).as<uint8_t>();
     for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {

@@ -161,9 +161,18 @@ TEST(VersionConversion, BatchNormalization) {
   EXPECT_EQ(node.outputs.size(), 1U);
   EXPECT_EQ(node.attribute("spatial"), nullptr);
 
-  OneNode trained(9, "BatchNormalization", {"x", "s", "b", "m", "v"}, {"y", "mean"});
-  Model training = trained.import();
-  EXPECT_THROW(convert_versions(training), Error);
+  // Outputs that are used say that the node is in training.
+  const std::vector<std::string> inputs = {"x", "s", "b", "m", "v"};
+  const Model training = converted(OneNode(9, "BatchNormalization", inputs, {"y", "mean"}));
+  EXPECT_EQ(types_of(*training.graph), "BatchNormalization");
+  EXPECT_EQ(training.graph->nodes().front()->integer("training_mode", 0), 1);
+  const Model saved =
+      converted(OneNode(9, "BatchNormalization", inputs, {"y", "mean", "var", "m2", "v2"}));
+  EXPECT_EQ(types_of(*saved.graph), "BatchNormalization Identity Identity BatchNormalization");
+  EXPECT_EQ(saved.graph->nodes().front()->real("momentum", 1), 0);
+  Model tested =
+      OneNode(6, "BatchNormalization", inputs, {"y", "mean"}).with("is_test", int64_t{1}).import();
+  EXPECT_THROW(convert_versions(tested), Error);
 
   const Model spatial = converted(
       OneNode(7, "BatchNormalization", {"x", "s", "b", "m", "v"}).with("spatial", int64_t{0}));
@@ -204,8 +213,11 @@ TEST(VersionConversion, UpsampleAndResize) {
   EXPECT_EQ(resize.text("nearest_mode", ""), "floor");
   const Model nine = converted(OneNode(9, "Upsample", {"x", "s"}));
   EXPECT_EQ(nine.graph->nodes().front()->input(2), nine.graph->inputs()[1]);
+  // Axes that shrink take the next element above, those that grow the one below.
   const Model ten = converted(OneNode(10, "Resize", {"x", "s"}));
-  EXPECT_EQ(ten.graph->nodes().front()->input(2), ten.graph->inputs()[1]);
+  EXPECT_EQ(types_of(*ten.graph), "Min Resize Max Resize");
+  const Model linear = converted(OneNode(10, "Resize", {"x", "s"}).with("mode", "linear"));
+  EXPECT_EQ(types_of(*linear.graph), "Resize");
   const Model one =
       converted(OneNode(6, "Upsample").with("height_scale", 2.0F).with("width_scale", 3.0F));
   EXPECT_EQ(one.graph->nodes().front()->input(2)->constant->reals(), (Reals{1, 1, 2, 3}));

@@ -284,7 +284,8 @@ OnnxBuilder strings() {
   OnnxBuilder model;
   model.input("x", {3}, DataType::kString);
   model.input("trips", {}, DataType::kInt64);
-  for (const char* name : {"z", "parts", "counts", "kept", "number", "longer", "taken"}) {
+  model.import_opset("com.microsoft", 1);
+  for (const char* name : {"z", "parts", "counts", "kept", "number", "longer", "taken", "tokens"}) {
     model.output(name);
   }
   onnx::TensorProto& words = model.initializer("words", DataType::kString, {3});
@@ -293,6 +294,12 @@ OnnxBuilder strings() {
   model.node("Equal", {"x", "words"}, {"z"});
   OnnxBuilder::set(model.node("StringSplit", {"joined"}, {"parts", "counts"}), "maxsplit",
                    int64_t{1});
+  auto& tokenizer = model.node("Tokenizer", {"joined"}, {"tokens"});
+  tokenizer.set_domain("com.microsoft");
+  OnnxBuilder::set(tokenizer, "tokenexp", "[a-z]+|[0-9]");
+  OnnxBuilder::set(tokenizer, "pad_value", "#");
+  OnnxBuilder::set(tokenizer, "mincharnum", int64_t{1});
+  OnnxBuilder::set(tokenizer, "mark", int64_t{1});
   auto& normalizer = model.node("StringNormalizer", {"words"}, {"kept"});
   OnnxBuilder::set(normalizer, "case_change_action", "UPPER");
   OnnxBuilder::attribute(normalizer, "stopwords", onnx::AttributeProto::STRINGS).add_strings("A B");

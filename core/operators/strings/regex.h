@@ -20,7 +20,7 @@ namespace intarsia::ops {
 /// The tables of an automaton: classes, one of two axes, and others, the last of which has an
 /// element for each state.
 template <class S>
-Status infer_match(S& s, int last) {
+Status require_tables(S& s, int last) {
   using Dim = typename S::Dim;
   for (int input = 1; input <= last; ++input) {
     const int rank = input == 2 ? 2 : 1;
@@ -30,7 +30,12 @@ Status infer_match(S& s, int last) {
   if (Status t = s.require_equal(Dim(int64_t{256}), s.dim(1, 0), "classes", 1, 0); !t) return t;
   const Dim states = s.dim(2, 0);
   if (Status t = s.require_equal(states, s.dim(last, 0), "states", last, 0); !t) return t;
-  if (Status t = s.require_at_least(Dim(int64_t{1}), states, "states", 2, 0); !t) return t;
+  return s.require_at_least(Dim(int64_t{1}), states, "states", 2, 0);
+}
+
+template <class S>
+Status infer_match(S& s, int last) {
+  if (Status t = require_tables(s, last); !t) return t;
   return s.set_output(0, DataType::kBool, s.shape(0));
 }
 

@@ -338,6 +338,10 @@ namespace cuda {
 /// be looked at on the host. `run` launches kernels on the stream and returns: it does not wait,
 /// read results or allocate, for it is called once, when the session is opened and captures a CUDA
 /// graph, and the graph is what every run launches. What a launch returns goes to `launched`.
+///
+/// A scalar by value is the exception: a number that the host needs, such as how many elements are
+/// asked for. It is a constant of the model, read from the plan; a node whose scalar the model only
+/// computes stays on the host.
 class Stream {
  public:
   Stream(const KernelContext& context, int /*place*/) : context_(context) {}
@@ -349,6 +353,10 @@ class Stream {
  private:
   const KernelContext& context_;
 };
+
+/// Where the host finds input `input` of a node on the device; null unless it is a constant.
+/// Defined in intarsia::cuda.
+const void* host_constant(const KernelContext& context, int input);
 
 }  // namespace cuda
 

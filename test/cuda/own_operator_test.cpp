@@ -99,6 +99,59 @@ TEST(OwnCudaOperator, CUS_06_WithoutAKernelForTheDeviceANodeStaysOnTheHost) {
   EXPECT_CONTAINS(plan.conversion.warnings[0], "(own:Blend) runs on the CPU: no CUDA kernel");
 }
 
+/// y = the first `count` elements of -x, times `factor`; a factor that varies is an input.
+OnnxBuilder leading(int64_t count, bool varies) {
+  OnnxBuilder model;
+  model.input("x", {8});
+  model.output("y");
+  model.initializer("count", DataType::kInt64, {1}, &count, sizeof(count));
+  if (varies) {
+    model.input("factor", {});
+  } else {
+    model.floats("factor", {}, {0.5F});
+  }
+  model.node("Neg", {"x"}, {"h"});
+  model.node("Leading", {"h", "count", "factor"}, {"y"}).set_domain("own");
+  return model;
+}
+
+TEST(OwnCudaOperator, CUS_09_NumbersOfTheHostAreConstantsOfTheModel) {
+  const ConvertOptions options = options_with<own::Operators>();
+  for (const int64_t count : {1, 5}) {
+    emulation::Emulator::get().reset();
+    CudaPlan plan(leading(count, false), options);
+    EXPECT_TRUE(plan.conversion.warnings.empty()) << plan.conversion.warnings.front();
+    auto session = open<own::LeadingOnDevice>(plan, options);
+    ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+    EXPECT_EQ(session->graph_count(), 1);
+    for (const float step : {1.0F, 2.0F}) {
+      const auto x = session->input<float>(0).value();
+      for (size_t i = 0; i < x.size(); ++i) x[i] = step * static_cast<float>(i + 1);
+      ASSERT_TRUE(session->run().ok()) << plan.text(session->diagnostic());
+      const auto y = session->output<float>(0).value();
+      ASSERT_EQ(y.size(), static_cast<size_t>(count));
+      for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(y[i], -0.5F * x[i]) << i;
+    }
+    EXPECT_TRUE(emulation::Emulator::get().violations().empty());
+  }
+}
+
+TEST(OwnCudaOperator, CUS_09_ANumberThatTheModelComputesKeepsTheNodeOnTheHost) {
+  emulation::Emulator::get().reset();
+  const ConvertOptions options = options_with<own::Operators>();
+  CudaPlan plan(leading(3, true), options);
+  ASSERT_EQ(plan.conversion.warnings.size(), 1U);
+  EXPECT_CONTAINS(plan.conversion.warnings[0], "(own:Leading) runs on the CPU");
+  auto session = open<own::LeadingOnDevice>(plan, options);
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  for (const float factor : {2.0F, 3.0F}) {
+    std::fill_n(session->input<float>(0).value().begin(), 8, 1.0F);
+    session->input<float>(1).value()[0] = factor;
+    ASSERT_TRUE(session->run().ok());
+    EXPECT_EQ(session->output<float>(0).value()[2], -factor);
+  }
+}
+
 OnnxBuilder relu() {
   OnnxBuilder model;
   model.input("x", {3});

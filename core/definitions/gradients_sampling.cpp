@@ -24,8 +24,8 @@ using Integers = std::vector<int64_t>;
 
 /// One of the elements along an axis that a place has.
 struct Tap {
-  int64_t offset;    ///< From the element before the place.
-  Integers quarters; ///< Of its weight, the coefficients by powers of the distance, highest first.
+  int64_t offset;     ///< From the element before the place.
+  Integers quarters;  ///< Of its weight, the coefficients by powers of the distance, highest first.
 };
 using Taps = std::vector<Tap>;
 
@@ -105,8 +105,8 @@ void grid_sample(G& g) {
     const int rank = images.rank();
     Integers reversed = axes_between(0, rank - 2);  // the grid has the last axis first
     std::reverse(reversed.begin(), reversed.end());
-    const Term grid = cast(
-        call("Gather", {g.x(1), g.integers(reversed)}, {{"axis", int64_t{-1}}}), images);
+    const Term grid =
+        cast(call("Gather", {g.x(1), g.integers(reversed)}, {{"axis", int64_t{-1}}}), images);
     const Term size = cast(extents(images, 2, rank), images);
     const double low = corners ? 0 : -0.5;
     const Term range = size - (corners ? 1.0 : 0.0), high = range + low;
@@ -152,9 +152,8 @@ void deform_conv(G& g) {
     // A group of offsets is a batch of its own.
     const Term sets = batch * one(a.offset_group);
     const Term share = extents(x, 1, 2) / one(a.offset_group);
-    const Term offsets =
-        transpose(with_extents(wide(g.x(2)), join({sets, taps, one(2), result}, 0)),
-                  {0, 1, 2, 4, 5, 3});
+    const Term offsets = transpose(
+        with_extents(wide(g.x(2)), join({sets, taps, one(2), result}, 0)), {0, 1, 2, 4, 5, 3});
     const Term places_extents = join({taps, result}, 0);
     const auto coordinate = [&](int axis) {
       const int64_t stride = a.window.stride(axis), dilation = a.window.dilation(axis);
@@ -165,8 +164,7 @@ void deform_conv(G& g) {
       const Integers of_result = axis == 0 ? Integers{0, 1, 3} : Integers{0, 1, 2};
       const Term first = along(positions(weights, 2 + axis), dilation, of_taps) +
                          along(positions(g.x(2), 2 + axis), stride, of_result);
-      const Term padded =
-          first - first.number(static_cast<double>(a.window.explicit_pad(axis)));
+      const Term padded = first - first.number(static_cast<double>(a.window.explicit_pad(axis)));
       return unsqueeze(call("Expand", {padded, places_extents}), {-1});
     };
     const Term places = cast(join({coordinate(0), coordinate(1)}, -1), offsets) + offsets;

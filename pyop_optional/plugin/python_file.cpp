@@ -235,8 +235,8 @@ Ref follow_source(Ref module, const std::string& file) {
   if (!known) PyErr_Clear();
   if (known && PyObject_RichCompareBool(known.get(), source.get(), Py_NE) == 1) {
     const Ref loader = checked(PyObject_GetAttrString(module.get(), "__loader__"), kOperator);
-    const Ref code = Ref::take(PyObject_CallMethod(loader.get(), "source_to_code", "Os",
-                                                   source.get(), file.c_str()));
+    const Ref code = Ref::take(
+        PyObject_CallMethod(loader.get(), "source_to_code", "Os", source.get(), file.c_str()));
     if (!code) return {};
     PyObject* names = PyModule_GetDict(module.get());
     if (!Ref::take(PyEval_EvalCode(code.get(), names, names))) return {};

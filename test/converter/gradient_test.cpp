@@ -329,9 +329,11 @@ TEST(Gradient, InABranch) {
 OnnxBuilder scattered(const char* reduction, bool tuples) {
   OnnxBuilder model = model_of({"data", "updates"}, {3});
   const int64_t at[] = {0, 0, 2};
-  const std::vector<int64_t> extents = tuples ? std::vector<int64_t>{3, 1} : std::vector<int64_t>{3};
+  const std::vector<int64_t> extents =
+      tuples ? std::vector<int64_t>{3, 1} : std::vector<int64_t>{3};
   model.initializer("at", DataType::kInt64, extents, at, sizeof(at));
-  auto& node = model.node(tuples ? "ScatterND" : "ScatterElements", {"data", "at", "updates"}, {"y"});
+  auto& node =
+      model.node(tuples ? "ScatterND" : "ScatterElements", {"data", "at", "updates"}, {"y"});
   OnnxBuilder::set(node, "reduction", reduction);
   const Names both{"data", "updates"};
   return with_gradient(model, both, {"d_data", "d_updates"}, both, "y");
@@ -372,8 +374,8 @@ TEST(Gradient, OfAnExtremeThatSeveralReach) {
   }
 }
 
-/// On an element the slope is that of what follows, as everywhere else in its piece: grids that begin
-/// as the identity lie on elements.
+/// On an element the slope is that of what follows, as everywhere else in its piece: grids that
+/// begin as the identity lie on elements.
 TEST(Gradient, OfAGridOnTheElements) {
   const auto gradients = [](const char* padding, const Floats& grid, const char* mode = "linear") {
     OnnxBuilder model(28);

@@ -2,25 +2,14 @@
 //
 // CUDA kernels of a program's own: placed, captured and run as those of the library.
 #include "test/cuda/own_operator.h"
-#include "converter/plugin/operator_extension.h"
 #include "test/cuda/cuda_plan.h"
+#include "test/operators/own_library.h"
 
 namespace intarsia::test {
 namespace {
 
 using Floats = std::vector<float>;
 using converter::contains;
-
-template <class List>
-ConvertOptions options_with() {
-  auto extension = std::make_shared<converter::Extension>();
-  extension->name = "own";
-  EXPECT_EQ(converter::extension_of<List>(*extension, {"own.h", "own::Operators"}), "");
-  ConvertOptions options;
-  options.library =
-      std::make_shared<const converter::OperatorLibrary>(converter::Extensions{extension});
-  return options;
-}
 
 /// y = Exp(Blend(Neg(x), bias)), n elements.
 OnnxBuilder blend(int64_t n, bool bias) {
@@ -134,6 +123,17 @@ TEST(OwnCudaOperator, CUS_09_NumbersOfTheHostAreConstantsOfTheModel) {
     }
     EXPECT_TRUE(emulation::Emulator::get().violations().empty());
   }
+}
+
+/// The converter never makes such a plan: here it does not ask whether the number is a constant.
+TEST(OwnCudaOperator, CUS_09_APlanWhoseNumberIsNoConstantIsRefused) {
+  emulation::Emulator::get().reset();
+  auto extension = extension_with<own::Operators>("own");
+  for (auto& row : extension->kernels) row.supports = nullptr;
+  const ConvertOptions options = options_with({extension});
+  CudaPlan plan(leading(3, true), options);
+  EXPECT_EQ(open<own::LeadingOnDevice>(plan, options).status().code(), Code::kCorruptPlan);
+  EXPECT_CONTAINS(plan.text(plan.diagnostic), "(own:Leading): a scalar that is no constant");
 }
 
 TEST(OwnCudaOperator, CUS_09_ANumberThatTheModelComputesKeepsTheNodeOnTheHost) {

@@ -6,8 +6,8 @@
 
 #include <cmath>
 
-#include "converter/plugin/operator_extension.h"
 #include "examples/group_norm/group_norm.h"
+#include "test/operators/own_library.h"
 #include "test/runtime/small_plan.h"
 
 namespace intarsia::test {
@@ -18,15 +18,7 @@ using converter::OnnxBuilder;
 using Floats = std::vector<float>;
 
 converter::ConvertOptions options() {
-  auto extension = std::make_shared<converter::Extension>();
-  extension->name = "group_norm";
-  EXPECT_EQ(converter::extension_of<mydomain::Operators>(*extension,
-                                                         {"group_norm.h", "mydomain::Operators"}),
-            "");
-  converter::ConvertOptions result;
-  result.library =
-      std::make_shared<const converter::OperatorLibrary>(converter::Extensions{extension});
-  return result;
+  return options_with<mydomain::Operators>();
 }
 
 /// The tutorial's model: opset 2 of mydomain, everything an input.

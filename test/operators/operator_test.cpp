@@ -500,14 +500,7 @@ TEST(CustomOperators, APlanWithWrongOutputExtentsIsRefused) {
 }
 
 TEST(OperatorLibrary, TwoExtensionsThatDefineTheSameAreRefused) {
-  const auto extension = [] {
-    auto result = std::make_shared<converter::Extension>();
-    result->name = "sample";
-    EXPECT_EQ(converter::extension_of<sample::Operators>(
-                  *result, {"sample_operators.h", "sample::Operators"}),
-              "");
-    return result;
-  };
+  const auto extension = [] { return extension_with<sample::Operators>("sample"); };
   EXPECT_THROW(converter::OperatorLibrary({extension(), extension()}), converter::Error);
 }
 

@@ -107,8 +107,7 @@ TEST(CustomOperators, CUS_10_ResetStatesMakesThemAnew) {
 // -------------------------------------------------------------------------------
 
 converter::ConvertOptions packed_options() {
-  converter::ConvertOptions options;
-  options.library = sample_library_of<sample::Reluctant>("sample::Reluctant");
+  auto options = options_with<sample::Reluctant>();
   options.dims["n"] = converter::DimRange{1, 3};
   return options;
 }

@@ -81,7 +81,9 @@
 
 namespace intarsia {
 
-/// Name of an input or output, and its type variable: operands of one variable have one type.
+/// Name of an input or output, and its type variable: operands of one variable have one type. With
+/// "" for a variable it has a type of its own, each one of a variadic operand
+/// (Variadic<Input<Any>>).
 struct OperandName {
   std::string_view name;
   std::string_view type = "T";
@@ -274,8 +276,9 @@ class Optional {
 ///
 /// How many there are is the node's affair; `OperandName::minimum` is the least, and no node with
 /// fewer reaches `run`. All have type T; Variadic<Input<Any>> takes operands of one type that only
-/// the run knows. All are there: an output that the model leaves empty is written for nobody. An
-/// operator that can save that work takes Variadic<Optional<Output<T>>>.
+/// the run knows, or each of its own where `info` gives them no type variable. All are there: an
+/// output that the model leaves empty is written for nobody. An operator that can save that work
+/// takes Variadic<Optional<Output<T>>>.
 template <class Operand>
 class Variadic {
  public:

@@ -198,6 +198,15 @@ struct Binding {
     }
     return true;
   }
+  static constexpr bool own_types_are_any() {
+    for (const Operand& operand : operands) {
+      if (operand.variable.empty() && operand.type != DataType::kUndefined) return false;
+    }
+    return true;
+  }
+  static_assert(
+      own_types_are_any(),
+      "info: an operand without a type variable is of any type, Input<Any> or Output<Any>");
   static_assert(variables_agree(),
                 "info: operands of different element types share a type variable; give one of them "
                 "another, as in .inputs = {\"x\", {\"groups\", \"G\"}}");

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <span>
 
+#include "converter/graph/kernel_selection.h"
 #include "converter/graph/sequence.h"
 
 namespace intarsia::converter {

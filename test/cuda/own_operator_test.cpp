@@ -119,7 +119,9 @@ TEST(OwnCudaOperator, CUS_09_NumbersOfTheHostAreConstantsOfTheModel) {
       ASSERT_TRUE(session->run().ok()) << plan.text(session->diagnostic());
       const auto y = session->output<float>(0).value();
       ASSERT_EQ(y.size(), static_cast<size_t>(count));
-      for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(y[i], -0.5F * x[i]) << i;
+      for (size_t i = 0; i < y.size(); ++i) {
+        EXPECT_EQ(y[i], -0.5F * step * static_cast<float>(i + 1)) << i;
+      }
     }
     EXPECT_TRUE(emulation::Emulator::get().violations().empty());
   }

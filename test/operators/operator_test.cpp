@@ -84,7 +84,7 @@ TEST(CustomOperators, CUS_05_VariadicOutputsHaveALeastNumber) {
   sample_node(model, "Multiples", {"x"}, {"y"});
   EXPECT_EQ(
       conversion_error(model, sample_options()),
-      "node 'Multiples1' (sample:Multiples): has 1 outputs, but 'multiples' makes at least 2: "
+      "node 'Multiples1' (sample:Multiples): has 1 outputs, but 'multiples' takes at least 2: "
       "at least 2 in all");
 }
 
@@ -429,6 +429,48 @@ TEST(CustomOperators, CUS_13_AFailureNamesNodeCodeAndMessage) {
   EXPECT_EQ(plan.text(session->diagnostic()),
             "node 0 'Refuse1' (sample:Refuse): refused: line 1\nline 2 of a message that the "
             "operator has made");
+}
+
+/// Fails with a code alone where its first element is above a limit.
+struct Silent {
+  static constexpr OperatorInfo info{
+      .domain = "own", .name = "Silent", .inputs = {"x"}, .outputs = {"y"}};
+  struct Attributes {
+    float limit = 0;
+    template <class V>
+    void fields(V& v) {
+      v("limit", limit);
+    }
+  };
+  static Status run(const Attributes& attributes, Input<float> x, Output<float> y) {
+    if (x[0] > attributes.limit) return Code::kInvalidValue;
+    std::copy_n(x.data(), x.size(), y.data());
+    return {};
+  }
+};
+
+TEST(CustomOperators, CUS_13_ACodeAloneStillNamesTheNode) {
+  OnnxBuilder model;
+  model.input("x", {1});
+  model.output("y");
+  for (const auto& [from, to, limit] : {std::tuple("x", "h", 9.0F), std::tuple("h", "y", 4.0F)}) {
+    auto& node = model.node("Silent", {from}, {to});
+    node.set_domain("own");
+    OnnxBuilder::set(node, "limit", limit);
+  }
+  SmallPlan plan(model, options_with<OperatorList<Silent>>());
+  auto session = plan.open();
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  for (const auto& [x, node] :
+       {std::pair(10.0F, 0), {5.0F, 1}, {1.0F, -1}, {5.0F, 1}, {10.0F, 0}}) {
+    write(*session, 0, {x});
+    EXPECT_EQ(session->run().code(), node < 0 ? Code::kOk : Code::kInvalidValue) << x;
+    if (node < 0) continue;
+    const std::string number = std::to_string(node);
+    EXPECT_EQ(plan.text(session->diagnostic()), "node " + number + " 'Silent" +
+                                                    std::to_string(node + 1) +
+                                                    "' (own:Silent): operator failed");
+  }
 }
 
 TEST(CustomOperators, CUS_13_AMessageCarriesItsNumber) {

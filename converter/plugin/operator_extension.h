@@ -131,7 +131,6 @@ definitions::OperatorDefinition definition_of(const ProgramSource& source) {
 template <class K>
 void add_types(definitions::OperatorDefinition& definition) {
   for (const auto& operand : intarsia::internal::Binding<K>::operands) {
-    if (operand.variable.empty()) continue;
     auto row = std::find_if(definition.types.begin(), definition.types.end(),
                             [&](const auto& each) { return each.variable == operand.variable; });
     if (row == definition.types.end()) {

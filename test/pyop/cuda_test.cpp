@@ -38,7 +38,8 @@ void expect_host_arrays(const OnnxBuilder& model, const converter::ConvertOption
       for (size_t i = 0; i < x.size(); ++i) x[i] = step * static_cast<float>(i);
       ASSERT_TRUE(session->run().ok()) << plan.text(session->diagnostic());
       const auto y = session->output<float>(0).value();
-      for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(y[i], 3 * x[i] - 1) << i;
+      for (size_t i = 0; i < y.size(); ++i)
+        EXPECT_EQ(y[i], 3 * step * static_cast<float>(i) - 1) << i;
     }
     EXPECT_TRUE(emulation::Emulator::get().violations().empty());
   }

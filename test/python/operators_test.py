@@ -5,7 +5,9 @@ import contextlib
 import os
 import re
 import subprocess
+import sys
 import unittest
+from unittest import mock
 
 import numpy as np
 import onnx
@@ -88,8 +90,20 @@ class Sources(unittest.TestCase):
                     for path in [self.folder, *self.folder.rglob("*")]}
         before = everything()
         self.assertEqual(self.by_command("here.py"), 2)
-        with contextlib.chdir(self.folder):
+        with contextlib.chdir(self.folder), mock.patch.object(sys, "dont_write_bytecode", False):
             self.assertEqual(self.in_process("here.py")[1], 2)
+            self.assertFalse(sys.dont_write_bytecode)
+        self.assertEqual(everything(), before)
+        # A PyOp, by the command: the interpreter that it starts leaves nothing either.
+        (self.folder / "there.py").write_text("class Same:\n    def compute(self, x):\n        return x\n",
+                                              encoding="utf-8")
+        before = everything()
+        node = helper.make_node("PyOp", ["x"], ["y"], domain="pyop", module="there", class_name="Same",
+                                input_types=[support.FLOAT], output_types=[support.FLOAT])
+        values = {"x": (support.FLOAT, [2])}, {"y": (support.FLOAT, [2])}
+        onnx.save(support.model([node], *values), self.model)
+        subprocess.run([support.COMMAND, "bench", self.model, "--allow-pyop", "--seconds", "0"], check=True,
+                       cwd=self.folder, env=support.plain_environment(), capture_output=True)
         self.assertEqual(everything(), before)
 
     def test_OFK_12_a_file_that_changes_is_read_anew(self):
@@ -105,9 +119,10 @@ class Sources(unittest.TestCase):
         for session, factor in sessions:  # each has its own object
             self.assertEqual(session.run(np.ones(2, np.float32))[0][0], factor)
         # What is wrong with a new version is an error, and the next one is read.
-        file.write_text("raise LookupError('broken')", encoding="utf-8")
-        for _ in range(2):
-            with self.assertRaisesRegex(intarsia.Error, "(?s)changing.py: importing it raised.*broken"):
+        broken = (("raise LookupError('broken')", "LookupError: broken"), ("class scaled(", "SyntaxError"))
+        for text, problem in broken * 2:
+            file.write_text(text, encoding="utf-8")
+            with self.assertRaisesRegex(intarsia.Error, f"(?s)changing.py: importing it raised.*{problem}"):
                 self.in_process(file)
         file.write_text(scaled(4), encoding="utf-8")
         self.assertEqual(self.in_process(file)[1], 4)

@@ -73,6 +73,29 @@ TEST(OwnCudaOperator, CUS_09_RunsOnTheSessionsStreamInItsGraph) {
   }
 }
 
+TEST(OwnCudaOperator, CUS_09_ALaunchThatFailsNamesItsNode) {
+  constexpr int kIllegalAddress = 700;
+  auto& emulator = emulation::Emulator::get();
+  emulator.reset();
+  const ConvertOptions options = options_with<own::Operators>();
+  CudaPlan plan(blend(4, true), options);
+  emulator.fail(0, 0);
+  ASSERT_TRUE(open<own::BlendOnDevice>(plan, options).ok()) << plan.text(plan.diagnostic);
+  const int calls = emulator.calls();
+  int launches = 0;
+  for (int call = 1; call <= calls; ++call) {
+    emulator.fail(call, kIllegalAddress);
+    const auto session = open<own::BlendOnDevice>(plan, options);
+    if (session.ok() || plan.diagnostic.node < 0) continue;
+    launches += contains(plan.text(plan.diagnostic),
+                         "(own:Blend): CUDA error 700: an illegal memory access was encountered")
+                    ? 1
+                    : 0;
+  }
+  EXPECT_EQ(launches, 2) << "Blend launches twice";
+  emulator.fail(0, 0);
+}
+
 TEST(OwnCudaOperator, CUS_06_APlanNamesTheKernelOfItsDevice) {
   emulation::Emulator::get().reset();
   const ConvertOptions options = options_with<own::Operators>();

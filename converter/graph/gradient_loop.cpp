@@ -32,6 +32,7 @@ class LoopGradient : GraphNode {
 
   void run() {
     find_dependent();
+    separate_draws();
     Value* trips = count_trips();
     const std::optional<Dim> count = known_scalar(*trips);
     if (count && is_constant(*count) && constant_value(*count) == 0) return pass_by();
@@ -115,6 +116,25 @@ class LoopGradient : GraphNode {
     for (size_t i = 0; i < carried_; ++i) follows_[i] = dependent_.contains(body_.inputs()[2 + i]);
     for (size_t i = 0; i < carried_; ++i) {
       if (follows_[i]) require_settled(*body_.inputs()[2 + i]);
+    }
+  }
+
+  /// Dropout(x) = x * Dropout(1): then what is drawn depends on nothing that is differentiated, and
+  /// is collected like other numbers that are.
+  void separate_draws() {
+    for (Node* node : body_.node_list()) {
+      if (!node->is("Dropout") || !draws(*node) || !dependent_.contains(node->inputs[0])) continue;
+      Value* x = node->inputs[0];
+      Value* factor = node->outputs[0];
+      node->set_input(0, at(*node).like(*x, 1));
+      const auto next = std::next(node->self);
+      Node* behind = next == body_.nodes().end() ? nullptr : next->get();
+      Node& product = add(body_, "Mul", {x, factor}, {}, behind);
+      infer(product);
+      Value* kept = product.outputs[0];
+      Graph::replace_uses_if(factor, kept, [&](const Use& use) { return use.node != &product; });
+      dependent_.insert(kept);
+      dependent_.erase(factor);
     }
   }
 

@@ -47,6 +47,15 @@ bool follows_from_values(const Value& value) {
 
 }  // namespace
 
+bool same_extents(const Value& a, const Value& b) {
+  for (const Value* value : {&a, &b}) {
+    if (!value->constant && !value->shape) return false;
+  }
+  const Shape<Dim> left = shape_of(a), right = shape_of(b);
+  return std::equal(left.extents, left.extents + left.rank, right.extents,
+                    right.extents + right.rank);
+}
+
 void Inference::run() {
   left_ = options_.limits;
   std::set<const std::byte*> counted;  // values share constants

@@ -60,9 +60,8 @@ std::vector<definitions::SymbolicInput> symbolic_inputs(const Node& node);
 /// The elements that data propagation has found, as a constant if every one is known.
 std::optional<Constant> propagated_constant(const Value& value);
 
-/// Extents and type, of constants too. REQUIRES: they are known.
-Shape<definitions::Dim> shape_of(const Value& value);
-DataType type_of(const Value& value);
+/// True if both have the same extents; false where those of one are not known.
+bool same_extents(const Value& a, const Value& b);
 
 class Inference {
  public:
@@ -105,6 +104,7 @@ class Inference {
   const Constant* tried(const Value* value) const;
   bool tries() const { return !options_.probe.empty(); }
   friend class LoopInference;
+  friend class LoopCollections;
   friend class Rewriting;
   friend class LoopTrial;
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Inference of loops. What a body is given from the second trip on is what it returns, so the
-// extents of carried values are found on copies of the body: those that a trip leaves as they are
-// stay what the initial value has, the others vary. How far they grow follows from how much a trip
-// adds and from the number of trips, from options, or from the trial execution.
+// Inference of loops: of what they carry. What a body is given from the second trip on is what it
+// returns, so the extents of carried values are found on copies of the body: those that a trip
+// leaves as they are stay what the initial value has, the others vary. How far they grow follows
+// from how much a trip adds and from the number of trips, from options, or from the trial
+// execution.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "converter/graph/infer.h"
 #include "converter/graph/kernel_selection.h"
+#include "converter/graph/loop_collections.h"
 #include "converter/graph/loop_trial.h"
 #include "converter/graph/sequence.h"
 #include "converter/onnx/declaration.h"
@@ -33,14 +35,10 @@ class LoopInference {
   void run() {
     inference_.check_types(node_);
     check_signature();
-    for (size_t i = 0; i < carried_;) {
-      if (Node* insert = appended(i)) {
-        collect_appended(i, *insert);
-      } else {
-        ++i;
-      }
-    }
-    count_trips();
+    LoopCollections collections(inference_, node_);
+    carried_ = collections.take_appended(carried_);
+    trips_ = LoopTrips(node_, options_);
+    node_.most_trips = trips_.most();
     for (size_t i = 0; i < carried_; ++i) {
       shapes_.push_back(tracked(*initial(i)));
       sequences_.push_back(sequence_type(*initial(i)));
@@ -51,6 +49,7 @@ class LoopInference {
     set_inputs(body_);
     inference_.infer_graph(body_);
     set_outputs();
+    collections.set_outputs(carried_, trips_);
     for (Node* node : unwrapping_) inference_.visit(node);
     check_declarations(node_);
   }
@@ -124,75 +123,6 @@ class LoopInference {
     for (size_t i = 0; i < results; ++i) node_.complete_output(static_cast<int>(i));
   }
 
-  /// A new node of one of ONNX's operators, which it becomes.
-  Node* resolved(Node* node) const {
-    const auto& operators = definitions::OperatorRegistry::builtin();
-    const std::string error = node->resolve_as(*operators.find("", node->type));
-    if (!error.empty()) throw Error(node_.problem(error));
-    return node;
-  }
-
-  /// The node that puts an element behind those of a sequence, if that is all that a trip does with
-  /// carried value `i`, and if it is empty at first.
-  Node* appended(size_t i) const {
-    const definitions::SequencePointer first = sequence_type(*initial(i));
-    const bool empty = type_of(*initial(i)) == DataType::kSequence && first && first->empty();
-    const Value* given = body_.inputs()[2 + i];
-    const Value* result = body_.outputs()[1 + i];
-    if (!empty || given->uses.size() != 1 || result->uses.size() != 1) return nullptr;
-    Node* insert = result->producer;
-    const bool appends = insert != nullptr && insert->graph == &body_ &&
-                         insert->is("SequenceInsert") && insert->input(0) == given &&
-                         insert->input(2) == nullptr;
-    return appends ? insert : nullptr;
-  }
-
-  /// Such a sequence is no longer carried but collected, a sequence of one from each trip: to carry
-  /// it would copy all that it holds in every trip.
-  void collect_appended(size_t i, Node& insert) {
-    Value* element[] = {insert.inputs[1]};
-    const Node* one = resolved(
-        body_.add_node("", "SequenceConstruct", insert.name, element, 1, &insert, &insert));
-    // What comes behind it moves up, here, in the body and among the results.
-    const auto last = static_cast<int>(body_.outputs().size()) - 1;
-    for (int at = static_cast<int>(1 + i); at < last; ++at) {
-      body_.set_output(at, body_.outputs()[static_cast<size_t>(at) + 1]);
-    }
-    body_.set_output(last, one->outputs[0]);
-    body_.remove(&insert);
-    body_.remove_input(body_.inputs()[2 + i]);
-    for (size_t at = 2 + i; at + 1 < node_.inputs.size(); ++at) {
-      node_.set_input(static_cast<int>(at), node_.inputs[at + 1]);
-    }
-    node_.truncate_inputs(static_cast<int>(node_.inputs.size()) - 1);
-    const auto outputs = std::span(node_.outputs).subspan(i);
-    std::rotate(outputs.begin(), outputs.begin() + 1, outputs.end());
-    for (size_t at = i; at < node_.outputs.size(); ++at) {
-      node_.outputs[at]->output = static_cast<int>(at);
-    }
-    --carried_;
-  }
-
-  /// The one element of a scalar, as far as it is known; `otherwise` where there is no operand.
-  static Dim scalar(const Value* value, const Dim& otherwise, const Dim& unknown) {
-    if (value == nullptr) return otherwise;
-    const definitions::SymbolicInput known = symbolic_input(value);
-    return known.values && known.values->size() == 1 ? known.values->front() : unknown;
-  }
-
-  void count_trips() {
-    const Dim wanted = scalar(node_.input(0), Dim::unknown(0), Dim::unknown(0));
-    const Dim starts = scalar(node_.input(1), 1, Dim::unknown(0, 1));
-    trips_ = dim_max(wanted, 0);
-    if (is_constant(starts) && constant_value(starts) == 0) trips_ = 0;
-    always_starts_ = is_constant(starts);
-    const auto limit = options_.max_trips.find(node_.name);
-    if (limit != options_.max_trips.end() && trips_.upper() > limit->second) {
-      trips_ = Dim::unknown(0, limit->second);
-    }
-    node_.most_trips = trips_.upper();
-  }
-
   void set_inputs(Graph& body) const {
     const auto set_scalar = [](Value& value, DataType type, const Dim& element) {
       value.type = type;
@@ -201,7 +131,7 @@ class LoopInference {
       if (value.declared && value.declared->size() == 1) value.shape->push(1);
       value.elements.values = {element};
     };
-    const int64_t last = trips_.upper() == kInfinite ? kInfinite : trips_.upper() - 1;
+    const int64_t last = trips_.most() == kInfinite ? kInfinite : trips_.most() - 1;
     set_scalar(*body.inputs()[0], DataType::kInt64, Dim::unknown(0, std::max<int64_t>(last, 0)));
     set_scalar(*body.inputs()[1], DataType::kBool, 1);
     for (size_t i = 0; i < carried_; ++i) {
@@ -251,11 +181,12 @@ class LoopInference {
   /// the loop: models hand on what they have put into one.
   void carry_optional(size_t i) {
     Value* const result[] = {body_.outputs()[1 + i]};
-    const Node* optional = resolved(body_.add_node(
-        "", "Optional", body_.unique_name(result[0]->name + "_optional"), result, 1));
+    const Node* optional = resolved(
+        node_, body_.add_node("", "Optional", body_.unique_name(result[0]->name + "_optional"),
+                              result, 1));
     body_.set_output(static_cast<int>(1 + i), optional->outputs[0]);
     unwrapping_.push_back(
-        resolved(version_steps::append(node_, static_cast<int>(i), "OptionalGetElement")));
+        resolved(node_, version_steps::append(node_, static_cast<int>(i), "OptionalGetElement")));
   }
 
   /// Lets the body return elements of less than a byte as whole ones, of which each trip fills its
@@ -327,8 +258,8 @@ class LoopInference {
       const int64_t start = first[axis].upper();
       int64_t bound = std::max(start, largest);
       if (largest == kInfinite && step <= 0) bound = start;
-      if (bound == kInfinite && step < kInfinite && trips_.upper() < kInfinite) {
-        bound = (Dim(start) + Dim(step) * Dim(trips_.upper())).upper();
+      if (bound == kInfinite && step < kInfinite && trips_.most() < kInfinite) {
+        bound = (Dim(start) + Dim(step) * Dim(trips_.most())).upper();
       }
       for (const Value* value : {inside, outside}) {
         const auto given = options_.bounds.find(value->name);
@@ -381,78 +312,6 @@ class LoopInference {
       }
       set_tracked(output, i, shape);
     }
-    for (size_t i = carried_; i < node_.outputs.size(); ++i) set_collection(i);
-  }
-
-  /// The elements of all trips, one behind another; of sequences those that they hold.
-  void set_collection(size_t i) {
-    Value& output = *node_.outputs[i];
-    const Value& element = *body_.outputs()[1 + i];
-    output.type = type_of(element);
-    output.shape.emplace();
-    if (holds_elements(output.type)) {
-      set_collected_sequence(output, element);
-    } else {
-      const Shape<Dim> shape = shape_of(element);
-      if (shape.rank >= kMaxRank) {
-        throw Error(node_.problem(fmt::format("output {} has more than {} axes", i, kMaxRank)));
-      }
-      const std::optional<Dim> trips = exact_trips();
-      output.shape->push(trips ? *trips : Dim::unknown(0, most_collected(output, 1)));
-      for (int axis = 0; axis < shape.rank; ++axis) output.shape->push(apart(shape[axis]));
-    }
-    inference_.apply_bounds(output);
-  }
-
-  void set_collected_sequence(Value& output, const Value& element) const {
-    const definitions::SequencePointer each = sequence_type(element);
-    if (output.type != DataType::kSequence || each == nullptr) {
-      throw Error(node_.problem(fmt::format("'{}' collects values of type {}", output.name,
-                                            data_type_name(output.type))));
-    }
-    const int64_t most = most_collected(output, shape_of(element)[0].upper());
-    output.shape->push(Dim::unknown(0, most));
-    auto all = std::make_shared<definitions::SequenceType>(*each);
-    for (int axis = 0; all->shape && axis < all->shape->rank; ++axis) {
-      (*all->shape)[axis] = apart((*all->shape)[axis]);
-    }
-    const std::optional<Dim> trips = exact_trips();
-    const Dim entry = entry_bytes(all->type, all->shape);
-    all->count = trips && is_constant(each->count)
-                     ? *trips * each->count
-                     : Dim::unknown(0, most / std::max<int64_t>(entry.lower(), 1));
-    output.sequence = all;
-  }
-
-  /// An extent as one that differs from trip to trip, if it may.
-  static Dim apart(const Dim& extent) {
-    return extent.has_unknown() ? Dim::unknown(0, extent.upper()) : extent;
-  }
-
-  /// The trips, if the loop is sure to make all of them.
-  std::optional<Dim> exact_trips() const {
-    const Dim goes_on = scalar(body_.outputs()[0], 0, Dim::unknown(0, 1));
-    const bool counted = always_starts_ && node_.input(0) != nullptr && is_constant(goes_on) &&
-                         constant_value(goes_on) != 0;
-    return counted && !trips_.has_unknown() ? std::optional<Dim>(trips_) : std::nullopt;
-  }
-
-  /// The most that `output` holds, to which each trip adds so much.
-  int64_t most_collected(const Value& output, int64_t each) const {
-    int64_t most = kInfinite;
-    if (each < kInfinite && trips_.upper() < kInfinite) {
-      most = (Dim(each) * Dim(trips_.upper())).upper();
-    }
-    const auto& tried = output.trial.largest;
-    if (most == kInfinite && tried) most = tried->front();
-    const bool bounded = most != kInfinite || options_.bounds.count(output.name) != 0;
-    if (!bounded && inference_.copies_ == 0) {
-      throw UnboundedError(node_.problem(
-          fmt::format("the number of its trips is not known, and '{}' collects a result of each",
-                      output.name),
-          fmt::format("declare it with --max-trips {}=N", node_.name)));
-    }
-    return most;
   }
 
   /// What a trip makes of an extent that varies.
@@ -466,8 +325,7 @@ class LoopInference {
   Node& node_;
   Graph& body_;
   size_t carried_ = 0;
-  Dim trips_;
-  bool always_starts_ = false;
+  LoopTrips trips_;
   std::vector<Shape<Dim>> shapes_;  // of the carried values, as the body sees them
   std::vector<definitions::SequencePointer> sequences_;  // what the carried values hold
   std::vector<Node*> unwrapping_;                        // behind the loop

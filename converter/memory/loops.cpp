@@ -3,14 +3,14 @@
 
 #include <algorithm>
 
+#include "converter/graph/infer.h"
 #include "core/operators/control/control.h"
 
 namespace intarsia::converter {
 namespace {
 
 bool same_tensor(const Value& a, const Value& b) {
-  if (a.type != b.type || a.shape->rank != b.shape->rank) return false;
-  return std::equal(a.shape->extents, a.shape->extents + a.shape->rank, b.shape->extents);
+  return a.type == b.type && same_extents(a, b);
 }
 
 LoopOperands operands_of(const PlacedNode& loop) {

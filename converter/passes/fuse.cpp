@@ -41,14 +41,6 @@ Value* add_constant(Graph& graph, const std::string& name, Constant constant) {
   return value;
 }
 
-bool same_extents(const Value& a, const Value& b) {
-  if (!a.shape || !b.shape || a.shape->rank != b.shape->rank) return false;
-  for (int axis = 0; axis < a.shape->rank; ++axis) {
-    if (!((*a.shape)[axis] == (*b.shape)[axis])) return false;
-  }
-  return true;
-}
-
 /// Lets `node` produce what `last` produced and removes `last`.
 void absorb(Node& node, Node& last) {
   Value* from = last.outputs[0];

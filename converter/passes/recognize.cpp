@@ -70,12 +70,7 @@ bool replace_by(Node& last, std::string_view type, std::span<Value* const> input
 /// have given it axes in front.
 bool replace_by_function(Node& last, std::string_view type, Value* x, AttributeMap attributes,
                          Inference& inference) {
-  const auto& before = x->shape;
-  const auto& after = last.outputs[0]->shape;
-  if (!before || !after || before->rank != after->rank) return false;
-  for (int axis = 0; axis < before->rank; ++axis) {
-    if (!((*before)[axis] == (*after)[axis])) return false;
-  }
+  if (!same_extents(*x, *last.outputs[0])) return false;
   return replace_by(last, type, {{x}}, std::move(attributes), inference);
 }
 

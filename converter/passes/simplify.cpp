@@ -17,15 +17,6 @@
 namespace intarsia::converter {
 namespace {
 
-bool same_shape(const Value& a, const Value& b) {
-  const Shape<definitions::Dim> left = shape_of(a), right = shape_of(b);
-  if (left.rank != right.rank) return false;
-  for (int axis = 0; axis < left.rank; ++axis) {
-    if (!(left[axis] == right[axis])) return false;
-  }
-  return true;
-}
-
 /// True if input 0 is what remains where the last operand, or one of them, is neutral.
 bool leaves_input(const Node& node, size_t& kept) {
   const auto& neutral = node.op->facts.neutral;
@@ -82,7 +73,7 @@ Value* copied_input(const Node& node) {
   if (element == nullptr && copies == nullptr && !leaves_input(node, kept)) return nullptr;
   Value* input = element != nullptr ? element : node.input(static_cast<int>(kept));
   if (input == nullptr || (!input->constant && !input->shape) || !output->shape) return nullptr;
-  if (type_of(*input) != output->type || !same_shape(*input, *output)) return nullptr;
+  if (type_of(*input) != output->type || !same_extents(*input, *output)) return nullptr;
   if (element != nullptr) return element;
   const bool same = copies == nullptr || copies(node.attribute_bytes.data(), symbolic_inputs(node));
   return same ? input : nullptr;

@@ -118,8 +118,8 @@ Rule reduce_l1, reduce_l2, reduce_log_sum, reduce_log_sum_exp, reduce_extreme, r
     reduce_product, reduce_sum, reduce_sum_square;
 Rule rnn, gru, lstm;
 // Of images.
-Rule conv, conv_transpose, max_pool, average_pool, lp_pool, global_lp_pool, spatial_extreme,
-    spatial_mean;
+Rule conv, conv_transpose, deform_conv, grid_sample, max_pool, average_pool, lp_pool,
+    global_lp_pool, spatial_extreme, spatial_mean;
 Rule batch_normalization, group_normalization, instance_normalization, layer_normalization,
     lp_normalization, mean_variance_normalization, response_normalization, rms_normalization;
 }  // namespace gradients

@@ -118,31 +118,86 @@ void gather(G& g) {
   });
 }
 
-/// `read` reads at the indices where the operator writes.
-template <class Read>
-void scatter_by(G& g, int32_t reduction, const Read& read) {
-  const bool sums = reduction == static_cast<int32_t>(ScatterReduction::kAdd);
-  if (!sums && reduction != static_cast<int32_t>(ScatterReduction::kNone)) {
-    g.refuse("only reductions \"none\" and \"add\" have one");
+namespace {
+
+/// What a scattering node does with other tensors, at its own indices.
+class Scattering {
+ public:
+  Scattering(G& g, std::string_view writer, std::string_view reader, AttributeMap attributes)
+      : g_(g), writer_(writer), reader_(reader), attributes_(std::move(attributes)) {}
+
+  /// The elements at the places that the updates are written to.
+  Term read(Term data) const { return call(reader_, {data, g_.x(1)}, attributes_); }
+  /// Each update added at its place.
+  Term sum(Term data, Term updates) const {
+    AttributeMap attributes = attributes_;
+    attributes["reduction"] = std::string("add");
+    return call(writer_, {data, g_.x(1), updates}, std::move(attributes));
   }
-  g.set(0, [&] {
-    if (sums) return g.dy();
-    return g.repeat({g.dy(), g.x(1), expand(g.dy().number(0), g.x(2))});
-  });
-  g.set(2, [&] { return read(g.dy(), g.x(1)); });
+
+ private:
+  G& g_;
+  std::string_view writer_, reader_;
+  AttributeMap attributes_;
+};
+
+Term same_extents(double value, Term like) {
+  return expand(like.number(value), like);
 }
 
-void scatter(G& g) {
-  const auto& attributes = g.attributes<ScatterElementsAttributes>();
-  scatter_by(g, attributes.reduction, [&](Term dy, Term indices) {
-    return call("GatherElements", {dy, indices}, {{"axis", int64_t{attributes.axis}}});
+/// An update's factor is the product of all else that meets at its place. To divide by an update
+/// that is 0 it counts as 1: of several such at a place each has another 0 beside it.
+void scatter_products(G& g, const Scattering& at) {
+  g.set(0, [&] { return g.dy() * g.repeat({same_extents(1, g.x(0)), g.x(1), g.x(2)}); });
+  g.set(2, [&] {
+    const Term none = call("Equal", {g.x(2), g.x(2).number(0)});
+    const Term divisor = where(none, 1, g.x(2));
+    const Term zeros = cast(none, g.x(2));
+    const Term zeros_there = at.read(at.sum(same_extents(0, g.x(0)), zeros));
+    const Term product = at.read(g.repeat({g.x(0), g.x(1), divisor}));
+    const Term others = where(call("Equal", {zeros_there, zeros}), product / divisor, 0);
+    return at.read(g.dy()) * others;
   });
+}
+
+/// All that equal the extreme share its gradient, as in ReduceMax.
+void scatter_extremes(G& g, const Scattering& at) {
+  const auto chosen = [](Term of, Term extreme) { return call("Equal", {of, extreme}); };
+  const auto share = [&] {
+    const Term data = cast(chosen(g.x(0), g.y()), g.y());
+    const Term updates = cast(chosen(g.x(2), at.read(g.y())), g.y());
+    return g.dy() / at.sum(data, updates);
+  };
+  g.set(0, [&] { return where(chosen(g.x(0), g.y()), share(), 0); });
+  g.set(2, [&] { return where(chosen(g.x(2), at.read(g.y())), at.read(share()), 0); });
+}
+
+void scatter_by(G& g, int32_t reduction, const Scattering& at) {
+  switch (static_cast<ScatterReduction>(reduction)) {
+    case ScatterReduction::kMul:
+      return scatter_products(g, at);
+    case ScatterReduction::kMax:
+    case ScatterReduction::kMin:
+      return scatter_extremes(g, at);
+    default:
+      break;
+  }
+  g.set(0, [&] {
+    if (reduction == static_cast<int32_t>(ScatterReduction::kAdd)) return g.dy();
+    return g.repeat({g.dy(), g.x(1), same_extents(0, g.x(2))});
+  });
+  g.set(2, [&] { return at.read(g.dy()); });
+}
+
+}  // namespace
+
+void scatter(G& g) {
+  const auto& a = g.attributes<ScatterElementsAttributes>();
+  scatter_by(g, a.reduction, {g, "ScatterElements", "GatherElements", {{"axis", int64_t{a.axis}}}});
 }
 
 void scatter_tuples(G& g) {
-  scatter_by(g, g.attributes<ScatterNDAttributes>().reduction, [](Term dy, Term indices) {
-    return call("GatherND", {dy, indices});
-  });
+  scatter_by(g, g.attributes<ScatterNDAttributes>().reduction, {g, "ScatterND", "GatherND", {}});
 }
 
 void pad(G& g) {

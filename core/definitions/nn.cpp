@@ -67,7 +67,8 @@ void add_convolutions(DefinitionRows& rows) {
        .outputs = {same({"Y", "T"})},
        .facts = {.axes = {.form = AxisForm::kPosition},
                  .window =
-                     attribute<&DeformConvAttributes::window, &WindowAttributes::kernel_shape>()},
+                     attribute<&DeformConvAttributes::window, &WindowAttributes::kernel_shape>(),
+                 .gradient = gradients::deform_conv},
        .types = {{"T", kFloatTypes}},
        .attributes = codec_of<DeformConvAttributes>()});
 }

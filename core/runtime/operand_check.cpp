@@ -145,6 +145,7 @@ Status check_signature(const KernelContext& context, std::span<const Operand> op
         return context.fail(Code::kCorruptPlan, "required operand is missing", 1, 0, first + i);
       }
       if (outputs && operand.type == DataType::kUndefined) continue;  // the shape function tells
+      if (operand.variable.empty()) continue;
       const DataType type = type_of(context, operands.first(split), operand);
       if (view.type == type) continue;
       return context.fail(Code::kWrongType, "element type", static_cast<int64_t>(type),

@@ -81,7 +81,9 @@
 
 namespace intarsia {
 
-/// Name of an input or output, and its type variable: operands of one variable have one type.
+/// Name of an input or output, and its type variable: operands of one variable have one type. With
+/// "" for a variable it has a type of its own, each one of a variadic operand
+/// (Variadic<Input<Any>>).
 struct OperandName {
   std::string_view name;
   std::string_view type = "T";
@@ -274,8 +276,9 @@ class Optional {
 ///
 /// How many there are is the node's affair; `OperandName::minimum` is the least, and no node with
 /// fewer reaches `run`. All have type T; Variadic<Input<Any>> takes operands of one type that only
-/// the run knows. All are there: an output that the model leaves empty is written for nobody. An
-/// operator that can save that work takes Variadic<Optional<Output<T>>>.
+/// the run knows, or each of its own where `info` gives them no type variable. All are there: an
+/// output that the model leaves empty is written for nobody. An operator that can save that work
+/// takes Variadic<Optional<Output<T>>>.
 template <class Operand>
 class Variadic {
  public:
@@ -338,6 +341,10 @@ namespace cuda {
 /// be looked at on the host. `run` launches kernels on the stream and returns: it does not wait,
 /// read results or allocate, for it is called once, when the session is opened and captures a CUDA
 /// graph, and the graph is what every run launches. What a launch returns goes to `launched`.
+///
+/// A scalar by value is the exception: a number that the host needs, such as how many elements are
+/// asked for. It is a constant of the model, read from the plan; a node whose scalar the model only
+/// computes stays on the host.
 class Stream {
  public:
   Stream(const KernelContext& context, int /*place*/) : context_(context) {}
@@ -349,6 +356,10 @@ class Stream {
  private:
   const KernelContext& context_;
 };
+
+/// Where the host finds input `input` of a node on the device; null unless it is a constant.
+/// Defined in intarsia::cuda.
+const void* host_constant(const KernelContext& context, int input);
 
 }  // namespace cuda
 

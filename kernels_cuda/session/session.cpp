@@ -123,6 +123,16 @@ Status Stream::launched(int error) const {
   return runtime::status_of(error, context_.host_->diagnostic, context_.node());
 }
 
+const void* host_constant(const KernelContext& context, int input) {
+  const PlanView& plan = static_cast<const Frame*>(context.runtime_)->state->plan;
+  const plan::Memory& memory = *plan.root->memory();
+  const auto* data = static_cast<const std::byte*>(context.input(input).data);
+  const auto* weights = static_cast<const Device*>(context.service(kDeviceService))->weights;
+  const auto place = reinterpret_cast<uintptr_t>(data) - reinterpret_cast<uintptr_t>(weights);
+  if (data == nullptr || place >= memory.device_weights_bytes()) return nullptr;
+  return plan.weights + memory.device_weights_offset() + place;
+}
+
 Session& Session::operator=(Session&& other) noexcept {
   if (this != &other) {
     close();

@@ -26,9 +26,9 @@ Status create_callee(const KernelContext& context, const internal::PythonCallee&
 }  // namespace pyop
 
 struct PyHost::State : internal::PyHostCalls {
-  /// One node of one session: the address of its state in the arena, and its number in the plan.
-  /// The address alone would do, but a plan from outside may give one state to two nodes.
-  using Key = std::pair<const void*, int32_t>;
+  /// One node of one session: the address of its state in the arena, which no other node has
+  /// (core/runtime/verify_nodes.cpp).
+  using Key = const void*;
   struct Operator {
     std::unique_ptr<pyop::Instance> instance;
     /// Extents of the outputs as planned, the largest ones where they vary.

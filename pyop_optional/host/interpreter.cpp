@@ -54,6 +54,7 @@ PyStatus configure(PyConfig& config, const std::string& interpreter) {
   PyStatus status = Py_PreInitialize(&before);
   // Isolated: signals, arguments and the environment are the host program's.
   PyConfig_InitIsolatedConfig(&config);
+  config.write_bytecode = 0;  // so are the folders that modules come from
   for (wchar_t** field : {&config.program_name, &config.executable}) {
     if (PyStatus_Exception(status) != 0) return status;
     status = PyConfig_SetBytesString(&config, field, interpreter.c_str());

@@ -22,10 +22,6 @@ PyHost::State* host_of(const KernelContext& context) {
   return PyHost::State::of(context.service(kPyHostKey));
 }
 
-PyHost::State::Key key_of(const KernelContext& context) {
-  return {context.state(), context.node()};
-}
-
 /// Calls `body`; a failure's text is kept in what `text` gives, and reported.
 template <class Body, class Text>
 Status guarded(const KernelContext& context, const Body& body, const Text& text) {
@@ -131,7 +127,7 @@ Status create_operator(const KernelContext& context, bool extents_vary,
         }
         op.instance =
             std::make_unique<pyop::Instance>(host->tools, std::move(attributes), std::move(wanted));
-        host->operators[key_of(context)] = std::move(op);
+        host->operators[context.state()] = std::move(op);
       },
       [host]() -> std::string& { return host->open_failures[std::this_thread::get_id()]; });
 }
@@ -188,7 +184,7 @@ Status PyOp::run(const KernelContext& context) {
   PyHost::State* host = host_of(context);
   if (host == nullptr) return context.fail(Code::kInvalidArgument, "services of the session");
   const pyop::Gil gil;
-  const auto found = host->operators.find(key_of(context));
+  const auto found = host->operators.find(context.state());
   if (found == host->operators.end()) return context.fail(Code::kCorruptPlan, "node state");
   PyHost::State::Operator& op = found->second;
   const Status status = guarded(
@@ -219,7 +215,7 @@ void PyOp::destroy(const KernelContext& context) {
   if (host == nullptr || !pyop::interpreter_runs()) return;
   const pyop::Gil gil;
   // Taken out first: what the operator's destructor does may come back here.
-  const auto released = host->operators.extract(key_of(context));
+  const auto released = host->operators.extract(context.state());
   host->end_if_unused();
 }
 

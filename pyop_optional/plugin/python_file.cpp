@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "pyop_optional/host/buffer.h"
 #include "pyop_optional/plugin/pyop_definition.h"
@@ -208,6 +210,41 @@ void require_distinct(const std::vector<Operand>& inputs, const std::vector<Oper
   }
 }
 
+/// Imports without leaving files of bytecode: they would be new ones in the user's folder, and
+/// Python takes them for current if a source changes within a second and keeps its length.
+Ref import_from_source(const std::string& module) {
+  const Ref before = Ref::share(PySys_GetObject("dont_write_bytecode"));
+  checked(PySys_SetObject("dont_write_bytecode", Py_True), kOperator);
+  Ref imported = Ref::take(PyImport_ImportModule(module.c_str()));
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  PySys_SetObject("dont_write_bytecode", before ? before.get() : Py_False);
+  PyErr_Restore(type, value, traceback);
+  return imported;
+}
+
+/// Python keeps modules by name: one that has been read before is as its file was then. Executes
+/// the file again in it if that has changed since. Null: an exception is pending.
+Ref follow_source(Ref module, const std::string& file) {
+  constexpr const char* kSource = "__intarsia_source__";
+  std::ifstream stream(file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  const Ref source = checked(
+      PyBytes_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size())), kOperator);
+  const Ref known = Ref::take(PyObject_GetAttrString(module.get(), kSource));
+  if (!known) PyErr_Clear();
+  if (known && PyObject_RichCompareBool(known.get(), source.get(), Py_NE) == 1) {
+    const Ref loader = checked(PyObject_GetAttrString(module.get(), "__loader__"), kOperator);
+    const Ref code = Ref::take(
+        PyObject_CallMethod(loader.get(), "source_to_code", "Os", source.get(), file.c_str()));
+    if (!code) return {};
+    PyObject* names = PyModule_GetDict(module.get());
+    if (!Ref::take(PyEval_EvalCode(code.get(), names, names))) return {};
+  }
+  checked(PyObject_SetAttrString(module.get(), kSource, source.get()), kOperator);
+  return module;
+}
+
 }  // namespace
 
 void PythonFiles::read(const std::string& module, const std::string& file,
@@ -221,8 +258,9 @@ void PythonFiles::read(const std::string& module, const std::string& file,
     fail(file, "Python's standard library has a module '" + module +
                    "', which the file would hide from every other module; give it another name");
   }
-  const Ref imported = Ref::take(PyImport_ImportModule(module.c_str()));
-  if (!imported) fail(file, "importing it raised an exception\n" + take_exception_text());
+  constexpr const char* kRaised = "importing it raised an exception\n";
+  Ref imported = import_from_source(module);
+  if (!imported) fail(file, kRaised + take_exception_text());
   const std::string loaded = text_attribute(imported.get(), "__file__");
   std::error_code ignored;
   if (!std::filesystem::equivalent(file, loaded, ignored)) {
@@ -230,6 +268,8 @@ void PythonFiles::read(const std::string& module, const std::string& file,
                    (loaded.empty() ? "" : " from " + loaded) +
                    ", and knows modules by name; give the file another name");
   }
+  imported = follow_source(std::move(imported), file);
+  if (!imported) fail(file, kRaised + take_exception_text());
   const size_t before = rows.size();
   if (has_forward(imported.get())) add(imported.get(), {file, module, ""}, rows);
   const Ref names = checked(PyObject_Dir(imported.get()), kOperator);

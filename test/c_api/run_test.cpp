@@ -3,6 +3,7 @@
 // The C API where all goes well: ports, tensors over memory of the caller's, bound buffers, extents
 // that vary, states, strings, entry points, signatures.
 #include "test/c_api/c_plan.h"
+#include "test/operators/own_library.h"
 
 namespace intarsia::test {
 namespace {
@@ -105,19 +106,22 @@ TEST(CApi, AStructOfAnOlderVersionIsWrittenAsFarAsItGoes) {
 
 TEST(CApi, TensorsOfTheCallersGoInAndOut) {
   CPlan plan(varying(), up_to(4));
-  float x[] = {1, 2, 3, 4}, y[4] = {};
-  const int32_t extents[] = {2, 2};
+  float x[] = {1, 2, 3, 4, 5, 6}, y[6] = {};
+  const int32_t extents[] = {3, 2};
   intarsia_tensor in, out[1] = {};
   ASSERT_EQ(intarsia_make_tensor(&in, x, sizeof(x), INTARSIA_FLOAT, extents, 2), INTARSIA_OK);
   ASSERT_EQ(intarsia_run_tensors(plan.session, 0, &in, 1, out, 1), INTARSIA_OK) << plan.message();
   EXPECT_EQ(out[0].data, plan.output(0)) << "no memory given: the session's is shown";
-  EXPECT_EQ(out[0].extents[0], 2);
-  EXPECT_EQ(out[0].bytes, 16u);
+  EXPECT_EQ(out[0].type, INTARSIA_FLOAT);
+  EXPECT_EQ(out[0].rank, 2);
+  EXPECT_EQ(std::vector<int32_t>(out[0].extents, out[0].extents + 3),
+            (std::vector<int32_t>{3, 2, 0}));
+  EXPECT_EQ(out[0].bytes, 24u);
   out[0].data = y;
   out[0].bytes = sizeof(y);
   ASSERT_EQ(intarsia_run_tensors(plan.session, 0, &in, 1, out, 1), INTARSIA_OK);
-  EXPECT_EQ(y[3], 8);
-  EXPECT_EQ(x[3], 4);
+  EXPECT_EQ(y[5], 12);
+  EXPECT_EQ(x[5], 6);
 }
 
 TEST(CApi, AnInputWithoutDataIsLeftAsItIs) {
@@ -247,6 +251,90 @@ TEST(CApi, SignaturesAreThoseOfOnnxMlir) {
                "[    { \"type\" : \"ui8\" , \"dims\" : [10 , 100003] , \"name\" : "
                "\"a\\\"b\\\\c\\u000a\" }\n ,    { \"type\" : \"f32\" , \"dims\" : [] , \"name\" : "
                "\"s\" }\n\n]");
+}
+
+TEST(CApi, SignaturesNameEveryType) {
+  const std::pair<DataType, const char*> kTypes[] = {{DataType::kFloat, "f32"},
+                                                     {DataType::kUint8, "ui8"},
+                                                     {DataType::kInt8, "i8"},
+                                                     {DataType::kUint16, "ui16"},
+                                                     {DataType::kInt16, "i16"},
+                                                     {DataType::kInt32, "i32"},
+                                                     {DataType::kInt64, "i64"},
+                                                     {DataType::kString, "string"},
+                                                     {DataType::kBool, "i1"},
+                                                     {DataType::kFloat16, "f16"},
+                                                     {DataType::kDouble, "f64"},
+                                                     {DataType::kUint32, "ui32"},
+                                                     {DataType::kUint64, "ui64"},
+                                                     {DataType::kComplex64, "complex<f32>"},
+                                                     {DataType::kComplex128, "complex<f64>"},
+                                                     {DataType::kBfloat16, "bf16"},
+                                                     {DataType::kFloat8E4M3FN, "f8E4M3FN"},
+                                                     {DataType::kFloat8E5M2, "f8E5M2"},
+                                                     {DataType::kUint4, "ui4"},
+                                                     {DataType::kInt4, "i4"}};
+  for (const auto& [type, name] : kTypes) {
+    OnnxBuilder model(25);
+    model.input("x", {3, 5}, type);
+    model.output("y");
+    model.node("Identity", {"x"}, {"y"});
+    CPlan plan(model);
+    const std::string part =
+        std::string("{ \"type\" : \"") + name + "\" , \"dims\" : [3 , 5] , \"name\" : ";
+    EXPECT_EQ(intarsia_signature(plan.session, 0, INTARSIA_INPUT), "[    " + part + "\"x\" }\n\n]");
+    EXPECT_EQ(intarsia_signature(plan.session, 0, INTARSIA_OUTPUT), "[   " + part + "\"y\" }\n\n]");
+  }
+}
+
+/// What intarsia_signature gives belongs to the session: neither the next call nor a run writes
+/// over it.
+TEST(CApi, SignaturesStay) {
+  CPlan plan(mlp());
+  const char* input = intarsia_signature(plan.session, 0, INTARSIA_INPUT);
+  const std::string before = input;
+  const char* output = intarsia_signature(plan.session, 0, INTARSIA_OUTPUT);
+  EXPECT_NE(before, output);
+  EXPECT_EQ(intarsia_signature(plan.session, 7, INTARSIA_INPUT), nullptr);
+  EXPECT_NE(plan.message(), "");
+  std::fill_n(plan.input(0), 3, 1.0f);
+  ASSERT_EQ(intarsia_run(plan.session, 0), INTARSIA_OK);
+  EXPECT_EQ(before, input);
+}
+
+/// An operator with an object, of which `alive` are there.
+struct Counted {
+  static constexpr OperatorInfo info{
+      .domain = "own", .name = "Counted", .inputs = {"x"}, .outputs = {"y"}};
+  static inline int alive = 0;
+  Counted() { ++alive; }
+  ~Counted() { --alive; }
+  void run(Input<float> x, Output<float> y) { y[0] = x[0]; }
+};
+
+TEST(CApi, ClosingEndsTheOperators) {
+  OnnxBuilder model;
+  model.input("x", {1});
+  model.output("y");
+  model.node("Counted", {"x"}, {"y"}).set_domain("own");
+  static const auto options = options_with<OperatorList<Counted>>();
+  static constexpr intarsia_kernels kKernels{
+      []() -> KernelSet { return options.operators().kernels(); }};
+  SmallPlan plan(model, options);
+  intarsia_plan_info info = sized<intarsia_plan_info>();
+  ASSERT_EQ(intarsia_read_plan_info(plan.plan().data(), plan.plan().size(), &info, nullptr), 0);
+  tool::AlignedBytes arena(info.arena_bytes);
+  intarsia_session* session =
+      intarsia_open(plan.plan().data(), plan.plan().size(), &kKernels, arena.span().data(),
+                    arena.span().size(), nullptr, nullptr);
+  ASSERT_NE(session, nullptr);
+  EXPECT_EQ(Counted::alive, 1);
+  EXPECT_EQ(intarsia_run(session, 0), INTARSIA_OK);
+  intarsia_close(session);
+  EXPECT_EQ(Counted::alive, 0);
+  EXPECT_EQ(intarsia_run(session, 0), INTARSIA_INVALID_ARGUMENT);
+  intarsia_close(session);  // twice does no harm
+  EXPECT_EQ(Counted::alive, 0);
 }
 
 TEST(CApi, TeamsAndOptionsReachTheSession) {

@@ -231,22 +231,29 @@ void gather_tuples(GradientSample& s) {
   s.node({s.variable({3, 3, 2}), s.indices(at, s.below(at, 3))});
 }
 
+/// One of the reductions, and indices below `limit`. Without a reduction no place may be written
+/// twice: these indices are `distinct`.
+std::pair<const char*, std::string> scattered(GradientSample& s, const Extents& extents,
+                                              int64_t limit, const Extents& distinct) {
+  const auto* reduction = s.random.pick<const char*>({"none", "add", "mul", "max", "min"});
+  const bool none = reduction == std::string_view("none");
+  return {reduction, s.indices(extents, none ? distinct : s.below(extents, limit))};
+}
+
 void scatter(GradientSample& s) {
-  const bool sums = s.random.chance(50);
-  const std::string data = s.variable({2, 3});
-  // Without a reduction no place may be written twice.
-  const Extents at = sums ? s.below({2, 2}, 3) : Extents{0, -1, 2, 1};
-  auto& node = s.node({data, s.indices({2, 2}, at), s.variable({2, 2})});
-  OnnxBuilder::set(node, "axis", int64_t{1});
-  OnnxBuilder::set(node, "reduction", sums ? "add" : "none");
+  const auto [reduction, at] = scattered(s, {2, 4}, 3, {0, -1, 2, 1, 3, -4, 1, 2});
+  const bool first = s.random.chance(50);
+  const Extents data = first ? Extents{4, 4} : Extents{2, 4};
+  auto& node = s.node({s.variable(data), at, s.variable({2, 4})});
+  OnnxBuilder::set(node, "axis", first ? int64_t{0} : s.random.pick({int64_t{1}, int64_t{-1}}));
+  OnnxBuilder::set(node, "reduction", reduction);
 }
 
 void scatter_tuples(GradientSample& s) {
-  const bool sums = s.random.chance(50);
-  const std::string data = s.variable({3, 2});
-  const Extents at = sums ? s.below({2, 1}, 3) : Extents{2, 0};
-  auto& node = s.node({data, s.indices({2, 1}, at), s.variable({2, 2})});
-  OnnxBuilder::set(node, "reduction", sums ? "add" : "none");
+  const auto [reduction, at] = scattered(s, {4, 1}, 4, {2, 0, -1, 1});
+  const std::string data = s.variable({4, 2});
+  auto& node = s.node({data, at, s.variable({4, 2})});
+  OnnxBuilder::set(node, "reduction", reduction);
 }
 
 // -- Of several elements

@@ -246,6 +246,54 @@ void resize(GradientSample& s) {
                                                        "pytorch_half_pixel"}));
 }
 
+/// In 1 to 3 axes, within the image and around it.
+void grid_sample(GradientSample& s) {
+  const int axes = static_cast<int>(s.random.between(1, 3));
+  const char* mode = s.random.pick<const char*>({"linear", "nearest", "cubic"});
+  const Extents image =
+      with_channels(s.random.between(1, 2), s.random.between(1, 2), s.extents(axes, 3));
+  Extents grid{image[0]};
+  for (int i = 0; i < axes; ++i) grid.push_back(s.random.between(1, 2));
+  grid.push_back(axes);
+  const std::string x = s.variable(image);
+  auto& node = s.node({x, s.variable(grid, -2.5, 2.5)});
+  OnnxBuilder::set(node, "mode", mode);
+  OnnxBuilder::set(node, "padding_mode",
+                   s.random.pick<const char*>({"zeros", "border", "reflection"}));
+  OnnxBuilder::set(node, "align_corners", s.random.below(2));
+}
+
+void deform_conv(GradientSample& s) {
+  const int64_t group = s.random.between(1, 2), offset_group = s.random.between(1, 2),
+                filters = group * s.random.between(1, 2), batch = s.random.between(1, 2);
+  const Extents taps = s.extents(2, 2), result = s.extents(2, 2), strides = s.extents(2, 2),
+                dilations = s.extents(2, 2);
+  Extents pads, image{batch, 2};
+  for (int i = 0; i < 4; ++i) pads.push_back(s.random.below(taps[i % 2]));
+  for (size_t i = 0; i < 2; ++i) {
+    const int64_t span = (result[i] - 1) * strides[i] + (taps[i] - 1) * dilations[i] + 1;
+    image.push_back(std::max<int64_t>(1, span - pads[i] - pads[i + 2]));
+    pads[i + 2] = span - image.back() - pads[i];
+    if (pads[i + 2] >= 0) continue;
+    pads[i] += pads[i + 2];
+    pads[i + 2] = 0;
+  }
+  const auto planes = [&](int64_t each) {
+    return with_channels(batch, each * offset_group * taps[0] * taps[1], result);
+  };
+  Names inputs{s.variable(image), s.variable(with_channels(filters, 2 / group, taps)),
+               s.variable(planes(2), -1.6, 1.6)};
+  inputs.push_back(s.random.chance(50) ? s.variable({filters}) : "");
+  if (s.random.chance(50)) inputs.push_back(s.variable(planes(1)));
+  auto& node = s.node(inputs);
+  OnnxBuilder::set(node, "kernel_shape", taps);
+  OnnxBuilder::set(node, "strides", strides);
+  OnnxBuilder::set(node, "dilations", dilations);
+  OnnxBuilder::set(node, "pads", pads);
+  OnnxBuilder::set(node, "group", group);
+  OnnxBuilder::set(node, "offset_group", offset_group);
+}
+
 }  // namespace
 
 GradientCase image_gradient_case(std::string_view name) {
@@ -254,7 +302,9 @@ GradientCase image_gradient_case(std::string_view name) {
       {"BatchNormalization", batch_normalization},
       {"Conv", conv},
       {"ConvTranspose", conv_transpose},
+      {"DeformConv", deform_conv},
       {"GlobalLpPool", global_lp_pool},
+      {"GridSample", grid_sample},
       {"GroupNormalization", group_normalization},
       {"InstanceNormalization", instance_normalization},
       {"LRN", response_normalization},

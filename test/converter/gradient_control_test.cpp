@@ -256,40 +256,69 @@ TEST(GradientOfLoop, OFK_10_RefusesValuesWhoseExtentsChange) {
   EXPECT_CONTAINS(text, "may change from trip to trip");
 }
 
-TEST(GradientOfLoop, OFK_10_RefusesWhatWouldBeDrawnAnew) {
-  const auto dropping = [](bool branch) {
-    OnnxBuilder model = model_of({"h"});
-    const char yes = 1;
-    model.initializer("yes", DataType::kBool, {}, &yes, 1);
-    const auto add = [](onnx::GraphProto& graph, const char* from, const char* to) {
-      OnnxBuilder::add_node(*graph.mutable_node(), "Dropout", {from, "", "yes"}, {to})
-          .set_name("drop");
-    };
-    if (!branch) {
-      add_constant(model, "trips", 3);
-      auto& body = add_loop(model, "trips", "h", "y");
-      add(body, "state", "next");
-      OnnxBuilder::add_node(*body.mutable_node(), "Identity", {"go"}, {"goes"});
-      return model;
+/// A loop whose trips drop elements of what they carry: each way goes with the draws of its trip.
+TEST(GradientOfLoop, KeepsWhatDropoutHasDrawn) {
+  constexpr int64_t kCount = 64;
+  OnnxBuilder model = model_of({"h"}, {kCount});
+  const char yes = 1;
+  model.initializer("yes", DataType::kBool, {}, &yes, 1);
+  model.floats("ratio", {}, {0.25F});
+  add_constant(model, "trips", 3);
+  auto& body = add_loop(model, "trips", "h", "y");
+  OnnxBuilder::add_node(*body.mutable_node(), "Mul", {"state", "state"}, {"square"});
+  OnnxBuilder::add_node(*body.mutable_node(), "Dropout", {"square", "ratio", "yes"}, {"next"});
+  OnnxBuilder::add_node(*body.mutable_node(), "Identity", {"go"}, {"goes"});
+  model.output("y");
+  const OnnxBuilder whole = with_gradient(model, {"h"}, {"dh"}, {"h"}, "y");
+  SmallPlan plan(whole);
+  auto session = plan.open();
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  std::vector<Floats> found;
+  for (int run = 0; run < 2; ++run) {
+    Floats h;
+    for (int64_t i = 0; i < kCount; ++i) h.push_back(1 + static_cast<float>(i) / 256);
+    write(*session, 0, h);
+    ASSERT_TRUE(session->run().ok()) << plan.text(session->diagnostic());
+    const Floats y = read(*session, 0), dh = read(*session, 1);
+    int dropped = 0;
+    for (size_t i = 0; i < h.size(); ++i) {
+      // y = c h^8, where c is what the draws make of it.
+      EXPECT_NEAR(dh[i], 8 * y[i] / h[i], 1e-4F * (1 + y[i])) << i;
+      const double drawn = y[i] / std::pow(h[i], 8);
+      EXPECT_TRUE(y[i] == 0 || std::abs(drawn - std::pow(4.0 / 3, 7)) < 1e-3) << drawn;
+      dropped += y[i] == 0 ? 1 : 0;
     }
-    model.input("c", {}, DataType::kBool);
-    auto& node = model.node("If", {"c"}, {"y"});
-    node.set_name("either");
-    add(graph_of(node, "then_branch"), "h", "d");
-    node.mutable_attribute(0)->mutable_g()->add_output()->set_name("d");
-    auto& other = graph_of(node, "else_branch");
-    OnnxBuilder::add_node(*other.mutable_node(), "Exp", {"h"}, {"e"});
-    other.add_output()->set_name("e");
-    return model;
-  };
-  EXPECT_CONTAINS(
-      conversion_error(with_gradient(dropping(false), {"h"}, {"dh"}, {"h"}, "y")),
-      "node 'walk' (Loop): its gradient: 'drop' (Dropout) in its body has other results "
-      "each time");
-  EXPECT_CONTAINS(
-      conversion_error(with_gradient(dropping(true), {"h"}, {"dh"}, {"h"}, "y")),
-      "node 'either' (If): its gradient: 'drop' (Dropout) in a branch has other results "
-      "each time");
+    EXPECT_GT(dropped, 16);
+    EXPECT_LT(dropped, 60);
+    found.push_back(y);
+  }
+  EXPECT_NE(found[0], found[1]) << "each run draws anew";
+}
+
+TEST(GradientOfLoop, OFK_10_RefusesWhatWouldBeDrawnAnew) {
+  OnnxBuilder drawing = model_of({"h"});
+  add_constant(drawing, "trips", 3);
+  auto& body = add_loop(drawing, "trips", "h", "y");
+  OnnxBuilder::add_node(*body.mutable_node(), "Bernoulli", {"state"}, {"next"}).set_name("drop");
+  OnnxBuilder::add_node(*body.mutable_node(), "Identity", {"go"}, {"goes"});
+  EXPECT_CONTAINS(conversion_error(with_gradient(drawing, {"h"}, {"dh"}, {"h"}, "y")),
+                  "node 'walk' (Loop): its gradient: 'drop' (Bernoulli) in its body has other "
+                  "results each time");
+  OnnxBuilder branching = model_of({"h"});
+  const char yes = 1;
+  branching.initializer("yes", DataType::kBool, {}, &yes, 1);
+  branching.input("c", {}, DataType::kBool);
+  auto& node = branching.node("If", {"c"}, {"y"});
+  node.set_name("either");
+  auto& taken = graph_of(node, "then_branch");
+  OnnxBuilder::add_node(*taken.mutable_node(), "Dropout", {"h", "", "yes"}, {"d"}).set_name("drop");
+  taken.add_output()->set_name("d");
+  auto& other = graph_of(node, "else_branch");
+  OnnxBuilder::add_node(*other.mutable_node(), "Exp", {"h"}, {"e"});
+  other.add_output()->set_name("e");
+  EXPECT_CONTAINS(conversion_error(with_gradient(branching, {"h"}, {"dh"}, {"h"}, "y")),
+                  "node 'either' (If): its gradient: 'drop' (Dropout) in a branch has other "
+                  "results each time");
 }
 
 /// The nodes of a body that goes back are named as the model names them.

@@ -322,20 +322,101 @@ TEST(Gradient, InABranch) {
   }
 }
 
+// -- Where a function bends
+// ---------------------------------------------------------------------------------------
+
+/// y = data with updates at 0, 0 and 2.
+OnnxBuilder scattered(const char* reduction, bool tuples) {
+  OnnxBuilder model = model_of({"data", "updates"}, {3});
+  const int64_t at[] = {0, 0, 2};
+  const std::vector<int64_t> extents =
+      tuples ? std::vector<int64_t>{3, 1} : std::vector<int64_t>{3};
+  model.initializer("at", DataType::kInt64, extents, at, sizeof(at));
+  auto& node =
+      model.node(tuples ? "ScatterND" : "ScatterElements", {"data", "at", "updates"}, {"y"});
+  OnnxBuilder::set(node, "reduction", reduction);
+  const Names both{"data", "updates"};
+  return with_gradient(model, both, {"d_data", "d_updates"}, both, "y");
+}
+
+TEST(Gradient, OfAProductWithZeros) {
+  for (const bool tuples : {false, true}) {
+    const OnnxBuilder model = scattered("mul", tuples);
+    auto found = run(model, {{2, 3, 5}, {4, 7, 11}});
+    EXPECT_EQ(found.at(0), (Floats{28, 1, 11}));
+    EXPECT_EQ(found.at(1), (Floats{14, 8, 5}));
+    found = run(model, {{2, 3, 5}, {0, 7, 0}});
+    EXPECT_EQ(found.at(0), (Floats{0, 1, 0}));
+    EXPECT_EQ(found.at(1), (Floats{14, 0, 5})) << "one zero";
+    found = run(model, {{2, 3, 0}, {0, 0, 11}});
+    EXPECT_EQ(found.at(0), (Floats{0, 1, 11}));
+    EXPECT_EQ(found.at(1), (Floats{0, 0, 0})) << "two of them, and one in the data";
+  }
+}
+
+TEST(Gradient, OfAnExtremeThatSeveralReach) {
+  for (const bool tuples : {false, true}) {
+    for (const float sign : {1.0F, -1.0F}) {
+      const OnnxBuilder model = scattered(sign > 0 ? "max" : "min", tuples);
+      const auto of = [&](Floats data, Floats updates) {
+        for (Floats* values : {&data, &updates}) {
+          for (float& value : *values) value *= sign;
+        }
+        return run(model, {data, updates});
+      };
+      auto found = of({5, 3, 1}, {5, 5, 2});
+      EXPECT_EQ(found.at(0), (Floats{1.0F / 3, 1, 0}));
+      EXPECT_EQ(found.at(1), (Floats{1.0F / 3, 1.0F / 3, 1}));
+      found = of({1, 3, 4}, {6, 6, 4});
+      EXPECT_EQ(found.at(0), (Floats{0, 1, 0.5F}));
+      EXPECT_EQ(found.at(1), (Floats{0.5F, 0.5F, 0.5F}));
+    }
+  }
+}
+
+/// On an element the slope is that of what follows, as everywhere else in its piece: grids that
+/// begin as the identity lie on elements.
+TEST(Gradient, OfAGridOnTheElements) {
+  const auto gradients = [](const char* padding, const Floats& grid, const char* mode = "linear") {
+    OnnxBuilder model(28);
+    model.import_opset("ai.onnx.preview.training", 1);
+    model.input("image", {1, 1, 3});
+    model.input("grid", {1, 3, 1});
+    auto& node = model.node("GridSample", {"image", "grid"}, {"y"});
+    OnnxBuilder::set(node, "align_corners", int64_t{1});
+    OnnxBuilder::set(node, "padding_mode", padding);
+    OnnxBuilder::set(node, "mode", mode);
+    const Names both{"image", "grid"};
+    return run(with_gradient(model, both, {"d_image", "d_grid"}, both, "y"), {{1, 4, 9}, grid});
+  };
+  auto found = gradients("border", {-1, 0, 1});
+  EXPECT_EQ(found.at(0), (Floats{1, 1, 1}));
+  EXPECT_EQ(found.at(1), (Floats{3, 5, 0}));
+  EXPECT_EQ(gradients("zeros", {-1, 0, 1}).at(1), (Floats{3, 5, -9}));
+  found = gradients("zeros", {-3, NAN, 5});
+  EXPECT_EQ(found.at(0), (Floats{0, 0, 0})) << "outside";
+  EXPECT_EQ(found.at(1), (Floats{0, 0, 0}));
+  EXPECT_EQ(gradients("reflection", {0.5F, 1.5F, 2.5F}).at(1), (Floats{5, -5, -3}));
+  found = gradients("border", {-0.4F, 0.6F, 1}, "nearest");
+  EXPECT_EQ(found.at(0), (Floats{0, 1, 2}));
+  EXPECT_EQ(found.at(1), (Floats{0, 0, 0}));
+}
+
 // -- What is refused
 // ---------------------------------------------------------------------------------------
 
 TEST(Gradient, OFK_10_NamesEachNodeWithoutARule) {
   OnnxBuilder model = model_of({"x"}, {1, 1, 4, 4});
-  model.floats("w", {1, 1, 1, 1}, {2});
-  model.floats("offset", {1, 2, 4, 4}, Floats(32, 0));
   add_regions(model, "x", "n", {4, 4}).set_name("region");
   model.node("Exp", {"n"}, {"e"});
-  model.node("DeformConv", {"e", "w", "offset"}, {"unused"}).set_name("unused");
-  model.node("DeformConv", {"e", "w", "offset"}, {"y"}).set_name("weighted");
+  model.node("MaxRoiPool", {"e", "whole"}, {"unused"}).set_name("unused");
+  model.node("MaxRoiPool", {"e", "whole"}, {"y"}).set_name("weighted");
+  for (int i : {2, 3}) {
+    OnnxBuilder::set(*model.graph().mutable_node(i), "pooled_shape", std::vector<int64_t>{4, 4});
+  }
   const std::string text = conversion_error(with_gradient(model, {"x"}, {"dx"}, {"x"}, "y"));
   EXPECT_CONTAINS(text,
-                  "node 'weighted' (DeformConv): the operator has no gradient rule, but 'Gradient");
+                  "node 'weighted' (MaxRoiPool): the operator has no gradient rule, but 'Gradient");
   EXPECT_CONTAINS(text, "asks for the gradient of 'y' by 'x'");
   EXPECT_CONTAINS(text, "node 'region' (MaxRoiPool): the operator has no gradient rule");
   EXPECT_FALSE(contains(text, "Exp") || contains(text, "unused")) << text;

@@ -6,7 +6,7 @@
 #include "converter/passes/layout.h"
 #include "converter/passes/simplify.h"
 #include "converter/plugin/extension.h"
-#include "converter/plugin/operator_extension.h"
+#include "test/operators/own_library.h"
 #include "test/runtime/small_plan.h"
 
 namespace intarsia::test {
@@ -62,12 +62,9 @@ namespace {
 using converter::OnnxBuilder;
 
 std::shared_ptr<const converter::OperatorLibrary> library() {
-  auto extension = std::make_shared<converter::Extension>();
-  extension->name = "test";
-  using List = OperatorList<Accumulate<float>, Accumulate<double>, Raise<float>, Raise<double>,
-                            Number<float>, Number<double>>;
-  EXPECT_EQ(converter::extension_of<List>(*extension, {"test.h", "List"}), "");
-  return std::make_shared<converter::OperatorLibrary>(converter::Extensions{extension});
+  return options_with<OperatorList<Accumulate<float>, Accumulate<double>, Raise<float>,
+                                   Raise<double>, Number<float>, Number<double>>>()
+      .library;
 }
 
 /// x [1,1,2,3] -> Conv to 2 channels -> `op` -> Conv to 1.

@@ -19,6 +19,11 @@ INTARSIA_GLOBAL sum_kernel(Global<const float> x, Global<float> first, Global<fl
   if (i < count) y[i] = x[i] + first[0];
 }
 
+INTARSIA_GLOBAL leading_kernel(Global<const float> x, float factor, Global<float> y) {
+  const int64_t i = cuda::block_x();
+  y[i] = factor * x[i];
+}
+
 INTARSIA_GLOBAL relu_kernel(Global<const float> x, Global<float> y) {
   const int64_t i = cuda::block_x();
   y[i] = x[i] > 0 ? x[i] + 1000 : 0;
@@ -38,6 +43,14 @@ Status BlendOnDevice::run(cuda::Stream stream, const Attributes& attributes, Inp
   const auto blocks = static_cast<unsigned>((x.size() + 63) / 64);
   return stream.launched(
       cuda::launch(blocks, 64, stream.handle(), sum_kernel, in, first, out, x.size()));
+}
+
+Status LeadingOnDevice::run(const KernelContext& context, cuda::Stream stream, Input<float> x,
+                            int64_t count, float factor, Output<float> y) {
+  if (Status s = agree(context, count, x.size(), y.size()); !s) return s;
+  return stream.launched(cuda::launch(static_cast<unsigned>(count), 1, stream.handle(),
+                                      leading_kernel, Global<const float>(x.data(), x.size()),
+                                      factor, Global<float>(y.data(), y.size())));
 }
 
 Status LoudRelu::run(cuda::Stream stream, Input<float> x, Output<float> y) {

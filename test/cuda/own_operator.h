@@ -38,6 +38,40 @@ struct BlendOnDevice : Blend {
                     Optional<Input<float>> bias, Workspace scratch, Output<float> y);
 };
 
+/// The first `count` elements, times `factor`: numbers that the host needs. A plan may say other
+/// extents than the count.
+struct Leading {
+  static constexpr OperatorInfo info{.domain = "own",
+                                     .name = "Leading",
+                                     .inputs = {"x", {"count", "I"}, "factor"},
+                                     .outputs = {"y"}};
+  template <class S>
+  static Status infer(S& s) {
+    Shape<typename S::Dim> y;
+    y.push(s.value(1, 0));
+    return s.set_output(0, s.type(0), y);
+  }
+  static Status agree(const KernelContext& context, int64_t count, int64_t given, int64_t made) {
+    if (count == made && count <= given) return {};
+    return context.fail(Code::kWrongExtent, "elements", count, made, context.input_count());
+  }
+};
+
+struct LeadingOnHost : Leading {
+  static Status run(const KernelContext& context, Input<float> x, int64_t count, float factor,
+                    Output<float> y) {
+    if (Status s = agree(context, count, x.size(), y.size()); !s) return s;
+    for (int64_t i = 0; i < count; ++i) y[i] = factor * x[i];
+    return {};
+  }
+};
+
+struct LeadingOnDevice : Leading {
+  static constexpr bool on_cuda = true;
+  static Status run(const KernelContext& context, cuda::Stream stream, Input<float> x,
+                    int64_t count, float factor, Output<float> y);
+};
+
 /// Relu on the device, and 1000 more.
 struct LoudRelu {
   static constexpr OperatorInfo info{
@@ -53,6 +87,6 @@ struct LoudReluOnHost {
   }
 };
 
-using Operators = OperatorList<BlendOnHost, BlendOnDevice>;
+using Operators = OperatorList<BlendOnHost, BlendOnDevice, LeadingOnHost, LeadingOnDevice>;
 
 }  // namespace own

@@ -2,25 +2,14 @@
 //
 // CUDA kernels of a program's own: placed, captured and run as those of the library.
 #include "test/cuda/own_operator.h"
-#include "converter/plugin/operator_extension.h"
 #include "test/cuda/cuda_plan.h"
+#include "test/operators/own_library.h"
 
 namespace intarsia::test {
 namespace {
 
 using Floats = std::vector<float>;
 using converter::contains;
-
-template <class List>
-ConvertOptions options_with() {
-  auto extension = std::make_shared<converter::Extension>();
-  extension->name = "own";
-  EXPECT_EQ(converter::extension_of<List>(*extension, {"own.h", "own::Operators"}), "");
-  ConvertOptions options;
-  options.library =
-      std::make_shared<const converter::OperatorLibrary>(converter::Extensions{extension});
-  return options;
-}
 
 /// y = Exp(Blend(Neg(x), bias)), n elements.
 OnnxBuilder blend(int64_t n, bool bias) {
@@ -84,6 +73,29 @@ TEST(OwnCudaOperator, CUS_09_RunsOnTheSessionsStreamInItsGraph) {
   }
 }
 
+TEST(OwnCudaOperator, CUS_09_ALaunchThatFailsNamesItsNode) {
+  constexpr int kIllegalAddress = 700;
+  auto& emulator = emulation::Emulator::get();
+  emulator.reset();
+  const ConvertOptions options = options_with<own::Operators>();
+  CudaPlan plan(blend(4, true), options);
+  emulator.fail(0, 0);
+  ASSERT_TRUE(open<own::BlendOnDevice>(plan, options).ok()) << plan.text(plan.diagnostic);
+  const int calls = emulator.calls();
+  int launches = 0;
+  for (int call = 1; call <= calls; ++call) {
+    emulator.fail(call, kIllegalAddress);
+    const auto session = open<own::BlendOnDevice>(plan, options);
+    if (session.ok() || plan.diagnostic.node < 0) continue;
+    launches += contains(plan.text(plan.diagnostic),
+                         "(own:Blend): CUDA error 700: an illegal memory access was encountered")
+                    ? 1
+                    : 0;
+  }
+  EXPECT_EQ(launches, 2) << "Blend launches twice";
+  emulator.fail(0, 0);
+}
+
 TEST(OwnCudaOperator, CUS_06_APlanNamesTheKernelOfItsDevice) {
   emulation::Emulator::get().reset();
   const ConvertOptions options = options_with<own::Operators>();
@@ -97,6 +109,76 @@ TEST(OwnCudaOperator, CUS_06_WithoutAKernelForTheDeviceANodeStaysOnTheHost) {
   const CudaPlan plan(blend(4, true), options_with<OperatorList<own::BlendOnHost>>());
   ASSERT_EQ(plan.conversion.warnings.size(), 1U);
   EXPECT_CONTAINS(plan.conversion.warnings[0], "(own:Blend) runs on the CPU: no CUDA kernel");
+}
+
+/// y = the first `count` elements of -x, backwards, times `factor`; a factor that varies is an
+/// input. The host turns x round, by a constant of its own.
+OnnxBuilder leading(int64_t count, bool varies) {
+  OnnxBuilder model;
+  model.input("x", {8});
+  model.output("y");
+  const int64_t order[] = {7, 6, 5, 4, 3, 2, 1, 0};
+  model.initializer("order", DataType::kInt64, {8}, order, sizeof(order));
+  model.initializer("count", DataType::kInt64, {1}, &count, sizeof(count));
+  if (varies) {
+    model.input("factor", {});
+  } else {
+    model.floats("factor", {}, {0.5F});
+  }
+  model.node("Gather", {"x", "order"}, {"turned"});
+  model.node("Neg", {"turned"}, {"h"});
+  model.node("Leading", {"h", "count", "factor"}, {"y"}).set_domain("own");
+  return model;
+}
+
+TEST(OwnCudaOperator, CUS_09_NumbersOfTheHostAreConstantsOfTheModel) {
+  const ConvertOptions options = options_with<own::Operators>();
+  for (const int64_t count : {1, 5}) {
+    emulation::Emulator::get().reset();
+    CudaPlan plan(leading(count, false), options);
+    ASSERT_EQ(plan.conversion.warnings.size(), 1U) << "Gather";
+    auto session = open<own::LeadingOnDevice>(plan, options);
+    ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+    EXPECT_EQ(session->graph_count(), 1);
+    for (const float step : {1.0F, 2.0F}) {
+      const auto x = session->input<float>(0).value();
+      for (size_t i = 0; i < x.size(); ++i) x[i] = step * static_cast<float>(i + 1);
+      ASSERT_TRUE(session->run().ok()) << plan.text(session->diagnostic());
+      const auto y = session->output<float>(0).value();
+      ASSERT_EQ(y.size(), static_cast<size_t>(count));
+      for (size_t i = 0; i < y.size(); ++i) {
+        EXPECT_EQ(y[i], -0.5F * step * static_cast<float>(8 - i)) << i;
+      }
+    }
+    EXPECT_TRUE(emulation::Emulator::get().violations().empty());
+  }
+}
+
+/// The converter never makes such a plan: here it does not ask whether the number is a constant.
+TEST(OwnCudaOperator, CUS_09_APlanWhoseNumberIsNoConstantIsRefused) {
+  emulation::Emulator::get().reset();
+  auto extension = extension_with<own::Operators>("own");
+  for (auto& row : extension->kernels) row.supports = nullptr;
+  const ConvertOptions options = options_with({extension});
+  CudaPlan plan(leading(3, true), options);
+  EXPECT_EQ(open<own::LeadingOnDevice>(plan, options).status().code(), Code::kCorruptPlan);
+  EXPECT_CONTAINS(plan.text(plan.diagnostic), "(own:Leading): a scalar that is no constant");
+}
+
+TEST(OwnCudaOperator, CUS_09_ANumberThatTheModelComputesKeepsTheNodeOnTheHost) {
+  emulation::Emulator::get().reset();
+  const ConvertOptions options = options_with<own::Operators>();
+  CudaPlan plan(leading(3, true), options);
+  ASSERT_EQ(plan.conversion.warnings.size(), 2U);
+  EXPECT_CONTAINS(plan.conversion.warnings[1], "(own:Leading) runs on the CPU");
+  auto session = open<own::LeadingOnDevice>(plan, options);
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  for (const float factor : {2.0F, 3.0F}) {
+    std::fill_n(session->input<float>(0).value().begin(), 8, 1.0F);
+    session->input<float>(1).value()[0] = factor;
+    ASSERT_TRUE(session->run().ok());
+    EXPECT_EQ(session->output<float>(0).value()[2], -factor);
+  }
 }
 
 OnnxBuilder relu() {

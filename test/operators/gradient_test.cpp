@@ -4,7 +4,7 @@
 // ONNX's.
 #include <cmath>
 
-#include "converter/plugin/operator_extension.h"
+#include "test/operators/own_library.h"
 #include "test/runtime/small_plan.h"
 
 namespace mine {
@@ -114,14 +114,7 @@ constexpr int kForward = 0, kBackward = 1;
 using Names = std::vector<std::string>;
 
 ConvertOptions options_for(const std::string& y, const Names& xs) {
-  ConvertOptions options;
-  auto extension = std::make_shared<converter::Extension>();
-  extension->name = "mine";
-  const std::string problem =
-      converter::extension_of<mine::Operators>(*extension, {"mine.h", "mine::Operators"});
-  EXPECT_EQ(problem, "");
-  options.library =
-      std::make_shared<const converter::OperatorLibrary>(converter::Extensions{extension});
+  ConvertOptions options = options_with<mine::Operators>();
   options.gradients.push_back({y, xs});
   return options;
 }

@@ -6,8 +6,8 @@
 
 #include <cmath>
 
-#include "converter/plugin/operator_extension.h"
 #include "examples/group_norm/group_norm.h"
+#include "test/operators/own_library.h"
 #include "test/runtime/small_plan.h"
 
 namespace intarsia::test {
@@ -18,15 +18,7 @@ using converter::OnnxBuilder;
 using Floats = std::vector<float>;
 
 converter::ConvertOptions options() {
-  auto extension = std::make_shared<converter::Extension>();
-  extension->name = "group_norm";
-  EXPECT_EQ(converter::extension_of<mydomain::Operators>(*extension,
-                                                         {"group_norm.h", "mydomain::Operators"}),
-            "");
-  converter::ConvertOptions result;
-  result.library =
-      std::make_shared<const converter::OperatorLibrary>(converter::Extensions{extension});
-  return result;
+  return options_with<mydomain::Operators>();
 }
 
 /// The tutorial's model: opset 2 of mydomain, everything an input.
@@ -76,20 +68,53 @@ TEST(GroupNorm, CUS_01_TutorialWithEpsilon1e5) {
                           2.9996f, -1.0f, 1.0f});
 }
 
-TEST(GroupNorm, CUS_01_SeveralChannelsPerGroup) {
-  // One group of two channels: scale and bias go by channel, mean and variance by group.
-  SmallPlan plan(tutorial(0), options());
+/// Mean and variance go by group, scale and bias by channel, in either type.
+template <class T>
+void expect_groups(int groups, int channels) {
+  constexpr int kSamples = 2, kArea = 3;
+  constexpr float kEpsilon = 0.125F;
+  OnnxBuilder model(9);
+  const DataType type = data_type_of<T>;
+  model.input("X", {kSamples, channels, kArea}, type);
+  model.floats("num_groups", {1}, {static_cast<float>(groups)});
+  for (const char* name : {"scale", "bias"}) model.input(name, {channels}, type);
+  model.output("Y");
+  auto& node = model.node("testgroupnorm", {"X", "num_groups", "scale", "bias"}, {"Y"});
+  node.set_domain("mydomain");
+  OnnxBuilder::set(node, "epsilon", kEpsilon);
+  SmallPlan plan(model, options());
   auto session = plan.open();
-  ASSERT_TRUE(session.ok());
-  Floats y;
-  ASSERT_TRUE(run(plan, *session, 1, y).ok());
-  const Floats x{1.5410f, -0.2934f, -2.1788f, 0.5684f};
-  double mean = 0, variance = 0;
-  for (float value : x) mean += static_cast<double>(value) / 4;
-  for (float value : x) variance += (value - mean) * (value - mean) / 4;
-  for (size_t i = 0; i < 4; ++i) {
-    const double normal = (x[i] - mean) / std::sqrt(variance);
-    EXPECT_NEAR(y[i], i < 2 ? normal * 2 + 1 : normal, 1e-4) << i;
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  std::vector<double> operands[3];
+  for (int i = 0; i < 3; ++i) {
+    const auto span = session->input<T>(i).value();
+    for (size_t k = 0; k < span.size(); ++k) {
+      operands[i].push_back(static_cast<double>((k * k + k * 5 + static_cast<size_t>(i)) % 11) / 4);
+      span[k] = static_cast<T>(operands[i].back());
+    }
+  }
+  ASSERT_TRUE(session->run().ok()) << plan.text(session->diagnostic());
+  const auto y = session->output<T>(0).value();
+  const int per_group = channels / groups, count = per_group * kArea;
+  for (int group = 0; group < kSamples * groups; ++group) {
+    const double* x = operands[0].data() + group * count;
+    double mean = 0, variance = 0;
+    for (int i = 0; i < count; ++i) mean += x[i] / count;
+    for (int i = 0; i < count; ++i) variance += (x[i] - mean) * (x[i] - mean) / count;
+    for (int i = 0; i < count; ++i) {
+      const auto channel = static_cast<size_t>(group % groups * per_group + i / kArea);
+      const double normal = (x[i] - mean) / std::sqrt(variance + kEpsilon);
+      EXPECT_NEAR(static_cast<double>(y[static_cast<size_t>(group * count + i)]),
+                  normal * operands[1][channel] + operands[2][channel], 1e-4)
+          << groups << " groups, group " << group << ", " << i;
+    }
+  }
+}
+
+TEST(GroupNorm, CUS_01_SeveralChannelsPerGroup) {
+  for (const int groups : {1, 2, 3, 6}) {
+    expect_groups<float>(groups, 6);
+    expect_groups<double>(groups, 6);
   }
 }
 

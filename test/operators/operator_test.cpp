@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators of one's own, from the ONNX node to the result: signatures, attributes, versions,
-// state.
+// Operators of one's own, from the ONNX node to the result: signatures, versions, state. Their
+// attributes: attributes_test.cpp.
 #include <gtest/gtest.h>
 
 #include "converter/tool/heap_counter.h"
@@ -13,72 +13,6 @@ namespace {
 using converter::contains;
 using converter::OnnxBuilder;
 using Floats = std::vector<float>;
-
-TEST(CustomOperators, CUS_02_AMissingRequiredAttributeIsNamed) {
-  OnnxBuilder model;
-  model.input("x", {8});
-  model.output("y");
-  sample_node(model, "ReadsAttributes", {"x"}, {"y"});
-  EXPECT_EQ(conversion_error(model, sample_options()),
-            "node 'ReadsAttributes1' (sample:ReadsAttributes): attribute \"integer\" is required, "
-            "but the node has none");
-}
-
-TEST(CustomOperators, CUS_02_AnUnknownAttributeIsNamed) {
-  OnnxBuilder model;
-  model.input("x", {8});
-  model.output("y");
-  OnnxBuilder::set(sample_node(model, "Affine", {"x"}, {"y"}), "epsilon", 1.0F);
-  EXPECT_EQ(conversion_error(model, sample_options()),
-            "node 'Affine1' (sample:Affine): attribute \"epsilon\" is unknown; the operator has "
-            "\"factor\"");
-}
-
-TEST(CustomOperators, CUS_03_AttributesOfEveryKindReachTheState) {
-  OnnxBuilder model;
-  model.input("x", {14});
-  model.output("y");
-  auto& node = sample_node(model, "ReadsAttributes", {"x"}, {"y"});
-  OnnxBuilder::set(node, "integer", int64_t{3});
-  OnnxBuilder::set(node, "real", 1.5F);
-  OnnxBuilder::set(node, "text", "linear");
-  OnnxBuilder::set(node, "integers", std::vector<int64_t>{1, -2});
-  OnnxBuilder::set(node, "reals", Floats{0.25F});
-  auto& texts = OnnxBuilder::attribute(node, "texts", onnx::AttributeProto::STRINGS);
-  texts.add_strings("a");
-  texts.add_strings("");
-  auto& tensor = OnnxBuilder::attribute(node, "tensor", onnx::AttributeProto::TENSOR);
-  const int32_t elements[] = {5, 6, 7, 8};
-  OnnxBuilder::fill(*tensor.mutable_t(), "", DataType::kInt32, {2, 2}, elements, sizeof(elements));
-  EXPECT_EQ(run_once(model, Floats(14)),
-            (Floats{3, 1.5F, 6, 1, -2, 0.25F, 1, 0, 5, 6, 7, 8, -1, -1}));
-}
-
-TEST(CustomOperators, CUS_03_DefaultsOfEveryKind) {
-  OnnxBuilder model;
-  model.input("x", {8});
-  model.output("y");
-  OnnxBuilder::set(sample_node(model, "ReadsAttributes", {"x"}, {"y"}), "integer", int64_t{9});
-  EXPECT_EQ(run_once(model, Floats(8)), (Floats{9, 0.5F, 4, 7, 8, 3, -1, -1}));
-}
-
-TEST(CustomOperators, CTR_07_AnAttributeValueThatTheOperatorLacksIsNamed) {
-  const auto rounded = [](const char* mode) {
-    OnnxBuilder model;
-    model.input("x", {2});
-    model.output("y");
-    auto& node = model.node("Rounded", {"x"}, {"y"});
-    node.set_domain("com.microsoft");
-    if (*mode != '\0') OnnxBuilder::set(node, "mode", mode);
-    return model;
-  };
-  EXPECT_EQ(run_once(rounded(""), {1.5F, -1.5F}), (Floats{1, -2}));
-  EXPECT_EQ(run_once(rounded("down"), {1.5F, -1.5F}), (Floats{1, -2}));
-  EXPECT_EQ(run_once(rounded("up"), {1.5F, -1.5F}), (Floats{2, -1}));
-  EXPECT_EQ(conversion_error(rounded("nearest"), sample_options()),
-            "node 'Rounded1' (com.microsoft:Rounded): attribute \"mode\" must be one of \"down\", "
-            "\"up\", but is \"nearest\"");
-}
 
 TEST(CustomOperators, CUS_04_OptionalOperandsInTheMiddleAndAtTheEnd) {
   const auto result = [](const std::vector<std::string>& inputs,
@@ -141,6 +75,81 @@ TEST(CustomOperators, CUS_05_VariadicInputsHaveALeastNumber) {
             "all");
   model.graph().mutable_node(0)->add_input("x");
   EXPECT_EQ(run_once(model, {1, 2}), (Floats{2, 3, 2, 3}));
+}
+
+TEST(CustomOperators, CUS_05_VariadicOutputsHaveALeastNumber) {
+  OnnxBuilder model;
+  model.input("x", {2});
+  model.output("y");
+  sample_node(model, "Multiples", {"x"}, {"y"});
+  EXPECT_EQ(
+      conversion_error(model, sample_options()),
+      "node 'Multiples1' (sample:Multiples): has 1 outputs, but 'multiples' takes at least 2: "
+      "at least 2 in all");
+}
+
+TEST(CustomOperators, CUS_05_VariadicInputsAreOfOneType) {
+  OnnxBuilder model;
+  model.input("x", {2});
+  model.input("z", {2}, DataType::kDouble);
+  model.output("y");
+  const int64_t offset = 1;
+  model.initializer("o", DataType::kInt64, {}, &offset, sizeof(offset));
+  sample_node(model, "Join", {"o", "x", "x", "z"}, {"y"});
+  EXPECT_EQ(conversion_error(model, sample_options()),
+            "node 'Join1' (sample:Join): 'z' (parts) has type double, which the operator does not "
+            "allow; it allows float");
+}
+
+/// y[i] = x[n - 1 - i], each of any type; and of one type, as a control.
+struct Turned {
+  static constexpr OperatorInfo info{
+      .domain = "own", .name = "Turned", .inputs = {{"parts", "", 2}}, .outputs = {{"turned", ""}}};
+  template <class S>
+  static Status infer(S& s) {
+    for (int i = 0; i < s.output_count(); ++i) {
+      const int from = s.input_count() - 1 - i;
+      if (from < 0) return s.fail(Code::kUnsupported, "more outputs than inputs");
+      if (Status status = s.set_output(i, s.type(from), s.shape(from)); !status) return status;
+    }
+    return {};
+  }
+  static void run(Variadic<Input<Any>> parts, Variadic<Output<Any>> turned) {
+    for (int i = 0; i < turned.size(); ++i) {
+      const TensorView from = parts[parts.size() - 1 - i].view(), to = turned[i].view();
+      std::memcpy(to.data, from.data, static_cast<size_t>(to.bytes()));
+    }
+  }
+};
+struct TurnedAlike : Turned {
+  static constexpr OperatorInfo info{
+      .domain = "own", .name = "TurnedAlike", .inputs = {{"parts", "T", 2}}, .outputs = {"turned"}};
+};
+
+TEST(CustomOperators, CUS_05_VariadicOperandsOfTypesOfTheirOwn) {
+  const auto options = options_with<OperatorList<Turned, TurnedAlike>>();
+  const auto turned = [](const char* type, DataType other) {
+    OnnxBuilder model;
+    model.input("a", {2});
+    model.input("b", {3}, other);
+    model.input("c", {1}, DataType::kInt8);
+    model.node(type, {"a", "b", "c"}, {"x", "y", "z"}).set_domain("own");
+    for (const char* name : {"x", "y", "z"}) model.output(name);
+    return model;
+  };
+  SmallPlan plan(turned("Turned", DataType::kInt64), options);
+  auto session = plan.open();
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  write(*session, 0, {1.5F, 2});
+  for (int i = 0; i < 3; ++i) session->input<int64_t>(1).value()[static_cast<size_t>(i)] = i - 9;
+  session->input<int8_t>(2).value()[0] = 77;
+  ASSERT_TRUE(session->run().ok()) << plan.text(session->diagnostic());
+  EXPECT_EQ(session->output<int8_t>(0).value()[0], 77);
+  EXPECT_EQ(session->output<int64_t>(1).value()[2], -7);
+  EXPECT_EQ(read(*session, 2), (Floats{1.5F, 2}));
+  EXPECT_EQ(conversion_error(turned("TurnedAlike", DataType::kFloat), options),
+            "node 'TurnedAlike1' (own:TurnedAlike): 'a' has type float and 'c' has type int8; they "
+            "must agree");
 }
 
 /// The operator writes every output that its signature does not call optional.
@@ -422,6 +431,48 @@ TEST(CustomOperators, CUS_13_AFailureNamesNodeCodeAndMessage) {
             "operator has made");
 }
 
+/// Fails with a code alone where its first element is above a limit.
+struct Silent {
+  static constexpr OperatorInfo info{
+      .domain = "own", .name = "Silent", .inputs = {"x"}, .outputs = {"y"}};
+  struct Attributes {
+    float limit = 0;
+    template <class V>
+    void fields(V& v) {
+      v("limit", limit);
+    }
+  };
+  static Status run(const Attributes& attributes, Input<float> x, Output<float> y) {
+    if (x[0] > attributes.limit) return Code::kInvalidValue;
+    std::copy_n(x.data(), x.size(), y.data());
+    return {};
+  }
+};
+
+TEST(CustomOperators, CUS_13_ACodeAloneStillNamesTheNode) {
+  OnnxBuilder model;
+  model.input("x", {1});
+  model.output("y");
+  for (const auto& [from, to, limit] : {std::tuple("x", "h", 9.0F), std::tuple("h", "y", 4.0F)}) {
+    auto& node = model.node("Silent", {from}, {to});
+    node.set_domain("own");
+    OnnxBuilder::set(node, "limit", limit);
+  }
+  SmallPlan plan(model, options_with<OperatorList<Silent>>());
+  auto session = plan.open();
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  for (const auto& [x, node] :
+       {std::pair(10.0F, 0), {5.0F, 1}, {1.0F, -1}, {5.0F, 1}, {10.0F, 0}}) {
+    write(*session, 0, {x});
+    EXPECT_EQ(session->run().code(), node < 0 ? Code::kOk : Code::kInvalidValue) << x;
+    if (node < 0) continue;
+    const std::string number = std::to_string(node);
+    EXPECT_EQ(plan.text(session->diagnostic()), "node " + number + " 'Silent" +
+                                                    std::to_string(node + 1) +
+                                                    "' (own:Silent): operator failed");
+  }
+}
+
 TEST(CustomOperators, CUS_13_AMessageCarriesItsNumber) {
   OnnxBuilder model;
   model.input("x", {1});
@@ -500,14 +551,7 @@ TEST(CustomOperators, APlanWithWrongOutputExtentsIsRefused) {
 }
 
 TEST(OperatorLibrary, TwoExtensionsThatDefineTheSameAreRefused) {
-  const auto extension = [] {
-    auto result = std::make_shared<converter::Extension>();
-    result->name = "sample";
-    EXPECT_EQ(converter::extension_of<sample::Operators>(
-                  *result, {"sample_operators.h", "sample::Operators"}),
-              "");
-    return result;
-  };
+  const auto extension = [] { return extension_with<sample::Operators>("sample"); };
   EXPECT_THROW(converter::OperatorLibrary({extension(), extension()}), converter::Error);
 }
 

@@ -188,17 +188,11 @@ using Floats = std::vector<float>;
 
 template <class... Ks>
 std::shared_ptr<const converter::Extension> extension_of(const char* name) {
-  auto extension = std::make_shared<converter::Extension>();
-  extension->name = name;
-  EXPECT_EQ(converter::extension_of<OperatorList<Ks...>>(*extension, {"h.h", "List"}), "");
-  return extension;
+  return extension_with<OperatorList<Ks...>>(name);
 }
 template <class... Ks>
 converter::ConvertOptions with() {
-  converter::ConvertOptions result;
-  result.library = std::make_shared<const converter::OperatorLibrary>(
-      converter::Extensions{extension_of<Ks...>("mine")});
-  return result;
+  return options_with({extension_of<Ks...>("mine")});
 }
 template <class... Ks>
 std::string refusal() {
@@ -320,9 +314,8 @@ TEST(Replacement, AnOperatorOfAnotherLibraryToo) {
   model.input("x", {4});
   model.output("y");
   sample_node(model, "Halve", {"x"}, {"y"});
-  converter::ConvertOptions options;
-  options.library = std::make_shared<const converter::OperatorLibrary>(converter::Extensions{
-      extension_of<replacing::Halve>("mine"), extension_of<sample::Halve>("theirs")});
+  const converter::ConvertOptions options =
+      options_with({extension_of<replacing::Halve>("mine"), extension_of<sample::Halve>("theirs")});
   EXPECT_EQ(run_once(model, {1, 2, 3, 4}, options), (Floats{10, 20, 30, 40}));
 }
 
@@ -378,10 +371,9 @@ TEST(Replacement, WithAStateANodeIsNeitherFoldedNorMerged) {
 }
 
 TEST(Replacement, AnotherVersionKeepsItsKernel) {
-  converter::ConvertOptions options;
-  options.library = std::make_shared<const converter::OperatorLibrary>(
-      converter::Extensions{extension_of<replacing::Versioned>("mine"),
-                            extension_of<sample::Versioned2, sample::Versioned5>("theirs")});
+  const converter::ConvertOptions options =
+      options_with({extension_of<replacing::Versioned>("mine"),
+                    extension_of<sample::Versioned2, sample::Versioned5>("theirs")});
   for (const auto& [version, expected] : {std::pair(2, 1001.0F), std::pair(5, 6.0F)}) {
     OnnxBuilder model;
     model.input("x", {1});

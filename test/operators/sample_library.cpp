@@ -4,7 +4,7 @@
 namespace intarsia::test {
 
 std::shared_ptr<const converter::OperatorLibrary> sample_library() {
-  return sample_library_of<sample::Operators>("sample::Operators");
+  return options_with<sample::Operators>().library;
 }
 
 }  // namespace intarsia::test

@@ -9,9 +9,7 @@
 namespace intarsia::test {
 
 inline converter::ConvertOptions sample_options() {
-  converter::ConvertOptions result;
-  result.library = sample_library();
-  return result;
+  return options_with<sample::Operators>();
 }
 
 /// A node of domain "sample", which the model imports in `version`; 0: not at all.

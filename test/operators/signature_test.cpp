@@ -95,8 +95,7 @@ TEST(OperatorForms, CUS_10_CreateSeesTheExtentsAndMayRefuse) {
 }
 
 TEST(OperatorForms, CUS_10_CreateSeesTheElementsOfConstantInputsAlone) {
-  converter::ConvertOptions options;
-  options.library = sample_library_of<sample::Reluctant>("sample::Reluctant");
+  const auto options = options_with<sample::Reluctant>();
   OnnxBuilder model;
   model.input("x", {2});
   model.output("y");

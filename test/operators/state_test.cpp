@@ -103,12 +103,30 @@ TEST(CustomOperators, CUS_10_ResetStatesMakesThemAnew) {
   sample::Counter::left = -1;
 }
 
+/// Whatever a plan says, no kernel finds another's object in its state.
+TEST(CustomOperators, CUS_10_APlanWhoseNodesShareAStateIsRefused) {
+  ForgedPlan plan{counter(10), sample_options()};
+  ASSERT_EQ(plan.refusal(), "");
+  const auto state_of = [&plan](uint32_t node) {
+    return plan.operand_tensor(node,
+                               uint32_t{plan.node(node)->inputs()} + plan.node(node)->outputs());
+  };
+  ASSERT_NE(state_of(0)->place(), state_of(1)->place());
+  for (const uint32_t node : {0U, 1U}) {
+    EXPECT_CONTAINS(with(plan, state_of(node), field::kTensorPlace, state_of(1 - node)->place()),
+                    "node 1: place of the node's state");
+  }
+  sample::Counter::made = 0;
+  const Forgery shared(state_of(1), field::kTensorPlace, state_of(0)->place());
+  EXPECT_FALSE(plan.open().ok());
+  EXPECT_EQ(sample::Counter::made, 0) << "refused before anything is constructed";
+}
+
 // -- Memory beside the object
 // -------------------------------------------------------------------------------
 
 converter::ConvertOptions packed_options() {
-  converter::ConvertOptions options;
-  options.library = sample_library_of<sample::Reluctant>("sample::Reluctant");
+  auto options = options_with<sample::Reluctant>();
   options.dims["n"] = converter::DimRange{1, 3};
   return options;
 }

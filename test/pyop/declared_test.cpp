@@ -3,7 +3,7 @@
 // Operators that are declared in C++ and computed in Python.
 #include "test/pyop/declared_operators.h"
 
-#include "converter/plugin/operator_extension.h"
+#include "test/operators/own_library.h"
 #include "test/pyop/pyop_fixture.h"
 
 namespace intarsia::test {
@@ -16,13 +16,7 @@ class Declared : public Pyop {
   void SetUp() override {
     Pyop::SetUp();
     paths_ = {PYOP_TEST_FOLDER};
-    auto extension = std::make_shared<converter::Extension>();
-    extension->name = "declared";
-    ASSERT_EQ(converter::extension_of<declared::Operators>(
-                  *extension, {"declared_operators.h", "declared::Operators"}),
-              "");
-    options_.library =
-        std::make_shared<const converter::OperatorLibrary>(converter::Extensions{extension});
+    options_ = options_with<declared::Operators>();
   }
   std::unique_ptr<Loaded> opened(const OnnxBuilder& model) {
     auto loaded = std::make_unique<Loaded>(convert(model, options_));

@@ -32,6 +32,20 @@ class ElementTypes(unittest.TestCase):
         y, = self.session.run([np.ones(2, np.float32), swapped.astype(np.float32)])
         np.testing.assert_array_equal(y, [1, 1])
 
+    def test_PRT_5_foreign_byte_order_of_every_type(self):
+        types = {TensorProto.INT16: "i2", TensorProto.UINT16: "u2", TensorProto.INT32: "i4",
+                 TensorProto.UINT32: "u4", TensorProto.INT64: "i8", TensorProto.UINT64: "u8",
+                 TensorProto.FLOAT16: "f2", TensorProto.FLOAT: "f4", TensorProto.DOUBLE: "f8",
+                 TensorProto.COMPLEX64: "c8", TensorProto.COMPLEX128: "c16"}
+        for element, name in types.items():
+            with self.subTest(name):
+                session = intarsia.ExecutionSession(support.unary("Identity", element, [2]))
+                x = np.ones(2, np.dtype(name).newbyteorder("S"))
+                with self.assertRaisesRegex(RuntimeError, "data type for the input 0: .*'x'.*byte order"):
+                    session.run([x])
+                y, = session.run([x.astype(name)])
+                np.testing.assert_array_equal(y, [1, 1])
+
     def test_PRT_5_unsupported_types(self):
         for value in (np.array(["a", "b"]), np.array([b"a", b"b"]), np.array([None, 1]),
                       np.zeros(2, "datetime64[s]"), np.zeros(2, "timedelta64[ms]"),

@@ -10,10 +10,10 @@ import intarsia
 import support
 
 
-def plan_in(folder, op, shape):
+def plan_in(folder, op, shape, options=()):
     path = support.FOLDER / folder / "model.plan"
     path.parent.mkdir(exist_ok=True)
-    source = support.unary(op, shape=shape)
+    source = support.unary(op, shape=shape, options=options)
     os.replace(source, path)
     return path
 
@@ -21,14 +21,20 @@ def plan_in(folder, op, shape):
 class TwoModels(unittest.TestCase):
     def test_PRT_11_of_one_file_name(self):
         first = intarsia.ExecutionSession(plan_in("a", "Neg", [2]))
-        second = intarsia.ExecutionSession(plan_in("b", "Abs", [3, 1]))
+        second = intarsia.ExecutionSession(plan_in("b", "Abs", ["n", 1], ("--dim", "n=1..4")))
         third = intarsia.ExecutionSession(support.FOLDER / "a" / "model.plan")
-        self.assertIn("[2]", first.input_signature())
-        self.assertIn("[3 , 1]", second.input_signature())
+        for session, dims, symbols in ((first, "[2]", {}), (second, "[-1 , 1]", {"n": (1, 4)})):
+            self.assertIn(dims, session.input_signature())
+            self.assertIn(dims, session.output_signature())
+            self.assertEqual(session.dimensions, symbols)
         a, b = np.array([-1, 2], np.float32), np.array([[-1], [2], [3]], np.float32)
         for _ in range(2):
             np.testing.assert_array_equal(first.run([a])[0], -a)
             np.testing.assert_array_equal(second.run([b])[0], np.abs(b))
+            for session, x, y in ((first, a, -a), (second, b, np.abs(b))):
+                name, = session.entry_points()
+                np.testing.assert_array_equal(session.run([x], entry=name)[0], y)
+                session.set_entry_point(name)
         np.testing.assert_array_equal(third.run([a])[0], -a)
         del first
         np.testing.assert_array_equal(third.run([a])[0], -a)

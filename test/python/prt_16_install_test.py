@@ -12,6 +12,7 @@ this test run, so that only what the package adds is compiled.
 import io
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -61,7 +62,7 @@ print(user.run(numpy.ones(2, numpy.float32))[0].tolist(), "mine" in sys.modules)
 allowed = {"allow_pyop": True, "pyop_path": os.path.dirname(sys.argv[4])}
 scaled = intarsia.InferenceSession(sys.argv[5], cache=False, **allowed)
 print(scaled.run(None, {"x": numpy.ones(2, numpy.float32)})[0].tolist())
-for name in ("PyRuntime", "PyCompile", "PyCompileAndRuntime", "PyOMCompile", "onnxmlir"):
+for name in ("PyRuntime", "PyCompile", "PyCompileAndRuntime", "PyOMCompile", "onnxmlir", "intarsia_operators"):
     __import__(name)
 print(sorted({line.split("/")[-1].strip() for line in open("/proc/self/maps")
               if "protobuf" in line or "libfmt" in line}))
@@ -156,17 +157,22 @@ class Install(unittest.TestCase):
         libraries = {}
         with zipfile.ZipFile(self.wheel) as archive:
             names = set(archive.namelist())
+            facts, = [archive.read(name).decode() for name in names if name.endswith(".dist-info/METADATA")]
+            self.assertTrue([name for name in names if name.endswith("/LICENSE")])
             for name in names:
                 if ".so" in pathlib.PurePath(name).name:
                     dynamic = ELFFile(io.BytesIO(archive.read(name))).get_section_by_name(".dynamic")
                     libraries[pathlib.PurePath(name).name] = {
                         tag.needed for tag in dynamic.iter_tags() if tag.entry.d_tag == "DT_NEEDED"}
+        version = re.search(r"project\(Intarsia VERSION ([0-9.]+)", (SOURCE / "CMakeLists.txt").read_text()).group(1)
+        for fact in (f"Version: {version}", "Requires-Dist: numpy>=", "Requires-Python: >=3.11"):
+            self.assertIn(f"\n{fact}", facts)
         self.assertGreaterEqual(len(libraries), 2)
         for name, needed in libraries.items():
             self.assertEqual(needed - SYSTEM - set(libraries), set(), name)
         self.assertFalse([name for name in libraries if "python3" in name])  # the process has it
         for name in ("intarsia/py.typed", "intarsia/__init__.pyi", "intarsia/_native.pyi",
-                     "PyRuntime/__init__.py", "onnxmlir/__init__.py"):
+                     "PyRuntime/__init__.py", "onnxmlir/__init__.py", "intarsia_operators/__init__.py"):
             self.assertIn(name, names)
         source = {f"intarsia/{file.name}"
                   for file in (SOURCE / "pyop_optional/module/intarsia").glob("*.py*")}

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "intarsia/thread_team.h"
+#include "test/runtime/on_team.h"
 #include "test/slow_build.h"
 
 namespace intarsia::test {
@@ -62,13 +62,9 @@ TEST(Lockstep, AllPartsOfAStepBeforeTheNext) {
     for (const int64_t steps : {0, 1, 2, 3, 100}) {
       for (int round = 0; round < part_of(50); ++round) {
         Ledger ledger(steps, threads);
-        const Parallel& parallel = team.parallel();
-        parallel.run(
-            parallel.self, threads,
-            [](void* self, int64_t begin, int64_t end, int) {
-              for (; begin < end; ++begin) static_cast<Ledger*>(self)->take_part();
-            },
-            &ledger);
+        run_on(team, threads, [&ledger](int64_t begin, int64_t end, int) {
+          for (; begin < end; ++begin) ledger.take_part();
+        });
         ASSERT_TRUE(ledger.complete()) << threads << " threads, " << steps << " steps";
       }
     }

@@ -6,7 +6,7 @@
 
 #include "core/operators/control/control.h"
 #include "core/plan_structure.h"
-#include "test/runtime/small_plan.h"
+#include "test/runtime/both_ways.h"
 
 namespace intarsia::test {
 namespace {
@@ -50,19 +50,6 @@ onnx::NodeProto& loop(OnnxBuilder& model, const std::vector<std::string>& initia
 ConvertOptions without_passes(ConvertOptions options = {}) {
   options.passes = {};
   return options;
-}
-
-/// Calls `check` on a plan of the model with all passes and on one with none.
-template <class Check>
-void both(const OnnxBuilder& model, const ConvertOptions& options, const Check& check) {
-  for (const ConvertOptions& each : {options, without_passes(options)}) {
-    SCOPED_TRACE(each.passes.empty() ? "no passes" : "all passes");
-    SmallPlan plan(model, each);
-    ASSERT_FALSE(plan.conversion.plan.bytes.empty());
-    auto session = plan.open();
-    ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
-    check(plan, *session);
-  }
 }
 
 /// Runs with these trips and this condition; the last two inputs of the model.

@@ -6,7 +6,7 @@
 
 #include <array>
 
-#include "test/runtime/small_plan.h"
+#include "test/runtime/both_ways.h"
 
 namespace intarsia::test {
 namespace {
@@ -94,19 +94,6 @@ ConvertOptions up_to(int64_t entries) {
   options.max_lengths["x"] = entries;
   options.max_string = 16;
   return options;
-}
-
-template <class Check>
-void both(const OnnxBuilder& model, ConvertOptions options, const Check& check) {
-  for (const bool passes : {true, false}) {
-    SCOPED_TRACE(passes ? "all passes" : "no passes");
-    if (!passes) options.passes = {};
-    SmallPlan plan(model, options);
-    ASSERT_FALSE(plan.conversion.plan.bytes.empty());
-    auto session = plan.open();
-    ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
-    check(plan, *session);
-  }
 }
 
 StringRef element(Session& session, const std::string& text) {

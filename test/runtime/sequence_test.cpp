@@ -7,7 +7,7 @@
 
 #include <array>
 
-#include "test/runtime/small_plan.h"
+#include "test/runtime/both_ways.h"
 
 namespace intarsia::test {
 namespace {
@@ -104,19 +104,6 @@ std::vector<std::vector<float>> taken(const Session& session, int index) {
   std::vector<std::vector<float>> elements;
   for (const TensorView& element : *found) elements.push_back(floats_of(element));
   return elements;
-}
-
-template <class Check>
-void both(const OnnxBuilder& model, ConvertOptions options, const Check& check) {
-  for (const bool passes : {true, false}) {
-    SCOPED_TRACE(passes ? "all passes" : "no passes");
-    if (!passes) options.passes = {};
-    SmallPlan plan(model, options);
-    ASSERT_FALSE(plan.conversion.plan.bytes.empty());
-    auto session = plan.open();
-    ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
-    check(plan, *session);
-  }
 }
 
 ConvertOptions up_to(int64_t length, std::vector<int64_t> extents) {

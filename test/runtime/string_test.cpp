@@ -6,7 +6,7 @@
 
 #include "intarsia/sequence.h"
 #include "intarsia/string_pool.h"
-#include "test/runtime/small_plan.h"
+#include "test/runtime/both_ways.h"
 
 namespace intarsia::test {
 namespace {
@@ -74,19 +74,6 @@ Words taken(const Session& session, int index, int entry = 0) {
     words.emplace_back(session.string(element));
   }
   return words;
-}
-
-template <class Check>
-void both(const OnnxBuilder& model, ConvertOptions options, const Check& check) {
-  for (const bool passes : {true, false}) {
-    SCOPED_TRACE(passes ? "all passes" : "no passes");
-    if (!passes) options.passes = {};
-    SmallPlan plan(model, options);
-    ASSERT_FALSE(plan.conversion.plan.bytes.empty());
-    auto session = plan.open();
-    ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
-    check(plan, *session);
-  }
 }
 
 void strings(OnnxBuilder& model, const std::string& name, std::vector<int64_t> extents,

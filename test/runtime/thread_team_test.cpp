@@ -17,27 +17,17 @@
 #include <thread>
 #include <vector>
 
+#include "test/runtime/on_team.h"
 #include "test/slow_build.h"
 
 namespace intarsia::test {
 namespace {
 
-template <class Body>
-void run(const ThreadTeam& team, int64_t count, const Body& body) {
-  const Parallel& parallel = team.parallel();
-  parallel.run(
-      parallel.self, count,
-      [](void* argument, int64_t begin, int64_t end, int thread) {
-        (*static_cast<const Body*>(argument))(begin, end, thread);
-      },
-      const_cast<Body*>(&body));
-}
-
 /// What became of [0, count): each element counts its visits.
 bool covers(const ThreadTeam& team, int64_t count) {
   std::vector<std::atomic<int>> visits(static_cast<size_t>(count));
   std::atomic<bool> sane{true};
-  run(team, count, [&](int64_t begin, int64_t end, int thread) {
+  run_on(team, count, [&](int64_t begin, int64_t end, int thread) {
     if (begin >= end || thread < 0 || thread >= team.parallel().threads) sane = false;
     for (int64_t i = begin; i < end; ++i) ++visits[static_cast<size_t>(i)];
   });
@@ -70,7 +60,7 @@ TEST(ThreadTeam, WorksOnSeveralThreads) {
   std::mutex mutex;
   std::set<std::thread::id> threads;
   std::atomic<int> inside{0};
-  run(team, 3, [&](int64_t, int64_t, int) {
+  run_on(team, 3, [&](int64_t, int64_t, int) {
     // Each holds its piece until the others have theirs: one thread alone would wait for ever.
     ++inside;
     while (inside < 3) std::this_thread::yield();
@@ -89,7 +79,7 @@ TEST(ThreadTeam, WaitsForNoThreadThatHasNotBegun) {
   int64_t taken = 0;
   for (int round = 0; taken == 0 && round < 10000; ++round) {
     std::atomic<int64_t> pieces_of_caller{0};
-    run(team, 64, [&](int64_t, int64_t, int thread) {
+    run_on(team, 64, [&](int64_t, int64_t, int thread) {
       if (busy[static_cast<size_t>(thread)].exchange(true)) apart = false;
       if (thread == 0) ++pieces_of_caller;
       busy[static_cast<size_t>(thread)] = false;
@@ -119,7 +109,7 @@ TEST(ThreadTeam, LeavesTheProcessorOfItsCaller) {
   // Its thread is brought here, again and again, until it has been seen elsewhere in a later round.
   bool elsewhere = false, brought = false, free = true;
   for (int round = 0; round < 10000 && !(brought && elsewhere); ++round) {
-    run(team, 2, [&](int64_t, int64_t, int thread) {
+    run_on(team, 2, [&](int64_t, int64_t, int thread) {
       const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(50);
       while (thread == 0 && std::chrono::steady_clock::now() < end) {
       }
@@ -142,14 +132,14 @@ TEST(ThreadTeam, ServesASecondCallerAlone) {
   const ThreadTeam team(2);
   std::atomic<bool> inside{false}, leave{false};
   std::thread first([&] {
-    run(team, 2, [&](int64_t, int64_t, int) {
+    run_on(team, 2, [&](int64_t, int64_t, int) {
       inside = true;
       while (!leave) std::this_thread::yield();
     });
   });
   while (!inside) std::this_thread::yield();
   int64_t pieces = 0, elements = 0;
-  run(team, 10, [&](int64_t begin, int64_t end, int) { ++pieces, elements += end - begin; });
+  run_on(team, 10, [&](int64_t begin, int64_t end, int) { ++pieces, elements += end - begin; });
   EXPECT_EQ(pieces, 1);
   EXPECT_EQ(elements, 10);
   leave = true;

@@ -147,11 +147,8 @@ struct Binding {
   static_assert(on_cuda<K> ||
                     count([](ArgumentKind kind) { return kind == ArgumentKind::kStream; }) == 0,
                 "run: cuda::Stream is for operators with `static constexpr bool on_cuda = true`");
-  static_assert(!on_cuda<K> ||
-                    (!has_state && !K::info.extents_vary &&
-                     count([](ArgumentKind kind) { return kind == ArgumentKind::kScalar; }) == 0),
-                "on_cuda: `run` is static, takes no scalars by value, for operands lie in the "
-                "device's memory, and no extents of its outputs vary");
+  static_assert(!on_cuda<K> || (!has_state && !K::info.extents_vary),
+                "on_cuda: `run` is static, and no extents of its outputs vary");
   static_assert(!has_state_memory<K> || has_state,
                 "state_bytes: only an operator with state has such memory; `run` is static");
   static_assert(variadic_is_last(), "run: only the last input and the last output may be Variadic");
@@ -201,6 +198,15 @@ struct Binding {
     }
     return true;
   }
+  static constexpr bool own_types_are_any() {
+    for (const Operand& operand : operands) {
+      if (operand.variable.empty() && operand.type != DataType::kUndefined) return false;
+    }
+    return true;
+  }
+  static_assert(
+      own_types_are_any(),
+      "info: an operand without a type variable is of any type, Input<Any> or Output<Any>");
   static_assert(variables_agree(),
                 "info: operands of different element types share a type variable; give one of them "
                 "another, as in .inputs = {\"x\", {\"groups\", \"G\"}}");
@@ -252,6 +258,19 @@ struct Binding {
     return result;
   }
 
+  /// Scalars of a kernel on a device are read on the host, so they are constants of the model.
+  static constexpr bool takes_constants =
+      on_cuda<K> && count([](ArgumentKind kind) { return kind == ArgumentKind::kScalar; }) != 0;
+  /// The first input that has to be a constant and is not, by `host(input)`; -1 if there is none.
+  template <class Host>
+  static int lacking_constant(const Host& host) {
+    for (int i = 0; i < kInputs && takes_constants; ++i) {
+      const bool scalar = operands[static_cast<size_t>(i)].kind == ArgumentKind::kScalar;
+      if (scalar && host(i) == nullptr) return i;
+    }
+    return -1;
+  }
+
   template <size_t I>
   static decltype(auto) bind(const KernelContext& context) {
     using Plain = std::remove_cvref_t<Argument<I>>;
@@ -261,6 +280,10 @@ struct Binding {
       return (context);
     } else if constexpr (kinds[I] == ArgumentKind::kStateMemory) {
       return state_memory<K>(context);
+    } else if constexpr (kinds[I] == ArgumentKind::kScalar && on_cuda<K>) {
+      using Stored = typename Input<Plain>::Stored;
+      const void* host = cuda::host_constant(context, place<I>());
+      return static_cast<Plain>(*static_cast<const Stored*>(host));
     } else if constexpr (kinds[I] == ArgumentKind::kScalar) {
       return Plain(Input<Plain>(context, place<I>())[0]);
     } else {
@@ -278,6 +301,13 @@ struct Binding {
   }
 
   static Status call(const KernelContext& context) {
+    if constexpr (takes_constants) {
+      const int lacking =
+          lacking_constant([&](int input) { return cuda::host_constant(context, input); });
+      if (lacking >= 0) {
+        return context.fail(Code::kCorruptPlan, "a scalar that is no constant", 0, 0, lacking);
+      }
+    }
     return [&context]<size_t... I>(std::index_sequence<I...>)->Status {
       const auto invoke = [&context]() -> decltype(auto) {
         if constexpr (has_state) {
@@ -361,7 +391,12 @@ template <class K, bool Has>
 struct WithSupports {};
 template <class K>
 struct WithSupports<K, true> {
-  static bool supports(const KernelContext& context) { return K::supports(context); }
+  static bool supports(const KernelContext& context) {
+    const auto host = [&](int input) { return context.input(input).data; };
+    if (Binding<K>::lacking_constant(host) >= 0) return false;
+    if constexpr (requires { K::supports(context); }) return K::supports(context);
+    return true;
+  }
 };
 template <class K, bool Has>
 struct WithStateMemory {
@@ -422,7 +457,8 @@ inline constexpr bool has_workspace = requires(const KernelContext& context) {
   K::workspace(context);
 };
 template <class K>
-inline constexpr bool has_supports = requires(const KernelContext& context) {
+inline constexpr bool has_supports = Binding<K>::takes_constants ||
+                                     requires(const KernelContext& context) {
   K::supports(context);
 };
 

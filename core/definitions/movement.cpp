@@ -122,21 +122,17 @@ void add_permuting(DefinitionRows& rows) {
                                  .gradient = gradients::transpose},
                        .types = {{"T", kElementTypes}},
                        .attributes = codec_of<TransposeAttributes>()});
-  add<ops::GridSample>(
-      rows, {.name = "GridSample",
-             .since_version = 22,
-             .inputs = {same({"X", "T1"}), apart({"grid", "T2"}).of(Domain::kUnit)},
-             .outputs = {apart({"Y", "T1"})},
-<<<<<<< HEAD
-             .facts = {.axes = {.form = AxisForm::kPosition}, .computed = grid_sample_types},
-             .types = {{"T1", kPlainTypes}, {"T2", kFloatTypes}},
-=======
-             .facts = {.axes = {.form = AxisForm::kPosition}, .gradient = gradients::grid_sample},
-             .types = {{"T1", kPlainTypes},
-                       {"T2", types({DataType::kFloat, DataType::kFloat16, DataType::kDouble})}},
->>>>>>> h2
-             .kernel_types = {"T1", "T2"},
-             .attributes = codec_of<GridSampleAttributes>()});
+  add<ops::GridSample>(rows,
+                       {.name = "GridSample",
+                        .since_version = 22,
+                        .inputs = {same({"X", "T1"}), apart({"grid", "T2"}).of(Domain::kUnit)},
+                        .outputs = {apart({"Y", "T1"})},
+                        .facts = {.axes = {.form = AxisForm::kPosition},
+                                  .gradient = gradients::grid_sample,
+                                  .computed = grid_sample_types},
+                        .types = {{"T1", kPlainTypes}, {"T2", kFloatTypes}},
+                        .kernel_types = {"T1", "T2"},
+                        .attributes = codec_of<GridSampleAttributes>()});
   add<ops::DepthToSpace>(rows, {.name = "DepthToSpace",
                                 .since_version = 28,
                                 .inputs = {same({"input", "T"})},

@@ -52,7 +52,11 @@ void add_convolutions(DefinitionRows& rows) {
        .facts = {.axes = {.form = AxisForm::kImage,
                           .channels_last = attribute<&ConvTransposeAttributes::channels_last>()},
                  .fast_channels_last = types({DataType::kFloat}),
-                 .either_order = ops::few_transposed_filters,
+                 .either_order =
+                     [](const std::byte* attributes, std::span<const int64_t> weights) {
+                       const auto* a = reinterpret_cast<const ConvTransposeAttributes*>(attributes);
+                       return ops::few_transposed_filters(*a, weights);
+                     },
                  .window =
                      attribute<&ConvTransposeAttributes::window, &WindowAttributes::kernel_shape>(),
                  .gradient = gradients::conv_transpose},

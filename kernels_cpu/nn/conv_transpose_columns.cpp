@@ -206,9 +206,8 @@ struct FewChannels {
     const TensorView& w = context.input(1);
     int64_t extents[kMaxRank];
     for (int axis = 0; axis < w.rank; ++axis) extents[axis] = w.extents[axis];
-    return w.rank <= 5 &&
-           ops::few_transposed_filters(&context.attributes<ConvTransposeAttributes>(),
-                                       {extents, static_cast<size_t>(w.rank)});
+    return w.rank <= 5 && ops::few_transposed_filters(context.attributes<ConvTransposeAttributes>(),
+                                                      {extents, static_cast<size_t>(w.rank)});
   }
   static Status check_shape(const KernelContext& context) {
     const Status status = check_operands<ops::ConvTranspose>(

@@ -6,6 +6,8 @@
 // order: Conv M, C / group, kernel...; ConvTranspose C, M / group, kernel....
 #pragma once
 
+#include <span>
+
 #include "core/operators/common/fused_activation.h"
 #include "core/operators/nn/window.h"
 
@@ -207,14 +209,14 @@ struct ConvInteger {
 /// Whether a transposed convolution with weights C,M/group,kernel... has so few filters that what
 /// its taps add to the outputs is most of the work, not the product. Of groups of one channel there
 /// is no product.
-inline bool few_transposed_filters(const void* attributes, std::span<const int64_t> weights) {
-  const int32_t group = static_cast<const ConvTransposeAttributes*>(attributes)->group;
+inline bool few_transposed_filters(const ConvTransposeAttributes& attributes,
+                                   std::span<const int64_t> weights) {
   constexpr int64_t kFew = 4;
   int64_t taps = 1;
   for (size_t axis = 2; axis < weights.size(); ++axis) {
     taps = weights[axis] > 1 ? 2 : taps;
   }
-  return weights.size() > 1 && weights[1] <= kFew && weights[0] > group && taps > 1;
+  return weights.size() > 1 && weights[1] <= kFew && weights[0] > attributes.group && taps > 1;
 }
 
 struct ConvTranspose {

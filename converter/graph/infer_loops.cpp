@@ -196,10 +196,10 @@ class LoopInference {
     Node* wide =
         body_.add_node("", "Cast", body_.unique_name(result[0]->name + "_bytes"), result, 1);
     wide->attributes["to"] = static_cast<int64_t>(definitions::whole_bytes(type));
-    body_.set_output(static_cast<int>(1 + i), resolved(*node_, wide)->outputs[0]);
+    body_.set_output(static_cast<int>(1 + i), resolved(node_, wide)->outputs[0]);
     Node* small = version_steps::append(node_, static_cast<int>(i), "Cast");
     small->attributes["to"] = static_cast<int64_t>(type);
-    unwrapping_.push_back(resolved(*node_, small));
+    unwrapping_.push_back(resolved(node_, small));
   }
 
   bool compare(size_t i, const Value& result) {

@@ -4,6 +4,7 @@
 // their definition (core/definitions/computed_types.h), and casts stand around the node.
 #include "converter/graph/infer_rewriting.h"
 #include "converter/onnx/version_conversion_steps.h"
+#include "core/definitions/rows.h"
 
 namespace intarsia::converter {
 
@@ -30,8 +31,11 @@ bool Inference::compute_in_others(Node& node) {
   if (computed == given) return false;
 
   const Rewriting rewriting(*this, node);
-  const auto cast = [](DataType from, DataType to) {
-    return element_bits(from) == element_bits(to) ? "BitCast" : "Cast";
+  // Small types that stay as they are take no step.
+  const auto cast = [&](size_t at) {
+    const bool codes = !definitions::contains(definitions::kPlainTypes, given[at]) &&
+                       element_bits(given[at]) == element_bits(computed[at]);
+    return codes ? "BitCast" : "Cast";
   };
   const auto to = [](DataType type) {
     return definitions::AttributeMap{{"to", static_cast<int64_t>(type)}};
@@ -39,14 +43,14 @@ bool Inference::compute_in_others(Node& node) {
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     const size_t at = place(node.op->inputs, i);
     if (node.inputs[i] == nullptr || computed[at] == given[at]) continue;
-    node.set_input(static_cast<int>(i), rewriting.compute(cast(given[at], computed[at]),
-                                                          {node.inputs[i]}, to(computed[at])));
+    node.set_input(static_cast<int>(i),
+                   rewriting.compute(cast(at), {node.inputs[i]}, to(computed[at])));
   }
   std::vector<Node*> back;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     const size_t at = place(node.op->outputs, i);
     if (node.outputs[i] == nullptr || computed[at] == given[at]) continue;
-    back.push_back(version_steps::append(node, static_cast<int>(i), cast(computed[at], given[at])));
+    back.push_back(version_steps::append(node, static_cast<int>(i), cast(at)));
     back.back()->attributes = to(given[at]);
     rewriting.resolve(*back.back());
   }

@@ -185,8 +185,8 @@ using PropagationRule = KnownElements (*)(const std::byte* attributes,
 
 /// The types that a node computes in where no kernel takes its own: one for each type variable of
 /// the definition, in the order of `OperatorDefinition::types`, undefined where no input has it.
-/// The rule changes those that inputs, and outputs of the same variables, have to be cast for; one
-/// of the same width takes the elements as they are, bit for bit.
+/// The rule changes those that inputs, and outputs of the same variables, have to be cast for; of
+/// small types, one of the same width takes the codes as they are.
 using ComputedTypes = void (*)(std::span<DataType> variables, const std::byte* attributes);
 /// Writes down the gradients of the inputs (gradient.h).
 using GradientRule = void (*)(GradientContext& context);

@@ -154,6 +154,19 @@ class SmallTypes(unittest.TestCase):
             self.assertEqual(y.astype(float).tolist(), [[1.0] * 7] * 3)
 
 
+class Memory(Case):
+    def test_an_arena_that_does_not_fit_is_named(self):
+        inputs = {"x": np.zeros((1, 1, 3, 3), np.float32), "w": np.zeros((1, 1, 1, 1), np.float32)}
+        node = helper.make_node("Conv", list(inputs), ["y"], pads=[0, 0, 0, 10**9])
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "model.onnx")
+            onnx.save(model_of(node, inputs), path)
+            done = subprocess.run(["bash", "-c", f"ulimit -v 4000000; exec '{TOOL}' bench '{path}'"],
+                                  capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, "the plan needs an arena of 12[0-9]{9} bytes.*--dim")
+
+
 class Text(Case):
     def test_different_words(self):
         choose = random.Random(4)

@@ -160,8 +160,20 @@ class Samples(Case):
                         found = [found[0].astype(np.str_)]
                     self.assertEqual(found[0].tolist(), expected.tolist())
 
-    def test_other_modes_need_floats(self):
-        inputs = {"x": np.ones((1, 1, 2, 2), np.int32), "g": np.zeros((1, 1, 1, 2), np.float32)}
+    def test_integers_are_cut(self):
+        values = np.random.default_rng(6)
+        for mode in ("linear", "cubic"):
+            node = helper.make_node("GridSample", ["x", "g"], ["y"], mode=mode)
+            x = values.integers(0, 100, (2, 3, 4, 5))
+            grid = values.uniform(-1.2, 1.2, (2, 3, 2, 2)).astype(np.float32)
+            real = {"x": x.astype(np.float64), "g": grid}
+            expected, = run(model_of(node, real, 22), real)
+            for kind in (np.int16, np.int32, np.int64):
+                inputs = {"x": x.astype(kind), "g": grid}
+                self.exactly(model_of(node, inputs, 22), inputs, np.trunc(expected).astype(kind))
+
+    def test_other_modes_need_numbers(self):
+        inputs = {"x": np.ones((1, 1, 2, 2), np.complex64), "g": np.zeros((1, 1, 1, 2), np.float32)}
         node = helper.make_node("GridSample", ["x", "g"], ["y"])
         self.assertIn("elements that are no floats", run(model_of(node, inputs, 22), inputs))
 

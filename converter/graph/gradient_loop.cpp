@@ -134,7 +134,6 @@ class LoopGradient : GraphNode {
       Value* kept = product.outputs[0];
       Graph::replace_uses_if(factor, kept, [&](const Use& use) { return use.node != &product; });
       dependent_.insert(kept);
-      dependent_.erase(factor);
     }
   }
 

@@ -73,7 +73,7 @@ void LoopMemory::join(PlacedNode& loop, int32_t first, int32_t last, bool in_pla
   const LoopOperands at = operands_of(loop);
   for (int i = 0; i < at.carried; ++i) {
     const Value* output = loop.outputs[static_cast<size_t>(i)];
-    const Value* given = body.inputs()[static_cast<size_t>(2 + i)];
+    const Value* given = body.inputs()[static_cast<size_t>(i) + 2];
     const auto initial = static_cast<size_t>(at.initial(i));
     const auto result = static_cast<size_t>(at.result(i));
     std::vector<int32_t>& changes = changes_[output];

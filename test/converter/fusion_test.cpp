@@ -6,10 +6,9 @@
 #include <limits>
 #include <set>
 
-#include "converter/onnx/version_conversion.h"
 #include "converter/passes/fuse.h"
 #include "converter/passes/simplify.h"
-#include "converter/plugin/extension.h"
+#include "test/converter/inferred_model.h"
 #include "test/runtime/small_plan.h"
 
 namespace intarsia::test {
@@ -20,17 +19,13 @@ using converter::OnnxBuilder;
 
 /// Operators left after fusion, in order.
 std::string fused(const OnnxBuilder& builder) {
-  converter::Model model = builder.import();
-  converter::convert_versions(model);
-  converter::resolve(model);
-  converter::Inference inference(model, converter::builtin_library().rows(), {});
-  inference.run();
-  converter::simplify(*model.graph);
-  converter::fuse(*model.graph, inference);
-  converter::simplify(*model.graph);
-  EXPECT_EQ(model.graph->check(), "");
+  InferredModel model(builder);
+  converter::simplify(model.graph());
+  converter::fuse(model.graph(), model.inference);
+  converter::simplify(model.graph());
+  EXPECT_EQ(model.graph().check(), "");
   std::string text;
-  for (const auto& node : model.graph->nodes()) {
+  for (const auto& node : model.graph().nodes()) {
     text += (text.empty() ? "" : " ") + node->qualified_type();
   }
   return text;

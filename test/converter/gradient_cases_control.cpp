@@ -103,12 +103,22 @@ onnx::GraphProto& graph_of(onnx::NodeProto& node, const char* attribute) {
   return graph;
 }
 
-/// What a trip makes of two states, of a slice, and of a matrix outside: states and a result.
-void add_trip(GradientSample& s, onnx::GraphProto& body, const std::string& slice) {
+/// What a trip makes of two states, of a slice, and of a matrix outside: states and a result. Where
+/// it `drops`, each trip drops other elements of a state, twice.
+void add_trip(GradientSample& s, onnx::GraphProto& body, const std::string& slice,
+              bool drops = false) {
   auto& nodes = *body.mutable_node();
   OnnxBuilder::add_node(nodes, "MatMul", {"h", "w"}, {"hw"});
   OnnxBuilder::add_node(nodes, "Add", {"hw", slice}, {"sum"});
-  OnnxBuilder::add_node(nodes, s.random.pick<const char*>({"Tanh", "Sigmoid"}), {"sum"}, {"h2"});
+  OnnxBuilder::add_node(nodes, s.random.pick<const char*>({"Tanh", "Sigmoid"}), {"sum"},
+                        {drops ? "whole" : "h2"});
+  if (drops) {
+    const char yes = 1;
+    s.model.initializer("yes", DataType::kBool, {}, &yes, 1);
+    s.model.floats("ratio", {}, {0.25F});
+    OnnxBuilder::add_node(nodes, "Dropout", {"whole", "ratio", "yes"}, {"part"});
+    OnnxBuilder::add_node(nodes, "Dropout", {"part", "ratio", "yes"}, {"h2"});
+  }
   OnnxBuilder::add_node(nodes, "Mul", {"c", "h2"}, {"cell"});
   OnnxBuilder::add_node(nodes, "Sin", {"cell"}, {"next"});
   OnnxBuilder::add_node(nodes, "Mul", {"h", "next"}, {"each"});
@@ -128,7 +138,7 @@ void loop(GradientSample& s) {
   auto& nodes = *body.mutable_node();
   OnnxBuilder::add_node(nodes, "Identity", {w}, {"w"});
   OnnxBuilder::add_node(nodes, "Gather", {x, "trip"}, {"slice"});
-  add_trip(s, body, "slice");
+  add_trip(s, body, "slice", s.random.chance(50));
   if (stops) {
     OnnxBuilder::add_node(nodes, "Less", {"trip", s.indices({}, {trips - 1})}, {"goes"});
   } else {
@@ -152,7 +162,7 @@ void scan(GradientSample& s) {
   auto& body = graph_of(node, "body");
   for (const char* name : {"h", "c", "slice"}) body.add_input()->set_name(name);
   OnnxBuilder::add_node(*body.mutable_node(), "Identity", {w}, {"w"});
-  add_trip(s, body, "slice");
+  add_trip(s, body, "slice", s.random.chance(50));
   for (const char* name : {"h2", "next", "each"}) body.add_output()->set_name(name);
 }
 

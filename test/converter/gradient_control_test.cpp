@@ -262,11 +262,12 @@ TEST(GradientOfLoop, KeepsWhatDropoutHasDrawn) {
   OnnxBuilder model = model_of({"h"}, {kCount});
   const char yes = 1;
   model.initializer("yes", DataType::kBool, {}, &yes, 1);
-  model.floats("ratio", {}, {0.25F});
+  model.floats("ratio", {}, {0.125F});
   add_constant(model, "trips", 3);
   auto& body = add_loop(model, "trips", "h", "y");
   OnnxBuilder::add_node(*body.mutable_node(), "Mul", {"state", "state"}, {"square"});
-  OnnxBuilder::add_node(*body.mutable_node(), "Dropout", {"square", "ratio", "yes"}, {"next"});
+  OnnxBuilder::add_node(*body.mutable_node(), "Dropout", {"square", "ratio", "yes"}, {"once"});
+  OnnxBuilder::add_node(*body.mutable_node(), "Dropout", {"once", "ratio", "yes"}, {"next"});
   OnnxBuilder::add_node(*body.mutable_node(), "Identity", {"go"}, {"goes"});
   model.output("y");
   const OnnxBuilder whole = with_gradient(model, {"h"}, {"dh"}, {"h"}, "y");
@@ -285,7 +286,7 @@ TEST(GradientOfLoop, KeepsWhatDropoutHasDrawn) {
       // y = c h^8, where c is what the draws make of it.
       EXPECT_NEAR(dh[i], 8 * y[i] / h[i], 1e-4F * (1 + y[i])) << i;
       const double drawn = y[i] / std::pow(h[i], 8);
-      EXPECT_TRUE(y[i] == 0 || std::abs(drawn - std::pow(4.0 / 3, 7)) < 1e-3) << drawn;
+      EXPECT_TRUE(y[i] == 0 || std::abs(drawn - std::pow(8.0 / 7, 14)) < 1e-3) << drawn;
       dropped += y[i] == 0 ? 1 : 0;
     }
     EXPECT_GT(dropped, 16);

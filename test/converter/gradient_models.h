@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "converter/graph/gradient.h"
-#include "converter/onnx/version_conversion.h"
 #include "test/converter/gradient_cases.h"
+#include "test/converter/inferred_model.h"
 #include "test/runtime/small_plan.h"
 
 namespace intarsia::test {
@@ -49,15 +49,11 @@ inline std::vector<Floats> run(const converter::OnnxBuilder& model,
 
 /// The model behind the expansion, before any pass.
 inline converter::Model expanded_model(const converter::OnnxBuilder& builder) {
-  converter::Model model = builder.import();
-  converter::convert_versions(model);
-  converter::resolve(model);
-  converter::Inference inference(model, converter::builtin_library().rows(), {});
-  inference.run();
-  converter::expand_gradients(*model.graph, inference);
-  model.graph->sort();
-  EXPECT_EQ(model.graph->check(), "");
-  return model;
+  InferredModel inferred(builder);
+  converter::expand_gradients(inferred.graph(), inferred.inference);
+  inferred.graph().sort();
+  EXPECT_EQ(inferred.graph().check(), "");
+  return std::move(inferred.model);
 }
 /// The types of its nodes.
 inline std::string expanded(const converter::OnnxBuilder& builder) {

@@ -5,10 +5,9 @@
 // between the two.
 #include <random>
 
-#include "converter/onnx/version_conversion.h"
 #include "converter/passes/layout.h"
 #include "converter/passes/simplify.h"
-#include "converter/plugin/extension.h"
+#include "test/converter/inferred_model.h"
 #include "test/converter/layout_cases.h"
 
 namespace intarsia::test {
@@ -19,17 +18,13 @@ using layout::Case;
 using layout::model_of;
 
 std::string left_after_layout(const OnnxBuilder& builder) {
-  converter::Model model = builder.import();
-  converter::convert_versions(model);
-  converter::resolve(model);
-  converter::Inference inference(model, converter::builtin_library().rows(), {});
-  inference.run();
-  converter::simplify(*model.graph);
-  converter::assign_layout(*model.graph, inference);
-  converter::simplify(*model.graph);
-  EXPECT_EQ(model.graph->check(), "");
+  InferredModel model(builder);
+  converter::simplify(model.graph());
+  converter::assign_layout(model.graph(), model.inference);
+  converter::simplify(model.graph());
+  EXPECT_EQ(model.graph().check(), "");
   std::string text;
-  for (const auto& node : model.graph->nodes()) {
+  for (const auto& node : model.graph().nodes()) {
     text += (text.empty() ? "" : " ") + (node->type == "Transpose" ? "T" : node->type);
   }
   return text;

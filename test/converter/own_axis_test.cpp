@@ -2,10 +2,9 @@
 //
 // Operators of one's own between convolutions: the layout follows what their info says of axes, and
 // leaves alone what says nothing.
-#include "converter/onnx/version_conversion.h"
 #include "converter/passes/layout.h"
 #include "converter/passes/simplify.h"
-#include "converter/plugin/extension.h"
+#include "test/converter/inferred_model.h"
 #include "test/operators/own_library.h"
 #include "test/runtime/small_plan.h"
 
@@ -104,16 +103,11 @@ std::vector<double> run(const char* op) {
 
 int transposes(const char* op) {
   const auto operators = library();
-  converter::Model model = model_of<float>(op).import();
-  model.operators = &operators->operators();
-  converter::convert_versions(model);
-  converter::resolve(model);
-  converter::Inference inference(model, operators->rows(), {});
-  inference.run();
-  converter::assign_layout(*model.graph, inference);
-  converter::simplify(*model.graph);
+  InferredModel model(model_of<float>(op), *operators);
+  converter::assign_layout(model.graph(), model.inference);
+  converter::simplify(model.graph());
   int count = 0;
-  for (const auto& node : model.graph->nodes()) count += node->type == "Transpose" ? 1 : 0;
+  for (const auto& node : model.graph().nodes()) count += node->type == "Transpose" ? 1 : 0;
   return count;
 }
 

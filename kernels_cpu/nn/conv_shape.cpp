@@ -37,16 +37,20 @@ ConvShape window_shape(const KernelContext& context, const PadBefore& pad_before
     axis.pad = pad_before(i, axis.in, axis.out, axis.kernel);
   }
   s.batch = x.extents[0];
-  s.in_c = x.extents[image.channel()];
-  s.out_c = y.extents[image.channel()];
-  s.in_pitch = s.in_c;
-  s.out_pitch = s.out_c;
-  if (w.count() == 0) {
+  return s;
+}
+
+/// As the weights have them: where the output's extents vary, it has at most so many channels, and
+/// weights are packed before it is known how many.
+void set_channels(ConvShape& s, int64_t groups, int64_t in, int64_t out, bool no_weights) {
+  s.groups = groups;
+  s.in_c = s.in_pitch = in;
+  s.out_c = s.out_pitch = out;
+  if (no_weights) {
     // Perhaps with any number of taps. The same sums, none: a tap without channels.
     s.in_c = 0;
     s.kernel_d = s.kernel_h = s.kernel_w = 1;
   }
-  return s;
 }
 
 Status check_image(const KernelContext& context, int32_t channels_last, int spatial) {
@@ -65,7 +69,8 @@ ConvShape conv_shape(const KernelContext& context, const WindowAttributes& windo
     return window.pad_before(axis, in, out, kernel);
   };
   ConvShape shape = window_shape(context, pad_before, window);
-  shape.groups = groups;
+  const TensorView& w = context.input(1);
+  set_channels(shape, groups, groups * w.extents[1], w.extents[0], w.count() == 0);
   return shape;
 }
 
@@ -81,7 +86,9 @@ ConvShape transposed_shape(const KernelContext& context) {
   };
   ConvShape shape =
       window_shape(context, pad_before, attributes.window, attributes.channels_last != 0);
-  shape.groups = attributes.group;
+  const TensorView& w = context.input(1);
+  const int64_t groups = attributes.group;
+  set_channels(shape, groups, w.extents[0], groups * w.extents[1], w.count() == 0);
   return shape;
 }
 

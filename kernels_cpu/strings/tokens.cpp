@@ -35,13 +35,13 @@ int64_t cut(std::string_view text, const RegexTable& pattern, const TokensAttrib
             const Token& token) {
   int64_t tokens = 0;
   const auto take = [&](size_t begin, size_t end) {
-    if (!has_characters(text.substr(begin, end - begin), a.least)) return false;
+    if (!has_characters({text.data() + begin, end - begin}, a.least)) return false;
     token(begin, end - begin, tokens++);
     return true;
   };
   size_t between = 0;  // where what lies before the next match begins
   for (size_t at = 0; at < text.size();) {
-    const int64_t found = pattern.longest(text.substr(at));
+    const int64_t found = pattern.longest({text.data() + at, text.size() - at});
     const size_t end = at + static_cast<size_t>(found > 0 ? found : 0);
     if (found >= 0 && a.separates != 0) {
       take(between, at);

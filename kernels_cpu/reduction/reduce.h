@@ -14,6 +14,8 @@
 // depend on the number of threads.
 #pragma once
 
+#include <algorithm>
+
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/accumulate.h"
 #include "kernels_cpu/common/isa_loop.h"
@@ -60,21 +62,22 @@ void reduce(const KernelContext& context, const ReduceLoop& loop, Reducer reduce
       A sums[kReduceLanes];
       accumulate(x + block.offset, block.lanes, count * piece / pieces,
                  count * (piece + 1) / pieces, sums);
-      if (fold == 1 && pieces == 1) {  // most
-        auto* to = y + block.first;
-        INTARSIA_INDEPENDENT
-        for (int64_t i = 0; i < block.lanes; ++i) to[i] = E::store(reducer.finish(sums[i], count));
-        continue;
-      }
-      int64_t result = fold > 1 ? block.first / fold : block.first;
-      for (int64_t lane = 0; lane < block.lanes; lane += fold, ++result) {
-        A sum = sums[lane];
-        for (int64_t i = 1; i < fold; ++i) sum = reducer.merge(sum, sums[lane + i]);
-        if (pieces == 1) {
-          y[result] = E::store(reducer.finish(sum, count * fold));
-        } else {
-          partials[piece * results + result] = sum;
+      int64_t first = block.first, lanes = block.lanes;
+      if (fold > 1) {
+        first /= fold;
+        lanes /= fold;
+        for (int64_t lane = 0; lane < lanes; ++lane) {
+          A sum = sums[lane * fold];
+          for (int64_t i = 1; i < fold; ++i) sum = reducer.merge(sum, sums[lane * fold + i]);
+          sums[lane] = sum;
         }
+      }
+      if (pieces == 1) {
+        auto* to = y + first;
+        INTARSIA_INDEPENDENT
+        for (int64_t i = 0; i < lanes; ++i) to[i] = E::store(reducer.finish(sums[i], count * fold));
+      } else {
+        std::copy_n(sums, lanes, partials + piece * results + first);
       }
     }
   });

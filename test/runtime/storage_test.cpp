@@ -165,6 +165,64 @@ TEST(Storage, TheResultOfABranchHasTheExtentsOfTheIf) {
   }
 }
 
+/// The other branch has more channels than the convolution: its weights are packed by their own
+/// extents, not by those of the tensor for both.
+void expect_convolution_in_a_branch(const char* op) {
+  SCOPED_TRACE(op);
+  constexpr int kIn = 2, kOut = 2, kTaps = 3, kLength = 5, kMore = 7;
+  OnnxBuilder model;
+  model.input("c", {1}, DataType::kBool);
+  model.input("x", {1, kIn, kLength});
+  model.input("other", {1, kMore, 9});
+  model.output("y");
+  std::vector<float> w(kIn * kOut * kTaps);
+  for (size_t i = 0; i < w.size(); ++i) w[i] = static_cast<float>(i) - 4;
+  model.initializer("w", DataType::kFloat, {2, 2, kTaps}, w.data(), w.size() * sizeof(float));
+  auto& choice = model.node("If", {"c"}, {"y"});
+  for (const char* name : {"then_branch", "else_branch"}) {
+    auto& graph = *OnnxBuilder::attribute(choice, name, onnx::AttributeProto::GRAPH).mutable_g();
+    graph.set_name(name);
+    const bool first = name[0] == 't';
+    OnnxBuilder::add_node(
+        *graph.mutable_node(), first ? op : "Neg",
+        first ? std::vector<std::string>{"x", "w"} : std::vector<std::string>{"other"}, {name});
+    graph.add_output()->set_name(name);
+  }
+  SmallPlan plan(model);
+  auto opened = plan.open();
+  ASSERT_TRUE(opened.ok()) << plan.text(plan.diagnostic);
+  Session session = std::move(opened.value());
+  std::vector<float> x(kIn * kLength);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * i % 7);
+  session.input<bool>(0).value()[0] = true;
+  write(session, 1, x);
+  write(session, 2, std::vector<float>(kMore * 9, 1));
+  ASSERT_TRUE(session.run().ok()) << plan.text(session.diagnostic());
+  // Conv: y[o][t] = sum of x[i][t + k] w[o][i][k]; ConvTranspose: y[o][t + k] += x[i][t]
+  // w[i][o][k].
+  const bool transposed = std::string_view(op) == "ConvTranspose";
+  const int length = transposed ? kLength + kTaps - 1 : kLength - kTaps + 1;
+  std::vector<float> expected(static_cast<size_t>(kOut * length));
+  for (int o = 0; o < kOut; ++o) {
+    for (int i = 0; i < kIn; ++i) {
+      for (int t = 0; t < (transposed ? kLength : length); ++t) {
+        for (int k = 0; k < kTaps; ++k) {
+          const int row = transposed ? i * kOut + o : o * kIn + i;
+          const float weight = w[static_cast<size_t>(row * kTaps + k)];
+          expected[static_cast<size_t>(o * length + t + (transposed ? k : 0))] +=
+              weight * x[static_cast<size_t>(i * kLength + t + (transposed ? 0 : k))];
+        }
+      }
+    }
+  }
+  EXPECT_EQ(read(session, 0), expected);
+}
+
+TEST(Storage, ConvolutionsInBranchesOfOtherExtents) {
+  expect_convolution_in_a_branch("Conv");
+  expect_convolution_in_a_branch("ConvTranspose");
+}
+
 TEST(Storage, OperandsOfOneSymbolAreOverwritten) {
   OnnxBuilder model;
   symbol(model.input("x", {8, 1000}), 0, "N");

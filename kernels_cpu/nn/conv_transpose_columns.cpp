@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Transposed convolution to few channels in float, channels first or last, of 1 to 3
-// spatial axes: a product
-// of all taps of all filters with some pixels at once, W[out_c * taps][in_c] * X[in_c][pixels],
-// whose rows are added where they belong. Panels then hold 16 pixels; panels of 16 filters, as the
-// phases' convolutions have them (conv_transpose_packed.cpp), would be mostly empty.
+// Transposed convolution to few channels in float, channels first or last, of 1 to 3 spatial axes:
+// a product of all taps of all filters with some pixels at once, W[out_c * taps][in_c] *
+// X[in_c][pixels], whose rows are added where they belong. Panels then hold 16 pixels; panels of 16
+// filters, as the phases' convolutions have them (conv_transpose_packed.cpp), would be mostly
+// empty.
 //
 // A unit is a band of outputs along the outermost axis. Pixels at its edges are multiplied for both
 // bands, so that no two units write the same output, and every sum has one order.
@@ -73,7 +73,8 @@ struct Rows {
   }
 
   int64_t rows() const { return filters * taps; }
-  bool of_volumes() const { return d.in > 1 || d.out > 1; }
+  /// A volume without planes is one, too: it has no pixel to multiply.
+  bool of_volumes() const { return d.in != 1 || d.out != 1; }
   const Axis& outer() const { return of_volumes() ? d : h; }
   int64_t inner_pixels() const { return of_volumes() ? s.in_h * s.in_w : s.in_w; }
 

@@ -226,6 +226,25 @@ TEST(FastConvTranspose, InOnnxOrderEqualsTheReference) {
   }
 }
 
+/// An axis of no inputs has outputs where output_shape says so: they are the bias.
+TEST(FastConvTranspose, WithoutPixelsGivesTheBias) {
+  for (const int axis : {0, 1, 2}) {
+    for (const int last : {0, 1}) {
+      Drawn d;
+      const int first = last != 0 ? 1 : 2;
+      d.x = last != 0 ? Dims{1, 4, 4, 4, 3} : Dims{1, 3, 4, 4, 4};
+      d.y = last != 0 ? Dims{1, 1, 1, 1, 2} : Dims{1, 2, 1, 1, 1};
+      d.x[static_cast<size_t>(first + axis)] = 0;
+      d.w = {3, 2, 2, 2, 2};
+      d.filters = 2;
+      ConvTransposeAttributes attributes;
+      for (int i = 0; i < 3; ++i) attributes.output_shape.push(1);
+      attributes.channels_last = last;
+      compare("ConvTranspose", d, attributes, 7, {".columns<float>"});
+    }
+  }
+}
+
 /// The padding follows from the output's extent, and with it which outputs a phase has: the weights
 /// that were packed for one image serve another.
 TEST(FastConvTranspose, PackedWeightsServeAnyPadding) {

@@ -102,12 +102,15 @@ Status check_fast_conv(const KernelContext& context, int spatial) {
   return check_image(context, context.attributes<ConvAttributes>().channels_last, spatial);
 }
 
-Status check_fast_transposed(const KernelContext& context, int spatial) {
-  const Status status = check_operands<ops::ConvTranspose>(
+Status check_transposed_operands(const KernelContext& context) {
+  return check_operands<ops::ConvTranspose>(
       context, {.inputs = {DataType::kFloat, DataType::kFloat, DataType::kFloat},
                 .required_inputs = 2,
                 .outputs = {DataType::kFloat}});
-  if (!status) return status;
+}
+
+Status check_fast_transposed(const KernelContext& context, int spatial) {
+  if (Status status = check_transposed_operands(context); !status) return status;
   return check_image(context, context.attributes<ConvTransposeAttributes>().channels_last, spatial);
 }
 

@@ -26,7 +26,9 @@ ConvShape transposed_shape(const KernelContext& context);
 bool is_fast_conv(const KernelContext& context, int spatial);
 /// For `check`: all but the size of the weights.
 Status check_fast_conv(const KernelContext& context, int spatial);
-/// The same of ConvTranspose.
+/// That of ConvTranspose, for either order of axes.
+Status check_transposed_operands(const KernelContext& context);
+/// The same with the channels last, of at most so many spatial axes.
 Status check_fast_transposed(const KernelContext& context, int spatial);
 
 /// Runs all units on the context's threads, each with its share of `scratch`.

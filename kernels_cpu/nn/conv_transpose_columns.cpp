@@ -49,7 +49,7 @@ struct Strides {
   }
 };
 
-struct Rows {
+struct TapProduct {
   ConvShape s;
   Axis d, h, w;
   int64_t taps, filters, depth;  ///< Filters and depth of a group.
@@ -57,7 +57,7 @@ struct Rows {
 
   Strides x, y;
 
-  explicit Rows(const KernelContext& context)
+  explicit TapProduct(const KernelContext& context)
       : s(transposed_shape(context)),
         d{s.in_d, s.out_d, s.kernel_d, s.stride_d, s.dilation_d, s.pad_front},
         h{s.in_h, s.out_h, s.kernel_h, s.stride_h, s.dilation_h, s.pad_top},
@@ -99,30 +99,30 @@ struct Rows {
 
 /// One band of one group of one image.
 struct BandRun {
-  const Rows& rows;
+  const TapProduct& product;
   Band band;
   float* output;  ///< The image's, from the group's channels on.
 
   void start(const float* bias) const {
-    const ConvShape& s = rows.s;
-    const int64_t inner = rows.of_volumes() ? s.out_h * s.out_w : s.out_w;
-    for (int64_t c = 0; c < rows.filters; ++c) {
-      float* y = output + c * rows.y.channel;
+    const ConvShape& s = product.s;
+    const int64_t inner = product.of_volumes() ? s.out_h * s.out_w : s.out_w;
+    for (int64_t c = 0; c < product.filters; ++c) {
+      float* y = output + c * product.y.channel;
       const float start = bias != nullptr ? bias[c] : 0.0f;
       for (int64_t at = band.begin * inner; at < band.end * inner; ++at) {
-        y[at * rows.y.pixel] = start;
+        y[at * product.y.pixel] = start;
       }
     }
   }
 
   /// Adds the products of `count` pixels of one row, from column x on.
   void add(const float* products, int64_t z, int64_t y, int64_t x, int64_t count) const {
-    const ConvShape& s = rows.s;
-    const bool volumes = rows.of_volumes();
+    const ConvShape& s = product.s;
+    const bool volumes = product.of_volumes();
     int64_t tap = 0;
     for (int64_t kz = 0; kz < s.kernel_d; ++kz) {
       for (int64_t ky = 0; ky < s.kernel_h; ++ky) {
-        const int64_t oz = rows.d.output(z, kz), oy = rows.h.output(y, ky);
+        const int64_t oz = product.d.output(z, kz), oy = product.h.output(y, ky);
         const int64_t place = volumes ? oz : oy;
         const bool meets = place >= band.begin && place < band.end && oz >= 0 && oz < s.out_d &&
                            oy >= 0 && oy < s.out_h;
@@ -130,13 +130,14 @@ struct BandRun {
           tap += s.kernel_w;
           continue;
         }
-        float* row = output + (oz * s.out_h + oy) * s.out_w * rows.y.pixel;
-        const bool pairs = s.stride_w == 2 && s.dilation_w == 1 && rows.y.pixel == 1;
+        float* row = output + (oz * s.out_h + oy) * s.out_w * product.y.pixel;
+        const bool pairs = s.stride_w == 2 && s.dilation_w == 1 && product.y.pixel == 1;
         for (int64_t kx = 0; kx < s.kernel_w; ++kx, ++tap) {
-          const float* sums = products + tap * rows.pixels;
+          const float* sums = products + tap * product.pixels;
           if (pairs && kx + 1 < s.kernel_w) {
-            for (int64_t c = 0; c < rows.filters; ++c) {
-              add_pair(sums + c * rows.taps * rows.pixels, row + c * rows.y.channel, kx, x, count);
+            for (int64_t c = 0; c < product.filters; ++c) {
+              add_pair(sums + c * product.taps * product.pixels, row + c * product.y.channel, kx, x,
+                       count);
             }
             ++kx, ++tap;
           } else {
@@ -152,16 +153,17 @@ struct BandRun {
     int64_t begin, end;
   };
   Range range(int64_t tap, int64_t x, int64_t count) const {
-    const int64_t from = rows.w.first_input(tap, 0), to = rows.w.first_input(tap, rows.w.out);
+    const int64_t from = product.w.first_input(tap, 0),
+                  to = product.w.first_input(tap, product.w.out);
     return {from > x ? from : x, to < x + count ? to : x + count};
   }
 
   void add_tap(const float* sums, float* row, int64_t tap, int64_t x, int64_t count) const {
     const Range met = range(tap, x, count);
-    const int64_t step = rows.w.stride * rows.y.pixel, n = met.end - met.begin;
-    for (int64_t c = 0; c < rows.filters; ++c, sums += rows.taps * rows.pixels) {
+    const int64_t step = product.w.stride * product.y.pixel, n = met.end - met.begin;
+    for (int64_t c = 0; c < product.filters; ++c, sums += product.taps * product.pixels) {
       const float* sum = sums + (met.begin - x);
-      float* y = row + rows.w.output(met.begin, tap) * rows.y.pixel + c * rows.y.channel;
+      float* y = row + product.w.output(met.begin, tap) * product.y.pixel + c * product.y.channel;
       if (step == 1) {
         INTARSIA_INDEPENDENT
         for (int64_t i = 0; i < n; ++i) y[i] += sum[i];
@@ -177,13 +179,13 @@ struct BandRun {
     const Range a = range(tap, x, count), b = range(tap + 1, x, count);
     const int64_t begin = a.begin > b.begin ? a.begin : b.begin;
     const int64_t end = a.end < b.end ? a.end : b.end;
-    const float *first = sums - x, *second = first + rows.pixels;
+    const float *first = sums - x, *second = first + product.pixels;
     const auto add = [&](const float* from, int64_t at, int64_t k) {
-      row[rows.w.output(at, k)] += from[at];
+      row[product.w.output(at, k)] += from[at];
     };
     for (int64_t i = a.begin; i < begin && i < a.end; ++i) add(first, i, tap);
     for (int64_t i = b.begin; i < begin && i < b.end; ++i) add(second, i, tap + 1);
-    float* y = row + rows.w.output(begin, tap);
+    float* y = row + product.w.output(begin, tap);
     const int64_t n = end - begin;
     first += begin, second += begin;
     INTARSIA_INDEPENDENT
@@ -211,11 +213,7 @@ struct FewChannels {
                                                       {extents, static_cast<size_t>(w.rank)});
   }
   static Status check_shape(const KernelContext& context) {
-    const Status status = check_operands<ops::ConvTranspose>(
-        context, {.inputs = {DataType::kFloat, DataType::kFloat, DataType::kFloat},
-                  .required_inputs = 2,
-                  .outputs = {DataType::kFloat}});
-    if (!status) return status;
+    if (Status status = check_transposed_operands(context); !status) return status;
     const int rank = context.input(0).rank;
     return rank <= 5 ? Status() : context.fail(Code::kWrongRank, "input rank", 5, rank, 0);
   }
@@ -225,29 +223,30 @@ struct FewChannels {
   static void pack_weights(const KernelContext& context, float* packed) {
     const TensorView& w = context.input(1);
     if (w.count() == 0) return;
-    const Rows rows(context);
-    const int64_t size = rows.depth * rows.rows();
-    for (int64_t g = 0; g < rows.s.groups; ++g) {
-      transpose(w.as<const float>() + g * size, rows.rows(), rows.depth, rows.rows(),
-                packed + g * size, rows.depth);
+    const TapProduct product(context);
+    const int64_t size = product.depth * product.rows();
+    for (int64_t g = 0; g < product.s.groups; ++g) {
+      transpose(w.as<const float>() + g * size, product.rows(), product.depth, product.rows(),
+                packed + g * size, product.depth);
     }
   }
   static CheckedInt scratch_bytes(const KernelContext& context) {
-    const Rows rows(context);
-    return (CheckedInt(rows.pixels) * rows.rows() + packed_floats(1, rows.depth, rows.pixels)) *
+    const TapProduct product(context);
+    return (CheckedInt(product.pixels) * product.rows() +
+            packed_floats(1, product.depth, product.pixels)) *
            sizeof(float);
   }
 
   static void convolve(const KernelContext& context, const Epilogue&, const float* weights,
                        std::span<std::byte> scratch) {
     if (context.output(0).count() == 0) return;
-    const Rows rows(context);
-    const int64_t bands = rows.bands(), units = rows.s.batch * rows.s.groups * bands;
+    const TapProduct product(context);
+    const int64_t bands = product.bands(), units = product.s.batch * product.s.groups * bands;
     const size_t share = scratch.size() / static_cast<size_t>(context.threads()) / 64 * 64;
     context.parallel_for(units, [&](int64_t begin, int64_t end, int thread) {
       std::byte* products = scratch.data() + static_cast<size_t>(thread) * share;
       for (int64_t unit = begin; unit < end; ++unit) {
-        run_unit(context, rows, unit / bands, rows.band(unit % bands, bands), weights,
+        run_unit(context, product, unit / bands, product.band(unit % bands, bands), weights,
                  reinterpret_cast<float*>(products));
       }
     });
@@ -255,34 +254,34 @@ struct FewChannels {
 
  private:
   /// `part`: image and group.
-  static void run_unit(const KernelContext& context, const Rows& rows, int64_t part,
+  static void run_unit(const KernelContext& context, const TapProduct& product, int64_t part,
                        const Band& band, const float* weights, float* products) {
-    const ConvShape& s = rows.s;
-    const int64_t image = part / s.groups, group = part % s.groups, n = rows.rows();
+    const ConvShape& s = product.s;
+    const int64_t image = part / s.groups, group = part % s.groups, n = product.rows();
     const float* bias = context.input(2).as<const float>();
-    const BandRun run{rows, band,
-                      context.output(0).as<float>() + image * rows.y.image +
-                          group * rows.filters * rows.y.channel};
-    run.start(bias != nullptr ? bias + group * rows.filters : nullptr);
-    const float* x = context.input(0).as<const float>() + image * rows.x.image +
-                     group * rows.depth * rows.x.channel;
-    float* panels = products + n * rows.pixels;
+    const BandRun run{product, band,
+                      context.output(0).as<float>() + image * product.y.image +
+                          group * product.filters * product.y.channel};
+    run.start(bias != nullptr ? bias + group * product.filters : nullptr);
+    const float* x = context.input(0).as<const float>() + image * product.x.image +
+                     group * product.depth * product.x.channel;
+    float* panels = products + n * product.pixels;
     GemmArgs args{};
-    args.a = weights + group * n * rows.depth;
-    args.a_pitch = rows.depth;
+    args.a = weights + group * n * product.depth;
+    args.a_pitch = product.depth;
     args.b = panels;
     args.c = products;
-    args.c_pitch = rows.pixels;
+    args.c_pitch = product.pixels;
     args.isa = context.isa();
-    const int64_t stop = band.last * rows.inner_pixels();
-    for (int64_t at = band.first * rows.inner_pixels(), count; at < stop; at += count) {
-      count = stop - at < rows.pixels ? stop - at : rows.pixels;
-      if (rows.x.channel == 1) {
-        pack_b_transposed(x + at * rows.x.pixel, rows.x.pixel, rows.depth, count, panels);
+    const int64_t stop = band.last * product.inner_pixels();
+    for (int64_t at = band.first * product.inner_pixels(), count; at < stop; at += count) {
+      count = stop - at < product.pixels ? stop - at : product.pixels;
+      if (product.x.channel == 1) {
+        pack_b_transposed(x + at * product.x.pixel, product.x.pixel, product.depth, count, panels);
       } else {
-        pack_b(x + at, rows.x.channel, rows.depth, count, panels);
+        pack_b(x + at, product.x.channel, product.depth, count, panels);
       }
-      args.shape = {n, count, rows.depth};
+      args.shape = {n, count, product.depth};
       gemm_run(args, 0, gemm_units(args.shape));
       for (int64_t done = 0, row; done < count; done += row) {
         const int64_t pixel = at + done, place = pixel % s.in_w, line = pixel / s.in_w;
@@ -291,14 +290,6 @@ struct FewChannels {
                [&] { run.add(products + done, line / s.in_h, line % s.in_h, place, row); });
       }
     }
-  }
-};
-
-template <class K>
-struct Plain : K {
-  static Status run(const KernelContext& context) {
-    K::compute(context, Epilogue{});
-    return {};
   }
 };
 

@@ -64,14 +64,6 @@ struct FastConvTranspose {
   }
 };
 
-template <class K>
-struct Plain : K {
-  static Status run(const KernelContext& context) {
-    K::compute(context, Epilogue{});
-    return {};
-  }
-};
-
 }  // namespace
 
 extern const KernelList conv_transpose_packed_kernels;

@@ -77,4 +77,13 @@ struct Computed : Core {
   }
 };
 
+/// A kernel of an operator without an activation.
+template <class K>
+struct Plain : K {
+  static Status run(const KernelContext& context) {
+    K::compute(context, Epilogue{});
+    return {};
+  }
+};
+
 }  // namespace intarsia::cpu

@@ -212,11 +212,11 @@ struct ConvInteger {
 inline bool few_transposed_filters(const ConvTransposeAttributes& attributes,
                                    std::span<const int64_t> weights) {
   constexpr int64_t kFew = 4;
-  int64_t taps = 1;
+  bool several_taps = false;
   for (size_t axis = 2; axis < weights.size(); ++axis) {
-    taps = weights[axis] > 1 ? 2 : taps;
+    several_taps = several_taps || weights[axis] > 1;
   }
-  return weights.size() > 1 && weights[1] <= kFew && weights[0] > attributes.group && taps > 1;
+  return several_taps && weights[1] <= kFew && weights[0] > attributes.group;
 }
 
 struct ConvTranspose {

@@ -37,6 +37,16 @@ DataType known_type(const Node& node, int input, const char* name);
 /// Lets what the node has computed be `results`, which nodes in front of it compute.
 void become_results(Node& node, const std::vector<Value*>& results);
 
+// Old forms that take more than some lines (version_conversion_layers.cpp,
+// version_conversion_scan.cpp).
+void softmax(Node& node);
+void batch_normalization(Node& node);
+void dropout_6(Node& node);
+void dropout(Node& node);
+void dropout_mask(Node& node);
+void group_normalization(Node& node);
+void scan_8(Node& node);
+
 // Functions: operators that become others (functions*.cpp).
 void hann_window(Node& node);
 void hamming_window(Node& node);

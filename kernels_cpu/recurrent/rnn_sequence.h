@@ -14,7 +14,7 @@
 //     kTogether          a direction's sequences are one group, however many, as results of one
 //                        depend on the others
 //     kUnits             threads may have multiples of so many hidden units; 0 if none
-//     kShared            elements of R from which they gain more in a step than they wait for each
+//     kShared            products by R from which they gain more in a step than they wait for each
 //                        other
 //     W(context, node, direction)
 //     own(node, rows)    Values that a thread needs besides, for so many rows: units.own
@@ -364,7 +364,7 @@ Status run_sequences(const KernelContext& context) {
   const int64_t group = rnn_group<W>(node, context.threads(), share);
   const int64_t groups = (node.batch + group - 1) / group;
   if (W::kUnits > 0 && context.threads() > 1 && node.directions * groups == 1 &&
-      node.rows() * node.hidden >= W::kShared) {
+      node.rows() * node.hidden * group >= W::kShared) {
     run_group<Layer, W>(context, node, functions, 0, 0, group, rnn_steps<W>(node, group), true,
                         scratch, share);
     return {};

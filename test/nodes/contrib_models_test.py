@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 import onnxruntime
 from contrib_models import bert, bert_inputs, cnn, cnn_inputs, gpt, t5
-from one_node import Case, call, run
+from one_node import Case, call, exact_products, run
 from onnx import TensorProto, helper
 from onnxruntime import GraphOptimizationLevel, quantization
 from onnxruntime.transformers.float16 import convert_float_to_float16
@@ -81,13 +81,15 @@ class Rewritten(Case):
         """What the quantisers make of a model: the static one with a form, else the dynamic one."""
         path = self.path.with_name("quantized.onnx")
         onnx.save(model, self.path)
-        unknown = {"DefaultTensorType": TensorProto.FLOAT}  # of what operators of com.microsoft give
+        in_floats = form == quantization.QuantFormat.QDQ  # as ONNX Runtime is not to optimise
+        options = {"extra_options": {"DefaultTensorType": TensorProto.FLOAT},  # of what com.microsoft's operators give
+                   "reduce_range": not in_floats and not exact_products()}
         if form is None:
-            quantization.quantize_dynamic(str(self.path), str(path), extra_options=unknown)
+            quantization.quantize_dynamic(str(self.path), str(path), **options)
         else:
             quantization.quantize_static(
                 str(self.path), str(path), Calibration([given_to(model, each) for each in inputs]),
-                quant_format=form, weight_type=quantization.QuantType.QInt8, extra_options=unknown)
+                quant_format=form, weight_type=quantization.QuantType.QInt8, **options)
         return onnx.load(path)
 
     def check(self, rewritten, original, inputs, tolerance=2e-5, expects=()):

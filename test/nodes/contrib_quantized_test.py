@@ -15,16 +15,11 @@ import ml_dtypes
 import numpy as np
 import onnx
 from contrib import ContribCase, contrib_model, in_runtime
-from one_node import TOOL, run
+from one_node import TOOL, codes, run
 from onnx import TensorProto, helper
 
 BYTES = (np.uint8, np.int8)
 KIND = {np.uint8: TensorProto.UINT8, np.int8: TensorProto.INT8}
-
-
-def codes(values, shape, kind):
-    info = np.iinfo(kind)
-    return values.integers(info.min, info.max + 1, shape).astype(kind)
 
 
 def number(values, low=0.01, high=0.1):

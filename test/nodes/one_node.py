@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models of one node, run by the tool whose path is the first argument of the test."""
 
+import functools
 import pathlib
 import subprocess
 import sys
@@ -54,6 +55,23 @@ def runtime(model, inputs):
     session = onnxruntime.InferenceSession(typed.SerializeToString(),
                                            providers=["CPUExecutionProvider"])
     return session.run(None, inputs)
+
+
+@functools.cache
+def exact_products():
+    """Whether ONNX Runtime's sums of products of bytes are exact: on processors without instructions for them
+    (VNNI), two products of unsigned by signed codes saturate at 16 bits, unless the signed ones have 7 bits."""
+    node = helper.make_node("MatMulInteger", ["a", "b"], ["y"])
+    inputs = {"a": np.full((4, 64), 255, np.uint8), "b": np.full((64, 16), 127, np.int8)}
+    return bool((runtime(model_of(node, inputs), inputs)[0] == 64 * 255 * 127).all())
+
+
+def codes(values, shape, kind):
+    """Random codes of that type, of all values that ONNX Runtime multiplies exactly."""
+    low, high = np.iinfo(kind).min, np.iinfo(kind).max
+    if kind == np.int8 and not exact_products():
+        low, high = -64, 63
+    return values.integers(low, high + 1, shape).astype(kind)
 
 
 class Case(unittest.TestCase):

@@ -15,7 +15,7 @@ import unittest
 import numpy as np
 import onnx
 import onnxruntime
-from one_node import TOOL, Case, call, model_of, run, runtime
+from one_node import TOOL, Case, call, codes, model_of, run, runtime
 from onnx import TensorProto, helper, numpy_helper
 
 
@@ -233,18 +233,15 @@ class Integers(Case):
             kind = choose.choice(BYTES)
             group, depth, filters = choose.choice((1, 2)), choose.randint(1, 5), choose.randint(1, 5)
 
-            def codes(shape, of=kind):
-                low = -128 if of == np.int8 else 0
-                return values.integers(low, low + 256, shape).astype(of)
-
             per_channel = choose.random() < 0.5
             w_kind = np.int8 if per_channel or kind == np.int8 else choose.choice(BYTES)
             channels = filters * group
-            held = {"xs": np.float32(0.02), "xz": codes(()), "w": codes((channels, depth, 3, 2), w_kind),
+            held = {"xs": np.float32(0.02), "xz": codes(values, (), kind),
+                    "w": codes(values, (channels, depth, 3, 2), w_kind),
                     "ws": values.uniform(0.001, 0.02, channels if per_channel else ()).astype(np.float32),
-                    "wz": np.zeros(channels, w_kind) if per_channel else codes((), w_kind),
-                    "ys": np.float32(0.11), "yz": codes(()), "b": values.integers(-900, 900, channels, np.int32)}
-            inputs = {"x": codes((2, depth * group, 7, 8))}
+                    "wz": np.zeros(channels, w_kind) if per_channel else codes(values, (), w_kind),
+                    "ys": np.float32(0.11), "yz": codes(values, (), kind), "b": values.integers(-900, 900, channels, np.int32)}
+            inputs = {"x": codes(values, (2, depth * group, 7, 8), kind)}
             node = helper.make_node("QLinearConv", ["x", *held], ["y"], group=group, pads=[1, 0, 1, 1],
                                     strides=[choose.randint(1, 2), 1])
             model = model_of(node, inputs)
@@ -260,11 +257,11 @@ class Integers(Case):
             terms, columns = choose.randint(1, 40), choose.randint(1, 20)
             per_column = kind == np.int8 and choose.random() < 0.5
             held = {"as": np.float32(0.02), "az": kind(low + 77),
-                    "b": values.integers(low, low + 256, (terms, columns)).astype(kind),
+                    "b": codes(values, (terms, columns), kind),
                     "bs": values.uniform(0.001, 0.02, columns if per_column else ()).astype(np.float32),
                     "bz": np.zeros(columns, kind) if per_column else kind(low + 100),
                     "ys": np.float32(0.05), "yz": kind(low + 90)}
-            inputs = {"a": values.integers(low, low + 256, (2, choose.randint(1, 6), terms)).astype(kind)}
+            inputs = {"a": codes(values, (2, choose.randint(1, 6), terms), kind)}
             node = helper.make_node("QLinearMatMul", ["a", *held], ["y"])
             model = model_of(node, inputs)
             model.graph.initializer.extend(numpy_helper.from_array(np.asarray(a), n) for n, a in held.items())

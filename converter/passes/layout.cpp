@@ -52,9 +52,7 @@ bool is_seed(const Node& node) {
   if (node.op == nullptr) return false;
   const auto& facts = node.op->facts;
   const Value* x = node.input(0);
-  if (x == nullptr || x->constant || !definitions::contains(facts.fast_channels_last, x->type)) {
-    return false;
-  }
+  if (x == nullptr || !definitions::contains(facts.fast_channels_last, x->type)) return false;
   const Value* weights = node.input(1);
   if (facts.either_order != nullptr && weights != nullptr && weights->constant &&
       facts.either_order(node.attribute_bytes.data(), weights->constant->extents)) {

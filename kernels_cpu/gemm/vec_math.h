@@ -4,7 +4,8 @@
 //
 // exp(x) = 2^n * (1 + p), n = round(x / ln 2), p = expm1(x - n ln 2) by a minimax polynomial (error
 // 1.4e-8); the other functions are written so that nothing cancels. Relative error of all of them
-// is below 1e-6 wherever the result is a normal number. NaN gives NaN.
+// is below 1e-6 wherever the result, and for sigmoid(x) exp(-|x|), is a normal number. NaN gives
+// NaN.
 //
 // `Vec` is an IsaVector (vector.h).
 #pragma once
@@ -73,15 +74,8 @@ struct VecMath {
     return scale * p + (scale - 1.0f);
   }
 
-  // The same of what is not positive.
-  INTARSIA_INLINE static F exp_decay(F x) {
-    F shifted;
-    const F p = reduce_to(max(x, splat(-104.0f)), shifted);
-    return Vec::scale(p + 1.0f, shifted - kRound);
-  }
-
   INTARSIA_INLINE static F sigmoid(F x) {
-    const F e = exp_decay(minus_abs(x));
+    const F e = exp_negative(minus_abs(x));
     return Vec::ratio(x < 0.0f ? e : splat(1.0f), e + 1.0f);
   }
 
@@ -96,7 +90,7 @@ struct VecMath {
 
   // max(x, 0) + log1p(z), z = exp(-|x|); log1p(z) = 2 atanh(s), s = z / (z + 2) <= 1/3.
   INTARSIA_INLINE static F softplus(F x) {
-    const F z = exp_decay(minus_abs(x));
+    const F z = exp_negative(minus_abs(x));
     const F s = Vec::ratio(z, z + 2.0f);
     const F s2 = s * s;
     F q = s2 * 0.14089168f + 0.13980302f;
@@ -123,7 +117,7 @@ struct VecMath {
     const F high = Vec::from_bits(Vec::bits(z) & ~0xfff);
     const F square = z * z;
     const F lost = (high * high - square) + (z - high) * (z + high);
-    const F tail = 0.5f * t * g * exp_decay(square * -0.5f) * (1.0f - 0.5f * lost);
+    const F tail = 0.5f * t * g * exp_negative(square * -0.5f) * (1.0f - 0.5f * lost);
     return x * (x < 0.0f ? tail : 1.0f - tail);
   }
 

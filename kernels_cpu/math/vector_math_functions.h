@@ -36,7 +36,7 @@ INTARSIA_INLINE typename Vec::F erf_of(typename Vec::F x) {
   p = p * s + 1.12819925e-1f;
   p = p * s - 3.76125336e-1f;
   p = p * s + 1.28379166e-1f;
-  const F large = M::copy_sign(1.0f - M::exp(q), x);
+  const F large = M::copy_sign(1.0f - M::exp_negative(q), x);
   return t > 0.927734375f ? large : p * x + x;
 }
 

@@ -17,19 +17,45 @@
 namespace intarsia::cpu {
 namespace {
 
+/// Where the channels of a batch are: a run of `plane` elements for each of `images`, or, with a
+/// plane of 1, side by side.
+struct BatchShape {
+  int64_t images, channels, plane;
+
+  BatchShape(const KernelContext& context, const BatchNormalizationAttributes& a) {
+    const TensorView& x = context.input(0);
+    channels = context.input(1).extents[0];
+    // With the channels last every pixel is a batch of its own.
+    const bool last = a.channels_last != 0 && x.rank > 2;
+    plane = last || x.rank < 2 ? 1 : elements_from(x, 2);
+    images = plane == 0 ? 0 : last ? elements_before(x, x.rank - 1) : x.extents[0];
+  }
+  double count() const { return static_cast<double>(images * plane); }
+};
+
+/// sums[j] = the sum of term(x, j) over the elements of channel first + j, for `lanes` channels;
+/// several if these lie side by side.
+template <class T, class Term>
+void sum_channels(const T* x, const BatchShape& s, int64_t first, int64_t lanes, double* sums,
+                  Term term) {
+  for (int64_t j = 0; j < lanes; ++j) sums[j] = 0;
+  for (int64_t n = 0; n < s.images; ++n) {
+    const T* from = x + (n * s.channels + first) * s.plane;
+    if (lanes == 1) {
+      sums[0] += sum_of(from, s.plane, [=](double v) { return term(v, 0); });
+      continue;
+    }
+    INTARSIA_INDEPENDENT
+    for (int64_t j = 0; j < lanes; ++j) sums[j] += term(as_double(from[j]), j);
+  }
+}
+
 /// BatchNormalization with the statistics of this batch; X is N, C, ....
 template <class T, class P>
 void normalize_batch(const KernelContext& context, const BatchNormalizationAttributes& a) {
-  const TensorView& view = context.input(0);
-  const T* x = view.as<const T>();
+  const BatchShape s(context, a);
+  const T* x = context.input(0).as<T>();
   T* y = context.output(0).as<T>();
-  const int64_t channels = context.input(1).extents[0];
-  // With the channels last every pixel is a batch of its own.
-  const bool last = a.channels_last != 0 && view.rank > 2;
-  const int64_t plane = last || view.rank < 2 ? 1 : elements_from(view, 2);
-  const int64_t images = last ? elements_before(view, view.rank - 1) : view.extents[0];
-  const int64_t batch = plane > 0 ? images : 0;
-  const auto count = static_cast<double>(batch * plane);
   const auto parameter = [&](int input, int64_t c) {
     return as_double(context.input(input).as<const P>()[c]);
   };
@@ -38,28 +64,36 @@ void normalize_batch(const KernelContext& context, const BatchNormalizationAttri
     if (values == nullptr) return;
     values[c] = from_double<P>(running * a.momentum + current * (1 - a.momentum));
   };
-  context.parallel_for(channels, [&](int64_t begin, int64_t end, int) {
+  const auto normalize = [&](int64_t first, int64_t lanes) {
+    double means[kRowLanes], variances[kRowLanes], factors[kRowLanes], shifts[kRowLanes];
+    double* const mean = means;
+    sum_channels(x, s, first, lanes, mean, [](double v, int64_t) { return v; });
+    for (int64_t j = 0; j < lanes; ++j) mean[j] /= s.count();
+    sum_channels(x, s, first, lanes, variances,
+                 [=](double v, int64_t j) { return (v - mean[j]) * (v - mean[j]); });
+    for (int64_t j = 0; j < lanes; ++j) {
+      const double variance = variances[j] / s.count();
+      factors[j] = parameter(1, first + j) / std::sqrt(variance + a.epsilon);
+      shifts[j] = parameter(2, first + j);
+      update(1, first + j, parameter(3, first + j), mean[j]);
+      update(2, first + j, parameter(4, first + j), variance);
+    }
+    const double *factor = factors, *shift = shifts;
+    const int64_t step = lanes > 1 ? 1 : 0;  // from an element's channel to the next one's
+    for (int64_t n = 0; n < s.images; ++n) {
+      const int64_t at = (n * s.channels + first) * s.plane;
+      map_run(x + at, y + at, lanes > 1 ? lanes : s.plane, [=](double v, int64_t i) {
+        const int64_t j = i * step;
+        return (v - mean[j]) * factor[j] + shift[j];
+      });
+    }
+  };
+  const int64_t width = s.plane == 1 ? kRowLanes : 1;
+  context.parallel_for((s.channels + width - 1) / width, [&](int64_t begin, int64_t end, int) {
     on_isa(context.isa(), [&] {
-      for (int64_t c = begin; c < end; ++c) {
-        double mean = 0, variance = 0;
-        for (int64_t n = 0; n < batch; ++n) {
-          mean += sum_of(x + (n * channels + c) * plane, plane, [](double v) { return v; });
-        }
-        mean /= count;
-        for (int64_t n = 0; n < batch; ++n) {
-          variance += sum_of(x + (n * channels + c) * plane, plane,
-                             [=](double v) { return (v - mean) * (v - mean); });
-        }
-        variance /= count;
-        const double factor = parameter(1, c) / std::sqrt(variance + a.epsilon);
-        const double shift = parameter(2, c);
-        for (int64_t n = 0; n < batch; ++n) {
-          const int64_t first = (n * channels + c) * plane;
-          map_run(x + first, y + first, plane,
-                  [=](double v, int64_t) { return (v - mean) * factor + shift; });
-        }
-        update(1, c, parameter(3, c), mean);
-        update(2, c, parameter(4, c), variance);
+      for (int64_t unit = begin; unit < end; ++unit) {
+        const int64_t first = unit * width;
+        normalize(first, s.channels - first < width ? s.channels - first : width);
       }
     });
   });
@@ -105,9 +139,8 @@ struct BatchNormalization {
       return Line<V>(as_double(scale[c]) / std::sqrt(as_double(variance[c]) + a.epsilon),
                      as_double(shift[c]), as_double(mean[c]));
     };
-    const int64_t channels = context.input(1).extents[0];
-    const bool last = a.channels_last != 0 && view.rank > 2;
-    const int64_t plane = last || view.rank < 2 ? 1 : elements_from(view, 2);
+    const BatchShape shape(context, a);
+    const int64_t channels = shape.channels, plane = shape.plane;
     if (plane > 1) {
       context.parallel_for(view.extents[0] * channels, [&](int64_t begin, int64_t end, int) {
         on_isa(context.isa(), [&] {

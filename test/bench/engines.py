@@ -195,6 +195,8 @@ class OnnxRuntime:
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.add_session_config_entry("session.inter_op.allow_spinning", "0")
+        # Without instructions for sums of products of bytes (VNNI), those of signed weights saturate otherwise.
+        options.add_session_config_entry("session.x64quantprecision", "1")
         try:
             session = onnxruntime.InferenceSession(str(model), options,
                                                    providers=["CPUExecutionProvider"])

@@ -12,13 +12,12 @@ def own(name, variant, inputs, **options):
 
 
 def dynamic_lstm(batch, directions=1):
-    """As recurrent.py has LSTM, with weights of codes. A state in the middle between two codes may become either.
-    Codes of 7 bits: with more, sums of ONNX Runtime saturate on processors that have no VNNI."""
+    """As recurrent.py has LSTM, with weights of codes. A state in the middle between two codes may become either."""
     steps, features, cells = 64, 64, 128
     def codes(size):
-        return constant(integers(-63, 63, directions, size, 4 * cells, type="int8"))
+        return constant(integers(-127, 127, directions, size, 4 * cells, type="int8"))
     def parameters():
-        return [constant(uniform(0.001, 0.002, directions)), constant(exactly([0] * directions, "int8"))]
+        return [constant(uniform(0.0005, 0.001, directions)), constant(exactly([0] * directions, "int8"))]
     variant = f"batch {batch}" + (" bidirectional" if directions == 2 else "")
     return own("DynamicQuantizeLSTM", variant, [
         normal(steps, batch, features), codes(features), codes(cells),

@@ -87,9 +87,43 @@ void cast_by_bounds(const In* x, Out* y, int64_t n) {
   }
 }
 
-/// Conversions that AVX2 has no instructions for, or many for each element.
+/// Whether int32_t has the integer that the number is cut to, and an Out of that sign can be. NaN
+/// is none.
 template <class In, class Out>
-inline constexpr bool kWide = (std::is_floating_point_v<In> && std::is_integral_v<Out>) ||
+bool fits_int32(In value) {
+  if constexpr (std::is_floating_point_v<In>) {
+    constexpr In kHigh = In{0x1p31f}, kLow = std::is_signed_v<Out> ? -kHigh : In{0};
+    return (value >= kLow) & (value < kHigh);
+  } else if constexpr (std::is_signed_v<In>) {
+    return static_cast<int32_t>(value) == value;
+  } else {
+    return value <= static_cast<In>(std::numeric_limits<int32_t>::max());
+  }
+}
+/// Between real numbers and integers of more than 32 bits, where vectors convert from and to
+/// int32_t alone: through it, block by block, if it holds all numbers of a block.
+template <class In, class Out>
+void cast_by_int32(const In* x, Out* y, int64_t n) {
+  using Flags = std::conditional_t<sizeof(In) == 8, uint64_t, uint32_t>;
+  for (int64_t first = 0; first < n; first += kFloatBlock) {
+    const int64_t count = n - first < kFloatBlock ? n - first : kFloatBlock;
+    const In* from = x + first;
+    Out* to = y + first;
+    Flags beyond = 0;
+    for (int64_t i = 0; i < count; ++i) beyond |= fits_int32<In, Out>(from[i]) ? 0 : 1;
+    if (beyond != 0) {
+      cast_elements<In, Out>(from, to, count);
+      continue;
+    }
+    INTARSIA_INDEPENDENT
+    for (int64_t i = 0; i < count; ++i) to[i] = static_cast<Out>(static_cast<int32_t>(from[i]));
+  }
+}
+
+/// Conversions that AVX2 has no instructions for.
+template <class In, class Out>
+inline constexpr bool kWide = (std::is_floating_point_v<In> && std::is_integral_v<Out> &&
+                               !std::is_same_v<Out, bool>) ||
                               (std::is_integral_v<In> && sizeof(In) == 8 &&
                                std::is_floating_point_v<Out>);
 
@@ -139,8 +173,13 @@ struct Cast {
       });
     } else if constexpr (kWide<In, Out>) {
       for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
-        on_widest_isa(context.isa(),
-                      [=] { cast_elements<In, Out>(x + begin, y + begin, end - begin); });
+        on_vectors(context.isa(), [=](auto bytes) {
+          if constexpr (bytes() == 64 || !INTARSIA_HAS_VECTORS) {
+            cast_elements<In, Out>(x + begin, y + begin, end - begin);
+          } else {
+            cast_by_int32(x + begin, y + begin, end - begin);
+          }
+        });
       });
     } else {
       compute_elements(context, context.output(0).count(), [=](int64_t begin, int64_t end) {

@@ -84,7 +84,7 @@ struct LinePacker<Int16Pair> {
 /// Two rows of memory hold the halves of a line of pairs.
 template <Isa I>
 void pack_byte_rows(const TypedPack<Int16Pair>& job) {
-  constexpr ptrdiff_t kMostLanes = 64;
+  constexpr ptrdiff_t kMostLanes = 64, kRun = 16;
   const ByteFactor& x = job.from;
   const int flip = x.flip;
   for (ptrdiff_t first = 0; first < job.lanes; first += job.width) {
@@ -95,17 +95,23 @@ void pack_byte_rows(const TypedPack<Int16Pair>& job) {
     for (ptrdiff_t lane = 0; lane < here; ++lane) {
       zeros[lane] = x.zeros[(first + lane) * x.zero_step] ^ flip;
     }
+    const auto join = [&](const uint8_t* low, ptrdiff_t lane, ptrdiff_t count, uint32_t* line)
+        __attribute__((always_inline)) {
+      const uint8_t* high = low + x.k_step;
+      INTARSIA_INDEPENDENT
+      for (const ptrdiff_t end = lane + count; lane < end; ++lane) {
+        const int a = (low[lane] ^ flip) - zeros[lane], b = (high[lane] ^ flip) - zeros[lane];
+        line[lane] = (static_cast<uint32_t>(a) & 0xffffu) | (static_cast<uint32_t>(b) << 16);
+      }
+    };
     for (ptrdiff_t k = 0; k < job.k; ++k) {
       const ptrdiff_t row = 2 * (x.first_group + k);
       const uint8_t* low = x.data + row * x.k_step + first;
       uint32_t* line = job.to + first * job.k + k * stored;
       if (row + 1 < x.k) {
-        const uint8_t* high = low + x.k_step;
-        INTARSIA_INDEPENDENT
-        for (ptrdiff_t lane = 0; lane < here; ++lane) {
-          const int a = (low[lane] ^ flip) - zeros[lane], b = (high[lane] ^ flip) - zeros[lane];
-          line[lane] = (static_cast<uint32_t>(a) & 0xffffu) | (static_cast<uint32_t>(b) << 16);
-        }
+        ptrdiff_t lane = 0;
+        for (; lane + kRun <= here; lane += kRun) join(low, lane, kRun, line);
+        join(low, lane, here - lane, line);
       } else {  // the last one of an odd number
         for (ptrdiff_t lane = 0; lane < here; ++lane) {
           line[lane] = static_cast<uint32_t>((low[lane] ^ flip) - zeros[lane]) & 0xffffu;

@@ -121,8 +121,8 @@ template <Isa I, class S>
 void pack_runs(const TypedPack<S> job) {
   constexpr ptrdiff_t kWidth = panel_width<I, Computed<S>>();
   // Eight panels at a time: longer runs of a row. What is written beyond a row of a panel is
-  // written again if panels follow one another.
-  const ptrdiff_t stripe = job.width % 4 == 0 ? 8 * job.width : job.width;
+  // written again by the next one; the last one writes nothing beyond.
+  const ptrdiff_t stripe = 8 * job.width;
   for (ptrdiff_t first = 0; first < job.lanes; first += stripe) {
     const ptrdiff_t left = job.lanes - first;
     const ptrdiff_t lanes = left < stripe ? left : stripe;
@@ -144,7 +144,12 @@ void pack_runs(const TypedPack<S> job) {
         for (ptrdiff_t q = 0; q < stored; q += 4) {
           Quad<S> v{};
           if (q < here) load_some<S>(from + panel + q, left - panel - q, v);
-          std::memcpy(to + panel * job.k + k * stored + q, &v, sizeof v);
+          Computed<S>* at = to + panel * job.k + k * stored + q;
+          if (k + 1 < job.k || stored - q >= 4) {
+            std::memcpy(at, &v, sizeof v);
+          } else {
+            std::memcpy(at, &v, static_cast<size_t>(stored - q) * sizeof *at);
+          }
         }
       }
     }

@@ -10,8 +10,8 @@ import onnx.helper
 from one_node import Case, run
 from skl2onnx import to_onnx
 from skl2onnx.common import _container
-from sklearn import (compose, ensemble, linear_model, naive_bayes, neighbors, neural_network, pipeline,
-                     preprocessing, svm, tree)
+from sklearn import (compose, ensemble, impute, linear_model, naive_bayes, neighbors,
+                     neural_network, pipeline, preprocessing, svm, tree)
 
 warnings.filterwarnings("ignore")
 OPSETS = {"": 18, "ai.onnx.ml": 3}
@@ -138,6 +138,21 @@ class Models(Case):
                 else:
                     np.testing.assert_allclose(found[0].ravel(), model.predict(HOLES[300:]), rtol=1e-5,
                                                atol=1e-5)
+
+    def test_neighbours_fill_holes(self):
+        """Its branches differ in rank where a row has no neighbour; that one fails if it is taken, which
+        ONNX Runtime does as well."""
+        for fitted, rows, count in ((HOLES[:60], HOLES[300:340], 3), (HOLES[:60], X[300:310], 5),
+                                    (HOLES[:200], HOLES[300:301], 2)):
+            model = impute.KNNImputer(n_neighbors=count).fit(fitted)
+            with self.subTest(fitted=fitted.shape, rows=rows.shape, count=count):
+                found = self.found(convert(model, rows), rows)
+                np.testing.assert_allclose(found[0], model.transform(rows), rtol=1e-5, atol=1e-6)
+        alone = np.full((2, 5), np.nan, np.float32)
+        alone[1] = 1
+        message = run(convert(model, alone), {"X": alone})
+        self.assertIsInstance(message, str)
+        self.assertIn("contradicts itself", message)
 
     def test_outliers(self):
         for model in (svm.OneClassSVM(), ensemble.IsolationForest(n_estimators=10, random_state=0)):

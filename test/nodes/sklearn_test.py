@@ -10,7 +10,8 @@ import onnx.helper
 from one_node import Case, run
 from skl2onnx import to_onnx
 from skl2onnx.common import _container
-from sklearn import (compose, ensemble, impute, linear_model, naive_bayes, neighbors,
+from skl2onnx.common.data_types import StringTensorType
+from sklearn import (compose, ensemble, feature_extraction, impute, linear_model, naive_bayes, neighbors,
                      neural_network, pipeline, preprocessing, svm, tree)
 
 warnings.filterwarnings("ignore")
@@ -153,6 +154,15 @@ class Models(Case):
         message = run(convert(model, alone), {"X": alone})
         self.assertIsInstance(message, str)
         self.assertIn("contradicts itself", message)
+
+    def test_hashed_features(self):
+        words = np.array([["ash", "elm"], ["", "birch"], ["\u00f6rt", "ash"], ["a long word", "x"]], object)
+        for features, sign in ((8, True), (5, False), (1024, True)):
+            model = feature_extraction.FeatureHasher(features, input_type="string", alternate_sign=sign,
+                                                     dtype=np.float32)
+            converted = to_onnx(model, initial_types=[("X", StringTensorType([None, 2]))], target_opset=OPSETS)
+            with self.subTest(features=features, sign=sign):
+                np.testing.assert_array_equal(self.found(converted, words)[0], model.transform(words).toarray())
 
     def test_outliers(self):
         for model in (svm.OneClassSVM(), ensemble.IsolationForest(n_estimators=10, random_state=0)):

@@ -60,6 +60,7 @@
   List(matmul_integer_kernels) \
   List(matmul_packed_kernels) \
   List(matmul_typed_kernels) \
+  List(murmur_hash_kernels) \
   List(ngram_kernels) \
   List(mel_weight_matrix_kernels) \
   List(multinomial_kernels) \

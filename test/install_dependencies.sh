@@ -25,6 +25,10 @@ python=(
 pictures=(
   libpng-dev python3-pil fonts-dejavu-core                          # examples/read_text, fine_tune
 )
+images=(
+  libpng-dev libjpeg-dev libtiff-dev libwebp-dev libopenjp2-7-dev   # images_optional
+  pkg-config python3-pil
+)
 test=(
   libgtest-dev libbenchmark-dev strace valgrind                     # unit tests, benchmarks
   clang-format clang-tidy                                           # checks
@@ -37,7 +41,10 @@ cortex_m=(
 )
 
 case "$*" in
-  "") packages=("${build[@]}" "${python[@]}" "${pictures[@]}" "${test[@]}" "${cortex_m[@]}") ;;
+  "")
+    packages=("${build[@]}" "${python[@]}" "${pictures[@]}" "${images[@]}" "${test[@]}"
+      "${cortex_m[@]}")
+    ;;
   --build-only) packages=("${build[@]}") ;;
   "--build-only --with-torch") packages=("${build[@]}" python3-torch) ;;
   "--build-only --with-pictures") packages=("${build[@]}" "${pictures[@]}") ;;

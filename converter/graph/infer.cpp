@@ -75,6 +75,7 @@ void Inference::run() {
     visit(nodes[i]);
     if (options_.progress != nullptr) options_.progress->step(i + 1, nodes.size());
   }
+  settle_ranks(*model_.graph);
   for (const Value* output : model_.graph->outputs()) {
     std::string warning = contradicted_extents(*output);
     if (!warning.empty()) model_.warnings.push_back(std::move(warning));
@@ -83,9 +84,14 @@ void Inference::run() {
 
 void Inference::infer_graph(Graph& graph) {
   for (Node* node : graph.node_list()) visit(node);
+  settle_ranks(graph);
 }
 
 void Inference::visit(Node* node) {
+  if (Node* branches = open_rank_of(*node)) {
+    move_into_branches(branches, node);
+    return;
+  }
   if (!node->graphs.empty()) {
     switch (node->op->control) {
       case definitions::Control::kBranches:

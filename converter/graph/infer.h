@@ -63,6 +63,9 @@ std::optional<Constant> propagated_constant(const Value& value);
 /// True if both have the same extents; false where those of one are not known.
 bool same_extents(const Value& a, const Value& b);
 
+/// Fails if an input of a node with sub-graphs is there and is not one element in any run.
+void require_single(const Node& node, int input);
+
 class Inference {
  public:
   /// `rows` execute what is folded; they must outlive the object.
@@ -80,8 +83,16 @@ class Inference {
   void visit(Node* node);
   void visit_if(Node* node);
   void take_branch(Node* node, size_t branch);
-  void infer_branches(Node* node);
+  /// Infers these nodes, at the end of each branch.
+  void infer_branches(Node* node, const std::vector<std::vector<Node*>>& nodes);
   void join_branches(Node* node);
+  /// The If in the node's own graph that decides the rank of something that the node reads; null if
+  /// all ranks are known.
+  Node* open_rank_of(const Node& node) const;
+  void move_into_branches(Node* branches, Node* reader);
+  /// At the end of a graph: fails if the rank of one of its outputs is open.
+  void settle_ranks(Graph& graph);
+  void require_rank(const Node& branches) const;
   void visit_loop(Node* node);
   void visit_scan(Node* node);
   void visit_sequence_map(Node* node);
@@ -113,6 +124,10 @@ class Inference {
   InferenceOptions options_;
   /// Nodes of loops that may still be inferred on trial: loops in loops multiply them.
   int64_t loop_nodes_left_ = 1'000'000;
+  /// An If has results whose rank its condition decides.
+  bool has_open_ranks_ = false;
+  /// Nodes that may still move into branches, where they double.
+  int64_t moved_nodes_left_ = 20'000;
   /// Copies of bodies that are being inferred; what they lack the loop itself may still be given.
   int copies_ = 0;
   /// What is left of the limits.

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Inference of If: a decided one is replaced by its branch, of others both branches are inferred
-// and their outputs joined.
+// and their outputs joined. Where the branches differ in rank: infer_branch_ranks.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "converter/graph/infer.h"
 #include "converter/graph/sequence.h"
-#include "converter/graph/undecided.h"
 #include "converter/onnx/declaration.h"
 #include "converter/passes/fold.h"
 
@@ -27,8 +26,26 @@ void check_branches(const Node& node) {
 
 }  // namespace
 
+Shape<Dim> joined_shape(const Shape<Dim>& a, const Shape<Dim>& b) {
+  Shape<Dim> joined;
+  for (int axis = 0; axis < a.rank; ++axis) joined.push(dim_either(a[axis], b[axis]));
+  return joined;
+}
+
+void require_single(const Node& node, int input) {
+  const Value* value = node.input(input);
+  if (value == nullptr) return;
+  const Shape<Dim> shape = shape_of(*value);
+  Dim count = 1;
+  for (int axis = 0; axis < shape.rank; ++axis) count *= shape[axis];
+  if (count.lower() <= 1 && count.upper() >= 1) return;
+  throw ContradictionError(node.problem(fmt::format(
+      "'{}' has the extents {}; one element is expected", value->name, shape_text(shape))));
+}
+
 void Inference::visit_if(Node* node) {
   check_types(*node);
+  require_single(*node, 0);
   check_branches(*node);
   const Value* condition = node->input(0);
   if (condition != nullptr) {
@@ -45,7 +62,10 @@ void Inference::visit_if(Node* node) {
       return;
     }
   }
-  infer_branches(node);
+  for (Value* output : node->outputs) {
+    if (output != nullptr) output->shape.reset();
+  }
+  infer_branches(node, {node->graphs[0].graph->node_list(), node->graphs[1].graph->node_list()});
   join_branches(node);
   check_declarations(*node);
 }
@@ -65,12 +85,13 @@ void Inference::take_branch(Node* node, size_t branch) {
   for (Node* inner : moved) visit(inner);
 }
 
-void Inference::infer_branches(Node* node) {
+void Inference::infer_branches(Node* node, const std::vector<std::vector<Node*>>& nodes) {
   std::vector<std::string> contradictions(node->graphs.size());
   std::vector<Problem> problems;
   for (size_t i = 0; i < node->graphs.size(); ++i) {
     try {
-      infer_graph(*node->graphs[i].graph);
+      for (Node* inner : nodes[i]) visit(inner);
+      settle_ranks(*node->graphs[i].graph);
     } catch (const ContradictionError& error) {
       contradictions[i] = error.what();
       problems.insert(problems.end(), error.problems().begin(), error.problems().end());
@@ -112,6 +133,13 @@ void Inference::infer_branches(Node* node) {
 void Inference::join_branches(Node* node) {
   const Graph& first = *node->graphs[0].graph;
   const Graph& second = *node->graphs[1].graph;
+  const auto rank_of = [](const Graph& graph, size_t i) {
+    return shape_of(*graph.outputs()[i]).rank;
+  };
+  bool open = false;
+  for (size_t i = 0; i < node->outputs.size(); ++i) {
+    open = open || (node->outputs[i] != nullptr && rank_of(first, i) != rank_of(second, i));
+  }
   for (size_t i = 0; i < node->outputs.size(); ++i) {
     Value* output = node->outputs[i];
     if (output == nullptr) continue;
@@ -122,21 +150,17 @@ void Inference::join_branches(Node* node) {
           node->problem(fmt::format("output {} has type {} in one branch and {} in the other", i,
                                     data_type_name(type_of(a)), data_type_name(type_of(b)))));
     }
-    const Shape<Dim> left = shape_of(a), right = shape_of(b);
-    if (left.rank != right.rank) {
-      throw undecided(
-          *node,
-          fmt::format("output {} has rank {} in one branch ({}) and rank {} in the other ({}), and "
-                      "the condition is not known at conversion",
-                      i, left.rank, shape_text(left), right.rank, shape_text(right)),
-          node->input(0));
-    }
-    Shape<Dim> joined;
-    for (int axis = 0; axis < left.rank; ++axis) {
-      joined.push(dim_either(left[axis], right[axis]));
-    }
+    if (output->shape) continue;  // joined before more nodes moved into the branches
     output->type = type_of(a);
-    output->shape = joined;
+    const Shape<Dim> left = shape_of(a), right = shape_of(b);
+    // Where ranks differ lists of extents do, which decide ranks again.
+    const bool list = type_of(a) == DataType::kInt64 && left.rank == 1 && is_constant(left[0]) &&
+                      is_constant(right[0]) && !(left[0] == right[0]);
+    if (left.rank != right.rank || (open && list)) {
+      has_open_ranks_ = true;
+      continue;
+    }
+    output->shape = joined_shape(left, right);
     output->sequence = join(sequence_type(a), sequence_type(b));
   }
   if (tries()) join_trials(*node);

@@ -34,6 +34,7 @@ class LoopInference {
 
   void run() {
     inference_.check_types(node_);
+    for (int input = 0; input < 2; ++input) require_single(node_, input);
     check_signature();
     LoopCollections collections(inference_, node_);
     carried_ = collections.take_appended(carried_);

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "converter/graph/aligned_bytes.h"
 #include "converter/graph/describe_text.h"
@@ -76,11 +77,25 @@ class Lowerer {
     lowering_[&node] = lowered;
   }
 
-  /// What the kernel refuses at `open` is a problem of the model. As there, nothing has values, and
-  /// planned extents that vary need not agree. The indices of sub-graphs are not known yet.
+  /// What the kernel refuses at `open` is a problem of the model. Planned extents that vary need
+  /// not agree, since `open` leaves them to the run: but what the smallest ones are refused for as
+  /// well, and by the same numbers, is wrong in every run. The indices of sub-graphs are not known
+  /// yet.
   void check(const Node& node, OperandViews& views, const LoweredNode& lowered) {
-    const Kernel& kernel = *lowered.kernel->kernel;
-    if (kernel.check == nullptr || !node.graphs.empty()) return;
+    if (lowered.kernel->kernel->check == nullptr || !node.graphs.empty()) return;
+    const Status status = checked(views, lowered);
+    if (status.ok()) return;
+    if (status.code() == Code::kWrongExtent && any_varies(node)) {
+      OperandViews smallest;
+      show_smallest(node, smallest);
+      smallest.set_threads(options_.threads);
+      if (checked(smallest, lowered).ok()) return;
+      if (!same_reason(views.diagnostic(), smallest.diagnostic())) return;
+    }
+    problems_.push_back(node.problem(describe_text(views.diagnostic())));
+  }
+  /// The kernel's check of operands that have no values, as at `open`.
+  static Status checked(OperandViews& views, const LoweredNode& lowered) {
     KernelContext context = views.context();
     const std::span<const TensorView> shown(
         context.operands_, static_cast<size_t>(context.input_count_ + context.output_count_));
@@ -89,9 +104,27 @@ class Lowerer {
     context.operands_ = operands.data();
     context.workspace_bytes_ = static_cast<size_t>(lowered.workspace_bytes);
     context.state_bytes_ = static_cast<size_t>(lowered.state_bytes);
-    const Status status = kernel.check(context);
-    if (status.ok() || (status.code() == Code::kWrongExtent && any_varies(node))) return;
-    problems_.push_back(node.problem(describe_text(views.diagnostic())));
+    return lowered.kernel->kernel->check(context);
+  }
+  static bool same_reason(const Diagnostic& a, const Diagnostic& b) {
+    return a.code == b.code && a.operand == b.operand && a.axis == b.axis &&
+           a.expected == b.expected && a.found == b.found &&
+           std::string_view(a.what) == std::string_view(b.what);
+  }
+  /// As `show_planned`, at the smallest extents.
+  static void show_smallest(const Node& node, OperandViews& views) {
+    const auto add = [&views](const Value* value, bool is_output) {
+      if (value == nullptr) return views.add_absent(is_output);
+      std::vector<int64_t> extents;
+      const Shape<definitions::Dim> shape = shape_of(*value);
+      for (int axis = 0; axis < shape.rank; ++axis) {
+        extents.push_back(std::clamp<int64_t>(shape[axis].lower(), 0, INT32_MAX));
+      }
+      views.add(is_output, value->type, extents, nullptr);
+    };
+    for (const Value* input : node.inputs) add(input, false);
+    for (const Value* output : node.outputs) add(output, true);
+    views.set_attributes(node.attribute_bytes);
   }
   static bool any_varies(const Node& node) {
     const auto one = [](const Value* value) { return value != nullptr && varies(*value); };

@@ -146,56 +146,76 @@ class Tree {
   std::vector<Item> items_;
 };
 
-/// Proves that the roots lead to trees, and tells what has to be known of all of them.
+/// Proves that every walk from a root ends at a leaf, and tells what has to be known of all trees.
+/// Branches may meet again, as LightGBM's do, of which a split by categories is a chain of
+/// comparisons with one branch in common; but two trees have no node in common.
 class Survey {
  public:
-  Survey(const Node& node, const Forest& forest) : node_(node), forest_(forest) {
-    std::vector<bool> seen(forest.nodes.size());
-    for (const int64_t root : forest.roots) walk(root, seen);
+  Survey(const Node& node, const Forest& forest)
+      : node_(node), forest_(forest), marks_(forest.nodes.size()) {
+    for (const int64_t root : forest.roots) walk(root);
   }
   int32_t features() const { return features_; }
   /// The steps to the deepest leaf of tree `index`.
   int32_t depth(size_t index) const { return depths_[index]; }
 
  private:
-  struct Place {
-    int64_t node;
-    int64_t depth;
+  static constexpr int64_t kNew = -1, kOpen = -2;
+  struct Mark {
+    int64_t height = kNew;  // the steps to the deepest leaf below
+    size_t tree = 0;
   };
 
-  static std::string name_of(const Place& place) {
-    return "node " + std::to_string(place.node) + " of its trees";
+  const SourceNode& source(int64_t node) const { return forest_.nodes[static_cast<size_t>(node)]; }
+  Mark& mark(int64_t node) { return marks_[static_cast<size_t>(node)]; }
+  int64_t height(int64_t node) {
+    return source(node).mode == SourceNode::kLeaf ? 0 : mark(node).height;
+  }
+  [[noreturn]] void fail(int64_t node, const std::string& what, const char* hint) const {
+    throw Error(node_.problem("node " + std::to_string(node) + " of its trees " + what, hint));
   }
 
-  void walk(int64_t root, std::vector<bool>& seen) {
-    int64_t deepest = 1;
-    std::vector<Place> open = {{root, 0}};
+  void walk(int64_t root) {
+    std::vector<int64_t> open;
+    visit(root, open);
     while (!open.empty()) {
-      const Place place = open.back();
+      const int64_t at = open.back();
+      const SourceNode& node = source(at);
+      Mark& own = mark(at);
+      if (own.height == kNew) {
+        own = {kOpen, depths_.size()};
+        if (node.feature < 0 || node.feature >= kMost) {
+          fail(at, "compares feature " + std::to_string(node.feature),
+               "a feature is the number of a column of X, counted from 0");
+        }
+        features_ = std::max(features_, static_cast<int32_t>(node.feature) + 1);
+        visit(node.yes, open);
+        visit(node.no, open);
+        continue;
+      }
       open.pop_back();
-      const SourceNode& source = forest_.nodes[static_cast<size_t>(place.node)];
-      deepest = std::max(deepest, place.depth);
-      if (source.mode == SourceNode::kLeaf) continue;
-      if (seen[static_cast<size_t>(place.node)]) {
-        throw Error(node_.problem(name_of(place) + " can be reached in two ways",
-                                  "a tree has one way from its root to each of its nodes"));
-      }
-      seen[static_cast<size_t>(place.node)] = true;
-      if (source.feature < 0 || source.feature >= kMost) {
-        throw Error(
-            node_.problem(name_of(place) + " compares feature " + std::to_string(source.feature),
-                          "a feature is the number of a column of X, counted from 0"));
-      }
-      features_ = std::max(features_, static_cast<int32_t>(source.feature) + 1);
-      const int64_t next = place.depth + (is_set(source.mode) ? search_steps(source.count) : 1);
-      open.push_back({source.yes, next});
-      open.push_back({source.no, next});
+      if (own.height != kOpen) continue;  // another way has come here in the meantime
+      const int64_t steps = is_set(node.mode) ? search_steps(node.count) : 1;
+      own.height = std::min(kMost, steps + std::max(height(node.yes), height(node.no)));
     }
-    depths_.push_back(static_cast<int32_t>(std::min(deepest, kMost)));
+    depths_.push_back(static_cast<int32_t>(std::max<int64_t>(1, height(root))));
+  }
+  void visit(int64_t node, std::vector<int64_t>& open) {
+    if (source(node).mode == SourceNode::kLeaf) return;
+    const Mark& found = mark(node);
+    if (found.height == kOpen) {
+      fail(node, "can be reached from itself", "a walk through a tree ends at a leaf");
+    }
+    if (found.height == kNew) {
+      open.push_back(node);
+    } else if (found.tree != depths_.size()) {
+      fail(node, "belongs to two trees", "a tree has nodes of its own");
+    }
   }
 
   const Node& node_;
   const Forest& forest_;
+  std::vector<Mark> marks_;
   int32_t features_ = 1;
   std::vector<int32_t> depths_;
 };

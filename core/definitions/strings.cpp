@@ -6,6 +6,7 @@
 #include "core/definitions/rows.h"
 #include "core/operators/elementwise/elementwise.h"
 #include "core/operators/strings/lookup.h"
+#include "core/operators/strings/murmur_hash.h"
 #include "core/operators/strings/ngrams.h"
 #include "core/operators/strings/regex.h"
 #include "core/operators/strings/tokens.h"
@@ -100,6 +101,18 @@ void add_string_definitions(DefinitionRows& rows) {
                                .types = {{"T", kStringType}, {"I", kInt64Type}},
                                .kernel_types = {"T"},
                                .attributes = codec_of<StringSplitAttributes>()});
+  add<ops::MurmurHash3>(
+      rows, {.domain = kContribDomain,
+             .name = "MurmurHash3",
+             .inputs = {same({"X", "T1"})},
+             .outputs = {same({"Y", "T2"})},
+             .facts = {.element_wise = true, .exact = true},
+             .types = {{"T1", kStringType |
+                                  types({DataType::kInt32, DataType::kUint32, DataType::kInt64,
+                                         DataType::kUint64, DataType::kFloat, DataType::kDouble})},
+                       {"T2", types({DataType::kInt32, DataType::kUint32})}},
+             .kernel_types = {"T1"},
+             .attributes = codec_of<MurmurHash3Attributes>()});
   add_tabular(rows);
 }
 

@@ -43,6 +43,7 @@
 #include "core/operators/shape/range.h"
 #include "core/operators/shape/reshape.h"
 #include "core/operators/strings/lookup.h"
+#include "core/operators/strings/murmur_hash.h"
 #include "core/operators/strings/ngrams.h"
 #include "core/operators/strings/regex.h"
 #include "core/operators/strings/strings.h"
@@ -58,12 +59,12 @@ constinit const std::span<const ShapeFunction* const> shape_functions = shape_li
     GatherND, Gemm, GlobalLpPool, GlobalPool, GridSample, GroupNormalization, Gru,
     InstanceNormalization, Inverse, LayerNormalization, LinearAttention, Lookup, LpNormalization,
     LpPool, Lrn, Lstm, MapCodes, MatMul, MatMulBlocks, MatMulInteger, MaxPool, MaxRoiPool,
-    MeanVarianceNormalization, MelWeightMatrix, Multinomial, NgramCounts, NonMaxSuppression,
-    NonZero, OneHot, Pad, PairwiseProbabilities, QuantizeLinear, RandomNormal, RandomNormalLike,
-    RandomUniform, RandomUniformLike, Range, Reduce, RegexFullMatch, RegexStates, Reinterpret,
-    Requantize, Reshape, Resize, ReverseSequence, RmsNormalization, Rnn, RoiAlign, Rotate,
-    SameShape, ScatterElements, ScatterND, ShapeOf, Size, Slice, Softmax, SpaceToDepth, Split,
-    Squeeze, StringNormalizer, StringSplit, SumCodes, SupportVectors, Tile, Tokens, TopK, Transpose,
-    TreeEnsemble, Trilu, Unique, Unsqueeze, WhereShape>();
+    MeanVarianceNormalization, MelWeightMatrix, Multinomial, MurmurHash3, NgramCounts,
+    NonMaxSuppression, NonZero, OneHot, Pad, PairwiseProbabilities, QuantizeLinear, RandomNormal,
+    RandomNormalLike, RandomUniform, RandomUniformLike, Range, Reduce, RegexFullMatch, RegexStates,
+    Reinterpret, Requantize, Reshape, Resize, ReverseSequence, RmsNormalization, Rnn, RoiAlign,
+    Rotate, SameShape, ScatterElements, ScatterND, ShapeOf, Size, Slice, Softmax, SpaceToDepth,
+    Split, Squeeze, StringNormalizer, StringSplit, SumCodes, SupportVectors, Tile, Tokens, TopK,
+    Transpose, TreeEnsemble, Trilu, Unique, Unsqueeze, WhereShape>();
 
 }  // namespace intarsia::ops

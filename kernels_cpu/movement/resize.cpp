@@ -6,7 +6,7 @@
 // their weights (resize_taps.h). An output row is the weighted sum of the input rows that the outer
 // axes' taps name, kept in a scratch row, and then interpolated along the innermost resized axis.
 // Computes in float, in double for double and integers; integer results are rounded to nearest even
-// and saturate. Rows are spread over the caller's threads.
+// and saturate, as in ONNX's reference implementation. Rows are spread over the caller's threads.
 // https://onnx.ai/onnx/operators/onnx__Resize.html
 #include <cmath>
 

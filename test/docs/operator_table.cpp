@@ -34,6 +34,16 @@ Groups: floats are float16, bfloat16, float, double; ints are int8 to int64, uin
 are those of 8 bits and less, small ints those of 4 and 2 bits.
 )";
 
+/// What the specification leaves open, and ONNX Runtime does otherwise.
+constexpr std::string_view kNotes = R"(
+## Notes
+
+- **Resize** of integers computes in double, rounds to the nearest whole number, half to even, and saturates, as
+  ONNX's reference implementation does. ONNX Runtime cuts the fraction off, so that a third to a half of the
+  elements of its linear form are less by one; it has no cubic form for integers.
+- **ImageDecoder** is in a target of its own, [images_optional](../images_optional/README.md).
+)";
+
 struct Group {
   std::string_view name;
   std::vector<DataType> types;
@@ -135,6 +145,7 @@ std::string table() {
           << row.cuda << " |\n";
     }
   }
+  out << kNotes;
   return out.str();
 }
 

@@ -278,6 +278,29 @@ class Classical(Case):
                 if dtype == np.float64:
                     self.beside(tool(model, x), runtime(model, x))
 
+    def test_branches_that_meet_again(self):
+        values = np.random.default_rng(14)
+        for number in range(12):
+            modes = (MODES[:1], MODES[:6], MODES[4:6])[number % 3]
+            trees = [Tree(values, 5, 4, modes, all_targets(2)) for _ in range(4)]
+            for tree in trees:
+                for place, node in enumerate(tree.nodes):
+                    for side in ("yes", "no"):
+                        if node["mode"] != "LEAF" and values.random() < 0.4:
+                            node[side] = int(values.integers(place + 1, len(tree.nodes)))
+            x = rows_of(values, 40, 4, (np.float32, np.float64)[number % 2])
+            model = model_of("TreeEnsembleRegressor", x, [FLOAT], n_targets=2, **lists(trees, "target"))
+            with self.subTest(number, modes=modes):
+                self.beside(tool(model, x), [sums(trees, x, 2).astype(np.float32)])
+        # As deep as all of its nodes, and twice as many ways at each of them.
+        chain = Tree(values, 0, 1, MODES[:1], all_targets(1))
+        leaf = dict(chain.nodes[0], votes=[(0, 5.0)])
+        chain.nodes = [{"mode": "BRANCH_LEQ", "feature": 0, "value": 0.0, "missing": False, "members": [],
+                        "yes": i + 1, "no": i + 1} for i in range(200)] + [leaf]
+        x = np.array([[-1], [1], [np.nan]], np.float32)
+        model = model_of("TreeEnsembleRegressor", x, [FLOAT], n_targets=1, **lists([chain], "target"))
+        self.beside(tool(model, x), [np.full((3, 1), 5, np.float32)])
+
     def test_trees_that_are_large(self):
         values = np.random.default_rng(6)
         votes = all_targets(1)
@@ -390,7 +413,8 @@ class Classical(Case):
 
         def message(**changes):
             return tool(model_of("TreeEnsembleRegressor", x, [FLOAT], n_targets=1, **(good | changes)), x)
-        self.assertIn("can be reached in two ways", message(nodes_truenodeids=[0] * 7))
+        self.assertIn("can be reached from itself", message(nodes_truenodeids=[0] * 7))
+        self.assertIn("can be reached from itself", message(nodes_falsenodeids=[2, 0, 1, 0, 0, 0, 0]))
         self.assertIn("lacks node 99 of tree 0", message(nodes_falsenodeids=[99] * 7))
         self.assertIn("'nodes_values' has 1 elements, expected 7", message(nodes_values=[1.0]))
         self.assertIn("'nodes_modes' has 'BRANCH'", message(nodes_modes=["BRANCH"] * 7))

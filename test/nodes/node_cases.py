@@ -5,6 +5,9 @@ Usage: node_cases.py TOOL LIST CASES            compare with the list
        node_cases.py TOOL LIST CASES --write    write the list anew
        node_cases.py --self-test                the negative control: every difference is seen
 
+With --operators LIB.so --serves NAME the tool loads an optional library, and cases that the list says fail
+for want of the operator NAME have to pass.
+
 CASES is the folder that make_cases.py has made; the folders that the package onnx brings as files
 (backend/test/data) are run as well.
 
@@ -75,15 +78,15 @@ def messages_of(output, folders):
     return messages if whole else None
 
 
-def run_chunk(tool, folders):
+def run_chunk(command, folders):
     """{case: "" or message} for folders of one group."""
-    output, status = run_tool([tool, "conformance", *map(str, folders)], SECONDS_PER_CHUNK)
+    output, status = run_tool([*command, *map(str, folders)], SECONDS_PER_CHUNK)
     messages = messages_of(output, folders) if status in (0, 1) else None
     if messages is not None:
         return {f.name: messages.get(f.name, "") for f in folders}
     results = {}
     for folder in folders:  # one of them ended the tool: each by itself
-        output, status = run_tool([tool, "conformance", str(folder)], SECONDS_PER_CASE)
+        output, status = run_tool([*command, str(folder)], SECONDS_PER_CASE)
         messages = messages_of(output, [folder]) if status in (0, 1) else None
         if status is None:
             results[folder.name] = f"{BROKEN}did not end within {SECONDS_PER_CASE} s"
@@ -94,7 +97,7 @@ def run_chunk(tool, folders):
     return results
 
 
-def run_all(tool, cases):
+def run_all(command, cases):
     """{"group/case": "" or message}."""
     import onnx.backend.test
 
@@ -108,14 +111,14 @@ def run_all(tool, cases):
         chunks += [(group, folders[i:i + CHUNK]) for i in range(0, len(folders), CHUNK)]
     results = {}
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        jobs = [(group, pool.submit(run_chunk, tool, folders)) for group, folders in chunks]
+        jobs = [(group, pool.submit(run_chunk, command, folders)) for group, folders in chunks]
         for group, job in jobs:
             results.update({f"{group}/{name}": text for name, text in job.result().items()})
     return results
 
 
-def read_list(text):
-    """{case: reason}, and the problems of the list itself."""
+def read_list(text, served=()):
+    """{case: reason}, and the problems of the list itself; without what operators of a library serve."""
     known, problems, reason = {}, [], None
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
@@ -127,12 +130,13 @@ def read_list(text):
         if name in known:
             problems.append(f"line {number}: '{name}' is listed twice")
         known[name] = reason
-    return known, problems
+    reasons = {f"operator {operator}" for operator in served}
+    return {name: reason for name, reason in known.items() if reason not in reasons}, problems
 
 
-def compare(results, text):
+def compare(results, text, served=()):
     """Problems: where the list and the results do not say the same."""
-    known, problems = read_list(text)
+    known, problems = read_list(text, served)
     for name in sorted(known.keys() - results.keys()):
         problems.append(f"{name}: listed, but there is no such case; take it off the list")
     for name, message in sorted(results.items()):
@@ -177,6 +181,10 @@ def self_test():
         ("a case listed twice", good, "node/b operator Foo\n" * 2, "twice"),
     )
     problems = []
+    for served, expected in (((), []), (("Foo",), ["not listed"])):
+        found = compare(good, "node/b operator Foo\n", served)
+        if len(found) != len(expected) or any(e not in f for e, f in zip(expected, found)):
+            problems.append(f"with {served} served found {found}, expected {expected}")
     for title, results, text, expected in samples:
         found = compare(results, text)
         if (found != []) if expected is None else not any(expected in line for line in found):
@@ -199,15 +207,20 @@ def main():
     parser.add_argument("list", nargs="?", type=pathlib.Path)
     parser.add_argument("cases", nargs="?", type=pathlib.Path)
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--operators")
+    parser.add_argument("--serves", action="append", default=[])
     parser.add_argument("--self-test", action="store_true")
     arguments = parser.parse_args()
     if arguments.self_test:
         problems = self_test()
     else:
-        results = run_all(arguments.tool, arguments.cases)
+        command = [arguments.tool, "conformance"]
+        if arguments.operators:
+            command += ["--operators", arguments.operators]
+        results = run_all(command, arguments.cases)
         if arguments.write:
             arguments.list.write_text(list_text(results))
-        problems = compare(results, arguments.list.read_text())
+        problems = compare(results, arguments.list.read_text(), arguments.serves)
         passed = sum(not message for message in results.values())
         print(f"node_cases: {passed} of {len(results)} cases pass")
     for problem in problems:

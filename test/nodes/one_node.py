@@ -25,6 +25,21 @@ def model_of(node, inputs, opset=21):
     return helper.make_model(graph, ir_version=10 if opset < 23 else 13, opset_imports=[helper.make_opsetid("", opset)])
 
 
+def load(path):
+    """What the tool has written at PATH: a tensor, a dict of a map, a list of a sequence."""
+    if path.with_suffix(".npy").exists():
+        return np.load(path.with_suffix(".npy"))
+    keys, values = (path.with_name(f"{path.name}_{part}.npy") for part in ("keys", "values"))
+    if keys.exists():
+        keys = np.load(keys)
+        keys = np.char.decode(keys, "utf-8") if keys.dtype.kind == "S" else keys
+        return dict(zip(keys.tolist(), np.load(values).tolist(), strict=True))
+    elements = []
+    while list(path.parent.glob(f"{path.name}_{len(elements)}[._]*")):
+        elements.append(load(path.with_name(f"{path.name}_{len(elements)}")))
+    return elements
+
+
 def run(model, inputs):
     """What the tool gives; of a model that it refuses, its message."""
     with tempfile.TemporaryDirectory() as folder:
@@ -37,7 +52,7 @@ def run(model, inputs):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             return done.stderr
-        return [np.load(path / f"output_{i}.npy") for i in range(len(model.graph.output))]
+        return [load(path / f"output_{i}") for i in range(len(model.graph.output))]
 
 
 def call(model, command, *options):

@@ -10,8 +10,9 @@ import onnx.helper
 from one_node import Case, run
 from skl2onnx import to_onnx
 from skl2onnx.common import _container
-from sklearn import (compose, ensemble, linear_model, naive_bayes, neighbors, neural_network, pipeline,
-                     preprocessing, svm, tree)
+from skl2onnx.common.data_types import StringTensorType
+from sklearn import (compose, ensemble, feature_extraction, impute, linear_model, naive_bayes, neighbors,
+                     neural_network, pipeline, preprocessing, svm, tree)
 
 warnings.filterwarnings("ignore")
 OPSETS = {"": 18, "ai.onnx.ml": 3}
@@ -138,6 +139,30 @@ class Models(Case):
                 else:
                     np.testing.assert_allclose(found[0].ravel(), model.predict(HOLES[300:]), rtol=1e-5,
                                                atol=1e-5)
+
+    def test_neighbours_fill_holes(self):
+        """Its branches differ in rank where a row has no neighbour; that one fails if it is taken, which
+        ONNX Runtime does as well."""
+        for fitted, rows, count in ((HOLES[:60], HOLES[300:340], 3), (HOLES[:60], X[300:310], 5),
+                                    (HOLES[:200], HOLES[300:301], 2)):
+            model = impute.KNNImputer(n_neighbors=count).fit(fitted)
+            with self.subTest(fitted=fitted.shape, rows=rows.shape, count=count):
+                found = self.found(convert(model, rows), rows)
+                np.testing.assert_allclose(found[0], model.transform(rows), rtol=1e-5, atol=1e-6)
+        alone = np.full((2, 5), np.nan, np.float32)
+        alone[1] = 1
+        message = run(convert(model, alone), {"X": alone})
+        self.assertIsInstance(message, str)
+        self.assertIn("contradicts itself", message)
+
+    def test_hashed_features(self):
+        words = np.array([["ash", "elm"], ["", "birch"], ["\u00f6rt", "ash"], ["a long word", "x"]], object)
+        for features, sign in ((8, True), (5, False), (1024, True)):
+            model = feature_extraction.FeatureHasher(features, input_type="string", alternate_sign=sign,
+                                                     dtype=np.float32)
+            converted = to_onnx(model, initial_types=[("X", StringTensorType([None, 2]))], target_opset=OPSETS)
+            with self.subTest(features=features, sign=sign):
+                np.testing.assert_array_equal(self.found(converted, words)[0], model.transform(words).toarray())
 
     def test_outliers(self):
         for model in (svm.OneClassSVM(), ensemble.IsolationForest(n_estimators=10, random_state=0)):

@@ -381,5 +381,39 @@ class Regex(TextCase):
                 self.refused(model_of(node, x, {"y": TensorProto.BOOL}), x, "RegexFullMatch", "'pattern'", word)
 
 
+class Hashes(Case):
+    def test_murmur_hash(self):
+        choose, values = random.Random(5), np.random.default_rng(5)
+        letters = "ab \u00f6\u4e2d\U0001f600"
+        for kind, seed, positive in itertools.product(
+                (np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64, object),
+                (None, 0, 7, -1, 2 ** 31, 2 ** 32 - 1), (None, 0, 1)):
+            shape = choose.choice(((), (0,), (1,), (5, 3), (2, 1, 4), (70,)))
+            if kind is object:
+                x = np.empty(shape, object)
+                for place in np.ndindex(shape):
+                    x[place] = "".join(choose.choices(letters, k=choose.randint(0, 9)))
+            else:
+                bits = values.integers(0, 256, (*shape, np.dtype(kind).itemsize), np.uint8)
+                x = bits.view(kind).reshape(shape)
+            given = {name: value for name, value in (("seed", seed), ("positive", positive)) if value is not None}
+            node = helper.make_node("MurmurHash3", ["x"], ["y"], domain="com.microsoft", **given)
+            model = model_of(node, {"x": x}, {"y": TensorProto.INT32 if positive == 0 else TensorProto.UINT32}, 17)
+            model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+            with self.subTest(kind=kind, shape=shape, **given):
+                found, expected = run(model, {"x": x}), runtime(model, {"x": x})
+                self.assertIsInstance(found, list, found)
+                self.assertEqual(found[0].dtype, expected[0].dtype)
+                np.testing.assert_array_equal(found[0], expected[0])
+
+    def test_refused(self):
+        for x, attributes, message in ((np.zeros(2, np.int16), {}, "int16"),
+                                       (np.zeros(2, np.int32), {"positive": 2}, "positive")):
+            node = helper.make_node("MurmurHash3", ["x"], ["y"], domain="com.microsoft", **attributes)
+            model = model_of(node, {"x": x}, {"y": TensorProto.UINT32}, 17)
+            model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+            self.assertIn(message, run(model, {"x": x}))
+
+
 if __name__ == "__main__":
     unittest.main()

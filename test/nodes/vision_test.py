@@ -178,6 +178,50 @@ class Samples(Case):
         self.assertIn("elements that are no floats", run(model_of(node, inputs, 22), inputs))
 
 
+class ResizedIntegers(Case):
+    def test_rounded_to_the_nearest(self):
+        """As ONNX's reference implementation has them; ONNX Runtime cuts the fraction off. What lies between two
+        whole numbers but for the rounding of double may be either."""
+        choose, values = random.Random(6), np.random.default_rng(6)
+        fractions = 0
+        for number in range(120):
+            kind = choose.choice((np.uint8, np.int8, np.int16, np.int32))
+            limits = np.iinfo(kind)
+            low, high = max(limits.min, -5000), min(limits.max, 5000)
+            shape = [choose.randint(1, 2), choose.randint(1, 3), choose.randint(1, 9), choose.randint(1, 9)]
+            x = values.integers(low, high, shape, endpoint=True).astype(kind)
+            if choose.random() < 0.3:
+                x = values.choice([low, high], shape).astype(kind)
+            attributes = {"mode": "linear", "coordinate_transformation_mode": choose.choice(
+                ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel"))}
+            if choose.random() < 0.3:
+                attributes["antialias"] = 1
+            inputs = {"x": x}
+            if choose.random() < 0.5:
+                inputs["sizes"] = np.array([*shape[:2], choose.randint(1, 15), choose.randint(1, 15)])
+                names = ["x", "", "", "sizes"]
+            else:
+                inputs["scales"] = np.array([1, 1, *(choose.choice((0.34, 0.5, 1, 1.6, 2, 2.5)) for _ in range(2))],
+                                            np.float32)
+                names = ["x", "", "scales"]
+                if np.any(np.floor(np.float32(shape) * inputs["scales"]) < 1):
+                    continue
+            node = helper.make_node("Resize", names, ["y"], **attributes)
+            wide = inputs | {"x": x.astype(np.float64)}
+            with self.subTest(number, kind=kind, shape=shape, **attributes):
+                expected = ReferenceEvaluator(model_of(node, inputs)).run(None, inputs)[0]
+                real = ReferenceEvaluator(model_of(node, wide)).run(None, wide)[0]
+                np.testing.assert_array_equal(expected, np.clip(np.round(real), limits.min, limits.max))
+                found = run(model_of(node, inputs), inputs)
+                self.assertIsInstance(found, list, found)
+                self.assertEqual(found[0].dtype, kind)
+                between = np.abs(real - np.floor(real) - 0.5) < 1e-9
+                np.testing.assert_array_equal(found[0][~between], expected[~between])
+                self.assertLessEqual(np.max(np.abs(found[0].astype(int) - expected.astype(int))), 1)
+                fractions += np.count_nonzero(np.trunc(real) != np.round(real))
+        self.assertGreater(fractions, 1000)
+
+
 class Spectra(Case):
     def test_mel_weights(self):
         cases = ((8, 16, 8192, 0, 4096), (80, 512, 16000, 20, 7600), (40, 401, 16000, 0, 8000), (1, 2, 8, 1, 2))

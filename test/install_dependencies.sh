@@ -26,7 +26,7 @@ pictures=(
   libpng-dev python3-pil fonts-dejavu-core                          # examples/read_text, fine_tune
 )
 images=(
-  libpng-dev libjpeg-dev libtiff-dev libwebp-dev libopenjp2-7-dev   # images_optional
+  libpng-dev libjpeg-dev libtiff-dev libwebp-dev libopenjp2-7-dev   # kernels_cpu/images
   pkg-config python3-pil
 )
 test=(

@@ -21,7 +21,7 @@ LAYERS = {
                   "flatbuffers google CLI fmt nlohmann"),
     "pyop_optional": ("include core core/definitions core/threads kernels_cpu converter "
                       "pyop_optional", "Python pybind11 nanobind"),
-    "images_optional": ("include images_optional", "png jpeg tiff webp openjpeg"),
+    "kernels_cpu/images": ("include kernels_cpu/images", "png jpeg tiff webp openjpeg"),
     "examples": ("include examples", "Eigen png"),
     "test": ("include core core/definitions kernels_cpu kernels_cuda converter pyop_optional "
              "examples test",
@@ -114,7 +114,7 @@ SAMPLES = [
         "core/c_api/a.cpp": '#include "core/a.h"\n#include "core/c_api/a.h"\n',
         "core/c_api/host/a.cpp": '#include "kernels_cpu/a.h"\n#include <cstdio>\n',
         "pyop_optional/a.cpp": "#include <Python.h>\n",
-        "images_optional/a.cpp": '#include <jpeglib.h>\n#include "intarsia/kernel.h"\n',
+        "kernels_cpu/images/a.cpp": '#include <jpeglib.h>\n#include "intarsia/kernel.h"\n',
         "test/a.cpp": '#include <gtest/gtest.h>\n#include "core/a.h"\n',
         "examples/a/main.cpp": '#include "silero_vad.h"\n#include "intarsia/session.h"\n',
     }, None),
@@ -133,7 +133,7 @@ SAMPLES = [
     ("CUDA outside", one("core/a.cpp", "#include <cuda_runtime.h>"), "may not include cuda"),
     ("Python outside", one("converter/a.cpp", "#include <Python.h>"), "may not include Python"),
     ("decoder outside", one("kernels_cpu/a.cpp", "#include <jpeglib.h>"), "may not include jpeg"),
-    ("decoders on core", one("images_optional/a.cpp", '#include "core/a.h"'), "may not include core"),
+    ("decoders on core", one("kernels_cpu/images/a.cpp", '#include "core/a.h"'), "may not include core"),
     ("examples on core", one("examples/a/a.cpp", '#include "core/a.h"'), "may not include core"),
     ("C API on kernels", one("core/c_api/a.cpp", '#include "kernels_cpu/a.h"'),
      "core/c_api may not include kernels_cpu"),

@@ -41,7 +41,7 @@ constexpr std::string_view kNotes = R"(
 - **Resize** of integers computes in double, rounds to the nearest whole number, half to even, and saturates, as
   ONNX's reference implementation does. ONNX Runtime cuts the fraction off, so that a third to a half of the
   elements of its linear form are less by one; it has no cubic form for integers.
-- **ImageDecoder** is in a target of its own, [images_optional](../images_optional/README.md).
+- **ImageDecoder** is in a target of its own, [kernels_cpu/images](../kernels_cpu/images/README.md).
 )";
 
 struct Group {

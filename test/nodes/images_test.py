@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ImageDecoder (images_optional) beside Debian's Pillow, which decodes with the same libraries, on pictures of
+"""ImageDecoder (kernels_cpu/images) beside Debian's Pillow, which decodes with the same libraries, on pictures of
 every format; and on pictures that are damaged, cut off or lie about their size.
 Usage: /usr/bin/python3 images_test.py TOOL PLUGIN"""
 

@@ -4,7 +4,7 @@
 // top or from the bottom. Transparency is left out; run-length encoding is refused.
 #include <bit>
 
-#include "images_optional/canvas.h"
+#include "kernels_cpu/images/canvas.h"
 
 namespace intarsia::images {
 namespace {

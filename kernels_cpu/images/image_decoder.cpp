@@ -3,14 +3,14 @@
 // Tells formats by how files begin, and makes what the node asks for of red, green and blue. Gray
 // is (19595 r + 38470 g + 7471 b) / 65536, rounded: ITU-R 601, as ONNX's reference implementation
 // has it.
-#include "images_optional/image_decoder.h"
+#include "kernels_cpu/images/image_decoder.h"
 
 #include <algorithm>
 #include <climits>
 #include <new>
 #include <string_view>
 
-#include "images_optional/canvas.h"
+#include "kernels_cpu/images/canvas.h"
 
 namespace intarsia::images {
 namespace {

@@ -10,7 +10,7 @@
 #include <memory>
 #include <span>
 
-#include "images_optional/image_decoder.h"
+#include "kernels_cpu/images/image_decoder.h"
 
 namespace intarsia::images {
 

@@ -3,7 +3,7 @@
 // WebP by libwebp, with and without loss. Transparency is left out; animations are refused.
 #include <webp/decode.h>
 
-#include "images_optional/canvas.h"
+#include "kernels_cpu/images/canvas.h"
 
 namespace intarsia::images {
 

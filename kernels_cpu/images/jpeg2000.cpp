@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "images_optional/canvas.h"
+#include "kernels_cpu/images/canvas.h"
 
 namespace intarsia::images {
 namespace {

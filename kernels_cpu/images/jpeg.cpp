@@ -9,7 +9,7 @@
 
 #include <jerror.h>
 
-#include "images_optional/canvas.h"
+#include "kernels_cpu/images/canvas.h"
 
 namespace intarsia::images {
 namespace {

@@ -9,7 +9,7 @@
 #include <memory>
 #include <new>
 
-#include "images_optional/canvas.h"
+#include "kernels_cpu/images/canvas.h"
 
 namespace intarsia::images {
 namespace {

@@ -2,7 +2,7 @@
 //
 // The portable formats PBM, PGM and PPM, by hand: as text (P1 to P3) and as bytes (P4 to P6).
 // Values are scaled to 8 bits. http://netpbm.sourceforge.net/doc/ppm.html
-#include "images_optional/canvas.h"
+#include "kernels_cpu/images/canvas.h"
 
 namespace intarsia::images {
 namespace {

@@ -84,10 +84,12 @@ class Scaled(Function):
     def forward(ctx, x, by=2.0):
         ctx.scale = np.float32(by)
         ctx.part = x[:1]                  # becomes a copy: x is not there behind the call
+        ctx.view = memoryview(x)          # likewise
         return ctx.scale * x
     @staticmethod
     def backward(ctx, dy):
         assert ctx.part.shape == (1,) and ctx.part[0] == 1 and not hasattr(ctx, "other")
+        assert ctx.view.format == "f" and ctx.view[0] == 1
         return ctx.scale * dy
 
 class NoneForOne(Function):
@@ -187,9 +189,11 @@ class Witness:
 class Kept(Function):
     domain = "own"
     witnesses = []
+    seen = []
     @staticmethod
     def forward(ctx, x):
         import weakref
+        Kept.seen = [each() for each in Kept.witnesses]
         ctx.witness = Witness()
         Kept.witnesses.append(weakref.ref(ctx.witness))
         return x.copy()
@@ -424,6 +428,7 @@ class Functions(unittest.TestCase):
             session.run([ones])
             session.run([ones], entry="backward")
             self.assertEqual([each is not None for each in witnesses()], [False] * run + [True])
+            self.assertEqual(self.module().Kept.seen, [None] * run, "its memory goes before the next one is made")
         session.reset_states()
         self.assertEqual(set(witnesses()), {None})
         session.run([ones])

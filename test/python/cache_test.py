@@ -138,6 +138,16 @@ class Cache(unittest.TestCase):
             self.assertEqual(self.load(self.path, self.flags), (1, [3, 5]))
             self.assertEqual(self.load(self.path, self.flags), (0, [3, 5]))
 
+    def test_PRT_17_who_may_read_what_is_kept(self):
+        """The folder is its owner's; a plan that is written elsewhere is as readable as any file."""
+        umask = os.umask(0o027)
+        self.addCleanup(os.umask, umask)
+        self.load(self.path, self.flags)
+        self.assertEqual(self.kept.stat().st_mode & 0o777, 0o700)
+        written = self.folder / "written.plan"
+        intarsia.convert(self.path, written, dims={"n": 4}, fixed={"offset": 1})
+        self.assertEqual(written.stat().st_mode & 0o777, 0o640)
+
     def test_PRT_17_a_folder_that_cannot_be_written(self):
         self.kept.write_bytes(b"a file")
         self.assertEqual(self.load(self.path, self.flags)[1], [3, 5])

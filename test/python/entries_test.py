@@ -102,6 +102,8 @@ class Entries(unittest.TestCase):
         session = intarsia.ExecutionSession(self.plan)
         session.set_entry_point("step")
         self.assertEqual([info.name for info in session.inputs], ["word"])
+        self.assertEqual([each.name for each in session.get_inputs()], ["word"])
+        self.assertEqual([each.name for each in session.get_outputs()], ["logits"])
         self.assertEqual(session.run([np.array([0])])[0].shape, (1, WORDS))
         with self.assertRaisesRegex(intarsia.Error, "no entry point 'speak'"):
             session.run([np.array([0])], entry="speak")

@@ -177,6 +177,13 @@ class Shaped(Function):
     def backward(self, ctx, dcontext, dn):
         return dcontext[0] + ctx.n * dcontext[1], None
 
+class Typed(Function):
+    domain, attributes = "own", {"by": int}     # what is written counts, not the default
+    @staticmethod
+    def forward(ctx, x, by=2.5):
+        assert type(by) is int
+        return by * x
+
 class Plain(Function):
     domain = "own"
     @staticmethod
@@ -477,12 +484,19 @@ class Functions(unittest.TestCase):
     def test_what_a_file_must_say(self):
         for text, message in (
                 ("class Any(Function):\n    def forward(ctx, *all): return all[0]", "Any: forward takes \\*all"),
+                ("class Any(Function):\n    def forward(ctx, x, **all): return x", "Any: forward takes \\*all"),
                 ("class Same(Function):\n    inputs, outputs = ['dy'], ['y']\n    def forward(ctx, dy): return dy\n"
                  "    def backward(ctx, g): return g", "input 'dy' has the name of the gradient of the output 'y'")):
             file = support.FOLDER / f"wrong_functions{next(_numbers)}.py"
             file.write_text(HEAD + text)
             with self.subTest(text), self.assertRaisesRegex(intarsia.Error, message):
                 intarsia.convert(graph([node("Any", ["x"], ["y"])], {"x": [2]}, ["y"]), operators=file)
+
+    def test_attributes_that_are_written(self):
+        session = self.session(graph([node("Typed", ["x"], ["y"], by=3)], {"x": [2]}, ["y"]))
+        self.assertEqual(session.run([np.array([1, 2], np.float32)])[0].tolist(), [3, 6])
+        with self.assertRaisesRegex(intarsia.Error, "attribute \"by\" is required"):
+            self.session(graph([node("Typed", ["x"], ["y"])], {"x": [2]}, ["y"]))
 
     def test_the_decorator(self):
         model = graph([node("Twice", ["x"], ["y"], domain="deco", by=2.5)], {"x": [2]}, ["y"])

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <thread>
 
+#include "pyop_optional/host/node_attributes.h"
 #include "test/pyop/pyop_fixture.h"
 
 namespace intarsia::test {
@@ -395,6 +396,34 @@ class Holds:
   }
   thread.join();
   EXPECT_GT(runs, 100);
+}
+
+/// What a plan holds of a node is read as it was written, or not at all.
+TEST(NodeAttributes, PYOP_4_DamagedOnesAreRefused) {
+  pyop::NodeAttributes node;
+  node.module = "m";
+  node.method = "compute";
+  node.inputs = node.outputs = {DataType::kFloat};
+  const float elements[] = {1, 2, 3};
+  node.values["table"] = definitions::TensorValue{
+      DataType::kFloat,
+      {3},
+      std::shared_ptr<const std::byte>(std::shared_ptr<void>(),
+                                       reinterpret_cast<const std::byte*>(elements)),
+      sizeof(elements)};
+  std::vector<std::byte> bytes = node.encode();
+  ASSERT_TRUE(pyop::NodeAttributes::decode(bytes));
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(pyop::NodeAttributes::decode(std::span(bytes).first(size))) << size;
+  }
+  bytes.push_back({});
+  EXPECT_FALSE(pyop::NodeAttributes::decode(bytes)) << "more than there is";
+  bytes.pop_back();
+  // The tensor's extent stands in front of its size, of eight bytes, and its elements.
+  std::byte& extent = bytes[bytes.size() - sizeof(elements) - 16];
+  ASSERT_EQ(extent, std::byte{3});
+  extent = std::byte{2};
+  EXPECT_FALSE(pyop::NodeAttributes::decode(bytes)) << "extents that are not those of the elements";
 }
 
 /// A logger that keeps what it is told.

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "pyop_optional/host/node_attributes.h"
+#include "pyop_optional/host/warnings.h"
 #include "test/pyop/pyop_fixture.h"
 
 namespace intarsia::test {
@@ -535,6 +536,35 @@ class Warns:
   const auto refusal = take();
   ASSERT_EQ(refusal.size(), 2U);
   EXPECT_CONTAINS(refusal[1].second, "LookupError: not today");
+  execute("import warnings; warnings.resetwarnings()");
+}
+
+/// An operator may run a session: behind it, warnings are its own again.
+TEST_F(Pyop, PYOP_23_OperatorsMayBeNested) {
+  services();
+  const pyop::Gil gil;
+  pyop::watch_warnings();
+  Log outer_log, inner_log;
+  const PyLogger outer_logger = outer_log.logger(), inner_logger = inner_log.logger();
+  const auto warn = [](const std::string& text) {
+    execute("import warnings\nwarnings.simplefilter('always')\nwarnings.warn('" + text + "')");
+  };
+  testing::internal::CaptureStderr();
+  {
+    const pyop::Called outer(outer_logger, 3);
+    {
+      const pyop::Called inner(inner_logger, 4);
+      warn("inside");
+    }
+    warn("outside");
+  }
+  warn("nowhere");
+  testing::internal::GetCapturedStderr();
+  ASSERT_EQ(inner_log.warnings.size(), 1U);
+  EXPECT_EQ(inner_log.warnings[0].first, 4);
+  ASSERT_EQ(outer_log.warnings.size(), 1U);
+  EXPECT_EQ(outer_log.warnings[0].first, 3);
+  EXPECT_CONTAINS(outer_log.warnings[0].second, "outside");
   execute("import warnings; warnings.resetwarnings()");
 }
 

@@ -382,6 +382,35 @@ TEST(GradientOfBranch, KeepsWhatWasDrawn) {
   }
 }
 
+/// A copy of what draws would draw the same, as long as both run equally often.
+TEST(GradientOfBranch, GoesBackWithTheDrawsOfTheLastRun) {
+  converter::ConvertOptions options;
+  options.gradients.push_back({"y", {"h"}});
+  SmallPlan plan(dropping_branch(true), options);
+  auto session = plan.open();
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  const int forward = session->find_entry("forward").value();
+  const int backward = session->find_entry("backward").value();
+  session->input<bool>(2, forward).value()[0] = true;
+  const auto h = session->input<float>(0, forward).value();
+  for (int runs = 1; runs <= 3; ++runs) {
+    for (int i = 0; i < runs; ++i) {
+      for (size_t k = 0; k < h.size(); ++k) h[k] = 1 + static_cast<float>(k) / 256;
+      ASSERT_TRUE(session->run(forward)) << plan.text(session->diagnostic());
+    }
+    const auto y = session->output<float>(0, forward).value();
+    const Floats kept(y.begin(), y.end());
+    const auto seeds = session->input<float>(0, backward).value();
+    std::fill(seeds.begin(), seeds.end(), 1.0F);
+    ASSERT_TRUE(session->run(backward)) << plan.text(session->diagnostic());
+    const auto dh = session->output<float>(0, backward).value();
+    for (size_t k = 0; k < kept.size(); ++k) {
+      EXPECT_NEAR(dh[k], 2 * kept[k] / (1 + static_cast<float>(k) / 256), 1e-5F)
+          << runs << ' ' << k;
+    }
+  }
+}
+
 /// The nodes of a body that goes back are named as the model names them.
 TEST(GradientOfLoop, OFK_10_NamesANodeWithoutARule) {
   OnnxBuilder model = model_of({"h"}, {1, 1, 2, 2});

@@ -358,18 +358,16 @@ TEST(Gradient, OfAProductWithZeros) {
 TEST(Gradient, OfTheGradientOfAProductWithZeros) {
   for (const bool tuples : {false, true}) {
     OnnxBuilder model = scattered("mul", tuples);
-    // The sum of the squares of all gradients.
-    for (const char* name : {"d_data", "d_updates"}) {
-      model.node("ReduceSumSquare", {name}, {std::string(name) + "_square"});
-    }
-    model.node("Sum", {"d_data_square", "d_updates_square"}, {"z"});
+    // Linear in all gradients, each with a weight of its own.
+    model.floats("weights", {3}, {2, 3, 1});
+    model.node("Mul", {"d_updates", "weights"}, {"weighted"});
+    model.node("Add", {"d_data", "weighted"}, {"z"});
     const Names both{"data", "updates"};
     model = with_gradient(model, both, {"dd_data", "dd_updates"}, both, "z");
-    // With y = d u v at the first place: z = (u v)^2 + (d v)^2 + (d u)^2 + 1 + e^2 + w^2, y = e w.
+    // y = d u v, c, e w: z sums up to u v + 1 + w + 2 d v + 3 d u + e.
     const auto expected = [](const Floats& data, const Floats& updates) {
-      const float d = data[0], e = data[2], u = updates[0], v = updates[1], w = updates[2];
-      return std::pair(Floats{2 * d * (u * u + v * v), 0, 2 * e},
-                       Floats{2 * u * (d * d + v * v), 2 * v * (d * d + u * u), 2 * w});
+      const float d = data[0], u = updates[0], v = updates[1];
+      return std::pair(Floats{2 * v + 3 * u, 0, 1}, Floats{v + 3 * d, u + 2 * d, 1});
     };
     for (const Floats& updates :
          {Floats{4, 7, 11}, Floats{0, 7, 0}, Floats{4, 0, 1}, Floats{0, 0, 0}}) {

@@ -54,10 +54,10 @@ function(intarsia_library target settings)
   endif()
 endfunction()
 
-# Headers that most sources of a target include, parsed once where developers compile often. Other
-# builds go without, so a source that forgets an include is found there.
+# Headers that most sources of a target include, parsed once by developers and for the wheel, which
+# compiles a third less for it. Other builds go without, so a source that forgets an include is found there.
 function(intarsia_precompile target)
-  if(INTARSIA_DEVELOPER)
+  if(INTARSIA_PRECOMPILE)
     target_precompile_headers(${target} PRIVATE ${ARGN})
     # GCC 12 no longer knows the strings of a precompiled header for the system's, and misjudges them.
     target_compile_options(${target} PRIVATE

@@ -3,7 +3,8 @@
 // The way back through loops and branches.
 //
 // A branch goes back in a branch: an If of the same condition has for each a copy of the branch and
-// the way back through it.
+// the way back through it. What the branch has drawn at random, the If keeps in an output of its
+// own.
 //
 // A loop goes back in a loop, from its last trip to the first. The body is a copy of the body and
 // the way back through it; what it needs of a trip is collected by the loop itself, in outputs that

@@ -17,6 +17,11 @@
 
 namespace intarsia::converter {
 
+/// What draws random numbers, or asks the host, would have other results in a copy.
+inline bool is_repeatable(const Node& node) {
+  return !draws(node) && !node.op->impure;
+}
+
 /// A node with sub-graphs whose gradient is wanted, and what it reads from outside.
 class GraphNode : protected Rewriting {
  protected:
@@ -35,6 +40,28 @@ class GraphNode : protected Rewriting {
     throw Error(
         forward_.problem("its gradient: " + reason, fmt::format("'{}' asks for it", node_.name)));
   }
+
+  /// Adds to `dependent` what the nodes of a body compute from it.
+  static void add_dependent(const Graph& body, ValueSet& dependent) {
+    for (const auto& node : body.nodes()) {
+      bool depends = false;
+      for_each_operand(*node,
+                       [&](const Value* value) { depends = depends || dependent.contains(value); });
+      if (!depends) continue;
+      for (const Value* output : node->outputs) {
+        if (output != nullptr && is_real(*output)) dependent.insert(output);
+      }
+    }
+  }
+
+  /// Dropout(x) = x * Dropout(1): then what is drawn depends on nothing that is differentiated, and
+  /// is kept like other numbers that are.
+  void separate_draws(Graph& body, ValueSet& dependent) const;
+
+  /// Fails if a node that gives other results each time stands deeper in `node`, or depends on what
+  /// is differentiated; `where` it is.
+  void require_kept(const Node& node, const ValueSet& dependent, const char* where) const;
+  [[noreturn]] void refuse_kept(const Node& node, const char* where) const;
 
   GradientSweep& sweep_;
   Node& forward_;
@@ -99,11 +126,6 @@ class Backwards {
   std::vector<Node*> nodes_;  // those of the copy
   std::unordered_set<std::string> names_;
 };
-
-/// What draws random numbers, or asks the host, would have other results in a copy.
-inline bool is_repeatable(const Node& node) {
-  return !draws(node) && !node.op->impure;
-}
 
 /// The ways back through one node (gradient_body.h).
 void go_back_through_branches(GradientSweep& sweep, Node& node);

@@ -32,7 +32,7 @@ class LoopGradient : GraphNode {
 
   void run() {
     find_dependent();
-    separate_draws();
+    separate_draws(body_, dependent_);
     Value* trips = count_trips();
     const std::optional<Dim> count = known_scalar(*trips);
     if (count && is_constant(*count) && constant_value(*count) == 0) return pass_by();
@@ -99,15 +99,7 @@ class LoopGradient : GraphNode {
     }
     for (size_t before = 0; before != dependent_.size();) {
       before = dependent_.size();
-      for (const auto& node : body_.nodes()) {
-        bool depends = false;
-        for_each_operand(
-            *node, [&](const Value* value) { depends = depends || dependent_.contains(value); });
-        if (!depends) continue;
-        for (const Value* output : node->outputs) {
-          if (output != nullptr && is_real(*output)) dependent_.insert(output);
-        }
-      }
+      add_dependent(body_, dependent_);
       for (size_t i = 0; i < carried_; ++i) {
         const Value* result = body_.outputs()[1 + i];
         if (dependent_.contains(result)) dependent_.insert(body_.inputs()[2 + i]);
@@ -116,24 +108,6 @@ class LoopGradient : GraphNode {
     for (size_t i = 0; i < carried_; ++i) follows_[i] = dependent_.contains(body_.inputs()[2 + i]);
     for (size_t i = 0; i < carried_; ++i) {
       if (follows_[i]) require_settled(*body_.inputs()[2 + i]);
-    }
-  }
-
-  /// Dropout(x) = x * Dropout(1): then what is drawn depends on nothing that is differentiated, and
-  /// is collected like other numbers that are.
-  void separate_draws() {
-    for (Node* node : body_.node_list()) {
-      if (!node->is("Dropout") || !draws(*node) || !dependent_.contains(node->inputs[0])) continue;
-      Value* x = node->inputs[0];
-      Value* factor = node->outputs[0];
-      node->set_input(0, at(*node).like(*x, 1));
-      const auto next = std::next(node->self);
-      Node* behind = next == body_.nodes().end() ? nullptr : next->get();
-      Node& product = add(body_, "Mul", {x, factor}, {}, behind);
-      infer(product);
-      Value* kept = product.outputs[0];
-      Graph::replace_uses_if(factor, kept, [&](const Use& use) { return use.node != &product; });
-      dependent_.insert(kept);
     }
   }
 
@@ -237,27 +211,16 @@ class LoopGradient : GraphNode {
   void keep_draws() {
     const std::vector<Node*> originals = body_.node_list();
     for (size_t i = 0; i < originals.size(); ++i) {
-      Node& original = *originals[i];
-      Node& copied = *back_->copied_nodes()[i];
-      for (const SubGraph& sub : original.graphs) {
-        sub.graph->walk([&](Node& node) {
-          if (!is_repeatable(node)) refuse_draw(node);
-        });
-      }
+      const Node& original = *originals[i];
+      const Node& copied = *back_->copied_nodes()[i];
+      require_kept(original, dependent_, "its body");
       if (is_repeatable(original)) continue;
-      for_each_operand(original, [&](const Value* operand) {
-        if (dependent_.contains(operand)) refuse_draw(original);
-      });
       for (size_t output = 0; output < original.outputs.size(); ++output) {
         Value* value = original.outputs[output];
         if (value != nullptr)
           Graph::replace_uses(copied.outputs[output], stand_in(*value, nullptr));
       }
     }
-  }
-  [[noreturn]] void refuse_draw(const Node& node) const {
-    refuse(fmt::format("'{}' ({}) in its body has other results each time", node.name,
-                       node.qualified_type()));
   }
 
   void find_slices() {

@@ -119,7 +119,7 @@ Rule reduce_l1, reduce_l2, reduce_log_sum, reduce_log_sum_exp, reduce_extreme, r
 Rule rnn, gru, lstm;
 // Of images.
 Rule conv, conv_transpose, deform_conv, grid_sample, max_pool, average_pool, lp_pool,
-    global_lp_pool, spatial_extreme, spatial_mean;
+    global_lp_pool, roi_align, spatial_extreme, spatial_mean;
 Rule batch_normalization, group_normalization, instance_normalization, layer_normalization,
     lp_normalization, mean_variance_normalization, response_normalization, rms_normalization;
 }  // namespace gradients

@@ -146,17 +146,20 @@ Term same_extents(double value, Term like) {
 }
 
 /// An update's factor is the product of all else that meets at its place. To divide by an update
-/// that is 0 it counts as 1: of several such at a place each has another 0 beside it.
+/// that is 0 it counts as 1. Where one of the others is 0, the product of the rest is multiplied by
+/// it, so that it has a slope; of several, the product and its slopes are 0.
 void scatter_products(G& g, const Scattering& at) {
   g.set(0, [&] { return g.dy() * g.repeat({same_extents(1, g.x(0)), g.x(1), g.x(2)}); });
   g.set(2, [&] {
     const Term none = call("Equal", {g.x(2), g.x(2).number(0)});
-    const Term divisor = where(none, 1, g.x(2));
-    const Term zeros = cast(none, g.x(2));
-    const Term zeros_there = at.read(at.sum(same_extents(0, g.x(0)), zeros));
-    const Term product = at.read(g.repeat({g.x(0), g.x(1), divisor}));
-    const Term others = where(call("Equal", {zeros_there, zeros}), product / divisor, 0);
-    return at.read(g.dy()) * others;
+    const Term divisor = where(none, 1, g.x(2)), zero = where(none, g.x(2), 0);
+    const auto of_others = [&](Term each) {
+      return at.read(at.sum(same_extents(0, g.x(0)), each)) - each;
+    };
+    const Term zeros = of_others(cast(none, g.x(2))), factor = of_others(zero);
+    const Term product = at.read(g.repeat({g.x(0), g.x(1), divisor})) / divisor;
+    const auto are = [&](double count) { return call("Equal", {zeros, zeros.number(count)}); };
+    return at.read(g.dy()) * product * where(are(0), 1, where(are(1), factor, 0));
   });
 }
 

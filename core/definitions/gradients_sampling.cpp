@@ -15,6 +15,7 @@
 #include "core/definitions/gradient_terms.h"
 #include "core/operators/movement/grid_sample.h"
 #include "core/operators/nn/deform_conv.h"
+#include "core/operators/nn/roi.h"
 
 namespace intarsia::definitions::gradients {
 namespace {
@@ -183,6 +184,58 @@ void deform_conv(G& g) {
     Term y = with_extents(call("MatMul", {rows, columns}), join({batch, filters, result}, 0));
     if (g.has_x(3)) y = y + unsqueeze(wide(g.x(3)), {1, 2});
     return cast(y, g.x(0));
+  });
+}
+
+/// The points of a bin are a grid, so that the mean is linear in the image along either axis:
+///
+///     Y[r, c] = rows[r] X[image of r, c] columns[r]',   rows [bins, H], columns [bins, W].
+///
+/// The operator itself gives these matrices: rows are what it makes of images of one column whose
+/// channel k is 1 in row k alone, with regions as wide as that column.
+void roi_align(G& g) {
+  const auto& a = g.attributes<RoiAlignAttributes>();
+  if (g.needs(1)) {
+    g.refuse("regions ('rois') have none; let them depend on nothing that is differentiated");
+  }
+  if (a.mode != RoiAlignAttributes::kAverage) g.refuse("mode has to be \"avg\"");
+  g.set(0, [&] {
+    const auto one = [&](int64_t extent) { return g.integers({extent}); };
+    const Term dy = wide(g.dy()), regions = extents(g.x(1), 0, 1), images = extents(g.x(0), 0, 1);
+    const Term corners = wide(g.x(1)) * wide(g.x(1)).number(static_cast<double>(a.spatial_scale));
+    const Term zeros = call("Expand", {g.integers({0}), regions});
+    // [regions, extent of the axis, bins]
+    const auto weights = [&](int axis, int64_t bins) {
+      const Term extent = extents(g.x(0), 2 + axis, 3 + axis), shape = join({extent, extent}, 0);
+      const Term units =
+          unsqueeze(call("EyeLike", {filled(corners, 0, shape)}), {0, axis == 0 ? 3 : 2});
+      const auto corner = [&](int64_t i) { return slice(corners, 1, i, i + 1); };
+      const Term none = 0 * corner(0), all = none + 1.0;
+      const Term spans = axis == 0 ? join({none, corner(1), all, corner(3)}, 1)
+                                   : join({corner(0), none, corner(2), all}, 1);
+      AttributeMap attributes = g.given();
+      attributes["output_height"] = axis == 0 ? bins : 1;
+      attributes["output_width"] = axis == 0 ? 1 : bins;
+      attributes["spatial_scale"] = 1.0F;
+      const Term made = call("RoiAlign", {units, spans, zeros}, attributes);
+      return call("Squeeze", {made, one(axis == 0 ? 3 : 2)});
+    };
+    const Term rows = weights(0, a.output_height), columns = weights(1, a.output_width);
+    // Regions of other images count for nothing.
+    const Term own = call("Equal", {unsqueeze(g.x(2), {0}), unsqueeze(positions(g.x(0), 0), {1})});
+    const Term chosen =
+        unsqueeze(transpose(rows, {1, 0, 2}), {0}) * unsqueeze(cast(own, dy), {1, 3});
+    const Term along = call("MatMul", {dy, unsqueeze(transposed(columns), {1})});
+    const Term lines = regions * one(a.output_height), height = extents(g.x(0), 2, 3);
+    // There may be no regions.
+    const auto arranged = [](Term term, Term shape) {
+      return call("Reshape", {term, shape}, {{"allowzero", int64_t{1}}});
+    };
+    const Term left = arranged(chosen, join({images, one(1), height, lines}, 0));
+    const Term right =
+        arranged(transpose(along, {1, 0, 2, 3}),
+                 join({one(1), extents(g.x(0), 1, 2), lines, extents(g.x(0), 3, 4)}, 0));
+    return cast(call("MatMul", {left, right}), g.x(0));
   });
 }
 

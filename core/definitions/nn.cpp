@@ -78,16 +78,16 @@ void add_convolutions(DefinitionRows& rows) {
 }
 
 void add_regions(DefinitionRows& rows) {
-  add<ops::RoiAlign>(rows,
-                     {.name = "RoiAlign",
-                      .since_version = 22,
-                      .inputs = {same({"X", "T1"}), apart({"rois", "T1"}).of(Domain::kNonNegative),
-                                 apart({"batch_indices", "T2"}).of(Domain::kIndex)},
-                      .outputs = {apart({"Y", "T1"})},
-                      .facts = {.axes = {.form = AxisForm::kPosition}},
-                      .types = {{"T1", kFloatTypes}, {"T2", kInt64Type}},
-                      .kernel_types = {"T1"},
-                      .attributes = codec_of<RoiAlignAttributes>()});
+  add<ops::RoiAlign>(
+      rows, {.name = "RoiAlign",
+             .since_version = 22,
+             .inputs = {same({"X", "T1"}), apart({"rois", "T1"}).of(Domain::kNonNegative),
+                        apart({"batch_indices", "T2"}).of(Domain::kIndex)},
+             .outputs = {apart({"Y", "T1"})},
+             .facts = {.axes = {.form = AxisForm::kPosition}, .gradient = gradients::roi_align},
+             .types = {{"T1", kFloatTypes}, {"T2", kInt64Type}},
+             .kernel_types = {"T1"},
+             .attributes = codec_of<RoiAlignAttributes>()});
   add<ops::MaxRoiPool>(rows,
                        {.name = "MaxRoiPool",
                         .since_version = 22,

@@ -39,6 +39,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "intarsia/session.h"
@@ -49,6 +50,23 @@ namespace intarsia {
 namespace internal {
 struct PythonCallee;  // intarsia/python_kernel.h
 }  // namespace internal
+
+/// What a Python operator warns of: why its call failed, with the words of the diagnostic, or what
+/// its code gives to Python's `warnings.warn`.
+struct PyWarning {
+  std::int32_t node;      ///< Of the plan, as in Diagnostic::node.
+  std::string_view text;  ///< Of several lines, perhaps; there until the logger returns.
+};
+
+/// Where warnings go as well: failures are told by the session in any case, and `warnings.warn`
+/// does what it always does. What operators print stays theirs.
+///
+/// Called by the thread that runs the session, which holds Python's lock: it may call Python, and
+/// must not wait for a thread that wants to. May be null.
+struct PyLogger {
+  void (*warning)(void* self, const PyWarning& warning) = nullptr;
+  void* self = nullptr;  ///< Handed to the function; lives as long as sessions of the PyHost.
+};
 
 /// How Python finds the modules that plans name. All of it is read during `start` only.
 struct PyHostOptions {
@@ -65,6 +83,8 @@ struct PyHostOptions {
   /// are used. Null: the one that Intarsia was built with. Where Python runs already, any other
   /// than that is kOperatorFailed.
   const char* interpreter = nullptr;
+  /// Told of what operators warn of.
+  PyLogger logger = {};
 };
 
 /// The permission to execute Python, and the search path that comes with it.
@@ -122,6 +142,7 @@ struct PyHostCalls {
   /// True once an operator's input is known to native code for ever (torch.from_numpy): who can
   /// keeps the arena.
   bool memory_kept = false;
+  PyLogger logger = {};
 };
 
 inline const PyHostCalls* py_host_calls(const KernelContext& context) {

@@ -4,7 +4,8 @@
 // or tap by tap.
 //
 // A Reducer has Accumulator, identity(), and step(accumulator, value), merge(accumulator,
-// accumulator) of numbers or vectors of the Accumulator. A Finish has T* y and stores results:
+// accumulator) of numbers or vectors of the Accumulator; one whose steps are calls for each lane
+// has kLaneByLane, and gets no code for wider vectors. A Finish has T* y and stores results:
 // `block(block, sums)` those of a PoolBlock. `lines()` makes what stores vectors: `start(walk,
 // first, lanes)` tells that rows of results [first, first + lanes) follow, `rows(taps, position,
 // row, count)` that lanes from row * lanes on are those of rows with the same taps, `pixel(taps,
@@ -39,7 +40,7 @@ void reduce_rows(const KernelContext& context, const WindowWalk& walk, Reducer r
   context.parallel_for(pool_rows(context, walk), [&](int64_t begin, int64_t end, int) {
     if constexpr (INTARSIA_HAS_VECTORS) {
       if (walk.channels_last ? walk.taps <= kPoolTaps : PoolStrip::fits(walk)) {
-        return on_vectors(context.isa(), [&](auto bytes) {
+        const auto reduce = [&](auto bytes) {
           auto lines = finish.lines();
           if (walk.channels_last) {
             reduce_pixels<bytes()>(walk, begin, end, x, finish.y, reducer, lines);
@@ -47,7 +48,12 @@ void reduce_rows(const KernelContext& context, const WindowWalk& walk, Reducer r
             using Planes = PoolPlanes<bytes(), T, Reducer, decltype(lines)>;
             Planes(walk, x, finish.y, reducer, lines).reduce(begin, end);
           }
-        });
+        };
+        if constexpr (requires { Reducer::kLaneByLane; }) {
+          return reduce(std::integral_constant<int, 16>());
+        } else {
+          return on_vectors(context.isa(), reduce);
+        }
       }
     }
     on_isa(context.isa(), [&] {

@@ -132,6 +132,7 @@ struct Squares : Sum<double> {
   static double root(double sum) { return std::sqrt(sum); }
 };
 struct Powers : Sum<double> {
+  static constexpr bool kLaneByLane = true;
   double p;
 
   explicit Powers(double power) : p(power) {}

@@ -9,6 +9,7 @@
 #include "pyop_optional/host/buffer.h"
 #include "pyop_optional/host/host_state.h"
 #include "pyop_optional/host/interpreter.h"
+#include "pyop_optional/host/warnings.h"
 
 namespace intarsia {
 namespace {
@@ -22,13 +23,15 @@ PyHost::State* host_of(const KernelContext& context) {
   return PyHost::State::of(context.service(kPyHostKey));
 }
 
-/// Calls `body`; a failure's text is kept in what `text` gives, and reported.
+/// Calls `body`; a failure's text is kept in what `text` gives, reported, and logged.
 template <class Body, class Text>
 Status guarded(const KernelContext& context, const Body& body, const Text& text) {
   Code code = Code::kOperatorFailed;
   const char* what = pyop::kOperator;
   std::string message;
+  bool interrupted = false;
   auto& exceptions = host_of(context)->exceptions;
+  const pyop::Called called(host_of(context)->logger, context.node());
   exceptions.erase(std::this_thread::get_id());
   try {
     body();
@@ -39,12 +42,14 @@ Status guarded(const KernelContext& context, const Body& body, const Text& text)
     code = failure.code;
     what = failure.what_failed;
     message = failure.text;
+    interrupted = failure.interrupted;
     if (failure.exception) exceptions[std::this_thread::get_id()] = std::move(*failure.exception);
   } catch (const std::exception& error) {
     message = error.what();
   }
   std::string& kept = text();
   kept = std::move(message);
+  if (!interrupted) called.warn(kept);
   return context.fail(code, what, kept);
 }
 

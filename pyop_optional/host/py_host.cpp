@@ -5,6 +5,7 @@
 #include "pyop_optional/host/host_state.h"
 #include "pyop_optional/host/interpreter.h"
 #include "pyop_optional/host/operators_module.h"
+#include "pyop_optional/host/warnings.h"
 
 namespace intarsia {
 namespace {
@@ -74,7 +75,8 @@ Status report(Diagnostic* diagnostic, const Failure& failure) {
 }  // namespace
 
 PyHost::State::State(const PyHostOptions& options)
-    : PyHostCalls{&pyop::create_callee, &PyOp::run, &PyOp::destroy, &exception_of_thread} {
+    : PyHostCalls{&pyop::create_callee, &PyOp::run, &PyOp::destroy,
+                  &exception_of_thread, false,      options.logger} {
   std::vector<std::string> directories;
   for (const char* each : options.module_paths) {
     std::error_code error;
@@ -101,6 +103,7 @@ PyHost::State::State(const PyHostOptions& options)
     checked(PyList_Append(path, pyop::python_text("").get()), kPath);
   }
   pyop::provide_operators_module();
+  if (logger.warning != nullptr) pyop::watch_warnings();
 }
 
 void PyHost::State::end_if_unused() {

@@ -269,6 +269,7 @@ void* PlanSession::take_exception() const {
 
 PlanSession::~PlanSession() {
   session_.close();
+  if (python() != nullptr) python()->logger = {};
   if (python() != nullptr && python()->memory_kept) {
     static_cast<void>(new AlignedBytes(std::move(arena_)));
   }
@@ -286,7 +287,9 @@ void PlanSession::require(Status status) const {
 
 PlanSession::PlanSession(AlignedBytes bytes, const std::string& name, int threads,
                          const OperatorRequest& request)
-    : operators_(load_operators(request)),
+    : name_(name),
+      warning_(request.warning),
+      operators_(load_operators(request)),
       plan_(std::move(bytes)),
       profile_(std::make_unique<Profile>()) {
   Diagnostic diagnostic;
@@ -298,6 +301,15 @@ PlanSession::PlanSession(AlignedBytes bytes, const std::string& name, int thread
     throw Failure(diagnostic.code, text, take_exception());
   };
   static_cast<void>(take_exception());  // from now on they are kept
+  if (python() != nullptr && warning_ != nullptr) {
+    python()->logger = {[](void* self, const PyWarning& warning) {
+                          const auto& session = *static_cast<const PlanSession*>(self);
+                          session.warning_(session.name_ + ": node " +
+                                           std::to_string(warning.node) + ": " +
+                                           std::string(warning.text));
+                        },
+                        this};
+  }
   const Result<PlanInfo> info = plan_info(plan_.span(), &diagnostic);
   if (!info.ok()) refuse();
   try {

@@ -103,6 +103,8 @@ struct OperatorRequest {
   std::vector<std::string> files;
   bool allow_pyop = false;
   std::vector<std::string> pyop_paths;
+  /// Is given what Python operators warn of, behind the name of the plan.
+  void (*warning)(const std::string& text) = nullptr;
 };
 
 /// Kernels for a session and what they ask for; `owner` keeps them alive.
@@ -168,6 +170,8 @@ class PlanSession {
   void* take_exception() const;
   void require(Status status) const;
 
+  std::string name_;
+  void (*warning_)(const std::string& text);
   Operators operators_;
   AlignedBytes plan_, arena_;
   std::unique_ptr<ThreadTeam> team_;

@@ -26,6 +26,15 @@ class Lent {
   Py_buffer view_{};
 };
 
+/// Tells the module `logging`. With the interpreter's lock held.
+void log_warning(const std::string& words) {
+  try {
+    py::module_::import("intarsia.logs").attr("warn")(text(words));
+  } catch (py::error_already_set& error) {
+    error.discard_as_unraisable("a warning of an operator");
+  }
+}
+
 py::tuple tuple_of(const std::vector<int32_t>& numbers) {
   py::tuple result(numbers.size());
   for (size_t i = 0; i < numbers.size(); ++i) result[i] = numbers[i];
@@ -212,7 +221,8 @@ void bind_session(py::module_& module) {
   py::class_<PlanSession>(module, "PlanSession")
       .def(py::init([](py::handle source, bool is_path, const std::string& name, int threads,
                        const py::tuple& operators) {
-        const OperatorRequest request = request_of(operators);
+        OperatorRequest request = request_of(operators);
+        request.warning = &log_warning;
         const Lent lent(source, PyBUF_SIMPLE);
         const py::gil_scoped_release release;
         AlignedBytes plan = is_path ? read_plan(name) : copy_of(lent.bytes());

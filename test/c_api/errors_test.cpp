@@ -139,6 +139,12 @@ TEST(CApiErrors, WrongTypesRanksExtentsAndBuffers) {
   const int32_t extents[] = {1, 4, 1};
   EXPECT_EQ(intarsia_resize_input(s, 0, 0, extents, 3), INTARSIA_WRONG_RANK);
   EXPECT_EQ(intarsia_resize_input(s, 0, 0, extents, 2), INTARSIA_WRONG_EXTENT);
+  intarsia_diagnostic why = sized<intarsia_diagnostic>();
+  EXPECT_EQ(intarsia_last_error(s, &why), INTARSIA_WRONG_EXTENT);
+  EXPECT_EQ(why.operand, 0);
+  EXPECT_EQ(why.axis, 1);
+  EXPECT_EQ(why.expected, 3);
+  EXPECT_EQ(why.found, 4);
   alignas(8) char few[12];
   EXPECT_EQ(intarsia_bind_output(s, 0, 0, few, sizeof(few)), INTARSIA_INVALID_ARGUMENT);
   EXPECT_EQ(intarsia_bind_input(s, 0, 0, few + 1, 12), INTARSIA_INVALID_ARGUMENT);
@@ -232,6 +238,7 @@ TEST(CApiErrors, AFailedRunHasNoOutputsAndTheSessionGoesOn) {
 struct Inner {
   intarsia_session* session = nullptr;
   intarsia_code code = INTARSIA_OK;
+  bool readable = false;  // whether the output of the run before is there still
 };
 Inner inner;
 KernelSet calling_kernels() {
@@ -240,6 +247,7 @@ KernelSet calling_kernels() {
     for (Kernel& row : copied) {
       row.run = [](const KernelContext&) -> Status {
         inner.code = intarsia_run(inner.session, 0);
+        inner.readable = intarsia_output_data(inner.session, 0, 0, INTARSIA_FLOAT) != nullptr;
         return {};
       };
     }
@@ -258,7 +266,10 @@ TEST(CApiErrors, ARunInsideARunIsBusy) {
   inner.session = plan.session;
   EXPECT_EQ(intarsia_run(plan.session, 0), INTARSIA_OK);
   EXPECT_EQ(inner.code, INTARSIA_BUSY);
+  EXPECT_FALSE(inner.readable);
   EXPECT_NE(plan.output(0), nullptr);
+  EXPECT_EQ(intarsia_run(plan.session, 0), INTARSIA_OK);
+  EXPECT_TRUE(inner.readable) << "a call that is busy says nothing of the run before";
 }
 
 TEST(CApiErrors, WhatOpenRefuses) {

@@ -86,6 +86,21 @@ TEST(CApi, PortsAreDescribed) {
   EXPECT_EQ(axis.varies, 0);
 }
 
+/// y = x twice, one behind the other: an extent that varies and is no symbol.
+TEST(CApi, AnExtentThatFollowsFromOthersHasNoName) {
+  OnnxBuilder model;
+  symbol(model.input("x", {-1}), 0, "n");
+  model.output("y");
+  OnnxBuilder::set(model.node("Concat", {"x", "x"}, {"y"}), "axis", int64_t{0});
+  CPlan plan(model, up_to(4));
+  intarsia_axis axis = sized<intarsia_axis>();
+  ASSERT_EQ(intarsia_get_axis(plan.session, 0, INTARSIA_OUTPUT, 0, 0, &axis), INTARSIA_OK);
+  EXPECT_EQ(axis.symbol, nullptr);
+  EXPECT_EQ(axis.varies, 1);
+  EXPECT_EQ(axis.minimum, 0);
+  EXPECT_EQ(axis.maximum, 8);
+}
+
 TEST(CApi, AStructOfAnOlderVersionIsWrittenAsFarAsItGoes) {
   CPlan plan(mlp());
   intarsia_port port = sized<intarsia_port>();
@@ -240,17 +255,18 @@ TEST(CApi, SignaturesAreThoseOfOnnxMlir) {
             std::strlen(expected));
   EXPECT_STREQ(few, "[    ");
   OnnxBuilder odd;
-  odd.input("a\"b\\c\n", {10, 100003}, DataType::kUint8);
+  odd.input("a\"b\\c\n\x1f", {10, 100003}, DataType::kUint8);
   odd.input("s", {});
   odd.output("y");
-  odd.node("Size", {"a\"b\\c\n"}, {"n"});
+  odd.node("Size", {"a\"b\\c\n\x1f"}, {"n"});
   odd.node("Identity", {"s"}, {"y"});
   ConvertOptions keep;
   CPlan strange(odd, keep);
-  EXPECT_STREQ(intarsia_signature(strange.session, 0, INTARSIA_INPUT),
-               "[    { \"type\" : \"ui8\" , \"dims\" : [10 , 100003] , \"name\" : "
-               "\"a\\\"b\\\\c\\u000a\" }\n ,    { \"type\" : \"f32\" , \"dims\" : [] , \"name\" : "
-               "\"s\" }\n\n]");
+  EXPECT_STREQ(
+      intarsia_signature(strange.session, 0, INTARSIA_INPUT),
+      "[    { \"type\" : \"ui8\" , \"dims\" : [10 , 100003] , \"name\" : "
+      "\"a\\\"b\\\\c\\u000a\\u001f\" }\n ,    { \"type\" : \"f32\" , \"dims\" : [] , \"name\" : "
+      "\"s\" }\n\n]");
 }
 
 TEST(CApi, SignaturesNameEveryType) {
@@ -335,6 +351,25 @@ TEST(CApi, ClosingEndsTheOperators) {
   EXPECT_EQ(intarsia_run(session, 0), INTARSIA_INVALID_ARGUMENT);
   intarsia_close(session);  // twice does no harm
   EXPECT_EQ(Counted::alive, 0);
+}
+
+TEST(CApi, AChecksumIsComparedUnlessTheProgramSkipsIt) {
+  CPlan plan(mlp());
+  tool::AlignedBytes changed(plan.plan().size());
+  std::ranges::copy(plan.plan(), changed.span().begin());
+  changed.span()[48] ^= std::byte{1};  // docs/plan_format.md
+  intarsia_close(plan.session);
+  intarsia_options options = sized<intarsia_options>();
+  const auto open = [&] {
+    return intarsia_open(changed.span().data(), changed.span().size(), &all_c_kernels(),
+                         plan.c_arena().data(), plan.c_arena().size(), &options, &plan.why);
+  };
+  plan.session = open();
+  EXPECT_EQ(plan.session, nullptr);
+  EXPECT_EQ(plan.why.code, INTARSIA_CORRUPT_PLAN);
+  options.skip_checksum = 1;
+  plan.session = open();
+  EXPECT_NE(plan.session, nullptr) << plan.text();
 }
 
 TEST(CApi, TeamsAndOptionsReachTheSession) {

@@ -294,6 +294,31 @@ void deform_conv(GradientSample& s) {
   OnnxBuilder::set(node, "offset_group", offset_group);
 }
 
+/// Regions of several images, within them and around them, some of them empty or turned.
+void roi_align(GradientSample& s) {
+  const Extents image = with_channels(s.random.between(1, 3), s.random.between(1, 2),
+                                      {s.random.between(1, 5), s.random.between(1, 5)});
+  const int64_t regions = s.random.between(1, 4);
+  std::vector<double> corners;
+  Extents of_image;
+  for (int64_t i = 0; i < regions; ++i) {
+    for (int k = 0; k < 4; ++k) {
+      corners.push_back(static_cast<double>(s.random.between(-4, 28)) / 4);
+    }
+    of_image.push_back(s.random.below(image[0]));
+  }
+  s.model.initializer("rois", DataType::kDouble, {regions, 4}, corners.data(),
+                      corners.size() * sizeof(double));
+  const std::string x = s.variable(image);
+  auto& node = s.node({x, "rois", s.integers(of_image)});
+  OnnxBuilder::set(node, "output_height", s.random.between(1, 3));
+  OnnxBuilder::set(node, "output_width", s.random.between(1, 3));
+  OnnxBuilder::set(node, "sampling_ratio", s.random.below(3));
+  OnnxBuilder::set(node, "spatial_scale", s.random.chance(50) ? 1.0F : 0.5F);
+  OnnxBuilder::set(node, "coordinate_transformation_mode",
+                   s.random.pick<const char*>({"half_pixel", "output_half_pixel"}));
+}
+
 }  // namespace
 
 GradientCase image_gradient_case(std::string_view name) {
@@ -315,6 +340,7 @@ GradientCase image_gradient_case(std::string_view name) {
       {"MeanVarianceNormalization", mean_variance_normalization},
       {"RMSNormalization", over_last_axes},
       {"Resize", resize},
+      {"RoiAlign", roi_align},
   };
   const auto found = kCases.find(name);
   return found == kCases.end() ? nullptr : found->second;

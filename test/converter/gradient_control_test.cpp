@@ -306,20 +306,109 @@ TEST(GradientOfLoop, OFK_10_RefusesWhatWouldBeDrawnAnew) {
                   "node 'walk' (Loop): its gradient: 'drop' (Bernoulli) in its body has other "
                   "results each time");
   OnnxBuilder branching = model_of({"h"});
-  const char yes = 1;
-  branching.initializer("yes", DataType::kBool, {}, &yes, 1);
   branching.input("c", {}, DataType::kBool);
   auto& node = branching.node("If", {"c"}, {"y"});
   node.set_name("either");
   auto& taken = graph_of(node, "then_branch");
-  OnnxBuilder::add_node(*taken.mutable_node(), "Dropout", {"h", "", "yes"}, {"d"}).set_name("drop");
+  OnnxBuilder::add_node(*taken.mutable_node(), "Bernoulli", {"h"}, {"d"}).set_name("drop");
   taken.add_output()->set_name("d");
   auto& other = graph_of(node, "else_branch");
   OnnxBuilder::add_node(*other.mutable_node(), "Exp", {"h"}, {"e"});
   other.add_output()->set_name("e");
   EXPECT_CONTAINS(conversion_error(with_gradient(branching, {"h"}, {"dh"}, {"h"}, "y")),
-                  "node 'either' (If): its gradient: 'drop' (Dropout) in a branch has other "
+                  "node 'either' (If): its gradient: 'drop' (Bernoulli) in a branch has other "
                   "results each time");
+}
+
+constexpr int64_t kDropped = 64;
+
+/// y = what Dropout leaves of h h, multiplied by what it leaves of a row of noise, or exp(h).
+OnnxBuilder dropping_branch(bool fixed) {
+  OnnxBuilder model = model_of({});
+  for (const char* name : {"h", "like"}) {
+    auto& input = model.input(name, {fixed ? kDropped : 0});
+    if (!fixed) symbol(input, 0, "N");
+  }
+  const char yes = 1;
+  model.initializer("yes", DataType::kBool, {}, &yes, 1);
+  model.floats("ratio", {}, {0.125F});
+  model.input("c", {}, DataType::kBool);
+  auto& node = model.node("If", {"c"}, {"y"});
+  auto& taken = graph_of(node, "then_branch");
+  OnnxBuilder::add_node(*taken.mutable_node(), "Mul", {"h", "h"}, {"square"});
+  OnnxBuilder::add_node(*taken.mutable_node(), "Dropout", {"square", "ratio", "yes"}, {"once"});
+  OnnxBuilder::add_node(*taken.mutable_node(), "RandomUniformLike", {"like"}, {"noise"});
+  OnnxBuilder::add_node(*taken.mutable_node(), "Mul", {"once", "noise"}, {"noisy"});
+  OnnxBuilder::add_node(*taken.mutable_node(), "Dropout", {"noisy", "ratio", "yes"}, {"twice"});
+  taken.add_output()->set_name("twice");
+  auto& other = graph_of(node, "else_branch");
+  OnnxBuilder::add_node(*other.mutable_node(), "Exp", {"h"}, {"e"});
+  other.add_output()->set_name("e");
+  model.output("y");
+  return model;
+}
+
+/// A branch that drops elements goes back with what was dropped, and with the noise that was drawn.
+TEST(GradientOfBranch, KeepsWhatWasDrawn) {
+  for (const bool fixed : {true, false}) {
+    const OnnxBuilder whole =
+        with_gradient(with_gradient(dropping_branch(fixed), {"h"}, {"dh"}, {"h"}, "y"), {"h"},
+                      {"ddh"}, {"h"}, "dh");
+    converter::ConvertOptions options;
+    if (!fixed) options.dims["N"] = converter::DimRange{1, kDropped};
+    SmallPlan plan(whole, options);
+    auto session = plan.open();
+    ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+    Floats h;
+    for (int64_t i = 0; i < kDropped; ++i) h.push_back(1 + static_cast<float>(i) / 256);
+    std::vector<Floats> found;
+    for (const bool taken : {true, false, true}) {
+      write(*session, 0, h);
+      session->input<bool>(2).value()[0] = taken;
+      ASSERT_TRUE(session->run().ok()) << plan.text(session->diagnostic());
+      const Floats y = read(*session, 0), dh = read(*session, 1), ddh = read(*session, 2);
+      int dropped = 0;
+      for (size_t i = 0; i < h.size(); ++i) {
+        // y = c h^2, where c is what the draws make of it.
+        EXPECT_NEAR(dh[i], taken ? 2 * y[i] / h[i] : y[i], 1e-5F) << i;
+        EXPECT_NEAR(ddh[i], taken ? 2 * y[i] / h[i] / h[i] : y[i], 1e-5F) << i;
+        dropped += y[i] == 0 ? 1 : 0;
+      }
+      EXPECT_EQ(dropped > 2, taken);
+      EXPECT_LT(dropped, 50);
+      if (taken) found.push_back(y);
+    }
+    EXPECT_NE(found[0], found[1]) << "each run draws anew";
+  }
+}
+
+/// A copy of what draws would draw the same, as long as both run equally often.
+TEST(GradientOfBranch, GoesBackWithTheDrawsOfTheLastRun) {
+  converter::ConvertOptions options;
+  options.gradients.push_back({"y", {"h"}});
+  SmallPlan plan(dropping_branch(true), options);
+  auto session = plan.open();
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  const int forward = session->find_entry("forward").value();
+  const int backward = session->find_entry("backward").value();
+  session->input<bool>(2, forward).value()[0] = true;
+  const auto h = session->input<float>(0, forward).value();
+  for (int runs = 1; runs <= 3; ++runs) {
+    for (int i = 0; i < runs; ++i) {
+      for (size_t k = 0; k < h.size(); ++k) h[k] = 1 + static_cast<float>(k) / 256;
+      ASSERT_TRUE(session->run(forward)) << plan.text(session->diagnostic());
+    }
+    const auto y = session->output<float>(0, forward).value();
+    const Floats kept(y.begin(), y.end());
+    const auto seeds = session->input<float>(0, backward).value();
+    std::fill(seeds.begin(), seeds.end(), 1.0F);
+    ASSERT_TRUE(session->run(backward)) << plan.text(session->diagnostic());
+    const auto dh = session->output<float>(0, backward).value();
+    for (size_t k = 0; k < kept.size(); ++k) {
+      EXPECT_NEAR(dh[k], 2 * kept[k] / (1 + static_cast<float>(k) / 256), 1e-5F)
+          << runs << ' ' << k;
+    }
+  }
 }
 
 /// The nodes of a body that goes back are named as the model names them.

@@ -354,6 +354,33 @@ TEST(Gradient, OfAProductWithZeros) {
   }
 }
 
+/// Products that are 0 have slopes by what makes them so.
+TEST(Gradient, OfTheGradientOfAProductWithZeros) {
+  for (const bool tuples : {false, true}) {
+    OnnxBuilder model = scattered("mul", tuples);
+    // Linear in all gradients, each with a weight of its own.
+    model.floats("weights", {3}, {2, 3, 1});
+    model.node("Mul", {"d_updates", "weights"}, {"weighted"});
+    model.node("Add", {"d_data", "weighted"}, {"z"});
+    const Names both{"data", "updates"};
+    model = with_gradient(model, both, {"dd_data", "dd_updates"}, both, "z");
+    // y = d u v, c, e w: z sums up to u v + 1 + w + 2 d v + 3 d u + e.
+    const auto expected = [](const Floats& data, const Floats& updates) {
+      const float d = data[0], u = updates[0], v = updates[1];
+      return std::pair(Floats{2 * v + 3 * u, 0, 1}, Floats{v + 3 * d, u + 2 * d, 1});
+    };
+    for (const Floats& updates :
+         {Floats{4, 7, 11}, Floats{0, 7, 0}, Floats{4, 0, 1}, Floats{0, 0, 0}}) {
+      for (const Floats& data : {Floats{2, 3, 5}, Floats{0, 3, 0}}) {
+        const auto found = run(model, {data, updates});
+        const auto [dd_data, dd_updates] = expected(data, updates);
+        EXPECT_EQ(found.at(2), dd_data) << updates[0] << ' ' << updates[1];
+        EXPECT_EQ(found.at(3), dd_updates) << updates[0] << ' ' << updates[1];
+      }
+    }
+  }
+}
+
 TEST(Gradient, OfAnExtremeThatSeveralReach) {
   for (const bool tuples : {false, true}) {
     for (const float sign : {1.0F, -1.0F}) {
@@ -422,6 +449,20 @@ TEST(Gradient, OFK_10_NamesEachNodeWithoutARule) {
   EXPECT_FALSE(contains(text, "Exp") || contains(text, "unused")) << text;
 }
 
+/// What goes through sequences would be gradients that are sequences, which nothing adds up.
+TEST(Gradient, OFK_10_NamesOperatorsOfSequences) {
+  OnnxBuilder model = model_of({"x", "w"}, {4});
+  model.node("SplitToSequence", {"x"}, {"parts"}).set_name("cut");
+  model.node("SequenceInsert", {"parts", "w"}, {"more"}).set_name("put");
+  OnnxBuilder::set(model.node("ConcatFromSequence", {"more"}, {"y"}), "axis", int64_t{0});
+  model.graph().mutable_node(2)->set_name("join");
+  const std::string text = conversion_error(with_gradient(model, {"x"}, {"dx"}, {"x"}, "y"));
+  for (const char* node :
+       {"'cut' (SplitToSequence)", "'put' (SequenceInsert)", "'join' (ConcatFromSequence)"}) {
+    EXPECT_CONTAINS(text, std::string("node ") + node + ": the operator has no gradient rule");
+  }
+}
+
 TEST(Gradient, OFK_10_NamesAnInputWithoutAGradient) {
   OnnxBuilder model = model_of({"x"}, {3});
   model.input("v", {});
@@ -443,6 +484,18 @@ TEST(Gradient, OFK_10_SaysWhatARuleDoesNotCover) {
   EXPECT_CONTAINS(conversion_error(with_gradient(resized, {"x"}, {"dx"}, {"x"}, "y")),
                   "(Resize): its gradient: keep_aspect_ratio_policy has to be \"stretch\" but for "
                   "mode \"nearest\"");
+  OnnxBuilder aligned = model_of({"x"}, {1, 1, 2, 2});
+  aligned.input("rois", {1, 4});
+  aligned.initializer("of", DataType::kInt64, {1}, std::array<int64_t, 1>{0}.data(), 8);
+  auto& align = aligned.node("RoiAlign", {"x", "rois", "of"}, {"y"});
+  EXPECT_CONTAINS(
+      conversion_error(with_gradient(aligned, {"rois"}, {"d"}, {"rois"}, "y")),
+      "(RoiAlign): its gradient: regions ('rois') have none; let them depend on nothing "
+      "that is differentiated");
+  EXPECT_EQ(conversion_error(with_gradient(aligned, {"x"}, {"dx"}, {"x"}, "y")), "");
+  OnnxBuilder::set(align, "mode", "max");
+  EXPECT_CONTAINS(conversion_error(with_gradient(aligned, {"x"}, {"dx"}, {"x"}, "y")),
+                  "(RoiAlign): its gradient: mode has to be \"avg\"");
   OnnxBuilder cumulated = model_of({"x"});
   cumulated.input("axis", {}, DataType::kInt64);
   cumulated.node("CumProd", {"x", "axis"}, {"y"});

@@ -139,6 +139,24 @@ class Widen:
   EXPECT_EQ(loaded->get<int64_t>(), (std::vector<int64_t>{1, 2, 5, 6}));
 }
 
+TEST_F(Ofk, OFK_3_AShapeFunctionDescribesEachOutputOnce) {
+  module(R"(
+class Three:
+    inputs, outputs = ["x"], ["y"]
+    def infer(self, inputs):
+        return "float32", (2,), "more"
+    def forward(self, args):
+        return args[0]
+class Nothing(Three):
+    def infer(self, inputs):
+        return []
+)");
+  for (const auto& [name, count] : {std::pair("Three", "3"), {"Nothing", "0"}}) {
+    EXPECT_CONTAINS(conversion_error(model_of("", name, {"x"}, {2}), defined()),
+                    std::string("its infer must describe 1 outputs, but describes ") + count);
+  }
+}
+
 TEST_F(Ofk, OFK_4_InputsAreReadOnlyViewsAndAbsentOnesNone) {
   module(R"(
 import numpy as np

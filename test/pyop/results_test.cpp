@@ -183,6 +183,36 @@ class Wrong:
   EXPECT_EQ(loaded->get<float>(), Floats(6, 1));
 }
 
+/// A view may have more elements than there is memory.
+TEST_F(Pyop, PYOP_14_AnExtentOfMoreThan32BitsIsNoSmallOne) {
+  module(R"(
+import numpy as np
+class Wide:
+    def compute(self, x):
+        return np.broadcast_to(x[:1], (2**32 + 2,)) if x[0] else x
+)");
+  auto loaded = load(unary("Wide", {2}));
+  loaded->set<float>(0, {1, 2});
+  EXPECT_EQ(loaded->run().code(), Code::kWrongExtent);
+  EXPECT_CONTAINS(loaded->text(), "expected [2], got [2147483647]");
+  loaded->set<float>(0, {0, 2});
+  ASSERT_TRUE(loaded->run()) << loaded->text();
+}
+
+TEST_F(Pyop, PYOP_14_MoreAxesThanATensorHas) {
+  module(R"(
+import numpy as np
+class Deep:
+    def compute(self, x):
+        return np.full((1,) * 9, 'a', object) if x.dtype == object else np.ones((1,) * 9, 'f')
+)");
+  for (const DataType type : {DataType::kString, DataType::kFloat}) {
+    auto loaded = load(unary("Deep", {1}, type));
+    EXPECT_EQ(loaded->run().code(), Code::kWrongRank);
+    EXPECT_CONTAINS(loaded->text(), "output 0: expected at most 8 axes, got 9");
+  }
+}
+
 TEST_F(Pyop, PYOP_14_ExtentsThatVaryStayWithinTheirBound) {
   module("class Filter:\n    def compute(self, x):\n        return x[x > 0]\n");
   OnnxBuilder model;
@@ -358,6 +388,18 @@ class Counts:
   Loaded absent(convert(unary("NoSuchClass", {1})));
   EXPECT_EQ(absent.open(services()).code(), Code::kOperatorFailed);
   EXPECT_CONTAINS(absent.text(), "there is no class 'NoSuchClass'");
+}
+
+TEST_F(Pyop, PYOP_16_AMethodThatFailsToBeFoundSaysWhy) {
+  module(R"(
+class Lazy:
+    @property
+    def compute(self):
+        raise ValueError('not yet')
+)");
+  Loaded loaded(convert(unary("Lazy", {1}), allowed()));
+  EXPECT_EQ(loaded.open(services()).code(), Code::kOperatorFailed);
+  EXPECT_CONTAINS(loaded.text(), "ValueError: not yet");
 }
 
 TEST_F(Pyop, PYOP_16_NodesThatWereOpenedBeforeTheFailingOneAreReleased) {

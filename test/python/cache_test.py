@@ -2,6 +2,7 @@
 """PRT-17: compile_and_load, and the plans that are kept: by contents, options and version."""
 
 import os
+import pickle
 import shutil
 import unittest
 from unittest import mock
@@ -105,6 +106,30 @@ class Cache(unittest.TestCase):
         with mock.patch.object(intarsia.cache._native, "version", "99.0"):
             self.assertEqual(self.load(self.path, self.flags)[0], 1)
 
+    def test_PRT_17_the_build_counts(self):
+        self.load(self.path, self.flags)
+        with mock.patch.object(intarsia.cache._native, "__file__", str(self.path)):
+            self.assertEqual(self.load(self.path, self.flags)[0], 1)
+            os.utime(self.path, (1, 1))  # another build of the same size
+            self.assertEqual(self.load(self.path, self.flags)[0], 1)
+
+    def test_PRT_17_which_input_an_option_names_counts(self):
+        proto = support.model([helper.make_node("Sub", ["x", "y"], ["z"])],
+                              {"x": (FLOAT, [2]), "y": (FLOAT, [2])}, {"z": (FLOAT, None)})
+        for name, expected in (("x", [2, 1]), ("y", [-2, -1])):
+            self.assertEqual(self.made(intarsia.InferenceSession, proto, fixed={name: [3, 3]}),
+                             (1, expected))
+
+    def test_PRT_17_the_type_of_an_array_counts(self):
+        self.load(self.path, {"dims": {"n": 4}, "fixed": {"offset": np.array(1, np.float32)}})
+        bits = np.array(1, np.float32).view(np.int32)
+        with self.assertRaisesRegex(intarsia.Error, "offset"):
+            self.load(self.path, {"dims": {"n": 4}, "fixed": {"offset": bits}})
+
+    def test_PRT_17_keywords_come_before_flags(self):
+        options = {"dims": {"n": 2}, "fixed": {"offset": 5}}
+        self.assertEqual(self.load(self.path, self.flags, **options), (1, [7, 9]))
+
     def test_PRT_17_a_damaged_plan_is_made_anew(self):
         self.load(self.path, self.flags)
         kept, = self.kept.iterdir()
@@ -112,6 +137,16 @@ class Cache(unittest.TestCase):
             kept.write_bytes(damage)
             self.assertEqual(self.load(self.path, self.flags), (1, [3, 5]))
             self.assertEqual(self.load(self.path, self.flags), (0, [3, 5]))
+
+    def test_PRT_17_who_may_read_what_is_kept(self):
+        """The folder is its owner's; a plan that is written elsewhere is as readable as any file."""
+        umask = os.umask(0o027)
+        self.addCleanup(os.umask, umask)
+        self.load(self.path, self.flags)
+        self.assertEqual(self.kept.stat().st_mode & 0o777, 0o700)
+        written = self.folder / "written.plan"
+        intarsia.convert(self.path, written, dims={"n": 4}, fixed={"offset": 1})
+        self.assertEqual(written.stat().st_mode & 0o777, 0o640)
 
     def test_PRT_17_a_folder_that_cannot_be_written(self):
         self.kept.write_bytes(b"a file")
@@ -125,6 +160,14 @@ class Cache(unittest.TestCase):
             self.assertFalse(self.kept.exists())
             intarsia.compile_and_load(self.path, self.flags)
             self.assertEqual(len(list(self.kept.iterdir())), 1)
+
+    def test_PRT_17_what_is_unpickled_keeps_plans_where_the_first_did(self):
+        elsewhere = self.folder / "elsewhere"
+        with mock.patch.dict(os.environ, INTARSIA_CACHE_DIR=str(elsewhere)):
+            for cache in (False, self.kept):
+                session = intarsia.compile_and_load(self.path, self.flags, cache=cache)
+                self.assertEqual(repr(pickle.loads(pickle.dumps(session))), repr(session))
+            self.assertFalse(elsewhere.exists())
 
     def test_PRT_17_where_plans_are_kept(self):
         names = {name: value for name, value in os.environ.items()
@@ -165,6 +208,9 @@ class Cache(unittest.TestCase):
                                     "--allow-pyop --max-length l=3 --max-trips m=4 --max-string 5"),
                          {"operators": ["a.so", "b.py"], "pyop_path": ["c", "d"], "allow_pyop": True,
                           "max_lengths": {"l": 3}, "max_trips": {"m": 4}, "max_string": 5})
+        # Names may have a '=', values have none, as the command has it.
+        self.assertEqual(options_of("--shape a=b=2x3 --gradient c=d=e,f --gradient g"),
+                         {"shapes": {"a=b": (2, 3)}, "gradients": {"c=d": ["e", "f"], "g": []}})
 
     def test_PRT_17_flags_are_those_of_the_command(self):
         flags = ("--dim n=2..4 --fix offset=1.5", "--threads 2 --dim n=4 --fix offset=1",

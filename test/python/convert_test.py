@@ -78,6 +78,13 @@ class Convert(unittest.TestCase):
         self.assertEqual(self.out.read_bytes(), b"as it was")
         self.assertEqual(list(support.FOLDER.glob("*.part")), [])
 
+    def test_a_file_that_cannot_be_replaced_leaves_none_beside_it(self):
+        folder = support.FOLDER / "a folder"
+        folder.mkdir()
+        with self.assertRaises(OSError):
+            intarsia.convert(self.model, folder, dims={"n": 4})
+        self.assertEqual(list(support.FOLDER.glob("a folder?*")), [])
+
     def test_threads_of_a_session(self):
         intarsia.convert(self.model, self.out, dims={"n": 4}, threads=2)
         values = [np.ones((4, 3), np.float32), np.array(3, np.float32)]

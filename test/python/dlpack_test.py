@@ -2,6 +2,7 @@
 """Tensors of other packages, in and out: through DLPack, without a copy where that is possible. PyTorch's
 are tried in Debian's Python, which has it."""
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -34,7 +35,52 @@ class Tensor:
         return self.array.__dlpack__(**options)
 
 
+class DlTensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device", ctypes.c_int32),
+                ("rank", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
+                ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
+
+
+class DlVersioned(ctypes.Structure):
+    _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("context", ctypes.c_void_p),
+                ("deleter", ctypes.c_void_p), ("flags", ctypes.c_uint64), ("tensor", DlTensor)]
+
+
+class Written:
+    """A tensor [2, 2] of floats as DLPack has it, without strides, two elements behind its address."""
+
+    def __init__(self, array, **changes):
+        self.array, self.shape = array, (ctypes.c_int64 * 2)(2, 2)
+        self.managed = DlVersioned(1, 0, None, None, 0, DlTensor(
+            array.ctypes.data, 1, 0, 2, 2, 32, 1, self.shape, None, 8))
+        for name, value in changes.items():
+            setattr(self.managed if hasattr(self.managed, name) else self.managed.tensor, name, value)
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+    def __dlpack__(self, **_):
+        make = ctypes.pythonapi.PyCapsule_New
+        make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        return make(ctypes.addressof(self.managed), b"dltensor_versioned", None)
+
+
 class Dlpack(unittest.TestCase):
+    def test_what_numpy_never_writes(self):
+        session = intarsia.ExecutionSession(support.unary("Neg", shape=[2, 2]))
+        array = np.arange(8, dtype=np.float32)
+        self.assertEqual(session.run(Written(array))[0].tolist(), [[-2, -3], [-4, -5]])
+        out = np.zeros(8, np.float32)
+        session.run(array[:4].reshape(2, 2), out=Written(out))
+        self.assertEqual(out.tolist(), [0, 0, 0, -1, -2, -3, 0, 0])
+        for changes, reason in (({"major": 2}, "of a version later than 1"), ({"lanes": 4}, "have no numpy type"),
+                                ({"bits": 24}, "type 2 with 24 bits"), ({"device_type": 2}, "processor's memory")):
+            with self.assertRaisesRegex(intarsia.Error, reason):
+                session.run(Written(array, **changes))
+        with self.assertRaisesRegex(intarsia.Error, "writable"):
+            session.run(array[:4].reshape(2, 2), out=Written(out, flags=1))
+
     def test_inputs_in_every_form(self):
         session = intarsia.ExecutionSession(support.unary("Neg", shape=[2, 3]))
         x = np.arange(6, dtype=np.float32).reshape(2, 3)

@@ -43,6 +43,9 @@ class WalkThrough(unittest.TestCase):
         onnx.save(support.model([helper.make_node("SmoothRelu", ["x"], ["y"], domain="own")],
                                 {"x": (float32, [3])}, {"y": (float32, [3])}),
                   support.FOLDER / "smooth.onnx")
+        onnx.save(support.model([helper.make_node("positive", ["x"], ["y"])],
+                                {"x": (float32, [1])}, {"y": (float32, [1])}),
+                  support.FOLDER / "positive.onnx")
         names = {}
         code = blocks()
         self.assertGreater(len(code), 12)

@@ -102,10 +102,20 @@ class Entries(unittest.TestCase):
         session = intarsia.ExecutionSession(self.plan)
         session.set_entry_point("step")
         self.assertEqual([info.name for info in session.inputs], ["word"])
+        self.assertEqual([each.name for each in session.get_inputs()], ["word"])
+        self.assertEqual([each.name for each in session.get_outputs()], ["logits"])
         self.assertEqual(session.run([np.array([0])])[0].shape, (1, WORDS))
         with self.assertRaisesRegex(intarsia.Error, "no entry point 'speak'"):
             session.run([np.array([0])], entry="speak")
         self.assertEqual([info.name for info in session.inputs], ["word"])
+
+    def test_dimensions_are_those_of_all_entry_points(self):
+        def model(symbol):
+            return support.model([helper.make_node("Neg", ["x"], ["y"])], {"x": (FLOAT, [symbol])},
+                                 {"y": (FLOAT, [symbol])})
+        plan = intarsia.convert({"first": model("n"), "second": model("m")}, dims={"n": (1, 3), "m": (2, 5)})
+        self.assertEqual(intarsia.ExecutionSession(plan).dimensions,
+                         {"first:n": (1, 3), "second:m": (2, 5)})
 
     def test_the_plan_of_the_command(self):
         paths = []

@@ -84,10 +84,12 @@ class Scaled(Function):
     def forward(ctx, x, by=2.0):
         ctx.scale = np.float32(by)
         ctx.part = x[:1]                  # becomes a copy: x is not there behind the call
+        ctx.view = memoryview(x)          # likewise
         return ctx.scale * x
     @staticmethod
     def backward(ctx, dy):
         assert ctx.part.shape == (1,) and ctx.part[0] == 1 and not hasattr(ctx, "other")
+        assert ctx.view.format == "f" and ctx.view[0] == 1
         return ctx.scale * dy
 
 class NoneForOne(Function):
@@ -175,6 +177,13 @@ class Shaped(Function):
     def backward(self, ctx, dcontext, dn):
         return dcontext[0] + ctx.n * dcontext[1], None
 
+class Typed(Function):
+    domain, attributes = "own", {"by": int}     # what is written counts, not the default
+    @staticmethod
+    def forward(ctx, x, by=2.5):
+        assert type(by) is int
+        return by * x
+
 class Plain(Function):
     domain = "own"
     @staticmethod
@@ -187,9 +196,11 @@ class Witness:
 class Kept(Function):
     domain = "own"
     witnesses = []
+    seen = []
     @staticmethod
     def forward(ctx, x):
         import weakref
+        Kept.seen = [each() for each in Kept.witnesses]
         ctx.witness = Witness()
         Kept.witnesses.append(weakref.ref(ctx.witness))
         return x.copy()
@@ -424,6 +435,7 @@ class Functions(unittest.TestCase):
             session.run([ones])
             session.run([ones], entry="backward")
             self.assertEqual([each is not None for each in witnesses()], [False] * run + [True])
+            self.assertEqual(self.module().Kept.seen, [None] * run, "its memory goes before the next one is made")
         session.reset_states()
         self.assertEqual(set(witnesses()), {None})
         session.run([ones])
@@ -472,12 +484,19 @@ class Functions(unittest.TestCase):
     def test_what_a_file_must_say(self):
         for text, message in (
                 ("class Any(Function):\n    def forward(ctx, *all): return all[0]", "Any: forward takes \\*all"),
+                ("class Any(Function):\n    def forward(ctx, x, **all): return x", "Any: forward takes \\*all"),
                 ("class Same(Function):\n    inputs, outputs = ['dy'], ['y']\n    def forward(ctx, dy): return dy\n"
                  "    def backward(ctx, g): return g", "input 'dy' has the name of the gradient of the output 'y'")):
             file = support.FOLDER / f"wrong_functions{next(_numbers)}.py"
             file.write_text(HEAD + text)
             with self.subTest(text), self.assertRaisesRegex(intarsia.Error, message):
                 intarsia.convert(graph([node("Any", ["x"], ["y"])], {"x": [2]}, ["y"]), operators=file)
+
+    def test_attributes_that_are_written(self):
+        session = self.session(graph([node("Typed", ["x"], ["y"], by=3)], {"x": [2]}, ["y"]))
+        self.assertEqual(session.run([np.array([1, 2], np.float32)])[0].tolist(), [3, 6])
+        with self.assertRaisesRegex(intarsia.Error, "attribute \"by\" is required"):
+            self.session(graph([node("Typed", ["x"], ["y"])], {"x": [2]}, ["y"]))
 
     def test_the_decorator(self):
         model = graph([node("Twice", ["x"], ["y"], domain="deco", by=2.5)], {"x": [2]}, ["y"])

@@ -57,6 +57,11 @@ def scaled(x, by, add, label):
     assert type(by) is int and type(add) is float and label == "n"
     return x * by + int(add)
 
+@onnx_op(op_type="::Wide", attrs={"by": PyCustomOpDef.dt_int32, "add": PyCustomOpDef.dt_double})
+def wide(x, by, add):
+    assert type(by) is int and type(add) is float
+    return x * by + np.float32(add)
+
 @onnx_op(inputs=[PyCustomOpDef.dt_string], outputs=[PyCustomOpDef.dt_int64])
 def lengths(texts):
     assert texts.dtype == object and all(type(text) is str for text in texts.ravel())
@@ -127,6 +132,9 @@ class OnnxOp(unittest.TestCase):
         values = {"by": 3, "add": 2.0, "label": "n"}
         session = self.session("Scaled", [(INT64, [2])], [(INT64, [2])], "own", **values)
         self.assertEqual(session.run([np.array([1, 2])])[0].tolist(), [5, 8])
+        # Of ONNX's own domain; the wider types' attributes are the same.
+        session = self.session("Wide", [(FLOAT, [2])], [(FLOAT, [2])], "", by=3, add=2.0)
+        self.assertEqual(session.run([np.array([1, 2], np.float32)])[0].tolist(), [5, 8])
         for missing in values:
             rest = {name: value for name, value in values.items() if name != missing}
             with self.assertRaisesRegex(intarsia.Error, f'attribute "{missing}" is required'):

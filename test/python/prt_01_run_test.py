@@ -73,6 +73,7 @@ class Run(unittest.TestCase):
         for call in (lambda: session.run(), lambda: session.run([self.image], inputs=[self.image]),
                      lambda: session.run("image"), lambda: session.run(None),
                      lambda: intarsia.ExecutionSession(),
+                     lambda: intarsia.ExecutionSession(self.plan, path=self.plan),
                      lambda: intarsia.ExecutionSession(str(self.plan), False)):
             self.assertRaises(TypeError, call)
 

@@ -54,6 +54,13 @@ class Layouts(unittest.TestCase):
         x[:] = 3
         self.check(x)
 
+    def test_PRT_6_truth_values_of_any_byte(self):
+        """numpy takes every byte but 0 for true, and so may show a buffer of bytes as truth values."""
+        session = intarsia.ExecutionSession(support.unary("Identity", support.TensorProto.BOOL, [4]))
+        x = np.array([0, 1, 2, 255], np.uint8).view(bool)
+        self.assertEqual(session.run([x])[0].view(np.uint8).tolist(), [0, 1, 1, 1])
+        self.assertEqual(x.view(np.uint8).tolist(), [0, 1, 2, 255])
+
     def test_PRT_6_other_array_types(self):
         class Mine(np.ndarray):
             def __array_finalize__(self, other):

@@ -134,6 +134,8 @@ class Results(unittest.TestCase):
         memory = np.zeros(5, np.float32)
         with self.assertRaisesRegex(intarsia.Error, "arrays of output 0, 'y' and output 1, 'z' overlap"):
             session.run([np.ones(3, np.float32)], out=[memory[:3], memory[2:]])
+        with self.assertRaisesRegex(intarsia.Error, r"2 outputs \('y', 'z'\), but 1 arrays"):
+            session.run([np.ones(3, np.float32)], out=[memory[:3]])
 
     def test_PRT_8_an_array_is_written_by_its_own_run_only(self):
         # Where the shape varies, a run without `out` writes to the session's own memory.

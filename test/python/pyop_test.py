@@ -4,11 +4,13 @@ run in the interpreter that is there."""
 
 import contextlib
 import io
+import logging
 import os
 import subprocess
 import sys
 import threading
 import unittest
+import unittest.mock
 import warnings
 
 import numpy as np
@@ -201,6 +203,61 @@ class Prints:
                               capture_output=True)
         self.assertRegex(done.stdout, r"^printed [0-9.]+\nprinted")
         self.assertIn("UserWarning: careful", done.stderr)
+
+    def test_PYOP_23_failures_go_to_the_logger(self):
+        folder = write("user_logs", """
+class Logs:
+    def __init__(self, refuses=0):
+        if refuses:
+            raise LookupError("not today")
+    def compute(self, x):
+        if x[0] == 1:
+            raise ValueError("one")
+        if x[0] == 2:
+            raise KeyboardInterrupt
+        return x if x[0] < 3 else x[:1]
+""")
+        allowed = {"allow_pyop": True, "pyop_path": [folder]}
+        intarsia.convert(pyop_model("user_logs", "Logs"), self.plan, **allowed)
+        session = intarsia.ExecutionSession(self.plan, **allowed)
+        x = np.zeros(2, np.float32)
+        with self.assertNoLogs("intarsia"):
+            session.run([x])
+            with self.assertRaises(intarsia.Error):
+                session.run([x.astype(np.float64)])  # the caller's mistake, not the operator's
+            self.assertRaises(KeyboardInterrupt, session.run, [x + 2])
+        with self.assertLogs("intarsia", "WARNING") as logs, self.assertRaises(intarsia.Error) as context:
+            session.run([x + 1])
+        record, = logs.records
+        self.assertEqual((record.name, record.levelname), ("intarsia", "WARNING"))
+        first, *trace = record.getMessage().splitlines()
+        self.assertEqual(first, f"{self.plan}: node 0: user_logs:Logs.compute raised an exception")
+        self.assertEqual(trace[-1], "ValueError: one")
+        self.assertIn("ValueError: one", str(context.exception))
+        with self.assertLogs("intarsia") as logs, self.assertRaises(intarsia.Error):
+            session.run([x + 5])
+        self.assertIn("node 0: output 0: expected [2], got [1]", logs.output[0])
+        with self.assertLogs("intarsia") as logs, self.assertRaises(intarsia.Error):
+            intarsia.InferenceSession(pyop_model("user_logs", "Logs", refuses=1), **allowed)
+        self.assertIn("LookupError: not today", logs.output[-1])
+        # A handler that fails, by a program that has set none up: nothing but the Error.
+        def refuse(_):
+            raise KeyError("in a filter")
+        logger = logging.getLogger("intarsia")
+        logger.addFilter(refuse)
+        unraisable = []
+        with unittest.mock.patch.object(sys, "unraisablehook", unraisable.append), \
+                self.assertRaisesRegex(intarsia.Error, "ValueError: one"):
+            session.run([x + 1])
+        logger.removeFilter(refuse)
+        self.assertIsInstance(unraisable[0].exc_value, KeyError)
+        session.run([x])
+        done = subprocess.run(
+            [sys.executable, "-c", "import sys, numpy, intarsia\n"
+             "session = intarsia.ExecutionSession(sys.argv[1], allow_pyop=True, pyop_path=sys.argv[2])\n"
+             "try:\n    session.run([numpy.ones(2, numpy.float32)])\nexcept intarsia.Error: pass",
+             self.plan, folder], text=True, check=True, capture_output=True)
+        self.assertEqual((done.stdout, done.stderr), ("", ""))
 
     def test_a_kept_input_outlives_the_session(self):
         folder = write("user_keeps", """

@@ -84,6 +84,42 @@ class Stubs(unittest.TestCase):
         self.assertEqual({argument.arg for each in overloads for argument in each.posonlyargs},
                          {"self", "inputs", "output_names", "input_feed", "run_options"})
 
+    def test_values_are_of_the_types_that_they_say(self):
+        """stubtest compares names and parameters, not what a call returns or a field holds."""
+        stub = ast.parse(Path(intarsia.__file__).with_name("__init__.pyi").read_text("ascii"))
+        classes = {node.name: node for node in ast.walk(stub) if isinstance(node, ast.ClassDef)}
+        aliases = {"_Shape": "tuple", "_Result": "list"}
+
+        def named(annotation):
+            while isinstance(annotation, ast.Subscript):
+                annotation = annotation.value
+            name = annotation.attr if isinstance(annotation, ast.Attribute) else annotation.id
+            return aliases.get(name, name)
+
+        def check(value, annotation, where):
+            kinds = {each.__name__ for each in type(value).__mro__}
+            self.assertIn(named(annotation), kinds, where)
+
+        session = intarsia.ExecutionSession(support.unary("Neg", shape=[2]))
+        calls = 0
+        for node in classes["ExecutionSession"].body:
+            if not isinstance(node, ast.FunctionDef) or isinstance(node.returns, (ast.Constant, ast.BinOp)):
+                continue
+            given = node.args
+            required = len(given.posonlyargs) + len(given.args) - len(given.defaults)
+            if node.name.startswith("__") or required != 1 or any(each is None for each in given.kw_defaults):
+                continue
+            found = getattr(session, node.name)
+            check(found() if callable(found) else found, node.returns, node.name)
+            calls += 1
+        self.assertGreater(calls, 10)
+        profile = session.profile(session.fill_input_debug(), runs=1)
+        for value in (session.inputs[0], session.get_inputs()[0], profile, profile.nodes[0]):
+            fields = [line for line in classes[type(value).__name__].body if isinstance(line, ast.AnnAssign)]
+            self.assertEqual([line.target.id for line in fields], list(value._fields))
+            for line in fields:
+                check(getattr(value, line.target.id), line.annotation, f"{type(value).__name__}.{line.target.id}")
+
     def test_what_a_checker_accepts_and_refuses(self):
         file = support.FOLDER / "checked.py"
         file.write_text(GOOD, encoding="ascii")

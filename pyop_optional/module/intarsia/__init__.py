@@ -10,6 +10,7 @@ from ._native import require_main_interpreter, version as __version__
 require_main_interpreter()
 
 # pylint: disable=wrong-import-position
+from . import logs as _logs
 from .binding import Binding
 from .conversion import convert
 from .errors import Error

@@ -63,6 +63,9 @@ std::optional<Constant> propagated_constant(const Value& value);
 /// True if both have the same extents; false where those of one are not known.
 bool same_extents(const Value& a, const Value& b);
 
+/// What is true of the extents in both branches of an If, which have one rank.
+Shape<definitions::Dim> joined_shape(const Shape<definitions::Dim>& a,
+                                     const Shape<definitions::Dim>& b);
 /// Fails if an input of a node with sub-graphs is there and is not one element in any run.
 void require_single(const Node& node, int input);
 

@@ -20,10 +20,6 @@
 
 namespace intarsia::converter {
 
-/// Of infer_branches.cpp: what is true of the extents in both branches.
-Shape<definitions::Dim> joined_shape(const Shape<definitions::Dim>& a,
-                                     const Shape<definitions::Dim>& b);
-
 namespace {
 
 /// The If that gives this value a rank in each branch; null if the value has one rank.

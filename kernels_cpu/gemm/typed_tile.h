@@ -145,10 +145,11 @@ void pack_runs(const TypedPack<S> job) {
           Quad<S> v{};
           if (q < here) load_some<S>(from + panel + q, left - panel - q, v);
           Computed<S>* at = to + panel * job.k + k * stored + q;
-          if (k + 1 < job.k || stored - q >= 4) {
+          const ptrdiff_t room = (job.k - k) * stored - q;
+          if (room >= 4) {
             std::memcpy(at, &v, sizeof v);
           } else {
-            std::memcpy(at, &v, static_cast<size_t>(stored - q) * sizeof *at);
+            std::memcpy(at, &v, static_cast<size_t>(room) * sizeof *at);
           }
         }
       }

@@ -4,8 +4,7 @@
 //
 // exp(x) = 2^n * (1 + p), n = round(x / ln 2), p = expm1(x - n ln 2) by a minimax polynomial (error
 // 1.4e-8); the other functions are written so that nothing cancels. Relative error of all of them
-// is below 1e-6 wherever the result, and for sigmoid(x) exp(-|x|), is a normal number. NaN gives
-// NaN.
+// is below 1e-6 wherever the result is a normal number. NaN gives NaN.
 //
 // `Vec` is an IsaVector (vector.h).
 #pragma once
@@ -61,6 +60,14 @@ struct VecMath {
     return scale + scale * p;
   }
 
+  // The same, subnormal results too: they become so by a factor at the end.
+  INTARSIA_INLINE static F exp_decay(F x) {
+    F shifted;
+    const F p = reduce_to(max(x, splat(-104.0f)), shifted);
+    const F scale = Vec::from_bits((Vec::bits(shifted) + (127 + 24)) << 23);
+    return (scale + scale * p) * 0x1p-24f;
+  }
+
   INTARSIA_INLINE static F exp(F x) {
     F n;
     const F p = reduce(x, n);
@@ -75,7 +82,7 @@ struct VecMath {
   }
 
   INTARSIA_INLINE static F sigmoid(F x) {
-    const F e = exp_negative(minus_abs(x));
+    const F e = exp_decay(minus_abs(x));
     return Vec::ratio(x < 0.0f ? e : splat(1.0f), e + 1.0f);
   }
 
@@ -90,7 +97,7 @@ struct VecMath {
 
   // max(x, 0) + log1p(z), z = exp(-|x|); log1p(z) = 2 atanh(s), s = z / (z + 2) <= 1/3.
   INTARSIA_INLINE static F softplus(F x) {
-    const F z = exp_negative(minus_abs(x));
+    const F z = exp_decay(minus_abs(x));
     const F s = Vec::ratio(z, z + 2.0f);
     const F s2 = s * s;
     F q = s2 * 0.14089168f + 0.13980302f;
@@ -117,7 +124,7 @@ struct VecMath {
     const F high = Vec::from_bits(Vec::bits(z) & ~0xfff);
     const F square = z * z;
     const F lost = (high * high - square) + (z - high) * (z + high);
-    const F tail = 0.5f * t * g * exp_negative(square * -0.5f) * (1.0f - 0.5f * lost);
+    const F tail = 0.5f * t * g * exp_decay(square * -0.5f) * (1.0f - 0.5f * lost);
     return x * (x < 0.0f ? tail : 1.0f - tail);
   }
 

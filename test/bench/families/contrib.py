@@ -48,6 +48,7 @@ def quantized(name, variant, *inputs, **attributes):
 
 CASES = [
     own("Gelu", "", [normal(*TOKENS)]),
+    own("MurmurHash3", "", [integers(-1000000, 1000000, 200, 1000, type="int32")], positive=0, seed=0),
     own("FastGelu", "bias", [normal(*TOKENS), VECTOR]),
     own("QuickGelu", "", [normal(*TOKENS)]),
     own("BiasGelu", "", [normal(*TOKENS), VECTOR]),

@@ -90,7 +90,7 @@ struct VecMath {
   INTARSIA_INLINE static F tanh(F x) {
     F shifted;
     const F p = reduce_to(max(2.0f * minus_abs(x), splat(-40.0f)), shifted);
-    const F half = Vec::scale_normal(splat(0.5f), shifted - kRound);
+    const F half = Vec::from_bits((Vec::bits(shifted) + 126) << 23);
     const F gap = (0.5f - half) - half * p;
     return copy_sign(Vec::ratio(gap, 1.0f - gap), x);
   }

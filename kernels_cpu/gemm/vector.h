@@ -97,10 +97,6 @@ struct VectorOf {
     const I lower = integer >> 1;
     return v * from_bits((lower + 127) << 23) * from_bits((integer - lower + 127) << 23);
   }
-  /// The same of n of [-126, 127].
-  INTARSIA_INLINE static F scale_normal(F v, F n) {
-    return v * from_bits((bits(n + kIntegerAnchor) + 127) << 23);  // the anchor's bits are lost
-  }
   /// a / b, perhaps off by two units in the last place; b of [0.5, 1024].
   INTARSIA_INLINE static F ratio(F a, F b) { return a / b; }
 
@@ -141,9 +137,6 @@ struct VectorOf<S, 1> {
     const int32_t integer = bits(n + kIntegerAnchor) - bits(kIntegerAnchor);
     const int32_t lower = integer >> 1;
     return v * from_bits((lower + 127) << 23) * from_bits((integer - lower + 127) << 23);
-  }
-  INTARSIA_INLINE static F scale_normal(F v, F n) {
-    return v * from_bits((bits(n + kIntegerAnchor) + 127) << 23);
   }
   INTARSIA_INLINE static F ratio(F a, F b) { return a / b; }
   INTARSIA_INLINE static F max(F x, F limit) { return x < limit ? limit : x; }
@@ -198,7 +191,6 @@ struct IsaVector<Isa::kAvx512> : VectorOf<Isa::kAvx512, 16> {
   INTARSIA_INLINE static F scale(F v, F n) {
     return (F)_mm512_maskz_scalef_ps(mask(kWidth), (__m512)v, (__m512)n);
   }
-  INTARSIA_INLINE static F scale_normal(F v, F n) { return scale(v, n); }
   INTARSIA_INLINE static F ratio(F a, F b) {
     const F near = (F)_mm512_maskz_rcp14_ps(mask(kWidth), (__m512)b);
     return a * (near + near * (1.0f - b * near));

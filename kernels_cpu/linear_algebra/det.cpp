@@ -15,6 +15,7 @@
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
+#include "kernels_cpu/common/unrolled.h"
 #include "kernels_cpu/gemm/vector.h"
 #include "kernels_cpu/math/element.h"
 
@@ -85,7 +86,7 @@ struct Block {
       INTARSIA_INDEPENDENT
       for (int64_t j = right; j < columns; ++j) {
         double x = to[j];
-#pragma GCC unroll 8
+        INTARSIA_UNROLLED
         for (int64_t k = 0; k < kBlock; ++k) x -= factors[k] * from[k * columns + j];
         to[j] = x;
       }
@@ -139,17 +140,19 @@ struct Det {
       to[matrix] =
           E::store(static_cast<typename E::Value>(determinant(context.isa(), a, n, share)));
     };
-    for (int64_t i = 0; count < context.threads() && i < count; ++i) {
+    if (count >= context.threads()) {
+      context.parallel_for(count, [&](int64_t begin, int64_t end, int thread) {
+        for (; begin < end; ++begin) {
+          compute(begin, thread, [](int64_t rows, const auto& body) { body(0, rows); });
+        }
+      });
+      return {};
+    }
+    for (int64_t i = 0; i < count; ++i) {
       compute(i, 0, [&](int64_t rows, const auto& body) {
         context.parallel_for(rows, [&](int64_t begin, int64_t end, int) { body(begin, end); });
       });
     }
-    if (count < context.threads()) return {};
-    context.parallel_for(count, [&](int64_t begin, int64_t end, int thread) {
-      for (; begin < end; ++begin) {
-        compute(begin, thread, [](int64_t rows, const auto& body) { body(0, rows); });
-      }
-    });
     return {};
   }
 };

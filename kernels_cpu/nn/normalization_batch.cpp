@@ -33,20 +33,20 @@ struct BatchShape {
   double count() const { return static_cast<double>(images * plane); }
 };
 
-/// sums[j] = the sum of term(x, j) over the elements of channel first + j, for `lanes` channels;
+/// sums[j] = the sum of term_of(j)(x) over the elements of channel first + j, for `lanes` channels;
 /// several if these lie side by side.
-template <class T, class Term>
+template <class T, class TermOf>
 void sum_channels(const T* x, const BatchShape& s, int64_t first, int64_t lanes, double* sums,
-                  Term term) {
+                  TermOf term_of) {
   for (int64_t j = 0; j < lanes; ++j) sums[j] = 0;
   for (int64_t n = 0; n < s.images; ++n) {
     const T* from = x + (n * s.channels + first) * s.plane;
     if (lanes == 1) {
-      sums[0] += sum_of(from, s.plane, [=](double v) { return term(v, 0); });
+      sums[0] += sum_of(from, s.plane, term_of(0));
       continue;
     }
     INTARSIA_INDEPENDENT
-    for (int64_t j = 0; j < lanes; ++j) sums[j] += term(as_double(from[j]), j);
+    for (int64_t j = 0; j < lanes; ++j) sums[j] += term_of(j)(as_double(from[j]));
   }
 }
 
@@ -67,10 +67,10 @@ void normalize_batch(const KernelContext& context, const BatchNormalizationAttri
   const auto normalize = [&](int64_t first, int64_t lanes) {
     double means[kRowLanes], variances[kRowLanes], factors[kRowLanes], shifts[kRowLanes];
     double* const mean = means;
-    sum_channels(x, s, first, lanes, mean, [](double v, int64_t) { return v; });
+    sum_channels(x, s, first, lanes, mean, [](int64_t) { return [](double v) { return v; }; });
     for (int64_t j = 0; j < lanes; ++j) mean[j] /= s.count();
     sum_channels(x, s, first, lanes, variances,
-                 [=](double v, int64_t j) { return (v - mean[j]) * (v - mean[j]); });
+                 [=](int64_t j) { return [m = mean[j]](double v) { return (v - m) * (v - m); }; });
     for (int64_t j = 0; j < lanes; ++j) {
       const double variance = variances[j] / s.count();
       factors[j] = parameter(1, first + j) / std::sqrt(variance + a.epsilon);
@@ -79,13 +79,16 @@ void normalize_batch(const KernelContext& context, const BatchNormalizationAttri
       update(2, first + j, parameter(4, first + j), variance);
     }
     const double *factor = factors, *shift = shifts;
-    const int64_t step = lanes > 1 ? 1 : 0;  // from an element's channel to the next one's
+    const auto line_of = [=](int64_t j) {
+      return [m = mean[j], f = factor[j], b = shift[j]](double v) { return (v - m) * f + b; };
+    };
     for (int64_t n = 0; n < s.images; ++n) {
       const int64_t at = (n * s.channels + first) * s.plane;
-      map_run(x + at, y + at, lanes > 1 ? lanes : s.plane, [=](double v, int64_t i) {
-        const int64_t j = i * step;
-        return (v - mean[j]) * factor[j] + shift[j];
-      });
+      if (lanes > 1) {
+        map_run(x + at, y + at, lanes, [=](double v, int64_t j) { return line_of(j)(v); });
+      } else {
+        map_run(x + at, y + at, s.plane, [l = line_of(0)](double v, int64_t) { return l(v); });
+      }
     }
   };
   const int64_t width = s.plane == 1 ? kRowLanes : 1;

@@ -263,18 +263,38 @@ std::vector<int64_t> planned_extents(const Value& value) {
   return countable(value, std::move(extents));
 }
 
-void show_planned(const Node& node, OperandViews& views) {
-  const auto add = [&views](const Value* value, bool is_output) {
+namespace {
+
+template <class ExtentsOf>
+void show(const Node& node, OperandViews& views, ExtentsOf extents_of) {
+  const auto add = [&](const Value* value, bool is_output) {
     if (value == nullptr) {
       views.add_absent(is_output);
     } else {
       const void* data = value->constant ? value->constant->data.get() : nullptr;
-      views.add(is_output, value->type, planned_extents(*value), data);
+      views.add(is_output, value->type, extents_of(*value), data);
     }
   };
   for (const Value* input : node.inputs) add(input, false);
   for (const Value* output : node.outputs) add(output, true);
   views.set_attributes(node.attribute_bytes);
+}
+
+}  // namespace
+
+void show_planned(const Node& node, OperandViews& views) {
+  show(node, views, [](const Value& value) { return planned_extents(value); });
+}
+
+void show_smallest(const Node& node, OperandViews& views) {
+  show(node, views, [](const Value& value) {
+    std::vector<int64_t> extents;
+    const Shape<definitions::Dim> shape = shape_of(value);
+    for (int axis = 0; axis < shape.rank; ++axis) {
+      extents.push_back(std::clamp<int64_t>(shape[axis].lower(), 0, INT32_MAX));
+    }
+    return extents;
+  });
 }
 
 }  // namespace intarsia::converter

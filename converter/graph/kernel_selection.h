@@ -94,5 +94,7 @@ std::vector<int64_t> planned_extents(const Value& value);
 
 /// Fills `views` with the node's operands at planned extents; data only for constants.
 void show_planned(const Node& node, OperandViews& views);
+/// The same at the smallest extents.
+void show_smallest(const Node& node, OperandViews& views);
 
 }  // namespace intarsia::converter

@@ -111,21 +111,6 @@ class Lowerer {
            a.expected == b.expected && a.found == b.found &&
            std::string_view(a.what) == std::string_view(b.what);
   }
-  /// As `show_planned`, at the smallest extents.
-  static void show_smallest(const Node& node, OperandViews& views) {
-    const auto add = [&views](const Value* value, bool is_output) {
-      if (value == nullptr) return views.add_absent(is_output);
-      std::vector<int64_t> extents;
-      const Shape<definitions::Dim> shape = shape_of(*value);
-      for (int axis = 0; axis < shape.rank; ++axis) {
-        extents.push_back(std::clamp<int64_t>(shape[axis].lower(), 0, INT32_MAX));
-      }
-      views.add(is_output, value->type, extents, nullptr);
-    };
-    for (const Value* input : node.inputs) add(input, false);
-    for (const Value* output : node.outputs) add(output, true);
-    views.set_attributes(node.attribute_bytes);
-  }
   static bool any_varies(const Node& node) {
     const auto one = [](const Value* value) { return value != nullptr && varies(*value); };
     return std::any_of(node.inputs.begin(), node.inputs.end(), one) ||

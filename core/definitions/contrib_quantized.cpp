@@ -89,11 +89,17 @@ void leaky_relu(ExpansionContext& e) {
   map(e, "LeakyRelu", e.given());
 }
 
+/// Input `x`, whose scale and zero point follow it, in codes of another scale and zero point.
+Term recoded(ExpansionContext& e, int x, Term scale, Term zero) {
+  const Term codes = e.x(x), all = all_codes(codes);
+  const Term at = dequantized(all, single(e, x + 1), zero_point(e, x + 2, codes));
+  return call("intarsia:MapCodes", {codes, quantized(at, scale, zero)});
+}
+
 /// A choice of codes that both have been given anew.
 void choose(ExpansionContext& e) {
   const Term scale = single(e, 7), zero = single(e, 8);
-  e.set(0, where(e.x(0), quantized(numbers(e, 1), scale, zero),
-                 quantized(numbers(e, 4), scale, zero)));
+  e.set(0, where(e.x(0), recoded(e, 1, scale, zero), recoded(e, 4, scale, zero)));
 }
 
 void concatenate(ExpansionContext& e) {
@@ -114,7 +120,7 @@ void concatenate(ExpansionContext& e) {
                std::string(data_type_name(expected)) + ", found " +
                (e.has_x(at) ? std::string(data_type_name(found)) : "none"));
     }
-    parts.push_back(quantized(numbers(e, input), scale, zero));
+    parts.push_back(recoded(e, input, scale, zero));
   }
   e.set(0, e.add("Concat", parts, e.given(), 1).front());
 }

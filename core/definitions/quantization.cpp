@@ -14,6 +14,18 @@ constexpr TypeSet kQuantizedTypes =
     types({DataType::kInt8, DataType::kUint8, DataType::kInt16, DataType::kUint16});
 constexpr TypeSet kRealTypes = types({DataType::kFloat, DataType::kFloat16, DataType::kBfloat16});
 
+/// Every code is its own entry of the table.
+bool maps_to_itself(const std::byte*, std::span<const SymbolicInput> inputs) {
+  const auto& table = inputs[1].values;
+  if (!table) return false;
+  for (size_t code = 0; code < table->size(); ++code) {
+    const Dim& entry = (*table)[code];
+    if (!entry.is_constant() || (entry.constant() & 0xff) != static_cast<int64_t>(code))
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 void add_quantization_definitions(DefinitionRows& rows) {
@@ -74,13 +86,14 @@ void add_quantization_definitions(DefinitionRows& rows) {
                                   .types = {{"T", kByteTypes}, {"S", kFloat}},
                                   .attributes = codec_of<NoAttributes>()});
   }
-  add<ops::MapCodes>(rows, {.domain = kInternalDomain,
-                            .name = "MapCodes",
-                            .inputs = {same({"X", "T"}), apart({"table", "T"})},
-                            .outputs = {same({"Y", "T"})},
-                            .facts = {.element_wise = true, .exact = true},
-                            .types = {{"T", kByteTypes}},
-                            .attributes = codec_of<NoAttributes>()});
+  add<ops::MapCodes>(rows,
+                     {.domain = kInternalDomain,
+                      .name = "MapCodes",
+                      .inputs = {same({"X", "T"}), apart({"table", "T"})},
+                      .outputs = {same({"Y", "T"})},
+                      .facts = {.element_wise = true, .exact = true, .copies = maps_to_itself},
+                      .types = {{"T", kByteTypes}},
+                      .attributes = codec_of<NoAttributes>()});
   constexpr TypeSet kByte = types({DataType::kUint8});
   add<ops::MatMulBlocks>(
       rows, {.domain = kInternalDomain,

@@ -15,7 +15,7 @@
 namespace intarsia::definitions {
 
 /// Largest number of elements of a tensor that is followed.
-inline constexpr int64_t kMaxPropagatedElements = 64;
+inline constexpr int64_t kMaxPropagatedElements = 256;
 
 /// Elements of each output of a node by the operator's rule; nothing for an output of which nothing
 /// follows, nor for operators that have no rule. `attributes` is the operator's attributes struct;

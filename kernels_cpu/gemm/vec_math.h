@@ -32,10 +32,13 @@ struct VecMath {
 
   static constexpr float kRound = kIntegerAnchor;
 
-  // x = n ln 2 + r; returns expm1(r), and n + kRound, whose bits count n.
+  // x = n ln 2 + r; returns expm1(r), and n + exponent + kRound, whose bits count n + exponent:
+  // shifted to where exponents are, they leave behind what kRound adds.
+  template <int exponent>
   INTARSIA_INLINE static F reduce_to(F x, F& shifted) {
-    shifted = x * 1.44269504f + kRound;
-    const F n = shifted - kRound;
+    constexpr float kAnchor = kRound + exponent;
+    shifted = x * 1.44269504f + kAnchor;
+    const F n = shifted - kAnchor;
     const F r = (x - n * 0.693145752f) - n * 1.42860677e-6f;
     F q = r * 0.00139476f + 0.00836724f;
     q = q * r + 0.04166627f;
@@ -47,7 +50,7 @@ struct VecMath {
   // The same of all x whose exponential is neither 0 nor infinite, and n; NaN remains.
   INTARSIA_INLINE static F reduce(F x, F& n) {
     F shifted;
-    const F p = reduce_to(min(max(x, splat(-104.0f)), splat(90.0f)), shifted);
+    const F p = reduce_to<0>(min(max(x, splat(-104.0f)), splat(90.0f)), shifted);
     n = shifted - kRound;
     return p;
   }
@@ -55,16 +58,16 @@ struct VecMath {
   // exp of what is not positive: a single power of two serves; 0 where it would be subnormal.
   INTARSIA_INLINE static F exp_negative(F x) {
     F shifted;
-    const F p = reduce_to(max(x, splat(-88.0f)), shifted);
-    const F scale = Vec::from_bits((Vec::bits(shifted) + 127) << 23);  // what kRound adds is lost
+    const F p = reduce_to<127>(max(x, splat(-88.0f)), shifted);
+    const F scale = Vec::from_bits(Vec::bits(shifted) << 23);
     return scale + scale * p;
   }
 
   // The same, subnormal results too: they become so by a factor at the end.
   INTARSIA_INLINE static F exp_decay(F x) {
     F shifted;
-    const F p = reduce_to(max(x, splat(-104.0f)), shifted);
-    const F scale = Vec::from_bits((Vec::bits(shifted) + (127 + 24)) << 23);
+    const F p = reduce_to<127 + 24>(max(x, splat(-104.0f)), shifted);
+    const F scale = Vec::from_bits(Vec::bits(shifted) << 23);
     return (scale + scale * p) * 0x1p-24f;
   }
 
@@ -89,8 +92,8 @@ struct VecMath {
   // (1 - e) / (1 + e), e = exp(-2 |x|), through half of e - 1, which is found without loss.
   INTARSIA_INLINE static F tanh(F x) {
     F shifted;
-    const F p = reduce_to(max(2.0f * minus_abs(x), splat(-40.0f)), shifted);
-    const F half = Vec::from_bits((Vec::bits(shifted) + 126) << 23);
+    const F p = reduce_to<126>(max(2.0f * minus_abs(x), splat(-40.0f)), shifted);
+    const F half = Vec::from_bits(Vec::bits(shifted) << 23);
     const F gap = (0.5f - half) - half * p;
     return copy_sign(Vec::ratio(gap, 1.0f - gap), x);
   }

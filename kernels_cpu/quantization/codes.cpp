@@ -6,7 +6,11 @@
 // Numbers are floats, which no fused multiply-add rounds otherwise: the same codes on every
 // instruction set.
 #include "core/operators/quantization/codes.h"
+
+#include <cstring>
+
 #include "core/kernel_list.h"
+#include "kernels_cpu/common/unrolled.h"
 #include "kernels_cpu/elementwise/binary_run.h"
 #include "kernels_cpu/math/byte_table.h"
 #include "kernels_cpu/quantization/integers.h"
@@ -26,13 +30,59 @@ struct MultiplyCodes {
   float operator()(float a, float b) const { return (a - a_zero) * (b - b_zero) * factor + addend; }
 };
 
-/// Codes of type T as floats, and the other way round.
+/// Four codes of type T that lie side by side, as numbers in lanes of 32 bits: vectors of such
+/// words take codes apart and put them together without moving any from lane to lane.
 template <class T>
-struct CodeNumber {
-  using Stored = T;
-  INTARSIA_INLINE static float load(T code) { return static_cast<float>(code); }
-  INTARSIA_INLINE static T store(float number) { return nearest_byte<T>(number); }
+struct CodeWord {
+  typedef uint32_t Stored __attribute__((aligned(1), may_alias));  // NOLINT(modernize-use-using)
+  struct Numbers {
+    float of[4];
+  };
+  INTARSIA_INLINE static Numbers load(uint32_t word) {
+    Numbers numbers;
+    INTARSIA_UNROLLED
+    for (int i = 0; i < 4; ++i) {
+      const auto top = static_cast<int32_t>(word << (24 - 8 * i));
+      numbers.of[i] = static_cast<float>(
+          std::is_signed_v<T> ? top >> 24 : static_cast<int32_t>(word >> 8 * i) & 0xff);
+    }
+    return numbers;
+  }
+  INTARSIA_INLINE static uint32_t store(const Numbers& numbers) {
+    uint32_t word = 0;
+    INTARSIA_UNROLLED
+    for (int i = 0; i < 4; ++i) word |= (nearest_byte<T>(numbers.of[i]) & 0xffu) << 8 * i;
+    return word;
+  }
 };
+
+/// z = f(x, y) of `length` codes each; an operand that stands still is one code.
+template <class T, class F>
+INTARSIA_INLINE void combine_row(const T* x, bool x_advances, const T* y, bool y_advances, T* z,
+                                 int64_t length, const F& f) {
+  using Word = CodeWord<T>;
+  using Stored = typename Word::Stored;
+  const Stored stills[] = {static_cast<uint8_t>(*x) * 0x01010101u,
+                           static_cast<uint8_t>(*y) * 0x01010101u};
+  const auto words = [](const T* codes) { return reinterpret_cast<const Stored*>(codes); };
+  const auto each = [f](const typename Word::Numbers& a, const typename Word::Numbers& b) {
+    typename Word::Numbers result;
+    INTARSIA_UNROLLED
+    for (int i = 0; i < 4; ++i) result.of[i] = f(a.of[i], b.of[i]);
+    return result;
+  };
+  compute_row<Word, Word, Word>(x_advances ? words(x) : stills, x_advances,
+                                y_advances ? words(y) : stills + 1, y_advances,
+                                reinterpret_cast<Stored*>(z), length / 4, each);
+  const int64_t done = length / 4 * 4;
+  if (done == length) return;
+  const auto rest = static_cast<size_t>(length - done);
+  uint32_t a = stills[0], b = stills[1];
+  if (x_advances) std::memcpy(&a, x + done, rest);
+  if (y_advances) std::memcpy(&b, y + done, rest);
+  const uint32_t last = Word::store(each(Word::load(a), Word::load(b)));
+  std::memcpy(z + done, &last, rest);
+}
 
 template <class Formula, class T>
 struct CombineCodes {
@@ -52,7 +102,6 @@ struct CombineCodes {
   }
 
   static Status run(const KernelContext& context) {
-    using Number = CodeNumber<T>;
     const TensorView& output = context.output(0);
     if (output.count() == 0) return {};
     float numbers[kNumbers];
@@ -66,9 +115,8 @@ struct CombineCodes {
       BroadcastPieces pieces(loop, operands, begin, end);
       for (BroadcastPiece piece; pieces.next(piece);) {
         on_widest_isa(context.isa(), [&] {
-          compute_row<Number, Number, Number>(piece.at<T>(0), piece.advances[0], piece.at<T>(1),
-                                              piece.advances[1], y + piece.first, piece.length,
-                                              formula);
+          combine_row(piece.at<T>(0), piece.advances[0], piece.at<T>(1), piece.advances[1],
+                      y + piece.first, piece.length, formula);
         });
       }
     });

@@ -64,17 +64,17 @@ int32_t quantized(float quotient, float zero) {
   return quantized_number<Y>(quotient > kFar ? quotient : kFar, static_cast<int32_t>(zero));
 }
 
-/// The nearest byte of type Y, ties to even; NaN becomes its lowest or highest one. Its bits are
-/// the last ones of the sum, which a number that the bounds hold has its integer added to; numbers
-/// below the anchor make it negative, in both senses.
+/// A word whose last eight bits are the nearest byte of type Y, ties to even; NaN becomes its
+/// lowest or highest one. They are the last ones of the sum, which a number that the bounds hold
+/// has its integer added to; numbers below the anchor make it negative, in both senses.
 template <class Y>
-INTARSIA_INLINE Y nearest_byte(float number) {
+INTARSIA_INLINE uint32_t nearest_byte(float number) {
   static_assert(sizeof(Y) == 1);
   constexpr int32_t kLow = kAnchorBits + kLowest<Y>, kHigh = kAnchorBits + kHighest<Y>;
   int32_t bits = std::bit_cast<int32_t>(number + kAnchor);
   bits = bits > kLow ? bits : kLow;
   bits = bits < kHigh ? bits : kHigh;
-  return static_cast<Y>(bits);
+  return static_cast<uint32_t>(bits);
 }
 
 /// to[i] = from[i]. A function of its own: bytes may alias whatever a closure refers to.

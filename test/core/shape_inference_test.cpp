@@ -433,7 +433,9 @@ TEST_F(ValuePropagation, CastsAndRepeats) {
                       ConstantOfShapeAttributes{-5, static_cast<int32_t>(DataType::kInt64)}),
             (Values{{-5, -5}}));
   EXPECT_EQ(propagate("Conv", {list({2})}, {1}), std::nullopt);
-  EXPECT_EQ(propagate("Identity", {list(std::vector<Dim>(65, n_))}, {65}), std::nullopt);
+  EXPECT_EQ(propagate("Identity", {list(std::vector<Dim>(kMaxPropagatedElements + 1, n_))},
+                      {kMaxPropagatedElements + 1}),
+            std::nullopt);
 }
 
 TEST_F(ValuePropagation, RealsAreFractions) {

@@ -29,9 +29,35 @@ void store(Isa isa, const W* numbers, const PartScales<W>& scales, int64_t count
   }
 }
 
+/// A part of x, and where it goes.
 template <class W>
-Status dequantize(const KernelContext& context, Loader<W> load,
-                  decltype(&store<float, W>) store_part) {
+struct DequantizedPart {
+  Isa isa;
+  const std::byte* x;
+  int64_t first, count;
+  const PartScales<W>& scales;
+  void* y;
+};
+
+/// Integers become floats in one step; what else there is, by a block of numbers.
+template <class X, class Y, class W>
+void dequantize_part(const DequantizedPart<W>& part) {
+  if constexpr (std::is_integral_v<X> && std::is_same_v<Y, float> && std::is_same_v<W, float>) {
+    const X* from = reinterpret_cast<const X*>(part.x) + part.first;
+    float* to = static_cast<float*>(part.y) + part.first;
+    for_scaled(part.isa, part.scales, part.count, [=](int64_t i, float scale, float zero) {
+      to[i] = (static_cast<float>(from[i]) - zero) * scale;
+    });
+  } else {
+    W numbers[kPart];
+    load_run<X>(part.isa, part.x, part.first, part.count, numbers);
+    store<Y>(part.isa, numbers, part.scales, part.count, part.y, part.first);
+  }
+}
+
+template <class W>
+Status dequantize(const KernelContext& context, Loader<W> load_zeros,
+                  void (*part)(const DequantizedPart<W>&)) {
   const auto& a = context.attributes<DequantizeAttributes>();
   const TensorView& scale = context.input(1);
   const auto* x = context.input(0).as<const std::byte>();
@@ -40,17 +66,15 @@ Status dequantize(const KernelContext& context, Loader<W> load,
   const Granularity granularity(context.input(0), scale, a.axis, a.block_size);
   const Isa isa = context.isa();
   for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
-    W numbers[kPart];
     PartScales<W> scales;
     int64_t known = begin;  // the scales are those of the elements before
     for (int64_t first = begin, count = 0; first < end; first += count) {
       count = granularity.part(first, end);
       if (first + count > known) {
-        scales.load(granularity, scale, zero, load, first, first + count);
+        scales.load(granularity, scale, zero, load_zeros, first, first + count);
         known = first + (scales.step == 0 ? granularity.shared(first) : count);
       }
-      load.run(isa, x, first, count, numbers);
-      store_part(isa, numbers, scales, count, y, first);
+      part({isa, x, first, count, scales, y});
     }
   });
   return {};
@@ -84,10 +108,10 @@ struct DequantizeLinear {
     if constexpr (!std::is_same_v<Wide, float>) {
       // Nothing is subtracted: elements may be rounded before.
       if (all_zero<X>(context.input(2))) {
-        return dequantize<float>(context, loader_of<X, float>(), &store<Y, float>);
+        return dequantize<float>(context, loader_of<X, float>(), &dequantize_part<X, Y, float>);
       }
     }
-    return dequantize<Wide>(context, loader_of<X, Wide>(), &store<Y, Wide>);
+    return dequantize<Wide>(context, loader_of<X, Wide>(), &dequantize_part<X, Y, Wide>);
   }
 };
 

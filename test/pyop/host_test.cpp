@@ -568,5 +568,36 @@ TEST_F(Pyop, PYOP_23_OperatorsMayBeNested) {
   execute("import warnings; warnings.resetwarnings()");
 }
 
+/// A program may end without finalising Python: what operators printed is not lost.
+TEST_F(Pyop, WhatOperatorsPrintedIsWrittenWhenTheHostCloses) {
+  module(
+      "import io, sys\n"
+      "class Prints:\n    def compute(self, x):\n"
+      "        for name in ('stdout', 'stderr'):\n"
+      "            print(name, end='', file=getattr(sys, name))\n        return x\n");
+  services();
+  const auto stream = [this](const char* name) {
+    execute("import io, sys\nsys." + std::string(name) +
+            " = io.TextIOWrapper(io.BufferedWriter(io.FileIO('" + (folder_ / name).string() +
+            "', 'w')))");
+  };
+  const auto written = [this](const char* name) {
+    std::ifstream file(folder_ / name);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  stream("stdout");
+  stream("stderr");
+  {
+    const auto loaded = load(unary("Prints", {1}));
+    loaded->set<float>(0, {0});
+    ASSERT_TRUE(loaded->run()) << loaded->text();
+  }
+  EXPECT_EQ(written("stdout"), "");  // buffered
+  host_.close();
+  EXPECT_EQ(written("stdout"), "stdout");
+  EXPECT_EQ(written("stderr"), "stderr");
+  execute("import sys\nsys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__");
+}
+
 }  // namespace
 }  // namespace intarsia::test

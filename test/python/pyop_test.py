@@ -166,6 +166,35 @@ class Raises:
             intarsia.ExecutionSession(self.plan, **allowed)
         self.assertIsInstance(context.exception.__cause__, LookupError)
 
+    def test_what_an_operator_raises_keeps_no_inputs(self):
+        # A caller may keep exceptions for long: the memory of the session is not theirs.
+        folder = write("user_holds", """
+import weakref
+held = weakref.WeakSet()
+
+class Large:
+    pass
+
+class Holds:
+    def compute(self, x):
+        large = Large()
+        held.add(large)
+        try:
+            self.inner(large)
+        except KeyError as error:
+            raise ValueError("outer") from error
+    def inner(self, large):
+        raise KeyError("inner")
+""")
+        allowed = {"allow_pyop": True, "pyop_path": [folder]}
+        intarsia.convert(pyop_model("user_holds", "Holds"), self.plan, **allowed)
+        session = intarsia.ExecutionSession(self.plan, **allowed)
+        with self.assertRaisesRegex(intarsia.Error, "outer") as context:
+            session.run([np.zeros(2, np.float32)])
+        cause = context.exception.__cause__
+        self.assertIsInstance(cause.__cause__, KeyError)
+        self.assertEqual(len(sys.modules["user_holds"].held), 0)
+
     def test_PYOP_23_what_operators_print_and_warn_of_is_theirs(self):
         folder = write("user_prints", """
 import sys

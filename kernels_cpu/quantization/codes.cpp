@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "core/kernel_list.h"
+#include "kernels_cpu/common/byte_words.h"
 #include "kernels_cpu/common/unrolled.h"
 #include "kernels_cpu/elementwise/binary_run.h"
 #include "kernels_cpu/math/byte_table.h"
@@ -34,7 +35,7 @@ struct MultiplyCodes {
 /// words take codes apart and put them together without moving any from lane to lane.
 template <class T>
 struct CodeWord {
-  typedef uint32_t Stored __attribute__((aligned(1), may_alias));  // NOLINT(modernize-use-using)
+  using Stored = ByteWord;
   struct Numbers {
     float of[4];
   };
@@ -61,19 +62,17 @@ template <class T, class F>
 INTARSIA_INLINE void combine_row(const T* x, bool x_advances, const T* y, bool y_advances, T* z,
                                  int64_t length, const F& f) {
   using Word = CodeWord<T>;
-  using Stored = typename Word::Stored;
-  const Stored stills[] = {static_cast<uint8_t>(*x) * 0x01010101u,
-                           static_cast<uint8_t>(*y) * 0x01010101u};
-  const auto words = [](const T* codes) { return reinterpret_cast<const Stored*>(codes); };
+  const ByteWord stills[] = {static_cast<uint8_t>(*x) * 0x01010101u,
+                             static_cast<uint8_t>(*y) * 0x01010101u};
   const auto each = [f](const typename Word::Numbers& a, const typename Word::Numbers& b) {
     typename Word::Numbers result;
     INTARSIA_UNROLLED
     for (int i = 0; i < 4; ++i) result.of[i] = f(a.of[i], b.of[i]);
     return result;
   };
-  compute_row<Word, Word, Word>(x_advances ? words(x) : stills, x_advances,
-                                y_advances ? words(y) : stills + 1, y_advances,
-                                reinterpret_cast<Stored*>(z), length / 4, each);
+  compute_row<Word, Word, Word>(x_advances ? words_of(x) : stills, x_advances,
+                                y_advances ? words_of(y) : stills + 1, y_advances,
+                                reinterpret_cast<ByteWord*>(z), length / 4, each);
   const int64_t done = length / 4 * 4;
   if (done == length) return;
   const auto rest = static_cast<size_t>(length - done);

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "core/kernel_list.h"
+#include "kernels_cpu/common/byte_words.h"
 #include "kernels_cpu/reduction/reduce.h"
 
 namespace intarsia::cpu {
@@ -137,7 +138,14 @@ struct SumCodes {
     reduce<T, int32_t>(context, loop, reducer,
                        [&](const T* x, int64_t lanes, int64_t begin, int64_t end, auto* sums) {
                          on_isa(context.isa(), [&] {
-                           loop.accumulate(x, lanes, begin, end, sums, reducer, load);
+                           if (lanes > 1 || loop.stride() != 1) {
+                             return loop.accumulate(x, lanes, begin, end, sums, reducer, load);
+                           }
+                           uint32_t sum = 0;
+                           loop.for_runs(begin, end, [&](int64_t offset, int64_t length) {
+                             sum += sum_of_bytes(x + offset, length);
+                           });
+                           sums[0] = static_cast<int32_t>(sum);
                          });
                        });
     return {};

@@ -96,10 +96,8 @@ TEST(Codes, AreMapped) {
   }
 }
 
-TEST(Codes, AreSummed) {
-  std::mt19937 engine(7);
-  const Dims dims{3, 41, 5, 7};
-  const auto x = some_codes<uint8_t>(count_of(dims), engine);
+template <class T>
+void expect_summed(const Dims& dims, const std::vector<T>& x) {
   for (const std::vector<int64_t>& axes :
        {std::vector<int64_t>{2, 3}, {1}, {0, 3}, {-1}, {0, 1, 2, 3}}) {
     bool reduced[4] = {};
@@ -118,11 +116,25 @@ TEST(Codes, AreSummed) {
     }
     for (const Isa isa : cpu::available_isas()) {
       Node node;
-      node.input<uint8_t>(dims, x).input<int64_t>({static_cast<int32_t>(axes.size())}, axes);
+      node.input<T>(dims, x).template input<int64_t>({static_cast<int32_t>(axes.size())}, axes);
       node.output<int32_t>(y_dims).attributes(ReduceAttributes{}).isa(isa).threads(3);
-      ASSERT_TRUE(node.run("intarsia:SumCodes<uint8>").ok()) << node.diagnostic().what;
+      const std::string type = std::is_signed_v<T> ? "<int8>" : "<uint8>";
+      ASSERT_TRUE(node.run("intarsia:SumCodes" + type).ok()) << node.diagnostic().what;
       EXPECT_EQ(node.result<int32_t>(), expected) << cpu::isa_name(isa);
     }
+  }
+}
+
+TEST(Codes, AreSummed) {
+  std::mt19937 engine(7);
+  const Dims dims{3, 41, 5, 7};
+  const auto count = count_of(dims);
+  expect_summed(dims, some_codes<uint8_t>(count, engine));
+  expect_summed(dims, some_codes<int8_t>(count, engine));
+  // What most of a sum can be, at either end.
+  for (const int end : {-128, 127}) {
+    expect_summed(dims, std::vector(static_cast<size_t>(count), static_cast<uint8_t>(end + 128)));
+    expect_summed(dims, std::vector(static_cast<size_t>(count), static_cast<int8_t>(end)));
   }
 }
 

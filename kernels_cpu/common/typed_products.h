@@ -28,13 +28,16 @@ int64_t byte_products_workspace(const KernelContext& context, const ShapeOf& sha
 template <class S, class ArgsOf>
 void run_products(const KernelContext& context, const GemmShape& shape, int64_t count,
                   const ArgsOf& args_of) {
-  const int64_t units = typed_units<S>(shape), bytes = typed_workspace<S>(shape);
+  const int64_t threads = context.threads(), each = 8 * threads;
+  const int64_t enough = threads > 1 ? each / count + (each % count != 0 ? 1 : 0) : 1;
+  const int64_t units = typed_units<S>(shape, enough), bytes = typed_workspace<S>(shape);
   std::byte* workspace = context.workspace().data();
   context.parallel_for(count * units, [&](int64_t begin, int64_t end, int thread) {
     while (begin < end) {
       const int64_t first = begin % units;
       const int64_t last = units - first < end - begin ? units : first + end - begin;
-      const TypedArgs<S> args = args_of(begin / units);
+      TypedArgs<S> args = args_of(begin / units);
+      args.enough_units = enough;
       typed_run(args, first, last, workspace + thread * bytes);
       begin += last - first;
     }

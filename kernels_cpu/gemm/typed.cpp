@@ -23,10 +23,8 @@ constexpr ptrdiff_t kMostColumnBytes = 2048;
 // Blocks have a multiple of the rows of every tile.
 constexpr ptrdiff_t kRowStep = 12;
 static_assert(kTypedFewRows * kDotsDepth <= kRowStep * kDepth);
-// Below this many units, blocks are made smaller, so that threads share the work evenly...
-constexpr ptrdiff_t kEnoughUnits = 16;
-// ...unless a unit would be smaller than this many multiply-adds. Those of quads are so fast that
-// packing would be a large part of it.
+// Blocks are made no smaller, so that threads share the work evenly, than this many multiply-adds.
+// Those of quads are so fast that packing would be a large part of it.
 template <class S>
 constexpr int64_t kSmallUnit = 1 << (kQuads<S> ? 21 : 19);
 // What packing may write behind the panels of A.
@@ -68,7 +66,7 @@ struct TypedBlocking {
 
 // REQUIRES: m > 0, n > 0.
 template <class S>
-TypedBlocking blocking_of(const GemmShape& shape) {
+TypedBlocking blocking_of(const GemmShape& shape, int64_t enough) {
   const auto m = static_cast<ptrdiff_t>(shape.m), n = static_cast<ptrdiff_t>(shape.n);
   constexpr ptrdiff_t kStep = kColumnStep<S>;
   TypedBlocking s{};
@@ -77,7 +75,7 @@ TypedBlocking blocking_of(const GemmShape& shape) {
   for (;;) {
     s.m_blocks = ceil_div(m, s.m_block);
     s.n_blocks = ceil_div(n, s.n_block);
-    if (s.m_blocks * s.n_blocks >= kEnoughUnits) break;
+    if (s.m_blocks * s.n_blocks >= enough) break;
     if (int64_t{min(m, s.m_block)} * s.n_block * shape.k < 2 * kSmallUnit<S>) break;
     if (s.n_block > kStep && (s.n_block > s.m_block || s.m_block < 4 * kRowStep)) {
       s.n_block = even_block(n, s.n_block / 2, kStep);
@@ -169,13 +167,13 @@ struct Unit {
   Factor<S> a, b;
   TypedEnds<S> ends;
   V alpha;
+  bool few;  // rows in all: how sums are made does not depend on how C is cut
   V *packed_a, *packed_b;
   LaneTerms a_terms, b_terms;
   ptrdiff_t row, column;  // where it begins
   Kept& kept;
 
   void run(ptrdiff_t k) const {
-    const bool few = ends.rows <= kTypedFewRows;
     const bool turned = !kOfBytes<S> && b.lane_step != 1 && b.k_step == 1;
     bool started = ends.d != nullptr || ends.z != nullptr;
     if (started) functions.start(ends);
@@ -187,7 +185,7 @@ struct Unit {
         functions.dots({packed_a, b.at(0, k0), ends.rows, ends.n, depth, ends.sums, ends.sums_pitch,
                         !started});
       } else {
-        multiply(k0, depth, few, !started, depth == k);
+        multiply(k0, depth, !started, depth == k);
       }
       started = true;
     }
@@ -205,7 +203,7 @@ struct Unit {
   }
 
   // One pass.
-  void multiply(ptrdiff_t k0, ptrdiff_t depth, bool few, bool start, bool all) const {
+  void multiply(ptrdiff_t k0, ptrdiff_t depth, bool start, bool all) const {
     const TypedTiles<V>& tiles = functions.tiles;
     const ptrdiff_t m = ends.rows;
     // Packing B is no less work than a product with few rows; bytes have to be.
@@ -256,9 +254,9 @@ struct Unit {
 }  // namespace
 
 template <class S>
-int64_t typed_units(const GemmShape& shape) {
+int64_t typed_units(const GemmShape& shape, int64_t enough) {
   if (shape.m <= 0 || shape.n <= 0) return 0;
-  const TypedBlocking blocking = blocking_of<S>(shape);
+  const TypedBlocking blocking = blocking_of<S>(shape, enough);
   return int64_t{blocking.m_blocks} * blocking.n_blocks;
 }
 
@@ -270,7 +268,7 @@ int64_t typed_workspace(const GemmShape& shape) {
 template <class S>
 void typed_run(const TypedArgs<S>& args, int64_t begin, int64_t end, std::byte* workspace) {
   using V = Computed<S>;
-  const TypedBlocking blocking = blocking_of<S>(args.shape);
+  const TypedBlocking blocking = blocking_of<S>(args.shape, args.enough_units);
   const Scratch<S> scratch(args.shape);
   const Functions<S> functions = functions_of<S>(args.isa);
   Factor<S> b = args.b;
@@ -307,6 +305,7 @@ void typed_run(const TypedArgs<S>& args, int64_t begin, int64_t end, std::byte* 
             b.at(n0, 0),
             ends,
             args.alpha,
+            args.shape.m <= kTypedFewRows,
             reinterpret_cast<V*>(workspace + scratch.a),
             reinterpret_cast<V*>(workspace + scratch.b),
             terms(scratch.a_terms, scratch.b_terms),
@@ -318,9 +317,9 @@ void typed_run(const TypedArgs<S>& args, int64_t begin, int64_t end, std::byte* 
   }
 }
 
-#define INTARSIA_TYPED(S)                                \
-  template int64_t typed_units<S>(const GemmShape&);     \
-  template int64_t typed_workspace<S>(const GemmShape&); \
+#define INTARSIA_TYPED(S)                                     \
+  template int64_t typed_units<S>(const GemmShape&, int64_t); \
+  template int64_t typed_workspace<S>(const GemmShape&);      \
   template void typed_run<S>(const TypedArgs<S>&, int64_t, int64_t, std::byte*);
 INTARSIA_TYPED(double)
 INTARSIA_TYPED(uint32_t)

@@ -112,11 +112,13 @@ struct TypedArgs {
   const Result<S>* z = nullptr;
   Epilogue epilogue = {};  ///< Of 16-bit types only.
   Isa isa = Isa::kPortable;
+  int64_t enough_units = 1;  ///< As `typed_units` was told.
 };
 
-/// Number of units; 0 if C is empty.
+/// Number of units; 0 if C is empty. Blocks of C are as large as packing likes them, or smaller
+/// until there are `enough` for the threads that share them.
 template <class S>
-int64_t typed_units(const GemmShape& shape);
+int64_t typed_units(const GemmShape& shape, int64_t enough = 1);
 
 /// Bytes of scratch memory that a thread needs. Grows with each extent, which may be any number.
 template <class S>

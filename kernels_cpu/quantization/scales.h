@@ -23,7 +23,8 @@ void load_numbers(const std::byte* elements, int64_t index, int64_t step, int64_
 
 /// `load_numbers` of neighbours, by the vectors of an instruction set. Kernels share it.
 template <class T, class W>
-[[gnu::noinline]] void load_run(Isa isa, const std::byte* elements, int64_t index, int64_t count, W* to) {
+[[gnu::noinline]] void load_run(Isa isa, const std::byte* elements, int64_t index, int64_t count,
+                                W* to) {
   if constexpr (std::is_same_v<T, Float16> && std::is_same_v<W, float>) {
     to_floats(isa, reinterpret_cast<const Float16*>(elements) + index, to, count);
   } else {

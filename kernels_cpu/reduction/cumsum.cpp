@@ -64,20 +64,39 @@ void scan_together(A* running, const typename E::Stored* x, typename E::Stored* 
   }
 }
 
-/// One position of `lanes` lines side by side, sums in float: `rest` is what rounding has taken
-/// from `running` (TwoSum: Knuth, The Art of Computer Programming 2, 4.2.2), or stays as it is
-/// beyond infinity.
-template <bool exclusive>
-void sum_together(float* running, float* rest, const float* x, float* y, int64_t lanes) {
+/// A sum in two floats: `rest` is what rounding has taken from `sum` (TwoSum: Knuth, The Art of
+/// Computer Programming 2, 4.2.2), or stays as it is beyond infinity.
+struct TwoFloats {
+  float sum, rest;
+  INTARSIA_INLINE TwoFloats plus(float value) const {
+    const float after = sum + value, added = after - sum;
+    const float more = (sum - (after - added)) + (value - added);
+    return {after, more == more ? rest + more : rest};
+  }
+  INTARSIA_INLINE float whole() const { return sum + rest; }
+};
+
+/// kRows positions, 1 or 4, of `lanes` lines side by side, `stride` apart, as in scan_together.
+template <int kRows, bool exclusive>
+void sum_together(float* sums, float* rests, const float* x, float* y, int64_t stride,
+                  int64_t lanes) {
+  const int64_t more = kRows > 1 ? stride : 0;
+  const float *x1 = x + more, *x2 = x1 + more, *x3 = x2 + more;
+  float *y1 = y + more, *y2 = y1 + more, *y3 = y2 + more;
   INTARSIA_INDEPENDENT
   for (int64_t i = 0; i < lanes; ++i) {
-    const float before = running[i], lost = rest[i], value = x[i];
-    const float after = before + value, added = after - before;
-    const float more = (before - (after - added)) + (value - added);
-    const float all = more == more ? lost + more : lost;
-    running[i] = after;
-    rest[i] = all;
-    y[i] = exclusive ? before + lost : after + all;
+    const TwoFloats before{sums[i], rests[i]}, a = before.plus(x[i]);
+    TwoFloats last = a;
+    y[i] = (exclusive ? before : a).whole();
+    if constexpr (kRows > 1) {
+      const TwoFloats b = a.plus(x1[i]), c = b.plus(x2[i]);
+      last = c.plus(x3[i]);
+      y1[i] = (exclusive ? a : b).whole();
+      y2[i] = (exclusive ? b : c).whole();
+      y3[i] = (exclusive ? c : last).whole();
+    }
+    sums[i] = last.sum;
+    rests[i] = last.rest;
   }
 }
 
@@ -99,10 +118,13 @@ void scan_rows(Isa isa, const typename E::Stored* x, typename E::Stored* y, int6
     return;
   }
   if constexpr (std::is_same_v<Op, CumSumOp> && std::is_same_v<typename E::Stored, float>) {
-    float running[kAxisLanes], rest[kAxisLanes];
-    for (int64_t i = 0; i < lanes; ++i) running[i] = rest[i] = 0;
+    float sums[kAxisLanes], rests[kAxisLanes];
+    for (int64_t i = 0; i < lanes; ++i) sums[i] = rests[i] = 0;
+    for (; length >= 4; length -= 4, x += 4 * stride, y += 4 * stride) {
+      sum_together<4, exclusive>(sums, rests, x, y, stride, lanes);
+    }
     for (; length > 0; --length, x += stride, y += stride) {
-      sum_together<exclusive>(running, rest, x, y, lanes);
+      sum_together<1, exclusive>(sums, rests, x, y, stride, lanes);
     }
     return;
   }

@@ -48,9 +48,12 @@ class DlVersioned(ctypes.Structure):
 
 
 class Written:
-    """A tensor [2, 2] of floats as DLPack has it, without strides, two elements behind its address."""
+    """A tensor [2, 2] of floats as DLPack has it, without strides, two elements behind its address.
+    Its structures have no deleter: they live as long as the process."""
+    alive = []
 
     def __init__(self, array, **changes):
+        self.alive.append(self)
         self.array, self.shape = array, (ctypes.c_int64 * 2)(2, 2)
         self.managed = DlVersioned(1, 0, None, None, 0, DlTensor(
             array.ctypes.data, 1, 0, 2, 2, 32, 1, self.shape, None, 8))

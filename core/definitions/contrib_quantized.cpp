@@ -73,12 +73,17 @@ void multiply(ExpansionContext& e) {
                 {e.x(0), e.x(3), zero_number(e, 2), zero_number(e, 5), factor, zero_number(e, 7)}));
 }
 
-/// A function of the numbers that input 0 stands for, by its values at all codes.
-void map(ExpansionContext& e, const char* function, AttributeMap attributes) {
-  const Term x = e.x(0), all = all_codes(x);
-  const Term at = dequantized(all, single(e, 1), zero_point(e, 2, x));
-  const Term table = codes(e, call(function, {at}, std::move(attributes)), 3);
-  e.set(0, call("intarsia:MapCodes", {x, table}));
+/// The codes of input `x`, whose scale and zero point follow it, by the table of `codes_of`: a
+/// function of the numbers that all codes stand for.
+template <class CodesOf>
+Term mapped(ExpansionContext& e, int x, const CodesOf& codes_of) {
+  const Term from = e.x(x);
+  const Term all = dequantized(all_codes(from), single(e, x + 1), zero_point(e, x + 2, from));
+  return call("intarsia:MapCodes", {from, codes_of(all)});
+}
+
+void map(ExpansionContext& e, const char* function, const AttributeMap& attributes) {
+  e.set(0, mapped(e, 0, [&](Term all) { return codes(e, call(function, {all}, attributes), 3); }));
 }
 
 void sigmoid(ExpansionContext& e) {
@@ -89,11 +94,9 @@ void leaky_relu(ExpansionContext& e) {
   map(e, "LeakyRelu", e.given());
 }
 
-/// Input `x`, whose scale and zero point follow it, in codes of another scale and zero point.
+/// Input `x` in codes of another scale and zero point.
 Term recoded(ExpansionContext& e, int x, Term scale, Term zero) {
-  const Term codes = e.x(x), all = all_codes(codes);
-  const Term at = dequantized(all, single(e, x + 1), zero_point(e, x + 2, codes));
-  return call("intarsia:MapCodes", {codes, quantized(at, scale, zero)});
+  return mapped(e, x, [&](Term all) { return quantized(all, scale, zero); });
 }
 
 /// A choice of codes that both have been given anew.

@@ -28,6 +28,7 @@ int64_t byte_products_workspace(const KernelContext& context, const ShapeOf& sha
 template <class S, class ArgsOf>
 void run_products(const KernelContext& context, const GemmShape& shape, int64_t count,
                   const ArgsOf& args_of) {
+  if (count == 0) return;
   const int64_t threads = context.threads(), each = 8 * threads;
   const int64_t enough = threads > 1 ? each / count + (each % count != 0 ? 1 : 0) : 1;
   const int64_t units = typed_units<S>(shape, enough), bytes = typed_workspace<S>(shape);

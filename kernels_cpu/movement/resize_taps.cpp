@@ -16,8 +16,7 @@ double coordinate(const A& a, const ResizeAxis& axis, int64_t j) {
   const double half_pixel = (x + 0.5) / axis.scale - 0.5;
   switch (a.coordinates) {
     case A::kHalfPixelSymmetric:
-      // In the order of ONNX's own implementation: integers are cut off, which shows a last bit.
-      return in / 2 * (1 - static_cast<double>(axis.out) / out) + (x + 0.5) / axis.scale - 0.5;
+      return in / 2 * (1 - static_cast<double>(axis.out) / out) + half_pixel;
     case A::kPytorchHalfPixel:
       return out == 1 ? -0.5 : half_pixel;
     case A::kAlignCorners:

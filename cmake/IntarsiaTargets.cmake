@@ -62,9 +62,15 @@ endfunction()
 
 # Headers that most sources of a target include, parsed once by developers and for the wheel, which
 # compiles a third less for it. Other builds go without, so a source that forgets an include is found there.
+#   intarsia_precompile(TARGET HEADER...)
+#   intarsia_precompile(TARGET REUSE_FROM OTHER)   of a target with the same options
 function(intarsia_precompile target)
   if(INTARSIA_PRECOMPILE)
-    target_precompile_headers(${target} PRIVATE ${ARGN})
+    if("${ARGV1}" STREQUAL "REUSE_FROM")
+      target_precompile_headers(${target} REUSE_FROM ${ARGV2})
+    else()
+      target_precompile_headers(${target} PRIVATE ${ARGN})
+    endif()
     # GCC 12 no longer knows the strings of a precompiled header for the system's, and misjudges them.
     target_compile_options(${target} PRIVATE
       $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>)

@@ -34,8 +34,11 @@ if(CONSUMER_OPERATORS)
   add_executable(consumer_custom "${CMAKE_CURRENT_LIST_DIR}/custom_main.cpp")
   target_link_libraries(consumer_custom PRIVATE custom_model words)
   add_custom_command(TARGET consumer_custom POST_BUILD COMMAND consumer_custom VERBATIM)
+endif()
 
-  # A program in C, with a model linked in and the same model from its file.
+# A program in C, with a model linked in and the same model from its file, for which it needs every
+# kernel.
+if(CONSUMER_OPERATORS AND NOT INTARSIA_FAMILIES)
   enable_language(C)
   intarsia_add_model(tiny_c MODEL "${model}" NAME app::tiny_c C DIM batch=2..2 STATE total_next=total)
   add_executable(consumer_c "${CMAKE_CURRENT_LIST_DIR}/c_main.c")

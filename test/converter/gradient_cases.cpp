@@ -385,20 +385,6 @@ const std::map<std::string_view, GradientCase>& cases() {
 
 }  // namespace
 
-onnx::NodeProto& add_gradient(google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes,
-                              const Names& inputs, const Names& outputs, const Names& xs,
-                              const std::string& y, const Names& zs) {
-  auto& node = OnnxBuilder::add_node(nodes, "Gradient", inputs, outputs);
-  node.set_domain("ai.onnx.preview.training");
-  OnnxBuilder::set(node, "y", y.c_str());
-  for (const auto& [attribute, names] : {std::pair("xs", &xs), std::pair("zs", &zs)}) {
-    if (names->empty()) continue;
-    auto& list = OnnxBuilder::attribute(node, attribute, onnx::AttributeProto::STRINGS);
-    for (const std::string& name : *names) list.add_strings(name);
-  }
-  return node;
-}
-
 GradientCase gradient_case(const OperatorDefinition& op) {
   const auto found = cases().find(op.name);
   if (found != cases().end()) return found->second;

@@ -9,17 +9,11 @@
 #include <vector>
 
 #include "core/definitions/registry.h"
+#include "test/converter/gradient_node.h"
 #include "test/converter/onnx_builder.h"
 #include "test/random/random.h"
 
 namespace intarsia::test {
-
-using Names = std::vector<std::string>;
-
-/// A Gradient node among `nodes`; an empty name in `outputs` leaves the output out.
-onnx::NodeProto& add_gradient(google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes,
-                              const Names& inputs, const Names& outputs, const Names& xs,
-                              const std::string& y, const Names& zs = {});
 
 /// A node "op" of double operands, and what its variables may be.
 class GradientSample {

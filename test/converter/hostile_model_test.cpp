@@ -14,7 +14,6 @@
 #include "converter/onnx/version_conversion.h"
 #include "converter/passes/simplify.h"
 #include "test/converter/onnx_builder.h"
-#include "test/slow_build.h"
 
 namespace intarsia::converter {
 namespace {
@@ -155,48 +154,7 @@ TEST(Expansion, AttributesOfEveryCallCount) {
   EXPECT_CONTAINS(builder.error(), "bytes of names and attributes in functions");
 }
 
-// --- The graph -----------------------------------------------------------------------------------
-
-TEST(GraphSize, UsesOfAValueAreFoundWithoutASearch) {
-  constexpr int kUses = 1'000'000;
-  Graph graph;
-  Value* value = graph.add_input("x");
-  Node* node = graph.add_node("", "Sum", "sum", {}, 1);
-  graph.add_output(node->outputs[0]);
-  for (int i = 0; i < kUses; ++i) node->set_input(i, value);
-  for (int i = 0; i < kUses - 2; ++i) node->set_input(i, nullptr);
-  EXPECT_EQ(value->uses.size(), 2U);
-  EXPECT_EQ(graph.check(), "");
-  Value* other = graph.add_input("y");
-  Graph::replace_uses_if(value, other, [](const Use& use) { return use.index == kUses - 1; });
-  EXPECT_EQ(node->inputs[kUses - 1], other);
-  EXPECT_EQ(node->inputs[kUses - 2], value);
-  EXPECT_EQ(graph.check(), "");
-  graph.remove(node);
-}
-
-TEST(GraphSize, NodesAreRemovedWithoutASearch) {
-  constexpr int kNodes = test::part_of(300'000);
-  Graph graph;
-  Value* input = graph.add_input("x");
-  for (int i = 0; i < kNodes; ++i) {
-    graph.add_node("", "Neg", "neg", std::span<Value* const>(&input, 1), 1);
-  }
-  for (Node* node : graph.node_list()) graph.remove(node);
-  EXPECT_EQ(graph.values().size(), 1U);
-  EXPECT_TRUE(input->uses.empty());
-}
-
-TEST(GraphSize, ManyReadersOfOneValue) {
-  for (const char* type : {"Neg", "Identity"}) {
-    OnnxBuilder builder;
-    builder.input("x", {4});
-    for (int i = 0; i < test::part_of(50'000); ++i)
-      builder.node(type, {"x"}, {"v" + std::to_string(i)});
-    builder.output("v7");
-    EXPECT_EQ(conversion_error(builder), "") << type;
-  }
-}
+// --- The memory planner --------------------------------------------------------------------------
 
 // Each buffer leaves a hole of less than its alignment that no other fits into.
 TEST(PlannerSize, HolesThatAreTooSmallAreNotWalked) {
@@ -228,59 +186,6 @@ TEST(PlannerSize, ATensorThatNoPlanHoldsIsNamed) {
   EXPECT_CONTAINS(conversion_error(builder),
                   "node 'widen' (Conv): tensor 'wide_nhwc' has the type float and the extents "
                   "[1,2000000001,2000000001,1]");
-}
-
-// --- Fusion --------------------------------------------------------------------------------------
-
-/// A chain of `count` convolutions with the same weights of `channels` x `channels`, each followed
-/// by a product, the factors of which `factor(i)` names, and by Relu.
-template <class Factor>
-OnnxBuilder chain_of_convolutions(int count, int64_t channels, const Factor& factor) {
-  OnnxBuilder builder;
-  builder.floats("w", {channels, channels, 1, 1},
-                 std::vector<float>(static_cast<size_t>(channels * channels), 0.5F));
-  builder.input("v0", {1, channels, 1, 1});
-  for (int i = 0; i < count; ++i) {
-    const std::string number = std::to_string(i);
-    builder.node("Conv", {"v" + number, "w"}, {"c" + number});
-    builder.node("Mul", {"c" + number, factor(builder, i)}, {"m" + number});
-    builder.node("Relu", {"m" + number}, {"v" + std::to_string(i + 1)});
-  }
-  builder.output("v" + std::to_string(count));
-  return builder;
-}
-
-// A pass that begins again behind each change takes minutes.
-TEST(FusionSize, AChainIsFusedInOnePassAndSharesItsWeights) {
-  constexpr int kNodes = test::part_of(20'000);
-  const OnnxBuilder builder =
-      chain_of_convolutions(kNodes, 4, [](OnnxBuilder& model, int i) -> std::string {
-        if (i == 0) model.floats("f", {4, 1, 1}, {1, 2, 3, 4});
-        return "f";
-      });
-  const ConversionResult result = convert(builder);
-  ASSERT_TRUE(std::holds_alternative<Conversion>(result));
-  const Conversion& conversion = std::get<Conversion>(result);
-  EXPECT_EQ(nodes_of(conversion), static_cast<uint32_t>(kNodes));
-  EXPECT_LT(conversion.plan.summary.weights_bytes, 1024U);
-}
-
-TEST(FusionSize, CopiesOfSharedWeightsAreBounded) {
-  constexpr int kNodes = 100;
-  constexpr int64_t kChannels = 64;
-  const OnnxBuilder builder =
-      chain_of_convolutions(kNodes, kChannels, [](OnnxBuilder& model, int i) {
-        const std::string name = "f" + std::to_string(i);
-        model.floats(name, {kChannels, 1, 1},
-                     std::vector<float>(kChannels, static_cast<float>(i + 1)));
-        return name;
-      });
-  const ConversionResult result = convert(builder);
-  ASSERT_TRUE(std::holds_alternative<Conversion>(result));
-  const Conversion& conversion = std::get<Conversion>(result);
-  EXPECT_GT(nodes_of(conversion), static_cast<uint32_t>(kNodes)) << "some products stay";
-  const uint64_t constants = sizeof(float) * kChannels * (kChannels + kNodes);
-  EXPECT_LT(conversion.plan.summary.weights_bytes, 4 * constants);
 }
 
 // --- Folding -------------------------------------------------------------------------------------

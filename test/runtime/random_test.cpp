@@ -6,7 +6,7 @@
 
 #include "converter/tool/compare.h"
 #include "intarsia/services.h"
-#include "test/converter/gradient_cases.h"
+#include "test/converter/gradient_node.h"
 #include "test/runtime/small_plan.h"
 
 namespace intarsia::test {

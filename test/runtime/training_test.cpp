@@ -4,7 +4,7 @@
 // them a step down the gradient of the loss. Beside them the same steps in double precision.
 #include <cmath>
 
-#include "test/converter/gradient_cases.h"
+#include "test/converter/gradient_node.h"
 #include "test/runtime/small_plan.h"
 
 namespace intarsia::test {

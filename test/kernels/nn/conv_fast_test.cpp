@@ -182,7 +182,7 @@ TEST(FastConvTranspose, EqualsTheReference) {
 
 // Through the kernels, which take only images of many tiles and channels.
 TEST(FastConv, OfThreeByThreeEqualsTheReference) {
-  for (uint32_t seed = 0; seed < 24; ++seed) {
+  for (uint32_t seed = 0; seed < static_cast<uint32_t>(part_of(24)); ++seed) {
     Random random(seed);
     Drawn d;
     const int32_t depth = seed % 4 == 0 ? draw(random, 1, 3) : 0;  // of a volume

@@ -3,6 +3,7 @@
 // Recurrent layers against formulas in double, in all layouts and directions, and rejected nodes.
 #include "core/operators/recurrent/rnn.h"
 #include "test/kernels/nn/naive.h"
+#include "test/slow_build.h"
 
 namespace intarsia::test {
 namespace {
@@ -196,6 +197,7 @@ TEST(Recurrent, SharedUnitsEqualFormulasAndOneThread) {
   Recurrence<float> layer{.r_scale = 0.0625f, .time = 15, .batch = 1, .lengths = {14}};
   for (Isa isa : {Isa::kPortable, detect_isa()}) {
     for (int32_t hidden : {192, 200}) {
+      if (kSlowBuild && hidden == 192) continue;
       layer.hidden = hidden;
       for (auto [kernel, gates, linear] :
            {std::tuple("RNN.packed<float>", 1, false), std::tuple("GRU.packed<float>", 3, false),

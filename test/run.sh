@@ -137,7 +137,7 @@ stage_cross() { # plans come from the release build's converter, programs run in
   done
 }
 
-stage_fuzz() { # with --full only: the corpora are replayed by the stages unit and asan
+stage_fuzz() { # with --full only: the corpora are replayed by the stage asan
   cmake --preset fuzz
   cmake --build --preset fuzz --target fuzz_plan fuzz_onnx fuzz_tensor fuzz_options fuzz_seeds
   bash test/fuzz/run.sh build/fuzz/bin

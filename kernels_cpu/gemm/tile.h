@@ -29,6 +29,38 @@
 
 namespace intarsia::cpu {
 
+/// Adds the products of all taps to kUsed of the kVectors vectors of each row.
+template <class Vec, int R, int kVectors, int kUsed>
+INTARSIA_INLINE void add_products(const Tile& t, typename Vec::F (&acc)[R][kVectors]) {
+  using F = typename Vec::F;
+  constexpr int kWidth = Vec::kWidth;
+  constexpr int kParts = kPanel / kWidth;
+  const float* b = t.b;
+  const ptrdiff_t panel = t.b_panel_pitch;
+  const ptrdiff_t ahead = t.prefetch - t.b;
+  const float* const* rows = t.rows;
+  for (ptrdiff_t tap = t.taps; tap > 0; --tap, rows += t.row_pitch) {
+    // Rows are indexed from their end, so that the index also counts: one register less.
+    const float* a[R];
+    INTARSIA_UNROLL
+    for (int r = 0; r < R; ++r) a[r] = rows[r] + t.row_offset + t.k;
+    for (ptrdiff_t k = -t.k; k != 0; ++k, b += kPanel) {
+      if constexpr (R >= 4 && kVectors <= 2 * kParts) __builtin_prefetch(b + ahead, 0, 2);
+      F bv[kUsed];
+      INTARSIA_UNROLL
+      for (int v = 0; v < kUsed; ++v) {
+        bv[v] = Vec::load(b + (v / kParts) * panel + (v % kParts) * kWidth);
+      }
+      INTARSIA_UNROLL
+      for (int r = 0; r < R; ++r) {
+        const F av = VecMath<Vec>::splat(a[r][k]);
+        INTARSIA_UNROLL
+        for (int v = 0; v < kUsed; ++v) acc[r][v] += av * bv[v];
+      }
+    }
+  }
+}
+
 template <class Vec, int R, int P>
 void tile(const Tile& t) {
   using F = typename Vec::F;
@@ -62,29 +94,16 @@ void tile(const Tile& t) {
     }
   }
 
-  const float* b = t.b;
-  const ptrdiff_t panel = t.b_panel_pitch;
-  const ptrdiff_t ahead = t.prefetch - t.b;
-  const float* const* rows = t.rows;
-  for (ptrdiff_t tap = t.taps; tap > 0; --tap, rows += t.row_pitch) {
-    // Rows are indexed from their end, so that the index also counts: one register less.
-    const float* a[R];
-    INTARSIA_UNROLL
-    for (int r = 0; r < R; ++r) a[r] = rows[r] + t.row_offset + t.k;
-    for (ptrdiff_t k = -t.k; k != 0; ++k, b += kPanel) {
-      if constexpr (R >= 4 && P <= 2) __builtin_prefetch(b + ahead, 0, 2);
-      F bv[kVectors];
-      INTARSIA_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        bv[v] = Vec::load(b + (v / kParts) * panel + (v % kParts) * kWidth);
-      }
-      INTARSIA_UNROLL
-      for (int r = 0; r < R; ++r) {
-        const F av = VecMath<Vec>::splat(a[r][k]);
-        INTARSIA_UNROLL
-        for (int v = 0; v < kVectors; ++v) acc[r][v] += av * bv[v];
-      }
+  // Columns of the first half of a panel, as small groups of a convolution have them, take half the
+  // time. Vectors of one float are for small programs.
+  if constexpr (P == 1 && kParts > 1 && kWidth > 1) {
+    if (t.n <= kPanel / 2) {
+      add_products<Vec, R, kVectors, kParts / 2>(t, acc);
+    } else {
+      add_products<Vec, R, kVectors, kVectors>(t, acc);
     }
+  } else {
+    add_products<Vec, R, kVectors, kVectors>(t, acc);
   }
 
   using M = VecMath<Vec>;

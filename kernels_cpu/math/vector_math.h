@@ -5,8 +5,8 @@
 // Every element goes through the same code wherever it lies, so results do not depend on how an
 // array is split; they differ between instruction sets by the rounding of fused multiply-adds.
 // Errors against the exact result, tested: within 4 units in the last place (exp_sum also rounds
-// its argument; gelu_tanh and gelu 1e-6 relative) wherever the result is a normal number. NaN gives
-// NaN, and so does what lies outside a function's domain. x and y may be the same array.
+// its argument; tanh 7; gelu_tanh and gelu 1e-6 relative) wherever the result is a normal number.
+// NaN gives NaN, and so does what lies outside a function's domain. x and y may be the same array.
 #pragma once
 
 #include <cstdint>

@@ -109,6 +109,10 @@ struct BandRun {
     for (int64_t c = 0; c < product.filters; ++c) {
       float* y = output + c * product.y.channel;
       const float start = bias != nullptr ? bias[c] : 0.0f;
+      if (product.y.pixel == 1) {
+        std::fill(y + band.begin * inner, y + band.end * inner, start);
+        continue;
+      }
       for (int64_t at = band.begin * inner; at < band.end * inner; ++at) {
         y[at * product.y.pixel] = start;
       }

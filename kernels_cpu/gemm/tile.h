@@ -95,8 +95,9 @@ void tile(const Tile& t) {
   }
 
   // Columns of the first half of a panel, as small groups of a convolution have them, take half the
-  // time. Vectors of one float are for small programs.
-  if constexpr (P == 1 && kParts > 1 && kWidth > 1) {
+  // time in tiles of most rows, which are most tiles: of all, the loop once more would be long
+  // code.
+  if constexpr (P == 1 && R >= 6 && kParts > 1) {
     if (t.n <= kPanel / 2) {
       add_products<Vec, R, kVectors, kParts / 2>(t, acc);
     } else {

@@ -94,9 +94,9 @@ void tile(const Tile& t) {
     }
   }
 
-  // Columns of the first half of a panel, as small groups of a convolution have them, take half the
-  // time in tiles of most rows, which are most tiles: of all, the loop once more would be long
-  // code.
+  // Where columns fill no more than half a panel, as small groups of a convolution do, the other
+  // half is left out. Tiles of fewer rows lie at the edges, and do without the text of a second
+  // loop.
   if constexpr (P == 1 && R >= 6 && kParts > 1) {
     if (t.n <= kPanel / 2) {
       add_products<Vec, R, kVectors, kParts / 2>(t, acc);

@@ -15,8 +15,10 @@
 #include <type_traits>
 
 #include "core/operators/common/host_device.h"
+#include "intarsia/types.h"
 
 #ifdef __CUDACC__
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 #else
 #include "kernels_cuda/common/device_emulated.h"
@@ -25,6 +27,16 @@
 namespace intarsia::cuda {
 
 inline constexpr unsigned kWarpSize = 32;
+
+/// Neighbours that are read or written by one instruction, of 16 bytes at most.
+template <class T, int N>
+struct alignas(sizeof(T) * N) Pack {
+  static_assert(sizeof(T) * N <= 16);
+  T values[N];
+};
+/// The most elements of a Pack.
+template <class T>
+inline constexpr int kPack = 16 / static_cast<int>(sizeof(T));
 
 #ifdef __CUDACC__
 
@@ -66,6 +78,23 @@ __device__ inline double rounded_product(double a, double b) {
   return __dmul_rn(a, b);
 }
 
+/// An element as the number that kernels compute with, and back.
+__device__ inline float number_of(Float16 element) {
+  return __half2float(__ushort_as_half(element.bits));
+}
+template <class T>
+__device__ T number_of(T element) {
+  return element;
+}
+template <class T, class Number>
+__device__ T element_of(Number number) {
+  if constexpr (std::is_same_v<T, Float16>) {
+    return Float16::from_bits(__half_as_ushort(__float2half_rn(number)));
+  } else {
+    return static_cast<T>(number);
+  }
+}
+
 /// Blocks of a grid whose threads take elements in turns: enough for the largest device.
 inline constexpr int64_t kMostBlocks = 4096;
 
@@ -76,6 +105,15 @@ class Global {
   Global() = default;
   INTARSIA_HOST_DEVICE Global(T* data, int64_t) : data_(data) {}
   __device__ T& operator[](int64_t index) const { return data_[index]; }
+  /// Elements `index` to `index + N - 1`. REQUIRES: they are aligned as a Pack.
+  template <int N>
+  __device__ Pack<std::remove_const_t<T>, N> pack(int64_t index) const {
+    return *reinterpret_cast<const Pack<std::remove_const_t<T>, N>*>(data_ + index);
+  }
+  template <int N>
+  __device__ void store(int64_t index, const Pack<T, N>& pack) const {
+    *reinterpret_cast<Pack<T, N>*>(data_ + index) = pack;
+  }
   INTARSIA_HOST_DEVICE bool present() const { return data_ != nullptr; }
 
  private:
@@ -136,6 +174,18 @@ inline float rounded_product(float a, float b) {
 }
 inline double rounded_product(double a, double b) {
   return a * b;
+}
+
+inline float number_of(Float16 element) {
+  return static_cast<float>(element);
+}
+template <class T>
+T number_of(T element) {
+  return element;
+}
+template <class T, class Number>
+T element_of(Number number) {
+  return static_cast<T>(number);
 }
 
 /// Few, so that small operands have turns.

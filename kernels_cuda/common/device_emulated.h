@@ -11,10 +11,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <tuple>
 #include <type_traits>
 
-namespace intarsia::cuda::emulation {
+namespace intarsia::cuda {
+
+template <class T, int N>
+struct Pack;  // device.h
+
+namespace emulation {
 
 /// Where the running thread is in its grid.
 struct ThreadIndex {
@@ -62,6 +68,9 @@ struct AccessRecord {
 /// asked for.
 int64_t shared_index(int64_t index, int64_t count);
 int64_t global_index(int64_t index, int64_t count);
+/// Of `n` neighbours in an operand that begins at element `address` of all memory; -1 if it does
+/// not hold them, or they are not aligned as one.
+int64_t global_pack_index(int64_t index, int64_t n, int64_t count, uintptr_t address);
 void on_read(AccessRecord& record);
 void on_write(AccessRecord& record);
 
@@ -115,11 +124,31 @@ class GlobalArray {
     static std::remove_const_t<T> nothing{};  // in place of an element that there is not
     return count_ > 0 ? data_[at] : nothing;
   }
+  template <int N>
+  Pack<std::remove_const_t<T>, N> pack(int64_t index) const {
+    Pack<std::remove_const_t<T>, N> pack{};
+    if (const int64_t at = aligned_index(index, N); at >= 0) {
+      std::memcpy(pack.values, data_ + at, sizeof(pack.values));
+    }
+    return pack;
+  }
+  template <int N>
+  void store(int64_t index, const Pack<T, N>& pack) const {
+    if (const int64_t at = aligned_index(index, N); at >= 0) {
+      std::memcpy(data_ + at, pack.values, sizeof(pack.values));
+    }
+  }
   bool present() const { return data_ != nullptr; }
 
  private:
+  /// -1 for a pack that does not lie in the operand, or is not aligned.
+  int64_t aligned_index(int64_t index, int64_t n) const {
+    return global_pack_index(index, n, count_, reinterpret_cast<uintptr_t>(data_) / sizeof(T));
+  }
+
   T* data_ = nullptr;
   int64_t count_ = 0;
 };
 
-}  // namespace intarsia::cuda::emulation
+}  // namespace emulation
+}  // namespace intarsia::cuda

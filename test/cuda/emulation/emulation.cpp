@@ -286,6 +286,18 @@ int64_t shared_index(int64_t index, int64_t count) {
 int64_t global_index(int64_t index, int64_t count) {
   return checked(index, count, Mistake::kShiftGlobal, "access outside an operand");
 }
+int64_t global_pack_index(int64_t index, int64_t n, int64_t count, uintptr_t address) {
+  Emulator& emulator = Emulator::get();
+  // A shifted pack is a neighbouring one: any other shift would be found by its alignment alone.
+  if (at_mistake(Mistake::kShiftGlobal, emulator.mistake())) index += n;
+  if ((address + static_cast<uintptr_t>(index)) % static_cast<uintptr_t>(n) != 0) {
+    emulator.violation("several elements at once that are not aligned");
+    return -1;
+  }
+  if (index >= 0 && index + n <= count) return index;
+  emulator.violation("access outside an operand");
+  return -1;
+}
 
 void on_read(AccessRecord& record) {
   const unsigned self = running->index.thread_x;

@@ -1,42 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The same models on a GPU, where there is one: equal to the CPU within 1e-3 of the output's scale.
-// Without one the program says so and ends with 77, which ctest takes for skipped.
+// The same models on a GPU, where there is one: equal to the CPU within 1e-3 of the output's scale;
+// and the tests of single kernels, beside the CPU's reference kernels. Without one the program says so and ends with 77, which ctest takes for skipped.
 #include <cuda_runtime.h>
 
 #include <cstdio>
 
 #include "intarsia/cuda.h"
 #include "kernels_cuda/kernels.h"
+#include "test/cuda/gpu_device.h"
 #include "test/cuda/models.h"
 
 namespace intarsia::test {
 namespace {
 
-/// Memory of the device.
-class Allocation {
- public:
-  explicit Allocation(size_t bytes) : bytes_(bytes) {
-    if (bytes != 0) {
-      EXPECT_EQ(cudaMalloc(&data_, bytes), cudaSuccess);
-    }
-  }
-  Allocation(const Allocation&) = delete;
-  Allocation& operator=(const Allocation&) = delete;
-  ~Allocation() { cudaFree(data_); }
-  std::span<std::byte> span() const { return {static_cast<std::byte*>(data_), bytes_}; }
-
- private:
-  void* data_ = nullptr;
-  size_t bytes_;
-};
-
 void expect_same_on_device(const RandomModel& model) {
   SmallPlan cpu(model);
   auto expected = cpu.open();
   SmallPlan plan(model, for_cuda());
-  const Allocation arena(plan.conversion.plan.summary.device_arena_bytes);
-  const Allocation weights(plan.conversion.plan.summary.device_weights_bytes);
+  const GpuMemory arena(plan.conversion.plan.summary.device_arena_bytes);
+  const GpuMemory weights(plan.conversion.plan.summary.device_weights_bytes);
   cudaStream_t stream = nullptr;
   ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
   cuda::Options options;

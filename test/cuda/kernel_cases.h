@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs CUDA kernels in the emulator over the nodes of test/kernels/common/kernel_harness.h, beside
-// the CPU's reference kernels.
+// Runs CUDA kernels over the nodes of test/kernels/common/kernel_harness.h, beside the CPU's
+// reference kernels: in the emulator, or on a GPU (test_cuda_device).
 //
 //     const auto device = on_device("Softmax.cuda<float>");
 //     agree(device, cpu_kernel("Softmax<float>"), [&] { return Node()...; });
@@ -9,37 +9,25 @@
 //
 // `agree` runs blocks and threads in three orders. `expect_mistakes_found` is the negative
 // control: it leaves out each barrier and shifts accesses by one element, and each time something
-// must be found: a violation, a failure, or another result.
+// must be found: a violation, a failure, or another result. A GPU makes no mistakes on request: there
+// both run once.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "core/runtime/device.h"
-#include "kernels_cuda/common/report.h"
 #include "kernels_cuda/kernels.h"
 #include "kernels_cuda/session/runtime.h"
-#include "test/cuda/emulation/emulation.h"
 #include "test/kernels/common/kernel_harness.h"
 
+#ifdef INTARSIA_TEST_ON_GPU
+#include "test/cuda/gpu_device.h"
+#else
+#include "test/cuda/emulated_device.h"
+#endif
+
 namespace intarsia::test {
-
-namespace emulation = cuda::emulation;
-
-/// The device that kernels under test find.
-struct TestDevice {
-  Device device;
-  emulation::Stream stream;
-  cuda::Report report = cuda::kNoFailure;
-
-  static TestDevice& get() {
-    static TestDevice made;
-    made.device.arena = reinterpret_cast<std::byte*>(&made.report);
-    made.device.queue = &made.stream;
-    return made;
-  }
-};
 
 /// `run` with the device as a service, and with weights packed where the kernel wants that.
 inline Status run_on_device(const KernelContext& context, const KernelDescriptor& kernel,
@@ -50,22 +38,25 @@ inline Status run_on_device(const KernelContext& context, const KernelDescriptor
   };
   std::vector<TensorView> operands(
       context.operands_, context.operands_ + context.input_count() + context.output_count());
-  std::vector<std::vector<float>> packed;
+  std::vector<GuardedBuffer> packed;
+  std::vector<size_t> bytes;
+  for (const TensorView& operand : operands) {
+    bytes.push_back(operand.present() ? static_cast<size_t>(operand.bytes()) : 0);
+  }
   if (kernel.pack != nullptr) {
     for (int i = 0; i < context.input_count(); ++i) {
-      const int64_t bytes = context.input(i).present() ? kernel.packed_bytes(context, i) : 0;
-      if (bytes == 0) continue;
-      packed.emplace_back(static_cast<size_t>(bytes) / sizeof(float));
+      const int64_t size = context.input(i).present() ? kernel.packed_bytes(context, i) : 0;
+      if (size == 0) continue;
+      packed.emplace_back(static_cast<size_t>(size));
       kernel.pack(context, i, packed.back().data());
       operands[static_cast<size_t>(i)].data = packed.back().data();
+      bytes[static_cast<size_t>(i)] = packed.back().size();
     }
   }
   KernelContext with_device = context;
   with_device.host_ = &host;
   with_device.operands_ = operands.data();
-  const Status status = row.run(with_device);
-  EXPECT_EQ(cuda::runtime::synchronize(&TestDevice::get().stream), 0);
-  return status;
+  return TestDevice::get().run(with_device, operands, bytes, row);
 }
 
 /// The CUDA kernel of this text, "Relu.cuda<float>".
@@ -82,6 +73,7 @@ inline KernelUnderTest on_device(std::string_view text) {
   }
   kernel.name = found->id.op;
   kernel.check = row->check;
+  kernel.workspace = found->workspace;
   kernel.run = [found, row](const KernelContext& context) {
     return run_on_device(context, *found, *row);
   };
@@ -103,45 +95,39 @@ inline bool near(const std::vector<double>& found, const std::vector<double>& ex
   return true;
 }
 
-inline std::string joined(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += line + "; ";
-  return text;
-}
-
 /// Both kernels give the same, within `tolerance` of the output's scale.
 inline void agree(const KernelUnderTest& device, const KernelUnderTest& reference,
                   const MakeNode& make, double tolerance = 1e-5) {
   Node expected = make();
   ASSERT_TRUE(expected.run(reference).ok()) << expected.diagnostic().what;
-  for (const auto order :
-       {emulation::Order::kForward, emulation::Order::kReverse, emulation::Order::kShuffled}) {
-    auto& emulator = emulation::Emulator::get();
-    emulator.reset(order);
+  for (int order = 0; order < TestDevice::kOrders; ++order) {
+    TestDevice::get().reset(order);
     Node found = make();
     ASSERT_TRUE(found.run(device).ok()) << found.diagnostic().what;
-    ASSERT_TRUE(emulator.violations().empty()) << joined(emulator.violations());
+    ASSERT_EQ(TestDevice::get().violations(), "");
     ASSERT_TRUE(near(found.numbers(), expected.numbers(), tolerance))
-        << device.name << " differs from the reference, order " << static_cast<int>(order);
+        << device.name << " differs from the reference, order " << order;
   }
 }
 
+#ifndef INTARSIA_TEST_ON_GPU
 /// Whether a run with this mistake is told from a correct one.
 inline bool is_found(const KernelUnderTest& device, const std::vector<double>& expected,
                      const MakeNode& make, const emulation::Mistake& mistake, double tolerance) {
-  auto& emulator = emulation::Emulator::get();
-  emulator.reset(emulation::Order::kReverse, mistake);
+  TestDevice::get().make(mistake);
   Node node = make();
   const Status status = node.run(device);
-  return !status.ok() || !emulator.violations().empty() ||
+  return !status.ok() || !TestDevice::get().violations().empty() ||
          !near(node.numbers(), expected, tolerance);
 }
+#endif
 
 /// REQUIRES: operands without symmetry, in extents that fill tiles: else a shifted access may be
 /// one that reads the same value.
 inline void expect_mistakes_found(const KernelUnderTest& device, const KernelUnderTest& reference,
                                   const MakeNode& make, double tolerance = 1e-5) {
   agree(device, reference, make, tolerance);
+#ifndef INTARSIA_TEST_ON_GPU
   Node expected = make();
   ASSERT_TRUE(expected.run(reference).ok());
   const std::vector<double> numbers = expected.numbers();
@@ -161,6 +147,7 @@ inline void expect_mistakes_found(const KernelUnderTest& device, const KernelUnd
           << " is not found";
     }
   }
+#endif
 }
 
 }  // namespace intarsia::test

@@ -450,10 +450,9 @@ TEST(CudaKernels, CTR_1_ThePivotIsTheLargestInMagnitude) {
 /// Which matrices of a stack have no inverse.
 std::vector<bool> singular_ones(const KernelUnderTest& kernel, DataType type, const Dims& dims,
                                 const std::vector<double>& values) {
-  emulation::Emulator::get().reset();
+  TestDevice::get().reset(0);
   Node node = inverse_node(type, dims, values);
   (void)node.run(kernel);  // fails on the CPU, is reported on the device
-  TestDevice::get().report = cuda::kNoFailure;
   std::vector<bool> result;
   const std::vector<double> inverses = node.numbers();
   for (size_t i = 0; i < inverses.size(); i += static_cast<size_t>(dims[1] * dims[2])) {
@@ -505,20 +504,17 @@ TEST(CudaKernels, CTR_4_ASingularMatrixIsReportedAndFilledWithNaN) {
     values[9 * 1 + 3 * i] = 0;
     values[9 * 3 + 3 + i] = values[9 * 3 + i];
   }
-  cuda::Report& report = TestDevice::get().report;
-  for (const auto order : {emulation::Order::kForward, emulation::Order::kReverse}) {
-    emulation::Emulator::get().reset(order);
-    report = cuda::kNoFailure;
+  for (int order = 0; order < TestDevice::kOrders; ++order) {
+    TestDevice::get().reset(order);
     Node node = inverse_node(kFloat, {4, 3, 3}, values);
     ASSERT_TRUE(node.run(on_device("com.microsoft:Inverse.cuda<float>")).ok());
-    EXPECT_TRUE(emulation::Emulator::get().violations().empty());
-    EXPECT_EQ(cuda::item_of(report), 1);
+    EXPECT_EQ(TestDevice::get().violations(), "");
+    EXPECT_EQ(cuda::item_of(TestDevice::get().report), 1);
     const std::vector<double> found = node.numbers();
     for (size_t i = 0; i < found.size(); ++i) {
       EXPECT_EQ(std::isnan(found[i]), i / 9 == 1 || i / 9 == 3) << i;
     }
   }
-  report = cuda::kNoFailure;
 }
 
 TEST(CudaKernels, InverseMistakesAreFound) {

@@ -49,7 +49,7 @@ constexpr bool on_device(Memory memory) {
   return memory == Memory::kDeviceArena || memory == Memory::kDeviceWeights;
 }
 /// Alignment of a device's memory; its arena begins with as many bytes for the session's own use.
-inline constexpr uint64_t kDevicePrefix = 256;
+inline constexpr uint64_t kDevicePrefix = 2048;
 
 struct PlanHeader {
   char magic[8];

@@ -42,9 +42,15 @@ inline constexpr int kPack = 16 / static_cast<int>(sizeof(T));
 
 #define INTARSIA_GLOBAL __global__ void
 #define INTARSIA_DEVICE __device__ inline
-#define INTARSIA_SHARED(type, name, count) __shared__ type name[count]
-// Before a loop whose body is long enough as it is.
+#define INTARSIA_SHARED(type, name, count) __shared__ __align__(16) type name[count]
+/// The memory of `other`, which nobody uses any more.
+#define INTARSIA_SHARED_AGAIN(type, name, count, other)                                      \
+  static_assert(sizeof(type) * (count) <= sizeof(other), "more than there is to use again"); \
+  type(&name)[count] = reinterpret_cast<type(&)[count]>(other)
+// Before a loop whose body is long enough as it is, and before one that must have none left: an
+// array is in registers only if every index is known.
 #define INTARSIA_ROLLED _Pragma("unroll 1")
+#define INTARSIA_UNROLLED _Pragma("unroll")
 
 __device__ inline unsigned thread_x() {
   return threadIdx.x;
@@ -69,6 +75,15 @@ __device__ inline T shuffle_xor(T value, unsigned mask) {
 }
 __device__ inline void atomic_min(unsigned long long* address, unsigned long long value) {
   atomicMin(address, value);
+}
+/// What this thread wrote to operands is seen by whoever sees what it writes from now on.
+__device__ inline void fence() {
+  __threadfence();
+}
+/// Adds one, and returns what was there before. REQUIRES: every thread of the block has called
+/// `fence`, and met the others at a barrier since.
+__device__ inline unsigned announce(unsigned* counter) {
+  return atomicAdd(counter, 1u);
 }
 /// A product that is rounded before anything is added to it; `a * b` may be fused with a sum.
 __device__ inline float rounded_product(float a, float b) {
@@ -114,11 +129,91 @@ class Global {
   __device__ void store(int64_t index, const Pack<T, N>& pack) const {
     *reinterpret_cast<Pack<T, N>*>(data_ + index) = pack;
   }
+  /// A pack of 16 bytes, as another block of the launch may have written it.
+  template <int N>
+  __device__ Pack<std::remove_const_t<T>, N> fresh(int64_t index) const {
+    static_assert(sizeof(T) * N == 16);
+    const uint4 bits = __ldcg(reinterpret_cast<const uint4*>(data_ + index));
+    Pack<std::remove_const_t<T>, N> pack;
+    memcpy(&pack, &bits, sizeof(pack));
+    return pack;
+  }
   INTARSIA_HOST_DEVICE bool present() const { return data_ != nullptr; }
+  INTARSIA_HOST_DEVICE T* data() const { return data_; }
 
  private:
   T* data_ = nullptr;
 };
+
+/// Neighbours in shared memory. REQUIRES: `index` is a multiple of N.
+template <int N, class T>
+__device__ Pack<T, N> shared_pack(T* array, int index) {
+  return *reinterpret_cast<const Pack<T, N>*>(array + index);
+}
+
+template <int N, class T>
+__device__ void shared_store(T* array, int index, const Pack<T, N>& pack) {
+  *reinterpret_cast<Pack<T, N>*>(array + index) = pack;
+}
+
+/// Begins a copy of N neighbours to shared memory, zeros unless `there`; it may happen at any time
+/// until `copy_wait` returns. REQUIRES: both are aligned as a Pack.
+template <int N, class T>
+__device__ void copy_async(T* array, int to, const Global<const T>& from, int64_t index,
+                           bool there) {
+  constexpr int kBytes = N * static_cast<int>(sizeof(T));
+  if constexpr (kBytes < 4) {  // less than the instruction copies
+    array[to] = there ? from[index] : T{};
+  } else {
+    const auto address = static_cast<unsigned>(__cvta_generic_to_shared(array + to));
+    const T* source = from.data() + (there ? index : 0);
+    const int bytes = there ? kBytes : 0;
+    if constexpr (kBytes == 16) {
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(source),
+                   "r"(bytes));
+    } else {
+      asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(address), "l"(source),
+                   "n"(kBytes), "r"(bytes));
+    }
+  }
+}
+/// Ends a group of copies of this thread.
+__device__ inline void copy_commit() {
+  asm volatile("cp.async.commit_group;");
+}
+/// Waits until at most `Groups` groups of this thread are under way.
+template <int Groups>
+__device__ void copy_wait() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(Groups) : "memory");
+}
+
+/// Four matrices of 8 x 8 elements in shared memory, spread over the warp as `multiply_add` takes
+/// them. Lane i gives the place of row i % 8 of matrix i / 8, 16 bytes aligned.
+template <bool Transposed>
+__device__ void load_matrices(unsigned (&to)[4], Float16* array, int index) {
+  const auto address = static_cast<unsigned>(__cvta_generic_to_shared(array + index));
+  if constexpr (Transposed) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                 : "r"(address)
+                 : "memory");
+  } else {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                 : "r"(address)
+                 : "memory");
+  }
+}
+/// sums += A * B on the matrix units, over a warp: 16 x 8 sums, A of 16 x 16 elements, B of 16 x 8,
+/// in float. Lane i has the sums of rows i / 4 and i / 4 + 8, columns i % 4 * 2 and its neighbour.
+__device__ inline void multiply_add(float (&sums)[4], const unsigned (&a)[4], unsigned b_first,
+                                    unsigned b_second) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+      "{%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b_first), "r"(b_second));
+}
 
 /// Starts `kernel(arguments...)` on a stream, in `blocks` blocks of `threads` threads. Returns the
 /// error of this launch; cudaGetLastError would give, and take away, whatever the program did
@@ -139,8 +234,21 @@ template <class... Parameters, class... Arguments>
 #define INTARSIA_GLOBAL inline void
 #define INTARSIA_DEVICE inline
 #define INTARSIA_ROLLED
+#define INTARSIA_UNROLLED
 #define INTARSIA_SHARED(type, name, count) \
   static ::intarsia::cuda::emulation::SharedArray<type, count> name
+
+#define INTARSIA_SHARED_AGAIN(type, name, count, other) \
+  static auto name = ::intarsia::cuda::emulation::again<type, count>(other)
+
+using emulation::copy_async;
+using emulation::copy_commit;
+using emulation::copy_wait;
+using emulation::fence;
+using emulation::load_matrices;
+using emulation::multiply_add;
+using emulation::shared_pack;
+using emulation::shared_store;
 
 inline unsigned thread_x() {
   return emulation::current().thread_x;
@@ -159,12 +267,11 @@ inline void sync_threads() {
 }
 template <class T>
 T shuffle_xor(T value, unsigned mask) {
-  static_assert(sizeof(T) <= 8);
-  uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof(T));
-  bits = emulation::shuffle_xor(bits, mask);
-  std::memcpy(&value, &bits, sizeof(T));
-  return value;
+  return emulation::exchange(value).template of_lane<T>(thread_x() % kWarpSize ^ mask);
+}
+inline unsigned announce(unsigned* counter) {
+  emulation::check_announcement();
+  return (*counter)++;
 }
 inline void atomic_min(unsigned long long* address, unsigned long long value) {
   if (value < *address) *address = value;

@@ -5,6 +5,7 @@
 // so that a run stays one graph. The first node that fails is kept, and its first item.
 #pragma once
 
+#include "core/plan_file.h"
 #include "core/runtime/device.h"
 #include "kernels_cuda/common/device.h"
 
@@ -16,6 +17,17 @@ inline constexpr Report kNoFailure = ~Report{0};
 inline Global<Report> report_of(const KernelContext& context) {
   const auto* device = static_cast<const Device*>(context.service(kDeviceService));
   return {reinterpret_cast<Report*>(device->arena), 1};
+}
+
+/// Counters by which blocks of a launch tell how many of them have ended, beside the report. Zero
+/// between launches: who finds that it is the last sets them back.
+inline constexpr int kCounters = 256;
+inline constexpr int64_t kCountersPlace = 1024;
+static_assert(kCountersPlace + kCounters * sizeof(unsigned) <= kDevicePrefix);
+
+inline Global<unsigned> counters_of(const KernelContext& context) {
+  const auto* device = static_cast<const Device*>(context.service(kDeviceService));
+  return {reinterpret_cast<unsigned*>(device->arena + kCountersPlace), kCounters};
 }
 
 /// `item` is what the operator counts: a matrix, a row.

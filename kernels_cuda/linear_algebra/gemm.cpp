@@ -1,40 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels_cuda/linear_algebra/gemm.h"
 
-#include "kernels_cuda/linear_algebra/product_check.h"
-
 namespace intarsia::cuda {
 
-Status MatMul::check(const KernelContext& context) {
-  return check_product<ops::MatMul>(context);
+ProductExtents matmul_extents(const KernelContext& context) {
+  const TensorView& a = context.input(0);
+  const TensorView& b = context.input(1);
+  ProductExtents extents;
+  extents.rows = a.rank > 1 ? a.extents[a.rank - 2] : 1;
+  extents.columns = b.rank > 1 ? b.extents[b.rank - 1] : 1;
+  extents.depth = a.extents[a.rank - 1];
+  const int64_t matrix = extents.rows * extents.columns;
+  extents.batches = matrix != 0 ? context.output(0).count() / matrix : 0;
+  return extents;
 }
 
-Status Gemm::check(const KernelContext& context) {
-  return check_product<ops::Gemm>(context);
+ProductExtents gemm_extents(const KernelContext& context) {
+  const bool trans_a = context.attributes<GemmAttributes>().trans_a != 0;
+  const TensorView& y = context.output(0);
+  return {y.extents[0], y.extents[1], context.input(0).extents[trans_a ? 0 : 1], 1};
 }
 
-bool GemmPacked::supports(const KernelContext& context) {
-  return context.input(1).data != nullptr && context.attributes<GemmAttributes>().trans_b != 0;
+Status check_matmul(const KernelContext& context, DataType type) {
+  return check_product<ops::MatMul>(context, type);
 }
 
-int64_t GemmPacked::packed_bytes(const KernelContext& context, int input) {
-  return input == 1 ? context.input(1).bytes() : 0;
+Status check_gemm(const KernelContext& context, DataType type) {
+  return check_product<ops::Gemm>(context, type);
 }
 
-void GemmPacked::pack(const KernelContext& context, int, void* packed) {
+template <class T>
+void GemmPacked<T>::pack(const KernelContext& context, int, void* packed) {
   const TensorView& b = context.input(1);
   const int64_t columns = b.extents[0], depth = b.extents[1];
-  const auto* from = b.as<const float>();
-  auto* to = static_cast<float*>(packed);
+  const auto* from = b.as<const T>();
+  auto* to = static_cast<T*>(packed);
   for (int64_t k = 0; k < depth; ++k) {
     for (int64_t column = 0; column < columns; ++column) *to++ = from[column * depth + k];
   }
 }
 
-Status GemmPacked::check(const KernelContext& context) {
-  if (Status status = check_product<ops::Gemm>(context); !status) return status;
+template <class T>
+Status GemmPacked<T>::check(const KernelContext& context) {
+  if (Status status = Gemm<T>::check(context); !status) return status;
   const int32_t trans_b = context.attributes<GemmAttributes>().trans_b;
   return trans_b != 0 ? Status() : context.fail(Code::kInvalidValue, "transB", 1, trans_b);
 }
+
+template struct GemmPacked<float>;
+template struct GemmPacked<Float16>;
 
 }  // namespace intarsia::cuda

@@ -1,151 +1,268 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tiled matrix product over shared memory, the device code behind Gemm, MatMul and convolution:
+// Tiled matrix product, the device code behind Gemm, MatMul and convolution:
 //
 //     out = activation(alpha * A * B + beta * addend + residual)
 //
 // A Problem says where the elements of A, B and the output are, so that a convolution is a product
-// whose A is read through the window (implicit GEMM). A block of Side * Side threads computes a
-// tile of 4 Side rows and 4 Side columns, a thread 4 x 4 of its elements; per step both operands'
-// parts of depth 16 pass through shared memory. Sums are float, in a fixed order.
+// whose A is read through the window (implicit GEMM). Parts of both operands pass through shared
+// memory (product_tile.h), several under way while one is multiplied (product_sums.h). Where tiles
+// are fewer than multiprocessors, blocks share the depth of a tile, and the last one to end adds up
+// what all of them found: in a fixed order, so the same bits in every run.
 //
-// A Problem has: rows, columns, depth, batches; Row row(batch, row); Tap tap(batch, k);
-// float a(Row, Tap); float b(batch, k, column); int64_t output(Row, batch, column);
-// int64_t channel(batch, column). The residual may be the same memory as the output.
+// A Problem has: rows, columns, depth; Batch batch(index), whose `b` is where its B begins;
+// Row row(Batch, row); Tap tap(k); int a(Row, Tap), -1 for a zero; b_depth and b_column, the
+// distances in B; int output(Batch, row), where the row's first column is, and output_column;
+// int channel(Batch), that of its first column. The residual may be the same memory as the output.
 #pragma once
 
 #include "core/operators/common/activation.h"
 #include "core/operators/common/fused_activation.h"
-#include "kernels_cuda/common/device.h"
 #include "kernels_cuda/common/launch.h"
+#include "kernels_cuda/common/report.h"
+#include "kernels_cuda/linear_algebra/product_extents.h"
+#include "kernels_cuda/linear_algebra/product_sums.h"
 
 namespace intarsia::cuda {
 
+template <class T>
 struct Epilogue {
   float alpha = 1;
   float beta = 1;
-  Global<const float> addend;  // at row * addend_row + channel * addend_column
-  int64_t addend_row = 0;
-  int64_t addend_column = 0;
-  Global<const float> residual;
-  Global<float> out;
+  Global<const T> addend;  // at row * addend_row + channel * addend_column
+  int addend_row = 0;
+  int addend_column = 0;
+  Global<const T> residual;
+  Global<T> out;
   ActivationSpec activation;
 
-  INTARSIA_DEVICE void store(int64_t at, int64_t row, int64_t channel, float sum) const {
+  /// N neighbours at once. REQUIRES: they are in the output, and aligned.
+  template <int N>
+  INTARSIA_DEVICE void store(int at, int row, int channel, const float* sums) const {
+    Pack<T, N> before{}, result;
+    if (residual.present()) before = residual.template pack<N>(at);
+    for (int i = 0; i < N; ++i) {
+      result.values[i] = value(row, channel + i, sums[i], number_of(before.values[i]));
+    }
+    out.store(at, result);
+  }
+  INTARSIA_DEVICE void store(int at, int row, int channel, float sum) const {
+    out[at] = value(row, channel, sum, residual.present() ? float(number_of(residual[at])) : 0);
+  }
+
+ private:
+  INTARSIA_DEVICE T value(int row, int channel, float sum, float before) const {
     float value = alpha * sum;
-    if (addend.present()) value += beta * addend[row * addend_row + channel * addend_column];
-    if (residual.present()) value += residual[at];
-    out[at] = activate(activation, value);
+    if (addend.present()) {
+      value += beta * number_of(addend[row * addend_row + channel * addend_column]);
+    }
+    return element_of<T>(activate(activation, value + before));
   }
 };
 
 /// That of a node whose bias per column and residual are inputs 2 and 3; either may be absent.
-template <class Attributes>
-Epilogue epilogue_of(const KernelContext& context, const Attributes& attributes) {
-  Epilogue epilogue;
-  epilogue.addend = elements<float>(context.input(2));
+template <class T, class Attributes>
+Epilogue<T> epilogue_of(const KernelContext& context, const Attributes& attributes) {
+  Epilogue<T> epilogue;
+  epilogue.addend = elements<T>(context.input(2));
   epilogue.addend_column = 1;
-  epilogue.residual = elements<float>(context.input(3));
-  epilogue.out = writable<float>(context.output(0));
+  epilogue.residual = elements<T>(context.input(3));
+  epilogue.out = writable<T>(context.output(0));
   epilogue.activation = activation_of(attributes);
   return epilogue;
 }
 
-inline constexpr int kTileDepth = 16;
-inline constexpr int kThreadTile = 4;
+/// Blocks that share the depth of a tile, and what they leave for the last one.
+struct SharedDepth {
+  int blocks = 1;
+  int parts = 0;  // of each block
+  Global<float> sums;
+  Global<unsigned> arrived;
+};
 
-template <class Problem, int Side>
-INTARSIA_GLOBAL product_kernel(Problem problem, Epilogue epilogue) {
-  constexpr int kTile = kThreadTile * Side;
-  constexpr int kBlock = Side * Side;
-  constexpr int kPitch = kTile + 1;  // lanes that store one column meet different banks
-  constexpr int kRowsAtOnce = kBlock / kTileDepth;
-  constexpr int kLoads = kTile / kRowsAtOnce;
-  INTARSIA_SHARED(float, a, kTileDepth* kPitch);
-  INTARSIA_SHARED(float, b, kTileDepth* kPitch);
-
+/// Adds the sums of all blocks of the tile. True in the last one to come, which has them all.
+template <int Threads, class Sums>
+INTARSIA_DEVICE bool join_sums(Sums& mine, const SharedDepth& shared, int tile, int block) {
+  INTARSIA_SHARED(unsigned, before, 1);
+  constexpr int kPacks = sizeof(mine.sums) / sizeof(float) / 4;
   const int thread = static_cast<int>(thread_x());
-  const int64_t column_tiles = (problem.columns + kTile - 1) / kTile;
-  const int64_t row_tiles = (problem.rows + kTile - 1) / kTile;
-  const int64_t block = block_x();
-  const int64_t first_column = block % column_tiles * kTile;
-  const int64_t first_row = block / column_tiles % row_tiles * kTile;
-  const int64_t batch = block / column_tiles / row_tiles;
-
-  // The part of A that this thread brings: one depth, several rows.
-  const int a_depth = thread % kTileDepth;
-  const int a_row = thread / kTileDepth;
-  typename Problem::Row rows[kLoads];
-  for (int i = 0; i < kLoads; ++i) {
-    const int64_t row = first_row + a_row + i * kRowsAtOnce;
-    rows[i] = problem.row(batch, row < problem.rows ? row : problem.rows - 1);
+  const auto place = [&](int from, int i) {
+    return ((static_cast<int64_t>(tile * shared.blocks + from) * kPacks + i) * Threads + thread) *
+           4;
+  };
+  INTARSIA_UNROLLED
+  for (int i = 0; i < kPacks; ++i) {
+    Pack<float, 4> pack;
+    INTARSIA_UNROLLED
+    for (int j = 0; j < 4; ++j) pack.values[j] = mine.sums[4 * i + j];
+    shared.sums.store(place(block, i), pack);
   }
-  const int tile_row = thread / Side;
-  const int tile_column = thread % Side;
-  float sums[kThreadTile][kThreadTile] = {};
-
+  fence();
+  sync_threads();
+  if (thread == 0) before[0] = announce(&shared.arrived[tile]);
+  sync_threads();
+  if (before[0] + 1 != static_cast<unsigned>(shared.blocks)) return false;
+  fence();
+  if (thread == 0) shared.arrived[tile] = 0;  // for the next launch
+  INTARSIA_UNROLLED
+  for (int i = 0; i < 4 * kPacks; ++i) mine.sums[i] = 0;
   INTARSIA_ROLLED
-  for (int64_t first = 0; first < problem.depth; first += kTileDepth) {
-    // The step before must have been read before it is overwritten.
-    if (first != 0) sync_threads();
-    const int64_t k = first + a_depth;
-    const bool inside = k < problem.depth;
-    const typename Problem::Tap tap = problem.tap(batch, inside ? k : 0);
-    for (int i = 0; i < kLoads; ++i) {
-      a[a_depth * kPitch + a_row + i * kRowsAtOnce] = inside ? problem.a(rows[i], tap) : 0.0f;
+  for (int from = 0; from < shared.blocks; ++from) {
+    INTARSIA_UNROLLED
+    for (int i = 0; i < kPacks; ++i) {
+      const auto pack = shared.sums.template fresh<4>(place(from, i));
+      INTARSIA_UNROLLED
+      for (int j = 0; j < 4; ++j) mine.sums[4 * i + j] += pack.values[j];
     }
-    INTARSIA_ROLLED
-    for (int i = thread; i < kTileDepth * kTile; i += kBlock) {
-      const int depth = i / kTile;
-      const int64_t column = first_column + i % kTile;
-      const bool there = first + depth < problem.depth && column < problem.columns;
-      b[depth * kPitch + i % kTile] = there ? problem.b(batch, first + depth, column) : 0.0f;
+  }
+  return true;
+}
+
+/// Finishes the sums of a tile's rows from `first_row` on.
+template <class Tile, class Problem, class T, class Array>
+INTARSIA_DEVICE void store_rows(const Problem& problem, const typename Problem::Batch& batch,
+                                const Epilogue<T>& epilogue, Array& sums, int first_row,
+                                int first_column, bool packed) {
+  constexpr int kWide = kPack<T>;
+  constexpr int kPieces = Tile::kColumns / kWide;
+  INTARSIA_ROLLED
+  for (int i = static_cast<int>(thread_x()); i < Tile::kRowsOut * kPieces; i += Tile::kThreads) {
+    const int row = first_row + i / kPieces, column = first_column + i % kPieces * kWide;
+    if (row >= problem.rows || column >= problem.columns) continue;
+    float values[kWide];
+    INTARSIA_UNROLLED
+    for (int j = 0; j < kWide; j += 4) {
+      const auto pack =
+          shared_pack<4>(sums, i / kPieces * Tile::kPitchOut + i % kPieces * kWide + j);
+      INTARSIA_UNROLLED
+      for (int k = 0; k < 4; ++k) values[j + k] = pack.values[k];
     }
+    const int at = problem.output(batch, row) + column * problem.output_column;
+    const int channel = problem.channel(batch) + column;
+    if (packed) {
+      epilogue.template store<kWide>(at, row, channel, values);
+      continue;
+    }
+    INTARSIA_UNROLLED
+    for (int j = 0; j < kWide; ++j) {
+      if (column + j >= problem.columns) break;
+      epilogue.store(at + j * problem.output_column, row, channel + j, values[j]);
+    }
+  }
+}
+
+/// `Width`: neighbours that are read at once; the epilogue writes several if `packed_output`.
+template <class Problem, class T, class Tile, int WidthA, int WidthB>
+INTARSIA_GLOBAL product_kernel(Problem problem, Epilogue<T> epilogue, SharedDepth shared,
+                               bool packed_output) {
+  INTARSIA_SHARED(T, operands, (Tile::kStages * (Tile::kPartA + Tile::kPartB)));
+  const int column_tiles = (problem.columns + Tile::kColumns - 1) / Tile::kColumns;
+  const int row_tiles = (problem.rows + Tile::kRows - 1) / Tile::kRows;
+  const int tile = static_cast<int>(block_x()) / shared.blocks;
+  const int block = static_cast<int>(block_x()) % shared.blocks;
+  const int first_column = tile % column_tiles * Tile::kColumns;
+  const int first_row = tile / column_tiles % row_tiles * Tile::kRows;
+  const typename Problem::Batch batch = problem.batch(tile / column_tiles / row_tiles);
+
+  const LoaderA<Tile, Problem, WidthA> loader_a(problem, batch, first_row);
+  const LoaderB<Tile, Problem, WidthB> loader_b(problem, batch, first_column);
+  const int parts = (problem.depth + Tile::kDepth - 1) / Tile::kDepth;
+  const int begin = block * shared.parts;
+  const int end = begin + shared.parts < parts ? begin + shared.parts : parts;
+  const auto load = [&](int part) {
+    const int stage = part % Tile::kStages * (Tile::kPartA + Tile::kPartB);
+    if (part < end) {
+      loader_a.load(problem, part * Tile::kDepth, operands, stage);
+      loader_b.load(problem, part * Tile::kDepth, operands, stage + Tile::kPartA);
+    }
+    copy_commit();
+  };
+  SumsOf<Tile> sums;
+  for (int i = 0; i < Tile::kStages - 1; ++i) load(begin + i);
+  INTARSIA_ROLLED
+  for (int part = begin; part < end; ++part) {
+    copy_wait<Tile::kStages - 2>();
     sync_threads();
-    for (int depth = 0; depth < kTileDepth; ++depth) {
-      float left[kThreadTile];
-      float right[kThreadTile];
-      for (int i = 0; i < kThreadTile; ++i) {
-        left[i] = a[depth * kPitch + tile_row + i * Side];
-        right[i] = b[depth * kPitch + tile_column + i * Side];
-      }
-      for (int i = 0; i < kThreadTile; ++i) {
-        for (int j = 0; j < kThreadTile; ++j) sums[i][j] += left[i] * right[j];
-      }
-    }
+    // Where the part before this one was, which all threads have multiplied.
+    load(part + Tile::kStages - 1);
+    const int stage = part % Tile::kStages * (Tile::kPartA + Tile::kPartB);
+    sums.add(operands, stage, stage + Tile::kPartA);
   }
-
-  for (int i = 0; i < kThreadTile; ++i) {
-    const int64_t row = first_row + tile_row + i * Side;
-    if (row >= problem.rows) continue;
-    const typename Problem::Row place = problem.row(batch, row);
-    for (int j = 0; j < kThreadTile; ++j) {
-      const int64_t column = first_column + tile_column + j * Side;
-      if (column >= problem.columns) continue;
-      epilogue.store(problem.output(place, batch, column), row, problem.channel(batch, column),
-                     sums[i][j]);
+  copy_wait<0>();
+  if (Tile::kSharesDepth && shared.blocks > 1) {
+    if constexpr (Tile::kSharesDepth) {
+      if (!join_sums<Tile::kThreads>(sums, shared, tile, block)) return;
     }
+  } else {
+    sync_threads();  // what is multiplied is not used any more
+  }
+  // Through shared memory, so that neighbouring threads write neighbours.
+  INTARSIA_SHARED_AGAIN(float, out, (Tile::kRowsOut * Tile::kPitchOut), operands);
+  INTARSIA_ROLLED
+  for (int top = 0; top < Tile::kRows; top += Tile::kRowsOut) {
+    if (top != 0) sync_threads();
+    sums.each([&](int row, int column, const auto& pack) {
+      if (row < top || row >= top + Tile::kRowsOut) return;
+      shared_store(out, (row - top) * Tile::kPitchOut + column, pack);
+    });
+    sync_threads();
+    store_rows<Tile>(problem, batch, epilogue, out, first_row + top, first_column, packed_output);
   }
 }
 
-/// Blocks of a launch with tiles of 4 Side rows and columns.
-template <class Problem>
-int64_t product_blocks(const Problem& problem, int side) {
-  const int64_t tile = int64_t{kThreadTile} * side;
-  return (problem.columns + tile - 1) / tile * ((problem.rows + tile - 1) / tile) * problem.batches;
+/// Which elements lie side by side, for all of a problem's rows: 16 bytes of them, and aligned.
+struct ProductPacks {
+  bool a = false, b = false, out = false;
+};
+/// Whether an operand begins where packs of 16 bytes do.
+inline bool is_aligned(const void* data) {
+  return reinterpret_cast<uintptr_t>(data) % 16 == 0;
 }
 
-/// Launches the product: in large tiles where these give every multiprocessor work, else in small
-/// ones. REQUIRES: fewer than 2^31 blocks (`check_product`), and an output that is not empty.
-template <class Problem>
-[[nodiscard]] int launch_product(const Problem& problem, const Epilogue& epilogue, void* stream) {
-  constexpr int64_t kMultiprocessors = 128;  // of a large device
-  if (product_blocks(problem, 16) >= kMultiprocessors) {
-    return launch(static_cast<unsigned>(product_blocks(problem, 16)), 256, stream,
-                  product_kernel<Problem, 16>, problem, epilogue);
+template <class Tile, int WidthA, int WidthB, class Problem, class T>
+[[nodiscard]] int launch_tiles(const Problem& problem, const Epilogue<T>& epilogue,
+                               const SharedDepth& shared, int64_t tiles, bool packed_output,
+                               void* stream) {
+  return launch(static_cast<unsigned>(tiles * shared.blocks), Tile::kThreads, stream,
+                product_kernel<Problem, T, Tile, WidthA, WidthB>, problem, epilogue, shared,
+                packed_output);
+}
+
+/// REQUIRES: `extents` are the problem's, and passed `check_product`; an output that is not empty.
+template <class Problem, class T>
+[[nodiscard]] int launch_product(const KernelContext& context, const ProductExtents& extents,
+                                 Problem problem, const Epilogue<T>& epilogue, ProductPacks packs) {
+  problem.rows = static_cast<int>(extents.rows);
+  problem.columns = static_cast<int>(extents.columns);
+  problem.depth = static_cast<int>(extents.depth);
+  packs.a = packs.a && is_aligned(problem.left.data());
+  packs.b = packs.b && is_aligned(problem.right.data());
+  packs.out = packs.out && is_aligned(epilogue.out.data()) && is_aligned(epilogue.residual.data());
+  const ProductTiles tiles = extents.tiles(sizeof(T));
+  SharedDepth shared;
+  shared.blocks = tiles.blocks_of_depth;
+  shared.parts = tiles.parts;
+  shared.sums = {reinterpret_cast<float*>(context.workspace().data()),
+                 static_cast<int64_t>(context.workspace().size() / sizeof(float))};
+  shared.arrived = counters_of(context);
+  void* stream = stream_of(context);
+  using Large = Tile<T, ProductTiles::kLarge, ProductTiles::kLarge, 256, 3>;
+  using Small = Tile<T, ProductTiles::kSmall, ProductTiles::kSmall, 128, 4>;
+  constexpr int kWide = kPack<T>;
+  if (tiles.large && packs.a && packs.b) {
+    return launch_tiles<Large, kWide, kWide>(problem, epilogue, shared, tiles.count, packs.out,
+                                             stream);
   }
-  return launch(static_cast<unsigned>(product_blocks(problem, 8)), 64, stream,
-                product_kernel<Problem, 8>, problem, epilogue);
+  const int64_t count = extents.count(ProductTiles::kSmall);
+  if (packs.b) {
+    return packs.a
+               ? launch_tiles<Small, kWide, kWide>(problem, epilogue, shared, count, packs.out,
+                                                   stream)
+               : launch_tiles<Small, 1, kWide>(problem, epilogue, shared, count, packs.out, stream);
+  }
+  return packs.a
+             ? launch_tiles<Small, kWide, 1>(problem, epilogue, shared, count, packs.out, stream)
+             : launch_tiles<Small, 1, 1>(problem, epilogue, shared, count, packs.out, stream);
 }
 
 }  // namespace intarsia::cuda

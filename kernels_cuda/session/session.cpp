@@ -203,6 +203,12 @@ Status Session::prepare(const Options& options) {
   if (options.upload_weights) {
     if (Status status = upload_weights(state); !status) return status;
   }
+  // The report, and counters (report.h).
+  if (Status status = cuda_status(state, runtime::fill(state.device->device.arena, 0, kDevicePrefix,
+                                                       state.device->device.queue));
+      !status) {
+    return status;
+  }
   if (Status status = clear_report(state); !status) return status;
   for (uint32_t i = 0; i < state.device->count; ++i) {
     if (Status status = capture(state, state.device->segments()[i]); !status) return status;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The same models on a GPU, where there is one: equal to the CPU within 1e-3 of the output's scale;
-// and the tests of single kernels, beside the CPU's reference kernels. Without one the program says so and ends with 77, which ctest takes for skipped.
+// and the tests of single kernels, beside the CPU's reference kernels. Without one the program says
+// so and ends with 77, which ctest takes for skipped.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -18,15 +18,22 @@ namespace intarsia::test {
 
 namespace emulation = cuda::emulation;
 
+/// What sessions keep at the start of a device arena.
+struct DevicePrefix {
+  cuda::Report report = cuda::kNoFailure;
+  std::byte rest[kDevicePrefix - sizeof(cuda::Report)] = {};
+};
+
 struct TestDevice {
   Device device;
+  DevicePrefix prefix;
   emulation::Stream stream;
   /// What device code reported, cuda::kNoFailure from the beginning.
-  cuda::Report report = cuda::kNoFailure;
+  cuda::Report& report = prefix.report;
 
   static TestDevice& get() {
     static TestDevice made;
-    made.device.arena = reinterpret_cast<std::byte*>(&made.report);
+    made.device.arena = reinterpret_cast<std::byte*>(&made.prefix);
     made.device.queue = &made.stream;
     return made;
   }
@@ -34,11 +41,11 @@ struct TestDevice {
   /// Orders in which blocks and threads run.
   static constexpr int kOrders = 3;
   void reset(int order) {
-    report = cuda::kNoFailure;
+    prefix = {};  // a mistake may have left anything
     emulation::Emulator::get().reset(static_cast<emulation::Order>(order));
   }
   void make(const emulation::Mistake& mistake) {
-    report = cuda::kNoFailure;
+    prefix = {};  // a mistake may have left anything
     emulation::Emulator::get().reset(emulation::Order::kReverse, mistake);
   }
   std::string violations() const {

@@ -47,10 +47,17 @@ class GpuMemory {
   size_t bytes_;
 };
 
+/// What sessions keep at the start of a device arena.
+struct DevicePrefix {
+  cuda::Report report = cuda::kNoFailure;
+  std::byte rest[kDevicePrefix - sizeof(cuda::Report)] = {};
+};
+
 struct TestDevice {
   Device device;
+  DevicePrefix prefix;
   /// What device code reported in the last run.
-  cuda::Report report = cuda::kNoFailure;
+  cuda::Report& report = prefix.report;
 
   static TestDevice& get() {
     static TestDevice made;
@@ -82,8 +89,8 @@ struct TestDevice {
     }
     context.operands_ = operands.data();
     context.workspace_ = static_cast<std::byte*>(memory.at(context.workspace_).data());
-    const GpuMemory arena(sizeof(cuda::Report));
-    arena.from(&report);
+    const GpuMemory arena(sizeof(prefix));
+    arena.from(&prefix);
     device.arena = arena.span().data();
     cudaStream_t stream = nullptr;
     EXPECT_EQ(cudaStreamCreate(&stream), cudaSuccess);
@@ -91,7 +98,7 @@ struct TestDevice {
     const Status status = kernel.run(context);
     EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess) << cudaGetErrorString(cudaGetLastError());
     cudaStreamDestroy(stream);
-    arena.to(&report);
+    arena.to(&prefix);
     for (const auto& [host, size] : sizes) {
       if (host != nullptr) memory.at(host).to(host);
     }

@@ -9,8 +9,8 @@
 //
 // `agree` runs blocks and threads in three orders. `expect_mistakes_found` is the negative
 // control: it leaves out each barrier and shifts accesses by one element, and each time something
-// must be found: a violation, a failure, or another result. A GPU makes no mistakes on request: there
-// both run once.
+// must be found: a violation, a failure, or another result. A GPU makes no mistakes on request:
+// there both run once.
 #pragma once
 
 #include <functional>

@@ -11,6 +11,18 @@ namespace intarsia::test {
 namespace {
 
 constexpr DataType kFloat = DataType::kFloat;
+constexpr DataType kTypes[] = {DataType::kFloat, DataType::kFloat16};
+
+/// Both sum in float; of float16 either may round its last bit (2^-11) otherwise.
+double tolerance_of(DataType type) {
+  return type == kFloat ? 1e-5 : 2e-3;
+}
+KernelUnderTest of_device(std::string_view op, DataType type) {
+  return on_device(kernel_name(op, {type}));
+}
+KernelUnderTest of_cpu(std::string_view op, DataType type) {
+  return cpu_kernel(kernel_name(op, {type}));
+}
 
 int32_t pick(std::mt19937& random, int32_t low, int32_t high) {
   return std::uniform_int_distribution<int32_t>(low, high)(random);
@@ -26,24 +38,24 @@ struct GemmCase {
   bool residual = false;
 };
 
-Node gemm_node(const GemmCase& c, unsigned seed) {
+Node gemm_node(const GemmCase& c, unsigned seed, DataType type = kFloat) {
   std::mt19937 random(seed);
   const Dims a = c.attributes.trans_a != 0 ? Dims{c.depth, c.rows} : Dims{c.rows, c.depth};
   const Dims b = c.attributes.trans_b != 0 ? Dims{c.columns, c.depth} : Dims{c.depth, c.columns};
   const Dims addends[] = {{}, {}, {c.columns}, {c.rows, 1}, {c.rows, c.columns}};
   const Dims y{c.rows, c.columns};
   Node node;
-  node.input(kFloat, a, draw(random, a)).input(kFloat, b, draw(random, b)).constant(1);
+  node.input(type, a, draw(random, a)).input(type, b, draw(random, b)).constant(1);
   if (c.addend > 0 || c.residual) {
     const Dims& addend = addends[c.addend];
     if (c.addend > 0) {
-      node.input(kFloat, addend, draw(random, addend));
+      node.input(type, addend, draw(random, addend));
     } else {
       node.absent();
     }
   }
-  if (c.residual) node.input(kFloat, y, draw(random, y));
-  node.output(kFloat, y).attributes(c.attributes);
+  if (c.residual) node.input(type, y, draw(random, y));
+  node.output(type, y).attributes(c.attributes);
   return node;
 }
 
@@ -51,6 +63,9 @@ TEST(CudaProducts, GemmOfRandomExtents) {
   std::mt19937 random(1);
   for (unsigned i = 0; i < 40; ++i) {
     GemmCase c{pick(random, 1, 70), pick(random, 1, 90), pick(random, 1, 50), {}, 0, false};
+    // Extents of which 16 bytes can be read at once.
+    if (pick(random, 0, 1) != 0) c.columns = pick(random, 1, 10) * 8;
+    if (pick(random, 0, 1) != 0) c.depth = pick(random, 1, 40) * 8;
     c.attributes.trans_a = pick(random, 0, 1);
     c.attributes.trans_b = pick(random, 0, 1);
     c.attributes.alpha = i % 3 == 0 ? 0.5f : 1.0f;
@@ -60,33 +75,62 @@ TEST(CudaProducts, GemmOfRandomExtents) {
     c.attributes.activation = pick(random, 0, static_cast<int32_t>(Activation::kSoftplus));
     c.attributes.activation_alpha = 0.2f;
     c.attributes.activation_beta = 0.6f;
-    const auto make = [&] { return gemm_node(c, i); };
-    agree(on_device("Gemm.cuda<float>"), cpu_kernel("Gemm<float>"), make);
-    if (c.attributes.trans_b != 0) {
-      agree(on_device("Gemm.cuda packed<float>"), cpu_kernel("Gemm<float>"), make);
+    for (DataType type : kTypes) {
+      const auto make = [&] { return gemm_node(c, i, type); };
+      const KernelUnderTest reference = of_cpu("Gemm", type);
+      agree(of_device("Gemm.cuda", type), reference, make, tolerance_of(type));
+      if (c.attributes.trans_b != 0) {
+        agree(of_device("Gemm.cuda packed", type), reference, make, tolerance_of(type));
+      }
     }
   }
 }
 
 TEST(CudaProducts, GemmWithLargeTilesAndWithNothing) {
-  // 128 tiles of 64 x 64.
-  agree(on_device("Gemm.cuda<float>"), cpu_kernel("Gemm<float>"), [] {
-    return gemm_node({513, 1001, 3, {}, 2, false}, 2);
-  });
-  agree(on_device("Gemm.cuda<float>"), cpu_kernel("Gemm<float>"), [] {
-    return gemm_node({0, 5, 3, {}, 2, false}, 2);
-  });
-  agree(on_device("Gemm.cuda<float>"), cpu_kernel("Gemm<float>"), [] {
-    return gemm_node({3, 5, 0, {}, 2, false}, 2);
-  });
+  // 132 tiles of 128 x 128, the last ones not full; rows that are read by 16 bytes, and that are
+  // not.
+  for (DataType type : kTypes) {
+    for (const GemmCase& c :
+         {GemmCase{1400, 1536, 8, {}, 2, true}, GemmCase{513, 1001, 3, {}, 2, false},
+          GemmCase{0, 5, 3, {}, 2, false}, GemmCase{3, 5, 0, {}, 2, false}}) {
+      agree(
+          of_device("Gemm.cuda", type), of_cpu("Gemm", type), [&] { return gemm_node(c, 2, type); },
+          tolerance_of(type));
+    }
+  }
+}
+
+TEST(CudaProducts, BlocksShareTheDepthOfATile) {
+  for (DataType type : kTypes) {
+    for (const GemmCase& c :
+         {GemmCase{3, 20, 1000, {}, 2, true}, GemmCase{70, 72, 700, {}, 0, false},
+          GemmCase{1, 128, 2048, {}, 2, false}}) {
+      const int64_t bytes = static_cast<int64_t>(element_bits(type)) / 8;
+      EXPECT_GT(cuda::ProductExtents({c.rows, c.columns, c.depth, 1})
+                    .workspace_bytes(static_cast<size_t>(bytes)),
+                0);
+      agree(
+          of_device("Gemm.cuda", type), of_cpu("Gemm", type), [&] { return gemm_node(c, 7, type); },
+          tolerance_of(type));
+    }
+  }
 }
 
 TEST(CudaProducts, GemmMistakesAreFound) {
-  GemmAttributes attributes;
-  attributes.trans_b = 1;
-  const auto make = [&] { return gemm_node({32, 32, 32, attributes, 2, true}, 3); };
-  expect_mistakes_found(on_device("Gemm.cuda<float>"), cpu_kernel("Gemm<float>"), make);
-  expect_mistakes_found(on_device("Gemm.cuda packed<float>"), cpu_kernel("Gemm<float>"), make);
+  // A tile of 64 x 64, two parts of its depth; then a depth that two blocks share.
+  for (DataType type : kTypes) {
+    const int32_t part = type == kFloat ? 16 : 32;
+    GemmCase c{64, 64, 2 * part, {}, 2, true};
+    c.attributes.trans_b = 1;
+    const auto make = [&] { return gemm_node(c, 3, type); };
+    for (const char* variant : {"Gemm.cuda", "Gemm.cuda packed"}) {
+      expect_mistakes_found(of_device(variant, type), of_cpu("Gemm", type), make,
+                            tolerance_of(type));
+    }
+    c.depth = 8 * part;
+    expect_mistakes_found(of_device("Gemm.cuda packed", type), of_cpu("Gemm", type), make,
+                          tolerance_of(type));
+  }
 }
 
 TEST(CudaProducts, MatMulBroadcastsItsBatches) {
@@ -102,23 +146,27 @@ TEST(CudaProducts, MatMulBroadcastsItsBatches) {
                         {{4, 5}, {2, 3, 5, 6}, {2, 3, 4, 6}},
                         {{3, 1, 4, 5}, {5}, {3, 1, 4}},
                         {{5}, {2, 3, 5, 6}, {2, 3, 6}},
+                        {{2, 3, 20, 32}, {2, 3, 32, 24}, {2, 3, 20, 24}},
+                        {{3, 20, 32}, {32, 72}, {3, 20, 72}},
                         {{0, 4, 5}, {5, 6}, {0, 4, 6}}};
   for (const Case& c : cases) {
-    for (int extras = 0; extras < 2; ++extras) {
-      if (extras == 1 && c.b.size() < 2) continue;
-      agree(on_device("MatMul.cuda<float>"), cpu_kernel("MatMul<float>"), [&] {
+    for (int extras = 0; extras < 4; ++extras) {
+      const DataType type = kTypes[extras / 2];
+      if (extras % 2 == 1 && c.b.size() < 2) continue;
+      const auto make = [&] {
         std::mt19937 random(4);
         MatMulAttributes attributes;
         Node node;
-        node.input(kFloat, c.a, draw(random, c.a)).input(kFloat, c.b, draw(random, c.b));
-        if (extras == 1) {
+        node.input(type, c.a, draw(random, c.a)).input(type, c.b, draw(random, c.b));
+        if (extras % 2 == 1) {
           const Dims columns{c.b.back()};
-          node.input(kFloat, columns, draw(random, columns)).input(kFloat, c.y, draw(random, c.y));
+          node.input(type, columns, draw(random, columns)).input(type, c.y, draw(random, c.y));
           attributes.activation = static_cast<int32_t>(Activation::kTanh);
         }
-        node.output(kFloat, c.y).attributes(attributes);
+        node.output(type, c.y).attributes(attributes);
         return node;
-      });
+      };
+      agree(of_device("MatMul.cuda", type), of_cpu("MatMul", type), make, tolerance_of(type));
     }
   }
 }
@@ -163,7 +211,7 @@ struct ConvCase {
   }
 };
 
-Node conv_node(const ConvCase& c, unsigned seed) {
+Node conv_node(const ConvCase& c, unsigned seed, DataType type = kFloat) {
   std::mt19937 random(seed);
   const Dims x = c.image(c.groups * c.channels, c.in);
   Dims w{c.groups * c.filters, c.channels};
@@ -171,13 +219,13 @@ Node conv_node(const ConvCase& c, unsigned seed) {
   const Dims bias{c.groups * c.filters};
   const Dims y = c.image(c.groups * c.filters, c.out());
   Node node;
-  node.input(kFloat, x, draw(random, x)).input(kFloat, w, draw(random, w)).constant(1);
-  if (c.bias) node.input(kFloat, bias, draw(random, bias));
+  node.input(type, x, draw(random, x)).input(type, w, draw(random, w)).constant(1);
+  if (c.bias) node.input(type, bias, draw(random, bias));
   if (c.residual) {
     if (!c.bias) node.absent();
-    node.input(kFloat, y, draw(random, y));
+    node.input(type, y, draw(random, y));
   }
-  node.output(kFloat, y).attributes(c.attributes());
+  node.output(type, y).attributes(c.attributes());
   return node;
 }
 
@@ -187,6 +235,8 @@ ConvCase random_conv(std::mt19937& random) {
   c.groups = pick(random, 0, 2) == 0 ? pick(random, 2, 4) : 1;
   c.channels = pick(random, 1, 9);
   c.filters = pick(random, 1, 37);
+  if (pick(random, 0, 1) != 0) c.channels = 8 * pick(random, 1, 9);
+  if (pick(random, 0, 1) != 0) c.filters = 8 * pick(random, 1, 10);
   c.last = pick(random, 0, 1) != 0;
   c.bias = pick(random, 0, 1) != 0;
   c.residual = pick(random, 0, 1) != 0;
@@ -207,9 +257,25 @@ TEST(CudaProducts, ConvolutionsOfRandomExtents) {
   std::mt19937 random(5);
   for (unsigned i = 0; i < 60; ++i) {
     const ConvCase c = random_conv(random);
-    const auto make = [&] { return conv_node(c, i); };
-    agree(on_device("Conv.cuda<float>"), cpu_kernel("Conv<float>"), make);
-    agree(on_device("Conv.cuda packed<float>"), cpu_kernel("Conv<float>"), make);
+    const DataType type = kTypes[i % 2];
+    const auto make = [&] { return conv_node(c, i, type); };
+    for (const char* variant : {"Conv.cuda", "Conv.cuda packed"}) {
+      agree(of_device(variant, type), of_cpu("Conv", type), make, tolerance_of(type));
+    }
+  }
+}
+
+TEST(CudaProducts, DepthwiseConvolutionsOfRandomExtents) {
+  std::mt19937 random(8);
+  for (unsigned i = 0; i < 40; ++i) {
+    ConvCase c = random_conv(random);
+    c.groups = i % 3 == 0 ? pick(random, 1, 40) : 8 * pick(random, 1, 9);
+    c.channels = c.filters = 1;
+    c.last = true;
+    const DataType type = kTypes[i % 2];
+    agree(
+        of_device("Conv.cuda depthwise", type), of_cpu("Conv", type),
+        [&] { return conv_node(c, i, type); }, tolerance_of(type));
   }
 }
 
@@ -223,17 +289,32 @@ TEST(CudaProducts, ThreeSpatialAxesAreRefused) {
 }
 
 TEST(CudaProducts, ConvolutionMistakesAreFound) {
+  // 64 output positions and filters fill a tile, in two parts of its depth. (Elements of float16
+  // one by one are not copied while others are multiplied, so that not each of their barriers is
+  // needed.)
   ConvCase c;
-  c.channels = 16;
-  c.filters = 32;
-  c.in = {5, 9};
+  c.filters = 64;
+  c.in = {4, 17};
   c.kernel = {1, 2};
   c.strides = c.dilations = {1, 1};
   c.pads = {0, 0, 0, 0};
   c.last = c.bias = c.residual = true;
-  const auto make = [&] { return conv_node(c, 6); };
-  expect_mistakes_found(on_device("Conv.cuda<float>"), cpu_kernel("Conv<float>"), make);
-  expect_mistakes_found(on_device("Conv.cuda packed<float>"), cpu_kernel("Conv<float>"), make);
+  for (DataType type : kTypes) {
+    c.channels = type == kFloat ? 16 : 32;
+    const auto make = [&] { return conv_node(c, 6, type); };
+    for (const char* variant : {"Conv.cuda", "Conv.cuda packed"}) {
+      if (type != kFloat && variant == std::string("Conv.cuda")) continue;
+      expect_mistakes_found(of_device(variant, type), of_cpu("Conv", type), make,
+                            tolerance_of(type));
+    }
+  }
+  c.groups = 64;
+  c.channels = c.filters = 1;
+  for (DataType type : kTypes) {
+    const auto make = [&] { return conv_node(c, 6, type); };
+    expect_mistakes_found(of_device("Conv.cuda depthwise", type), of_cpu("Conv", type), make,
+                          tolerance_of(type));
+  }
 }
 
 template <class A>

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <numeric>
 #include <random>
 
@@ -38,8 +39,17 @@ struct Fiber {
   Waiting waiting = Waiting::kDone;
   ThreadIndex index;
   uint64_t counts[4] = {};  // by Mistake::Kind
-  uint64_t exchanged = 0;
-  unsigned mask = 0;
+  WarpData shown;           // its own part until granted, then that of all lanes
+  uint64_t fence_epoch = 0;
+  struct Copy {
+    void (*complete)(void*, int64_t, const void*);
+    void* array;
+    int64_t at;
+    unsigned char values[16];
+    uint64_t group;
+  };
+  std::deque<Copy> copies;
+  uint64_t groups = 0;  // that were committed
 };
 
 /// Epochs start at 1 and never repeat: records of earlier blocks are older than any of this one.
@@ -119,6 +129,8 @@ struct Block {
     block_epoch = ++epoch;
     for (unsigned t = 0; t < threads; ++t) {
       fibers[t].waiting = Waiting::kReady;
+      fibers[t].fence_epoch = 0;
+      fibers[t].copies.clear();
       std::fill(std::begin(fibers[t].counts), std::end(fibers[t].counts), 0);
     }
     while (step(order)) {
@@ -157,21 +169,17 @@ struct Block {
     return false;
   }
 
-  /// Exchanges the values of a warp all of whose threads are at a shuffle.
+  /// Exchanges what the lanes of a warp show, if all of them have come for it.
   bool shuffle(unsigned first) {
     const unsigned end = std::min(first + kWarpSize, threads);
-    uint64_t values[kWarpSize] = {};
+    WarpData all{};
+    all.count = end - first;
     for (unsigned t = first; t < end; ++t) {
       if (fibers[t].waiting != Waiting::kShuffle) return false;
-      values[t - first] = fibers[t].exchanged;
+      std::memcpy(all.lanes[t - first], fibers[t].shown.lanes[t - first], WarpData::kBytes);
     }
     for (unsigned t = first; t < end; ++t) {
-      const unsigned from = (t - first) ^ fibers[t].mask;
-      if (first + from >= end) {
-        emulator.violation("a shuffle reads a lane that the block does not have");
-      } else {
-        fibers[t].exchanged = values[from];
-      }
+      fibers[t].shown = all;
       fibers[t].waiting = Waiting::kReady;
     }
     return true;
@@ -244,11 +252,69 @@ void barrier() {
   yield(Waiting::kBarrier);
 }
 
-uint64_t shuffle_xor(uint64_t bits, unsigned mask) {
-  running->exchanged = bits;
-  running->mask = mask;
+const WarpData& exchange_bytes(const void* data, size_t bytes) {
+  std::memcpy(running->shown.lanes[running->index.thread_x % kWarpSize], data, bytes);
   yield(Waiting::kShuffle);
-  return running->exchanged;
+  return running->shown;
+}
+
+unsigned WarpData::checked_lane(unsigned lane) const {
+  if (lane < count) return lane;
+  Emulator::get().violation("a shuffle reads a lane that the block does not have");
+  return running->index.thread_x % kWarpSize;
+}
+
+void fence() {
+  running->fence_epoch = epoch;
+}
+
+void check_announcement() {
+  for (unsigned t = 0; t < running->index.block_size; ++t) {
+    const uint64_t fenced = fibers[t].fence_epoch;
+    if (fenced != 0 && fenced < epoch) continue;
+    Emulator::get().violation("a block announces results before all of its threads have fenced");
+  }
+}
+
+void begin_copy(void (*complete)(void*, int64_t, const void*), void* array, int64_t at,
+                const void* values, size_t bytes) {
+  Fiber::Copy copy{complete, array, at, {}, running->groups};
+  std::memcpy(copy.values, values, bytes);
+  running->copies.push_back(copy);
+}
+
+void copy_commit() {
+  ++running->groups;
+}
+
+void wait_for_copies(int groups) {
+  std::deque<Fiber::Copy>& copies = running->copies;
+  while (!copies.empty() &&
+         copies.front().group + static_cast<uint64_t>(groups) < running->groups) {
+    const Fiber::Copy copy = copies.front();
+    copies.pop_front();
+    copy.complete(copy.array, copy.at, copy.values);
+  }
+}
+
+void multiply_add(float (&sums)[4], const unsigned (&a)[4], unsigned b_first, unsigned b_second) {
+  struct Operands {
+    uint16_t a[4][2], b[2][2];
+  } operands;
+  std::memcpy(operands.a, a, sizeof(operands.a));
+  std::memcpy(operands.b[0], &b_first, sizeof(b_first));
+  std::memcpy(operands.b[1], &b_second, sizeof(b_second));
+  const auto number = [](uint16_t bits) { return static_cast<float>(Float16::from_bits(bits)); };
+  const WarpData& all = exchange(operands);
+  const unsigned lane = running->index.thread_x % kWarpSize;
+  for (unsigned i = 0; i < 4; ++i) {
+    const unsigned row = lane / 4, column = lane % 4 * 2 + i % 2;
+    for (unsigned k = 0; k < 16; ++k) {
+      const auto left = all.of_lane<Operands>(row * 4 + k % 8 / 2);
+      const auto right = all.of_lane<Operands>(column * 4 + k % 8 / 2);
+      sums[i] += number(left.a[i / 2 + k / 8 * 2][k % 2]) * number(right.b[k / 8][k % 2]);
+    }
+  }
 }
 
 int start(unsigned blocks, unsigned threads, void* stream, Task made) {
@@ -299,8 +365,19 @@ int64_t global_pack_index(int64_t index, int64_t n, int64_t count, uintptr_t add
   return -1;
 }
 
+int64_t shared_pack_index(int64_t index, int64_t n, int64_t count) {
+  Emulator& emulator = Emulator::get();
+  if (at_mistake(Mistake::kShiftShared, emulator.mistake())) index += n;
+  if (index % n == 0 && index >= 0 && index + n <= count) return index;
+  emulator.violation("several elements at once outside shared memory, or not aligned");
+  return 0;
+}
+
 void on_read(AccessRecord& record) {
   const unsigned self = running->index.thread_x;
+  if (record.in_flight && record.write_epoch >= block_epoch) {
+    Emulator::get().violation("shared memory is read while a copy to it is under way");
+  }
   if (record.write_epoch < block_epoch) {
     Emulator::get().violation("shared memory is read before it is written");
   }

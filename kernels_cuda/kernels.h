@@ -10,15 +10,16 @@
 #include "kernels_cuda/movement/movement.h"
 #include "kernels_cuda/movement/transfer.h"
 #include "kernels_cuda/nn/conv.h"
+#include "kernels_cuda/nn/layer_norm.h"
 #include "kernels_cuda/nn/pool.h"
 #include "kernels_cuda/nn/rotate.h"
 #include "kernels_cuda/nn/softmax.h"
 
 namespace intarsia::cuda {
 
-using AllKernels =
-    Join<TransferKernels, UnaryKernels, BinaryKernels, ConvKernels, GemmKernels, WindowPoolKernels,
-         GlobalPoolKernels, SoftmaxKernels, RotateKernels, MovementKernels, InverseKernels>;
+using AllKernels = Join<TransferKernels, UnaryKernels, BinaryKernels, ConvKernels, GemmKernels,
+                        WindowPoolKernels, GlobalPoolKernels, SoftmaxKernels, LayerNormKernels,
+                        RotateKernels, MovementKernels, InverseKernels>;
 
 /// As the converter sees them: `run`, which is device code, is null.
 KernelList kernel_list();

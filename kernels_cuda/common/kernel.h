@@ -22,6 +22,9 @@ namespace intarsia::cuda {
 /// device memory: the host sees extents only.
 inline constexpr std::string_view kVariant = "cuda";
 
+/// The floating-point types of most kernels here: float16 is stored, and computed in float.
+using Reals = Types<float, Float16>;
+
 /// What all kernels here have in common.
 struct DeviceKernel {
   static constexpr KernelDevice device = KernelDevice::kCuda;

@@ -1,45 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One thread per element of the output, in turns of the grid's size. Operands of the same extents
-// merge to one axis, for which `locate` is the identity.
+// Threads take packs of the output in turns of the grid's size, then what is left over one by one.
 #include "kernels_cuda/elementwise/binary.h"
 
 #include "core/kernel_list.h"
 #include "kernels_cuda/common/launch.h"
-#include "kernels_cuda/common/strided.h"
+#include "kernels_cuda/elementwise/broadcast.h"
 
 namespace intarsia::cuda {
 namespace {
 
-template <class Op>
-INTARSIA_GLOBAL binary_kernel(typename Op::Attributes attributes, StridedAxes<2> axes,
-                              Global<const float> x, Global<const float> y,
-                              Global<typename Op::template Result<float>> z, int64_t count) {
-  for (int64_t i = first_element(); i < count; i += element_step()) {
-    int64_t at[2];
-    axes.locate(i, at);
-    z[i] = Op::apply(x[at[0]], y[at[1]], attributes);
+template <class Op, class T>
+INTARSIA_GLOBAL binary_kernel(typename Op::Attributes attributes, Broadcast<2> plan,
+                              Global<const Stored<T>> x, Global<const Stored<T>> y,
+                              Global<typename Op::template Result<T>> z) {
+  using Result = typename Op::template Result<T>;
+  constexpr int N = common_pack<Stored<T>, Result>();
+  const auto f = [&](Stored<T> a, Stored<T> b) {
+    return element_of<Result>(Op::apply(loaded<T>(a), loaded<T>(b), attributes));
+  };
+  int64_t at[2];
+  for (int64_t i = first_element(); i < plan.packs; i += element_step()) {
+    plan.locate(i, N, at);
+    const auto a = pack_or_fill<N>(x, at[0], plan.moves[0]);
+    const auto b = pack_or_fill<N>(y, at[1], plan.moves[1]);
+    Pack<Result, N> to{};
+    repeat<N>([&](auto k) { to.values[k()] = f(a.values[k()], b.values[k()]); });
+    z.template store<N>(i * N, to);
+  }
+  for (int64_t i = plan.packs * N + first_element(); i < plan.count; i += element_step()) {
+    plan.locate(i, 1, at);
+    z[i] = f(x[at[0]], y[at[1]]);
   }
 }
 
 }  // namespace
 
-template <class Op>
-Status Binary<Op>::run(const KernelContext& context) {
-  const TensorView& x = context.input(0);
-  const TensorView& y = context.input(1);
-  const TensorView& z = context.output(0);
-  const int64_t count = z.count();
-  if (count == 0) return {};
-  StridedAxes<2> axes;
-  for (int axis = 0; axis < z.rank; ++axis) {
-    axes.add(z.extents[axis],
-             {broadcast_stride(x, z.rank, axis), broadcast_stride(y, z.rank, axis)});
-  }
-  return launched(context,
-                  launch(grid_for(count), kThreads, stream_of(context), binary_kernel<Op>,
-                         attributes_of<typename Op::Attributes>(context), axes, elements<float>(x),
-                         elements<float>(y), writable<Result>(z), count));
+template <class Op, class T>
+Status Binary<Op, T>::run(const KernelContext& context) {
+  const TensorView &x = context.input(0), &y = context.input(1), &z = context.output(0);
+  if (z.count() == 0) return {};
+  constexpr int N = common_pack<Stored<T>, Result>();
+  const Broadcast<2> plan(
+      z, {&x, &y}, N,
+      {takes_packs<Stored<T>, N>(x), takes_packs<Stored<T>, N>(y), takes_packs<Result, N>(z)});
+  return launched(
+      context, launch(grid_for(plan.work()), kThreads, stream_of(context), binary_kernel<Op, T>,
+                      attributes_of<typename Op::Attributes>(context), plan, elements<Stored<T>>(x),
+                      elements<Stored<T>>(y), writable<Result>(z)));
 }
 
 extern const KernelList binary_kernels;

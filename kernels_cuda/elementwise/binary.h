@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Element-wise operators of two float inputs with multidirectional broadcasting: z = f(x, y). The
-// output may be an input of the same extents.
+// Element-wise operators of two inputs with multidirectional broadcasting: z = f(x, y); float16
+// computes in float. The output may be an input of the same extents.
 // Specification: https://onnx.ai/onnx/operators/
 #pragma once
 
@@ -10,19 +10,19 @@
 
 namespace intarsia::cuda {
 
-template <class Op>
+template <class Op, class T>
 struct Binary : DeviceKernel {
-  using Result = typename Op::template Result<float>;
+  using Result = typename Op::template Result<T>;
   /// Pow's exponent has a type of its own.
   static constexpr KernelTypes types = std::is_same_v<Op, PowOp>
-                                           ? KernelTypes{DataType::kFloat, DataType::kFloat}
-                                           : KernelTypes{DataType::kFloat};
+                                           ? KernelTypes{data_type_of<T>, data_type_of<T>}
+                                           : KernelTypes{data_type_of<T>};
   static constexpr KernelId id{Op::name, kVariant, types};
   static constexpr InPlace in_place{0, 1};
   /// Operators of any number of inputs are served for two.
   static bool supports(const KernelContext& context) { return context.input_count() == 2; }
   static Status check(const KernelContext& context) {
-    constexpr KernelType t = DataType::kFloat;
+    constexpr KernelType t = data_type_of<T>;
     if (Status status = check_attributes<typename Op::Attributes>(context); !status) return status;
     if (Status status = check_operands<ops::Broadcast>(
             context, {.inputs = {t, t}, .required_inputs = 2, .outputs = {data_type_of<Result>}});
@@ -38,6 +38,6 @@ struct Binary : DeviceKernel {
 // Of folds those whose `finish` changes nothing.
 using BinaryOperators = Join<operators::NumberPairs, operators::Comparisons, operators::NumberFolds,
                              Types<SumOp, ModOp, PowOp, PReluOp>>;
-using BinaryKernels = Each<Binary, BinaryOperators>;
+using BinaryKernels = EachPair<Binary, BinaryOperators, Reals>;
 
 }  // namespace intarsia::cuda

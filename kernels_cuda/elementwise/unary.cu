@@ -1,53 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One thread per element, in turns of the grid's size.
+// A thread takes packs of neighbours (map.h).
 #include "kernels_cuda/elementwise/unary.h"
 
 #include <limits>
 
 #include "core/kernel_list.h"
-#include "kernels_cuda/common/launch.h"
+#include "kernels_cuda/elementwise/map.h"
 
 namespace intarsia::cuda {
 namespace {
 
-template <class Op>
-INTARSIA_GLOBAL unary_kernel(typename Op::Attributes attributes, Global<const float> x,
-                             Global<typename Op::template Result<float>> y, int64_t count) {
-  for (int64_t i = first_element(); i < count; i += element_step()) {
-    y[i] = Op::apply(x[i], attributes);
-  }
+template <class Op, class T>
+INTARSIA_GLOBAL unary_kernel(typename Op::Attributes attributes, Global<const Stored<T>> x,
+                             Global<typename Op::template Result<T>> y, int64_t packs,
+                             int64_t count) {
+  using Result = typename Op::template Result<T>;
+  map_elements<common_pack<T, Result>()>(x, y, packs, count, [&](Stored<T> element) {
+    return element_of<Result>(Op::apply(loaded<T>(element), attributes));
+  });
 }
 
-INTARSIA_GLOBAL clip_kernel(Global<const float> x, Global<const float> low,
-                            Global<const float> high, Global<float> y, int64_t count) {
+template <class T>
+INTARSIA_GLOBAL clip_kernel(Global<const T> x, Global<const T> low, Global<const T> high,
+                            Global<T> y, int64_t packs, int64_t count) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  for (int64_t i = first_element(); i < count; i += element_step()) {
-    y[i] = ClipOp::apply(x[i], low.present() ? low[0] : -kInfinity,
-                         high.present() ? high[0] : kInfinity);
-  }
+  const float lower = low.present() ? number_of(low[0]) : -kInfinity;
+  const float upper = high.present() ? number_of(high[0]) : kInfinity;
+  map_elements<kPack<T>>(x, y, packs, count, [&](T element) {
+    return element_of<T>(ClipOp::apply(number_of(element), lower, upper));
+  });
 }
 
 }  // namespace
 
-template <class Op>
-Status Unary<Op>::run(const KernelContext& context) {
-  const int64_t count = context.output(0).count();
+template <class Op, class T>
+Status Unary<Op, T>::run(const KernelContext& context) {
+  const TensorView &x = context.input(0), &y = context.output(0);
+  const int64_t count = y.count();
   if (count == 0) return {};
-  return launched(context, launch(grid_for(count), kThreads, stream_of(context), unary_kernel<Op>,
-                                  attributes_of<typename Op::Attributes>(context),
-                                  elements<float>(context.input(0)),
-                                  writable<Result>(context.output(0)), count));
+  const int64_t packs = packs_of<Stored<T>, Result>(x, y);
+  return launched(context,
+                  launch(grid_for(packs > 0 ? packs : count), kThreads, stream_of(context),
+                         unary_kernel<Op, T>, attributes_of<typename Op::Attributes>(context),
+                         elements<Stored<T>>(x), writable<Result>(y), packs, count));
 }
 
-Status Clip::run(const KernelContext& context) {
-  const int64_t count = context.output(0).count();
+template <class T>
+Status Clip<T>::run(const KernelContext& context) {
+  const TensorView &x = context.input(0), &y = context.output(0);
+  const int64_t count = y.count();
   if (count == 0) return {};
-  return launched(
-      context,
-      launch(grid_for(count), kThreads, stream_of(context), clip_kernel,
-             elements<float>(context.input(0)), elements<float>(context.input(1)),
-             elements<float>(context.input(2)), writable<float>(context.output(0)), count));
+  const int64_t packs = packs_of<T, T>(x, y);
+  return launched(context, launch(grid_for(packs > 0 ? packs : count), kThreads, stream_of(context),
+                                  clip_kernel<T>, elements<T>(x), elements<T>(context.input(1)),
+                                  elements<T>(context.input(2)), writable<T>(y), packs, count));
 }
 
 extern const KernelList unary_kernels;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Element-wise operators of one float input: y[i] = f(x[i]). The output may be the input.
+// Element-wise operators of one input: y[i] = f(x[i]); float16 computes in float. The output may be
+// the input.
 // Specification: https://onnx.ai/onnx/operators/
 #pragma once
 
@@ -9,42 +10,36 @@
 
 namespace intarsia::cuda {
 
-template <class Op>
+template <class Op, class T>
 struct Unary : DeviceKernel {
-  using Result = typename Op::template Result<float>;
-  static constexpr KernelId id{Op::name, kVariant, {DataType::kFloat}};
+  using Result = typename Op::template Result<T>;
+  static constexpr KernelId id{Op::name, kVariant, {data_type_of<T>}};
   static constexpr InPlace in_place{0};
   static Status check(const KernelContext& context) {
     if (Status status = check_attributes<typename Op::Attributes>(context); !status) return status;
     return check_operands<ops::SameShape>(
-        context, {.inputs = {DataType::kFloat}, .outputs = {data_type_of<Result>}});
+        context, {.inputs = {data_type_of<T>}, .outputs = {data_type_of<Result>}});
   }
   static Status run(const KernelContext& context);
 };
 
 /// Bounds are optional scalars.
+template <class T>
 struct Clip : DeviceKernel {
-  static constexpr KernelId id{ClipOp::name, kVariant, {DataType::kFloat}};
+  static constexpr KernelId id{ClipOp::name, kVariant, {data_type_of<T>}};
   static constexpr InPlace in_place{0};
-  static Status check(const KernelContext& context);
+  static Status check(const KernelContext& context) {
+    constexpr KernelType t = data_type_of<T>;
+    const OperandTypes types{.inputs = {t, t, t}, .outputs = {t}};
+    if (Status status = check_operands<ops::SameShape>(context, types); !status) return status;
+    return check_scalars(context, {1, 2});
+  }
   static Status run(const KernelContext& context);
 };
-
-inline Status Clip::check(const KernelContext& context) {
-  constexpr KernelType t = DataType::kFloat;
-  const OperandTypes types{.inputs = {t, t, t}, .outputs = {t}};
-  if (Status status = check_operands<ops::SameShape>(context, types); !status) return status;
-  for (int i = 1; i <= 2; ++i) {
-    const TensorView& bound = context.input(i);
-    if (!bound.present() || bound.count() == 1) continue;
-    return context.fail(Code::kWrongExtent, "elements of a bound", 1, bound.count(), i);
-  }
-  return {};
-}
 
 using UnaryOperators =
     Join<operators::FloatFunctions, operators::FloatActivations, operators::SignedActivations,
          operators::FloatArithmetic, operators::SignedArithmetic, operators::NumberArithmetic>;
-using UnaryKernels = Join<ListOf<Clip>, Each<Unary, UnaryOperators>>;
+using UnaryKernels = Join<Each<Clip, Reals>, EachPair<Unary, UnaryOperators, Reals>>;
 
 }  // namespace intarsia::cuda

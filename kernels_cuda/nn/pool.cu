@@ -42,9 +42,9 @@ struct AverageOf {
   }
 };
 
-template <class Sum>
-INTARSIA_GLOBAL window_kernel(Window window, int64_t channels, bool with_padding,
-                              Global<const float> x, Global<float> y, int64_t count) {
+template <class Sum, class T>
+INTARSIA_GLOBAL window_kernel(Window window, int64_t channels, bool with_padding, Global<const T> x,
+                              Global<T> y, int64_t count) {
   for (int64_t i = first_element(); i < count; i += element_step()) {
     // Neighbouring threads take neighbouring elements of the output, whatever its layout is.
     const bool channels_last = window.y.channel == 1 && window.y.column == channels;
@@ -70,14 +70,14 @@ INTARSIA_GLOBAL window_kernel(Window window, int64_t channels, bool with_padding
       const int64_t line = down.start + r * window.rows.dilation;
       for (int64_t c = right.inside.first; c < right.inside.end; ++c) {
         const int64_t at = right.start + c * window.columns.dilation;
-        sum.take(x[start + line * window.x.row + at * window.x.column]);
+        sum.take(number_of(x[start + line * window.x.row + at * window.x.column]));
       }
     }
-    y[i] = sum.finish(down.divisor * right.divisor);
+    y[i] = element_of<T>(sum.finish(down.divisor * right.divisor));
   }
 }
 
-template <class Sum, class Attributes>
+template <class Sum, class T, class Attributes>
 Status run_window(const KernelContext& context, const Attributes& attributes, bool with_padding) {
   const TensorView& x = context.input(0);
   const TensorView& y = context.output(0);
@@ -87,21 +87,20 @@ Status run_window(const KernelContext& context, const Attributes& attributes, bo
                       channels_last);
   const int64_t channels = x.extents[ImageAxes{x.rank, channels_last}.channel()];
   return launched(
-      context, launch(grid_for(y.count()), kThreads, stream_of(context), window_kernel<Sum>, window,
-                      channels, with_padding, elements<float>(x), writable<float>(y), y.count()));
+      context, launch(grid_for(y.count()), kThreads, stream_of(context), window_kernel<Sum, T>,
+                      window, channels, with_padding, elements<T>(x), writable<T>(y), y.count()));
 }
 
 }  // namespace
 
-template <>
-Status WindowPool<MaxPoolOp>::run(const KernelContext& context) {
-  return run_window<MaxOf>(context, context.attributes<MaxPoolAttributes>(), false);
-}
-
-template <>
-Status WindowPool<AveragePoolOp>::run(const KernelContext& context) {
-  const auto& attributes = context.attributes<AveragePoolAttributes>();
-  return run_window<AverageOf>(context, attributes, attributes.count_include_pad != 0);
+template <class Op, class T>
+Status WindowPool<Op, T>::run(const KernelContext& context) {
+  const auto& attributes = context.attributes<typename Op::Attributes>();
+  if constexpr (std::is_same_v<Op, AveragePoolOp>) {
+    return run_window<AverageOf, T>(context, attributes, attributes.count_include_pad != 0);
+  } else {
+    return run_window<MaxOf, T>(context, attributes, false);
+  }
 }
 
 extern const KernelList window_pool_kernels;

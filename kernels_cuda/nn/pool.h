@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pooling in float, both layouts: over windows of one or two spatial axes (ONNX MaxPool without
-// Indices, AveragePool), and over all spatial axes (GlobalAveragePool, GlobalMaxPool).
+// Pooling, both layouts, computed in float: over windows of one or two spatial axes (ONNX MaxPool
+// without Indices, AveragePool), and over all spatial axes (GlobalAveragePool, GlobalMaxPool).
 #pragma once
 
 #include "core/operators/nn/pool.h"
@@ -10,16 +10,16 @@
 namespace intarsia::cuda {
 
 /// An Op gives the ONNX name, the attributes and the shape rule; pool.cu has the arithmetic.
-template <class Op>
+template <class Op, class T>
 struct WindowPool : DeviceKernel {
-  static constexpr KernelId id{Op::name, kVariant, {DataType::kFloat}};
+  static constexpr KernelId id{Op::name, kVariant, {data_type_of<T>}};
   static bool supports(const KernelContext& context) {
     const int rank = context.input(0).rank;
     return (rank == 3 || rank == 4) && !context.output(1).present();
   }
   static Status check(const KernelContext& context) {
     if (Status status = check_operands<typename Op::Rule>(
-            context, {.inputs = {DataType::kFloat}, .outputs = {DataType::kFloat}});
+            context, {.inputs = {data_type_of<T>}, .outputs = {data_type_of<T>}});
         !status) {
       return status;
     }
@@ -41,12 +41,12 @@ struct AveragePoolOp {
   using Rule = ops::AveragePool;
 };
 
-template <class Op>
+template <class Op, class T>
 struct GlobalPool : DeviceKernel {
-  static constexpr KernelId id{Op::name, kVariant, {DataType::kFloat}};
+  static constexpr KernelId id{Op::name, kVariant, {data_type_of<T>}};
   static Status check(const KernelContext& context) {
     return check_operands<ops::GlobalPool>(
-        context, {.inputs = {DataType::kFloat}, .outputs = {DataType::kFloat}});
+        context, {.inputs = {data_type_of<T>}, .outputs = {data_type_of<T>}});
   }
   static Status run(const KernelContext& context);
 };
@@ -58,7 +58,7 @@ struct GlobalMaxOp {
   static constexpr std::string_view name = "GlobalMaxPool";
 };
 
-using WindowPoolKernels = Each<WindowPool, Types<MaxPoolOp, AveragePoolOp>>;
-using GlobalPoolKernels = Each<GlobalPool, Types<GlobalAverageOp, GlobalMaxOp>>;
+using WindowPoolKernels = EachPair<WindowPool, Types<MaxPoolOp, AveragePoolOp>, Reals>;
+using GlobalPoolKernels = EachPair<GlobalPool, Types<GlobalAverageOp, GlobalMaxOp>, Reals>;
 
 }  // namespace intarsia::cuda

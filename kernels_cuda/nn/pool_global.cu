@@ -32,8 +32,8 @@ INTARSIA_DEVICE float finished(float sum, int64_t positions) {
 }
 
 /// x is [image][position][channel].
-template <class Op>
-INTARSIA_GLOBAL channels_last_kernel(Global<const float> x, Global<float> y, int64_t positions,
+template <class Op, class T>
+INTARSIA_GLOBAL channels_last_kernel(Global<const T> x, Global<T> y, int64_t positions,
                                      int64_t channels) {
   INTARSIA_SHARED(float, parts, kWarps* kLanes);
   const int lane = static_cast<int>(thread_x()) % kLanes;
@@ -43,62 +43,58 @@ INTARSIA_GLOBAL channels_last_kernel(Global<const float> x, Global<float> y, int
   const int64_t channel = block_x() % groups * kLanes + lane;
   float sum = Op::start();
   for (int64_t p = warp; channel < channels && p < positions; p += kWarps) {
-    sum = Op::join(sum, x[(image * positions + p) * channels + channel]);
+    sum = Op::join(sum, number_of(x[(image * positions + p) * channels + channel]));
   }
   parts[warp * kLanes + lane] = sum;
   sync_threads();
   if (warp != 0 || channel >= channels) return;
   for (int w = 1; w < kWarps; ++w) sum = Op::join(sum, parts[w * kLanes + lane]);
-  y[image * channels + channel] = finished<Op>(sum, positions);
+  y[image * channels + channel] = element_of<T>(finished<Op>(sum, positions));
 }
 
 /// x is [plane][position]; every warp of a block takes a plane.
-template <class Op>
-INTARSIA_GLOBAL channels_first_kernel(Global<const float> x, Global<float> y, int64_t positions,
+template <class Op, class T>
+INTARSIA_GLOBAL channels_first_kernel(Global<const T> x, Global<T> y, int64_t positions,
                                       int64_t planes) {
   const int lane = static_cast<int>(thread_x()) % kLanes;
   const int64_t plane = static_cast<int64_t>(block_x()) * kWarps + thread_x() / kLanes;
   float sum = Op::start();
   for (int64_t p = lane; plane < planes && p < positions; p += kLanes) {
-    sum = Op::join(sum, x[plane * positions + p]);
+    sum = Op::join(sum, number_of(x[plane * positions + p]));
   }
   for (unsigned mask = kLanes / 2; mask > 0; mask /= 2) {
     sum = Op::join(sum, shuffle_xor(sum, mask));
   }
-  if (lane == 0 && plane < planes) y[plane] = finished<Op>(sum, positions);
+  if (lane == 0 && plane < planes) y[plane] = element_of<T>(finished<Op>(sum, positions));
 }
 
-template <class Op>
+template <class Op, class T>
 Status run_global(const KernelContext& context) {
   const TensorView& x = context.input(0);
   const TensorView& y = context.output(0);
   const int64_t planes = y.count();
   if (planes == 0) return {};
   const int64_t positions = x.count() / planes;
-  const Global<const float> from = elements<float>(x);
-  const Global<float> to = writable<float>(y);
+  const Global<const T> from = elements<T>(x);
+  const Global<T> to = writable<T>(y);
   if (context.attributes<GlobalPoolAttributes>().channels_last != 0) {
     const int64_t channels = x.extents[x.rank - 1];
     const int64_t blocks = x.extents[0] * blocks_of(channels, kLanes);
     return launched(context,
                     launch(static_cast<unsigned>(blocks), kLanes * kWarps, stream_of(context),
-                           channels_last_kernel<Op>, from, to, positions, channels));
+                           channels_last_kernel<Op, T>, from, to, positions, channels));
   }
-  return launched(
-      context, launch(static_cast<unsigned>(blocks_of(planes, kWarps)), kLanes * kWarps,
-                      stream_of(context), channels_first_kernel<Op>, from, to, positions, planes));
+  return launched(context, launch(static_cast<unsigned>(blocks_of(planes, kWarps)), kLanes * kWarps,
+                                  stream_of(context), channels_first_kernel<Op, T>, from, to,
+                                  positions, planes));
 }
 
 }  // namespace
 
-template <>
-Status GlobalPool<GlobalAverageOp>::run(const KernelContext& context) {
-  return run_global<Average>(context);
-}
-
-template <>
-Status GlobalPool<GlobalMaxOp>::run(const KernelContext& context) {
-  return run_global<Maximum>(context);
+template <class Op, class T>
+Status GlobalPool<Op, T>::run(const KernelContext& context) {
+  using Sum = std::conditional_t<std::is_same_v<Op, GlobalAverageOp>, Average, Maximum>;
+  return run_global<Sum, T>(context);
 }
 
 extern const KernelList global_pool_kernels;

@@ -11,10 +11,10 @@ namespace intarsia::cuda {
 namespace {
 
 /// `rows` finds the angles of a row.
-INTARSIA_GLOBAL rotate_kernel(StridedAxes<1> rows, Global<const float> x,
-                              Global<const float> cosines, Global<const float> sines,
-                              Global<float> y, int64_t size, int64_t pairs, bool interleaved,
-                              int64_t count) {
+template <class T>
+INTARSIA_GLOBAL rotate_kernel(StridedAxes<1> rows, Global<const T> x, Global<const T> cosines,
+                              Global<const T> sines, Global<T> y, int64_t size, int64_t pairs,
+                              bool interleaved, int64_t count) {
   for (int64_t i = first_element(); i < count; i += element_step()) {
     const int64_t j = i % size, row = i - j;
     if (j >= 2 * pairs) {
@@ -26,15 +26,17 @@ INTARSIA_GLOBAL rotate_kernel(StridedAxes<1> rows, Global<const float> x,
     const int64_t pair = interleaved ? j / 2 : j % pairs;
     const bool second = interleaved ? j % 2 != 0 : j >= pairs;
     const int64_t first = row + (interleaved ? 2 * pair : pair);
-    const float a = x[first], b = x[first + (interleaved ? 1 : pairs)];
-    const float cosine = cosines[angles[0] + pair], sine = sines[angles[0] + pair];
-    y[i] = second ? sine * a + cosine * b : cosine * a - sine * b;
+    const float a = number_of(x[first]), b = number_of(x[first + (interleaved ? 1 : pairs)]);
+    const float cosine = number_of(cosines[angles[0] + pair]);
+    const float sine = number_of(sines[angles[0] + pair]);
+    y[i] = element_of<T>(second ? sine * a + cosine * b : cosine * a - sine * b);
   }
 }
 
 }  // namespace
 
-Status Rotate::run(const KernelContext& context) {
+template <class T>
+Status Rotate<T>::run(const KernelContext& context) {
   const TensorView &x = context.input(0), &angles = context.input(1);
   const int64_t count = x.count();
   if (count == 0) return {};
@@ -43,14 +45,14 @@ Status Rotate::run(const KernelContext& context) {
     rows.add(x.extents[axis], {broadcast_stride(angles, x.rank, axis)});
   }
   const bool interleaved = context.attributes<RotateAttributes>().interleaved != 0;
-  return launched(context,
-                  launch(grid_for(count), kThreads, stream_of(context), rotate_kernel, rows,
-                         elements<float>(x), elements<float>(angles),
-                         elements<float>(context.input(2)), writable<float>(context.output(0)),
-                         int64_t{x.extents[3]}, int64_t{angles.extents[3]}, interleaved, count));
+  return launched(
+      context,
+      launch(grid_for(count), kThreads, stream_of(context), rotate_kernel<T>, rows, elements<T>(x),
+             elements<T>(angles), elements<T>(context.input(2)), writable<T>(context.output(0)),
+             int64_t{x.extents[3]}, int64_t{angles.extents[3]}, interleaved, count));
 }
 
 extern const KernelList rotate_kernels;
-constinit const KernelList rotate_kernels = kernel_list<Rotate>();
+constinit const KernelList rotate_kernels = kernel_list<RotateKernels>();
 
 }  // namespace intarsia::cuda

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rotate: pairs of elements, turned by angles, in float (core/operators/nn/attention.h).
+// Rotate: pairs of elements, turned by angles; float16 computes in float
+// (core/operators/nn/attention.h).
 #pragma once
 
 #include "core/operators/nn/attention.h"
@@ -8,16 +9,16 @@
 
 namespace intarsia::cuda {
 
+template <class T>
 struct Rotate : DeviceKernel {
-  static constexpr KernelId id{"intarsia:Rotate", kVariant, {DataType::kFloat}};
+  static constexpr KernelId id{"intarsia:Rotate", kVariant, {data_type_of<T>}};
   static Status check(const KernelContext& context) {
-    constexpr KernelType kFloat = DataType::kFloat;
-    return check_operands<ops::Rotate>(context,
-                                       {.inputs = {kFloat, kFloat, kFloat}, .outputs = {kFloat}});
+    constexpr KernelType t = data_type_of<T>;
+    return check_operands<ops::Rotate>(context, {.inputs = {t, t, t}, .outputs = {t}});
   }
   static Status run(const KernelContext& context);
 };
 
-using RotateKernels = ListOf<Rotate>;
+using RotateKernels = Each<Rotate, Reals>;
 
 }  // namespace intarsia::cuda

@@ -10,24 +10,26 @@
 
 namespace intarsia::cuda {
 
-template <class Op>
+template <class Op, class T>
 struct SoftmaxLike : DeviceKernel {
-  static constexpr KernelId id{Op::name, kVariant, {DataType::kFloat}};
+  static constexpr KernelId id{Op::name, kVariant, {data_type_of<T>}};
   static constexpr InPlace in_place{0};
   static Status check(const KernelContext& context) {
     return check_operands<ops::Softmax>(
-        context, {.inputs = {DataType::kFloat}, .outputs = {DataType::kFloat}});
+        context, {.inputs = {data_type_of<T>}, .outputs = {data_type_of<T>}});
   }
   static Status run(const KernelContext& context);
 };
 
 struct SoftmaxOp {
   static constexpr std::string_view name = "Softmax";
+  static constexpr bool logarithm = false;
 };
 struct LogSoftmaxOp {
   static constexpr std::string_view name = "LogSoftmax";
+  static constexpr bool logarithm = true;
 };
 
-using SoftmaxKernels = Each<SoftmaxLike, Types<SoftmaxOp, LogSoftmaxOp>>;
+using SoftmaxKernels = EachPair<SoftmaxLike, Types<SoftmaxOp, LogSoftmaxOp>, Reals>;
 
 }  // namespace intarsia::cuda

@@ -137,6 +137,7 @@ std::string run_case(const fs::path& folder, const ConversionArguments& common) 
     if (!serves) {
       Program::Options options;
       options.conversion = arguments.parse();
+      options.open_on_device = open_on_device();
       program = std::make_unique<Program>(folder / "model.onnx", inputs, options);
       opened_for = extents;
     }

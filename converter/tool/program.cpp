@@ -163,6 +163,14 @@ std::unique_ptr<AlignedBytes> arena_of(const std::filesystem::path& path, size_t
               "smaller bounds of dimensions make it smaller: --dim, --shape, --bound");
 }
 
+std::unique_ptr<OpenPlan> open_on_cpu(std::span<const std::byte> plan, std::span<std::byte> arena,
+                                      KernelSet kernels, const SessionOptions& options,
+                                      Diagnostic& diagnostic) {
+  auto session = Session::open(plan, arena, kernels, options, &diagnostic);
+  if (!session.ok()) return nullptr;
+  return std::make_unique<OpenPlanOf<Session>>(std::move(session.value()));
+}
+
 }  // namespace
 
 Program::Program(const std::filesystem::path& path, const Values& inputs, const Options& options)
@@ -179,27 +187,31 @@ Program::Program(const std::filesystem::path& path, const Values& inputs, const 
   }
   const converter::OperatorLibrary& library = options.conversion.operators();
   session_options.services = library.services();
-  auto session =
-      Session::open(plan(), arena_->span(), library.kernels(), session_options, &diagnostic);
-  if (!session.ok()) {
+  const bool on_device = uses_device() && options.open_on_device != nullptr;
+  if (on_device && options.observer != nullptr) {
+    throw Error("nodes on a device run as one graph, without their results or times one by one",
+                "leave out --dump or --per-node, or convert without --device");
+  }
+  session_ = (on_device ? options.open_on_device : &open_on_cpu)(
+      plan(), arena_->span(), library.kernels(), session_options, diagnostic);
+  if (session_ == nullptr) {
     const bool lacks = diagnostic.code == Code::kMissingKernel;
     throw Error(fmt::format("{}: {}", path.string(), describe_text(diagnostic, plan())),
                 lacks ? fmt::format("{}; {}", converter::kWhereOperatorsComeFrom,
                                     converter::kWherePythonOperatorsComeFrom)
                       : "");
   }
-  session_ = std::move(session.value());
 }
 
 Program::~Program() = default;
 
 std::string Program::failure() const {
-  return describe_text(session_.diagnostic(), plan());
+  return describe_text(session_->diagnostic(), plan());
 }
 
 int Program::find_entry(const std::string& name) const {
   if (name.empty()) return 0;
-  const Result<int> found = session_.find_entry(name);
+  const Result<int> found = session_->find_entry(name);
   if (found.ok()) return found.value();
   std::vector<std::string> names;
   const PlanText text(plan());
@@ -213,8 +225,8 @@ Values Program::completed(const Values& given, int entry) const {
   Values values = given;
   const auto* inputs =
       PlanText(plan()).root().entries()->Get(static_cast<uint32_t>(entry))->inputs();
-  for (int i = 0; i < session_.input_count(entry); ++i) {
-    const Port port = session_.input_port(i, entry).value();
+  for (int i = 0; i < session_->input_count(entry); ++i) {
+    const Port port = session_->input_port(i, entry).value();
     if (values.count(std::string(port.name)) != 0) continue;
     const uint32_t slot = inputs->Get(static_cast<uint32_t>(i))->slot();
     const std::optional<Constant> checked = checked_value(plan(), slot);
@@ -244,8 +256,8 @@ std::vector<int> Program::runs_for(int entry) const {
 
 Values Program::inputs_among(const Values& values, int entry) const {
   Values found;
-  for (int i = 0; i < session_.input_count(entry); ++i) {
-    const auto value = values.find(std::string(session_.input_port(i, entry).value().name));
+  for (int i = 0; i < session_->input_count(entry); ++i) {
+    const auto value = values.find(std::string(session_->input_port(i, entry).value().name));
     if (value != values.end()) found.insert(*value);
   }
   return found;
@@ -254,8 +266,8 @@ Values Program::inputs_among(const Values& values, int entry) const {
 void Program::require_inputs(const Values& values, const std::vector<int>& entries) const {
   std::vector<std::string_view> names;
   for (const int entry : entries) {
-    for (int i = 0; i < session_.input_count(entry); ++i) {
-      names.push_back(session_.input_port(i, entry).value().name);
+    for (int i = 0; i < session_->input_count(entry); ++i) {
+      names.push_back(session_->input_port(i, entry).value().name);
     }
   }
   for (const auto& [name, value] : values) {
@@ -268,21 +280,21 @@ void Program::require_inputs(const Values& values, const std::vector<int>& entri
 void Program::set_inputs(const Values& values, int entry) {
   for (const auto& [name, value] : values) {
     require_inputs({{name, value}}, {entry});
-    const Result<int> index = session_.find_input(name, entry);
-    const TensorView planned = session_.input_port(index.value(), entry).value().tensor;
+    const Result<int> index = session_->find_input(name, entry);
+    const TensorView planned = session_->input_port(index.value(), entry).value().tensor;
     if (planned.type != value.type) {
       throw Error(fmt::format("input '{}' takes {}, the given values are {}", name,
                               data_type_name(planned.type), data_type_name(value.type)));
     }
     const std::vector<int32_t> extents(value.extents.begin(), value.extents.end());
-    if (Status status = session_.resize_input(index.value(), extents, entry); !status) {
+    if (Status status = session_->resize_input(index.value(), extents, entry); !status) {
       throw Error(fmt::format("input '{}' with extents {}: {}", name,
                               converter::extents_text(value.extents), failure()));
     }
-    const TensorView tensor = session_.input_port(index.value(), entry).value().tensor;
+    const TensorView tensor = session_->input_port(index.value(), entry).value().tensor;
     const std::vector<std::byte> bytes = converter::with_strings(value, [&](std::string_view text) {
       if (text.empty()) return StringRef();
-      const Result<StringRef> added = session_.add_string(text, entry);
+      const Result<StringRef> added = session_->add_string(text, entry);
       if (!added.ok()) {
         throw Error(fmt::format("strings of input {}: {}", index.value(), failure()));
       }
@@ -293,15 +305,15 @@ void Program::set_inputs(const Values& values, int entry) {
 }
 
 void Program::run(int entry) {
-  if (Status status = session_.run(entry); !status) throw Error(failure());
+  if (Status status = session_->run(entry); !status) throw Error(failure());
 }
 
 std::vector<std::pair<std::string, Constant>> Program::outputs(int entry) const {
   std::vector<std::pair<std::string, Constant>> results;
-  for (int i = 0; i < session_.output_count(entry); ++i) {
-    const Port port = session_.output_port(i, entry).value();
+  for (int i = 0; i < session_->output_count(entry); ++i) {
+    const Port port = session_->output_port(i, entry).value();
     results.emplace_back(port.name, constant_of(port.tensor, [this](StringRef string) {
-                           return session_.string(string);
+                           return session_->string(string);
                          }));
   }
   return results;

@@ -2,7 +2,8 @@
 //
 // A plan as the command-line tool has it: from a .plan file, or from an ONNX model converted on the
 // spot. Reading one needs neither its kernels nor its device; a Program opens it as well, with all
-// kernels of the CPU and an arena of the tool's.
+// kernels of the CPU and an arena of the tool's; a plan for a device, with what the command has for
+// it.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +17,7 @@
 #include "converter/graph/aligned_bytes.h"
 #include "converter/graph/describe_text.h"
 #include "converter/onnx/file.h"
-#include "intarsia/session.h"
+#include "converter/tool/open_plan.h"
 #include "intarsia/thread_team.h"
 
 namespace intarsia::tool {
@@ -58,16 +59,21 @@ class Program {
     const Observer* observer = nullptr;
     bool force_isa = false;
     Isa isa = Isa::kPortable;
+    /// For plans with nodes on a device; without it they are refused, and with an observer.
+    OpenOnDevice open_on_device = nullptr;
   };
 
   /// Opens `path`, which is loaded as LoadedPlan does. Throws converter::Error.
   Program(const std::filesystem::path& path, const Values& inputs, const Options& options);
   ~Program();
 
-  Session& session() { return session_; }
+  OpenPlan& session() { return *session_; }
   std::span<const std::byte> plan() const { return plan_.bytes(); }
   const std::vector<std::string>& warnings() const { return plan_.warnings(); }
+  const PlanInfo& info() const { return plan_.info(); }
   size_t arena_bytes() const { return plan_.info().arena_bytes; }
+  /// True if nodes run on a device; they have no observer.
+  bool uses_device() const { return plan_.info().device_arena_bytes != 0; }
 
   /// The entry points that have to run for `entry`, one after another; itself is the last.
   std::vector<int> runs_for(int entry) const;
@@ -95,7 +101,7 @@ class Program {
   LoadedPlan plan_;
   std::unique_ptr<AlignedBytes> arena_;
   std::unique_ptr<ThreadTeam> team_;
-  Session session_;
+  std::unique_ptr<OpenPlan> session_;
 };
 
 /// What a StringRef refers to.

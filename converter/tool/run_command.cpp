@@ -74,6 +74,7 @@ int run(const Arguments& arguments) {
   const Observer observer{&dump, nullptr, &Dump::after};
   Program::Options options;
   options.conversion = arguments.conversion.parse();
+  options.open_on_device = open_on_device();
   if (!arguments.dump_dir.empty()) {
     fs::create_directories(arguments.dump_dir);
     options.observer = &observer;

@@ -36,7 +36,7 @@ class BoundPlan {
     }
   }
 
-  Session& session() { return session_; }
+  OpenPlan& session() { return session_; }
   std::span<const std::byte> plan() const { return program_.plan(); }
   void run() { expect(session_.run()); }
   void expect(const Status& status) {
@@ -48,7 +48,7 @@ class BoundPlan {
     buffers_.push_back(std::make_unique<AlignedBytes>(static_cast<size_t>(port.tensor.bytes())));
   }
 
-  Session& session_;
+  OpenPlan& session_;
   Program& program_;
   std::vector<std::unique_ptr<AlignedBytes>> buffers_;
 };

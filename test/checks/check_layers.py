@@ -19,12 +19,14 @@ LAYERS = {
     "core/c_api/host": ("include core kernels_cpu core/c_api", ""),  # for programs with an operating system
     "converter": ("include core core/definitions kernels_cpu kernels_cuda converter",
                   "flatbuffers google CLI fmt nlohmann"),
+    "converter/tool/device": ("include core kernels_cuda converter converter/tool/device",
+                              "cuda fmt"),  # of builds with CUDA
     "pyop_optional": ("include core core/definitions core/threads kernels_cpu converter "
                       "pyop_optional", "Python pybind11 nanobind"),
     "kernels_cpu/images": ("include kernels_cpu/images", "png jpeg tiff webp openjpeg"),
     "examples": ("include examples", "Eigen png"),
-    "test": ("include core core/definitions kernels_cpu kernels_cuda converter pyop_optional "
-             "examples test",
+    "test": ("include core core/definitions kernels_cpu kernels_cuda converter "
+             "converter/tool/device pyop_optional examples test",
              "flatbuffers google CLI fmt nlohmann Eigen gtest gmock benchmark cuda pybind11"),
 }
 # Embedded code: of the standard library only what neither allocates, throws, locks nor prints.
@@ -111,6 +113,7 @@ SAMPLES = [
         "core/definitions/a.h": '#include <vector>\n#include "core/definitions/b.h"\n',
         "kernels_cpu/a.cpp": '#include "core/a.h"\n#include <cmath>\n#include <algorithm>\n',
         "converter/a.cpp": '#include "kernels_cpu/a.h"\n#include <vector>\n#include <fmt/core.h>\n',
+        "converter/tool/device/a.cpp": '#include <cuda_runtime.h>\n#include "converter/tool/a.h"\n',
         "core/c_api/a.cpp": '#include "core/a.h"\n#include "core/c_api/a.h"\n',
         "core/c_api/host/a.cpp": '#include "kernels_cpu/a.h"\n#include <cstdio>\n',
         "pyop_optional/a.cpp": "#include <Python.h>\n",
@@ -131,6 +134,8 @@ SAMPLES = [
     ("CUDA's kernels on the CPU's", one("kernels_cuda/a.cu", '#include "kernels_cpu/a.h"'),
      "kernels_cuda may not include kernels_cpu"),
     ("CUDA outside", one("core/a.cpp", "#include <cuda_runtime.h>"), "may not include cuda"),
+    ("CUDA in the command", one("converter/tool/a.cpp", '#include "converter/tool/device/a.h"'),
+     "converter may not include converter/tool/device"),
     ("Python outside", one("converter/a.cpp", "#include <Python.h>"), "may not include Python"),
     ("decoder outside", one("kernels_cpu/a.cpp", "#include <jpeglib.h>"), "may not include jpeg"),
     ("decoders on core", one("kernels_cpu/images/a.cpp", '#include "core/a.h"'), "may not include core"),

@@ -5,21 +5,30 @@
 
 #include "kernels_cuda/elementwise/binary.h"
 #include "kernels_cuda/elementwise/unary.h"
+#include "kernels_cuda/indexing/gather.h"
+#include "kernels_cuda/indexing/one_hot.h"
+#include "kernels_cuda/indexing/scatter.h"
 #include "kernels_cuda/linear_algebra/gemm.h"
 #include "kernels_cuda/linear_algebra/inverse.h"
+#include "kernels_cuda/movement/join.h"
 #include "kernels_cuda/movement/movement.h"
+#include "kernels_cuda/movement/pad.h"
 #include "kernels_cuda/movement/transfer.h"
+#include "kernels_cuda/movement/trilu.h"
 #include "kernels_cuda/nn/conv.h"
 #include "kernels_cuda/nn/layer_norm.h"
 #include "kernels_cuda/nn/pool.h"
+#include "kernels_cuda/nn/resize.h"
 #include "kernels_cuda/nn/rotate.h"
 #include "kernels_cuda/nn/softmax.h"
 
 namespace intarsia::cuda {
 
-using AllKernels = Join<TransferKernels, UnaryKernels, BinaryKernels, ConvKernels, GemmKernels,
-                        WindowPoolKernels, GlobalPoolKernels, SoftmaxKernels, LayerNormKernels,
-                        RotateKernels, MovementKernels, InverseKernels>;
+using AllKernels =
+    Join<TransferKernels, UnaryKernels, BinaryKernels, ConvKernels, GemmKernels, WindowPoolKernels,
+         GlobalPoolKernels, SoftmaxKernels, LayerNormKernels, RotateKernels, MovementKernels,
+         JoinKernels, PadKernels, TriluKernels, GatherKernels, ScatterKernels, OneHotKernels,
+         ResizeKernels, InverseKernels>;
 
 /// As the converter sees them: `run`, which is device code, is null.
 KernelList kernel_list();

@@ -1,34 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The taps of one resized axis.
-//
-// Output index j lies at coordinate x of the input axis, as coordinate_transformation_mode says.
-// Around floor(x) lie the taps of the filter: one for nearest, two for linear, four for cubic, more
-// where antialiasing stretches the filter of a reduction by 1 / scale. Taps beyond the ends repeat
-// the end, or count for nothing (exclude_outside). Weights are computed in double and add up to 1.
+// What the kernels of Resize share, compiled once (core/operators/movement/resize_taps.h).
 #pragma once
 
-#include "core/operators/movement/resize.h"
+#include "core/operators/movement/resize_taps.h"
 #include "intarsia/kernel.h"
 
 namespace intarsia::cpu {
 
-/// What is known of one axis; numbers as in the specification.
-struct ResizeAxis {
-  int64_t in = 0, out = 0;
-  double scale = 1.0;
-  double roi_start = 0.0, roi_end = 1.0;
-  bool listed = false;  ///< False: the axis is never resized.
-
-  bool identity(bool crop) const;
-};
-
-/// Index of an input element (-1: the output is extrapolation_value) and its weight.
 template <class V>
-struct Tap {
-  int32_t index = 0;
-  V weight{};
-};
+using Tap = ResizeTap<V>;
 
 /// Reads scales or sizes, and roi. REQUIRES: ops::Resize::infer agreed with the output.
 void read_resize_axes(const KernelContext& context, ResizeAxis (&axes)[kMaxRank]);

@@ -1,93 +1,123 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One thread per element; neighbouring threads write neighbouring elements.
+// What is a strided copy, each as the axes of its output; and views.
 #include "kernels_cuda/movement/movement.h"
 
 #include "core/kernel_list.h"
 #include "kernels_cuda/common/launch.h"
-#include "kernels_cuda/common/strided.h"
+#include "kernels_cuda/movement/host_lists.h"
+#include "kernels_cuda/movement/strided_copy.h"
 
 namespace intarsia::cuda {
-namespace {
 
 template <ElementWidth W>
-struct ElementOf;
-template <>
-struct ElementOf<ElementWidth::k8> {
-  using Type = uint8_t;
-};
-template <>
-struct ElementOf<ElementWidth::k16> {
-  using Type = uint16_t;
-};
-template <>
-struct ElementOf<ElementWidth::k32> {
-  using Type = uint32_t;
-};
-template <>
-struct ElementOf<ElementWidth::k64> {
-  using Type = uint64_t;
-};
-
-template <class T>
-INTARSIA_GLOBAL gather_kernel(StridedAxes<1> axes, Global<const T> x, Global<T> y, int64_t count) {
-  for (int64_t i = first_element(); i < count; i += element_step()) {
-    int64_t at[1];
-    axes.locate(i, at);
-    y[i] = x[at[0]];
+Status Transpose<W>::run(const KernelContext& context) {
+  const auto& attributes = context.attributes<TransposeAttributes>();
+  const TensorView& y = context.output(0);
+  int64_t strides[kMaxRank];
+  dense_strides(context.input(0), strides);
+  CopyAxes axes;
+  for (int axis = 0; axis < y.rank; ++axis) {
+    axes.add(y.extents[axis], {strides[ops::Transpose::source(attributes, y.rank, axis)]});
   }
+  return strided_copy(context, axes);
 }
 
-/// Rows of `row` elements go to rows of `pitch` elements, from element `start` on.
-template <class T>
-INTARSIA_GLOBAL rows_kernel(int64_t row, int64_t pitch, int64_t start, Global<const T> x,
-                            Global<T> y, int64_t count) {
-  for (int64_t i = first_element(); i < count; i += element_step()) {
-    y[i / row * pitch + start + i % row] = x[i];
+template <ElementWidth W>
+Status Slice<W>::run(const KernelContext& context) {
+  const HostLists lists(context, {1, 2, 3, 4});
+  if (Status status = lists.status(); !status) return status;
+  if (Status status = check_extents<ops::Slice>(lists.context()); !status) return status;
+  const TensorView& x = context.input(0);
+  const TensorView& y = context.output(0);
+  if (y.count() == 0) return {};
+  int64_t strides[kMaxRank];
+  dense_strides(x, strides);
+  const ShapeContext values(lists.context());
+  int64_t start = 0;
+  for (int64_t i = 0; i < context.input(1).count(); ++i) {
+    int64_t axis = context.input(3).present() ? values.value(3, i).value() : i;
+    if (axis < 0) axis += x.rank;
+    const int64_t step = context.input(4).present() ? values.value(4, i).value() : 1;
+    const auto range = ops::Slice::range<CheckedInt>(values.value(1, i), values.value(2, i), step,
+                                                     x.extents[axis]);
+    start += range.first.value() * strides[axis];
+    // A step that leaves one element only is never taken, and may be huge.
+    if (range.extent > 1) strides[axis] *= range.step;
   }
+  CopyAxes axes;
+  for (int axis = 0; axis < y.rank; ++axis) axes.add(y.extents[axis], {strides[axis]});
+  return strided_copy(context, axes, start);
+}
+
+template <ElementWidth W>
+Status Expand<W>::run(const KernelContext& context) {
+  const TensorView& y = context.output(0);
+  CopyAxes axes;
+  for (int axis = 0; axis < y.rank; ++axis) {
+    axes.add(y.extents[axis], {broadcast_stride(context.input(0), y.rank, axis)});
+  }
+  return strided_copy(context, axes);
+}
+
+template <ElementWidth W>
+Status Tile<W>::run(const KernelContext& context) {
+  const TensorView& x = context.input(0);
+  const TensorView& y = context.output(0);
+  if (y.count() == 0) return {};
+  int64_t strides[kMaxRank];
+  dense_strides(x, strides);
+  CopyAxes axes;
+  for (int axis = 0; axis < y.rank; ++axis) {
+    axes.add(y.extents[axis] / x.extents[axis], {0});
+    axes.add(x.extents[axis], {strides[axis]});
+  }
+  return strided_copy(context, axes);
+}
+
+namespace {
+
+/// Both operators pair a deep tensor [N, b * b * C, H, W] with a wide one [N, C, H * b, W * b]; the
+/// axes are added in the order of the output, which is the wide tensor if `widen`.
+Status copy_blocks(const KernelContext& context, bool widen) {
+  const auto& a = context.attributes<BlockAttributes>();
+  const TensorView& deep = widen ? context.input(0) : context.output(0);
+  const TensorView& wide = widen ? context.output(0) : context.input(0);
+  const int64_t b = a.blocksize, n = wide.extents[0], c = wide.extents[1];
+  const int64_t h = deep.extents[2], w = deep.extents[3];
+  const int64_t plane = h * w, row = w * b;  // of the deep and of the wide tensor
+  const bool dcr = a.mode == BlockAttributes::kDcr;
+  const int64_t deep_c = dcr ? plane : plane * b * b;  // from one channel to the next
+  const int64_t deep_j = dcr ? plane * c : plane;      // one column further in the block
+  struct Axis {
+    int64_t extent, wide, deep;
+  };
+  const Axis axis_n{n, c * h * b * row, c * b * b * plane}, axis_c{c, h * b * row, deep_c},
+      axis_h{h, b * row, w}, axis_i{b, row, deep_j * b}, axis_w{w, b, 1}, axis_j{b, 1, deep_j};
+  CopyAxes axes;
+  const auto add = [&](std::initializer_list<Axis> listed) {
+    for (const Axis& axis : listed) axes.add(axis.extent, {widen ? axis.deep : axis.wide});
+  };
+  if (widen) {
+    add({axis_n, axis_c, axis_h, axis_i, axis_w, axis_j});
+  } else if (dcr) {
+    add({axis_n, axis_i, axis_j, axis_c, axis_h, axis_w});
+  } else {
+    add({axis_n, axis_c, axis_i, axis_j, axis_h, axis_w});
+  }
+  return strided_copy(context, axes);
 }
 
 }  // namespace
 
 template <ElementWidth W>
-Status Transpose<W>::run(const KernelContext& context) {
-  using T = typename ElementOf<W>::Type;
-  const auto& attributes = context.attributes<TransposeAttributes>();
-  const TensorView& x = context.input(0);
-  const TensorView& y = context.output(0);
-  if (y.count() == 0) return {};
-  StridedAxes<1> axes;
-  for (int axis = 0; axis < y.rank; ++axis) {
-    const int from = ops::Transpose::source(attributes, y.rank, axis);
-    axes.add(y.extents[axis], {broadcast_stride(x, x.rank, from)});
-  }
-  return launched(context,
-                  launch(grid_for(y.count()), kThreads, stream_of(context), gather_kernel<T>, axes,
-                         elements<T>(x), writable<T>(y), y.count()));
+Status DepthToSpace<W>::run(const KernelContext& context) {
+  return copy_blocks(context, true);
 }
 
 template <ElementWidth W>
-Status Concat<W>::run(const KernelContext& context) {
-  using T = typename ElementOf<W>::Type;
-  const TensorView& y = context.output(0);
-  int axis = context.attributes<AxisAttributes>().axis;
-  if (axis < 0) axis += y.rank;
-  const auto row_of = [axis](const TensorView& view) {
-    int64_t row = 1;
-    for (int i = axis; i < view.rank; ++i) row *= view.extents[i];
-    return row;
-  };
-  int64_t start = 0;
-  for (int i = 0; i < context.input_count(); ++i) {
-    const TensorView& x = context.input(i);
-    const int64_t row = row_of(x);
-    if (x.count() == 0) continue;
-    const int error = launch(grid_for(x.count()), kThreads, stream_of(context), rows_kernel<T>, row,
-                             row_of(y), start, elements<T>(x), writable<T>(y), x.count());
-    if (error != 0) return launched(context, error);
-    start += row;
-  }
-  return {};
+Status SpaceToDepth<W>::run(const KernelContext& context) {
+  return copy_blocks(context, false);
 }
 
 template <class Op>

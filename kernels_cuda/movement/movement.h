@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels that move elements of any type of a width: Transpose, Concat, and the views (Reshape and
-// its kin), which are a copy where the plan could not let input and output share memory.
-// Specification: https://onnx.ai/onnx/operators/
+// Kernels that move elements of any type of a width: strided copies (Transpose, Slice, Expand,
+// Tile, DepthToSpace, SpaceToDepth), and the views (Reshape and its kin), which are a copy where
+// the plan could not let input and output share memory. Specification:
+// https://onnx.ai/onnx/operators/
 #pragma once
 
-#include "core/operators/movement/concat_split.h"
+#include "core/operators/movement/depth_to_space.h"
+#include "core/operators/movement/slice.h"
 #include "core/operators/movement/transpose.h"
-#include "kernels_cuda/common/kernel.h"
+#include "kernels_cuda/movement/widths.h"
 
 namespace intarsia::cuda {
 
@@ -20,10 +22,53 @@ struct Transpose : DeviceKernel {
   static Status run(const KernelContext& context);
 };
 
+/// Starts, ends, axes and steps are constants: where elements lie is known when a graph is
+/// captured.
 template <ElementWidth W>
-struct Concat : DeviceKernel {
-  static constexpr KernelId id{"Concat", kVariant, {W}};
-  static Status check(const KernelContext& context);
+struct Slice : DeviceKernel {
+  static constexpr KernelId id{"Slice", kVariant, {W}};
+  static bool supports(const KernelContext& context) {
+    return are_constants(context, {1, 2, 3, 4});
+  }
+  static Status check(const KernelContext& context) {
+    const KernelType index = index_type(context.input(1));
+    return check_operand_types(
+        context, {.inputs = {W, index, index, index, index}, .required_inputs = 3, .outputs = {W}});
+  }
+  static Status run(const KernelContext& context);
+};
+
+/// Proves that every extent of the output is a multiple of the input's; of 1, where `only_ones`
+/// says so. How often an axis is repeated follows from them; input 1 is not read.
+Status check_repeat(const KernelContext& context, ElementWidth width, bool only_ones);
+
+template <ElementWidth W>
+struct Expand : DeviceKernel {
+  static constexpr KernelId id{"Expand", kVariant, {W}};
+  static Status check(const KernelContext& context) { return check_repeat(context, W, true); }
+  static Status run(const KernelContext& context);
+};
+template <ElementWidth W>
+struct Tile : DeviceKernel {
+  static constexpr KernelId id{"Tile", kVariant, {W}};
+  static Status check(const KernelContext& context) { return check_repeat(context, W, false); }
+  static Status run(const KernelContext& context);
+};
+
+template <ElementWidth W>
+struct DepthToSpace : DeviceKernel {
+  static constexpr KernelId id{"DepthToSpace", kVariant, {W}};
+  static Status check(const KernelContext& context) {
+    return check_operands<ops::DepthToSpace>(context, {.inputs = {W}, .outputs = {W}});
+  }
+  static Status run(const KernelContext& context);
+};
+template <ElementWidth W>
+struct SpaceToDepth : DeviceKernel {
+  static constexpr KernelId id{"SpaceToDepth", kVariant, {W}};
+  static Status check(const KernelContext& context) {
+    return check_operands<ops::SpaceToDepth>(context, {.inputs = {W}, .outputs = {W}});
+  }
   static Status run(const KernelContext& context);
 };
 
@@ -62,10 +107,9 @@ struct UnsqueezeOp {
   static constexpr std::string_view name = "Unsqueeze";
 };
 
-using MovementKernels = Join<
-    ListOf<Transpose<ElementWidth::k8>, Transpose<ElementWidth::k16>, Transpose<ElementWidth::k32>,
-           Transpose<ElementWidth::k64>, Concat<ElementWidth::k8>, Concat<ElementWidth::k16>,
-           Concat<ElementWidth::k32>, Concat<ElementWidth::k64>>,
-    Each<View, Types<FlattenOp, IdentityOp, ReshapeOp, SqueezeOp, UnsqueezeOp>>>;
+using MovementKernels =
+    Join<OfWidths<Transpose>, OfWidths<Slice>, OfWidths<Expand>, OfWidths<Tile>,
+         OfWidths<DepthToSpace>, OfWidths<SpaceToDepth>,
+         Each<View, Types<FlattenOp, IdentityOp, ReshapeOp, SqueezeOp, UnsqueezeOp>>>;
 
 }  // namespace intarsia::cuda

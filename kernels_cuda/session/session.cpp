@@ -100,6 +100,37 @@ bool fills_nan(const SessionState& state) {
   return false;
 }
 
+/// The extents of input 0 of a node on the device.
+const int32_t* first_extents(const SessionState& state, uint32_t node) {
+  for (uint32_t i = 0; i < state.device->count; ++i) {
+    const Segment& segment = state.device->segments()[i];
+    if (node < segment.first || node >= segment.first + segment.count) continue;
+    const uint32_t operand = segment.operands + operands_of(state, segment.first, node);
+    return state.extents_of(state.plan.tensors[state.plan.operands[operand]]);
+  }
+  return nullptr;
+}
+
+/// What device code reported, as the kernels of the CPU say it.
+Diagnostic diagnostic_of(const SessionState& state, Report report) {
+  const int32_t node = node_of(report);
+  if (is_singular_matrix(report)) {
+    return {
+        Code::kInvalidValue, "matrix {} is singular", node, 0, -1, 0, item_of(report), nullptr, 0};
+  }
+  const int axis = axis_of(report);
+  const int32_t* extents = first_extents(state, static_cast<uint32_t>(node));
+  return {Code::kIndexOutOfRange,
+          "index out of range",
+          node,
+          1,
+          axis,
+          extents != nullptr ? extents[axis] : 0,
+          index_of(report),
+          nullptr,
+          0};
+}
+
 Status check_device_memory(std::span<std::byte> memory, uint64_t bytes, const char* size,
                            const char* alignment, Diagnostic& diagnostic) {
   const auto fail = [&](Code code, const char* what, uint64_t expected, uint64_t found) {
@@ -124,11 +155,14 @@ Status Stream::launched(int error) const {
 }
 
 const void* host_constant(const KernelContext& context, int input) {
+  const auto& device = *static_cast<const Device*>(context.service(kDeviceService));
+  // A session on a device has kernels: without any a test calls, whose operands are the host's.
+  if (device.kernels.empty()) return context.input(input).data;
   const PlanView& plan = static_cast<const Frame*>(context.runtime_)->state->plan;
   const plan::Memory& memory = *plan.root->memory();
   const auto* data = static_cast<const std::byte*>(context.input(input).data);
-  const auto* weights = static_cast<const Device*>(context.service(kDeviceService))->weights;
-  const auto place = reinterpret_cast<uintptr_t>(data) - reinterpret_cast<uintptr_t>(weights);
+  const auto place =
+      reinterpret_cast<uintptr_t>(data) - reinterpret_cast<uintptr_t>(device.weights);
   if (data == nullptr || place >= memory.device_weights_bytes()) return nullptr;
   return plan.weights + memory.device_weights_offset() + place;
 }
@@ -299,17 +333,8 @@ Status Session::finish() {
   if (Status status = cuda_status(state, error); !status) return status;
   if (report == kNoFailure) return {};
   if (Status status = clear_report(state); !status) return status;
-  if (fills_nan(state)) return {};
-  // As the kernels of the CPU say it.
-  state.diagnostic = Diagnostic{Code::kInvalidValue,
-                                "matrix {} is singular",
-                                node_of(report),
-                                0,
-                                -1,
-                                0,
-                                item_of(report),
-                                nullptr,
-                                0};
+  if (is_singular_matrix(report) && fills_nan(state)) return {};
+  state.diagnostic = diagnostic_of(state, report);
   return state.diagnostic.code;
 }
 

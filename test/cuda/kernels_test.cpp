@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Movement and Inverse: the CUDA kernels' own sources in the emulator, beside the CPU's reference
+// Inverse: the CUDA kernels' own sources in the emulator, beside the CPU's reference
 // kernels.
-#include "core/operators/movement/transpose.h"
-#include "kernels_cuda/common/strided.h"
 #include "test/cuda/kernel_cases.h"
 #include "test/kernels/linear_algebra/inverse_naive.h"
 
@@ -15,96 +13,6 @@ constexpr DataType kFloat = DataType::kFloat;
 std::vector<double> numbers(const Dims& dims, unsigned seed, double low = -2, double high = 2) {
   std::mt19937 random(seed);
   return random_numbers(kFloat, count_of(dims), random, low, high);
-}
-
-TEST(CudaKernels, AxesMergeWhereNeighboursFormOneRunInEveryOperand) {
-  cuda::StridedAxes<2> dense;
-  for (const int64_t extent : {3, 1, 5, 7}) {
-    const int64_t step = extent == 3 ? 35 : extent == 5 ? 7 : 1;
-    dense.add(extent, {step, step});
-  }
-  EXPECT_EQ(dense.rank, 1);
-  EXPECT_EQ(dense.extents[0], 105);
-  for (const int broadcast : {0, 1}) {
-    cuda::StridedAxes<2> axes;
-    axes.add(3, {broadcast == 0 ? 0 : 7, broadcast == 1 ? 0 : 7});
-    axes.add(7, {1, 1});
-    EXPECT_EQ(axes.rank, 2);
-    int64_t at[2];
-    axes.locate(8, at);
-    EXPECT_EQ(at[broadcast], 1);
-    EXPECT_EQ(at[1 - broadcast], 8);
-  }
-}
-
-TEST(CudaKernels, TransposeOfEveryWidth) {
-  const auto node = [](DataType type, bool empty = false) {
-    std::mt19937 random(12);
-    const Dims dims{3, 5, empty ? 0 : 6, 7};
-    TransposeAttributes attributes;
-    for (int32_t axis : {2, 0, 3, 1}) attributes.perm.push(axis);
-    Node made;
-    made.input(type, dims, random_numbers(type, count_of(dims), random, 0, 100));
-    made.output(type, {dims[2], 3, 7, 5}).attributes(attributes);
-    return made;
-  };
-  agree(
-      on_device("Transpose.cuda<8 bits>"), cpu_kernel("Transpose<8 bits>"),
-      [&] { return node(DataType::kUint8, true); }, 0);
-  agree(
-      on_device("Transpose.cuda<8 bits>"), cpu_kernel("Transpose<8 bits>"),
-      [&] { return node(DataType::kUint8); }, 0);
-  agree(
-      on_device("Transpose.cuda<16 bits>"), cpu_kernel("Transpose<16 bits>"),
-      [&] { return node(DataType::kInt16); }, 0);
-  agree(
-      on_device("Transpose.cuda<64 bits>"), cpu_kernel("Transpose<64 bits>"),
-      [&] { return node(DataType::kInt64); }, 0);
-  expect_mistakes_found(
-      on_device("Transpose.cuda<32 bits>"), cpu_kernel("Transpose<32 bits>"),
-      [&] { return node(kFloat); }, 0);
-}
-
-TEST(CudaKernels, ViewsCopyWhatTheyCannotShare) {
-  KernelUnderTest copy;
-  copy.name = "copy";
-  copy.run = [](const KernelContext& context) {
-    std::memcpy(context.output(0).data, context.input(0).data,
-                static_cast<size_t>(context.input(0).bytes()));
-    return Status();
-  };
-  for (const DataType type : {kFloat, DataType::kInt64, DataType::kUint8}) {
-    for (const Dims& dims : {Dims{3, 4, 7}, Dims{3, 0, 7}, Dims{1, 1, 1}}) {
-      agree(
-          on_device("Flatten.cuda"), copy,
-          [&] {
-            std::mt19937 random(21);
-            Node node;
-            node.input(type, dims, random_numbers(type, count_of(dims), random, 0, 100));
-            node.output(type, {dims[0], dims[1] * dims[2]});
-            return node;
-          },
-          0);
-    }
-  }
-}
-
-TEST(CudaKernels, ConcatAlongAnyAxis) {
-  for (int32_t axis : {0, 1, -1}) {
-    const auto make = [&] {
-      Dims parts[3] = {{9, 8, 10}, {9, 8, 10}, {9, 8, 10}};
-      const size_t at = static_cast<size_t>(axis < 0 ? axis + 3 : axis);
-      parts[0][at] = 0;
-      parts[2][at] = 2;
-      Dims whole{9, 8, 10};
-      whole[at] = parts[1][at] + 2;
-      Node node;
-      for (unsigned i = 0; i < 3; ++i) node.input(kFloat, parts[i], numbers(parts[i], 13 + i));
-      node.output(kFloat, whole).attributes(AxisAttributes{axis});
-      return node;
-    };
-    agree(on_device("Concat.cuda<32 bits>"), cpu_kernel("Concat<32 bits>"), make, 0);
-  }
 }
 
 /// The reference for `agree`; computes in double whatever the type is.

@@ -38,7 +38,8 @@ TEST(CudaPlacement, ASupportedModelHasOneSegmentAndNoWarning) {
 }
 
 TEST(CudaPlacement, NodesWithoutAKernelAreNamedWithTheReason) {
-  const CudaPlan plan(chain({"Relu", "Hardmax", "Tanh", "Trilu", "Trilu", "Exp"}));
+  const CudaPlan plan(
+      chain({"Relu", "Hardmax", "Tanh", "LpNormalization", "LpNormalization", "Exp"}));
   EXPECT_EQ(plan.summary().segments, 3u);
   const std::string text = warnings_of(plan);
   EXPECT_NE(text.find("node 'Hardmax2' (Hardmax) runs on the CPU: no CUDA kernel for float"),
@@ -48,7 +49,7 @@ TEST(CudaPlacement, NodesWithoutAKernelAreNamedWithTheReason) {
 }
 
 TEST(CudaPlacement, AModelWithoutAnyKernelIsAPlanForTheCpu) {
-  const OnnxBuilder model = chain({"Hardmax", "Trilu"});
+  const OnnxBuilder model = chain({"Hardmax", "LpNormalization"});
   const CudaPlan plan(model);
   EXPECT_EQ(plan.summary().segments, 0u);
   const SmallPlan cpu(model);

@@ -145,11 +145,6 @@ class Command:
         return found["median_ms"], found.get("device_ms", found["median_ms"])
 
 
-def wait():
-    if torch.cuda.is_available():
-        torch.cuda.synchronize()
-
-
 class Torch:
     """A module with inputs on its device: how long it takes, in some way of executing it."""
 
@@ -157,6 +152,7 @@ class Torch:
         self.tf32 = tf32
         self.set_tf32()
         on_device = next(module.parameters()).is_cuda
+        self.wait = torch.cuda.synchronize if on_device else lambda: None
         self.host = [value.cpu().pin_memory() if on_device else value.clone() for value in values]
         self.values = [value.clone() for value in values]
         self.call = lambda: module(*self.values)
@@ -169,7 +165,7 @@ class Torch:
             self.call = call
         for _ in range(3):
             self.out = self.call()
-        wait()
+        self.wait()
         if kind == "graph":
             self.capture()
         self.result = torch.empty_like(self.out, device="cpu", pin_memory=on_device)
@@ -198,7 +194,7 @@ class Torch:
         for value, given in zip(self.values, self.host):
             value.copy_(given, non_blocking=True)
         self.result.copy_(self.call(), non_blocking=True)
-        wait()
+        self.wait()
 
     def time(self, seconds):
         """Milliseconds of a whole run, and of one of many that are queued."""
@@ -206,17 +202,17 @@ class Torch:
         self.run()
         runs, queued = [], []
         begin = time.perf_counter()
-        while len(runs) < 5 or time.perf_counter() - begin < seconds:
+        while len(runs) < 3 or time.perf_counter() - begin < seconds:
             start = time.perf_counter()
             self.run()
             runs.append(1e3 * (time.perf_counter() - start))
         count = max(1, min(1000, int(10 / statistics.median(runs))))
         begin = time.perf_counter()
-        while len(queued) < 3 or time.perf_counter() - begin < seconds:
+        while not queued or time.perf_counter() - begin < seconds:
             start = time.perf_counter()
             for _ in range(count):
                 self.call()
-            wait()
+            self.wait()
             queued.append(1e3 * (time.perf_counter() - start) / count)
         return statistics.median(runs), statistics.median(queued)
 
@@ -262,12 +258,12 @@ def measure(name, precision, options, folder):
     say(f"{name} {precision}: made; the reference's largest output is {abs(expected).max():.3g}")
     record = {"model": name, "precision": precision, "engines": {}}
 
-    module, arguments = module.to(device), cast(feeds, kind, device)
     model, plan = folder / "model.onnx", folder / "model.plan"
     exported = torch.float32 if precision == "mixed" else kind
-    ours = dict(zip(feeds, cast(feeds, exported, device)))
+    ours = dict(zip(feeds, cast(feeds, exported)))
     record["exporter"] = export(module.to(exported), list(ours.values()), list(ours), model)
-    module = module.to(kind)  # the values have not changed
+    # The values have not changed.
+    module, arguments = module.to(device, kind), cast(feeds, kind, device)
     say(f"  exported ({record['exporter']}), {model.stat().st_size / 2**20:.0f} MiB")
     record["plan"] = command.convert(model, plan)
     say(f"  converted: {record['plan']['graphs']} graphs, {record['plan']['warnings']} warnings"
@@ -371,15 +367,17 @@ def main():
     parser.add_argument("--precisions", default="f32,f16",
                         help="f32, f16, and mixed: a float32 model converted with --precision f16")
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu-check"])
-    parser.add_argument("--seconds", type=float, default=0.3,
+    parser.add_argument("--seconds", type=float, default=0.2,
                         help="per engine, round and kind of time")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--limit", type=float, default=90, help="seconds of a network and precision")
+    parser.add_argument("--limit", type=float, help="seconds of a network and precision; 90, or 240 "
+                        "with --compile")
     parser.add_argument("--compile", action="store_true", help="torch.compile, too; it takes minutes")
     parser.add_argument("--convert-option", action="append", default=[],
                         help="of `intarsia convert`, for instance --convert-option=--strip-names")
     parser.add_argument("--output", help="file for the figures")
     options = parser.parse_args()
+    options.limit = options.limit or (240 if options.compile else 90)
     names, precisions = options.models.split(","), options.precisions.split(",")
     if not set(precisions) <= set(TYPES):
         parser.error(f"--precisions are {', '.join(TYPES)}")

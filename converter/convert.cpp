@@ -98,6 +98,12 @@ void prepare(EntryModel& entry, bool probe, size_t entries, Progress& progress,
   PlanChoices& choices = prepared.choices;
   choices.storage.planner_steps = options.limits.planner_steps;
   choices.storage.max_string = options.max_string;
+  if (options.precision == ConvertOptions::Precision::kFloat16) {
+    choices.halves = HalfKernels{&rows, choice_of(options, Preference::kFast)};
+    if (options.device == ConvertOptions::Device::kCuda) {
+      choices.device_halves = HalfKernels{&rows, {.device = KernelDevice::kCuda}};
+    }
+  }
   progress.begin("optimising", until(kOptimised));
   for (size_t i = 0; i < options.passes.size(); ++i) {
     options.passes[i].apply(graph, inference, choices);
@@ -166,6 +172,10 @@ void summarise(const std::vector<EntryModel>& entries, const std::vector<State>&
 
 Conversion convert_models(std::vector<EntryModel>& entries, const ConvertOptions& options,
                           bool probe, Progress& progress) {
+  if (options.precision != ConvertOptions::Precision::kFloat32 && !options.gradients.empty()) {
+    throw Error("--precision f16: a plan that computes gradients is float32",
+                "leave out --precision or --gradient");
+  }
   release_trainable(entries, options);
   release_initialisers(entries, options);
   distribute_options(entries, options);

@@ -93,6 +93,9 @@ struct ConvertOptions {
   std::optional<double> plan_growth;
   /// `--device`: the CPU alone, or CUDA for every node that has a kernel there.
   enum class Device : uint8_t { kCpu, kCuda } device = Device::kCpu;
+  /// `--precision`: what float32 tensors are stored as, where there are kernels for it
+  /// (converter/passes/halves.h). Inputs, outputs and states stay float32.
+  enum class Precision : uint8_t { kFloat32, kFloat16 } precision = Precision::kFloat32;
   bool strip_names = false;
   /// The passes to apply, in this order: all of them, a prefix (none: the model as imported), or a
   /// list of the caller's, which must outlive the conversion.

@@ -6,6 +6,7 @@
 
 #include "converter/passes/fold.h"
 #include "converter/passes/fuse.h"
+#include "converter/passes/halves.h"
 #include "converter/passes/integers.h"
 #include "converter/passes/layout.h"
 #include "converter/passes/simplify.h"
@@ -24,10 +25,16 @@ constexpr std::array kPasses = {
     Pass{"simplify", simplify_graph},
     Pass{"fuse", [](Graph& graph, Inference& inference, PlanChoices&) { fuse(graph, inference); }},
     Pass{"simplify after fuse", simplify_graph},
+    Pass{"device", [](Graph&, Inference&, PlanChoices& choices) { choices.use_device = true; }},
+    Pass{"halves",
+         [](Graph& graph, Inference&, PlanChoices& choices) {
+           const bool there = choices.use_device && choices.device_halves;
+           const auto& halves = there ? choices.device_halves : choices.halves;
+           if (halves) use_halves(graph, *halves);
+         }},
     Pass{"layout",
          [](Graph& graph, Inference& inference, PlanChoices&) { assign_layout(graph, inference); }},
     Pass{"simplify after layout", simplify_graph},
-    Pass{"device", [](Graph&, Inference&, PlanChoices& choices) { choices.use_device = true; }},
     Pass{"kernels",
          [](Graph&, Inference&, PlanChoices& choices) { choices.kernels = Preference::kFast; }},
     Pass{"views", [](Graph&, Inference&, PlanChoices& choices) { choices.storage.views = true; }},

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "converter/graph/infer.h"
 #include "converter/graph/kernel_selection.h"
 #include "converter/memory/storage.h"
+#include "converter/passes/halves.h"
 
 namespace intarsia::converter {
 
@@ -26,6 +28,10 @@ struct PlanChoices {
   Preference kernels = Preference::kReference;
   /// Nodes that have a kernel on the device run there, if the user has asked for one.
   bool use_device = false;
+  /// Given by the caller where the user has asked for float16: its kernels on the host, and on the
+  /// device if nodes shall run there.
+  std::optional<HalfKernels> halves;
+  std::optional<HalfKernels> device_halves;
   /// The order of execution may change, to save memory.
   bool reorder = false;
   StorageOptions storage;

@@ -21,7 +21,7 @@ struct ConversionArguments {
       gradients, trainable, layouts;
   std::string target = "generic";
   std::optional<double> plan_growth;
-  std::string device = "cpu";
+  std::string device = "cpu", precision = "f32";
   uint64_t seed = 0;
   int threads = 1;
   bool strip_names = false;

@@ -47,9 +47,15 @@ class Divisor {
     if (fast_) by_ = FastDivisor(divisor);
   }
   INTARSIA_HOST_DEVICE void divide(int64_t dividend, int64_t& quotient, int64_t& remainder) const {
-    quotient = fast_ ? static_cast<int64_t>(by_.quotient(static_cast<uint32_t>(dividend)))
-                     : dividend / divisor_;
-    remainder = dividend - quotient * divisor_;
+    if (fast_) {
+      const auto whole = static_cast<uint32_t>(dividend);
+      const uint32_t part = by_.quotient(whole);
+      quotient = part;
+      remainder = whole - part * static_cast<uint32_t>(divisor_);
+    } else {
+      quotient = dividend / divisor_;
+      remainder = dividend - quotient * divisor_;
+    }
   }
 
  private:

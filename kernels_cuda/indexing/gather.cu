@@ -15,6 +15,7 @@ template <class Word, class I>
 INTARSIA_GLOBAL gather_kernel(Divisor words, Divisor indices, int64_t run, int64_t per_outer,
                               int64_t extent, int axis, Reporter reporter, Global<const Word> x,
                               Global<const I> at, Global<Word> y, int64_t count) {
+  INTARSIA_ROLLED
   for (int64_t i = first_element(); i < count; i += element_step()) {
     int64_t item, word, outer, index;
     words.divide(i, item, word);
@@ -28,6 +29,7 @@ template <class T, class I>
 INTARSIA_GLOBAL gather_elements_kernel(StridedAxes<1> axes, int64_t along, int64_t extent, int axis,
                                        Reporter reporter, Global<const T> x, Global<const I> at,
                                        Global<T> y, int64_t count) {
+  INTARSIA_ROLLED
   for (int64_t i = first_element(); i < count; i += element_step()) {
     int64_t from[1];
     axes.locate(i, from);
@@ -40,6 +42,7 @@ template <class Word>
 INTARSIA_GLOBAL gather_nd_kernel(Divisor words, Divisor batches, int64_t run, TupleAxes axes,
                                  Reporter reporter, Global<const Word> x,
                                  Global<const int64_t> indices, Global<Word> y, int64_t count) {
+  INTARSIA_ROLLED
   for (int64_t i = first_element(); i < count; i += element_step()) {
     int64_t tuple, word, batch, rest;
     words.divide(i, tuple, word);

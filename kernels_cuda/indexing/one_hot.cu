@@ -26,6 +26,7 @@ INTARSIA_GLOBAL one_hot_kernel(Divisor inner, Divisor along, int64_t depth, int6
                                Global<const I> indices, Global<const T> values, Global<T> y,
                                int64_t count) {
   const T off = values[0], on = values[1];
+  INTARSIA_ROLLED
   for (int64_t i = first_element(); i < count; i += element_step()) {
     int64_t line, column, outer, at;
     inner.divide(i, line, column);

@@ -19,6 +19,7 @@ INTARSIA_GLOBAL scatter_elements_kernel(StridedAxes<1> axes, Divisor inner, Divi
                                         int64_t extent, int axis, Reporter reporter,
                                         Global<const I> at, Global<const T> from, Global<T> y,
                                         int64_t count) {
+  INTARSIA_ROLLED
   for (int64_t i = first_element(); i < count; i += element_step()) {
     const int64_t place = place_of(at[i], extent, axis, reporter);
     if (place < 0) continue;
@@ -39,6 +40,7 @@ template <class Word>
 INTARSIA_GLOBAL scatter_nd_kernel(Divisor words, int64_t run, int64_t tuples, TupleAxes axes,
                                   Reporter reporter, Global<const int64_t> indices,
                                   Global<const Word> from, Global<Word> y, int64_t count) {
+  INTARSIA_ROLLED
   for (int64_t i = first_element(); i < count; i += element_step()) {
     int64_t tuple, word;
     words.divide(i, tuple, word);

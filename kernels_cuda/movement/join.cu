@@ -31,6 +31,7 @@ struct PartOperands {
 template <bool kJoins, class Part, class Whole>
 INTARSIA_GLOBAL rows_kernel(Parts parts, PartOperands<Part> operands, Global<Whole> whole,
                             int64_t count) {
+  INTARSIA_ROLLED
   for (int64_t i = first_element(); i < count; i += element_step()) {
     int64_t row, column;
     parts.share.divide(i, row, column);

@@ -59,6 +59,7 @@ template <class T>
 INTARSIA_GLOBAL pad_kernel(PaddedAxes padded, Global<const T> x, Global<const T> constant,
                            Global<T> y, int64_t count) {
   const T value = constant.present() ? constant[0] : T{};
+  INTARSIA_ROLLED
   for (int64_t i = first_element(); i < count; i += element_step()) {
     int64_t rest = i, from = 0;
     bool inside = true;

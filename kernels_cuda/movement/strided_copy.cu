@@ -23,6 +23,7 @@ constexpr int64_t kLeastExtent = 8;
 template <class Word>
 INTARSIA_GLOBAL strided_kernel(CopyAxes axes, int64_t start, Global<const Word> x, Global<Word> y,
                                int64_t count) {
+  INTARSIA_ROLLED
   for (int64_t i = first_element(); i < count; i += element_step()) {
     int64_t at[1];
     axes.locate(i, at);
@@ -46,6 +47,7 @@ INTARSIA_GLOBAL tile_kernel(Tiles tiles, int64_t start, Global<const T> x, Globa
   INTARSIA_SHARED(T, tile, kTile * kPitch);
   const int lane = static_cast<int>(thread_x()) % kTile;
   const int first = static_cast<int>(thread_x()) / kTile;
+  INTARSIA_ROLLED
   for (int64_t i = block_x(); i < tiles.count; i += grid_size()) {
     int64_t other, place, row, column, at[2];
     tiles.matrices.divide(i, other, place);

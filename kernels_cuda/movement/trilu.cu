@@ -15,6 +15,7 @@ template <class T>
 INTARSIA_GLOBAL trilu_kernel(bool upper, Divisor columns, Divisor rows, Global<const int64_t> k,
                              Global<const T> x, Global<T> y, int64_t count) {
   const int64_t diagonal = k.present() ? k[0] : 0;
+  INTARSIA_ROLLED
   for (int64_t i = first_element(); i < count; i += element_step()) {
     int64_t line, column, matrix, row;
     columns.divide(i, line, column);

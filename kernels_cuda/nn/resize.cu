@@ -32,6 +32,7 @@ struct TapsAt {
 };
 
 INTARSIA_GLOBAL taps_kernel(TapTable table, Global<DeviceTap> taps) {
+  INTARSIA_ROLLED
   for (int64_t i = first_element(); i < table.firsts[kMostResized]; i += element_step()) {
     int axis = 0;
     while (i >= table.firsts[axis + 1]) ++axis;
@@ -77,6 +78,7 @@ INTARSIA_DEVICE int64_t locate(const ResizedAxes& axes, int64_t i, int64_t (&tap
 template <class T>
 INTARSIA_GLOBAL nearest_kernel(ResizedAxes axes, Global<const DeviceTap> taps, Global<const T> x,
                                Global<T> y, int64_t count) {
+  INTARSIA_ROLLED
   for (int64_t i = first_element(); i < count; i += element_step()) {
     int64_t at[kMostResized];
     int64_t from = locate(axes, i, at);
@@ -89,6 +91,7 @@ template <class T>
 INTARSIA_GLOBAL resize_kernel(ResizedAxes axes, float outside, Global<const DeviceTap> taps,
                               Global<const T> x, Global<T> y, int64_t count) {
   static_assert(kMostResized == 3);
+  INTARSIA_ROLLED
   for (int64_t i = first_element(); i < count; i += element_step()) {
     int64_t at[kMostResized];
     const int64_t from = locate(axes, i, at);
@@ -208,13 +211,35 @@ Status resize(const KernelContext& context, const Start& start) {
 
 }  // namespace
 
+namespace {
+
+/// The axes in words of `size` elements: what lies behind the last axis that changes moves as runs.
+ResizedAxes in_words(ResizedAxes axes, int64_t size, int64_t count) {
+  for (int k = 0; k < kMostResized; ++k) {
+    axes.plain[k].stride /= size;
+    axes.resized[k].stride /= size;
+  }
+  ResizedAxes::Axis& run = axes.plain[kMostResized];
+  run.extent /= size;
+  run.by = Divisor(run.extent, count / size);
+  return axes;
+}
+
+}  // namespace
+
 template <ElementWidth W>
 Status ResizeNearest<W>::run(const KernelContext& context) {
+  const TensorView& x = context.input(0);
   const TensorView& y = context.output(0);
+  constexpr int64_t kBytes = bytes_of(W);
   return resize(context, [&](const ResizedAxes& axes, const Global<const DeviceTap>& taps) {
-    return with_element(bytes_of(W), [&]<class T>(T) {
-      return launch(grid_for(y.count()), kThreads, stream_of(context), nearest_kernel<T>, axes,
-                    taps, elements<T>(context.input(0)), writable<T>(y), y.count());
+    const int64_t run = axes.plain[kMostResized].extent * kBytes;
+    const int64_t word = word_of(kBytes, {run, address_of(x), address_of(y)});
+    const ResizedAxes moved = in_words(axes, word / kBytes, y.count());
+    const int64_t count = y.bytes() / word;
+    return with_word(word, [&]<class Word>(Word) {
+      return launch(grid_for(count), kThreads, stream_of(context), nearest_kernel<Word>, moved,
+                    taps, words<const Word>(x), words<Word>(y), count);
     });
   });
 }

@@ -4,22 +4,27 @@
 #pragma once
 
 #include "kernels_cuda/elementwise/binary.h"
+#include "kernels_cuda/elementwise/cast.h"
 #include "kernels_cuda/elementwise/unary.h"
+#include "kernels_cuda/elementwise/where.h"
 #include "kernels_cuda/linear_algebra/gemm.h"
 #include "kernels_cuda/linear_algebra/inverse.h"
 #include "kernels_cuda/movement/movement.h"
 #include "kernels_cuda/movement/transfer.h"
+#include "kernels_cuda/nn/channel_norm.h"
 #include "kernels_cuda/nn/conv.h"
 #include "kernels_cuda/nn/layer_norm.h"
 #include "kernels_cuda/nn/pool.h"
 #include "kernels_cuda/nn/rotate.h"
 #include "kernels_cuda/nn/softmax.h"
+#include "kernels_cuda/reduction/reduce.h"
 
 namespace intarsia::cuda {
 
-using AllKernels = Join<TransferKernels, UnaryKernels, BinaryKernels, ConvKernels, GemmKernels,
-                        WindowPoolKernels, GlobalPoolKernels, SoftmaxKernels, LayerNormKernels,
-                        RotateKernels, MovementKernels, InverseKernels>;
+using AllKernels =
+    Join<TransferKernels, UnaryKernels, BinaryKernels, CastKernels, WhereKernels, ConvKernels,
+         GemmKernels, WindowPoolKernels, GlobalPoolKernels, SoftmaxKernels, LayerNormKernels,
+         ChannelNormKernels, ReduceKernels, RotateKernels, MovementKernels, InverseKernels>;
 
 /// As the converter sees them: `run`, which is device code, is null.
 KernelList kernel_list();

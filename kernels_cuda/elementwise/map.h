@@ -22,9 +22,8 @@ template <class Op>
 inline constexpr bool kLong = internal::is_among<
     Op, Join<operators::FloatFunctions, operators::FloatActivations, Types<ModOp, PowOp>>>;
 
-/// f(x, y) of each pair of elements; Long: in a loop. What it takes
-/// and gives is always at one end of a pack, since registers have no numbers that a loop could
-/// count.
+/// f(x, y) of each pair of elements; Long: in a loop. What it takes and gives is always at one end
+/// of a pack, since registers have no numbers that a loop could count.
 template <class Z, bool Long, class X, class Y, int N, class F>
 INTARSIA_DEVICE Pack<Z, N> map_pack(Pack<X, N> x, Pack<Y, N> y, const F& f) {
   Pack<Z, N> z{};

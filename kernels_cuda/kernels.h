@@ -4,7 +4,9 @@
 #pragma once
 
 #include "kernels_cuda/elementwise/binary.h"
+#include "kernels_cuda/elementwise/cast.h"
 #include "kernels_cuda/elementwise/unary.h"
+#include "kernels_cuda/elementwise/where.h"
 #include "kernels_cuda/indexing/gather.h"
 #include "kernels_cuda/indexing/one_hot.h"
 #include "kernels_cuda/indexing/scatter.h"
@@ -15,20 +17,22 @@
 #include "kernels_cuda/movement/pad.h"
 #include "kernels_cuda/movement/transfer.h"
 #include "kernels_cuda/movement/trilu.h"
+#include "kernels_cuda/nn/channel_norm.h"
 #include "kernels_cuda/nn/conv.h"
 #include "kernels_cuda/nn/layer_norm.h"
 #include "kernels_cuda/nn/pool.h"
 #include "kernels_cuda/nn/resize.h"
 #include "kernels_cuda/nn/rotate.h"
 #include "kernels_cuda/nn/softmax.h"
+#include "kernels_cuda/reduction/reduce.h"
 
 namespace intarsia::cuda {
 
 using AllKernels =
-    Join<TransferKernels, UnaryKernels, BinaryKernels, ConvKernels, GemmKernels, WindowPoolKernels,
-         GlobalPoolKernels, SoftmaxKernels, LayerNormKernels, RotateKernels, MovementKernels,
-         JoinKernels, PadKernels, TriluKernels, GatherKernels, ScatterKernels, OneHotKernels,
-         ResizeKernels, InverseKernels>;
+    Join<TransferKernels, UnaryKernels, BinaryKernels, CastKernels, WhereKernels, ConvKernels,
+         GemmKernels, WindowPoolKernels, GlobalPoolKernels, SoftmaxKernels, LayerNormKernels,
+         ChannelNormKernels, ReduceKernels, RotateKernels, MovementKernels, JoinKernels, PadKernels,
+         TriluKernels, GatherKernels, ScatterKernels, OneHotKernels, ResizeKernels, InverseKernels>;
 
 /// As the converter sees them: `run`, which is device code, is null.
 KernelList kernel_list();

@@ -23,7 +23,7 @@ void add_convolutions(DefinitionRows& rows) {
        .facts = {.axes = {.form = AxisForm::kImage,
                           .channels_last = attribute<&ConvAttributes::channels_last>()},
                  .epilogue = epilogue_of<ConvAttributes>("Conv", 3),
-                 .fast_channels_last = types({DataType::kFloat}),
+                 .fast_channels_last = types({DataType::kFloat, DataType::kFloat16}),
                  .window = attribute<&ConvAttributes::window, &WindowAttributes::kernel_shape>(),
                  .gradient = gradients::conv},
        .types = {{"T", kFloatTypes}},

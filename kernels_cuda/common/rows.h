@@ -71,6 +71,7 @@ class RowPart {
       const int64_t at = place(k());
       if (at < length_) body(held_[k()], at);
     });
+    INTARSIA_ROLLED
     for (int64_t at = place(kHeld); at < length_; at += kThreads * N) {
       body(x_.template pack<N>(first_ + at), at);
     }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads take packs of the output in turns of the grid's size, then what is left over one by one.
+// Threads take packs of the output, and the elements left over, in turns of the grid's size.
 #include "kernels_cuda/elementwise/binary.h"
 
 #include "core/kernel_list.h"
 #include "kernels_cuda/common/launch.h"
 #include "kernels_cuda/elementwise/broadcast.h"
+#include "kernels_cuda/elementwise/map.h"
 
 namespace intarsia::cuda {
 namespace {
@@ -16,21 +17,24 @@ INTARSIA_GLOBAL binary_kernel(typename Op::Attributes attributes, Broadcast<2> p
                               Global<typename Op::template Result<T>> z) {
   using Result = typename Op::template Result<T>;
   constexpr int N = common_pack<Stored<T>, Result>();
+  int64_t at[2];
   const auto f = [&](Stored<T> a, Stored<T> b) {
+    // The converter has seen that no divisor is zero; in a plan that says otherwise nothing traps.
+    if constexpr (std::is_integral_v<T> && Op::divides) {
+      if (b == 0) return Result{0};
+    }
     return element_of<Result>(Op::apply(loaded<T>(a), loaded<T>(b), attributes));
   };
-  int64_t at[2];
-  for (int64_t i = first_element(); i < plan.packs; i += element_step()) {
-    plan.locate(i, N, at);
-    const auto a = pack_or_fill<N>(x, at[0], plan.moves[0]);
-    const auto b = pack_or_fill<N>(y, at[1], plan.moves[1]);
-    Pack<Result, N> to{};
-    repeat<N>([&](auto k) { to.values[k()] = f(a.values[k()], b.values[k()]); });
-    z.template store<N>(i * N, to);
-  }
-  for (int64_t i = plan.packs * N + first_element(); i < plan.count; i += element_step()) {
-    plan.locate(i, 1, at);
-    z[i] = f(x[at[0]], y[at[1]]);
+  INTARSIA_ROLLED
+  for (int64_t i = first_element(); i < plan.items(N); i += element_step()) {
+    const int64_t first = plan.locate(i, N, at);
+    if (plan.is_pack(i)) {
+      const auto a = pack_or_fill<N>(x, at[0], plan.moves[0]);
+      const auto b = pack_or_fill<N>(y, at[1], plan.moves[1]);
+      z.template store<N>(first, map_pack<Result, kLong<Op>>(a, b, f));
+    } else {
+      z[first] = f(x[at[0]], y[at[1]]);
+    }
   }
 }
 
@@ -45,7 +49,7 @@ Status Binary<Op, T>::run(const KernelContext& context) {
       z, {&x, &y}, N,
       {takes_packs<Stored<T>, N>(x), takes_packs<Stored<T>, N>(y), takes_packs<Result, N>(z)});
   return launched(
-      context, launch(grid_for(plan.work()), kThreads, stream_of(context), binary_kernel<Op, T>,
+      context, launch(grid_for(plan.items(N)), kThreads, stream_of(context), binary_kernel<Op, T>,
                       attributes_of<typename Op::Attributes>(context), plan, elements<Stored<T>>(x),
                       elements<Stored<T>>(y), writable<Result>(z)));
 }

@@ -15,7 +15,7 @@ struct Broadcast {
   StridedAxes<K> axes;  ///< Of packs if there are any, else of elements.
   bool moves[K] = {};   ///< Along the innermost axis, by one element; else it stands still.
   bool flat = true;     ///< There is one axis, or none.
-  int64_t packs = 0;    ///< The first elements of the output: those of so many packs.
+  int64_t packs = 0;    ///< The first elements of the output: so many packs.
   int64_t count = 0;    ///< Of the output's elements.
 
   /// `aligned[i]`: operand i begins where a pack may; the last one is the output.
@@ -48,13 +48,20 @@ struct Broadcast {
     axes = of_packs;
   }
 
-  /// Where the operands' elements for the output's pack (or element, n = 1) `index` begin.
-  INTARSIA_DEVICE void locate(int64_t index, int n, int64_t (&at)[K]) const {
-    if (!flat) return axes.locate(index, at);
-    for (int i = 0; i < K; ++i) at[i] = moves[i] ? index * n : 0;
+  /// Packs, then the elements that are left over: what threads take in turns.
+  INTARSIA_HOST_DEVICE int64_t items(int n) const { return count - packs * (n - 1); }
+  INTARSIA_DEVICE bool is_pack(int64_t item) const { return item < packs; }
+  /// The first element of the output in an item; where those of the operands are.
+  INTARSIA_DEVICE int64_t locate(int64_t item, int n, int64_t (&at)[K]) const {
+    const int64_t index = is_pack(item) ? item : item + packs * (n - 1);
+    const int64_t first = is_pack(item) ? item * n : index;
+    if (flat) {
+      for (int i = 0; i < K; ++i) at[i] = moves[i] ? first : 0;
+    } else {
+      axes.locate(index, at);
+    }
+    return first;
   }
-  /// Threads that have something to do.
-  int64_t work() const { return packs > 0 ? packs : count; }
 };
 
 }  // namespace intarsia::cuda

@@ -16,9 +16,10 @@ INTARSIA_GLOBAL unary_kernel(typename Op::Attributes attributes, Global<const St
                              Global<typename Op::template Result<T>> y, int64_t packs,
                              int64_t count) {
   using Result = typename Op::template Result<T>;
-  map_elements<common_pack<T, Result>()>(x, y, packs, count, [&](Stored<T> element) {
-    return element_of<Result>(Op::apply(loaded<T>(element), attributes));
-  });
+  map_elements<common_pack<Stored<T>, Result>(), kLong<Op>>(
+      x, y, packs, count, [&](Stored<T> element) {
+        return element_of<Result>(Op::apply(loaded<T>(element), attributes));
+      });
 }
 
 template <class T>
@@ -27,7 +28,7 @@ INTARSIA_GLOBAL clip_kernel(Global<const T> x, Global<const T> low, Global<const
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const float lower = low.present() ? number_of(low[0]) : -kInfinity;
   const float upper = high.present() ? number_of(high[0]) : kInfinity;
-  map_elements<kPack<T>>(x, y, packs, count, [&](T element) {
+  map_elements<kPack<T>, false>(x, y, packs, count, [&](T element) {
     return element_of<T>(ClipOp::apply(number_of(element), lower, upper));
   });
 }

@@ -40,6 +40,7 @@ struct Clip : DeviceKernel {
 using UnaryOperators =
     Join<operators::FloatFunctions, operators::FloatActivations, operators::SignedActivations,
          operators::FloatArithmetic, operators::SignedArithmetic, operators::NumberArithmetic>;
-using UnaryKernels = Join<Each<Clip, Reals>, EachPair<Unary, UnaryOperators, Reals>>;
+using UnaryKernels = Join<Each<Clip, Reals>, EachPair<Unary, UnaryOperators, Reals>,
+                          EachPair<Unary, operators::BoolLogic, Types<bool>>>;
 
 }  // namespace intarsia::cuda

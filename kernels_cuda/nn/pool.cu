@@ -45,6 +45,7 @@ struct AverageOf {
 template <class Sum, class T>
 INTARSIA_GLOBAL window_kernel(Window window, int64_t channels, bool with_padding, Global<const T> x,
                               Global<T> y, int64_t count) {
+  INTARSIA_ROLLED
   for (int64_t i = first_element(); i < count; i += element_step()) {
     // Neighbouring threads take neighbouring elements of the output, whatever its layout is.
     const bool channels_last = window.y.channel == 1 && window.y.column == channels;

@@ -15,6 +15,7 @@ template <class T>
 INTARSIA_GLOBAL rotate_kernel(StridedAxes<1> rows, Global<const T> x, Global<const T> cosines,
                               Global<const T> sines, Global<T> y, int64_t size, int64_t pairs,
                               bool interleaved, int64_t count) {
+  INTARSIA_ROLLED
   for (int64_t i = first_element(); i < count; i += element_step()) {
     const int64_t j = i % size, row = i - j;
     if (j >= 2 * pairs) {

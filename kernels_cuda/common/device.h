@@ -49,8 +49,13 @@ inline constexpr int kPack = 16 / static_cast<int>(sizeof(T));
   type(&name)[count] = reinterpret_cast<type(&)[count]>(other)
 // Before a loop whose body is long enough as it is, and before one that must have none left: an
 // array is in registers only if every index is known.
+#ifdef __CUDA_ARCH__  // the host's compiler, which sees the same functions, does not know it
 #define INTARSIA_ROLLED _Pragma("unroll 1")
 #define INTARSIA_UNROLLED _Pragma("unroll")
+#else
+#define INTARSIA_ROLLED
+#define INTARSIA_UNROLLED
+#endif
 
 __device__ inline unsigned thread_x() {
   return threadIdx.x;

@@ -101,6 +101,7 @@ struct StridedAxes {
     if (fast) {
       int32_t sums[Operands] = {};
       auto rest = static_cast<uint32_t>(index);
+      INTARSIA_ROLLED
       for (int axis = rank - 1; axis >= 0; --axis) {
         // What is left is the outermost axis' own.
         const uint32_t outer = axis > 0 ? divisors[axis].quotient(rest) : 0;
@@ -112,6 +113,7 @@ struct StridedAxes {
       return;
     }
     for (int i = 0; i < Operands; ++i) offsets[i] = 0;
+    INTARSIA_ROLLED
     for (int axis = rank - 1; axis >= 0; --axis) {
       const int64_t outer = axis > 0 ? index / extents[axis] : 0;
       const int64_t at = index - outer * extents[axis];

@@ -5,7 +5,6 @@
 #include "core/operators/indexing/gather.h"
 #include "core/operators/indexing/one_hot.h"
 #include "core/operators/indexing/scatter.h"
-#include "test/cuda/cuda_plan.h"
 #include "test/cuda/kernel_cases.h"
 
 namespace intarsia::test {
@@ -242,19 +241,17 @@ TEST(CudaIndexing, OneHotOfEveryWidth) {
 void expect_reported(const std::string& op, DataType index, const MakeNode& make) {
   Node expected = make();
   ASSERT_EQ(expected.run(cpu_kernel(text_of(op, kFloat, index))).code(), Code::kIndexOutOfRange);
-  cuda::Report& report = TestDevice::get().report;
-  for (const auto order : {emulation::Order::kForward, emulation::Order::kReverse}) {
-    emulation::Emulator::get().reset(order);
-    report = cuda::kNoFailure;
+  for (int order = 0; order < TestDevice::kOrders; ++order) {
+    TestDevice::get().reset(order);
     Node node = make();
     ASSERT_TRUE(node.run(device_kernel(op, kFloat, index)).ok());
-    EXPECT_TRUE(emulation::Emulator::get().violations().empty());
+    EXPECT_EQ(TestDevice::get().violations(), "");
+    const cuda::Report report = TestDevice::get().report;
     ASSERT_NE(report, cuda::kNoFailure);
     EXPECT_FALSE(cuda::is_singular_matrix(report));
     EXPECT_EQ(cuda::index_of(report), expected.diagnostic().found);
     EXPECT_EQ(cuda::axis_of(report), expected.diagnostic().axis);
   }
-  report = cuda::kNoFailure;
 }
 
 TEST(CudaIndexing, AnIndexOutOfRangeIsReportedAsOnTheCpu) {
@@ -310,52 +307,6 @@ TEST(CudaIndexing, ReportsAreReadAsTheyWereWritten) {
     // The order in which one is named before another.
     EXPECT_GE(int64_t{cuda::index_item(index)}, least);
     least = cuda::index_item(index);
-  }
-}
-
-/// Columns and rows, at indices that are an input.
-OnnxBuilder two_gathers() {
-  OnnxBuilder model;
-  model.input("x", {3, 5});
-  model.input("at", {4}, DataType::kInt64);
-  model.output("y");
-  model.output("z");
-  OnnxBuilder::set(model.node("Gather", {"x", "at"}, {"y"}), "axis", int64_t{1});
-  OnnxBuilder::set(model.node("Gather", {"x", "at"}, {"z"}), "axis", int64_t{0});
-  return model;
-}
-
-TEST(CudaIndexing, ASessionSaysWhichNodeFailsAndWhyAsOnTheCpu) {
-  emulation::Emulator::get().reset();
-  const OnnxBuilder model = two_gathers();
-  CudaPlan plan(model);
-  SmallPlan cpu(model);
-  auto session = plan.open_on_device();
-  auto reference = cpu.open();
-  ASSERT_TRUE(session.ok() && reference.ok()) << plan.text(plan.diagnostic);
-  EXPECT_EQ(session->graph_count(), 1);
-  const auto run = [](auto& opened, const std::vector<int64_t>& indices) {
-    for (float& value : opened.template input<float>(0).value()) value = 1;
-    const auto input = opened.template input<int64_t>(1).value();
-    std::copy(indices.begin(), indices.end(), input.begin());
-    return opened.run();
-  };
-  // Of the second node alone, where its axis is shorter; of both; below the axis.
-  for (const auto& indices : {std::vector<int64_t>{0, 4, -3, 3}, std::vector<int64_t>{0, 7, 5, -9},
-                              std::vector<int64_t>{0, -8, -6, 1}}) {
-    ASSERT_TRUE(run(*session, {0, 1, 2, -3}).ok());
-    EXPECT_EQ(run(*session, indices).code(), Code::kIndexOutOfRange);
-    EXPECT_EQ(run(*reference, indices).code(), Code::kIndexOutOfRange);
-    const Diagnostic& found = session->diagnostic();
-    const Diagnostic& expected = reference->diagnostic();
-    EXPECT_STREQ(found.what, expected.what);
-    EXPECT_EQ(found.expected, expected.expected);
-    EXPECT_EQ(found.found, expected.found);
-    EXPECT_EQ(found.operand, expected.operand);
-    EXPECT_EQ(found.axis, expected.axis);
-    // Copies are nodes too: the same node has another number.
-    const std::string text = plan.text(found), wanted = cpu.text(expected);
-    EXPECT_EQ(text.substr(text.find('\'')), wanted.substr(wanted.find('\'')));
   }
 }
 

@@ -8,7 +8,6 @@
 #include "core/operators/movement/transpose.h"
 #include "core/operators/movement/trilu.h"
 #include "kernels_cuda/common/strided.h"
-#include "test/cuda/cuda_plan.h"
 #include "test/cuda/kernel_cases.h"
 
 namespace intarsia::test {
@@ -429,44 +428,6 @@ TEST(CudaMovement, TriluOfEveryWidth) {
     node.in_place(0);
     return node;
   });
-}
-
-void integers(OnnxBuilder& model, const std::string& name, const std::vector<int64_t>& values) {
-  model.initializer(name, DataType::kInt64, {static_cast<int64_t>(values.size())}, values.data(),
-                    values.size() * sizeof(int64_t));
-}
-
-/// Starts, pads and sizes from the plan, where the host reads them when graphs are captured.
-TEST(CudaMovement, ListsAreConstantsOfThePlan) {
-  OnnxBuilder model;
-  model.input("x", {2, 5, 7});
-  model.output("y");
-  integers(model, "starts", {1, -1});
-  integers(model, "ends", {4, -7});
-  integers(model, "axes", {1, 2});
-  integers(model, "steps", {1, -2});
-  integers(model, "pads", {0, 1, 2, 1, 0, 1});
-  integers(model, "sizes", {3, 4, 9});
-  model.node("Slice", {"x", "starts", "ends", "axes", "steps"}, {"s"});
-  OnnxBuilder::set(model.node("Pad", {"s", "pads"}, {"p"}), "mode", "reflect");
-  OnnxBuilder::set(model.node("Resize", {"p", "", "", "sizes"}, {"y"}), "mode", "linear");
-  expect_same_as_cpu(model, 1);
-}
-
-TEST(CudaMovement, AListThatIsComputedLeavesItsNodeOnTheHost) {
-  OnnxBuilder model;
-  model.input("x", {5, 7});
-  model.input("starts", {1}, DataType::kInt64);
-  model.output("y");
-  integers(model, "one", {1});
-  model.node("Add", {"starts", "one"}, {"ends"});
-  model.node("Slice", {"x", "starts", "ends"}, {"s"});
-  model.node("Exp", {"s"}, {"y"});
-  emulation::Emulator::get().reset();
-  const CudaPlan plan(model);
-  std::string text;
-  for (const std::string& warning : plan.conversion.warnings) text += warning + "\n";
-  EXPECT_NE(text.find("(Slice) runs on the CPU"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -10,6 +10,9 @@ ProductExtents matmul_extents(const KernelContext& context) {
   extents.rows = a.rank > 1 ? a.extents[a.rank - 2] : 1;
   extents.columns = b.rank > 1 ? b.extents[b.rank - 1] : 1;
   extents.depth = a.extents[a.rank - 1];
+  if (is_one_matrix(b)) {  // whose rows are those of all batches
+    for (int axis = 0; axis < a.rank - 2; ++axis) extents.rows *= a.extents[axis];
+  }
   const int64_t matrix = extents.rows * extents.columns;
   extents.batches = matrix != 0 ? context.output(0).count() / matrix : 0;
   return extents;

@@ -59,7 +59,7 @@ Status MatMul<T>::run(const KernelContext& context) {
   problem.left = elements<T>(a);
   problem.right = elements<T>(b);
   const int matrix_axes = (a.rank > 1 ? 1 : 0) + (b.rank > 1 ? 1 : 0);
-  for (int axis = 0; axis < y.rank - matrix_axes; ++axis) {
+  for (int axis = 0; axis < y.rank - matrix_axes && extents.batches > 1; ++axis) {
     // Aligned at the batch axes: each operand's last two are the matrix.
     const int rank = y.rank - matrix_axes + 2;
     problem.matrices.add(y.extents[axis], {a.rank > 2 ? broadcast_stride(a, rank, axis) : 0,

@@ -16,6 +16,10 @@
 
 namespace intarsia::cuda {
 
+/// Whether all batches of a MatMul have the same B.
+inline bool is_one_matrix(const TensorView& b) {
+  return b.rank >= 2 && b.count() == int64_t{b.extents[b.rank - 2]} * b.extents[b.rank - 1];
+}
 ProductExtents matmul_extents(const KernelContext& context);
 ProductExtents gemm_extents(const KernelContext& context);
 Status check_matmul(const KernelContext& context, DataType type);

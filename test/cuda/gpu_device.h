@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The device that kernels under test find on a GPU: operands are copied there and back, each in an
-// allocation of exactly its size, so that compute-sanitizer sees what lies outside.
+// allocation of exactly its size, so that compute-sanitizer sees what lies outside. Small ones lie in
+// memory that both sides reach: lists of extents, which kernels read on the host (`host_constant`).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -21,15 +22,14 @@ namespace intarsia::test {
 /// Memory of the device.
 class GpuMemory {
  public:
-  explicit GpuMemory(size_t bytes) : bytes_(bytes) {
-    if (bytes != 0) {
-      EXPECT_EQ(cudaMalloc(&data_, bytes), cudaSuccess);
-      EXPECT_EQ(cudaMemset(data_, 0xff, bytes), cudaSuccess);
-    }
+  explicit GpuMemory(size_t bytes, bool shared = false) : bytes_(bytes), shared_(shared) {
+    if (bytes == 0) return;
+    EXPECT_EQ(shared ? cudaMallocHost(&data_, bytes) : cudaMalloc(&data_, bytes), cudaSuccess);
+    EXPECT_EQ(cudaMemset(data_, 0xff, bytes), cudaSuccess);
   }
   GpuMemory(const GpuMemory&) = delete;
   GpuMemory& operator=(const GpuMemory&) = delete;
-  ~GpuMemory() { cudaFree(data_); }
+  ~GpuMemory() { shared_ ? cudaFreeHost(data_) : cudaFree(data_); }
 
   std::span<std::byte> span() const { return {static_cast<std::byte*>(data_), bytes_}; }
   void* data() const { return data_; }
@@ -45,6 +45,7 @@ class GpuMemory {
  private:
   void* data_ = nullptr;
   size_t bytes_;
+  bool shared_;
 };
 
 /// What sessions keep at the start of a device arena.
@@ -80,7 +81,10 @@ struct TestDevice {
     sizes[context.workspace_] = context.workspace_bytes_;
     std::map<void*, GpuMemory> memory;
     for (const auto& [host, size] : sizes) {
-      memory.emplace(host, size).first->second.from(host);
+      constexpr size_t kList = 256;
+      const auto made = memory.emplace(std::piecewise_construct, std::forward_as_tuple(host),
+                                       std::forward_as_tuple(size, size <= kList));
+      made.first->second.from(host);
     }
     std::vector<void*> places;
     for (TensorView& operand : operands) {

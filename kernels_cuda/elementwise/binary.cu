@@ -49,9 +49,10 @@ Status Binary<Op, T>::run(const KernelContext& context) {
       z, {&x, &y}, N,
       {takes_packs<Stored<T>, N>(x), takes_packs<Stored<T>, N>(y), takes_packs<Result, N>(z)});
   return launched(
-      context, launch(grid_for(plan.items(N)), kThreads, stream_of(context), binary_kernel<Op, T>,
-                      attributes_of<typename Op::Attributes>(context), plan, elements<Stored<T>>(x),
-                      elements<Stored<T>>(y), writable<Result>(z)));
+      context, launch<binary_kernel<Op, T>>(grid_for(plan.items(N)), kThreads, stream_of(context),
+                                            attributes_of<typename Op::Attributes>(context), plan,
+                                            elements<Stored<T>>(x), elements<Stored<T>>(y),
+                                            writable<Result>(z)));
 }
 
 extern const KernelList binary_kernels;

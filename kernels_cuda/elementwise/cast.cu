@@ -39,9 +39,9 @@ Status Cast<In, Out>::run(const KernelContext& context) {
   const int64_t count = y.count();
   if (count == 0) return {};
   const int64_t packs = packs_of<Stored<In>, Out>(x, y);
-  return launched(context, launch(grid_for(packs > 0 ? packs : count), kThreads, stream_of(context),
-                                  cast_kernel<In, Out>, elements<Stored<In>>(x), writable<Out>(y),
-                                  packs, count));
+  return launched(context, launch<cast_kernel<In, Out>>(
+                               grid_for(packs > 0 ? packs : count), kThreads, stream_of(context),
+                               elements<Stored<In>>(x), writable<Out>(y), packs, count));
 }
 
 extern const KernelList cast_kernels;

@@ -41,10 +41,10 @@ Status Unary<Op, T>::run(const KernelContext& context) {
   const int64_t count = y.count();
   if (count == 0) return {};
   const int64_t packs = packs_of<Stored<T>, Result>(x, y);
-  return launched(context,
-                  launch(grid_for(packs > 0 ? packs : count), kThreads, stream_of(context),
-                         unary_kernel<Op, T>, attributes_of<typename Op::Attributes>(context),
-                         elements<Stored<T>>(x), writable<Result>(y), packs, count));
+  return launched(context, launch<unary_kernel<Op, T>>(
+                               grid_for(packs > 0 ? packs : count), kThreads, stream_of(context),
+                               attributes_of<typename Op::Attributes>(context),
+                               elements<Stored<T>>(x), writable<Result>(y), packs, count));
 }
 
 template <class T>
@@ -53,9 +53,10 @@ Status Clip<T>::run(const KernelContext& context) {
   const int64_t count = y.count();
   if (count == 0) return {};
   const int64_t packs = packs_of<T, T>(x, y);
-  return launched(context, launch(grid_for(packs > 0 ? packs : count), kThreads, stream_of(context),
-                                  clip_kernel<T>, elements<T>(x), elements<T>(context.input(1)),
-                                  elements<T>(context.input(2)), writable<T>(y), packs, count));
+  return launched(context, launch<clip_kernel<T>>(
+                               grid_for(packs > 0 ? packs : count), kThreads, stream_of(context),
+                               elements<T>(x), elements<T>(context.input(1)),
+                               elements<T>(context.input(2)), writable<T>(y), packs, count));
 }
 
 extern const KernelList unary_kernels;

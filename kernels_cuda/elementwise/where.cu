@@ -46,9 +46,9 @@ Status Where<E>::run(const KernelContext& context) {
   const Broadcast<3> plan(z, {&c, &x, &y}, N,
                           {takes_packs<uint8_t, N>(c), takes_packs<E, N>(x), takes_packs<E, N>(y),
                            takes_packs<E, N>(z)});
-  return launched(
-      context, launch(grid_for(plan.items(N)), kThreads, stream_of(context), where_kernel<E>, plan,
-                      elements<uint8_t>(c), elements<E>(x), elements<E>(y), writable<E>(z)));
+  return launched(context, launch<where_kernel<E>>(grid_for(plan.items(N)), kThreads,
+                                                   stream_of(context), plan, elements<uint8_t>(c),
+                                                   elements<E>(x), elements<E>(y), writable<E>(z)));
 }
 
 extern const KernelList where_kernels;

@@ -67,11 +67,11 @@ Status Gather<W, I>::run(const KernelContext& context) {
   const int64_t width = word_of(kBytes, {bytes, address_of(x), address_of(y)});
   const int64_t run = bytes / width, count = y.bytes() / width;
   return with_word(width, [&]<class Word>(Word) {
-    return launched(context,
-                    launch(grid_for(count), kThreads, stream_of(context), gather_kernel<Word, I>,
-                           Divisor(run, count), Divisor(indices, count / run), run, run * extent,
-                           extent, axis, Reporter(context), words<const Word>(x),
-                           elements<I>(context.input(1)), words<Word>(y), count));
+    return launched(context, launch<gather_kernel<Word, I>>(
+                                 grid_for(count), kThreads, stream_of(context), Divisor(run, count),
+                                 Divisor(indices, count / run), run, run * extent, extent, axis,
+                                 Reporter(context), words<const Word>(x),
+                                 elements<I>(context.input(1)), words<Word>(y), count));
   });
 }
 
@@ -88,11 +88,11 @@ Status GatherElements<W, I>::run(const KernelContext& context) {
   // The index stands in for the coordinate along the axis.
   for (int i = 0; i < y.rank; ++i) axes.add(y.extents[i], {i == axis ? 0 : strides[i]});
   return with_element(bytes_of(W), [&]<class T>(T) {
-    return launched(
-        context,
-        launch(grid_for(y.count()), kThreads, stream_of(context), gather_elements_kernel<T, I>,
-               axes, strides[axis], int64_t{x.extents[axis]}, axis, Reporter(context),
-               elements<T>(x), elements<I>(context.input(1)), writable<T>(y), y.count()));
+    return launched(context,
+                    launch<gather_elements_kernel<T, I>>(
+                        grid_for(y.count()), kThreads, stream_of(context), axes, strides[axis],
+                        int64_t{x.extents[axis]}, axis, Reporter(context), elements<T>(x),
+                        elements<I>(context.input(1)), writable<T>(y), y.count()));
   });
 }
 
@@ -114,10 +114,10 @@ Status GatherND<W>::run(const KernelContext& context) {
   const int64_t run = bytes / width, count = y.bytes() / width;
   return with_word(width, [&]<class Word>(Word) {
     return launched(
-        context,
-        launch(grid_for(count), kThreads, stream_of(context), gather_nd_kernel<Word>,
-               Divisor(run, count), Divisor(per_batch, tuples), run, axes, Reporter(context),
-               words<const Word>(x), elements<int64_t>(indices), words<Word>(y), count));
+        context, launch<gather_nd_kernel<Word>>(grid_for(count), kThreads, stream_of(context),
+                                                Divisor(run, count), Divisor(per_batch, tuples),
+                                                run, axes, Reporter(context), words<const Word>(x),
+                                                elements<int64_t>(indices), words<Word>(y), count));
   });
 }
 

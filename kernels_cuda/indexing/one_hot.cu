@@ -49,11 +49,11 @@ Status OneHot<W>::run(const KernelContext& context) {
   const int64_t columns = span_count(y, axis + 1, y.rank), depth = y.extents[axis];
   return with_element(bytes_of(W), [&]<class T>(T) {
     const auto start = [&]<class I>(I) {
-      return launched(
-          context,
-          launch(grid_for(count), kThreads, stream_of(context), one_hot_kernel<T, I>,
-                 Divisor(columns, count), Divisor(depth, count / columns), depth, columns,
-                 elements<I>(indices), elements<T>(context.input(2)), writable<T>(y), count));
+      return launched(context,
+                      launch<one_hot_kernel<T, I>>(
+                          grid_for(count), kThreads, stream_of(context), Divisor(columns, count),
+                          Divisor(depth, count / columns), depth, columns, elements<I>(indices),
+                          elements<T>(context.input(2)), writable<T>(y), count));
     };
     return indices.type == DataType::kFloat   ? start(float())
            : indices.type == DataType::kInt32 ? start(int32_t())

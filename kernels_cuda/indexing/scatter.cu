@@ -81,11 +81,11 @@ Status ScatterElements<W, I>::run(const KernelContext& context) {
   const int64_t of_axis = updates.extents[axis];
   return with_element(bytes_of(W), [&]<class T>(T) {
     return launched(
-        context,
-        launch(grid_for(count), kThreads, stream_of(context), scatter_elements_kernel<T, I>, axes,
-               Divisor(apart, count), Divisor(of_axis, count / apart), apart, of_axis,
-               strides[axis], int64_t{y.extents[axis]}, axis, Reporter(context),
-               elements<I>(context.input(1)), elements<T>(updates), writable<T>(y), count));
+        context, launch<scatter_elements_kernel<T, I>>(
+                     grid_for(count), kThreads, stream_of(context), axes, Divisor(apart, count),
+                     Divisor(of_axis, count / apart), apart, of_axis, strides[axis],
+                     int64_t{y.extents[axis]}, axis, Reporter(context),
+                     elements<I>(context.input(1)), elements<T>(updates), writable<T>(y), count));
   });
 }
 
@@ -104,10 +104,11 @@ Status ScatterND<W>::run(const KernelContext& context) {
   const int64_t width = word_of(kBytes, {bytes, address_of(updates), address_of(y)});
   const int64_t run = bytes / width, count = updates.bytes() / width;
   return with_word(width, [&]<class Word>(Word) {
-    return launched(context, launch(grid_for(count), kThreads, stream_of(context),
-                                    scatter_nd_kernel<Word>, Divisor(run, count), run, count / run,
-                                    axes, Reporter(context), elements<int64_t>(indices),
-                                    words<const Word>(updates), words<Word>(y), count));
+    return launched(context,
+                    launch<scatter_nd_kernel<Word>>(
+                        grid_for(count), kThreads, stream_of(context), Divisor(run, count), run,
+                        count / run, axes, Reporter(context), elements<int64_t>(indices),
+                        words<const Word>(updates), words<Word>(y), count));
   });
 }
 

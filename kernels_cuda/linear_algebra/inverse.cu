@@ -106,9 +106,10 @@ Status Inverse<T>::run(const KernelContext& context) {
   const int64_t count = x.count();
   if (count == 0) return {};
   const int n = x.extents[x.rank - 1];
-  return launched(context, launch(static_cast<unsigned>(count / n / n), kBlock, stream_of(context),
-                                  inverse_kernel<T>, elements<T>(x), writable<T>(context.output(0)),
-                                  n, report_of(context), context.node()));
+  return launched(context, launch<inverse_kernel<T>>(static_cast<unsigned>(count / n / n), kBlock,
+                                                     stream_of(context), elements<T>(x),
+                                                     writable<T>(context.output(0)), n,
+                                                     report_of(context), context.node()));
 }
 
 extern const KernelList inverse_kernels;

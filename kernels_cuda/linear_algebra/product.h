@@ -32,6 +32,7 @@ struct Epilogue {
   Global<const T> addend;  // at row * addend_row + channel * addend_column
   int addend_row = 0;
   int addend_column = 0;
+  bool packed_addend = false;  // neighbours of the output meet neighbours of it, aligned
   Global<const T> residual;
   Global<T> out;
   ActivationSpec activation;
@@ -39,24 +40,31 @@ struct Epilogue {
   /// N neighbours at once. REQUIRES: they are in the output, and aligned.
   template <int N>
   INTARSIA_DEVICE void store(int at, int row, int channel, const float* sums) const {
-    Pack<T, N> before{}, result;
+    Pack<T, N> before{}, added{}, result;
     if (residual.present()) before = residual.template pack<N>(at);
+    if (addend.present()) {
+      const int from = row * addend_row + channel * addend_column;
+      if (packed_addend) {
+        added = addend.template pack<N>(from);
+      } else {
+        for (int i = 0; i < N; ++i) added.values[i] = addend[from + i * addend_column];
+      }
+    }
+    INTARSIA_UNROLLED
     for (int i = 0; i < N; ++i) {
-      result.values[i] = value(row, channel + i, sums[i], number_of(before.values[i]));
+      result.values[i] = value(sums[i], number_of(added.values[i]), number_of(before.values[i]));
     }
     out.store(at, result);
   }
   INTARSIA_DEVICE void store(int at, int row, int channel, float sum) const {
-    out[at] = value(row, channel, sum, residual.present() ? float(number_of(residual[at])) : 0);
+    const float added =
+        addend.present() ? number_of(addend[row * addend_row + channel * addend_column]) : 0.0f;
+    out[at] = value(sum, added, residual.present() ? number_of(residual[at]) : 0.0f);
   }
 
  private:
-  INTARSIA_DEVICE T value(int row, int channel, float sum, float before) const {
-    float value = alpha * sum;
-    if (addend.present()) {
-      value += beta * number_of(addend[row * addend_row + channel * addend_column]);
-    }
-    return element_of<T>(activate(activation, value + before));
+  INTARSIA_DEVICE T value(float sum, float added, float before) const {
+    return element_of<T>(activate(activation, alpha * sum + beta * added + before));
   }
 };
 
@@ -106,13 +114,20 @@ INTARSIA_DEVICE bool join_sums(Sums& mine, const SharedDepth& shared, int tile, 
   if (thread == 0) shared.arrived[tile] = 0;  // for the next launch
   INTARSIA_UNROLLED
   for (int i = 0; i < 4 * kPacks; ++i) mine.sums[i] = 0;
+  // Two blocks' at a time, so that both are under way.
   INTARSIA_ROLLED
-  for (int from = 0; from < shared.blocks; ++from) {
+  for (int from = 0; from < shared.blocks; from += 2) {
+    Pack<float, 4> packs[2][kPacks];
+    const int second = from + 1 < shared.blocks ? from + 1 : from;
     INTARSIA_UNROLLED
     for (int i = 0; i < kPacks; ++i) {
-      const auto pack = shared.sums.template fresh<4>(place(from, i));
-      INTARSIA_UNROLLED
-      for (int j = 0; j < 4; ++j) mine.sums[4 * i + j] += pack.values[j];
+      packs[0][i] = shared.sums.template fresh<4>(place(from, i));
+      packs[1][i] = shared.sums.template fresh<4>(place(second, i));
+    }
+    INTARSIA_UNROLLED
+    for (int i = 0; i < 4 * kPacks; ++i) {
+      mine.sums[i] += packs[0][i / 4].values[i % 4];
+      mine.sums[i] += second != from ? packs[1][i / 4].values[i % 4] : 0.0f;
     }
   }
   return true;
@@ -125,7 +140,8 @@ INTARSIA_DEVICE void store_rows(const Problem& problem, const typename Problem::
                                 int first_column, bool packed) {
   constexpr int kWide = kPack<T>;
   constexpr int kPieces = Tile::kColumns / kWide;
-  INTARSIA_ROLLED
+  static_assert(Tile::kRowsOut * kPieces % Tile::kThreads == 0);
+  INTARSIA_UNROLLED_BY(2)
   for (int i = static_cast<int>(thread_x()); i < Tile::kRowsOut * kPieces; i += Tile::kThreads) {
     const int row = first_row + i / kPieces, column = first_column + i % kPieces * kWide;
     if (row >= problem.rows || column >= problem.columns) continue;
@@ -223,21 +239,23 @@ template <class Tile, int WidthA, int WidthB, class Problem, class T>
 [[nodiscard]] int launch_tiles(const Problem& problem, const Epilogue<T>& epilogue,
                                const SharedDepth& shared, int64_t tiles, bool packed_output,
                                void* stream) {
-  return launch(static_cast<unsigned>(tiles * shared.blocks), Tile::kThreads, stream,
-                product_kernel<Problem, T, Tile, WidthA, WidthB>, problem, epilogue, shared,
-                packed_output);
+  return launch<product_kernel<Problem, T, Tile, WidthA, WidthB>>(
+      static_cast<unsigned>(tiles * shared.blocks), Tile::kThreads, stream, problem, epilogue,
+      shared, packed_output);
 }
 
 /// REQUIRES: `extents` are the problem's, and passed `check_product`; an output that is not empty.
 template <class Problem, class T>
 [[nodiscard]] int launch_product(const KernelContext& context, const ProductExtents& extents,
-                                 Problem problem, const Epilogue<T>& epilogue, ProductPacks packs) {
+                                 Problem problem, Epilogue<T> epilogue, ProductPacks packs) {
   problem.rows = static_cast<int>(extents.rows);
   problem.columns = static_cast<int>(extents.columns);
   problem.depth = static_cast<int>(extents.depth);
   packs.a = packs.a && is_aligned(problem.left.data());
   packs.b = packs.b && is_aligned(problem.right.data());
   packs.out = packs.out && is_aligned(epilogue.out.data()) && is_aligned(epilogue.residual.data());
+  epilogue.packed_addend = epilogue.addend_column == 1 && epilogue.addend_row % kPack<T> == 0 &&
+                           is_aligned(epilogue.addend.data());
   const ProductTiles tiles = extents.tiles(sizeof(T));
   SharedDepth shared;
   shared.blocks = tiles.blocks_of_depth;

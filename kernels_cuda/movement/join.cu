@@ -111,9 +111,9 @@ class Rows {
         operands.data[i] = parts_[i]->template as<Part>();
         operands.counts[i] = outer_ * parts.rows[i];
       }
-      return launched(context_, launch(grid_for(outer_ * share), kThreads, stream_of(context_),
-                                       rows_kernel<kJoins, Part, Whole>, parts, operands,
-                                       words<Whole>(whole_), outer_ * share));
+      return launched(context_, launch<rows_kernel<kJoins, Part, Whole>>(
+                                    grid_for(outer_ * share), kThreads, stream_of(context_), parts,
+                                    operands, words<Whole>(whole_), outer_ * share));
     });
   }
 

@@ -112,9 +112,10 @@ Status Pad<W>::run(const KernelContext& context) {
     padded.axes[axis].by = Divisor(padded.axes[axis].to, count);
   }
   return with_element(bytes_of(W), [&]<class T>(T) {
-    return launched(context,
-                    launch(grid_for(count), kThreads, stream_of(context), pad_kernel<T>, padded,
-                           elements<T>(x), elements<T>(context.input(2)), writable<T>(y), count));
+    return launched(
+        context,
+        launch<pad_kernel<T>>(grid_for(count), kThreads, stream_of(context), padded, elements<T>(x),
+                              elements<T>(context.input(2)), writable<T>(y), count));
   });
 }
 

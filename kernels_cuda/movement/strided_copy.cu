@@ -131,8 +131,8 @@ Status strided_copy(const KernelContext& context, const CopyAxes& axes, int64_t 
     const Tiles tiles = tiles_of(axes, rows);
     const auto blocks = static_cast<unsigned>(std::min(tiles.count, kMostBlocks));
     return with_element(bytes, [&]<class T>(T) {
-      return launched(context, launch(blocks, kTileThreads, stream, tile_kernel<T>, tiles, start,
-                                      words<const T>(x), words<T>(y)));
+      return launched(context, launch<tile_kernel<T>>(blocks, kTileThreads, stream, tiles, start,
+                                                      words<const T>(x), words<T>(y)));
     });
   }
   int64_t word = bytes;
@@ -147,9 +147,9 @@ Status strided_copy(const KernelContext& context, const CopyAxes& axes, int64_t 
   const int64_t size = word / bytes;
   const CopyAxes moved = in_words(axes, size);
   return with_word(word, [&]<class Word>(Word) {
-    return launched(context,
-                    launch(grid_for(moved.count), kThreads, stream, strided_kernel<Word>, moved,
-                           start / size, words<const Word>(x), words<Word>(y), moved.count));
+    return launched(context, launch<strided_kernel<Word>>(grid_for(moved.count), kThreads, stream,
+                                                          moved, start / size, words<const Word>(x),
+                                                          words<Word>(y), moved.count));
   });
 }
 

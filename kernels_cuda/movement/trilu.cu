@@ -37,10 +37,11 @@ Status Trilu<W>::run(const KernelContext& context) {
   const int64_t rows = x.extents[x.rank - 2], columns = x.extents[x.rank - 1];
   const bool upper = context.attributes<TriluAttributes>().upper != 0;
   return with_element(bytes_of(W), [&]<class T>(T) {
-    return launched(context, launch(grid_for(count), kThreads, stream_of(context), trilu_kernel<T>,
-                                    upper, Divisor(columns, count), Divisor(rows, count / columns),
-                                    elements<int64_t>(context.input(1)), elements<T>(x),
-                                    writable<T>(context.output(0)), count));
+    return launched(context,
+                    launch<trilu_kernel<T>>(grid_for(count), kThreads, stream_of(context), upper,
+                                            Divisor(columns, count), Divisor(rows, count / columns),
+                                            elements<int64_t>(context.input(1)), elements<T>(x),
+                                            writable<T>(context.output(0)), count));
   });
 }
 

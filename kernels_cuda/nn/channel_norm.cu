@@ -108,11 +108,11 @@ Status BatchNormalization<T, P>::run(const KernelContext& context) {
   constexpr int N = kPack<T>;
   const int64_t run = plane == 1 ? batch.channels : plane;
   if (run % N == 0 && takes_packs<T, N>(x) && takes_packs<T, N>(y)) {
-    return launched(context, launch(grid_for(batch.count / N), kThreads, stream_of(context),
-                                    batch_norm_kernel<N, T, P>, batch));
+    return launched(context, launch<batch_norm_kernel<N, T, P>>(grid_for(batch.count / N), kThreads,
+                                                                stream_of(context), batch));
   }
-  return launched(context, launch(grid_for(batch.count), kThreads, stream_of(context),
-                                  batch_norm_kernel<1, T, P>, batch));
+  return launched(context, launch<batch_norm_kernel<1, T, P>>(grid_for(batch.count), kThreads,
+                                                              stream_of(context), batch));
 }
 
 template <class Op, class T>
@@ -124,10 +124,11 @@ Status GroupedNormalization<Op, T>::run(const KernelContext& context) {
   if constexpr (std::is_same_v<Op, GroupOp>) groups = a.num_groups;
   const int64_t plane = elements_from(x, 2), channels = x.extents[1] / groups;
   const auto start = [&](auto n) {
-    return launched(context, launch(static_cast<unsigned>(x.extents[0] * groups), kGroupThreads,
-                                    stream_of(context), group_norm_kernel<n(), T>, elements<T>(x),
-                                    elements<T>(context.input(1)), elements<T>(context.input(2)),
-                                    writable<T>(y), groups, channels, plane, a.epsilon));
+    return launched(context, launch<group_norm_kernel<n(), T>>(
+                                 static_cast<unsigned>(x.extents[0] * groups), kGroupThreads,
+                                 stream_of(context), elements<T>(x), elements<T>(context.input(1)),
+                                 elements<T>(context.input(2)), writable<T>(y), groups, channels,
+                                 plane, a.epsilon));
   };
   constexpr int N = kPack<T>;
   return plane % N == 0 && takes_packs<T, N>(x) && takes_packs<T, N>(y)

@@ -102,8 +102,10 @@ Status ConvDepthwise<T>::run(const KernelContext& context) {
   conv.threads = static_cast<unsigned>(y.count() / width);
   constexpr unsigned kBlock = 128;
   const auto blocks = static_cast<unsigned>(blocks_of(conv.threads, kBlock));
-  const auto kernel = packs ? depthwise_kernel<T, kPack<T>> : depthwise_kernel<T, 1>;
-  return launched(context, launch(blocks, kBlock, stream_of(context), kernel, conv));
+  void* stream = stream_of(context);
+  return launched(context, packs
+                               ? launch<depthwise_kernel<T, kPack<T>>>(blocks, kBlock, stream, conv)
+                               : launch<depthwise_kernel<T, 1>>(blocks, kBlock, stream, conv));
 }
 
 extern const KernelList depthwise_kernels;

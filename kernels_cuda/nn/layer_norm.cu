@@ -83,8 +83,8 @@ Status normalize_rows(const KernelContext& context) {
   }
   if (length == 0 && !r.means.present() && !r.inverses.present()) return {};
   return launched(context, start_rows<N>(length, packed, [&](auto n, auto threads) {
-                    return launch(row_blocks(rows, threads()), kRowThreads, stream_of(context),
-                                  normalize_rows_kernel<Centered, T, V, n(), threads()>, r);
+                    return launch<normalize_rows_kernel<Centered, T, V, n(), threads()>>(
+                        row_blocks(rows, threads()), kRowThreads, stream_of(context), r);
                   }));
 }
 

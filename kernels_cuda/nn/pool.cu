@@ -87,9 +87,9 @@ Status run_window(const KernelContext& context, const Attributes& attributes, bo
   const Window window(x, y, attributes.pool.window.kernel_shape.values, attributes.pool.window,
                       channels_last);
   const int64_t channels = x.extents[ImageAxes{x.rank, channels_last}.channel()];
-  return launched(
-      context, launch(grid_for(y.count()), kThreads, stream_of(context), window_kernel<Sum, T>,
-                      window, channels, with_padding, elements<T>(x), writable<T>(y), y.count()));
+  return launched(context, launch<window_kernel<Sum, T>>(
+                               grid_for(y.count()), kThreads, stream_of(context), window, channels,
+                               with_padding, elements<T>(x), writable<T>(y), y.count()));
 }
 
 }  // namespace

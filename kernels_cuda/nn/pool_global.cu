@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GlobalAveragePool and GlobalMaxPool. Channels last: a block takes 32 channels, its warps share
-// the positions and meet in shared memory. Channels first: a warp takes a channel, its lanes share
-// the positions and meet by shuffles. Both sum in a fixed order.
+// GlobalAveragePool and GlobalMaxPool. Channels last: a block takes 16 bytes of channels, its
+// threads share the positions and meet by shuffles, then in shared memory; or, where channels do
+// not come in 16 bytes, it takes 32 of them, which its lanes share. Channels first: a warp takes a
+// channel, its lanes share the positions. All sum in a fixed order.
 #include <cmath>
 
 #include "core/kernel_list.h"
@@ -29,6 +30,39 @@ struct Maximum {
 template <class Op>
 INTARSIA_DEVICE float finished(float sum, int64_t positions) {
   return Op::divides ? sum / static_cast<float>(positions) : sum;
+}
+
+/// x is [image][position][channel], read by packs.
+template <class Op, class T>
+INTARSIA_GLOBAL channels_packed_kernel(Global<const T> x, Global<T> y, int positions,
+                                       int channels) {
+  constexpr int N = kPack<T>;
+  INTARSIA_SHARED(float, parts, (kWarps * N));
+  const int thread = static_cast<int>(thread_x());
+  const int pieces = channels / N;
+  const int64_t image = static_cast<int>(block_x()) / pieces;
+  const int channel = static_cast<int>(block_x()) % pieces * N;
+  float sums[N];
+  INTARSIA_UNROLLED
+  for (int i = 0; i < N; ++i) sums[i] = Op::start();
+  INTARSIA_UNROLLED_BY(4)
+  for (int p = thread; p < positions; p += kWarps * kLanes) {
+    const auto pack = x.template pack<N>((image * positions + p) * channels + channel);
+    INTARSIA_UNROLLED
+    for (int i = 0; i < N; ++i) sums[i] = Op::join(sums[i], number_of(pack.values[i]));
+  }
+  INTARSIA_UNROLLED
+  for (int i = 0; i < N; ++i) {
+    for (unsigned mask = kLanes / 2; mask > 0; mask /= 2) {
+      sums[i] = Op::join(sums[i], shuffle_xor(sums[i], mask));
+    }
+    if (thread % kLanes == 0) parts[thread / kLanes * N + i] = sums[i];
+  }
+  sync_threads();
+  if (thread >= N) return;
+  float sum = parts[thread];
+  for (int warp = 1; warp < kWarps; ++warp) sum = Op::join(sum, parts[warp * N + thread]);
+  y[image * channels + channel + thread] = element_of<T>(finished<Op>(sum, positions));
 }
 
 /// x is [image][position][channel].
@@ -79,14 +113,20 @@ Status run_global(const KernelContext& context) {
   const Global<T> to = writable<T>(y);
   if (context.attributes<GlobalPoolAttributes>().channels_last != 0) {
     const int64_t channels = x.extents[x.rank - 1];
+    if (channels % kPack<T> == 0 && reinterpret_cast<uintptr_t>(x.data) % 16 == 0) {
+      return launched(context, launch<channels_packed_kernel<Op, T>>(
+                                   static_cast<unsigned>(x.extents[0] * (channels / kPack<T>)),
+                                   kLanes * kWarps, stream_of(context), from, to,
+                                   static_cast<int>(positions), static_cast<int>(channels)));
+    }
     const int64_t blocks = x.extents[0] * blocks_of(channels, kLanes);
-    return launched(context,
-                    launch(static_cast<unsigned>(blocks), kLanes * kWarps, stream_of(context),
-                           channels_last_kernel<Op, T>, from, to, positions, channels));
+    return launched(context, launch<channels_last_kernel<Op, T>>(
+                                 static_cast<unsigned>(blocks), kLanes * kWarps, stream_of(context),
+                                 from, to, positions, channels));
   }
-  return launched(context, launch(static_cast<unsigned>(blocks_of(planes, kWarps)), kLanes * kWarps,
-                                  stream_of(context), channels_first_kernel<Op, T>, from, to,
-                                  positions, planes));
+  return launched(context, launch<channels_first_kernel<Op, T>>(
+                               static_cast<unsigned>(blocks_of(planes, kWarps)), kLanes * kWarps,
+                               stream_of(context), from, to, positions, planes));
 }
 
 }  // namespace

@@ -203,8 +203,8 @@ Status resize(const KernelContext& context, const Start& start) {
                                            runtime::Copy::kWithinDevice, stream));
   }
   auto* memory = reinterpret_cast<DeviceTap*>(context.workspace().data());
-  const int error = launch(grid_for(plan.table.firsts[kMostResized]), kThreads, stream, taps_kernel,
-                           plan.table, Global<DeviceTap>(memory, plan.taps));
+  const int error = launch<taps_kernel>(grid_for(plan.table.firsts[kMostResized]), kThreads, stream,
+                                        plan.table, Global<DeviceTap>(memory, plan.taps));
   if (error != 0) return launched(context, error);
   return launched(context, start(plan.axes, Global<const DeviceTap>(memory, plan.taps)));
 }
@@ -238,8 +238,8 @@ Status ResizeNearest<W>::run(const KernelContext& context) {
     const ResizedAxes moved = in_words(axes, word / kBytes, y.count());
     const int64_t count = y.bytes() / word;
     return with_word(word, [&]<class Word>(Word) {
-      return launch(grid_for(count), kThreads, stream_of(context), nearest_kernel<Word>, moved,
-                    taps, words<const Word>(x), words<Word>(y), count);
+      return launch<nearest_kernel<Word>>(grid_for(count), kThreads, stream_of(context), moved,
+                                          taps, words<const Word>(x), words<Word>(y), count);
     });
   });
 }
@@ -249,8 +249,9 @@ Status Resize<T>::run(const KernelContext& context) {
   const TensorView& y = context.output(0);
   const float outside = context.attributes<ResizeAttributes>().extrapolation_value;
   return resize(context, [&](const ResizedAxes& axes, const Global<const DeviceTap>& taps) {
-    return launch(grid_for(y.count()), kThreads, stream_of(context), resize_kernel<T>, axes,
-                  outside, taps, elements<T>(context.input(0)), writable<T>(y), y.count());
+    return launch<resize_kernel<T>>(grid_for(y.count()), kThreads, stream_of(context), axes,
+                                    outside, taps, elements<T>(context.input(0)), writable<T>(y),
+                                    y.count());
   });
 }
 

@@ -46,11 +46,11 @@ Status Rotate<T>::run(const KernelContext& context) {
     rows.add(x.extents[axis], {broadcast_stride(angles, x.rank, axis)});
   }
   const bool interleaved = context.attributes<RotateAttributes>().interleaved != 0;
-  return launched(
-      context,
-      launch(grid_for(count), kThreads, stream_of(context), rotate_kernel<T>, rows, elements<T>(x),
-             elements<T>(angles), elements<T>(context.input(2)), writable<T>(context.output(0)),
-             int64_t{x.extents[3]}, int64_t{angles.extents[3]}, interleaved, count));
+  return launched(context, launch<rotate_kernel<T>>(
+                               grid_for(count), kThreads, stream_of(context), rows, elements<T>(x),
+                               elements<T>(angles), elements<T>(context.input(2)),
+                               writable<T>(context.output(0)), int64_t{x.extents[3]},
+                               int64_t{angles.extents[3]}, interleaved, count));
 }
 
 extern const KernelList rotate_kernels;

@@ -100,14 +100,15 @@ int run_softmax(const KernelContext& context, int64_t length, int64_t inner) {
   const auto to = writable<T>(y);
   if (inner > 1) {
     const int64_t blocks = lines / inner * blocks_of(inner, kLanes);
-    return launch(static_cast<unsigned>(blocks), kLanes * kWarps, stream_of(context),
-                  softmax_lines_kernel<Logarithm, T>, from, to, length, inner);
+    return launch<softmax_lines_kernel<Logarithm, T>>(static_cast<unsigned>(blocks),
+                                                      kLanes * kWarps, stream_of(context), from, to,
+                                                      length, inner);
   }
   constexpr int kMost = kPack<T>;
   const bool packed = takes_packs<T, kMost>(x) && takes_packs<T, kMost>(y);
   return start_rows<kMost>(length, packed, [&](auto n, auto threads) {
-    return launch(row_blocks(lines, threads()), kRowThreads, stream_of(context),
-                  softmax_rows_kernel<Logarithm, T, n(), threads()>, from, to, length, lines);
+    return launch<softmax_rows_kernel<Logarithm, T, n(), threads()>>(
+        row_blocks(lines, threads()), kRowThreads, stream_of(context), from, to, length, lines);
   });
 }
 

@@ -166,18 +166,21 @@ Status reduce(const KernelContext& context, const R& reducer, const bool (&is_re
   const auto to = writable<typename R::Result>(y);
   if (!r.inner_reduced) {
     const int64_t blocks = r.results / r.inner * blocks_of(r.inner, kLanes);
-    return launched(context, launch(static_cast<unsigned>(blocks), kBlock, stream_of(context),
-                                    reduce_columns_kernel<R>, reducer, r, from, to));
+    return launched(context,
+                    launch<reduce_columns_kernel<R>>(static_cast<unsigned>(blocks), kBlock,
+                                                     stream_of(context), reducer, r, from, to));
   }
   constexpr int N = kPack<E>;
   const bool packed = r.run() % N == 0 && takes_packs<E, N>(x);
   if (packed) r.take_packs(N);
   // Several elements for each lane of a warp are worth a block.
   const int threads = r.count <= 8 * kLanes * (packed ? N : 1) ? kLanes : kBlock;
-  const int64_t blocks = blocks_of(r.results, kBlock / threads);
-  const auto kernel = packed ? reduce_rows_kernel<R, N> : reduce_rows_kernel<R, 1>;
-  return launched(context, launch(static_cast<unsigned>(blocks), kBlock, stream_of(context), kernel,
-                                  reducer, r, threads, from, to));
+  const auto blocks = static_cast<unsigned>(blocks_of(r.results, kBlock / threads));
+  void* stream = stream_of(context);
+  return launched(context, packed ? launch<reduce_rows_kernel<R, N>>(blocks, kBlock, stream,
+                                                                     reducer, r, threads, from, to)
+                                  : launch<reduce_rows_kernel<R, 1>>(
+                                        blocks, kBlock, stream, reducer, r, threads, from, to));
 }
 
 }  // namespace

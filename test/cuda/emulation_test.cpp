@@ -68,7 +68,7 @@ class Emulation : public testing::TestWithParam<Order> {
   }
   template <class... Arguments>
   void run(void (*kernel)(Arguments...), Arguments... arguments) {
-    EXPECT_EQ(launch(1u, static_cast<unsigned>(kThreads), &stream, kernel, arguments...), 0);
+    EXPECT_EQ(launch_as(kernel, 1u, static_cast<unsigned>(kThreads), &stream, arguments...), 0);
     EXPECT_EQ(runtime::synchronize(&stream), 0);
   }
   Global<const float> input() const { return {x.data(), kThreads}; }
@@ -143,15 +143,15 @@ TEST_P(Emulation, MistakesOnRequestAreMade) {
 }
 
 TEST_P(Emulation, WorkIsDoneWhenSomebodyWaits) {
-  ASSERT_EQ(launch(1u, static_cast<unsigned>(kThreads), &stream, butterfly_kernel, output()), 0);
+  ASSERT_EQ(launch<butterfly_kernel>(1u, static_cast<unsigned>(kThreads), &stream, output()), 0);
   EXPECT_EQ(y[0], 0);
   EXPECT_EQ(runtime::synchronize(&stream), 0);
   EXPECT_EQ(y[0], 31 * 16);
 }
 
 TEST_P(Emulation, AGridThatCudaRefusesIsAnError) {
-  EXPECT_EQ(launch(0u, 32u, &stream, outside_kernel, output()), 9);
-  EXPECT_EQ(launch(1u, 2048u, &stream, outside_kernel, output()), 9);
+  EXPECT_EQ(launch<outside_kernel>(0u, 32u, &stream, output()), 9);
+  EXPECT_EQ(launch<outside_kernel>(1u, 2048u, &stream, output()), 9);
 }
 
 INSTANTIATE_TEST_SUITE_P(Orders, Emulation,

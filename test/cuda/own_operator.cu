@@ -38,25 +38,25 @@ Status BlendOnDevice::run(cuda::Stream stream, const Attributes& attributes, Inp
       bias ? Global<const float>(bias->data(), bias->size()) : Global<const float>();
   const Global<float> first(scratch.as<float>(), 1), out(y.data(), y.size());
   const Status status = stream.launched(
-      cuda::launch(1, 1, stream.handle(), first_kernel, attributes.gain, in, shift, first));
+      cuda::launch<first_kernel>(1, 1, stream.handle(), attributes.gain, in, shift, first));
   if (!status) return status;
   const auto blocks = static_cast<unsigned>((x.size() + 63) / 64);
   return stream.launched(
-      cuda::launch(blocks, 64, stream.handle(), sum_kernel, in, first, out, x.size()));
+      cuda::launch<sum_kernel>(blocks, 64, stream.handle(), in, first, out, x.size()));
 }
 
 Status LeadingOnDevice::run(const KernelContext& context, cuda::Stream stream, Input<float> x,
                             int64_t count, float factor, Output<float> y) {
   if (Status s = agree(context, count, x.size(), y.size()); !s) return s;
-  return stream.launched(cuda::launch(static_cast<unsigned>(count), 1, stream.handle(),
-                                      leading_kernel, Global<const float>(x.data(), x.size()),
-                                      factor, Global<float>(y.data(), y.size())));
+  return stream.launched(cuda::launch<leading_kernel>(
+      static_cast<unsigned>(count), 1, stream.handle(), Global<const float>(x.data(), x.size()),
+      factor, Global<float>(y.data(), y.size())));
 }
 
 Status LoudRelu::run(cuda::Stream stream, Input<float> x, Output<float> y) {
-  return stream.launched(cuda::launch(static_cast<unsigned>(x.size()), 1, stream.handle(),
-                                      relu_kernel, Global<const float>(x.data(), x.size()),
-                                      Global<float>(y.data(), y.size())));
+  return stream.launched(cuda::launch<relu_kernel>(
+      static_cast<unsigned>(x.size()), 1, stream.handle(), Global<const float>(x.data(), x.size()),
+      Global<float>(y.data(), y.size())));
 }
 
 }  // namespace own

@@ -41,7 +41,7 @@ inline constexpr int kPack = 16 / static_cast<int>(sizeof(T));
 
 #ifdef __CUDACC__
 
-#define INTARSIA_GLOBAL __device__ inline void
+#define INTARSIA_GLOBAL __global__ void
 #define INTARSIA_DEVICE __device__ inline
 #define INTARSIA_SHARED(type, name, count) __shared__ __align__(16) type name[count]
 /// The memory of `other`, which nobody uses any more.
@@ -224,40 +224,12 @@ __device__ inline void multiply_add(float (&sums)[4], const unsigned (&a)[4], un
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b_first), "r"(b_second));
 }
 
-/// What a launch executes: the kernel, once all that was queued before has ended. The next launch
-/// may begin meanwhile, up to this place: so the GPU has its blocks at hand (programmatic dependent
-/// launch, from compute capability 9.0 on).
-template <auto kernel, class... Parameters>
-__global__ void start_kernel(Parameters... parameters) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-  kernel(parameters...);
-}
-
-template <auto kernel, class... Parameters>
-[[nodiscard]] int launch_as(void (*)(Parameters...), unsigned blocks, unsigned threads,
+template <class... Parameters>
+[[nodiscard]] int launch_as(void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
                             void* stream, std::type_identity_t<Parameters>... values) {
-  int device = 0, generation = 0;
-  if (const int error = cudaGetDevice(&device); error != 0) return error;
-  if (const int error =
-          cudaDeviceGetAttribute(&generation, cudaDevAttrComputeCapabilityMajor, device);
-      error != 0) {
-    return error;
-  }
-  cudaLaunchAttribute early{};
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(blocks);
-  config.blockDim = dim3(threads);
-  config.stream = static_cast<cudaStream_t>(stream);
-  config.attrs = &early;
-  config.numAttrs = generation >= 9 ? 1 : 0;
   void* places[] = {&values...};
-  const auto* start = reinterpret_cast<const void*>(&start_kernel<kernel, Parameters...>);
-  return cudaLaunchKernelExC(&config, start, places);
+  return cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(threads),
+                          places, 0, static_cast<cudaStream_t>(stream));
 }
 
 /// Starts `kernel(arguments...)` on a stream, in `blocks` blocks of `threads` threads. Returns the
@@ -266,7 +238,7 @@ template <auto kernel, class... Parameters>
 template <auto kernel, class... Arguments>
 [[nodiscard]] int launch(unsigned blocks, unsigned threads, void* stream,
                          const Arguments&... arguments) {
-  return launch_as<kernel>(kernel, blocks, threads, stream, arguments...);
+  return launch_as(kernel, blocks, threads, stream, arguments...);
 }
 
 #else

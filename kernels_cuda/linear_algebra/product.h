@@ -114,20 +114,13 @@ INTARSIA_DEVICE bool join_sums(Sums& mine, const SharedDepth& shared, int tile, 
   if (thread == 0) shared.arrived[tile] = 0;  // for the next launch
   INTARSIA_UNROLLED
   for (int i = 0; i < 4 * kPacks; ++i) mine.sums[i] = 0;
-  // Two blocks' at a time, so that both are under way.
   INTARSIA_ROLLED
-  for (int from = 0; from < shared.blocks; from += 2) {
-    Pack<float, 4> packs[2][kPacks];
-    const int second = from + 1 < shared.blocks ? from + 1 : from;
+  for (int from = 0; from < shared.blocks; ++from) {
     INTARSIA_UNROLLED
     for (int i = 0; i < kPacks; ++i) {
-      packs[0][i] = shared.sums.template fresh<4>(place(from, i));
-      packs[1][i] = shared.sums.template fresh<4>(place(second, i));
-    }
-    INTARSIA_UNROLLED
-    for (int i = 0; i < 4 * kPacks; ++i) {
-      mine.sums[i] += packs[0][i / 4].values[i % 4];
-      mine.sums[i] += second != from ? packs[1][i / 4].values[i % 4] : 0.0f;
+      const auto pack = shared.sums.template fresh<4>(place(from, i));
+      INTARSIA_UNROLLED
+      for (int j = 0; j < 4; ++j) mine.sums[4 * i + j] += pack.values[j];
     }
   }
   return true;

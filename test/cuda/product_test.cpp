@@ -415,7 +415,7 @@ TEST(CudaProducts, GlobalPoolingMistakesAreFound) {
     expect_mistakes_found(
         on_device("GlobalAveragePool.cuda<float>"), cpu_kernel("GlobalAveragePool<float>"),
         [&] {
-          return global_node({2, 8, 8, 64}, last);
+          return global_node({2, 16, 16, 64}, last);  // a position for every thread
         },
         1e-6);
   }

@@ -11,13 +11,6 @@ using A = ResizeAttributes;
 constexpr DataType kFloat = DataType::kFloat, kFloat16 = DataType::kFloat16;
 
 /// With the workspace that the converter would plan.
-KernelUnderTest device_kernel(const std::string& text) {
-  KernelUnderTest kernel = on_device(text);
-  const KernelDescriptor* found = find_kernel(cuda::kernel_list(), text);
-  if (found != nullptr) kernel.workspace = found->workspace;
-  return kernel;
-}
-
 std::vector<double> counted(int64_t count) {
   std::vector<double> values(static_cast<size_t>(count));
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i * 37 % 101) / 16;
@@ -68,7 +61,7 @@ TEST(CudaResize, EveryModeAndCoordinate) {
       a.nearest_mode = coordinates % 4;
       for (const Case& c : kCases) {
         const auto make = [&] { return resize_node(kFloat, c.x, c.y, a); };
-        agree(device_kernel("Resize.cuda<float>"), cpu_kernel("Resize<float>"), make);
+        agree(on_device("Resize.cuda<float>"), cpu_kernel("Resize<float>"), make);
       }
     }
   }
@@ -87,8 +80,8 @@ TEST(CudaResize, NearestOfEveryWidth) {
         a.nearest_mode = rounding;
         for (const Case& c : kCases) {
           agree(
-              device_kernel(device), reference,
-              [&, t = type] { return resize_node(t, c.x, c.y, a); }, 0);
+              on_device(device), reference, [&, t = type] { return resize_node(t, c.x, c.y, a); },
+              0);
         }
       }
     }
@@ -100,7 +93,7 @@ TEST(CudaResize, ReductionsAreSmoothed) {
     A a;
     a.mode = mode;
     a.antialias = 1;
-    agree(device_kernel("Resize.cuda<float>"), cpu_kernel("Resize<float>"), [&] {
+    agree(on_device("Resize.cuda<float>"), cpu_kernel("Resize<float>"), [&] {
       return resize_node(kFloat, {2, 11, 17, 3}, {2, 4, 5, 3}, a);
     });
   }
@@ -111,7 +104,7 @@ TEST(CudaResize, HalvesAreComputedInFloat) {
     A a;
     a.mode = mode;
     agree(
-        device_kernel("Resize.cuda<float16>"), cpu_kernel("Resize<float16>"),
+        on_device("Resize.cuda<float16>"), cpu_kernel("Resize<float16>"),
         [&] {
           return resize_node(kFloat16, {2, 3, 5, 7}, {2, 3, 9, 12}, a);
         },
@@ -126,7 +119,7 @@ TEST(CudaResize, ScalesMayBeFractions) {
     const auto extent = [&](int in) {
       return static_cast<int32_t>(static_cast<float>(in) * scale);
     };
-    agree(device_kernel("Resize.cuda<float>"), cpu_kernel("Resize<float>"), [&] {
+    agree(on_device("Resize.cuda<float>"), cpu_kernel("Resize<float>"), [&] {
       return by_scales({1, 2, 6, 9}, {1, 2, extent(6), extent(9)}, {1, 1, scale, scale}, a);
     });
   }
@@ -147,16 +140,15 @@ TEST(CudaResize, CropsLieInsideOrAreFilled) {
       node.output(kFloat, {2, 5, 8}).attributes(a);
       return node;
     };
-    agree(device_kernel("Resize.cuda<float>"), cpu_kernel("Resize<float>"), make);
-    EXPECT_EQ(make().check(device_kernel("Resize.cuda nearest<32 bits>")).code(),
-              Code::kUnsupported);
+    agree(on_device("Resize.cuda<float>"), cpu_kernel("Resize<float>"), make);
+    EXPECT_EQ(make().check(on_device("Resize.cuda nearest<32 bits>")).code(), Code::kUnsupported);
   }
 }
 
 TEST(CudaResize, MistakesAreFound) {
   A a;
   a.mode = A::kCubic;
-  expect_mistakes_found(device_kernel("Resize.cuda<float>"), cpu_kernel("Resize<float>"), [&] {
+  expect_mistakes_found(on_device("Resize.cuda<float>"), cpu_kernel("Resize<float>"), [&] {
     return resize_node(kFloat, {5, 7}, {9, 13}, a);
   });
 }
@@ -165,11 +157,13 @@ TEST(CudaResize, WhatTheWorkspaceDoesNotHoldIsRefused) {
   A a;
   a.mode = A::kLinear;
   Node node = resize_node(kFloat, {5, 7}, {9, 13}, a);
-  EXPECT_EQ(node.run(on_device("Resize.cuda<float>")).code(), Code::kUnsupported);
+  KernelUnderTest without = on_device("Resize.cuda<float>");
+  without.workspace = nullptr;
+  EXPECT_EQ(node.run(without).code(), Code::kUnsupported);
   Node four = resize_node(kFloat, {1, 2, 3, 4}, {2, 3, 4, 5}, a);
-  EXPECT_EQ(four.run(device_kernel("Resize.cuda<float>")).code(), Code::kUnsupported);
+  EXPECT_EQ(four.run(on_device("Resize.cuda<float>")).code(), Code::kUnsupported);
   Node empty = resize_node(kFloat, {0, 2}, {3, 3}, a);
-  EXPECT_EQ(empty.run(device_kernel("Resize.cuda<float>")).code(), Code::kWrongExtent);
+  EXPECT_EQ(empty.run(on_device("Resize.cuda<float>")).code(), Code::kWrongExtent);
 }
 
 }  // namespace

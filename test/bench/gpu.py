@@ -73,7 +73,7 @@ def network(name):
         from transformers import BertConfig, BertModel
         width, layers = ENCODERS[name]
         config = BertConfig(hidden_size=width, num_hidden_layers=layers, num_attention_heads=12,
-                            intermediate_size=4 * width, attn_implementation="sdpa")
+                            intermediate_size=4 * width, attn_implementation="eager")
         module = redraw_constants(Hidden(BertModel(config, add_pooling_layer=False)))
         ids = rng.integers(config.vocab_size, size=(1, TOKENS))
         mask = numpy.ones((1, TOKENS), numpy.int64)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The device that kernels under test find on a GPU: operands are copied there and back, each in an
-// allocation of exactly its size, so that compute-sanitizer sees what lies outside. Small ones lie in
-// memory that both sides reach: lists of extents, which kernels read on the host (`host_constant`).
+// allocation of exactly its size, so that compute-sanitizer sees what lies outside. Small ones lie
+// in memory that both sides reach: lists of extents, which kernels read on the host
+// (`host_constant`).
 #pragma once
 
 #include <cuda_runtime.h>

@@ -61,7 +61,7 @@ Node gemm_node(const GemmCase& c, unsigned seed, DataType type = kFloat) {
 
 TEST(CudaProducts, GemmOfRandomExtents) {
   std::mt19937 random(1);
-  for (unsigned i = 0; i < 40; ++i) {
+  for (unsigned i = 0; i < 24; ++i) {
     GemmCase c{pick(random, 1, 70), pick(random, 1, 90), pick(random, 1, 50), {}, 0, false};
     // Extents of which 16 bytes can be read at once.
     if (pick(random, 0, 1) != 0) c.columns = pick(random, 1, 10) * 8;
@@ -95,7 +95,7 @@ TEST(CudaProducts, GemmWithLargeTilesAndWithNothing) {
           GemmCase{0, 5, 3, {}, 2, false}, GemmCase{3, 5, 0, {}, 2, false}}) {
       agree(
           of_device("Gemm.cuda", type), of_cpu("Gemm", type), [&] { return gemm_node(c, 2, type); },
-          tolerance_of(type));
+          tolerance_of(type), 1);  // so many blocks take the emulator long
     }
   }
 }
@@ -103,8 +103,8 @@ TEST(CudaProducts, GemmWithLargeTilesAndWithNothing) {
 TEST(CudaProducts, BlocksShareTheDepthOfATile) {
   for (DataType type : kTypes) {
     for (const GemmCase& c :
-         {GemmCase{3, 20, 1000, {}, 2, true}, GemmCase{70, 72, 700, {}, 0, false},
-          GemmCase{1, 128, 2048, {}, 2, false}}) {
+         {GemmCase{3, 20, 1000, {}, 2, true}, GemmCase{70, 72, 300, {}, 0, false},
+          GemmCase{1, 64, 2048, {}, 2, false}}) {
       const int64_t bytes = static_cast<int64_t>(element_bits(type)) / 8;
       EXPECT_GT(cuda::ProductExtents({c.rows, c.columns, c.depth, 1})
                     .workspace_bytes(static_cast<size_t>(bytes)),
@@ -255,7 +255,7 @@ ConvCase random_conv(std::mt19937& random) {
 
 TEST(CudaProducts, ConvolutionsOfRandomExtents) {
   std::mt19937 random(5);
-  for (unsigned i = 0; i < 60; ++i) {
+  for (unsigned i = 0; i < 40; ++i) {
     const ConvCase c = random_conv(random);
     const DataType type = kTypes[i % 2];
     const auto make = [&] { return conv_node(c, i, type); };

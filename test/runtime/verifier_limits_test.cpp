@@ -38,9 +38,9 @@ class DeviceVerifier : public testing::Test {
 
 TEST_F(DeviceVerifier, Memory) {
   EXPECT_CONTAINS(with(plan, &memory(), field::kDeviceArenaBytes, kDevicePrefix - 1),
-                  "device arena bytes: expected 256, found 255");
+                  "device arena bytes: expected 2048, found 2047");
   EXPECT_CONTAINS(with(plan, &memory(), field::kDeviceArenaBytes, (uint64_t{1} << 34) + 1),
-                  "device arena bytes: expected 256");
+                  "device arena bytes: expected 2048");
   const uint64_t bytes = memory().device_weights_bytes();
   EXPECT_CONTAINS(with(plan, &memory(), field::kDeviceWeightsBytes, bytes + 4096),
                   "device weights: expected");

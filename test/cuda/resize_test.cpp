@@ -10,7 +10,6 @@ namespace {
 using A = ResizeAttributes;
 constexpr DataType kFloat = DataType::kFloat, kFloat16 = DataType::kFloat16;
 
-/// With the workspace that the converter would plan.
 std::vector<double> counted(int64_t count) {
   std::vector<double> values(static_cast<size_t>(count));
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i * 37 % 101) / 16;

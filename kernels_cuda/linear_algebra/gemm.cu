@@ -25,7 +25,7 @@ Status run_gemm(const KernelContext& context, bool b_is_transposed) {
   problem.right = elements<T>(context.input(1));
   Epilogue<T> epilogue = epilogue_of<T>(context, attributes);
   epilogue.alpha = attributes.alpha;
-  epilogue.beta = attributes.beta;
+  epilogue.beta = c.present() ? attributes.beta : 0;  // else it may be infinite
   epilogue.addend_row = c.present() ? static_cast<int>(broadcast_stride(c, 2, 0)) : 0;
   epilogue.addend_column = c.present() ? static_cast<int>(broadcast_stride(c, 2, 1)) : 0;
   return launched(context,

@@ -19,6 +19,7 @@
 #include "core/operators/common/activation.h"
 #include "core/operators/common/fused_activation.h"
 #include "kernels_cuda/common/launch.h"
+#include "kernels_cuda/common/packs.h"
 #include "kernels_cuda/common/report.h"
 #include "kernels_cuda/linear_algebra/product_extents.h"
 #include "kernels_cuda/linear_algebra/product_sums.h"
@@ -198,12 +199,10 @@ INTARSIA_GLOBAL product_kernel(Problem problem, Epilogue<T> epilogue, SharedDept
     sums.add(operands, stage, stage + Tile::kPartA);
   }
   copy_wait<0>();
-  if (Tile::kSharesDepth && shared.blocks > 1) {
-    if constexpr (Tile::kSharesDepth) {
-      if (!join_sums<Tile::kThreads>(sums, shared, tile, block)) return;
-    }
-  } else {
-    sync_threads();  // what is multiplied is not used any more
+  const bool alone = !Tile::kSharesDepth || shared.blocks == 1;
+  if (alone) sync_threads();  // what is multiplied is not used any more
+  if constexpr (Tile::kSharesDepth) {
+    if (!alone && !join_sums<Tile::kThreads>(sums, shared, tile, block)) return;
   }
   // Through shared memory, so that neighbouring threads write neighbours.
   INTARSIA_SHARED_AGAIN(float, out, (Tile::kRowsOut * Tile::kPitchOut), operands);
@@ -223,10 +222,6 @@ INTARSIA_GLOBAL product_kernel(Problem problem, Epilogue<T> epilogue, SharedDept
 struct ProductPacks {
   bool a = false, b = false, out = false;
 };
-/// Whether an operand begins where packs of 16 bytes do.
-inline bool is_aligned(const void* data) {
-  return reinterpret_cast<uintptr_t>(data) % 16 == 0;
-}
 
 template <class Tile, int WidthA, int WidthB, class Problem, class T>
 [[nodiscard]] int launch_tiles(const Problem& problem, const Epilogue<T>& epilogue,
@@ -244,11 +239,12 @@ template <class Problem, class T>
   problem.rows = static_cast<int>(extents.rows);
   problem.columns = static_cast<int>(extents.columns);
   problem.depth = static_cast<int>(extents.depth);
-  packs.a = packs.a && is_aligned(problem.left.data());
-  packs.b = packs.b && is_aligned(problem.right.data());
-  packs.out = packs.out && is_aligned(epilogue.out.data()) && is_aligned(epilogue.residual.data());
+  const auto aligned = [](const TensorView& view) { return takes_packs<T, kPack<T>>(view); };
+  packs.a = packs.a && aligned(context.input(0));
+  packs.b = packs.b && aligned(context.input(1));
+  packs.out = packs.out && aligned(context.output(0)) && aligned(context.input(3));
   epilogue.packed_addend = epilogue.addend_column == 1 && epilogue.addend_row % kPack<T> == 0 &&
-                           is_aligned(epilogue.addend.data());
+                           aligned(context.input(2));
   const ProductTiles tiles = extents.tiles(sizeof(T));
   SharedDepth shared;
   shared.blocks = tiles.blocks_of_depth;

@@ -22,7 +22,6 @@ struct Tile {
   static constexpr int kDepth = 64 / static_cast<int>(sizeof(T));
   static constexpr int kPartA = Rows * kDepth;
   static constexpr int kPartB = kDepth * Columns;
-  static constexpr int kSums = Rows * Columns / Threads;  // of a thread
   // Sums on their way to the output, some rows at a time; rows of the pitch lie 8 banks apart.
   static constexpr int kRowsOut = 64;
   static constexpr int kPitchOut = Columns + 8;

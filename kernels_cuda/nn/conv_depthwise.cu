@@ -6,6 +6,7 @@
 #include "core/operators/common/activation.h"
 #include "core/operators/common/fused_activation.h"
 #include "kernels_cuda/common/launch.h"
+#include "kernels_cuda/common/packs.h"
 #include "kernels_cuda/nn/conv.h"
 #include "kernels_cuda/nn/window.h"
 
@@ -94,10 +95,9 @@ Status ConvDepthwise<T>::run(const KernelContext& context) {
                     writable<T>(y),
                     activation_of(attributes)};
   bool packs = conv.channels % kPack<T> == 0;
-  for (int i = 0; i < 4; ++i) {
-    packs = packs && reinterpret_cast<uintptr_t>(context.input(i).data) % 16 == 0;
+  for (const TensorView* view : {&context.input(0), &w, &context.input(2), &context.input(3), &y}) {
+    packs = packs && takes_packs<T, kPack<T>>(*view);
   }
-  packs = packs && reinterpret_cast<uintptr_t>(y.data) % 16 == 0;
   const int width = packs ? kPack<T> : 1;
   conv.threads = static_cast<unsigned>(y.count() / width);
   constexpr unsigned kBlock = 128;

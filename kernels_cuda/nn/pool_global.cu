@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "core/kernel_list.h"
-#include "kernels_cuda/common/launch.h"
+#include "kernels_cuda/common/rows.h"
 #include "kernels_cuda/nn/pool.h"
 
 namespace intarsia::cuda {
@@ -16,15 +16,13 @@ namespace {
 constexpr int kLanes = 32;
 constexpr int kWarps = 8;
 
-struct Average {
+struct Average : Total {
   static constexpr bool divides = true;
   INTARSIA_DEVICE static float start() { return 0; }
-  INTARSIA_DEVICE static float join(float a, float b) { return a + b; }
 };
-struct Maximum {
+struct Maximum : Larger {
   static constexpr bool divides = false;
   INTARSIA_DEVICE static float start() { return -INFINITY; }
-  INTARSIA_DEVICE static float join(float a, float b) { return a > b || a != a ? a : b; }
 };
 
 template <class Op>
@@ -34,28 +32,26 @@ INTARSIA_DEVICE float finished(float sum, int64_t positions) {
 
 /// x is [image][position][channel], read by packs.
 template <class Op, class T>
-INTARSIA_GLOBAL channels_packed_kernel(Global<const T> x, Global<T> y, int positions,
-                                       int channels) {
+INTARSIA_GLOBAL channels_packed_kernel(Global<const T> x, Global<T> y, int64_t positions,
+                                       int64_t channels) {
   constexpr int N = kPack<T>;
   INTARSIA_SHARED(float, parts, (kWarps * N));
   const int thread = static_cast<int>(thread_x());
-  const int pieces = channels / N;
-  const int64_t image = static_cast<int>(block_x()) / pieces;
-  const int channel = static_cast<int>(block_x()) % pieces * N;
+  const int64_t pieces = channels / N;
+  const int64_t image = block_x() / pieces;
+  const int64_t channel = block_x() % pieces * N;
   float sums[N];
   INTARSIA_UNROLLED
   for (int i = 0; i < N; ++i) sums[i] = Op::start();
   INTARSIA_UNROLLED_BY(4)
-  for (int p = thread; p < positions; p += kWarps * kLanes) {
+  for (int64_t p = thread; p < positions; p += kWarps * kLanes) {
     const auto pack = x.template pack<N>((image * positions + p) * channels + channel);
     INTARSIA_UNROLLED
     for (int i = 0; i < N; ++i) sums[i] = Op::join(sums[i], number_of(pack.values[i]));
   }
   INTARSIA_UNROLLED
   for (int i = 0; i < N; ++i) {
-    for (unsigned mask = kLanes / 2; mask > 0; mask /= 2) {
-      sums[i] = Op::join(sums[i], shuffle_xor(sums[i], mask));
-    }
+    sums[i] = over_row<Op, kLanes>(sums[i]);
     if (thread % kLanes == 0) parts[thread / kLanes * N + i] = sums[i];
   }
   sync_threads();
@@ -96,9 +92,7 @@ INTARSIA_GLOBAL channels_first_kernel(Global<const T> x, Global<T> y, int64_t po
   for (int64_t p = lane; plane < planes && p < positions; p += kLanes) {
     sum = Op::join(sum, number_of(x[plane * positions + p]));
   }
-  for (unsigned mask = kLanes / 2; mask > 0; mask /= 2) {
-    sum = Op::join(sum, shuffle_xor(sum, mask));
-  }
+  sum = over_row<Op, kLanes>(sum);
   if (lane == 0 && plane < planes) y[plane] = element_of<T>(finished<Op>(sum, positions));
 }
 
@@ -113,11 +107,11 @@ Status run_global(const KernelContext& context) {
   const Global<T> to = writable<T>(y);
   if (context.attributes<GlobalPoolAttributes>().channels_last != 0) {
     const int64_t channels = x.extents[x.rank - 1];
-    if (channels % kPack<T> == 0 && reinterpret_cast<uintptr_t>(x.data) % 16 == 0) {
-      return launched(context, launch<channels_packed_kernel<Op, T>>(
-                                   static_cast<unsigned>(x.extents[0] * (channels / kPack<T>)),
-                                   kLanes * kWarps, stream_of(context), from, to,
-                                   static_cast<int>(positions), static_cast<int>(channels)));
+    if (channels % kPack<T> == 0 && takes_packs<T, kPack<T>>(x)) {
+      return launched(
+          context, launch<channels_packed_kernel<Op, T>>(
+                       static_cast<unsigned>(x.extents[0] * (channels / kPack<T>)), kLanes * kWarps,
+                       stream_of(context), from, to, positions, channels));
     }
     const int64_t blocks = x.extents[0] * blocks_of(channels, kLanes);
     return launched(context, launch<channels_last_kernel<Op, T>>(

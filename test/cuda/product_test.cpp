@@ -100,6 +100,12 @@ TEST(CudaProducts, GemmWithLargeTilesAndWithNothing) {
   }
 }
 
+TEST(CudaProducts, BetaIsOfTheAddend) {
+  GemmCase c{5, 8, 8, {}, 0, false};
+  c.attributes.beta = std::numeric_limits<float>::infinity();
+  agree(on_device("Gemm.cuda<float>"), cpu_kernel("Gemm<float>"), [&] { return gemm_node(c, 4); });
+}
+
 TEST(CudaProducts, BlocksShareTheDepthOfATile) {
   for (DataType type : kTypes) {
     for (const GemmCase& c :

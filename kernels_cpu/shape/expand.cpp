@@ -5,7 +5,7 @@
 // How often an axis is repeated follows from the extents of input and output alone; the second
 // input was read by the shape function. The output does not overlap the input.
 #include "core/kernel_list.h"
-#include "core/runtime/operand_check.h"
+#include "core/operators/shape/repeat_check.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
 
@@ -91,44 +91,21 @@ Status run_repeat(const KernelContext& context) {
   return {};
 }
 
-/// Proves that every output extent is a multiple of the input's; of 1, where `only_ones` says so.
-template <class W>
-Status check_repeat(const KernelContext& context, bool only_ones) {
-  constexpr KernelType w = kernel_type_of<W>;
-  if (Status status = check_operand_types(
-          context, {.inputs = {w, DataType::kInt64}, .required_inputs = 2, .outputs = {w}});
-      !status) {
-    return status;
-  }
-  const TensorView& input = context.input(0);
-  const TensorView& output = context.output(0);
-  const int lead = output.rank - input.rank;
-  if (lead < 0 || (!only_ones && lead != 0)) {
-    return context.fail(Code::kWrongRank, "rank", input.rank, output.rank, context.input_count());
-  }
-  for (int axis = lead; axis < output.rank; ++axis) {
-    const int32_t from = input.extents[axis - lead];
-    const int32_t to = output.extents[axis];
-    const bool valid = from == to || (only_ones ? from == 1 : from > 0 && to % from == 0);
-    if (!valid) {
-      return context.fail(Code::kWrongExtent, "output extent", from, to, context.input_count(),
-                          axis);
-    }
-  }
-  return {};
-}
-
 template <class W>
 struct Expand {
   static constexpr KernelId id{"Expand", "", {kernel_type_of<W>}};
-  static Status check(const KernelContext& context) { return check_repeat<W>(context, true); }
+  static Status check(const KernelContext& context) {
+    return ops::check_repeat(context, kernel_type_of<W>, true);
+  }
   static Status run(const KernelContext& context) { return run_repeat<W>(context); }
 };
 
 template <class W>
 struct Tile {
   static constexpr KernelId id{"Tile", "", {kernel_type_of<W>}};
-  static Status check(const KernelContext& context) { return check_repeat<W>(context, false); }
+  static Status check(const KernelContext& context) {
+    return ops::check_repeat(context, kernel_type_of<W>, false);
+  }
   static Status run(const KernelContext& context) { return run_repeat<W>(context); }
 };
 

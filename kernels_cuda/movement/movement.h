@@ -9,6 +9,7 @@
 #include "core/operators/movement/depth_to_space.h"
 #include "core/operators/movement/slice.h"
 #include "core/operators/movement/transpose.h"
+#include "core/operators/shape/repeat_check.h"
 #include "kernels_cuda/movement/widths.h"
 
 namespace intarsia::cuda {
@@ -38,20 +39,16 @@ struct Slice : DeviceKernel {
   static Status run(const KernelContext& context);
 };
 
-/// Proves that every extent of the output is a multiple of the input's; of 1, where `only_ones`
-/// says so. How often an axis is repeated follows from them; input 1 is not read.
-Status check_repeat(const KernelContext& context, ElementWidth width, bool only_ones);
-
 template <ElementWidth W>
 struct Expand : DeviceKernel {
   static constexpr KernelId id{"Expand", kVariant, {W}};
-  static Status check(const KernelContext& context) { return check_repeat(context, W, true); }
+  static Status check(const KernelContext& context) { return ops::check_repeat(context, W, true); }
   static Status run(const KernelContext& context);
 };
 template <ElementWidth W>
 struct Tile : DeviceKernel {
   static constexpr KernelId id{"Tile", kVariant, {W}};
-  static Status check(const KernelContext& context) { return check_repeat(context, W, false); }
+  static Status check(const KernelContext& context) { return ops::check_repeat(context, W, false); }
   static Status run(const KernelContext& context);
 };
 

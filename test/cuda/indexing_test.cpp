@@ -5,7 +5,7 @@
 #include "core/operators/indexing/gather.h"
 #include "core/operators/indexing/one_hot.h"
 #include "core/operators/indexing/scatter.h"
-#include "test/cuda/kernel_cases.h"
+#include "test/cuda/counted.h"
 
 namespace intarsia::test {
 namespace {
@@ -14,16 +14,6 @@ constexpr DataType kFloat = DataType::kFloat;
 constexpr DataType kInt32 = DataType::kInt32, kInt64 = DataType::kInt64;
 constexpr DataType kEveryWidth[] = {DataType::kUint8, DataType::kInt16, kFloat, DataType::kDouble};
 
-std::vector<double> counted(DataType type, int64_t count) {
-  std::vector<double> values(static_cast<size_t>(count));
-  for (size_t i = 0; i < values.size(); ++i) {
-    values[i] = type == DataType::kUint8 ? static_cast<double>(i * 7 % 251) : 1.0 + i;
-  }
-  return values;
-}
-Node& add_input(Node& node, DataType type, const Dims& dims) {
-  return node.input(type, dims, counted(type, count_of(dims)));
-}
 /// Indices of either sign.
 std::vector<double> indices_below(int32_t extent, int64_t count, unsigned seed) {
   std::mt19937 random(seed);

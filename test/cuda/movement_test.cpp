@@ -8,7 +8,7 @@
 #include "core/operators/movement/transpose.h"
 #include "core/operators/movement/trilu.h"
 #include "kernels_cuda/common/strided.h"
-#include "test/cuda/kernel_cases.h"
+#include "test/cuda/counted.h"
 
 namespace intarsia::test {
 namespace {
@@ -16,17 +16,6 @@ namespace {
 constexpr DataType kFloat = DataType::kFloat;
 constexpr DataType kEveryWidth[] = {DataType::kUint8, DataType::kInt16, kFloat, DataType::kInt64};
 
-/// Elements of which neighbours differ.
-std::vector<double> counted(DataType type, int64_t count) {
-  std::vector<double> values(static_cast<size_t>(count));
-  for (size_t i = 0; i < values.size(); ++i) {
-    values[i] = type == DataType::kUint8 ? static_cast<double>(i * 7 % 251) : 1.0 + i;
-  }
-  return values;
-}
-Node& add_input(Node& node, DataType type, const Dims& dims) {
-  return node.input(type, dims, counted(type, count_of(dims)));
-}
 KernelUnderTest device_kernel(std::string_view op, DataType type) {
   return on_device(width_kernel_name(std::string(op) + ".cuda", type));
 }

@@ -20,7 +20,7 @@ build=(
   python3 python3-venv alsa-utils                                   # examples: models, recorded voice
 )
 python=(
-  python3-dev pybind11-dev python3-numpy python3-onnx               # Python operators, Python module
+  python3-dev python3-numpy python3-onnx                            # Python operators
 )
 pictures=(
   libpng-dev python3-pil fonts-dejavu-core                          # examples/read_text, fine_tune

@@ -99,12 +99,14 @@ stage_nodes() {
 }
 
 stage_python() { # on top of the stages build and asan, whose objects it uses
+  # Debian's Python, which has numpy, is what programs embed; nanobind comes with the test's packages.
+  local python=(-DPython3_EXECUTABLE=/usr/bin/python3 -Dnanobind_DIR="$cache/python-build/nanobind/cmake")
   sh test/python/setup_env.sh "$cache"
   cmake --preset release -DINTARSIA_DEVELOPER=ON -DINTARSIA_BUILD_TESTS=ON -DINTARSIA_PYOP=ON \
-    -DPython3_EXECUTABLE=/usr/bin/python3  # Debian's, which has numpy, is what programs embed
+    "${python[@]}"
   cmake --build --preset release
   run_ctest release --label-regex '^python$' --label-exclude "^(none$slow)\$"
-  cmake --preset asan -DINTARSIA_PYOP=ON -DPython3_EXECUTABLE=/usr/bin/python3
+  cmake --preset asan -DINTARSIA_PYOP=ON "${python[@]}"
   cmake --build --preset asan --target \
     intarsia_tool intarsia_python python_rendezvous test_pyop intarsia_pyop_plugin \
     pyop_make_plans pyop_stress_plain

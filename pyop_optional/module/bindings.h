@@ -5,7 +5,7 @@
 // package. It sees arrays through the buffer protocol only, so it is tied to no version of numpy.
 #pragma once
 
-#include <pybind11/pybind11.h>
+#include <nanobind/nanobind.h>
 
 #include "pyop_optional/module/plan_session.h"
 
@@ -15,19 +15,20 @@ namespace intarsia::python {
 bool in_main_interpreter();
 
 /// A C++ string of unknown origin (a name in a plan, a path) as a Python string.
-pybind11::str text(const std::string& bytes);
+nanobind::str text(const std::string& bytes);
+/// A path, which comes as bytes: it need not be UTF-8.
+std::string path_of(nanobind::handle bytes);
 
 /// From the package's (files, allow_pyop, pyop_paths), the names as bytes.
-OperatorRequest request_of(const pybind11::tuple& operators);
+OperatorRequest request_of(const nanobind::tuple& operators);
 
-/// Class PlanSession, class Block, function require_main_interpreter, and the translation of
-/// Failure to intarsia.Error.
-void bind_session(pybind11::module_& module);
+/// Class PlanSession, class Block, and the translation of Failure to intarsia.Error.
+void bind_session(nanobind::module_& module);
 
 /// Class DlpackTensor.
-void bind_dlpack(pybind11::module_& module);
+void bind_dlpack(nanobind::module_& module);
 
 /// Functions convert_model, external_files and plan_json.
-void bind_converter(pybind11::module_& module);
+void bind_converter(nanobind::module_& module);
 
 }  // namespace intarsia::python

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <pybind11/stl.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
 
 #include <cstring>
 
@@ -9,7 +15,7 @@
 #include "converter/tool/plan_json.h"
 #include "pyop_optional/module/bindings.h"
 
-namespace py = pybind11;
+namespace py = nanobind;
 
 namespace intarsia::python {
 namespace {
@@ -18,12 +24,16 @@ using Range = std::pair<int64_t, int64_t>;
 using Strings = std::map<std::string, std::string>;
 using Extents = std::map<std::string, std::vector<int64_t>>;
 
-/// The name of an entry point, and a path, or the model itself.
-using Entry = std::tuple<std::string, std::string, bool>;
-
 template <class T>
 T get(const py::dict& options, const char* name) {
-  return py::cast<T>(options[name]);
+  const py::object given = options[name];
+  T value{};
+  if (!py::try_cast<T>(given, value)) {
+    throw py::type_error(
+        ("the option " + std::string(name) + " cannot be " + std::string(py::repr(given).c_str()))
+            .c_str());
+  }
+  return value;
 }
 
 converter::ConvertOptions options_of(const py::dict& given) {
@@ -45,7 +55,8 @@ converter::ConvertOptions options_of(const py::dict& given) {
   options.bounds.insert(bounds.begin(), bounds.end());
   options.max_trips.insert(max_trips.begin(), max_trips.end());
   options.max_lengths = get<std::map<std::string, int64_t>>(given, "max_lengths");
-  if (!given["max_string"].is_none()) options.max_string = get<int64_t>(given, "max_string");
+  const auto max_string = get<std::optional<int64_t>>(given, "max_string");
+  if (max_string) options.max_string = *max_string;
   options.states = get<Strings>(given, "states");
   options.layouts = get<Strings>(given, "layouts");
   options.seed = get<uint64_t>(given, "seed");
@@ -66,20 +77,28 @@ converter::ConvertOptions options_of(const py::dict& given) {
 converter::ProgressListener progress_of(py::handle listener) {
   return [listener](std::string_view stage, double fraction) {
     const py::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    if (PyErr_CheckSignals() != 0) throw py::python_error();
     if (!listener.is_none()) listener(py::str(stage.data(), stage.size()), fraction);
   };
 }
 
-/// The plan as a Block, and the converter's warnings.
-py::tuple convert_model(const std::vector<Entry>& models, const py::dict& given,
-                        const py::tuple& operators, const py::object& progress) {
+/// `models`: of each entry point the name, the bytes of a path or of the model itself, and whether
+/// they are a path. Returns the plan as a Block, and the converter's warnings.
+py::tuple convert_model(const py::list& models, const py::dict& given, const py::tuple& operators,
+                        const py::object& progress) {
   converter::ConvertOptions options = options_of(given);
   options.progress = progress_of(progress);
   const OperatorRequest request = request_of(operators);
+  std::vector<py::bytes> held;  // what `entries` refers to
   std::vector<converter::EntrySource> entries;
-  for (const auto& [name, model, is_path] : models) {
-    entries.push_back({name, is_path ? model : "", std::as_bytes(std::span(model))});
+  for (py::handle model : models) {
+    const auto [name, bytes, is_path] = py::cast<std::tuple<std::string, py::bytes, bool>>(model);
+    held.push_back(bytes);
+    if (is_path) {
+      entries.push_back({name, path_of(bytes), {}});
+    } else {
+      entries.push_back({name, "", std::as_bytes(std::span(bytes.c_str(), bytes.size()))});
+    }
   }
   AlignedBytes plan;
   std::vector<std::string> warnings;
@@ -103,11 +122,11 @@ py::tuple convert_model(const std::vector<Entry>& models, const py::dict& given,
 }  // namespace
 
 void bind_converter(py::module_& module) {
-  module.def("external_files", [](const std::string& path) {
+  module.def("external_files", [](py::handle path) {
     try {
       py::list files;
-      for (const auto& file : converter::external_files(path)) {
-        files.append(py::bytes(file.string()));
+      for (const auto& file : converter::external_files(path_of(path))) {
+        files.append(py::bytes(file.c_str(), file.native().size()));
       }
       return files;
     } catch (const converter::Error& error) {
@@ -117,7 +136,7 @@ void bind_converter(py::module_& module) {
   module.def("plan_json", [](const PlanSession& session) {
     return text(tool::plan_json(session.plan()).dump());
   });
-  module.def("convert_model", &convert_model);
+  module.def("convert_model", &convert_model, py::arg(), py::arg(), py::arg(), py::arg().none());
 }
 
 }  // namespace intarsia::python

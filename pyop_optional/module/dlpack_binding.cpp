@@ -9,7 +9,7 @@
 
 #include "pyop_optional/module/bindings.h"
 
-namespace py = pybind11;
+namespace py = nanobind;
 
 namespace intarsia::python {
 namespace {
@@ -71,6 +71,15 @@ constexpr DlType kTypes[] = {
     {14, 8, DataType::kFloat8E8M0, "B"},
 };
 
+/// Which contiguity a request for a buffer asks for, in the letters of PyBuffer_IsContiguous; 'S'
+/// for none.
+char order_of(int flags) {
+  const auto asks = [flags](int wanted) { return (flags & wanted) == wanted; };
+  if (!asks(PyBUF_STRIDES) || asks(PyBUF_C_CONTIGUOUS)) return 'C';
+  if (asks(PyBUF_F_CONTIGUOUS)) return 'F';
+  return asks(PyBUF_ANY_CONTIGUOUS) ? 'A' : 'S';
+}
+
 /// What a capsule has handed over, until the last view of it is gone.
 class DlpackTensor {
  public:
@@ -86,27 +95,35 @@ class DlpackTensor {
       throw py::type_error("__dlpack__ gave no capsule of DLPack, or one that was taken already");
     }
     check();
+    measure();
   }
   int type() const { return static_cast<int>(type_->type); }
 
-  py::buffer_info buffer() const {
-    const auto size = static_cast<py::ssize_t>(type_->bits / 8);
-    std::vector<py::ssize_t> shape(tensor_->shape, tensor_->shape + tensor_->rank);
-    std::vector<py::ssize_t> strides(shape.size(), size);
-    for (size_t i = shape.size(); i-- > 0;) {
-      if (tensor_->strides != nullptr) {
-        strides[i] = static_cast<py::ssize_t>(tensor_->strides[i]) * size;
-      } else if (i + 1 < shape.size()) {
-        strides[i] = strides[i + 1] * shape[i + 1];
-      }
+  /// As Py_bf_getbuffer, but for `obj`: false with a BufferError pending.
+  bool show(Py_buffer& view, int flags) {
+    view.buf = static_cast<std::byte*>(tensor_->data) + tensor_->byte_offset;
+    view.itemsize = type_->bits / 8;
+    view.readonly = read_only_ ? 1 : 0;
+    view.ndim = tensor_->rank;
+    view.format = (flags & PyBUF_FORMAT) != 0 ? const_cast<char*>(type_->format) : nullptr;
+    view.shape = shape_.data();
+    view.strides = strides_.data();
+    view.suboffsets = nullptr;
+    view.internal = nullptr;
+    view.len = view.itemsize;
+    for (const Py_ssize_t extent : shape_) view.len *= extent;
+    if ((flags & PyBUF_WRITABLE) != 0 && read_only_) {
+      PyErr_SetString(PyExc_BufferError, "the tensor is read-only");
+      return false;
     }
-    return {static_cast<std::byte*>(tensor_->data) + tensor_->byte_offset,
-            size,
-            type_->format,
-            tensor_->rank,
-            shape,
-            strides,
-            read_only_};
+    const char order = order_of(flags);
+    if (order != 'S' && PyBuffer_IsContiguous(&view, order) == 0) {
+      PyErr_SetString(PyExc_BufferError, "the tensor's elements are not contiguous");
+      return false;
+    }
+    if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES) view.strides = nullptr;
+    if ((flags & PyBUF_ND) == 0) view.shape = nullptr;
+    return true;
   }
 
  private:
@@ -115,7 +132,7 @@ class DlpackTensor {
   T* take(py::handle capsule, const char* name, const char* used) {
     if (PyCapsule_IsValid(capsule.ptr(), name) == 0) return nullptr;
     auto* taken = static_cast<T*>(PyCapsule_GetPointer(capsule.ptr(), name));
-    if (PyCapsule_SetName(capsule.ptr(), used) != 0) throw py::error_already_set();
+    if (PyCapsule_SetName(capsule.ptr(), used) != 0) throw py::python_error();
     owner_ = std::shared_ptr<T>(taken, [](T* managed) {
       if (managed->deleter != nullptr) managed->deleter(managed);
     });
@@ -131,24 +148,45 @@ class DlpackTensor {
       if (type.code == tensor.code && type.bits == tensor.bits && tensor.lanes == 1) type_ = &type;
     }
     if (type_ == nullptr) {
-      throw py::buffer_error("elements of DLPack type " + std::to_string(tensor.code) + " with " +
-                             std::to_string(tensor.bits) + " bits have no numpy type");
+      const std::string words = "elements of DLPack type " + std::to_string(tensor.code) +
+                                " with " + std::to_string(tensor.bits) + " bits have no numpy type";
+      throw py::buffer_error(words.c_str());
+    }
+  }
+
+  void measure() {
+    const Py_ssize_t size = type_->bits / 8;
+    shape_.assign(tensor_->shape, tensor_->shape + tensor_->rank);
+    strides_.assign(shape_.size(), size);
+    for (size_t i = shape_.size(); i-- > 0;) {
+      if (tensor_->strides != nullptr) {
+        strides_[i] = static_cast<Py_ssize_t>(tensor_->strides[i]) * size;
+      } else if (i + 1 < shape_.size()) {
+        strides_[i] = strides_[i + 1] * shape_[i + 1];
+      }
     }
   }
 
   const DlTensor* tensor_ = nullptr;
   const DlType* type_ = nullptr;
   bool read_only_ = false;
+  std::vector<Py_ssize_t> shape_, strides_;
   std::shared_ptr<void> owner_;
 };
+
+int show(PyObject* self, Py_buffer* view, int flags) {
+  const bool shown = py::inst_ptr<DlpackTensor>(self)->show(*view, flags);
+  view->obj = shown ? Py_NewRef(self) : nullptr;
+  return shown ? 0 : -1;
+}
 
 }  // namespace
 
 void bind_dlpack(py::module_& module) {
-  py::class_<DlpackTensor>(module, "DlpackTensor", py::buffer_protocol())
+  static PyType_Slot slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(&show)}, {0, nullptr}};
+  py::class_<DlpackTensor>(module, "DlpackTensor", py::type_slots(slots))
       .def(py::init<py::handle>())
-      .def_property_readonly("type", &DlpackTensor::type)
-      .def_buffer([](DlpackTensor& tensor) { return tensor.buffer(); });
+      .def_prop_ro("type", &DlpackTensor::type);
 }
 
 }  // namespace intarsia::python

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <nanobind/stl/tuple.h>
+
 #include "intarsia/describe.h"
 #include "pyop_optional/module/bindings.h"
 
-namespace py = pybind11;
+namespace py = nanobind;
 
 namespace intarsia::python {
 namespace {
@@ -12,7 +14,7 @@ namespace {
 class Lent {
  public:
   Lent(py::handle object, int flags) {
-    if (PyObject_GetBuffer(object.ptr(), &view_, flags) != 0) throw py::error_already_set();
+    if (PyObject_GetBuffer(object.ptr(), &view_, flags) != 0) throw py::python_error();
   }
   ~Lent() { PyBuffer_Release(&view_); }
   Lent(const Lent&) = delete;
@@ -29,16 +31,16 @@ class Lent {
 /// Tells the module `logging`. With the interpreter's lock held.
 void log_warning(const std::string& words) {
   try {
-    py::module_::import("intarsia.logs").attr("warn")(text(words));
-  } catch (py::error_already_set& error) {
+    py::module_::import_("intarsia.logs").attr("warn")(text(words));
+  } catch (py::python_error& error) {
     error.discard_as_unraisable("a warning of an operator");
   }
 }
 
 py::tuple tuple_of(const std::vector<int32_t>& numbers) {
-  py::tuple result(numbers.size());
-  for (size_t i = 0; i < numbers.size(); ++i) result[i] = numbers[i];
-  return result;
+  py::list list;
+  for (int32_t number : numbers) list.append(number);
+  return py::tuple(list);
 }
 
 std::vector<int32_t> extents_of(py::handle shape) {
@@ -141,6 +143,24 @@ int state_index(const PlanSession& session, int index) {
   return index;
 }
 
+/// `source`: the plan's bytes, or, if `is_path`, none; then `name` is the path.
+void make_session(PlanSession* place, py::handle source, bool is_path, py::handle name, int threads,
+                  const py::tuple& operators) {
+  OperatorRequest request = request_of(operators);
+  request.warning = &log_warning;
+  const std::string path = path_of(name);
+  const Lent lent(source, PyBUF_SIMPLE);
+  const py::gil_scoped_release release;
+  AlignedBytes plan = is_path ? read_plan(path) : copy_of(lent.bytes());
+  new (place) PlanSession(std::move(plan), path, threads, request);
+}
+
+int show_block(PyObject* self, Py_buffer* view, int flags) {
+  const auto bytes = py::inst_ptr<AlignedBytes>(self)->span();
+  return PyBuffer_FillInfo(view, self, bytes.data(), static_cast<Py_ssize_t>(bytes.size()), 0,
+                           flags);
+}
+
 py::object read_state(PlanSession& session, int index) {
   OutputData value;
   {
@@ -156,31 +176,38 @@ void write_state(PlanSession& session, int index, py::handle buffer) {
   session.write_state(state_index(session, index), {{}, lent.bytes(), false});
 }
 
-void translate(std::exception_ptr pointer) {
+void raise(const Failure& failure) {
+  auto cause = py::steal<py::object>(static_cast<PyObject*>(failure.exception()));
+  // KeyboardInterrupt and SystemExit are no errors of the model: they go on as what they are.
+  if (cause.is_valid() && PyObject_IsInstance(cause.ptr(), PyExc_Exception) == 0) {
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(cause.ptr())), cause.ptr());
+    return;
+  }
+  const py::object type = py::module_::import_("intarsia.errors").attr("Error");
+  const py::object code = failure.code() == Code::kOk
+                              ? py::object(py::none())
+                              : py::object(py::str(code_name(failure.code())));
+  const py::object error = type(text(failure.what()), code);
+  if (cause.is_valid()) PyException_SetCause(error.ptr(), cause.release().ptr());
+  PyErr_SetObject(type.ptr(), error.ptr());
+}
+
+void translate(const std::exception_ptr& pointer, void*) {
   try {
     std::rethrow_exception(pointer);
   } catch (const Failure& failure) {
-    const auto cause =
-        py::reinterpret_steal<py::object>(static_cast<PyObject*>(failure.exception()));
-    // KeyboardInterrupt and SystemExit are no errors of the model: they go on as what they are.
-    if (cause && PyObject_IsInstance(cause.ptr(), PyExc_Exception) == 0) {
-      PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(cause.ptr())), cause.ptr());
-      return;
+    try {
+      raise(failure);
+    } catch (py::python_error& error) {  // Ctrl-C at this moment, for instance
+      error.restore();
     }
-    const py::object type = py::module_::import("intarsia.errors").attr("Error");
-    const py::object code = failure.code() == Code::kOk
-                                ? py::object(py::none())
-                                : py::object(py::str(code_name(failure.code())));
-    const py::object error = type(text(failure.what()), code);
-    if (cause) PyException_SetCause(error.ptr(), cause.inc_ref().ptr());
-    PyErr_SetObject(type.ptr(), error.ptr());
   }
 }
 
 }  // namespace
 
 bool in_main_interpreter() {
-  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return true;
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return true;
   PyErr_SetString(PyExc_ImportError,
                   "intarsia works in the main interpreter only, not in a sub-interpreter; use "
                   "threads (a session runs without the interpreter's lock) or processes");
@@ -190,44 +217,31 @@ bool in_main_interpreter() {
 py::str text(const std::string& bytes) {
   PyObject* string =
       PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace");
-  if (string == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::str>(string);
+  if (string == nullptr) throw py::python_error();
+  return py::steal<py::str>(string);
+}
+
+std::string path_of(py::handle bytes) {
+  const auto given = py::cast<py::bytes>(bytes);
+  return {given.c_str(), given.size()};
 }
 
 OperatorRequest request_of(const py::tuple& operators) {
   OperatorRequest request;
-  for (py::handle file : operators[0]) request.files.push_back(py::cast<std::string>(file));
+  for (py::handle file : py::list(operators[0])) request.files.push_back(path_of(file));
   request.allow_pyop = py::cast<bool>(operators[1]);
-  for (py::handle path : operators[2]) request.pyop_paths.push_back(py::cast<std::string>(path));
+  for (py::handle path : py::list(operators[2])) request.pyop_paths.push_back(path_of(path));
   return request;
 }
 
 void bind_session(py::module_& module) {
-  // Python copies a module that the main interpreter has imported, and calls no entry for that. A
-  // function of pybind11 would wait for ever there, as soon as it fails.
-  static PyMethodDef plain[] = {{"require_main_interpreter",
-                                 [](PyObject*, PyObject*) -> PyObject* {
-                                   return in_main_interpreter() ? Py_NewRef(Py_None) : nullptr;
-                                 },
-                                 METH_NOARGS, nullptr},
-                                {nullptr, nullptr, 0, nullptr}};
-  if (PyModule_AddFunctions(module.ptr(), plain) != 0) throw py::error_already_set();
+  py::set_leak_warnings(false);  // a program may end while it holds a session
   py::register_exception_translator(&translate);
-  py::class_<AlignedBytes>(module, "Block", py::buffer_protocol())
-      .def_buffer([](AlignedBytes& memory) {
-        return py::buffer_info(memory.data(), 1, "B",
-                               static_cast<py::ssize_t>(memory.span().size()));
-      });
+  static PyType_Slot slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(&show_block)},
+                                {0, nullptr}};
+  py::class_<AlignedBytes>(module, "Block", py::type_slots(slots));
   py::class_<PlanSession>(module, "PlanSession")
-      .def(py::init([](py::handle source, bool is_path, const std::string& name, int threads,
-                       const py::tuple& operators) {
-        OperatorRequest request = request_of(operators);
-        request.warning = &log_warning;
-        const Lent lent(source, PyBUF_SIMPLE);
-        const py::gil_scoped_release release;
-        AlignedBytes plan = is_path ? read_plan(name) : copy_of(lent.bytes());
-        return std::make_unique<PlanSession>(std::move(plan), name, threads, request);
-      }))
+      .def("__init__", &make_session)
       .def("plan",
            [](const PlanSession& session) {
              const auto bytes = session.plan();

@@ -22,12 +22,12 @@ LAYERS = {
     "converter/tool/device": ("include core kernels_cuda converter converter/tool/device",
                               "cuda fmt"),  # of builds with CUDA
     "pyop_optional": ("include core core/definitions core/threads kernels_cpu converter "
-                      "pyop_optional", "Python pybind11 nanobind"),
+                      "pyop_optional", "Python nanobind"),
     "kernels_cpu/images": ("include kernels_cpu/images", "png jpeg tiff webp openjpeg"),
     "examples": ("include examples", "Eigen png"),
     "test": ("include core core/definitions kernels_cpu kernels_cuda converter "
              "converter/tool/device pyop_optional examples test",
-             "flatbuffers google CLI fmt nlohmann Eigen gtest gmock benchmark cuda pybind11"),
+             "flatbuffers google CLI fmt nlohmann Eigen gtest gmock benchmark cuda nanobind"),
 }
 # Embedded code: of the standard library only what neither allocates, throws, locks nor prints.
 EMBEDDED = ("include", "core", "core/c_api", "kernels_cpu", "kernels_cuda")
@@ -43,7 +43,7 @@ ISA_HOSTED = {"algorithm", "numeric", "array", "optional", "variant", "tuple", "
 
 INCLUDE = re.compile(r'\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 THIRD_PARTY = {"flatbuffers", "google", "CLI", "fmt", "nlohmann", "Eigen", "gtest", "gmock",
-               "benchmark", "cuda", "Python", "pybind11", "nanobind", "numpy", "png", "jpeg", "tiff",
+               "benchmark", "cuda", "Python", "nanobind", "numpy", "png", "jpeg", "tiff",
                "webp", "openjpeg"}
 
 

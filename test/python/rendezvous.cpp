@@ -49,7 +49,7 @@ Room room;
 PyObject* visitor = nullptr;
 
 bool call_visitor() {
-  const pybind11::gil_scoped_acquire acquire;
+  const nanobind::gil_scoped_acquire acquire;
   PyObject* result = PyObject_CallNoArgs(visitor);
   if (result == nullptr) PyErr_Clear();
   Py_XDECREF(result);
@@ -84,9 +84,9 @@ Operators load_operators(const OperatorRequest&) {
 
 }  // namespace intarsia::python
 
-PYBIND11_MODULE(_native, module) {
+NB_MODULE(_native, module) {
   module.attr("version") = "test";
-  module.def("set_visitor", [](const pybind11::function& function) {
+  module.def("set_visitor", [](nanobind::callable function) {
     Py_XDECREF(intarsia::python::visitor);
     intarsia::python::visitor = function.inc_ref().ptr();
   });

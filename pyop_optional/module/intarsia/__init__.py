@@ -5,12 +5,8 @@
     outputs = session.run(None, {"x": array})           # or run([array])
 """
 
-from ._native import require_main_interpreter, version as __version__
-
-require_main_interpreter()
-
-# pylint: disable=wrong-import-position
 from . import logs as _logs
+from ._native import version as __version__
 from .binding import Binding
 from .conversion import convert
 from .errors import Error

@@ -4,6 +4,7 @@
 
 import base64
 import hashlib
+import sys
 import sysconfig
 import tomllib
 import zipfile
@@ -21,10 +22,9 @@ def build_wheel(wheel_directory, _config_settings=None, _metadata_directory=None
     """Writes the wheel and returns its name."""
     tree = tomllib.loads((HERE / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["intarsia"]
     project = tomllib.loads(Path(tree["source"], "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    _require_compiled()
+    interface = _interface()
     name = f"{project['name']}-{tree['version']}"
-    version = "cp" + sysconfig.get_config_var("py_version_nodot")
-    tag = f"{version}-{version}-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+    tag = f"{interface}-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
     texts = {
         "METADATA": _fields([("Metadata-Version", "2.1"), ("Name", project["name"]), ("Version", tree["version"]),
                              ("Summary", project["description"]), ("License", project["license"]),
@@ -49,10 +49,14 @@ def build_wheel(wheel_directory, _config_settings=None, _metadata_directory=None
     return f"{name}-{tag}.whl"
 
 
-def _require_compiled():
+def _interface():
+    """The tags of the interpreters that the compiled module is for."""
+    if sys.version_info >= (3, 12) and (HERE / "intarsia" / "_native.abi3.so").exists():
+        return "cp312-abi3"
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
     if (HERE / "intarsia" / f"_native{suffix}").exists():
-        return
+        version = "cp" + sysconfig.get_config_var("py_version_nodot")
+        return f"{version}-{version}"
     found = ", ".join(file.name for file in HERE.glob("intarsia/_native.*.so"))
     raise RuntimeError(
         f"{HERE}/intarsia has {found}, but this interpreter needs _native{suffix}: install with the one that the "

@@ -69,7 +69,8 @@ stage_checks() { # those that need no build: a mistake shows within seconds
 }
 
 stage_build() {
-  cmake --preset release -DINTARSIA_DEVELOPER=ON -DINTARSIA_BUILD_TESTS=ON -DINTARSIA_IMAGES=ON
+  cmake --preset release -DINTARSIA_DEVELOPER=ON -DINTARSIA_BUILD_TESTS=ON -DINTARSIA_IMAGES=ON \
+    -DINTARSIA_UNITY=ON
   cmake --build --preset release
 }
 

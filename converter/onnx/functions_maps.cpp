@@ -46,7 +46,7 @@ bool less(const Constant& labels, int64_t a, int64_t b) {
 }
 
 /// Puts the values of the map that is the node's input where the vocabulary lists their keys.
-void look_up(Node& node, const Constant& vocabulary) {
+void look_up_keys(Node& node, const Constant& vocabulary) {
   std::vector<int64_t> order(static_cast<size_t>(vocabulary.count()));
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(),
@@ -77,7 +77,7 @@ void zip_map(Node& node) {
 
 void dict_vectorizer(Node& node) {
   require_input(node, 0, "X");
-  look_up(node, labels_of(node, "string_vocabulary", "int64_vocabulary"));
+  look_up_keys(node, labels_of(node, "string_vocabulary", "int64_vocabulary"));
 }
 
 void cast_map(Node& node) {
@@ -105,7 +105,7 @@ void cast_map(Node& node) {
   } else {
     std::vector<int64_t> indices(static_cast<size_t>(most));
     std::iota(indices.begin(), indices.end(), 0);
-    look_up(node, Constant::ints(indices));
+    look_up_keys(node, Constant::ints(indices));
   }
   append(node, 0, "Cast")->attributes["to"] = static_cast<int64_t>(type);
 }

@@ -262,7 +262,7 @@ std::vector<Value*> binary_classes(Node& node, Forest forest, bool precise,
   return {best, probit ? transformed(node, both, DataType::kFloat, 2, transform) : both};
 }
 
-void finish(Node& node, const std::vector<Value*>& results) {
+void finish_ensemble(Node& node, const std::vector<Value*>& results) {
   node.tensors.clear();
   become_results(node, results);
 }
@@ -288,7 +288,7 @@ void tree_ensemble_regressor(Node& node) {
     scores = plus(node, scores, base);
   }
   Value* result = as_type(node, scores.value, DataType::kFloat);
-  finish(node, {transformed(node, result, DataType::kFloat, forest.targets, transform)});
+  finish_ensemble(node, {transformed(node, result, DataType::kFloat, forest.targets, transform)});
 }
 
 /// Where leaves vote for several labels the best of the sums is the label. (ONNX Runtime does not
@@ -315,7 +315,7 @@ void tree_ensemble_classifier(Node& node) {
   if (binary) {
     const std::vector<Value*> made =
         binary_classes(node, std::move(forest), precise, base, transform);
-    finish(node, {labels_at(node, std::move(labels), made[0]), made[1]});
+    finish_ensemble(node, {labels_at(node, std::move(labels), made[0]), made[1]});
     return;
   }
   const int64_t classes = forest.targets;
@@ -326,8 +326,8 @@ void tree_ensemble_classifier(Node& node) {
       classes == 1 ? above(node, scores.value, scores.type, 0) : best_column(node, scores.value);
   if (classes == 1) labels = yes_and_no(labels.type);
   Value* result = as_type(node, scores.value, DataType::kFloat);
-  finish(node, {labels_at(node, std::move(labels), best),
-                transformed(node, result, DataType::kFloat, classes, transform)});
+  finish_ensemble(node, {labels_at(node, std::move(labels), best),
+                         transformed(node, result, DataType::kFloat, classes, transform)});
 }
 
 }  // namespace intarsia::converter::version_steps

@@ -77,8 +77,8 @@ definitions::SequencePointer sequence_type(const onnx::TypeProto& type) {
   return sequence;
 }
 
-[[noreturn]] void refuse(const onnx::ValueInfoProto& input, std::string message,
-                         std::string hint = {}) {
+[[noreturn]] void refuse_value(const onnx::ValueInfoProto& input, std::string message,
+                               std::string hint = {}) {
   throw Error(Problem{"input " + input.name(), {}, std::move(message), std::move(hint)});
 }
 
@@ -104,34 +104,34 @@ void ImportedTypes::read_input(Value& value, const onnx::ValueInfoProto& input) 
     const definitions::SequenceType* innermost = value.sequence.get();
     while (innermost->inner != nullptr) innermost = innermost->inner.get();
     if (innermost->type == DataType::kUndefined) {
-      refuse(input, "is " + std::string(kind_of(input.type())) +
-                        " of which the element type is not known");
+      refuse_value(input, "is " + std::string(kind_of(input.type())) +
+                              " of which the element type is not known");
     }
     value.shape.emplace();
     value.shape->push(symbols_.add(input.name() + "@0", 0));
     return;
   }
   if (!input.type().has_tensor_type()) {
-    refuse(input,
-           "is " + std::string(kind_of(input.type())) +
-               "; tensors, sequences, optional values and maps are supported as model inputs");
+    refuse_value(
+        input, "is " + std::string(kind_of(input.type())) +
+                   "; tensors, sequences, optional values and maps are supported as model inputs");
   }
   const onnx::TypeProto::Tensor& type = input.type().tensor_type();
   value.type = element_type(type.elem_type());
   if (value.type == DataType::kUndefined) {
-    refuse(input, "has element type " + std::to_string(type.elem_type()) +
-                      ", which is none that this version knows");
+    refuse_value(input, "has element type " + std::to_string(type.elem_type()) +
+                            ", which is none that this version knows");
   }
   if (!type.has_shape()) return;
   if (type.shape().dim_size() > kMaxRank) {
-    refuse(input, "has " + std::to_string(type.shape().dim_size()) + " axes; at most " +
-                      std::to_string(kMaxRank) + " are supported");
+    refuse_value(input, "has " + std::to_string(type.shape().dim_size()) + " axes; at most " +
+                            std::to_string(kMaxRank) + " are supported");
   }
   value.shape.emplace();
   for (const auto& dim : type.shape().dim()) {
     const int64_t extent = dim.dim_value();
     if (extent < -1 || extent > std::numeric_limits<int32_t>::max()) {
-      refuse(
+      refuse_value(
           input,
           "has extent " + std::to_string(extent) + " on axis " + std::to_string(value.shape->rank),
           "an extent lies between 1 and 2147483647");

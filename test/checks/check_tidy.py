@@ -28,6 +28,16 @@ def always(source):
     return source.startswith(("include/", "core/")) and not source.startswith("core/definitions/")
 
 
+def singles(command):
+    """The command of each source that one of CMake's unity files includes; another file's as it is."""
+    file = Path(command["file"])
+    if file.parent.name != "Unity":
+        return [command]
+    sources = re.findall(r'^#include "(.*)"', file.read_text(), re.MULTILINE)
+    return [{**command, "file": source, "command": command["command"].replace(str(file), source)}
+            for source in sources]
+
+
 def check(root, options):
     tool = shutil.which("clang-tidy-14") or shutil.which("clang-tidy")
     if not tool:
@@ -37,6 +47,7 @@ def check(root, options):
     if not database.is_file():
         return [f"{database}: missing; configure and build first"]
     commands = json.loads(database.read_text())
+    commands = [single for command in commands for single in singles(command)]
     compiled = {Path(build, c["directory"], c["file"]).resolve() for c in commands}
     sources = [p.as_posix() for p in common.files(root)
                if p.parts[0] in FOLDERS and (root / p).resolve() in compiled]

@@ -7,6 +7,10 @@
 
 namespace intarsia::test {
 
+/// A type of each width that movement knows.
+inline constexpr DataType kEveryWidth[] = {DataType::kUint8, DataType::kInt16, kFloat,
+                                           DataType::kInt64};
+
 /// Elements of which neighbours differ.
 inline std::vector<double> counted(DataType type, int64_t count) {
   std::vector<double> values(static_cast<size_t>(count));

@@ -10,8 +10,6 @@
 namespace intarsia::test {
 namespace {
 
-constexpr DataType kFloat = DataType::kFloat;
-
 std::vector<double> numbers(const Dims& dims, unsigned seed, double low = -2, double high = 2) {
   return numbers_of(kFloat, dims, seed, low, high);
 }

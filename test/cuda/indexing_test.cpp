@@ -10,9 +10,7 @@
 namespace intarsia::test {
 namespace {
 
-constexpr DataType kFloat = DataType::kFloat;
 constexpr DataType kInt32 = DataType::kInt32, kInt64 = DataType::kInt64;
-constexpr DataType kEveryWidth[] = {DataType::kUint8, DataType::kInt16, kFloat, DataType::kDouble};
 
 /// Indices of either sign.
 std::vector<double> indices_below(int32_t extent, int64_t count, unsigned seed) {

@@ -9,17 +9,17 @@
 namespace intarsia::test {
 namespace {
 
-struct BroadcastCase {
+struct IntegerBroadcast {
   Dims x, y, z;
 };
-const BroadcastCase kBroadcasts[] = {
+const IntegerBroadcast kIntegerBroadcasts[] = {
     {{3, 5, 7}, {3, 5, 7}, {3, 5, 7}}, {{3, 1, 7}, {5, 1}, {3, 5, 7}}, {{}, {2, 300}, {2, 300}},
     {{0, 3}, {1, 3}, {0, 3}},          {{9, 16}, {16}, {9, 16}},       {{9, 1}, {1, 32}, {9, 32}},
 };
 
 /// Node z = x op y of few values; no divisor is zero.
 template <class Op, class T>
-Node integer_node(const BroadcastCase& c) {
+Node integer_node(const IntegerBroadcast& c) {
   constexpr DataType type = data_type_of<T>;
   std::vector<double> y = numbers_of(type, c.y, 2, -3, 3);
   if (Op::divides) std::replace(y.begin(), y.end(), 0.0, -1.0);
@@ -35,7 +35,7 @@ Node integer_node(const BroadcastCase& c) {
 template <class T, class... Ops>
 void each_of(Types<Ops...>) {
   const auto one = [&]<class Op>(Op) {
-    for (const BroadcastCase& c : kBroadcasts) {
+    for (const IntegerBroadcast& c : kIntegerBroadcasts) {
       agree(
           cuda_kernel_of(Op::name, {data_type_of<T>}), cpu_kernel_of(Op::name, {data_type_of<T>}),
           [&] { return integer_node<Op, T>(c); }, 0);

@@ -29,6 +29,9 @@
 
 namespace intarsia::test {
 
+inline constexpr DataType kFloat = DataType::kFloat, kHalf = DataType::kFloat16;
+inline constexpr DataType kReals[] = {kFloat, kHalf};
+
 /// `run` with the device as a service, and with weights packed where the kernel wants that.
 inline Status run_on_device(const KernelContext& context, const KernelDescriptor& kernel,
                             const Kernel& row) {

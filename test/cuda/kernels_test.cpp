@@ -8,9 +8,7 @@
 namespace intarsia::test {
 namespace {
 
-constexpr DataType kFloat = DataType::kFloat;
-
-std::vector<double> numbers(const Dims& dims, unsigned seed, double low = -2, double high = 2) {
+std::vector<double> floats(const Dims& dims, unsigned seed, double low = -2, double high = 2) {
   std::mt19937 random(seed);
   return random_numbers(kFloat, count_of(dims), random, low, high);
 }
@@ -155,10 +153,10 @@ TEST(CudaKernels, CTR_2_InverseOfEmptyAndSmallStacks) {
 }
 
 TEST(CudaKernels, CTR_3_MatricesMustBeSquare) {
-  Node rectangle = inverse_node(kFloat, {2, 3}, numbers({2, 3}, 16));
+  Node rectangle = inverse_node(kFloat, {2, 3}, floats({2, 3}, 16));
   EXPECT_EQ(rectangle.check(on_device("com.microsoft:Inverse.cuda<float>")).code(),
             Code::kWrongExtent);
-  Node vector = inverse_node(kFloat, {3}, numbers({3}, 17));
+  Node vector = inverse_node(kFloat, {3}, floats({3}, 17));
   EXPECT_EQ(vector.check(on_device("com.microsoft:Inverse.cuda<float>")).code(), Code::kWrongRank);
 }
 

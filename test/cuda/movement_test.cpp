@@ -13,20 +13,17 @@
 namespace intarsia::test {
 namespace {
 
-constexpr DataType kFloat = DataType::kFloat;
-constexpr DataType kEveryWidth[] = {DataType::kUint8, DataType::kInt16, kFloat, DataType::kInt64};
-
-KernelUnderTest device_kernel(std::string_view op, DataType type) {
+KernelUnderTest device_copy(std::string_view op, DataType type) {
   return on_device(width_kernel_name(std::string(op) + ".cuda", type));
 }
-KernelUnderTest host_kernel(std::string_view op, DataType type) {
+KernelUnderTest host_copy(std::string_view op, DataType type) {
   return cpu_kernel(width_kernel_name(op, type));
 }
 void same(std::string_view op, DataType type, const MakeNode& make) {
-  agree(device_kernel(op, type), host_kernel(op, type), make, 0);
+  agree(device_copy(op, type), host_copy(op, type), make, 0);
 }
 void same_and_checked(std::string_view op, DataType type, const MakeNode& make) {
-  expect_mistakes_found(device_kernel(op, type), host_kernel(op, type), make, 0);
+  expect_mistakes_found(device_copy(op, type), host_copy(op, type), make, 0);
 }
 
 TEST(CudaMovement, DivisionByAMultiplicationIsExact) {
@@ -225,7 +222,7 @@ TEST(CudaMovement, SliceTakesListsOfEitherTypeAndLeavesOutTheLast) {
   Node wrong;
   add_input(wrong, kFloat, {5, 7}).input<int64_t>({1}, {1}).input<int64_t>({1}, {3});
   wrong.output(kFloat, {3, 7});
-  EXPECT_EQ(wrong.run(device_kernel("Slice", kFloat)).code(), Code::kWrongExtent);
+  EXPECT_EQ(wrong.run(device_copy("Slice", kFloat)).code(), Code::kWrongExtent);
 }
 
 Node repeat_node(DataType type, const Dims& dims, const std::vector<int64_t>& list,
@@ -256,10 +253,10 @@ TEST(CudaMovement, ExpandAndTileOfEveryWidth) {
     tile({3, 0}, {2, 4}, {6, 0});
   }
   Node wrong = repeat_node(kFloat, {3, 2}, {3, 4}, {3, 4});
-  EXPECT_EQ(wrong.check(device_kernel("Expand", kFloat)).code(), Code::kWrongExtent);
-  EXPECT_TRUE(wrong.check(device_kernel("Tile", kFloat)).ok());
+  EXPECT_EQ(wrong.check(device_copy("Expand", kFloat)).code(), Code::kWrongExtent);
+  EXPECT_TRUE(wrong.check(device_copy("Tile", kFloat)).ok());
   Node part = repeat_node(kFloat, {3, 2}, {1, 1}, {3, 3});
-  EXPECT_EQ(part.check(device_kernel("Tile", kFloat)).code(), Code::kWrongExtent);
+  EXPECT_EQ(part.check(device_copy("Tile", kFloat)).code(), Code::kWrongExtent);
   same_and_checked("Tile", kFloat, [] {
     return repeat_node(kFloat, {3, 5, 7}, {2, 1, 2}, {6, 5, 14});
   });
@@ -340,10 +337,10 @@ TEST(CudaMovement, SplitWithoutAList) {
   same("Split", kFloat, [] { return join_node(kFloat, {3, 1, 5}, 1, {4, 4, 3}, false, false); });
   Node sum = join_node(kFloat, {3, 1, 5}, 1, {4, 4, 4}, false);
   sum.output(kFloat, {3, 1, 5});
-  EXPECT_EQ(sum.check(device_kernel("Split", kFloat)).code(), Code::kWrongExtent);
+  EXPECT_EQ(sum.check(device_copy("Split", kFloat)).code(), Code::kWrongExtent);
   Node other = join_node(kFloat, {3, 1, 5}, 1, {4, 4}, false);
   other.output(kFloat, {2, 0, 5});
-  EXPECT_EQ(other.check(device_kernel("Split", kFloat)).code(), Code::kWrongExtent);
+  EXPECT_EQ(other.check(device_copy("Split", kFloat)).code(), Code::kWrongExtent);
 }
 
 Node pad_node(DataType type, const Dims& dims, const std::vector<int64_t>& pads, int32_t mode,
@@ -388,10 +385,10 @@ TEST(CudaMovement, PadNamesAxesAndRefusesToContinueAnEmptyOne) {
     return node;
   });
   Node empty = pad_node(kFloat, {0, 3}, {2, 0, 0, 0}, PadAttributes::kEdge);
-  EXPECT_EQ(empty.run(device_kernel("Pad", kFloat)).code(), Code::kInvalidValue);
+  EXPECT_EQ(empty.run(device_copy("Pad", kFloat)).code(), Code::kInvalidValue);
   Node values = pad_node(kFloat, {2, 3}, {2, 0, 0, 0}, 0, false);
   values.input<float>({2}, {1, 2});
-  EXPECT_EQ(values.check(device_kernel("Pad", kFloat)).code(), Code::kWrongExtent);
+  EXPECT_EQ(values.check(device_copy("Pad", kFloat)).code(), Code::kWrongExtent);
 }
 
 TEST(CudaMovement, TriluOfEveryWidth) {

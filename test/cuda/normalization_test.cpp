@@ -7,9 +7,6 @@
 namespace intarsia::test {
 namespace {
 
-constexpr DataType kFloat = DataType::kFloat, kHalf = DataType::kFloat16;
-constexpr DataType kReals[] = {kFloat, kHalf};
-
 /// Far from zero beside its deviation, so that a variance in one pass would cancel.
 std::vector<double> off_center(DataType type, const Dims& dims, unsigned seed) {
   return numbers_of(type, dims, seed, 3, 5);

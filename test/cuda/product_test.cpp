@@ -10,11 +10,8 @@
 namespace intarsia::test {
 namespace {
 
-constexpr DataType kFloat = DataType::kFloat;
-constexpr DataType kTypes[] = {DataType::kFloat, DataType::kFloat16};
-
 /// Both sum in float; of float16 either may round its last bit (2^-11) otherwise.
-double tolerance_of(DataType type) {
+double product_tolerance(DataType type) {
   return type == kFloat ? 1e-5 : 2e-3;
 }
 KernelUnderTest of_device(std::string_view op, DataType type) {
@@ -75,12 +72,12 @@ TEST(CudaProducts, GemmOfRandomExtents) {
     c.attributes.activation = pick(random, 0, static_cast<int32_t>(Activation::kSoftplus));
     c.attributes.activation_alpha = 0.2f;
     c.attributes.activation_beta = 0.6f;
-    for (DataType type : kTypes) {
+    for (DataType type : kReals) {
       const auto make = [&] { return gemm_node(c, i, type); };
       const KernelUnderTest reference = of_cpu("Gemm", type);
-      agree(of_device("Gemm.cuda", type), reference, make, tolerance_of(type));
+      agree(of_device("Gemm.cuda", type), reference, make, product_tolerance(type));
       if (c.attributes.trans_b != 0) {
-        agree(of_device("Gemm.cuda packed", type), reference, make, tolerance_of(type));
+        agree(of_device("Gemm.cuda packed", type), reference, make, product_tolerance(type));
       }
     }
   }
@@ -89,13 +86,13 @@ TEST(CudaProducts, GemmOfRandomExtents) {
 TEST(CudaProducts, GemmWithLargeTilesAndWithNothing) {
   // 132 tiles of 128 x 128, the last ones not full; rows that are read by 16 bytes, and that are
   // not.
-  for (DataType type : kTypes) {
+  for (DataType type : kReals) {
     for (const GemmCase& c :
          {GemmCase{1400, 1536, 8, {}, 2, true}, GemmCase{513, 1001, 3, {}, 2, false},
           GemmCase{0, 5, 3, {}, 2, false}, GemmCase{3, 5, 0, {}, 2, false}}) {
       agree(
           of_device("Gemm.cuda", type), of_cpu("Gemm", type), [&] { return gemm_node(c, 2, type); },
-          tolerance_of(type), 1);  // so many blocks take the emulator long
+          product_tolerance(type), 1);  // so many blocks take the emulator long
     }
   }
 }
@@ -107,7 +104,7 @@ TEST(CudaProducts, BetaIsOfTheAddend) {
 }
 
 TEST(CudaProducts, BlocksShareTheDepthOfATile) {
-  for (DataType type : kTypes) {
+  for (DataType type : kReals) {
     for (const GemmCase& c :
          {GemmCase{3, 20, 1000, {}, 2, true}, GemmCase{70, 72, 300, {}, 0, false},
           GemmCase{1, 64, 2048, {}, 2, false}}) {
@@ -117,25 +114,25 @@ TEST(CudaProducts, BlocksShareTheDepthOfATile) {
                 0);
       agree(
           of_device("Gemm.cuda", type), of_cpu("Gemm", type), [&] { return gemm_node(c, 7, type); },
-          tolerance_of(type));
+          product_tolerance(type));
     }
   }
 }
 
 TEST(CudaProducts, GemmMistakesAreFound) {
   // A tile of 64 x 64, two parts of its depth; then a depth that two blocks share.
-  for (DataType type : kTypes) {
+  for (DataType type : kReals) {
     const int32_t part = type == kFloat ? 16 : 32;
     GemmCase c{64, 64, 2 * part, {}, 2, true};
     c.attributes.trans_b = 1;
     const auto make = [&] { return gemm_node(c, 3, type); };
     for (const char* variant : {"Gemm.cuda", "Gemm.cuda packed"}) {
       expect_mistakes_found(of_device(variant, type), of_cpu("Gemm", type), make,
-                            tolerance_of(type));
+                            product_tolerance(type));
     }
     c.depth = 8 * part;
     expect_mistakes_found(of_device("Gemm.cuda packed", type), of_cpu("Gemm", type), make,
-                          tolerance_of(type));
+                          product_tolerance(type));
   }
 }
 
@@ -157,7 +154,7 @@ TEST(CudaProducts, MatMulBroadcastsItsBatches) {
                         {{0, 4, 5}, {5, 6}, {0, 4, 6}}};
   for (const Case& c : cases) {
     for (int extras = 0; extras < 4; ++extras) {
-      const DataType type = kTypes[extras / 2];
+      const DataType type = kReals[extras / 2];
       if (extras % 2 == 1 && c.b.size() < 2) continue;
       const auto make = [&] {
         std::mt19937 random(4);
@@ -172,7 +169,7 @@ TEST(CudaProducts, MatMulBroadcastsItsBatches) {
         node.output(type, c.y).attributes(attributes);
         return node;
       };
-      agree(of_device("MatMul.cuda", type), of_cpu("MatMul", type), make, tolerance_of(type));
+      agree(of_device("MatMul.cuda", type), of_cpu("MatMul", type), make, product_tolerance(type));
     }
   }
 }
@@ -263,10 +260,10 @@ TEST(CudaProducts, ConvolutionsOfRandomExtents) {
   std::mt19937 random(5);
   for (unsigned i = 0; i < 40; ++i) {
     const ConvCase c = random_conv(random);
-    const DataType type = kTypes[i % 2];
+    const DataType type = kReals[i % 2];
     const auto make = [&] { return conv_node(c, i, type); };
     for (const char* variant : {"Conv.cuda", "Conv.cuda packed"}) {
-      agree(of_device(variant, type), of_cpu("Conv", type), make, tolerance_of(type));
+      agree(of_device(variant, type), of_cpu("Conv", type), make, product_tolerance(type));
     }
   }
 }
@@ -278,10 +275,10 @@ TEST(CudaProducts, DepthwiseConvolutionsOfRandomExtents) {
     c.groups = i % 3 == 0 ? pick(random, 1, 40) : 8 * pick(random, 1, 9);
     c.channels = c.filters = 1;
     c.last = true;
-    const DataType type = kTypes[i % 2];
+    const DataType type = kReals[i % 2];
     agree(
         of_device("Conv.cuda depthwise", type), of_cpu("Conv", type),
-        [&] { return conv_node(c, i, type); }, tolerance_of(type));
+        [&] { return conv_node(c, i, type); }, product_tolerance(type));
   }
 }
 
@@ -305,21 +302,21 @@ TEST(CudaProducts, ConvolutionMistakesAreFound) {
   c.strides = c.dilations = {1, 1};
   c.pads = {0, 0, 0, 0};
   c.last = c.bias = c.residual = true;
-  for (DataType type : kTypes) {
+  for (DataType type : kReals) {
     c.channels = type == kFloat ? 16 : 32;
     const auto make = [&] { return conv_node(c, 6, type); };
     for (const char* variant : {"Conv.cuda", "Conv.cuda packed"}) {
       if (type != kFloat && variant == std::string("Conv.cuda")) continue;
       expect_mistakes_found(of_device(variant, type), of_cpu("Conv", type), make,
-                            tolerance_of(type));
+                            product_tolerance(type));
     }
   }
   c.groups = 64;
   c.channels = c.filters = 1;
-  for (DataType type : kTypes) {
+  for (DataType type : kReals) {
     const auto make = [&] { return conv_node(c, 6, type); };
     expect_mistakes_found(of_device("Conv.cuda depthwise", type), of_cpu("Conv", type), make,
-                          tolerance_of(type));
+                          product_tolerance(type));
   }
 }
 

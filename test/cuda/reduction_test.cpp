@@ -8,8 +8,6 @@
 namespace intarsia::test {
 namespace {
 
-constexpr DataType kFloat = DataType::kFloat, kHalf = DataType::kFloat16;
-
 struct ReduceCase {
   Dims x;
   std::vector<int64_t> axes;

@@ -8,9 +8,8 @@ namespace intarsia::test {
 namespace {
 
 using A = ResizeAttributes;
-constexpr DataType kFloat = DataType::kFloat, kFloat16 = DataType::kFloat16;
 
-std::vector<double> counted(int64_t count) {
+std::vector<double> sixteenths(int64_t count) {
   std::vector<double> values(static_cast<size_t>(count));
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i * 37 % 101) / 16;
   return values;
@@ -19,23 +18,23 @@ std::vector<double> counted(int64_t count) {
 /// By sizes.
 Node resize_node(DataType type, const Dims& x, const Dims& y, const A& a) {
   Node node;
-  node.input(type, x, counted(count_of(x))).absent().absent();
+  node.input(type, x, sixteenths(count_of(x))).absent().absent();
   node.input<int64_t>({static_cast<int32_t>(y.size())}, {y.begin(), y.end()});
   node.output(type, y).attributes(a);
   return node;
 }
 Node by_scales(const Dims& x, const Dims& y, const std::vector<float>& scales, const A& a) {
   Node node;
-  node.input(kFloat, x, counted(count_of(x))).input<float>({0}, {});
+  node.input(kFloat, x, sixteenths(count_of(x))).input<float>({0}, {});
   node.input<float>({static_cast<int32_t>(scales.size())}, scales);
   node.output(kFloat, y).attributes(a);
   return node;
 }
 
-struct Case {
+struct ResizeCase {
   Dims x, y;
 };
-const Case kCases[] = {
+const ResizeCase kResizes[] = {
     {{2, 3, 5, 7}, {2, 3, 10, 14}},
     {{2, 3, 5, 7}, {2, 3, 3, 9}},    // channels first
     {{2, 5, 7, 3}, {2, 9, 4, 3}},    // channels last
@@ -58,7 +57,7 @@ TEST(CudaResize, EveryModeAndCoordinate) {
       a.coordinates = coordinates;
       a.exclude_outside = coordinates % 2;
       a.nearest_mode = coordinates % 4;
-      for (const Case& c : kCases) {
+      for (const ResizeCase& c : kResizes) {
         const auto make = [&] { return resize_node(kFloat, c.x, c.y, a); };
         agree(on_device("Resize.cuda<float>"), cpu_kernel("Resize<float>"), make);
       }
@@ -67,7 +66,7 @@ TEST(CudaResize, EveryModeAndCoordinate) {
 }
 
 TEST(CudaResize, NearestOfEveryWidth) {
-  for (const auto& [type, bits] : {std::pair(DataType::kUint8, "8"), std::pair(kFloat16, "16"),
+  for (const auto& [type, bits] : {std::pair(DataType::kUint8, "8"), std::pair(kHalf, "16"),
                                    std::pair(kFloat, "32"), std::pair(DataType::kInt64, "64")}) {
     const std::string device = std::string("Resize.cuda nearest<") + bits + " bits>";
     const std::string host = std::string("Resize.nearest<") + bits + " bits>";
@@ -77,7 +76,7 @@ TEST(CudaResize, NearestOfEveryWidth) {
         A a;
         a.coordinates = coordinates;
         a.nearest_mode = rounding;
-        for (const Case& c : kCases) {
+        for (const ResizeCase& c : kResizes) {
           agree(
               on_device(device), reference, [&, t = type] { return resize_node(t, c.x, c.y, a); },
               0);
@@ -105,7 +104,7 @@ TEST(CudaResize, HalvesAreComputedInFloat) {
     agree(
         on_device("Resize.cuda<float16>"), cpu_kernel("Resize<float16>"),
         [&] {
-          return resize_node(kFloat16, {2, 3, 5, 7}, {2, 3, 9, 12}, a);
+          return resize_node(kHalf, {2, 3, 5, 7}, {2, 3, 9, 12}, a);
         },
         1e-3);
   }
@@ -134,7 +133,7 @@ TEST(CudaResize, CropsLieInsideOrAreFilled) {
     a.axes.push(2);
     const auto make = [&] {
       Node node;
-      node.input(kFloat, {2, 7, 9}, counted(126));
+      node.input(kFloat, {2, 7, 9}, sixteenths(126));
       node.input<float>({4}, {0.2f, -0.3f, 0.8f, 1.2f}).absent().input<int64_t>({2}, {5, 8});
       node.output(kFloat, {2, 5, 8}).attributes(a);
       return node;

@@ -10,9 +10,6 @@
 namespace intarsia::test {
 namespace {
 
-constexpr DataType kFloat = DataType::kFloat;
-constexpr DataType kReals[] = {kFloat, DataType::kFloat16};
-
 Node softmax_node(DataType type, const Dims& dims, int32_t axis) {
   Node node;
   node.input(type, dims, numbers_of(type, dims, 11, -6, 6)).output(type, dims);
@@ -123,7 +120,6 @@ Node pool_node(DataType type, bool last, Attributes attributes) {
 }
 
 TEST(CudaRows, PoolingOfFloat16) {
-  constexpr DataType kHalf = DataType::kFloat16;
   for (const bool last : {false, true}) {
     agree(
         on_device("MaxPool.cuda<float16>"), cpu_kernel("MaxPool<float16>"),

@@ -68,7 +68,7 @@ void give(Session& session, int index, const Words& words, int entry = 0) {
   }
 }
 
-Words taken(const Session& session, int index, int entry = 0) {
+Words words_of(const Session& session, int index, int entry = 0) {
   Words words;
   for (const StringRef& element : session.output<StringRef>(index, entry).value()) {
     words.emplace_back(session.string(element));
@@ -107,11 +107,11 @@ TEST(Strings, ComeInAndGoOut) {
       give(session, 0, {"stop", zeros, run == 1 ? "" : "gr\xc3\xbc\xc3\x9f"});
       ASSERT_TRUE(session.run().ok());
       const Words last{run == 1 ? "" : "gr\xc3\xbc\xc3\x9f"};
-      EXPECT_EQ(taken(session, 0), (Words{"<stop>", "<" + zeros + ">", "<" + last[0] + ">"}));
+      EXPECT_EQ(words_of(session, 0), (Words{"<stop>", "<" + zeros + ">", "<" + last[0] + ">"}));
       const std::span<const bool> equal = session.output<bool>(1).value();
       EXPECT_EQ(std::vector<bool>(equal.begin(), equal.end()),
                 (std::vector<bool>{true, false, false}));
-      EXPECT_EQ(taken(session, 2),
+      EXPECT_EQ(words_of(session, 2),
                 (Words{"<stop>", "<" + zeros + ">", "<" + last[0] + ">", "stop", zeros, last[0]}));
     }
   });
@@ -126,7 +126,7 @@ TEST(Strings, RunAgainOnTheSameInputs) {
       give(session, 0, {"a", "b", std::to_string(run)});
     }
     ASSERT_TRUE(session.run().ok());
-    EXPECT_EQ(taken(session, 0), (Words{"<a>", "<b>", "<1999>"}));
+    EXPECT_EQ(words_of(session, 0), (Words{"<a>", "<b>", "<1999>"}));
   });
 }
 
@@ -141,7 +141,7 @@ TEST(Strings, ATrustedProgramLinksThemByName) {
   ASSERT_TRUE(session.ok());
   give(*session, 0, {"a", "b", "c"});
   ASSERT_TRUE(session->run().ok());
-  EXPECT_EQ(taken(*session, 0), (Words{"<a>", "<b>", "<c>"}));
+  EXPECT_EQ(words_of(*session, 0), (Words{"<a>", "<b>", "<c>"}));
 }
 
 TEST(Strings, BeyondTheBoundIsAnErrorThatNamesNodeAndOption) {
@@ -157,7 +157,7 @@ TEST(Strings, BeyondTheBoundIsAnErrorThatNamesNodeAndOption) {
     EXPECT_CONTAINS(plan.text(session.diagnostic()), "(StringConcat): characters of strings");
     give(session, 0, {"123", "456", "7"});
     ASSERT_TRUE(session.run().ok()) << plan.text(session.diagnostic());
-    EXPECT_EQ(taken(session, 0), (Words{"<123>", "<456>", "<7>"}));
+    EXPECT_EQ(words_of(session, 0), (Words{"<123>", "<456>", "<7>"}));
   });
 }
 
@@ -184,11 +184,11 @@ TEST(Strings, ReferencesThatLeadNowhereAreEmpty) {
     x[1] = {StringPool::kConstant | far, far};
     x[2] = {0, 0xffffffff};
     ASSERT_TRUE(session.run().ok());
-    EXPECT_EQ(taken(session, 0), (Words{"<>", "<>", "<>"}));
+    EXPECT_EQ(words_of(session, 0), (Words{"<>", "<>", "<>"}));
     // What the run itself writes, it does not read before.
     for (uint32_t i = 0; i < 3; ++i) x[i] = {i, 2};
     ASSERT_TRUE(session.run().ok());
-    for (const std::string& word : taken(session, 0)) EXPECT_EQ(word.front(), '<') << word;
+    for (const std::string& word : words_of(session, 0)) EXPECT_EQ(word.front(), '<') << word;
   });
 }
 
@@ -223,7 +223,7 @@ TEST(Strings, LoopsCarryAndCollectThemAndSequencesHoldThem) {
       for (int64_t i = 1; i <= trips; ++i) {
         expected.push_back("w" + std::string(static_cast<size_t>(i), 'x'));
       }
-      EXPECT_EQ(taken(session, 0)[0], trips == 0 ? "w" : expected.back());
+      EXPECT_EQ(words_of(session, 0)[0], trips == 0 ? "w" : expected.back());
       const auto all = SequenceView::of(session.output_port(1).value().tensor);
       ASSERT_TRUE(all);
       Words elements;
@@ -231,7 +231,7 @@ TEST(Strings, LoopsCarryAndCollectThemAndSequencesHoldThem) {
         elements.emplace_back(session.string(*element.as<const StringRef>()));
       }
       EXPECT_EQ(elements, expected);
-      EXPECT_EQ(taken(session, 2), expected);
+      EXPECT_EQ(words_of(session, 2), expected);
     }
   });
   EXPECT_CONTAINS(conversion_error(grower()), "--max-trips Loop1=N");
@@ -259,12 +259,12 @@ TEST(Strings, EntryPointsHaveTheirOwn) {
   give(*session, 0, {"a"}, 1);
   ASSERT_TRUE(session->run(0).ok());
   ASSERT_TRUE(session->run(1).ok());
-  EXPECT_EQ(taken(*session, 0, 0), (Words{"<1>", "<2>", "<3>"}));
-  EXPECT_EQ(taken(*session, 0, 1), (Words{"aa"}));
+  EXPECT_EQ(words_of(*session, 0, 0), (Words{"<1>", "<2>", "<3>"}));
+  EXPECT_EQ(words_of(*session, 0, 1), (Words{"aa"}));
   give(*session, 0, {"b"}, 1);
   ASSERT_TRUE(session->run(1).ok());
-  EXPECT_EQ(taken(*session, 0, 0), (Words{"<1>", "<2>", "<3>"})) << "of the other's last run";
-  EXPECT_EQ(taken(*session, 0, 1), (Words{"bb"}));
+  EXPECT_EQ(words_of(*session, 0, 0), (Words{"<1>", "<2>", "<3>"})) << "of the other's last run";
+  EXPECT_EQ(words_of(*session, 0, 1), (Words{"bb"}));
 }
 
 TEST(Strings, StatesOfStringsAreRefused) {

@@ -20,8 +20,8 @@ namespace intarsia::test {
 namespace {
 
 using Longs = std::vector<int64_t>;
-constexpr int64_t kLowest = std::numeric_limits<int64_t>::min();
-constexpr int64_t kHighest = std::numeric_limits<int64_t>::max();
+constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 
 Dims long_dims(const Longs& list) {
   return {static_cast<int32_t>(list.size())};
@@ -153,7 +153,7 @@ TEST(Split, EvenPartsWithASmallerLastOne) {
 }
 
 TEST(Split, PartsThatContradictTheInputAreRejected) {
-  for (const Longs& sizes : {Longs{3, 5}, Longs{-1, 8}, Longs{4, 3}, Longs{kHighest, kHighest}}) {
+  for (const Longs& sizes : {Longs{3, 5}, Longs{-1, 8}, Longs{4, 3}, Longs{kMost, kMost}}) {
     Node node;
     node.input<float>({7}, std::vector<float>(7)).input<int64_t>({2}, sizes);
     node.output<float>({3}).output<float>({4}).attributes(SplitAttributes{0, 0});
@@ -191,7 +191,7 @@ TYPED_TEST(Movement, SliceOfRandomRanges) {
   using T = TypeParam;
   Random random(5);
   const auto bound = [&]() -> int64_t {
-    const Longs extremes = {kHighest, kLowest, -kHighest, 1 << 30};
+    const Longs extremes = {kMost, kLeast, -kMost, 1 << 30};
     return random.chance(4) ? extremes[static_cast<size_t>(random.number(0, 3))]
                             : random.number(-9, 9);
   };
@@ -231,7 +231,7 @@ TYPED_TEST(Movement, SliceOfRandomRanges) {
 
 TEST(Slice, ReversesTheWholeAxis) {
   Node node;
-  node.input<float>({4}, {1, 2, 3, 4}).input<int64_t>({1}, {-1}).input<int64_t>({1}, {-kHighest});
+  node.input<float>({4}, {1, 2, 3, 4}).input<int64_t>({1}, {-1}).input<int64_t>({1}, {-kMost});
   node.input<int64_t>({1}, {0}).input<int64_t>({1}, {-1}).output<float>({4});
   ASSERT_TRUE(node.run("Slice<32 bits>").ok());
   EXPECT_EQ(node.result<float>(), (std::vector<float>{4, 3, 2, 1}));
@@ -364,7 +364,7 @@ TEST(DepthToSpace, ChannelsThatTheBlockDoesNotDivideAreRejected) {
 TYPED_TEST(Movement, TriluWithAnyDiagonal) {
   using T = TypeParam;
   Random random(6);
-  for (const int64_t k : {int64_t{0}, int64_t{1}, int64_t{-2}, int64_t{9}, kLowest, kHighest}) {
+  for (const int64_t k : {int64_t{0}, int64_t{1}, int64_t{-2}, int64_t{9}, kLeast, kMost}) {
     for (const int32_t upper : {0, 1}) {
       const Dense<T> x = random.tensor<T>({2, 4, 5});
       Node node;

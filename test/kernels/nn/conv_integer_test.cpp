@@ -13,7 +13,7 @@ namespace {
 
 using cpu::Random;
 
-int32_t draw(Random& random, int64_t least, int64_t most) {
+int32_t draw_integer(Random& random, int64_t least, int64_t most) {
   return static_cast<int32_t>(random.between(least, most));
 }
 
@@ -46,19 +46,20 @@ struct Convolution {
 
   /// False if the window does not fit.
   bool draw_from(Random& random, bool depthwise) {
-    const int spatial = draw(random, 1, 3);
-    group = depthwise ? draw(random, 2, 70) : (random.coin() ? 1 : draw(random, 2, 3));
-    const int32_t depth = depthwise ? 1 : draw(random, 1, random.coin() ? 5 : 40);
-    const int32_t filters = depthwise ? 1 : draw(random, 1, random.coin() ? 5 : 40);
-    x = {draw(random, 1, 2), group * depth};
+    const int spatial = draw_integer(random, 1, 3);
+    group =
+        depthwise ? draw_integer(random, 2, 70) : (random.coin() ? 1 : draw_integer(random, 2, 3));
+    const int32_t depth = depthwise ? 1 : draw_integer(random, 1, random.coin() ? 5 : 40);
+    const int32_t filters = depthwise ? 1 : draw_integer(random, 1, random.coin() ? 5 : 40);
+    x = {draw_integer(random, 1, 2), group * depth};
     w = {group * filters, depth};
     for (int i = 0; i < spatial; ++i) {
-      const int32_t in = draw(random, 1, spatial == 1 ? 40 : 7);
-      window.kernel.push_back(draw(random, 1, 4));
-      window.stride.push_back(draw(random, 1, 3));
-      window.dilation.push_back(draw(random, 1, 3));
-      window.before.push_back(draw(random, 0, 3));
-      after.push_back(draw(random, 0, 3));
+      const int32_t in = draw_integer(random, 1, spatial == 1 ? 40 : 7);
+      window.kernel.push_back(draw_integer(random, 1, 4));
+      window.stride.push_back(draw_integer(random, 1, 3));
+      window.dilation.push_back(draw_integer(random, 1, 3));
+      window.before.push_back(draw_integer(random, 0, 3));
+      after.push_back(draw_integer(random, 0, 3));
       const int32_t reach = window.dilation.back() * (window.kernel.back() - 1) + 1;
       if (in + window.before.back() + after.back() < reach) return false;
       x.push_back(in);

@@ -12,7 +12,7 @@
 namespace intarsia::test {
 namespace {
 
-constexpr int32_t kHuge = std::numeric_limits<int32_t>::max();
+constexpr int32_t kHugeWindow = std::numeric_limits<int32_t>::max();
 
 /// Which elements a pooling window meets, how many padded ones, and the result that follows.
 template <class T, class A>
@@ -307,10 +307,13 @@ TEST(Pool, RefusesHostileAttributes) {
   EXPECT_EQ(code([](A&) {}), Code::kOk);
   EXPECT_EQ(code([](A& a) { a.pool.window.kernel_shape.count = 0; }), Code::kInvalidValue);
   EXPECT_EQ(code([](A& a) { a.pool.window.kernel_shape[0] = 0; }), Code::kInvalidValue);
-  EXPECT_EQ(code([](A& a) { a.pool.window.kernel_shape[0] = kHuge; }), Code::kWrongExtent);
+  EXPECT_EQ(code([](A& a) { a.pool.window.kernel_shape[0] = kHugeWindow; }), Code::kWrongExtent);
   EXPECT_EQ(code([](A& a) { a.pool.window.strides = {1, {0}}; }), Code::kInvalidValue);
-  EXPECT_EQ(code([](A& a) { a.pool.window.pads = {2, {kHuge, kHuge}}; }), Code::kWrongExtent);
-  EXPECT_EQ(code([](A& a) { a.pool.window.dilations = {1, {kHuge}}; }), Code::kWrongExtent);
+  EXPECT_EQ(code([](A& a) {
+              a.pool.window.pads = {2, {kHugeWindow, kHugeWindow}};
+            }),
+            Code::kWrongExtent);
+  EXPECT_EQ(code([](A& a) { a.pool.window.dilations = {1, {kHugeWindow}}; }), Code::kWrongExtent);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace intarsia::test {
 namespace {
 
-const Dims kDims = {3, 5, 61};
+const Dims kSums = {3, 5, 61};
 
 struct Form {
   int32_t axis;
@@ -20,17 +20,17 @@ struct Form {
 
 size_t position(int32_t axis, const Dims& dims, size_t element) {
   size_t inner = 1;
-  for (size_t i = static_cast<size_t>(axis) + 1; i < kDims.size(); ++i) {
-    inner *= static_cast<size_t>(kDims[i]);
+  for (size_t i = static_cast<size_t>(axis) + 1; i < kSums.size(); ++i) {
+    inner *= static_cast<size_t>(kSums[i]);
   }
-  const size_t at = element / inner % static_cast<size_t>(kDims[static_cast<size_t>(axis)]);
+  const size_t at = element / inner % static_cast<size_t>(kSums[static_cast<size_t>(axis)]);
   return dims.empty() || dims[0] == 1 ? 0 : at;
 }
 
 void expect_requantized(DataType y, const Form& form) {
   std::mt19937 engine(static_cast<uint32_t>(y) + static_cast<uint32_t>(form.axis));
   const double low = y == DataType::kInt8 ? -128 : 0, high = low + 255;
-  const auto x = random_numbers(DataType::kInt32, count_of(kDims), engine, -70000, 70000);
+  const auto x = random_numbers(DataType::kInt32, count_of(kSums), engine, -70000, 70000);
   auto scales = random_numbers(DataType::kFloat, count_of(form.scale), engine, 0.0005, 0.003);
   scales[0] = 1.0 / 512;  // ties
   const auto biases = random_numbers(DataType::kInt32, count_of(form.bias), engine, -9000, 9000);
@@ -46,10 +46,10 @@ void expect_requantized(DataType y, const Form& form) {
   RequantizeAttributes attributes;
   attributes.axis = form.axis;
   Node node;
-  node.input(DataType::kInt32, kDims, x).input(DataType::kFloat, form.scale, scales);
+  node.input(DataType::kInt32, kSums, x).input(DataType::kFloat, form.scale, scales);
   node.input(y, {}, zero);
   if (form.has_bias) node.input(DataType::kInt32, form.bias, biases);
-  node.output(y, kDims).attributes(attributes).threads(form.has_bias ? 3 : 1);
+  node.output(y, kSums).attributes(attributes).threads(form.has_bias ? 3 : 1);
   const std::string kernel = kernel_name("intarsia:Requantize", {y});
   for (Isa isa : cpu::available_isas()) {
     SCOPED_TRACE(kernel + " " + cpu::isa_name(isa) + " axis " + std::to_string(form.axis));

@@ -26,7 +26,7 @@ A shaped(const Dims& dims, float seed) {
   return attributes;
 }
 
-constexpr int32_t kMany = 1 << 20;
+constexpr int32_t kDraws = 1 << 20;
 
 /// What one node draws in its last execution.
 template <class T, class A>
@@ -211,11 +211,11 @@ TEST(RandomNormalLike, DrawsWhatRandomNormalDraws) {
 // -- Uniform numbers
 
 TEST(RandomUniform, IsUniformAndBelowOne) {
-  const std::vector<double> u = uniforms(kMany, 0);
+  const std::vector<double> u = uniforms(kDraws, 0);
   EXPECT_GE(*std::min_element(u.begin(), u.end()), 0);
   EXPECT_LT(*std::max_element(u.begin(), u.end()), 1);
-  EXPECT_NEAR(mean_of(u), 0.5, 4 * std::sqrt(1.0 / 12 / kMany));
-  EXPECT_NEAR(moment(u, 0.5, 2), 1.0 / 12, 4 * std::sqrt(1.0 / 180 / kMany));
+  EXPECT_NEAR(mean_of(u), 0.5, 4 * std::sqrt(1.0 / 12 / kDraws));
+  EXPECT_NEAR(moment(u, 0.5, 2), 1.0 / 12, 4 * std::sqrt(1.0 / 180 / kDraws));
   for (const int bins : {2, 256, 4096}) {
     EXPECT_LT(std::fabs(excess(u, bins, [&](double x) { return static_cast<int>(x * bins); })), 4)
         << bins;
@@ -224,12 +224,12 @@ TEST(RandomUniform, IsUniformAndBelowOne) {
   EXPECT_LT(std::fabs(excess(u, 256, [](double x) { return static_cast<int>(x * 0x1p24) & 255; })),
             4);
   for (const size_t lag : {1, 2, 3, 4, 256, 16384}) {
-    EXPECT_LT(std::fabs(correlation(u, u, lag)), 4 / std::sqrt(kMany)) << lag;
+    EXPECT_LT(std::fabs(correlation(u, u, lag)), 4 / std::sqrt(kDraws)) << lag;
   }
 }
 
 TEST(RandomUniform, PairsAreIndependent) {
-  const std::vector<double> u = uniforms(kMany, 11);
+  const std::vector<double> u = uniforms(kDraws, 11);
   std::vector<double> cells;
   for (size_t i = 0; i + 1 < u.size(); i += 2) {
     cells.push_back(std::floor(u[i] * 32) * 32 + std::floor(u[i + 1] * 32));
@@ -238,19 +238,19 @@ TEST(RandomUniform, PairsAreIndependent) {
 }
 
 TEST(RandomUniform, NodesOfNeighbouringSeedsAndExecutionsAreIndependent) {
-  const double limit = 4 / std::sqrt(kMany);
-  const std::vector<double> u = uniforms(kMany, 1);
-  EXPECT_LT(std::fabs(correlation(u, uniforms(kMany, 2))), limit);
-  EXPECT_LT(std::fabs(correlation(u, uniforms(kMany, std::nextafter(1.0F, 2.0F)))), limit);
-  EXPECT_LT(std::fabs(correlation(u, uniforms(kMany, 1, 2))), limit);
-  EXPECT_LT(std::fabs(correlation(u, normals(kMany, 1))), limit);
-  Uniforms first = shaped<Uniforms>({kMany}, 0), second = first;
+  const double limit = 4 / std::sqrt(kDraws);
+  const std::vector<double> u = uniforms(kDraws, 1);
+  EXPECT_LT(std::fabs(correlation(u, uniforms(kDraws, 2))), limit);
+  EXPECT_LT(std::fabs(correlation(u, uniforms(kDraws, std::nextafter(1.0F, 2.0F)))), limit);
+  EXPECT_LT(std::fabs(correlation(u, uniforms(kDraws, 1, 2))), limit);
+  EXPECT_LT(std::fabs(correlation(u, normals(kDraws, 1))), limit);
+  Uniforms first = shaped<Uniforms>({kDraws}, 0), second = first;
   first.numbers.stream = 1;
   second.numbers.stream = 2;
-  EXPECT_LT(std::fabs(correlation(draw<float>("RandomUniform", first, {kMany}),
-                                  draw<float>("RandomUniform", second, {kMany}))),
+  EXPECT_LT(std::fabs(correlation(draw<float>("RandomUniform", first, {kDraws}),
+                                  draw<float>("RandomUniform", second, {kDraws}))),
             limit);
-  EXPECT_EQ(u, uniforms(kMany, 1));
+  EXPECT_EQ(u, uniforms(kDraws, 1));
 }
 
 TYPED_TEST(Drawn, ANumberBelowHighEvenWhereItRounds) {
@@ -285,11 +285,11 @@ TEST(RandomUniform, LimitsAreAnyFloats) {
 
 template <class T>
 void expect_normal() {
-  const std::vector<double> z = normals<T>(kMany, 4);
-  EXPECT_NEAR(mean_of(z), 0, 4 / std::sqrt(kMany));
-  EXPECT_NEAR(moment(z, 0, 2), 1, 4 * std::sqrt(2.0 / kMany));
-  EXPECT_NEAR(moment(z, 0, 3), 0, 4 * std::sqrt(15.0 / kMany));
-  EXPECT_NEAR(moment(z, 0, 4), 3, 4 * std::sqrt(96.0 / kMany));
+  const std::vector<double> z = normals<T>(kDraws, 4);
+  EXPECT_NEAR(mean_of(z), 0, 4 / std::sqrt(kDraws));
+  EXPECT_NEAR(moment(z, 0, 2), 1, 4 * std::sqrt(2.0 / kDraws));
+  EXPECT_NEAR(moment(z, 0, 3), 0, 4 * std::sqrt(15.0 / kDraws));
+  EXPECT_NEAR(moment(z, 0, 4), 3, 4 * std::sqrt(96.0 / kDraws));
   const auto share = [](double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; };
   for (const int bins : {2, 16, 1024}) {
     const double found =
@@ -301,7 +301,7 @@ void expect_normal() {
     even.push_back(z[i]);
     odd.push_back(z[i + 1]);
   }
-  const double limit = 4 / std::sqrt(kMany / 2);
+  const double limit = 4 / std::sqrt(kDraws / 2);
   EXPECT_LT(std::fabs(correlation(even, odd)), limit);
   for (double& x : even) x *= x;
   for (double& x : odd) x *= x;
@@ -335,12 +335,12 @@ TEST(RandomNormal, IsThatOfTheFormula) {
 }
 
 TEST(RandomNormal, HasMeanAndScale) {
-  Normals attributes = shaped<Normals>({kMany}, 8);
+  Normals attributes = shaped<Normals>({kDraws}, 8);
   attributes.numbers.mean = 3;
   attributes.numbers.scale = 0.5F;
-  const std::vector<double> y = draw<float>("RandomNormal", attributes, {kMany});
-  EXPECT_NEAR(mean_of(y), 3, 2 / std::sqrt(kMany));
-  EXPECT_NEAR(std::sqrt(moment(y, 3, 2)), 0.5, 2 / std::sqrt(kMany));
+  const std::vector<double> y = draw<float>("RandomNormal", attributes, {kDraws});
+  EXPECT_NEAR(mean_of(y), 3, 2 / std::sqrt(kDraws));
+  EXPECT_NEAR(std::sqrt(moment(y, 3, 2)), 0.5, 2 / std::sqrt(kDraws));
 }
 
 // -- Bernoulli
@@ -350,11 +350,11 @@ TEST(Bernoulli, IsOneAsOftenAsItsProbability) {
   attributes.seed = 6;
   for (const double p : {0.0, 0.1, 0.5, 0.8125, 1.0, 2.0, -1.0}) {
     Node node;
-    node.input<float>({kMany}, std::vector<float>(kMany, static_cast<float>(p)));
-    node.output<bool>({kMany}).attributes(attributes);
+    node.input<float>({kDraws}, std::vector<float>(kDraws, static_cast<float>(p)));
+    node.output<bool>({kDraws}).attributes(attributes);
     ASSERT_TRUE(node.run("Bernoulli<float, 8 bits>").ok());
     const double share = std::clamp(p, 0.0, 1.0);
-    EXPECT_NEAR(mean_of(node.numbers()), share, 4 * std::sqrt(share * (1 - share) / kMany)) << p;
+    EXPECT_NEAR(mean_of(node.numbers()), share, 4 * std::sqrt(share * (1 - share) / kDraws)) << p;
   }
 }
 

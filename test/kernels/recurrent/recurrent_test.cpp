@@ -8,7 +8,7 @@
 namespace intarsia::test {
 namespace {
 
-double sigmoid(double x) {
+double logistic(double x) {
   return 1 / (1 + std::exp(-x));
 }
 
@@ -81,7 +81,7 @@ struct Recurrence {
           };
           Numbers reset;
           for (int64_t i = 0; gates == 3 && i < hidden; ++i) {
-            reset.push_back(sigmoid(clipped(from_x(1, i) + from_h(1, i, {}))));
+            reset.push_back(logistic(clipped(from_x(1, i) + from_h(1, i, {}))));
           }
           for (int64_t i = 0; i < hidden; ++i) {
             const auto gate = [&](int64_t g) { return from_x(g, i) + from_h(g, i, {}); };
@@ -89,7 +89,7 @@ struct Recurrence {
             if (gates == 1) {
               next = std::tanh(clipped(gate(0)));
             } else if (gates == 3) {
-              const double update = sigmoid(clipped(gate(0)));
+              const double update = logistic(clipped(gate(0)));
               const double recurrent =
                   linear ? at(reset, i) * from_h(2, i, {}) : from_h(2, i, reset);
               const double candidate = std::tanh(clipped(from_x(2, i) + recurrent));
@@ -97,10 +97,10 @@ struct Recurrence {
             } else {
               double& cell = y_c[static_cast<size_t>(state(d, n) + i)];
               const auto peephole = [&](int64_t g) { return at(ps, (d * 3 + g) * hidden + i); };
-              const double input = sigmoid(clipped(gate(0) + peephole(0) * cell));
-              const double forget = sigmoid(clipped(gate(2) + peephole(2) * cell));
+              const double input = logistic(clipped(gate(0) + peephole(0) * cell));
+              const double forget = logistic(clipped(gate(2) + peephole(2) * cell));
               cell = (coupled ? 1 - input : forget) * cell + input * std::tanh(clipped(gate(3)));
-              next = sigmoid(clipped(gate(1) + peephole(1) * cell)) * std::tanh(cell);
+              next = logistic(clipped(gate(1) + peephole(1) * cell)) * std::tanh(cell);
             }
             y_h[static_cast<size_t>(state(d, n) + i)] = next;
             y[static_cast<size_t>(output(t, d, n) + i)] = next;
@@ -241,7 +241,7 @@ TEST(Recurrent, GroupsEqualFormulas) {
 }
 
 void expect_without_optional_operands(std::string_view kernel) {
-  // One step of an LSTM of zeros but for the candidate's weight: c = sigmoid(0) * tanh(1).
+  // One step of an LSTM of zeros but for the candidate's weight: c = logistic(0) * tanh(1).
   Node node;
   node.input<float>({1, 1, 1}, {1}).input<float>({1, 4, 1}, {0, 0, 0, 1});
   node.input<float>({1, 4, 1}, {0, 0, 0, 0}).output<float>({1, 1, 1, 1});

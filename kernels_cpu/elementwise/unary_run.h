@@ -8,6 +8,8 @@
 // Specification: https://onnx.ai/onnx/operators/
 #pragma once
 
+#include <cstring>
+
 #include "core/operators/elementwise/operators.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/elementwise/float_blocks.h"
@@ -31,6 +33,8 @@ void compute_unary(const typename In::Stored* x, typename Out::Stored* y, int64_
   for (int64_t i = 0; i < n; ++i) y[i] = Out::store(Op::apply(In::load(x[i]), attributes));
 }
 
+constexpr int kBytes = 256;
+
 template <class Op, class T, bool kVectors>
 struct UnaryKernel {
   static constexpr KernelId id{Op::name, "", {kernel_type_of<T>}};
@@ -45,7 +49,22 @@ struct UnaryKernel {
     const auto compute = [=](int64_t begin, int64_t end) {
       compute_unary<Op, In, Out>(x + begin, y + begin, end - begin, attributes);
     };
-    if constexpr (kVectors && kIsHalf<T> && std::is_same_v<In, Out>) {
+    constexpr bool kAttributes = !std::is_same_v<typename Op::Attributes, NoAttributes>;
+    if constexpr (kAttributes && sizeof(*x) == 1 && sizeof(*y) == 1) {
+      // There are few bytes: with attributes, what each becomes is looked up.
+      std::remove_pointer_t<decltype(y)> results[kBytes];
+      const int64_t count = context.output(0).count();
+      if (count < 4 * kBytes) {
+        compute(0, count);
+        return {};
+      }
+      std::remove_pointer_t<decltype(y)> bytes[kBytes];
+      for (int i = 0; i < kBytes; ++i) std::memset(&bytes[i], i, 1);
+      compute_unary<Op, In, Out>(bytes, results, kBytes, attributes);
+      for_elements(context, count, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) y[i] = results[static_cast<uint8_t>(x[i])];
+      });
+    } else if constexpr (kVectors && kIsHalf<T> && std::is_same_v<In, Out>) {
       const Isa isa = context.isa();
       for_elements(context, context.output(0).count(), [=](int64_t begin, int64_t end) {
         float block[kFloatBlock];

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "intarsia/thread_team.h"
 #include "test/runtime/small_plan.h"
 
 namespace intarsia::test {
@@ -18,8 +19,10 @@ using Words = std::vector<std::string>;
 /// A plan of one node from x to y, open.
 class OneNode {
  public:
-  OneNode(OnnxBuilder& model, const ConvertOptions& options = {})
-      : plan_(model, options), session_(plan_.open()) {}
+  OneNode(OnnxBuilder& model, const ConvertOptions& options = {}, int threads = 1)
+      : plan_(model, options), team_(threads), session_(plan_.open(on(team_))) {
+    EXPECT_TRUE(session_.ok()) << plan_.text(plan_.diagnostic);
+  }
 
   Session& session() { return *session_; }
   std::string text() { return plan_.text(session_->diagnostic()); }
@@ -40,7 +43,14 @@ class OneNode {
   }
 
  private:
+  static SessionOptions on(const ThreadTeam& team) {
+    SessionOptions options;
+    options.parallel = &team.parallel();
+    return options;
+  }
+
   SmallPlan plan_;
+  ThreadTeam team_;
   Result<Session> session_;
 };
 
@@ -101,15 +111,62 @@ TEST(StringNormalizer, DropsStopWords) {
   EXPECT_EQ(two.words(), (Words{""})) << "one empty string where nothing is left";
 }
 
-OnnxBuilder splitter(const char* delimiter, int64_t maxsplit) {
+TEST(StringNormalizer, ThreadsShareTheWords) {
+  Words words;
+  for (int i = 0; i < 3000; ++i) {
+    words.push_back(i % 3 == 0 ? "stop"
+                               : std::string(static_cast<size_t>(i % 7), 'a') + std::to_string(i));
+  }
+  Words expected;
+  for (const std::string& word : words) {
+    if (word == "stop") continue;
+    expected.push_back(word);
+    for (char& c : expected.back()) c = c == 'a' ? 'A' : c;
+  }
+  for (const int threads : {1, 3}) {
+    ConvertOptions options;
+    options.threads = threads;
+    options.max_string = 16;
+    OnnxBuilder model = normalizer(3000, "UPPER", {"stop"}, 1);
+    OneNode upper(model, options, threads);
+    ASSERT_TRUE(upper.give(words).ok()) << upper.text();
+    EXPECT_EQ(upper.words(), expected);
+    OnnxBuilder other = normalizer(3000, "NONE", {"stop"}, 1);
+    OneNode same(other, options, threads);
+    ASSERT_TRUE(same.give(words).ok()) << same.text();
+    EXPECT_EQ(same.words().size(), expected.size());
+    EXPECT_EQ(same.words().back(), words.back());
+  }
+}
+
+OnnxBuilder splitter(const char* delimiter, int64_t maxsplit, int64_t count = 2) {
   OnnxBuilder model;
-  model.input("x", {2}, DataType::kString);
+  model.input("x", {count}, DataType::kString);
   auto& node = model.node("StringSplit", {"x"}, {"y", "z"});
   if (delimiter != nullptr) OnnxBuilder::set(node, "delimiter", delimiter);
   if (maxsplit >= 0) OnnxBuilder::set(node, "maxsplit", maxsplit);
   model.output("y");
   model.output("z");
   return model;
+}
+
+TEST(StringSplit, ThreadsShareTheStrings) {
+  Words x, expected;
+  for (int i = 0; i < 3000; ++i) {
+    const std::string number = std::to_string(i);
+    x.push_back(i % 2 == 0 ? number : number + "," + number);
+    expected.push_back(number);
+    expected.push_back(i % 2 == 0 ? "" : number);
+  }
+  for (const int threads : {1, 3}) {
+    ConvertOptions options;
+    options.threads = threads;
+    options.bounds["y"] = {3000, 2};
+    OnnxBuilder model = splitter(",", -1, 3000);
+    OneNode split(model, options, threads);
+    ASSERT_TRUE(split.give(x).ok()) << split.text();
+    EXPECT_EQ(split.words(), expected);
+  }
 }
 
 TEST(StringSplit, SplitsAsPythonDoes) {

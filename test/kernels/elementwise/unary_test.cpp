@@ -184,6 +184,12 @@ TEST(Unary, Arithmetic) {
       "Round", [](double x) { return std::nearbyint(x); }, -9, 9);
   expect_unary(
       "Abs", DataType::kInt16, [](double x) { return std::fabs(x); }, -99, 99);
+  const ShrinkAttributes shrink{.lambd = 3, .bias = 1.5F};
+  const auto shrunk = [](double x) { return std::trunc(x < -3 ? x + 1.5 : x > 3 ? x - 1.5 : 0); };
+  for (DataType type : {DataType::kInt8, DataType::kInt32}) {
+    expect_unary("Shrink", type, shrunk, -128, 127, shrink);
+  }
+  expect_unary("Shrink", DataType::kUint8, shrunk, 0, 255, shrink);
   expect_unary(
       "Neg", DataType::kInt64, [](double x) { return -x; }, -99, 99);
   expect_unary(

@@ -86,6 +86,10 @@ TYPED_TEST(Movement, TransposeOfImages) {
   }
   for (int i = 0; i < 4; ++i) expect_transposed<TypeParam>(random, {75, 67}, {1, 0}, 3);
   expect_transposed<TypeParam>(random, {2, 40, 3, 35}, {0, 3, 2, 1}, 2);
+  for (const int threads : {1, 3}) {  // pieces of a few elements
+    expect_transposed<TypeParam>(random, {300, 5, 2, 3, 2}, {0, 4, 2, 1, 3}, threads);
+    expect_transposed<TypeParam>(random, {31, 4, 17, 2, 2}, {1, 3, 0, 2, 4}, threads);
+  }
 }
 
 TYPED_TEST(Movement, TransposeWithoutPermReversesTheAxes) {

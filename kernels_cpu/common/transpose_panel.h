@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two axes that change places, element by element: squares are transposed in vectors of 16 bytes,
+// two to four elements that lie together are pulled apart or put together.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "kernels_cpu/gemm/vector.h"
+
+namespace intarsia::cpu {
+
+/// `rows` x `columns` elements. Columns are adjacent in the output.
+struct Panel {
+  int64_t rows = 1, columns = 1;
+  int64_t out_row = 0, in_row = 0, in_column = 0;
+};
+
+/// out[r][c] = in[c][r] for N rows: channels that lie together are pulled apart.
+template <int N, class E>
+void deinterleave(const Panel& p, E* __restrict out, const E* __restrict in) {
+  for (int64_t c = 0; c < p.columns; ++c) {
+    for (int r = 0; r < N; ++r) out[r * p.out_row + c] = in[c * N + r];
+  }
+}
+
+/// The same for N columns that fill the rows of the output.
+template <int N, class E>
+void interleave(const Panel& p, E* __restrict out, const E* __restrict in) {
+  for (int64_t r = 0; r < p.rows; ++r) {
+    for (int c = 0; c < N; ++c) out[r * N + c] = in[c * p.in_column + r];
+  }
+}
+
+/// A square of elements that is transposed at once; its side fills a part of a cache line.
+template <class E>
+inline constexpr int kSide = sizeof(E) == 1   ? 16
+                             : sizeof(E) <= 4 ? 8
+                                              : 4;
+
+/// Elements of a and b in turn, from the lower halves of both or from the upper ones.
+template <bool kUpper, class V>
+INTARSIA_INLINE V zip(V a, V b) {
+  constexpr int n = sizeof(V) / sizeof(a[0]), h = kUpper ? n / 2 : 0;
+  if constexpr (n == 16) {
+    return __builtin_shufflevector(a, b, h, h + 16, h + 1, h + 17, h + 2, h + 18, h + 3, h + 19,
+                                   h + 4, h + 20, h + 5, h + 21, h + 6, h + 22, h + 7, h + 23);
+  } else if constexpr (n == 8) {
+    return __builtin_shufflevector(a, b, h, h + 8, h + 1, h + 9, h + 2, h + 10, h + 3, h + 11);
+  } else if constexpr (n == 4) {
+    return __builtin_shufflevector(a, b, h, h + 4, h + 1, h + 5);
+  } else {
+    return __builtin_shufflevector(a, b, h, h + 2);
+  }
+}
+
+/// Whether vectors of 16 bytes transpose such elements, and how many of them they hold.
+template <class E>
+inline constexpr bool kByVectors = INTARSIA_HAS_VECTORS && sizeof(E) <= 8;
+template <class E>
+inline constexpr int kVectorLanes = 16 / sizeof(E);
+
+/// out[r][c] = in[c][r] for as many rows and columns as a vector has lanes.
+template <int kLanes, class E>
+INTARSIA_INLINE void transpose_lanes(const Panel& p, E* __restrict out, const E* __restrict in) {
+  constexpr size_t kBytes = kLanes * sizeof(E);
+  typedef E Vector __attribute__((vector_size(kBytes)));
+  Vector v[kLanes], zipped[kLanes];
+  for (int i = 0; i < kLanes; ++i) std::memcpy(&v[i], in + i * p.in_column, kBytes);
+  // Each round sends lane l of vector i to where the bits of (i, l) are turned by one.
+  for (int round = 1; round < kLanes; round *= 2) {
+    for (int i = 0; i < kLanes / 2; ++i) {
+      zipped[2 * i] = zip<false>(v[i], v[i + kLanes / 2]);
+      zipped[2 * i + 1] = zip<true>(v[i], v[i + kLanes / 2]);
+    }
+    for (int i = 0; i < kLanes; ++i) v[i] = zipped[i];
+  }
+  for (int i = 0; i < kLanes; ++i) std::memcpy(out + i * p.out_row, &v[i], kBytes);
+}
+
+/// The same for rows from `row` and columns from `column` on. Vectors that would go beyond the
+/// panel begin earlier, and copy a part once more.
+template <int kLanes, class E>
+void transpose_rest(const Panel& p, E* out, const E* in, int64_t row, int64_t column) {
+  const auto within = [](int64_t at, int64_t end) { return at + kLanes < end ? at : end - kLanes; };
+  for (int64_t r = row; r < p.rows; r += kLanes) {
+    for (int64_t c = column; c < p.columns; c += kLanes) {
+      const int64_t r0 = within(r, p.rows), c0 = within(c, p.columns);
+      transpose_lanes<kLanes>(p, out + r0 * p.out_row + c0, in + c0 * p.in_column + r0);
+    }
+  }
+}
+
+template <class E>
+void transpose_square(const Panel& p, E* __restrict out, const E* __restrict in) {
+  constexpr int kN = kSide<E>;
+  if constexpr (kByVectors<E>) {
+    constexpr int kLanes = kVectorLanes<E>;
+    for (int r = 0; r < kN; r += kLanes) {
+      for (int c = 0; c < kN; c += kLanes) {
+        transpose_lanes<kLanes>(p, out + r * p.out_row + c, in + c * p.in_column + r);
+      }
+    }
+  } else {
+    E square[kN][kN];
+    for (int c = 0; c < kN; ++c) {
+      for (int r = 0; r < kN; ++r) square[r][c] = in[c * p.in_column + r];
+    }
+    for (int r = 0; r < kN; ++r) std::memcpy(out + r * p.out_row, square[r], sizeof square[r]);
+  }
+}
+
+/// out[r][c] = in[c][r] for rows from `row` and columns from `column` on, which are few.
+template <class E>
+void transpose_edge(const Panel& p, E* out, const E* in, int64_t row, int64_t column) {
+  if constexpr (kByVectors<E>) {
+    constexpr int kLanes = kVectorLanes<E>;
+    const int64_t least = p.rows < p.columns ? p.rows : p.columns;
+    if (least >= kLanes) return transpose_rest<kLanes>(p, out, in, row, column);
+    if constexpr (kLanes > 4) {
+      if (least >= kLanes / 2) return transpose_rest<kLanes / 2>(p, out, in, row, column);
+    }
+  }
+  for (int64_t r = row; r < p.rows; ++r) {
+    for (int64_t c = column; c < p.columns; ++c) out[r * p.out_row + c] = in[c * p.in_column + r];
+  }
+}
+
+/// out[r][c] = in[c][r] in squares, then the edges. REQUIRES: in_row == 1.
+template <class E>
+void transpose_panel(const Panel& p, E* out, const E* in) {
+  constexpr bool kFour = !kByVectors<E> || sizeof(E) < 4;  // vectors hold four of the others
+  if (p.in_column == p.rows) {
+    if (p.rows == 2) return deinterleave<2>(p, out, in);
+    if (p.rows == 3) return deinterleave<3>(p, out, in);
+    if (kFour && p.rows == 4) return deinterleave<4>(p, out, in);
+  }
+  if (p.out_row == p.columns) {
+    if (p.columns == 2) return interleave<2>(p, out, in);
+    if (p.columns == 3) return interleave<3>(p, out, in);
+    if (kFour && p.columns == 4) return interleave<4>(p, out, in);
+  }
+  constexpr int64_t kN = kSide<E>;
+  const int64_t whole_rows = p.rows - p.rows % kN;
+  const int64_t whole_columns = p.columns - p.columns % kN;
+  for (int64_t r = 0; r < whole_rows; r += kN) {
+    for (int64_t c = 0; c < whole_columns; c += kN) {
+      transpose_square(p, out + r * p.out_row + c, in + c * p.in_column + r);
+    }
+  }
+  transpose_edge(p, out, in, 0, whole_columns);
+  transpose_edge(p, out, in, whole_rows, 0);
+}
+
+}  // namespace intarsia::cpu

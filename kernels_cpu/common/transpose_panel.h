@@ -19,7 +19,7 @@ struct Panel {
 
 /// out[r][c] = in[c][r] for N rows: channels that lie together are pulled apart.
 template <int N, class E>
-void deinterleave(const Panel& p, E* __restrict out, const E* __restrict in) {
+INTARSIA_INLINE void deinterleave(const Panel& p, E* __restrict out, const E* __restrict in) {
   for (int64_t c = 0; c < p.columns; ++c) {
     for (int r = 0; r < N; ++r) out[r * p.out_row + c] = in[c * N + r];
   }
@@ -27,7 +27,7 @@ void deinterleave(const Panel& p, E* __restrict out, const E* __restrict in) {
 
 /// The same for N columns that fill the rows of the output.
 template <int N, class E>
-void interleave(const Panel& p, E* __restrict out, const E* __restrict in) {
+INTARSIA_INLINE void interleave(const Panel& p, E* __restrict out, const E* __restrict in) {
   for (int64_t r = 0; r < p.rows; ++r) {
     for (int c = 0; c < N; ++c) out[r * N + c] = in[c * p.in_column + r];
   }
@@ -93,7 +93,7 @@ void transpose_rest(const Panel& p, E* out, const E* in, int64_t row, int64_t co
 }
 
 template <class E>
-void transpose_square(const Panel& p, E* __restrict out, const E* __restrict in) {
+INTARSIA_INLINE void transpose_square(const Panel& p, E* __restrict out, const E* __restrict in) {
   constexpr int kN = kSide<E>;
   if constexpr (kByVectors<E>) {
     constexpr int kLanes = kVectorLanes<E>;
@@ -129,7 +129,7 @@ void transpose_edge(const Panel& p, E* out, const E* in, int64_t row, int64_t co
 
 /// out[r][c] = in[c][r] in squares, then the edges. REQUIRES: in_row == 1.
 template <class E>
-void transpose_panel(const Panel& p, E* out, const E* in) {
+INTARSIA_INLINE void transpose_panel(const Panel& p, E* out, const E* in) {
   constexpr bool kFour = !kByVectors<E> || sizeof(E) < 4;  // vectors hold four of the others
   if (p.in_column == p.rows) {
     if (p.rows == 2) return deinterleave<2>(p, out, in);

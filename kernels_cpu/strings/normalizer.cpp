@@ -35,21 +35,14 @@ struct StringNormalizer {
     const int64_t count = context.input(0).count();
     const auto* x = context.input(0).as<const StringRef>();
     const TensorView& y = context.output(0);
+    // One pass: what a reference that nobody wrote names may be written on the way.
     auto* out = y.as<StringRef>();
     *out = {};
-    context.parallel_for(count, [&](int64_t begin, int64_t end, int) {
-      for (int64_t i = begin; i < end; ++i) out[i] = measured(attributes, context.string(x[i]));
-    });
-    if (attributes.case_change_action != Attributes::kNone) {
-      if (Status s = change(context, ranges_of(attributes), count, x, out); !s) return s;
-    } else {
-      for (int64_t i = 0; i < count; ++i) {
-        if (out[i].offset != kDropped) out[i] = x[i].offset == kDropped ? StringRef() : x[i];
-      }
-    }
     int32_t left = 0;
     for (int64_t i = 0; i < count; ++i) {
-      if (out[i].offset != kDropped) out[left++] = out[i];
+      if (is_stopword(attributes, context.string(x[i]))) continue;
+      if (Status s = change(context, attributes.case_change_action, x[i], out[left++]); !s)
+        return s;
     }
     int32_t extents[2] = {1, 1};
     extents[y.rank - 1] = left > 0 ? left : 1;
@@ -57,9 +50,6 @@ struct StringNormalizer {
   }
 
  private:
-  /// The offset of a stop word, where no string lies.
-  static constexpr uint32_t kDropped = UINT32_MAX;
-
   static bool is_stopword(const Attributes& attributes, std::string_view word) {
     for (const StringAttribute& stopword : attributes.stopwords.view()) {
       const bool same = attributes.is_case_sensitive != 0 ? word == stopword.view()
@@ -69,39 +59,20 @@ struct StringNormalizer {
     return false;
   }
 
-  static std::span<const CaseRange> ranges_of(const Attributes& attributes) {
-    if (attributes.case_change_action == Attributes::kLower) return kToLower;
-    return kToUpper;
-  }
-
-  /// Length of the result, or the mark of a stop word.
-  static StringRef measured(const Attributes& attributes, std::string_view word) {
-    if (is_stopword(attributes, word)) return {kDropped, 0};
-    if (attributes.case_change_action == Attributes::kNone) return {};
-    return {0, static_cast<uint32_t>(write_changed(word, ranges_of(attributes), nullptr))};
-  }
-
-  /// Writes all results, whose lengths are known, into one range of new characters. What a
-  /// reference that nobody wrote names may lie there; it was measured as the empty string.
-  static Status change(const KernelContext& context, std::span<const CaseRange> ranges,
-                       int64_t count, const StringRef* x, StringRef* out) {
-    size_t bytes = 0;
-    for (int64_t i = 0; i < count; ++i) bytes += out[i].length;
-    StringRef range{};
-    char* at = nullptr;
-    if (Status s = context.add_string(bytes, range, at); !s) return s;
-    uint32_t offset = range.offset;
-    for (int64_t i = 0; i < count; ++i) {
-      if (out[i].length == 0) continue;
-      out[i].offset = offset;
-      offset += out[i].length;
+  static Status change(const KernelContext& context, int32_t action, StringRef word,
+                       StringRef& changed) {
+    if (action == Attributes::kNone) {
+      changed = word;
+      return {};
     }
-    context.parallel_for(count, [&](int64_t begin, int64_t end, int) {
-      for (int64_t i = begin; i < end; ++i) {
-        if (out[i].length == 0) continue;
-        write_changed(context.string(x[i]), ranges, at + (out[i].offset - range.offset));
-      }
-    });
+    const std::span<const CaseRange> ranges = action == Attributes::kLower
+                                                  ? std::span<const CaseRange>(kToLower)
+                                                  : std::span<const CaseRange>(kToUpper);
+    const std::string_view text = context.string(word);
+    char* at = nullptr;
+    const size_t bytes = write_changed(text, ranges, nullptr);
+    if (Status s = context.add_string(bytes, changed, at); !s) return s;
+    write_changed(text, ranges, at);
     return {};
   }
 };

@@ -61,7 +61,7 @@ function(intarsia_library target settings)
 endfunction()
 
 # With INTARSIA_UNITY several sources of the target are compiled as one, because most of what is compiled
-# is what their headers instantiate: a whole build takes half the time, a changed source longer. Names
+# is what their headers instantiate: a whole build takes less time, a changed source more. Names
 # within anonymous namespaces are told apart for it. Code that is embedded is not compiled so.
 function(intarsia_unity target)
   if(INTARSIA_UNITY)

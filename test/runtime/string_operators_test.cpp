@@ -111,7 +111,7 @@ TEST(StringNormalizer, DropsStopWords) {
   EXPECT_EQ(two.words(), (Words{""})) << "one empty string where nothing is left";
 }
 
-TEST(StringNormalizer, ThreadsShareTheWords) {
+TEST(StringNormalizer, ManyWordsWhateverTheThreads) {
   Words words;
   for (int i = 0; i < 3000; ++i) {
     words.push_back(i % 3 == 0 ? "stop"
@@ -150,7 +150,7 @@ OnnxBuilder splitter(const char* delimiter, int64_t maxsplit, int64_t count = 2)
   return model;
 }
 
-TEST(StringSplit, ThreadsShareTheStrings) {
+TEST(StringSplit, ManyStringsWhateverTheThreads) {
   Words x, expected;
   for (int i = 0; i < 3000; ++i) {
     const std::string number = std::to_string(i);

@@ -126,8 +126,8 @@ bool has_small_pieces(const StridedCopy& copy) {
 
 /// The innermost axes by a table of the places of their elements in the input.
 template <class E>
-void copy_by_table(const KernelContext& context, const StridedCopy& copy, int rank, int64_t count,
-                   E* out, const E* in) {
+__attribute__((noinline)) void copy_by_table(const KernelContext& context, const StridedCopy& copy,
+                                             int rank, int64_t count, E* out, const E* in) {
   int64_t places[kTable];
   StridedCopy inner;
   for (int axis = rank; axis < copy.rank; ++axis) {
@@ -139,14 +139,15 @@ void copy_by_table(const KernelContext& context, const StridedCopy& copy, int ra
   int64_t outer = 1;
   for (int axis = 0; axis < rank; ++axis) outer *= copy.extents[axis];
   const int64_t bytes = count * static_cast<int64_t>(sizeof(E));
-  for_items(context, outer, bytes, [&](int64_t begin, int64_t end) {
+  const auto copy_items = [&](int64_t begin, int64_t end) __attribute__((noinline)) {
     Odometer at(copy, rank, begin);
     for (int64_t item = begin; item < end; ++item, at.advance()) {
       E* __restrict to = out + at.out;
       const E* __restrict from = in + at.in;
       for (int64_t i = 0; i < count; ++i) to[i] = from[places[i]];
     }
-  });
+  };
+  for_items(context, outer, bytes, copy_items);
 }
 
 }  // namespace

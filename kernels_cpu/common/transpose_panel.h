@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "kernels_cpu/common/unrolled.h"
 #include "kernels_cpu/gemm/vector.h"
 
 namespace intarsia::cpu {
@@ -21,6 +22,7 @@ struct Panel {
 template <int N, class E>
 INTARSIA_INLINE void deinterleave(const Panel& p, E* __restrict out, const E* __restrict in) {
   for (int64_t c = 0; c < p.columns; ++c) {
+    INTARSIA_UNROLLED
     for (int r = 0; r < N; ++r) out[r * p.out_row + c] = in[c * N + r];
   }
 }
@@ -29,6 +31,7 @@ INTARSIA_INLINE void deinterleave(const Panel& p, E* __restrict out, const E* __
 template <int N, class E>
 INTARSIA_INLINE void interleave(const Panel& p, E* __restrict out, const E* __restrict in) {
   for (int64_t r = 0; r < p.rows; ++r) {
+    INTARSIA_UNROLLED
     for (int c = 0; c < N; ++c) out[r * N + c] = in[c * p.in_column + r];
   }
 }
@@ -67,15 +70,20 @@ INTARSIA_INLINE void transpose_lanes(const Panel& p, E* __restrict out, const E*
   constexpr size_t kBytes = kLanes * sizeof(E);
   typedef E Vector __attribute__((vector_size(kBytes)));
   Vector v[kLanes], zipped[kLanes];
+  INTARSIA_UNROLLED
   for (int i = 0; i < kLanes; ++i) std::memcpy(&v[i], in + i * p.in_column, kBytes);
   // Each round sends lane l of vector i to where the bits of (i, l) are turned by one.
+  INTARSIA_UNROLLED
   for (int round = 1; round < kLanes; round *= 2) {
+    INTARSIA_UNROLLED
     for (int i = 0; i < kLanes / 2; ++i) {
       zipped[2 * i] = zip<false>(v[i], v[i + kLanes / 2]);
       zipped[2 * i + 1] = zip<true>(v[i], v[i + kLanes / 2]);
     }
+    INTARSIA_UNROLLED
     for (int i = 0; i < kLanes; ++i) v[i] = zipped[i];
   }
+  INTARSIA_UNROLLED
   for (int i = 0; i < kLanes; ++i) std::memcpy(out + i * p.out_row, &v[i], kBytes);
 }
 
@@ -97,7 +105,9 @@ INTARSIA_INLINE void transpose_square(const Panel& p, E* __restrict out, const E
   constexpr int kN = kSide<E>;
   if constexpr (kByVectors<E>) {
     constexpr int kLanes = kVectorLanes<E>;
+    INTARSIA_UNROLLED
     for (int r = 0; r < kN; r += kLanes) {
+      INTARSIA_UNROLLED
       for (int c = 0; c < kN; c += kLanes) {
         transpose_lanes<kLanes>(p, out + r * p.out_row + c, in + c * p.in_column + r);
       }

@@ -111,6 +111,7 @@
   List(string_split_kernels) \
   List(tokens_kernels) \
   List(support_vectors_kernels) \
+  List(support_vectors_packed_kernels) \
   List(topk_kernels) \
   List(transpose_kernels) \
   List(tree_ensemble_kernels) \

@@ -47,23 +47,28 @@ void byte_tile(const ByteProduct& t) {
       }
     } else {
       using Shorts = typename VectorOfType<int16_t, 2 * kWidth>::Type;
-      constexpr uint32_t kEven = 0x00ff00ffu;
-      X even[R], odd[R];
+      using Unsigned = typename VectorOfType<uint16_t, 2 * kWidth>::Type;
+      // Two vectors at a time: their pairs, those of one row and all sums are 16 registers.
+      constexpr int kTogether = kVectors < 2 ? 1 : 2;
       INTARSIA_UNROLL
-      for (int r = 0; r < R; ++r) {
-        const uint32_t quad = t.a[r * t.a_pitch + k];
-        even[r] = (quad & kEven) - X{};
-        odd[r] = ((quad >> 8) & kEven) - X{};
-      }
-      INTARSIA_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        X quads;
-        line(b, v, quads);
-        const X of_even = (X)((Shorts)(quads << 8) >> 8), of_odd = (X)((Shorts)quads >> 8);
+      for (int first = 0; first < kVectors; first += kTogether) {
+        X of_even[kTogether], of_odd[kTogether];
+        INTARSIA_UNROLL
+        for (int v = 0; v < kTogether; ++v) {
+          X quads;
+          line(b, first + v, quads);
+          of_even[v] = (X)((Shorts)(quads << 8) >> 8);
+          of_odd[v] = (X)((Shorts)quads >> 8);
+        }
         INTARSIA_UNROLL
         for (int r = 0; r < R; ++r) {
-          PairProducts::add(acc[r][v], even[r], of_even);
-          PairProducts::add(acc[r][v], odd[r], of_odd);
+          const Unsigned quad = (Unsigned)(t.a[r * t.a_pitch + k] - X{});
+          const X even = (X)(quad & 0xff), odd = (X)(quad >> 8);
+          INTARSIA_UNROLL
+          for (int v = 0; v < kTogether; ++v) {
+            PairProducts::add(acc[r][first + v], even, of_even[v]);
+            PairProducts::add(acc[r][first + v], odd, of_odd[v]);
+          }
         }
       }
     }
@@ -118,7 +123,7 @@ template <Isa I, class S>
 void BytePanels<I, S>::multiply(const ByteProduct& product) {
   constexpr int kParts = kPanel / TypedVector<I, uint32_t>::kWidth;
   constexpr int kOneRow = 8 / (kParts * kParts), kPanels = 4 / (kParts * kParts);
-  constexpr int kRows = kParts == 1 ? 4 : 2;
+  constexpr int kRows = kParts <= 2 ? 4 : 2;
   if (product.rows == 1) {
     byte_columns < I, S, 1, kOneRow<1 ? 1 : kOneRow>(product);
   } else {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // See typed.h. A unit is a block of C. For each pass over K it packs its rows of A and its columns
-// of B, unless the unit before has left them there; a panel of B then stays in the first cache
-// level while the tiles walk down the rows. C holds the sums between the passes; those of 16-bit
-// types wait in the workspace, as floats.
+// of B, unless they lie there already; a panel of B then stays in the first cache level while the
+// tiles walk down the rows. C holds the sums between the passes, so that units one below the other
+// make each pass together and B is packed once for them; those of 16-bit types wait in the
+// workspace, as floats, which has room for one unit's.
 #include "kernels_cpu/gemm/typed.h"
 
 #include <cstring>
@@ -17,8 +18,10 @@ namespace {
 constexpr ptrdiff_t kDepth = kTypedDepth;
 // The same where B is not packed and A has few rows.
 constexpr ptrdiff_t kDotsDepth = 4 * kDepth;
-// The largest block of C: A takes 480 KiB of float64, B 512 KiB of any type.
-constexpr ptrdiff_t kMostRows = 240;
+// The largest block of C: A takes 240 KiB, which tiles read from the second cache level again and
+// again, B 512 KiB of any type.
+template <class S>
+constexpr ptrdiff_t kMostRows = 960 / sizeof(Computed<S>);
 constexpr ptrdiff_t kMostColumnBytes = 2048;
 // Blocks have a multiple of the rows of every tile.
 constexpr ptrdiff_t kRowStep = 12;
@@ -70,7 +73,7 @@ TypedBlocking blocking_of(const GemmShape& shape, int64_t enough) {
   const auto m = static_cast<ptrdiff_t>(shape.m), n = static_cast<ptrdiff_t>(shape.n);
   constexpr ptrdiff_t kStep = kColumnStep<S>;
   TypedBlocking s{};
-  s.m_block = even_block(m, kMostRows, kRowStep);
+  s.m_block = even_block(m, kMostRows<S>, kRowStep);
   s.n_block = even_block(n, kMostColumns<S>, kStep);
   for (;;) {
     s.m_blocks = ceil_div(m, s.m_block);
@@ -95,7 +98,7 @@ struct Scratch {
   int64_t a, b, sums, a_terms, b_terms, bytes;
 
   explicit Scratch(const GemmShape& shape) {
-    const ptrdiff_t rows = round_up(min(shape.m, kMostRows), kRowStep);
+    const ptrdiff_t rows = round_up(min(shape.m, kMostRows<S>), kRowStep);
     const ptrdiff_t columns = round_up(min(shape.n, kMostColumns<S>), kColumnStep<S>);
     const ptrdiff_t depth = min(shape.k, kDepth);
     const auto bytes_of = [](int64_t elements) {
@@ -153,10 +156,19 @@ void run_edge(TypedTileFunction<V> function, TypedTile<V> tile, ptrdiff_t rows, 
   }
 }
 
-// Which rows of A and columns of B lie packed in a workspace, all K of them: units that follow one
-// another share either. -1: none.
+// What lies packed in a workspace: the lanes of a factor from one on, in the pass from an element
+// of K on. -1: nothing.
+struct Packed {
+  ptrdiff_t lane = -1, k0 = -1;
+  // Whether these lie there; from now on they do.
+  bool holds(const Packed& wanted) {
+    const bool same = lane == wanted.lane && k0 == wanted.k0;
+    *this = wanted;
+    return same;
+  }
+};
 struct Kept {
-  ptrdiff_t row = -1, column = -1;
+  Packed rows, columns;
 };
 
 // One block of C.
@@ -173,46 +185,48 @@ struct Unit {
   ptrdiff_t row, column;  // where it begins
   Kept& kept;
 
-  void run(ptrdiff_t k) const {
-    const bool turned = !kOfBytes<S> && b.lane_step != 1 && b.k_step == 1;
-    bool started = ends.d != nullptr || ends.z != nullptr;
-    if (started) functions.start(ends);
-    const ptrdiff_t pass = few && turned ? kDotsDepth : kDepth;
-    for (ptrdiff_t k0 = 0; k0 < k || !started; k0 += pass) {
-      const ptrdiff_t depth = min(k - k0, pass);
-      if (few && turned) {
-        pack_a(k0, depth, 1, depth == k);
-        functions.dots({packed_a, b.at(0, k0), ends.rows, ends.n, depth, ends.sums, ends.sums_pitch,
-                        !started});
-      } else {
-        multiply(k0, depth, !started, depth == k);
-      }
-      started = true;
+  bool by_dots() const { return few && !kOfBytes<S> && b.lane_step != 1 && b.k_step == 1; }
+  ptrdiff_t pass_depth() const { return by_dots() ? kDotsDepth : kDepth; }
+
+  // The pass from k0 on; the first one is made even where K is 0.
+  void pass(ptrdiff_t k0, ptrdiff_t k) const {
+    bool start = k0 == 0;
+    if (start && (ends.d != nullptr || ends.z != nullptr)) {
+      functions.start(ends);
+      start = false;
     }
-    if constexpr (kSumsApart<S>) functions.finish(ends);
+    const ptrdiff_t depth = min(k - k0, pass_depth());
+    if (depth > 0 || start) {
+      if (by_dots()) {
+        pack_a(k0, depth, 1);
+        functions.dots(
+            {packed_a, b.at(0, k0), ends.rows, ends.n, depth, ends.sums, ends.sums_pitch, start});
+      } else {
+        multiply(k0, depth, start);
+      }
+    }
+    if constexpr (kSumsApart<S>) {
+      if (k0 + depth >= k) functions.finish(ends);
+    }
   }
 
  private:
-  // `all`: the pass has all K.
-  void pack_a(ptrdiff_t k0, ptrdiff_t depth, ptrdiff_t height, bool all) const {
-    if (kept.row == row) return;
-    kept.row = all ? row : -1;
+  void pack_a(ptrdiff_t k0, ptrdiff_t depth, ptrdiff_t height) const {
+    if (kept.rows.holds({row, k0})) return;
     functions.pack({a.at(0, k0), ends.rows, depth, height, false, packed_a, a_terms});
     if (alpha == 1) return;
     for (ptrdiff_t i = 0; i < ends.rows * depth; ++i) packed_a[i] *= alpha;
   }
 
-  // One pass.
-  void multiply(ptrdiff_t k0, ptrdiff_t depth, bool start, bool all) const {
+  void multiply(ptrdiff_t k0, ptrdiff_t depth, bool start) const {
     const TypedTiles<V>& tiles = functions.tiles;
     const ptrdiff_t m = ends.rows;
     // Packing B is no less work than a product with few rows; bytes have to be.
     const ptrdiff_t wide = tiles.in_place.columns;
     const ptrdiff_t in_place = few && !kOfBytes<S> && b.lane_step == 1 ? ends.n / wide * wide : 0;
     const ptrdiff_t height = ceil_div(m, ceil_div(m, tiles.main.max_rows));
-    pack_a(k0, depth, height, all);
-    if (in_place < ends.n && (in_place > 0 || kept.column != column)) {
-      kept.column = all && in_place == 0 ? column : -1;
+    pack_a(k0, depth, height);
+    if (in_place < ends.n && !kept.columns.holds({column, k0})) {
       functions.pack(
           {b.at(in_place, k0), ends.n - in_place, depth, tiles.width, true, packed_b, b_terms});
     }
@@ -279,9 +293,9 @@ void typed_run(const TypedArgs<S>& args, int64_t begin, int64_t end, std::byte* 
                      reinterpret_cast<uint32_t*>(workspace + (from + to) / 2)};
   };
   Kept kept;
-  for (int64_t unit = begin; unit < end; ++unit) {
-    const auto m0 = static_cast<ptrdiff_t>(unit % blocking.m_blocks) * blocking.m_block;
-    const auto n0 = static_cast<ptrdiff_t>(unit / blocking.m_blocks) * blocking.n_block;
+  const auto make_unit = [&](int64_t index) {
+    const auto m0 = static_cast<ptrdiff_t>(index % blocking.m_blocks) * blocking.m_block;
+    const auto n0 = static_cast<ptrdiff_t>(index / blocking.m_blocks) * blocking.n_block;
     TypedEnds<S> ends{};
     ends.rows = min(args.shape.m - m0, blocking.m_block);
     ends.n = min(args.shape.n - n0, blocking.n_block);
@@ -300,20 +314,32 @@ void typed_run(const TypedArgs<S>& args, int64_t begin, int64_t end, std::byte* 
       ends.sums = ends.c;
       ends.sums_pitch = pitch;
     }
-    Unit<S>{functions,
-            args.a.at(m0, 0),
-            b.at(n0, 0),
-            ends,
-            args.alpha,
-            args.shape.m <= kTypedFewRows,
-            reinterpret_cast<V*>(workspace + scratch.a),
-            reinterpret_cast<V*>(workspace + scratch.b),
-            terms(scratch.a_terms, scratch.b_terms),
-            terms(scratch.b_terms, scratch.bytes),
-            m0,
-            n0,
-            kept}
-        .run(static_cast<ptrdiff_t>(args.shape.k));
+    return Unit<S>{functions,
+                   args.a.at(m0, 0),
+                   b.at(n0, 0),
+                   ends,
+                   args.alpha,
+                   args.shape.m <= kTypedFewRows,
+                   reinterpret_cast<V*>(workspace + scratch.a),
+                   reinterpret_cast<V*>(workspace + scratch.b),
+                   terms(scratch.a_terms, scratch.b_terms),
+                   terms(scratch.b_terms, scratch.bytes),
+                   m0,
+                   n0,
+                   kept};
+  };
+  const auto k = static_cast<ptrdiff_t>(args.shape.k);
+  for (int64_t first = begin, last; first < end; first = last) {
+    // Those of the same columns, where their sums have a place of their own.
+    const int64_t below =
+        kSumsApart<S> ? first + 1 : (first / blocking.m_blocks + 1) * blocking.m_blocks;
+    last = below < end ? below : end;
+    const ptrdiff_t pass = make_unit(first).pass_depth();
+    ptrdiff_t k0 = 0;
+    do {
+      for (int64_t index = first; index < last; ++index) make_unit(index).pass(k0, k);
+      k0 += pass;
+    } while (k0 < k);
   }
 }
 

@@ -34,6 +34,11 @@ struct CumProdOp {
   }
 };
 
+/// Lines side by side from which on positions are taken one by one: running results cost little
+/// beside the memory that such a row takes, and rows a page apart would meet in one set of the
+/// cache.
+constexpr int64_t kLongRow = 512;
+
 /// kRows positions, 1 or 4, of `lanes` lines side by side, `stride` apart: several, since running
 /// results are loaded and stored for each call.
 template <int kRows, bool exclusive, class Op, class E, class A>
@@ -120,7 +125,7 @@ void scan_rows(Isa isa, const typename E::Stored* x, typename E::Stored* y, int6
   if constexpr (std::is_same_v<Op, CumSumOp> && std::is_same_v<typename E::Stored, float>) {
     float sums[kAxisLanes], rests[kAxisLanes];
     for (int64_t i = 0; i < lanes; ++i) sums[i] = rests[i] = 0;
-    for (; length >= 4; length -= 4, x += 4 * stride, y += 4 * stride) {
+    for (; lanes < kLongRow && length >= 4; length -= 4, x += 4 * stride, y += 4 * stride) {
       sum_together<4, exclusive>(sums, rests, x, y, stride, lanes);
     }
     for (; length > 0; --length, x += stride, y += stride) {
@@ -131,7 +136,7 @@ void scan_rows(Isa isa, const typename E::Stored* x, typename E::Stored* y, int6
   A running[kAxisLanes];
   for (int64_t i = 0; i < lanes; ++i) running[i] = Op::kNeutral;
   if constexpr (std::is_same_v<A, typename E::Value>) {  // else conversions are most of the work
-    for (; length >= 4; length -= 4, x += 4 * stride, y += 4 * stride) {
+    for (; lanes < kLongRow && length >= 4; length -= 4, x += 4 * stride, y += 4 * stride) {
       scan_together<4, exclusive, Op, E>(running, x, y, stride, lanes);
     }
   }

@@ -230,59 +230,84 @@ template <class T>
 class Vectors : public ::testing::Test {};
 TYPED_TEST_SUITE(Vectors, Reals);
 
-TYPED_TEST(Vectors, SumsOfKernels) {
-  using T = TypeParam;
-  const std::string kernel = kernel_name("intarsia:SupportVectors", {data_type_of<T>});
+/// `kind` is one of SupportVectorsAttributes::Kernel.
+template <class T>
+void expect_sums(const std::string& kernel, int kind, Isa isa = Isa::kPortable) {
+  SCOPED_TRACE(kernel);
   std::mt19937 engine(3);
-  for (int kind = 0; kind < 4; ++kind) {
-    for (const int count : {1, 64, 150}) {
-      const int rows = 1 + count % 19, columns = 7, sums = 2;
-      const auto x = random_values<T>(int64_t{rows} * columns, engine, -1, 1);
-      const auto vectors = random_values<T>(count * columns, engine, -1, 1);
-      const auto weights = random_values<T>(count * sums, engine, -1, 1);
-      const std::vector<int32_t> starts = {0, count / 3, count / 3, count};
-      SupportVectorsAttributes a;
-      a.kernel = kind;
-      a.gamma = 0.5F;
-      a.coef0 = 0.25F;
-      a.degree = count == 64 ? 2.5F : 3.0F;
-      Node node;
-      node.input<T>({rows, columns}, x);
-      node.input<T>({columns, count}, vectors);
-      node.input<T>({sums, count}, weights);
-      node.input<int32_t>({4}, starts).attributes(a).output<double>({rows, 3, sums}).threads(2);
-      ASSERT_TRUE(node.run(kernel).ok()) << node.diagnostic().what;
-      const std::vector<double> found = node.numbers();
-      size_t next = 0;
-      for (int row = 0; row < rows; ++row) {
-        for (size_t group = 0; group < 3; ++group) {
-          for (int s = 0; s < sums; ++s, ++next) {
-            double expected = 0;
-            for (int v = starts[group]; v < starts[group + 1]; ++v) {
-              double dot = 0, distance = 0;
-              for (int c = 0; c < columns; ++c) {
-                const double p = x[static_cast<size_t>(row * columns + c)];
-                const double q = vectors[static_cast<size_t>(c * count + v)];
-                dot += p * q;
-                distance += (p - q) * (p - q);
-              }
-              const double scaled = 0.5 * dot + 0.25;
-              const double k = kind == 0   ? dot
-                               : kind == 1 ? std::pow(scaled, static_cast<double>(a.degree))
-                               : kind == 2 ? std::exp(-0.5 * distance)
-                                           : std::tanh(scaled);
-              expected += k * static_cast<double>(weights[static_cast<size_t>(s * count + v)]);
+  for (const int count : {1, 64, 150}) {
+    const int rows = 1 + count % 19, columns = 7, sums = 2;
+    const auto x = random_values<T>(int64_t{rows} * columns, engine, -1, 1);
+    const auto vectors = random_values<T>(count * columns, engine, -1, 1);
+    const auto weights = random_values<T>(count * sums, engine, -1, 1);
+    const std::vector<int32_t> starts = {0, count / 3, count / 3, count};
+    SupportVectorsAttributes a;
+    a.kernel = kind;
+    a.gamma = 0.5F;
+    a.coef0 = 0.25F;
+    a.degree = count == 64 ? 2.5F : 3.0F;
+    Node node;
+    node.input<T>({rows, columns}, x);
+    node.input<T>({columns, count}, vectors).constant(1);
+    node.input<T>({sums, count}, weights);
+    node.input<int32_t>({4}, starts).attributes(a).output<double>({rows, 3, sums});
+    node.threads(2).isa(isa);
+    ASSERT_TRUE(node.run(kernel).ok()) << node.diagnostic().what;
+    const std::vector<double> found = node.numbers();
+    size_t next = 0;
+    for (int row = 0; row < rows; ++row) {
+      for (size_t group = 0; group < 3; ++group) {
+        for (int s = 0; s < sums; ++s, ++next) {
+          double expected = 0;
+          for (int v = starts[group]; v < starts[group + 1]; ++v) {
+            double dot = 0, distance = 0;
+            for (int c = 0; c < columns; ++c) {
+              const double p = x[static_cast<size_t>(row * columns + c)];
+              const double q = vectors[static_cast<size_t>(c * count + v)];
+              dot += p * q;
+              distance += (p - q) * (p - q);
             }
-            if (std::isnan(expected)) {
-              EXPECT_TRUE(std::isnan(found[next]));
-            } else {
-              EXPECT_NEAR(found[next], expected, 2e-5);
-            }
+            const double scaled = 0.5 * dot + 0.25;
+            const double k = kind == 0   ? dot
+                             : kind == 1 ? std::pow(scaled, static_cast<double>(a.degree))
+                             : kind == 2 ? std::exp(-0.5 * distance)
+                                         : std::tanh(scaled);
+            expected += k * static_cast<double>(weights[static_cast<size_t>(s * count + v)]);
+          }
+          if (std::isnan(expected)) {
+            EXPECT_TRUE(std::isnan(found[next]));
+          } else {
+            EXPECT_NEAR(found[next], expected, 2e-5);
           }
         }
       }
     }
   }
+}
+
+TYPED_TEST(Vectors, SumsOfKernels) {
+  using T = TypeParam;
+  for (int kind = 0; kind < 4; ++kind) {
+    expect_sums<T>(kernel_name("intarsia:SupportVectors", {data_type_of<T>}), kind);
+  }
+}
+
+TEST(VectorsOfFloat, PackedSums) {
+  for (Isa isa : cpu::available_isas()) {
+    for (const int kind : {0, 1, 3}) {
+      expect_sums<float>("intarsia:SupportVectors.packed<float>", kind, isa);
+    }
+  }
+}
+
+TEST(VectorsOfFloat, DistancesAreNotPacked) {
+  Node node;
+  node.input<float>({1, 1}, {1}).input<float>({1, 1}, {1}).constant(1).input<float>({1, 1}, {1});
+  node.input<int32_t>({2}, {0, 1}).output<double>({1, 1, 1});
+  SupportVectorsAttributes a;
+  a.kernel = SupportVectorsAttributes::kRbf;
+  node.attributes(a);
+  EXPECT_EQ(node.run("intarsia:SupportVectors.packed<float>").code(), Code::kInvalidValue);
 }
 
 TEST(VectorsOfFloat, BoundsOfGroupsAreChecked) {

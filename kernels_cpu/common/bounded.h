@@ -39,7 +39,7 @@ struct AnyActivation : K {
 template <class K>
 struct Bounded : K {
   static constexpr KernelId id{K::id.op, K::kBoundedVariant, K::id.types};
-  static constexpr int cost = internal::describe_facts<K>().cost - 1;
+  static constexpr int cost = intarsia::internal::describe_facts<K>().cost - 1;
 
   static bool supports(const KernelContext& context) {
     return K::supports(context) && is_bounds(activation_in<K>(context));

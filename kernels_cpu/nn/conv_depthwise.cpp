@@ -11,6 +11,7 @@
 #include "core/operators/nn/conv.h"
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/bounded.h"
+#include "kernels_cpu/common/packed_at_run.h"
 #include "kernels_cpu/gemm/depthwise.h"
 #include "kernels_cpu/gemm/pack.h"
 #include "kernels_cpu/nn/conv_shape.h"
@@ -33,8 +34,8 @@ int64_t multiplier(const KernelContext& context) {
 
 // What the kernels of all windows share; `cols` and `stride` are those of a DepthwiseWindow.
 
-[[gnu::noinline]] bool serves(const KernelContext& context, int cols, int stride) {
-  if (!is_fast_conv(context, 2) || !is_depthwise(context)) return false;
+[[gnu::noinline]] bool serves_window(const KernelContext& context, int cols, int stride) {
+  if (context.input(0).rank > 4 || !is_depthwise(context)) return false;
   const ConvShape shape = conv_shape(context);
   return cols == 0 || (shape.kernel_w == cols && shape.stride_w == stride * shape.dilation_w &&
                        multiplier(context) == 1);
@@ -123,7 +124,10 @@ struct ConvDepthwise : PackedWeights {
   static constexpr KernelLayout layout = KernelLayout::kChannelsLast;
   static constexpr InPlace in_place{3};
 
-  static bool supports(const KernelContext& context) { return serves(context, Cols, Stride); }
+  static bool serves(const KernelContext& context) { return serves_window(context, Cols, Stride); }
+  static bool supports(const KernelContext& context) {
+    return is_fast_conv(context, 2) && serves(context);
+  }
 
   static Status check(const KernelContext& context) {
     return check_depthwise(context, Cols, Stride);
@@ -135,6 +139,9 @@ struct ConvDepthwise : PackedWeights {
   }
 };
 
+template <class K>
+struct ComputedWeights : AnyActivation<PackedAtRun<K>> {};
+
 using Windows = Types<ConvDepthwise<3, 1>, ConvDepthwise<3, 2>, ConvDepthwise<5, 1>,
                       ConvDepthwise<5, 2>, ConvDepthwise<7, 1>, ConvDepthwise<0, 0>>;
 
@@ -142,6 +149,7 @@ using Windows = Types<ConvDepthwise<3, 1>, ConvDepthwise<3, 2>, ConvDepthwise<5,
 
 extern const KernelList conv_depthwise_kernels;
 constinit const KernelList conv_depthwise_kernels =
-    kernel_list<Each<Bounded, Windows>, Each<AnyActivation, Windows>>();
+    kernel_list<Each<Bounded, Windows>, Each<AnyActivation, Windows>,
+                Each<ComputedWeights, Windows>>();
 
 }  // namespace intarsia::cpu

@@ -8,6 +8,7 @@
 #include "core/kernel_list.h"
 #include "kernels_cpu/common/accumulate.h"
 #include "kernels_cpu/common/isa_loop.h"
+#include "kernels_cpu/common/packed_at_run.h"
 #include "kernels_cpu/gemm/vector.h"
 #include "kernels_cpu/nn/conv_integer.h"
 #include "kernels_cpu/nn/window_walk.h"
@@ -93,10 +94,12 @@ struct ConvIntegerDepthwise {
   static constexpr KernelLayout layout = KernelLayout::kChannelsLast;
   static constexpr std::string_view packing = "channels last";
 
+  static bool serves(const KernelContext& context) {
+    return context.input(0).rank <= 5 && is_depthwise(context);
+  }
   static bool supports(const KernelContext& context) {
     const TensorView& w = context.input(1);
-    return context.input(0).rank <= 5 && w.data != nullptr && w.count() > 0 &&
-           is_depthwise(context);
+    return w.data != nullptr && w.count() > 0 && serves(context);
   }
   static int64_t packed_bytes(const KernelContext& context, int input) {
     return input == 1 ? context.input(1).bytes() : 0;
@@ -126,12 +129,16 @@ struct ConvIntegerDepthwise {
   }
 };
 
+template <class X, class W>
+using DepthwiseComputed = PackedAtRun<ConvIntegerDepthwise<X, W>>;
+
 using Bytes = Types<int8_t, uint8_t>;
 
 }  // namespace
 
 extern const KernelList conv_integer_depthwise_kernels;
 constinit const KernelList conv_integer_depthwise_kernels =
-    kernel_list<EachPair<ConvIntegerDepthwise, Bytes, Bytes>>();
+    kernel_list<EachPair<ConvIntegerDepthwise, Bytes, Bytes>,
+                EachPair<DepthwiseComputed, Bytes, Bytes>>();
 
 }  // namespace intarsia::cpu

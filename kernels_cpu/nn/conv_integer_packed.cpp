@@ -4,7 +4,7 @@
 // product of the windows, which are packed block by block, and the filters (gemm/typed.h). The
 // weights' bytes are [filter][tap][channel], with one more channel where their number is odd.
 #include "core/kernel_list.h"
-#include "kernels_cpu/common/bounded.h"
+#include "kernels_cpu/common/packed_at_run.h"
 #include "kernels_cpu/common/typed_products.h"
 #include "kernels_cpu/nn/conv_integer.h"
 #include "kernels_cpu/nn/conv_shape.h"
@@ -97,9 +97,10 @@ struct ConvIntegerPacked {
   static constexpr KernelTargets targets = kPackingTargets;
   static constexpr std::string_view packing = "filters of pairs of channels";
 
+  static bool serves(const KernelContext& context) { return context.input(0).rank <= 5; }
   static bool supports(const KernelContext& context) {
     const TensorView& w = context.input(1);
-    return context.input(0).rank <= 5 && w.data != nullptr && w.count() > 0;
+    return w.data != nullptr && w.count() > 0 && serves(context);
   }
   static int64_t packed_bytes(const KernelContext& context, int input) {
     const TensorView& w = context.input(1);
@@ -122,12 +123,16 @@ struct ConvIntegerPacked {
   }
 };
 
+template <class X, class W>
+using ConvIntegerComputed = PackedAtRun<ConvIntegerPacked<X, W>>;
+
 using Bytes = Types<int8_t, uint8_t>;
 
 }  // namespace
 
 extern const KernelList conv_integer_packed_kernels;
 constinit const KernelList conv_integer_packed_kernels =
-    kernel_list<EachPair<ConvIntegerPacked, Bytes, Bytes>>();
+    kernel_list<EachPair<ConvIntegerPacked, Bytes, Bytes>,
+                EachPair<ConvIntegerComputed, Bytes, Bytes>>();
 
 }  // namespace intarsia::cpu

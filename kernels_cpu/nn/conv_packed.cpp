@@ -65,6 +65,6 @@ struct FastConv {
 extern const KernelList conv_packed_kernels;
 constinit const KernelList conv_packed_kernels =
     kernel_list<Bounded<Packed<FastConv>>, AnyActivation<Packed<FastConv>>,
-                AnyActivation<Computed<FastConv>>>();
+                AnyActivation<PackedAtRun<Packed<FastConv>>>>();
 
 }  // namespace intarsia::cpu

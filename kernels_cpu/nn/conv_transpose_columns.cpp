@@ -301,6 +301,6 @@ struct FewChannels {
 
 extern const KernelList conv_transpose_columns_kernels;
 constinit const KernelList conv_transpose_columns_kernels =
-    kernel_list<Plain<Packed<FewChannels>>>();
+    kernel_list<Plain<Packed<FewChannels>>, Plain<PackedAtRun<Packed<FewChannels>>>>();
 
 }  // namespace intarsia::cpu

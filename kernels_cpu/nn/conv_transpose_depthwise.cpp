@@ -6,6 +6,7 @@
 #include "core/kernel_list.h"
 #include "core/operators/nn/conv.h"
 #include "core/runtime/operand_check.h"
+#include "kernels_cpu/common/packed_at_run.h"
 #include "kernels_cpu/gemm/conv_transpose.h"
 #include "kernels_cpu/gemm/depthwise.h"
 #include "kernels_cpu/nn/conv_shape.h"
@@ -25,9 +26,10 @@ struct DepthwiseConvTranspose {
   static constexpr KernelLayout layout = KernelLayout::kChannelsLast;
   static constexpr std::string_view packing = "phases of taps";
 
+  static bool serves(const KernelContext& context) { return is_depthwise(context); }
   static bool supports(const KernelContext& context) {
     const TensorView& w = context.input(1);
-    return w.data != nullptr && w.count() > 0 && is_depthwise(context);
+    return w.data != nullptr && w.count() > 0 && serves(context);
   }
 
   static int64_t packed_bytes(const KernelContext& context, int input) {
@@ -81,6 +83,7 @@ struct DepthwiseConvTranspose {
 }  // namespace
 
 extern const KernelList conv_transpose_depthwise_kernels;
-constinit const KernelList conv_transpose_depthwise_kernels = kernel_list<DepthwiseConvTranspose>();
+constinit const KernelList conv_transpose_depthwise_kernels =
+    kernel_list<DepthwiseConvTranspose, PackedAtRun<DepthwiseConvTranspose>>();
 
 }  // namespace intarsia::cpu

@@ -68,6 +68,6 @@ struct FastConvTranspose {
 
 extern const KernelList conv_transpose_packed_kernels;
 constinit const KernelList conv_transpose_packed_kernels =
-    kernel_list<Plain<Packed<FastConvTranspose>>, Plain<Computed<FastConvTranspose>>>();
+    kernel_list<Plain<Packed<FastConvTranspose>>, Plain<PackedAtRun<Packed<FastConvTranspose>>>>();
 
 }  // namespace intarsia::cpu

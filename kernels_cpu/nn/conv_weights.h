@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fast convolutions over packed weights. One core C gives two kernels: `Packed<C>` serves constant
-// weights, which the converter packs, `Computed<C>` packs those of each run into its workspace.
+// Fast convolutions over packed weights: `Packed<C>` of a core C serves constant ones, which the
+// converter packs, and PackedAtRun of that (common/packed_at_run.h) those that are computed.
 //
 // C is a kernel type, of variant "packed", without what depends on where the weights come from:
 //
@@ -18,7 +18,7 @@
 #include <span>
 
 #include "core/runtime/operand_check.h"
-#include "kernels_cpu/common/bounded.h"
+#include "kernels_cpu/common/packed_at_run.h"
 
 namespace intarsia::cpu {
 
@@ -49,31 +49,6 @@ struct Packed : Core {
   }
   static void compute(const KernelContext& context, const Epilogue& epilogue) {
     Core::convolve(context, epilogue, context.input(1).as<const float>(), context.workspace());
-  }
-};
-
-template <class Core>
-struct Computed : Core {
-  static constexpr KernelId id{Core::id.op, "computed", Core::id.types};
-  static constexpr int cost = 2 * kFastCost;
-  static constexpr KernelTargets targets = kPackingTargets;
-
-  static bool supports(const KernelContext& context) {
-    return context.input(1).count() > 0 && Core::serves(context);
-  }
-  static int64_t workspace(const KernelContext& context) {
-    return (Core::weight_bytes(context) + Core::scratch_bytes(context) * context.threads()).value();
-  }
-  static Status check(const KernelContext& context) {
-    if (Status status = Core::check_shape(context); !status) return status;
-    return check_workspace(context, workspace(context));
-  }
-  static void compute(const KernelContext& context, const Epilogue& epilogue) {
-    const std::span<std::byte> memory = context.workspace();
-    auto* weights = reinterpret_cast<float*>(memory.data());
-    Core::pack_weights(context, weights);
-    const auto taken = static_cast<size_t>(Core::weight_bytes(context).value());
-    Core::convolve(context, epilogue, weights, memory.subspan(taken));
   }
 };
 

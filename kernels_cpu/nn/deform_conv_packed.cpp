@@ -15,6 +15,7 @@
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
+#include "kernels_cpu/common/packed_at_run.h"
 #include "kernels_cpu/common/strided_copy.h"
 #include "kernels_cpu/gemm/gemm.h"
 #include "kernels_cpu/gemm/pack.h"
@@ -43,6 +44,7 @@ struct DeformConvPacked {
   static constexpr KernelId id{"DeformConv", "packed", {DataType::kFloat}};
   static constexpr std::string_view packing = "panels of 16 columns";
 
+  static bool serves(const KernelContext&) { return true; }
   static bool supports(const KernelContext& context) {
     const TensorView& w = context.input(1);
     return w.data != nullptr && w.count() > 0;
@@ -183,6 +185,7 @@ struct DeformConvPacked {
 }  // namespace
 
 extern const KernelList deform_conv_packed_kernels;
-constinit const KernelList deform_conv_packed_kernels = kernel_list<DeformConvPacked>();
+constinit const KernelList deform_conv_packed_kernels =
+    kernel_list<DeformConvPacked, PackedAtRun<DeformConvPacked>>();
 
 }  // namespace intarsia::cpu

@@ -22,6 +22,7 @@ namespace {
 /// Slices side by side along the reduced axes.
 template <class T>
 struct Slices {
+  Isa isa;
   const ReduceLoop& loop;
   const T* x;  ///< The first element of the first of `lanes` slices side by side.
   T* y;
@@ -31,11 +32,11 @@ struct Slices {
   template <class Term>
   void sum(double* sums, Term term) const {
     const int64_t stride = loop.stride();
-    loop.for_runs(0, loop.reduced.count, [&](int64_t offset, int64_t length) {
+    for_runs([&](int64_t offset, int64_t length) {
       if (dense()) {
-        sums[0] += sum_of(x + offset, length, [=](double v) { return term(v, 0); });
+        sums[0] += sum_of(isa, x + offset, length, [=](double v) { return term(v, 0); });
       } else {
-        add_rows(sums, x + offset, stride, length, lanes, term);
+        add_rows(sums, x + offset, stride, length, term);
       }
     });
   }
@@ -43,27 +44,35 @@ struct Slices {
   template <class Function>
   void map(Function function) const {
     const int64_t stride = loop.stride();
-    loop.for_runs(0, loop.reduced.count, [&](int64_t offset, int64_t length) {
+    for_runs([&](int64_t offset, int64_t length) {
       if (dense()) {
-        map_run(x + offset, y + offset, length, [=](double v, int64_t) { return function(v, 0); });
+        map_run(isa, x + offset, y + offset, length,
+                [=](double v, int64_t) { return function(v, 0); });
         return;
       }
       for (int64_t at = offset; at < offset + length * stride; at += stride) {
-        map_run(x + at, y + at, lanes, function);
+        map_run(isa, x + at, y + at, lanes, function);
       }
     });
   }
 
  private:
+  /// Most often there is but one run, which may be short.
+  template <class Body>
+  void for_runs(const Body& body) const {
+    if (loop.reduced.rank == 1) return body(0, loop.reduced.count);
+    loop.for_runs(0, loop.reduced.count, body);
+  }
   /// One slice, whose elements are neighbours.
   bool dense() const { return INTARSIA_HAS_VECTORS && lanes == 1 && loop.stride() == 1; }
 
   template <class Term>
-  static void add_rows(double* sums, const T* x, int64_t stride, int64_t rows, int64_t lanes,
-                       Term term) {
-    for (; rows > 0; --rows, x += stride) {
+  void add_rows(double* sums, const T* from, int64_t stride, int64_t rows, Term term) const {
+    typename Element<T>::Value block[kReduceLanes];
+    for (; rows > 0; --rows, from += stride) {
+      const auto* values = values_at(isa, from, block, lanes);
       INTARSIA_INDEPENDENT
-      for (int64_t j = 0; j < lanes; ++j) sums[j] += term(as_double(x[j]), j);
+      for (int64_t j = 0; j < lanes; ++j) sums[j] += term(static_cast<double>(values[j]), j);
     }
   }
 };
@@ -78,10 +87,17 @@ void for_slices(const KernelContext& context, const bool (&is_reduced)[kMaxRank]
   T* y = context.output(0).as<T>();
   context.parallel_for(loop.blocks, [&](int64_t begin, int64_t end, int) {
     on_isa(context.isa(), [&] {
+      if (loop.rows_are_dense()) {
+        for (int64_t row = begin; row < end; ++row) {
+          const int64_t offset = row * loop.reduced.count;
+          normalize(Slices<T>{context.isa(), loop, x + offset, y + offset, 1});
+        }
+        return;
+      }
       for (int64_t index = begin, taken; index < end; index += taken) {
         const ReduceLoop::Block block = loop.block(index, end - index);
         taken = block.count;
-        normalize(Slices<T>{loop, x + block.offset, y + block.offset, block.lanes});
+        normalize(Slices<T>{context.isa(), loop, x + block.offset, y + block.offset, block.lanes});
       }
     });
   });

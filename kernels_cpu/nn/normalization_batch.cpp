@@ -36,17 +36,19 @@ struct BatchShape {
 /// sums[j] = the sum of term_of(j)(x) over the elements of channel first + j, for `lanes` channels;
 /// several if these lie side by side.
 template <class T, class TermOf>
-void sum_channels(const T* x, const BatchShape& s, int64_t first, int64_t lanes, double* sums,
-                  TermOf term_of) {
+void sum_channels(Isa isa, const T* x, const BatchShape& s, int64_t first, int64_t lanes,
+                  double* sums, TermOf term_of) {
   for (int64_t j = 0; j < lanes; ++j) sums[j] = 0;
   for (int64_t n = 0; n < s.images; ++n) {
     const T* from = x + (n * s.channels + first) * s.plane;
     if (lanes == 1) {
-      sums[0] += sum_of(from, s.plane, term_of(0));
+      sums[0] += sum_of(isa, from, s.plane, term_of(0));
       continue;
     }
+    typename Element<T>::Value block[kRowLanes];
+    const auto* values = values_at(isa, from, block, lanes);
     INTARSIA_INDEPENDENT
-    for (int64_t j = 0; j < lanes; ++j) sums[j] += term_of(j)(as_double(from[j]));
+    for (int64_t j = 0; j < lanes; ++j) sums[j] += term_of(j)(static_cast<double>(values[j]));
   }
 }
 
@@ -67,9 +69,10 @@ void normalize_batch(const KernelContext& context, const BatchNormalizationAttri
   const auto normalize = [&](int64_t first, int64_t lanes) {
     double means[kRowLanes], variances[kRowLanes], factors[kRowLanes], shifts[kRowLanes];
     double* const mean = means;
-    sum_channels(x, s, first, lanes, mean, [](int64_t) { return [](double v) { return v; }; });
+    sum_channels(context.isa(), x, s, first, lanes, mean,
+                 [](int64_t) { return [](double v) { return v; }; });
     for (int64_t j = 0; j < lanes; ++j) mean[j] /= s.count();
-    sum_channels(x, s, first, lanes, variances,
+    sum_channels(context.isa(), x, s, first, lanes, variances,
                  [=](int64_t j) { return [m = mean[j]](double v) { return (v - m) * (v - m); }; });
     for (int64_t j = 0; j < lanes; ++j) {
       const double variance = variances[j] / s.count();
@@ -85,9 +88,11 @@ void normalize_batch(const KernelContext& context, const BatchNormalizationAttri
     for (int64_t n = 0; n < s.images; ++n) {
       const int64_t at = (n * s.channels + first) * s.plane;
       if (lanes > 1) {
-        map_run(x + at, y + at, lanes, [=](double v, int64_t j) { return line_of(j)(v); });
+        map_run(context.isa(), x + at, y + at, lanes,
+                [=](double v, int64_t j) { return line_of(j)(v); });
       } else {
-        map_run(x + at, y + at, s.plane, [l = line_of(0)](double v, int64_t) { return l(v); });
+        map_run(context.isa(), x + at, y + at, s.plane,
+                [l = line_of(0)](double v, int64_t) { return l(v); });
       }
     }
   };
@@ -149,7 +154,7 @@ struct BatchNormalization {
         on_isa(context.isa(), [&] {
           for (int64_t unit = begin; unit < end; ++unit) {
             const Line<V> l = line(unit % channels);
-            map_values(x + unit * plane, y + unit * plane, plane,
+            map_values(context.isa(), x + unit * plane, y + unit * plane, plane,
                        [=](V v, int64_t) { return (v - l.center) * l.multiply + l.add; });
           }
         });
@@ -177,7 +182,7 @@ struct BatchNormalization {
           const int64_t pixel = unit / blocks * kPixels;
           const int64_t end_pixel = pixels - pixel < kPixels ? pixels : pixel + kPixels;
           for (int64_t at = pixel * channels + first; at < end_pixel * channels; at += channels) {
-            map_values(x + at, y + at, lanes,
+            map_values(context.isa(), x + at, y + at, lanes,
                        [=](V v, int64_t j) { return (v - c[j]) * m[j] + b[j]; });
           }
         }

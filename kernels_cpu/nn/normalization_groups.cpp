@@ -32,14 +32,14 @@ void normalize_groups(const KernelContext& context, int64_t groups, double epsil
   context.parallel_for(view.extents[0] * groups, [&](int64_t begin, int64_t end, int) {
     on_isa(context.isa(), [&] {
       for (int64_t unit = begin; unit < end; ++unit) {
-        const Moments moments = moments_of(x + unit * run, run);
+        const Moments moments = moments_of(context.isa(), x + unit * run, run);
         const double inverse = 1 / std::sqrt(moments.variance + epsilon);
         for (int64_t c = 0; c < channels; ++c) {
           const int64_t channel = unit % groups * channels + c;
           const Line<typename Element<T>::Value> line(inverse * as_double(scale[channel]),
                                                       as_double(shift[channel]), moments.mean);
           const int64_t first = unit * run + c * plane;
-          map_values(x + first, y + first, plane,
+          map_values(context.isa(), x + first, y + first, plane,
                      [=](auto v, int64_t) { return (v - line.center) * line.multiply + line.add; });
         }
       }

@@ -31,8 +31,7 @@ struct LayerNormalization {
   }
 
   static Status run(const KernelContext& context) {
-    using E = Element<T>;
-    using V = typename E::Value;
+    using V = typename Element<T>::Value;
     const auto& a = context.attributes<LayerNormalizationAttributes>();
     const TensorView& view = context.input(0);
     const int axis = ops::wrapped_axis(a.axis, view.rank);
@@ -49,18 +48,20 @@ struct LayerNormalization {
       on_isa(context.isa(), [&] {
         for (int64_t row = begin; row < end; ++row) {
           const T* from = x + row * run;
-          const Moments moments = moments_of(from, run);
+          const Moments moments = moments_of(context.isa(), from, run);
           const double mean = moments.mean;
           const double inverse = 1 / std::sqrt(moments.variance + epsilon);
           const Deviation<V> deviation(mean);
           const auto factor = static_cast<V>(inverse);
           if (shift != nullptr) {
-            map_values(from, y + row * run, run, [=](V v, int64_t i) {
-              return deviation(v) * factor * E::load(scale[i]) + E::load(shift[i]);
-            });
+            map_values(
+                context.isa(), from, y + row * run, run,
+                [=](V v, int64_t, V s, V t) { return deviation(v) * factor * s + t; }, scale,
+                shift);
           } else {
-            map_values(from, y + row * run, run,
-                       [=](V v, int64_t i) { return deviation(v) * factor * E::load(scale[i]); });
+            map_values(
+                context.isa(), from, y + row * run, run,
+                [=](V v, int64_t, V s) { return deviation(v) * factor * s; }, scale);
           }
           if (means != nullptr) means[row] = static_cast<float>(mean);
           if (inverses != nullptr) inverses[row] = static_cast<float>(inverse);
@@ -99,11 +100,12 @@ struct RMSNormalization {
       on_isa(context.isa(), [&] {
         for (int64_t row = begin; row < end; ++row) {
           const T* from = x + row * run;
-          const double squares = sum_of_squares(from, run, [](W v) { return v; });
+          const double squares = sum_of_squares(context.isa(), from, run, [](W v) { return v; });
           const double inverse = 1 / std::sqrt(squares / static_cast<double>(run) + epsilon);
           const auto factor = static_cast<W>(inverse);
-          map_values(from, y + row * run, run,
-                     [=](W v, int64_t i) { return v * factor * Element<V>::load(scale[i]); });
+          map_values(
+              context.isa(), from, y + row * run, run,
+              [=](W v, int64_t, auto s) { return v * factor * s; }, scale);
         }
       });
     });

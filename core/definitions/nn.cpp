@@ -23,7 +23,8 @@ void add_convolutions(DefinitionRows& rows) {
        .facts = {.axes = {.form = AxisForm::kImage,
                           .channels_last = attribute<&ConvAttributes::channels_last>()},
                  .epilogue = epilogue_of<ConvAttributes>("Conv", 3),
-                 .fast_channels_last = types({DataType::kFloat, DataType::kFloat16}),
+                 .fast_channels_last =
+                     types({DataType::kFloat, DataType::kFloat16, DataType::kBfloat16}),
                  .window = attribute<&ConvAttributes::window, &WindowAttributes::kernel_shape>(),
                  .gradient = gradients::conv},
        .types = {{"T", kFloatTypes}},
@@ -51,7 +52,8 @@ void add_convolutions(DefinitionRows& rows) {
        .outputs = {same({"Y", "T"})},
        .facts = {.axes = {.form = AxisForm::kImage,
                           .channels_last = attribute<&ConvTransposeAttributes::channels_last>()},
-                 .fast_channels_last = types({DataType::kFloat}),
+                 .fast_channels_last =
+                     types({DataType::kFloat, DataType::kFloat16, DataType::kBfloat16}),
                  .either_order =
                      [](const std::byte* attributes, std::span<const int64_t> weights) {
                        const auto* a = reinterpret_cast<const ConvTransposeAttributes*>(attributes);

@@ -142,24 +142,25 @@ CheckedInt transposed_workspace_bytes(const ConvShape& shape) {
   return conv_workspace_bytes(largest);
 }
 
-void pack_transposed(const ConvShape& s, const float* weights, float* packed) {
+template <class E>
+void pack_transposed(const ConvShape& s, const E* weights, E* packed) {
   const int64_t depth = s.in_c / s.groups, columns = s.out_c / s.groups;
   const int64_t kernel = s.kernel_d * s.kernel_h * s.kernel_w;
   const int64_t panels = panel_count(columns);
   // One tap of one group: for its channels, the rows of its panels.
-  const auto pack_tap = [&](const float* from, float* to, int64_t panel_pitch) {
+  const auto pack_tap = [&](const E* from, E* to, int64_t panel_pitch) {
     for (int64_t p = 0; p < panels; ++p, to += panel_pitch) {
       for (int64_t c = 0; c < depth; ++c) {
         for (int64_t j = 0; j < kPanel; ++j) {
           const int64_t column = p * kPanel + j;
-          to[c * kPanel + j] = column < columns ? from[(c * columns + column) * kernel] : 0.0f;
+          to[c * kPanel + j] = column < columns ? from[(c * columns + column) * kernel] : E{};
         }
       }
     }
   };
   for_taps(s, [&](int64_t tap, const PhaseTap& at) {
     const int64_t panel_pitch = at.taps * depth * kPanel;
-    float* phase = packed + at.taps_before * s.groups * panels * depth * kPanel;
+    E* phase = packed + at.taps_before * s.groups * panels * depth * kPanel;
     for (int64_t g = 0; g < s.groups; ++g) {
       pack_tap(weights + g * depth * columns * kernel + tap,
                phase + g * panels * panel_pitch + at.index * depth * kPanel, panel_pitch);
@@ -167,12 +168,18 @@ void pack_transposed(const ConvShape& s, const float* weights, float* packed) {
   });
 }
 
-void pack_transposed_depthwise(const ConvShape& s, const float* weights, float* packed) {
+template <class E>
+void pack_transposed_depthwise(const ConvShape& s, const E* weights, E* packed) {
   const int64_t kernel = s.kernel_d * s.kernel_h * s.kernel_w;
   for_taps(s, [&](int64_t tap, const PhaseTap& at) {
-    float* to = packed + (at.taps_before + at.taps - 1 - at.index) * s.out_c;
+    E* to = packed + (at.taps_before + at.taps - 1 - at.index) * s.out_c;
     for (int64_t o = 0; o < s.out_c; ++o) to[o] = weights[o * kernel + tap];
   });
 }
+
+template void pack_transposed(const ConvShape&, const float*, float*);
+template void pack_transposed(const ConvShape&, const uint16_t*, uint16_t*);
+template void pack_transposed_depthwise(const ConvShape&, const float*, float*);
+template void pack_transposed_depthwise(const ConvShape&, const uint16_t*, uint16_t*);
 
 }  // namespace intarsia::cpu

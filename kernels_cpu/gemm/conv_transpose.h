@@ -60,11 +60,13 @@ CheckedInt transposed_workspace_bytes(const ConvShape& shape);
 
 /// Packs weights of ONNX, [in_c][out_c / groups][kernel_d][kernel_h][kernel_w], phase by phase,
 /// each as pack_conv does: packed_floats(groups, taps * in_c / groups, out_c / groups) floats in
-/// all.
-void pack_transposed(const ConvShape& shape, const float* weights, float* packed);
+/// all. E is float, or uint16_t for the bits of halves.
+template <class E>
+void pack_transposed(const ConvShape& shape, const E* weights, E* packed);
 
 /// Packs weights of groups of one input channel, phase by phase, for depthwise convolutions of
 /// phases that walk forwards: each as pack_depthwise does.
-void pack_transposed_depthwise(const ConvShape& shape, const float* weights, float* packed);
+template <class E>
+void pack_transposed_depthwise(const ConvShape& shape, const E* weights, E* packed);
 
 }  // namespace intarsia::cpu

@@ -5,6 +5,7 @@
 #include "kernels_cpu/gemm/pack.h"
 
 #include <cstring>
+#include <type_traits>
 
 namespace intarsia::cpu {
 namespace {
@@ -38,8 +39,9 @@ void transpose_quad(const float* from, int64_t pitch, float* to, int64_t to_pitc
 }
 
 // One panel of `columns` columns, column j at from + j * column_pitch, element k at + k * k_pitch.
-void pack_panel(const float* from, int64_t column_pitch, int64_t k_pitch, int64_t k,
-                int64_t columns, float* to) {
+template <class E>
+void pack_panel(const E* from, int64_t column_pitch, int64_t k_pitch, int64_t k, int64_t columns,
+                E* to) {
   for (int64_t i = 0; i < k; ++i, to += kPanel) {
     for (int64_t j = 0; j < columns; ++j) to[j] = from[j * column_pitch + i * k_pitch];
     for (int64_t j = columns; j < kPanel; ++j) to[j] = 0;
@@ -79,12 +81,16 @@ void pack_b_transposed(const float* b, int64_t pitch, int64_t k, int64_t n, floa
   }
 }
 
-void transpose(const float* from, int64_t from_pitch, int64_t rows, int64_t columns, float* to,
+template <class E>
+void transpose(const E* from, int64_t from_pitch, int64_t rows, int64_t columns, E* to,
                int64_t to_pitch) {
-  const int64_t whole_rows = rows / 4 * 4, whole_columns = columns / 4 * 4;
-  for (int64_t i = 0; i < whole_rows; i += 4) {
-    for (int64_t j = 0; j < whole_columns; j += 4) {
-      transpose_quad(from + i * from_pitch + j, from_pitch, to + j * to_pitch + i, to_pitch);
+  int64_t whole_rows = 0, whole_columns = 0;
+  if constexpr (std::is_same_v<E, float>) {
+    whole_rows = rows / 4 * 4, whole_columns = columns / 4 * 4;
+    for (int64_t i = 0; i < whole_rows; i += 4) {
+      for (int64_t j = 0; j < whole_columns; j += 4) {
+        transpose_quad(from + i * from_pitch + j, from_pitch, to + j * to_pitch + i, to_pitch);
+      }
     }
   }
   for (int64_t i = 0; i < rows; ++i) {
@@ -94,13 +100,14 @@ void transpose(const float* from, int64_t from_pitch, int64_t rows, int64_t colu
   }
 }
 
-void pack_conv(const float* weights, int64_t groups, int64_t n, int64_t channels, int64_t taps,
-               float* packed) {
+template <class E>
+void pack_conv(const E* weights, int64_t groups, int64_t n, int64_t channels, int64_t taps,
+               E* packed) {
   const int64_t column_pitch = channels * taps;
   for (int64_t g = 0; g < groups; ++g) {
     for (int64_t j = 0; j < n; j += kPanel) {
       const int64_t columns = n - j < kPanel ? n - j : kPanel;
-      const float* from = weights + (g * n + j) * column_pitch;
+      const E* from = weights + (g * n + j) * column_pitch;
       for (int64_t tap = 0; tap < taps; ++tap, packed += channels * kPanel) {
         pack_panel(from + tap, column_pitch, taps, channels, columns, packed);
       }
@@ -108,12 +115,20 @@ void pack_conv(const float* weights, int64_t groups, int64_t n, int64_t channels
   }
 }
 
-void pack_depthwise(const float* weights, int64_t channels, int64_t kernel_h, int64_t kernel_w,
-                    float* packed) {
+template <class E>
+void pack_depthwise(const E* weights, int64_t channels, int64_t kernel_h, int64_t kernel_w,
+                    E* packed) {
   const int64_t taps = kernel_h * kernel_w;
   for (int64_t tap = 0; tap < taps; ++tap) {
     for (int64_t c = 0; c < channels; ++c) *packed++ = weights[c * taps + tap];
   }
 }
+
+template void transpose(const float*, int64_t, int64_t, int64_t, float*, int64_t);
+template void transpose(const uint16_t*, int64_t, int64_t, int64_t, uint16_t*, int64_t);
+template void pack_conv(const float*, int64_t, int64_t, int64_t, int64_t, float*);
+template void pack_conv(const uint16_t*, int64_t, int64_t, int64_t, int64_t, uint16_t*);
+template void pack_depthwise(const float*, int64_t, int64_t, int64_t, float*);
+template void pack_depthwise(const uint16_t*, int64_t, int64_t, int64_t, uint16_t*);
 
 }  // namespace intarsia::cpu

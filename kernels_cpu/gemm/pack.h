@@ -37,18 +37,21 @@ void pack_b(const float* b, int64_t pitch, int64_t k, int64_t n, float* packed);
 /// Packs B given as its transpose, b[n][k], rows `pitch` floats apart.
 void pack_b_transposed(const float* b, int64_t pitch, int64_t k, int64_t n, float* packed);
 
-/// to[j][i] = from[i][j] for `rows` rows of `columns` floats; rows lie so many floats apart.
-void transpose(const float* from, int64_t from_pitch, int64_t rows, int64_t columns, float* to,
+/// to[j][i] = from[i][j] for `rows` rows of `columns` elements; rows lie so many apart.
+template <class E>
+void transpose(const E* from, int64_t from_pitch, int64_t rows, int64_t columns, E* to,
                int64_t to_pitch);
 
 /// Packs convolution weights of ONNX, [groups * n][channels][taps]: n output channels and
-/// `channels` input channels in each group.
-void pack_conv(const float* weights, int64_t groups, int64_t n, int64_t channels, int64_t taps,
-               float* packed);
+/// `channels` input channels in each group. E is float, or uint16_t for the bits of halves.
+template <class E>
+void pack_conv(const E* weights, int64_t groups, int64_t n, int64_t channels, int64_t taps,
+               E* packed);
 
 /// Packs depthwise weights of ONNX, [channels][1][kernel_h][kernel_w], as [kernel_h][kernel_w]
 /// [channels]; takes as many floats as they are.
-void pack_depthwise(const float* weights, int64_t channels, int64_t kernel_h, int64_t kernel_w,
-                    float* packed);
+template <class E>
+void pack_depthwise(const E* weights, int64_t channels, int64_t kernel_h, int64_t kernel_w,
+                    E* packed);
 
 }  // namespace intarsia::cpu

@@ -11,7 +11,7 @@
 #include "core/operators/nn/conv.h"
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/bounded.h"
-#include "kernels_cpu/common/packed_at_run.h"
+#include "kernels_cpu/common/widened.h"
 #include "kernels_cpu/gemm/depthwise.h"
 #include "kernels_cpu/gemm/pack.h"
 #include "kernels_cpu/nn/conv_shape.h"
@@ -91,9 +91,13 @@ struct PackedWeights {
   }
 
   static void pack(const KernelContext& context, int, void* packed) {
+    pack_weights(context, static_cast<float*>(packed));
+  }
+  template <class E>
+  static void pack_weights(const KernelContext& context, E* packed) {
     const TensorView& w = context.input(1);
-    pack_depthwise(w.as<const float>(), w.extents[0], w.rank == 4 ? w.extents[2] : 1,
-                   w.extents[w.rank - 1], static_cast<float*>(packed));
+    pack_depthwise(w.as<const E>(), w.extents[0], w.rank == 4 ? w.extents[2] : 1,
+                   w.extents[w.rank - 1], packed);
   }
 };
 
@@ -144,12 +148,14 @@ struct ComputedWeights : AnyActivation<PackedAtRun<K>> {};
 
 using Windows = Types<ConvDepthwise<3, 1>, ConvDepthwise<3, 2>, ConvDepthwise<5, 1>,
                       ConvDepthwise<5, 2>, ConvDepthwise<7, 1>, ConvDepthwise<0, 0>>;
+/// Beside the conversion of halves a loop of one window gains little.
+using AnyWindow = ConvDepthwise<0, 0>;
 
 }  // namespace
 
 extern const KernelList conv_depthwise_kernels;
-constinit const KernelList conv_depthwise_kernels =
-    kernel_list<Each<Bounded, Windows>, Each<AnyActivation, Windows>,
-                Each<ComputedWeights, Windows>>();
+constinit const KernelList conv_depthwise_kernels = kernel_list<
+    Each<Bounded, Windows>, Each<AnyActivation, Windows>, Each<ComputedWeights, Windows>,
+    OfHalves<Bounded<AnyWindow>, AnyActivation<AnyWindow>, ComputedWeights<AnyWindow>>>();
 
 }  // namespace intarsia::cpu

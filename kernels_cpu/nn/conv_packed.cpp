@@ -5,6 +5,7 @@
 // columns. The residual Z may be the same memory as Y.
 #include "core/kernel_list.h"
 #include "core/operators/nn/conv.h"
+#include "kernels_cpu/common/widened.h"
 #include "kernels_cpu/gemm/pack.h"
 #include "kernels_cpu/nn/conv_shape.h"
 #include "kernels_cpu/nn/conv_weights.h"
@@ -31,13 +32,14 @@ struct FastConv {
     return panel_bytes(groups, k, filters / groups);
   }
 
-  static void pack_weights(const KernelContext& context, float* packed) {
+  template <class E>
+  static void pack_weights(const KernelContext& context, E* packed) {
     const TensorView& w = context.input(1);
     const int64_t groups = context.attributes<ConvAttributes>().group;
     const int64_t filters = w.extents[0], channels = w.extents[1];
     if (w.count() == 0) return;
-    pack_conv(w.as<const float>(), groups, filters / groups, channels,
-              w.count() / (filters * channels), packed);
+    pack_conv(w.as<const E>(), groups, filters / groups, channels, w.count() / (filters * channels),
+              packed);
   }
 
   static CheckedInt scratch_bytes(const KernelContext& context) {
@@ -64,7 +66,7 @@ struct FastConv {
 
 extern const KernelList conv_packed_kernels;
 constinit const KernelList conv_packed_kernels =
-    kernel_list<Bounded<Packed<FastConv>>, AnyActivation<Packed<FastConv>>,
-                AnyActivation<PackedAtRun<Packed<FastConv>>>>();
+    kernel_list<WithHalves<Bounded<Packed<FastConv>>, AnyActivation<Packed<FastConv>>,
+                           AnyActivation<PackedAtRun<Packed<FastConv>>>>>();
 
 }  // namespace intarsia::cpu

@@ -11,6 +11,7 @@
 #include "core/kernel_list.h"
 #include "core/operators/nn/conv.h"
 #include "kernels_cpu/common/isa_loop.h"
+#include "kernels_cpu/common/widened.h"
 #include "kernels_cpu/gemm/gemm.h"
 #include "kernels_cpu/gemm/pack.h"
 #include "kernels_cpu/math/element.h"
@@ -224,13 +225,14 @@ struct FewChannels {
   static CheckedInt weight_bytes(const KernelContext& context) {
     return CheckedInt(context.input(1).count()) * sizeof(float);
   }
-  static void pack_weights(const KernelContext& context, float* packed) {
+  template <class E>
+  static void pack_weights(const KernelContext& context, E* packed) {
     const TensorView& w = context.input(1);
     if (w.count() == 0) return;
     const TapProduct product(context);
     const int64_t size = product.depth * product.rows();
     for (int64_t g = 0; g < product.s.groups; ++g) {
-      transpose(w.as<const float>() + g * size, product.rows(), product.depth, product.rows(),
+      transpose(w.as<const E>() + g * size, product.rows(), product.depth, product.rows(),
                 packed + g * size, product.depth);
     }
   }
@@ -301,6 +303,6 @@ struct FewChannels {
 
 extern const KernelList conv_transpose_columns_kernels;
 constinit const KernelList conv_transpose_columns_kernels =
-    kernel_list<Plain<Packed<FewChannels>>, Plain<PackedAtRun<Packed<FewChannels>>>>();
+    kernel_list<WithHalves<Plain<Packed<FewChannels>>, Plain<PackedAtRun<Packed<FewChannels>>>>>();
 
 }  // namespace intarsia::cpu

@@ -6,7 +6,7 @@
 #include "core/kernel_list.h"
 #include "core/operators/nn/conv.h"
 #include "core/runtime/operand_check.h"
-#include "kernels_cpu/common/packed_at_run.h"
+#include "kernels_cpu/common/widened.h"
 #include "kernels_cpu/gemm/conv_transpose.h"
 #include "kernels_cpu/gemm/depthwise.h"
 #include "kernels_cpu/nn/conv_shape.h"
@@ -37,8 +37,11 @@ struct DepthwiseConvTranspose {
   }
 
   static void pack(const KernelContext& context, int, void* packed) {
-    pack_transposed_depthwise(transposed_shape(context), context.input(1).as<const float>(),
-                              static_cast<float*>(packed));
+    pack_weights(context, static_cast<float*>(packed));
+  }
+  template <class E>
+  static void pack_weights(const KernelContext& context, E* packed) {
+    pack_transposed_depthwise(transposed_shape(context), context.input(1).as<const E>(), packed);
   }
 
   static Status check(const KernelContext& context) {
@@ -84,6 +87,6 @@ struct DepthwiseConvTranspose {
 
 extern const KernelList conv_transpose_depthwise_kernels;
 constinit const KernelList conv_transpose_depthwise_kernels =
-    kernel_list<DepthwiseConvTranspose, PackedAtRun<DepthwiseConvTranspose>>();
+    kernel_list<WithHalves<DepthwiseConvTranspose, PackedAtRun<DepthwiseConvTranspose>>>();
 
 }  // namespace intarsia::cpu

@@ -5,6 +5,7 @@
 // phase by phase.
 #include "core/kernel_list.h"
 #include "core/operators/nn/conv.h"
+#include "kernels_cpu/common/widened.h"
 #include "kernels_cpu/gemm/conv_transpose.h"
 #include "kernels_cpu/gemm/pack.h"
 #include "kernels_cpu/nn/conv_shape.h"
@@ -32,9 +33,10 @@ struct FastConvTranspose {
     return panel_bytes(groups, k, filters);
   }
 
-  static void pack_weights(const KernelContext& context, float* packed) {
+  template <class E>
+  static void pack_weights(const KernelContext& context, E* packed) {
     if (context.input(1).count() == 0) return;
-    pack_transposed(transposed_shape(context), context.input(1).as<const float>(), packed);
+    pack_transposed(transposed_shape(context), context.input(1).as<const E>(), packed);
   }
 
   static CheckedInt scratch_bytes(const KernelContext& context) {
@@ -67,7 +69,7 @@ struct FastConvTranspose {
 }  // namespace
 
 extern const KernelList conv_transpose_packed_kernels;
-constinit const KernelList conv_transpose_packed_kernels =
-    kernel_list<Plain<Packed<FastConvTranspose>>, Plain<PackedAtRun<Packed<FastConvTranspose>>>>();
+constinit const KernelList conv_transpose_packed_kernels = kernel_list<
+    WithHalves<Plain<Packed<FastConvTranspose>>, Plain<PackedAtRun<Packed<FastConvTranspose>>>>>();
 
 }  // namespace intarsia::cpu

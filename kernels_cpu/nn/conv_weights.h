@@ -9,7 +9,8 @@
 //     static bool serves(const KernelContext&);            // by extents and attributes
 //     static Status check_shape(const KernelContext&);
 //     static CheckedInt weight_bytes(const KernelContext&);   // in panels
-//     static void pack_weights(const KernelContext&, float* packed);
+//     template <class E>                                   // float, or the bits of halves
+//     static void pack_weights(const KernelContext&, E* packed);
 //     static CheckedInt scratch_bytes(const KernelContext&);  // for one thread
 //     static void convolve(const KernelContext&, const Epilogue&, const float* weights,
 //                          std::span<std::byte> scratch);

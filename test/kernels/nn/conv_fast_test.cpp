@@ -59,21 +59,28 @@ bool draw_window(Random& random, bool transposed, Drawn& d, bool depthwise = fal
   return true;
 }
 
-template <class T>
+/// Rounded to R, as T.
+template <class T, class R>
 std::vector<T> as(const std::vector<float>& values) {
-  return {values.begin(), values.end()};
+  std::vector<T> result;
+  for (const float value : values) {
+    const auto rounded = static_cast<float>(static_cast<R>(value));
+    result.push_back(static_cast<T>(rounded));
+  }
+  return result;
 }
 
-/// The node of these operands, of which the weights are constant if the kernel packs them.
-template <class T, class A>
+/// The node of these operands, of which the weights are constant if the kernel packs them. Values
+/// are numbers of R.
+template <class T, class R, class A>
 void run_node(const std::string& kernel, const Drawn& d, const A& attributes, Random values,
               const std::function<void(Node&)>& set, std::vector<T>& result) {
   Node node;
-  node.input<T>(d.x, as<T>(values.floats(count_of(d.x))));
-  node.input<T>(d.w, as<T>(values.floats(count_of(d.w))));
-  node.input<T>({d.group * d.filters}, as<T>(values.floats(d.group * d.filters)));
+  node.input<T>(d.x, as<T, R>(values.floats(count_of(d.x))));
+  node.input<T>(d.w, as<T, R>(values.floats(count_of(d.w))));
+  node.input<T>({d.group * d.filters}, as<T, R>(values.floats(d.group * d.filters)));
   if (std::is_same_v<A, ConvAttributes> && d.residual)
-    node.input<T>(d.y, as<T>(values.floats(count_of(d.y))));
+    node.input<T>(d.y, as<T, R>(values.floats(count_of(d.y))));
   node.output<T>(d.y).attributes(attributes);
   if (kernel.find("computed<") == std::string::npos) node.constant(1);
   set(node);
@@ -81,12 +88,36 @@ void run_node(const std::string& kernel, const Drawn& d, const A& attributes, Ra
   result = node.result<T>();
 }
 
+/// The same variants in halves: sums in float, rounded once.
+template <class T, class A>
+void compare_halves(const std::string& op, const Drawn& d, const A& attributes, uint32_t seed,
+                    std::initializer_list<const char*> variants, double loss) {
+  std::vector<double> expected;
+  run_node<double, T>(
+      op + "<double>", d, attributes, Random(seed), [](Node&) {}, expected);
+  const double sums =
+      16 * loss * epsilon_of<float>() * std::sqrt(static_cast<double>(count_of(d.w)));
+  for (const std::string variant : variants) {
+    if (variant.find("winograd") != std::string::npos) continue;  // of float only
+    const std::string kernel =
+        kernel_name(op + variant.substr(0, variant.find('<')), {data_type_of<T>});
+    SCOPED_TRACE(kernel);
+    std::vector<T> found;
+    run_node<T, T>(
+        kernel, d, attributes, Random(seed),
+        [&](Node& node) { node.isa(cpu::available_isas().back()).threads(2); }, found);
+    expect_near<T>(found, expected, sums + epsilon_of<T>(), sums);
+  }
+}
+
 template <class A>
 void compare(const std::string& op, const Drawn& d, const A& attributes, uint32_t seed,
              std::initializer_list<const char*> variants = {".packed<float>", ".computed<float>"},
              double loss = 1) {
+  if (seed % 4 == 0) compare_halves<Float16>(op, d, attributes, seed, variants, loss);
+  if (seed % 4 == 2) compare_halves<BFloat16>(op, d, attributes, seed, variants, loss);
   std::vector<double> expected;
-  run_node<double>(
+  run_node<double, float>(
       op + "<double>", d, attributes, Random(seed), [](Node&) {}, expected);
   const double tolerance =
       16 * loss * epsilon_of<float>() * std::sqrt(static_cast<double>(count_of(d.w)));
@@ -96,7 +127,7 @@ void compare(const std::string& op, const Drawn& d, const A& attributes, uint32_
       SCOPED_TRACE(op + variant + " " + cpu::isa_name(isa));
       for (const int threads : {1, 3}) {
         std::vector<float> found;
-        run_node<float>(
+        run_node<float, float>(
             op + variant, d, attributes, Random(seed),
             [&](Node& node) { node.isa(isa).threads(threads); }, found);
         expect_near<float>(found, expected, tolerance, tolerance);

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A kernel in float serves halves, too: Widened<K, T> is K for operands of type T (float16 or
+// bfloat16), which it makes floats of in its workspace, and halves again of the results. Constant
+// weights are packed as halves, so that plans stay as small as they are.
+//
+// K is a kernel type whose operands are floats. If it packs weights, input 1, these are halves
+// moved as K moves floats:
+//
+//     template <class E>
+//     static void pack_weights(const KernelContext&, E* packed);   // E: float or uint16_t
+#pragma once
+
+#include "core/runtime/operand_check.h"
+#include "intarsia/checked_int.h"
+#include "kernels_cpu/common/packed_at_run.h"
+#include "kernels_cpu/elementwise/float_blocks.h"
+
+namespace intarsia::cpu {
+
+template <class K>
+inline constexpr bool kPacksWeights = requires {
+  &K::pack;
+};
+
+/// A node as K sees it: its halves are floats. Their data is still that of halves.
+struct AsFloats {
+  static constexpr int kMostOperands = 16;
+
+  explicit AsFloats(const KernelContext& halves) : context(halves) {
+    for (int i = 0; i < count(halves) && i < kMostOperands; ++i) {
+      operands[i] = halves.operands_[i];
+      if (operands[i].present()) operands[i].type = DataType::kFloat;
+    }
+    context.operands_ = operands;
+  }
+  AsFloats(const AsFloats&) = delete;
+  AsFloats& operator=(const AsFloats&) = delete;
+
+  static int count(const KernelContext& context) {
+    return context.input_count() + context.output_count();
+  }
+
+  TensorView operands[kMostOperands];
+  KernelContext context;
+};
+
+/// Weights that K packs, as halves.
+template <class K, bool = kPacksWeights<K>>
+struct HalfWeights {};
+template <class K>
+struct HalfWeights<K, true> {
+  static constexpr std::string_view packing = K::packing;
+
+  static int64_t packed_bytes(const KernelContext& context, int input) {
+    return K::packed_bytes(AsFloats(context).context, input) / 2;
+  }
+  static void pack(const KernelContext& context, int, void* packed) {
+    K::pack_weights(AsFloats(context).context, static_cast<uint16_t*>(packed));
+  }
+};
+
+template <class K, class T>
+struct Widened : HalfWeights<K> {
+  static constexpr KernelId id{K::id.op, K::id.variant, {data_type_of<T>}};
+  static constexpr int cost = intarsia::internal::describe_facts<K>().cost;
+  static constexpr KernelLayout layout = intarsia::internal::describe_facts<K>().layout;
+  static constexpr KernelTargets targets = kPackingTargets;
+  static constexpr InPlace in_place = intarsia::internal::kernel_checks<K>.in_place;
+
+  static bool supports(const KernelContext& context) {
+    return AsFloats::count(context) <= AsFloats::kMostOperands &&
+           K::supports(AsFloats(context).context);
+  }
+  static int64_t workspace(const KernelContext& context) {
+    const AsFloats floats(context);
+    CheckedInt bytes = 0;
+    if constexpr (requires { &K::workspace; }) bytes = K::workspace(floats.context);
+    for (int i = 0; i < AsFloats::count(context); ++i) bytes = bytes + room(floats, i);
+    return bytes.value();
+  }
+  static Status check(const KernelContext& context) {
+    const int count = AsFloats::count(context);
+    if (count > AsFloats::kMostOperands) {
+      return context.fail(Code::kUnsupported, "operands", AsFloats::kMostOperands, count);
+    }
+    for (int i = 0; i < count; ++i) {
+      const TensorView& operand = context.operands_[i];
+      if (!operand.present() || operand.type == data_type_of<T>) continue;
+      return context.fail(Code::kWrongType, "element type", static_cast<int64_t>(data_type_of<T>),
+                          static_cast<int64_t>(operand.type), i);
+    }
+    AsFloats floats(context);
+    KernelHost host = *context.host_;
+    host.capacity = nullptr;  // of halves: seen to below
+    floats.context.host_ = &host;
+    if (Status status = K::check(floats.context); !status) return status;
+    if constexpr (kPacksWeights<K>) {
+      if (Status s = check_capacity(context, 1, Widened::packed_bytes(context, 1)); !s) return s;
+    }
+    return check_workspace(context, workspace(context));
+  }
+  static Status run(const KernelContext& context) {
+    AsFloats floats(context);
+    place(floats);
+    for (int i = 0; i < context.input_count(); ++i) {
+      const T* from = context.input(i).as<const T>();
+      auto* to = floats.operands[i].as<float>();
+      convert(context, elements(floats, i), [=, isa = context.isa()](int64_t begin, int64_t end) {
+        to_floats(isa, from + begin, to + begin, end - begin);
+      });
+    }
+    if (Status status = K::run(floats.context); !status) return status;
+    for (int i = 0; i < context.output_count(); ++i) {
+      const int place = context.input_count() + i;
+      const auto* from = floats.operands[place].as<const float>();
+      T* to = context.output(i).as<T>();
+      convert(context, elements(floats, place),
+              [=, isa = context.isa()](int64_t begin, int64_t end) {
+                from_floats(isa, from + begin, to + begin, end - begin);
+              });
+    }
+    return {};
+  }
+
+ private:
+  /// Of an operand, packed if it is weights.
+  static int64_t elements(const AsFloats& floats, int operand) {
+    if constexpr (kPacksWeights<K>) {
+      const int64_t packed =
+          operand < floats.context.input_count() ? K::packed_bytes(floats.context, operand) : 0;
+      if (packed != 0) return packed / int64_t{sizeof(float)};
+    }
+    const TensorView& view = floats.operands[operand];
+    return view.present() ? view.count() : 0;
+  }
+  /// Whole cache lines.
+  static CheckedInt room(const AsFloats& floats, int operand) {
+    return floor_div(CheckedInt(elements(floats, operand)) * sizeof(float) + 63, 64) * 64;
+  }
+  /// Floats lie in the workspace, and K's own behind them.
+  static void place(AsFloats& floats) {
+    KernelContext& context = floats.context;
+    for (int i = 0; i < AsFloats::count(context); ++i) {
+      if (!floats.operands[i].present()) continue;
+      const auto taken = static_cast<size_t>(room(floats, i).value());
+      floats.operands[i].data = context.workspace_;
+      context.workspace_ += taken;
+      context.workspace_bytes_ -= taken;
+    }
+  }
+  /// On the caller's threads.
+  template <class Convert>
+  static void convert(const KernelContext& context, int64_t count, const Convert& convert_range) {
+    constexpr int64_t kPiece = 4096;
+    context.parallel_for((count + kPiece - 1) / kPiece, [&](int64_t begin, int64_t end, int) {
+      const int64_t stop = end * kPiece;
+      convert_range(begin * kPiece, stop < count ? stop : count);
+    });
+  }
+};
+
+/// What kernels of floats are for halves, and both.
+template <class... Ks>
+using OfHalves = Join<ListOf<Widened<Ks, Float16>...>, ListOf<Widened<Ks, BFloat16>...>>;
+template <class... Ks>
+using WithHalves = Join<ListOf<Ks...>, OfHalves<Ks...>>;
+
+}  // namespace intarsia::cpu

@@ -2,13 +2,13 @@
 //
 // A kernel in float serves halves, too: Widened<K, T> is K for operands of type T (float16 or
 // bfloat16), which it makes floats of in its workspace, and halves again of the results. Constant
-// weights are packed as halves, so that plans stay as small as they are.
+// weights are packed as halves, so that plans stay as small as they are. Operands of other types
+// are K's own.
 //
-// K is a kernel type whose operands are floats. If it packs weights, input 1, these are halves
-// moved as K moves floats:
+// K is a kernel type of floats. If it packs weights, it moves halves as it moves floats:
 //
-//     template <class E>
-//     static void pack_weights(const KernelContext&, E* packed);   // E: float or uint16_t
+//     template <class E>                                  // float or uint16_t
+//     static void pack_weights(const KernelContext&, int input, E* packed);
 #pragma once
 
 #include "core/runtime/operand_check.h"
@@ -18,19 +18,28 @@
 
 namespace intarsia::cpu {
 
+/// The types of a kernel of floats for halves.
+constexpr KernelTypes types_for_halves(KernelTypes types, DataType half) {
+  for (KernelType& type : types.all) {
+    if (type == KernelType(DataType::kFloat)) type = half;
+  }
+  return types;
+}
+
 template <class K>
 inline constexpr bool kPacksWeights = requires {
   &K::pack;
 };
 
-/// A node as K sees it: its halves are floats. Their data is still that of halves.
+/// A node as K sees it: its operands of type `type` are floats. Their data is still that of halves.
 struct AsFloats {
   static constexpr int kMostOperands = 16;
 
-  explicit AsFloats(const KernelContext& halves) : context(halves) {
+  AsFloats(const KernelContext& halves, DataType type) : context(halves) {
     for (int i = 0; i < count(halves) && i < kMostOperands; ++i) {
       operands[i] = halves.operands_[i];
-      if (operands[i].present()) operands[i].type = DataType::kFloat;
+      was_half[i] = operands[i].type == type;
+      if (was_half[i]) operands[i].type = DataType::kFloat;
     }
     context.operands_ = operands;
   }
@@ -42,38 +51,44 @@ struct AsFloats {
   }
 
   TensorView operands[kMostOperands];
+  bool was_half[kMostOperands] = {};
   KernelContext context;
 };
 
 /// Weights that K packs, as halves.
-template <class K, bool = kPacksWeights<K>>
+template <class K, class T, bool = kPacksWeights<K>>
 struct HalfWeights {};
-template <class K>
-struct HalfWeights<K, true> {
+template <class K, class T>
+struct HalfWeights<K, T, true> {
   static constexpr std::string_view packing = K::packing;
 
   static int64_t packed_bytes(const KernelContext& context, int input) {
-    return K::packed_bytes(AsFloats(context).context, input) / 2;
+    return K::packed_bytes(AsFloats(context, data_type_of<T>).context, input) / 2;
   }
-  static void pack(const KernelContext& context, int, void* packed) {
-    K::pack_weights(AsFloats(context).context, static_cast<uint16_t*>(packed));
+  static void pack(const KernelContext& context, int input, void* packed) {
+    K::pack_weights(AsFloats(context, data_type_of<T>).context, input,
+                    static_cast<uint16_t*>(packed));
   }
 };
 
 template <class K, class T>
-struct Widened : HalfWeights<K> {
-  static constexpr KernelId id{K::id.op, K::id.variant, {data_type_of<T>}};
-  static constexpr int cost = intarsia::internal::describe_facts<K>().cost;
+struct Widened : HalfWeights<K, T> {
+  static constexpr KernelId id{K::id.op, K::id.variant.empty() ? "widened" : K::id.variant,
+                               types_for_halves(K::id.types, data_type_of<T>)};
+  /// Less than that of reference kernels, which convert each element where they meet it.
+  static constexpr int cost =
+      K::id.variant.empty() ? kFastCost : intarsia::internal::describe_facts<K>().cost;
   static constexpr KernelLayout layout = intarsia::internal::describe_facts<K>().layout;
   static constexpr KernelTargets targets = kPackingTargets;
   static constexpr InPlace in_place = intarsia::internal::kernel_checks<K>.in_place;
 
   static bool supports(const KernelContext& context) {
-    return AsFloats::count(context) <= AsFloats::kMostOperands &&
-           K::supports(AsFloats(context).context);
+    if (AsFloats::count(context) > AsFloats::kMostOperands) return false;
+    if constexpr (requires { &K::supports; }) return K::supports(AsFloats(context, kType).context);
+    return true;
   }
   static int64_t workspace(const KernelContext& context) {
-    const AsFloats floats(context);
+    const AsFloats floats(context, kType);
     CheckedInt bytes = 0;
     if constexpr (requires { &K::workspace; }) bytes = K::workspace(floats.context);
     for (int i = 0; i < AsFloats::count(context); ++i) bytes = bytes + room(floats, i);
@@ -85,25 +100,29 @@ struct Widened : HalfWeights<K> {
       return context.fail(Code::kUnsupported, "operands", AsFloats::kMostOperands, count);
     }
     for (int i = 0; i < count; ++i) {
-      const TensorView& operand = context.operands_[i];
-      if (!operand.present() || operand.type == data_type_of<T>) continue;
-      return context.fail(Code::kWrongType, "element type", static_cast<int64_t>(data_type_of<T>),
-                          static_cast<int64_t>(operand.type), i);
+      if (context.operands_[i].type != DataType::kFloat) continue;
+      return context.fail(Code::kWrongType, "element type", static_cast<int64_t>(kType),
+                          static_cast<int64_t>(DataType::kFloat), i);
     }
-    AsFloats floats(context);
+    AsFloats floats(context, kType);
     KernelHost host = *context.host_;
     host.capacity = nullptr;  // of halves: seen to below
     floats.context.host_ = &host;
     if (Status status = K::check(floats.context); !status) return status;
     if constexpr (kPacksWeights<K>) {
-      if (Status s = check_capacity(context, 1, Widened::packed_bytes(context, 1)); !s) return s;
+      for (int i = 0; i < context.input_count(); ++i) {
+        const int64_t bytes = Widened::packed_bytes(context, i);
+        if (bytes == 0) continue;
+        if (Status s = check_capacity(context, i, bytes); !s) return s;
+      }
     }
     return check_workspace(context, workspace(context));
   }
   static Status run(const KernelContext& context) {
-    AsFloats floats(context);
+    AsFloats floats(context, kType);
     place(floats);
     for (int i = 0; i < context.input_count(); ++i) {
+      if (!floats.was_half[i]) continue;
       const T* from = context.input(i).as<const T>();
       auto* to = floats.operands[i].as<float>();
       convert(context, elements(floats, i), [=, isa = context.isa()](int64_t begin, int64_t end) {
@@ -113,6 +132,7 @@ struct Widened : HalfWeights<K> {
     if (Status status = K::run(floats.context); !status) return status;
     for (int i = 0; i < context.output_count(); ++i) {
       const int place = context.input_count() + i;
+      if (!floats.was_half[place]) continue;
       const auto* from = floats.operands[place].as<const float>();
       T* to = context.output(i).as<T>();
       convert(context, elements(floats, place),
@@ -124,15 +144,17 @@ struct Widened : HalfWeights<K> {
   }
 
  private:
-  /// Of an operand, packed if it is weights.
+  static constexpr DataType kType = data_type_of<T>;
+
+  /// Of an operand, packed if it is weights; 0 if it is none of halves.
   static int64_t elements(const AsFloats& floats, int operand) {
+    if (!floats.was_half[operand]) return 0;
     if constexpr (kPacksWeights<K>) {
       const int64_t packed =
           operand < floats.context.input_count() ? K::packed_bytes(floats.context, operand) : 0;
       if (packed != 0) return packed / int64_t{sizeof(float)};
     }
-    const TensorView& view = floats.operands[operand];
-    return view.present() ? view.count() : 0;
+    return floats.operands[operand].count();
   }
   /// Whole cache lines.
   static CheckedInt room(const AsFloats& floats, int operand) {
@@ -142,7 +164,7 @@ struct Widened : HalfWeights<K> {
   static void place(AsFloats& floats) {
     KernelContext& context = floats.context;
     for (int i = 0; i < AsFloats::count(context); ++i) {
-      if (!floats.operands[i].present()) continue;
+      if (!floats.was_half[i]) continue;
       const auto taken = static_cast<size_t>(room(floats, i).value());
       floats.operands[i].data = context.workspace_;
       context.workspace_ += taken;

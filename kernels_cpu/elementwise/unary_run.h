@@ -64,7 +64,8 @@ struct UnaryKernel {
       for_elements(context, count, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) y[i] = results[static_cast<uint8_t>(x[i])];
       });
-    } else if constexpr (kVectors && kIsHalf<T> && std::is_same_v<In, Out>) {
+    } else if constexpr (kVectors && kIsHalf<T>) {
+      constexpr bool kToHalves = std::is_same_v<In, Out>;
       const Isa isa = context.isa();
       for_elements(context, context.output(0).count(), [=](int64_t begin, int64_t end) {
         float block[kFloatBlock];
@@ -73,9 +74,13 @@ struct UnaryKernel {
           to_floats(isa, x + at, block, n);
           float* const values = block;
           on_isa(isa, [=] {
-            compute_unary<Op, Element<float>, Element<float>>(values, values, n, attributes);
+            if constexpr (kToHalves) {
+              compute_unary<Op, Element<float>, Element<float>>(values, values, n, attributes);
+            } else {
+              compute_unary<Op, Element<float>, Out>(values, y + at, n, attributes);
+            }
           });
-          from_floats(isa, values, y + at, n);
+          if constexpr (kToHalves) from_floats(isa, values, y + at, n);
         }
       });
     } else if constexpr (kVectors) {

@@ -65,12 +65,13 @@ void pack_b(const float* b, int64_t pitch, int64_t k, int64_t n, float* packed) 
   if (whole < n) pack_panel(b + whole, 1, pitch, k, n - whole, packed + whole * k);
 }
 
-void pack_b_transposed(const float* b, int64_t pitch, int64_t k, int64_t n, float* packed) {
+template <class E>
+void pack_b_transposed(const E* b, int64_t pitch, int64_t k, int64_t n, E* packed) {
   for (int64_t j = 0; j < n; j += kPanel, packed += k * kPanel) {
-    const float* from = b + j * pitch;
+    const E* from = b + j * pitch;
     int64_t i = 0;
-    if (n - j >= kPanel) {
-      for (; i + 4 <= k; i += 4) {
+    if constexpr (std::is_same_v<E, float>) {
+      for (; n - j >= kPanel && i + 4 <= k; i += 4) {
         for (int q = 0; q < kPanel; q += 4) {
           transpose_quad(from + q * pitch + i, pitch, packed + i * kPanel + q, kPanel);
         }
@@ -124,6 +125,8 @@ void pack_depthwise(const E* weights, int64_t channels, int64_t kernel_h, int64_
   }
 }
 
+template void pack_b_transposed(const float*, int64_t, int64_t, int64_t, float*);
+template void pack_b_transposed(const uint16_t*, int64_t, int64_t, int64_t, uint16_t*);
 template void transpose(const float*, int64_t, int64_t, int64_t, float*, int64_t);
 template void transpose(const uint16_t*, int64_t, int64_t, int64_t, uint16_t*, int64_t);
 template void pack_conv(const float*, int64_t, int64_t, int64_t, int64_t, float*);

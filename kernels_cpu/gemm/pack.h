@@ -34,8 +34,10 @@ inline CheckedInt panel_bytes(int64_t groups, int64_t k, int64_t n) {
 /// Packs B[k][n], rows `pitch` floats apart.
 void pack_b(const float* b, int64_t pitch, int64_t k, int64_t n, float* packed);
 
-/// Packs B given as its transpose, b[n][k], rows `pitch` floats apart.
-void pack_b_transposed(const float* b, int64_t pitch, int64_t k, int64_t n, float* packed);
+/// Packs B given as its transpose, b[n][k], rows `pitch` elements apart. E is float, or uint16_t
+/// for the bits of halves, here and below.
+template <class E>
+void pack_b_transposed(const E* b, int64_t pitch, int64_t k, int64_t n, E* packed);
 
 /// to[j][i] = from[i][j] for `rows` rows of `columns` elements; rows lie so many apart.
 template <class E>
@@ -43,7 +45,7 @@ void transpose(const E* from, int64_t from_pitch, int64_t rows, int64_t columns,
                int64_t to_pitch);
 
 /// Packs convolution weights of ONNX, [groups * n][channels][taps]: n output channels and
-/// `channels` input channels in each group. E is float, or uint16_t for the bits of halves.
+/// `channels` input channels in each group.
 template <class E>
 void pack_conv(const E* weights, int64_t groups, int64_t n, int64_t channels, int64_t taps,
                E* packed);

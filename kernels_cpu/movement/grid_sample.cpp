@@ -16,6 +16,7 @@
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/lane_vector.h"
 #include "kernels_cpu/common/strided_copy.h"
+#include "kernels_cpu/common/widened.h"
 #include "kernels_cpu/math/element.h"
 #include "kernels_cpu/movement/grid_sample_taps.h"
 
@@ -266,6 +267,7 @@ struct GridSampleNearest {
 
 extern const KernelList grid_sample_kernels;
 constinit const KernelList grid_sample_kernels =
-    kernel_list<EachPair<GridSample, Floats, Grids>, EachPair<GridSampleNearest, Widths, Grids>>();
+    kernel_list<EachPair<GridSample, Floats, Grids>, EachPair<GridSampleNearest, Widths, Grids>,
+                Widened<GridSample<float, float>, Float16>>();
 
 }  // namespace intarsia::cpu

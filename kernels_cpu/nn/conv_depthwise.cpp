@@ -90,11 +90,11 @@ struct PackedWeights {
     return input == 1 ? context.input(1).bytes() : 0;
   }
 
-  static void pack(const KernelContext& context, int, void* packed) {
-    pack_weights(context, static_cast<float*>(packed));
+  static void pack(const KernelContext& context, int input, void* packed) {
+    pack_weights(context, input, static_cast<float*>(packed));
   }
   template <class E>
-  static void pack_weights(const KernelContext& context, E* packed) {
+  static void pack_weights(const KernelContext& context, int, E* packed) {
     const TensorView& w = context.input(1);
     pack_depthwise(w.as<const E>(), w.extents[0], w.rank == 4 ? w.extents[2] : 1,
                    w.extents[w.rank - 1], packed);

@@ -36,11 +36,11 @@ struct DepthwiseConvTranspose {
     return input == 1 ? context.input(1).bytes() : 0;
   }
 
-  static void pack(const KernelContext& context, int, void* packed) {
-    pack_weights(context, static_cast<float*>(packed));
+  static void pack(const KernelContext& context, int input, void* packed) {
+    pack_weights(context, input, static_cast<float*>(packed));
   }
   template <class E>
-  static void pack_weights(const KernelContext& context, E* packed) {
+  static void pack_weights(const KernelContext& context, int, E* packed) {
     pack_transposed_depthwise(transposed_shape(context), context.input(1).as<const E>(), packed);
   }
 

@@ -37,6 +37,10 @@ struct Packed : Core {
   static int64_t packed_bytes(const KernelContext& context, int input) {
     return input == 1 ? Core::weight_bytes(context).value() : 0;
   }
+  template <class E>
+  static void pack_weights(const KernelContext& context, int, E* packed) {
+    Core::pack_weights(context, packed);
+  }
   static void pack(const KernelContext& context, int, void* packed) {
     Core::pack_weights(context, static_cast<float*>(packed));
   }

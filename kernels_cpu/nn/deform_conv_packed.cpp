@@ -15,8 +15,8 @@
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
-#include "kernels_cpu/common/packed_at_run.h"
 #include "kernels_cpu/common/strided_copy.h"
+#include "kernels_cpu/common/widened.h"
 #include "kernels_cpu/gemm/gemm.h"
 #include "kernels_cpu/gemm/pack.h"
 #include "kernels_cpu/nn/deform_taps.h"
@@ -56,11 +56,15 @@ struct DeformConvPacked {
     const int64_t filters = w.extents[0];
     return panel_bytes(groups, filters == 0 ? 0 : w.count() / filters, filters / groups).value();
   }
-  static void pack(const KernelContext& context, int, void* packed) {
+  static void pack(const KernelContext& context, int input, void* packed) {
+    pack_weights(context, input, static_cast<float*>(packed));
+  }
+  template <class E>
+  static void pack_weights(const KernelContext& context, int, E* packed) {
     const TensorView& w = context.input(1);
     const int64_t groups = context.attributes<DeformConvAttributes>().group;
-    pack_conv(w.as<const float>(), groups, w.extents[0] / groups, w.extents[1],
-              int64_t{w.extents[2]} * w.extents[3], static_cast<float*>(packed));
+    pack_conv(w.as<const E>(), groups, w.extents[0] / groups, w.extents[1],
+              int64_t{w.extents[2]} * w.extents[3], packed);
   }
 
   static int64_t row_count(int64_t row) {
@@ -186,6 +190,6 @@ struct DeformConvPacked {
 
 extern const KernelList deform_conv_packed_kernels;
 constinit const KernelList deform_conv_packed_kernels =
-    kernel_list<DeformConvPacked, PackedAtRun<DeformConvPacked>>();
+    kernel_list<WithHalves<DeformConvPacked, PackedAtRun<DeformConvPacked>>>();
 
 }  // namespace intarsia::cpu

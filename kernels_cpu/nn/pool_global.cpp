@@ -10,6 +10,7 @@
 #include "core/kernel_list.h"
 #include "core/operators/nn/pool.h"
 #include "core/runtime/operand_check.h"
+#include "kernels_cpu/common/widened.h"
 #include "kernels_cpu/reduction/reduce.h"
 
 namespace intarsia::cpu {
@@ -126,6 +127,7 @@ struct GlobalLpPool {
 extern const KernelList pool_global_kernels;
 constinit const KernelList pool_global_kernels =
     kernel_list<Each<GlobalAveragePool, Floats>, Each<GlobalMaxPool, Floats>,
-                Each<GlobalLpPool, Floats>>();
+                Each<GlobalLpPool, Floats>,
+                OfHalves<GlobalAveragePool<float>, GlobalMaxPool<float>, GlobalLpPool<float>>>();
 
 }  // namespace intarsia::cpu

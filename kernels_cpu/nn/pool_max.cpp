@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/kernel_list.h"
+#include "kernels_cpu/common/widened.h"
 #include "kernels_cpu/nn/pool_reduce.h"
 
 namespace intarsia::cpu {
@@ -123,6 +124,6 @@ struct MaxPool {
 
 extern const KernelList pool_max_kernels;
 constinit const KernelList pool_max_kernels =
-    kernel_list<Each<MaxPool, Join<Floats, Types<int8_t, uint8_t>>>>();
+    kernel_list<Each<MaxPool, Join<Floats, Types<int8_t, uint8_t>>>, OfHalves<MaxPool<float>>>();
 
 }  // namespace intarsia::cpu

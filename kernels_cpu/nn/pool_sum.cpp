@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/kernel_list.h"
+#include "kernels_cpu/common/widened.h"
 #include "kernels_cpu/nn/pool_reduce.h"
 
 namespace intarsia::cpu {
@@ -199,6 +200,7 @@ struct LpPool {
 
 extern const KernelList pool_sum_kernels;
 constinit const KernelList pool_sum_kernels =
-    kernel_list<Each<AveragePool, Floats>, Each<LpPool, Floats>>();
+    kernel_list<Each<AveragePool, Floats>, Each<LpPool, Floats>,
+                OfHalves<AveragePool<float>, LpPool<float>>>();
 
 }  // namespace intarsia::cpu

@@ -10,6 +10,7 @@
 #include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
+#include "kernels_cpu/common/widened.h"
 #include "kernels_cpu/math/element.h"
 
 namespace intarsia::cpu {
@@ -82,6 +83,6 @@ struct Rotate {
 
 extern const KernelList rotate_kernels;
 constinit const KernelList rotate_kernels =
-    kernel_list<Each<Rotate, Types<float, Float16, BFloat16>>>();
+    kernel_list<Each<Rotate, Types<float, Float16, BFloat16>>, OfHalves<Rotate<float>>>();
 
 }  // namespace intarsia::cpu

@@ -6,6 +6,7 @@
 // Weights are panels (gemm/pack.h), each gate's on its own; sigmoid and tanh are those of
 // math/vector_math.h. What every recurrent kernel does: rnn_sequence.h.
 #include "core/kernel_list.h"
+#include "kernels_cpu/common/widened.h"
 #include "kernels_cpu/gemm/gemm.h"
 #include "kernels_cpu/gemm/pack.h"
 #include "kernels_cpu/math/vector_math.h"
@@ -109,13 +110,16 @@ struct RecurrentPacked {
   }
 
   static void pack(const KernelContext& context, int input, void* packed) {
+    pack_weights(context, input, static_cast<float*>(packed));
+  }
+  template <class E>
+  static void pack_weights(const KernelContext& context, int input, E* packed) {
     const RnnNode node = node_of<Layer>(context);
     const int64_t k = input == 1 ? node.features : node.hidden;
-    const auto* rows = context.input(input).as<const float>();
-    auto* out = static_cast<float*>(packed);
+    const auto* rows = context.input(input).as<const E>();
     for (int64_t gate = 0; gate < node.directions * node.gates; ++gate) {
       pack_b_transposed(rows + gate * node.hidden * k, k, k, node.hidden,
-                        out + gate * packed_floats(1, k, node.hidden));
+                        packed + gate * packed_floats(1, k, node.hidden));
     }
   }
 
@@ -139,7 +143,7 @@ struct RecurrentPacked {
 }  // namespace
 
 extern const KernelList rnn_packed_kernels;
-constinit const KernelList rnn_packed_kernels =
-    kernel_list<Each<RecurrentPacked, RecurrentLayers>>();
+constinit const KernelList rnn_packed_kernels = kernel_list<
+    WithHalves<RecurrentPacked<RnnLayer>, RecurrentPacked<GruLayer>, RecurrentPacked<LstmLayer>>>();
 
 }  // namespace intarsia::cpu

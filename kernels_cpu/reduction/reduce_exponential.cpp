@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/kernel_list.h"
+#include "kernels_cpu/common/widened.h"
 #include "kernels_cpu/math/vector_math.h"
 #include "kernels_cpu/reduction/reduce.h"
 
@@ -153,6 +154,6 @@ struct FastLogSumExp {
 extern const KernelList reduce_exponential_kernels;
 constinit const KernelList reduce_exponential_kernels =
     kernel_list<EachPair<Reduce, Types<ReduceLogSumOp, ReduceLogSumExpOp>, Floats>,
-                FastLogSumExp>();
+                WithHalves<FastLogSumExp>, OfHalves<Reduce<ReduceLogSumOp, float>>>();
 
 }  // namespace intarsia::cpu

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/kernel_list.h"
+#include "kernels_cpu/common/widened.h"
 #include "kernels_cpu/reduction/reduce.h"
 
 namespace intarsia::cpu {
@@ -61,6 +62,7 @@ struct ReduceMinOp {
 extern const KernelList reduce_extreme_kernels;
 constinit const KernelList reduce_extreme_kernels =
     kernel_list<EachPair<Reduce, Types<ReduceMaxOp, ReduceMinOp>,
-                         Join<WideNumbers, Types<int8_t, uint8_t, bool>>>>();
+                         Join<WideNumbers, Types<int8_t, uint8_t, bool>>>,
+                OfHalves<Reduce<ReduceMaxOp, float>, Reduce<ReduceMinOp, float>>>();
 
 }  // namespace intarsia::cpu

@@ -9,6 +9,7 @@
 
 #include "core/kernel_list.h"
 #include "kernels_cpu/common/byte_words.h"
+#include "kernels_cpu/common/widened.h"
 #include "kernels_cpu/reduction/reduce.h"
 
 namespace intarsia::cpu {
@@ -152,14 +153,17 @@ struct SumCodes {
   }
 };
 
+using Sums =
+    Types<ReduceL1Op, ReduceL2Op, ReduceMeanOp, ReduceProdOp, ReduceSumOp, ReduceSumSquareOp>;
+using Halves = Types<Float16, BFloat16>;
+template <class Op, class T>
+using ReduceHalves = Widened<Reduce<Op, float>, T>;
+
 }  // namespace
 
 extern const KernelList reduce_sum_kernels;
 constinit const KernelList reduce_sum_kernels =
-    kernel_list<EachPair<Reduce,
-                         Types<ReduceL1Op, ReduceL2Op, ReduceMeanOp, ReduceProdOp, ReduceSumOp,
-                               ReduceSumSquareOp>,
-                         WideNumbers>,
+    kernel_list<EachPair<Reduce, Sums, WideNumbers>, EachPair<ReduceHalves, Sums, Halves>,
                 Each<SumCodes, Types<int8_t, uint8_t>>>();
 
 }  // namespace intarsia::cpu

@@ -39,6 +39,18 @@ def check(program, cases):
     print(f"{len(operators)} operators, {len(cases)} cases", file=sys.stderr)
 
 
+def in_type(cases, type):
+    """Those whose operators allow floats of that type, with a float in them."""
+    for case in cases:
+        changed = case.in_type(type)
+        try:
+            model, _ = changed.build()
+        except onnx.shape_inference.InferenceError:
+            continue
+        if str(model) != str(case.build()[0]):
+            yield changed
+
+
 def main():
     parser = command.parser(__doc__, rounds=8, seconds=0.8)
     parser.add_argument("--operators", default=command.PROGRAMS / "bench_operators",
@@ -47,6 +59,8 @@ def main():
                         help="only whether all operators are covered")
     parser.add_argument("--random", type=int, metavar="SEED",
                         help="nodes drawn by chance from that seed on, in place of the cases")
+    parser.add_argument("--floats", metavar="TYPE",
+                        help="float16 or float64 in the place of float32, where operators allow it")
     parser.add_argument("--cases", type=int, default=2, help="how many of each operator")
     parser.add_argument("--writer", default=command.PROGRAMS / "write_random_nodes",
                         help="the program write_random_nodes")
@@ -58,6 +72,9 @@ def main():
     check(options.operators, cases)
     if options.check:
         return 0
+    if options.floats:
+        cases = [each for each in in_type(cases, options.floats) if each]
+        return command.run([job(case) for case in cases], options, refusals=True)
     return command.run([job(case) for case in cases], options, apart=("call",))
 
 

@@ -94,6 +94,16 @@ class Case:
     def domain(self):
         return self.operator.rpartition(":")[0]
 
+    def in_type(self, type):
+        """The same case with floats of that type (its name in numpy) in the place of float32."""
+        def changed(described):
+            def draw(rng):
+                array = described.draw(rng)
+                return array.astype(type) if array.dtype == numpy.float32 else array
+            return described and dataclasses.replace(described, draw=draw)
+        return dataclasses.replace(self, inputs=tuple(map(changed, self.inputs)),
+                                   variant=f"{self.variant} in {type}".strip())
+
     def listed_steps(self):
         return self.steps() if callable(self.steps) else self.steps or ()
 

@@ -17,6 +17,43 @@
 namespace intarsia::cpu {
 namespace {
 
+/// Elements of a channel below which a loop over each channel would be too short.
+constexpr int64_t kSmallPlane = 16;
+
+/// Y = line_of(channel) of a group of channels, each of `plane` neighbours.
+template <class T, class LineOf>
+void map_channels(Isa isa, const T* x, T* y, int64_t channels, int64_t plane, LineOf line_of) {
+  using V = typename Element<T>::Value;
+  if (plane >= kSmallPlane || channels == 1) {
+    for (int64_t c = 0; c < channels; ++c) {
+      const Line<V> line = line_of(c);
+      map_values(isa, x + c * plane, y + c * plane, plane,
+                 [=](V v, int64_t) { return (v - line.center) * line.multiply + line.add; });
+    }
+    return;
+  }
+  // Spread over the elements, which then are one run.
+  V multiply[kFloatBlock], add[kFloatBlock];
+  Line<V> line = line_of(0);
+  const V center = line.center;  // the same of all
+  const int64_t run = channels * plane;
+  int64_t channel = 0, left = plane;
+  for (int64_t first = 0; first < run; first += kFloatBlock) {
+    const int64_t n = run - first < kFloatBlock ? run - first : kFloatBlock;
+    for (int64_t i = 0; i < n; ++i) {
+      if (left-- == 0) {
+        line = line_of(++channel);
+        left = plane - 1;
+      }
+      multiply[i] = line.multiply;
+      add[i] = line.add;
+    }
+    map_values(
+        isa, x + first, y + first, n, [=](V v, int64_t, V m, V a) { return (v - center) * m + a; },
+        multiply, add);
+  }
+}
+
 /// Each of `groups` groups of channels per image has its own statistics; X is N, C, ....
 template <class T>
 void normalize_groups(const KernelContext& context, int64_t groups, double epsilon) {
@@ -34,14 +71,12 @@ void normalize_groups(const KernelContext& context, int64_t groups, double epsil
       for (int64_t unit = begin; unit < end; ++unit) {
         const Moments moments = moments_of(context.isa(), x + unit * run, run);
         const double inverse = 1 / std::sqrt(moments.variance + epsilon);
-        for (int64_t c = 0; c < channels; ++c) {
-          const int64_t channel = unit % groups * channels + c;
-          const Line<typename Element<T>::Value> line(inverse * as_double(scale[channel]),
-                                                      as_double(shift[channel]), moments.mean);
-          const int64_t first = unit * run + c * plane;
-          map_values(context.isa(), x + first, y + first, plane,
-                     [=](auto v, int64_t) { return (v - line.center) * line.multiply + line.add; });
-        }
+        const int64_t before = unit % groups * channels;
+        map_channels(
+            context.isa(), x + unit * run, y + unit * run, channels, plane, [&](int64_t c) {
+              return Line<typename Element<T>::Value>(inverse * as_double(scale[before + c]),
+                                                      as_double(shift[before + c]), moments.mean);
+            });
       }
     });
   });

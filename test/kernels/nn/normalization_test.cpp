@@ -100,33 +100,46 @@ TEST(Normalization, TrainingComputesTheStatistics) {
   EXPECT_EQ(last.result<float>(2), (std::vector<float>{2, 0.75f}));
 }
 
-TEST(Normalization, GroupsAndInstances) {
-  const Dims dims = {2, 6, 5};
+/// X of 2 images: a group of channels is a run of `channels * plane / groups` elements.
+void expect_groups(int32_t channels, int32_t plane, int32_t groups) {
+  SCOPED_TRACE(std::to_string(channels) + " channels of " + std::to_string(plane));
+  const Dims dims = {2, channels, plane};
+  const auto count = static_cast<size_t>(count_of(dims)), size = static_cast<size_t>(plane);
+  const auto lines = static_cast<size_t>(channels);
+  const size_t run = lines * size / static_cast<size_t>(groups);
   std::vector<float> x, scale, shift;
-  const Numbers xs = random_numbers(60, 1, x), scales = random_numbers(6, 2, scale);
-  const Numbers shifts = random_numbers(6, 3, shift);
-  for (size_t groups : {3, 6}) {
-    const size_t run = 30 / groups;
-    const NaiveMoments moments(xs, 2 * groups, [run](size_t i) { return i / run; });
-    Numbers expected;
-    for (size_t i = 0; i < xs.size(); ++i) {
-      const double deviation = std::sqrt(moments.variance[i / run] + 1e-5);
-      expected.push_back((xs[i] - moments.mean[i / run]) / deviation * scales[i / 5 % 6] +
-                         shifts[i / 5 % 6]);
-    }
-    Node node;
-    node.input<float>(dims, x).input<float>({6}, scale).input<float>({6}, shift);
-    node.output<float>(dims).threads(2).in_place(0);
-    if (groups == 6) {
-      node.attributes(InstanceNormalizationAttributes{});
-      ASSERT_TRUE(node.run("InstanceNormalization<float>").ok());
-    } else {
-      GroupNormalizationAttributes a;
-      a.num_groups = static_cast<int32_t>(groups);
-      ASSERT_TRUE(node.attributes(a).run("GroupNormalization<float>").ok());
-    }
-    expect_near<float>(node.result<float>(), expected, 1e-6, 1e-6);
+  const Numbers xs = random_numbers(count_of(dims), 1, x),
+                scales = random_numbers(channels, 2, scale);
+  const Numbers shifts = random_numbers(channels, 3, shift);
+  const NaiveMoments moments(xs, count / run, [run](size_t i) { return i / run; });
+  Numbers expected;
+  for (size_t i = 0; i < count; ++i) {
+    const double deviation = std::sqrt(moments.variance[i / run] + 1e-5);
+    expected.push_back((xs[i] - moments.mean[i / run]) / deviation * scales[i / size % lines] +
+                       shifts[i / size % lines]);
   }
+  Node node;
+  node.input<float>(dims, x).input<float>({channels}, scale).input<float>({channels}, shift);
+  node.output<float>(dims).threads(2).in_place(0);
+  if (groups == channels) {
+    node.attributes(InstanceNormalizationAttributes{});
+    ASSERT_TRUE(node.run("InstanceNormalization<float>").ok());
+  } else {
+    GroupNormalizationAttributes a;
+    a.num_groups = groups;
+    ASSERT_TRUE(node.attributes(a).run("GroupNormalization<float>").ok());
+  }
+  expect_near<float>(node.result<float>(), expected, 2e-6, 2e-6);
+}
+
+TEST(Normalization, GroupsAndInstances) {
+  for (const auto& [channels, plane] : {std::pair(6, 5), std::pair(6, 40), std::pair(300, 3)}) {
+    for (const int groups : {3, channels}) expect_groups(channels, plane, groups);
+  }
+  expect_groups(602, 1, 2);
+}
+
+TEST(Normalization, GroupsDivideTheChannels) {
   const auto code = [](int32_t groups) {
     GroupNormalizationAttributes a;
     a.num_groups = groups;

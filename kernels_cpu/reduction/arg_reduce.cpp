@@ -76,6 +76,17 @@ struct ArgReduce {
             });
         return {};
       }
+      if (loop.inner < kFewLines) {
+        context.parallel_for(loop.outer, [&](int64_t begin, int64_t end, int) {
+          on_isa(context.isa(), [&] {
+            for (int64_t i = begin; i < end; ++i) {
+              extreme_indices_of_few<E>(x + i * loop.length * loop.inner, loop.inner, loop.length,
+                                        last, y + i * loop.inner, better);
+            }
+          });
+        });
+        return {};
+      }
     }
     loop.for_lines(context, [&](int64_t first, int64_t line, int64_t lanes) {
       on_isa(context.isa(), [&] {

@@ -99,9 +99,36 @@ void extreme_of_rows(const typename E::Stored* x, int64_t length, int64_t rows, 
   }
 }
 
+/// Few lines side by side: those of less than a vector or two.
+inline constexpr int64_t kFewLines = 16;
+
+/// The same for `lines` long ones side by side, fewer than kFewLines: several positions are
+/// searched at once, as lines of their own. REQUIRES: length >= 64.
+template <class E, class Better>
+void extreme_indices_of_few(const typename E::Stored* x, int64_t lines, int64_t length, bool last,
+                            int64_t* indices, Better better) {
+  using V = typename E::Value;
+  constexpr int64_t kLanes = 64;
+  const int64_t group = kLanes / lines, groups = length / group;
+  int64_t found[kLanes];
+  extreme_indices<E, kLanes>(x, 1, group * lines, groups, group * lines, last, found, better);
+  for (int64_t line = 0; line < lines; ++line) {
+    int64_t best = found[line] * group;
+    const auto meet = [&](int64_t at) {
+      const V value = E::load(x[at * lines + line]), so_far = E::load(x[best * lines + line]);
+      const bool equal = value == so_far || (value != value && so_far != so_far);
+      const bool take = equal ? (last ? at > best : at < best) : replaces(value, so_far, better);
+      if (take) best = at;
+    };
+    for (int64_t i = 1; i < group; ++i) meet(found[i * lines + line] * group + i);
+    for (int64_t at = groups * group; at < length; ++at) meet(at);
+    indices[line] = best;
+  }
+}
+
 /// Lines of so few elements, of which few are neighbours, are turned first.
 constexpr bool short_lines(int64_t length, int64_t inner) {
-  return inner < 16 && length <= 64;
+  return inner < kFewLines && length <= 64;
 }
 inline constexpr int64_t kShortLines = 32;
 

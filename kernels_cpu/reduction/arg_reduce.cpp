@@ -52,7 +52,7 @@ struct ArgReduce {
     const AxisLoop loop(context.input(0), attributes.axis);
     const auto* x = context.input(0).as<typename E::Stored>();
     auto* y = context.output(0).as<int64_t>();
-    if (loop.length == 0) return {};
+    if (loop.length == 0 || loop.lines() == 0) return {};
     const auto better = [](auto a, auto b) { return Op::better(a, b); };
     if (INTARSIA_HAS_VECTORS && loop.inner == 1) {
       context.parallel_for(loop.outer, [&](int64_t begin, int64_t end, int) {

@@ -412,6 +412,15 @@ TEST(ArgReduce, Extremes) {
   }
 }
 
+TEST(ArgReduce, NoLines) {
+  for (const Dims& dims : {Dims{0, 100, 3}, Dims{2, 100, 0}}) {
+    Node node;
+    node.input<float>(dims, {}).output<int64_t>({dims[0], dims[2]});
+    node.attributes(ArgReduceAttributes{1, 0, 0});
+    EXPECT_TRUE(node.run("ArgMax<float>").ok());
+  }
+}
+
 /// Blocks of short lines, which are turned, and those that are just too long.
 TEST(ArgReduce, ShortLines) {
   std::mt19937 engine(31);

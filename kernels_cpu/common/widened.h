@@ -125,20 +125,21 @@ struct Widened : HalfWeights<K, T> {
       if (!floats.was_half[i]) continue;
       const T* from = context.input(i).as<const T>();
       auto* to = floats.operands[i].as<float>();
-      convert(context, elements(floats, i), [=, isa = context.isa()](int64_t begin, int64_t end) {
-        to_floats(isa, from + begin, to + begin, end - begin);
-      });
+      for_elements(context, elements(floats, i),
+                   [=, isa = context.isa()](int64_t begin, int64_t end) {
+                     to_floats(isa, from + begin, to + begin, end - begin);
+                   });
     }
     if (Status status = K::run(floats.context); !status) return status;
     for (int i = 0; i < context.output_count(); ++i) {
-      const int place = context.input_count() + i;
-      if (!floats.was_half[place]) continue;
-      const auto* from = floats.operands[place].as<const float>();
+      const int operand = context.input_count() + i;
+      if (!floats.was_half[operand]) continue;
+      const auto* from = floats.operands[operand].as<const float>();
       T* to = context.output(i).as<T>();
-      convert(context, elements(floats, place),
-              [=, isa = context.isa()](int64_t begin, int64_t end) {
-                from_floats(isa, from + begin, to + begin, end - begin);
-              });
+      for_elements(context, elements(floats, operand),
+                   [=, isa = context.isa()](int64_t begin, int64_t end) {
+                     from_floats(isa, from + begin, to + begin, end - begin);
+                   });
     }
     return {};
   }
@@ -170,15 +171,6 @@ struct Widened : HalfWeights<K, T> {
       context.workspace_ += taken;
       context.workspace_bytes_ -= taken;
     }
-  }
-  /// On the caller's threads.
-  template <class Convert>
-  static void convert(const KernelContext& context, int64_t count, const Convert& convert_range) {
-    constexpr int64_t kPiece = 4096;
-    context.parallel_for((count + kPiece - 1) / kPiece, [&](int64_t begin, int64_t end, int) {
-      const int64_t stop = end * kPiece;
-      convert_range(begin * kPiece, stop < count ? stop : count);
-    });
   }
 };
 

@@ -48,6 +48,19 @@ void from_floats(Isa isa, const float* x, T* y, int64_t n) {
   on_isa(isa, [=] { convert_block<Element<T>, Element<float>>(x, y, n); });
 }
 
+/// n elements as what they are computed in: where they are, or in `block`.
+template <class T>
+const typename Element<T>::Value* values_at(Isa isa, const T* x,
+                                            [[maybe_unused]] typename Element<T>::Value* block,
+                                            [[maybe_unused]] int64_t n) {
+  if constexpr (kIsHalf<T>) {
+    to_floats(isa, x, block, n);
+    return block;
+  } else {
+    return x;
+  }
+}
+
 /// The n values of an operand of a row as floats: where they are, or in `block`.
 template <class T>
 const float* row_block(Isa isa, const T* x, bool advances, float* block, int64_t n) {
@@ -56,12 +69,7 @@ const float* row_block(Isa isa, const T* x, bool advances, float* block, int64_t
     for (int64_t i = 0; i < n; ++i) block[i] = still;
     return block;
   }
-  if constexpr (std::is_same_v<T, float>) {
-    return x;
-  } else {
-    to_floats(isa, x, block, n);
-    return block;
-  }
+  return values_at(isa, x, block, n);
 }
 
 /// Calls f(x, y, z, n) for z = f(x, y) with broadcasting, on arrays of at most kFloatBlock floats,

@@ -65,19 +65,6 @@ double sum_of_few(const T* x, int64_t count, Term term) {
   return count < 32 ? sum_by_lanes<8>(x, count, term) : sum_by_lanes<16>(x, count, term);
 }
 
-/// n elements as what they are computed in: where they are, or in `block`.
-template <class T>
-const typename Element<T>::Value* values_at(Isa isa, const T* x,
-                                            [[maybe_unused]] typename Element<T>::Value* block,
-                                            [[maybe_unused]] int64_t n) {
-  if constexpr (kIsHalf<T>) {
-    to_floats(isa, x, block, n);
-    return block;
-  } else {
-    return x;
-  }
-}
-
 /// The sum of sum_block(values, n) over x, block by block.
 template <class T, class SumBlock>
 double sum_blocks(Isa isa, const T* x, int64_t count, SumBlock sum_block) {

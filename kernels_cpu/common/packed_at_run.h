@@ -9,9 +9,8 @@
 //     static bool serves(const KernelContext&);
 #pragma once
 
-#include "core/runtime/operand_check.h"
-#include "intarsia/checked_int.h"
 #include "kernels_cpu/common/bounded.h"
+#include "kernels_cpu/common/derived_node.h"
 
 namespace intarsia::cpu {
 
@@ -50,25 +49,19 @@ struct PackedAtRun : RuleOf<K> {
   static constexpr InPlace in_place = intarsia::internal::kernel_checks<K>.in_place;
 
   static bool supports(const KernelContext& context) {
-    return context.input(1).count() > 0 && operand_count(context) <= kMostOperands &&
-           K::serves(context);
+    return context.input(1).count() > 0 && DerivedNode::serves(context) && K::serves(context);
   }
   static int64_t workspace(const KernelContext& context) {
     CheckedInt bytes = 0;
     if constexpr (requires { &K::workspace; }) bytes = K::workspace(context);
-    for (int i = 0; i < context.input_count(); ++i) bytes = bytes + packed_room(context, i);
+    for (int i = 0; i < context.input_count(); ++i) {
+      bytes = bytes + DerivedNode::room(K::packed_bytes(context, i));
+    }
     return bytes.value();
   }
   static Status check(const KernelContext& context) {
-    // Weights have as many bytes as they have elements; K asks for what packing makes of them.
-    KernelHost host = *context.host_;
-    host.capacity = nullptr;
-    KernelContext packed = context;
-    packed.host_ = &host;
-    if (Status status = K::check(packed); !status) return status;
-    if (operand_count(context) > kMostOperands) {
-      return context.fail(Code::kUnsupported, "operands", kMostOperands, operand_count(context));
-    }
+    if (Status status = DerivedNode::check_count(context); !status) return status;
+    if (Status status = DerivedNode(context).check<K>(); !status) return status;
     return check_workspace(context, workspace(context));
   }
   static Status run(const KernelContext& context) requires requires { &K::run; }
@@ -83,31 +76,17 @@ struct PackedAtRun : RuleOf<K> {
   }
 
  private:
-  static constexpr int kMostOperands = 16;
-
-  static int operand_count(const KernelContext& context) {
-    return context.input_count() + context.output_count();
-  }
-  /// Whole cache lines, since what follows is aligned to them.
-  static CheckedInt packed_room(const KernelContext& context, int input) {
-    return floor_div(CheckedInt(K::packed_bytes(context, input)) + 63, 64) * 64;
-  }
   /// K's node: packed weights, and the workspace behind them.
   template <class Run>
   static auto with_packed(const KernelContext& context, const Run& run) {
-    TensorView operands[kMostOperands];
-    for (int i = 0; i < operand_count(context); ++i) operands[i] = context.operands_[i];
-    KernelContext packed = context;
-    packed.operands_ = operands;
+    DerivedNode packed(context);
     for (int i = 0; i < context.input_count(); ++i) {
-      const auto room = static_cast<size_t>(packed_room(context, i).value());
-      if (room == 0) continue;
-      K::pack(context, i, packed.workspace_);
-      operands[i].data = packed.workspace_;
-      packed.workspace_ += room;
-      packed.workspace_bytes_ -= room;
+      const int64_t bytes = K::packed_bytes(context, i);
+      if (bytes == 0) continue;
+      K::pack(context, i, packed.context.workspace_);
+      packed.place(i, bytes);
     }
-    return run(packed);
+    return run(packed.context);
   }
 };
 

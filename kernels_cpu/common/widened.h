@@ -11,8 +11,6 @@
 //     static void pack_weights(const KernelContext&, int input, E* packed);
 #pragma once
 
-#include "core/runtime/operand_check.h"
-#include "intarsia/checked_int.h"
 #include "kernels_cpu/common/packed_at_run.h"
 #include "kernels_cpu/elementwise/float_blocks.h"
 
@@ -32,27 +30,14 @@ inline constexpr bool kPacksWeights = requires {
 };
 
 /// A node as K sees it: its operands of type `type` are floats. Their data is still that of halves.
-struct AsFloats {
-  static constexpr int kMostOperands = 16;
-
-  AsFloats(const KernelContext& halves, DataType type) : context(halves) {
+struct AsFloats : DerivedNode {
+  AsFloats(const KernelContext& halves, DataType type) : DerivedNode(halves) {
     for (int i = 0; i < count(halves) && i < kMostOperands; ++i) {
-      operands[i] = halves.operands_[i];
       was_half[i] = operands[i].type == type;
       if (was_half[i]) operands[i].type = DataType::kFloat;
     }
-    context.operands_ = operands;
   }
-  AsFloats(const AsFloats&) = delete;
-  AsFloats& operator=(const AsFloats&) = delete;
-
-  static int count(const KernelContext& context) {
-    return context.input_count() + context.output_count();
-  }
-
-  TensorView operands[kMostOperands];
   bool was_half[kMostOperands] = {};
-  KernelContext context;
 };
 
 /// Weights that K packs, as halves.
@@ -83,7 +68,7 @@ struct Widened : HalfWeights<K, T> {
   static constexpr InPlace in_place = intarsia::internal::kernel_checks<K>.in_place;
 
   static bool supports(const KernelContext& context) {
-    if (AsFloats::count(context) > AsFloats::kMostOperands) return false;
+    if (!AsFloats::serves(context)) return false;
     if constexpr (requires { &K::supports; }) return K::supports(AsFloats(context, kType).context);
     return true;
   }
@@ -91,24 +76,19 @@ struct Widened : HalfWeights<K, T> {
     const AsFloats floats(context, kType);
     CheckedInt bytes = 0;
     if constexpr (requires { &K::workspace; }) bytes = K::workspace(floats.context);
-    for (int i = 0; i < AsFloats::count(context); ++i) bytes = bytes + room(floats, i);
+    for (int i = 0; i < AsFloats::count(context); ++i) {
+      bytes = bytes + AsFloats::room(float_bytes(floats, i));
+    }
     return bytes.value();
   }
   static Status check(const KernelContext& context) {
-    const int count = AsFloats::count(context);
-    if (count > AsFloats::kMostOperands) {
-      return context.fail(Code::kUnsupported, "operands", AsFloats::kMostOperands, count);
-    }
-    for (int i = 0; i < count; ++i) {
+    if (Status status = AsFloats::check_count(context); !status) return status;
+    for (int i = 0; i < AsFloats::count(context); ++i) {
       if (context.operands_[i].type != DataType::kFloat) continue;
       return context.fail(Code::kWrongType, "element type", static_cast<int64_t>(kType),
                           static_cast<int64_t>(DataType::kFloat), i);
     }
-    AsFloats floats(context, kType);
-    KernelHost host = *context.host_;
-    host.capacity = nullptr;  // of halves: seen to below
-    floats.context.host_ = &host;
-    if (Status status = K::check(floats.context); !status) return status;
+    if (Status s = AsFloats(context, kType).template check<K>(); !s) return s;
     if constexpr (kPacksWeights<K>) {
       for (int i = 0; i < context.input_count(); ++i) {
         const int64_t bytes = Widened::packed_bytes(context, i);
@@ -120,7 +100,9 @@ struct Widened : HalfWeights<K, T> {
   }
   static Status run(const KernelContext& context) {
     AsFloats floats(context, kType);
-    place(floats);
+    for (int i = 0; i < AsFloats::count(context); ++i) {
+      if (floats.was_half[i]) floats.place(i, float_bytes(floats, i));
+    }
     for (int i = 0; i < context.input_count(); ++i) {
       if (!floats.was_half[i]) continue;
       const T* from = context.input(i).as<const T>();
@@ -157,20 +139,8 @@ struct Widened : HalfWeights<K, T> {
     }
     return floats.operands[operand].count();
   }
-  /// Whole cache lines.
-  static CheckedInt room(const AsFloats& floats, int operand) {
-    return floor_div(CheckedInt(elements(floats, operand)) * sizeof(float) + 63, 64) * 64;
-  }
-  /// Floats lie in the workspace, and K's own behind them.
-  static void place(AsFloats& floats) {
-    KernelContext& context = floats.context;
-    for (int i = 0; i < AsFloats::count(context); ++i) {
-      if (!floats.was_half[i]) continue;
-      const auto taken = static_cast<size_t>(room(floats, i).value());
-      floats.operands[i].data = context.workspace_;
-      context.workspace_ += taken;
-      context.workspace_bytes_ -= taken;
-    }
+  static CheckedInt float_bytes(const AsFloats& floats, int operand) {
+    return CheckedInt(elements(floats, operand)) * sizeof(float);
   }
 };
 

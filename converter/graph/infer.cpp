@@ -112,7 +112,7 @@ void Inference::visit(Node* node) {
     }
     return;
   }
-  if (compute_in_others(*node)) return;
+  if (compute_in_others(*node) || take_members(*node)) return;
   const definitions::Facts& facts = node->op->facts;
   const bool special = facts.special.holds != nullptr &&
                        facts.special.holds(node->attribute_bytes.data(), symbolic_inputs(*node));

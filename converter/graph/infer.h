@@ -102,6 +102,9 @@ class Inference {
   void visit_expansion(Node* node);
   /// Puts casts around a node and infers them and it, where a rule of its operator wants that.
   bool compute_in_others(Node& node);
+  /// Lets what a node takes out of a sequence be the value that was put in, where that is known;
+  /// the node is gone then.
+  bool take_members(Node& node);
   void execute_if_constant(Node& node);
   bool afford(const Node& node, const std::vector<const Constant*>& inputs,
               const std::vector<OutputPlan>& outputs, bool by_values);

@@ -6,7 +6,7 @@
 namespace intarsia::converter {
 namespace {
 
-[[noreturn]] void refuse(const onnx::NodeProto* node, int64_t limit, const std::string& what) {
+[[noreturn]] void too_many(const onnx::NodeProto* node, int64_t limit, const std::string& what) {
   const std::string message = "the model has more than " + std::to_string(limit) + " " + what +
                               " after its functions are inlined";
   const char* hint =
@@ -27,18 +27,18 @@ size_t bytes_of(const google::protobuf::RepeatedPtrField<std::string>& names) {
 
 void Expansion::add_operands(int64_t count, const onnx::NodeProto* node) {
   operands_ += count;
-  if (operands_ > kMaxOperands) refuse(node, kMaxOperands, "operands, names and attributes");
+  if (operands_ > kMaxOperands) too_many(node, kMaxOperands, "operands, names and attributes");
 }
 
 void Expansion::add_copied(size_t bytes, const onnx::NodeProto& node) {
   copied_bytes_ += static_cast<int64_t>(bytes);
   if (copied_bytes_ > kMaxCopiedBytes) {
-    refuse(&node, kMaxCopiedBytes, "bytes of names and attributes in functions");
+    too_many(&node, kMaxCopiedBytes, "bytes of names and attributes in functions");
   }
 }
 
 void Expansion::add(const onnx::NodeProto& node, bool in_function) {
-  if (++nodes_ > kMaxNodes) refuse(&node, kMaxNodes, "nodes");
+  if (++nodes_ > kMaxNodes) too_many(&node, kMaxNodes, "nodes");
   add_operands(int64_t{node.input_size()} + node.output_size() + node.attribute_size(), &node);
   if (!in_function) return;
   add_copied(bytes_of(node.input()) + bytes_of(node.output()) + node.name().size() +

@@ -40,13 +40,6 @@ bool leaves_input(const Node& node, size_t& kept) {
   return false;
 }
 
-/// What a node takes out of an optional value right after another has put it in.
-Value* optional_element(const Node& node) {
-  const Value* optional = node.is("OptionalGetElement") ? node.input(0) : nullptr;
-  const Node* maker = optional != nullptr ? optional->producer : nullptr;
-  return maker != nullptr && maker->is("Optional") ? maker->input(0) : nullptr;
-}
-
 /// The operand of Where that a constant condition chooses everywhere.
 Value* chosen_everywhere(const Node& node) {
   const Value* condition = node.is("Where") ? node.input(0) : nullptr;
@@ -58,8 +51,8 @@ Value* chosen_everywhere(const Node& node) {
   return node.input(chosen[0] != 0 ? 1 : 2);
 }
 
-/// The value whose elements output 0 holds, in the same order and with the same extents: an input,
-/// or an optional value's element. Null if there is none.
+/// The input whose elements output 0 holds, in the same order and with the same extents. Null if
+/// there is none.
 Value* copied_input(const Node& node) {
   const Value* output = node.output(0);
   if (output == nullptr) return nullptr;
@@ -68,13 +61,12 @@ Value* copied_input(const Node& node) {
   }
   size_t kept = 0;
   const auto copies = node.op->facts.copies;
-  Value* const optional = optional_element(node);
-  Value* const element = optional != nullptr ? optional : chosen_everywhere(node);
-  if (element == nullptr && copies == nullptr && !leaves_input(node, kept)) return nullptr;
-  Value* input = element != nullptr ? element : node.input(static_cast<int>(kept));
+  Value* const chosen = chosen_everywhere(node);
+  if (chosen == nullptr && copies == nullptr && !leaves_input(node, kept)) return nullptr;
+  Value* input = chosen != nullptr ? chosen : node.input(static_cast<int>(kept));
   if (input == nullptr || (!input->constant && !input->shape) || !output->shape) return nullptr;
   if (type_of(*input) != output->type || !same_extents(*input, *output)) return nullptr;
-  if (element != nullptr) return element;
+  if (chosen != nullptr) return chosen;
   const bool same = copies == nullptr || copies(node.attribute_bytes.data(), symbolic_inputs(node));
   return same ? input : nullptr;
 }

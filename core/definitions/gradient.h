@@ -116,7 +116,7 @@ Rule concat, copy, cumulate, dropout, gather, moved, one_hot, pad, resize, scatt
 Rule matmul, gemm, inverse, determinant, rotate, softmax, log_softmax, cumulative_product;
 Rule reduce_l1, reduce_l2, reduce_log_sum, reduce_log_sum_exp, reduce_extreme, reduce_mean,
     reduce_product, reduce_sum, reduce_sum_square;
-Rule rnn, gru, lstm;
+Rule rnn, gru, lstm, linear_attention;
 // Of images.
 Rule conv, conv_transpose, deform_conv, grid_sample, max_pool, average_pool, lp_pool,
     global_lp_pool, roi_align, spatial_extreme, spatial_mean;

@@ -70,16 +70,17 @@ void add_recurrent_definitions(DefinitionRows& rows) {
                                .attributes = codec_of<LstmAttributes>()});
   constexpr TypeSet kReals = types({DataType::kFloat, DataType::kFloat16, DataType::kBfloat16});
   add<ops::LinearAttention>(
-      rows, {.name = "LinearAttention",
-             .since_version = 27,
-             .inputs = {apart({"query", "T"}), apart({"key", "T"}), apart({"value", "T"}),
-                        apart({"past_state", "S", kOptional}), apart({"decay", "T", kOptional}),
-                        apart({"beta", "T", kOptional})},
-             .outputs = {apart({"output", "T"}), apart({"present_state", "S"})},
-             .facts = {.axes = {.form = AxisForm::kPosition}},
-             .types = {{"T", kReals}, {"S", kReals}},
-             .kernel_types = {"T", "S"},
-             .attributes = codec_of<LinearAttentionAttributes>()});
+      rows,
+      {.name = "LinearAttention",
+       .since_version = 27,
+       .inputs = {apart({"query", "T"}), apart({"key", "T"}), apart({"value", "T"}),
+                  apart({"past_state", "S", kOptional}), apart({"decay", "T", kOptional}),
+                  apart({"beta", "T", kOptional})},
+       .outputs = {apart({"output", "T"}), apart({"present_state", "S"})},
+       .facts = {.axes = {.form = AxisForm::kPosition}, .gradient = gradients::linear_attention},
+       .types = {{"T", kReals}, {"S", kReals}},
+       .kernel_types = {"T", "S"},
+       .attributes = codec_of<LinearAttentionAttributes>()});
 }
 
 }  // namespace intarsia::definitions

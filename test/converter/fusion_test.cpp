@@ -124,18 +124,6 @@ TEST(Fusion, AttentionLooksForClosedQueriesOnlyWhereThereMayBeSome) {
   EXPECT_NE(left("mask", "bias", -10000).find("ReduceMax"), std::string::npos);
 }
 
-TEST(Simplify, WhatAnOptionalWasGivenIsTakenFromWhereItWas) {
-  OnnxBuilder model(21);
-  model.input("x", {2, 3});
-  model.output("y");
-  model.node("Neg", {"x"}, {"n"});
-  model.node("Optional", {"n"}, {"o"});
-  model.node("OptionalGetElement", {"o"}, {"e"});
-  model.node("Abs", {"e"}, {"y"});
-  EXPECT_EQ(fused(model), "Neg Abs");
-  EXPECT_EQ(run(model, {1, -2, 3, -4, 5, -6}), (std::vector<float>{1, 2, 3, 4, 5, 6}));
-}
-
 /// y = Conv(x * scale + shift), of two groups. With `kept` the scaled input is an output, too.
 OnnxBuilder scaled_conv(int64_t window, std::vector<int64_t> pads, bool kept) {
   OnnxBuilder model(28);

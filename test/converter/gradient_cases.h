@@ -65,6 +65,17 @@ class GradientSample {
     return made;
   }
 
+  /// For an operator without kernels of double: an operand in single precision, and its results in
+  /// double again. Differences are then of a wider step.
+  std::string single(const std::string& name) {
+    step = 0.04;
+    tolerance = 2e-4;
+    return cast(name, DataType::kFloat);
+  }
+  void widen_results() {
+    for (std::string& result : results) result = cast(result, DataType::kDouble);
+  }
+
   /// Elements for one of the variables.
   std::vector<double> values_of(const Variable& variable, Random& choices) const {
     std::vector<double> values;
@@ -105,8 +116,16 @@ class GradientSample {
   converter::OnnxBuilder model{converter::kNewestOpset};
   std::vector<Variable> variables;
   Names results;
+  /// Between the points of a difference; what it may be off by, of 1 and of the gradient.
+  double step = 1e-4, tolerance = 1e-6;
 
  private:
+  std::string cast(const std::string& name, DataType type) {
+    const std::string made = name + "_cast";
+    auto& node = model.node("Cast", {name}, {made});
+    converter::OnnxBuilder::set(node, "to", static_cast<int64_t>(type));
+    return made;
+  }
   int constants_ = 0;
 };
 

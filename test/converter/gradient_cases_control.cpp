@@ -189,11 +189,39 @@ void branch(GradientSample& s) {
   for (const char* name : {"e", "d"}) second.add_output()->set_name(name);
 }
 
+/// Its kernels are of single precision.
+void linear_attention(GradientSample& s) {
+  const bool decays = s.random.chance(50), corrects = s.random.chance(50);
+  const char* rules[] = {"linear", "delta", "gated", "gated_delta"};
+  const int64_t states = s.random.between(1, 2), members = s.random.between(1, 2),
+                batch = s.random.between(1, 2), time = s.random.between(1, 3),
+                key = s.random.between(1, 3), value = s.random.between(1, 3);
+  const auto maybe = [&](bool present, const Extents& extents, double low, double high) {
+    return present ? s.single(s.variable(extents, low, high)) : std::string();
+  };
+  const auto packed = [&](int64_t width) { return Extents{batch, time, width}; };
+  const Names inputs{
+      maybe(true, packed(states * members * key), -1, 1),
+      maybe(true, packed(states * key), -1, 1),
+      maybe(true, packed(states * value), -1, 1),
+      maybe(s.random.chance(50), {batch, states, key, value}, -1, 1),
+      maybe(decays, packed(s.random.chance(50) ? states : states * key), -1, 0),
+      maybe(corrects, packed(s.random.chance(50) ? states : 1), 0, 1),
+  };
+  auto& node = s.node(inputs, 2);
+  OnnxBuilder::set(node, "update_rule", rules[(decays ? 2 : 0) + (corrects ? 1 : 0)]);
+  OnnxBuilder::set(node, "q_num_heads", states * members);
+  OnnxBuilder::set(node, "kv_num_heads", states);
+  if (s.random.chance(50)) OnnxBuilder::set(node, "scale", 0.7F);
+  s.widen_results();
+}
+
 }  // namespace
 
 GradientCase control_gradient_case(std::string_view name) {
   static const std::map<std::string_view, GradientCase> kCases = {
-      {"GRU", gru}, {"If", branch}, {"LSTM", lstm}, {"Loop", loop}, {"RNN", rnn}, {"Scan", scan},
+      {"GRU", gru},   {"If", branch}, {"LSTM", lstm}, {"LinearAttention", linear_attention},
+      {"Loop", loop}, {"RNN", rnn},   {"Scan", scan},
   };
   const auto found = kCases.find(name);
   return found == kCases.end() ? nullptr : found->second;

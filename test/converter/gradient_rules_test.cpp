@@ -65,6 +65,7 @@ class Differences {
       values.push_back(sample_.values_of(variable, sample_.random));
     run(plan, session, values);
     const auto count = static_cast<int>(values.size());
+    const double step = sample_.step;
     for (int order = 0; order < 2; ++order) {
       const int loss = order * (count + 1);
       std::vector<std::vector<double>> gradients;
@@ -74,7 +75,6 @@ class Differences {
         auto& moved = values[static_cast<size_t>(x)];
         ASSERT_EQ(gradients[static_cast<size_t>(x)].size(), moved.size());
         for (size_t i = 0; i < moved.size(); ++i) {
-          constexpr double kStep = 1e-4;
           const double middle = moved[i];
           const auto loss_at = [&](double at) {
             moved[i] = at;
@@ -82,12 +82,12 @@ class Differences {
             return read(session, loss)[0];
           };
           // Of fourth order.
-          const double near = loss_at(middle + kStep) - loss_at(middle - kStep);
-          const double far = loss_at(middle + 2 * kStep) - loss_at(middle - 2 * kStep);
+          const double near = loss_at(middle + step) - loss_at(middle - step);
+          const double far = loss_at(middle + 2 * step) - loss_at(middle - 2 * step);
           moved[i] = middle;
-          const double expected = (8 * near - far) / (12 * kStep);
+          const double expected = (8 * near - far) / (12 * step);
           const double found = gradients[static_cast<size_t>(x)][i];
-          EXPECT_NEAR(found, expected, 1e-6 * (1 + std::abs(expected)))
+          EXPECT_NEAR(found, expected, sample_.tolerance * (1 + std::abs(expected)))
               << "order " << order + 1 << ", x" << x << "[" << i << "] = " << middle;
         }
       }

@@ -449,11 +449,13 @@ TEST(Gradient, OFK_10_NamesEachNodeWithoutARule) {
   EXPECT_FALSE(contains(text, "Exp") || contains(text, "unused")) << text;
 }
 
-/// What goes through sequences would be gradients that are sequences, which nothing adds up.
+/// What goes through a sequence of unknown elements would be a gradient that is a sequence, which
+/// nothing adds up.
 TEST(Gradient, OFK_10_NamesOperatorsOfSequences) {
   OnnxBuilder model = model_of({"x", "w"}, {4});
+  model.input("at", {}, DataType::kInt64);
   model.node("SplitToSequence", {"x"}, {"parts"}).set_name("cut");
-  model.node("SequenceInsert", {"parts", "w"}, {"more"}).set_name("put");
+  model.node("SequenceInsert", {"parts", "w", "at"}, {"more"}).set_name("put");
   OnnxBuilder::set(model.node("ConcatFromSequence", {"more"}, {"y"}), "axis", int64_t{0});
   model.graph().mutable_node(2)->set_name("join");
   const std::string text = conversion_error(with_gradient(model, {"x"}, {"dx"}, {"x"}, "y"));
@@ -461,6 +463,19 @@ TEST(Gradient, OFK_10_NamesOperatorsOfSequences) {
        {"'cut' (SplitToSequence)", "'put' (SequenceInsert)", "'join' (ConcatFromSequence)"}) {
     EXPECT_CONTAINS(text, std::string("node ") + node + ": the operator has no gradient rule");
   }
+}
+
+/// Elements of known places are values like others.
+TEST(Gradient, OFK_10_GoesThroughSequencesOfKnownElements) {
+  OnnxBuilder model = model_of({"x", "w"}, {4});
+  model.node("SplitToSequence", {"x"}, {"parts"});
+  model.node("SequenceInsert", {"parts", "w"}, {"more"});
+  OnnxBuilder::set(model.node("ConcatFromSequence", {"more"}, {"all"}), "axis", int64_t{0});
+  model.node("Mul", {"all", "all"}, {"y"});
+  const auto found = run(with_gradient(model, {"x", "w"}, {"dx", "dw"}, {"x", "w"}, "y"),
+                         {{1, 2, 3, 4}, {5, 6, 7, 8}});
+  EXPECT_EQ(found.at(0), (Floats{2, 4, 6, 8}));
+  EXPECT_EQ(found.at(1), (Floats{10, 12, 14, 16}));
 }
 
 TEST(Gradient, OFK_10_NamesAnInputWithoutAGradient) {

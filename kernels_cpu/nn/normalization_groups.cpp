@@ -12,6 +12,7 @@
 #include "core/kernel_list.h"
 #include "core/operators/nn/normalization.h"
 #include "core/runtime/operand_check.h"
+#include "kernels_cpu/nn/float_runs.h"
 #include "kernels_cpu/nn/moments.h"
 
 namespace intarsia::cpu {
@@ -21,8 +22,8 @@ namespace {
 constexpr int64_t kSmallPlane = 16;
 
 /// Y = line_of(channel) of a group of channels, each of `plane` neighbours.
-template <class T, class LineOf>
-void map_channels(Isa isa, const T* x, T* y, int64_t channels, int64_t plane, LineOf line_of) {
+template <class X, class T, class LineOf>
+void map_channels(Isa isa, const X* x, T* y, int64_t channels, int64_t plane, LineOf line_of) {
   using V = typename Element<T>::Value;
   if (plane >= kSmallPlane || channels == 1) {
     for (int64_t c = 0; c < channels; ++c) {
@@ -54,32 +55,52 @@ void map_channels(Isa isa, const T* x, T* y, int64_t channels, int64_t plane, Li
   }
 }
 
+/// Elements of a group, of which each image has `groups`.
+inline int64_t run_of(const TensorView& view, int64_t groups) {
+  const int64_t channels = groups > 0 ? view.extents[1] / groups : 0;
+  return channels * elements_from(view, 2);
+}
+
 /// Each of `groups` groups of channels per image has its own statistics; X is N, C, ....
-template <class T>
-void normalize_groups(const KernelContext& context, int64_t groups, double epsilon) {
+/// `read(thread, run)`: the elements of a group.
+template <class T, class Read>
+void normalize_groups(const KernelContext& context, int64_t groups, double epsilon, Read read) {
   const TensorView& view = context.input(0);
   const T* x = view.as<const T>();
   const T* scale = context.input(1).as<const T>();
   const T* shift = context.input(2).as<const T>();
   T* y = context.output(0).as<T>();
-  const int64_t plane = elements_from(view, 2);
+  const int64_t plane = elements_from(view, 2), run = run_of(view, groups);
   const int64_t channels = groups > 0 ? view.extents[1] / groups : 0;
-  const int64_t run = channels * plane;
-  if (view.count() == 0) return;
-  context.parallel_for(view.extents[0] * groups, [&](int64_t begin, int64_t end, int) {
+  context.parallel_for(view.extents[0] * groups, [&](int64_t begin, int64_t end, int thread) {
     on_isa(context.isa(), [&] {
       for (int64_t unit = begin; unit < end; ++unit) {
-        const Moments moments = moments_of(context.isa(), x + unit * run, run);
+        const auto* from = read(thread, x + unit * run);
+        const Moments moments = moments_of(context.isa(), from, run);
         const double inverse = 1 / std::sqrt(moments.variance + epsilon);
         const int64_t before = unit % groups * channels;
-        map_channels(
-            context.isa(), x + unit * run, y + unit * run, channels, plane, [&](int64_t c) {
-              return Line<typename Element<T>::Value>(inverse * as_double(scale[before + c]),
-                                                      as_double(shift[before + c]), moments.mean);
-            });
+        map_channels(context.isa(), from, y + unit * run, channels, plane, [&](int64_t c) {
+          return Line<typename Element<T>::Value>(inverse * as_double(scale[before + c]),
+                                                  as_double(shift[before + c]), moments.mean);
+        });
       }
     });
   });
+}
+
+template <class T>
+void normalize_groups(const KernelContext& context, int64_t groups, double epsilon) {
+  const TensorView& view = context.input(0);
+  if (view.count() == 0) return;
+  if constexpr (kIsHalf<T>) {
+    const FloatRuns<T> runs(context, run_of(view, groups), 0);
+    if (runs.fit()) {
+      normalize_groups<T>(context, groups, epsilon,
+                          [&](int thread, const T* run) { return runs.own(thread, run); });
+      return;
+    }
+  }
+  normalize_groups<T>(context, groups, epsilon, [](int, const T* run) { return run; });
 }
 
 template <class T>
@@ -91,6 +112,11 @@ struct InstanceNormalization {
     constexpr KernelType t = kernel_type_of<T>;
     return check_operands<ops::InstanceNormalization>(
         context, {.inputs = {t, t, t}, .required_inputs = 3, .outputs = {t}});
+  }
+
+  static int64_t workspace(const KernelContext& context) {
+    const TensorView& x = context.input(0);
+    return FloatRuns<T>::bytes(context, run_of(x, x.extents[1]), 0);
   }
 
   static Status run(const KernelContext& context) {
@@ -109,6 +135,11 @@ struct GroupNormalization {
     constexpr KernelType t = kernel_type_of<T>;
     return check_operands<ops::GroupNormalization>(
         context, {.inputs = {t, t, t}, .required_inputs = 3, .outputs = {t}});
+  }
+
+  static int64_t workspace(const KernelContext& context) {
+    const auto& a = context.attributes<GroupNormalizationAttributes>();
+    return FloatRuns<T>::bytes(context, run_of(context.input(0), a.num_groups), 0);
   }
 
   static Status run(const KernelContext& context) {

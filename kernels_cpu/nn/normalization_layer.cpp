@@ -12,10 +12,18 @@
 #include "core/kernel_list.h"
 #include "core/operators/nn/normalization.h"
 #include "core/runtime/operand_check.h"
+#include "kernels_cpu/nn/float_runs.h"
 #include "kernels_cpu/nn/moments.h"
 
 namespace intarsia::cpu {
 namespace {
+
+/// Elements that are normalised together.
+int64_t run_of(const KernelContext& context) {
+  const auto& a = context.attributes<LayerNormalizationAttributes>();
+  const TensorView& view = context.input(0);
+  return elements_from(view, ops::wrapped_axis(a.axis, view.rank));
+}
 
 /// Mean and InvStdDev, if wanted, are float.
 template <class T>
@@ -30,24 +38,44 @@ struct LayerNormalization {
         context, {.inputs = {t, t, t}, .required_inputs = 2, .outputs = {t, f, f}});
   }
 
+  static int64_t workspace(const KernelContext& context) {
+    return FloatRuns<T>::bytes(context, run_of(context), 2);
+  }
+
   static Status run(const KernelContext& context) {
+    const T* scale = context.input(1).as<const T>();
+    const T* shift = context.input(2).as<const T>();
+    if constexpr (kIsHalf<T>) {
+      const FloatRuns<T> runs(context, run_of(context), 2);
+      if (runs.fit()) {
+        normalize(context, runs.shared(0, scale), runs.shared(1, shift),
+                  [&](int thread, const T* row) { return runs.own(thread, row); });
+        return {};
+      }
+    }
+    normalize(context, scale, shift, [](int, const T* row) { return row; });
+    return {};
+  }
+
+ private:
+  /// `read(thread, row)`: the elements of a row, in the type of scale and shift.
+  template <class S, class Read>
+  static void normalize(const KernelContext& context, const S* scale, const S* shift, Read read) {
     using V = typename Element<T>::Value;
     const auto& a = context.attributes<LayerNormalizationAttributes>();
     const TensorView& view = context.input(0);
     const int axis = ops::wrapped_axis(a.axis, view.rank);
     const int64_t run = elements_from(view, axis);
     const T* x = view.as<const T>();
-    const T* scale = context.input(1).as<const T>();
-    const T* shift = context.input(2).as<const T>();
     T* y = context.output(0).as<T>();
     auto* means = context.output(1).as<float>();
     auto* inverses = context.output(2).as<float>();
-    if (run == 0 && means == nullptr && inverses == nullptr) return {};
+    if (run == 0 && means == nullptr && inverses == nullptr) return;
     const double epsilon = a.epsilon;
-    context.parallel_for(elements_before(view, axis), [&](int64_t begin, int64_t end, int) {
+    context.parallel_for(elements_before(view, axis), [&](int64_t begin, int64_t end, int thread) {
       on_isa(context.isa(), [&] {
         for (int64_t row = begin; row < end; ++row) {
-          const T* from = x + row * run;
+          const auto* from = read(thread, x + row * run);
           const Moments moments = moments_of(context.isa(), from, run);
           const double mean = moments.mean;
           const double inverse = 1 / std::sqrt(moments.variance + epsilon);
@@ -68,7 +96,6 @@ struct LayerNormalization {
         }
       });
     });
-    return {};
   }
 };
 
@@ -85,21 +112,44 @@ struct RMSNormalization {
         context, {.inputs = {t, v}, .required_inputs = 2, .outputs = {v}});
   }
 
+  static int64_t workspace(const KernelContext& context) {
+    return FloatRuns<T>::bytes(context, run_of(context), 1);
+  }
+
   static Status run(const KernelContext& context) {
+    const V* scale = context.input(1).as<const V>();
+    if (context.input(0).count() == 0) return {};
+    if constexpr (kIsHalf<T>) {
+      const FloatRuns<T> runs(context, run_of(context), 1);
+      const auto read = [&](int thread, const T* row) { return runs.own(thread, row); };
+      if (runs.fit()) {
+        if constexpr (kIsHalf<V>) {
+          normalize(context, runs.shared(0, scale), read);
+        } else {
+          normalize(context, scale, read);
+        }
+        return {};
+      }
+    }
+    normalize(context, scale, [](int, const T* row) { return row; });
+    return {};
+  }
+
+ private:
+  template <class S, class Read>
+  static void normalize(const KernelContext& context, const S* scale, Read read) {
     using W = typename Element<T>::Value;
     const auto& a = context.attributes<LayerNormalizationAttributes>();
     const TensorView& view = context.input(0);
     const int axis = ops::wrapped_axis(a.axis, view.rank);
     const int64_t run = elements_from(view, axis);
     const T* x = view.as<const T>();
-    const V* scale = context.input(1).as<const V>();
     V* y = context.output(0).as<V>();
-    if (view.count() == 0) return {};
     const double epsilon = a.epsilon;
-    context.parallel_for(elements_before(view, axis), [&](int64_t begin, int64_t end, int) {
+    context.parallel_for(elements_before(view, axis), [&](int64_t begin, int64_t end, int thread) {
       on_isa(context.isa(), [&] {
         for (int64_t row = begin; row < end; ++row) {
-          const T* from = x + row * run;
+          const auto* from = read(thread, x + row * run);
           const double squares = sum_of_squares(context.isa(), from, run, [](W v) { return v; });
           const double inverse = 1 / std::sqrt(squares / static_cast<double>(run) + epsilon);
           const auto factor = static_cast<W>(inverse);
@@ -109,7 +159,6 @@ struct RMSNormalization {
         }
       });
     });
-    return {};
   }
 };
 

@@ -4,6 +4,7 @@
 import argparse
 import dataclasses
 import datetime
+import difflib
 import fnmatch
 import json
 import os
@@ -55,8 +56,11 @@ def selected(jobs, patterns):
 
     for pattern in patterns:
         if not any(fits(job, pattern) for job in jobs):
-            sys.exit(f"no case or group is named '{pattern}'; the cases are: "
-                     + ", ".join(job.name for job in jobs))
+            names = [job.name for job in jobs]
+            near = difflib.get_close_matches(pattern.strip("*"), names, 5, 0.5)
+            hint = f"similar cases are: {', '.join(near)}; " if near else ""
+            sys.exit(f"no case or group is named '{pattern}'; {hint}groups are: "
+                     + ", ".join(sorted({job.group for job in jobs})))
     return [job for job in jobs if not patterns or any(fits(job, p) for p in patterns)]
 
 

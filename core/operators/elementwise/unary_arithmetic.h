@@ -92,8 +92,12 @@ struct IsInfOp : Predicate<IsInfAttributes> {
   template <class V>
   INTARSIA_HOST_DEVICE static bool apply(V x, const IsInfAttributes& attributes) {
     constexpr V kInfinity = std::numeric_limits<V>::infinity();
-    return (attributes.detect_positive != 0 && x == kInfinity) ||
-           (attributes.detect_negative != 0 && x == -kInfinity);
+    // What each sign has to equal: NaN equals nothing. Two conditions would be branches of the
+    // loop.
+    constexpr V kNothing = std::numeric_limits<V>::quiet_NaN();
+    const V high = attributes.detect_positive != 0 ? kInfinity : kNothing;
+    const V low = attributes.detect_negative != 0 ? -kInfinity : kNothing;
+    return (x == high) != (x == low);
   }
 };
 

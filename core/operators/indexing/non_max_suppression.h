@@ -39,6 +39,9 @@ struct NonMaxSuppression {
       if (Status t = require_length(s, 2, 1, "elements"); !t) return t;
       limit = dim_max(limit, dim_min(s.value(2, 0), s.dim(0, 1)));
     }
+    for (int threshold : {3, 4}) {
+      if (Status t = require_length(s, threshold, 1, "elements"); !t) return t;
+    }
     Shape<Dim> y;
     y.push(at_most(s.dim(1, 0) * s.dim(1, 1) * limit));
     y.push(int64_t{3});

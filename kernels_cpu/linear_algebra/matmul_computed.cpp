@@ -2,9 +2,10 @@
 //
 // MatMul in float of two computed matrices, or stacks of them, with fused bias, residual and
 // activation: each second factor is packed when it is met (gemm/pack.h), and kept as long as
-// following matrices share it. Products with few rows, or with a single column, leave it as it is
-// (thin_product.h). Threads share out the matrices of a large stack, or each matrix of a
-// small one; an element's bits do not depend on it. The residual may be the same memory as Y.
+// following matrices share it; neighbours that share it are one product. Products with few rows, or
+// with a single column, leave it as it is (thin_product.h). Threads share out the matrices of a
+// large stack, or each matrix of a small one; an element's bits do not depend on it. The residual
+// may be the same memory as Y.
 #include "core/kernel_list.h"
 #include "kernels_cpu/common/bounded.h"
 #include "kernels_cpu/common/epilogue.h"
@@ -40,7 +41,8 @@ struct MatMulComputed {
   static void compute(const KernelContext& context, const Epilogue& epilogue) {
     const TensorView& y = context.output(0);
     if (y.count() == 0) return;
-    const GemmShape shape = matrix_shape(context);
+    GemmShape shape = matrix_shape(context);
+    shape.m *= joined_matrices(context);
     const GemmArgs all = product_args(context, shape, epilogue);
     const int64_t matrices = y.count() / (shape.m * shape.n);
     auto* memory = reinterpret_cast<float*>(context.workspace().data());
@@ -86,13 +88,15 @@ struct MatMulComputed {
     const GemmShape& shape = all.shape;
     const int32_t* batch = context.output(0).extents;
     const int batch_rank = matmul_batch_rank(context);
+    const int64_t joined = joined_matrices(context);
     const float* held = nullptr;  // what `packed` holds
     for (int64_t i = begin; i < end; ++i) {
-      const float* b = all.b + batch_offset(context.input(1), batch, batch_rank, i);
+      const int64_t first = i * joined;
+      const float* b = all.b + batch_offset(context.input(1), batch, batch_rank, first);
       if (b != held) pack(b, packed);
       held = b;
       GemmArgs args = all;
-      args.a += batch_offset(context.input(0), batch, batch_rank, i);
+      args.a += batch_offset(context.input(0), batch, batch_rank, first);
       args.b = packed != nullptr ? packed : b;
       args.c += i * shape.m * shape.n;
       if (args.residual != nullptr) args.residual += i * shape.m * shape.n;

@@ -82,6 +82,20 @@ inline int64_t batch_offset(const TensorView& view, const int32_t* batch, int ba
   return offset;
 }
 
+/// Neighbouring matrices of Y that share their second factor: as their first ones then lie one
+/// behind the other, they are one product with more rows.
+inline int64_t joined_matrices(const KernelContext& context) {
+  const TensorView &b = context.input(1), &y = context.output(0);
+  const int batch_rank = matmul_batch_rank(context);
+  int64_t joined = 1;
+  for (int i = batch_rank - 1; i >= 0; --i) {
+    const int of_b = i - (batch_rank - (b.rank - 2));
+    if (of_b >= 0 && b.extents[of_b] != 1) break;
+    joined *= y.extents[i];
+  }
+  return joined;
+}
+
 /// True if integers can be multiplied with Gemm's factors. Beyond 2^24 a float no longer tells
 /// neighbouring integers apart.
 inline bool whole_factors(const GemmAttributes& attributes) {

@@ -91,13 +91,20 @@ TEST(ComputedMatMul, EqualsTheReference) {
   for (uint32_t seed = 1000; seed < 1000 + part_of(100); ++seed) {
     Random random(seed);
     const int32_t m = extent(random), n = extent(random), k = extent(random);
-    const auto outer = static_cast<int32_t>(random.between(1, 5));
-    const auto inner = static_cast<int32_t>(random.between(1, 6));
-    const bool shared = random.coin();  // one second factor for several first ones
     Product p;
-    p.a = {outer, inner, m, k};
-    p.b = {outer, shared ? 1 : inner, k, n};
-    p.y = {outer, inner, m, n};
+    // Stacks along up to three axes, which either factor may lack or have one matrix for.
+    p.a = {m, k}, p.b = {k, n}, p.y = {m, n};
+    bool more_a = true, more_b = true;
+    for (auto axes = random.between(0, 3); axes > 0; --axes) {
+      const auto count = static_cast<int32_t>(random.between(1, 5));
+      const bool all_a = random.coin(), all_b = !all_a || random.coin();
+      p.y.insert(p.y.begin(), count);
+      // Without an axis, a factor has none of those in front.
+      more_a = more_a && (all_a || random.coin() || !more_b);
+      more_b = more_b && (all_b || random.coin() || !more_a);
+      if (more_a) p.a.insert(p.a.begin(), all_a || !more_b ? count : 1);
+      if (more_b) p.b.insert(p.b.begin(), all_b || !more_a ? count : 1);
+    }
     p.c = {n};
     p.has_c = random.coin();
     p.residual = random.coin();

@@ -22,8 +22,9 @@ namespace {
 
 using Values = std::vector<Value*>;
 
-/// Sequences of more elements, and those of more nodes, stay what they are.
-constexpr size_t kMostMembers = 1024;
+/// Sequences of more elements, and those of more nodes, stay what they are: extents would not be
+/// followed through them.
+constexpr size_t kMostMembers = definitions::kMaxPropagatedElements;
 
 /// The one number that a value is in every run.
 std::optional<int64_t> number_of(const Value* value) {
@@ -171,13 +172,27 @@ class Members : Rewriting {
       return nullptr;
     }
     const auto& attributes = node_.typed<ConcatFromSequenceAttributes>();
-    const int64_t axis = attributes.axis;
     Values parts = values(*members);
     if (attributes.new_axis != 0) {
-      Value* axes = constant(graph_, "axes", Constant::ints({axis}));
+      Value* axes = constant(graph_, "axes", Constant::ints({attributes.axis}));
       for (Value*& part : parts) part = compute("Unsqueeze", {part, axes});
+    } else if (!has_sum(parts, attributes.axis)) {
+      return nullptr;
     }
-    return compute("Concat", parts, {{"axis", axis}});
+    return compute("Concat", parts, {{"axis", int64_t{attributes.axis}}});
+  }
+
+  /// False if the extents along an axis add up to what is no expression any more, only a bound.
+  static bool has_sum(const Values& parts, int axis) try {
+    definitions::Dim sum = 0;
+    for (const Value* part : parts) {
+      const Shape<definitions::Dim> shape = shape_of(*part);
+      const int at = axis + (axis < 0 ? shape.rank : 0);
+      if (at >= 0 && at < shape.rank) sum += shape[at];
+    }
+    return true;
+  } catch (const definitions::DimError&) {
+    return false;
   }
 };
 

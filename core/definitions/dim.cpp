@@ -305,6 +305,10 @@ Dim ceil_div(const Dim& a, const Dim& b) {
   return divisor.lower > 0 ? floor_div(a + b - Dim(1), b) : -floor_div(-a, b);
 }
 
+/// Of more arguments, some of which depend on values, a maximum or minimum says no more than its
+/// bounds: it would take each node of a long chain longer than the one before.
+constexpr size_t kMostUnknownArguments = 32;
+
 /// Maximum or minimum; nested ones are merged, and what another argument dominates is dropped.
 Dim Algebra::extremum(Kind kind, const Dim& a, const Dim& b) {
   std::vector<Dim> candidates;
@@ -317,6 +321,12 @@ Dim Algebra::extremum(Kind kind, const Dim& a, const Dim& b) {
     } else {
       candidates.push_back(*dim);
     }
+  }
+  if (candidates.size() > kMostUnknownArguments && (a.has_unknown() || b.has_unknown())) {
+    const Interval x = interval(a), y = interval(b);
+    return kind == Kind::kMax
+               ? Dim::unknown(std::max(x.lower, y.lower), std::max(x.upper, y.upper))
+               : Dim::unknown(std::min(x.lower, y.lower), std::min(x.upper, y.upper));
   }
   std::vector<Dim> kept;
   const auto dominates = [kind](const Dim& winner, const Dim& loser) {

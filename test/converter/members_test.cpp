@@ -2,6 +2,8 @@
 //
 // What is taken out of sequences whose elements are values of the graph: which nodes remain, what
 // extents they have, and that results are those of the kernels, over random programs.
+#include <numeric>
+
 #include "converter/passes/simplify.h"
 #include "test/converter/inferred_model.h"
 #include "test/random/random.h"
@@ -253,6 +255,51 @@ TEST(Members, AreTakenFromInsideOfLoops) {
     write(session, 0, {1, 2, 3, 4, 5, 6});
     ASSERT_TRUE(session.run().ok()) << plan.text(session.diagnostic());
     EXPECT_EQ(read(session, 0), (std::vector<float>{-3, -6, -9, -12, -15, -18}));
+  });
+}
+
+/// Extents are not followed through so many.
+TEST(Members, OfLongSequencesStayInThem) {
+  for (const int64_t count : {256, 257, 3000}) {
+    OnnxBuilder model;
+    model.input("x", {count, 2});
+    model.node("SplitToSequence", {"x"}, {"parts"});
+    model.node("SequenceErase", {"parts"}, {"rest"});
+    OnnxBuilder::set(model.node("ConcatFromSequence", {"rest"}, {"y"}), "axis", int64_t{0});
+    model.output("y");
+    EXPECT_EQ(nodes_of(model),
+              count > 256 ? "SplitToSequence SequenceErase ConcatFromSequence" : "Split Concat");
+    both(model, {}, [&](SmallPlan& plan, Session& session) {
+      const auto x = session.input<float>(0).value();
+      std::iota(x.begin(), x.end(), 0.F);
+      const std::vector<float> expected(x.begin(), x.end() - 2);
+      ASSERT_TRUE(session.run().ok()) << plan.text(session.diagnostic());
+      EXPECT_EQ(read(session, 0), expected);
+    });
+  }
+}
+
+/// Each has an extent of its own, which depends on values: their sum is too long.
+TEST(Members, OfOpenExtentsAreJoinedByTheKernel) {
+  OnnxBuilder model;
+  model.input("x", {3});
+  model.input("keep", {3}, DataType::kBool);
+  std::vector<std::string> elements;
+  for (int i = 0; i < 30; ++i) {
+    elements.push_back("e" + std::to_string(i));
+    model.node("Compress", {i == 0 ? "x" : elements[elements.size() - 2], "keep"},
+               {elements.back()});
+  }
+  model.node("SequenceConstruct", elements, {"s"});
+  OnnxBuilder::set(model.node("ConcatFromSequence", {"s"}, {"y"}), "axis", int64_t{0});
+  model.output("y");
+  EXPECT_NE(nodes_of(model).find("ConcatFromSequence"), std::string::npos);
+  both(model, {}, [](SmallPlan& plan, Session& session) {
+    write(session, 0, {1, 2, 3});
+    const auto keep = session.input<bool>(1).value();
+    std::fill(keep.begin(), keep.end(), true);
+    ASSERT_TRUE(session.run().ok()) << plan.text(session.diagnostic());
+    EXPECT_EQ(read(session, 0).size(), 90U);
   });
 }
 

@@ -54,6 +54,22 @@ TEST_F(DimTest, DivisionIsExactWherePossible) {
   EXPECT_EQ(floor_div(n_, n_ + 1), Dim(0));
 }
 
+/// What depends on values is bounded by what went before, node for node of a chain: the terms would
+/// be compared with each other at each.
+TEST_F(DimTest, LongChainsOfUnknownsStayShort) {
+  Dim least = c_ * 2, most = c_ * 2;
+  for (int i = 0; i < 2000; ++i) {
+    least = dim_min(least, Dim::unknown(0));
+    most = dim_max(most, Dim::unknown(3, 20));
+    ASSERT_LT(least.to_string().size(), 600U);
+    ASSERT_LT(most.to_string().size(), 600U);
+  }
+  EXPECT_EQ(least.lower(), 0);
+  EXPECT_EQ(least.upper(), 16);
+  EXPECT_EQ(most.lower(), 3);
+  EXPECT_EQ(most.upper(), 20);
+}
+
 TEST_F(DimTest, ADivisorThatMayBeZeroDoesNotCancel) {
   EXPECT_FALSE(floor_div(zero_or_more_ * 3, zero_or_more_) == Dim(3));
   const std::vector<int64_t> assignment = {1, 1, 32, 0};

@@ -2,6 +2,8 @@
 //
 // Data propagation: elements of small tensors that are computed from extents, between the values of
 // a graph and the rules of operators (core/definitions/value_propagation.h).
+#include <algorithm>
+
 #include "converter/graph/infer.h"
 #include "converter/graph/sequence.h"
 #include "converter/passes/fold.h"
@@ -78,6 +80,28 @@ SymbolicInput symbolic_input(const Value* value) {
 std::vector<SymbolicInput> symbolic_inputs(const Node& node) {
   std::vector<SymbolicInput> inputs;
   for (const Value* input : node.inputs) inputs.push_back(symbolic_input(input));
+  return inputs;
+}
+
+std::vector<SymbolicInput> shortened(std::vector<SymbolicInput> inputs,
+                                     const definitions::SymbolTable& symbols) {
+  std::vector<std::pair<Dim, Dim>> short_forms;
+  const auto shorten = [&](Dim& dim) {
+    if (dim.is_constant()) return;
+    const std::vector<int> used = dim.symbols();
+    if (used.size() == 1 && dim == symbols.dim(used[0])) return;
+    const auto found = std::ranges::find(short_forms, dim, &std::pair<Dim, Dim>::first);
+    if (found != short_forms.end()) {
+      dim = found->second;
+      return;
+    }
+    short_forms.emplace_back(dim, Dim::unknown(dim.lower(), dim.upper()));
+    dim = short_forms.back().second;
+  };
+  for (SymbolicInput& input : inputs) {
+    for (int axis = 0; axis < input.shape.rank; ++axis) shorten(input.shape[axis]);
+    if (input.values) std::ranges::for_each(*input.values, shorten);
+  }
   return inputs;
 }
 

@@ -150,10 +150,22 @@ void Inference::check_types(const Node& node) const {
   for (size_t i = 0; i < node.inputs.size(); ++i) check(node.inputs[i], formal(node.op->inputs, i));
 }
 
-void Inference::infer_outputs(Node& node) try {
+void Inference::infer_outputs(Node& node) {
   check_types(node);
   if (node.op->infer == nullptr) return;
   const std::vector<SymbolicInput> inputs = symbolic_inputs(node);
+  try {
+    infer_outputs(node, inputs);
+  } catch (const definitions::DimError&) {
+    try {
+      infer_outputs(node, shortened(inputs, *model_.symbols));
+    } catch (const definitions::DimError& error) {
+      throw Error(node.problem(error.what(), "fix symbolic dimensions with --shape or --dim"));
+    }
+  }
+}
+
+void Inference::infer_outputs(Node& node, const std::vector<SymbolicInput>& inputs) {
   SymbolicShapeContext context(inputs, static_cast<int>(node.outputs.size()), node.attribute_bytes);
   // An operator whose definition executes code can refuse what the model declares before it does.
   for (size_t i = 0; node.op->extents_vary && i < node.outputs.size(); ++i) {
@@ -192,8 +204,6 @@ void Inference::infer_outputs(Node& node) try {
   for (size_t i = 0; i < elements.size() && i < node.outputs.size(); ++i) {
     if (node.outputs[i] != nullptr) node.outputs[i]->elements = elements[i];
   }
-} catch (const definitions::DimError& error) {
-  throw Error(node.problem(error.what(), "fix symbolic dimensions with --shape or --dim"));
 }
 
 void Inference::apply_bounds(Value& value) const {

@@ -57,6 +57,10 @@ class ContradictionError : public Error {
 /// What is known of a value, and of a node's inputs, as shape functions and rules of facts take it.
 definitions::SymbolicInput symbolic_input(const Value* value);
 std::vector<definitions::SymbolicInput> symbolic_inputs(const Node& node);
+/// The same without expressions: numbers and symbols stay, anything else is an unknown within its
+/// bounds, equal ones the same. For where expressions would become too large.
+std::vector<definitions::SymbolicInput> shortened(std::vector<definitions::SymbolicInput> inputs,
+                                                  const definitions::SymbolTable& symbols);
 /// The elements that data propagation has found, as a constant if every one is known.
 std::optional<Constant> propagated_constant(const Value& value);
 
@@ -83,6 +87,8 @@ class Inference {
 
  private:
   void infer_graph(Graph& graph);
+  /// The same, of inputs of which this is known.
+  void infer_outputs(Node& node, const std::vector<definitions::SymbolicInput>& inputs);
   void visit(Node* node);
   void visit_if(Node* node);
   void take_branch(Node* node, size_t branch);

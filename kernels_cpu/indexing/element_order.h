@@ -12,10 +12,13 @@
 
 namespace intarsia::cpu {
 
+/// `Number`: what an element is compared as, void where that is no number.
 template <class T>
 struct OrderedElement {
   using Stored = typename Element<T>::Stored;
+  using Number = typename Element<T>::Value;
   static constexpr KernelType type = kernel_type_of<T>;
+  static Number number(Stored x) { return Element<T>::load(x); }
   static bool is_zero(Stored x) { return Element<T>::load(x) == typename Element<T>::Value{}; }
   static bool before(const KernelContext&, Stored a, Stored b) {
     return less_nan_last(Element<T>::load(a), Element<T>::load(b));
@@ -25,6 +28,7 @@ struct OrderedElement {
 template <>
 struct OrderedElement<StringRef> {
   using Stored = StringRef;
+  using Number = void;
   static constexpr KernelType type = DataType::kString;
   static bool is_zero(Stored x) { return x.length == 0; }
   static bool before(const KernelContext& context, Stored a, Stored b) {
@@ -41,6 +45,7 @@ struct Complex {
 template <class R>
 struct OrderedElement<Complex<R>> {
   using Stored = Complex<R>;
+  using Number = void;
   static constexpr KernelType type = sizeof(R) == 4 ? DataType::kComplex64 : DataType::kComplex128;
   static bool is_zero(const Stored& x) { return x.real == 0 && x.imaginary == 0; }
   static bool before(const KernelContext&, const Stored& a, const Stored& b) {

@@ -9,11 +9,13 @@
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/strided_copy.h"
 #include "kernels_cpu/indexing/element_order.h"
+#include "kernels_cpu/indexing/radix_sort.h"
 
 namespace intarsia::cpu {
 namespace {
 
 constexpr int64_t kRecordBytes = 16;  // what one index of a list has read and written
+constexpr int32_t kLeastRadix = 128;  // of fewer elements, comparing takes less time
 
 /// The input as outer x count x inner: what is compared is one index of the middle axis.
 struct Slices {
@@ -60,6 +62,28 @@ struct Compare {
   }
 };
 
+/// list = the slices in order; equal ones stay in theirs. `scratch` has as much room.
+template <class T>
+void sort(const KernelContext& context, const Compare<T>& compare, int32_t* list, int32_t* scratch,
+          int32_t count) {
+  const bool single = compare.slices.outer == 1 && compare.slices.inner == 1;
+  if constexpr (std::is_arithmetic_v<typename OrderedElement<T>::Number>) {
+    if (single && count >= kLeastRadix) {
+      radix_sort(list, scratch, count,
+                 [x = compare.x](int64_t i) { return sort_key(OrderedElement<T>::number(x[i])); });
+      return;
+    }
+  }
+  for (int32_t i = 0; i < count; ++i) list[i] = i;
+  if (single) {
+    merge_sort(context, list, scratch, count,
+               [=](int32_t a, int32_t b) { return compare.before(a, b); });
+  } else {
+    merge_sort(context, list, scratch, count,
+               [=](int32_t a, int32_t b) { return compare.order(a, b) < 0; });
+  }
+}
+
 template <class T>
 struct Unique {
   static constexpr KernelId id{"Unique", "", {OrderedElement<T>::type}};
@@ -102,14 +126,7 @@ struct Unique {
     int32_t* first = group + count;   // slice of each group
     int32_t* result = first + count;  // group of each result
 
-    for (int32_t i = 0; i < count; ++i) order[i] = i;
-    if (slices.outer == 1 && slices.inner == 1) {
-      merge_sort(context, order, group, count,
-                 [=](int32_t a, int32_t b) { return compare.before(a, b); });
-    } else {
-      merge_sort(context, order, group, count,
-                 [=](int32_t a, int32_t b) { return compare.order(a, b) < 0; });
-    }
+    sort(context, compare, order, group, count);
     int32_t groups = 0;
     for (int32_t i = 0; i < count; ++i) {
       if (i == 0 || compare.order(order[i - 1], order[i]) != 0) first[groups++] = order[i];

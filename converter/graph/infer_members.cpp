@@ -64,9 +64,12 @@ class Members : Rewriting {
     // Back to where all are listed, then forth again.
     std::vector<const Node*> changes;
     Node* maker = sequence->producer;
-    while (maker != nullptr && changes.size() < kMostMembers &&
-           (maker->is("SequenceInsert") || maker->is("SequenceErase") || maker->is("Identity"))) {
-      if (!maker->is("Identity")) changes.push_back(maker);
+    for (size_t steps = 0; steps < kMostMembers && maker != nullptr; ++steps) {
+      if (maker->is("SequenceInsert") || maker->is("SequenceErase")) {
+        changes.push_back(maker);
+      } else if (!maker->is("Identity")) {
+        break;
+      }
       maker = maker->inputs[0]->producer;
     }
     Listed members = maker != nullptr ? first_list(*maker) : std::nullopt;

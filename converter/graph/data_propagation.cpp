@@ -77,6 +77,12 @@ SymbolicInput symbolic_input(const Value* value) {
   return input;
 }
 
+std::optional<Dim> known_scalar(const Value& value) {
+  const SymbolicInput known = symbolic_input(&value);
+  if (!known.values || known.values->size() != 1) return std::nullopt;
+  return known.values->front();
+}
+
 std::vector<SymbolicInput> symbolic_inputs(const Node& node) {
   std::vector<SymbolicInput> inputs;
   for (const Value* input : node.inputs) inputs.push_back(symbolic_input(input));

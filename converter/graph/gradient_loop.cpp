@@ -9,13 +9,6 @@ namespace {
 
 using definitions::Dim;
 
-/// The one element of a scalar, if it is known.
-std::optional<Dim> known_scalar(const Value& value) {
-  const definitions::SymbolicInput known = symbolic_input(&value);
-  if (!known.values || known.values->size() != 1) return std::nullopt;
-  return known.values->front();
-}
-
 bool is_true(const Value* value) {
   if (value == nullptr) return true;
   const std::optional<Dim> known = known_scalar(*value);

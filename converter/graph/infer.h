@@ -61,6 +61,8 @@ std::vector<definitions::SymbolicInput> symbolic_inputs(const Node& node);
 /// bounds, equal ones the same. For where expressions would become too large.
 std::vector<definitions::SymbolicInput> shortened(std::vector<definitions::SymbolicInput> inputs,
                                                   const definitions::SymbolTable& symbols);
+/// The one element of a tensor of integers, if it is known.
+std::optional<definitions::Dim> known_scalar(const Value& value);
 /// The elements that data propagation has found, as a constant if every one is known.
 std::optional<Constant> propagated_constant(const Value& value);
 
@@ -87,7 +89,7 @@ class Inference {
 
  private:
   void infer_graph(Graph& graph);
-  /// The same, of inputs of which this is known.
+  /// Infers the outputs of a node from what is known of its inputs.
   void infer_outputs(Node& node, const std::vector<definitions::SymbolicInput>& inputs);
   void visit(Node* node);
   void visit_if(Node* node);

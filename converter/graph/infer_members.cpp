@@ -28,9 +28,8 @@ constexpr size_t kMostMembers = definitions::kMaxPropagatedElements;
 
 /// The one number that a value is in every run.
 std::optional<int64_t> number_of(const Value* value) {
-  const definitions::SymbolicInput known = symbolic_input(value);
-  if (!known.values || known.values->size() != 1 || !is_constant(known.values->front())) return {};
-  return constant_value(known.values->front());
+  const std::optional<definitions::Dim> known = known_scalar(*value);
+  return known && is_constant(*known) ? std::optional(constant_value(*known)) : std::nullopt;
 }
 
 /// One element: a value, or what a node that splits a tensor will give as one.
@@ -112,8 +111,9 @@ class Members : Rewriting {
     const bool equal = sizes == nullptr || shape_of(*sizes).rank == 0;
     if (equal && !is_constant(shape_of(*whole)[axis_of(maker)])) return std::nullopt;
     if (equal && sizes != nullptr && !number_of(sizes)) return std::nullopt;
-    for (size_t i = 0; i < static_cast<size_t>(count); ++i)
+    for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
       members->push_back({nullptr, &maker, i});
+    }
     return members;
   }
 

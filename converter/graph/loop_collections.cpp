@@ -18,9 +18,7 @@ namespace {
 
 /// The one element of a scalar, as far as it is known; `otherwise` where there is no operand.
 Dim scalar(const Value* value, const Dim& otherwise, const Dim& unknown) {
-  if (value == nullptr) return otherwise;
-  const definitions::SymbolicInput known = symbolic_input(value);
-  return known.values && known.values->size() == 1 ? known.values->front() : unknown;
+  return value == nullptr ? otherwise : known_scalar(*value).value_or(unknown);
 }
 
 }  // namespace

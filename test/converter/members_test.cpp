@@ -332,6 +332,11 @@ TEST(Members, OfAnOptionalValueAreWhereTheyWere) {
   model.node("Abs", {"f"}, {"y"});
   model.output("y");
   EXPECT_EQ(nodes_of(model), "Neg Abs");
+  both(model, {}, [](SmallPlan& plan, Session& session) {
+    write(session, 0, {1, -2, 3, -4, 5, -6});
+    ASSERT_TRUE(session.run().ok()) << plan.text(session.diagnostic());
+    EXPECT_EQ(read(session, 0), (std::vector<float>{1, 2, 3, 4, 5, 6}));
+  });
 }
 
 }  // namespace

@@ -62,9 +62,10 @@ inline int64_t run_of(const TensorView& view, int64_t groups) {
 }
 
 /// Each of `groups` groups of channels per image has its own statistics; X is N, C, ....
-/// `read(thread, run)`: the elements of a group.
-template <class T, class Read>
-void normalize_groups(const KernelContext& context, int64_t groups, double epsilon, Read read) {
+/// `runs` gives the elements of a group.
+template <class T, class Runs>
+void normalize_groups(const KernelContext& context, int64_t groups, double epsilon,
+                      const Runs& runs) {
   const TensorView& view = context.input(0);
   const T* x = view.as<const T>();
   const T* scale = context.input(1).as<const T>();
@@ -75,7 +76,7 @@ void normalize_groups(const KernelContext& context, int64_t groups, double epsil
   context.parallel_for(view.extents[0] * groups, [&](int64_t begin, int64_t end, int thread) {
     on_isa(context.isa(), [&] {
       for (int64_t unit = begin; unit < end; ++unit) {
-        const auto* from = read(thread, x + unit * run);
+        const auto* from = runs.own(thread, x + unit * run);
         const Moments moments = moments_of(context.isa(), from, run);
         const double inverse = 1 / std::sqrt(moments.variance + epsilon);
         const int64_t before = unit % groups * channels;
@@ -92,15 +93,8 @@ template <class T>
 void normalize_groups(const KernelContext& context, int64_t groups, double epsilon) {
   const TensorView& view = context.input(0);
   if (view.count() == 0) return;
-  if constexpr (kIsHalf<T>) {
-    const FloatRuns<T> runs(context, run_of(view, groups), 0);
-    if (runs.fit()) {
-      normalize_groups<T>(context, groups, epsilon,
-                          [&](int thread, const T* run) { return runs.own(thread, run); });
-      return;
-    }
-  }
-  normalize_groups<T>(context, groups, epsilon, [](int, const T* run) { return run; });
+  with_runs<T>(context, run_of(view, groups), 0,
+               [&](const auto& runs) { normalize_groups<T>(context, groups, epsilon, runs); });
 }
 
 template <class T>
@@ -116,7 +110,7 @@ struct InstanceNormalization {
 
   static int64_t workspace(const KernelContext& context) {
     const TensorView& x = context.input(0);
-    return FloatRuns<T>::bytes(context, run_of(x, x.extents[1]), 0);
+    return FloatRuns::bytes<T>(context, run_of(x, x.extents[1]), 0);
   }
 
   static Status run(const KernelContext& context) {
@@ -139,7 +133,7 @@ struct GroupNormalization {
 
   static int64_t workspace(const KernelContext& context) {
     const auto& a = context.attributes<GroupNormalizationAttributes>();
-    return FloatRuns<T>::bytes(context, run_of(context.input(0), a.num_groups), 0);
+    return FloatRuns::bytes<T>(context, run_of(context.input(0), a.num_groups), 0);
   }
 
   static Status run(const KernelContext& context) {

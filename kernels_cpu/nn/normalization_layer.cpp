@@ -39,28 +39,22 @@ struct LayerNormalization {
   }
 
   static int64_t workspace(const KernelContext& context) {
-    return FloatRuns<T>::bytes(context, run_of(context), 2);
+    return FloatRuns::bytes<T>(context, run_of(context), 2);
   }
 
   static Status run(const KernelContext& context) {
-    const T* scale = context.input(1).as<const T>();
-    const T* shift = context.input(2).as<const T>();
-    if constexpr (kIsHalf<T>) {
-      const FloatRuns<T> runs(context, run_of(context), 2);
-      if (runs.fit()) {
-        normalize(context, runs.shared(0, scale), runs.shared(1, shift),
-                  [&](int thread, const T* row) { return runs.own(thread, row); });
-        return {};
-      }
-    }
-    normalize(context, scale, shift, [](int, const T* row) { return row; });
+    with_runs<T>(context, run_of(context), 2, [&](const auto& runs) {
+      normalize(context, runs, runs.shared(0, context.input(1).as<const T>()),
+                runs.shared(1, context.input(2).as<const T>()));
+    });
     return {};
   }
 
  private:
-  /// `read(thread, row)`: the elements of a row, in the type of scale and shift.
-  template <class S, class Read>
-  static void normalize(const KernelContext& context, const S* scale, const S* shift, Read read) {
+  /// `runs` gives the elements of a row, in the type of scale and shift.
+  template <class Runs, class S>
+  static void normalize(const KernelContext& context, const Runs& runs, const S* scale,
+                        const S* shift) {
     using V = typename Element<T>::Value;
     const auto& a = context.attributes<LayerNormalizationAttributes>();
     const TensorView& view = context.input(0);
@@ -75,7 +69,7 @@ struct LayerNormalization {
     context.parallel_for(elements_before(view, axis), [&](int64_t begin, int64_t end, int thread) {
       on_isa(context.isa(), [&] {
         for (int64_t row = begin; row < end; ++row) {
-          const auto* from = read(thread, x + row * run);
+          const auto* from = runs.own(thread, x + row * run);
           const Moments moments = moments_of(context.isa(), from, run);
           const double mean = moments.mean;
           const double inverse = 1 / std::sqrt(moments.variance + epsilon);
@@ -113,31 +107,20 @@ struct RMSNormalization {
   }
 
   static int64_t workspace(const KernelContext& context) {
-    return FloatRuns<T>::bytes(context, run_of(context), 1);
+    return FloatRuns::bytes<T>(context, run_of(context), 1);
   }
 
   static Status run(const KernelContext& context) {
-    const V* scale = context.input(1).as<const V>();
     if (context.input(0).count() == 0) return {};
-    if constexpr (kIsHalf<T>) {
-      const FloatRuns<T> runs(context, run_of(context), 1);
-      const auto read = [&](int thread, const T* row) { return runs.own(thread, row); };
-      if (runs.fit()) {
-        if constexpr (kIsHalf<V>) {
-          normalize(context, runs.shared(0, scale), read);
-        } else {
-          normalize(context, scale, read);
-        }
-        return {};
-      }
-    }
-    normalize(context, scale, [](int, const T* row) { return row; });
+    with_runs<T>(context, run_of(context), 1, [&](const auto& runs) {
+      normalize(context, runs, runs.shared(0, context.input(1).as<const V>()));
+    });
     return {};
   }
 
  private:
-  template <class S, class Read>
-  static void normalize(const KernelContext& context, const S* scale, Read read) {
+  template <class Runs, class S>
+  static void normalize(const KernelContext& context, const Runs& runs, const S* scale) {
     using W = typename Element<T>::Value;
     const auto& a = context.attributes<LayerNormalizationAttributes>();
     const TensorView& view = context.input(0);
@@ -149,7 +132,7 @@ struct RMSNormalization {
     context.parallel_for(elements_before(view, axis), [&](int64_t begin, int64_t end, int thread) {
       on_isa(context.isa(), [&] {
         for (int64_t row = begin; row < end; ++row) {
-          const auto* from = read(thread, x + row * run);
+          const auto* from = runs.own(thread, x + row * run);
           const double squares = sum_of_squares(context.isa(), from, run, [](W v) { return v; });
           const double inverse = 1 / std::sqrt(squares / static_cast<double>(run) + epsilon);
           const auto factor = static_cast<W>(inverse);

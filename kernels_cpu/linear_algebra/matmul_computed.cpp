@@ -42,7 +42,8 @@ struct MatMulComputed {
     const TensorView& y = context.output(0);
     if (y.count() == 0) return;
     GemmShape shape = matrix_shape(context);
-    shape.m *= joined_matrices(context);
+    const int64_t joined = joined_matrices(context);
+    shape.m *= joined;
     const GemmArgs all = product_args(context, shape, epilogue);
     const int64_t matrices = y.count() / (shape.m * shape.n);
     auto* memory = reinterpret_cast<float*>(context.workspace().data());
@@ -61,7 +62,7 @@ struct MatMulComputed {
           thin ? run_thin(args, 0, units) : gemm_run(args, 0, gemm_units(shape));
         };
         float* own = memory + thread * packed_floats(1, shape.k, shape.n);
-        multiply(context, all, begin, end, thin ? nullptr : own, pack, run);
+        multiply(context, all, joined, begin, end, thin ? nullptr : own, pack, run);
       });
       return;
     }
@@ -73,22 +74,22 @@ struct MatMulComputed {
       context.parallel_for(units,
                            [&](int64_t begin, int64_t end, int) { run_thin(args, begin, end); });
     };
-    multiply(context, all, 0, matrices, thin ? nullptr : memory, pack, run);
+    multiply(context, all, joined, 0, matrices, thin ? nullptr : memory, pack, run);
   }
 
  private:
   /// With so many matrices for each thread they are shared out whole, without further exchange.
   static constexpr int64_t kLargeShare = 3;
 
-  /// Matrices [begin, end) of Y: pack(b, packed) where the second factor is a new one, run(args).
-  /// Without memory for it, the factor stays as it is.
+  /// Products [begin, end), each of `joined` matrices of Y: pack(b, packed) where the second factor
+  /// is a new one, run(args). Without memory for it, the factor stays as it is.
   template <class Pack, class Run>
-  static void multiply(const KernelContext& context, const GemmArgs& all, int64_t begin,
-                       int64_t end, float* packed, const Pack& pack, const Run& run) {
+  static void multiply(const KernelContext& context, const GemmArgs& all, int64_t joined,
+                       int64_t begin, int64_t end, float* packed, const Pack& pack,
+                       const Run& run) {
     const GemmShape& shape = all.shape;
     const int32_t* batch = context.output(0).extents;
     const int batch_rank = matmul_batch_rank(context);
-    const int64_t joined = joined_matrices(context);
     const float* held = nullptr;  // what `packed` holds
     for (int64_t i = begin; i < end; ++i) {
       const int64_t first = i * joined;

@@ -336,6 +336,9 @@ class KernelContext {
   /// Room for a new string of `length` bytes, which the kernel writes to `at`; fails with
   /// kTooManyCharacters. Not to be called by several threads (`parallel_for`) at once.
   Status add_string(size_t length, StringRef& element, char*& at) const;
+  /// The characters of all strings, or null if the plan has none: for kernels whose threads make
+  /// strings side by side in its room (StringPool::room), and take what they wrote together.
+  StringPool* strings() const { return host_->strings; }
 
   /// Index of this node in the plan.
   int32_t node() const { return node_; }

@@ -75,6 +75,10 @@ class StringPool {
     return true;
   }
 
+  /// Where the next strings go, whose first offset is `used()`. Until `add` takes it, what names a
+  /// part of it reads as "" (`written`): so several threads may fill it while they read.
+  std::span<char> room() { return {characters_ + used_, end_ - used_}; }
+
   /// Bytes of the second range in front of the next string, and those that it may not pass.
   uint32_t used() const { return used_; }
   uint32_t end() const { return end_; }

@@ -4,7 +4,6 @@
 // float16 is computed in float. The first of equal candidates is the pivot; products are rounded
 // before they are subtracted, so that every device meets the same pivots. What becomes of a
 // singular matrix is an option of the session (intarsia/services.h). Work units are matrices.
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "core/operators/linear_algebra/inverse.h"
 #include "core/runtime/operand_check.h"
 #include "intarsia/services.h"
+#include "kernels_cpu/common/first_failure.h"
 #include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/math/element.h"
@@ -119,26 +119,18 @@ struct Inverse {
     const int64_t n = order_of(x);
     if (x.count() == 0) return {};
     const int64_t count = x.count() / (n * n);
-    // 32 bits: wider atomics would be locks on small processors. A singular matrix whose number
-    // does not fit is reported as the last that does.
-    constexpr uint32_t kNone = UINT32_MAX;
-    std::atomic<uint32_t> first_singular{kNone};
+    FirstFailure singular;
     context.parallel_for(count, [&](int64_t begin, int64_t end, int thread) {
       auto* scratch = reinterpret_cast<Accumulator<T>*>(
           context.workspace().data() + thread * bytes_per_thread<T>(context).value());
       for (int64_t i = begin; i < end; ++i) {
         const int64_t at = i * n * n;
         T* y = context.output(0).as<T>() + at;
-        if (invert_one(context.isa(), x.as<const T>() + at, y, n, scratch)) continue;
-        const auto found = static_cast<uint32_t>(i < kNone ? i : kNone - 1);
-        uint32_t first = first_singular.load();
-        while (found < first && !first_singular.compare_exchange_weak(first, found)) {
-        }
+        if (!invert_one(context.isa(), x.as<const T>() + at, y, n, scratch)) singular.note(i);
       }
     });
-    const uint32_t singular = first_singular.load();
-    if (singular == kNone || choice_of(context) == SingularMatrix::kFillNan) return {};
-    return context.fail(Code::kInvalidValue, "matrix {} is singular", 0, singular, 0);
+    if (!singular.any() || choice_of(context) == SingularMatrix::kFillNan) return {};
+    return context.fail(Code::kInvalidValue, "matrix {} is singular", 0, singular.index(), 0);
   }
 };
 

@@ -13,6 +13,11 @@ namespace intarsia::cpu {
 struct FloatRange {
   float low = 0, high = 0;
 
+  void merge(FloatRange other) {
+    low = other.low < low ? other.low : low;
+    high = other.high > high ? other.high : high;
+  }
+
   INTARSIA_INLINE void extend(const float* x, int64_t count) {
     constexpr int kLanes = 32;
     float lows[kLanes], highs[kLanes];

@@ -6,7 +6,7 @@
 //     gates = scale(x) w_scale (x' - zero(x)) (w - w_zero) + the same of h and R + both biases
 //
 // Scale and zero point are those of the whole input up to the longest sequence, and at each step
-// those of the states that the step before it has left; so a direction is one group.
+// those of the states that the step before it has left, of all sequences.
 // Variant "packed": constant weights, in panels of each gate (gemm/byte_panels.h). What every
 // recurrent kernel does: rnn_sequence.h.
 #include "core/kernel_list.h"
@@ -136,9 +136,8 @@ class DynamicWeights {
   using Step = RnnStep<DynamicWeights>;
   using Units = RnnUnits<float>;
   static constexpr int64_t kRows = 12, kUnits = kPanel;
-  // Bytes are soon read, and every thread finds the codes of all states for itself.
+  using Summary = FloatRange;
   static constexpr int64_t kShared = 1 << 18;
-  static constexpr bool kTogether = true;
 
   DynamicWeights(const KernelContext& context, const RnnNode& node, int64_t direction)
       : isa_(context.isa()),
@@ -167,18 +166,18 @@ class DynamicWeights {
   void recur(const Step& step, int first, int count, const float* h, float* y,
              int64_t pitch) const {
     const auto goes_on = [&](int64_t row) { return step.at <= step.length(row); };
-    FloatRange range;
-    for (int64_t row = 0; row < step.sequences; ++row) {
-      if (goes_on(row)) extend(range, h + row * node_.hidden, node_.hidden, isa_);
-    }
-    const CodedRows rows =
-        coded(h, node_.hidden, node_.hidden, step.sequences, ByteScale(range), goes_on, step.units);
+    const CodedRows rows = coded(h, node_.hidden, node_.hidden, step.sequences,
+                                 ByteScale(step.summary), goes_on, step.units);
     multiply(r_, r_scales_, rows, first, count, true, y, pitch, step.units);
   }
   void activate(const RnnFunction& function, float* x, int64_t count) const {
     if (function.kind == RnnActivation::kSigmoid) return sigmoid_(x, x, count, nullptr);
     if (function.kind == RnnActivation::kTanh) return tanh_(x, x, count, nullptr);
     apply(function, x, count);
+  }
+
+  void summarize(const float* x, int64_t count, FloatRange& range) const {
+    extend(range, x, count, isa_);
   }
 
  private:

@@ -32,7 +32,7 @@ class RowWeights {
   using Element = T;
   using Value = typename cpu::Element<T>::Value;
   static constexpr int64_t kRows = 1, kUnits = 0, kShared = 0;
-  static constexpr bool kTogether = false;
+  using Summary = NoSummary;
 
   RowWeights(const KernelContext& context, const RnnNode& node, int64_t direction)
       : features_(node.features),

@@ -12,8 +12,24 @@
 
 #include "core/operators/recurrent/rnn.h"
 #include "kernels_cpu/common/kernel_types.h"
+#include "kernels_cpu/math/element.h"
 
 namespace intarsia::cpu {
+
+/// c = forget * c + input * candidate, and the same in `copy`.
+template <class V>
+[[gnu::noinline]] void update_cell(const V* forget, const V* input, const V* candidate, V* c,
+                                   V* copy, int64_t count) {
+  INTARSIA_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) copy[i] = c[i] = forget[i] * c[i] + input[i] * candidate[i];
+}
+
+/// y = a * b, which may be y.
+template <class V>
+[[gnu::noinline]] void multiply_units(const V* a, const V* b, V* y, int64_t count) {
+  INTARSIA_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) y[i] = a[i] * b[i];
+}
 
 struct RnnLayer {
   using Rule = ops::Rnn;
@@ -103,16 +119,14 @@ struct LstmLayer {
       s.activate(0, input);
       s.activate(0, forget);
       s.activate(1, candidate);
-      for (int64_t i = begin; i < end; ++i) {
-        const auto kept = coupled ? 1 - input[i] : forget[i];
-        one.c[i] = kept * one.c[i] + input[i] * candidate[i];
-        one.extra[i] = one.c[i];
-      }
+      for (int64_t i = begin; coupled && i < end; ++i) forget[i] = 1 - input[i];
+      update_cell(forget + begin, input + begin, candidate + begin, one.c + begin,
+                  one.extra + begin, end - begin);
       s.add_peephole(1, one.c, output);
       s.activate(0, output);
       // Clipping bounds what enters the gates, not the cell state.
       s.weights.activate(s.functions[2], one.extra + begin, end - begin);
-      for (int64_t i = begin; i < end; ++i) one.next[i] = output[i] * one.extra[i];
+      multiply_units(output + begin, one.extra + begin, one.next + begin, end - begin);
     });
   }
 };

@@ -21,7 +21,7 @@ class PanelWeights {
   using Element = float;
   using Value = float;
   static constexpr int64_t kRows = 12;  // of the largest tile
-  static constexpr bool kTogether = false;
+  using Summary = NoSummary;
   static constexpr int64_t kUnits = kPanel;
   static constexpr int64_t kShared = 1 << 15;
 

@@ -4,15 +4,15 @@
 // clipping, sequence lengths and both batch layouts, and scratch memory. Sequences (a batch element
 // in a direction) are computed in groups, step by step, so that a weight is read once for all of a
 // group; groups are shared out over the threads, or, if there is but one, the hidden units of each
-// step are. A sequence's results depend on neither.
+// step are, or its sequences. A sequence's results depend on none of this.
 // Steps beyond a sequence's length give zeros in Y; Y_h and Y_c hold the last valid step.
 //
 // How weights are stored and multiplied is a class W, one object for a direction:
 //
 //     Element, Value     type of the operands, type of the arithmetic
 //     kRows              the most sequences of a group, and the most steps projected at once
-//     kTogether          a direction's sequences are one group, however many, as results of one
-//                        depend on the others
+//     Summary            what a step needs to know of the states of all sequences before it; then a
+//                        direction's sequences are one group, however many. NoSummary: nothing
 //     kUnits             threads may have multiples of so many hidden units; 0 if none
 //     kShared            products by R from which they gain more in a step than they wait for each
 //                        other
@@ -23,15 +23,17 @@
 //     recur(step, first, count, h, y, pitch)
 //                        y += R h + its bias, for some of the gates, rows of y pitch apart
 //     activate(function, x, n)
+//     summarize(x, n, summary)
+//                        if there is a Summary: what it says of n more elements of states
 #pragma once
 
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "core/runtime/operand_check.h"
-#include "kernels_cpu/math/element.h"
-#include "kernels_cpu/recurrent/rnn_activation.h"
 #include "kernels_cpu/recurrent/rnn_cells.h"
+#include "kernels_cpu/recurrent/rnn_step.h"
 
 namespace intarsia::cpu {
 
@@ -75,7 +77,7 @@ struct RnnScratch {
 
   RnnScratch(const RnnNode& node, int64_t sequences) {
     const int64_t steps = sequences * node.time, some = steps < W::kRows ? steps : W::kRows;
-    const int64_t rows = W::kTogether && sequences > some ? sequences : some;
+    const int64_t rows = kTogether<W> && sequences > some ? sequences : some;
     gates = W::own(node, rows);
     states = gates + rows * node.rows();
     input = states + sequences * 3 * node.hidden;
@@ -89,7 +91,7 @@ template <class W>
 int64_t rnn_group(const RnnNode& node, int threads, int64_t scratch) {
   const auto parts = [](int64_t all, int64_t most) { return (all + most - 1) / most; };
   if (node.batch <= 1) return 1;
-  if (W::kTogether) return node.batch;
+  if (kTogether<W>) return node.batch;
   const int64_t wanted = parts(threads, node.directions), groups = parts(node.batch, W::kRows);
   int64_t group = parts(node.batch, wanted > groups ? wanted : groups);
   while (group > 1 && RnnScratch<W>(node, group).elements > scratch) --group;
@@ -102,71 +104,6 @@ int64_t rnn_steps(const RnnNode& node, int64_t group) {
   const int64_t most = group > 1 ? 1 : W::kRows;
   return node.time < most ? node.time : most;
 }
-
-/// Hidden units [begin, end) of every gate, and the scratch of the thread that computes them, which
-/// begins with what is W's own.
-template <class V>
-struct RnnUnits {
-  int64_t begin, end;
-  V* own;
-};
-
-/// What belongs to a sequence at a step. The new state is `next`, which may be `h` or `extra`.
-template <class V>
-struct RnnRow {
-  V* h;
-  V* next;
-  V* c;
-  V* extra;
-  V* gates;
-};
-
-/// A step of a group of sequences, for Layer::advance.
-template <class W>
-struct RnnStep {
-  using V = typename W::Value;
-  const W& weights;
-  int64_t hidden, pitch;                 // pitch: from the gates of a sequence to the next one's
-  const typename W::Element* peepholes;  // 3 * hidden, or null
-  const RnnFunction* functions;
-  V clip;
-  int64_t sequences, time;
-  const int32_t* lengths;  // of the sequences; null: all have `time` steps
-  RnnUnits<V> units;
-  RnnRow<V> all;  // those of the first sequence; all but the gates are dense
-  int64_t at = 0;
-
-  int64_t length(int64_t sequence) const { return lengths != nullptr ? lengths[sequence] : time; }
-  bool ended(int64_t sequence) const { return at >= length(sequence); }
-
-  /// Of all sequences; what those get that have ended is never looked at.
-  void recur(int first, int count, const V* state, V* y, int64_t y_pitch) const {
-    weights.recur(*this, first, count, state, y, y_pitch);
-  }
-  /// Calls body(row) for each sequence that has not ended.
-  template <class Body>
-  void for_sequences(const Body& body) const {
-    for (int64_t i = 0; i < sequences; ++i) {
-      if (ended(i)) continue;
-      const int64_t place = i * hidden;
-      body(RnnRow<V>{all.h + place, all.next + place, all.c + place, all.extra + place,
-                     all.gates + i * pitch});
-    }
-  }
-  /// Of a gate, after clipping to [-clip, clip] if clip > 0. Not inlined, as what follows: there
-  /// are many calls.
-  [[gnu::noinline]] void activate(int function, V* gate) const {
-    for (int64_t i = units.begin; clip > 0 && i < units.end; ++i) {
-      gate[i] = gate[i] > clip ? clip : gate[i] < -clip ? -clip : gate[i];
-    }
-    weights.activate(functions[function], gate + units.begin, units.end - units.begin);
-  }
-  [[gnu::noinline]] void add_peephole(int which, const V* c, V* gate) const {
-    for (int64_t i = units.begin; peepholes != nullptr && i < units.end; ++i) {
-      gate[i] += Element<typename W::Element>::load(peepholes[which * hidden + i]) * c[i];
-    }
-  }
-};
 
 template <class T, class V>
 [[gnu::noinline]] void load_state(const TensorView& view, int64_t row, int64_t count, V* state) {
@@ -217,13 +154,13 @@ int64_t rnn_bytes(const KernelContext& context, int64_t sequences) {
 template <class Layer, class W>
 int64_t rnn_workspace(const KernelContext& context) {
   const int64_t batch = node_of<Layer>(context).batch;
-  const bool all = W::kTogether || batch < W::kRows;
+  const bool all = kTogether<W> || batch < W::kRows;
   return rnn_bytes<Layer, W>(context, batch < 1 ? 1 : all ? batch : W::kRows);
 }
 /// The least that will do.
 template <class Layer, class W>
 int64_t rnn_least_workspace(const KernelContext& context) {
-  return W::kTogether ? rnn_workspace<Layer, W>(context) : rnn_bytes<Layer, W>(context, 1);
+  return kTogether<W> ? rnn_workspace<Layer, W>(context) : rnn_bytes<Layer, W>(context, 1);
 }
 
 /// Computes the sequences [first, first + sequences) of direction d, of a group. `shared`: it is
@@ -252,6 +189,7 @@ template <class Layer, class W>
                   peepholes != nullptr ? peepholes + d * 3 * node.hidden : nullptr,
                   functions + d * Layer::functions,
                   node.attributes.clip,
+                  first,
                   sequences,
                   node.time,
                   lengths != nullptr ? lengths + first : nullptr,
@@ -262,38 +200,45 @@ template <class Layer, class W>
   const auto finish = [&](const RnnStep<W>& part, const V* last, int64_t i)
       __attribute__((noinline)) {
     const int64_t begin = part.units.begin, end = part.units.end;
-    const int64_t state = node.state_row(d, first + i) + begin, place = i * node.hidden + begin;
+    const int64_t state = node.state_row(d, part.first + i) + begin,
+                  place = i * node.hidden + begin;
     store_state<T>(context.output(1), state, end - begin, last + place);
     store_state<T>(context.output(2), state, end - begin, part.all.c + place);
   };
   int64_t longest = 0;
+  [[maybe_unused]] RnnTold<W> told;
+  [[maybe_unused]] typename W::Summary initial{};
   for (int64_t i = 0; i < sequences; ++i) {
     const int64_t state = node.state_row(d, first + i);
     load_state<T>(context.input(5), state, node.hidden, h + i * node.hidden);
     load_state<T>(context.input(6), state, node.hidden, step.all.c + i * node.hidden);
+    if constexpr (kTogether<W>) weights.summarize(h + i * node.hidden, node.hidden, initial);
     if (step.ended(i)) finish(step, h, i);
     longest = step.length(i) > longest ? step.length(i) : longest;
   }
+  if constexpr (kTogether<W>) told.tell(0, 0, 1, initial);
   const bool reverse =
       d == 1 || node.attributes.direction == static_cast<int32_t>(RnnDirection::kReverse);
-  const auto time_of = [&](int64_t i, int64_t s) { return reverse ? step.length(i) - 1 - s : s; };
+  const auto time_of = [&](int64_t length, int64_t s) { return reverse ? length - 1 - s : s; };
   const int64_t pitch = (node.x_row(1, first) - node.x_row(0, first)) * (reverse ? -1 : 1);
   const auto project = [&](const RnnStep<W>& part) {
     const int64_t s = part.at;
     if (sequences > 1) {
       if constexpr (W::kRows > 1) {
         V* const input = part.units.own + parts.input;
-        for (int64_t i = 0; i < sequences; ++i) {
+        for (int64_t i = 0; i < part.sequences; ++i) {
           // Of one that has ended any row does.
-          const int64_t t = part.ended(i) ? 0 : time_of(i, s);
-          const T* from = x + node.x_row(t, first + i);
-          for (int64_t k = 0; k < node.features; ++k) input[i * node.features + k] = from[k];
+          const int64_t t = part.ended(i) ? 0 : time_of(part.length(i), s);
+          static_assert(std::is_same_v<T, V>);
+          std::memcpy(input + i * node.features, x + node.x_row(t, part.first + i),
+                      static_cast<size_t>(node.features) * sizeof(V));
         }
-        weights.project(input, node.features, sequences, gates, part.units);
+        weights.project(input, node.features, part.sequences, part.all.gates, part.units);
       }
     } else if (s % most_steps == 0) {
       const int64_t steps = longest - s < most_steps ? longest - s : most_steps;
-      weights.project(x + node.x_row(time_of(0, s), first), pitch, steps, gates, part.units);
+      weights.project(x + node.x_row(time_of(part.length(0), s), first), pitch, steps, gates,
+                      part.units);
     }
   };
   const auto compute = [&](const RnnStep<W>& part, int phase) {
@@ -301,36 +246,54 @@ template <class Layer, class W>
     if (phase == 0) project(part);
     Layer::advance(attributes, part, phase);
     if (phase + 1 < phases) return;
-    for (int64_t i = 0; i < sequences; ++i) {
+    for (int64_t i = 0; i < part.sequences; ++i) {
       if (part.ended(i)) continue;
-      const int64_t row = node.y_row(time_of(i, part.at), d, first + i) + begin;
+      const int64_t t = time_of(part.length(i), part.at);
+      const int64_t row = node.y_row(t, d, part.first + i) + begin;
       store_state<T>(context.output(0), row, end - begin, part.all.next + i * node.hidden + begin);
       if (part.at + 1 == part.length(i)) finish(part, part.all.next, i);
     }
   };
   constexpr int64_t kUnits = W::kUnits > 0 ? W::kUnits : 1;
   const int64_t units = (node.hidden + kUnits - 1) / kUnits;
+  // If there is a Summary, threads need not know more of each other's sequences.
+  const bool by_sequences = kTogether<W> && sequences >= context.threads();
   const auto take = [&](int64_t at, int part, int of_parts) __attribute__((noinline)) {
     RnnStep<W> own = step;
     own.at = at / phases;
     own.all.gates = gates + own.at % most_steps * node.rows();
+    own.units.own += part * share;
     if (phases == 1) {
       // Who is done before others must not touch the state that they still read.
       if (own.at % 2 != 0) std::swap(own.all.h, own.all.extra);
       own.all.next = own.all.extra;
     }
-    // What the others have written is asked for at once: a product would come to it line by line.
-    for (int64_t i = 0; of_parts > 1 && i < states; i += 64 / sizeof(V)) {
-      __builtin_prefetch(own.all.h + i);
+    if (by_sequences) {
+      own.narrow(sequences * part / of_parts, sequences * (part + 1) / of_parts);
+    } else {
+      // What the others have written is asked for at once: a product would come to it line by line.
+      for (int64_t i = 0; of_parts > 1 && i < states; i += 64 / sizeof(V)) {
+        __builtin_prefetch(own.all.h + i);
+      }
+      own.units.begin = units * part / of_parts * kUnits;
+      const int64_t end = units * (part + 1) / of_parts * kUnits;
+      if (end < node.hidden) own.units.end = end;
     }
-    own.units.own += part * share;
-    own.units.begin = units * part / of_parts * kUnits;
-    const int64_t end = units * (part + 1) / of_parts * kUnits;
-    if (end < node.hidden) own.units.end = end;
+    if constexpr (kTogether<W>) own.summary = told.of_step(own.at);
     if (own.units.begin < own.units.end) compute(own, static_cast<int>(at % phases));
+    if constexpr (kTogether<W>) {
+      typename W::Summary summary{};
+      for (int64_t i = 0; i < own.sequences; ++i) {
+        if (own.ended(i)) continue;
+        weights.summarize(own.all.next + i * node.hidden + own.units.begin,
+                          own.units.end - own.units.begin, summary);
+      }
+      told.tell(own.at + 1, part, of_parts, summary);
+    }
   };
   if (shared) {
-    context.parallel_steps(longest * phases, units, take);
+    const int64_t most = by_sequences ? sequences : units, told_by = RnnTold<W>::kMostParts;
+    context.parallel_steps(longest * phases, kTogether<W> && most > told_by ? told_by : most, take);
   } else {
     for (int64_t at = 0; at < longest * phases; ++at) take(at, 0, 1);
   }

@@ -12,29 +12,42 @@
 
 #include "core/kernel_list.h"
 #include "core/operators/elementwise/elementwise.h"
+#include "kernels_cpu/common/first_failure.h"
 #include "kernels_cpu/elementwise/binary_broadcast.h"
 #include "kernels_cpu/math/small_element.h"
+#include "kernels_cpu/strings/string_loops.h"
 
 namespace intarsia::cpu {
 namespace {
 
-/// Longer than any number that is written.
-constexpr size_t kLongest = 32;
-
-template <class T>
-std::string_view write_number(T value, char (&buffer)[kLongest]) {
-  if constexpr (std::is_floating_point_v<T>) {
-    if (value != value) return "NaN";
-    if (value - value != 0) return value > 0 ? "INF" : "-INF";
-    constexpr int kDigits = std::is_same_v<T, double> ? 17 : 8;
-    const auto end =
-        std::to_chars(buffer, buffer + kLongest, value, std::chars_format::general, kDigits);
-    return {buffer, static_cast<size_t>(end.ptr - buffer)};
-  } else {
-    const auto end = std::to_chars(buffer, buffer + kLongest, value);
-    return {buffer, static_cast<size_t>(end.ptr - buffer)};
+/// A number as characters.
+class Written {
+ public:
+  template <class T>
+  void set(T value) {
+    if constexpr (std::is_same_v<T, bool>) {
+      set_text(value ? "1" : "0");
+    } else if constexpr (std::is_floating_point_v<T>) {
+      constexpr int kDigits = std::is_same_v<T, double> ? 17 : 8;
+      if (value != value) return set_text("NaN");
+      if (value - value != 0) return set_text(value > 0 ? "INF" : "-INF");
+      set_end(std::to_chars(text_, text_ + kLongest, value, std::chars_format::general, kDigits));
+    } else {
+      set_end(std::to_chars(text_, text_ + kLongest, value));
+    }
   }
-}
+  size_t size() const { return size_; }
+  void write(char* at) const { std::memcpy(at, text_, size_); }
+
+ private:
+  static constexpr size_t kLongest = 32;  // longer than any number that is written
+
+  void set_text(std::string_view text) { size_ = text.copy(text_, kLongest); }
+  void set_end(std::to_chars_result end) { size_ = static_cast<size_t>(end.ptr - text_); }
+
+  char text_[kLongest];
+  size_t size_ = 0;
+};
 
 std::string_view trimmed(std::string_view text) {
   const auto is_white = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
@@ -101,25 +114,29 @@ struct ToString {
   }
   static Status run(const KernelContext& context) {
     const auto* x = context.input(0).as<const std::byte>();
-    auto* y = context.output(0).as<StringRef>();
-    for (int64_t i = 0, count = context.output(0).count(); i < count; ++i) {
-      char buffer[kLongest];
-      std::string_view text;
-      if constexpr (std::is_same_v<T, bool>) {
-        text = load_at<T>(x, i) ? "1" : "0";
-      } else {
-        text = write_number(load_at<T>(x, i), buffer);
-      }
-      char* at = nullptr;
-      if (Status s = context.add_string(text.size(), y[i], at); !s) return s;
-      std::memcpy(at, text.data(), text.size());
-    }
-    return {};
+    const TensorView& y = context.output(0);
+    return make_strings<Written>(context, y.count(), y.as<StringRef>(),
+                                 [x](int64_t first, auto batch) {
+                                   for (Written& one : batch) one.set(load_at<T>(x, first++));
+                                 });
   }
 };
 
-Status not_a_number(const KernelContext& context, int64_t element) {
-  return context.fail(Code::kInvalidValue, "a string that is no number, at element", 0, element, 0);
+/// Reads all strings of input 0: `store(i, number)`.
+template <class Read, class Store>
+Status read_numbers(const KernelContext& context, const Store& store) {
+  const auto* x = context.input(0).as<const StringRef>();
+  FirstFailure wrong;
+  for_strings(context, context.input(0).count(), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      Read value{};
+      if (!read_number(context.string(x[i]), value)) return wrong.note(i);
+      store(i, value);
+    }
+  });
+  if (!wrong.any()) return {};
+  return context.fail(Code::kInvalidValue, "a string that is no number, at element", 0,
+                      wrong.index(), 0);
 }
 
 template <class T>
@@ -132,18 +149,14 @@ struct FromString {
   static Status run(const KernelContext& context) {
     using Y = Element<T>;
     using Read = std::conditional_t<std::is_same_v<T, bool>, double, typename Y::Value>;
-    const auto* x = context.input(0).as<const StringRef>();
     auto* y = context.output(0).as<typename Y::Stored>();
-    for (int64_t i = 0, count = context.output(0).count(); i < count; ++i) {
-      Read value{};
-      if (!read_number(context.string(x[i]), value)) return not_a_number(context, i);
+    return read_numbers<Read>(context, [y](int64_t i, Read value) {
       if constexpr (std::is_same_v<T, bool>) {
         y[i] = Y::store(value != 0);
       } else {
         y[i] = Y::store(value);
       }
-    }
-    return {};
+    });
   }
 };
 
@@ -158,16 +171,13 @@ struct FromString<Small<type>> {
     using Read = std::conditional_t<is_small_float<type>, double, int64_t>;
     const auto& a = context.attributes<CastAttributes>();
     const Encoding encoding{a.saturate != 0, static_cast<PowerRounding>(a.round_mode)};
-    const auto* x = context.input(0).as<const StringRef>();
     const TensorView& y = context.output(0);
     auto* codes = y.as<std::byte>();
     std::fill(codes, codes + y.bytes(), std::byte{0});
-    for (int64_t i = 0, count = y.count(); i < count; ++i) {
-      Read value{};
-      if (!read_number(context.string(x[i]), value)) return not_a_number(context, i);
+    // A thread's strings are a multiple of those whose codes share a byte.
+    return read_numbers<Read>(context, [&](int64_t i, Read value) {
       set_packed_code(codes, i, element_bits(type), encode<type>(value, encoding));
-    }
-    return {};
+    });
   }
 };
 

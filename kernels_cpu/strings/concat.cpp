@@ -4,9 +4,21 @@
 // byte. https://onnx.ai/onnx/operators/onnx__StringConcat.html, onnx__Equal.html
 #include "core/kernel_list.h"
 #include "kernels_cpu/elementwise/binary_broadcast.h"
+#include "kernels_cpu/strings/string_loops.h"
 
 namespace intarsia::cpu {
 namespace {
+
+/// Two strings, and the one that has the characters of both.
+struct Joined {
+  std::string_view x, y;
+
+  size_t size() const { return x.size() + y.size(); }
+  void write(char* at) const {
+    if (!x.empty()) std::memcpy(at, x.data(), x.size());
+    if (!y.empty()) std::memcpy(at + x.size(), y.data(), y.size());
+  }
+};
 
 /// Calls `body(x, y, i)` for the elements [begin, end) of the output, in their order.
 template <class Body>
@@ -38,17 +50,12 @@ struct StringConcat {
   static Status run(const KernelContext& context) {
     const BroadcastLoop loop = loop_of(context);
     auto* z = context.output(0).as<StringRef>();
-    Status status;
-    for_pairs(context, loop, 0, loop.count, [&](std::string_view a, std::string_view b, int64_t i) {
-      StringRef made;
-      char* at = nullptr;
-      if (status.ok()) status = context.add_string(a.size() + b.size(), made, at);
-      if (!status.ok()) return;
-      if (!a.empty()) std::memcpy(at, a.data(), a.size());
-      if (!b.empty()) std::memcpy(at + a.size(), b.data(), b.size());
-      z[i] = made;
+    return make_strings<Joined>(context, loop.count, z, [&](int64_t first, auto batch) {
+      const int64_t end = first + static_cast<int64_t>(batch.size());
+      for_pairs(context, loop, first, end, [&](std::string_view x, std::string_view y, int64_t i) {
+        batch[static_cast<size_t>(i - first)] = {x, y};
+      });
     });
-    return status;
   }
 };
 
@@ -62,7 +69,7 @@ struct EqualStrings {
   static Status run(const KernelContext& context) {
     const BroadcastLoop loop = loop_of(context);
     auto* z = context.output(0).as<uint8_t>();
-    for_elements(context, loop.count, [&](int64_t begin, int64_t end) {
+    for_strings(context, loop.count, [&](int64_t begin, int64_t end) {
       for_pairs(context, loop, begin, end,
                 [z](std::string_view a, std::string_view b, int64_t i) { z[i] = a == b ? 1 : 0; });
     });

@@ -8,6 +8,7 @@
 
 #include "core/kernel_list.h"
 #include "kernels_cpu/elementwise/binary_broadcast.h"
+#include "kernels_cpu/strings/string_loops.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -28,10 +29,15 @@ struct Lookup {
     const Table table{context.input(1).as<const T>(), context.input(2).as<const int32_t>(),
                       context.input(1).extents[0], context.input(2).extents[0]};
     const int64_t count = context.output(0).count();
-    for_elements(context, count, [&](int64_t begin, int64_t end) {
+    const auto find = [&](int64_t begin, int64_t end) {
       const Table own = table;  // what is written cannot be its numbers
       for (int64_t i = begin; i < end; ++i) y[i] = own.index_of(context, value(context, x[i]));
-    });
+    };
+    if constexpr (std::is_same_v<T, StringRef>) {
+      for_strings(context, count, find);
+    } else {
+      for_elements(context, count, find);
+    }
     if (context.attributes<Attributes>().strict == 0) return {};
     for (int64_t i = 0; i < count; ++i) {
       if (y[i] != table.count) continue;

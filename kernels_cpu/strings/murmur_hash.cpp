@@ -10,6 +10,7 @@
 
 #include "core/kernel_list.h"
 #include "kernels_cpu/elementwise/binary_broadcast.h"
+#include "kernels_cpu/strings/string_loops.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -49,16 +50,21 @@ struct MurmurHash3 {
     const auto seed = static_cast<uint32_t>(context.attributes<MurmurHash3Attributes>().seed);
     const auto* x = context.input(0).as<const T>();
     auto* y = context.output(0).as<uint32_t>();
-    for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        if constexpr (std::is_same_v<T, StringRef>) {
+    const int64_t count = context.output(0).count();
+    if constexpr (std::is_same_v<T, StringRef>) {
+      for_strings(context, count, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
           const std::string_view text = context.string(x[i]);
           y[i] = murmur_hash(text.data(), text.size(), seed);
-        } else {
+        }
+      });
+    } else {
+      for_elements(context, count, [=](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
           y[i] = murmur_hash(reinterpret_cast<const char*>(x + i), sizeof(T), seed);
         }
-      }
-    });
+      });
+    }
     return {};
   }
 };

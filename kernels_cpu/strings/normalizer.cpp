@@ -7,6 +7,7 @@
 #include "core/operators/strings/strings.h"
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/strings/case.h"
+#include "kernels_cpu/strings/string_loops.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -35,17 +36,23 @@ struct StringNormalizer {
     const int64_t count = context.input(0).count();
     const auto* x = context.input(0).as<const StringRef>();
     const TensorView& y = context.output(0);
-    // One pass: what a reference that nobody wrote names may be written on the way.
     auto* out = y.as<StringRef>();
-    *out = {};
-    int32_t left = 0;
+    constexpr uint32_t kDropped = UINT32_MAX;  // no characters lie there
+    for_strings(context, count, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const std::string_view word = context.string(x[i]);
+        out[i] = word.empty() ? StringRef() : x[i];
+        if (is_stopword(attributes, word)) out[i].offset = kDropped;
+      }
+    });
+    int64_t left = 0;
     for (int64_t i = 0; i < count; ++i) {
-      if (is_stopword(attributes, context.string(x[i]))) continue;
-      if (Status s = change(context, attributes.case_change_action, x[i], out[left++]); !s)
-        return s;
+      if (out[i].offset != kDropped) out[left++] = out[i];
     }
+    if (Status s = change_case(context, attributes.case_change_action, left, out); !s) return s;
+    if (left == 0) *out = {};
     int32_t extents[2] = {1, 1};
-    extents[y.rank - 1] = left > 0 ? left : 1;
+    extents[y.rank - 1] = left > 0 ? static_cast<int32_t>(left) : 1;
     return context.resize_output(0, {extents, y.rank});
   }
 
@@ -59,21 +66,28 @@ struct StringNormalizer {
     return false;
   }
 
-  static Status change(const KernelContext& context, int32_t action, StringRef word,
-                       StringRef& changed) {
-    if (action == Attributes::kNone) {
-      changed = word;
-      return {};
-    }
+  struct Changed {
+    std::string_view text;
+    std::span<const CaseRange> ranges;
+    size_t bytes = 0;
+
+    size_t size() const { return bytes; }
+    void write(char* at) const { write_changed(text, ranges, at); }
+  };
+
+  static Status change_case(const KernelContext& context, int32_t action, int64_t count,
+                            StringRef* words) {
+    if (action == Attributes::kNone) return {};
     const std::span<const CaseRange> ranges = action == Attributes::kLower
                                                   ? std::span<const CaseRange>(kToLower)
                                                   : std::span<const CaseRange>(kToUpper);
-    const std::string_view text = context.string(word);
-    char* at = nullptr;
-    const size_t bytes = write_changed(text, ranges, nullptr);
-    if (Status s = context.add_string(bytes, changed, at); !s) return s;
-    write_changed(text, ranges, at);
-    return {};
+    return make_strings<Changed>(context, count, words, [&](int64_t first, auto batch) {
+      for (Changed& one : batch) {
+        one.text = context.string(words[first++]);
+        one.ranges = ranges;
+        one.bytes = write_changed(one.text, ranges, nullptr);
+      }
+    });
   }
 };
 

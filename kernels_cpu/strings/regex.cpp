@@ -12,8 +12,9 @@
 #include <utility>
 
 #include "core/kernel_list.h"
-#include "kernels_cpu/elementwise/binary_broadcast.h"
+#include "core/runtime/operand_check.h"
 #include "kernels_cpu/strings/regex_table.h"
+#include "kernels_cpu/strings/string_loops.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -31,7 +32,7 @@ struct RegexFullMatch {
     const RegexTable automaton(context);
     const auto* x = context.input(0).as<const StringRef>();
     auto* y = context.output(0).as<uint8_t>();
-    for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
+    for_strings(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         y[i] = automaton.accepts(context.string(x[i])) ? 1 : 0;
       }

@@ -6,6 +6,7 @@
 #include "core/kernel_list.h"
 #include "core/operators/strings/strings.h"
 #include "core/runtime/operand_check.h"
+#include "kernels_cpu/strings/string_loops.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -60,24 +61,29 @@ struct StringSplit {
     const auto* words = x.as<const StringRef>();
     auto* counts = context.output(1).as<int64_t>();
     const int64_t count = x.count();
+    for_strings(context, count, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        counts[i] = split(context.string(words[i]), attributes, [](size_t, size_t, int64_t) {});
+      }
+    });
     int64_t most = 0;
-    for (int64_t i = 0; i < count; ++i) {
-      counts[i] = split(context.string(words[i]), attributes, [](size_t, size_t, int64_t) {});
-      if (counts[i] > most) most = counts[i];
-    }
+    for (int64_t i = 0; i < count; ++i) most = counts[i] > most ? counts[i] : most;
     int32_t extents[kMaxRank] = {};
     for (int axis = 0; axis < x.rank; ++axis) extents[axis] = x.extents[axis];
     extents[x.rank] = static_cast<int32_t>(most < INT32_MAX ? most : INT32_MAX);
     if (Status s = context.resize_output(0, {extents, size_t{x.rank} + 1}); !s) return s;
-    auto* y = context.output(0).as<StringRef>();
-    for (int64_t i = 0; i < count; ++i, y += most) {
-      // A string that lies nowhere has no parts either.
-      const auto offset = words[i].offset;
-      for (int64_t part = counts[i]; part < most; ++part) y[part] = {};
-      split(context.string(words[i]), attributes, [&](size_t begin, size_t length, int64_t part) {
-        y[part] = {offset + static_cast<uint32_t>(begin), static_cast<uint32_t>(length)};
-      });
-    }
+    auto* parts = context.output(0).as<StringRef>();
+    for_strings(context, count, [&](int64_t first, int64_t end) {
+      for (int64_t i = first; i < end; ++i) {
+        // A string that lies nowhere has no parts either.
+        const uint32_t offset = words[i].offset;
+        StringRef* y = parts + i * most;
+        for (int64_t part = counts[i]; part < most; ++part) y[part] = {};
+        split(context.string(words[i]), attributes, [&](size_t begin, size_t length, int64_t part) {
+          y[part] = {offset + static_cast<uint32_t>(begin), static_cast<uint32_t>(length)};
+        });
+      }
+    });
     return {};
   }
 };

@@ -6,6 +6,8 @@
 // a few bytes. The output is resized to the most tokens of a string.
 #include "core/operators/strings/tokens.h"
 
+#include <atomic>
+
 #include "core/kernel_list.h"
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/strings/regex_table.h"
@@ -88,19 +90,29 @@ struct Tokens {
     const auto* texts = x.as<const StringRef>();
     const auto* words = context.input(4).as<const StringRef>();
     const int64_t count = x.count(), marks = a.mark != 0 ? 1 : 0;
-    int64_t most = 0;
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t tokens =
-          cut(context.string(texts[i]), pattern, a, [](size_t, size_t, int64_t) {});
-      if (tokens > most) most = tokens;
-    }
-    const int64_t columns = most > 0 ? most + 2 * marks : 0;
+    // A text may be long: threads have them one by one.
+    const auto for_texts = [&](const auto& body) {
+      const auto share = [&](int64_t begin, int64_t end, int) {
+        for (int64_t i = begin; i < end; ++i) body(i);
+      };
+      context.parallel_for(count, share, Share::kAlways);
+    };
+    std::atomic<uint32_t> most{0};  // as long as a string may be
+    for_texts([&](int64_t i) {
+      const auto tokens = static_cast<uint32_t>(
+          cut(context.string(texts[i]), pattern, a, [](size_t, size_t, int64_t) {}));
+      uint32_t before = most.load();
+      while (before < tokens && !most.compare_exchange_weak(before, tokens)) {
+      }
+    });
+    const int64_t columns = most.load() > 0 ? most.load() + 2 * marks : 0;
     int32_t extents[kMaxRank] = {};
     for (int axis = 0; axis < x.rank; ++axis) extents[axis] = x.extents[axis];
     extents[x.rank] = static_cast<int32_t>(columns < INT32_MAX ? columns : INT32_MAX);
     if (Status s = context.resize_output(0, {extents, size_t{x.rank} + 1}); !s) return s;
-    auto* y = context.output(0).as<StringRef>();
-    for (int64_t i = 0; i < count && columns > 0; ++i, y += columns) {
+    if (columns == 0) return {};
+    for_texts([&](int64_t i) {
+      StringRef* y = context.output(0).as<StringRef>() + i * columns;
       const uint32_t offset = texts[i].offset;
       int64_t column = marks;
       if (marks != 0) y[0] = words[1];
@@ -111,7 +123,7 @@ struct Tokens {
                     });
       if (marks != 0) y[column++] = words[2];
       while (column < columns) y[column++] = words[0];
-    }
+    });
     return {};
   }
 };

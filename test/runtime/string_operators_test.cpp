@@ -260,5 +260,73 @@ TEST(StringCast, ReadsNumbersAndRefusesTheRest) {
   }
 }
 
+/// Numbers as strings, each twice, one behind the other.
+OnnxBuilder doubled(int64_t count) {
+  OnnxBuilder model;
+  model.input("x", {count}, DataType::kInt64);
+  OnnxBuilder::set(model.node("Cast", {"x"}, {"s"}), "to", int64_t{8});
+  model.node("StringConcat", {"s", "s"}, {"y"});
+  model.output("y");
+  return model;
+}
+
+TEST(StringsOfThreads, AreThoseOfOne) {
+  constexpr int64_t kCount = 3001;
+  for (const int threads : {1, 3}) {
+    ConvertOptions options;
+    options.threads = threads;
+    options.max_string = 4;  // some numbers have four digits, doubled ones eight
+    OnnxBuilder model = doubled(kCount);
+    OneNode node(model, options, threads);
+    const auto x = node.session().input<int64_t>(0).value();
+    Words expected;
+    for (int64_t i = 0; i < kCount; ++i) {
+      x[static_cast<size_t>(i)] = i % 50;
+      expected.push_back(std::to_string(i % 50) + std::to_string(i % 50));
+    }
+    for (const bool fits : {true, false, true}) {
+      x[1000] = fits ? 7 : 1234567;
+      for (int64_t i = 1001; i < 2500; ++i) x[static_cast<size_t>(i)] = fits ? i % 50 : 1000000 + i;
+      const Status status = node.session().run();
+      if (fits) {
+        ASSERT_TRUE(status.ok()) << node.text();
+        expected[1000] = "77";
+        EXPECT_EQ(node.words(), expected);
+      } else {
+        EXPECT_EQ(status.code(), Code::kTooManyCharacters) << threads;
+        EXPECT_CONTAINS(node.text(), "characters of strings");
+      }
+    }
+  }
+}
+
+TEST(StringsOfThreads, FirstThatIsNoNumberIsNamed) {
+  constexpr int64_t kCount = 3001;
+  Words words;
+  for (int64_t i = 0; i < kCount; ++i) words.push_back(std::to_string(i % 16 - 8));
+  for (const DataType type : {DataType::kInt64, DataType::kInt4}) {
+    for (const int threads : {1, 3}) {
+      ConvertOptions options;
+      options.threads = threads;
+      OnnxBuilder model = cast(DataType::kString, type, kCount);
+      OneNode node(model, options, threads);
+      ASSERT_TRUE(node.give(words).ok()) << node.text();
+      const auto* bytes = node.session().output_port(0)->tensor.as<const uint8_t>();
+      for (size_t i = 0; i < kCount; ++i) {
+        const auto number = static_cast<int64_t>(i % 16) - 8;
+        if (type == DataType::kInt64) {
+          ASSERT_EQ(reinterpret_cast<const int64_t*>(bytes)[i], number);
+        } else {
+          ASSERT_EQ(bytes[i / 2] >> i % 2 * 4 & 15, number & 15) << i;
+        }
+      }
+      Words wrong = words;
+      wrong[2999] = wrong[1234] = "none";
+      EXPECT_EQ(node.give(wrong).code(), Code::kInvalidValue);
+      EXPECT_CONTAINS(node.text(), "1234");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace intarsia::test

@@ -9,6 +9,7 @@
 #include "converter/passes/halves.h"
 #include "converter/passes/integers.h"
 #include "converter/passes/layout.h"
+#include "converter/passes/sequence_index.h"
 #include "converter/passes/simplify.h"
 
 namespace intarsia::converter {
@@ -25,6 +26,8 @@ constexpr std::array kPasses = {
     Pass{"simplify", simplify_graph},
     Pass{"fuse", [](Graph& graph, Inference& inference, PlanChoices&) { fuse(graph, inference); }},
     Pass{"simplify after fuse", simplify_graph},
+    Pass{"sequence index", [](Graph& graph, Inference& inference,
+                              PlanChoices&) { index_sequences(graph, inference); }},
     Pass{"device", [](Graph&, Inference&, PlanChoices& choices) { choices.use_device = true; }},
     Pass{"halves",
          [](Graph& graph, Inference&, PlanChoices& choices) {

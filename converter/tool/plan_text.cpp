@@ -103,5 +103,9 @@ bool PlanText::draws(uint32_t index) const {
   const auto* op = definitions::OperatorRegistry::builtin().find("", operator_name(index));
   return op != nullptr && op->facts.stream;
 }
+bool PlanText::is_control_flow(uint32_t index) const {
+  const auto* op = definitions::OperatorRegistry::builtin().find("", operator_name(index));
+  return op != nullptr && !op->graphs.empty();
+}
 
 }  // namespace intarsia::tool

@@ -39,6 +39,8 @@ class PlanText {
   std::string kernel_name(uint32_t index) const;
   /// True if the node's operator draws random numbers; false where the plan is stripped.
   bool draws(uint32_t index) const;
+  /// Whether it runs sub-graphs.
+  bool is_control_flow(uint32_t index) const;
 
  private:
   PlanHeader header_;

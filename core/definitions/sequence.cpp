@@ -119,6 +119,17 @@ Status infer_at(Context& context) {
   return set_element(context, context.sequence(0));
 }
 
+/// One number for each element that there may be, behind their number.
+Status infer_index(Context& context) {
+  int64_t most = context.dim(0, 0).upper() / sequence_entry_bytes(0);
+  if (const SequencePointer& sequence = context.sequence(0)) {
+    most = std::min(most, std::max<int64_t>(sequence->count.upper(), 0));
+  }
+  Shape<Dim> shape;
+  shape.push(most + 1);
+  return context.set_output(0, DataType::kInt32, shape);
+}
+
 Status infer_get_element(Context& context) {
   if (context.type(0) == DataType::kOptional) return set_element(context, context.sequence(0));
   if (Status s = context.set_output(0, context.type(0), context.shape(0)); !s) return s;
@@ -266,13 +277,42 @@ KnownElements known_presence(const std::byte*, std::span<const SymbolicInput> in
   return {one_element(inputs[0].sequence->count)};
 }
 
+void add_row(DefinitionRows& rows, OperatorDefinition definition, SymbolicRule infer) {
+  definition.infer = std::move(infer);
+  definition.kernel_types = {};
+  rows.push_back(std::move(definition));
+}
+
+/// The converter's own: what SequenceAt becomes in a loop (passes/sequence_index.h).
+void add_indexed(DefinitionRows& rows) {
+  const Parameter sequence = apart({"sequence", "S"}), index = apart({"index", "X"});
+  const TypeConstraint s{"S", kSequenceType}, x{"X", types({DataType::kInt32})};
+  add_row(rows,
+          {.domain = kInternalDomain,
+           .name = "SequenceIndex",
+           .inputs = {sequence},
+           .outputs = {index},
+           .facts = {.exact = true},
+           .types = {s, x},
+           .attributes = codec_of<NoAttributes>()},
+          infer_index);
+  add_row(rows,
+          {.domain = kInternalDomain,
+           .name = "SequenceElement",
+           .inputs = {sequence, apart({"position", "I"}), index},
+           .outputs = {apart({"tensor", "T"})},
+           .facts = {.exact = true},
+           .types = {s, {"I", kIndexTypes}, x, {"T", kAnyTypes}},
+           .attributes = codec_of<NoAttributes>()},
+          infer_at);
+}
+
 }  // namespace
 
 void add_sequence_definitions(DefinitionRows& rows) {
+  add_indexed(rows);
   const auto add = [&rows](OperatorDefinition definition, SymbolicRule infer) {
-    definition.infer = std::move(infer);
-    definition.kernel_types = {};
-    rows.push_back(std::move(definition));
+    add_row(rows, std::move(definition), std::move(infer));
   };
   const Parameter sequence = apart({"input_sequence", "S"});
   const Parameter position = apart({"position", "I", Parameter::kOptional});

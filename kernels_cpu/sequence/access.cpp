@@ -3,6 +3,8 @@
 // SequenceAt, SequenceLength, OptionalGetElement and OptionalHasElement: what a sequence or an
 // optional value holds.
 // https://onnx.ai/onnx/operators/onnx__SequenceAt.html
+#include <algorithm>
+
 #include "core/kernel_list.h"
 #include "kernels_cpu/sequence/sequence_operands.h"
 
@@ -72,6 +74,76 @@ struct SequenceAt {
   }
 };
 
+/// Number of elements, then where each of their entries begins.
+struct SequenceIndex {
+  static constexpr KernelId id{"intarsia:SequenceIndex", "", {}};
+
+  static Status check(const KernelContext& context) {
+    if (Status status =
+            check_operand_types(context, {.inputs = {kAnyType}, .outputs = {DataType::kInt32}});
+        !status) {
+      return status;
+    }
+    if (Status status = check_sequence(context, 0); !status) return status;
+    return check_index(context, 1, context.output(0));
+  }
+
+  static Status run(const KernelContext& context) {
+    SequenceView sequence;
+    if (Status status = read(context, 0, sequence); !status) return status;
+    const TensorView& index = context.output(0);
+    auto* numbers = index.as<int32_t>();
+    const int64_t room = index.count() - 1;
+    if (sequence.size() > room || sequence.bytes().size() > INT32_MAX) {
+      return context.fail(Code::kWrongExtent, "elements of a sequence", room, sequence.size(), 0);
+    }
+    *numbers++ = static_cast<int32_t>(sequence.size());
+    for (auto at = sequence.begin(); at != sequence.end(); ++at) {
+      *numbers++ = static_cast<int32_t>(at.entry() - sequence.bytes().data());
+    }
+    return {};
+  }
+
+  static Status check_index(const KernelContext& context, int operand, const TensorView& index) {
+    if (index.rank != 1) return context.fail(Code::kWrongRank, "rank", 1, index.rank, operand);
+    if (index.extents[0] >= 1) return {};
+    return context.fail(Code::kWrongExtent, "elements of an index", 1, 0, operand, 0);
+  }
+};
+
+/// SequenceAt of a sequence whose entries an index names.
+struct SequenceElement {
+  static constexpr KernelId id{"intarsia:SequenceElement", "", {}};
+
+  static Status check(const KernelContext& context) {
+    Status status = check_operand_types(context, {.inputs = {kAnyType, kAnyType, DataType::kInt32},
+                                                  .required_inputs = 3,
+                                                  .outputs = {kAnyType}});
+    if (status.ok()) status = check_sequence(context, 0);
+    if (status.ok()) status = check_position(context, 1);
+    return status.ok() ? SequenceIndex::check_index(context, 2, context.input(2)) : status;
+  }
+
+  static Status run(const KernelContext& context) {
+    const TensorView &sequence = context.input(0), &index = context.input(2);
+    const auto* numbers = index.as<const int32_t>();
+    const int64_t size = std::min<int64_t>(numbers[0], index.count() - 1);
+    int64_t position = 0;
+    if (Status s = read_position(context, 1, size, size, 0, position); !s) return s;
+    const int64_t offset = numbers[1 + position];
+    const std::span<const std::byte> bytes{sequence.as<const std::byte>(),
+                                           static_cast<size_t>(sequence.count())};
+    // The index may be anybody's: what it names is no entry before it has been looked at.
+    if (offset < 0 || offset > sequence.count()) return no_sequence(context, 0);
+    const std::byte* entry = bytes.data() + offset;
+    if (reinterpret_cast<uintptr_t>(entry) % kSequenceAlignment != 0 ||
+        SequenceView::first_entry(bytes.subspan(static_cast<size_t>(offset))) == 0) {
+      return no_sequence(context, 0);
+    }
+    return copy_to_output(context, *SequenceView::Iterator(entry));
+  }
+};
+
 /// What is no optional value is its own element.
 struct OptionalGetElement {
   static constexpr KernelId id{"OptionalGetElement", "", {}};
@@ -132,6 +204,7 @@ struct SequenceLength {
 
 extern const KernelList sequence_access_kernels;
 constinit const KernelList sequence_access_kernels =
-    kernel_list<SequenceAt, SequenceLength, OptionalGetElement, OptionalHasElement>();
+    kernel_list<SequenceAt, SequenceIndex, SequenceElement, SequenceLength, OptionalGetElement,
+                OptionalHasElement>();
 
 }  // namespace intarsia::cpu

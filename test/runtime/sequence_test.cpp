@@ -3,11 +3,10 @@
 // Sequences and optional values from model to run: their bytes, ports of sequences, what loops
 // carry and grow, bounds, and input bytes that are no sequence. Each model runs with all passes and
 // with none.
-#include "intarsia/sequence.h"
-
 #include <array>
 
 #include "test/runtime/both_ways.h"
+#include "test/runtime/sequence_ports.h"
 
 namespace intarsia::test {
 namespace {
@@ -19,15 +18,6 @@ using converter::OnnxBuilder;
 struct alignas(16) Bytes {
   std::array<std::byte, 512> memory{};
 };
-
-TensorView view_of(const std::vector<float>& values, const std::vector<int32_t>& extents) {
-  return {const_cast<float*>(values.data()), extents.data(), DataType::kFloat,
-          static_cast<uint8_t>(extents.size())};
-}
-
-std::vector<float> floats_of(const TensorView& view) {
-  return {view.as<const float>(), view.as<const float>() + view.count()};
-}
 
 TEST(SequenceBytes, WhatIsWrittenIsRead) {
   Bytes bytes;
@@ -74,43 +64,6 @@ TEST(SequenceBytes, AnyDamageIsFoundOrStaysInside) {
     EXPECT_EQ(SequenceView::of({bytes.memory.data(), length}).has_value(), whole) << length;
   }
   EXPECT_FALSE(SequenceView::of({bytes.memory.data() + 8, 16})) << "misaligned";
-}
-
-void sequence_input(OnnxBuilder& model, const std::string& name) {
-  auto* input = model.graph().add_input();
-  input->set_name(name);
-  auto* element = input->mutable_type()->mutable_sequence_type()->mutable_elem_type();
-  element->mutable_tensor_type()->set_elem_type(static_cast<int32_t>(DataType::kFloat));
-}
-
-/// Fills input `index` with elements of one axis.
-void give(Session& session, int index, const std::vector<std::vector<float>>& elements) {
-  const TensorView input = session.input_port(index).value().tensor;
-  ASSERT_EQ(input.type, DataType::kSequence);
-  std::vector<std::byte> memory(1 << 16);
-  SequenceWriter writer(memory);
-  for (const auto& element : elements) {
-    ASSERT_TRUE(writer.append(view_of(element, {static_cast<int32_t>(element.size())})));
-  }
-  const int32_t extents[] = {static_cast<int32_t>(writer.bytes())};
-  ASSERT_TRUE(session.resize_input(index, extents).ok());
-  if (writer.bytes() == 0) return;
-  std::memcpy(session.input_port(index).value().tensor.data, memory.data(), writer.bytes());
-}
-
-std::vector<std::vector<float>> taken(const Session& session, int index) {
-  const auto found = SequenceView::of(session.output_port(index).value().tensor);
-  EXPECT_TRUE(found);
-  std::vector<std::vector<float>> elements;
-  for (const TensorView& element : *found) elements.push_back(floats_of(element));
-  return elements;
-}
-
-ConvertOptions up_to(int64_t length, std::vector<int64_t> extents) {
-  ConvertOptions options;
-  options.max_lengths["s"] = length;
-  options.shapes["s"] = std::move(extents);
-  return options;
 }
 
 /// s with x behind it, without its first element.

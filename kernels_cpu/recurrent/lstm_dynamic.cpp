@@ -158,17 +158,18 @@ class DynamicWeights {
     return (rows * (quads(node) + 1 + panel_count(node.hidden) * kPanel) + 15) / 16 * 16;
   }
 
-  void project(const float* x, int64_t pitch, int64_t rows, float* gates, Units units) const {
+  void project(const float* x, int64_t pitch, int64_t rows, const RnnGates<float>& gates,
+               Units units) const {
     const auto all = [](int64_t) { return true; };
     multiply(w_, w_scales_, coded(x, pitch, node_.features, rows, input_, all, units), 0,
-             node_.gates, false, gates, node_.rows(), units);
+             node_.gates, false, gates, units);
   }
-  void recur(const Step& step, int first, int count, const float* h, float* y,
-             int64_t pitch) const {
+  void recur(const Step& step, int first, int count, const float* h,
+             const RnnGates<float>& y) const {
     const auto goes_on = [&](int64_t row) { return step.at <= step.length(row); };
     const CodedRows rows = coded(h, node_.hidden, node_.hidden, step.sequences,
                                  ByteScale(step.summary), goes_on, step.units);
-    multiply(r_, r_scales_, rows, first, count, true, y, pitch, step.units);
+    multiply(r_, r_scales_, rows, first, count, true, y, step.units);
   }
   void activate(const RnnFunction& function, float* x, int64_t count) const {
     if (function.kind == RnnActivation::kSigmoid) return sigmoid_(x, x, count, nullptr);
@@ -225,17 +226,16 @@ class DynamicWeights {
     return {rows, words, words_pitch, sums, by};
   }
   void multiply(const Codes& codes, const float* scales, const CodedRows& a, int first, int count,
-                bool last, float* y, int64_t pitch, const Units& units) const {
+                bool last, const RnnGates<float>& y, const Units& units) const {
     auto* const sums = reinterpret_cast<uint32_t*>(units.own) + a.rows * (a.pitch + 1);
     const int64_t units_count = units.end - units.begin;
     const int64_t sums_pitch = panel_count(units_count) * kPanel;
     for (int64_t gate = first; gate < first + count; ++gate) {
       codes.multiply(a, gate, units, isa_, sums, sums_pitch);
       const int64_t lane = gate * node_.hidden + units.begin;
-      Sums all{sums,        sums_pitch, a.rows,
-               units_count, a.by.scale, scales + lane,
-               nullptr,     nullptr,    y + (gate - first) * node_.hidden + units.begin,
-               pitch};
+      float* const to = y.first + (gate - first) * y.gate + units.begin;
+      Sums all{sums,          sums_pitch, a.rows,  units_count, a.by.scale,
+               scales + lane, nullptr,    nullptr, to,          y.row};
       if (last && bias_ != nullptr) {
         all.w_bias = bias_ + lane;
         all.r_bias = all.w_bias + node_.rows();

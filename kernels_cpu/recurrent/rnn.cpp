@@ -46,18 +46,19 @@ class RowWeights {
 
   static int64_t own(const RnnNode& node, int64_t) { return node.features; }
 
-  void project(const T* x, int64_t, int64_t, Value* gates, RnnUnits<Value> units) const {
+  void project(const T* x, int64_t, int64_t, const RnnGates<Value>& gates,
+               RnnUnits<Value> units) const {
     Value* input = units.own;
     for (int64_t i = 0; i < features_; ++i) input[i] = cpu::Element<T>::load(x[i]);
     for (int64_t i = 0; i < rows_; ++i) {
-      gates[i] = bias(i) + dot(w_ + i * features_, input, features_);
+      gates.first[i] = bias(i) + dot(w_ + i * features_, input, features_);
     }
   }
   [[gnu::noinline]] void recur(const RnnStep<RowWeights>&, int first, int count, const Value* h,
-                               Value* y, int64_t) const {
+                               const RnnGates<Value>& y) const {
     const int64_t begin = first * hidden_;
     for (int64_t i = begin; i < begin + count * hidden_; ++i) {
-      y[i - begin] += bias(rows_ + i) + dot(r_ + i * hidden_, h, hidden_);
+      y.first[i - begin] += bias(rows_ + i) + dot(r_ + i * hidden_, h, hidden_);
     }
   }
   void activate(const RnnFunction& function, Value* x, int64_t count) const {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the recurrent layers differ in: gates in W and R, activations of a direction, and `advance`,
-// which computes one step of some sequences. A Step (rnn_sequence.h) brings the gates as the
-// input's part alone; `recur` adds the state's part to some of them, for all sequences;
-// `for_sequences` takes them one by one. Formulas and order of gates: ONNX.
+// which computes one step of some sequences. A Step (rnn_step.h) brings the gates as the input's
+// part alone; `recur` adds the state's part to some of them. Formulas and order of gates: ONNX.
 //
 // Threads may have some of the hidden units each, s.units. A phase of `advance` writes those only,
 // and reads others' of earlier phases and steps only; the new state goes to `next`, which is `h`
 // where nobody else reads it.
 #pragma once
+
+#include <cstring>
 
 #include "core/operators/recurrent/rnn.h"
 #include "kernels_cpu/common/kernel_types.h"
@@ -31,6 +32,23 @@ template <class V>
   for (int64_t i = 0; i < count; ++i) y[i] = a[i] * b[i];
 }
 
+/// y += a * b.
+template <class V>
+[[gnu::noinline]] void add_products(const V* a, const V* b, V* y, int64_t count) {
+  INTARSIA_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) y[i] += a[i] * b[i];
+}
+
+/// next = (1 - update) * candidate + update * h, which may be next.
+template <class V>
+[[gnu::noinline]] void update_state(const V* update, const V* candidate, const V* h, V* next,
+                                    int64_t count) {
+  INTARSIA_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) {
+    next[i] = (1 - update[i]) * candidate[i] + update[i] * h[i];
+  }
+}
+
 struct RnnLayer {
   using Rule = ops::Rnn;
   static constexpr int gates = 1, functions = 1;
@@ -41,10 +59,11 @@ struct RnnLayer {
 
   template <class Step>
   static void advance(const RnnAttributes&, const Step& s, int) {
-    s.recur(0, 1, s.all.h, s.all.gates, s.pitch);
-    s.for_sequences([&](const auto& one) {
-      s.activate(0, one.gates);
-      for (int64_t i = s.units.begin; i < s.units.end; ++i) one.next[i] = one.gates[i];
+    s.recur(0, 1, s.states.h, s.gates);
+    s.for_runs([&](int64_t at, int64_t count) {
+      auto* const gate = s.gate(0) + at;
+      s.activate(0, gate, count);
+      std::memcpy(s.states.next + at, gate, static_cast<size_t>(count) * sizeof(*gate));
     });
   }
 };
@@ -62,34 +81,30 @@ struct GruLayer {
 
   template <class Step>
   static void advance(const GruAttributes& attributes, const Step& s, int phase) {
-    const int64_t n = s.hidden;
     const bool linear = attributes.linear_before_reset != 0;
-    const int64_t begin = s.units.begin, end = s.units.end;
-    // Gates: update, reset, candidate.
+    auto* const h = s.states.h;
+    auto* const extra = s.states.extra;
+    auto *const update = s.gate(0), *const reset = s.gate(1), *const candidate = s.gate(2);
     if (phase == 0) {
-      s.recur(0, 2, s.all.h, s.all.gates, s.pitch);
-      s.for_sequences([&](const auto& one) {
-        s.activate(0, one.gates);
-        auto* const reset = one.gates + n;
-        s.activate(0, reset);
-        for (int64_t i = begin; i < end; ++i) one.extra[i] = linear ? 0 : reset[i] * one.h[i];
+      s.recur(0, 2, h, s.gates);
+      s.for_runs([&](int64_t at, int64_t count) {
+        s.activate(0, update + at, count);
+        s.activate(0, reset + at, count);
+        if (linear) {
+          std::memset(extra + at, 0, static_cast<size_t>(count) * sizeof(*extra));
+        } else {
+          multiply_units(reset + at, h + at, extra + at, count);
+        }
       });
       if (!linear) return;
     }
-    if (linear) {
-      s.recur(2, 1, s.all.h, s.all.extra, n);
-    } else {
-      s.recur(2, 1, s.all.extra, s.all.gates + 2 * n, s.pitch);
-    }
-    s.for_sequences([&](const auto& one) {
-      auto* const update = one.gates;
-      auto* const reset = one.gates + n;
-      auto* const candidate = one.gates + 2 * n;
-      for (int64_t i = begin; linear && i < end; ++i) candidate[i] += reset[i] * one.extra[i];
-      s.activate(1, candidate);
-      for (int64_t i = begin; i < end; ++i) {
-        one.next[i] = (1 - update[i]) * candidate[i] + update[i] * one.h[i];
-      }
+    auto of_candidate = s.gates;
+    of_candidate.first = linear ? extra : candidate;
+    s.recur(2, 1, linear ? h : extra, of_candidate);
+    s.for_runs([&](int64_t at, int64_t count) {
+      if (linear) add_products(reset + at, extra + at, candidate + at, count);
+      s.activate(1, candidate + at, count);
+      update_state(update + at, candidate + at, h + at, s.states.next + at, count);
     });
   }
 };
@@ -105,28 +120,26 @@ struct LstmLayer {
 
   template <class Step>
   static void advance(const LstmAttributes& attributes, const Step& s, int) {
-    const int64_t n = s.hidden;
     const bool coupled = attributes.input_forget != 0;
-    const int64_t begin = s.units.begin, end = s.units.end;
-    s.recur(0, 4, s.all.h, s.all.gates, s.pitch);
-    s.for_sequences([&](const auto& one) {
-      auto* const input = one.gates;
-      auto* const output = one.gates + n;
-      auto* const forget = one.gates + 2 * n;
-      auto* const candidate = one.gates + 3 * n;
-      s.add_peephole(0, one.c, input);
-      s.add_peephole(2, one.c, forget);
-      s.activate(0, input);
-      s.activate(0, forget);
-      s.activate(1, candidate);
-      for (int64_t i = begin; coupled && i < end; ++i) forget[i] = 1 - input[i];
-      update_cell(forget + begin, input + begin, candidate + begin, one.c + begin,
-                  one.extra + begin, end - begin);
-      s.add_peephole(1, one.c, output);
-      s.activate(0, output);
+    auto *const input = s.gate(0), *const output = s.gate(1), *const forget = s.gate(2),
+                *const candidate = s.gate(3);
+    auto* const extra = s.states.extra;
+    s.recur(0, 4, s.states.h, s.gates);
+    s.add_peephole(0, 0);
+    s.add_peephole(2, 2);
+    s.for_runs([&](int64_t at, int64_t count) {
+      s.activate(0, input + at, count);
+      s.activate(0, forget + at, count);
+      s.activate(1, candidate + at, count);
+      for (int64_t i = at; coupled && i < at + count; ++i) forget[i] = 1 - input[i];
+      update_cell(forget + at, input + at, candidate + at, s.states.c + at, extra + at, count);
+    });
+    s.add_peephole(1, 1);
+    s.for_runs([&](int64_t at, int64_t count) {
+      s.activate(0, output + at, count);
       // Clipping bounds what enters the gates, not the cell state.
-      s.weights.activate(s.functions[2], one.extra + begin, end - begin);
-      multiply_units(output + begin, one.extra + begin, one.next + begin, end - begin);
+      s.weights.activate(s.functions[2], extra + at, count);
+      multiply_units(output + at, extra + at, s.states.next + at, count);
     });
   }
 };

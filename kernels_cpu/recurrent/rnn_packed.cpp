@@ -40,18 +40,19 @@ class PanelWeights {
 
   static int64_t own(const RnnNode&, int64_t) { return 0; }
 
-  void project(const float* x, int64_t pitch, int64_t rows, float* gates,
+  void project(const float* x, int64_t pitch, int64_t rows, const RnnGates<float>& gates,
                RnnUnits<float> units) const {
-    multiply({{rows, 0, features_}, x, pitch, w_, gates, gates_ * hidden_, bias_}, gates_, units);
+    multiply({{rows, 0, features_}, x, pitch, w_, gates.first, gates.row, bias_}, gates_,
+             gates.gate, units);
   }
-  void recur(const RnnStep<PanelWeights>& step, int first, int count, const float* h, float* y,
-             int64_t pitch) const {
-    GemmArgs args{{step.sequences, 0, hidden_},      h, hidden_,
-                  r_ + first * gate_floats(hidden_), y, pitch};
+  void recur(const RnnStep<PanelWeights>& step, int first, int count, const float* h,
+             const RnnGates<float>& y) const {
+    GemmArgs args{{step.sequences, 0, hidden_},      h,       hidden_,
+                  r_ + first * gate_floats(hidden_), y.first, y.row};
     if (bias_ != nullptr) args.bias = bias_ + (gates_ + first) * hidden_;
-    args.residual = y;
-    args.residual_pitch = pitch;
-    multiply(args, count, step.units);
+    args.residual = y.first;
+    args.residual_pitch = y.row;
+    multiply(args, count, y.gate, step.units);
   }
   void activate(const RnnFunction& function, float* x, int64_t count) const {
     if (function.kind == RnnActivation::kSigmoid) return sigmoid_(x, x, count, nullptr);
@@ -62,24 +63,25 @@ class PanelWeights {
  private:
   int64_t gate_floats(int64_t k) const { return packed_floats(1, k, hidden_); }
 
-  /// The product of some gates: one for each gate, or one for all whole gates if no panel holds
-  /// columns of two.
-  void multiply(GemmArgs args, int64_t gates, RnnUnits<float> units) const {
+  /// The product of some gates, `gate` apart: one for each, or one for all whole gates that lie
+  /// side by side if no panel holds columns of two.
+  void multiply(GemmArgs args, int64_t gates, int64_t gate, RnnUnits<float> units) const {
     const int64_t columns = units.end - units.begin;
-    const int64_t products = columns == hidden_ && hidden_ % kPanel == 0 ? 1 : gates;
+    const bool one = columns == hidden_ && hidden_ % kPanel == 0 && gate == hidden_;
+    const int64_t products = one ? 1 : gates;
     args.isa = isa_;
     args.shape.n = gates / products * columns;
     args.b += packed_floats(1, args.shape.k, units.begin);
-    const auto move = [&](int64_t by) {
+    const auto move = [&](int64_t by, int64_t bias_by) {
       args.c += by;
-      if (args.bias != nullptr) args.bias += by;
+      if (args.bias != nullptr) args.bias += bias_by;
       if (args.residual != nullptr) args.residual += by;
     };
-    move(units.begin);
+    move(units.begin, units.begin);
     for (int64_t i = 0; i < products; ++i) {
       gemm_run(args, 0, gemm_units(args.shape));
       args.b += gate_floats(args.shape.k);
-      move(hidden_);
+      move(gate, hidden_);
     }
   }
 

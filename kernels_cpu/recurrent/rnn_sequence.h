@@ -10,7 +10,9 @@
 // How weights are stored and multiplied is a class W, one object for a direction:
 //
 //     Element, Value     type of the operands, type of the arithmetic
-//     kRows              the most sequences of a group, and the most steps projected at once
+//     kRows              rows that products are fast with: the most steps projected at once, and
+//     the
+//                        most sequences of a group, but for small states; 1: there are no groups
 //     Summary            what a step needs to know of the states of all sequences before it; then a
 //                        direction's sequences are one group, however many. NoSummary: nothing
 //     kUnits             threads may have multiples of so many hidden units; 0 if none
@@ -20,8 +22,8 @@
 //     own(node, rows)    Values that a thread needs besides, for so many rows: units.own
 //     project(x, pitch, rows, gates, units)
 //                        gates = W x + its bias, for rows of x pitch apart
-//     recur(step, first, count, h, y, pitch)
-//                        y += R h + its bias, for some of the gates, rows of y pitch apart
+//     recur(step, first, count, h, y)
+//                        y += R h + its bias, for some of the gates, of all sequences
 //     activate(function, x, n)
 //     summarize(x, n, summary)
 //                        if there is a Summary: what it says of n more elements of states
@@ -77,13 +79,23 @@ struct RnnScratch {
 
   RnnScratch(const RnnNode& node, int64_t sequences) {
     const int64_t steps = sequences * node.time, some = steps < W::kRows ? steps : W::kRows;
-    const int64_t rows = kTogether<W> && sequences > some ? sequences : some;
+    const bool all = kTogether<W> || sequences > W::kRows;
+    const int64_t rows = all && sequences > some ? sequences : some;
     gates = W::own(node, rows);
     states = gates + rows * node.rows();
     input = states + sequences * 3 * node.hidden;
     elements = (input + (W::kRows > 1 ? sequences * node.features : 0) + 15) / 16 * 16;
   }
 };
+
+/// The most sequences of a group. Where states are small, a step of a few would be calls and little
+/// more.
+template <class W>
+int64_t rnn_most_sequences(const RnnNode& node) {
+  constexpr int64_t kUnits = 2048;  // of all sequences
+  const int64_t tiles = W::kRows > 1 && node.hidden > 0 ? kUnits / (W::kRows * node.hidden) : 1;
+  return W::kRows * (tiles > 1 ? tiles : 1);
+}
 
 /// Sequences of a group: as few groups as threads need, and as rows and the scratch of a thread
 /// permit.
@@ -92,7 +104,8 @@ int64_t rnn_group(const RnnNode& node, int threads, int64_t scratch) {
   const auto parts = [](int64_t all, int64_t most) { return (all + most - 1) / most; };
   if (node.batch <= 1) return 1;
   if (kTogether<W>) return node.batch;
-  const int64_t wanted = parts(threads, node.directions), groups = parts(node.batch, W::kRows);
+  const int64_t wanted = parts(threads, node.directions);
+  const int64_t groups = parts(node.batch, rnn_most_sequences<W>(node));
   int64_t group = parts(node.batch, wanted > groups ? wanted : groups);
   while (group > 1 && RnnScratch<W>(node, group).elements > scratch) --group;
   return group;
@@ -153,9 +166,9 @@ int64_t rnn_bytes(const KernelContext& context, int64_t sequences) {
 /// That of the largest group.
 template <class Layer, class W>
 int64_t rnn_workspace(const KernelContext& context) {
-  const int64_t batch = node_of<Layer>(context).batch;
-  const bool all = kTogether<W> || batch < W::kRows;
-  return rnn_bytes<Layer, W>(context, batch < 1 ? 1 : all ? batch : W::kRows);
+  const RnnNode node = node_of<Layer>(context);
+  const int64_t batch = node.batch < 1 ? 1 : node.batch, most = rnn_most_sequences<W>(node);
+  return rnn_bytes<Layer, W>(context, kTogether<W> || batch < most ? batch : most);
 }
 /// The least that will do.
 template <class Layer, class W>
@@ -180,12 +193,12 @@ template <class Layer, class W>
   const auto* lengths = context.input(4).as<const int32_t>();
   const RnnScratch<W> parts(node, sequences);
   const int64_t states = sequences * node.hidden;
-  V* const gates = scratch + parts.gates;
+  // Of a single sequence the gates of a step lie together, of several those of a gate.
+  const RnnGates<V> gates{scratch + parts.gates, sequences > 1 ? node.hidden : node.rows(), states};
   V* const h = scratch + parts.states;
   const int phases = Layer::phases(attributes);
   RnnStep<W> step{weights,
                   node.hidden,
-                  node.rows(),
                   peepholes != nullptr ? peepholes + d * 3 * node.hidden : nullptr,
                   functions + d * Layer::functions,
                   node.attributes.clip,
@@ -194,7 +207,8 @@ template <class Layer, class W>
                   node.time,
                   lengths != nullptr ? lengths + first : nullptr,
                   {0, node.hidden, scratch},
-                  {h, h, h + states, h + 2 * states, gates}};
+                  {h, h, h + states, h + 2 * states},
+                  gates};
   /// The final states of a sequence, as far as `part` has computed them. Not inlined, as `take`:
   /// there are two calls.
   const auto finish = [&](const RnnStep<W>& part, const V* last, int64_t i)
@@ -203,7 +217,7 @@ template <class Layer, class W>
     const int64_t state = node.state_row(d, part.first + i) + begin,
                   place = i * node.hidden + begin;
     store_state<T>(context.output(1), state, end - begin, last + place);
-    store_state<T>(context.output(2), state, end - begin, part.all.c + place);
+    store_state<T>(context.output(2), state, end - begin, part.states.c + place);
   };
   int64_t longest = 0;
   [[maybe_unused]] RnnTold<W> told;
@@ -211,7 +225,7 @@ template <class Layer, class W>
   for (int64_t i = 0; i < sequences; ++i) {
     const int64_t state = node.state_row(d, first + i);
     load_state<T>(context.input(5), state, node.hidden, h + i * node.hidden);
-    load_state<T>(context.input(6), state, node.hidden, step.all.c + i * node.hidden);
+    load_state<T>(context.input(6), state, node.hidden, step.states.c + i * node.hidden);
     if constexpr (kTogether<W>) weights.summarize(h + i * node.hidden, node.hidden, initial);
     if (step.ended(i)) finish(step, h, i);
     longest = step.length(i) > longest ? step.length(i) : longest;
@@ -220,38 +234,50 @@ template <class Layer, class W>
   const bool reverse =
       d == 1 || node.attributes.direction == static_cast<int32_t>(RnnDirection::kReverse);
   const auto time_of = [&](int64_t length, int64_t s) { return reverse ? length - 1 - s : s; };
-  const int64_t pitch = (node.x_row(1, first) - node.x_row(0, first)) * (reverse ? -1 : 1);
   const auto project = [&](const RnnStep<W>& part) {
-    const int64_t s = part.at;
-    if (sequences > 1) {
-      if constexpr (W::kRows > 1) {
+    const int64_t s = part.at, t = time_of(part.length(0), s);
+    if (sequences == 1) {
+      if (s % most_steps != 0) return;
+      const int64_t pitch = (node.x_row(1, first) - node.x_row(0, first)) * (reverse ? -1 : 1);
+      const int64_t steps = longest - s < most_steps ? longest - s : most_steps;
+      weights.project(x + node.x_row(t, first), pitch, steps, part.gates, part.units);
+      return;
+    }
+    const T* rows = x + node.x_row(t, part.first);
+    int64_t pitch = node.x_row(0, 1) - node.x_row(0, 0);
+    if constexpr (W::kRows > 1) {
+      if (lengths != nullptr) {
+        static_assert(std::is_same_v<T, V>);
         V* const input = part.units.own + parts.input;
         for (int64_t i = 0; i < part.sequences; ++i) {
           // Of one that has ended any row does.
-          const int64_t t = part.ended(i) ? 0 : time_of(part.length(i), s);
-          static_assert(std::is_same_v<T, V>);
-          std::memcpy(input + i * node.features, x + node.x_row(t, part.first + i),
+          const int64_t own = part.ended(i) ? 0 : time_of(part.length(i), s);
+          std::memcpy(input + i * node.features, x + node.x_row(own, part.first + i),
                       static_cast<size_t>(node.features) * sizeof(V));
         }
-        weights.project(input, node.features, part.sequences, part.all.gates, part.units);
+        rows = input;
+        pitch = node.features;
       }
-    } else if (s % most_steps == 0) {
-      const int64_t steps = longest - s < most_steps ? longest - s : most_steps;
-      weights.project(x + node.x_row(time_of(part.length(0), s), first), pitch, steps, gates,
-                      part.units);
     }
+    weights.project(rows, pitch, part.sequences, part.gates, part.units);
   };
   const auto compute = [&](const RnnStep<W>& part, int phase) {
     const int64_t begin = part.units.begin, end = part.units.end;
     if (phase == 0) project(part);
     Layer::advance(attributes, part, phase);
     if (phase + 1 < phases) return;
-    for (int64_t i = 0; i < part.sequences; ++i) {
+    // Several sequences at once, where their rows of Y are neighbours.
+    const bool dense = lengths == nullptr && end - begin == node.hidden &&
+                       node.y_row(0, d, 1) - node.y_row(0, d, 0) == node.hidden;
+    const int64_t run = dense ? part.sequences : 1;
+    for (int64_t i = 0; i < part.sequences; i += run) {
       if (part.ended(i)) continue;
-      const int64_t t = time_of(part.length(i), part.at);
-      const int64_t row = node.y_row(t, d, part.first + i) + begin;
-      store_state<T>(context.output(0), row, end - begin, part.all.next + i * node.hidden + begin);
-      if (part.at + 1 == part.length(i)) finish(part, part.all.next, i);
+      const int64_t row = node.y_row(time_of(part.length(i), part.at), d, part.first + i) + begin;
+      store_state<T>(context.output(0), row, run * (end - begin),
+                     part.states.next + i * node.hidden + begin);
+    }
+    for (int64_t i = 0; i < part.sequences; ++i) {
+      if (part.at + 1 == part.length(i)) finish(part, part.states.next, i);
     }
   };
   constexpr int64_t kUnits = W::kUnits > 0 ? W::kUnits : 1;
@@ -261,19 +287,19 @@ template <class Layer, class W>
   const auto take = [&](int64_t at, int part, int of_parts) __attribute__((noinline)) {
     RnnStep<W> own = step;
     own.at = at / phases;
-    own.all.gates = gates + own.at % most_steps * node.rows();
+    own.gates.first += own.at % most_steps * node.rows();
     own.units.own += part * share;
     if (phases == 1) {
       // Who is done before others must not touch the state that they still read.
-      if (own.at % 2 != 0) std::swap(own.all.h, own.all.extra);
-      own.all.next = own.all.extra;
+      if (own.at % 2 != 0) std::swap(own.states.h, own.states.extra);
+      own.states.next = own.states.extra;
     }
     if (by_sequences) {
       own.narrow(sequences * part / of_parts, sequences * (part + 1) / of_parts);
     } else {
       // What the others have written is asked for at once: a product would come to it line by line.
       for (int64_t i = 0; of_parts > 1 && i < states; i += 64 / sizeof(V)) {
-        __builtin_prefetch(own.all.h + i);
+        __builtin_prefetch(own.states.h + i);
       }
       own.units.begin = units * part / of_parts * kUnits;
       const int64_t end = units * (part + 1) / of_parts * kUnits;
@@ -285,7 +311,7 @@ template <class Layer, class W>
       typename W::Summary summary{};
       for (int64_t i = 0; i < own.sequences; ++i) {
         if (own.ended(i)) continue;
-        weights.summarize(own.all.next + i * node.hidden + own.units.begin,
+        weights.summarize(own.states.next + i * node.hidden + own.units.begin,
                           own.units.end - own.units.begin, summary);
       }
       told.tell(own.at + 1, part, of_parts, summary);

@@ -27,14 +27,22 @@ struct RnnUnits {
   V* own;
 };
 
-/// What belongs to a sequence at a step. The new state is `next`, which may be `h` or `extra`.
+/// Where the gates of sequences, or of steps, lie: `row` from one's to the next one's, `gate` from
+/// a gate to the next.
 template <class V>
-struct RnnRow {
+struct RnnGates {
+  V* first;
+  int64_t row, gate;
+};
+
+/// Of the first sequence; those of the others follow. The new state is `next`, which may be `h` or
+/// `extra`.
+template <class V>
+struct RnnStates {
   V* h;
   V* next;
   V* c;
   V* extra;
-  V* gates;
 };
 
 /// A step of a group of sequences, for Layer::advance.
@@ -42,14 +50,15 @@ template <class W>
 struct RnnStep {
   using V = typename W::Value;
   const W& weights;
-  int64_t hidden, pitch;                 // pitch: from the gates of a sequence to the next one's
+  int64_t hidden;
   const typename W::Element* peepholes;  // 3 * hidden, or null
   const RnnFunction* functions;
   V clip;
   int64_t first, sequences, time;  // first: of the sequences, in the batch
   const int32_t* lengths;          // of the sequences; null: all have `time` steps
   RnnUnits<V> units;
-  RnnRow<V> all;  // those of the first sequence; all but the gates are dense
+  RnnStates<V> states;
+  RnnGates<V> gates;  // of several sequences as dense as the states
   int64_t at = 0;
   typename W::Summary summary{};
 
@@ -58,38 +67,42 @@ struct RnnStep {
     first += begin;
     sequences = end - begin;
     if (lengths != nullptr) lengths += begin;
-    for (V** state : {&all.h, &all.next, &all.c, &all.extra}) *state += begin * hidden;
-    all.gates += begin * pitch;
+    for (V** each : {&states.h, &states.next, &states.c, &states.extra, &gates.first}) {
+      *each += begin * hidden;
+    }
   }
 
   int64_t length(int64_t sequence) const { return lengths != nullptr ? lengths[sequence] : time; }
   bool ended(int64_t sequence) const { return at >= length(sequence); }
+  V* gate(int which) const { return gates.first + which * gates.gate; }
 
-  /// Of all sequences; what those get that have ended is never looked at.
-  void recur(int first, int count, const V* state, V* y, int64_t y_pitch) const {
-    weights.recur(*this, first, count, state, y, y_pitch);
+  /// Of all sequences, as all of the following: what those get that have ended is never looked at.
+  void recur(int first_gate, int count, const V* h, const RnnGates<V>& y) const {
+    weights.recur(*this, first_gate, count, h, y);
   }
-  /// Calls body(row) for each sequence that has not ended.
+  /// Calls body(at, count) for runs of units that lie side by side in the states and in each gate:
+  /// one run, unless the thread has some of the units of several sequences.
   template <class Body>
-  void for_sequences(const Body& body) const {
-    for (int64_t i = 0; i < sequences; ++i) {
-      if (ended(i)) continue;
-      const int64_t place = i * hidden;
-      body(RnnRow<V>{all.h + place, all.next + place, all.c + place, all.extra + place,
-                     all.gates + i * pitch});
-    }
+  void for_runs(const Body& body) const {
+    const int64_t count = units.end - units.begin;
+    if (count == hidden) return body(int64_t{0}, sequences * hidden);
+    for (int64_t i = 0; i < sequences; ++i) body(i * hidden + units.begin, count);
   }
-  /// Of a gate, after clipping to [-clip, clip] if clip > 0. Not inlined, as what follows: there
-  /// are many calls.
-  [[gnu::noinline]] void activate(int function, V* gate) const {
-    for (int64_t i = units.begin; clip > 0 && i < units.end; ++i) {
+  /// Of units of a gate, after clipping to [-clip, clip] if clip > 0. Not inlined, as what follows:
+  /// there are many calls.
+  [[gnu::noinline]] void activate(int function, V* gate, int64_t count) const {
+    for (int64_t i = 0; clip > 0 && i < count; ++i) {
       gate[i] = gate[i] > clip ? clip : gate[i] < -clip ? -clip : gate[i];
     }
-    weights.activate(functions[function], gate + units.begin, units.end - units.begin);
+    weights.activate(functions[function], gate, count);
   }
-  [[gnu::noinline]] void add_peephole(int which, const V* c, V* gate) const {
-    for (int64_t i = units.begin; peepholes != nullptr && i < units.end; ++i) {
-      gate[i] += Element<typename W::Element>::load(peepholes[which * hidden + i]) * c[i];
+  [[gnu::noinline]] void add_peephole(int which, int to) const {
+    for (int64_t k = 0; peepholes != nullptr && k < sequences; ++k) {
+      const V* c = states.c + k * hidden;
+      V* sums = gate(to) + k * hidden;
+      for (int64_t i = units.begin; i < units.end; ++i) {
+        sums[i] += Element<typename W::Element>::load(peepholes[which * hidden + i]) * c[i];
+      }
     }
   }
 };

@@ -116,7 +116,13 @@ struct Recurrence {
     Node result;
     result.input<T>(layout == 0 ? Dims{time, batch, features} : Dims{batch, time, features}, x);
     result.input<T>({d, rows, features}, w).template input<T>({d, rows, hidden}, r);
-    result.input<T>({d, 2 * rows}, b).template input<int32_t>({batch}, lengths);
+    result.input<T>({d, 2 * rows}, b);
+    const bool all = std::count(lengths.begin(), lengths.end(), time) == batch;
+    if (all) {
+      result.absent();  // as nearly all models have it
+    } else {
+      result.input<int32_t>({batch}, lengths);
+    }
     result.input<T>(states, h0);
     if (with_cell) result.input<T>(states, c0).template input<T>({d, 3 * hidden}, p);
     result.output<T>(layout == 0 ? Dims{time, d, batch, hidden} : Dims{batch, time, d, hidden});
@@ -220,22 +226,36 @@ TEST(Recurrent, SharedUnitsEqualFormulasAndOneThread) {
   }
 }
 
-/// Sequences are computed in groups, whose size depends on the threads.
+/// Sequences are computed in groups, whose size depends on the threads and on the hidden units.
 TEST(Recurrent, GroupsEqualFormulas) {
-  Recurrence<float> layer{.r_scale = 0.125f, .time = 6, .batch = 29, .hidden = 19};
-  layer.lengths.clear();
-  for (int32_t i = 0; i < layer.batch; ++i) layer.lengths.push_back(i * 5 % 7);
-  for (Isa isa : {Isa::kPortable, detect_isa()}) {
-    for (int threads : {1, 7}) {
-      layer.gates = 1;
-      expect_recurrence("RNN.packed<float>", layer, 2e-5, isa, threads);
-      layer.gates = 3;
-      for (bool linear : {false, true}) {
-        layer.linear = linear;
-        expect_recurrence("GRU.packed<float>", layer, 2e-5, isa, threads);
+  for (const auto& [hidden, whole] : {std::pair(19, false), {19, true}, {32, true}, {3, false}}) {
+    Recurrence<float> layer{.r_scale = 0.125f, .time = 6, .batch = 29, .hidden = hidden};
+    layer.lengths.assign(static_cast<size_t>(layer.batch), layer.time);
+    for (int32_t i = 0; !whole && i < layer.batch; ++i) {
+      layer.lengths[static_cast<size_t>(i)] = i * 5 % 7;
+    }
+    for (Isa isa : {Isa::kPortable, detect_isa()}) {
+      for (int threads : {1, 7}) {
+        layer.gates = 1;
+        expect_recurrence("RNN.packed<float>", layer, 2e-5, isa, threads);
+        layer.gates = 3;
+        for (bool linear : {false, true}) {
+          layer.linear = linear;
+          expect_recurrence("GRU.packed<float>", layer, 2e-5, isa, threads);
+        }
+        layer.gates = 4;
+        expect_recurrence("LSTM.packed<float>", layer, 2e-5, isa, threads);
       }
-      layer.gates = 4;
-      expect_recurrence("LSTM.packed<float>", layer, 2e-5, isa, threads);
+      layer.expect();
+      std::vector<float> alone;
+      for (int threads : {1, 2, 7}) {
+        Node node = layer.node(true);
+        node.isa(isa).threads(threads).constant(1).constant(2);
+        layer.give_attributes(node);
+        ASSERT_TRUE(node.run("LSTM.packed<float>").ok()) << node.diagnostic().what;
+        if (threads == 1) alone = node.result<float>();
+        EXPECT_EQ(node.result<float>(), alone) << threads << " threads";
+      }
     }
   }
 }

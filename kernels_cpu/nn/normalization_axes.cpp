@@ -9,10 +9,12 @@
 // Sums are in double. Y may be the same memory as X.
 // Specification: https://onnx.ai/onnx/operators/onnx__LpNormalization.html
 #include <cmath>
+#include <type_traits>
 
 #include "core/kernel_list.h"
 #include "core/operators/nn/normalization.h"
 #include "core/runtime/operand_check.h"
+#include "kernels_cpu/common/transpose_panel.h"
 #include "kernels_cpu/nn/moments.h"
 #include "kernels_cpu/reduction/reduce_loop.h"
 
@@ -27,23 +29,22 @@ struct Slices {
   const T* x;  ///< The first element of the first of `lanes` slices side by side.
   T* y;
   int64_t lanes;
+  int64_t stride;  ///< From an element to the next one of its slice.
 
   /// sums[j] += the sum of term(element, j) over slice j.
   template <class Term>
   void sum(double* sums, Term term) const {
-    const int64_t stride = loop.stride();
     for_runs([&](int64_t offset, int64_t length) {
       if (dense()) {
         sums[0] += sum_of(isa, x + offset, length, [=](double v) { return term(v, 0); });
       } else {
-        add_rows(sums, x + offset, stride, length, term);
+        add_rows(sums, x + offset, length, term);
       }
     });
   }
   /// y = function(element, j) for the elements of slice j.
   template <class Function>
   void map(Function function) const {
-    const int64_t stride = loop.stride();
     for_runs([&](int64_t offset, int64_t length) {
       if (dense()) {
         map_run(isa, x + offset, y + offset, length,
@@ -64,10 +65,10 @@ struct Slices {
     loop.for_runs(0, loop.reduced.count, body);
   }
   /// One slice, whose elements are neighbours.
-  bool dense() const { return INTARSIA_HAS_VECTORS && lanes == 1 && loop.stride() == 1; }
+  bool dense() const { return INTARSIA_HAS_VECTORS && lanes == 1 && stride == 1; }
 
   template <class Term>
-  void add_rows(double* sums, const T* from, int64_t stride, int64_t rows, Term term) const {
+  void add_rows(double* sums, const T* from, int64_t rows, Term term) const {
     typename Element<T>::Value block[kReduceLanes];
     for (; rows > 0; --rows, from += stride) {
       const auto* values = values_at(isa, from, block, lanes);
@@ -76,6 +77,29 @@ struct Slices {
     }
   }
 };
+
+/// The most elements of rows that are taken side by side: alone they are hardly a vector.
+constexpr int64_t kShortRow = INTARSIA_HAS_VECTORS ? 16 : 0;
+
+/// Calls `normalize(slices)` for dense rows of up to kShortRow elements, of which several become
+/// slices side by side in a tile.
+template <class T, class Normalize>
+void for_short_rows(Isa isa, const ReduceLoop& loop, const T* x, T* y, int64_t rows,
+                    const Normalize& normalize) {
+  constexpr int64_t kRows = 64;
+  using Bits = std::conditional_t<sizeof(T) == 2, uint16_t,
+                                  std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
+  const int64_t count = loop.reduced.count;
+  T tile[kShortRow * kRows + 1];  // none where there are no vectors
+  for (int64_t lanes; rows > 0; rows -= lanes, x += lanes * count, y += lanes * count) {
+    lanes = rows < kRows ? rows : kRows;
+    transpose_panel<Bits>({count, lanes, lanes, 1, count}, reinterpret_cast<Bits*>(tile),
+                          reinterpret_cast<const Bits*>(x));
+    normalize(Slices<T>{isa, loop, tile, tile, lanes, lanes});
+    transpose_panel<Bits>({lanes, count, count, 1, lanes}, reinterpret_cast<Bits*>(y),
+                          reinterpret_cast<const Bits*>(tile));
+  }
+}
 
 /// Calls `normalize(slices)` for all slices along the reduced axes, in blocks.
 template <class T, class Normalize>
@@ -87,17 +111,23 @@ void for_slices(const KernelContext& context, const bool (&is_reduced)[kMaxRank]
   T* y = context.output(0).as<T>();
   context.parallel_for(loop.blocks, [&](int64_t begin, int64_t end, int) {
     on_isa(context.isa(), [&] {
+      const int64_t count = loop.reduced.count;
+      if (loop.rows_are_dense() && count <= kShortRow && loop.reduced.rank == 1) {
+        return for_short_rows(context.isa(), loop, x + begin * count, y + begin * count,
+                              end - begin, normalize);
+      }
       if (loop.rows_are_dense()) {
         for (int64_t row = begin; row < end; ++row) {
-          const int64_t offset = row * loop.reduced.count;
-          normalize(Slices<T>{context.isa(), loop, x + offset, y + offset, 1});
+          const int64_t offset = row * count;
+          normalize(Slices<T>{context.isa(), loop, x + offset, y + offset, 1, loop.stride()});
         }
         return;
       }
       for (int64_t index = begin, taken; index < end; index += taken) {
         const ReduceLoop::Block block = loop.block(index, end - index);
         taken = block.count;
-        normalize(Slices<T>{context.isa(), loop, x + block.offset, y + block.offset, block.lanes});
+        normalize(Slices<T>{context.isa(), loop, x + block.offset, y + block.offset, block.lanes,
+                            loop.stride()});
       }
     });
   });
@@ -121,7 +151,11 @@ struct LpNormalization {
     for_slices<T>(context, is_reduced, [&](const Slices<T>& slices) {
       double norms[kReduceLanes];
       for (int64_t j = 0; j < slices.lanes; ++j) norms[j] = 0;
-      slices.sum(norms, [=](double v, int64_t) { return squares ? v * v : std::fabs(v); });
+      if (squares) {
+        slices.sum(norms, [](double v, int64_t) { return v * v; });
+      } else {
+        slices.sum(norms, [](double v, int64_t) { return std::fabs(v); });
+      }
       for (int64_t j = 0; j < slices.lanes; ++j) {
         norms[j] = squares ? std::sqrt(norms[j]) : norms[j];
       }

@@ -211,6 +211,57 @@ TEST(Normalization, TrailingAxes) {
   EXPECT_EQ(node.attributes(a).check("LayerNormalization<float>").code(), Code::kIndexOutOfRange);
 }
 
+template <class T>
+void expect_norms_of_rows(int32_t columns, int p, Isa isa) {
+  constexpr int32_t kRows = 131;  // of which the third is 0
+  const Dims dims = {kRows, columns};
+  const auto n = static_cast<size_t>(columns);
+  std::vector<T> x;
+  Numbers xs = random_numbers(int64_t{kRows} * columns, 1, x);
+  for (size_t i = 2 * n; i < 3 * n; ++i) x[i] = T(0.0F), xs[i] = 0;
+  Numbers normed, expected;
+  const NaiveMoments moments(xs, kRows, [n](size_t i) { return i / n; });
+  for (size_t row = 0; row < kRows; ++row) {
+    double sum = 0;
+    for (size_t i = row * n; i < (row + 1) * n; ++i)
+      sum += p == 1 ? std::fabs(xs[i]) : xs[i] * xs[i];
+    const double norm = p == 1 ? sum : std::sqrt(sum);
+    const double deviation = std::sqrt(moments.variance[row]) + 1e-9;
+    for (size_t i = row * n; i < (row + 1) * n; ++i) {
+      normed.push_back(norm == 0 ? 0 : xs[i] / norm);
+      expected.push_back((xs[i] - moments.mean[row]) / deviation);
+    }
+  }
+  const double tolerance = 4 * epsilon_of<T>();
+  Node norm;
+  norm.input<T>(dims, x).template output<T>(dims).in_place(0).isa(isa).threads(3);
+  LpNormalizationAttributes lp;
+  lp.p = p;
+  ASSERT_TRUE(norm.attributes(lp).run(kernel_name("LpNormalization", {data_type_of<T>})).ok());
+  expect_near<T>(norm.result<T>(), normed, tolerance, tolerance);
+  if (columns == 1) return;  // a deviation of 0
+  Node node;
+  node.input<T>(dims, x).template output<T>(dims).isa(isa).threads(3);
+  MeanVarianceNormalizationAttributes a;
+  a.axes = {1, {1}};
+  const std::string kernel = kernel_name("MeanVarianceNormalization", {data_type_of<T>});
+  ASSERT_TRUE(node.attributes(a).run(kernel).ok());
+  expect_near<T>(node.result<T>(), expected, 1e2 * tolerance, 4 * tolerance);
+}
+
+/// Short rows are taken side by side.
+TEST(Normalization, RowsOfAnyLength) {
+  for (const Isa isa : cpu::available_isas()) {
+    for (const int32_t columns : {1, 2, 3, 4, 7, 8, 15, 16, 17, 33}) {
+      for (const int p : {1, 2}) {
+        expect_norms_of_rows<float>(columns, p, isa);
+        expect_norms_of_rows<double>(columns, p, isa);
+        expect_norms_of_rows<Float16>(columns, p, isa);
+      }
+    }
+  }
+}
+
 TEST(Normalization, AnyAxes) {
   Node norm;
   norm.input<float>({2, 2, 2}, {3, 0, 4, 0, -1, 2, 2, -2}).output<float>({2, 2, 2}).in_place(0);

@@ -187,6 +187,15 @@ intarsia_code intarsia_resize_input(intarsia_session* session, int32_t entry, in
   return c::code_of(opened->resize_input(index, {extents, static_cast<size_t>(rank)}, entry));
 }
 
+intarsia_code intarsia_resize_state(intarsia_session* session, int32_t index,
+                                    const int32_t* extents, int32_t rank) {
+  Session* opened = c::session_of(session);
+  if (opened == nullptr || rank < 0 || (extents == nullptr && rank > 0)) {
+    return c::fail(session, Code::kInvalidArgument, "extents are NULL, or the rank is below 0");
+  }
+  return c::code_of(opened->resize_state(index, {extents, static_cast<size_t>(rank)}));
+}
+
 intarsia_code intarsia_bind_input(intarsia_session* session, int32_t entry, int32_t index,
                                   const void* buffer, size_t bytes) {
   Session* opened = c::session_of(session);

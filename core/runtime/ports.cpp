@@ -3,6 +3,8 @@
 // Entry points, and the ports by which a program reaches inputs, outputs and states.
 #include "core/runtime/ports.h"
 
+#include <algorithm>
+
 namespace intarsia {
 namespace {
 
@@ -31,6 +33,49 @@ Result<int> find_port(SessionState* state, const Ports* ports, std::string_view 
     if (text_of(ports->Get(i)->name()) == name) return static_cast<int>(i);
   }
   return unknown_name(*state, what, name);
+}
+
+/// What errors say of the extents of a port.
+struct PortTexts {
+  const char *rank, *extent, *above, *below;
+};
+constexpr PortTexts kInputTexts{"input rank", "input extent", "input extent above its maximum",
+                                "input extent below its minimum"};
+constexpr PortTexts kStateTexts{"state rank", "state extent", "state extent above its maximum",
+                                "state extent below its minimum"};
+
+Status resize_port(SessionState& state, const plan::Port& port, std::span<const int32_t> extents,
+                   int index, const PortTexts& texts) {
+  const plan::Tensor& tensor = tensor_in(state, port.slot());
+  if (extents.size() != tensor.rank()) {
+    return state.fail(Code::kWrongRank, texts.rank, tensor.rank(),
+                      static_cast<int64_t>(extents.size()), index);
+  }
+  const bool varies = tensor.extents() < state.plan.dynamic_extents;
+  const int32_t* present = state.extents_of(tensor);
+  const auto* symbols = port.symbols();
+  for (int axis = 0; axis < tensor.rank(); ++axis) {
+    const int32_t found = extents[static_cast<size_t>(axis)];
+    const int32_t planned = state.plan.extents[tensor.extents() + static_cast<uint32_t>(axis)];
+    const int32_t symbol =
+        symbols != nullptr && symbols->size() != 0 ? symbols->Get(static_cast<uint32_t>(axis)) : -1;
+    if (!varies || symbol < 0) {  // fixed, or as a run has found them
+      if (found == present[axis]) continue;
+      return state.fail(Code::kWrongExtent, texts.extent, present[axis], found, index, axis);
+    }
+    const plan::Symbol& range = *state.plan.root->symbols()->Get(static_cast<uint32_t>(symbol));
+    if (found > planned || found > range.maximum()) {
+      return state.fail(Code::kWrongExtent, texts.above, planned, found, index, axis);
+    }
+    if (found < range.minimum() || found < 0) {
+      return state.fail(Code::kWrongExtent, texts.below, range.minimum(), found, index, axis);
+    }
+  }
+  for (int axis = 0; varies && axis < tensor.rank(); ++axis) {
+    state.extents[tensor.extents() + static_cast<uint32_t>(axis)] =
+        extents[static_cast<size_t>(axis)];
+  }
+  return {};
 }
 
 }  // namespace
@@ -91,38 +136,8 @@ Status Session::resize_input(int index, std::span<const int32_t> extents, int en
   const plan::Port* port =
       port_at(*state_, inputs_of(state_, entry), index, "input index (at most)");
   if (port == nullptr) return Code::kInvalidArgument;
-  const plan::Tensor& tensor = tensor_in(*state_, port->slot());
-  if (extents.size() != tensor.rank()) {
-    return state_->fail(Code::kWrongRank, "input rank", tensor.rank(),
-                        static_cast<int64_t>(extents.size()), index);
-  }
-  const bool varies = tensor.extents() < state_->plan.dynamic_extents;
-  const int32_t* present = state_->extents_of(tensor);
-  const auto* symbols = port->symbols();
-  for (int axis = 0; axis < tensor.rank(); ++axis) {
-    const int32_t found = extents[static_cast<size_t>(axis)];
-    const int32_t planned = state_->plan.extents[tensor.extents() + static_cast<uint32_t>(axis)];
-    const int32_t symbol =
-        symbols != nullptr && symbols->size() != 0 ? symbols->Get(static_cast<uint32_t>(axis)) : -1;
-    if (!varies || symbol < 0) {  // fixed, or as a run has found them
-      if (found == present[axis]) continue;
-      return state_->fail(Code::kWrongExtent, "input extent", present[axis], found, index, axis);
-    }
-    const plan::Symbol& range = *state_->plan.root->symbols()->Get(static_cast<uint32_t>(symbol));
-    if (found > planned || found > range.maximum()) {
-      return state_->fail(Code::kWrongExtent, "input extent above its maximum", planned, found,
-                          index, axis);
-    }
-    if (found < range.minimum() || found < 0) {
-      return state_->fail(Code::kWrongExtent, "input extent below its minimum", range.minimum(),
-                          found, index, axis);
-    }
-  }
+  if (Status s = resize_port(*state_, *port, extents, index, kInputTexts); !s) return s;
   forget_run(*state_, entry);
-  for (int axis = 0; varies && axis < tensor.rank(); ++axis) {
-    state_->extents[tensor.extents() + static_cast<uint32_t>(axis)] =
-        extents[static_cast<size_t>(axis)];
-  }
   return {};
 }
 
@@ -132,5 +147,18 @@ int Session::state_count() const {
 Result<Port> Session::state(int index) const {
   return port_of(state_, state_ != nullptr ? state_->plan.root->state_ports() : nullptr, index,
                  "state index (at most)");
+}
+Status Session::resize_state(int index, std::span<const int32_t> extents) {
+  if (state_ == nullptr) return Code::kInvalidArgument;
+  const plan::Port* port =
+      port_at(*state_, state_->plan.root->state_ports(), index, "state index (at most)");
+  if (port == nullptr) return Code::kInvalidArgument;
+  const TensorView present = state_->view(state_->plan.slots[port->slot()].tensor());
+  const bool same =
+      std::equal(extents.begin(), extents.end(), present.extents, present.extents + present.rank);
+  if (same) return {};  // what an entry point that continues a run needs is there still
+  if (Status s = resize_port(*state_, *port, extents, index, kStateTexts); !s) return s;
+  state_->completed = kNone;
+  return {};
 }
 }  // namespace intarsia

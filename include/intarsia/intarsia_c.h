@@ -302,6 +302,11 @@ intarsia_code intarsia_run_tensors(intarsia_session* session, int32_t entry,
                                    const intarsia_tensor* inputs, int32_t input_count,
                                    intarsia_tensor* outputs, int32_t output_count);
 
+/// Sets the extents of a state that varies, before it is written: to give a session what another
+/// one has left.
+intarsia_code intarsia_resize_state(intarsia_session* session, int32_t index,
+                                    const int32_t* extents, int32_t rank);
+
 /// Makes all states what they were at open. They are read and written by `intarsia_get_port`.
 intarsia_code intarsia_reset_states(intarsia_session* session);
 

@@ -202,6 +202,9 @@ class Session {
   /// what the model's initialiser says, or zero.
   int state_count() const;
   Result<Port> state(int index) const;
+  /// Sets the extents of a state whose shape varies, before it is written: to give a session what
+  /// another one has left. Errors as of `resize_input`; the next run finds them.
+  Status resize_state(int index, std::span<const int32_t> extents);
   /// Forgets all runs: states are what they were at open, and operators that keep an object of
   /// their own ("intarsia/operator.h") get a new one, as at open; random numbers are those of the
   /// first run again. Extents and buffers of inputs and outputs stay. If an operator refuses, none

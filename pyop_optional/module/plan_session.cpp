@@ -339,8 +339,11 @@ PlanSession::PlanSession(AlignedBytes bytes, const std::string& name, int thread
     entries_.push_back({text_of(entry->name()), infos_of(plan, entry->inputs()),
                         infos_of(plan, entry->outputs())});
   }
-  for (const plan::Entry* entry : *plan.root->entries()) {
-    if (entry->continues() != kNone) entries_[entry->continues()].continued = true;
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    const uint32_t before = plan.root->entries()->Get(static_cast<uint32_t>(i))->continues();
+    if (before == kNone) continue;
+    entries_[before].continued = true;
+    entries_[i].continues = static_cast<int>(before);
   }
   if (plan.root->symbols() != nullptr) {
     for (const plan::Symbol* symbol : *plan.root->symbols()) {
@@ -406,6 +409,7 @@ OutputData PlanSession::read_state(int index) {
 
 void PlanSession::write_state(int index, const InputData& value) {
   const Exclusive exclusive(*this);
+  require(session_.resize_state(index, value.extents));
   const TensorView tensor = session_.state(index).value().tensor;
   if (value.bytes.size() != outer_bytes(tensor)) {
     throw Failure(Code::kWrongExtent, "state '" + states_[static_cast<size_t>(index)].name +

@@ -65,6 +65,7 @@ struct EntryInfo {
   /// Another entry point reads what a run of this one leaves, so nothing may be bound for the run
   /// alone.
   bool continued = false;
+  int continues = -1;  ///< The entry point whose last run this one reads; -1: none.
 };
 
 struct SymbolInfo {

@@ -61,7 +61,8 @@ py::list ports_of(const std::vector<PortInfo>& ports) {
 py::list entries_of(const PlanSession& session) {
   py::list list;
   for (const EntryInfo& entry : session.entries()) {
-    list.append(py::make_tuple(text(entry.name), ports_of(entry.inputs), ports_of(entry.outputs)));
+    list.append(py::make_tuple(text(entry.name), ports_of(entry.inputs), ports_of(entry.outputs),
+                               entry.continues));
   }
   return list;
 }
@@ -170,10 +171,11 @@ py::object read_state(PlanSession& session, int index) {
   return result_of(value);
 }
 
-void write_state(PlanSession& session, int index, py::handle buffer) {
+void write_state(PlanSession& session, int index, py::handle shape, py::handle buffer) {
   const Lent lent(buffer, PyBUF_SIMPLE);
+  const InputData value{extents_of(shape), lent.bytes(), false};
   const py::gil_scoped_release release;
-  session.write_state(state_index(session, index), {{}, lent.bytes(), false});
+  session.write_state(state_index(session, index), value);
 }
 
 void raise(const Failure& failure) {

@@ -203,6 +203,28 @@ TEST(CApi, StatesAreReadWrittenAndReset) {
   EXPECT_EQ(sum[1], 0);
 }
 
+TEST(CApi, StatesThatVaryAreResized) {
+  OnnxBuilder model = counter();
+  for (int input : {0, 1}) symbol(*model.graph().mutable_input(input), 0, "n");
+  ConvertOptions options = up_to(4);
+  options.states["sum_out"] = "sum";
+  CPlan plan(model, options);
+  const int32_t three[] = {3}, five[] = {5};
+  EXPECT_EQ(intarsia_resize_state(plan.session, 0, five, 1), INTARSIA_WRONG_EXTENT);
+  EXPECT_EQ(intarsia_resize_state(plan.session, 0, nullptr, 1), INTARSIA_INVALID_ARGUMENT);
+  EXPECT_EQ(intarsia_resize_state(nullptr, 0, three, 1), INTARSIA_INVALID_ARGUMENT);
+  ASSERT_EQ(intarsia_resize_input(plan.session, 0, 0, three, 1), INTARSIA_OK);
+  EXPECT_EQ(intarsia_run(plan.session, 0), INTARSIA_WRONG_EXTENT) << "the state has four elements";
+  ASSERT_EQ(intarsia_resize_state(plan.session, 0, three, 1), INTARSIA_OK);
+  intarsia_port state = sized<intarsia_port>();
+  ASSERT_EQ(intarsia_get_port(plan.session, 0, INTARSIA_STATE, 0, &state), INTARSIA_OK);
+  ASSERT_EQ(state.count, 3);
+  std::fill_n(static_cast<float*>(state.data), 3, 5.0f);
+  std::fill_n(plan.input(0), 3, 2.0f);
+  ASSERT_EQ(intarsia_run(plan.session, 0), INTARSIA_OK);
+  EXPECT_EQ(plan.output(0)[2], -7);
+}
+
 TEST(CApi, StringsGoInAndOut) {
   OnnxBuilder model;
   model.input("x", {2}, DataType::kString);
@@ -243,6 +265,10 @@ TEST(CApi, ManyEntryPointsAreListedFoundAndRun) {
   ASSERT_EQ(intarsia_run(plan.session, 0), INTARSIA_OK);
   EXPECT_EQ(plan.output(0, 0)[0], 1.5f);
   EXPECT_EQ(plan.output(index, 1)[2], 8) << "outputs of the other stay";
+  EXPECT_STREQ(intarsia_signature(plan.session, 1, INTARSIA_INPUT),
+               "[    { \"type\" : \"f32\" , \"dims\" : [3] , \"name\" : \"x\" }\n\n]");
+  EXPECT_STREQ(intarsia_signature(plan.session, 1, INTARSIA_OUTPUT),
+               "[   { \"type\" : \"f32\" , \"dims\" : [3] , \"name\" : \"z\" }\n\n]");
 }
 
 TEST(CApi, SignaturesAreThoseOfOnnxMlir) {
@@ -291,7 +317,15 @@ TEST(CApi, SignaturesNameEveryType) {
                                                      {DataType::kFloat8E4M3FN, "f8E4M3FN"},
                                                      {DataType::kFloat8E5M2, "f8E5M2"},
                                                      {DataType::kUint4, "ui4"},
-                                                     {DataType::kInt4, "i4"}};
+                                                     {DataType::kInt4, "i4"},
+                                                     {DataType::kFloat8E4M3FNUZ, "f8E4M3FNUZ"},
+                                                     {DataType::kFloat8E5M2FNUZ, "f8E5M2FNUZ"},
+                                                     {DataType::kFloat8E8M0, "f8E8M0FNU"},
+                                                     {DataType::kFloat4E2M1, "f4E2M1FN"},
+                                                     {DataType::kUint2, "ui2"},
+                                                     {DataType::kInt2, "i2"},
+                                                     {DataType::kFloat6E2M3, "f6E2M3FN"},
+                                                     {DataType::kFloat6E3M2, "f6E3M2FN"}};
   for (const auto& [type, name] : kTypes) {
     OnnxBuilder model(25);
     model.input("x", {3, 5}, type);

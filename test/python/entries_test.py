@@ -104,6 +104,10 @@ class Entries(unittest.TestCase):
         self.assertEqual([info.name for info in session.inputs], ["word"])
         self.assertEqual([each.name for each in session.get_inputs()], ["word"])
         self.assertEqual([each.name for each in session.get_outputs()], ["logits"])
+        self.assertEqual(session.input_signature(),
+                         '[    { "type" : "i64" , "dims" : [1] , "name" : "word" }\n\n]')
+        self.assertEqual(session.output_signature(),
+                         f'[   {{ "type" : "f32" , "dims" : [1 , {WORDS}] , "name" : "logits" }}\n\n]')
         self.assertEqual(session.run([np.array([0])])[0].shape, (1, WORDS))
         with self.assertRaisesRegex(intarsia.Error, "no entry point 'speak'"):
             session.run([np.array([0])], entry="speak")

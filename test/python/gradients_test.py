@@ -252,6 +252,25 @@ class Gradients(unittest.TestCase):
             expected -= 0.1 * 2 / n * x.T @ (x @ expected - t)
             np.testing.assert_allclose(session.read_state("w"), expected, rtol=1e-5)
             np.testing.assert_array_equal(session.read_state("w"), flagged.read_state("w"))
+        # What is learnt goes on in another session, between forward and backward, too.
+        other = intarsia.ExecutionSession(plan)
+        other.run({"x": x, "t": t}, entry="forward")
+        other.write_state("w", session.read_state("w"))
+        other.run([], entry="backward")
+        for each in (session, other):
+            each.run({"x": x, "t": t}, entry="forward")
+        for one, two in zip(session.run([], entry="backward"), other.run([], entry="backward")):
+            np.testing.assert_array_equal(one, two)
+        # Entry points that continue another are measured together with it.
+        profile = session.profile([], entry="backward", continued={"x": x, "t": t}, runs=3)
+        self.assertEqual({node.calls for node in profile.nodes}, {3})
+        self.assertEqual(len(profile.nodes), len(session.inspect()["nodes"]))
+        forward = session.profile({"x": x, "t": t}, entry="forward", runs=3)
+        self.assertEqual({node.calls for node in forward.nodes}, {0, 3})
+        with self.assertRaisesRegex(TypeError, "'backward' continues a run of 'forward'"):
+            session.profile([], entry="backward")
+        with self.assertRaisesRegex(TypeError, "'forward' continues no other one"):
+            session.profile({"x": x, "t": t}, entry="forward", continued=[])
 
 
 if __name__ == "__main__":

@@ -165,9 +165,17 @@ class Inference(unittest.TestCase):
             intarsia.InferenceSession(self.path, dim={"batch": 4})
         with self.assertRaisesRegex(TypeError, "two.plan is a plan; dims is an option of a conv"):
             self.session(self.plan)
-        with self.assertRaisesRegex(intarsia.Error, "pass 'CPUExecutionProvider'"):
-            self.session(providers=["CUDAExecutionProvider"])
+        for provider in ("CUDAExecutionProvider", ("CUDAExecutionProvider", {})):
+            with self.assertRaisesRegex(intarsia.Error, "pass 'CPUExecutionProvider'"):
+                self.session(providers=[provider])
         self.assertRaises(TypeError, self.session, sess_options=object())
+        for options in ({"provider_options": [{"device_id": 1}]},
+                        {"providers": [("CPUExecutionProvider", {"use_arena": "1"})]}):
+            self.assertRaises(TypeError, self.session, **options)
+        for options in ({"providers": [("CPUExecutionProvider", {})]},
+                        {"providers": ["CUDAExecutionProvider", "CPUExecutionProvider"]},
+                        {"providers": ["CPUExecutionProvider"], "provider_options": [{}]}):
+            self.check(self.session(**options))
 
     def test_closing(self):
         with self.session() as session:

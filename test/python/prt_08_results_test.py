@@ -204,16 +204,27 @@ class States(unittest.TestCase):
         nodes = [helper.make_node("Add", ["past", "one"], ["more"]),
                  helper.make_node("Slice", ["more", "zero", "end"], ["next"]),
                  helper.make_node("Identity", ["next"], ["y"])]
-        session = intarsia.ExecutionSession(support.convert(
+        plan = support.convert(
             support.model(nodes, {"end": (TensorProto.INT64, [1]), "past": (FLOAT, ["p"])},
                           {"y": (FLOAT, None), "next": (FLOAT, None)}, [zero, one]),
-            "--state", "next=past", "--dim", "p=4"))
+            "--state", "next=past", "--dim", "p=4")
+        session = intarsia.ExecutionSession(plan)
 
         def run(end):
             return session.run([np.array([end])])[0].tolist()
         self.assertEqual([run(3), run(2), run(4)], [[1, 1, 1], [2, 2], [3, 3]])
         session.reset_states()
         self.assertEqual(run(4), [1, 1, 1, 1])
+        # A session goes on where another one has been, whatever the extents are there.
+        self.assertEqual(run(3), [2, 2, 2])
+        kept = session.read_state("past")
+        other = intarsia.ExecutionSession(plan)
+        other.write_state("past", kept)
+        np.testing.assert_array_equal(other.read_state("past"), kept)
+        for each in (session, other):
+            self.assertEqual(each.run([np.array([2])])[0].tolist(), [3, 3])
+        for wrong in (5, 0):
+            self.assertRaises(intarsia.Error, other.write_state, "past", np.ones(wrong, np.float32))
 
 
 if __name__ == "__main__":

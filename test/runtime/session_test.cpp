@@ -99,6 +99,41 @@ TEST(Session, KeepsStatesBetweenRunsAndResetsThem) {
   EXPECT_EQ(read(*session, 0)[0], -1);
 }
 
+TEST(Session, TakesStatesThatAnotherHasLeft) {
+  OnnxBuilder model;
+  for (const char* name : {"x", "sum_in"}) symbol(model.input(name, {0}), 0, "n");
+  model.output("y");
+  model.output("sum_out");
+  model.node("Add", {"x", "sum_in"}, {"sum_out"});
+  model.node("Neg", {"sum_out"}, {"y"});
+  ConvertOptions options;
+  options.states["sum_out"] = "sum_in";
+  options.dims["n"] = DimRange{2, 4};
+  SmallPlan plan(model, options);
+  auto session = plan.open();
+  ASSERT_TRUE(session.ok());
+  const auto resized = [&](std::initializer_list<int32_t> extents, int index = 0) {
+    return session->resize_state(index, {extents.begin(), extents.size()}).code();
+  };
+  EXPECT_EQ(resized({1}), Code::kWrongExtent);
+  EXPECT_EQ(resized({5}), Code::kWrongExtent);
+  EXPECT_CONTAINS(plan.text(session->diagnostic()), "state extent above its maximum");
+  EXPECT_EQ(resized({2, 2}), Code::kWrongRank);
+  EXPECT_EQ(resized({2}, 1), Code::kInvalidArgument);
+  EXPECT_EQ(Session().resize_state(0, {}), Code::kInvalidArgument);
+  const int32_t three[] = {3};
+  ASSERT_TRUE(session->resize_input(0, three).ok());
+  write(*session, 0, {1, 2, 3});
+  EXPECT_EQ(session->run(), Code::kWrongExtent) << "the state is as long as it can be";
+  ASSERT_EQ(resized({3}), Code::kOk);
+  const TensorView state = session->state(0).value().tensor;
+  ASSERT_EQ(state.count(), 3);
+  for (int i = 0; i < 3; ++i) state.as<float>()[i] = static_cast<float>(10 * i);
+  write(*session, 0, {1, 2, 3});
+  ASSERT_TRUE(session->run().ok()) << plan.text(session->diagnostic());
+  EXPECT_EQ(read(*session, 0), (std::vector<float>{-1, -12, -23}));
+}
+
 /// y[n, 2 n] = Concat(x, x) along axis 1, n symbolic.
 OnnxBuilder varying() {
   OnnxBuilder model;

@@ -17,8 +17,9 @@ class InferenceSession(ExecutionSession):
 
     model: a path, bytes, a file open for reading bytes, or an onnx.ModelProto; a dict of models makes
         entry points. Contents tell models from plans.
-    sess_options, provider_options: None; for programs that were written for ONNX Runtime.
-    providers: a list with "CPUExecutionProvider", or None.
+    sess_options: None; for programs that were written for ONNX Runtime.
+    providers: a list with "CPUExecutionProvider", or None; a name may come as (name, {}).
+    provider_options: None, or empty dicts: there are none.
     cache: True keeps the plan, and opens the kept one if the model's contents, all options and the
         version are the same: in $INTARSIA_CACHE_DIR, else in ~/.cache/intarsia. A path is another
         folder; False converts every time. What Python operators take part in is never kept.
@@ -27,10 +28,11 @@ class InferenceSession(ExecutionSession):
 
     def __init__(self, model, sess_options=None, providers=None, provider_options=None, *,
                  cache=True, **options):
-        if sess_options is not None or provider_options is not None:
-            raise TypeError("sess_options and provider_options are there for programs that pass None; "
-                            "threads and the like are arguments of their own")
-        if providers is not None and "CPUExecutionProvider" not in providers:
+        named = [each if isinstance(each, tuple) else (each, {}) for each in providers or ()]
+        if sess_options is not None or any(provider_options or ()) or any(given for _, given in named):
+            raise TypeError("sess_options and provider_options are there for programs that pass None or "
+                            "nothing in them; threads and the like are arguments of their own")
+        if providers is not None and "CPUExecutionProvider" not in [name for name, _ in named]:
             raise Error(f"providers {list(providers)}: a session runs on the processor; pass "
                         "'CPUExecutionProvider', or leave it out", "kUnsupported")
         unknown = [name for name in options if name not in OPTIONS]

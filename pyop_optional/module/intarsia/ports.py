@@ -209,6 +209,7 @@ class EntryPoint:
         self.name = native[0]
         self.inputs = ports_of("input", native[1], symbols)
         self.outputs = ports_of("output", native[2], symbols)
+        self.continues = native[3]  # the entry point whose last run this one reads; -1: none
 
     def arguments(self, values, take=Port.accept):
         """The inputs in order, from a list, from a dict by name, or from a bare array; each as `take`

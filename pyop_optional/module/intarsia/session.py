@@ -148,13 +148,28 @@ class ExecutionSession(DebugFunctions):
         are and writes the outputs in `out`, all checked once. See Binding."""
         return Binding(self, self._entry_of(entry), inputs, out)
 
-    def profile(self, inputs, *, runs=10, entry=None):
+    def profile(self, inputs, *, runs=10, entry=None, continued=None):
         """Runs the model and measures every node: a Profile, which prints as a table. A run in another
-        thread meanwhile counts with it. States go on as in any run."""
+        thread meanwhile counts with it. States go on as in any run.
+
+        continued: of an entry point that continues another one, the inputs of that: it runs before
+            each run, and is measured, too.
+        """
         entry = self._entry_of(entry)
-        arguments, targets = entry.arguments(inputs), entry.given_targets(None)
-        self._execute(entry, arguments, targets)  # memory is touched, caches are warm
-        return measured(self._opened(), runs, lambda: self._execute(entry, arguments, targets))
+        before = self._entries[entry.continues] if entry.continues >= 0 else None
+        if before is None and continued is not None:
+            raise TypeError(f"entry point {entry.name!r} continues no other one: it takes no continued=")
+        if before is not None and continued is None:
+            raise TypeError(f"entry point {entry.name!r} continues a run of {before.name!r}: pass the "
+                            "inputs of that, continued=[...]")
+        parts = [(each, each.arguments(given), each.given_targets(None))
+                 for each, given in ((before, continued), (entry, inputs)) if each is not None]
+
+        def run():
+            for part in parts:
+                self._execute(*part)
+        run()  # memory is touched, caches are warm
+        return measured(self._opened(), runs, run)
 
     def inspect(self):
         """What the plan holds, as `intarsia inspect --json` tells it: bytes of plan, weights and arena;
@@ -230,9 +245,11 @@ class ExecutionSession(DebugFunctions):
         return port.result(*self._opened().read_state(port.index))
 
     def write_state(self, name, value):
-        """Sets the state to an array of its shape."""
+        """Sets the state to an array, which may be what another session has left: where the state's
+        shape varies, the array's becomes the state's."""
         port = self._state(name)
-        self._opened().write_state(port.index, port.accept(value)[1])
+        shape, elements, _ = port.accept(value)
+        self._opened().write_state(port.index, shape, elements)
 
     def reset_states(self):
         """Sets all states to what they are when the session is opened."""

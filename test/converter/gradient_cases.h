@@ -150,4 +150,11 @@ std::vector<const definitions::OperatorDefinition*> differentiable();
 GradientCase image_gradient_case(std::string_view name);
 GradientCase control_gradient_case(std::string_view name);
 
+/// Operators without a rule of their own, whose gradients are those of what they become.
+struct ExpandedCase {
+  std::string_view name, domain;
+  GradientCase draw;
+};
+std::vector<ExpandedCase> expanded_gradient_cases();
+
 }  // namespace intarsia::test

@@ -12,8 +12,8 @@
 namespace intarsia::test {
 namespace {
 
-/// Samples of a case. Where they are dear, as many as it takes to meet all alternatives, and
-/// gradients of gradients in the first alone.
+/// Samples of a rule's case, of which gradients of gradients are taken too. More are drawn until
+/// all alternatives are met: where samples are dear, those are of gradients alone.
 constexpr int kSamples = kSlowBuild ? 1 : 8, kMostSamples = kSlowBuild ? 5 : kSamples;
 
 using converter::OnnxBuilder;
@@ -121,24 +121,46 @@ class Differences {
   int orders_;
 };
 
+void check_samples(const OperatorDefinition& op, GradientCase draw, int samples) {
+  Choices choices(1);
+  for (int i = 0; i < kMostSamples && !testing::Test::HasFailure(); ++i) {
+    if (i > 0 && i >= samples && !choices.miss_some()) break;
+    SCOPED_TRACE("sample " + std::to_string(i));
+    GradientSample sample(op, choices);
+    draw(sample);
+    SCOPED_TRACE(sample.model.model.graph().DebugString());
+    Differences(sample, kSlowBuild && i >= samples ? 1 : 2).check();
+  }
+}
+
 class GradientRule : public testing::TestWithParam<const OperatorDefinition*> {};
 
 TEST_P(GradientRule, AgreesWithDifferences) {
   const GradientCase draw = gradient_case(*GetParam());
   ASSERT_NE(draw, nullptr) << "give the operator a case in gradient_cases.cpp";
-  Choices choices(1);
-  for (int i = 0; i < kMostSamples && !HasFailure(); ++i) {
-    if (i >= kSamples && !choices.miss_some()) break;
-    SCOPED_TRACE("sample " + std::to_string(i));
-    GradientSample sample(*GetParam(), choices);
-    draw(sample);
-    SCOPED_TRACE(sample.model.model.graph().DebugString());
-    Differences(sample, kSlowBuild && i > 0 ? 1 : 2).check();
-  }
+  check_samples(*GetParam(), draw, kSamples);
 }
 
 INSTANTIATE_TEST_SUITE_P(Definitions, GradientRule, testing::ValuesIn(differentiable()),
                          [](const auto& info) { return std::string(info.param->name); });
+
+class ExpandedGradient : public testing::TestWithParam<ExpandedCase> {};
+
+TEST_P(ExpandedGradient, AgreesWithDifferences) {
+  const auto& operators = definitions::OperatorRegistry::builtin();
+  const auto* op = operators.find(GetParam().domain, GetParam().name);
+  if (op == nullptr) {
+    // Only its importer knows it.
+    OperatorDefinition named;
+    named.domain = GetParam().domain;
+    named.name = GetParam().name;
+    return check_samples(named, GetParam().draw, 0);
+  }
+  check_samples(*op, GetParam().draw, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Operators, ExpandedGradient, testing::ValuesIn(expanded_gradient_cases()),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 /// All functions that recurrent layers name.
 TEST(GradientRules, KnowTheActivationsOfLayers) {

@@ -40,13 +40,13 @@ void set_attributes(GradientSample& s, onnx::NodeProto& node) {
     if (field.kind == AttributeField::kReal) {
       OnnxBuilder::set(node, field.name, static_cast<float>(s.random.between(3, 9)) / 10);
     } else if (!field.choices.empty()) {
-      OnnxBuilder::set(node, field.name, s.random.pick(field.choices).c_str());
+      OnnxBuilder::set(node, field.name, s.choices.pick(field.choices).c_str());
     }
   }
 }
 
 void element_wise(GradientSample& s) {
-  const Extents whole = s.extents(static_cast<int>(s.random.between(0, 3)));
+  const Extents whole = s.extents(s.rank(3));
   Names inputs;
   for (const Parameter& operand : s.definition.inputs) {
     if (operand.kind == Parameter::kOptional) continue;
@@ -77,17 +77,17 @@ void select(GradientSample& s) {
 
 void clip(GradientSample& s) {
   const Extents whole = s.extents(2);
-  const std::string low = s.random.chance(30) ? "" : s.variable({}, -1, 0.5);
-  const std::string high = s.random.chance(30) ? "" : s.variable({}, -0.2, 1);
+  const std::string low = s.choices.chance(30) ? "" : s.variable({}, -1, 0.5);
+  const std::string high = s.choices.chance(30) ? "" : s.variable({}, -0.2, 1);
   s.node({s.variable(whole), low, high});
 }
 
 /// In training and outside of it, with a ratio of another type and without one.
 void dropout(GradientSample& s) {
-  const bool given = s.random.chance(60);
+  const bool given = s.choices.chance(60);
   if (given) s.model.floats("ratio", {}, {0.125f * static_cast<float>(s.random.between(0, 7))});
   s.node({s.variable(s.extents(3)), given ? "ratio" : "", s.flags({})},
-         s.random.chance(50) ? 2 : 1);
+         s.choices.chance(50) ? 2 : 1);
   s.results = {"y0"};  // the mask has no gradient
 }
 
@@ -100,7 +100,7 @@ void reshape(GradientSample& s) {
 }
 
 void squeeze(GradientSample& s) {
-  s.node({s.variable({1, 3, 1, 2}), s.integers({s.random.pick({0, 2, -2, -4})})});
+  s.node({s.variable({1, 3, 1, 2}), s.integers({s.choices.pick({0, 2, -2, -4})})});
 }
 
 void unsqueeze(GradientSample& s) {
@@ -124,7 +124,7 @@ void transpose(GradientSample& s) {
   Extents perm{0, 1, 2};
   s.random.shuffle(perm);
   auto& node = s.node({s.variable(s.extents(3))});
-  if (s.random.chance(70)) OnnxBuilder::set(node, "perm", perm);
+  if (s.choices.chance(70)) OnnxBuilder::set(node, "perm", perm);
 }
 
 void blocks(GradientSample& s) {
@@ -143,21 +143,21 @@ void join(GradientSample& s) {
     part[static_cast<size_t>(axis)] = s.random.between(1, 3);
     inputs.push_back(s.variable(part));
   }
-  OnnxBuilder::set(s.node(inputs), "axis", s.random.chance(50) ? axis : axis - 3);
+  OnnxBuilder::set(s.node(inputs), "axis", s.choices.chance(50) ? axis : axis - 3);
 }
 
 void split(GradientSample& s) {
   auto& node = s.node({s.variable({2, 6, 2}), s.integers({1, 3, 2})}, 3);
-  OnnxBuilder::set(node, "axis", s.random.pick({int64_t{1}, int64_t{-2}}));
+  OnnxBuilder::set(node, "axis", s.choices.pick({int64_t{1}, int64_t{-2}}));
   // One that nobody wants.
-  if (s.random.chance(50)) {
+  if (s.choices.chance(50)) {
     node.set_output(1, "");
     s.results.erase(s.results.begin() + 1);
   }
 }
 
 void slice(GradientSample& s) {
-  const int64_t step = s.random.pick({int64_t{1}, int64_t{2}, int64_t{-1}, int64_t{-2}});
+  const int64_t step = s.choices.pick({int64_t{1}, int64_t{2}, int64_t{-1}, int64_t{-2}});
   const int64_t start = step > 0 ? s.random.between(0, 2) : -1;
   const int64_t end = step > 0 ? 100 : -100;
   s.node({s.variable({2, 5, 3}), s.integers({start, 1}), s.integers({end, 3}), s.integers({1, -1}),
@@ -167,18 +167,18 @@ void slice(GradientSample& s) {
 void pad(GradientSample& s) {
   auto& node = s.node({s.variable({3, 4}), s.integers({1, -1, s.random.between(-1, 2), 2})});
   OnnxBuilder::set(node, "mode",
-                   s.random.pick<const char*>({"constant", "constant", "reflect", "edge", "wrap"}));
+                   s.choices.pick<const char*>({"constant", "reflect", "edge", "wrap"}));
 }
 
 void triangle(GradientSample& s) {
   auto& node = s.node({s.variable({2, 3, 4}), s.indices({}, {s.random.between(-1, 1)})});
-  OnnxBuilder::set(node, "upper", s.random.below(2));
+  OnnxBuilder::set(node, "upper", s.choices.flag());
 }
 
 void cumulate(GradientSample& s) {
   auto& node = s.node({s.variable(s.extents(2)), s.indices({}, {s.random.between(-2, 1)})});
-  OnnxBuilder::set(node, "exclusive", s.random.below(2));
-  OnnxBuilder::set(node, "reverse", s.random.below(2));
+  OnnxBuilder::set(node, "exclusive", s.choices.flag());
+  OnnxBuilder::set(node, "reverse", s.choices.flag());
 }
 
 void cumulate_products(GradientSample& s) {
@@ -196,18 +196,18 @@ void one_hot(GradientSample& s) {
 void top(GradientSample& s) {
   auto& node = s.node({s.variable({2, 4, 3}), s.integers({s.random.between(1, 3)})}, 2);
   s.results = {"y0"};
-  OnnxBuilder::set(node, "axis", s.random.pick({int64_t{1}, int64_t{-1}}));
-  OnnxBuilder::set(node, "largest", s.random.below(2));
+  OnnxBuilder::set(node, "axis", s.choices.pick({int64_t{1}, int64_t{-1}}));
+  OnnxBuilder::set(node, "largest", s.choices.flag());
 }
 
 void compress(GradientSample& s) {
-  const bool flattened = s.random.chance(40);
+  const bool flattened = s.choices.chance(40);
   auto& node = s.node({s.variable({2, 3, 2}), s.flags({flattened ? 7 : 3})});
-  if (!flattened) OnnxBuilder::set(node, "axis", s.random.pick({int64_t{1}, int64_t{-2}}));
+  if (!flattened) OnnxBuilder::set(node, "axis", s.choices.pick({int64_t{1}, int64_t{-2}}));
 }
 
 void reverse_sequence(GradientSample& s) {
-  const int64_t time = s.random.below(2);
+  const int64_t time = s.choices.flag();
   auto& node = s.node({s.variable({3, 3, 2}), s.integers({1, 3, s.random.between(0, 3)})});
   OnnxBuilder::set(node, "time_axis", time);
   OnnxBuilder::set(node, "batch_axis", 1 - time);
@@ -218,7 +218,7 @@ void gather(GradientSample& s) {
   const int64_t axis = s.random.below(3);
   const Extents drawn = s.below(at, data[static_cast<size_t>(axis)]);
   OnnxBuilder::set(s.node({s.variable(data), s.indices(at, drawn)}), "axis",
-                   s.random.chance(50) ? axis : axis - 3);
+                   s.choices.chance(50) ? axis : axis - 3);
 }
 
 void gather_elements(GradientSample& s) {
@@ -235,17 +235,17 @@ void gather_tuples(GradientSample& s) {
 /// twice: these indices are `distinct`.
 std::pair<const char*, std::string> scattered(GradientSample& s, const Extents& extents,
                                               int64_t limit, const Extents& distinct) {
-  const auto* reduction = s.random.pick<const char*>({"none", "add", "mul", "max", "min"});
+  const auto* reduction = s.choices.pick<const char*>({"none", "add", "mul", "max", "min"});
   const bool none = reduction == std::string_view("none");
   return {reduction, s.indices(extents, none ? distinct : s.below(extents, limit))};
 }
 
 void scatter(GradientSample& s) {
   const auto [reduction, at] = scattered(s, {2, 4}, 3, {0, -1, 2, 1, 3, -4, 1, 2});
-  const bool first = s.random.chance(50);
+  const bool first = s.choices.chance(50);
   const Extents data = first ? Extents{4, 4} : Extents{2, 4};
   auto& node = s.node({s.variable(data), at, s.variable({2, 4})});
-  OnnxBuilder::set(node, "axis", first ? int64_t{0} : s.random.pick({int64_t{1}, int64_t{-1}}));
+  OnnxBuilder::set(node, "axis", first ? int64_t{0} : s.choices.pick({int64_t{1}, int64_t{-1}}));
   OnnxBuilder::set(node, "reduction", reduction);
 }
 
@@ -263,17 +263,17 @@ void reduce(GradientSample& s) {
   const Extents extents = s.extents(3);
   const bool positive = s.definition.inputs[0].values.domain == Domain::kPositive;
   Names inputs{s.variable(extents, positive ? 0.5 : -2)};
-  if (s.random.chance(75)) {
-    inputs.push_back(s.integers(s.random.pick<Extents>({{1}, {-1}, {0, 2}, {2, -2, 0}, {}})));
+  if (s.choices.chance(75)) {
+    inputs.push_back(s.integers(s.choices.pick<Extents>({{1}, {-1}, {0, 2}, {2, -2, 0}, {}})));
   }
   auto& node = s.node(inputs);
-  OnnxBuilder::set(node, "keepdims", s.random.below(2));
-  OnnxBuilder::set(node, "noop_with_empty_axes", s.random.below(2));
+  OnnxBuilder::set(node, "keepdims", s.choices.flag());
+  OnnxBuilder::set(node, "noop_with_empty_axes", s.choices.flag());
 }
 
 void along_axis(GradientSample& s) {
-  const int64_t rank = s.random.between(0, 3);
-  auto& node = s.node({s.variable(s.extents(static_cast<int>(rank)))});
+  const int rank = s.rank(3);
+  auto& node = s.node({s.variable(s.extents(rank))});
   if (rank > 0) OnnxBuilder::set(node, "axis", s.random.between(-rank, rank - 1));
 }
 
@@ -289,18 +289,18 @@ void matmul(GradientSample& s) {
     extents.insert(extents.end(), {rows, columns});
     return extents;
   };
-  const Extents a = s.random.chance(25) ? Extents{k} : operand(m, k);
-  const Extents b = s.random.chance(25) ? Extents{k} : operand(k, n);
+  const Extents a = s.choices.chance(25) ? Extents{k} : operand(m, k);
+  const Extents b = s.choices.chance(25) ? Extents{k} : operand(k, n);
   const std::string left = s.variable(a);
   s.node({left, s.variable(b)});
 }
 
 void gemm(GradientSample& s) {
   const int64_t m = s.random.between(1, 3), k = s.random.between(1, 3), n = s.random.between(1, 3);
-  const bool ta = s.random.chance(50), tb = s.random.chance(50);
+  const bool ta = s.choices.chance(50), tb = s.choices.chance(50);
   Names inputs{s.variable(ta ? Extents{k, m} : Extents{m, k})};
   inputs.push_back(s.variable(tb ? Extents{n, k} : Extents{k, n}));
-  if (s.random.chance(75)) inputs.push_back(s.variable(s.part_of({m, n})));
+  if (s.choices.chance(75)) inputs.push_back(s.variable(s.part_of({m, n})));
   auto& node = s.node(inputs);
   OnnxBuilder::set(node, "transA", int64_t{ta});
   OnnxBuilder::set(node, "transB", int64_t{tb});
@@ -325,7 +325,7 @@ void modulo(GradientSample& s) {
   const Extents whole = s.extents(2);
   const std::string left = s.variable(s.part_of(whole), 2.4, 2.8, true);
   auto& node = s.node({left, s.variable(s.part_of(whole), 1.5, 2, true)});
-  OnnxBuilder::set(node, "fmod", s.random.below(2));
+  OnnxBuilder::set(node, "fmod", s.choices.flag());
 }
 
 /// Of 0 and more axes, with values from 0 to 1.

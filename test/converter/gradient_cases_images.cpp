@@ -22,17 +22,18 @@ Extents with_channels(int64_t batch, int64_t channels, const Extents& spatial) {
 
 /// A window over 1 to 3 axes.
 struct DrawnWindow {
-  explicit DrawnWindow(Random& random) : axes(static_cast<int>(random.between(1, 3))) {
+  explicit DrawnWindow(GradientSample& s) : axes(static_cast<int>(s.random.between(1, 3))) {
     for (int i = 0; i < axes; ++i) {
-      taps.push_back(random.between(1, axes > 2 ? 2 : 3));
-      strides.push_back(random.between(1, 3));
-      dilations.push_back(random.between(1, 2));
+      taps.push_back(s.random.between(1, axes > 2 ? 2 : 3));
+      strides.push_back(s.random.between(1, 3));
+      dilations.push_back(s.random.between(1, 2));
     }
     for (int i = 0; i < 2 * axes; ++i) {
-      pads.push_back(random.below(taps[static_cast<size_t>(i % axes)]));
+      pads.push_back(s.random.below(taps[static_cast<size_t>(i % axes)]));
     }
-    automatic = random.chance(30) ? random.pick<const char*>({"SAME_UPPER", "SAME_LOWER", "VALID"})
-                                  : "NOTSET";
+    automatic = s.choices.chance(30)
+                    ? s.choices.pick<const char*>({"SAME_UPPER", "SAME_LOWER", "VALID"})
+                    : "NOTSET";
   }
   int64_t reach(size_t axis) const { return dilations[axis] * (taps[axis] - 1) + 1; }
   void set(onnx::NodeProto& node) const {
@@ -57,21 +58,21 @@ struct DrawnWindow {
 };
 
 void conv(GradientSample& s) {
-  const DrawnWindow window(s.random);
+  const DrawnWindow window(s);
   const int64_t group = s.random.between(1, 2), depth = s.random.between(1, 2),
                 filters = group * s.random.between(1, 2);
   const Extents image =
       with_channels(s.random.between(1, 2), group * depth, window.image(s.random));
   Names inputs{s.variable(image)};
   inputs.push_back(s.variable(with_channels(filters, depth, window.taps)));
-  if (s.random.chance(50)) inputs.push_back(s.variable({filters}));
+  if (s.choices.chance(50)) inputs.push_back(s.variable({filters}));
   auto& node = s.node(inputs);
   window.set(node);
   OnnxBuilder::set(node, "group", group);
 }
 
 void conv_transpose(GradientSample& s) {
-  DrawnWindow window(s.random);
+  DrawnWindow window(s);
   const int64_t group = s.random.between(1, 2), depth = group * s.random.between(1, 2),
                 filters = s.random.between(1, 2);
   Extents image, extra, wanted;
@@ -87,44 +88,44 @@ void conv_transpose(GradientSample& s) {
   }
   Names inputs{s.variable(with_channels(s.random.between(1, 2), depth, image))};
   inputs.push_back(s.variable(with_channels(depth, filters, window.taps)));
-  if (s.random.chance(50)) inputs.push_back(s.variable({group * filters}));
+  if (s.choices.chance(50)) inputs.push_back(s.variable({group * filters}));
   auto& node = s.node(inputs);
   window.set(node);
   OnnxBuilder::set(node, "group", group);
-  if (s.random.chance(50)) OnnxBuilder::set(node, "output_padding", extra);
-  if (s.random.chance(30)) OnnxBuilder::set(node, "output_shape", wanted);
+  if (s.choices.chance(50)) OnnxBuilder::set(node, "output_padding", extra);
+  if (s.choices.chance(30)) OnnxBuilder::set(node, "output_shape", wanted);
 }
 
 onnx::NodeProto& pool(GradientSample& s, double low = -2, double high = 2, bool either = false,
                       int outputs = 1) {
-  const DrawnWindow window(s.random);
+  const DrawnWindow window(s);
   const Extents image =
       with_channels(s.random.between(1, 2), s.random.between(1, 2), window.image(s.random));
   auto& node = s.node({s.variable(image, low, high, either)}, outputs);
   window.set(node);
-  OnnxBuilder::set(node, "ceil_mode", s.random.below(2));
+  OnnxBuilder::set(node, "ceil_mode", s.choices.flag());
   s.results = {"y0"};
   return node;
 }
 
 void max_pool(GradientSample& s) {
-  auto& node = pool(s, -2, 2, false, s.random.chance(50) ? 2 : 1);
-  OnnxBuilder::set(node, "storage_order", s.random.below(2));
+  auto& node = pool(s, -2, 2, false, s.choices.chance(50) ? 2 : 1);
+  OnnxBuilder::set(node, "storage_order", s.choices.flag());
 }
 
 void average_pool(GradientSample& s) {
   auto& node = pool(s);
-  OnnxBuilder::set(node, "count_include_pad", s.random.below(2));
+  OnnxBuilder::set(node, "count_include_pad", s.choices.flag());
 }
 
 void lp_pool(GradientSample& s) {
-  OnnxBuilder::set(pool(s, 0.3, 2, true), "p", s.random.between(1, 3));
+  OnnxBuilder::set(pool(s, 0.3, 2, true), "p", s.choices.pick<int64_t>({1, 2, 3}));
 }
 
 void global_lp_pool(GradientSample& s) {
   const auto rank = static_cast<int>(s.random.between(3, 4));
   OnnxBuilder::set(s.node({s.variable(s.extents(rank), 0.3, 2, true)}), "p",
-                   s.random.between(1, 3));
+                   s.choices.pick<int64_t>({1, 2, 3}));
 }
 
 /// An image of two or more axes, whose mean over most of its axes is one of several elements.
@@ -137,11 +138,11 @@ Extents varied(GradientSample& s, int least = 2) {
 
 void batch_normalization(GradientSample& s) {
   const Extents image = varied(s);
-  const bool training = s.random.chance(60);
+  const bool training = s.choices.chance(60);
   Names inputs{s.variable(image)};
   for (int i = 0; i < 3; ++i) inputs.push_back(s.variable({image[1]}));
   inputs.push_back(s.variable({image[1]}, 0.5, 2));
-  auto& node = s.node(inputs, training && s.random.chance(70) ? 3 : 1);
+  auto& node = s.node(inputs, training && s.choices.chance(70) ? 3 : 1);
   OnnxBuilder::set(node, "training_mode", int64_t{training});
   OnnxBuilder::set(node, "epsilon", 0.01F);
   OnnxBuilder::set(node, "momentum", 0.7F);
@@ -174,10 +175,10 @@ void over_last_axes(GradientSample& s) {
   Names inputs{s.variable(image)};
   inputs.push_back(s.variable(normalized));
   const bool shifts = s.definition.name == "LayerNormalization";
-  if (shifts && s.random.chance(60)) inputs.push_back(s.variable(normalized));
-  auto& node = s.node(inputs, shifts && s.random.chance(50) ? 3 : 1);
+  if (shifts && s.choices.chance(60)) inputs.push_back(s.variable(normalized));
+  auto& node = s.node(inputs, shifts && s.choices.chance(50) ? 3 : 1);
   s.results = {"y0"};
-  OnnxBuilder::set(node, "axis", s.random.chance(50) ? axis : axis - rank);
+  OnnxBuilder::set(node, "axis", s.choices.chance(50) ? axis : axis - rank);
   OnnxBuilder::set(node, "epsilon", 0.01F);
 }
 
@@ -185,14 +186,14 @@ void lp_normalization(GradientSample& s) {
   const int64_t rank = s.random.between(1, 3);
   auto& node = s.node({s.variable(s.extents(static_cast<int>(rank)), 0.3, 2, true)});
   OnnxBuilder::set(node, "axis", s.random.between(-rank, rank - 1));
-  OnnxBuilder::set(node, "p", s.random.between(1, 2));
+  OnnxBuilder::set(node, "p", s.choices.pick<int64_t>({1, 2}));
 }
 
 void mean_variance_normalization(GradientSample& s) {
   const Extents image = varied(s);
   const auto rank = static_cast<int64_t>(image.size());
   OnnxBuilder::set(s.node({s.variable(image)}), "axes",
-                   s.random.pick<Extents>({{0, rank - 1}, {-1}, {0}, {}}));
+                   s.choices.pick<Extents>({{0, rank - 1}, {-1}, {0}, {}}));
 }
 
 void response_normalization(GradientSample& s) {
@@ -201,20 +202,20 @@ void response_normalization(GradientSample& s) {
   auto& node = s.node({s.variable(image)});
   OnnxBuilder::set(node, "size", s.random.between(1, 4));
   OnnxBuilder::set(node, "alpha", 0.8F);
-  OnnxBuilder::set(node, "beta", s.random.chance(50) ? 0.75F : 0.6F);
+  OnnxBuilder::set(node, "beta", s.choices.chance(50) ? 0.75F : 0.6F);
 }
 
 /// By scales or to sizes, of all axes or of some.
 void resize(GradientSample& s) {
   const Extents image = with_channels(1, 2, s.extents(static_cast<int>(s.random.between(1, 2))));
   const auto rank = static_cast<int64_t>(image.size());
-  const bool listed = s.random.chance(50), crops = s.random.chance(20);
+  const bool listed = s.choices.chance(50), crops = s.choices.chance(20);
   Extents axes, sizes;
   std::vector<float> scales, starts, ends;
   for (int64_t axis = listed ? 2 : 0; axis < rank; ++axis) {
     const int64_t extent = image[static_cast<size_t>(axis)];
-    axes.push_back(s.random.chance(50) ? axis : axis - rank);
-    scales.push_back(axis < 2 ? 1.0F : s.random.pick<float>({0.5F, 1.0F, 1.5F, 2.0F, 2.6F}));
+    axes.push_back(s.choices.chance(50) ? axis : axis - rank);
+    scales.push_back(axis < 2 ? 1.0F : s.choices.pick<float>({0.5F, 1.0F, 1.5F, 2.0F, 2.6F}));
     if (static_cast<float>(extent) * scales.back() < 1) scales.back() = 1.5F;
     sizes.push_back(axis < 2 ? extent : s.random.between(1, 6));
     starts.push_back(axis < 2 ? 0.0F : 0.1F);
@@ -228,7 +229,7 @@ void resize(GradientSample& s) {
     s.model.floats("roi", {2 * count}, roi);
     inputs[1] = "roi";
   }
-  if (s.random.chance(50)) {
+  if (s.choices.chance(50)) {
     s.model.floats("scales", {count}, scales);
     inputs[2] = "scales";
   } else {
@@ -236,31 +237,31 @@ void resize(GradientSample& s) {
   }
   auto& node = s.node(inputs);
   if (listed) OnnxBuilder::set(node, "axes", axes);
-  OnnxBuilder::set(node, "mode", s.random.pick<const char*>({"nearest", "linear", "cubic"}));
-  OnnxBuilder::set(node, "antialias", s.random.below(2));
-  OnnxBuilder::set(node, "exclude_outside", s.random.below(2));
+  OnnxBuilder::set(node, "mode", s.choices.pick<const char*>({"nearest", "linear", "cubic"}));
+  OnnxBuilder::set(node, "antialias", s.choices.flag());
+  OnnxBuilder::set(node, "exclude_outside", s.choices.flag());
   OnnxBuilder::set(node, "extrapolation_value", 5.0F);
   OnnxBuilder::set(node, "coordinate_transformation_mode",
                    crops ? "tf_crop_and_resize"
-                         : s.random.pick<const char*>({"half_pixel", "align_corners", "asymmetric",
-                                                       "pytorch_half_pixel"}));
+                         : s.choices.pick<const char*>({"half_pixel", "align_corners", "asymmetric",
+                                                        "pytorch_half_pixel"}));
 }
 
 /// In 1 to 3 axes, within the image and around it.
 void grid_sample(GradientSample& s) {
   const int axes = static_cast<int>(s.random.between(1, 3));
-  const char* mode = s.random.pick<const char*>({"linear", "nearest", "cubic"});
+  const char* mode = s.choices.pick<const char*>({"linear", "nearest", "cubic"});
   const Extents image =
       with_channels(s.random.between(1, 2), s.random.between(1, 2), s.extents(axes, 3));
   Extents grid{image[0]};
-  for (int i = 0; i < axes; ++i) grid.push_back(s.random.between(1, 2));
+  for (int i = 0; i < axes; ++i) grid.push_back(i == 0 ? 2 : s.random.between(1, 2));
   grid.push_back(axes);
   const std::string x = s.variable(image);
-  auto& node = s.node({x, s.variable(grid, -2.5, 2.5)});
+  auto& node = s.node({x, s.variable(grid, -1.8, 1.8)});
   OnnxBuilder::set(node, "mode", mode);
   OnnxBuilder::set(node, "padding_mode",
-                   s.random.pick<const char*>({"zeros", "border", "reflection"}));
-  OnnxBuilder::set(node, "align_corners", s.random.below(2));
+                   s.choices.pick<const char*>({"zeros", "border", "reflection"}));
+  OnnxBuilder::set(node, "align_corners", s.choices.flag());
 }
 
 void deform_conv(GradientSample& s) {
@@ -283,8 +284,8 @@ void deform_conv(GradientSample& s) {
   };
   Names inputs{s.variable(image), s.variable(with_channels(filters, 2 / group, taps)),
                s.variable(planes(2), -1.6, 1.6)};
-  inputs.push_back(s.random.chance(50) ? s.variable({filters}) : "");
-  if (s.random.chance(50)) inputs.push_back(s.variable(planes(1)));
+  inputs.push_back(s.choices.chance(50) ? s.variable({filters}) : "");
+  if (s.choices.chance(50)) inputs.push_back(s.variable(planes(1)));
   auto& node = s.node(inputs);
   OnnxBuilder::set(node, "kernel_shape", taps);
   OnnxBuilder::set(node, "strides", strides);
@@ -314,9 +315,9 @@ void roi_align(GradientSample& s) {
   OnnxBuilder::set(node, "output_height", s.random.between(1, 3));
   OnnxBuilder::set(node, "output_width", s.random.between(1, 3));
   OnnxBuilder::set(node, "sampling_ratio", s.random.below(3));
-  OnnxBuilder::set(node, "spatial_scale", s.random.chance(50) ? 1.0F : 0.5F);
+  OnnxBuilder::set(node, "spatial_scale", s.choices.chance(50) ? 1.0F : 0.5F);
   OnnxBuilder::set(node, "coordinate_transformation_mode",
-                   s.random.pick<const char*>({"half_pixel", "output_half_pixel"}));
+                   s.choices.pick<const char*>({"half_pixel", "output_half_pixel"}));
 }
 
 }  // namespace

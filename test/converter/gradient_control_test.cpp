@@ -426,5 +426,15 @@ TEST(GradientOfLoop, OFK_10_NamesANodeWithoutARule) {
                   "node 'region' (MaxRoiPool): the operator has no gradient rule");
 }
 
+TEST(GradientOfLoop, IsTakenAtTheValuesThatItReads) {
+  OnnxBuilder model = scan_model(2);
+  model.input("other", {3});
+  const auto error = conversion_error(with_gradient(model, {"other"}, {"d"}, {"h"}, "last"));
+  EXPECT_CONTAINS(error,
+                  "takes the gradient at other values than those it names, but a node with "
+                  "sub-graphs lies between them and");
+  EXPECT_CONTAINS(error, "let the inputs of the Gradient node be the values that xs and zs name");
+}
+
 }  // namespace
 }  // namespace intarsia::test

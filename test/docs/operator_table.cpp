@@ -28,7 +28,9 @@ What the converter takes, by domain. Forms of older operator sets are rewritten 
 where the table does not say otherwise in an error; *since* is the operator set of the newest form. *Types* are
 those of each type variable as the specification names them. *CPU* lists kernels: `reference` is portable and
 serves what the others do not; *in others* means that the operator becomes other operators, so that it runs
-wherever they do. *CUDA*: a kernel for devices; the rest of a plan for CUDA runs on the host.
+wherever they do. *CUDA*: a kernel for devices; the rest of a plan for CUDA runs on the host. *Gradient*: the
+operator may stand between what is differentiated and what it is differentiated by; *in others* if the operators
+that it becomes have gradients.
 
 Groups: floats are float16, bfloat16, float, double; ints are int8 to int64, uints are uint8 to uint64; small floats
 are those of 8 bits and less, small ints those of 4 and 2 bits.
@@ -88,8 +90,16 @@ std::string types_text(definitions::TypeSet set) {
 }
 
 struct Row {
-  std::string since, types, cpu, cuda;
+  std::string since, types, cpu, cuda, gradient;
 };
+
+std::string gradient_of(const OperatorDefinition& op) {
+  if (op.facts.is_differentiable()) return "yes";
+  // Ways back through loops and branches are the converter's (gradient_body.h).
+  using enum definitions::Control;
+  if (!op.graphs.empty() && op.control != kMap && op.control != kInlined) return "yes";
+  return op.facts.expand != nullptr ? "in others" : "";
+}
 
 Row row_of(const OperatorDefinition& op, const converter::OperatorLibrary& library) {
   Row row;
@@ -117,6 +127,7 @@ Row row_of(const OperatorDefinition& op, const converter::OperatorLibrary& libra
     }
   }
   if (row.cpu.empty()) row.cpu = "in others";
+  row.gradient = gradient_of(op);
   return row;
 }
 
@@ -133,16 +144,16 @@ std::string table() {
     const std::string domain(colon == rule.type.npos ? "ai.onnx" : rule.type.substr(0, colon));
     const std::string name(colon == rule.type.npos ? rule.type : rule.type.substr(colon + 1));
     if (domain == "intarsia") continue;
-    domains[domain].try_emplace(name, Row{"", "", "in others", ""});
+    domains[domain].try_emplace(name, Row{"", "", "in others", "", "in others"});
   }
   std::ostringstream out;
   out << kHead;
   for (const auto& [domain, rows] : domains) {
     out << "\n## " << domain << "\n\nOperators: " << rows.size() << ".\n\n";
-    out << "| operator | since | types | CPU | CUDA |\n|---|---:|---|---|---|\n";
+    out << "| operator | since | types | CPU | CUDA | gradient |\n|---|---:|---|---|---|---|\n";
     for (const auto& [name, row] : rows) {
       out << "| " << name << " | " << row.since << " | " << row.types << " | " << row.cpu << " | "
-          << row.cuda << " |\n";
+          << row.cuda << " | " << row.gradient << " |\n";
     }
   }
   out << kNotes;

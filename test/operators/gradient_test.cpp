@@ -80,13 +80,79 @@ struct Opaque {
   }
 };
 
+/// Writes down what its attributes are: those that the rule of `Told` gives as literals.
+struct Teller {
+  static constexpr OperatorInfo info{
+      .domain = "mine", .name = "Teller", .inputs = {"x"}, .outputs = {"y"}};
+  struct Attributes {
+    int64_t integer = 0;
+    float real = 0;
+    StringAttribute text;
+    ListAttribute<int64_t> integers, none;
+    ListAttribute<float> reals, mixed;
+    ListAttribute<StringAttribute> texts;
+    template <class V>
+    void fields(V& v) {
+      v.required("integer", integer);
+      v.required("real", real);
+      v.required("text", text);
+      v.required("integers", integers);
+      v.required("none", none);
+      v.required("reals", reals);
+      v.required("mixed", mixed);
+      v.required("texts", texts);
+    }
+  };
+  static inline std::vector<float> numbers;
+  static inline std::vector<std::string> words;
+  static void run(const Attributes& a, Input<float> x, Output<float> y) {
+    numbers = {static_cast<float>(a.integer), a.real};
+    for (const int64_t each : a.integers.view()) numbers.push_back(static_cast<float>(each));
+    numbers.push_back(static_cast<float>(a.none.view().size()));
+    for (const float each : a.reals.view()) numbers.push_back(each);
+    for (const float each : a.mixed.view()) numbers.push_back(each);
+    words = {std::string(a.text.view())};
+    for (const StringAttribute& each : a.texts.view()) words.emplace_back(each.view());
+    std::copy(x.data(), x.data() + x.size(), y.data());
+  }
+};
+struct Told {
+  static constexpr OperatorInfo info{
+      .domain = "mine", .name = "Told", .inputs = {"x"}, .outputs = {"y"}, .gradient = R"(
+    dx = mine::Teller<integer = -3, real = 1.5e-1, text = "a, b>", integers = [1, -20, 3],
+                      none = [], reals = [.5, -2.25], mixed = [7,
+                      0.5], texts = ["c", ""]>(dy))"};
+  static void run(Input<float> x, Output<float> y) {
+    std::copy(x.data(), x.data() + x.size(), y.data());
+  }
+};
+
+/// Of a matrix as large as its transpose.
+struct Turn {
+  static constexpr OperatorInfo info{.domain = "mine",
+                                     .name = "Turn",
+                                     .inputs = {"x"},
+                                     .outputs = {"y"},
+                                     .gradient = "dx = Transpose<perm = [1, 0]>(dy)"};
+  static void run(Input<float> x, Output<float> y) {
+    for (int i = 0; i < 4; ++i) y[i] = x[i / 2 + i % 2 * 2];
+  }
+};
+
 /// Rules that mean nothing.
 template <int kNumber>
 struct Wrong {
-  static constexpr std::string_view kNames[] = {"Wrong0", "Wrong1", "Wrong2", "Wrong3", "Wrong4"};
-  static constexpr std::string_view kRules[] = {"dx = Mul(dy, z)", "dx = Mul(dy x)",
-                                                "dx = mine.Nothing(dy)", "dq = Neg(dy)",
-                                                "dx = ReduceSum(dy)"};
+  static constexpr std::string_view kNames[] = {"Wrong0", "Wrong1", "Wrong2", "Wrong3", "Wrong4",
+                                                "Wrong5", "Wrong6", "Wrong7", "Wrong8"};
+  static constexpr std::string_view kRules[] = {"dx = Mul(dy, z)",
+                                                "dx = Mul(dy x)",
+                                                "dx = mine.Nothing(dy)",
+                                                "dq = Neg(dy)",
+                                                "dx = ReduceSum(dy)",
+                                                "dx = Elu<alpha = \"1>(dy)",
+                                                "dx = Elu<alpha = one>(dy)",
+                                                "dx = Elu<alpha = [1, \"a\"]>(dy)",
+                                                "dx = Elu<alpha = [[1], 2]>(dy)"};
   static constexpr OperatorInfo info{.domain = "mine",
                                      .name = kNames[kNumber],
                                      .inputs = {"x"},
@@ -97,8 +163,9 @@ struct Wrong {
   }
 };
 
-using Operators = OperatorList<Relu, ReluBackward, Product, Scale, Opaque, Wrong<0>, Wrong<1>,
-                               Wrong<2>, Wrong<3>, Wrong<4>>;
+using Operators =
+    OperatorList<Relu, ReluBackward, Product, Scale, Opaque, Wrong<0>, Wrong<1>, Wrong<2>, Wrong<3>,
+                 Wrong<4>, Wrong<5>, Wrong<6>, Wrong<7>, Wrong<8>, Teller, Told, Turn>;
 
 }  // namespace mine
 
@@ -273,6 +340,33 @@ TEST(OwnGradients, OFK_10_WithoutARuleTheOperatorIsNamed) {
                   "operator mine:Nothing, which a rule of this node writes, is not");
   EXPECT_CONTAINS(error("Wrong3"), "its gradient: input 0 ('x') has none");
   EXPECT_CONTAINS(error("Wrong4"), "the rule gives input 0 one of extents [1], expected [4]");
+  EXPECT_CONTAINS(error("Wrong5"), "expected a text that ends with '\"'");
+  EXPECT_CONTAINS(error("Wrong6"), "has 'one>(dy)', expected a number");
+  EXPECT_CONTAINS(error("Wrong7"), "expected numbers or texts in a list, not both");
+  EXPECT_CONTAINS(error("Wrong8"), "expected numbers or texts in a list");
+}
+
+TEST(OwnGradients, AttributesMayBeLiterals) {
+  const auto gradient = [](const std::string& type) {
+    OnnxBuilder model;
+    model.input("x", {2, 2});
+    own(model, type, {"x"}, "y");
+    model.output("y");
+    SmallPlan plan(model, options_for("y", {"x"}));
+    auto session = plan.open();
+    EXPECT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+    if (!session.ok()) return std::vector<float>();
+    write(*session, 0, {1, 2, 3, 4});
+    run(plan, *session, kForward);
+    write(*session, session->find_input("y_grad", kBackward).value(), {5, 6, 7, 8}, kBackward);
+    run(plan, *session, kBackward);
+    return read(*session, 0, kBackward);
+  };
+  EXPECT_EQ(gradient("Turn"), (std::vector<float>{5, 7, 6, 8}));
+  EXPECT_EQ(gradient("Told"), (std::vector<float>{5, 6, 7, 8}));
+  EXPECT_EQ(mine::Teller::numbers,
+            (std::vector<float>{-3, 0.15F, 1, -20, 3, 0, 0.5F, -2.25F, 7, 0.5F}));
+  EXPECT_EQ(mine::Teller::words, (Names{"a, b>", "c", ""}));
 }
 
 }  // namespace

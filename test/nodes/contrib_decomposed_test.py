@@ -2,6 +2,7 @@
 """CTR-10: an operator that fuses others gives what these give as a graph of ONNX's own operators.
 Both run here, at random forms. Usage: contrib_decomposed_test.py TOOL"""
 
+import itertools
 import random
 import unittest
 
@@ -162,6 +163,21 @@ class Decomposed(ContribCase):
             parameters = list(ACTIVATIONS[name].values())
             self.same(kind, "FusedConv", {"x": image, "w": weights, "b": bias, "z": residual}, decompose,
                       activation=name, pads=[1] * 4, **({"activation_params": parameters} if parameters else {}))
+
+    def test_ctr_10_channels_last(self):
+        """NhwcConv, whose filters have their channels last, too."""
+        cases = ({"pads": [1, 0, 2, 1], "strides": [2, 1]}, {"auto_pad": "SAME_UPPER", "dilations": [1, 2]},
+                 {"kernel_shape": [3, 2]})
+        for kind, attributes, group in itertools.product(TOLERANCE, cases, (1, 2)):
+            image, weights = self.draw(kind, 2, 6, 7, 4), self.draw(kind, 6, 3, 2, 4 // group) / kind(3)
+
+            def decompose(g, x, w, b, attributes=attributes, group=group):
+                operands = [g.add("Transpose", each, perm=[0, 3, 1, 2]) for each in (x, w)]
+                y = g.add("Conv", *operands, *([b] if b else []), group=group, **attributes)
+                return g.add("Transpose", y, perm=[0, 2, 3, 1])
+            for bias in (self.draw(kind, 6), None):
+                self.same(kind, "NhwcConv", {"x": image, "w": weights, "b": bias}, decompose, group=group,
+                          **attributes)
 
     def test_ctr_10_attention(self):
         for kind, _ in self.each_form(6):

@@ -187,7 +187,7 @@ class Decomposed(ContribCase):
             mask = (self.values.random((batch, keys)) < 0.6).astype(np.int32)
             bias = self.maybe(self.draw(kind, 1, heads, length, keys))
 
-            def decompose(g, q, k, v, _, mask, bias, size=size, heads=heads, width=width):
+            def attended(g, q, k, v, mask, bias, size=size, heads=heads, width=width):
                 q, k, v = (g.heads(g.wide(x), heads, size, order)
                            for x, order in ((q, [0, 2, 1, 3]), (k, [0, 2, 3, 1]), (v, [0, 2, 1, 3])))
                 closed = g.add("Sub", g.constant(1, np.float32), g.wide(mask))
@@ -198,8 +198,17 @@ class Decomposed(ContribCase):
                 y = g.add("MatMul", g.add("Softmax", scores, axis=-1), v)
                 y = g.add("Reshape", g.add("Transpose", y, perm=[0, 2, 1, 3]), g.constant([0, 0, width], np.int64))
                 return g.add("Cast", y, to=helper.np_dtype_to_tensor_dtype(np.dtype(kind)))
+
+            def projected(g, x, w, b, mask, _, bias):
+                """ONNX Runtime on CPUs wants the bias of the projections, its specification does not."""
+                return attended(g, *g.add("Split", g.sum(g.add("MatMul", x, w), b), outputs=3, axis=2), mask, bias)
             self.same(kind, "MultiHeadAttention", {"q": q, "k": k, "v": v, "p": None, "m": mask, "b": bias},
-                      decompose, num_heads=heads)
+                      lambda g, q, k, v, _, mask, bias: attended(g, q, k, v, mask, bias), num_heads=heads)
+            weights = self.draw(kind, width, 3 * width) / kind(2)
+            square = None if bias is None else self.draw(kind, 1, heads, keys, keys)
+            for offset in (None, self.draw(kind, 3 * width)):
+                self.same(kind, "Attention", {"x": k, "w": weights, "p": offset, "m": mask, "past": None, "b": square},
+                          projected, num_heads=heads)
 
 
 if __name__ == "__main__":

@@ -128,7 +128,7 @@ class Halves(ContribCase):
                       "c": None if rotary is None else np.cos(angles).astype(HALF),
                       "s": None if rotary is None else np.sin(angles).astype(HALF), "p": None,
                       "a": self.draw(1, heads, length, total) if bias else None}
-            turned = {} if rotary is None else {"do_rotary": 1, "rotary_interleaved": rotary}
+            turned = ({}, {"do_rotary": 1}, {"do_rotary": 1, "rotary_interleaved": 1})[0 if rotary is None else rotary + 1]
             self.as_floats("GroupQueryAttention", inputs, (TensorProto.FLOAT,) * 3, num_heads=heads,
                            kv_num_heads=groups, **turned, **attributes)
 

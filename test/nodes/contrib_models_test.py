@@ -12,6 +12,7 @@ import numpy as np
 import onnx
 import onnxruntime
 from contrib_models import bert, bert_inputs, cnn, cnn_inputs, gpt, t5
+from model_codes import check_codes
 from one_node import Case, call, exact_products, run
 from onnx import TensorProto, helper
 from onnxruntime import GraphOptimizationLevel, quantization
@@ -153,8 +154,9 @@ class Rewritten(Case):
                 # Fixed steps of a mask that reaches down to -10000 hide the scores.
                 hidden = form is not None and inputs is sentences
                 with self.subTest(inputs=list(inputs[0]), form=form):
-                    self.check_quantized(self.quantized(original, inputs, form), original, inputs[0],
-                                         None if hidden else 0.15, *operators)
+                    model = self.quantized(original, inputs, form)
+                    self.check_quantized(model, original, inputs[0], None if hidden else 0.15, *operators)
+                    check_codes(self, model, given_to(model, inputs[1]), TensorProto.INT8)
 
     def test_fused_and_quantized(self):
         sentences = [bert_inputs(seed=seed) for seed in range(4)]

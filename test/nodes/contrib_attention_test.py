@@ -263,11 +263,32 @@ class Contrib(ContribCase):
             self.group_query(inputs, np.array([total] * 2), length,
                              {"num_heads": 4, "kv_num_heads": 2, **attributes})
 
-    def group_query(self, inputs, ends, length, attributes, constants=()):
+    def test_group_query_of_symbolic_extents(self):
+        """Whether a run is the first one, and how long a bias is, shows only then."""
+        angles = self.values.uniform(-3, 3, (20, 8)).astype(np.float32)
+        names = {"q": "bs-", "k": "bs-", "v": "bs-", "pk": "b-p-", "pv": "b-p-", "ends": "b", "places": "bs", "bias": "b-st"}
+        for (length, past, total), shared in itertools.product(
+                ((3, 0, 3), (1, 5, 6), (1, 8, 5), (3, 8, 3), (1, 8, 1)), (False, True)):
+            inputs = {"q": self.draw(2, length, 64), "k": self.draw(2, length, 32), "v": self.draw(2, length, 32),
+                      "pk": self.draw(2, 2, past, 16), "pv": self.draw(2, 2, past, 16),
+                      "ends": np.full(2, total - 1, np.int32), "total": np.array([total], np.int32),
+                      "c": np.cos(angles), "s": np.sin(angles),
+                      "places": np.array([[2, 0, 5], [1, 7, 3]])[:, :length].copy(),
+                      "bias": self.draw(2, 1, length, total)}
+            symbols = {name: [None if axis == "-" else axis if shared else f"{name}_{axis}" for axis in axes]
+                       for name, axes in names.items()}
+            self.group_query(inputs, np.array([total] * 2), length,
+                             {"num_heads": 4, "kv_num_heads": 2, "do_rotary": 1}, symbols=symbols)
+
+    def group_query(self, inputs, ends, length, attributes, constants=(), symbols=None):
         """What is behind the end of an item is of no meaning, in queries and in caches."""
         import onnxruntime
         model = contrib_model("GroupQueryAttention", inputs, (FLOAT, FLOAT, FLOAT), constants=constants, **attributes)
         fed = {name: x for name, x in inputs.items() if x is not None and name not in constants}
+        for each in model.graph.input:
+            for name, dim in zip((symbols or {}).get(each.name, ()), each.type.tensor_type.shape.dim):
+                if name is not None:
+                    dim.dim_param = name
         session = onnxruntime.InferenceSession(model.SerializeToString(),
                                                providers=["CPUExecutionProvider"])
         shapes = {name: x.shape for name, x in fed.items()}

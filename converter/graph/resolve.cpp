@@ -26,7 +26,6 @@ constexpr const char* kSavedLayout =
 constexpr RuntimeForm kRuntimeForms[] = {
     {"com.microsoft.nchwc", "", kSavedLayout},
     {"com.ms.internal.nhwc", "", kSavedLayout},
-    {"com.microsoft", "NhwcConv", kSavedLayout},
     {"com.microsoft", "NhwcFusedConv", kSavedLayout},
     {"com.microsoft", "NhwcMaxPool", kSavedLayout},
     {"com.microsoft", "QLinearConv", kSavedLayout},

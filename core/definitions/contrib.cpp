@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "core/definitions/contrib_rows.h"
+#include "core/definitions/quantized_terms.h"
 #include "core/operators/nn/conv.h"
 
 namespace intarsia::definitions {
@@ -198,6 +199,21 @@ void fused_conv(E& e) {
   e.set(0, activated(y, activation, parameters));
 }
 
+/// A convolution of images and filters whose channels come last.
+void nhwc_conv(E& e) {
+  for (const int input : {0, 1}) {
+    const int rank = e.x(input).rank();
+    if (rank < 3) {
+      e.refuse(std::string(input == 0 ? "X" : "W") + " has to have 3 axes or more, found " +
+               std::to_string(rank));
+    }
+  }
+  const Term x = channels_first(e.x(0)), w = channels_first(e.x(1));
+  const Term y =
+      e.has_x(2) ? call("Conv", {x, w, e.x(2)}, e.given()) : call("Conv", {x, w}, e.given());
+  e.set(0, channels_last(y));
+}
+
 struct FusedGemmAttributes {
   float alpha = 1, beta = 1;
   int32_t trans_a = 0, trans_b = 0;
@@ -332,6 +348,8 @@ void add_contrib_definitions(DefinitionRows& rows) {
   row("FusedConv", fused_conv,
       {{"X", "T"}, {"W", "T"}, {"B", "T", kOptional}, {"Z", "T", kOptional}}, y, {real},
       codec_of<FusedConvAttributes>());
+  row("NhwcConv", nhwc_conv, {{"X", "T"}, {"W", "T"}, {"B", "T", kOptional}}, y, {real},
+      codec_of<ConvAttributes>());
   row("FusedGemm", fused_gemm, {{"A", "T"}, {"B", "T"}, {"C", "T", kOptional}}, y, {real},
       codec_of<FusedGemmAttributes>());
   for (const std::string_view name : {"FusedMatMul", "TransposeMatMul"}) {

@@ -126,7 +126,7 @@ class GroupQuery {
     const Term starts = call("Max", {before, before.number(0)});
     const Term places = unsqueeze(starts, {1}) + positions(q, 2);
     if (a_.do_rotary != 0) {
-      const Term given = e_.has_x(kPlaces) ? cast_to(e_.x(kPlaces), DataType::kInt64) : places;
+      const Term given = e_.has_x(kPlaces) ? given_places(q, length) : places;
       q = rotate(e_, q, given, e_.x(kCosines), e_.x(kSines), a_.rotary_interleaved);
       k = rotate(e_, k, given, e_.x(kCosines), e_.x(kSines), a_.rotary_interleaved);
     }
@@ -142,7 +142,7 @@ class GroupQuery {
       const Term first = queries - static_cast<double>(a_.local_window_size);
       scores.require(call("Greater", {scores.keys(), first}));
     }
-    if (e_.has_x(kAttentionBias)) scores.add(e_.x(kAttentionBias));
+    if (e_.has_x(kAttentionBias)) scores.add(bias_of(k));
     e_.set(0, joined(attend(q, k, v, scores, a_.scale, a_.softcap)));
   }
 
@@ -172,6 +172,27 @@ class GroupQuery {
     return parts_of(e_, heads_of(query, all), 1, {a_.num_heads, a_.kv_num_heads, a_.kv_num_heads});
   }
 
+  /// position_ids; of a first run, whose queries are all there is, only the first one is read.
+  Term given_places(Term q, Term length) {
+    const Term all = e_.x(kPlaces);
+    const Term from_first = slice(slice(all, 0, 0, 1), 1, 0, 1) + positions(q, 2);
+    return where(call("Equal", {total(), length}), from_first, all);
+  }
+
+  /// attention_bias is as long as total_sequence_length says; keys of the cache behind it are
+  /// closed in any case.
+  Term bias_of(Term k) {
+    const Term bias = e_.x(kAttentionBias);
+    if (bias.rank() != 4) {
+      e_.refuse("attention_bias has " + std::to_string(bias.rank()) + " axes, expected 4");
+    }
+    if (bias.known().shape[3] == k.known().shape[2]) return bias;
+    const Term missing = join({e_.integers({0}), extents(k, 2, 3) - extents(bias, 3, 4)}, 0);
+    return call("Pad", {bias, missing, bias.number(0), e_.integers({3})});
+  }
+
+  Term total() { return with_extents(cast_to(e_.x(kTotal), DataType::kInt64), e_.integers({1})); }
+
   /// The cache with what is new at its places: as long as the past or, where that is longer, as
   /// total_sequence_length says.
   Term cached(Term added, int past, Term starts) {
@@ -179,8 +200,7 @@ class GroupQuery {
     const Term cache = e_.x(past), zeros = call("Mul", {added, added.number(0)});
     const std::vector<Term> operands{join({cache, zeros}, 2), added, starts};
     const Term whole = e_.add("TensorScatter", operands, {{"axis", int64_t{2}}}, 1).front();
-    const Term total = with_extents(cast_to(e_.x(kTotal), DataType::kInt64), e_.integers({1}));
-    const Term end = call("Max", {total, extents(cache, 2, 3)});
+    const Term end = call("Max", {total(), extents(cache, 2, 3)});
     return call("Slice", {whole, e_.integers({0}), end, e_.integers({2})});
   }
 

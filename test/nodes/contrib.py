@@ -61,3 +61,9 @@ class ContribCase(Case):
             else:
                 self.agree(found, expected, tolerance)
             return found
+
+    def alone(self, operator, inputs, first, **attributes):
+        """The first output is the same where a node has no other."""
+        model = contrib_model(operator, inputs, (helper.np_dtype_to_tensor_dtype(first.dtype),), **attributes)
+        with self.subTest(operator, outputs=1, **attributes):
+            self.agree(run(model, {name: x for name, x in inputs.items() if x is not None}), [first])

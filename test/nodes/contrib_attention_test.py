@@ -141,6 +141,37 @@ class Contrib(ContribCase):
             self.beside("MultiHeadAttention", inputs, outputs, tolerance=1e-4, reference=reference,
                         **attributes)
 
+    def test_multi_head_presents(self):
+        """Keys and values are outputs without a past, too, and with one they need not be."""
+        for length, keys, biased, past in ((3, 3, True, 0), (3, 5, False, 0), (2, 2, True, 3)):
+            inputs = {"q": self.draw(2, length, 8), "k": self.draw(2, keys, 8), "v": self.draw(2, keys, 8),
+                      "b": self.draw(24) if biased else None, "m": None, "a": None,
+                      "pk": self.draw(2, 2, past, 4) if past else None,
+                      "pv": self.draw(2, 2, past, 4) if past else None}
+            found = self.beside("MultiHeadAttention", inputs, (FLOAT,) * 3, num_heads=2)
+            self.alone("MultiHeadAttention", inputs, found[0], num_heads=2)
+
+    def test_mask_filters(self):
+        """A key that is closed has a score that exceeds others' by as much as the filter takes away: both weigh the
+        same. Where all keys are closed, a filter changes nothing."""
+        for given, causal, masks in itertools.product(
+                (None, -100.0, -1.0), (0, 1), (([[0, 1, 1], [1, 1, 0]]), ([[0, 0, 0], [1, 0, 0]]))):
+            reach = np.sqrt(-(given or -10000.0))
+            mask = np.array(masks, np.int32)
+            x = np.array([[[reach, 1], [0, 3], [reach / 2, 5]], [[0, 2], [reach, 7], [reach, 4]]], np.float32)
+            w = np.array([[1, 0, 1, 0, 0, 0], [0, 0, 0, 0, 1, 2]], np.float32)  # q and k: the first, v: the second
+            attributes = {"num_heads": 1, "scale": 1.0, "unidirectional": causal}
+            attributes |= {} if given is None else {"mask_filter_value": given}
+            for form in (mask, mask[:, None].repeat(3, 1)):
+                self.beside("Attention", {"x": x, "w": w, "b": np.zeros(6, np.float32), "m": form}, **attributes)
+                q, k, v = np.split(x @ w, 3, -1)
+                self.beside("MultiHeadAttention", {"q": q, "k": k, "v": v, "b": None, "m": form}, **attributes)
+            codes = (x * [128 / reach, 1]).astype(np.uint8)
+            scales = np.array([reach / 128] * 4 + [1, 1], np.float32)
+            self.beside("QAttention", {
+                "x": codes, "w": w.astype(np.int8), "b": np.zeros(6, np.float32), "xs": np.array(1, np.float32),
+                "ws": scales, "m": mask, "xz": None, "wz": None}, tolerance=1e-4, **attributes)
+
     def test_rotary_embedding(self):
         for interleaved in (0, 1):
             for rank in (3, 4):
@@ -199,11 +230,65 @@ class Contrib(ContribCase):
                 attributes["scale"] = 0.3
             self.group_query(inputs, ends.astype(int), length, attributes)
 
-    def group_query(self, inputs, ends, length, attributes):
+    def test_group_query_of_given_places(self):
+        """Of a first run ONNX Runtime reads the first number alone, of others all."""
+        angles = self.values.uniform(-3, 3, (20, 8)).astype(np.float32)
+        many, one = [[2, 0, 5], [1, 7, 3]], [[2], [7]]
+        for places, past, ends, in_constant in itertools.product(
+                (many, one, many[:1]), (0, 8), ((3, 3), (1, 1), (5, 4), (6,)), (False, True)):
+            batch, length = len(places), len(places[0])
+            first = max(ends) == length
+            if len(ends) != batch or (past == 0 and not first) or (batch > 1 and length > 1 and not first):
+                continue
+            inputs = {"q": self.draw(batch, length, 64), "k": self.draw(batch, length, 32),
+                      "v": self.draw(batch, length, 32), "pk": self.draw(batch, 2, past, 16),
+                      "pv": self.draw(batch, 2, past, 16), "ends": np.array(ends, np.int32) - np.int32(1),
+                      "total": np.array([max(ends)], np.int32), "c": np.cos(angles), "s": np.sin(angles),
+                      "places": np.array(places, np.int64)}
+            self.group_query(inputs, np.array(ends), length,
+                             {"num_heads": 4, "kv_num_heads": 2, "do_rotary": 1,
+                              "rotary_interleaved": int(in_constant)}, ("total",) if in_constant else ())
+
+    def test_group_query_bias(self):
+        """Of every form that scores take, with and without a past."""
+        for (length, past, total), batches, heads, packed in itertools.product(
+                ((3, 0, 3), (3, 8, 3), (1, 6, 7), (1, 8, 5)), (1, 2), (1, 4), (False, True)):
+            inputs = {"q": self.draw(2, length, 128 if packed else 64),
+                      "k": None if packed else self.draw(2, length, 32),
+                      "v": None if packed else self.draw(2, length, 32), "pk": self.draw(2, 2, past, 16),
+                      "pv": self.draw(2, 2, past, 16), "ends": np.array([total - 1] * 2, np.int32),
+                      "total": np.array([total], np.int32), "c": None, "s": None, "p": None,
+                      "bias": 2 * self.draw(batches, heads, length, total)}
+            attributes = {"softcap": 1.5} if packed else {"local_window_size": 2} if heads == 1 else {}
+            self.group_query(inputs, np.array([total] * 2), length,
+                             {"num_heads": 4, "kv_num_heads": 2, **attributes})
+
+    def test_group_query_of_symbolic_extents(self):
+        """Whether a run is the first one, and how long a bias is, shows only then."""
+        angles = self.values.uniform(-3, 3, (20, 8)).astype(np.float32)
+        names = {"q": "bs-", "k": "bs-", "v": "bs-", "pk": "b-p-", "pv": "b-p-", "ends": "b", "places": "bs", "bias": "b-st"}
+        for (length, past, total), shared in itertools.product(
+                ((3, 0, 3), (1, 5, 6), (1, 8, 5), (3, 8, 3), (1, 8, 1)), (False, True)):
+            inputs = {"q": self.draw(2, length, 64), "k": self.draw(2, length, 32), "v": self.draw(2, length, 32),
+                      "pk": self.draw(2, 2, past, 16), "pv": self.draw(2, 2, past, 16),
+                      "ends": np.full(2, total - 1, np.int32), "total": np.array([total], np.int32),
+                      "c": np.cos(angles), "s": np.sin(angles),
+                      "places": np.array([[2, 0, 5], [1, 7, 3]])[:, :length].copy(),
+                      "bias": self.draw(2, 1, length, total)}
+            symbols = {name: [None if axis == "-" else axis if shared else f"{name}_{axis}" for axis in axes]
+                       for name, axes in names.items()}
+            self.group_query(inputs, np.array([total] * 2), length,
+                             {"num_heads": 4, "kv_num_heads": 2, "do_rotary": 1}, symbols=symbols)
+
+    def group_query(self, inputs, ends, length, attributes, constants=(), symbols=None):
         """What is behind the end of an item is of no meaning, in queries and in caches."""
         import onnxruntime
-        model = contrib_model("GroupQueryAttention", inputs, (FLOAT, FLOAT, FLOAT), **attributes)
-        fed = {name: x for name, x in inputs.items() if x is not None}
+        model = contrib_model("GroupQueryAttention", inputs, (FLOAT, FLOAT, FLOAT), constants=constants, **attributes)
+        fed = {name: x for name, x in inputs.items() if x is not None and name not in constants}
+        for each in model.graph.input:
+            for name, dim in zip((symbols or {}).get(each.name, ()), each.type.tensor_type.shape.dim):
+                if name is not None:
+                    dim.dim_param = name
         session = onnxruntime.InferenceSession(model.SerializeToString(),
                                                providers=["CPUExecutionProvider"])
         shapes = {name: x.shape for name, x in fed.items()}
@@ -219,10 +304,12 @@ class Contrib(ContribCase):
                 for cache in (1, 2):
                     np.testing.assert_allclose(found[cache][item, :, :end], expected[cache][item, :, :end],
                                                rtol=1e-4, atol=1e-4)
+        if not constants:
+            self.alone("GroupQueryAttention", inputs, found[0], **attributes)
 
     def test_relative_position_bias(self):
         """Against T5's formula: ONNX Runtime has none on the CPU. The numbers of a head follow one another."""
-        for both, buckets, distance, kind in itertools.product((0, 1), (8, 32), (20, 128), (np.float32, np.float16)):
+        for both, buckets, distance, kind in itertools.product((None, 0, 1), (8, 32), (20, 128), (np.float32, np.float16)):
             queries, keys, heads = 37, 41, 3
             ahead = np.arange(keys)[None] - np.arange(queries)[:, None]
             count = buckets // 2 if both else buckets
@@ -235,7 +322,7 @@ class Contrib(ContribCase):
             inputs = {"table": table, "queries": np.array([queries]), "keys": np.array([keys])}
             element = helper.np_dtype_to_tensor_dtype(np.dtype(kind))
             model = contrib_model("RelativePositionBias", inputs, (element,), constants=("queries", "keys"),
-                                  max_distance=distance, is_bidirectional=both)
+                                  max_distance=distance, **({} if both is None else {"is_bidirectional": both}))
             with self.subTest(both=both, buckets=buckets, distance=distance, kind=kind):
                 self.agree(run(model, {"table": table}), [table.reshape(heads, buckets)[:, bucket][None]], 0)
         for extents, attributes, word in (((8,), {}, "2 axes"), ((1, 2), {}, "bias_table"),

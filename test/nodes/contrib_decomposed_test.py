@@ -2,6 +2,7 @@
 """CTR-10: an operator that fuses others gives what these give as a graph of ONNX's own operators.
 Both run here, at random forms. Usage: contrib_decomposed_test.py TOOL"""
 
+import itertools
 import random
 import unittest
 
@@ -163,6 +164,21 @@ class Decomposed(ContribCase):
             self.same(kind, "FusedConv", {"x": image, "w": weights, "b": bias, "z": residual}, decompose,
                       activation=name, pads=[1] * 4, **({"activation_params": parameters} if parameters else {}))
 
+    def test_ctr_10_channels_last(self):
+        """NhwcConv, whose filters have their channels last, too."""
+        cases = ({"pads": [1, 0, 2, 1], "strides": [2, 1]}, {"auto_pad": "SAME_UPPER", "dilations": [1, 2]},
+                 {"kernel_shape": [3, 2]})
+        for kind, attributes, group in itertools.product(TOLERANCE, cases, (1, 2)):
+            image, weights = self.draw(kind, 2, 6, 7, 4), self.draw(kind, 6, 3, 2, 4 // group) / kind(3)
+
+            def decompose(g, x, w, b, attributes=attributes, group=group):
+                operands = [g.add("Transpose", each, perm=[0, 3, 1, 2]) for each in (x, w)]
+                y = g.add("Conv", *operands, *([b] if b else []), group=group, **attributes)
+                return g.add("Transpose", y, perm=[0, 2, 3, 1])
+            for bias in (self.draw(kind, 6), None):
+                self.same(kind, "NhwcConv", {"x": image, "w": weights, "b": bias}, decompose, group=group,
+                          **attributes)
+
     def test_ctr_10_attention(self):
         for kind, _ in self.each_form(6):
             batch, length, keys, heads, size = (self.choose.randint(1, 4) for _ in range(5))
@@ -171,7 +187,7 @@ class Decomposed(ContribCase):
             mask = (self.values.random((batch, keys)) < 0.6).astype(np.int32)
             bias = self.maybe(self.draw(kind, 1, heads, length, keys))
 
-            def decompose(g, q, k, v, _, mask, bias, size=size, heads=heads, width=width):
+            def attended(g, q, k, v, mask, bias, size=size, heads=heads, width=width):
                 q, k, v = (g.heads(g.wide(x), heads, size, order)
                            for x, order in ((q, [0, 2, 1, 3]), (k, [0, 2, 3, 1]), (v, [0, 2, 1, 3])))
                 closed = g.add("Sub", g.constant(1, np.float32), g.wide(mask))
@@ -182,8 +198,17 @@ class Decomposed(ContribCase):
                 y = g.add("MatMul", g.add("Softmax", scores, axis=-1), v)
                 y = g.add("Reshape", g.add("Transpose", y, perm=[0, 2, 1, 3]), g.constant([0, 0, width], np.int64))
                 return g.add("Cast", y, to=helper.np_dtype_to_tensor_dtype(np.dtype(kind)))
+
+            def projected(g, x, w, b, mask, _, bias):
+                """ONNX Runtime on CPUs wants the bias of the projections, its specification does not."""
+                return attended(g, *g.add("Split", g.sum(g.add("MatMul", x, w), b), outputs=3, axis=2), mask, bias)
             self.same(kind, "MultiHeadAttention", {"q": q, "k": k, "v": v, "p": None, "m": mask, "b": bias},
-                      decompose, num_heads=heads)
+                      lambda g, q, k, v, _, mask, bias: attended(g, q, k, v, mask, bias), num_heads=heads)
+            weights = self.draw(kind, width, 3 * width) / kind(2)
+            square = None if bias is None else self.draw(kind, 1, heads, keys, keys)
+            for offset in (None, self.draw(kind, 3 * width)):
+                self.same(kind, "Attention", {"x": k, "w": weights, "p": offset, "m": mask, "past": None, "b": square},
+                          projected, num_heads=heads)
 
 
 if __name__ == "__main__":

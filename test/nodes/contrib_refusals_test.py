@@ -29,12 +29,18 @@ OPERANDS = {
     "GroupQueryAttention": {"q": ROWS, "k": ROWS, "v": ROWS, "pk": None, "pv": None,
                             "e": np.array([2, 2], np.int32), "t": np.array([3], np.int32)},
     "MultiHeadAttention": {"q": ROWS, "k": ROWS, "v": ROWS},
+    "NhwcConv": {"x": IMAGE, "w": ones(2, 1, 1, 4)},
     "QuickGelu": {"x": ROWS},
     "RotaryEmbedding": {"x": ROWS, "p": ones(2, 3, kind=np.int64), "c": ones(8, 2), "s": ones(8, 2)},
     "SkipLayerNormalization": {"x": ROWS, "s": ROWS, "g": VECTOR},
     "Trilu": {"x": MATRIX},
     "UnfoldTensor": {"x": MATRIX},
 }
+
+HEADS, GROUPS = {"num_heads": 2}, {"num_heads": 2, "kv_num_heads": 2}
+LENGTH = ones(1, kind=np.int32)
+PAST = {"b": None, "m": None, "a": None, "pk": ones(2, 2, 1, 2), "pv": ones(2, 2, 1, 2)}
+ABSENT = dict.fromkeys(("c", "s", "p", "a"))
 
 # Operator, the attribute that is wrong and its value, what else the node needs, and the message.
 WRONG = (
@@ -88,6 +94,43 @@ class Refusals(ContribCase):
                 self.assertIsInstance(found, str)
                 self.assertIn(f"node 'the one' (com.microsoft:{operator}): ", found)
                 self.assertIn(attribute, found)
+                self.assertIn(message, found)
+
+    def test_ctr_07_operands(self):
+        """What an operator of ONNX Runtime takes and this one does not is named, with its place."""
+        for operator, more, outputs, attributes, message in (
+                ("Attention", {"b": ones(12), "m": None, "p": None, "a": None, "n": LENGTH}, 1, HEADS,
+                 "input 'past_sequence_length' is not supported"),
+                ("MultiHeadAttention", PAST | {"n": LENGTH}, 1, HEADS,
+                 "input 'past_sequence_length' is not supported"),
+                ("MultiHeadAttention", PAST | {"n": None, "c": ones(2, 1, 4, kind=np.int32)}, 1, HEADS,
+                 "input 'cache_indirection' is not supported"),
+                ("MultiHeadAttention", {}, 4, HEADS, "output 3 ('qk') is not supported"),
+                ("MultiHeadAttention", {"b": None, "m": None, "a": None, "pk": ones(2, 2, 1, 2)}, 1, HEADS,
+                 "past_key and past_value belong together; one is missing"),
+                ("GroupQueryAttention", ABSENT | {"h": ones(2)}, 1, GROUPS,
+                 "input 'head_sink' is not supported"),
+                ("GroupQueryAttention", ABSENT | {"h": None, "ks": ones(1)}, 1, GROUPS,
+                 "input 'k_scale' is not supported"),
+                ("GroupQueryAttention", ABSENT | {"h": None, "ks": None, "vs": ones(1)}, 1, GROUPS,
+                 "input 'v_scale' is not supported"),
+                ("GroupQueryAttention", {}, 4, GROUPS, "output 3 ('output_qk') is not supported"),
+                ("GroupQueryAttention", {"pk": ones(2, 2, 1, 2)}, 1, GROUPS,
+                 "past_key and past_value belong together; one is missing"),
+                ("GroupQueryAttention", ABSENT | {"a": ones(3, 3)}, 1, GROUPS,
+                 "attention_bias has 2 axes, expected 4"),
+                ("GroupQueryAttention", {"v": None}, 1, GROUPS, "key and value belong together"),
+                ("GroupQueryAttention", {}, 1, GROUPS | {"do_rotary": 1}, "needs inputs cos_cache and sin_cache"),
+                ("NhwcConv", {"x": MATRIX}, 1, {}, "X has to have 3 axes or more, found 2"),
+                ("NhwcConv", {"w": VECTOR}, 1, {}, "W has to have 3 axes or more, found 1")):
+            with self.subTest(operator, message=message):
+                inputs = OPERANDS[operator] | more
+                kinds = [TensorProto.FLOAT if i in (0, outputs - 1) else None for i in range(outputs)]
+                model = contrib_model(operator, inputs, kinds, **attributes)
+                model.graph.node[0].name = "the one"
+                found = run(model, {name: x for name, x in inputs.items() if x is not None})
+                self.assertIsInstance(found, str)
+                self.assertIn(f"node 'the one' (com.microsoft:{operator}): ", found)
                 self.assertIn(message, found)
 
 

@@ -2,6 +2,7 @@
 """Activations, products and normalisations of ONNX Runtime's domain, beside ONNX Runtime where its
 CPU provider has the operator, else beside their formulas. Usage: contrib_test.py TOOL"""
 
+import itertools
 import math
 import random
 import unittest
@@ -15,6 +16,15 @@ FLOAT, HALF, DOUBLE, INT32 = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProt
                               TensorProto.INT32)
 TYPES = {np.float32: FLOAT, np.float16: HALF, np.float64: DOUBLE}
 TOLERANCE = {np.float32: 1e-5, np.float16: 4e-3, np.float64: 1e-5}
+
+
+def group_normed(image, gamma, beta, groups, activation, epsilon=1e-5):
+    """Of [N, H, W, C]."""
+    n, h, w, c = image.shape
+    grouped = image.reshape(n, h * w, groups, c // groups).astype(np.float64)
+    mean, variance = grouped.mean((1, 3), keepdims=True), grouped.var((1, 3), keepdims=True)
+    y = ((grouped - mean) / np.sqrt(variance + epsilon)).reshape(image.shape) * gamma + beta
+    return (y / (1 + np.exp(-y)) if activation else y).astype(np.float32)
 
 
 def optional(choose, value):
@@ -69,8 +79,8 @@ class Contrib(ContribCase):
         x = self.draw((2, 5, 4))
         for upper in (0, 1):
             self.beside("Trilu", {"x": x, "k": None}, upper=upper)
-            for k in (-2, 0, 1, 9):
-                self.beside("Trilu", {"x": x, "k": np.array(k, np.int64)}, constants=("k",), upper=upper)
+            for k, constants in itertools.product((-2, 0, 1, 9), (("k",), ())):
+                self.beside("Trilu", {"x": x, "k": np.array(k, np.int64)}, constants=constants, upper=upper)
         image, grid = self.draw((2, 3, 5, 6)), self.draw((2, 4, 3, 2)) * np.float32(0.8)
         for mode in ("bilinear", "nearest", "bicubic"):
             for padding in ("zeros", "border", "reflection"):
@@ -83,6 +93,10 @@ class Contrib(ContribCase):
                                 padding_mode=padding, align_corners=corners)
         for dim, size, step in ((-1, 2, 1), (1, 3, 2), (0, 1, 1), (1, 5, 7), (-2, 2, 3)):
             self.beside("UnfoldTensor", {"x": x}, dim=dim, size=size, step=step)
+        for attributes in ({}, {"dim": 0}, {"step": 2}):
+            self.beside("UnfoldTensor", {"x": x}, size=2, **attributes)
+        self.beside("Trilu", {"x": x})
+        self.beside("Trilu", {"x": x, "k": np.array([1], np.int64)}, constants=("k",))
         self.refused("'dim' is 3, which is no axis of an input that has 3", "UnfoldTensor", {"x": x},
                      dim=3, size=1)
 
@@ -118,6 +132,11 @@ class Contrib(ContribCase):
             c = optional(self.choose, self.draw(self.choose.choice([(4,), (3, 1), (3, 4)])))
             self.beside("FusedGemm", {"a": a, "b": b, "c": c}, tolerance=1e-4, transA=trans_a,
                         transB=trans_b, alpha=0.5, beta=2.0, activation=activation, **parameters)
+        a, b, c = self.draw((3, 5)), self.draw((5, 4)), self.draw((3, 4))
+        for attributes in ({}, {"alpha": 0.5}, {"beta": 2.0}, {"transA": 1}, {"transB": 1}):
+            operands = {"a": a.T.copy() if "transA" in attributes else a,
+                        "b": b.T.copy() if "transB" in attributes else b, "c": c}
+            self.beside("FusedGemm", operands, tolerance=1e-4, activation="Relu", **attributes)
         for left, right in (((3, 5), (5, 4)), ((2, 3, 5), (2, 5, 4)), ((2, 3, 5), (5, 4)), ((5,), (5, 4)),
                             ((2, 1, 3, 5), (3, 5, 2))):
             for trans_a in (0, 1) if len(left) > 1 else (0,):
@@ -153,8 +172,9 @@ class Contrib(ContribCase):
                                    (2, 0, (4, 5)), (1, 0, (3, 4, 5))):
             bias = self.draw(shape)
             whole = bias.reshape(2, 1, 1, 5) if shape == (2, 5) else bias
-            self.formula("BiasSoftmax", {"x": x, "b": bias}, [softmax(x + whole, axis % 4)], axis=axis,
-                         is_inner_broadcast=inner)
+            for attributes in ({"axis": axis}, *([{}] if axis == 1 else [])):
+                self.formula("BiasSoftmax", {"x": x, "b": bias}, [softmax(x + whole, axis % 4)],
+                             is_inner_broadcast=inner, **attributes)
 
     def test_normalisations(self):
         for shape in ((2, 3, 8), (1, 1, 4), (3, 5, 16)):
@@ -226,35 +246,66 @@ class Contrib(ContribCase):
                         inputs["mask"] = (np.arange(length) < lengths).astype(np.int32)
                     if places:
                         inputs["places"] = self.values.integers(0, length + 3, (batch, length)).astype(np.int32)
-                    self.beside("EmbedLayerNormalization", inputs, (FLOAT, INT32, FLOAT), tolerance=2e-5)
+                    for outputs in ((FLOAT, INT32, FLOAT), (FLOAT, None, FLOAT)):
+                        found = self.beside("EmbedLayerNormalization", inputs, outputs, tolerance=2e-5)
+                    self.alone("EmbedLayerNormalization", inputs, found[0])  # refused by ONNX Runtime
                     self.beside("EmbedLayerNormalization", inputs, (FLOAT, INT32), tolerance=2e-5,
                                 epsilon=0.01)
 
     def test_group_norms(self):
         x, gamma, beta = self.draw((2, 3, 5, 6)), self.draw((6,)), self.draw((6,))
-        def reference(image, groups, activation):  # [N, H, W, C]
-            n, h, w, c = image.shape
-            grouped = image.reshape(n, h * w, groups, c // groups).astype(np.float64)
-            mean = grouped.mean((1, 3), keepdims=True)
-            variance = grouped.var((1, 3), keepdims=True)
-            y = ((grouped - mean) / np.sqrt(variance + 1e-5)).reshape(image.shape) * gamma + beta
-            return (y / (1 + np.exp(-y)) if activation else y).astype(np.float32)
+        def check(operator, inputs, expected, groups, **attributes):
+            """In both orders of axes."""
+            for last in (None, 1, 0):
+                order = {} if last is None else {"channels_last": last}
+                arranged = {name: first(v) if last == 0 and v is not None and v.ndim == 4 else v
+                            for name, v in inputs.items()}
+                self.formula(operator, arranged, [first(y) if last == 0 else y for y in expected],
+                             groups=groups, tolerance=5e-5, **order, **attributes)
         first = lambda image: np.ascontiguousarray(np.moveaxis(image, -1, 1))
-        for activation in (0, 1):
-            self.formula("GroupNorm", {"x": x, "g": gamma, "b": beta}, [reference(x, 3, activation)],
-                         groups=3, activation=activation, tolerance=5e-5)
-            self.formula("GroupNorm", {"x": first(x), "g": gamma, "b": beta},
-                         [first(reference(x, 2, activation))], groups=2, activation=activation,
-                         channels_last=0, tolerance=5e-5)
-            for shape in ((2, 3, 5, 6), (2, 6), (2, 1, 1, 6)):
-                skip, bias = self.draw(shape), self.draw((6,))
-                whole = x + (skip[:, None, None] if len(shape) == 2 else skip)
-                self.formula("SkipGroupNorm", {"x": x, "g": gamma, "b": beta, "s": skip, "c": bias},
-                             [reference(whole + bias, 3, activation), whole + bias], groups=3,
-                             activation=activation, tolerance=5e-5)
-                self.formula("SkipGroupNorm", {"x": x, "g": gamma, "b": beta, "s": skip},
-                             [reference(whole, 3, activation)], groups=3, activation=activation,
-                             tolerance=5e-5)
+        for activation, groups in itertools.product((0, 1), (2, 3)):
+            check("GroupNorm", {"x": x, "g": gamma, "b": beta},
+                  [group_normed(x, gamma, beta, groups, activation)], groups, activation=activation)
+            for shape, biased in itertools.product(((2, 3, 5, 6), (2, 6), (2, 1, 1, 6)), (False, True)):
+                skip, bias = self.draw(shape), self.draw((6,)) if biased else None
+                whole = x + (skip[:, None, None] if len(shape) == 2 else skip) + (bias if biased else 0)
+                expected = [group_normed(whole, gamma, beta, groups, activation), whole]
+                inputs = {"x": x, "g": gamma, "b": beta, "s": skip, "c": bias}
+                for outputs in (1, 2):
+                    check("SkipGroupNorm", inputs, expected[:outputs], groups, activation=activation)
+
+    def test_epsilons(self):
+        """Rows whose variance is about that of an epsilon: another one shows, and so does none."""
+        for size, attributes in itertools.product((1e-3, 2e-6), ({}, {"epsilon": 3e-6}, {"epsilon": 2e-12})):
+            small = lambda *shape, size=size: np.float32(size) * self.draw(shape)
+            options = {"tolerance": 1e-4, **attributes}
+            x, skip, gamma, beta = small(2, 3, 8), small(2, 3, 8), self.draw((8,)), self.draw((8,))
+            self.beside("SkipLayerNormalization", {"x": x, "s": skip, "g": gamma, "b": beta}, **options)
+            self.beside("SkipSimplifiedLayerNormalization", {"x": x, "s": skip, "g": gamma}, **options)
+            ids = self.values.integers(0, 9, (2, 5)).astype(np.int32)
+            self.beside("EmbedLayerNormalization", {
+                "ids": ids, "segments": None, "words": small(9, 8), "positions": small(6, 8), "kinds": None,
+                "gamma": gamma, "beta": beta}, (FLOAT, INT32), **options)
+            wide = x.astype(np.float64)
+            mean, variance = wide.mean(-1, keepdims=True), wide.var(-1, keepdims=True)
+            epsilon = attributes.get("epsilon", 1e-5)
+            single = lambda v: v.astype(np.float32)
+            for opset in (11, 16, 17):
+                inverse = 1 / np.sqrt(variance + epsilon)
+                self.formula("LayerNormalization", {"x": x, "s": gamma, "b": beta},
+                             [single((wide - mean) * inverse * gamma + beta), single(mean), single(inverse)],
+                             domain="", opset=opset, **options)
+            inverse = 1 / np.sqrt((wide**2).mean(-1, keepdims=True) + epsilon)
+            self.formula("SimplifiedLayerNormalization", {"x": x, "g": gamma},
+                         [single(wide * inverse * gamma), single(inverse)], domain="", **options)
+            image, gamma, beta = small(2, 3, 5, 6), self.draw((6,)), self.draw((6,))
+            more = small(2, 6)
+            expected = group_normed(image, gamma, beta, 3, 0, epsilon)
+            self.formula("GroupNorm", {"x": image, "g": gamma, "b": beta}, [expected], groups=3, activation=0,
+                         **options)
+            expected = group_normed(image + more[:, None, None], gamma, beta, 3, 0, epsilon)
+            self.formula("SkipGroupNorm", {"x": image, "g": gamma, "b": beta, "s": more}, [expected], groups=3,
+                         activation=0, **options)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import unittest
 import numpy as np
 import onnx
 import onnxruntime
+from model_codes import check_codes
 from one_node import Case, exact_products, run
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime import quantization
@@ -135,6 +136,8 @@ class Quantizers(Case):
                     integers = form == quantization.QuantFormat.QOperator
                     self.compare(quantized, inputs[0], 0.02,
                                  operators if integers else ["QuantizeLinear", "DequantizeLinear"])
+                    check_codes(self, quantized, inputs[1], TensorProto.UINT8 if activations == kinds.QUInt8
+                                else TensorProto.INT8)
 
     def test_16_bits(self):
         """QuantizeLinear and DequantizeLinear of ONNX Runtime's domain."""
@@ -153,6 +156,7 @@ class Quantizers(Case):
             with self.subTest(make.__name__):
                 quantized = self.quantized(model, quantization.quantize_dynamic)
                 self.compare(quantized, self.inputs(model)[0], 1e-4 if make == recurrent else 0.01, operators)
+                check_codes(self, quantized, self.inputs(model)[1], TensorProto.UINT8)
 
 
 if __name__ == "__main__":

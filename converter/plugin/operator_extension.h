@@ -121,6 +121,10 @@ definitions::OperatorDefinition definition_of(const ProgramSource& source) {
   definition.impure = K::info.impure || requires {
     KernelType::state_bytes;
   };
+  // Where another variable than the first three says so, the kernel's types do not.
+  for (const auto& operand : Binding::operands) {
+    definition.makes_strings |= is_output(operand.kind) && operand.type == DataType::kString;
+  }
   definition.extents_vary = K::info.extents_vary;
   use_facts<K>(definition);
   if (K::info.extents_vary) definition.infer = as_bounds(std::move(definition.infer));

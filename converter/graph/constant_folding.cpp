@@ -70,6 +70,11 @@ void Inference::execute_if_constant(Node& node) {
     }
     outputs.push_back(std::move(plan));
   }
+  // The operators that a device alone executes.
+  if (!has_kernel(node, rows_, KernelDevice::kHost) &&
+      has_kernel(node, rows_, KernelDevice::kCuda)) {
+    return;
+  }
   if (stays_codes(inputs, outputs)) return;
   if (!afford(node, inputs, outputs, by_values)) return;
   std::vector<Constant> results;

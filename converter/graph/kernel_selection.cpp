@@ -200,26 +200,42 @@ const definitions::KernelRow* select_kernel(const Node& node, const KernelContex
   return best;
 }
 
+bool has_kernel(const Node& node, const definitions::KernelRows& rows, KernelDevice device) {
+  const std::string name = node.op->kernel_name();
+  return std::any_of(rows.begin(), rows.end(), [&](const definitions::KernelRow& row) {
+    return row.device == device && implements(row, *node.op, name);
+  });
+}
+
 Problem no_kernel(const Node& node, const definitions::KernelRows& rows, KernelDevice device) {
   const std::string name = node.op->kernel_name();
-  std::set<std::string> available;
+  std::set<std::string> available;  // on this device
+  std::set<std::string> elsewhere;
   bool by_form = false;
   for (const definitions::KernelRow& row : rows) {
-    if (!implements(row, *node.op, name) || row.device != device) continue;
-    by_form = by_form || accepts(row, kernel_types(node));
+    if (!implements(row, *node.op, name)) continue;
     std::vector<std::string> names;
     for (size_t i = 0; i < node.op->kernel_types.size() && i < row.id.types.size(); ++i) {
       names.push_back(kernel_type_name(row.id.types[i]));
     }
-    available.insert(types_text(node, names));
+    const bool here = row.device == device;
+    by_form = by_form || (here && accepts(row, kernel_types(node)));
+    (here ? available : elsewhere).insert(types_text(node, names));
   }
+  const auto on = [&](bool here) {
+    return (device == KernelDevice::kCuda) == here ? " on CUDA" : " on the CPU";
+  };
+  const std::string here = elsewhere.empty() ? "" : on(true);
+  std::vector<std::string> listed;
+  for (const std::string& types : available) listed.push_back(types + here);
+  for (const std::string& types : elsewhere) listed.push_back(types + on(false));
   std::vector<std::string> wanted;
   for (DataType type : kernel_types(node)) wanted.emplace_back(data_type_name(type));
-  std::string hint = available.empty()
+  std::string hint = listed.empty()
                          ? "this operator has no kernel yet"
-                         : fmt::format("there are kernels for {}", fmt::join(available, "; "));
+                         : fmt::format("there are kernels for {}", fmt::join(listed, "; "));
   const char* what = by_form ? " with these attributes and extents" : "";
-  return node.problem(fmt::format("no kernel for {}{}", types_text(node, wanted), what),
+  return node.problem(fmt::format("no kernel for {}{}{}", types_text(node, wanted), here, what),
                       std::move(hint));
 }
 

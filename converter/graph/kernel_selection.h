@@ -79,7 +79,11 @@ const definitions::KernelRow* select_kernel(const Node& node, const KernelContex
                                             const definitions::KernelRows& rows,
                                             const KernelChoice& choice);
 
-/// "no kernel for Conv with T = int8; there are kernels for T = float, double".
+/// Whether the device has a kernel of the node's operator, for whatever types.
+bool has_kernel(const Node& node, const definitions::KernelRows& rows, KernelDevice device);
+
+/// "no kernel for T = int8; there are kernels for T = float; T = double", each with its device if
+/// another one has kernels too: "no kernel for T = int8 on the CPU; ... for T = float on CUDA".
 Problem no_kernel(const Node& node, const definitions::KernelRows& rows,
                   KernelDevice device = KernelDevice::kHost);
 

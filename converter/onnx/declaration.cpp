@@ -5,6 +5,20 @@
 #include <fmt/ranges.h>
 
 namespace intarsia::converter {
+namespace {
+
+constexpr const char* kInvalid =
+    "the model is invalid; export it again, or correct the declaration";
+
+/// True if the value comes from an operator that Intarsia does not bring.
+bool is_own(const Value& value) {
+  const Node* node = value.producer;
+  return node != nullptr && node->op != nullptr &&
+         node->op->domain != definitions::kInternalDomain &&
+         definitions::OperatorRegistry::builtin().find(node->op->domain, node->op->name) == nullptr;
+}
+
+}  // namespace
 
 void check_declaration(const Value& value) {
   if (!value.constant && !value.shape) return;
@@ -13,9 +27,8 @@ void check_declaration(const Value& value) {
   const std::string message =
       fmt::format("'{}' is declared as {}, but is computed as {}", value.name,
                   data_type_name(value.declared_type), data_type_name(type));
-  const std::string hint = "the model is invalid; export it again, or correct the declaration";
-  if (value.producer != nullptr) throw Error(value.producer->problem(message, hint));
-  throw Error(message, hint);
+  if (value.producer != nullptr) throw Error(value.producer->problem(message, kInvalid));
+  throw Error(message, kInvalid);
 }
 
 std::string contradicted_extents(const Value& output) {
@@ -31,8 +44,10 @@ std::string contradicted_extents(const Value& output) {
   for (const DeclaredExtent& extent : *output.declared) {
     extents.push_back(extent.value >= 0 ? std::to_string(extent.value) : "?");
   }
-  return fmt::format("output '{}' is declared as [{}], but is computed as {}, which the plan has",
-                     output.name, fmt::join(extents, ","), shape_text(shape));
+  const std::string text = fmt::format("'{}' is declared as [{}], but is computed as {}",
+                                       output.name, fmt::join(extents, ","), shape_text(shape));
+  if (is_own(output)) throw Error(output.producer->problem(text, kInvalid));
+  return fmt::format("output {}, which the plan has", text);
 }
 
 void check_declarations(const Node& node) {

@@ -4,7 +4,9 @@
 //
 // Element types have to agree everywhere. Wrong extents at the outputs of the main graph are a
 // warning: converters of classical models declare some, and a plan says itself what it computes.
-// Those of values inside are not looked at: nothing uses them.
+// They are an error where an operator of one's own computes the output: then the model, or the
+// operator's shape function, is wrong, and its author is at hand. Those of values inside are not
+// looked at: nothing uses them.
 #pragma once
 
 #include <string>
@@ -16,7 +18,7 @@ namespace intarsia::converter {
 /// Throws Error if a declaration contradicts the value's type, as far as this is known.
 void check_declaration(const Value& value);
 /// What a user should know of an output whose declaration contradicts its extents; "" if none does.
-/// REQUIRES: they are known.
+/// Throws Error if an operator of one's own computes it. REQUIRES: they are known.
 std::string contradicted_extents(const Value& output);
 /// The same for all outputs of a node.
 void check_declarations(const Node& node);

@@ -115,12 +115,20 @@ definitions::OperatorDefinition definition_of(const ProgramSource& source) {
   }
   definition.kernel_types.assign(Binding::variables.names,
                                  Binding::variables.names + Binding::variables.count);
-  definition.attributes = definitions::codec_of<typename Binding::Attributes>();
+  using Attributes = typename Binding::Attributes;
+  constexpr bool kSized = std::is_empty_v<Attributes> || is_plan_struct<Attributes>;
+  constexpr bool kSound = intarsia::internal::are_fields_sound<Attributes>();
+  // Of what is wrong with them, Binding speaks.
+  if constexpr (kSized && kSound) definition.attributes = definitions::codec_of<Attributes>();
   definitions::use_rule<OperatorShape<K>>(definition);
   definition.source = source;
   definition.impure = K::info.impure || requires {
     KernelType::state_bytes;
   };
+  // Where another variable than the first three says so, the kernel's types do not.
+  for (const auto& operand : Binding::operands) {
+    definition.makes_strings |= is_output(operand.kind) && operand.type == DataType::kString;
+  }
   definition.extents_vary = K::info.extents_vary;
   use_facts<K>(definition);
   if (K::info.extents_vary) definition.infer = as_bounds(std::move(definition.infer));

@@ -61,7 +61,7 @@ std::shared_ptr<const Extension> load_plugin(const fs::path& path, const PluginR
     const std::string found = plugin->abi;
     throw Error(
         fmt::format("--operators {}: was built for '{}', this is '{}'", name, found, plugin_abi()),
-        "build it again with this version of Intarsia and the same C++ library");
+        "build it again with the headers of this Intarsia and the same C++ library");
   }
   auto extension = std::make_shared<Extension>();
   extension->name = path.filename().string();

@@ -4,9 +4,10 @@
 //
 // A plug-in exports one function, `intarsia_plugin`, made by INTARSIA_PLUGIN. The converter
 // compares the text of `Plugin::abi` with its own before it touches anything else: a plug-in passes
-// C++ objects, so library version, layout of the shared types and C++ ABI have to be the same. A
-// plug-in links its own copy of what it uses of Intarsia and leaves no symbol to be resolved by the
-// program that loads it. Once loaded it stays until the process ends.
+// C++ objects, so layout and meaning of the shared types and the C++ ABI have to be the same,
+// whatever versions of Intarsia the two are of. A plug-in links its own copy of what it uses of
+// Intarsia and leaves no symbol to be resolved by the program that loads it. Once loaded it stays
+// until the process ends.
 //
 // Plug-ins belong to the host. A program with a model linked in has the kernels themselves.
 #pragma once
@@ -42,8 +43,8 @@ using PluginFunction = const Plugin* (*)();
 const char* plugin_abi();
 
 /// Loads the shared library `path` and lets it make an extension. Throws Error: the file is absent,
-/// is no shared library, exports no `intarsia_plugin`, was built for another Intarsia or C++ ABI,
-/// or reports a failure.
+/// is no shared library, exports no `intarsia_plugin`, was built for other layouts or another C++
+/// ABI, or reports a failure.
 std::shared_ptr<const Extension> load_plugin(const std::filesystem::path& path,
                                              const PluginRequest& request);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is behind Dim (dim.h): the form of polynomials and atoms, and the arithmetic of intervals.
-// Included by the sources of Dim only.
+// Included by the sources of Dim, and by what tells its layout.
 #pragma once
 
 #include <algorithm>

@@ -165,6 +165,9 @@ inline constexpr AttributeLimits kFlag = between(0, 1);
 /// The number of an element type.
 inline constexpr AttributeLimits kElementType = between(1, kLastDataType);
 
+template <class T>
+concept AnyNumber = std::is_arithmetic_v<T>;
+
 /// Proves that what an attributes struct says may be used: a visitor of `fields` that looks at
 /// members of variable length, whose bytes must lie inside the node's attributes, and at counts,
 /// choices and bools. Runs where the program runs, in `check`; numbers leave no code behind.
@@ -204,6 +207,9 @@ class AttributeBounds {
   void operator()(std::string_view, const T& field, AttributeLimits) {
     see(field);
   }
+  /// A number with a default: a mistake, of which internal/operator_checks.h speaks.
+  template <AnyNumber T, AnyNumber Default>
+  void operator()(std::string_view, const T&, Default) {}
   template <class T>
   void required(std::string_view, const T& field, AttributeLimits = {}) {
     see(field);

@@ -24,6 +24,11 @@ INTARSIA_GLOBAL leading_kernel(Global<const float> x, float factor, Global<float
   y[i] = factor * x[i];
 }
 
+INTARSIA_GLOBAL twice_kernel(Global<const float> x, Global<float> y) {
+  const int64_t i = cuda::block_x();
+  y[i] = 2 * x[i];
+}
+
 INTARSIA_GLOBAL relu_kernel(Global<const float> x, Global<float> y) {
   const int64_t i = cuda::block_x();
   y[i] = x[i] > 0 ? x[i] + 1000 : 0;
@@ -51,6 +56,13 @@ Status LeadingOnDevice::run(const KernelContext& context, cuda::Stream stream, I
   return stream.launched(cuda::launch<leading_kernel>(
       static_cast<unsigned>(count), 1, stream.handle(), Global<const float>(x.data(), x.size()),
       factor, Global<float>(y.data(), y.size())));
+}
+
+Status Twice::run(cuda::Stream stream, Input<float> x, Output<float> y) {
+  in_place = x.data() == y.data();
+  return stream.launched(cuda::launch<twice_kernel>(
+      static_cast<unsigned>(x.size()), 1, stream.handle(), Global<const float>(x.data(), x.size()),
+      Global<float>(y.data(), y.size())));
 }
 
 Status LoudRelu::run(cuda::Stream stream, Input<float> x, Output<float> y) {

@@ -72,6 +72,31 @@ struct LeadingOnDevice : Leading {
                     int64_t count, float factor, Output<float> y);
 };
 
+/// y = 2 x, on the device alone, in the memory of x where that is free.
+struct Twice {
+  static constexpr OperatorInfo info{
+      .domain = "own", .name = "Twice", .inputs = {"x"}, .outputs = {"y"}, .in_place = {0}};
+  static constexpr bool on_cuda = true;
+  static inline bool in_place = false;  // whether the last run was
+  static Status run(cuda::Stream stream, Input<float> x, Output<float> y);
+};
+
+/// Two type variables, for which each side has kernels of its own.
+template <class I>
+struct Step {
+  static constexpr OperatorInfo info{
+      .domain = "own", .name = "Step", .inputs = {"x", {"step", "I"}}, .outputs = {"y"}};
+  static void run(Input<float> x, Input<I> step, Output<float> y) {
+    for (int64_t i = 0; i < x.size(); ++i) y[i] = x[i] + static_cast<float>(step[0]);
+  }
+};
+template <class I>
+struct StepOnDevice {
+  static constexpr OperatorInfo info = Step<I>::info;
+  static constexpr bool on_cuda = true;
+  static Status run(cuda::Stream, Input<float>, Input<I>, Output<float>) { return {}; }
+};
+
 /// Relu on the device, and 1000 more.
 struct LoudRelu {
   static constexpr OperatorInfo info{

@@ -111,6 +111,92 @@ TEST(OwnCudaOperator, CUS_06_WithoutAKernelForTheDeviceANodeStaysOnTheHost) {
   EXPECT_CONTAINS(plan.conversion.warnings[0], "(own:Blend) runs on the CPU: no CUDA kernel");
 }
 
+TEST(OwnCudaOperator, CUS_06_WhatNoKernelServesIsAnsweredWithThoseOfEachDevice) {
+  const ConvertOptions options =
+      options_with<OperatorList<own::Step<int32_t>, own::StepOnDevice<int64_t>>>();
+  const auto step = [](DataType type) {
+    OnnxBuilder model;
+    model.input("x", {3});
+    model.input("step", {1}, type);
+    model.output("y");
+    model.node("Step", {"x", "step"}, {"y"}).set_domain("own");
+    return model;
+  };
+  EXPECT_EQ(conversion_error(step(DataType::kInt32), options), "");
+  EXPECT_EQ(conversion_error(step(DataType::kInt64), for_cuda(options)), "");
+  EXPECT_EQ(conversion_error(step(DataType::kInt64), options),
+            "node 'Step1' (own:Step): no kernel for T = float, I = int64 on the CPU; there are "
+            "kernels for T = float, I = int32 on the CPU; T = float, I = int64 on CUDA");
+}
+
+/// y = Exp(Twice(Neg(x))); `again`: what Twice reads is an output as well.
+OnnxBuilder twice(bool again) {
+  OnnxBuilder model;
+  model.input("x", {3});
+  model.output("y");
+  if (again) model.output("h");
+  model.node("Neg", {"x"}, {"h"});
+  model.node("Twice", {"h"}, {"t"}).set_domain("own");
+  model.node("Exp", {"t"}, {"y"});
+  return model;
+}
+
+TEST(OwnCudaOperator, CUS_11_AKernelOfTheDeviceAloneRunsThereInTheMemoryOfItsInput) {
+  const ConvertOptions options = options_with<OperatorList<own::Twice>>();
+  for (const bool again : {false, true}) {
+    emulation::Emulator::get().reset();
+    CudaPlan plan(twice(again), options);
+    EXPECT_TRUE(plan.conversion.warnings.empty()) << plan.conversion.warnings.front();
+    auto session = open<own::Twice>(plan, options);
+    ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+    EXPECT_EQ(session->graph_count(), 1);
+    EXPECT_EQ(own::Twice::in_place, !again);
+    const Floats x{-1, 0, 0.5F};
+    std::copy(x.begin(), x.end(), session->input<float>(0).value().begin());
+    ASSERT_TRUE(session->run().ok());
+    const auto y = session->output<float>(0).value();
+    for (size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(y[i], std::exp(-2 * x[i]), 1e-5F) << i;
+    EXPECT_TRUE(emulation::Emulator::get().violations().empty());
+  }
+}
+
+TEST(OwnCudaOperator, AKernelOfTheDeviceAloneIsNotRunForConstants) {
+  emulation::Emulator::get().reset();
+  const ConvertOptions options = options_with<OperatorList<own::Twice>>();
+  OnnxBuilder model;
+  model.input("x", {3});
+  model.output("y");
+  model.floats("c", {3}, {1, 2, 3});
+  model.node("Twice", {"c"}, {"t"}).set_domain("own");
+  model.node("Add", {"t", "x"}, {"y"});
+  CudaPlan plan(model, options);
+  auto session = open<own::Twice>(plan, options);
+  ASSERT_TRUE(session.ok()) << plan.text(plan.diagnostic);
+  std::fill_n(session->input<float>(0).value().begin(), 3, 0.5F);
+  ASSERT_TRUE(session->run().ok());
+  const auto y = session->output<float>(0).value();
+  EXPECT_EQ(Floats(y.begin(), y.end()), (Floats{2.5F, 4.5F, 6.5F}));
+}
+
+TEST(OwnCudaOperator, CUS_06_WithoutAKernelForTheHostWhatStaysThereIsRefused) {
+  const ConvertOptions options = options_with<OperatorList<own::Twice>>();
+  const std::string refusal =
+      "node 'Twice2' (own:Twice): no kernel for T = float on the CPU; there are kernels for "
+      "T = float on CUDA";
+  EXPECT_EQ(conversion_error(twice(false), options), refusal);
+  // Its extents vary, so that it stays on the host.
+  OnnxBuilder varying;
+  varying.input("x", {3});
+  varying.output("y");
+  varying.node("NonZero", {"x"}, {"places"});
+  auto& cast = varying.node("Cast", {"places"}, {"h"});
+  OnnxBuilder::set(cast, "to", static_cast<int64_t>(DataType::kFloat));
+  varying.node("Twice", {"h"}, {"y"}).set_domain("own");
+  EXPECT_CONTAINS(conversion_error(varying, for_cuda(options)),
+                  "(own:Twice): no kernel for T = float on the CPU; there are kernels for T = "
+                  "float on CUDA");
+}
+
 /// y = the first `count` elements of -x, backwards, times `factor`; a factor that varies is an
 /// input. A kernel of the library turns x round, by a constant of its own.
 OnnxBuilder leading(int64_t count, bool varies) {

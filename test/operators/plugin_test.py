@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command with operators of one's own.
 
-    plugin_test.py TOOL MODEL.onnx PLUGIN FOREIGN FAILING EMPTY
+    plugin_test.py TOOL MODEL.onnx PLUGIN FOREIGN FAILING EMPTY NEWER SWAPPED
 
-MODEL uses the operators of PLUGIN; FOREIGN, FAILING and EMPTY are libraries to be refused. Checks
-every command that takes --operators, and the sentence for each way in which a library can be wrong.
+MODEL uses the operators of PLUGIN; FOREIGN, FAILING and EMPTY are libraries to be refused; NEWER
+and SWAPPED are FAILING as another version makes it, with the same layouts and with another one.
+Checks every command that takes --operators, and the sentence for each way in which a library can be
+wrong.
 Standard library only.
 """
 
@@ -48,10 +50,10 @@ def read_floats(path):
 
 
 def main():
-    if len(sys.argv) != 7:
+    if len(sys.argv) != 9:
         sys.exit(__doc__)
-    tool, model, plugin, foreign, failing, empty = (pathlib.Path(word).resolve()
-                                                     for word in sys.argv[1:])
+    tool, model, plugin, foreign, failing, empty, newer, swapped = (
+        pathlib.Path(word).resolve() for word in sys.argv[1:])
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         plan, x = folder / "m.plan", folder / "x.npy"
@@ -83,10 +85,13 @@ def main():
         refuse("absent", folder / "absent.so", "there is no such file")
         refuse("no library", text, "cannot be loaded")
         refuse("no plug-in", empty, "does not export intarsia_plugin")
-        refuse("another version", foreign, "was built for 'intarsia 0.0.1, another layout'",
-               "build it again with this version of Intarsia")
-        expect("a plug-in that fails", 1, "this plug-in has nothing to give",
-               command=[*convert, "--operators", failing])
+        refuse("another text", foreign, "was built for 'intarsia 0.0.1, another layout'",
+               "build it again with the headers of this Intarsia")
+        refuse("another layout", swapped, "was built for 'intarsia plug-in ", ", layout ",
+               "build it again with the headers of this Intarsia")
+        for what, library in (("fails", failing), ("has another version alone", newer)):
+            expect(f"a plug-in that {what}", 1, "this plug-in has nothing to give",
+                   command=[*convert, "--operators", library])
         expect("the same twice", 1, "is defined already",
                command=[*convert, "--operators", plugin, "--operators", plugin])
     for problem in problems:

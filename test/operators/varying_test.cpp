@@ -98,5 +98,34 @@ TEST(VaryingOutputs, CUS_08_ADeclarationThatContradictsTheShapeFunctionIsRefused
                   "'y' is declared as double, but is computed as float");
 }
 
+/// x [3] -> Halve -> y, declared so; `behind`: a built-in operator computes the output.
+OnnxBuilder halved(const std::vector<int64_t>& extents, bool behind = false) {
+  OnnxBuilder model;
+  model.input("x", {3});
+  model.output("y");
+  sample_node(model, "Halve", {"x"}, {behind ? "h" : "y"});
+  if (behind) model.node("Neg", {"h"}, {"y"});
+  auto& shape = shape_of(*model.graph().mutable_output(0));
+  for (int64_t extent : extents) {
+    auto* dim = shape.add_dim();
+    if (extent != 0) dim->set_dim_value(extent);
+    if (extent == 0) dim->set_dim_param("n");
+  }
+  return model;
+}
+
+TEST(VaryingOutputs, ExtentsThatContradictAnOperatorOfOnesOwnAreRefused) {
+  EXPECT_EQ(conversion_error(halved({3}), sample_options()), "");
+  EXPECT_EQ(conversion_error(halved({0}), sample_options()), "");
+  EXPECT_EQ(conversion_error(halved({4}), sample_options()),
+            "node 'Halve1' (sample:Halve): 'y' is declared as [4], but is computed as [3]; the "
+            "model is invalid; export it again, or correct the declaration");
+  EXPECT_CONTAINS(conversion_error(halved({3, 1}), sample_options()),
+                  "'y' is declared as [3,1], but is computed as [3]");
+  const SmallPlan lenient(halved({4}, true), sample_options());
+  ASSERT_EQ(lenient.conversion.warnings.size(), 1U) << "models in circulation have wrong extents";
+  EXPECT_CONTAINS(lenient.conversion.warnings[0], "'y' is declared as [4], but is computed as [3]");
+}
+
 }  // namespace
 }  // namespace intarsia::test

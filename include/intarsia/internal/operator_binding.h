@@ -157,9 +157,9 @@ struct Binding {
                     std::is_same_v<typename Run::Result, void>,
                 "run: returns intarsia::Status, or void");
   static_assert(kOutputs > 0, "run: an operator has at least one output");
-  static_assert(K::info.inputs.count == kInputs,
+  static_assert(!all_known() || K::info.inputs.count == kInputs,
                 "info.inputs has to name every input that run takes, in their order");
-  static_assert(K::info.outputs.count == kOutputs,
+  static_assert(!all_known() || K::info.outputs.count == kOutputs,
                 "info.outputs has to name every output that run takes, in their order");
   static_assert(std::is_empty_v<Attributes> || is_plan_struct<Attributes>,
                 "Attributes: members have fixed widths (StringAttribute and ListAttribute for what "
@@ -428,13 +428,17 @@ struct WithState<K, true> : WithStateMemory<K, has_state_memory<K>> {
       object = new (context.state()) K();
     }
     if constexpr (has_state_memory<K>) {
-      static_assert(
-          requires { object->create(context, state_memory<K>(context)); },
-          "an operator with `state_bytes` needs `Status create(const KernelContext&, "
-          "StateMemory)`");
-      if (Status status = object->create(context, state_memory<K>(context)); !status) {
-        object->~K();
-        return status;
+      constexpr bool kCreates = requires {
+        object->create(context, state_memory<K>(context));
+      };
+      static_assert(kCreates,
+                    "an operator with `state_bytes` needs `Status create(const KernelContext&, "
+                    "StateMemory)`");
+      if constexpr (kCreates) {
+        if (Status status = object->create(context, state_memory<K>(context)); !status) {
+          object->~K();
+          return status;
+        }
       }
     } else if constexpr (requires { object->create(context); }) {
       if (Status status = object->create(context); !status) {

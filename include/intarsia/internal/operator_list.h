@@ -30,8 +30,8 @@ struct KernelOf<K> {
 template <class K>
 struct FunctionsOf {
   static constexpr auto run() {
-    if constexpr (requires { typename K::Kernel; }) {
-      return 0;  // only declared
+    if constexpr (!has_run<K> || requires { typename K::Kernel; }) {
+      return 0;  // missing, of which SoundOperator speaks, or only declared
     } else {
       return &K::run;
     }

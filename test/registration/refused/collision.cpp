@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Two kernel types that are the same to a plan: one key for both.
-// BROKEN=1: two kernels in one kernel_set have the same key
-// BROKEN=2: two kernels in one kernel_set have the same key
+// BROKEN=1 only: two kernels in one kernel_set have the same key
+// BROKEN=2 only: two kernels in one kernel_set have the same key
 #include "intarsia/kernel_set.h"
 
 #ifndef BROKEN

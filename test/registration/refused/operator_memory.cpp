@@ -2,17 +2,17 @@
 //
 // CUS-14: operator types whose state, device or versions contradict their `run`, and what the
 // compiler says of each.
-// BROKEN=1: StateMemory comes from `static int64_t state_bytes
-// BROKEN=2: cuda::Stream is for operators with `static constexpr bool on_cuda = true`
-// BROKEN=3: on_cuda: `run` is static, and no extents of its outputs vary
-// BROKEN=4: on_cuda: `run` is static, and no extents of its outputs vary
-// BROKEN=5: only an operator with state has such memory; `run` is static
-// BROKEN=6: since_version lies between 1 and 255
-// BROKEN=7: since_version lies between 1 and 255
-// BROKEN=8: a kernel that replaces others has no gradient, axis or element_wise
-// BROKEN=9: an operator with `state_bytes` needs `Status create
-// BROKEN=10: a state is aligned to 64 bytes at most
-// BROKEN=11: an operand without a type variable is of any type
+// BROKEN=1 only: StateMemory comes from `static int64_t state_bytes
+// BROKEN=2 only: cuda::Stream is for operators with `static constexpr bool on_cuda = true`
+// BROKEN=3 only: on_cuda: `run` is static, and no extents of its outputs vary
+// BROKEN=4 only: on_cuda: `run` is static, and no extents of its outputs vary
+// BROKEN=5 only: only an operator with state has such memory; `run` is static
+// BROKEN=6 only: since_version lies between 1 and 255
+// BROKEN=7 only: since_version lies between 1 and 255
+// BROKEN=8 only: a kernel that replaces others has no gradient, axis or element_wise
+// BROKEN=9 only: an operator with `state_bytes` needs `Status create
+// BROKEN=10 only: a state is aligned to 64 bytes at most
+// BROKEN=11 only: an operand without a type variable is of any type
 #include "intarsia/operator.h"
 
 using namespace intarsia;  // NOLINT

@@ -6,14 +6,34 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <utility>
 
 #include "converter/emit/plan_tables.h"
+#include "converter/graph/sequence.h"
 #include "core/operators/control/control.h"
 #include "core/plan_structure.h"
 
 namespace intarsia::converter {
 
 namespace {
+
+/// Port::holds.
+std::vector<int32_t> held_by(const Value& value) {
+  if (!holds_elements(value.type)) return {};
+  std::vector<int32_t> numbers;
+  const definitions::SequencePointer outermost = sequence_type(value);
+  for (const definitions::SequenceType* at = outermost.get(); at != nullptr; at = at->inner.get()) {
+    if (at->key != DataType::kUndefined) numbers.push_back(static_cast<int32_t>(at->key));
+    numbers.push_back(static_cast<int32_t>(at->type));
+    if (holds_elements(at->type) || !at->shape) continue;
+    for (int axis = 0; axis < at->shape->rank; ++axis) {
+      const definitions::Dim& extent = (*at->shape)[axis];
+      const bool fixed = is_constant(extent) && std::in_range<int32_t>(extent.upper());
+      numbers.push_back(fixed ? static_cast<int32_t>(extent.upper()) : -1);
+    }
+  }
+  return numbers;
+}
 
 class Writer {
  public:
@@ -165,8 +185,11 @@ class Writer {
       }
     }
     const auto name = builder_.CreateString(value->name);
-    return plan::CreatePort(builder_, name, storage_.places.at(value).slot,
-                            symbols.empty() ? 0 : builder_.CreateVector(symbols));
+    const auto list = [this](const std::vector<int32_t>& numbers) {
+      return numbers.empty() ? 0 : builder_.CreateVector(numbers);
+    };
+    const auto symbol_list = list(symbols), held_list = list(held_by(*value));
+    return plan::CreatePort(builder_, name, storage_.places.at(value).slot, symbol_list, held_list);
   }
 
   /// What the states become after a run of the entry point, in the order of their slots.

@@ -9,12 +9,11 @@ namespace {
 
 /// By number of the element type.
 constexpr const char* kTypes[] = {
-    "",           "f32",     "ui8",          "i8",           "ui16",     "i16",
-    "i32",        "i64",     "string",       "i1",           "f16",      "f64",
-    "ui32",       "ui64",    "complex<f32>", "complex<f64>", "bf16",     "f8E4M3FN",
-    "f8E4M3FNUZ", "f8E5M2",  "f8E5M2FNUZ",   "ui4",          "i4",       "f4E2M1FN",
-    "f8E8M0FNU",  "ui2",     "i2",           "f6E2M3FN",     "f6E3M2FN", "map",
-    "optional",   "sequence"};
+    "none",         "f32",          "ui8",      "i8",        "ui16",       "i16",    "i32",
+    "i64",          "string",       "i1",       "f16",       "f64",        "ui32",   "ui64",
+    "complex<f32>", "complex<f64>", "bf16",     "f8E4M3FN",  "f8E4M3FNUZ", "f8E5M2", "f8E5M2FNUZ",
+    "ui4",          "i4",           "f4E2M1FN", "f8E8M0FNU", "ui2",        "i2",     "f6E2M3FN",
+    "f6E3M2FN",     "map",          "optional", "seq"};
 static_assert(sizeof(kTypes) / sizeof(*kTypes) == INTARSIA_SEQUENCE + 1);
 
 /// Writes what fits, and counts everything.
@@ -56,21 +55,57 @@ struct Text {
   }
 };
 
-void write_port(Text& text, const SessionState& state, const plan::Port& port) {
+/// The numbers of Port::holds one after another; 0 behind the last.
+struct Held {
+  const flatbuffers::Vector<int32_t>* numbers;
+  uint32_t at = 0;
+
+  bool more() const { return numbers != nullptr && at < numbers->size(); }
+  int32_t next() { return more() ? numbers->Get(at++) : 0; }
+};
+
+void write_dims(Text& text, const SessionState& state, const plan::Port& port) {
   const plan::Tensor& tensor = tensor_in(state, port.slot());
   const auto* symbols = port.symbols();
   const bool varies = symbols != nullptr && symbols->size() != 0;
-  text.put("   { \"type\" : \"");
-  text.put(kTypes[tensor.type() & 31]);
-  text.put("\" , \"dims\" : [");
   for (uint32_t axis = 0; axis < tensor.rank(); ++axis) {
     if (axis != 0) text.put(" , ");
     const bool fixed = !varies || symbols->Get(axis) == -1;
     text.put(fixed ? state.plan.extents[tensor.extents() + axis] : -1);
   }
+}
+
+/// What holds elements is an object around the description of one.
+void write_port(Text& text, const SessionState& state, const plan::Port& port) {
+  Held held{port.holds()};
+  int32_t type = tensor_in(state, port.slot()).type() & 31, depth = 0;
+  for (; type >= INTARSIA_MAP; ++depth) {
+    text.put("   {");
+    if (type == INTARSIA_MAP) {
+      text.put("\"key\" : \"");
+      text.put(kTypes[held.next() & 31]);
+      text.put("\" , ");
+    }
+    text.put('"');
+    text.put(kTypes[type]);
+    text.put("\" : ");
+    type = held.next() & 31;
+  }
+  text.put("   { \"type\" : \"");
+  text.put(kTypes[type]);
+  text.put("\" , \"dims\" : [");
+  if (depth == 0) {
+    write_dims(text, state, port);
+  } else {
+    while (held.more()) {
+      text.put(held.next());
+      if (held.more()) text.put(" , ");
+    }
+  }
   text.put("] , \"name\" : ");
   text.quoted(port.name() != nullptr ? port.name()->c_str() : "");
   text.put(" }\n");
+  for (; depth > 0; --depth) text.put(" }\n");
 }
 
 }  // namespace

@@ -242,9 +242,11 @@ intarsia_code intarsia_get_axis(intarsia_session* session, int32_t entry, intars
                                 int32_t index, int32_t axis, intarsia_axis* info);
 
 /// All inputs or outputs of an entry point as JSON, byte for byte as onnx-mlir writes signatures:
-/// type, dims (-1 where one varies) and name of each. Writes at most `capacity` bytes, always
-/// terminated, and returns the length of the whole text, as snprintf does; 0 on failure.
-/// `intarsia_signature` of "intarsia/intarsia_host_c.h" finds the memory itself.
+/// type, dims (-1 where one varies) and name of each. A sequence is {"seq": ...} around what an
+/// element of it is, an optional value {"optional": ...}, a map {"key": TYPE, "map": ...}. Writes
+/// at most `capacity` bytes, always terminated, and returns the length of the whole text, as
+/// snprintf does; 0 on failure. `intarsia_signature` of "intarsia/intarsia_host_c.h" finds the
+/// memory itself.
 size_t intarsia_write_signature(const intarsia_session* session, int32_t entry, intarsia_kind kind,
                                 char* buffer, size_t capacity);
 

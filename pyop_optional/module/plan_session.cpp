@@ -25,12 +25,13 @@ std::string text_of(const flatbuffers::String* string) {
 PortInfo info_of(const PlanView& plan, const plan::Port& port) {
   const plan::Tensor& tensor = plan.tensors[plan.slots[port.slot()].tensor()];
   const int32_t* extents = plan.extents + tensor.extents();
-  PortInfo info{text_of(port.name()), static_cast<DataType>(tensor.type()), {}, {}};
+  PortInfo info{text_of(port.name()), static_cast<DataType>(tensor.type()), {}, {}, {}};
   for (uint32_t axis = 0; axis < tensor.rank(); ++axis) {
     const bool varies = port.symbols() != nullptr && port.symbols()->size() != 0;
     info.extents.push_back(extents[axis]);
     info.symbols.push_back(varies ? port.symbols()->Get(axis) : kFixed);
   }
+  if (port.holds() != nullptr) info.holds.assign(port.holds()->begin(), port.holds()->end());
   return info;
 }
 

@@ -55,6 +55,7 @@ struct PortInfo {
   DataType type = DataType::kUndefined;
   std::vector<int32_t> extents;  ///< Planned, which are the largest.
   std::vector<int32_t> symbols;  ///< Per axis: an index into `symbols()`, kFixed or kDerived.
+  std::vector<int32_t> holds;    ///< Port::holds of the plan.
 };
 inline constexpr int32_t kFixed = -1;
 inline constexpr int32_t kDerived = -2;  ///< Varies, but is not a symbol alone.

@@ -53,7 +53,7 @@ py::list ports_of(const std::vector<PortInfo>& ports) {
   py::list list;
   for (const PortInfo& port : ports) {
     list.append(py::make_tuple(text(port.name), static_cast<int>(port.type), tuple_of(port.extents),
-                               tuple_of(port.symbols)));
+                               tuple_of(port.symbols), tuple_of(port.holds)));
   }
   return list;
 }

@@ -6,6 +6,7 @@
 
 #include "test/c_api/c_plan.h"
 #include "test/operators/own_library.h"
+#include "test/runtime/sequence_ports.h"
 
 namespace intarsia::test {
 namespace {
@@ -337,6 +338,53 @@ TEST(CApi, SignaturesNameEveryType) {
     EXPECT_EQ(intarsia_signature(plan.session, 0, INTARSIA_INPUT), "[    " + part + "\"x\" }\n\n]");
     EXPECT_EQ(intarsia_signature(plan.session, 0, INTARSIA_OUTPUT), "[   " + part + "\"y\" }\n\n]");
   }
+}
+
+/// As Python writes them (test/python/sequences_test.py, maps_test.py).
+TEST(CApi, SignaturesSayWhatIsHeld) {
+  OnnxBuilder model;
+  model.import_opset("ai.onnx.ml", 3);
+  sequence_input(model, "s");
+  const auto input = [&model](const char* name) {
+    auto* info = model.graph().add_input();
+    info->set_name(name);
+    return info->mutable_type();
+  };
+  auto* whole = input("o")->mutable_optional_type()->mutable_elem_type()->mutable_tensor_type();
+  whole->set_elem_type(static_cast<int32_t>(DataType::kInt64));
+  for (int64_t extent : {7, 2}) whole->mutable_shape()->add_dim()->set_dim_value(extent);
+  auto* map = input("m")->mutable_map_type();
+  map->set_key_type(static_cast<int32_t>(DataType::kString));
+  map->mutable_value_type()->mutable_tensor_type()->set_elem_type(
+      static_cast<int32_t>(DataType::kInt64));
+  for (const char* name : {"n", "b", "v", "both"}) model.output(name);
+  model.node("SequenceLength", {"s"}, {"n"});
+  model.node("OptionalHasElement", {"o"}, {"b"});
+  model.node("SequenceConstruct", {"b", "b"}, {"pair"});
+  model.node("Optional", {"pair"}, {"both"});
+  auto& vectorizer = model.node("DictVectorizer", {"m"}, {"v"});
+  vectorizer.set_domain("ai.onnx.ml");
+  auto* vocabulary = vectorizer.add_attribute();
+  vocabulary->set_name("string_vocabulary");
+  vocabulary->set_type(onnx::AttributeProto::STRINGS);
+  for (const char* text : {"a", "b"}) vocabulary->add_strings(text);
+  ConvertOptions options;
+  for (const char* name : {"s", "m"}) options.max_lengths[name] = 2;
+  options.shapes["s"] = {4};
+  CPlan plan(model, options);
+  EXPECT_STREQ(
+      intarsia_signature(plan.session, 0, INTARSIA_INPUT),
+      "[    {\"seq\" :    { \"type\" : \"f32\" , \"dims\" : [-1] , \"name\" : \"s\" }\n }\n ,    "
+      "{\"optional\" :    { \"type\" : \"i64\" , \"dims\" : [7 , 2] , \"name\" : \"o\" }\n }\n ,   "
+      " "
+      "{\"key\" : \"string\" , \"map\" :    { \"type\" : \"i64\" , \"dims\" : [] , \"name\" : "
+      "\"m\" }\n"
+      " }\n\n]");
+  const std::string outputs = intarsia_signature(plan.session, 0, INTARSIA_OUTPUT);
+  EXPECT_TRUE(
+      outputs.ends_with(" ,    {\"optional\" :    {\"seq\" :    { \"type\" : \"i1\" , \"dims\" : "
+                        "[] , \"name\" : \"both\" }\n }\n }\n\n]"))
+      << outputs;
 }
 
 /// What intarsia_signature gives belongs to the session: neither the next call nor a run writes

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Maps as dicts, strings in sequences, in and out, beside ONNX Runtime."""
 
+import json
 import unittest
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -54,6 +56,28 @@ class Maps(unittest.TestCase):
             given = [random.random((n, 3), np.float32) for n in (4, 1, 3)]
             for found, expected in both(model, given, "--dim", "n=0..4"):
                 self.assertEqual(found, expected)
+
+    def test_PRT_2_signatures(self):
+        node = helper.make_node("ZipMap", ["x"], ["y"], domain="ai.onnx.ml", classlabels_int64s=[7, -1, 0])
+        model = ml_model(node, [helper.make_tensor_value_info("x", FLOAT, ["n", 3])], maps_output("y", INT64))
+        session = intarsia.ExecutionSession(support.convert(model, "--dim", "n=0..4"))
+        self.assertEqual(json.loads(session.output_signature()),
+                         [{"seq": {"key": "i64", "map": {"type": "f32", "dims": [], "name": "y"}}}])
+        peer = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+        self.assertEqual(session.get_outputs()[0].type, peer.get_outputs()[0].type)
+        node = helper.make_node("DictVectorizer", ["x"], ["y"], domain="ai.onnx.ml", string_vocabulary=["b", "a"])
+        model = ml_model(node, [map_input("x", STRING, INT64)], helper.make_tensor_value_info("y", INT64, None))
+        session = intarsia.ExecutionSession(support.convert(model, "--max-length", "x=2"))
+        self.assertEqual(session.input_signature(), '[    {"key" : "string" , "map" :    { "type" : "i64" , '
+                                                    '"dims" : [] , "name" : "x" }\n }\n\n]')
+        self.assertEqual(session.get_inputs()[0].type, "map(string,tensor(int64))")
+        # A plan from before ports said what they hold.
+        session = intarsia.ExecutionSession(Path(__file__).parents[1] / "golden" / "v1" / "maps" / "model.plan")
+        nothing = {"type": "none", "dims": []}
+        self.assertEqual(json.loads(session.input_signature())[1],
+                         {"key": "none", "map": {**nothing, "name": "m"}})
+        self.assertEqual(json.loads(session.output_signature())[0], {"seq": {**nothing, "name": "rows"}})
+        self.assertEqual((session.get_inputs()[1].type, session.get_outputs()[0].type), ("map", "seq"))
 
     def test_dict_vectorizer(self):
         for key, vocabulary, given in (

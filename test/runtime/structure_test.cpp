@@ -6,6 +6,7 @@
 
 #include "core/runtime/session_state.h"
 #include "test/runtime/forged_plan.h"
+#include "test/runtime/sequence_ports.h"
 
 namespace intarsia::test {
 namespace {
@@ -23,12 +24,17 @@ OnnxBuilder model() {
   model.node("MatMul", {"x", "w"}, {"p"});
   model.node("Tanh", {"p"}, {"y"});
   model.node("Neg", {"state"}, {"next"});
+  sequence_input(model, "s");
+  model.output("length");
+  model.node("SequenceLength", {"s"}, {"length"});
   return model;
 }
 converter::ConvertOptions options() {
   converter::ConvertOptions options;
   options.dims["n"] = converter::DimRange{1, 3};
   options.states["next"] = "state";
+  options.max_lengths["s"] = 2;
+  options.shapes["s"] = {3};
   return options;
 }
 
@@ -39,6 +45,8 @@ class StructureTest : public testing::Test {
     const plan::Plan& root = plan.root();
     ASSERT_TRUE(root.symbols()->size() > 0 && root.state_ports()->size() > 0 &&
                 root.states()->size() > 0 && root.node_names()->size() > 0);
+    const plan::Port* sequence = root.entries()->Get(0)->inputs()->Get(1);
+    ASSERT_TRUE(sequence->holds() != nullptr && sequence->holds()->Get(0) == 1);
     ASSERT_TRUE(agree());
   }
   std::span<uint8_t> structure() {

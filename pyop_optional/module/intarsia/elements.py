@@ -60,7 +60,7 @@ ELEMENTS = {
     26: _element("i2", np.int8, "int2", 2),
     27: _element("f6E2M3FN", np.uint8, "float6_e2m3fn", 6),
     28: _element("f6E3M2FN", np.uint8, "float6_e3m2fn", 6),
-    MAP: _element("map", np.object_),
+    MAP: _element("map", np.object_),  # these three: what they hold is a port's (ports.py)
     OPTIONAL: _element("optional", np.object_),
     SEQUENCE: _element("sequence", np.object_),
 }

@@ -26,14 +26,41 @@ _ORT_NAMES = {"float32": "float", "float64": "double", "float8_e8m0fnu": "float8
 _HOLDING_NAMES = {MAP: "map", OPTIONAL: "optional", SEQUENCE: "seq"}
 
 
-def ort_type(code):
-    """An element type as ONNX Runtime writes it: "tensor(float)". What a sequence, map or optional
-    value holds is not written in a plan."""
-    if code in HOLDING_ELEMENTS:
+def ort_type(code, holds=()):
+    """A type as ONNX Runtime writes it: "tensor(float)", "seq(tensor(float))". `holds` are the
+    numbers of a Port in core/plan.fbs; without them nothing is said of what a sequence holds."""
+    if code in HOLDING_ELEMENTS and not holds:
         return _HOLDING_NAMES[code]
+    opening, closing, numbers = "", "", iter(holds)
+    while code in HOLDING_ELEMENTS:
+        key = f"{_ort_name(next(numbers, 0))}," if code == MAP else ""
+        opening, closing = f"{opening}{_HOLDING_NAMES[code]}({key}", closing + ")"
+        code = next(numbers, 0)
+    return f"{opening}tensor({_ort_name(code)}){closing}"
+
+
+def _ort_name(code):
+    if code not in ELEMENTS:
+        return "undefined"
     element = ELEMENTS[code]
     name = "string" if code == STRING else element.ml_dtype or element.dtype.name
-    return f"tensor({_ORT_NAMES.get(name, name)})"
+    return _ORT_NAMES.get(name, name)
+
+
+def _signature(code, holds, dims, name):
+    """What onnx-mlir writes of a tensor or a sequence; optional values and maps look alike."""
+    opening, closing, numbers = "", "", iter(holds)
+    while code in HOLDING_ELEMENTS:
+        key = f'"key" : "{_mlir_name(next(numbers, 0))}" , ' if code == MAP else ""
+        opening, closing = f'{opening}   {{{key}"{_HOLDING_NAMES[code]}" : ', closing + " }\n"
+        code, dims = next(numbers, 0), numbers
+    dims = " , ".join(map(str, dims))
+    return (f'{opening}   {{ "type" : "{_mlir_name(code)}" , "dims" : [{dims}] , "name" : {name} }}\n'
+            f"{closing}")
+
+
+def _mlir_name(code):
+    return ELEMENTS[code].name if code in ELEMENTS else "none"
 
 
 class TensorInfo(NamedTuple):
@@ -50,7 +77,7 @@ class Port:
     """What a plan says of one input, output or state, ready for use."""
 
     def __init__(self, index, kind, native, symbols):
-        name, code, self.extents, axes = native
+        name, code, self.extents, axes, self.holds = native
         self.index = index
         self.name = name or f"{kind}_{index}"
         self.kind = kind
@@ -152,10 +179,9 @@ class Port:
 
     def signature(self):
         """One element of a signature, byte for byte as onnx-mlir writes it."""
-        dims = " , ".join(str(extent) if limits is None else "-1"
-                          for extent, limits in zip(self.extents, self.ranges))
-        name = json.dumps(self.name, ensure_ascii=False)
-        return f'   {{ "type" : "{self.type}" , "dims" : [{dims}] , "name" : {name} }}\n'
+        dims = [extent if limits is None else -1
+                for extent, limits in zip(self.extents, self.ranges)]
+        return _signature(self.code, self.holds, dims, json.dumps(self.name, ensure_ascii=False))
 
     def target(self, value):
         """A caller's array that shall take this output, checked. Returns it as `dtype`."""

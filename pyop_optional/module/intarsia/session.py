@@ -281,7 +281,7 @@ def _reopened(session_class, source, options, entry):
 
 
 def _node_args(ports):
-    return [NodeArg(port.name, ort_type(port.code), port.info.shape) for port in ports]
+    return [NodeArg(port.name, ort_type(port.code, port.holds), port.info.shape) for port in ports]
 
 
 OMExecutionSession = ExecutionSession

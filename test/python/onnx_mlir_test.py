@@ -151,6 +151,26 @@ class Compiling(unittest.TestCase):
         with self.assertRaisesRegex(intarsia.Error, "add --dim n=MAX"):
             OMCompileExecutionSession(str(self.model), "-O3")
 
+    def test_reuse_of_what_was_compiled(self):
+        """0 converts whatever is kept; 1 takes the plan that is there, which says here that it was taken."""
+        from PyCompileAndRuntime import OMCompileExecutionSession
+        kept = support.FOLDER / "reused"
+        os.environ["INTARSIA_CACHE_DIR"] = str(kept)
+        def result(**options):
+            session = OMCompileExecutionSession(str(self.model), "--dim n=4", **options)
+            return session.run([self.x])[0].tolist()
+        self.assertEqual(result(reuse_compiled_model=0), [2, 2])
+        self.assertFalse(kept.exists())
+        self.assertEqual(result(reuse_compiled_model=1), [2, 2])
+        plan, = kept.iterdir()
+        node = helper.make_node("Mul", ["x", "x"], ["y"])
+        square = support.model([node], {"x": (FLOAT, ["n"])}, {"y": (FLOAT, None)})
+        plan.write_bytes(intarsia.convert(square, dims={"n": 4}))
+        for options, expected in (({"reuse_compiled_model": 1}, [1, 1]), ({"reuse_compiled_model": 0}, [2, 2]),
+                                  ({}, [1, 1])):
+            self.assertEqual(result(**options), expected)
+        self.assertEqual(list(kept.iterdir()), [plan])
+
     def test_inference_session(self):
         import pickle
 

@@ -21,7 +21,7 @@ import numpy as np
 import intarsia
 
 x = np.ones((2, 3), np.float32)
-session = intarsia.InferenceSession("m.onnx", providers=["CPUExecutionProvider"],
+session = intarsia.InferenceSession("m.onnx", providers=[("CPUExecutionProvider", {})], provider_options=[{}],
                                     dims={"n": (1, 8), "x@1": "n"}, threads=2)
 with intarsia.ExecutionSession(Path("m.plan")) as plan:
     outputs: list[np.ndarray] = plan.run([x, None])

@@ -177,7 +177,7 @@ OMExecutionSession = ExecutionSession
 class InferenceSession(ExecutionSession):
     def __init__(
         self, model: _Models, sess_options: None = None, providers: Sequence[Any] | None = None,
-        provider_options: None = None, *, cache: bool | _Path | None = True,
+        provider_options: Sequence[Mapping[str, Any]] | None = None, *, cache: bool | _Path | None = True,
         **options: Unpack[_Options],
     ) -> None: ...
 

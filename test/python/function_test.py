@@ -162,6 +162,10 @@ class Failing(Function):
     def backward(ctx, dy):
         if ctx.case == 9:
             raise ValueError("no nine in backward")
+        if ctx.case == 11:
+            dy[0] = 0
+        if ctx.case == 12:
+            return dy.astype(np.float64)
         return dy[:1] if ctx.case == 10 else dy
 
 class Shaped(Function):
@@ -458,7 +462,8 @@ class Functions(unittest.TestCase):
                               (7, "keeps an input beyond the call"), (8, "(?s)Failing.forward.*Traceback.*no eight")):
             with self.subTest(case), self.assertRaisesRegex(intarsia.Error, message):
                 forward(case)
-        for case, message in ((9, "(?s)Failing.backward.*Traceback.*no nine in backward"), (10, "shape of a result")):
+        for case, message in ((9, "(?s)Failing.backward.*Traceback.*no nine in backward"), (10, "shape of a result"),
+                              (11, "(?s)ValueError: .*read-only"), (12, "expected float32, got float64")):
             forward(case)
             with self.subTest(case), self.assertRaisesRegex(intarsia.Error, message):
                 session.run([np.ones(2, np.float32)], entry="backward")

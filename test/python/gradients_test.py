@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Entry points that compute gradients, from Python; gradients of operators that Python defines."""
 
+import json
 import unittest
 
 import numpy as np
@@ -26,6 +27,7 @@ class user_relu:                 # a backward of its own
         return np.where(x > 0, x, attributes["slope"] * x).astype(np.float32)
     def backward(self, args, attributes):
         x, y, dy = args
+        assert not any(each.flags.writeable or each.flags.owndata for each in args)
         return np.where(x > 0, dy, attributes["slope"] * dy).astype(np.float32)
 
 class user_sigmoid:              # a rule of other operators
@@ -64,6 +66,10 @@ class user_failing:
     def backward(self, args):
         if args[0][0] < 0:
             raise ValueError("no gradient below zero")
+        if args[0][0] == 20:
+            args[2][0] = 0
+        if args[0][0] == 30:
+            return args[2].astype(np.float64)
         return args[2][:1] if args[0][0] > 9 else args[2].copy()
 
 class user_optional:             # an input that may be lacking; None, and a wrong number of gradients
@@ -191,6 +197,11 @@ class Gradients(unittest.TestCase):
             backward(-1)
         with self.assertRaisesRegex(intarsia.Error, "shape"):
             backward(10)  # OFK-3: extents of a gradient are those of its input
+        with self.assertRaisesRegex(intarsia.Error, "(?s)ValueError: .*read-only"):
+            backward(20)  # OFK-4
+        with self.assertRaisesRegex(intarsia.Error, "user_failing.*expected float32, got float64") as context:
+            backward(30)  # OFK-6
+        self.assertEqual(context.exception.code, "kWrongType")
         np.testing.assert_array_equal(backward(1), np.ones(3))
         with self.assertRaisesRegex(intarsia.Error, "no run of the entry point that this one continues"):
             session.run([np.ones(3, np.float32)], entry="backward")
@@ -265,6 +276,13 @@ class Gradients(unittest.TestCase):
         profile = session.profile([], entry="backward", continued={"x": x, "t": t}, runs=3)
         self.assertEqual({node.calls for node in profile.nodes}, {3})
         self.assertEqual(len(profile.nodes), len(session.inspect()["nodes"]))
+        saved = support.FOLDER / "learner.plan"
+        saved.write_bytes(plan)
+        done = support.subprocess.run(
+            [support.COMMAND, "bench", saved, "--entry", "backward", "--seconds", "0", "--json"],
+            capture_output=True, text=True, env=support.plain_environment())
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertGreater(json.loads(done.stdout)["runs"], 0)
         forward = session.profile({"x": x, "t": t}, entry="forward", runs=3)
         self.assertEqual({node.calls for node in forward.nodes}, {0, 3})
         with self.assertRaisesRegex(TypeError, "'backward' continues a run of 'forward'"):

@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "converter/emit/extent_rules.h"
 #include "converter/emit/plan_tables.h"
 #include "converter/graph/sequence.h"
 #include "core/operators/control/control.h"
@@ -168,28 +169,22 @@ class Writer {
     return count;
   }
 
-  /// `first_symbol` is the number in the plan of the entry point's first symbol.
-  flatbuffers::Offset<plan::Port> port(const Value* value, const definitions::SymbolTable& table,
-                                       int first_symbol) {
+  flatbuffers::Offset<plan::Port> port(const Value* value, const PlanSymbols& names) {
     std::vector<int32_t> symbols;
-    if (varies(*value)) {
-      for (int axis = 0; axis < value->shape->rank; ++axis) {
-        const definitions::Dim& extent = (*value->shape)[axis];
-        const std::vector<int> used = extent.symbols();
-        // What continues a run is given the extents that the run has found.
-        const bool given = storage_.extents_of.count(value) != 0;
-        const bool pure = !given && used.size() == 1 && table.dim(used[0]) == extent;
-        symbols.push_back(pure                  ? first_symbol + used[0]
-                          : is_constant(extent) ? kFixedExtent
-                                                : kDerivedExtent);
-      }
+    for (int axis = 0; varies(*value) && axis < value->shape->rank; ++axis) {
+      const int32_t rule = extent_rule((*value->shape)[axis], names);
+      // What continues a run is given the extents that the run has found.
+      const bool given = storage_.extents_of.count(value) != 0;
+      symbols.push_back(given && rule >= 0 ? kDerivedExtent : rule);
     }
     const auto name = builder_.CreateString(value->name);
-    const auto list = [this](const std::vector<int32_t>& numbers) {
-      return numbers.empty() ? 0 : builder_.CreateVector(numbers);
-    };
-    const auto symbol_list = list(symbols), held_list = list(held_by(*value));
+    const auto symbol_list = list_of(symbols), held_list = list_of(held_by(*value));
     return plan::CreatePort(builder_, name, storage_.places.at(value).slot, symbol_list, held_list);
+  }
+  /// Absent where it is empty.
+  template <class T>
+  flatbuffers::Offset<flatbuffers::Vector<T>> list_of(const std::vector<T>& numbers) {
+    return numbers.empty() ? 0 : builder_.CreateVector(numbers);
   }
 
   /// What the states become after a run of the entry point, in the order of their slots.
@@ -223,6 +218,19 @@ class Writer {
     return *std::find_if(entries_.begin(), entries_.end(), [&root](const PlanEntry& entry) {
       return entry.model->graph.get() == &root;
     });
+  }
+  /// An entry point that continues another has the other's symbols.
+  PlanSymbols symbols_of(const PlanEntry& entry) const {
+    PlanSymbols found{entry.model->symbols.get(), 0};
+    int count = 0;
+    for (const PlanEntry& each : entries_) {
+      if (each.model->continued == nullptr) {
+        found.first = count;
+        count += each.model->symbols->size();
+      }
+      if (&each == &entry) break;
+    }
+    return found;
   }
   /// The entry point that this one continues; kNone if there is none.
   uint32_t continued_by(const PlanEntry& entry) const {
@@ -266,22 +274,17 @@ class Writer {
     std::vector<std::vector<flatbuffers::Offset<plan::Port>>> inputs(entries_.size()),
         outputs(entries_.size());
     std::vector<flatbuffers::Offset<plan::Port>> state_ports;
-    int first_symbol = 0, symbol_count = 0;
     for (size_t i = 0; i < entries_.size(); ++i) {
       const Graph& graph = *entries_[i].model->graph;
-      const definitions::SymbolTable& table = *entries_[i].model->symbols;
-      if (entries_[i].model->continued == nullptr) {
-        first_symbol = symbol_count;
-        symbol_count += table.size();
-      }
+      const PlanSymbols names = symbols_of(entries_[i]);
       for (const Value* input : graph.inputs()) {
         const bool state = is_state(states_, input);
         // A state has one port, whoever reads it.
         if (state && storage_.aliases.count(input) != 0) continue;
-        (state ? state_ports : inputs[i]).push_back(port(input, table, first_symbol));
+        (state ? state_ports : inputs[i]).push_back(port(input, names));
       }
       for (const Value* output : graph.outputs()) {
-        if (!is_state(states_, output)) outputs[i].push_back(port(output, table, first_symbol));
+        if (!is_state(states_, output)) outputs[i].push_back(port(output, names));
       }
     }
     std::vector<plan::StateUpdate> updates;
@@ -335,13 +338,15 @@ class Writer {
     const auto producer = builder_.CreateString("intarsia");
     const auto name_vector = strings(names), operator_vector = strings(operators),
                kernel_name_vector = strings(kernel_names);
-    const std::vector<uint32_t> numbers = string_numbers();
-    const auto string_vector = numbers.empty() ? 0 : builder_.CreateVector(numbers);
-    builder_.Finish(plan::CreatePlan(
-        builder_, tensors, extents, tables_.dynamic_extents, operands, nodes, graph_vector,
-        attributes, kernel_vector, shape_vector, slot_vector, entries, symbol_vector, update_vector,
-        state_vector, storage_.view_count, static_cast<uint32_t>(options_.threads), &memory,
-        producer, name_vector, operator_vector, kernel_name_vector, string_vector));
+    const auto promised_vector = list_of(promised_extents(
+        storage_, tables_, [this](const Node& node) { return symbols_of(entry_of(node)); }));
+    const auto string_vector = list_of(string_numbers());
+    builder_.Finish(
+        plan::CreatePlan(builder_, tensors, extents, tables_.dynamic_extents, operands, nodes,
+                         graph_vector, attributes, kernel_vector, shape_vector, slot_vector,
+                         entries, symbol_vector, update_vector, state_vector, storage_.view_count,
+                         static_cast<uint32_t>(options_.threads), &memory, producer, name_vector,
+                         operator_vector, kernel_name_vector, string_vector, promised_vector));
   }
 
   PlanFile assemble() {

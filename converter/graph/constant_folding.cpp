@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "converter/graph/infer.h"
+#include "converter/graph/kernel_selection.h"
 #include "converter/graph/random_streams.h"
 #include "converter/graph/work.h"
 #include "converter/passes/fold.h"

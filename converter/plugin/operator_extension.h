@@ -130,6 +130,7 @@ definitions::OperatorDefinition definition_of(const ProgramSource& source) {
     definition.makes_strings |= is_output(operand.kind) && operand.type == DataType::kString;
   }
   definition.extents_vary = K::info.extents_vary;
+  definition.promises_extents = K::info.extents_vary;
   use_facts<K>(definition);
   if (K::info.extents_vary) definition.infer = as_bounds(std::move(definition.infer));
   return definition;

@@ -31,8 +31,8 @@ struct MemberLists : converter::StandardLists {
   INTARSIA_LIST_MEMBERS(definitions::OperatorDefinition, domain, name, since_version, until_version,
                         inputs, outputs, facts, types, kernel_operator, kernel_types,
                         kernel_revision, attributes, infer, shape, shape_name, source, result_type,
-                        view, impure, makes_strings, has_replacement, extents_vary, trial,
-                        extents_hint, value_names, graphs, control)
+                        view, impure, makes_strings, has_replacement, extents_vary,
+                        promises_extents, trial, extents_hint, value_names, graphs, control)
   INTARSIA_LIST_MEMBERS(definitions::Parameter, name, type, kind, minimum, may_lack, axes, values)
   INTARSIA_LIST_MEMBERS(definitions::Values, domain, of, decide_extents)
   INTARSIA_LIST_MEMBERS(definitions::TypeConstraint, variable, allowed)

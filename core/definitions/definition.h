@@ -201,6 +201,9 @@ struct OperatorDefinition {
   /// They come from what the model declares of the output, else from the shape function, else from
   /// `trial`, else from `--bound`.
   bool extents_vary = false;
+  /// Of such an operator: an extent that the model declares, or the shape function fixes, holds at
+  /// every run. The session refuses another one: the operator is the user's own.
+  bool promises_extents = false;
   /// Executes the operator on zeros to see its extents; null where that is not allowed.
   SymbolicRule trial;
   /// What a user can do about extents that remain unknown, apart from `--bound`.

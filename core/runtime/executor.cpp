@@ -192,25 +192,29 @@ Status host_resize_output(const KernelContext& context, int output,
     return context.fail(Code::kWrongRank, "output rank", tensor.rank(),
                         static_cast<int64_t>(extents.size()), operand);
   }
-  const bool varies = tensor.extents() < state.plan.dynamic_extents;
-  const int32_t* planned = state.plan.extents + tensor.extents();
-  for (int axis = 0; axis < tensor.rank(); ++axis) {
-    if (varies ? extents[axis] > planned[axis] || extents[axis] < 0
-               : extents[axis] != planned[axis]) {
-      return context.fail(Code::kWrongExtent,
-                          varies ? "output extent beyond its planned maximum" : "output extent",
-                          planned[axis], extents[axis], operand, axis);
-    }
-  }
   if (frame.running != nullptr && output == 0) {
     if (const int i = wrongly_taken(context, *frame.running, true); i >= 0) {
       return context.fail(Code::kCorruptPlan, "output in the memory of an input", 0, 0, i);
     }
   }
-  if (varies) {
-    for (int axis = 0; axis < tensor.rank(); ++axis) {
-      state.extents[tensor.extents() + axis] = extents[axis];
+  const List promised = list_of(state.plan.root, plan::Plan::VT_PROMISED);
+  for (uint32_t axis = 0; axis < tensor.rank(); ++axis) {
+    const uint32_t place = tensor.extents() + axis;
+    const bool varies = place < state.plan.dynamic_extents;
+    // A rule that is none of a plan's own leads nowhere: nobody has verified it.
+    const auto* rules = static_cast<const uint32_t*>(promised.data);
+    const uint32_t rule = place < promised.count ? rules[place] : kNone;
+    const bool known = rule < state.plan.dynamic_extents + state.symbol_count;
+    const int32_t promise = known ? state.extents[rule] : -1;
+    const int32_t most = promise < 0 ? state.plan.extents[place] : promise;
+    const bool exact = promise >= 0 || !varies;
+    const int32_t found = extents[axis];
+    if (exact ? found != most : static_cast<uint32_t>(found) > static_cast<uint32_t>(most)) {
+      return context.fail(Code::kWrongExtent,
+                          exact ? "output extent" : "output extent beyond its planned maximum",
+                          most, found, operand, static_cast<int>(axis));
     }
+    if (varies) state.extents[place] = found;
   }
   return {};
 }

@@ -34,7 +34,11 @@ struct PyHost::State : internal::PyHostCalls {
     /// Extents of the outputs as planned, the largest ones where they vary.
     std::vector<std::vector<int32_t>> planned;
     bool extents_vary = true;  ///< Else those of every run are known before it.
-    std::string failure;       ///< The text of its last failing run.
+    /// What the operator has told of its outputs for inputs of these extents, if it tells anything.
+    bool tells = true;
+    std::vector<pyop::TensorDescription> told;
+    std::vector<int32_t> told_for;
+    std::string failure;  ///< The text of its last failing run.
   };
 
   /// Adds the directories to the search path. Throws pyop::Failure.

@@ -15,6 +15,7 @@ namespace intarsia {
 namespace {
 
 using pyop::dtype_name;
+using pyop::extents_text;
 using pyop::Failure;
 using pyop::NodeAttributes;
 using pyop::ResultTensor;
@@ -53,6 +54,53 @@ Status guarded(const KernelContext& context, const Body& body, const Text& text)
   return context.fail(code, what, kept);
 }
 
+/// Extents that a run may change lie with the session, not in the plan.
+bool varies(const KernelContext& context, int index) {
+  const TensorView& output = context.output(index);
+  return output.present() && output.rank != 0 &&
+         output.extents != context.planned_extents(context.input_count() + index);
+}
+
+/// Where the plan knows only how large outputs are at most, the operator tells what they are at the
+/// extents of this run. It is asked if they are others than before.
+void ask(const KernelContext& context, PyHost::State::Operator& op) {
+  bool open = false;
+  for (int i = 0; i < context.output_count(); ++i) open |= varies(context, i);
+  if (!op.tells || !open) return;
+  const NodeAttributes& attributes = op.instance->attributes();
+  std::vector<int32_t> extents;
+  std::vector<pyop::TensorDescription> inputs(attributes.inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const TensorView& input = context.input(static_cast<int>(i));
+    if (!input.present()) continue;
+    extents.insert(extents.end(), input.dims().begin(), input.dims().end());
+    inputs[i] = {input.type, {input.dims().begin(), input.dims().end()}};
+  }
+  if (!op.told.empty() && op.told_for == extents) return;
+  op.told.clear();
+  if (attributes.convention == pyop::Convention::kBackward) {
+    op.told = std::move(inputs);  // gradients of which they are
+  } else if (auto told = op.instance->infer(inputs)) {
+    op.told = std::move(*told);
+  } else {
+    op.tells = false;
+  }
+  op.told_for = std::move(extents);
+}
+
+/// "[4,3]"; of extents that vary also what is known of the one that was refused.
+std::string expected_text(const KernelContext& context, bool vary,
+                          std::span<const int32_t> planned) {
+  if (!vary) return extents_text(planned);
+  std::string text = "at most " + extents_text(planned);
+  const Diagnostic& refused = *context.host_->diagnostic;
+  if (refused.axis < 0 || planned[static_cast<size_t>(refused.axis)] == refused.expected) {
+    return text;
+  }
+  return text + ", and " + std::to_string(refused.expected) + " of axis " +
+         std::to_string(refused.axis);
+}
+
 /// Writes one result into the arena, if it is what the plan expects.
 void store(const KernelContext& context, const PyHost::State::Operator& op, int index,
            const ResultTensor& result) {
@@ -66,17 +114,22 @@ void store(const KernelContext& context, const PyHost::State::Operator& op, int 
         Code::kWrongType, "element type of a result",
         name + ": expected " + dtype_name(output.type) + ", got " + dtype_name(result.type()));
   }
-  Status status;
-  if (op.extents_vary) {
-    status = context.resize_output(index, result.extents());
-  } else if (!std::ranges::equal(expected, result.extents())) {
-    status = expected.size() == result.extents().size() ? Code::kWrongExtent : Code::kWrongRank;
-  }
-  if (!status) {
+  const auto require = [&](Status status, const auto& text) {
+    if (status.ok()) return;
     throw Failure(status.code(), "shape of a result",
-                  name + ": expected " + pyop::extents_text(expected) + ", got " +
-                      pyop::extents_text(result.extents()));
+                  name + ": expected " + text() + ", got " + result.extents_text());
+  };
+  const auto compare = [&](const auto& extents) -> Status {
+    if (std::ranges::equal(extents, result.extents())) return {};
+    return extents.size() == result.extents().size() ? Code::kWrongExtent : Code::kWrongRank;
+  };
+  if (!op.told.empty()) {
+    const auto& told = op.told[static_cast<size_t>(index)].extents;
+    require(compare(told), [&] { return extents_text(std::span(told)) + " for these inputs"; });
   }
+  require(
+      op.extents_vary ? context.resize_output(index, result.extents()) : compare(expected),
+      [&] { return expected_text(context, op.extents_vary && varies(context, index), expected); });
   if (result.type() != DataType::kString) {
     result.copy_to(output.as<std::byte>());
     return;
@@ -103,7 +156,7 @@ void require_allowed(const PyHost::State& host, const std::string& function) {
 
 /// Makes the node's operator of what `attributes_of()` gives.
 template <class Attributes>
-Status create_operator(const KernelContext& context, bool extents_vary,
+Status create_operator(const KernelContext& context, bool extents_vary, bool tells,
                        const Attributes& attributes_of) {
   PyHost::State* host = host_of(context);
   if (host == nullptr || !pyop::interpreter_runs()) {
@@ -122,6 +175,7 @@ Status create_operator(const KernelContext& context, bool extents_vary,
         require_allowed(*host, attributes.function());
         PyHost::State::Operator op;
         op.extents_vary = extents_vary;
+        op.tells = tells;
         for (size_t i = 0; i < attributes.outputs.size(); ++i) {
           const auto extents = context.output(static_cast<int>(i)).dims();
           op.planned.emplace_back(extents.begin(), extents.end());
@@ -171,7 +225,7 @@ Status PyOp::check(const KernelContext& context) {
 }
 
 Status PyOp::create(const KernelContext& context) {
-  return create_operator(context, true, [&context] {
+  return create_operator(context, true, true, [&context] {
     std::optional<NodeAttributes> attributes = NodeAttributes::decode(context.attribute_blob());
     if (!attributes) {
       throw Failure(Code::kCorruptPlan, "attributes of a Python operator", "are damaged");
@@ -181,7 +235,7 @@ Status PyOp::create(const KernelContext& context) {
 }
 
 Status pyop::create_callee(const KernelContext& context, const internal::PythonCallee& callee) {
-  return create_operator(context, callee.extents_vary,
+  return create_operator(context, callee.extents_vary, false,
                          [&] { return NodeAttributes::of(context, callee); });
 }
 
@@ -196,6 +250,7 @@ Status PyOp::run(const KernelContext& context) {
       context,
       [&] {
         const NodeAttributes& attributes = op.instance->attributes();
+        ask(context, op);
         std::vector<TensorView> inputs;
         std::vector<DataType> types;
         for (size_t i = 0; i < attributes.inputs.size(); ++i) {

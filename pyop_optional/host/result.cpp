@@ -106,15 +106,6 @@ bool store_number(PyObject* number, DataType type, std::byte* target) {
 
 }  // namespace
 
-std::string extents_text(std::span<const int32_t> extents) {
-  std::string text = "[";
-  for (int32_t extent : extents) {
-    if (text.size() > 1) text += ',';
-    text += std::to_string(extent);
-  }
-  return text + "]";
-}
-
 std::vector<Ref> split_results(Ref returned, std::span<const DataType> types) {
   const size_t count = types.size();
   std::vector<Ref> results;
@@ -245,6 +236,11 @@ void ResultTensor::take_number(PyObject* number, DataType wanted, int output) {
              utf8(text.get()) + ", which that type does not hold");
   }
   type_ = wanted;
+}
+
+std::string ResultTensor::extents_text() const {
+  if (!has_view_) return pyop::extents_text(extents());
+  return pyop::extents_text(std::span(view_.shape, static_cast<size_t>(view_.ndim)));
 }
 
 void ResultTensor::copy_to(std::byte* target) const {

@@ -18,7 +18,15 @@ namespace intarsia::pyop {
 struct Tools;
 
 /// "[2,3]".
-std::string extents_text(std::span<const int32_t> extents);
+template <class T, size_t N>
+std::string extents_text(std::span<T, N> extents) {
+  std::string text = "[";
+  for (const auto extent : extents) {
+    if (text.size() > 1) text += ',';
+    text += std::to_string(extent);
+  }
+  return text + "]";
+}
 
 /// The results in what an operator has returned: the elements of a tuple or list, else the object
 /// itself. Throws Failure unless there is one for each of `types`.
@@ -47,6 +55,8 @@ class ResultTensor {
 
   DataType type() const { return type_; }
   std::span<const int32_t> extents() const { return {extents_, static_cast<size_t>(view_.ndim)}; }
+  /// "[2,3]", of extents beyond 31 bits too.
+  std::string extents_text() const;
   /// The elements, if they are strings.
   const std::vector<std::string>& strings() const { return strings_; }
   /// Writes the elements, dense and in row-major order. REQUIRES: they are no strings.

@@ -91,6 +91,7 @@ OperatorDefinition python_definition(const ShapeInference& shapes) {
   definition.impure = true;
   definition.makes_strings = true;
   definition.extents_vary = true;
+  definition.promises_extents = true;
   definition.extents_hint =
       "give the operator a shape function, or declare the extents in the model (value_info)";
   definition.infer = [&shapes](definitions::SymbolicShapeContext& context) {

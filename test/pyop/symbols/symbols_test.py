@@ -15,14 +15,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-PYTHON = re.compile(r" (_?Py[A-Z_]\w*)(?:@\S+)?$")
+PYTHON = re.compile(rb" (_?Py[A-Z_]\w*)(?:@\S+)?$", re.MULTILINE)
 # What knows Python, its tests, and the examples that have operators in Python.
 KNOWS_PYTHON = re.compile(r"(pyop_optional|test/pyop|test/python|examples/pyop|examples/all_kinds)(/|$)")
 
 
 def python_symbols(path):
-    lines = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
-    return sorted({m.group(1) for m in map(PYTHON.search, lines.splitlines()) if m})
+    """Of the file's symbols and, as programs may be stripped, of those that the loader looks for."""
+    tables = [["nm", path]] + ([] if path.endswith(".a") else [["nm", "-D", path]])
+    text = b"".join(subprocess.run(table, capture_output=True, check=True).stdout for table in tables)
+    return sorted({symbol.decode() for symbol in PYTHON.findall(text)})
 
 
 def built(path):

@@ -27,6 +27,8 @@ intarsia_add_model(<target> MODEL <file.onnx>
 Adds a static library that holds the model, converted when the program is built. Programs link
 <target> and include "<target>.h". The options are those of `intarsia convert`.
 
+Python operators need a build with INTARSIA_PYOP=ON, or its package: find_package(Intarsia COMPONENTS pyop).
+
 The converter is the program that the variable INTARSIA_TOOL names, if it is set; else the one of
 this project or package. Cross builds need INTARSIA_TOOL: the converter runs on the build machine.
 ]]
@@ -178,12 +180,13 @@ function(intarsia_add_model target)
   endif()
   if(python)
     if(NOT TARGET intarsia::pyop)
-      message(FATAL_ERROR "intarsia_add_model(${target}): ${python} needs Intarsia built with "
-        "INTARSIA_PYOP=ON.")
+      message(FATAL_ERROR "intarsia_add_model(${target}): ${python} needs the target intarsia::pyop, "
+        "which there is in a build of Intarsia with INTARSIA_PYOP=ON. Set that, or install such a build "
+        "and ask its package for it: find_package(Intarsia REQUIRED COMPONENTS pyop).")
     endif()
     list(APPEND libraries intarsia::pyop)
-    if(TARGET intarsia_pyop_plugin)
-      list(APPEND depends intarsia_pyop_plugin)
+    if(TARGET intarsia::pyop_plugin)
+      list(APPEND depends intarsia::pyop_plugin)
     endif()
   endif()
   foreach(path IN LISTS arg_PYOP_PATH)

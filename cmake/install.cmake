@@ -24,6 +24,21 @@ foreach(name IN LISTS installed)
 endforeach()
 install(EXPORT IntarsiaTargets NAMESPACE intarsia:: DESTINATION "${package_dir}")
 
+# The component `pyop`, targets of their own: only who asks for them needs Python's library and headers.
+if(TARGET intarsia::pyop AND TARGET intarsia::tool)
+  foreach(name IN ITEMS pyop_host pyop pyop_plugin)
+    get_target_property(target intarsia::${name} ALIASED_TARGET)
+    set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+    install(TARGETS ${target} EXPORT IntarsiaPyopTargets
+      ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+      LIBRARY DESTINATION lib)  # where the command looks for it
+  endforeach()
+  install(EXPORT IntarsiaPyopTargets NAMESPACE intarsia:: DESTINATION "${package_dir}")
+  foreach(name IN ITEMS INTARSIA_PYTHON_VERSION INTARSIA_PYTHON_LIBRARY)
+    get_property(${name} GLOBAL PROPERTY ${name})
+  endforeach()
+endif()
+
 # Programs need the public headers alone: generated sources name kernels by key. Plug-ins with
 # operators of one's own include what the converter knows of operators; intarsia::plugin finds it.
 # A kernel that replaces a built-in one includes the operator's attributes and rule.

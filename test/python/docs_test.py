@@ -46,9 +46,12 @@ class WalkThrough(unittest.TestCase):
         onnx.save(support.model([helper.make_node("positive", ["x"], ["y"])],
                                 {"x": (float32, [1])}, {"y": (float32, [1])}),
                   support.FOLDER / "positive.onnx")
+        onnx.save(support.model([helper.make_node("user_relu", ["x"], ["y"], domain="user", slope=0.5)],
+                                {"x": (float32, [3])}, {"y": (float32, [3])}),
+                  support.FOLDER / "relu.onnx")
         names = {}
         code = blocks()
-        self.assertGreater(len(code), 12)
+        self.assertGreater(len(code), 14)
         with contextlib.chdir(support.FOLDER):
             for block in code:
                 expected = re.findall(r"# prints (.*)", block)
@@ -57,6 +60,15 @@ class WalkThrough(unittest.TestCase):
                     exec(compile(block, str(PAGE), "exec"), names)  # pylint: disable=exec-used
                 found = [line for line in printed.getvalue().splitlines() if line]
                 self.assertEqual(found, expected, block)
+
+    def test_no_code_of_the_page_is_left_out(self):
+        """Code that is indented instead of fenced would be run by nothing. There are the commands that install
+        the package (PRT-16 does it), and pictures, at the end."""
+        text = PAGE.read_text(encoding="ascii")
+        text = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+        indented = re.findall(r"^    .*", text.partition("\n## Inside\n")[0], re.MULTILINE)
+        self.assertEqual([line.split("#")[0].strip() for line in indented],
+                         ["pip install .", "pip install build/release/python"])
 
 
 if __name__ == "__main__":

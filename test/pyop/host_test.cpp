@@ -489,5 +489,48 @@ TEST(NodeAttributes, PYOP_4_DamagedOnesAreRefused) {
   EXPECT_FALSE(pyop::NodeAttributes::decode(bytes)) << "extents that are not those of the elements";
 }
 
+TEST(NodeAttributes, PYOP_4_StringsAreReadWithinTheirCharacters) {
+  using definitions::TensorValue;
+  const StringRef refs[] = {{1, 2}, {0, 0}, {2, 1}, {3, 1}, {2, 2}, {UINT32_MAX, 2}, {4, 0}};
+  const auto all = std::make_shared<const std::string>("abc");
+  const auto encoded = [&refs](std::shared_ptr<const std::string> characters) {
+    pyop::NodeAttributes node;
+    node.module = "m";
+    node.method = "compute";
+    node.inputs = node.outputs = {DataType::kString};
+    node.values["words"] =
+        TensorValue{DataType::kString,
+                    {7},
+                    std::shared_ptr<const std::byte>(std::shared_ptr<void>(),
+                                                     reinterpret_cast<const std::byte*>(refs)),
+                    sizeof(refs),
+                    std::move(characters)};
+    return node.encode();
+  };
+  // Behind any number of bytes: the strings have an address of their own that suits them.
+  std::vector<std::byte> bytes = encoded(all);
+  for (int shift = 0; shift < 8; ++shift) {
+    std::vector<std::byte> moved(static_cast<size_t>(shift));
+    moved.insert(moved.end(), bytes.begin(), bytes.end());
+    const auto decoded =
+        pyop::NodeAttributes::decode(std::span(moved).subspan(moved.size() - bytes.size()));
+    ASSERT_TRUE(decoded);
+    const auto& words = std::get<TensorValue>(decoded->values.at("words"));
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(words.data.get()) % alignof(StringRef), 0u);
+    std::vector<std::string_view> texts;
+    for (size_t i = 0; i < std::size(refs); ++i) {
+      texts.push_back(words.text(reinterpret_cast<const StringRef*>(words.data.get())[i]));
+    }
+    EXPECT_EQ(texts, (std::vector<std::string_view>{"bc", "", "c", "", "", "", ""}));
+  }
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(pyop::NodeAttributes::decode(std::span(bytes).first(size))) << size;
+  }
+  bytes = encoded(nullptr);
+  const auto decoded = pyop::NodeAttributes::decode(bytes);
+  ASSERT_TRUE(decoded);
+  EXPECT_EQ(std::get<TensorValue>(decoded->values.at("words")).text({0, 1}), "");
+}
+
 }  // namespace
 }  // namespace intarsia::test

@@ -251,6 +251,20 @@ class Asks(Raises):
                 with self.assertRaises(type(raised)) as context:
                     intarsia.convert(model(where, [2]), self.plan, bounds={"h0": [2]}, **allowed)
                 self.assertEqual(module.calls, [where])
+        # A branch that fails is one that is never taken; one that is interrupted is none.
+        module.raised["shape"] = KeyboardInterrupt()
+        branches = {f"{where}_branch": model(where, [2]).graph for where in ("shape", "none")}
+        for graph in branches.values():
+            graph.ClearField("input")
+        for first, second in (("shape", "none"), ("none", "shape")):
+            node = helper.make_node("If", ["c"], ["y"], then_branch=branches[f"{first}_branch"],
+                                    else_branch=branches[f"{second}_branch"])
+            proto = support.model([node], {"c": (onnx.TensorProto.BOOL, []), "x": (FLOAT, [2])}, {"y": (FLOAT, [2])})
+            module.calls.clear()
+            with self.assertRaises(KeyboardInterrupt) as context:
+                intarsia.convert(proto, self.plan, bounds={"h0": [2]}, **allowed)
+            self.assertIs(context.exception, module.raised["shape"])
+            self.assertEqual(module.calls[module.calls.index("shape"):], ["shape"])
         # In a thread other than the main one, which it does not concern.
         module.raised["shape"] = KeyboardInterrupt()
         caught = []

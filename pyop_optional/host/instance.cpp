@@ -175,11 +175,8 @@ Ref Instance::lookup(PyObject* object, const std::string& name, const char* kind
 
 void Instance::fail_exception(const std::string& function) const {
   Failure failure = take_exception(kOperator, function + " raised an exception\n");
-  if (tools_.keep_exceptions) {
-    forget_variables(failure.exception->get());
-  } else {
-    failure.exception.reset();
-  }
+  if (!tools_.keep_exceptions) failure.exception.reset();
+  if (failure.exception) forget_variables(failure.exception->get());
   throw failure;
 }
 

@@ -41,13 +41,13 @@ std::string take_exception_text(Ref* exception) {
 
 Failure take_exception(const char* what_failed, const std::string& explanation) {
   const bool interrupted = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0;
-  const bool is_error = PyErr_ExceptionMatches(PyExc_Exception) != 0;
+  const bool is_error = PyErr_Occurred() == nullptr || PyErr_ExceptionMatches(PyExc_Exception) != 0;
   auto exception = std::make_shared<Ref>();
   Failure failure(Code::kOperatorFailed, what_failed,
                   explanation + take_exception_text(exception.get()));
   failure.interrupted = interrupted;
   failure.is_error = is_error;
-  failure.exception = std::move(exception);
+  if (*exception) failure.exception = std::move(exception);
   return failure;
 }
 

@@ -74,8 +74,8 @@ std::string Node::resolve_as(const definitions::OperatorDefinition& definition) 
   attribute_bytes.clear();
   definitions::AttributeMap all = attributes;
   for (const auto& [attribute_name, tensor] : tensors) {
-    all[attribute_name] =
-        definitions::TensorValue{tensor.type, tensor.extents, tensor.data, tensor.size};
+    all[attribute_name] = definitions::TensorValue{tensor.type, tensor.extents, tensor.data,
+                                                   tensor.size, tensor.characters};
   }
   return definition.attributes.read(all, attribute_bytes);
 }

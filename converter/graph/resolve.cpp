@@ -120,8 +120,9 @@ class Resolver {
                                    : formal.empty()  ? nullptr
                                                      : &formal.back();
       if (parameter == nullptr || parameter->kind == Parameter::kOptional) continue;
-      if (parameter->kind == Parameter::kVariadic && i >= node.inputs.size()) continue;
-      if (i >= formal.size() && parameter->kind != Parameter::kVariadic) continue;
+      const bool variadic = parameter->kind == Parameter::kVariadic;
+      if (variadic && (parameter->may_lack || i >= node.inputs.size())) continue;
+      if (i >= formal.size() && !variadic) continue;
       if (node.input(static_cast<int>(i)) == nullptr) {
         report(node,
                "lacks input " + std::to_string(i) + " ('" + std::string(parameter->name) + "')");

@@ -66,7 +66,7 @@ std::shared_ptr<const Extension> load_plugin(const fs::path& path, const PluginR
   auto extension = std::make_shared<Extension>();
   extension->name = path.filename().string();
   const std::string failure = plugin->load(request, *extension);
-  if (!failure.empty()) throw Error(failure);
+  if (!failure.empty()) throw PluginError(failure, std::move(extension));
   return extension;
 }
 

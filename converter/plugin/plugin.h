@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "converter/graph/error.h"
 #include "converter/plugin/extension.h"
 
 namespace intarsia::converter {
@@ -31,8 +32,21 @@ struct PluginRequest {
 
 struct Plugin {
   const char* abi;
-  /// Fills `extension`, or returns what went wrong, with the file's name in it. Throws nothing.
+  /// Fills `extension`, or returns what went wrong, with the file's name in it; services that tell
+  /// more are then in `extension`. Throws nothing.
   std::string (*load)(const PluginRequest& request, Extension& extension);
+};
+
+/// What a plug-in reports.
+class PluginError : public Error {
+ public:
+  PluginError(const std::string& text, std::shared_ptr<const Extension> filled)
+      : Error(text), extension_(std::move(filled)) {}
+  /// As far as the plug-in has filled it.
+  const Extension& extension() const { return *extension_; }
+
+ private:
+  std::shared_ptr<const Extension> extension_;
 };
 
 /// The name of the exported function, of type PluginFunction.
@@ -44,7 +58,7 @@ const char* plugin_abi();
 
 /// Loads the shared library `path` and lets it make an extension. Throws Error: the file is absent,
 /// is no shared library, exports no `intarsia_plugin`, was built for other layouts or another C++
-/// ABI, or reports a failure.
+/// ABI, or reports a failure (PluginError).
 std::shared_ptr<const Extension> load_plugin(const std::filesystem::path& path,
                                              const PluginRequest& request);
 

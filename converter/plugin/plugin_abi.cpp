@@ -40,7 +40,7 @@ struct MemberLists : converter::StandardLists {
   INTARSIA_LIST_MEMBERS(definitions::AttributeField, name, kind, required, limit, choices, limits)
   INTARSIA_LIST_MEMBERS(definitions::AttributeMember, name, place, bytes)
   INTARSIA_LIST_MEMBERS(AttributeLimits, lowest, highest, among)
-  INTARSIA_LIST_MEMBERS(definitions::TensorValue, type, extents, data, size)
+  INTARSIA_LIST_MEMBERS(definitions::TensorValue, type, extents, data, size, characters)
   INTARSIA_LIST_MEMBERS(ProgramSource, header, list)
   INTARSIA_LIST_MEMBERS(definitions::Facts, axes, element_wise, exact, selects, copies, activation,
                         epilogue, neutral, propagate, fast_channels_last, either_order, window,

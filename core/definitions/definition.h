@@ -38,7 +38,7 @@ struct Parameter {
   Kind kind = kRequired;
   /// Operands that a variadic parameter takes at least.
   int minimum = 1;
-  /// Its outputs may be left empty among others: the kernels then save the work.
+  /// Its operands may be left empty among others: the kernels then save the work.
   bool may_lack = false;
   /// How its axes relate to the operator's axis space, and what its values must be (facts.h).
   AxisRole axes = AxisRole::kUnknown;
@@ -96,6 +96,16 @@ struct TensorValue {
   std::vector<int64_t> extents;
   std::shared_ptr<const std::byte> data;
   size_t size = 0;
+  /// What the StringRefs of a tensor of strings count from; null where there is no character.
+  std::shared_ptr<const std::string> characters = nullptr;
+
+  std::string_view text(StringRef string) const {
+    const size_t all = characters != nullptr ? characters->size() : 0;
+    const bool inside = string.offset <= all && string.length <= all - string.offset;
+    return inside && string.length != 0
+               ? std::string_view(*characters).substr(string.offset, string.length)
+               : std::string_view();
+  }
 };
 
 /// An ONNX attribute's value, as imported. Graph attributes are kept by the converter's Node.

@@ -72,7 +72,8 @@ struct PyLogger {
 struct PyHostOptions {
   /// Directories that are searched before all others, the first one first.
   std::span<const char* const> module_paths = {};
-  /// Appends the working directory to the end of the search path.
+  /// Appends the working directory to the end of the search path, unless the interpreter is that of
+  /// a Python program which has asked for a safe path (python -I, -P).
   bool working_directory = true;
   /// What may be called, as Python's entry points are written: "module:Class.method" or
   /// "module:function". A plan that names anything else does not open (kUnsupported), and nothing
@@ -91,8 +92,8 @@ struct PyHostOptions {
 ///
 /// Movable, not copyable. Several may exist; they share the interpreter, hence its `sys.path` and
 /// its loaded modules. Sessions may outlive the PyHost that they were opened with: what they need
-/// of it lives until the last of them is closed; only then are its directories taken out of
-/// `sys.path`.
+/// of it lives until the last of them is closed; only then are its directories, and the working
+/// directory, taken out of `sys.path`.
 class PyHost {
  public:
   PyHost() = default;

@@ -55,6 +55,12 @@ struct PyHost::State : internal::PyHostCalls {
     return static_cast<State*>(static_cast<internal::PyHostCalls*>(service));
   }
 
+  /// Keeps what an operator raised, if the failure has it, for `take_exception`.
+  void keep(const pyop::Failure& failure);
+  /// True if what is kept for this thread is none of an operator's errors: KeyboardInterrupt,
+  /// SystemExit. Nothing more of Python is to be run then.
+  bool is_interrupted() const;
+
   pyop::Tools tools;
   /// NodeAttributes::function of what may be called; nothing: everything.
   std::optional<std::set<std::string>> allowed;
@@ -64,6 +70,7 @@ struct PyHost::State : internal::PyHostCalls {
   /// What operators raised in failing calls, by thread, if somebody asks for it.
   std::map<std::thread::id, pyop::Ref> exceptions;
   std::vector<std::string> added_paths;
+  bool uses_working_directory = false;
   /// The PyHost is gone: no operator is made any more.
   bool closed = false;
 };

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pyop_optional/host/instance.h"
 
+#include <algorithm>
 #include <set>
 
 #include "intarsia/tensor.h"
 #include "pyop_optional/host/buffer.h"
 #include "pyop_optional/host/loan.h"
+#include "pyop_optional/host/strings.h"
 
 namespace intarsia::pyop {
 namespace {
@@ -20,12 +22,14 @@ Ref python_value(const Tools&, const std::string& value) {
   return python_text(value);
 }
 Ref python_value(const Tools& tools, const definitions::TensorValue& value) {
-  if (format_of(value.type) == nullptr) {
-    throw Failure(Code::kUnsupported, kOperator,
-                  std::string("an attribute is a tensor of type ") + dtype_name(value.type) +
-                      ", for which Python has no elements");
-  }
   const std::vector<int32_t> extents(value.extents.begin(), value.extents.end());
+  if (value.type == DataType::kString) {
+    const auto characters = [&value](StringRef string) { return value.text(string); };
+    return python_strings(tools,
+                          {const_cast<std::byte*>(value.data.get()), extents.data(), value.type,
+                           static_cast<uint8_t>(extents.size())},
+                          characters);
+  }
   const Ref buffer = copy_buffer(tools.buffer_type.get(), value.type, extents,
                                  {value.data.get(), value.size}, true);
   return tools.shown(buffer.get());
@@ -65,6 +69,7 @@ void forget_variables(PyObject* exception) {
 }
 
 constexpr const char* kWantedOutputs = "wanted_outputs";
+constexpr const char* kClass = "class";
 
 }  // namespace
 
@@ -99,6 +104,9 @@ Instance::Instance(const Tools& tools, NodeAttributes attributes, std::vector<bo
     : tools_(tools), attributes_(std::move(attributes)), wanted_(std::move(wanted)) {
   dictionary_ = checked(PyDict_New(), kMemory);
   for (const auto& [name, value] : attributes_.values) {
+    if (const std::string problem = problem_of(name, value); !problem.empty()) {
+      throw Failure(Code::kUnsupported, kOperator, problem);
+    }
     const Ref object =
         std::visit([&tools](const auto& held) { return python_value(tools, held); }, value);
     checked(PyDict_SetItem(dictionary_.get(), python_text(name).get(), object.get()), kMemory);
@@ -115,7 +123,7 @@ Instance::Instance(const Tools& tools, NodeAttributes attributes, std::vector<bo
   if (attributes_.class_name.empty()) {
     object_ = std::move(module);
   } else {
-    const Ref type = lookup(module.get(), attributes_.class_name, "class");
+    const Ref type = lookup_class(std::move(module));
     const Ref none = checked(PyTuple_New(0), kMemory);
     const bool keywords = attributes_.convention == Convention::kCompute;
     object_ =
@@ -138,29 +146,37 @@ Instance::Instance(const Tools& tools, NodeAttributes attributes, std::vector<bo
   checked(PyObject_SetAttrString(object_.get(), kWantedOutputs, flags.get()), kMemory);
 }
 
+Ref Instance::lookup_class(Ref module) const {
+  const std::string& name = attributes_.class_name;
+  Ref found = std::move(module);
+  // "Outer.Inner" is a class in a class.
+  for (size_t begin = 0; begin <= name.size();) {
+    const size_t end = std::min(name.find('.', begin), name.size());
+    found = lookup(found.get(), name.substr(begin, end - begin), kClass);
+    begin = end + 1;
+  }
+  return found;
+}
+
 Ref Instance::lookup(PyObject* object, const std::string& name, const char* kind) const {
   Ref found = Ref::take(PyObject_GetAttr(object, python_text(name).get()));
   if (found && PyCallable_Check(found.get()) != 0) return found;
   if (!found && PyErr_ExceptionMatches(PyExc_AttributeError) == 0) fail_exception(name);
   PyErr_Clear();
+  const bool is_class = kind == kClass;
   std::string where = "module '" + attributes_.module + "'";
-  if (!attributes_.class_name.empty() && name != attributes_.class_name) {
+  if (!attributes_.class_name.empty() && !is_class) {
     where += ", class '" + attributes_.class_name + "'";
   }
-  throw Failure(Code::kOperatorFailed, kOperator,
-                where + ": there is no " + kind + " '" + name + "'");
+  throw Failure(
+      Code::kOperatorFailed, kOperator,
+      where + ": there is no " + kind + " '" + (is_class ? attributes_.class_name : name) + "'");
 }
 
 void Instance::fail_exception(const std::string& function) const {
-  auto exception = std::make_shared<Ref>();
-  const bool interrupted = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0;
-  Failure failure(Code::kOperatorFailed, kOperator,
-                  function + " raised an exception\n" + take_exception_text(exception.get()));
-  if (tools_.keep_exceptions) {
-    forget_variables(exception->get());
-    failure.exception = std::move(exception);
-  }
-  failure.interrupted = interrupted;
+  Failure failure = take_exception(kOperator, function + " raised an exception\n");
+  if (!tools_.keep_exceptions) failure.exception.reset();
+  if (failure.exception) forget_variables(failure.exception->get());
   throw failure;
 }
 

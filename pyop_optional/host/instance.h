@@ -73,6 +73,7 @@ class Instance {
       std::span<const TensorDescription> inputs) const;
 
  private:
+  Ref lookup_class(Ref module) const;
   Ref lookup(PyObject* object, const std::string& name, const char* kind) const;
   /// Calls a function of an operator defined in Python; null with an exception on failure.
   Ref call_with_attributes(const Ref& function, const Ref& inputs, bool attributes) const;

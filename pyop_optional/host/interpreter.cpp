@@ -62,6 +62,9 @@ PyStatus configure(PyConfig& config, const std::string& interpreter) {
   return status;
 }
 
+/// In the module sys, since a plug-in has its own copy of this code.
+constexpr const char* kOurs = "_intarsia_has_started";
+
 std::string initialize(const std::string& interpreter) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(interpreter, ignored)) {
@@ -78,6 +81,7 @@ std::string initialize(const std::string& interpreter) {
            " (the interpreter is '" + interpreter + "')";
   }
   pthread_atfork(&before_fork, &after_fork_in_parent, &after_fork_in_child);
+  PySys_SetObject(kOurs, Py_True);
   // This thread got the GIL with the interpreter; from now on it is taken where it is needed.
   PyEval_SaveThread();
   return "";
@@ -106,6 +110,10 @@ std::string start_interpreter(const char* interpreter) {
   std::error_code ignored;
   const std::string path = std::filesystem::absolute(interpreter, ignored).string();
   return runs ? compare(path) : initialize(path);
+}
+
+bool interpreter_is_ours() {
+  return PySys_GetObject(kOurs) == Py_True;
 }
 
 bool interpreter_runs() {

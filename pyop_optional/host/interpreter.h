@@ -15,6 +15,10 @@ namespace intarsia::pyop {
 /// An interpreter of our own survives `fork`, in the child as well.
 std::string start_interpreter(const char* interpreter);
 
+/// True if `start_interpreter` has initialised it, the one here or that of a plug-in: it is no
+/// program's own. Needs the GIL.
+bool interpreter_is_ours();
+
 /// False before `start_interpreter`, and again when a Python process has begun to end.
 bool interpreter_runs();
 

@@ -31,9 +31,8 @@ Status guarded(const KernelContext& context, const Body& body, const Text& text)
   const char* what = pyop::kOperator;
   std::string message;
   bool interrupted = false;
-  auto& exceptions = host_of(context)->exceptions;
   const pyop::Called called(host_of(context)->logger, context.node());
-  exceptions.erase(std::this_thread::get_id());
+  host_of(context)->exceptions.erase(std::this_thread::get_id());
   try {
     body();
     return {};
@@ -44,7 +43,7 @@ Status guarded(const KernelContext& context, const Body& body, const Text& text)
     what = failure.what_failed;
     message = failure.text;
     interrupted = failure.interrupted;
-    if (failure.exception) exceptions[std::this_thread::get_id()] = std::move(*failure.exception);
+    host_of(context)->keep(failure);
   } catch (const std::exception& error) {
     message = error.what();
   }

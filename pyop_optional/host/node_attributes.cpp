@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "intarsia/tensor.h"
+#include "pyop_optional/host/buffer.h"
 
 namespace intarsia::pyop {
 namespace {
@@ -31,6 +32,8 @@ class Writer {
     put(tensor.extents);
     put(static_cast<uint64_t>(tensor.size));
     append(tensor.data.get(), tensor.size);
+    if (tensor.type != DataType::kString) return;
+    put(tensor.characters != nullptr ? *tensor.characters : std::string());
   }
   std::vector<std::byte> take() { return std::move(bytes_); }
 
@@ -76,6 +79,14 @@ class Reader {
     tensor.size = static_cast<size_t>(size);
     tensor.data = std::shared_ptr<const std::byte>(std::shared_ptr<void>(), from);
     good_ = good_ && is_consistent(tensor);
+    if (tensor.type != DataType::kString) return;
+    // StringRefs are read as such, so they get an address that suits them.
+    auto copy = std::make_shared<std::vector<StringRef>>(tensor.size / sizeof(StringRef));
+    if (good_ && tensor.size != 0) std::memcpy(copy->data(), from, tensor.size);
+    tensor.data = {copy, reinterpret_cast<const std::byte*>(copy->data())};
+    std::string characters;
+    get(characters);
+    tensor.characters = std::make_shared<const std::string>(std::move(characters));
   }
   bool good() const { return good_; }
   bool at_end() const { return rest_.empty(); }
@@ -154,6 +165,18 @@ bool get_alternative(Reader& reader, size_t index, AttributeValue& value) {
 }
 
 }  // namespace
+
+std::string problem_of(const std::string& name, const AttributeValue& value) {
+  const auto* tensor = std::get_if<TensorValue>(&value);
+  if (tensor == nullptr || is_for_python(tensor->type)) return "";
+  std::string types;
+  for (uint8_t number = 1; number <= kLastDataType; ++number) {
+    const auto type = static_cast<DataType>(number);
+    if (is_for_python(type)) types += std::string(types.empty() ? "" : ", ") + dtype_name(type);
+  }
+  return "attribute \"" + name + "\" is a tensor of " + dtype_name(tensor->type) +
+         ", for which Python has no elements; it has them for " + types;
+}
 
 std::string NodeAttributes::function() const {
   return module + ":" + (class_name.empty() ? "" : class_name + ".") + method;

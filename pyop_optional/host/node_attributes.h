@@ -53,4 +53,8 @@ struct NodeAttributes {
   static std::optional<NodeAttributes> decode(std::span<const std::byte> bytes);
 };
 
+/// What is wrong with an attribute that Python cannot have, a tensor of another type than operands
+/// may be; "" of all others.
+std::string problem_of(const std::string& name, const definitions::AttributeValue& value);
+
 }  // namespace intarsia::pyop

@@ -29,10 +29,46 @@ PyObject* search_path() {
 Py_ssize_t find_path(PyObject* path, const std::string& directory) {
   const Py_ssize_t size = PyList_Size(path);
   for (Py_ssize_t i = 0; i < size; ++i) {
-    if (pyop::utf8(PyList_GetItem(path, i)) == directory) return i;
+    PyObject* entry = PyList_GetItem(path, i);
+    if (PyUnicode_Check(entry) != 0 && pyop::utf8(entry) == directory) return i;
   }
   return -1;
 }
+
+/// The working directory in the search path, at the end, for the hosts that want it. "" is that of
+/// the moment; "." would be that of the first import. One that is there already is left to whoever
+/// has added it, and may take it away.
+class WorkingDirectory {
+ public:
+  /// False if the interpreter's own program has said that it is not to be searched (python -I, -P).
+  bool begin(PyObject* path) {
+    if (!interpreter_allows()) return false;
+    if (hosts_ == 0) checked(PyList_Append(path, pyop::python_text("").get()), kPath);
+    ++hosts_;
+    return true;
+  }
+  /// Takes it out with the last host.
+  void end(PyObject* path) {
+    if (--hosts_ != 0) return;
+    for (Py_ssize_t i = path != nullptr ? PyList_Size(path) : 0; i-- > 0;) {
+      PyObject* entry = PyList_GetItem(path, i);
+      if (PyUnicode_Check(entry) == 0 || pyop::utf8(entry) != "") continue;
+      PySequence_DelItem(path, i);
+      return;
+    }
+  }
+
+ private:
+  static bool interpreter_allows() {
+    if (pyop::interpreter_is_ours()) return true;
+    const Ref safe = Ref::take(PyObject_GetAttrString(PySys_GetObject("flags"), "safe_path"));
+    PyErr_Clear();
+    return !safe || PyObject_IsTrue(safe.get()) != 1;
+  }
+
+  int hosts_ = 0;
+};
+WorkingDirectory working_directory;  // guarded by the GIL
 
 /// PyHostCalls::take_exception.
 void* exception_of_thread(internal::PyHostCalls& calls) {
@@ -91,6 +127,8 @@ PyHost::State::State(const PyHostOptions& options)
   if (!options.operators.empty())
     allowed.emplace(options.operators.begin(), options.operators.end());
   tools = pyop::Tools::make();
+  pyop::provide_operators_module();
+  if (logger.warning != nullptr) pyop::watch_warnings();
   PyObject* path = search_path();
   Py_ssize_t place = 0;
   for (const std::string& directory : directories) {
@@ -98,23 +136,29 @@ PyHost::State::State(const PyHostOptions& options)
     checked(PyList_Insert(path, place++, text.get()), kPath);
     added_paths.push_back(directory);
   }
-  // "" is the working directory of the moment; "." would be that of the first import.
-  if (options.working_directory && find_path(path, "") < 0) {
-    checked(PyList_Append(path, pyop::python_text("").get()), kPath);
-  }
-  pyop::provide_operators_module();
-  if (logger.warning != nullptr) pyop::watch_warnings();
+  uses_working_directory = options.working_directory && working_directory.begin(path);
+}
+
+void PyHost::State::keep(const pyop::Failure& failure) {
+  if (failure.exception) exceptions[std::this_thread::get_id()] = std::move(*failure.exception);
+}
+
+bool PyHost::State::is_interrupted() const {
+  const auto found = exceptions.find(std::this_thread::get_id());
+  return found != exceptions.end() &&
+         PyObject_IsInstance(found->second.get(), PyExc_Exception) == 0;
 }
 
 void PyHost::State::end_if_unused() {
   if (!closed || !operators.empty()) return;
   PyObject* path = PySys_GetObject("path");
+  if (path != nullptr && PyList_Check(path) == 0) path = nullptr;
   for (const std::string& directory : std::exchange(added_paths, {})) {
-    const Py_ssize_t place =
-        path != nullptr && PyList_Check(path) ? find_path(path, directory) : -1;
+    const Py_ssize_t place = path != nullptr ? find_path(path, directory) : -1;
     if (place >= 0) PySequence_DelItem(path, place);
     PyErr_Clear();
   }
+  if (std::exchange(uses_working_directory, false)) working_directory.end(path);
   tools = {};
   open_failures.clear();
   exceptions.clear();

@@ -39,8 +39,22 @@ std::string take_exception_text(Ref* exception) {
   return text;
 }
 
+Failure take_exception(const char* what_failed, const std::string& explanation) {
+  const bool interrupted = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0;
+  const bool is_error = PyErr_Occurred() == nullptr || PyErr_ExceptionMatches(PyExc_Exception) != 0;
+  auto exception = std::make_shared<Ref>();
+  Failure failure(Code::kOperatorFailed, what_failed,
+                  explanation + take_exception_text(exception.get()));
+  failure.interrupted = interrupted;
+  failure.is_error = is_error;
+  if (*exception) failure.exception = std::move(exception);
+  return failure;
+}
+
 void throw_exception(const char* what_failed) {
-  throw Failure(Code::kOperatorFailed, what_failed, take_exception_text());
+  Failure failure = take_exception(what_failed, "");
+  failure.exception.reset();
+  throw failure;
 }
 
 Ref python_text(std::string_view text) {

@@ -83,6 +83,7 @@ struct Failure : std::exception {
   int output = -1;  ///< Number of the output that is concerned.
   int axis = -1;
   bool interrupted = false;  ///< An operator was stopped by Ctrl-C.
+  bool is_error = true;      ///< False: it raised no Exception, but KeyboardInterrupt, SystemExit.
   /// What an operator raised, if it did. To be released while the GIL is held.
   std::shared_ptr<Ref> exception;
 };
@@ -90,7 +91,9 @@ struct Failure : std::exception {
 /// The pending exception as Python prints it, traceback, causes and notes included. Clears it, and
 /// gives it to `exception`, if that is given.
 std::string take_exception_text(Ref* exception = nullptr);
-/// Turns the pending exception into a Failure.
+/// The pending exception as a Failure that has it: the explanation, then the exception's text.
+Failure take_exception(const char* what_failed, const std::string& explanation);
+/// Turns the pending exception into a Failure without it, for places where the GIL goes first.
 [[noreturn]] void throw_exception(const char* what_failed);
 
 /// A new reference from a call that may fail.

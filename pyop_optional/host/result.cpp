@@ -2,6 +2,7 @@
 #include "pyop_optional/host/result.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -42,27 +43,37 @@ bool store_integer(PyObject* number, std::byte* target) {
   return true;
 }
 
+double widened(Float16 value) {
+  return static_cast<double>(static_cast<float>(value));
+}
+double widened(double value) {
+  return value;
+}
+
+/// Stores a number, rounded, unless rounding makes an infinity of it.
 template <class T>
-bool store_real(PyObject* number, std::byte* target) {
-  const double value = PyFloat_AsDouble(number);
-  if (PyErr_Occurred() != nullptr) return false;
-  const T stored = [value] {
+bool store_rounded(double value, std::byte* target) {
+  const auto stored = [value] {
     if constexpr (std::is_same_v<T, Float16>)
       return Float16(static_cast<float>(value));
     else
       return static_cast<T>(value);
   }();
   std::memcpy(target, &stored, sizeof(stored));
-  return true;
+  return std::isfinite(widened(stored)) || !std::isfinite(value);
+}
+
+template <class T>
+bool store_real(PyObject* number, std::byte* target) {
+  const double value = PyFloat_AsDouble(number);
+  return PyErr_Occurred() == nullptr && store_rounded<T>(value, target);
 }
 
 template <class T>
 bool store_complex(PyObject* number, std::byte* target) {
-  const T parts[2] = {static_cast<T>(PyComplex_RealAsDouble(number)),
-                      static_cast<T>(PyComplex_ImagAsDouble(number))};
-  if (PyErr_Occurred() != nullptr) return false;
-  std::memcpy(target, parts, sizeof(parts));
-  return true;
+  const double real = PyComplex_RealAsDouble(number), imaginary = PyComplex_ImagAsDouble(number);
+  return PyErr_Occurred() == nullptr && store_rounded<T>(real, target) &&
+         store_rounded<T>(imaginary, target + sizeof(T));
 }
 
 /// False, perhaps with an exception pending, if the type cannot hold the number.

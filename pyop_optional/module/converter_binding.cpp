@@ -82,6 +82,33 @@ converter::ProgressListener progress_of(py::handle listener) {
   };
 }
 
+/// What Python operators raise during a conversion, for the Failure. Without the interpreter's
+/// lock.
+class Raised {
+ public:
+  /// REQUIRES: `library`, which may be null, outlives the object.
+  explicit Raised(const converter::OperatorLibrary* library)
+      : services_(library != nullptr ? library->services() : std::span<const Service>()) {
+    void* before = take_exception(services_);  // from now on they are kept
+    const py::gil_scoped_acquire acquire;
+    py::steal<py::object>(static_cast<PyObject*>(before));
+  }
+  /// `text`: why there is no plan, or "". Throws if there is any, and after an interruption in any
+  /// case: a conversion may go on without what it has tried in vain.
+  void throw_if_failed(const std::string& text) const {
+    void* taken = take_exception(services_);
+    const py::gil_scoped_acquire acquire;
+    auto exception = py::steal<py::object>(static_cast<PyObject*>(taken));
+    const bool is_error =
+        !exception.is_valid() || PyObject_IsInstance(exception.ptr(), PyExc_Exception) == 1;
+    if (text.empty() && is_error) return;
+    throw Failure(Code::kOk, text, exception.release().ptr());
+  }
+
+ private:
+  std::span<const Service> services_;
+};
+
 /// `models`: of each entry point the name, the bytes of a path or of the model itself, and whether
 /// they are a path. Returns the plan as a Block, and the converter's warnings.
 py::tuple convert_model(const py::list& models, const py::dict& given, const py::tuple& operators,
@@ -105,10 +132,10 @@ py::tuple convert_model(const py::list& models, const py::dict& given, const py:
   {
     const py::gil_scoped_release release;
     options.library = operator_library(request);
+    const Raised raised(options.library.get());
     const converter::ConversionResult result = converter::convert_entries(entries, options);
-    if (const auto* failure = std::get_if<converter::ConversionFailure>(&result)) {
-      throw Failure(Code::kOk, failure->text());
-    }
+    const auto* failure = std::get_if<converter::ConversionFailure>(&result);
+    raised.throw_if_failed(failure != nullptr ? failure->text() : "");
     const auto& conversion = std::get<converter::Conversion>(result);
     plan = AlignedBytes(conversion.plan.bytes.size());
     std::memcpy(plan.data(), conversion.plan.bytes.data(), conversion.plan.bytes.size());

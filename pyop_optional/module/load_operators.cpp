@@ -14,6 +14,8 @@ std::shared_ptr<const converter::OperatorLibrary> operator_library(const Operato
   for (const std::string& folder : request.pyop_paths) options.emplace("pyop-path", folder);
   try {
     return converter::load_operators(request.files, options);
+  } catch (const converter::PluginError& error) {
+    throw Failure(Code::kOk, error.what(), take_exception(error.extension().services));
   } catch (const converter::Error& error) {
     throw Failure(Code::kOk, error.what());
   }

@@ -255,8 +255,8 @@ class PlanSession::Exclusive {
   PlanSession& session_;
 };
 
-intarsia::internal::PyHostCalls* PlanSession::python() const {
-  for (const Service& service : operators_.services) {
+intarsia::internal::PyHostCalls* python_calls(std::span<const Service> services) {
+  for (const Service& service : services) {
     if (service.key == kPyHostKey) {
       return static_cast<intarsia::internal::PyHostCalls*>(service.pointer);
     }
@@ -264,8 +264,9 @@ intarsia::internal::PyHostCalls* PlanSession::python() const {
   return nullptr;
 }
 
-void* PlanSession::take_exception() const {
-  return python() != nullptr ? python()->take_exception(*python()) : nullptr;
+void* take_exception(std::span<const Service> services) {
+  auto* calls = python_calls(services);
+  return calls != nullptr ? calls->take_exception(*calls) : nullptr;
 }
 
 PlanSession::~PlanSession() {

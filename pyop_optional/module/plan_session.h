@@ -116,6 +116,11 @@ struct Operators {
   std::shared_ptr<const void> owner;
 };
 
+/// What the plug-in of Python operators offers; null without it.
+intarsia::internal::PyHostCalls* python_calls(std::span<const Service> services);
+/// Failure::exception for the call of this thread that has failed. Kept from the first time on.
+void* take_exception(std::span<const Service> services);
+
 /// Throws Failure (load_operators.cpp).
 Operators load_operators(const OperatorRequest& request);
 /// The same for a conversion; null if nothing is asked for.
@@ -166,10 +171,8 @@ class PlanSession {
   class Exclusive;
   struct Profile;
   [[noreturn]] void fail() const;
-  /// What the plug-in of Python operators offers; null without it.
-  intarsia::internal::PyHostCalls* python() const;
-  /// Failure::exception for the call that has failed.
-  void* take_exception() const;
+  intarsia::internal::PyHostCalls* python() const { return python_calls(operators_.services); }
+  void* take_exception() const { return python::take_exception(operators_.services); }
   void require(Status status) const;
 
   std::string name_;

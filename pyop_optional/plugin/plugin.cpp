@@ -24,7 +24,7 @@ struct Owner {
   explicit Owner(PyHost started)
       : host(std::move(started)),
         state(*PyHost::State::of(host.service().pointer)),
-        shapes(state.tools),
+        shapes(state),
         pyop(shapes),
         files(shapes) {}
 
@@ -59,11 +59,18 @@ std::string load(const PluginRequest& request, Extension& extension) {
     Result<PyHost> host = PyHost::start({.module_paths = paths, .interpreter = named}, &diagnostic);
     if (!host.ok()) return "Python operators: " + converter::describe_text(diagnostic);
     auto owner = std::make_shared<Owner>(std::move(host.value()));
+    extension.services = {owner->host.service()};
+    extension.owner = owner;
     const bool pyop_allowed = request.options.find("allow-pyop") != request.options.end();
     {
       const Gil gil;
-      for (const std::string& file : request.files) {
-        owner->files.read(fs::path(file).stem().string(), file, extension.definitions);
+      try {
+        for (const std::string& file : request.files) {
+          owner->files.read(fs::path(file).stem().string(), file, extension.definitions);
+        }
+      } catch (const Failure& failure) {
+        owner->state.keep(failure);
+        return failure.text;
       }
       // A file is the permission for its own operators, not for what else a plan may name.
       if (!pyop_allowed) owner->state.allowed = owner->files.functions();
@@ -74,11 +81,7 @@ std::string load(const PluginRequest& request, Extension& extension) {
       };
     }
     extension.kernels.assign(pyop_kernels.begin(), pyop_kernels.end());
-    extension.services = {owner->host.service()};
-    extension.owner = std::move(owner);
     return "";
-  } catch (const Failure& failure) {
-    return failure.text;
   } catch (const std::exception& error) {
     return std::string("Python operators: ") + error.what();
   }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pyop_optional/plugin/pyop_definition.h"
 
-#include <array>
-
 #include "pyop_optional/host/buffer.h"
 #include "pyop_optional/host/node_attributes.h"
 
@@ -13,19 +11,8 @@ using definitions::AttributeMap;
 using definitions::OperatorDefinition;
 using definitions::Parameter;
 
-/// Operands that a definition has room for; any of them may be absent.
-constexpr size_t kMostOperands = 64;
-
-std::vector<Parameter> optional_operands() {
-  static const auto kNames = [] {
-    std::array<std::string, kMostOperands> names;
-    for (size_t i = 0; i < names.size(); ++i) names[i] = std::to_string(i);
-    return names;
-  }();
-  std::vector<Parameter> operands;
-  for (const std::string& name : kNames) operands.push_back({name, "", Parameter::kOptional});
-  return operands;
-}
+/// As many as the node has; any of them may be absent.
+constexpr Parameter kAnyOperands{"operands", "", Parameter::kVariadic, 0, true};
 
 /// Collects what is wrong, so that all of it is told at once.
 class PyOpReader {
@@ -72,7 +59,12 @@ class PyOpReader {
     rest_.erase(found);
   }
 
-  AttributeMap take_rest() { return std::move(rest_); }
+  AttributeMap take_rest() {
+    for (const auto& [name, value] : rest_) {
+      if (const std::string problem = problem_of(name, value); !problem.empty()) fail(problem);
+    }
+    return std::move(rest_);
+  }
   const std::string& problems() const { return problems_; }
 
  private:
@@ -112,8 +104,8 @@ const OperatorDefinition* PyOpDefinitions::find(std::string_view domain, std::st
     definition = python_definition(shapes_);
     definition.domain = entry->first;
     definition.name = "PyOp";
-    definition.inputs = optional_operands();
-    definition.outputs = optional_operands();
+    definition.inputs = {kAnyOperands};
+    definition.outputs = {kAnyOperands};
     definition.attributes.read = &read_pyop_attributes;
   }
   return &definition;
@@ -128,9 +120,9 @@ std::string read_pyop_attributes(const AttributeMap& attributes, std::vector<std
   reader.take("compute", node.method, nullptr);
   reader.take("input_types", node.inputs, "PyOp node inputs not specified");
   reader.take("output_types", node.outputs, "PyOp node outputs not specified");
+  node.values = reader.take_rest();
   if (!reader.problems().empty()) return reader.problems();
   if (node.outputs.empty()) return "PyOp node outputs not specified";
-  node.values = reader.take_rest();
   blob = node.encode();
   return "";
 }

@@ -258,9 +258,9 @@ void PythonFiles::read(const std::string& module, const std::string& file,
     fail(file, "Python's standard library has a module '" + module +
                    "', which the file would hide from every other module; give it another name");
   }
-  constexpr const char* kRaised = "importing it raised an exception\n";
+  const std::string raised = file + ": importing it raised an exception\n";
   Ref imported = import_from_source(module);
-  if (!imported) fail(file, kRaised + take_exception_text());
+  if (!imported) throw take_exception(kOperator, raised);
   const std::string loaded = text_attribute(imported.get(), "__file__");
   std::error_code ignored;
   if (!std::filesystem::equivalent(file, loaded, ignored)) {
@@ -269,7 +269,7 @@ void PythonFiles::read(const std::string& module, const std::string& file,
                    ", and knows modules by name; give the file another name");
   }
   imported = follow_source(std::move(imported), file);
-  if (!imported) fail(file, kRaised + take_exception_text());
+  if (!imported) throw take_exception(kOperator, raised);
   const size_t before = rows.size();
   if (has_forward(imported.get())) add(imported.get(), {file, module, ""}, rows);
   const Ref names = checked(PyObject_Dir(imported.get()), kOperator);

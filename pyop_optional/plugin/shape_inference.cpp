@@ -100,10 +100,7 @@ bool ask(SymbolicShapeContext& context, const Instance& instance) {
   return true;
 }
 
-/// Ctrl-C was meant for the conversion; it comes once more, where that sees it.
-void again_if_interrupted(const Failure& failure) {
-  if (failure.interrupted) PyErr_SetInterrupt();
-}
+constexpr const char* kInterrupted = "the conversion was interrupted";
 
 Status check_operands(const SymbolicShapeContext& context, const NodeAttributes& attributes) {
   // The definition of an operator defined in Python has had its say; PyOp is defined by its node.
@@ -167,11 +164,14 @@ Status ShapeInference::infer(SymbolicShapeContext& context) const {
   }
   if (!has_bounds(context)) return {};
   const Gil gil;
+  if (host_.is_interrupted()) return context.fail(Code::kOperatorFailed, kOperator, kInterrupted);
   try {
-    ask(context, Instance(tools_, *attributes));
+    ask(context, Instance(host_.tools, *attributes));
   } catch (const Failure& failure) {
-    again_if_interrupted(failure);
     // The model may declare the extents; where it does not, `try_on_zeros` tells what is wrong.
+    if (failure.is_error) return {};
+    host_.keep(failure);
+    return context.fail(failure.code, failure.what_failed, failure.text);
   }
   return {};
 }
@@ -184,8 +184,9 @@ Status ShapeInference::try_on_zeros(SymbolicShapeContext& context) const {
                         "an extent of an input has no bound, so there is nothing to run it on");
   }
   const Gil gil;
+  if (host_.is_interrupted()) return context.fail(Code::kOperatorFailed, kOperator, kInterrupted);
   try {
-    Instance instance(tools_, *attributes);
+    Instance instance(host_.tools, *attributes);
     if (ask(context, instance)) return {};
     const Descriptions inputs = describe_inputs(context, attributes->inputs.size(), true);
     std::vector<std::vector<std::byte>> zeros(inputs.size());
@@ -211,7 +212,7 @@ Status ShapeInference::try_on_zeros(SymbolicShapeContext& context) const {
     set_outputs(context, *attributes, outputs, varies(context) ? &nothing : nullptr);
     return {};
   } catch (const Failure& failure) {
-    again_if_interrupted(failure);
+    host_.keep(failure);
     return context.fail(failure.code, failure.what_failed, failure.text);
   } catch (const std::exception& error) {
     return context.fail(Code::kOperatorFailed, kOperator, error.what());

@@ -14,11 +14,12 @@ namespace intarsia::pyop {
 
 class ShapeInference {
  public:
-  /// `tools` must outlive the object.
-  explicit ShapeInference(const Tools& tools) : tools_(tools) {}
+  /// `host` must outlive the object. It keeps what operators raise that end a conversion.
+  explicit ShapeInference(PyHost::State& host) : host_(host) {}
 
   /// Sets types and, as far as the operator tells them, extents of the outputs. An operator that
-  /// cannot be asked (its module is not here, it has no shape function) leaves extents open.
+  /// cannot be asked (its module is not here, it has no shape function) leaves extents open, unless
+  /// that is for a KeyboardInterrupt or a SystemExit: these end the conversion.
   Status infer(definitions::SymbolicShapeContext& context) const;
 
   /// The same for extents that nothing tells: fails with the reason why the operator cannot be
@@ -26,7 +27,7 @@ class ShapeInference {
   Status try_on_zeros(definitions::SymbolicShapeContext& context) const;
 
  private:
-  const Tools& tools_;
+  PyHost::State& host_;
 };
 
 }  // namespace intarsia::pyop

@@ -59,6 +59,28 @@ TEST(OperatorForms, CUS_05_VariadicOutputsThatNobodyReadsAreAbsentWhereTheyMayBe
   EXPECT_EQ(result("Multiples"), (Floats{1, 2}));
 }
 
+/// y = the sum of those inputs that are there, each times its place.
+struct SumOfGiven {
+  static constexpr OperatorInfo info{
+      .domain = "forms", .name = "SumOfGiven", .inputs = {"xs"}, .outputs = {"y"}};
+  static void run(Variadic<Optional<Input<float>>> xs, Output<float> y) {
+    for (int64_t i = 0; i < y.size(); ++i) {
+      y[i] = 0;
+      for (int k = 0; k < xs.size(); ++k) {
+        if (xs[k]) y[i] += static_cast<float>(k) * (*xs[k])[i];
+      }
+    }
+  }
+};
+
+TEST(OperatorForms, CUS_05_VariadicInputsMayBeLeftEmptyWhereTheyMayLack) {
+  OnnxBuilder model;
+  model.input("x", {2});
+  model.output("y");
+  model.node("SumOfGiven", {"x", "", "x", "", "x"}, {"y"}).set_domain("forms");
+  EXPECT_EQ(run_once(model, {1, 2}, options_with<OperatorList<SumOfGiven>>()), (Floats{6, 12}));
+}
+
 TEST(OperatorForms, CUS_06_WhereNoKernelFitsTheRegisteredOnesAreListed) {
   EXPECT_EQ(conversion_error(
                 [] {

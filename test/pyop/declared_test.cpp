@@ -130,6 +130,27 @@ TEST_F(Declared, OFK_1_ExtentsThatOnlyTheRunTells) {
   }
 }
 
+TEST_F(Declared, PYOP_4_ATensorThatPythonHasNoElementsForStopsTheOpening) {
+  OnnxBuilder model = model_of("Repeat", {"x"}, {"y"}, {1, 1});
+  set_attributes(*model.graph().mutable_node(0));
+  auto& attributes = *model.graph().mutable_node(0)->mutable_attribute();
+  onnx::TensorProto& table = *attributes.rbegin()->mutable_t();
+  for (const DataType type : {DataType::kBfloat16, DataType::kInt4, DataType::kFloat8E4M3FN}) {
+    table.Clear();
+    OnnxBuilder::fill(table, "", type, {2}, "\0\0\0\0", static_cast<size_t>(byte_size(type, 2)));
+    Loaded loaded(convert(model, options_));
+    EXPECT_EQ(loaded.open(services(), options_.library->kernels()).code(), Code::kUnsupported);
+    EXPECT_CONTAINS(loaded.text(), "(user:Repeat)");
+    EXPECT_CONTAINS(loaded.text(), std::string("attribute \"table\" is a tensor of ") +
+                                       data_type_name(type) + ", for which Python has no elements");
+  }
+  table.Clear();
+  table.set_data_type(static_cast<int32_t>(DataType::kString));
+  table.add_string_data("a");
+  EXPECT_CONTAINS(conversion_error(model, options_),
+                  "attribute \"table\" must be a tensor of numbers");
+}
+
 TEST_F(Declared, OFK_1_AFunctionThatIsNotThereStopsTheOpening) {
   Loaded loaded(convert(model_of("Missing", {"x"}, {"y"}, {1}), options_));
   EXPECT_EQ(loaded.open(services(), options_.library->kernels()).code(), Code::kOperatorFailed);

@@ -73,30 +73,93 @@ TEST_F(Pyop, PYOP_19_GivenDirectoriesComeFirstTheWorkingDirectoryLast) {
   EXPECT_CONTAINS(tool::describe_text(diagnostic, {}), "'/no/such/directory' is not a directory");
 }
 
+TEST_F(Pyop, PYOP_19_GivenDirectoriesComeBeforeTheStandardLibrary) {
+  // A module of the standard library that nothing here has loaded.
+  module_ = "colorsys";
+  module("class A:\n    def compute(self, x):\n        return x + 7\n");
+  // The model declares its shapes: the conversion does not load the module.
+  converter::ConvertOptions options;
+  options.library = converter::load_operators({}, {{"allow-pyop", ""}});
+  const auto plan = convert(unary("A", {1}), options);
+  const auto forget = [] {
+    const pyop::Gil gil;
+    const bool loaded = PyDict_DelItemString(PyImport_GetModuleDict(), "colorsys") == 0;
+    PyErr_Clear();
+    return loaded;
+  };
+  forget();
+  Loaded loaded(plan);
+  EXPECT_TRUE(loaded.open(services())) << loaded.text();
+  EXPECT_TRUE(loaded.run()) << loaded.text();
+  loaded.session.close();
+  host_.close();
+  EXPECT_TRUE(forget());
+  // Without the directory it is the library's.
+  const auto bare = PyHost::start({});
+  ASSERT_TRUE(bare.ok());
+  const Service service = bare->service();
+  EXPECT_EQ(loaded.open({&service, 1}).code(), Code::kOperatorFailed);
+  EXPECT_CONTAINS(loaded.text(), "module 'colorsys': there is no class 'A'");
+  EXPECT_TRUE(forget());
+}
+
 TEST_F(Pyop, PYOP_19_TheWorkingDirectoryIsSearchedUnlessTheProgramDoesNotWantThat) {
   services();
   host_.close();
-  // Other tests of this process have had it searched.
-  const auto count = [](bool remove) {
+  using Entries = std::vector<std::string>;
+  const auto entries = [] {
     const pyop::Gil gil;
     PyObject* path = PySys_GetObject("path");
-    int found = 0;
-    for (Py_ssize_t i = PyList_Size(path); i-- > 0;) {
-      if (pyop::utf8(PyList_GetItem(path, i)) != "") continue;
-      ++found;
-      if (remove) PySequence_DelItem(path, i);
+    Entries found;
+    for (Py_ssize_t i = 0; i < PyList_Size(path); ++i) {
+      found.push_back(pyop::utf8(PyList_GetItem(path, i)));
     }
     return found;
   };
-  count(true);
-  const auto without = PyHost::start({.working_directory = false});
-  ASSERT_TRUE(without.ok());
-  EXPECT_EQ(count(false), 0);
-  for (int i = 0; i < 2; ++i) {
-    const auto with = PyHost::start({});
-    ASSERT_TRUE(with.ok());
-    EXPECT_EQ(count(false), 1) << "once for all hosts";
+  const Entries before = entries();
+  EXPECT_EQ(std::count(before.begin(), before.end(), ""), 0) << "a host has left it behind";
+  Entries with = before;
+  with.emplace_back();
+  {
+    const auto without = PyHost::start({.working_directory = false});
+    ASSERT_TRUE(without.ok());
+    EXPECT_EQ(entries(), before);
+    auto first = PyHost::start({}), second = PyHost::start({});
+    ASSERT_TRUE(first.ok() && second.ok());
+    EXPECT_EQ(entries(), with) << "once for all hosts";
+    first->close();
+    EXPECT_EQ(entries(), with) << "the other one needs it still";
+    first = PyHost::start({});
+    second->close();
+    EXPECT_EQ(entries(), with);
   }
+  EXPECT_EQ(entries(), before) << "it goes with the last one";
+  // A program's own entry stays.
+  const auto change = [](const char* code) {
+    const pyop::Gil gil;
+    const auto compiled = pyop::checked(Py_CompileString(code, "test", Py_file_input), "code");
+    const auto names = pyop::checked(PyDict_New(), "names");
+    pyop::checked(PyEval_EvalCode(compiled.get(), names.get(), names.get()), code);
+  };
+  change("import sys; sys.path.insert(0, '')");
+  const Entries own = entries();
+  {
+    const auto host = PyHost::start({});
+    EXPECT_EQ(entries().size(), own.size() + 1);
+    change("import sys; sys.path.remove('')");
+    EXPECT_EQ(entries(), with) << "who has removed it has no use for the host's";
+    change("import sys; sys.path.insert(0, '')");
+  }
+  EXPECT_EQ(entries(), own);
+  change("import sys; del sys.path[0]");
+  // One that comes later is not taken for the host's.
+  {
+    const auto host = PyHost::start({});
+    change("import sys; sys.path.insert(0, '')");
+  }
+  EXPECT_EQ(entries(), own);
+  change("import sys; del sys.path[0]");
+  EXPECT_EQ(entries(), before);
 }
 
 TEST_F(Pyop, PYOP_19_SessionsMayOutliveTheirHost) {
@@ -424,6 +487,49 @@ TEST(NodeAttributes, PYOP_4_DamagedOnesAreRefused) {
   ASSERT_EQ(extent, std::byte{3});
   extent = std::byte{2};
   EXPECT_FALSE(pyop::NodeAttributes::decode(bytes)) << "extents that are not those of the elements";
+}
+
+TEST(NodeAttributes, PYOP_4_StringsAreReadWithinTheirCharacters) {
+  using definitions::TensorValue;
+  const StringRef refs[] = {{1, 2}, {0, 0}, {2, 1}, {3, 1}, {2, 2}, {UINT32_MAX, 2}, {4, 0}};
+  const auto all = std::make_shared<const std::string>("abc");
+  const auto encoded = [&refs](std::shared_ptr<const std::string> characters) {
+    pyop::NodeAttributes node;
+    node.module = "m";
+    node.method = "compute";
+    node.inputs = node.outputs = {DataType::kString};
+    node.values["words"] =
+        TensorValue{DataType::kString,
+                    {7},
+                    std::shared_ptr<const std::byte>(std::shared_ptr<void>(),
+                                                     reinterpret_cast<const std::byte*>(refs)),
+                    sizeof(refs),
+                    std::move(characters)};
+    return node.encode();
+  };
+  // Behind any number of bytes: the strings have an address of their own that suits them.
+  std::vector<std::byte> bytes = encoded(all);
+  for (int shift = 0; shift < 8; ++shift) {
+    std::vector<std::byte> moved(static_cast<size_t>(shift));
+    moved.insert(moved.end(), bytes.begin(), bytes.end());
+    const auto decoded =
+        pyop::NodeAttributes::decode(std::span(moved).subspan(moved.size() - bytes.size()));
+    ASSERT_TRUE(decoded);
+    const auto& words = std::get<TensorValue>(decoded->values.at("words"));
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(words.data.get()) % alignof(StringRef), 0u);
+    std::vector<std::string_view> texts;
+    for (size_t i = 0; i < std::size(refs); ++i) {
+      texts.push_back(words.text(reinterpret_cast<const StringRef*>(words.data.get())[i]));
+    }
+    EXPECT_EQ(texts, (std::vector<std::string_view>{"bc", "", "c", "", "", "", ""}));
+  }
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(pyop::NodeAttributes::decode(std::span(bytes).first(size))) << size;
+  }
+  bytes = encoded(nullptr);
+  const auto decoded = pyop::NodeAttributes::decode(bytes);
+  ASSERT_TRUE(decoded);
+  EXPECT_EQ(std::get<TensorValue>(decoded->values.at("words")).text({0, 1}), "");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 strings in Python operators."""
 
 import itertools
+import sys
 import unittest
 
 import numpy as np
@@ -147,7 +148,6 @@ class OnnxOp(unittest.TestCase):
             self.session("PyAddEpsilon", [(DOUBLE, [2])], [(DOUBLE, [2])], "own")
 
     def test_PYOP_22_a_decorated_function_is_still_one(self):
-        import sys
         self.session("default_of_all", [(FLOAT, [2])], [(FLOAT, [2])])
         self.assertEqual(sys.modules["decorated"].default_of_all(4), 8)
         self.assertEqual(sys.modules["decorated"].join(x=[["a", "b"]], sep="-").tolist(), ["a-b"])
@@ -176,6 +176,44 @@ class OnnxOp(unittest.TestCase):
                               {"y": (TensorProto.BFLOAT16, [2])})
         with self.assertRaisesRegex(intarsia.Error, "bfloat16, for which Python has no elements"):
             intarsia.convert(proto, operators=file)
+
+    def test_PYOP_22_every_type(self):
+        file = support.FOLDER / "every_type.py"
+        file.write_text(HEAD + """
+for name, number in vars(PyCustomOpDef).items():
+    if not name.startswith("dt_"):
+        continue
+    def body(x, name=name):
+        assert x.dtype == np.dtype({"float": "float32", "double": "float64", "string": "object"}.get(name[3:], name[3:]))
+        return x[::-1]
+    body.__name__ = "reverse_" + name
+    globals()[body.__name__] = onnx_op(inputs=[number], outputs=[number])(body)
+""", encoding="utf-8")
+        intarsia.convert(support.model([helper.make_node("Neg", ["x"], ["y"])], {"x": (FLOAT, [2])},
+                                       {"y": (FLOAT, [2])}), operators=file)
+        definitions = vars(sys.modules["intarsia_operators"].PyCustomOpDef)
+        types = {name[3:]: number for name, number in definitions.items() if name.startswith("dt_")}
+        # All that ONNX had when onnxruntime-extensions made these names.
+        self.assertEqual(types, {name.lower(): number for name, number in TensorProto.DataType.items()
+                                 if 1 <= number <= TensorProto.BFLOAT16})
+        self.assertEqual(definitions["undefined"], TensorProto.UNDEFINED)
+        for name, number in types.items():
+            with self.subTest(name):
+                node = helper.make_node(f"reverse_dt_{name}", ["x"], ["y"], domain="ai.onnx.contrib")
+                proto = support.model([node], {"x": (number, [3])}, {"y": (number, None)})
+                if number == TensorProto.BFLOAT16:
+                    with self.assertRaisesRegex(intarsia.Error, "reverse_dt_bfloat16.*bfloat16, for which Python has no elements"):
+                        intarsia.convert(proto, operators=file)
+                    continue
+                dtype = helper.tensor_dtype_to_np_dtype(number)
+                x = np.array(["a", "", "b"], object) if name == "string" else np.array([1, 0, 3], dtype)
+                y, = intarsia.InferenceSession(proto, operators=file, cache=False).run([x])
+                self.assertEqual((y.dtype, y.tolist()), (x.dtype, x[::-1].tolist()))
+                # The other types are not taken for it.
+                for other in {FLOAT, INT32} - {number}:
+                    wrong = support.model([node], {"x": (other, [3])}, {"y": (number, None)})
+                    with self.assertRaisesRegex(intarsia.Error, "which the operator does not allow"):
+                        intarsia.convert(wrong, operators=file)
 
     def test_strings_in(self):
         for shape in ([2, 3], [], [0]):

@@ -2,6 +2,7 @@
 """Python operators, converted and run from Python: the package finds its own plug-in, and operators
 run in the interpreter that is there."""
 
+import builtins
 import contextlib
 import io
 import logging
@@ -14,6 +15,7 @@ import unittest.mock
 import warnings
 
 import numpy as np
+import onnx
 from onnx import helper
 
 import intarsia
@@ -165,6 +167,136 @@ class Raises:
         with self.assertRaises(intarsia.Error) as context:
             intarsia.ExecutionSession(self.plan, **allowed)
         self.assertIsInstance(context.exception.__cause__, LookupError)
+
+    def test_what_a_file_raises_is_the_cause(self):
+        (support.FOLDER / "user_import.py").write_text(
+            "import builtins\nif builtins.to_raise is not None:\n    raise builtins.to_raise\n" + USER, encoding="utf-8")
+        file = support.FOLDER / "user_import.py"
+        self.addCleanup(lambda: builtins.__dict__.pop("to_raise", None))
+        builtins.to_raise = None
+        intarsia.convert(user_model(), self.plan, operators=file)
+        plan = self.plan.read_bytes()
+
+        def both():
+            yield lambda: intarsia.convert(user_model(), operators=file)
+            yield lambda: intarsia.ExecutionSession(plan, operators=file)
+        # The first import, and that of a file that has changed since.
+        for first in (True, False):
+            if not first:
+                builtins.to_raise = None
+                intarsia.convert(user_model(), operators=file)
+                file.write_text(file.read_text(encoding="utf-8") + "# changed\n", encoding="utf-8")
+            for call in both():
+                for raised in (ValueError("early"), KeyboardInterrupt(), SystemExit(7)):
+                    if first:
+                        sys.modules.pop("user_import", None)
+                    builtins.to_raise = raised
+                    if isinstance(raised, Exception):
+                        with self.assertRaisesRegex(intarsia.Error, "(?s)user_import.py: importing it raised.*"
+                                                    "line 3, in <module>.*ValueError: early") as context:
+                            call()
+                        self.assertIs(context.exception.__cause__, raised)
+                        self.assertIsNone(context.exception.code)
+                    else:
+                        with self.assertRaises(type(raised)) as context:
+                            call()
+                        self.assertIs(context.exception, raised)
+
+    def test_what_a_shape_function_raises_is_the_cause(self):
+        folder = write("user_shapes", """
+raised = {}
+calls = []
+class Raises:
+    def __init__(self, where):
+        self.where = where
+        calls.append(where)
+        if where == "constructor":
+            raise raised[where]
+        if where != "shape":
+            self.infer_shape = None
+            del self.infer_shape
+    def compute(self, x):
+        if self.where == "trial":
+            raise raised["trial"]
+        return x
+class Asks(Raises):
+    def infer_shape(self, x):
+        raise raised["shape"]
+""")
+        allowed = {"allow_pyop": True, "pyop_path": [folder]}
+
+        def model(where, extents=None, count=1):
+            names = [f"h{i}" for i in range(count)] + ["y"]
+            nodes = [helper.make_node("PyOp", [before], [after], domain="pyop", module="user_shapes", where=where,
+                                      class_name="Asks" if where == "shape" else "Raises", input_types=[FLOAT],
+                                      output_types=[FLOAT]) for before, after in zip(["x", *names], names)]
+            return support.model(nodes, {"x": (FLOAT, [2])}, {"y": (FLOAT, extents)})
+        intarsia.convert(model("none"), self.plan, **allowed)
+        module = sys.modules["user_shapes"]
+        for where in ("constructor", "shape", "trial"):
+            module.raised[where] = ValueError(f"bad {where}")
+            for count in (0, 1):
+                with self.assertRaisesRegex(intarsia.Error, f"ValueError: bad {where}") as context:
+                    intarsia.convert(model(where, count=count), self.plan, **allowed)
+                self.assertIs(context.exception.__cause__, module.raised[where])
+            for raised in (KeyboardInterrupt(), SystemExit(3)):
+                module.raised[where] = raised
+                with self.assertRaises(type(raised)) as context:
+                    intarsia.convert(model(where), self.plan, **allowed)
+                self.assertIs(context.exception, raised)
+                # Where the extents are declared, too, and then no other operator is asked.
+                if where == "trial":
+                    continue
+                module.calls.clear()
+                with self.assertRaises(type(raised)) as context:
+                    intarsia.convert(model(where, [2]), self.plan, bounds={"h0": [2]}, **allowed)
+                self.assertEqual(module.calls, [where])
+        # A branch that fails is one that is never taken; one that is interrupted is none.
+        module.raised["shape"] = KeyboardInterrupt()
+        branches = {f"{where}_branch": model(where, [2]).graph for where in ("shape", "none")}
+        for graph in branches.values():
+            graph.ClearField("input")
+        for first, second in (("shape", "none"), ("none", "shape")):
+            node = helper.make_node("If", ["c"], ["y"], then_branch=branches[f"{first}_branch"],
+                                    else_branch=branches[f"{second}_branch"])
+            proto = support.model([node], {"c": (onnx.TensorProto.BOOL, []), "x": (FLOAT, [2])}, {"y": (FLOAT, [2])})
+            module.calls.clear()
+            with self.assertRaises(KeyboardInterrupt) as context:
+                intarsia.convert(proto, self.plan, bounds={"h0": [2]}, **allowed)
+            self.assertIs(context.exception, module.raised["shape"])
+            self.assertEqual(module.calls[module.calls.index("shape"):], ["shape"])
+        # In a thread other than the main one, which it does not concern.
+        module.raised["shape"] = KeyboardInterrupt()
+        caught = []
+
+        def work():
+            try:
+                intarsia.convert(model("shape"), self.plan, **allowed)
+            except BaseException as error:  # pylint: disable=broad-exception-caught
+                caught.append(error)
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        self.assertEqual(caught, [module.raised["shape"]])
+
+    def test_what_a_conversion_goes_on_without_is_no_cause(self):
+        # The shape function of the first fails, but its extents are declared; the second node is wrong.
+        folder = write("user_declared", """
+class Asks:
+    def infer_shape(self, x):
+        raise ValueError("no shape")
+    def compute(self, x):
+        raise ValueError("no trial")
+""")
+        nodes = [helper.make_node("PyOp", ["x"], ["h"], domain="pyop", module="user_declared", class_name="Asks",
+                                  input_types=[FLOAT], output_types=[FLOAT]),
+                 helper.make_node("Gemm", ["h", "x"], ["y"])]
+        proto = support.model(nodes, {"x": (FLOAT, [2])}, {"y": (FLOAT, None)})
+        allowed = {"allow_pyop": True, "pyop_path": [folder]}
+        for bounds in ({"h": [3]}, {}):
+            with self.assertRaises(intarsia.Error) as context:
+                intarsia.convert(proto, self.plan, bounds=bounds, **allowed)
+            self.assertEqual(repr(context.exception.__cause__), "None" if bounds else "ValueError('no shape')")
 
     def test_what_an_operator_raises_keeps_no_inputs(self):
         # A caller may keep exceptions for long: the memory of the session is not theirs.
@@ -358,15 +490,51 @@ class Counts:
     def test_folders_leave_the_search_path(self):
         folder = write("user_folder", PYOP)
         allowed = {"allow_pyop": True, "pyop_path": [folder]}
-        before = [entry for entry in sys.path if entry]
+        before = list(sys.path)
         intarsia.convert(pyop_model("user_folder", "Scale", factor=2.0), self.plan, **allowed)
         session = intarsia.ExecutionSession(self.plan, **allowed)
         self.assertIn(str(folder), sys.path)
+        self.assertEqual(sys.path[-1], "")
         del session
-        self.assertEqual([entry for entry in sys.path if entry], before)
+        self.assertEqual(sys.path, before)
         with self.assertRaises(intarsia.Error):
             intarsia.ExecutionSession("/no/such.plan", **allowed)
-        self.assertEqual([entry for entry in sys.path if entry], before)
+        self.assertEqual(sys.path, before)
+
+    def test_PYOP_19_the_model_s_folder_is_searched_if_it_is_named(self):
+        folder = write("user_beside", PYOP)
+        onnx.save(pyop_model("user_beside", "Scale", factor=2.0), folder / "model.onnx")
+        plan = folder / "model.plan"
+        intarsia.convert(folder / "model.onnx", plan, allow_pyop=True)  # the shapes are declared
+        self.assertNotIn("user_beside", sys.modules)
+        for call in (lambda: intarsia.ExecutionSession(plan, allow_pyop=True),
+                     lambda: intarsia.InferenceSession(folder / "model.onnx", allow_pyop=True, cache=False)):
+            with self.assertRaisesRegex(intarsia.Error, "No module named 'user_beside'"):
+                call()
+        bench = [support.COMMAND, "bench", plan, "--seconds", "0", "--allow-pyop"]
+        done = subprocess.run(bench, env=support.plain_environment(), text=True, check=False, capture_output=True)
+        self.assertIn("No module named 'user_beside'", done.stderr)
+        subprocess.run([*bench, "--pyop-path", folder], env=support.plain_environment(), check=True,
+                       capture_output=True)
+        session = intarsia.ExecutionSession(plan, allow_pyop=True, pyop_path=folder)
+        self.assertEqual(session.run([np.ones(2, np.float32)])[0].tolist(), [2, 2])
+
+    def test_PYOP_19_the_working_directory_of_an_isolated_program(self):
+        folder = write("user_cwd", PYOP)
+        intarsia.convert(pyop_model("user_cwd", "Scale", factor=2.0), self.plan, allow_pyop=True)
+        program = ("import sys\nsys.path.extend(sys.argv[2:])\nbefore = list(sys.path)\nimport intarsia\n"
+                   "try:\n    session = intarsia.ExecutionSession(sys.argv[1], allow_pyop=True)\n"
+                   "except intarsia.Error as error:\n    print(type(error.__cause__).__name__)\n"
+                   "else:\n    print('found', sys.path == before + [''])\n    del session\n"
+                   "assert sys.path == before, sys.path")
+        places = [entry for entry in sys.path if entry and entry != os.path.dirname(__file__)]
+        for options, expected in (((), "found True"), (("-P",), "ModuleNotFoundError"), (("-I",), "ModuleNotFoundError")):
+            # A file, whose folder comes first in the search path, where "" would be with -c.
+            script = support.FOLDER / "isolated.py"
+            script.write_text(program, encoding="utf-8")
+            done = subprocess.run([sys.executable, *options, script, self.plan, *places], cwd=folder, text=True,
+                                  check=False, capture_output=True)
+            self.assertEqual((done.stdout.strip(), done.returncode), (expected, 0), done.stderr)
 
     def test_an_operator_may_not_run_its_own_session(self):
         folder = write("user_nested", """

@@ -75,8 +75,8 @@ def convert(model, out=None, *, dims=None, shapes=None, fixed=None, values=None,
     values={"axis": 1} (likewise), bounds={"y": (100,)}, max_trips={"loop": 50}, max_lengths={"list": 9},
     max_string=64, states={"state_out": "state_in"}, layouts={"image": "nhwc"}, seed=1,
     gradients={"loss": ["x"]} and trainable=["fc.weight"] (docs/training.md), operators=["libmine.so"].
-    Raises Error with one line per problem; warnings are issued through the
-    module `warnings`.
+    Raises Error with one line per problem, whose cause is what a Python operator has raised; warnings are
+    issued through the module `warnings`.
 
     progress(stage, fraction) is called as the conversion goes on, with the name of a stage and the fraction
     of the whole that is done, from 0 to 1. What it raises ends the conversion, as Ctrl-C does; then no file

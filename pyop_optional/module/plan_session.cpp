@@ -167,8 +167,7 @@ void deliver(const Session& session, const TensorView& tensor, OutputData& outpu
   if (!output.wanted) return;
   output.extents.assign(tensor.dims().begin(), tensor.dims().end());
   if (may_have_characters(tensor.type)) {
-    output.own = copy_strings_out(session, tensor);
-    output.has_target = false;
+    output.own.emplace(copy_strings_out(session, tensor));
     return;
   }
   const size_t bytes = outer_bytes(tensor);
@@ -176,8 +175,7 @@ void deliver(const Session& session, const TensorView& tensor, OutputData& outpu
     if (tensor.data != output.target.data()) copy_out(tensor, output.target);
     return;
   }
-  output.own = AlignedBytes(bytes);
-  copy_out(tensor, output.own.span());
+  copy_out(tensor, output.own.emplace(bytes).span());
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -90,7 +91,7 @@ struct OutputData {
   bool wanted = true;
   bool has_target = false;
   std::span<std::byte> target;
-  AlignedBytes own;
+  std::optional<AlignedBytes> own;
   std::vector<int32_t> extents;
 };
 

@@ -43,11 +43,60 @@ py::tuple tuple_of(const std::vector<int32_t>& numbers) {
   return py::tuple(list);
 }
 
-std::vector<int32_t> extents_of(py::handle shape) {
-  std::vector<int32_t> extents;
+void read_extents(py::handle shape, std::vector<int32_t>& extents) {
+  extents.clear();
   for (py::handle extent : shape) extents.push_back(py::cast<int32_t>(extent));
-  return extents;
 }
+
+/// What the arguments of one call of `run` are, with what they lend. The memory is kept for the
+/// thread's next call, of any session, so that runs allocate nothing but results. Made and
+/// destroyed with the interpreter's lock held; a run within a run has an object of its own.
+class Arguments {
+ public:
+  Arguments(size_t inputs, size_t outputs)
+      : room_(taken()), input_count_(inputs), output_count_(outputs) {
+    if (room_->inputs.size() < inputs) room_->inputs.resize(inputs);
+    if (room_->outputs.size() < outputs) room_->outputs.resize(outputs);
+    room_->lent.reserve(inputs + outputs);  // views may point into themselves: they do not move
+  }
+  ~Arguments() {
+    for (Py_buffer& view : room_->lent) PyBuffer_Release(&view);
+    room_->lent.clear();
+    for (OutputData& output : outputs()) output.own.reset();
+    kept.push_back(std::move(room_));
+  }
+  Arguments(const Arguments&) = delete;
+  Arguments& operator=(const Arguments&) = delete;
+
+  std::span<InputData> inputs() const { return {room_->inputs.data(), input_count_}; }
+  std::span<OutputData> outputs() const { return {room_->outputs.data(), output_count_}; }
+  std::span<std::byte> lend(py::handle object, int flags) {
+    Py_buffer& view = room_->lent.emplace_back();
+    if (PyObject_GetBuffer(object.ptr(), &view, flags) != 0) {
+      room_->lent.pop_back();
+      throw py::python_error();
+    }
+    return {static_cast<std::byte*>(view.buf), static_cast<size_t>(view.len)};
+  }
+
+ private:
+  struct Room {
+    std::vector<InputData> inputs;
+    std::vector<OutputData> outputs;
+    std::vector<Py_buffer> lent;
+  };
+  static std::unique_ptr<Room> taken() {
+    if (kept.empty()) return std::make_unique<Room>();
+    std::unique_ptr<Room> room = std::move(kept.back());
+    kept.pop_back();
+    return room;
+  }
+
+  static thread_local std::vector<std::unique_ptr<Room>> kept;
+  std::unique_ptr<Room> room_;
+  size_t input_count_, output_count_;
+};
+thread_local std::vector<std::unique_ptr<Arguments::Room>> Arguments::kept;
 
 py::list ports_of(const std::vector<PortInfo>& ports) {
   py::list list;
@@ -77,7 +126,7 @@ py::list symbols_of(const PlanSession& session) {
 
 py::object result_of(OutputData& output) {
   if (!output.wanted) return py::none();
-  const py::object block = output.has_target ? py::none() : py::cast(std::move(output.own));
+  const py::object block = output.own ? py::cast(std::move(*output.own)) : py::none();
   return py::make_tuple(tuple_of(output.extents), block);
 }
 
@@ -91,30 +140,28 @@ py::list run(PlanSession& session, size_t entry, const py::list& inputs, const p
       targets.size() != session.entries()[entry].outputs.size()) {
     throw Failure(Code::kInvalidArgument, "number of inputs or outputs");
   }
-  std::vector<std::unique_ptr<Lent>> lent;
-  std::vector<InputData> sources;
-  for (py::handle input : inputs) {
-    const auto [shape, buffer, bound] = py::cast<std::tuple<py::object, py::object, bool>>(input);
-    lent.push_back(std::make_unique<Lent>(buffer, PyBUF_SIMPLE));
-    sources.push_back({extents_of(shape), lent.back()->bytes(), bound});
+  Arguments arguments(inputs.size(), targets.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const auto [shape, buffer, bound] =
+        py::cast<std::tuple<py::object, py::object, bool>>(inputs[i]);
+    InputData& input = arguments.inputs()[i];
+    read_extents(shape, input.extents);
+    input.bytes = arguments.lend(buffer, PyBUF_SIMPLE);
+    input.bound = bound;
   }
-  std::vector<OutputData> outputs(targets.size());
   for (size_t i = 0; i < targets.size(); ++i) {
-    if (targets[i].is_none()) continue;
-    if (targets[i].ptr() == Py_False) {
-      outputs[i].wanted = false;
-      continue;
-    }
-    lent.push_back(std::make_unique<Lent>(targets[i], PyBUF_WRITABLE));
-    outputs[i].has_target = true;
-    outputs[i].target = lent.back()->bytes();
+    OutputData& output = arguments.outputs()[i];
+    output.wanted = targets[i].ptr() != Py_False;
+    output.has_target = output.wanted && !targets[i].is_none();
+    output.target = {};
+    if (output.has_target) output.target = arguments.lend(targets[i], PyBUF_WRITABLE);
   }
   {
     const py::gil_scoped_release release;
-    session.run(static_cast<int>(entry), sources, outputs);
+    session.run(static_cast<int>(entry), arguments.inputs(), arguments.outputs());
   }
   py::list results;
-  for (OutputData& output : outputs) results.append(result_of(output));
+  for (OutputData& output : arguments.outputs()) results.append(result_of(output));
   return results;
 }
 
@@ -173,7 +220,8 @@ py::object read_state(PlanSession& session, int index) {
 
 void write_state(PlanSession& session, int index, py::handle shape, py::handle buffer) {
   const Lent lent(buffer, PyBUF_SIMPLE);
-  const InputData value{extents_of(shape), lent.bytes(), false};
+  InputData value{{}, lent.bytes(), false};
+  read_extents(shape, value.extents);
   const py::gil_scoped_release release;
   session.write_state(state_index(session, index), value);
 }

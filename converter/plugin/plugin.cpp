@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <link.h>
 
-#include "converter/graph/error.h"
+#include "converter/plugin/plugin_error.h"
 
 namespace intarsia::converter {
 namespace {

@@ -17,7 +17,6 @@
 #include <string>
 #include <vector>
 
-#include "converter/graph/error.h"
 #include "converter/plugin/extension.h"
 
 namespace intarsia::converter {
@@ -35,18 +34,6 @@ struct Plugin {
   /// Fills `extension`, or returns what went wrong, with the file's name in it; services that tell
   /// more are then in `extension`. Throws nothing.
   std::string (*load)(const PluginRequest& request, Extension& extension);
-};
-
-/// What a plug-in reports.
-class PluginError : public Error {
- public:
-  PluginError(const std::string& text, std::shared_ptr<const Extension> filled)
-      : Error(text), extension_(std::move(filled)) {}
-  /// As far as the plug-in has filled it.
-  const Extension& extension() const { return *extension_; }
-
- private:
-  std::shared_ptr<const Extension> extension_;
 };
 
 /// The name of the exported function, of type PluginFunction.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a session of the module can run: everything that the command can, plug-ins included.
-#include "converter/graph/error.h"
 #include "converter/plugin/extension.h"
 #include "converter/plugin/plugin.h"
+#include "converter/plugin/plugin_error.h"
 #include "pyop_optional/module/plan_session.h"
 
 namespace intarsia::python {

@@ -4,6 +4,7 @@
 // diagnostic, which lies with the node's operator.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "core/kernel_list.h"
 #include "pyop_optional/host/buffer.h"
@@ -67,15 +68,21 @@ void ask(const KernelContext& context, PyHost::State::Operator& op) {
   for (int i = 0; i < context.output_count(); ++i) open |= varies(context, i);
   if (!op.tells || !open) return;
   const NodeAttributes& attributes = op.instance->attributes();
-  std::vector<int32_t> extents;
+  std::vector<int32_t>& extents = op.told_for;
+  bool same = !op.told.empty();
+  size_t count = 0;
+  for (size_t i = 0; i < attributes.inputs.size(); ++i) {
+    for (int32_t extent : context.input(static_cast<int>(i)).dims()) {
+      if (count == extents.size()) extents.push_back(-1);
+      same &= std::exchange(extents[count++], extent) == extent;
+    }
+  }
+  if (same) return;
   std::vector<pyop::TensorDescription> inputs(attributes.inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     const TensorView& input = context.input(static_cast<int>(i));
-    if (!input.present()) continue;
-    extents.insert(extents.end(), input.dims().begin(), input.dims().end());
-    inputs[i] = {input.type, {input.dims().begin(), input.dims().end()}};
+    if (input.present()) inputs[i] = {input.type, {input.dims().begin(), input.dims().end()}};
   }
-  if (!op.told.empty() && op.told_for == extents) return;
   op.told.clear();
   if (attributes.convention == pyop::Convention::kBackward) {
     op.told = std::move(inputs);  // gradients of which they are
@@ -84,7 +91,6 @@ void ask(const KernelContext& context, PyHost::State::Operator& op) {
   } else {
     op.tells = false;
   }
-  op.told_for = std::move(extents);
 }
 
 /// "[4,3]"; of extents that vary also what is known of the one that was refused.

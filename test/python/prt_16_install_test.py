@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import sysconfig
 import time
 import unittest
 import venv
@@ -170,6 +171,9 @@ class Install(unittest.TestCase):
         for fact in (f"Version: {version}", "Requires-Dist: numpy>=", "Requires-Python: >=3.11"):
             self.assertIn(f"\n{fact}", facts)
         self.assertGreaterEqual(len(libraries), 2)
+        # The file is for the interpreters that the wheel's name promises.
+        suffix = ".abi3.so" if "-abi3-" in self.wheel.name else sysconfig.get_config_var("EXT_SUFFIX")
+        self.assertIn(f"intarsia/_native{suffix}", names)
         for name, needed in libraries.items():
             self.assertEqual(needed - SYSTEM - set(libraries), set(), name)
         self.assertFalse([name for name in libraries if "python3" in name])  # the process has it

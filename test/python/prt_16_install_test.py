@@ -17,7 +17,6 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-import sysconfig
 import time
 import unittest
 import venv

@@ -31,9 +31,7 @@ struct PyHost::State : internal::PyHostCalls {
   using Key = const void*;
   struct Operator {
     std::unique_ptr<pyop::Instance> instance;
-    /// Extents of the outputs as planned, the largest ones where they vary.
-    std::vector<std::vector<int32_t>> planned;
-    bool extents_vary = true;  ///< Else those of every run are known before it.
+    bool extents_vary = true;  ///< Else those of the outputs are known before every run.
     /// What the operator has told of its outputs for inputs of these extents, if it tells anything.
     bool tells = true;
     std::vector<pyop::TensorDescription> told;

@@ -111,8 +111,8 @@ void store(const KernelContext& context, const PyHost::State::Operator& op, int 
            const ResultTensor& result) {
   const TensorView& output = context.output(index);
   if (!output.present()) return;
-  const std::span<const int32_t> expected =
-      op.extents_vary ? op.planned[static_cast<size_t>(index)] : output.dims();
+  const int32_t* planned = context.planned_extents(context.input_count() + index);
+  const std::span<const int32_t> expected(op.extents_vary ? planned : output.extents, output.rank);
   const std::string name = "output " + std::to_string(index);
   if (result.type() != output.type) {
     throw Failure(
@@ -181,10 +181,6 @@ Status create_operator(const KernelContext& context, bool extents_vary, bool tel
         PyHost::State::Operator op;
         op.extents_vary = extents_vary;
         op.tells = tells;
-        for (size_t i = 0; i < attributes.outputs.size(); ++i) {
-          const auto extents = context.output(static_cast<int>(i)).dims();
-          op.planned.emplace_back(extents.begin(), extents.end());
-        }
         std::vector<bool> wanted(attributes.outputs.size(), false);
         for (size_t i = 0; i < wanted.size(); ++i) {
           wanted[i] = context.output(static_cast<int>(i)).present();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nanobind/stl/tuple.h>
 
+#include <utility>
+
 #include "intarsia/describe.h"
 #include "pyop_optional/module/bindings.h"
 
@@ -16,9 +18,8 @@ class Lent {
   Lent(py::handle object, int flags) {
     if (PyObject_GetBuffer(object.ptr(), &view_, flags) != 0) throw py::python_error();
   }
+  Lent(Lent&& other) noexcept : view_(std::exchange(other.view_, {})) {}
   ~Lent() { PyBuffer_Release(&view_); }
-  Lent(const Lent&) = delete;
-  Lent& operator=(const Lent&) = delete;
 
   std::span<std::byte> bytes() const {
     return {static_cast<std::byte*>(view_.buf), static_cast<size_t>(view_.len)};
@@ -57,10 +58,8 @@ class Arguments {
       : room_(taken()), input_count_(inputs), output_count_(outputs) {
     if (room_->inputs.size() < inputs) room_->inputs.resize(inputs);
     if (room_->outputs.size() < outputs) room_->outputs.resize(outputs);
-    room_->lent.reserve(inputs + outputs);  // views may point into themselves: they do not move
   }
   ~Arguments() {
-    for (Py_buffer& view : room_->lent) PyBuffer_Release(&view);
     room_->lent.clear();
     for (OutputData& output : outputs()) output.own.reset();
     kept.push_back(std::move(room_));
@@ -71,19 +70,14 @@ class Arguments {
   std::span<InputData> inputs() const { return {room_->inputs.data(), input_count_}; }
   std::span<OutputData> outputs() const { return {room_->outputs.data(), output_count_}; }
   std::span<std::byte> lend(py::handle object, int flags) {
-    Py_buffer& view = room_->lent.emplace_back();
-    if (PyObject_GetBuffer(object.ptr(), &view, flags) != 0) {
-      room_->lent.pop_back();
-      throw py::python_error();
-    }
-    return {static_cast<std::byte*>(view.buf), static_cast<size_t>(view.len)};
+    return room_->lent.emplace_back(object, flags).bytes();
   }
 
  private:
   struct Room {
     std::vector<InputData> inputs;
     std::vector<OutputData> outputs;
-    std::vector<Py_buffer> lent;
+    std::vector<Lent> lent;
   };
   static std::unique_ptr<Room> taken() {
     if (kept.empty()) return std::make_unique<Room>();

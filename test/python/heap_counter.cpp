@@ -3,6 +3,7 @@
 // Loaded before the C library (LD_PRELOAD): counts the allocations that code between two addresses
 // asks for, by functions of C or by `new`.
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -41,6 +42,15 @@ void* aligned_alloc(size_t alignment, size_t size) {
   count(__builtin_return_address(0));
   return __libc_memalign(alignment, size);
 }
+void* memalign(size_t alignment, size_t size) {
+  count(__builtin_return_address(0));
+  return __libc_memalign(alignment, size);
+}
+int posix_memalign(void** memory, size_t alignment, size_t size) {
+  count(__builtin_return_address(0));
+  *memory = __libc_memalign(alignment, size);
+  return *memory != nullptr ? 0 : ENOMEM;
+}
 
 /// From now on counts what code in [begin, end) asks for.
 void heap_counter_begin(uintptr_t begin, uintptr_t end) {
@@ -63,6 +73,10 @@ void* operator new[](size_t size) {
   count(__builtin_return_address(0));
   if (void* memory = __libc_malloc(size != 0 ? size : 1)) return memory;
   throw std::bad_alloc();
+}
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
+  count(__builtin_return_address(0));
+  return __libc_malloc(size != 0 ? size : 1);
 }
 void* operator new(size_t size, std::align_val_t alignment) {
   count(__builtin_return_address(0));

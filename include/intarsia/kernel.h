@@ -299,7 +299,8 @@ class KernelContext {
   }
 
   /// For outputs whose extents depend on values: sets the actual extents. Fails with kWrongExtent
-  /// beyond the planned maximum. The data pointer does not change.
+  /// beyond the planned maximum, and where the plan promises others. The data pointer does not
+  /// change.
   Status resize_output(int index, std::span<const int32_t> extents) const {
     return host_->resize_output(*this, index, extents);
   }

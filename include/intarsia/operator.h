@@ -225,7 +225,7 @@ class Output {
   const TensorView& view() const { return context_.output(index_); }
   bool present() const { return view().present(); }
   /// Sets the actual extents, before writing; for operators whose info says `extents_vary`. Fails
-  /// beyond what was planned.
+  /// beyond what was planned, and where the model declares others.
   Status resize(std::span<const int32_t> extents) const {
     return context_.resize_output(index_, extents);
   }

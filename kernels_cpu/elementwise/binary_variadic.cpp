@@ -85,6 +85,10 @@ struct Variadic {
           fold_elements<Op, T>(isa, i == 0, x + begin, true, block, end - begin);
           continue;
         }
+        if (input[0]->count() == 1) {
+          fold_elements<Op, T>(isa, i == 0, x, false, block, end - begin);
+          continue;
+        }
         const BroadcastOperand operand[] = {x};
         const BroadcastLoop loop(output, input);
         BroadcastPieces pieces(loop, operand, begin, end);

@@ -61,11 +61,12 @@ const typename Element<T>::Value* values_at(Isa isa, const T* x,
   }
 }
 
-/// The n values of an operand of a row as floats: where they are, or in `block`.
+/// The same of an operand of a row, which may stand still.
 template <class T>
-const float* row_block(Isa isa, const T* x, bool advances, float* block, int64_t n) {
+const typename Element<T>::Value* row_block(Isa isa, const T* x, bool advances,
+                                            typename Element<T>::Value* block, int64_t n) {
   if (!advances) {
-    const float still = Element<T>::load(*x);
+    const auto still = Element<T>::load(*x);
     for (int64_t i = 0; i < n; ++i) block[i] = still;
     return block;
   }
@@ -73,7 +74,7 @@ const float* row_block(Isa isa, const T* x, bool advances, float* block, int64_t
 }
 
 /// Calls f(x, y, z, n) for z = f(x, y) with broadcasting, on arrays of at most kFloatBlock floats,
-/// of which z may be x or y. Z is T, or what f makes of floats.
+/// or doubles if T is double, of which z may be x or y. Z is T, or what f makes of them.
 template <class T, class Z = T, class F>
 void compute_float_blocks(const KernelContext& context, const F& f) {
   const TensorView& output = context.output(0);
@@ -83,16 +84,17 @@ void compute_float_blocks(const KernelContext& context, const F& f) {
   Z* z = output.as<Z>();
   const Isa isa = context.isa();
   for_elements(context, loop.count, [&](int64_t begin, int64_t end) {
-    float left[kFloatBlock], right[kFloatBlock];
+    using V = typename Element<T>::Value;
+    V left[kFloatBlock], right[kFloatBlock];
     BroadcastPieces pieces(loop, operands, begin, end);
     for (BroadcastPiece piece; pieces.next(piece);) {
       for (int64_t k = 0; k < piece.length; k += kFloatBlock) {
         const int64_t n = piece.length - k < kFloatBlock ? piece.length - k : kFloatBlock;
         const T* x = piece.at<T>(0) + (piece.advances[0] ? k : 0);
         const T* y = piece.at<T>(1) + (piece.advances[1] ? k : 0);
-        const float* a = row_block(isa, x, piece.advances[0], left, n);
-        const float* b = row_block(isa, y, piece.advances[1], right, n);
-        if constexpr (std::is_same_v<Z, T> && !std::is_same_v<T, float>) {
+        const V* a = row_block(isa, x, piece.advances[0], left, n);
+        const V* b = row_block(isa, y, piece.advances[1], right, n);
+        if constexpr (std::is_same_v<Z, T> && kIsHalf<T>) {
           f(a, b, left, n);
           from_floats(isa, left, z + piece.first + k, n);
         } else {

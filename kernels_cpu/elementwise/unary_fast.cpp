@@ -101,7 +101,10 @@ struct FastUnary {
   static constexpr KernelId id{Op::name, "fast", {kernel_type_of<T>}};
   static constexpr InPlace in_place{0};
   static bool supports(const KernelContext& context) {
-    if constexpr (is<Op, CeluOp>) return context.attributes<AlphaAttributes>().alpha > 0;
+    if constexpr (is<Op, CeluOp>) {
+      const float alpha = context.attributes<AlphaAttributes>().alpha;
+      return alpha < 0 || alpha > 0;
+    }
     return true;
   }
   static Status check(const KernelContext& context) { return check_unary<Op, T>(context); }

@@ -46,7 +46,7 @@ struct VectorMath {
   static void silu(const float* x, float* y, int64_t n, const float* parameters);
   /// x < 0 ? alpha * expm1(x) : x; parameters: alpha.
   static void elu(const float* x, float* y, int64_t n, const float* parameters);
-  /// x > 0 ? x : alpha * expm1(x / alpha); parameters: alpha, which is above 0.
+  /// x > 0 ? x : alpha * expm1(x / alpha); parameters: alpha, which is not 0.
   static void celu(const float* x, float* y, int64_t n, const float* parameters);
   /// gamma * (x > 0 ? x : alpha * expm1(x)); parameters: alpha, gamma.
   static void selu(const float* x, float* y, int64_t n, const float* parameters);

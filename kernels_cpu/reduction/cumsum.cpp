@@ -2,8 +2,8 @@
 //
 // CumSum, CumProd: running sums and products along one axis, which is a scalar input (int32 or
 // int64, read at run time), forwards or backwards, with or without the element itself. Floats
-// accumulate in double, or, where lines lie side by side, sums in two floats: conversions of whole
-// vectors would take longer. Integers wrap around. The output may be the input.
+// accumulate in double, or, where lines lie side by side, compensated in float: conversions of
+// whole vectors would take longer. Integers wrap around. The output may be the input.
 // Specification: https://onnx.ai/onnx/operators/onnx__CumSum.html
 #include "core/kernel_list.h"
 #include "core/operators/reduction/reduction.h"
@@ -69,39 +69,38 @@ void scan_together(A* running, const typename E::Stored* x, typename E::Stored* 
   }
 }
 
-/// A sum in two floats: `rest` is what rounding has taken from `sum` (TwoSum: Knuth, The Art of
-/// Computer Programming 2, 4.2.2), or stays as it is beyond infinity.
-struct TwoFloats {
-  float sum, rest;
-  INTARSIA_INLINE TwoFloats plus(float value) const {
-    const float after = sum + value, added = after - sum;
-    const float more = (sum - (after - added)) + (value - added);
-    return {after, more == more ? rest + more : rest};
+/// A sum, and what rounding has added to it, which the next step takes away (W. Kahan, "Further
+/// Remarks on Reducing Truncation Errors", CACM 8(1), 1965); of infinities nothing.
+struct Compensated {
+  float sum, surplus;
+  INTARSIA_INLINE Compensated plus(float value) const {
+    const float wanted = value - surplus, after = sum + wanted;
+    const float more = (after - sum) - wanted;
+    return {after, more == more ? more : 0.0f};
   }
-  INTARSIA_INLINE float whole() const { return sum + rest; }
 };
 
 /// kRows positions, 1 or 4, of `lanes` lines side by side, `stride` apart, as in scan_together.
 template <int kRows, bool exclusive>
-void sum_together(float* sums, float* rests, const float* x, float* y, int64_t stride,
+void sum_together(float* sums, float* surpluses, const float* x, float* y, int64_t stride,
                   int64_t lanes) {
   const int64_t more = kRows > 1 ? stride : 0;
   const float *x1 = x + more, *x2 = x1 + more, *x3 = x2 + more;
   float *y1 = y + more, *y2 = y1 + more, *y3 = y2 + more;
   INTARSIA_INDEPENDENT
   for (int64_t i = 0; i < lanes; ++i) {
-    const TwoFloats before{sums[i], rests[i]}, a = before.plus(x[i]);
-    TwoFloats last = a;
-    y[i] = (exclusive ? before : a).whole();
+    const Compensated before{sums[i], surpluses[i]}, a = before.plus(x[i]);
+    Compensated last = a;
+    y[i] = (exclusive ? before : a).sum;
     if constexpr (kRows > 1) {
-      const TwoFloats b = a.plus(x1[i]), c = b.plus(x2[i]);
+      const Compensated b = a.plus(x1[i]), c = b.plus(x2[i]);
       last = c.plus(x3[i]);
-      y1[i] = (exclusive ? a : b).whole();
-      y2[i] = (exclusive ? b : c).whole();
-      y3[i] = (exclusive ? c : last).whole();
+      y1[i] = (exclusive ? a : b).sum;
+      y2[i] = (exclusive ? b : c).sum;
+      y3[i] = (exclusive ? c : last).sum;
     }
     sums[i] = last.sum;
-    rests[i] = last.rest;
+    surpluses[i] = last.surplus;
   }
 }
 
@@ -123,13 +122,13 @@ void scan_rows(Isa isa, const typename E::Stored* x, typename E::Stored* y, int6
     return;
   }
   if constexpr (std::is_same_v<Op, CumSumOp> && std::is_same_v<typename E::Stored, float>) {
-    float sums[kAxisLanes], rests[kAxisLanes];
-    for (int64_t i = 0; i < lanes; ++i) sums[i] = rests[i] = 0;
+    float sums[kAxisLanes], surpluses[kAxisLanes];
+    for (int64_t i = 0; i < lanes; ++i) sums[i] = surpluses[i] = 0;
     for (; lanes < kLongRow && length >= 4; length -= 4, x += 4 * stride, y += 4 * stride) {
-      sum_together<4, exclusive>(sums, rests, x, y, stride, lanes);
+      sum_together<4, exclusive>(sums, surpluses, x, y, stride, lanes);
     }
     for (; length > 0; --length, x += stride, y += stride) {
-      sum_together<1, exclusive>(sums, rests, x, y, stride, lanes);
+      sum_together<1, exclusive>(sums, surpluses, x, y, stride, lanes);
     }
     return;
   }

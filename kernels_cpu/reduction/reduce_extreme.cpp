@@ -3,6 +3,7 @@
 // ReduceMax ReduceMin. Both propagate NaN.
 // Specification: https://onnx.ai/onnx/operators/onnx__ReduceMax.html and its relatives
 #include <limits>
+#include <type_traits>
 
 #include "core/kernel_list.h"
 #include "kernels_cpu/common/widened.h"
@@ -46,15 +47,27 @@ struct Smallest {
   static V finish(V smallest, int64_t) { return smallest; }
 };
 
+/// Bools as bytes of 0 and 1: no vector code is made of choices among bools.
+template <template <class> class Of>
+struct OfBools {
+  using Accumulator = uint8_t;
+  static uint8_t identity() { return Of<bool>::identity() ? 1 : 0; }
+  static uint8_t step(uint8_t extreme, uint8_t value) { return Of<uint8_t>::step(extreme, value); }
+  static uint8_t merge(uint8_t a, uint8_t b) { return step(a, b); }
+  static bool finish(uint8_t extreme, int64_t) { return extreme != 0; }
+};
+template <template <class> class Of, class V>
+using Extreme = std::conditional_t<std::is_same_v<V, bool>, OfBools<Of>, Of<V>>;
+
 struct ReduceMaxOp {
   static constexpr std::string_view name = "ReduceMax";
   template <class V>
-  using Reducer = Largest<V>;
+  using Reducer = Extreme<Largest, V>;
 };
 struct ReduceMinOp {
   static constexpr std::string_view name = "ReduceMin";
   template <class V>
-  using Reducer = Smallest<V>;
+  using Reducer = Extreme<Smallest, V>;
 };
 
 }  // namespace

@@ -47,6 +47,13 @@ INTARSIA_HOST_DEVICE constexpr Integer saturate_cast(Real x) {
   constexpr Real kLowest = static_cast<Real>(Limits::min());
   // 2^digits, one above the largest value; exact in every floating-point type.
   constexpr Real kBeyond = static_cast<Real>(uint64_t{1} << (Limits::digits - 1)) * 2;
+  if constexpr (std::numeric_limits<Real>::digits >= Limits::digits) {
+    // Without branches, for vector code.
+    constexpr Real kLargest = kBeyond - 1;
+    const Real number = x == x ? x : Real{0};
+    const Real above = number > kLowest ? number : kLowest;
+    return static_cast<Integer>(above < kLargest ? above : kLargest);
+  }
   if (x >= kBeyond) return Limits::max();
   if (x > kLowest) return static_cast<Integer>(x);
   return x <= kLowest ? Limits::min() : Integer{0};

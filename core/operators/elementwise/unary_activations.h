@@ -53,10 +53,9 @@ struct ShrinkOp : Elementwise<ShrinkAttributes> {
   INTARSIA_HOST_DEVICE static V apply(V x, const ShrinkAttributes& attributes) {
     if constexpr (std::is_integral_v<V>) {
       const auto real = static_cast<double>(x);
+      const auto lambd = static_cast<double>(attributes.lambd);
       const auto bias = static_cast<double>(attributes.bias);
-      return real < -static_cast<double>(attributes.lambd)  ? saturate_cast<V>(real + bias)
-             : real > static_cast<double>(attributes.lambd) ? saturate_cast<V>(real - bias)
-                                                            : V{0};
+      return saturate_cast<V>(real < -lambd ? real + bias : real > lambd ? real - bias : 0.0);
     } else {
       const V lambd = static_cast<V>(attributes.lambd), bias = static_cast<V>(attributes.bias);
       return x < -lambd ? x + bias : x > lambd ? x - bias : V{0};

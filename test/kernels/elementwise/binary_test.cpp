@@ -3,8 +3,12 @@
 // Element-wise kernels of several inputs and Clip, against formulas in double precision, over
 // broadcast shapes, odd tails, rank 0 and empty tensors; what the specification says of NaN,
 // infinities and overflow; rejected nodes. Kernels of one input: unary_test.cpp, cast_test.cpp.
+#include <bit>
+#include <cmath>
 #include <functional>
 #include <limits>
+#include <random>
+#include <type_traits>
 
 #include "core/operators/elementwise/elementwise.h"
 #include "kernels_cpu/math/element.h"
@@ -230,6 +234,49 @@ TEST(Binary, Pow) {
 
 const DataType kOfFloats[] = {DataType::kFloat, DataType::kFloat16, DataType::kBfloat16};
 
+/// The same bits as fmod, also where a block has numbers that only fmod can serve, and where a
+/// rounded quotient is the next integer.
+template <class T>
+void expect_bits_of_modulo(Isa isa) {
+  using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+  const T inf = std::numeric_limits<T>::infinity();
+  std::mt19937_64 engine(5);
+  std::vector<T> x, y;
+  const auto any = [&] { return std::bit_cast<T>(static_cast<Bits>(engine())); };
+  const auto number = [&] { return static_cast<T>(engine() >> 11) / (T{1} + engine() % 9); };
+  for (int i = 0; i < 6000; ++i) {
+    if (i % 1800 < 600) {
+      x.push_back(any());
+      y.push_back(i % 600 < 300 ? x.back() / static_cast<T>(engine() % 99 + 1) : any());
+    } else {
+      y.push_back(number());
+      const T multiple = y.back() * static_cast<T>(engine() % 999);
+      x.push_back(i % 3 == 0 ? multiple : std::nextafter(multiple, i % 3 == 1 ? inf : -inf));
+    }
+  }
+  for (const T special : {T{0}, -T{0}, inf, -inf}) {
+    x.insert(x.end(), {3, -3, special, special});
+    y.insert(y.end(), {special, special, 2, -2});
+  }
+  const Dims dims{static_cast<int32_t>(x.size())};
+  for (int fmod : {0, 1}) {
+    std::vector<T> results[2];
+    for (const std::string_view variant : {"Mod", "Mod.fast"}) {
+      Node node;
+      node.input<T>(dims, x).template input<T>(dims, y).template output<T>(dims);
+      node.attributes(ModAttributes{fmod}).isa(isa);
+      ASSERT_TRUE(node.run(kernel_name(std::string(variant), {data_type_of<T>})).ok());
+      results[variant != "Mod"] = node.result<T>();
+    }
+    for (size_t i = 0; i < x.size(); ++i) {
+      const T want = results[0][i], got = results[1][i];
+      if (std::isnan(want) && std::isnan(got)) continue;
+      EXPECT_EQ(std::bit_cast<Bits>(got), std::bit_cast<Bits>(want))
+          << "Mod of " << x[i] << " and " << y[i] << " is " << got << " instead of " << want;
+    }
+  }
+}
+
 TEST(Binary, FastModulo) {
   const auto floored = [](double x, double y) {
     const double rest = std::fmod(x, y);
@@ -237,41 +284,14 @@ TEST(Binary, FastModulo) {
   };
   const auto truncated = [](double x, double y) { return std::fmod(x, y); };
   for (Isa isa : cpu::available_isas()) {
-    for (DataType type : kOfFloats) {
+    for (DataType type : {kOfFloats[0], kOfFloats[1], kOfFloats[2], DataType::kDouble}) {
       const std::string kernel = kernel_name("Mod.fast", {type});
       const BinaryCase test{type, type, type, -99, 99, 1, 9, isa};
       expect_binary(kernel, truncated, test, ModAttributes{1});
       expect_binary(kernel, floored, test, ModAttributes{0});
     }
-    // The same bits as fmod, also where a block has numbers that only fmod can serve.
-    std::mt19937 engine(5);
-    std::vector<float> x, y;
-    for (int i = 0; i < 3000; ++i) {
-      x.push_back(std::bit_cast<float>(static_cast<uint32_t>(engine())));
-      y.push_back(i % 600 < 300 ? x.back() / static_cast<float>(engine() % 99 + 1)
-                                : std::bit_cast<float>(static_cast<uint32_t>(engine())));
-    }
-    for (const float special : {0.0f, -0.0f, static_cast<float>(kInf), -static_cast<float>(kInf)}) {
-      x.insert(x.end(), {3, -3, special, special});
-      y.insert(y.end(), {special, special, 2, -2});
-    }
-    const Dims dims{static_cast<int32_t>(x.size())};
-    for (int fmod : {0, 1}) {
-      std::vector<float> results[2];
-      for (const std::string_view kernel : {"Mod<float>", "Mod.fast<float>"}) {
-        Node node;
-        node.input<float>(dims, x).input<float>(dims, y).output<float>(dims);
-        node.attributes(ModAttributes{fmod}).isa(isa);
-        ASSERT_TRUE(node.run(kernel).ok());
-        results[kernel != "Mod<float>"] = node.result<float>();
-      }
-      for (size_t i = 0; i < x.size(); ++i) {
-        const float want = results[0][i], got = results[1][i];
-        if (std::isnan(want) && std::isnan(got)) continue;
-        EXPECT_EQ(std::bit_cast<uint32_t>(got), std::bit_cast<uint32_t>(want))
-            << "Mod of " << x[i] << " and " << y[i] << " is " << got << " instead of " << want;
-      }
-    }
+    expect_bits_of_modulo<float>(isa);
+    expect_bits_of_modulo<double>(isa);
   }
 }
 

@@ -304,6 +304,9 @@ TEST(Unary, Fast) {
         "Celu", AlphaAttributes{0.5f},
         [](double x) { return x > 0 ? x : 0.5 * std::expm1(x / 0.5); }, -80, 80);
     test(
+        "Celu", AlphaAttributes{-2}, [](double x) { return x > 0 ? x : -2 * std::expm1(x / -2); },
+        -80, 80);
+    test(
         "Selu", SeluAttributes{0.5f, 3},
         [](double x) { return 3 * (x > 0 ? x : 0.5 * std::expm1(x)); }, -80, 80);
     EXPECT_EQ(map("Log.fast<float>", {0, -0.0, 1, kInf}, none, isa),

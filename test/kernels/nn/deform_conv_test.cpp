@@ -145,6 +145,9 @@ TEST(DeformConv, EqualsItsFormula) {
     expect_deformed<float>(cases()[i], ".packed", 1, Isa::kPortable);
     expect_deformed<float>(cases()[i], ".packed", 3, detect_isa());
     expect_deformed<float>(cases()[i], ".computed", 3, detect_isa());
+    expect_deformed<double>(cases()[i], ".packed", 1, Isa::kPortable);
+    expect_deformed<double>(cases()[i], ".packed", 3, detect_isa());
+    expect_deformed<double>(cases()[i], ".computed", 2, detect_isa());
   }
 }
 

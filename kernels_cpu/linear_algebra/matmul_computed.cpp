@@ -4,8 +4,8 @@
 // activation: each second factor is packed when it is met (gemm/pack.h), and kept as long as
 // following matrices share it; neighbours that share it are one product. Products with few rows, or
 // with a single column, leave it as it is (thin_product.h). Threads share out the matrices of a
-// large stack, or each matrix of a small one; an element's bits do not depend on it. The residual
-// may be the same memory as Y.
+// stack, or each matrix where that would leave threads idle; an element's bits do not depend on it.
+// The residual may be the same memory as Y.
 #include "core/kernel_list.h"
 #include "kernels_cpu/common/bounded.h"
 #include "kernels_cpu/common/epilogue.h"
@@ -53,7 +53,7 @@ struct MatMulComputed {
     const auto run_thin = [&](const GemmArgs& args, int64_t begin, int64_t end) {
       thin_run(column ? turned(args) : args, column, 1, begin, end);
     };
-    if (matrices >= kLargeShare * context.threads()) {
+    if (shares_evenly(matrices, context.threads())) {
       context.parallel_for(matrices, [&](int64_t begin, int64_t end, int thread) {
         const auto pack = [&](const float* b, float* packed) {
           if (!thin) pack_b(b, shape.n, shape.k, shape.n, packed);
@@ -78,8 +78,11 @@ struct MatMulComputed {
   }
 
  private:
-  /// With so many matrices for each thread they are shared out whole, without further exchange.
-  static constexpr int64_t kLargeShare = 3;
+  /// Whole matrices are shared out, without further exchange, unless that leaves threads idle.
+  static bool shares_evenly(int64_t matrices, int64_t threads) {
+    const int64_t rounds = (matrices + threads - 1) / threads, idle = rounds * threads - matrices;
+    return idle * 6 <= matrices;
+  }
 
   /// Products [begin, end), each of `joined` matrices of Y: pack(b, packed) where the second factor
   /// is a new one, run(args). Without memory for it, the factor stays as it is.

@@ -64,18 +64,13 @@ void dynamic_quantize_linear(Node& node) {
     Value* found = emit(node, reduction, {node.input(0)}, {{"keepdims", int64_t{0}}});
     return emit(node, op, {found, number(0)});
   };
-  const auto to_range = [&](Value* value) {
-    return emit(node, "Clip", {emit(node, "Round", {value}), number(0), number(255)});
-  };
   Value* low = extreme("ReduceMin", "Min");
   Value* range = emit(node, "Sub", {extreme("ReduceMax", "Max"), low});
   Value* empty = emit(node, "Equal", {range, number(0)});
   Value* scale = emit(node, "Where", {empty, number(1), emit(node, "Div", {range, number(255)})});
-  Value* zero = to_range(emit(node, "Neg", {emit(node, "Div", {low, scale})}));
-  Value* steps = emit(node, "Round", {emit(node, "Div", {node.input(0), scale})});
-  Value* y = to_range(emit(node, "Add", {steps, zero}));
-  become_results(node,
-                 {cast(node, y, DataType::kUint8), scale, cast(node, zero, DataType::kUint8)});
+  Value* zero = emit(node, "QuantizeLinear", {emit(node, "Neg", {low}), scale});
+  Value* y = emit(node, "QuantizeLinear", {node.input(0), scale, zero});
+  become_results(node, {y, scale, zero});
 }
 
 /// What is too long is cut at both ends, what is too short gets zeros; an odd one more at the end.

@@ -2,7 +2,7 @@
 //
 // ReduceLogSum ReduceLogSumExp. LogSumExp keeps the largest exponent seen and the sum relative to
 // it, so that nothing overflows in one pass. Variant "fast", of floats: the largest first, then the
-// sum, by the exponentials of math/vector_math.h. Specification:
+// sum, by the exponentials of math/vector_math.h; those of many short rows at once. Specification:
 // https://onnx.ai/onnx/operators/onnx__ReduceLogSumExp.html and its relative
 #include <cmath>
 #include <limits>
@@ -60,7 +60,7 @@ struct LargestNumber {
 };
 
 struct Functions {
-  VectorMap exp;
+  VectorMap exp, log;
   float (*exp_sum)(const float* x, float* y, int64_t n, float shift);
 };
 
@@ -99,6 +99,36 @@ double row_sum(const float* x, int64_t stride, int64_t length, float shift,
   return total;
 }
 
+/// Infinity less infinity would be NaN; without a shift exp gives infinity, or 0.
+float shift_of(float largest) {
+  return std::isfinite(largest) ? largest : 0.0f;
+}
+
+/// Rows of so few neighbours share one call of each function.
+constexpr int64_t kFewNeighbours = 32;
+
+/// y = the results of `rows` rows of `length` neighbours, together at most kReduceLanes.
+void reduce_short_rows(const float* x, float* y, int64_t rows, int64_t length,
+                       const Functions& functions) {
+  float block[kReduceLanes], shift[kReduceLanes], sums[kReduceLanes];
+  block[0] = 0;  // GCC does not see that there is a row
+  for (int64_t row = 0; row < rows; ++row) {
+    const float* in = x + row * length;
+    float largest = in[0];
+    for (int64_t i = 1; i < length; ++i) largest = in[i] > largest ? in[i] : largest;
+    shift[row] = shift_of(largest);
+    for (int64_t i = 0; i < length; ++i) block[row * length + i] = in[i] - shift[row];
+  }
+  functions.exp(block, block, rows * length, nullptr);
+  for (int64_t row = 0; row < rows; ++row) {
+    float sum = 0;
+    for (int64_t i = 0; i < length; ++i) sum += block[row * length + i];
+    sums[row] = sum;
+  }
+  functions.log(sums, sums, rows, nullptr);
+  for (int64_t row = 0; row < rows; ++row) y[row] = sums[row] + shift[row];
+}
+
 struct FastLogSumExp {
   static constexpr KernelId id{ReduceLogSumExpOp::name, "fast", {kernel_type_of<float>}};
   using Reducer = LogSumExp<float>;
@@ -112,8 +142,25 @@ struct FastLogSumExp {
     if (Status s = resolve_reduction(context, is_reduced); !s) return s;
     const ReduceLoop loop(context.input(0), is_reduced);
     const Functions functions = pick_vector_math(context.isa(), [](auto math) {
-      return Functions{&decltype(math)::exp, &decltype(math)::exp_sum};
+      using Math = decltype(math);
+      return Functions{&Math::exp, &Math::log, &Math::exp_sum};
     });
+    if (loop.rows_are_dense() && loop.reduced.count <= kFewNeighbours) {
+      const int64_t length = loop.reduced.count, rows = loop.kept.count;
+      const int64_t most = kReduceLanes / length;
+      const auto* x = context.input(0).as<const float>();
+      auto* y = context.output(0).as<float>();
+      context.parallel_for((rows + most - 1) / most, [&](int64_t begin, int64_t end, int) {
+        on_isa(context.isa(), [&] {
+          for (int64_t unit = begin; unit < end; ++unit) {
+            const int64_t first = unit * most, left = rows - first;
+            reduce_short_rows(x + first * length, y + first, left < most ? left : most, length,
+                              functions);
+          }
+        });
+      });
+      return {};
+    }
     reduce<float>(context, loop, Reducer(),
                   [&](const float* x, int64_t lanes, int64_t begin, int64_t end, Sum* sums) {
                     on_isa(context.isa(),
@@ -134,10 +181,7 @@ struct FastLogSumExp {
       totals[i] = 0;
     }
     const bool finite = std::isfinite(shift[0]);
-    for (int64_t i = 0; i < lanes; ++i) {
-      // Infinity less infinity would be NaN; so exp gives infinity, or 0.
-      if (!std::isfinite(shift[i])) shift[i] = 0;
-    }
+    for (int64_t i = 0; i < lanes; ++i) shift[i] = shift_of(shift[i]);
     loop.for_runs(begin, end, [&](int64_t offset, int64_t length) {
       if (loop.row == 1 && finite) {
         totals[0] += row_sum(x + offset, loop.stride(), length, shift[0], functions);

@@ -7,6 +7,7 @@
 #include "core/kernel_list.h"
 #include "core/operators/shape/repeat_check.h"
 #include "kernels_cpu/common/kernel_types.h"
+#include "kernels_cpu/common/repeat.h"
 #include "kernels_cpu/common/strided_copy.h"
 
 namespace intarsia::cpu {
@@ -56,23 +57,33 @@ RepeatedAxes repeated_axes(const TensorView& input, const TensorView& output) {
 }
 
 template <class Element>
-void repeat(const RepeatedAxis* axis, int left, const Element* input, Element* output) {
-  const int64_t block = axis->extent * axis->output_block;
+void repeat(const RepeatedAxis& axis, int left, const Element* input, Element* output);
+
+/// The elements of an axis once, for `axis` and `left - 1` axes behind it.
+template <class Element>
+void write_block(const RepeatedAxis& axis, int left, const Element* input, Element* output) {
   constexpr auto kBytes = static_cast<int64_t>(sizeof(Element));
+  const RepeatedAxis& next = *(&axis + 1);
   if (left == 1) {
-    copy_run(output, input, block * kBytes);
+    copy_run(output, input, axis.extent * kBytes);
+  } else if (left == 2 && next.extent == 1) {
+    repeat_each(output, input, axis.extent, next.repeats, kBytes);
   } else {
-    for (int64_t i = 0; i < axis->extent; ++i) {
-      repeat(axis + 1, left - 1, input + i * axis->input_block, output + i * axis->output_block);
+    for (int64_t i = 0; i < axis.extent; ++i) {
+      repeat(next, left - 1, input + i * axis.input_block, output + i * axis.output_block);
     }
   }
-  if (block == 1) {
-    for (int64_t i = 1; i < axis->repeats; ++i) output[i] = output[0];
-    return;
-  }
-  // What lies there is repeated, in pieces that grow while they are small.
+}
+
+/// `repeats` blocks. What lies there is repeated, in pieces that grow while they are small.
+template <class Element>
+void write_blocks(const RepeatedAxis& axis, int left, int64_t repeats, const Element* input,
+                  Element* output) {
+  constexpr auto kBytes = static_cast<int64_t>(sizeof(Element));
+  const int64_t block = axis.extent * axis.output_block, all = block * repeats;
+  if (block == 1) return repeat_each(output, input, 1, repeats, kBytes);
+  write_block(axis, left, input, output);
   constexpr int64_t kSmall = 4096 / kBytes;
-  const int64_t all = block * axis->repeats;
   for (int64_t done = block, piece = block; done < all; done += piece) {
     if (done <= kSmall) piece = done;
     if (piece > all - done) piece = all - done;
@@ -80,14 +91,37 @@ void repeat(const RepeatedAxis* axis, int left, const Element* input, Element* o
   }
 }
 
+template <class Element>
+void repeat(const RepeatedAxis& axis, int left, const Element* input, Element* output) {
+  write_blocks(axis, left, axis.repeats, input, output);
+}
+
+/// Threads share the repetitions of the first axis, or, where these are few, its elements.
 template <class W>
 Status run_repeat(const KernelContext& context) {
   using Element = typename W::Element;
   const TensorView& input = context.input(0);
   const TensorView& output = context.output(0);
   if (output.count() == 0) return {};
-  const RepeatedAxes axes = repeated_axes(input, output);
-  repeat(axes.axes, axes.rank, input.as<const Element>(), output.as<Element>());
+  const RepeatedAxes all = repeated_axes(input, output);
+  const RepeatedAxis& first = all.axes[0];
+  const auto* x = input.as<const Element>();
+  auto* y = output.as<Element>();
+  const int64_t block = first.extent * first.output_block;
+  if (all.rank == 1 || first.repeats >= 4 * context.threads()) {
+    context.parallel_for(first.repeats, [&](int64_t begin, int64_t end, int) {
+      write_blocks(first, all.rank, end - begin, x, y + begin * block);
+    });
+    return {};
+  }
+  context.parallel_for(first.repeats * first.extent, [&](int64_t begin, int64_t end, int) {
+    RepeatedAxes part = all;
+    for (int64_t at = begin; at < end; at += part.axes[0].extent) {
+      const int64_t i = at % first.extent;
+      part.axes[0].extent = first.extent - i < end - at ? first.extent - i : end - at;
+      write_block(part.axes[0], all.rank, x + i * first.input_block, y + at * first.output_block);
+    }
+  });
   return {};
 }
 

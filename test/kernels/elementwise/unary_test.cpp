@@ -3,6 +3,7 @@
 // Element-wise kernels of one input against formulas in double precision, over odd tails, rank 0
 // and empty tensors, in place, on several threads and every instruction set; what the specification
 // says of NaN and infinities.
+#include <bit>
 #include <functional>
 #include <limits>
 
@@ -235,6 +236,38 @@ TEST(Unary, SpecialValues) {
   ASSERT_TRUE(node.run("Neg<int32>").ok());
   EXPECT_EQ(node.result<int32_t>(),
             (std::vector<int32_t>{std::numeric_limits<int32_t>::min(), -5}));
+}
+
+/// All of them, by their bits.
+template <class T>
+void expect_predicates_of_halves(Isa isa) {
+  const Dims dims{1 << 16};
+  std::vector<T> x;
+  for (uint32_t bits = 0; bits < 1u << 16; ++bits) {
+    x.push_back(std::bit_cast<T>(static_cast<uint16_t>(bits)));
+  }
+  for (int flags = 0; flags < 4; ++flags) {
+    const IsInfAttributes attributes{flags & 1, flags >> 1};
+    Node inf, nan;
+    inf.input<T>(dims, x).template output<bool>(dims).attributes(attributes).isa(isa);
+    nan.input<T>(dims, x).template output<bool>(dims).isa(isa);
+    ASSERT_TRUE(inf.run(kernel_name("IsInf", {data_type_of<T>})).ok());
+    ASSERT_TRUE(nan.run(kernel_name("IsNaN", {data_type_of<T>})).ok());
+    const auto is_inf = inf.result<bool>(), is_nan = nan.result<bool>();
+    for (size_t i = 0; i < x.size(); ++i) {
+      const float value = static_cast<float>(x[i]);
+      const bool detected = value < 0 ? (flags & 1) != 0 : (flags & 2) != 0;
+      ASSERT_EQ(is_inf[i], std::isinf(value) && detected) << value << " flags " << flags;
+      ASSERT_EQ(is_nan[i], std::isnan(value)) << i;
+    }
+  }
+}
+
+TEST(Unary, PredicatesOfHalves) {
+  for (Isa isa : cpu::available_isas()) {
+    expect_predicates_of_halves<Float16>(isa);
+    expect_predicates_of_halves<BFloat16>(isa);
+  }
 }
 
 TEST(Unary, Fast) {

@@ -6,6 +6,7 @@
 // Source: onnx/docs/Operators.md (Einsum), numpy.einsum.
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "converter/onnx/version_conversion_steps.h"
 
@@ -161,7 +162,8 @@ class Equation {
     return static_cast<int64_t>(factor.labels.find(label));
   }
 
-  /// Where a label occurs twice, the elements at which both axes agree; once each then.
+  /// Where a label occurs twice, the elements at which both axes agree; once each then. As one
+  /// axis, side by side, both have them at every (extent + 1)-th place.
   Factor diagonal(Factor factor) const {
     for (size_t second = 0; second < factor.labels.size();) {
       const size_t first = factor.labels.find(factor.labels[second]);
@@ -169,29 +171,38 @@ class Equation {
         ++second;
         continue;
       }
-      const auto rank = static_cast<int64_t>(factor.labels.size());
+      std::vector<int64_t> perm(factor.labels.size());
+      std::iota(perm.begin(), perm.end(), 0);
+      std::rotate(perm.begin() + first + 1, perm.begin() + second, perm.begin() + second + 1);
+      if (second != first + 1) {
+        factor.value = add("Transpose", {factor.value}, {{"perm", perm}});
+      }
       Value* extents = add("Shape", {factor.value});
-      const auto positions = [&](size_t axis) {
-        const auto at = static_cast<int64_t>(axis);
-        Value* zero = constant(node_, "zero", Constant::scalar<int64_t>(0));
-        Value* one = constant(node_, "one", Constant::scalar<int64_t>(1));
-        Value* index = constant(node_, "axis", Constant::scalar<int64_t>(at));
-        Value* range = add("Range", {zero, add("Gather", {extents, index}), one});
-        std::vector<int64_t> others;
-        for (int64_t i = 0; i < rank; ++i) {
-          if (i != at) others.push_back(i);
-        }
-        return add("Unsqueeze", {range, ints(others)});
+      Value* extent = add("Gather", {extents, ints({static_cast<int64_t>(first)})});
+      std::vector<Value*> parts;
+      if (first > 0) parts.push_back(slice(extents, 0, first));
+      parts.push_back(add("Mul", {extent, extent}));
+      if (first + 2 < factor.labels.size()) {
+        parts.push_back(slice(extents, first + 2, factor.labels.size()));
+      }
+      Value* flat = add("Reshape", {factor.value, add("Concat", parts, {{"axis", int64_t{0}}})});
+      const auto number = [&](int64_t n) {
+        return constant(node_, "number", Constant::scalar<int64_t>(n));
       };
-      const DataType given = known_type(node_, 0, "Inputs");
-      const DataType type = narrow(given) ? DataType::kInt32 : given;
-      Value* nothing = constant(node_, "nothing", Constant::scalar_of(type, 0));
-      Value* same = add("Equal", {positions(first), positions(second)});
-      factor.value =
-          sum(add("Where", {same, factor.value, nothing}), {static_cast<int64_t>(second)});
+      Value* count = add("Squeeze", {extent, ints({0})});
+      Value* range = add("Range", {number(0), count, number(1)});
+      Value* places = add("Mul", {range, add("Add", {count, number(1)})});
+      factor.value = add("Gather", {flat, places}, {{"axis", static_cast<int64_t>(first)}});
       factor.labels.erase(second, 1);
     }
     return factor;
+  }
+
+  /// Elements [begin, end) of a list.
+  Value* slice(Value* list, size_t begin, size_t end) const {
+    std::vector<int64_t> places;
+    for (size_t i = begin; i < end; ++i) places.push_back(static_cast<int64_t>(i));
+    return add("Gather", {list, ints(places)});
   }
 
   Value* sum(Value* value, const std::vector<int64_t>& axes) const {

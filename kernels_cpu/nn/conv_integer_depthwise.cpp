@@ -22,16 +22,23 @@ bool is_depthwise(const KernelContext& context) {
   return a.group > 1 && a.group == x.extents[x.rank - 1] && a.group == w.extents[0];
 }
 
-/// What one tap adds to the sums of some channels. A function of its own: bytes may alias whatever
-/// a closure refers to.
-INTARSIA_INLINE void add_tap(const uint8_t* x, uint8_t x_flip, int16_t x_zero, const uint8_t* w,
-                             uint8_t w_flip, const int16_t* w_zeros, int64_t count,
-                             uint32_t* sums) {
+/// Columns of which a tap's place and weights are found once.
+constexpr int64_t kColumns = 8;
+
+// Functions of their own: bytes may alias whatever a closure refers to.
+INTARSIA_INLINE void widen(const uint8_t* w, uint8_t flip, const int16_t* zeros, int64_t count,
+                           int16_t* weights) {
+  INTARSIA_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) weights[i] = static_cast<int16_t>((w[i] ^ flip) - zeros[i]);
+}
+
+/// What one tap adds to the sums of some channels.
+INTARSIA_INLINE void add_tap(const uint8_t* x, uint8_t flip, int16_t zero, const int16_t* weights,
+                             int64_t count, uint32_t* sums) {
   INTARSIA_INDEPENDENT
   for (int64_t i = 0; i < count; ++i) {
-    const auto a = static_cast<int16_t>((x[i] ^ x_flip) - x_zero);
-    const auto b = static_cast<int16_t>((w[i] ^ w_flip) - w_zeros[i]);
-    sums[i] += static_cast<uint32_t>(int32_t{a} * int32_t{b});
+    const auto a = static_cast<int16_t>((x[i] ^ flip) - zero);
+    sums[i] += static_cast<uint32_t>(int32_t{a} * int32_t{weights[i]});
   }
 }
 
@@ -64,14 +71,22 @@ struct Depthwise {
     for (int64_t i = 0; i < count; ++i) {
       w_zeros[i] = static_cast<int16_t>(w.zeros[(c + i) * w.zero_step] ^ w.flip);
     }
-    for (int64_t column = 0; column < walk.out[walk.last()]; ++column) {
-      uint32_t sums[kLanes] = {};
-      walk.for_taps(position, column, 1, [&](int64_t tap, int64_t offset, int64_t, int64_t) {
-        add_tap(image + offset, x.flip, x_zero, w.data + tap * walk.channels + c, w.flip, w_zeros,
-                count, sums);
-      });
-      std::memcpy(row + column * walk.channels, sums,
-                  static_cast<size_t>(count) * sizeof(uint32_t));
+    const int64_t columns = walk.out[walk.last()];
+    for (int64_t column = 0; column < columns; column += kColumns) {
+      const int64_t left = columns - column, lanes = left < kColumns ? left : kColumns;
+      uint32_t sums[kColumns * kLanes] = {};
+      walk.for_taps(position, column, lanes,
+                    [&](int64_t tap, int64_t offset, int64_t low, int64_t high) {
+                      int16_t weights[kLanes];
+                      widen(w.data + tap * walk.channels + c, w.flip, w_zeros, count, weights);
+                      for (int64_t j = low; j < high; ++j, offset += walk.lane_step) {
+                        add_tap(image + offset, x.flip, x_zero, weights, count, sums + j * kLanes);
+                      }
+                    });
+      for (int64_t j = 0; j < lanes; ++j) {
+        std::memcpy(row + (column + j) * walk.channels, sums + j * kLanes,
+                    static_cast<size_t>(count) * sizeof(uint32_t));
+      }
     }
   }
 };
@@ -83,7 +98,7 @@ void convolve(const KernelContext& context) {
   const Depthwise depthwise{ByteOperand(context, 0), ByteOperand(context, 1), walk,
                             context.output(0).as<uint32_t>()};
   context.parallel_for(walk.batch * walk.out_rows(), [&](int64_t begin, int64_t end, int) {
-    on_isa(context.isa(), [&] { depthwise.rows(begin, end); });
+    on_widest_isa(context.isa(), [&] { depthwise.rows(begin, end); });
   });
 }
 

@@ -67,8 +67,11 @@ struct DeformConv {
     // Weights without channels have no elements, but perhaps any number of taps.
     for (int64_t part = 0; part < s.offset_groups && s.share > 0; ++part) {
       for (int64_t tap = 0; tap < s.taps; ++tap) {
+        const DeformPlace place = taps.tap(tap);
         Corners<V> corners[kLanes];
-        for (int64_t j = 0; j < lanes; ++j) corners[j] = taps.corners(image, part, tap, pixel + j);
+        for (int64_t j = 0; j < lanes; ++j) {
+          corners[j] = taps.corners(image, part, place, taps.pixel(pixel + j));
+        }
         for (int64_t i = 0; i < s.share; ++i) {
           const int64_t channel = part * s.share + i;
           add_channel(context, s, x + channel * s.plane, channel, tap, corners, lanes, sums);

@@ -31,15 +31,13 @@ constexpr int64_t kLeastRows = 24, kMostRows = 96;
 
 /// y = sum of weights times four runs of channels.
 template <class T>
-void add_runs(Isa isa, const T* const (&runs)[4], const T (&weight)[4], int64_t first,
-              int64_t count, T* y) {
+INTARSIA_INLINE void add_runs(const T* const (&runs)[4], const T (&weight)[4], int64_t first,
+                              int64_t count, T* y) {
   const T *a = runs[0] + first, *b = runs[1] + first;
   const T *c = runs[2] + first, *d = runs[3] + first;
   const T wa = weight[0], wb = weight[1], wc = weight[2], wd = weight[3];
-  on_isa(isa, [=] {
-    INTARSIA_INDEPENDENT
-    for (int64_t i = 0; i < count; ++i) y[i] = wa * a[i] + wb * b[i] + wc * c[i] + wd * d[i];
-  });
+  INTARSIA_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) y[i] = wa * a[i] + wb * b[i] + wc * c[i] + wd * d[i];
 }
 
 /// Extents of W: [filters][depth][taps], in groups of filters.
@@ -193,9 +191,11 @@ struct DeformConvPacked {
         auto* block = reinterpret_cast<T*>(own);
         for (int64_t unit = begin; unit < end; ++unit) {
           const int64_t first = unit * rows, count = std::min(rows, s.pixels - first);
-          for (int64_t j = 0; j < count; ++j) {
-            sample(context.isa(), s, taps, image, zeros, i, first + j, block + j * row);
-          }
+          on_isa(context.isa(), [&] {
+            for (int64_t j = 0; j < count; ++j) {
+              sample(s, taps, image, zeros, i, first + j, block + j * row);
+            }
+          });
           multiply(context, s, block, count, result + first * s.filters, own + room.rows.value());
         }
       });
@@ -217,26 +217,29 @@ struct DeformConvPacked {
   }
 
   /// The row of one pixel.
-  static void sample(Isa isa, const DeformShape& s, const DeformTaps<T, T>& taps, const T* image,
-                     const T* zeros, int64_t i, int64_t pixel, T* row) {
+  INTARSIA_INLINE static void sample(const DeformShape& s, const DeformTaps<T, T>& taps,
+                                     const T* image, const T* zeros, int64_t i, int64_t index,
+                                     T* row) {
+    const DeformPlace pixel = taps.pixel(index);
     for (int64_t part = 0; part < s.offset_groups; ++part) {
-      const int64_t end = (part + 1) * s.share;
-      for (int64_t tap = 0; tap < s.taps; ++tap) {
+      const int64_t begin = part * s.share, end = begin + s.share;
+      const int64_t first_group = begin / s.depth, first_channel = begin % s.depth;
+      for (DeformPlace tap = taps.tap(0); tap.index < s.taps; tap.advance(s.kernel_w)) {
         const Corners<T> corners = taps.corners(i, part, tap, pixel);
         const T* runs[4];
         for (int k = 0; k < 4; ++k) {
           runs[k] = corners.at[k] < 0 ? zeros : image + corners.at[k] * s.channels;
         }
         // Groups of offsets and groups of the convolution may overlap.
-        for (int64_t c = part * s.share; c < end;) {
-          const int64_t group = c / s.depth, next = std::min(end, (group + 1) * s.depth);
-          T* y = row + (group * s.taps + tap) * s.depth + c % s.depth;
+        int64_t group = first_group, channel = first_channel;
+        for (int64_t c = begin, count; c < end; c += count, ++group, channel = 0) {
+          count = std::min(end - c, s.depth - channel);
+          T* y = row + (group * s.taps + tap.index) * s.depth + channel;
           if (corners.none) {
-            std::memset(y, 0, static_cast<size_t>(next - c) * sizeof(T));
+            std::memset(y, 0, static_cast<size_t>(count) * sizeof(T));
           } else {
-            add_runs(isa, runs, corners.weight, c, next - c, y);
+            add_runs(runs, corners.weight, c, count, y);
           }
-          c = next;
         }
       }
     }

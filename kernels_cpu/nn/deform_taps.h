@@ -45,6 +45,18 @@ struct Corners {
   bool none;  ///< All of them are outside.
 };
 
+/// A place among those of a result, or of a window.
+struct DeformPlace {
+  int64_t index, row, column;
+  DeformPlace(int64_t at, int64_t width) : index(at), row(at / width), column(at % width) {}
+  void advance(int64_t width) {
+    ++index;
+    if (++column < width) return;
+    column = 0;
+    ++row;
+  }
+};
+
 /// Finds the places of the taps, in V, for elements of type T.
 template <class T, class V>
 class DeformTaps {
@@ -56,14 +68,17 @@ class DeformTaps {
         offsets_(context.input(2).as<const typename E::Stored>()),
         mask_(context.input(4).as<const typename E::Stored>()) {}
 
-  /// Of tap `tap` for pixel `pixel` of an image's result; the mask's factor is in the weights.
-  Corners<V> corners(int64_t image, int64_t offset_group, int64_t tap, int64_t pixel) const {
-    const int64_t plane = (image * s_.offset_groups + offset_group) * s_.taps + tap;
-    const auto* offset = offsets_ + 2 * plane * s_.pixels + pixel;
-    const int64_t row = pixel / s_.out_w, column = pixel % s_.out_w;
-    const V y = static_cast<V>(row * s_.stride_h - s_.top + tap / s_.kernel_w * s_.dilation_h) +
+  DeformPlace tap(int64_t index) const { return {index, s_.kernel_w}; }
+  DeformPlace pixel(int64_t index) const { return {index, s_.out_w}; }
+
+  /// Of a tap for a pixel of an image's result; the mask's factor is in the weights.
+  Corners<V> corners(int64_t image, int64_t offset_group, const DeformPlace& tap,
+                     const DeformPlace& pixel) const {
+    const int64_t plane = (image * s_.offset_groups + offset_group) * s_.taps + tap.index;
+    const auto* offset = offsets_ + 2 * plane * s_.pixels + pixel.index;
+    const V y = static_cast<V>(pixel.row * s_.stride_h - s_.top + tap.row * s_.dilation_h) +
                 static_cast<V>(E::load(offset[0]));
-    const V x = static_cast<V>(column * s_.stride_w - s_.left + tap % s_.kernel_w * s_.dilation_w) +
+    const V x = static_cast<V>(pixel.column * s_.stride_w - s_.left + tap.column * s_.dilation_w) +
                 static_cast<V>(E::load(offset[s_.pixels]));
     Corners<V> c{{-1, -1, -1, -1}, {}, true};
     // What is no number is outside, too.
@@ -74,7 +89,7 @@ class DeformTaps {
     const V up = std::floor(y), left = std::floor(x);
     const V v = y - up, u = x - left;
     const V factor =
-        mask_ != nullptr ? static_cast<V>(E::load(mask_[plane * s_.pixels + pixel])) : V{1};
+        mask_ != nullptr ? static_cast<V>(E::load(mask_[plane * s_.pixels + pixel.index])) : V{1};
     const auto i = static_cast<int64_t>(up), j = static_cast<int64_t>(left);
     const V weights[] = {(1 - v) * (1 - u), (1 - v) * u, v * (1 - u), v * u};
     for (int k = 0; k < 4; ++k) {

@@ -28,8 +28,9 @@ struct Sum {
   }
 };
 
-/// Sums of as many floats as this stay floats: in rows and columns they are rounded some ten times.
-constexpr int64_t kFewTaps = 36;
+/// Sums of as many floats as this stay floats: in rows and columns they are rounded some fifteen
+/// times.
+constexpr int64_t kFewTaps = 64;
 
 /// Sums become means by the reciprocals of how many elements they are of, which are taps along the
 /// last axis for each lane, times those along the others, or one for windows that meet none.

@@ -7,8 +7,7 @@
 
 namespace intarsia::definitions {
 
-/// The scores of q by k, both [batch, heads, length, size]: both are multiplied by the square root
-/// of the scale, so that no product overflows. A scale that is NaN is 1 / sqrt(size).
+/// The scores of q by k, both [batch, heads, length, size]. A scale that is NaN is 1 / sqrt(size).
 Term scores_of_heads(Term q, Term k, float scale);
 /// Scores between -cap and cap; as they are where that is 0.
 Term capped(Term scores, float cap);

@@ -18,27 +18,49 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-Term root_of_scale(Term q, float scale) {
-  if (!std::isnan(scale)) return q.number(std::sqrt(double{scale}));
+/// The scale to a power.
+Term scale_of(Term q, float scale, double power) {
+  if (!std::isnan(scale)) return q.number(std::pow(double{scale}, power));
   const Dim size = q.known().shape[3];
   if (is_constant(size)) {
-    return q.number(std::sqrt(1 / std::sqrt(static_cast<double>(constant_value(size)))));
+    return q.number(std::pow(static_cast<double>(constant_value(size)), -0.5 * power));
   }
   const Term known = cast_to(call("Squeeze", {extents(q, 3, 4)}), DataType::kDouble);
-  return cast(call("Pow", {known, known.number(-0.25)}), q);
+  return cast(call("Pow", {known, known.number(-0.5 * power)}), q);
 }
 
 }  // namespace
 
-Term product_of_heads(Term left, Term right, Term q, Term k) {
+namespace {
+
+/// How many heads of q share one of k.
+int64_t members_of(Term q, Term k) {
   const Dim mine = q.known().shape[1], theirs = k.known().shape[1];
-  if (mine == theirs) return call("MatMul", {left, right});
+  if (mine == theirs) return 1;
   if (!is_constant(mine) || !is_constant(theirs) || constant_value(theirs) == 0 ||
       constant_value(mine) % constant_value(theirs) != 0) {
     q.context().refuse("has " + mine.to_string() + " heads of Q and " + theirs.to_string() +
                        " of K; the first number has to be a multiple of the second");
   }
-  const int64_t groups = constant_value(theirs), members = constant_value(mine) / groups;
+  return constant_value(mine) / constant_value(theirs);
+}
+
+/// The scores of a single query: products of the keys as they lie by the query as a column, or by
+/// those of all heads that share them.
+Term scores_of_query(Term q, Term k) {
+  const Term members = integers(q, {members_of(q, k)});
+  const Term split = join({extents(k, 0, 2), members, extents(q, 3, 4)}, 0);
+  const Term product = call("MatMul", {k, transpose(with_extents(q, split), {0, 1, 3, 2})});
+  return with_extents(transpose(product, {0, 1, 3, 2}),
+                      join({extents(q, 0, 3), extents(k, 2, 3)}, 0));
+}
+
+}  // namespace
+
+Term product_of_heads(Term left, Term right, Term q, Term k) {
+  const int64_t members = members_of(q, k);
+  if (members == 1) return call("MatMul", {left, right});
+  const int64_t groups = constant_value(k.known().shape[1]);
   const Term split =
       join({extents(left, 0, 1), integers(left, {groups, members}), extents(left, 2, 4)}, 0);
   const Term many = call("MatMul", {with_extents(left, split), unsqueeze(right, {2})});
@@ -46,8 +68,18 @@ Term product_of_heads(Term left, Term right, Term q, Term k) {
 }
 
 Term scores_of_heads(Term q, Term k, float scale) {
-  const Term root = root_of_scale(q, scale);
-  return product_of_heads(q * root, transpose(k, {0, 1, 3, 2}) * root, q, k);
+  const Dim length = q.known().shape[2];
+  const bool single = is_constant(length) && constant_value(length) == 1;
+  // A scale above 1 is shared, so that no product with it overflows; there may be many more keys
+  // than queries.
+  if (scale > 1) {
+    const Term root = scale_of(q, scale, 0.5);
+    q = q * root;
+    k = k * root;
+  } else {
+    q = q * scale_of(q, scale, 1);
+  }
+  return single ? scores_of_query(q, k) : product_of_heads(q, transpose(k, {0, 1, 3, 2}), q, k);
 }
 
 Term capped(Term scores, float cap) {

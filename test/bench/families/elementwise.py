@@ -26,6 +26,9 @@ UNARY = [
     case("Gelu", "tanh", [normal(*TOKENS)], approximate="tanh"),
     case("IsInf", "", [SPECIALS]),
     case("IsNaN", "", [SPECIALS]),
+    case("IsInf", "float16", [normal(*IMAGE, type="float16")], opset=20),
+    case("Celu", "alpha below 0", [normal(*IMAGE, scale=2)], alpha=-0.5),
+    case("Shrink", "int32", [integers(-9, 9, *IMAGE, type="int32")], lambd=2.5),
     case("Not", "", [flags(*IMAGE)]),
     case("BitwiseNot", "int32", [integers(-1000, 1000, *IMAGE, type="int32")]),
     case("Abs", "int32", [integers(-1000, 1000, *IMAGE, type="int32")]),
@@ -62,6 +65,8 @@ ARITHMETIC = [
     *(case(name, "float16", [normal(*IMAGE, type="float16"), uniform(1, 2, *IMAGE, type="float16")])
       for name in ("Add", "Mul")),
     case("Mod", "int64", [integers(-99, 99, *IMAGE), integers(1, 9, *IMAGE)]),
+    case("Mod", "fmod float64", [normal(*IMAGE, type="float64", scale=9), uniform(1, 2, *IMAGE, type="float64")],
+         fmod=1),
     case("Mod", "fmod", [normal(*IMAGE, scale=9), uniform(1, 2, *IMAGE)], fmod=1, tolerance=1e-3),
     case("Pow", "", [uniform(0.1, 4, *IMAGE), uniform(-2, 2, *IMAGE)]),
     case("Pow", "square", [normal(*TOKENS), constant(exactly(2, "float32"))]),

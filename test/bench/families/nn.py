@@ -65,6 +65,7 @@ POOLS = [
     case("MaxPool", "3-D", [normal(1, 16, 24, 24, 24)], kernel_shape=[2, 2, 2],
          strides=[2, 2, 2]),
     case("AveragePool", "2x2", [normal(*IMAGE)], kernel_shape=[2, 2], strides=[2, 2]),
+    case("AveragePool", "7x7 padded", [normal(1, 64, 28, 28)], kernel_shape=[7, 7], pads=[3] * 4),
     case("AveragePool", "3x3 padded", [normal(*IMAGE)], kernel_shape=[3, 3],
          pads=[1, 1, 1, 1]),
     case("AveragePool", "3x3 padding counts", [normal(*IMAGE)], kernel_shape=[3, 3],
@@ -88,11 +89,11 @@ def aligned(variant, **attributes):
                 output_height=7, output_width=7, spatial_scale=1 / 16, **attributes)
 
 
-def deformed(variant, channels, filters, size, mask=True, groups=1):
-    inputs = [normal(1, channels, size, size), weight(filters, channels, 3, 3),
-              normal(1, 18 * groups, size, size), constant(normal(filters))]
+def deformed(variant, channels, filters, size, mask=True, groups=1, type="float32"):
+    inputs = [normal(1, channels, size, size, type=type), weight(filters, channels, 3, 3, type=type),
+              normal(1, 18 * groups, size, size, type=type), constant(normal(filters, type=type))]
     if mask:
-        inputs.append(uniform(0, 1, 1, 9 * groups, size, size))
+        inputs.append(uniform(0, 1, 1, 9 * groups, size, size, type=type))
     return case("DeformConv", variant, inputs, kernel_shape=[3, 3], pads=[1] * 4, offset_group=groups)
 
 
@@ -105,6 +106,8 @@ REGIONS = [
     deformed("64 channels", 64, 64, 56),
     deformed("256 channels, no mask", 256, 256, 28, mask=False),
     deformed("4 groups of offsets", 64, 64, 28, groups=4),
+    deformed("1 channel", 1, 8, 28, mask=False),
+    deformed("float64", 64, 64, 28, type="float64"),
 ]
 
 NORMALISATIONS = [
@@ -133,6 +136,8 @@ ATTENTION = [
          q_num_heads=12, kv_num_heads=12),
     case("Attention", "grouped heads, one token",
          [normal(1, 32, 1, 64), normal(1, 8, 1024, 64), normal(1, 8, 1024, 64)], opset=23),
+    case("Attention", "one query of 1000 keys",
+         [normal(1, 16, 1, 128), normal(1, 16, 1000, 128), normal(1, 16, 1000, 128)], opset=23),
     case("RotaryEmbedding", "", [normal(*HEADS), uniform(-1, 1, 1, 128, 32), uniform(-1, 1, 1, 128, 32)],
          opset=23),
 ]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reductions, positions of extremes, softmax and running sums."""
 
-from sweep_cases import IMAGE, MATRIX, TOKENS, case, constant, integers, normal, uniform
+from sweep_cases import IMAGE, MATRIX, TOKENS, case, constant, flags, integers, normal, uniform
 
 PLAIN = "L1 L2 LogSumExp Max Mean Min Sum SumSquare".split()
 
@@ -21,6 +21,8 @@ REDUCTIONS = [
     case("ReduceMean", "float64", [normal(*MATRIX, type="float64"), constant([1])]),
     case("ReduceSum", "rows of 20", [normal(4096, 20), constant([1])]),
     case("ReduceMax", "rows of 5", [normal(4096, 5), constant([1])]),
+    case("ReduceLogSumExp", "rows of 3", [normal(4096, 3), constant([1])]),
+    case("ReduceMin", "bool", [flags(*MATRIX), constant([1])], opset=20),
     case("ReduceMean", "float16, rows of 64", [normal(1024, 64, type="float16"), constant([1])],
          tolerance=1e-3),
 ]

@@ -28,5 +28,7 @@ CASES = [
     case("ConstantOfShape", "", [exactly([1, 64, 56, 56])], value=HALF),
     case("Range", "", [exactly(0), exactly(100000), exactly(1)]),
     case("EyeLike", "", [normal(*MATRIX)]),
+    case("Expand", "columns of float64", [normal(300, 1, type="float64"), constant([300, 512])]),
+    case("Expand", "columns of bytes", [integers(0, 255, 300, 1, type="uint8"), constant([300, 512])]),
     case("Expand", "int64", [integers(0, 9, 1, 1024), constant([1024, 1024])]),
 ]

@@ -31,6 +31,7 @@
   List(conv_transpose_depthwise_kernels) \
   List(conv_transpose_columns_kernels) \
   List(conv_transpose_packed_kernels) \
+  List(conv_transpose_places_kernels) \
   List(cumsum_kernels) \
   List(deform_conv_kernels) \
   List(deform_conv_packed_kernels) \

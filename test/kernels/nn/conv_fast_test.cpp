@@ -17,6 +17,7 @@ struct Drawn {
   int32_t group = 1;
   int32_t filters = 1;
   bool residual = true;
+  bool placed = false;  ///< Weights pick a place of the window for each channel of a group.
   WindowAttributes window;
   FixedList<int32_t, kMaxSpatial> extra;
 };
@@ -70,6 +71,15 @@ std::vector<T> as(const std::vector<float>& values) {
   return result;
 }
 
+std::vector<float> weights_of(const Drawn& d, Random& values) {
+  std::vector<float> weights = values.floats(count_of(d.w));
+  const size_t taps = weights.size() / static_cast<size_t>(d.w[0] * d.w[1]);
+  for (size_t i = 0; d.placed && i < weights.size(); ++i) {
+    weights[i] = i / taps % taps == i % taps ? 1.0f : 0.0f;
+  }
+  return weights;
+}
+
 /// The node of these operands, of which the weights are constant if the kernel packs them. Values
 /// are numbers of R.
 template <class T, class R, class A>
@@ -77,7 +87,7 @@ void run_node(const std::string& kernel, const Drawn& d, const A& attributes, Ra
               const std::function<void(Node&)>& set, std::vector<T>& result) {
   Node node;
   node.input<T>(d.x, as<T, R>(values.floats(count_of(d.x))));
-  node.input<T>(d.w, as<T, R>(values.floats(count_of(d.w))));
+  node.input<T>(d.w, as<T, R>(weights_of(d, values)));
   node.input<T>({d.group * d.filters}, as<T, R>(values.floats(d.group * d.filters)));
   if (std::is_same_v<A, ConvAttributes> && d.residual)
     node.input<T>(d.y, as<T, R>(values.floats(count_of(d.y))));
@@ -253,6 +263,29 @@ TEST(FastConvTranspose, InOnnxOrderEqualsTheReference) {
     ConvTransposeAttributes attributes = transposed(d);
     attributes.channels_last = 0;
     compare("ConvTranspose", d, attributes, seed, {".columns<float>"});
+    if (HasFailure()) return;
+    ++compared;
+  }
+}
+
+TEST(FastConvTranspose, OfPlacesEqualsTheReference) {
+  int compared = 0;
+  for (uint32_t seed = 2100; compared < part_of(80); ++seed) {
+    Random random(seed);
+    Drawn d;
+    if (!draw_window(random, true, d)) continue;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    int32_t taps = 1;
+    for (size_t axis = 2; axis < d.w.size(); ++axis) taps *= d.w[axis];
+    d.placed = true;
+    d.filters = d.w[1] = 1;
+    d.w[0] = d.group * taps;
+    d.x.pop_back(), d.y.pop_back();
+    d.x.insert(d.x.begin() + 1, d.w[0]);
+    d.y.insert(d.y.begin() + 1, d.group);
+    ConvTransposeAttributes attributes = transposed(d);
+    attributes.channels_last = 0;
+    compare("ConvTranspose", d, attributes, seed, {".places<float>"});
     if (HasFailure()) return;
     ++compared;
   }

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Transposed convolution whose constant weights pick one place of the window for each channel, as
+// Col2Im has them: group g has one filter, and channel k of the group is tap k. There is nothing to
+// multiply: the channels are what is added (transposed_bands.h). Float, channels first.
+#include "core/kernel_list.h"
+#include "kernels_cpu/common/isa_loop.h"
+#include "kernels_cpu/common/widened.h"
+#include "kernels_cpu/nn/transposed_bands.h"
+
+namespace intarsia::cpu {
+namespace {
+
+struct PlacedChannels {
+  static constexpr KernelId id{"ConvTranspose", "places", {DataType::kFloat}};
+  static constexpr int cost = kFastCost - 4;
+
+  static bool supports(const KernelContext& context) {
+    const auto& a = context.attributes<ConvTransposeAttributes>();
+    const TensorView& w = context.input(1);
+    if (w.data == nullptr || w.count() == 0 || w.rank > 5 || !serves(context)) return false;
+    const int64_t taps = w.count() / w.extents[0];
+    for (int64_t i = 0; i < w.count(); ++i) {
+      const float expected = i / taps % taps == i % taps ? 1.0f : 0.0f;
+      if (number_at(w, i) != expected) return false;
+    }
+    return a.group > 0;
+  }
+  static Status check(const KernelContext& context) {
+    if (Status status = check_transposed_operands(context); !status) return status;
+    const int rank = context.input(0).rank;
+    if (rank > 5) return context.fail(Code::kWrongRank, "input rank", 5, rank, 0);
+    if (!serves(context)) {
+      return context.fail(Code::kWrongExtent, "channels of a group",
+                          context.input(1).count() / context.input(1).extents[0],
+                          context.input(1).extents[0], 1, 0);
+    }
+    return {};
+  }
+  static Status run(const KernelContext& context) {
+    if (context.output(0).count() == 0) return {};
+    const TapProduct product(context);
+    const int64_t bands = product.bands(), units = product.s.batch * product.s.groups * bands;
+    context.parallel_for(units, [&](int64_t begin, int64_t end, int) {
+      for (int64_t unit = begin; unit < end; ++unit) {
+        run_unit(context, product, unit / bands, product.band(unit % bands, bands));
+      }
+    });
+    return {};
+  }
+
+ private:
+  /// One filter for a group, and a channel for each tap; channels first.
+  static bool serves(const KernelContext& context) {
+    const auto& a = context.attributes<ConvTransposeAttributes>();
+    const TensorView& w = context.input(1);
+    if (a.channels_last != 0 || a.group < 1 || w.count() == 0 || w.extents[1] != 1) return false;
+    return w.count() / w.extents[0] * a.group == w.extents[0];
+  }
+  static float number_at(const TensorView& w, int64_t i) {
+    if (w.type == DataType::kFloat) return w.as<const float>()[i];
+    return w.type == DataType::kFloat16 ? static_cast<float>(w.as<const Float16>()[i])
+                                        : static_cast<float>(w.as<const BFloat16>()[i]);
+  }
+  /// `part`: image and group.
+  static void run_unit(const KernelContext& context, const TapProduct& product, int64_t part,
+                       const Band& band) {
+    const ConvShape& s = product.s;
+    const int64_t image = part / s.groups, group = part % s.groups;
+    const float* bias = context.input(2).as<const float>();
+    const BandRun run{
+        product, band,
+        context.output(0).as<float>() + image * product.y.image + group * product.y.channel,
+        product.x.channel};
+    run.start(bias != nullptr ? bias + group : nullptr);
+    const float* x = context.input(0).as<const float>() + image * product.x.image +
+                     group * product.depth * product.x.channel;
+    const int64_t stop = band.last * product.inner_pixels();
+    on_isa(context.isa(), [&] {
+      for (int64_t at = band.first * product.inner_pixels(); at < stop; at += s.in_w) {
+        const int64_t line = at / s.in_w;
+        run.add(x + at, line / s.in_h, line % s.in_h, 0, s.in_w);
+      }
+    });
+  }
+};
+
+}  // namespace
+
+extern const KernelList conv_transpose_places_kernels;
+constinit const KernelList conv_transpose_places_kernels =
+    kernel_list<WithHalves<PlacedChannels>>();
+
+}  // namespace intarsia::cpu

@@ -3,9 +3,9 @@
 // MatMul in float of two computed matrices, or stacks of them, with fused bias, residual and
 // activation: each second factor is packed when it is met (gemm/pack.h), and kept as long as
 // following matrices share it; neighbours that share it are one product. Products with few rows, or
-// with a single column, leave it as it is (thin_product.h). Threads share out the matrices of a
-// stack, or each matrix where that would leave threads idle; an element's bits do not depend on it.
-// The residual may be the same memory as Y.
+// with a single column, leave it as it is (thin_product.h, few_sums.h). Threads share out the
+// matrices of a stack, or each matrix where that would leave threads idle; an element's bits do not
+// depend on it. The residual may be the same memory as Y.
 #include "core/kernel_list.h"
 #include "kernels_cpu/common/bounded.h"
 #include "kernels_cpu/common/epilogue.h"

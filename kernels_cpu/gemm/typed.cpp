@@ -118,6 +118,7 @@ struct Functions {
   TypedTiles<Computed<S>> tiles;
   void (*pack)(const TypedPack<S>&);
   void (*dots)(const TypedDots<S>&);
+  void (*columns)(const TypedColumns<S>&);
   void (*start)(const TypedEnds<S>&);
   void (*finish)(const TypedEnds<S>&);
 };
@@ -126,8 +127,8 @@ template <class S>
 Functions<S> functions_of(Isa isa) {
   const auto of = [](auto i) {
     using Kernels = TypedKernels<decltype(i)::value, S>;
-    return Functions<S>{Kernels::tiles(), &Kernels::pack, &Kernels::dots, &Kernels::start,
-                        &Kernels::finish};
+    return Functions<S>{Kernels::tiles(),  &Kernels::pack,  &Kernels::dots,
+                        &Kernels::columns, &Kernels::start, &Kernels::finish};
   };
   if constexpr (kQuads<S>) {
     return of(IsaConstant<Isa::kAvx512>());  // pick_groups names them for no other
@@ -179,13 +180,15 @@ struct Unit {
   Factor<S> a, b;
   TypedEnds<S> ends;
   V alpha;
-  bool few;  // rows in all: how sums are made does not depend on how C is cut
+  bool few;     // rows in all: how sums are made does not depend on how C is cut
+  bool narrow;  // columns in all: C is not cut between them
   V *packed_a, *packed_b;
   LaneTerms a_terms, b_terms;
   ptrdiff_t row, column;  // where it begins
   Kept& kept;
 
   bool by_dots() const { return few && !kOfBytes<S> && b.lane_step != 1 && b.k_step == 1; }
+  bool by_columns() const { return few && narrow && !kOfBytes<S> && b.lane_step == 1; }
   ptrdiff_t pass_depth() const { return by_dots() ? kDotsDepth : kDepth; }
 
   // The pass from k0 on; the first one is made even where K is 0.
@@ -201,6 +204,8 @@ struct Unit {
         pack_a(k0, depth, 1);
         functions.dots(
             {packed_a, b.at(0, k0), ends.rows, ends.n, depth, ends.sums, ends.sums_pitch, start});
+      } else if (by_columns()) {
+        sum_columns(k0, depth, k, start);
       } else {
         multiply(k0, depth, start);
       }
@@ -216,6 +221,16 @@ struct Unit {
     functions.pack({a.at(0, k0), ends.rows, depth, height, false, packed_a, a_terms});
     if (alpha == 1) return;
     for (ptrdiff_t i = 0; i < ends.rows * depth; ++i) packed_a[i] *= alpha;
+  }
+
+  // B lies as it is, where vectors may be read up to its end, after `k` rows.
+  void sum_columns(ptrdiff_t k0, ptrdiff_t depth, ptrdiff_t k, bool start) const {
+    if constexpr (!kOfBytes<S>) {
+      pack_a(k0, depth, ends.rows);
+      const S* end = k > 0 ? b.at(0, k - 1).data + ends.n : b.data;
+      functions.columns({packed_a, b.at(0, k0), end, ends.rows, ends.n, depth, ends.sums,
+                         ends.sums_pitch, start});
+    }
   }
 
   void multiply(ptrdiff_t k0, ptrdiff_t depth, bool start) const {
@@ -320,6 +335,7 @@ void typed_run(const TypedArgs<S>& args, int64_t begin, int64_t end, std::byte* 
                    ends,
                    args.alpha,
                    args.shape.m <= kTypedFewRows,
+                   args.shape.n <= kColumnStep<S>,
                    reinterpret_cast<V*>(workspace + scratch.a),
                    reinterpret_cast<V*>(workspace + scratch.b),
                    terms(scratch.a_terms, scratch.b_terms),

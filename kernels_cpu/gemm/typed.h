@@ -9,7 +9,7 @@
 // be C itself; otherwise no operand may overlap C. Work is cut into units by the shape alone; any
 // split of the units over calls and threads gives the same bits. An element starts from
 // beta * D + Z, alpha is multiplied into A. It is one chain of multiply-adds in the order of K;
-// where few rows meet a transposed B it is a fixed number of partial sums.
+// where few rows meet a transposed B, or few columns, it is a fixed number of partial sums.
 #pragma once
 
 #include <type_traits>

@@ -7,6 +7,7 @@
 #if INTARSIA_WITH_AVX2
 
 #include "kernels_cpu/gemm/byte_panels_tile.h"
+#include "kernels_cpu/gemm/thin_bytes_tile.h"
 #include "kernels_cpu/gemm/typed_tile.h"
 
 namespace intarsia::cpu {
@@ -23,6 +24,7 @@ template struct TypedKernels<Isa::kAvx2, Float16>;
 template struct TypedKernels<Isa::kAvx2, BFloat16>;
 template struct TypedKernels<Isa::kAvx2, Int16Pair>;
 template struct BytePanels<Isa::kAvx2, Int16Pair>;
+template struct ThinByteTiles<Isa::kAvx2, Int16Pair>;
 
 }  // namespace intarsia::cpu
 

@@ -8,6 +8,7 @@
 #if INTARSIA_WITH_AVX512
 
 #include "kernels_cpu/gemm/byte_panels_tile.h"
+#include "kernels_cpu/gemm/thin_bytes_tile.h"
 #include "kernels_cpu/gemm/typed_tile.h"
 
 namespace intarsia::cpu {
@@ -26,6 +27,8 @@ template struct TypedKernels<Isa::kAvx512, Int16Pair>;
 template struct TypedKernels<Isa::kAvx512, ByteQuad>;  // called for kAvx512Vnni alone
 template struct BytePanels<Isa::kAvx512, Int16Pair>;
 template struct BytePanels<Isa::kAvx512, ByteQuad>;
+template struct ThinByteTiles<Isa::kAvx512, Int16Pair>;
+template struct ThinByteTiles<Isa::kAvx512, ByteQuad>;
 
 }  // namespace intarsia::cpu
 

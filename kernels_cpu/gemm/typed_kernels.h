@@ -91,6 +91,20 @@ struct TypedDots {
   bool start;
 };
 
+/// sums[r][j] += row r of A * lane j of B, or = where `start` is set, rows up to kTypedFewRows.
+template <class S>
+struct TypedColumns {
+  const Computed<S>* a;  ///< [k][rows]
+  Factor<S> b;           ///< lane_step is 1.
+  const S* b_end;        ///< Vectors are read up to there.
+  ptrdiff_t rows;
+  ptrdiff_t n;
+  ptrdiff_t k;
+  Computed<S>* sums;
+  ptrdiff_t sums_pitch;
+  bool start;
+};
+
 /// A block of C and of its sums.
 template <class S>
 struct TypedEnds {
@@ -115,6 +129,8 @@ struct TypedKernels {
   static void pack(const TypedPack<S>& job);
   /// Each sum is 64 bytes of partial sums, added up in an order that k alone decides. Not of bytes.
   static void dots(const TypedDots<S>& job);
+  /// Each sum is four partial sums, whatever the instruction set. Not of bytes.
+  static void columns(const TypedColumns<S>& job);
   /// sums = beta * D + Z; one of them is there.
   static void start(const TypedEnds<S>& ends);
   /// C = act(sums), of 16-bit types.

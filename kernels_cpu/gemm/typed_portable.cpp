@@ -3,6 +3,7 @@
 // Products of types other than float32 for any processor. The main tile has 3 rows of 64 bytes: 12
 // of 16 registers.
 #include "kernels_cpu/gemm/byte_panels_tile.h"
+#include "kernels_cpu/gemm/thin_bytes_tile.h"
 #include "kernels_cpu/gemm/typed_tile.h"
 
 namespace intarsia::cpu {
@@ -19,5 +20,6 @@ template struct TypedKernels<Isa::kPortable, Float16>;
 template struct TypedKernels<Isa::kPortable, BFloat16>;
 template struct TypedKernels<Isa::kPortable, Int16Pair>;
 template struct BytePanels<Isa::kPortable, Int16Pair>;
+template struct ThinByteTiles<Isa::kPortable, Int16Pair>;
 
 }  // namespace intarsia::cpu

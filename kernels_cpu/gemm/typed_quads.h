@@ -28,7 +28,6 @@ struct QuadProducts {
 
   template <class X>
   INTARSIA_INLINE static void add(X& sum, const X& a, const X& b) {
-    static_assert(sizeof(X) == 64);
     // The intrinsic would need VNNI for the whole source. Not the form that saturates.
     __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
   }

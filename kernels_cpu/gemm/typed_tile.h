@@ -279,6 +279,66 @@ void TypedKernels<I, S>::dots([[maybe_unused]] const TypedDots<S>& job) {
   }
 }
 
+template <Isa I, class S, int R>
+void sum_columns(const TypedColumns<S>& job) {
+  using V = Computed<S>;
+  using X = typename TypedVector<I, V>::X;
+  constexpr int kWidth = TypedVector<I, V>::kWidth, kChains = 4;
+  const ptrdiff_t step = job.b.k_step;
+  for (ptrdiff_t first = 0; first < job.n; first += kWidth) {
+    const S* b = job.b.data + first;
+    const ptrdiff_t here = job.n - first < kWidth ? job.n - first : kWidth;
+    const ptrdiff_t room = job.b_end - b - kWidth;  // behind the first vector
+    const ptrdiff_t fit = room < 0 ? 0 : room / step + 1, whole = fit < job.k ? fit : job.k;
+    X acc[R][kChains] = {};
+    const auto add = [&](ptrdiff_t k, int chain, const X& bv) __attribute__((always_inline)) {
+      INTARSIA_UNROLL
+      for (int r = 0; r < R; ++r) acc[r][chain] += (job.a[k * R + r] - X{}) * bv;
+    };
+    ptrdiff_t k = 0;
+    for (; k + kChains <= whole; k += kChains) {
+      INTARSIA_UNROLL
+      for (int chain = 0; chain < kChains; ++chain) {
+        X bv;
+        Lanes<S, kWidth>::load(b + (k + chain) * step, bv);
+        add(k + chain, chain, bv);
+      }
+    }
+    for (; k < job.k; k += kChains) {
+      INTARSIA_UNROLL
+      for (int chain = 0; chain < kChains; ++chain) {
+        if (k + chain >= job.k) break;
+        alignas(S) unsigned char some[kWidth * sizeof(S)] = {};
+        std::memcpy(some, b + (k + chain) * step, static_cast<size_t>(here) * sizeof(S));
+        X bv;
+        Lanes<S, kWidth>::load(reinterpret_cast<const S*>(some), bv);
+        add(k + chain, chain, bv);
+      }
+    }
+    INTARSIA_UNROLL
+    for (int r = 0; r < R; ++r) {
+      V sums[kWidth];
+      const X sum = (acc[r][0] + acc[r][1]) + (acc[r][2] + acc[r][3]);
+      std::memcpy(sums, &sum, sizeof sum);
+      V* to = job.sums + r * job.sums_pitch + first;
+      for (ptrdiff_t j = 0; j < here; ++j) to[j] = job.start ? sums[j] : to[j] + sums[j];
+    }
+  }
+}
+
+template <Isa I, class S>
+void TypedKernels<I, S>::columns([[maybe_unused]] const TypedColumns<S>& job) {
+  if constexpr (!kOfBytes<S>) {
+    if (job.rows == 1) {
+      sum_columns<I, S, 1>(job);
+    } else if (job.rows == 2) {
+      sum_columns<I, S, 2>(job);
+    } else {
+      sum_columns<I, S, 3>(job);
+    }
+  }
+}
+
 template <Isa I, class S>
 void TypedKernels<I, S>::start(const TypedEnds<S>& ends) {
   using V = Computed<S>;

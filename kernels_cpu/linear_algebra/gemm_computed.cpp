@@ -8,6 +8,7 @@
 #include "kernels_cpu/common/bounded.h"
 #include "kernels_cpu/common/epilogue.h"
 #include "kernels_cpu/gemm/pack.h"
+#include "kernels_cpu/linear_algebra/few_sums.h"
 #include "kernels_cpu/linear_algebra/operands.h"
 #include "kernels_cpu/linear_algebra/product_args.h"
 #include "kernels_cpu/linear_algebra/thin_product.h"
@@ -28,12 +29,20 @@ void start_sums(const KernelContext& context, const GemmShape& shape, float beta
   const auto* residual = context.input(3).as<const float>();
   auto* y = context.output(0).as<float>();
   context.parallel_for(shape.m, [&](int64_t begin, int64_t end, int) {
+    const int64_t n = shape.n;
+    if (row_step == n && (column_step == 1 || n == 1)) {  // without loops over short rows
+      for (int64_t i = begin * n; i < end * n; ++i) {
+        const float term = beta * from[i];
+        y[i] = residual != nullptr ? term + residual[i] : term;
+      }
+      return;
+    }
     for (int64_t i = begin; i < end; ++i) {
       const float* row = from + i * row_step;
-      float* to = y + i * shape.n;
-      for (int64_t j = 0; j < shape.n; ++j) {
+      float* to = y + i * n;
+      for (int64_t j = 0; j < n; ++j) {
         const float term = beta * row[j * column_step];
-        to[j] = residual != nullptr ? term + residual[i * shape.n + j] : term;
+        to[j] = residual != nullptr ? term + residual[i * n + j] : term;
       }
     }
   });
@@ -72,6 +81,17 @@ struct GemmComputed {
       start_sums(context, shape, attributes.beta);
       args.bias = nullptr;
       args.residual = args.c;
+    }
+    if (!trans_a && is_narrow(shape)) {
+      return run_narrow(context, args, {trans_b ? 1 : shape.n, trans_b ? shape.k : 1},
+                        attributes.alpha);
+    }
+    const FewSteps a_steps{trans_a ? 1 : shape.k, trans_a ? shape.m : 1};
+    const FewSteps b_steps{trans_b ? shape.k : 1, trans_b ? 1 : shape.n};
+    if (!column && is_few(shape, a_steps, b_steps)) {
+      return context.parallel_for(few_units(shape), [&](int64_t begin, int64_t end, int) {
+        few_run(args, a_steps, b_steps, attributes.alpha, begin, end);
+      });
     }
     if (column) {
       const GemmArgs thin = turned(args);

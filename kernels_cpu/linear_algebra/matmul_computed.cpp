@@ -3,13 +3,14 @@
 // MatMul in float of two computed matrices, or stacks of them, with fused bias, residual and
 // activation: each second factor is packed when it is met (gemm/pack.h), and kept as long as
 // following matrices share it; neighbours that share it are one product. Products with few rows, or
-// with a single column, leave it as it is (thin_product.h). Threads share out the matrices of a
-// stack, or each matrix where that would leave threads idle; an element's bits do not depend on it.
-// The residual may be the same memory as Y.
+// with a single column, leave it as it is (thin_product.h, few_sums.h). Threads share out the
+// matrices of a stack, or each matrix where that would leave threads idle; an element's bits do not
+// depend on it. The residual may be the same memory as Y.
 #include "core/kernel_list.h"
 #include "kernels_cpu/common/bounded.h"
 #include "kernels_cpu/common/epilogue.h"
 #include "kernels_cpu/gemm/pack.h"
+#include "kernels_cpu/linear_algebra/few_sums.h"
 #include "kernels_cpu/linear_algebra/operands.h"
 #include "kernels_cpu/linear_algebra/product_args.h"
 #include "kernels_cpu/linear_algebra/thin_product.h"
@@ -47,10 +48,14 @@ struct MatMulComputed {
     const GemmArgs all = product_args(context, shape, epilogue);
     const int64_t matrices = y.count() / (shape.m * shape.n);
     auto* memory = reinterpret_cast<float*>(context.workspace().data());
-    const bool column = shape.n == 1 && all.bias == nullptr;
-    const bool thin = column || shape.m <= kThinRows;
-    const int64_t units = thin_units(column ? GemmShape{1, shape.m, shape.k} : shape);
+    const bool column = shape.n == 1 && all.bias == nullptr && !is_narrow(shape);
+    const FewSteps a_steps{shape.k, 1}, b_steps{1, shape.n};
+    const bool few = !column && is_few(shape, a_steps, b_steps);
+    const bool thin = column || few || shape.m <= kThinRows;
+    const int64_t units =
+        few ? few_units(shape) : thin_units(column ? GemmShape{1, shape.m, shape.k} : shape);
     const auto run_thin = [&](const GemmArgs& args, int64_t begin, int64_t end) {
+      if (few) return few_run(args, a_steps, b_steps, 1, begin, end);
       thin_run(column ? turned(args) : args, column, 1, begin, end);
     };
     if (shares_evenly(matrices, context.threads())) {
@@ -59,7 +64,7 @@ struct MatMulComputed {
           if (!thin) pack_b(b, shape.n, shape.k, shape.n, packed);
         };
         const auto run = [&](const GemmArgs& args) {
-          thin ? run_thin(args, 0, units) : gemm_run(args, 0, gemm_units(shape));
+          thin ? run_thin(args, 0, units) : run_whole(args);
         };
         float* own = memory + thread * packed_floats(1, shape.k, shape.n);
         multiply(context, all, joined, begin, end, thin ? nullptr : own, pack, run);

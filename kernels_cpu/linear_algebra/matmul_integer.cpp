@@ -4,14 +4,15 @@
 // 32 bits, which wrap around. It follows numpy.matmul.
 //
 // Variant "fast": pairs or quads of bytes, by the instructions that multiply and add them
-// (gemm/typed.h). Blocks of the matrices of Y are shared out over the threads.
-// Specification: https://onnx.ai/onnx/operators/onnx__MatMulInteger.html
+// (gemm/typed.h; of few rows gemm/thin_bytes.h). Blocks of the matrices of Y are shared out over
+// the threads. Specification: https://onnx.ai/onnx/operators/onnx__MatMulInteger.html
 #include "core/kernel_list.h"
 #include "core/runtime/operand_check.h"
 #include "intarsia/checked_int.h"
 #include "kernels_cpu/common/bounded.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/typed_products.h"
+#include "kernels_cpu/gemm/thin_bytes.h"
 #include "kernels_cpu/linear_algebra/byte_operands.h"
 
 namespace intarsia::cpu {
@@ -104,6 +105,14 @@ struct FastMatMulInteger {
     if (y.count() == 0) return {};
     const ProductLayout l = layout_of(context, one_product(context));
     const int64_t matrix = l.rows * l.columns;
+    if (l.inner <= kSmall && matrix * l.inner <= kSmall) {
+      run_small(context, l);
+      return {};
+    }
+    if (l.rows <= most_thin_byte_rows(context.isa()) && l.columns > 1) {
+      run_thin(context, l);
+      return {};
+    }
     pick_groups(context.isa(), [&]<class S>(S) {
       run_products<S>(context, shape_of<S>(l), y.count() / matrix, [&](int64_t index) {
         const ByteOperands operands(context, l, index);
@@ -117,6 +126,61 @@ struct FastMatMulInteger {
       });
     });
     return {};
+  }
+
+ private:
+  /// Multiply-adds of a product that take less time than to set up vectors for it.
+  static constexpr int64_t kSmall = 128;
+
+  /// Whole matrices are shared out.
+  static void run_small(const KernelContext& context, const ProductLayout& l) {
+    const TensorView& y = context.output(0);
+    const int64_t matrix = l.rows * l.columns;
+    auto* c = y.as<uint32_t>();
+    context.parallel_for(y.count() / matrix, [&](int64_t begin, int64_t end, int) {
+      for (int64_t index = begin; index < end; ++index) {
+        const ByteOperands operands(context, l, index);
+        multiply_small(operands, l, c + index * matrix);
+      }
+    });
+  }
+  static void multiply_small(const ByteOperands& operands, const ProductLayout& l, uint32_t* c) {
+    const ByteFactor &a = operands.a, &b = operands.b;
+    const int inner = static_cast<int>(l.inner), columns = static_cast<int>(l.columns);
+    for (ptrdiff_t row = 0; row < l.rows; ++row, c += columns) {
+      const uint8_t* of_a = a.data + row * inner;
+      const int a_zero = a.zeros[row * a.zero_step] ^ a.flip;
+      for (int j = 0; j < columns; ++j) {
+        const int b_zero = b.zeros[j * b.zero_step] ^ b.flip;
+        int sum = 0;  // of so few terms
+        for (int k = 0; k < inner; ++k) {
+          sum += ((of_a[k] ^ a.flip) - a_zero) * ((b.data[k * columns + j] ^ b.flip) - b_zero);
+        }
+        c[j] = static_cast<uint32_t>(sum);
+      }
+    }
+  }
+
+  /// Matrices of few rows, of which the threads share out the columns.
+  static void run_thin(const KernelContext& context, const ProductLayout& l) {
+    const TensorView& y = context.output(0);
+    const int64_t units = (l.columns + kThinByteColumns - 1) / kThinByteColumns;
+    const int64_t matrix = l.rows * l.columns;
+    auto* c = y.as<uint32_t>();
+    context.parallel_for(y.count() / matrix * units, [&](int64_t begin, int64_t end, int) {
+      while (begin < end) {
+        const int64_t index = begin / units, first = begin % units * kThinByteColumns;
+        const int64_t last = (index + 1) * units < end ? (index + 1) * units : end;
+        const int64_t behind = first + (last - begin) * kThinByteColumns;
+        const int64_t columns = (behind < l.columns ? behind : l.columns) - first;
+        const ByteOperands operands(context, l, index);
+        multiply_thin_bytes({static_cast<ptrdiff_t>(l.rows), static_cast<ptrdiff_t>(columns),
+                             operands.a, operands.b.at(static_cast<ptrdiff_t>(first), 0),
+                             c + index * matrix + first, static_cast<ptrdiff_t>(l.columns)},
+                            context.isa());
+        begin = last;
+      }
+    });
   }
 };
 

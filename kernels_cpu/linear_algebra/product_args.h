@@ -7,6 +7,7 @@
 #include "intarsia/kernel.h"
 #include "kernels_cpu/gemm/gemm.h"
 #include "kernels_cpu/gemm/pack.h"
+#include "kernels_cpu/linear_algebra/narrow_product.h"
 
 namespace intarsia::cpu {
 
@@ -26,10 +27,26 @@ inline GemmArgs product_args(const KernelContext& context, const GemmShape& shap
   return args;
 }
 
+/// A product with few columns and terms, whose second factor lies anywhere, on the context's
+/// threads.
+inline void run_narrow(const KernelContext& context, const GemmArgs& args, const NarrowFactor& b,
+                       float scale) {
+  context.parallel_for(narrow_units(args.shape), [&](int64_t begin, int64_t end, int) {
+    narrow_run(args, b, scale, begin, end);
+  });
+}
+
 /// One product with a packed second factor, on the context's threads.
 inline void run_product(const KernelContext& context, const GemmArgs& args) {
+  if (is_narrow(args.shape)) return run_narrow(context, args, {kPanel, 1}, 1);
   context.parallel_for(gemm_units(args.shape),
                        [&](int64_t begin, int64_t end, int) { gemm_run(args, begin, end); });
+}
+
+/// The same on one thread.
+inline void run_whole(const GemmArgs& args) {
+  if (is_narrow(args.shape)) return narrow_run(args, {kPanel, 1}, 1, 0, narrow_units(args.shape));
+  gemm_run(args, 0, gemm_units(args.shape));
 }
 
 /// Packs the second factor, B[k][n] or its transpose, `scale` times, on the context's threads.

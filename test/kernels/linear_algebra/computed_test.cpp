@@ -115,6 +115,41 @@ TEST(ComputedMatMul, EqualsTheReference) {
   }
 }
 
+void compare_forms(const std::vector<int32_t>& rows, const std::vector<int32_t>& terms) {
+  uint32_t seed = 3000;
+  for (const int32_t m : rows) {
+    for (const int32_t k : terms) {
+      for (int32_t n = 1; n <= 8; ++n, ++seed) {
+        if (kSlowBuild && seed % 5 != 0) continue;
+        Product p{{m, k}, {k, n}, {n}, {m, n}};
+        p.has_c = seed % 2 == 0;
+        p.residual = seed % 3 == 0;
+        MatMulAttributes of_matmul;
+        if (seed % 4 < 2) of_matmul.activation = static_cast<int32_t>(Activation::kRelu);
+        compare("MatMul", p, of_matmul, k, seed);
+        GemmAttributes attributes;
+        attributes.trans_a = seed / 2 % 2 != 0 ? 1 : 0;
+        attributes.trans_b = seed / 3 % 2 != 0 ? 1 : 0;
+        attributes.alpha = 0.5f;
+        attributes.beta = seed % 5 == 0 ? 1 : -2;
+        if (attributes.trans_a != 0) p.a = {k, m};
+        if (attributes.trans_b != 0) p.b = {n, k};
+        if (seed % 7 < 3) p.c = {m, n};
+        compare("Gemm", p, attributes, k, seed);
+        if (::testing::Test::HasFailure()) return;
+      }
+    }
+  }
+}
+
+// Few columns and terms, whose rows go side by side, and few elements, whose terms do.
+TEST(ComputedProducts, NarrowOnesEqualTheReference) {
+  compare_forms({16, 21, 300, 517}, {1, 3, 4, 6, 8, 13, 32});
+}
+TEST(ComputedProducts, FewSumsEqualTheReference) {
+  compare_forms({1, 2, 3, 5, 8}, {64, 127, 128, 131, 300});
+}
+
 TEST(ComputedMatMul, OfVectorsEqualsTheReference) {
   for (uint32_t seed = 2000; seed < 2000 + part_of(60); ++seed) {
     Random random(seed);

@@ -155,5 +155,25 @@ TEST(MatMulInteger, AnyExtents) {
   }
 }
 
+// B is read in place: strips of any width, several passes over K, the last rows of B.
+TEST(MatMulInteger, FewRows) {
+  uint32_t seed = 0;
+  for (const int32_t m : {1, 2, 3, 7, 12}) {
+    for (const int32_t n : {2, 16, 33, 65, 150}) {
+      for (const int32_t k : {3, 64, 515, 1030}) {
+        if (kSlowBuild && m * n * k > 30000) continue;
+        const DataType a = kBytes[seed % 2], b = kBytes[seed / 2 % 2];
+        const Dims columns[] = {{}, {n}};
+        const Product one{
+            {a, {m, k}, seed % 3 == 0, {m}}, {b, {k, n}, true, columns[seed % 2]}, {m, n}};
+        const Product two{{a, {2, m, k}, true, {}}, {b, {2, k, n}, true, {2, 1, 1}}, {2, m, n}};
+        expect_product(seed % 4 == 0 ? two : one, seed);
+        if (HasFailure()) return;
+        ++seed;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace intarsia::test

@@ -39,8 +39,8 @@ struct DepthwiseVector {
   using M = VecMath<Vec>;
   static constexpr int kPixels = 4;
 
-  // The window's taps: pixels p < Pixels start at input + p * pixel_step. With Edge, or if Cols is
-  // 0, only the given columns exist.
+  // A plane of the window's taps: pixels p < Pixels start at input + p * pixel_step. With Edge, or
+  // if Cols is 0, only the given columns exist.
   template <int Pixels, bool Edge, class Load, class LoadInput>
   INTARSIA_INLINE static void accumulate(const DepthwiseBlock& s, const float* row,
                                          const float* weights, const F (&held)[Rows * Cols + 1],
@@ -107,8 +107,13 @@ struct DepthwiseVector {
       INTARSIA_UNROLL
       for (int p = 0; p < kCount; ++p) acc[p] = bias;
       const float* row = s.input + y * s.input_step + (x * s.stride - s.pad_left) * s.pixel_pitch;
-      accumulate<kCount, decltype(edge)::value>(s, row, s.weights + c, held, columns, load,
-                                                load_input, acc);
+      const float* weights = s.weights + c;
+      for (int planes = Rows > 0 ? 1 : s.planes; planes > 0; --planes) {
+        accumulate<kCount, decltype(edge)::value>(s, row, weights, held, columns, load, load_input,
+                                                  acc);
+        row += s.plane_pitch;
+        weights += s.weights_plane_pitch;
+      }
       float* output = s.output + y * s.output_row_pitch + x * s.output_pitch + c;
       INTARSIA_UNROLL
       for (int p = 0; p < kCount; ++p) {
@@ -184,12 +189,12 @@ void depthwise_block(const DepthwiseBlock& s) {
   }
 }
 
-// Blocks of whole windows of 3 rows hold all weights in registers. One float at a time there are
-// few enough loads without that.
+// Blocks of whole windows of one plane of 3 rows hold all weights in registers. One float at a time
+// there are few enough loads without that.
 template <class Vec, int Stride>
 void depthwise_block_3(const DepthwiseBlock& s) {
   if constexpr (Vec::kWidth > 1) {
-    if (s.rows == 3) return depthwise_block<Vec, 3, 3, Stride>(s);
+    if (s.rows == 3 && s.planes == 1) return depthwise_block<Vec, 3, 3, Stride>(s);
   }
   depthwise_block<Vec, 0, 3, Stride>(s);
 }

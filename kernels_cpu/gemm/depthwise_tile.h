@@ -31,9 +31,10 @@ INTARSIA_INLINE DepthwiseColumns columns_inside(ptrdiff_t start, int count, ptrd
 }
 
 /// One channel vector of all pixels of `s`, loaded and stored by the given functions. Rows and Cols
-/// taps, Stride columns from pixel to pixel; 0: known at run time only. `s` is passed by value:
-/// with a reference each store would make the compiler load its fields again.
-template <class Vec, int Rows, int Cols, int Stride>
+/// taps, Stride columns from pixel to pixel; 0: known at run time only. `OnePlane` spares short
+/// windows a loop. `s` is passed by value: with a reference each store would make the compiler load
+/// its fields again.
+template <class Vec, int Rows, int Cols, int Stride, bool OnePlane>
 struct DepthwiseVector {
   using F = typename Vec::F;
   using M = VecMath<Vec>;
@@ -108,7 +109,7 @@ struct DepthwiseVector {
       for (int p = 0; p < kCount; ++p) acc[p] = bias;
       const float* row = s.input + y * s.input_step + (x * s.stride - s.pad_left) * s.pixel_pitch;
       const float* weights = s.weights + c;
-      for (int planes = Rows > 0 ? 1 : s.planes; planes > 0; --planes) {
+      for (int planes = OnePlane ? 1 : s.planes; planes > 0; --planes) {
         accumulate<kCount, decltype(edge)::value>(s, row, weights, held, columns, load, load_input,
                                                   acc);
         row += s.plane_pitch;
@@ -153,9 +154,9 @@ struct DepthwiseVector {
   };
 };
 
-template <class Vec, int Rows, int Cols, int Stride>
+template <class Vec, int Rows, int Cols, int Stride, bool OnePlane = (Rows > 0)>
 void depthwise_block(const DepthwiseBlock& s) {
-  using Vector = DepthwiseVector<Vec, Rows, Cols, Stride>;
+  using Vector = DepthwiseVector<Vec, Rows, Cols, Stride, OnePlane>;
   using F = typename Vec::F;
   for (ptrdiff_t c = 0; c < s.channels; c += Vec::kWidth) {
     const int count = static_cast<int>(s.channels - c);
@@ -221,6 +222,9 @@ void Microkernels<I>::depthwise(DepthwiseWindow<7, 1>, const DepthwiseBlock& s) 
 }
 template <Isa I>
 void Microkernels<I>::depthwise(DepthwiseWindow<0, 0>, const DepthwiseBlock& s) {
+  if constexpr (IsaVector<I>::kWidth > 1) {
+    if (s.planes == 1) return depthwise_block<IsaVector<I>, 0, 0, 0, true>(s);
+  }
   depthwise_block<IsaVector<I>, 0, 0, 0>(s);
 }
 

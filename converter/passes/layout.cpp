@@ -47,16 +47,26 @@ double reorder_cost(const Value& value) {
   return count;
 }
 
+/// The extents of a value; none where some vary.
+std::vector<int64_t> extents_of(const Value& value) {
+  std::vector<int64_t> extents;
+  for (int axis = 0; axis < rank_of(value); ++axis) {
+    const definitions::Dim extent = extent_of(value, axis);
+    if (!is_constant(extent)) return {};
+    extents.push_back(constant_value(extent));
+  }
+  return extents;
+}
+
 /// Nodes whose kernels are faster with the channels last.
 bool is_seed(const Node& node) {
   if (node.op == nullptr) return false;
   const auto& facts = node.op->facts;
   const Value* x = node.input(0);
   if (x == nullptr || !definitions::contains(facts.fast_channels_last, x->type)) return false;
-  const Value* weights = node.input(1);
-  if (facts.either_order != nullptr && weights != nullptr && weights->constant &&
-      facts.either_order(node.attribute_bytes.data(), weights->constant->extents)) {
-    return false;
+  if (const Value* weights = node.input(1); facts.either_order != nullptr && weights != nullptr) {
+    const std::vector<int64_t> extents = extents_of(*weights);
+    if (!extents.empty() && facts.either_order(node.attribute_bytes.data(), extents)) return false;
   }
   return rank_of(*x) >= kLeastImageRank && rank_of(*x) <= kMostImageRank;
 }

@@ -246,8 +246,7 @@ struct Facts {
   PropagationRule propagate = nullptr;
   /// Element types of input 0 whose fast kernels want the channels last.
   TypeSet fast_channels_last = 0;
-  /// Whether that is no faster for a node of these attributes with constant weights of these
-  /// extents.
+  /// Whether that is no faster for a node of these attributes with weights of these extents.
   bool (*either_order)(const std::byte* attributes, std::span<const int64_t> weights) = nullptr;
   /// The extents of a window, or its one extent: elements that are read for each of the result.
   /// Where weights of the data's rank are operands, they are read too.

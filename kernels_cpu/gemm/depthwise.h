@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Depthwise 2-D convolution in NHWC, f32: each input channel has output channels of its own, as
+// Depthwise convolution in NDHWC, f32: each input channel has output channels of its own, as
 // many as every other; otherwise the definition of conv.h with groups == in_c, without a residual
 // and without taps that walk backwards.
 //
-// Weights are [kernel_h][kernel_w][out_c] (pack_depthwise). Input and output must not overlap.
-// Units and bits as in gemm.h. No workspace.
+// Weights are [kernel_d][kernel_h][kernel_w][out_c] (pack_depthwise). Input and output must not
+// overlap. Units and bits as in gemm.h. No workspace.
 #pragma once
 
 #include "kernels_cpu/gemm/conv.h"

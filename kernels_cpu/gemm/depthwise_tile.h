@@ -31,16 +31,17 @@ INTARSIA_INLINE DepthwiseColumns columns_inside(ptrdiff_t start, int count, ptrd
 }
 
 /// One channel vector of all pixels of `s`, loaded and stored by the given functions. Rows and Cols
-/// taps, Stride columns from pixel to pixel; 0: known at run time only. `s` is passed by value:
-/// with a reference each store would make the compiler load its fields again.
-template <class Vec, int Rows, int Cols, int Stride>
+/// taps, Stride columns from pixel to pixel; 0: known at run time only. `OnePlane` spares short
+/// windows a loop. `s` is passed by value: with a reference each store would make the compiler load
+/// its fields again.
+template <class Vec, int Rows, int Cols, int Stride, bool OnePlane>
 struct DepthwiseVector {
   using F = typename Vec::F;
   using M = VecMath<Vec>;
   static constexpr int kPixels = 4;
 
-  // The window's taps: pixels p < Pixels start at input + p * pixel_step. With Edge, or if Cols is
-  // 0, only the given columns exist.
+  // A plane of the window's taps: pixels p < Pixels start at input + p * pixel_step. With Edge, or
+  // if Cols is 0, only the given columns exist.
   template <int Pixels, bool Edge, class Load, class LoadInput>
   INTARSIA_INLINE static void accumulate(const DepthwiseBlock& s, const float* row,
                                          const float* weights, const F (&held)[Rows * Cols + 1],
@@ -107,8 +108,13 @@ struct DepthwiseVector {
       INTARSIA_UNROLL
       for (int p = 0; p < kCount; ++p) acc[p] = bias;
       const float* row = s.input + y * s.input_step + (x * s.stride - s.pad_left) * s.pixel_pitch;
-      accumulate<kCount, decltype(edge)::value>(s, row, s.weights + c, held, columns, load,
-                                                load_input, acc);
+      const float* weights = s.weights + c;
+      for (int planes = OnePlane ? 1 : s.planes; planes > 0; --planes) {
+        accumulate<kCount, decltype(edge)::value>(s, row, weights, held, columns, load, load_input,
+                                                  acc);
+        row += s.plane_pitch;
+        weights += s.weights_plane_pitch;
+      }
       float* output = s.output + y * s.output_row_pitch + x * s.output_pitch + c;
       INTARSIA_UNROLL
       for (int p = 0; p < kCount; ++p) {
@@ -148,9 +154,9 @@ struct DepthwiseVector {
   };
 };
 
-template <class Vec, int Rows, int Cols, int Stride>
+template <class Vec, int Rows, int Cols, int Stride, bool OnePlane = (Rows > 0)>
 void depthwise_block(const DepthwiseBlock& s) {
-  using Vector = DepthwiseVector<Vec, Rows, Cols, Stride>;
+  using Vector = DepthwiseVector<Vec, Rows, Cols, Stride, OnePlane>;
   using F = typename Vec::F;
   for (ptrdiff_t c = 0; c < s.channels; c += Vec::kWidth) {
     const int count = static_cast<int>(s.channels - c);
@@ -184,12 +190,12 @@ void depthwise_block(const DepthwiseBlock& s) {
   }
 }
 
-// Blocks of whole windows of 3 rows hold all weights in registers. One float at a time there are
-// few enough loads without that.
+// Blocks of whole windows of one plane of 3 rows hold all weights in registers. One float at a time
+// there are few enough loads without that.
 template <class Vec, int Stride>
 void depthwise_block_3(const DepthwiseBlock& s) {
   if constexpr (Vec::kWidth > 1) {
-    if (s.rows == 3) return depthwise_block<Vec, 3, 3, Stride>(s);
+    if (s.rows == 3 && s.planes == 1) return depthwise_block<Vec, 3, 3, Stride>(s);
   }
   depthwise_block<Vec, 0, 3, Stride>(s);
 }
@@ -216,6 +222,9 @@ void Microkernels<I>::depthwise(DepthwiseWindow<7, 1>, const DepthwiseBlock& s) 
 }
 template <Isa I>
 void Microkernels<I>::depthwise(DepthwiseWindow<0, 0>, const DepthwiseBlock& s) {
+  if constexpr (IsaVector<I>::kWidth > 1) {
+    if (s.planes == 1) return depthwise_block<IsaVector<I>, 0, 0, 0, true>(s);
+  }
   depthwise_block<IsaVector<I>, 0, 0, 0>(s);
 }
 

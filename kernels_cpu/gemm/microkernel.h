@@ -72,27 +72,30 @@ struct TileFamily {
   const TileFunction* by_rows;
 };
 
-/// Output rows of a depthwise convolution that see the same kernel rows:
-/// out[y][x][c] = act(bias[c] + sum over i < rows, j < cols of
-///     input[y * input_step + i * row_pitch + (x * stride - pad_left + j * dilation) * pixel_pitch
-///     + (lead + c) / multiplier]
-///     * weights[i * weights_row_pitch + j * weights_pitch + c]),
-/// where input columns outside [0, width) count as zeros; the caller leaves out kernel rows that
-/// lie outside the image. Input and output must not overlap.
+/// Output rows of a depthwise convolution that see the same kernel planes and rows:
+/// out[y][x][c] = act(bias[c] + sum over h < planes, i < rows, j < cols of
+///     input[y * input_step + h * plane_pitch + i * row_pitch
+///     + (x * stride - pad_left + j * dilation) * pixel_pitch + (lead + c) / multiplier]
+///     * weights[h * weights_plane_pitch + i * weights_row_pitch + j * weights_pitch + c]),
+/// where input columns outside [0, width) count as zeros; the caller leaves out kernel planes and
+/// rows that lie outside the image. Input and output must not overlap.
 struct DepthwiseBlock {
   const float* input;    ///< Column 0 of the image row under the first kernel row.
   ptrdiff_t multiplier;  ///< Output channels of an input channel; 1 unless any window is served.
   ptrdiff_t lead;        ///< Those of the first input channel that come before; < multiplier.
   ptrdiff_t input_step;
+  ptrdiff_t plane_pitch;
   ptrdiff_t row_pitch;
   ptrdiff_t pixel_pitch;
   ptrdiff_t width;
   ptrdiff_t stride;
   ptrdiff_t dilation;
   ptrdiff_t pad_left;
+  int planes;  ///< At least 1.
   int rows;
   int cols;
   const float* weights;
+  ptrdiff_t weights_plane_pitch;
   ptrdiff_t weights_row_pitch;
   ptrdiff_t weights_pitch;
   const float* bias;  ///< [channels], or null.

@@ -117,9 +117,7 @@ void pack_conv(const E* weights, int64_t groups, int64_t n, int64_t channels, in
 }
 
 template <class E>
-void pack_depthwise(const E* weights, int64_t channels, int64_t kernel_h, int64_t kernel_w,
-                    E* packed) {
-  const int64_t taps = kernel_h * kernel_w;
+void pack_depthwise(const E* weights, int64_t channels, int64_t taps, E* packed) {
   for (int64_t tap = 0; tap < taps; ++tap) {
     for (int64_t c = 0; c < channels; ++c) *packed++ = weights[c * taps + tap];
   }
@@ -131,7 +129,7 @@ template void transpose(const float*, int64_t, int64_t, int64_t, float*, int64_t
 template void transpose(const uint16_t*, int64_t, int64_t, int64_t, uint16_t*, int64_t);
 template void pack_conv(const float*, int64_t, int64_t, int64_t, int64_t, float*);
 template void pack_conv(const uint16_t*, int64_t, int64_t, int64_t, int64_t, uint16_t*);
-template void pack_depthwise(const float*, int64_t, int64_t, int64_t, float*);
-template void pack_depthwise(const uint16_t*, int64_t, int64_t, int64_t, uint16_t*);
+template void pack_depthwise(const float*, int64_t, int64_t, float*);
+template void pack_depthwise(const uint16_t*, int64_t, int64_t, uint16_t*);
 
 }  // namespace intarsia::cpu

@@ -50,10 +50,9 @@ template <class E>
 void pack_conv(const E* weights, int64_t groups, int64_t n, int64_t channels, int64_t taps,
                E* packed);
 
-/// Packs depthwise weights of ONNX, [channels][1][kernel_h][kernel_w], as [kernel_h][kernel_w]
-/// [channels]; takes as many floats as they are.
+/// Packs depthwise weights of ONNX, [channels][1][taps], as [taps][channels]; takes as many floats
+/// as they are.
 template <class E>
-void pack_depthwise(const E* weights, int64_t channels, int64_t kernel_h, int64_t kernel_w,
-                    E* packed);
+void pack_depthwise(const E* weights, int64_t channels, int64_t taps, E* packed);
 
 }  // namespace intarsia::cpu

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Fast depthwise convolution in float, channels-last: one input channel for each output channel
-// (gemm/depthwise.h), with fused bias and activation. The weights' bytes are [KH][KW][channels].
-// The kernel of any window serves several output channels of an input channel, too.
-// One kernel for each window, so that a program links the micro-kernels of its layers alone.
+// (gemm/depthwise.h), with fused bias and activation, of 1 to 3 spatial axes. The weights' bytes
+// are [KD][KH][KW][channels]. The kernel of any window serves several output channels of an input
+// channel, too. One kernel for each window, so that a program links the micro-kernels of its layers
+// alone.
 #include <array>
 #include <cstdint>
 
@@ -35,14 +36,14 @@ int64_t multiplier(const KernelContext& context) {
 // What the kernels of all windows share; `cols` and `stride` are those of a DepthwiseWindow.
 
 [[gnu::noinline]] bool serves_window(const KernelContext& context, int cols, int stride) {
-  if (context.input(0).rank > 4 || !is_depthwise(context)) return false;
+  if (context.input(0).rank > 5 || !is_depthwise(context)) return false;
   const ConvShape shape = conv_shape(context);
   return cols == 0 || (shape.kernel_w == cols && shape.stride_w == stride * shape.dilation_w &&
                        multiplier(context) == 1);
 }
 
 [[gnu::noinline]] Status check_depthwise(const KernelContext& context, int cols, int stride) {
-  if (Status status = check_fast_conv(context, 2); !status) return status;
+  if (Status status = check_fast_conv(context, 3); !status) return status;
   if (!is_depthwise(context)) {
     return context.fail(Code::kInvalidValue, "group",
                         context.input(0).extents[context.input(0).rank - 1],
@@ -96,8 +97,8 @@ struct PackedWeights {
   template <class E>
   static void pack_weights(const KernelContext& context, int, E* packed) {
     const TensorView& w = context.input(1);
-    pack_depthwise(w.as<const E>(), w.extents[0], w.rank == 4 ? w.extents[2] : 1,
-                   w.extents[w.rank - 1], packed);
+    if (w.count() == 0) return;
+    pack_depthwise(w.as<const E>(), w.extents[0], w.count() / w.extents[0], packed);
   }
 };
 
@@ -130,7 +131,7 @@ struct ConvDepthwise : PackedWeights {
 
   static bool serves(const KernelContext& context) { return serves_window(context, Cols, Stride); }
   static bool supports(const KernelContext& context) {
-    return is_fast_conv(context, 2) && serves(context);
+    return is_fast_conv(context, 3) && serves(context);
   }
 
   static Status check(const KernelContext& context) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fast depthwise transposed convolution in float, channels-last, of 1 or 2 spatial axes: a
+// Fast depthwise transposed convolution in float, channels-last, of 1 to 3 spatial axes: a
 // depthwise convolution for each phase of its outputs (gemm/conv_transpose.h). The weights' bytes
 // are [taps][output channels], phase by phase.
 #include "core/kernel_list.h"
@@ -16,7 +16,7 @@ namespace {
 
 bool is_depthwise(const KernelContext& context) {
   const int32_t group = context.attributes<ConvTransposeAttributes>().group;
-  return group > 1 && group == context.input(1).extents[0] && context.input(0).rank <= 4;
+  return group > 1 && group == context.input(1).extents[0] && context.input(0).rank <= 5;
 }
 
 struct DepthwiseConvTranspose {
@@ -45,7 +45,7 @@ struct DepthwiseConvTranspose {
   }
 
   static Status check(const KernelContext& context) {
-    if (Status status = check_fast_transposed(context, 2); !status) return status;
+    if (Status status = check_fast_transposed(context, 3); !status) return status;
     const TensorView &x = context.input(0), &w = context.input(1);
     if (!is_depthwise(context)) {
       return context.fail(Code::kInvalidValue, "group", x.extents[x.rank - 1],

@@ -65,6 +65,26 @@ TEST_P(Layout, TransposesNothingInBetween) {
   EXPECT_EQ(left_after_layout(model_of(GetParam(), DataType::kFloat)), GetParam().left);
 }
 
+// Kernels of few filters serve both orders, whether the weights are constant or computed.
+TEST(LayoutOfOneNode, FewTransposedFiltersStayAsTheyAre) {
+  for (const bool constant : {true, false}) {
+    for (const int64_t filters : {2, 20}) {
+      layout::Draft draft;
+      draft.type = DataType::kFloat;
+      draft.model.input("x", {1, 6, 5, 7}, draft.type);
+      if (constant) {
+        draft.weights("w", {6, filters, 2, 2});
+      } else {
+        draft.model.input("w", {6, filters, 2, 2}, draft.type);
+      }
+      draft.node("ConvTranspose", {"x", "w"});
+      draft.model.output("z");
+      EXPECT_EQ(left_after_layout(draft.model),
+                filters == 2 ? "ConvTranspose" : "T ConvTranspose T");
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Operators, Layout, testing::ValuesIn(layout::kCases),
                          [](const auto& info) { return std::string(info.param.name); });
 

@@ -88,7 +88,7 @@ void test_depthwise(int cols, int stride, int dilation, const char* what) {
   fill(weights, kMost);
   fill(bias, 64);
   fill(output, kMost);
-  pack_depthwise(weights, s.in_c, s.kernel_h, s.kernel_w, packed);
+  pack_depthwise(weights, s.in_c, s.kernel_h * s.kernel_w, packed);
   DepthwiseArgs args{s, input, packed, output, bias, bounds()};
   args.kernel = depthwise_kernel<DepthwiseWindow<Cols, Stride>>(detect_isa());
   depthwise_run(args, 0, depthwise_units(s));

@@ -205,6 +205,11 @@ bool draw_conv(Random& random, ConvShape& s) {
          draw_axis(random, s.in_w, 5, s.kernel_w, s.stride_w, s.dilation_w, s.pad_left, s.out_w);
 }
 
+bool draw_depth(Random& random, ConvShape& s) {
+  s.in_d = random.between(1, 5);
+  return draw_axis(random, s.in_d, 3, s.kernel_d, s.stride_d, s.dilation_d, s.pad_front, s.out_d);
+}
+
 TEST_P(ConvFamily, RandomConvolutions) {
   const uint32_t base = 771000;
   int checked = 0;
@@ -216,11 +221,7 @@ TEST_P(ConvFamily, RandomConvolutions) {
     s.in_c = s.groups * random.between(1, random.coin() ? 4 : 20);
     s.out_c = s.groups * random.between(1, random.coin() ? 5 : 40);
     if (!draw_conv(random, s)) continue;
-    if (trial % 3 == 0) {
-      s.in_d = random.between(1, 5);
-      if (!draw_axis(random, s.in_d, 3, s.kernel_d, s.stride_d, s.dilation_d, s.pad_front, s.out_d))
-        continue;
-    }
+    if (trial % 3 == 0 && !draw_depth(random, s)) continue;
     p.bias = random.coin();
     p.residual = random.coin();
     p.residual_pad = random.between(0, 2);
@@ -359,7 +360,7 @@ TEST_P(ConvFamily, RandomDepthwise) {
     ConvShape& s = p.shape;
     s.groups = s.in_c = s.out_c = random.between(1, random.coin() ? 8 : 70);
     if (random.coin()) s.out_c *= random.between(1, 20);
-    if (!draw_conv(random, s)) continue;
+    if (!draw_conv(random, s) || (trial % 2 == 0 && !draw_depth(random, s))) continue;
     if (trial % 3 == 0) {  // the windows that have kernels of their own
       s.kernel_w = random.coin() ? 3 : random.coin() ? 5 : 7;
       s.stride_w = random.between(1, 2);
@@ -371,12 +372,14 @@ TEST_P(ConvFamily, RandomDepthwise) {
     p.activation = spec_of(static_cast<int>(trial) % kActivations);
     const uint32_t seed = base + trial;
     SCOPED_TRACE("seed " + std::to_string(seed) + " shape" + describe(s));
-    const auto input = random.floats(pixel_floats(s.batch * s.in_h * s.in_w, s.in_c, s.in_pitch));
-    const auto weights = random.floats(s.out_c * s.kernel_h * s.kernel_w);
+    const int64_t taps = s.kernel_d * s.kernel_h * s.kernel_w;
+    const auto input =
+        random.floats(pixel_floats(s.batch * s.in_d * s.in_h * s.in_w, s.in_c, s.in_pitch));
+    const auto weights = random.floats(s.out_c * taps);
     const auto bias = random.floats(s.out_c);
     std::vector<float> packed(weights.size());
-    pack_depthwise(weights.data(), s.out_c, s.kernel_h, s.kernel_w, packed.data());
-    const int64_t pixels = s.batch * s.out_h * s.out_w;
+    pack_depthwise(weights.data(), s.out_c, taps, packed.data());
+    const int64_t pixels = s.batch * s.out_d * s.out_h * s.out_w;
     std::vector<float> output(static_cast<size_t>(pixel_floats(pixels, s.out_c, s.out_pitch)),
                               kUntouched);
     DepthwiseArgs args{s, input.data(), packed.data(), output.data()};

@@ -4,6 +4,7 @@
 // Col2Im has them: group g has one filter, and channel k of the group is tap k. There is nothing to
 // multiply: the channels are what is added (transposed_bands.h). Float, channels first.
 #include "core/kernel_list.h"
+#include "intarsia/checked_int.h"
 #include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/widened.h"
 #include "kernels_cpu/nn/transposed_bands.h"
@@ -31,9 +32,11 @@ struct PlacedChannels {
     const int rank = context.input(0).rank;
     if (rank > 5) return context.fail(Code::kWrongRank, "input rank", 5, rank, 0);
     if (!serves(context)) {
-      return context.fail(Code::kWrongExtent, "channels of a group",
-                          context.input(1).count() / context.input(1).extents[0],
-                          context.input(1).extents[0], 1, 0);
+      const TensorView& w = context.input(1);
+      CheckedInt places = context.attributes<ConvTransposeAttributes>().group;
+      for (int axis = 2; axis < w.rank; ++axis) places *= w.extents[axis];
+      return context.fail(Code::kWrongExtent, "channels, one for each place of a window",
+                          places.value(), w.extents[0], 1, 0);
     }
     return {};
   }

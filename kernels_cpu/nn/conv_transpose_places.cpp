@@ -78,13 +78,38 @@ struct PlacedChannels {
     run.start(bias != nullptr ? bias + group : nullptr);
     const float* x = context.input(0).as<const float>() + image * product.x.image +
                      group * product.depth * product.x.channel;
-    const int64_t stop = band.last * product.inner_pixels();
     on_isa(context.isa(), [&] {
-      for (int64_t at = band.first * product.inner_pixels(); at < stop; at += s.in_w) {
-        const int64_t line = at / s.in_w;
-        run.add(x + at, line / s.in_h, line % s.in_h, 0, s.in_w);
+      for (int64_t tap = 0; tap < product.taps; ++tap) {
+        add_channel(run, tap, x + tap * product.x.channel);
       }
     });
+  }
+  /// The rows that meet the band, of the channel of one tap.
+  INTARSIA_INLINE static void add_channel(const BandRun& run, int64_t tap, const float* x) {
+    const TapProduct& product = run.product;
+    const ConvShape& s = product.s;
+    const bool volumes = product.of_volumes();
+    const int64_t kx = tap % s.kernel_w, ky = tap / s.kernel_w % s.kernel_h,
+                  kz = tap / s.kernel_w / s.kernel_h;
+    const BandRun::Range met = run.range(kx, 0, s.in_w);
+    const int64_t count = met.end - met.begin, step = s.stride_w;
+    const int64_t column = product.w.output(met.begin, kx);
+    const int64_t first_z = volumes ? run.band.first : 0, last_z = volumes ? run.band.last : 1;
+    const int64_t first_y = volumes ? 0 : run.band.first, last_y = volumes ? s.in_h : run.band.last;
+    for (int64_t z = first_z; z < last_z; ++z) {
+      for (int64_t y = first_y; y < last_y; ++y) {
+        const int64_t oz = product.d.output(z, kz), oy = product.h.output(y, ky);
+        if (!run.meets(oz, oy)) continue;
+        const float* from = x + (z * s.in_h + y) * s.in_w + met.begin;
+        float* to = run.row_of(oz, oy) + column;
+        if (step == 1) {
+          INTARSIA_INDEPENDENT
+          for (int64_t i = 0; i < count; ++i) to[i] += from[i];
+        } else {
+          for (int64_t i = 0; i < count; ++i) to[i * step] += from[i];
+        }
+      }
+    }
   }
 };
 

@@ -116,22 +116,28 @@ struct BandRun {
     }
   }
 
+  /// Whether a row of outputs is there, and the band's.
+  bool meets(int64_t z, int64_t y) const {
+    const int64_t place = product.of_volumes() ? z : y;
+    return place >= band.begin && place < band.end && z >= 0 && z < product.s.out_d && y >= 0 &&
+           y < product.s.out_h;
+  }
+  float* row_of(int64_t z, int64_t y) const {
+    return output + (z * product.s.out_h + y) * product.s.out_w * product.y.pixel;
+  }
+
   /// Adds the products of `count` pixels of one row, from column x on.
   void add(const float* products, int64_t z, int64_t y, int64_t x, int64_t count) const {
     const ConvShape& s = product.s;
-    const bool volumes = product.of_volumes();
     int64_t tap = 0;
     for (int64_t kz = 0; kz < s.kernel_d; ++kz) {
       for (int64_t ky = 0; ky < s.kernel_h; ++ky) {
         const int64_t oz = product.d.output(z, kz), oy = product.h.output(y, ky);
-        const int64_t place = volumes ? oz : oy;
-        const bool meets = place >= band.begin && place < band.end && oz >= 0 && oz < s.out_d &&
-                           oy >= 0 && oy < s.out_h;
-        if (!meets) {
+        if (!meets(oz, oy)) {
           tap += s.kernel_w;
           continue;
         }
-        float* row = output + (oz * s.out_h + oy) * s.out_w * product.y.pixel;
+        float* row = row_of(oz, oy);
         const bool pairs = s.stride_w == 2 && s.dilation_w == 1 && product.y.pixel == 1;
         for (int64_t kx = 0; kx < s.kernel_w; ++kx, ++tap) {
           const float* sums = products + tap * pitch;

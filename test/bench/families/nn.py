@@ -47,6 +47,7 @@ CONVOLUTIONS = [
     transposed("4x4 stride 2 to 3 channels", 64, 3, [4, 4], 32, strides=[2, 2], pads=[1, 1, 1, 1]),
     transposed("3-D", 16, 16, [2, 2, 2], 12, strides=[2, 2, 2]),
     transposed("1-D", 64, 64, [8], 500, strides=[4], pads=[2, 2]),
+    case("Col2Im", "", [normal(1, 64 * 9, 28 * 28), constant([28, 28]), constant([3, 3])], pads=[1, 1, 1, 1]),
     transposed("depthwise", 64, 64, [4, 4], 28, groups=64, strides=[2, 2], pads=[1, 1, 1, 1]),
 ]
 

@@ -19,6 +19,8 @@ constexpr int64_t ceil_div(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
 
+constexpr bool kVolumes = kDepthwiseAxes == 3;
+
 // The kernel rows, or planes, [first, last) that lie inside the image.
 struct Taps {
   int64_t first;
@@ -71,14 +73,15 @@ void depthwise_run(const DepthwiseArgs& args, int64_t begin, int64_t end) {
   for (int64_t unit = begin; unit < end; ++unit) {
     const int64_t c = unit % slices * kUnitChannels;
     const int64_t plane = unit / slices / row_blocks;
-    const int64_t image = plane / s.out_d, z = plane % s.out_d;
+    const int64_t image = kVolumes ? plane / s.out_d : plane, z = kVolumes ? plane % s.out_d : 0;
     const int64_t y0 = unit / slices % row_blocks * kUnitRows;
     const int64_t y1 = min(y0 + kUnitRows, s.out_h);
     b.channels = min(kUnitChannels, s.out_c - c);
     b.lead = c % b.multiplier;
     b.bias = args.bias ? args.bias + c : nullptr;
-    const int64_t front = z * s.stride_d - s.pad_front;
-    const Taps planes = taps_inside(front, s.kernel_d, s.dilation_d, s.in_d);
+    const int64_t front = kVolumes ? z * s.stride_d - s.pad_front : 0;
+    const Taps planes =
+        kVolumes ? taps_inside(front, s.kernel_d, s.dilation_d, s.in_d) : Taps{0, 1};
     b.planes = planes.last > 0 ? static_cast<int>(planes.last - planes.first) : 1;
     const float* input = args.input + image * s.in_d * plane_floats + c / b.multiplier;
     const float* weights = args.weights + planes.first * b.weights_plane_pitch + c;

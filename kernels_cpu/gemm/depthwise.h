@@ -9,8 +9,12 @@
 #pragma once
 
 #include "kernels_cpu/gemm/conv.h"
+#include "kernels_cpu/gemm/vector.h"
 
 namespace intarsia::cpu {
+
+/// Most spatial axes. Small programs, without vectors, do without the loops over planes.
+inline constexpr int kDepthwiseAxes = INTARSIA_HAS_VECTORS ? 3 : 2;
 
 /// REQUIRES: shape.groups == shape.in_c, of which shape.out_c is a multiple; the same unless
 /// `kernel` serves any window, which may also have no input channels: the output is then the bias.

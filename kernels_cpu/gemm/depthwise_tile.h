@@ -109,7 +109,7 @@ struct DepthwiseVector {
       for (int p = 0; p < kCount; ++p) acc[p] = bias;
       const float* row = s.input + y * s.input_step + (x * s.stride - s.pad_left) * s.pixel_pitch;
       const float* weights = s.weights + c;
-      for (int planes = OnePlane ? 1 : s.planes; planes > 0; --planes) {
+      for (int planes = OnePlane || !INTARSIA_HAS_VECTORS ? 1 : s.planes; planes > 0; --planes) {
         accumulate<kCount, decltype(edge)::value>(s, row, weights, held, columns, load, load_input,
                                                   acc);
         row += s.plane_pitch;

@@ -36,14 +36,14 @@ int64_t multiplier(const KernelContext& context) {
 // What the kernels of all windows share; `cols` and `stride` are those of a DepthwiseWindow.
 
 [[gnu::noinline]] bool serves_window(const KernelContext& context, int cols, int stride) {
-  if (context.input(0).rank > 5 || !is_depthwise(context)) return false;
+  if (context.input(0).rank > 2 + kDepthwiseAxes || !is_depthwise(context)) return false;
   const ConvShape shape = conv_shape(context);
   return cols == 0 || (shape.kernel_w == cols && shape.stride_w == stride * shape.dilation_w &&
                        multiplier(context) == 1);
 }
 
 [[gnu::noinline]] Status check_depthwise(const KernelContext& context, int cols, int stride) {
-  if (Status status = check_fast_conv(context, 3); !status) return status;
+  if (Status status = check_fast_conv(context, kDepthwiseAxes); !status) return status;
   if (!is_depthwise(context)) {
     return context.fail(Code::kInvalidValue, "group",
                         context.input(0).extents[context.input(0).rank - 1],
@@ -131,7 +131,7 @@ struct ConvDepthwise : PackedWeights {
 
   static bool serves(const KernelContext& context) { return serves_window(context, Cols, Stride); }
   static bool supports(const KernelContext& context) {
-    return is_fast_conv(context, 3) && serves(context);
+    return is_fast_conv(context, kDepthwiseAxes) && serves(context);
   }
 
   static Status check(const KernelContext& context) {

@@ -16,7 +16,8 @@ namespace {
 
 bool is_depthwise(const KernelContext& context) {
   const int32_t group = context.attributes<ConvTransposeAttributes>().group;
-  return group > 1 && group == context.input(1).extents[0] && context.input(0).rank <= 5;
+  return group > 1 && group == context.input(1).extents[0] &&
+         context.input(0).rank <= 2 + kDepthwiseAxes;
 }
 
 struct DepthwiseConvTranspose {
@@ -45,7 +46,7 @@ struct DepthwiseConvTranspose {
   }
 
   static Status check(const KernelContext& context) {
-    if (Status status = check_fast_transposed(context, 3); !status) return status;
+    if (Status status = check_fast_transposed(context, kDepthwiseAxes); !status) return status;
     const TensorView &x = context.input(0), &w = context.input(1);
     if (!is_depthwise(context)) {
       return context.fail(Code::kInvalidValue, "group", x.extents[x.rank - 1],

@@ -29,10 +29,6 @@ Term scale_of(Term q, float scale, double power) {
   return cast(call("Pow", {known, known.number(-0.5 * power)}), q);
 }
 
-}  // namespace
-
-namespace {
-
 /// How many heads of q share one of k.
 int64_t members_of(Term q, Term k) {
   const Dim mine = q.known().shape[1], theirs = k.known().shape[1];

@@ -221,7 +221,8 @@ struct DeformConvPacked {
                                      const T* image, const T* zeros, int64_t i, int64_t index,
                                      T* row) {
     const DeformPlace pixel = taps.pixel(index);
-    for (int64_t part = 0; part < s.offset_groups; ++part) {
+    // Without channels a row has no elements, but perhaps any number of taps.
+    for (int64_t part = 0; part < s.offset_groups && s.share > 0; ++part) {
       const int64_t begin = part * s.share, end = begin + s.share;
       const int64_t first_group = begin / s.depth, first_channel = begin % s.depth;
       for (DeformPlace tap = taps.tap(0); tap.index < s.taps; tap.advance(s.kernel_w)) {

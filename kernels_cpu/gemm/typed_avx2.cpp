@@ -7,6 +7,7 @@
 #if INTARSIA_WITH_AVX2
 
 #include "kernels_cpu/gemm/byte_panels_tile.h"
+#include "kernels_cpu/gemm/depthwise_bytes_tile.h"
 #include "kernels_cpu/gemm/thin_bytes_tile.h"
 #include "kernels_cpu/gemm/typed_tile.h"
 
@@ -25,6 +26,7 @@ template struct TypedKernels<Isa::kAvx2, BFloat16>;
 template struct TypedKernels<Isa::kAvx2, Int16Pair>;
 template struct BytePanels<Isa::kAvx2, Int16Pair>;
 template struct ThinByteTiles<Isa::kAvx2, Int16Pair>;
+template struct DepthwiseByteTiles<Isa::kAvx2>;
 
 }  // namespace intarsia::cpu
 

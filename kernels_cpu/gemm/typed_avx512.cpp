@@ -8,6 +8,7 @@
 #if INTARSIA_WITH_AVX512
 
 #include "kernels_cpu/gemm/byte_panels_tile.h"
+#include "kernels_cpu/gemm/depthwise_bytes_tile.h"
 #include "kernels_cpu/gemm/thin_bytes_tile.h"
 #include "kernels_cpu/gemm/typed_tile.h"
 
@@ -29,6 +30,7 @@ template struct BytePanels<Isa::kAvx512, Int16Pair>;
 template struct BytePanels<Isa::kAvx512, ByteQuad>;
 template struct ThinByteTiles<Isa::kAvx512, Int16Pair>;
 template struct ThinByteTiles<Isa::kAvx512, ByteQuad>;
+template struct DepthwiseByteTiles<Isa::kAvx512>;
 
 }  // namespace intarsia::cpu
 

@@ -3,6 +3,7 @@
 // Products of types other than float32 for any processor. The main tile has 3 rows of 64 bytes: 12
 // of 16 registers.
 #include "kernels_cpu/gemm/byte_panels_tile.h"
+#include "kernels_cpu/gemm/depthwise_bytes_tile.h"
 #include "kernels_cpu/gemm/thin_bytes_tile.h"
 #include "kernels_cpu/gemm/typed_tile.h"
 
@@ -21,5 +22,6 @@ template struct TypedKernels<Isa::kPortable, BFloat16>;
 template struct TypedKernels<Isa::kPortable, Int16Pair>;
 template struct BytePanels<Isa::kPortable, Int16Pair>;
 template struct ThinByteTiles<Isa::kPortable, Int16Pair>;
+template struct DepthwiseByteTiles<Isa::kPortable>;
 
 }  // namespace intarsia::cpu

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Fast depthwise ConvInteger with constant weights, channels last: a group for each channel of x,
-// and one filter each. Channels are computed side by side. The weights' bytes are
-// [tap][channel]. Output rows are shared out over the threads.
+// and one filter each. Channels are computed side by side, where there are enough by
+// gemm/depthwise_bytes.h. The weights' bytes are [tap][channel]. Output rows are shared out over
+// the threads.
 #include <cstring>
 
 #include "core/kernel_list.h"
 #include "kernels_cpu/common/accumulate.h"
 #include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/packed_at_run.h"
+#include "kernels_cpu/gemm/depthwise_bytes.h"
 #include "kernels_cpu/gemm/vector.h"
 #include "kernels_cpu/nn/conv_integer.h"
+#include "kernels_cpu/nn/conv_shape.h"
 #include "kernels_cpu/nn/window_walk.h"
 
 namespace intarsia::cpu {
@@ -91,7 +94,30 @@ struct Depthwise {
   }
 };
 
+/// By taps in pairs; false if the shape has too few channels or too many taps for that.
+bool convolve_pairs(const KernelContext& context) {
+  const auto& a = context.attributes<IntegerConvAttributes>();
+  const ByteOperand x(context, 0), w(context, 1);
+  const DepthwiseBytes job{conv_shape(context, a.window, a.group),
+                           x.data,
+                           x.zeros,
+                           x.flip,
+                           w.data,
+                           w.zeros,
+                           w.zero_step,
+                           w.flip,
+                           context.output(0).as<uint32_t>()};
+  const ConvShape& s = job.shape;
+  if (!depthwise_bytes_serve(s)) return false;
+  context.parallel_for(s.batch * s.out_d * s.out_h, [&](int64_t begin, int64_t end, int) {
+    pick_isa(context.isa(),
+             [&](auto isa) { DepthwiseByteTiles<decltype(isa)::value>::rows(job, begin, end); });
+  });
+  return true;
+}
+
 void convolve(const KernelContext& context) {
+  if (convolve_pairs(context)) return;
   const auto& a = context.attributes<IntegerConvAttributes>();
   const WindowWalk walk(context.input(0), context.output(0), context.input(1).extents + 2, a.window,
                         true);

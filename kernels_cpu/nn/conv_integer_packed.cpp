@@ -62,6 +62,13 @@ void pack_filters(const TensorView& w, uint8_t* to) {
   }
 }
 
+/// Whether each window is one pixel, and each pixel a window.
+bool is_pointwise(const ConvShape& s) {
+  return s.kernel_d * s.kernel_h * s.kernel_w == 1 && s.stride_d * s.stride_h * s.stride_w == 1 &&
+         s.pad_front == 0 && s.pad_top == 0 && s.pad_left == 0 && s.out_d == s.in_d &&
+         s.out_h == s.in_h && s.out_w == s.in_w;
+}
+
 template <class S>
 void convolve(const KernelContext& context) {
   const ConvShape s = shape_of(context);
@@ -71,10 +78,16 @@ void convolve(const KernelContext& context) {
   const auto row = static_cast<ptrdiff_t>(filter_bytes(weights).value());
   const auto pitch = static_cast<ptrdiff_t>(tap_pitch(weights).value());
   const ptrdiff_t channels = weights.extents[1];
+  const bool pointwise = is_pointwise(s);
   run_products<S>(context, shape, s.groups, [&](int64_t group) {
     TypedArgs<S> args{};
     args.shape = shape;
-    args.a = {x.data + group * channels, 0, 1, channels, x.flip, x.zeros, 0, 0, &s};
+    args.a = {x.data + group * channels, 0, 1, channels, x.flip, x.zeros, 0};
+    if (pointwise) {
+      args.a.lane_step = static_cast<ptrdiff_t>(s.in_pitch);  // rows of a matrix
+    } else {
+      args.a.windows = &s;
+    }
     args.b = {w.data + group * shape.n * row,
               row,
               1,

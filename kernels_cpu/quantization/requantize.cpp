@@ -14,23 +14,25 @@
 namespace intarsia::cpu {
 namespace {
 
-/// Scale and bias of a part's elements.
-struct PartFactors {
-  float scale[kPart];
-  int32_t bias[kPart];
+/// Elements whose factors are held ready, more than a part: whole lines of channels.
+constexpr int64_t kHeld = 1024;
+
+/// Scale and bias of some elements.
+struct Factors {
+  float scale[kHeld];
+  int32_t bias[kHeld];
 };
 
 /// y[i] = the result for x[i]. By value: bytes may alias whatever a closure refers to.
 template <class Y>
 INTARSIA_INLINE void requantize(const int32_t* x, const float* scale, const int32_t* bias,
-                                int64_t count, float zero, int32_t* integers, Y* y) {
+                                int64_t count, float zero, Y* y) {
   INTARSIA_INDEPENDENT
   for (int64_t i = 0; i < count; ++i) {
     const auto sum =
         static_cast<int32_t>(static_cast<uint32_t>(x[i]) + static_cast<uint32_t>(bias[i]));
-    integers[i] = quantized<Y>(static_cast<float>(sum) * scale[i], zero);
+    y[i] = static_cast<Y>(quantized<Y>(static_cast<float>(sum) * scale[i], zero));
   }
-  narrow(integers, count, y);
 }
 
 /// `values` of the positions of a part, each as often as there are elements.
@@ -53,6 +55,13 @@ void spread(const Granularity& granularity, const TensorView& values, int64_t be
                          });
 }
 
+/// After how many elements factors come again: 0 if they do not, or too late to be held.
+int64_t line_of(const TensorView& x, int32_t axis, bool single) {
+  if (single) return 1;
+  const AxisLoop loop(x, axis);
+  return loop.inner == 1 && loop.length <= kHeld ? loop.length : 0;
+}
+
 template <class Y>
 struct Requantize {
   static constexpr KernelId id{"intarsia:Requantize", "", {kernel_type_of<Y>}};
@@ -73,18 +82,24 @@ struct Requantize {
     const auto zero = static_cast<float>(*context.input(2).as<const Y>());
     const auto* x = input.as<const int32_t>();
     Y* y = context.output(0).as<Y>();
-    const bool single = of_scale.is_single() && of_bias.is_single();
+    const int64_t line = line_of(input, axis, of_scale.is_single() && of_bias.is_single());
     for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
-      PartFactors factors;
-      int32_t integers[kPart];
-      for (int64_t first = begin; first < end; first += kPart) {
-        const int64_t last = std::min(end, first + kPart);
-        if (!single || first == begin) {
-          spread(of_scale, scales, first, last, factors.scale);
-          spread(of_bias, biases, first, last, factors.bias);
-        }
+      const int64_t held = line == 0 ? 0 : kHeld / line * line;
+      Factors factors;
+      const auto make = [&](int64_t first, int64_t last) {
+        spread(of_scale, scales, first, last, factors.scale);
+        spread(of_bias, biases, first, last, factors.bias);
+      };
+      int64_t offset = 0;
+      if (held > 0) {  // those of any element are those one or several lines behind it
+        offset = begin % line;
+        make(begin - offset, std::min(begin - offset + held, end));
+      }
+      for (int64_t first = begin, count; first < end; first += count, offset = 0) {
+        count = std::min(end - first, held > 0 ? held - offset : kPart);
+        if (held == 0) make(first, first + count);
         on_widest_isa(context.isa(), [&] {
-          requantize(x + first, factors.scale, factors.bias, last - first, zero, integers,
+          requantize(x + first, factors.scale + offset, factors.bias + offset, count, zero,
                      y + first);
         });
       }

@@ -54,10 +54,10 @@ struct Convolution {
     x = {draw_integer(random, 1, 2), group * depth};
     w = {group * filters, depth};
     for (int i = 0; i < spatial; ++i) {
-      const int32_t in = draw_integer(random, 1, spatial == 1 ? 40 : 7);
-      window.kernel.push_back(draw_integer(random, 1, 4));
+      const int32_t in = draw_integer(random, 1, spatial == 1 ? 40 : depthwise ? 12 : 7);
+      window.kernel.push_back(draw_integer(random, 1, depthwise ? 6 : 4));
       window.stride.push_back(draw_integer(random, 1, 3));
-      window.dilation.push_back(draw_integer(random, 1, 3));
+      window.dilation.push_back(depthwise && random.coin() ? 1 : draw_integer(random, 1, 3));
       window.before.push_back(draw_integer(random, 0, 3));
       after.push_back(draw_integer(random, 0, 3));
       const int32_t reach = window.dilation.back() * (window.kernel.back() - 1) + 1;

@@ -9,36 +9,34 @@
 namespace intarsia::test {
 namespace {
 
-const Dims kSums = {3, 5, 61};
-
 struct Form {
   int32_t axis;
   Dims scale;
   bool has_bias;
   Dims bias;
+  Dims sums = {3, 5, 61};
 };
 
-size_t position(int32_t axis, const Dims& dims, size_t element) {
+size_t position(const Form& form, const Dims& dims, size_t element) {
+  const auto axis = static_cast<size_t>(form.axis);
   size_t inner = 1;
-  for (size_t i = static_cast<size_t>(axis) + 1; i < kSums.size(); ++i) {
-    inner *= static_cast<size_t>(kSums[i]);
-  }
-  const size_t at = element / inner % static_cast<size_t>(kSums[static_cast<size_t>(axis)]);
+  for (size_t i = axis + 1; i < form.sums.size(); ++i) inner *= static_cast<size_t>(form.sums[i]);
+  const size_t at = element / inner % static_cast<size_t>(form.sums[axis]);
   return dims.empty() || dims[0] == 1 ? 0 : at;
 }
 
 void expect_requantized(DataType y, const Form& form) {
   std::mt19937 engine(static_cast<uint32_t>(y) + static_cast<uint32_t>(form.axis));
   const double low = y == DataType::kInt8 ? -128 : 0, high = low + 255;
-  const auto x = random_numbers(DataType::kInt32, count_of(kSums), engine, -70000, 70000);
+  const auto x = random_numbers(DataType::kInt32, count_of(form.sums), engine, -70000, 70000);
   auto scales = random_numbers(DataType::kFloat, count_of(form.scale), engine, 0.0005, 0.003);
   scales[0] = 1.0 / 512;  // ties
   const auto biases = random_numbers(DataType::kInt32, count_of(form.bias), engine, -9000, 9000);
   const auto zero = random_numbers(y, 1, engine, low, high);
   std::vector<double> expected(x.size());
   for (size_t i = 0; i < x.size(); ++i) {
-    const double sum = x[i] + (form.has_bias ? biases[position(form.axis, form.bias, i)] : 0);
-    const auto scale = static_cast<float>(scales[position(form.axis, form.scale, i)]);
+    const double sum = x[i] + (form.has_bias ? biases[position(form, form.bias, i)] : 0);
+    const auto scale = static_cast<float>(scales[position(form, form.scale, i)]);
     const float product = static_cast<float>(sum) * scale;
     const double whole = std::nearbyint(product);
     expected[i] = std::clamp(whole + zero[0], low, high);
@@ -46,10 +44,10 @@ void expect_requantized(DataType y, const Form& form) {
   RequantizeAttributes attributes;
   attributes.axis = form.axis;
   Node node;
-  node.input(DataType::kInt32, kSums, x).input(DataType::kFloat, form.scale, scales);
+  node.input(DataType::kInt32, form.sums, x).input(DataType::kFloat, form.scale, scales);
   node.input(y, {}, zero);
   if (form.has_bias) node.input(DataType::kInt32, form.bias, biases);
-  node.output(y, kSums).attributes(attributes).threads(form.has_bias ? 3 : 1);
+  node.output(y, form.sums).attributes(attributes).threads(form.has_bias ? 3 : 1);
   const std::string kernel = kernel_name("intarsia:Requantize", {y});
   for (Isa isa : cpu::available_isas()) {
     SCOPED_TRACE(kernel + " " + cpu::isa_name(isa) + " axis " + std::to_string(form.axis));
@@ -63,10 +61,16 @@ TEST(Requantize, EqualsItsFormula) {
   const Form forms[] = {{0, {}, false, {}},   {0, {}, true, {}},   {1, {5}, true, {5}},
                         {2, {61}, true, {1}}, {2, {}, true, {61}}, {0, {3}, false, {}},
                         {1, {1}, true, {5}}};
-  for (const Form& form : forms) {
-    expect_requantized(DataType::kInt8, form);
-    expect_requantized(DataType::kUint8, form);
-    if (HasFailure()) return;
+  // Lines that are held several at once, and those that are too long for it.
+  const Form lines[] = {{1, {300}, true, {300}, {41, 300}},
+                        {1, {1025}, true, {1025}, {3, 1025}},
+                        {1, {}, true, {1024}, {5, 1024}}};
+  for (const std::span<const Form> some : {std::span<const Form>(forms), {lines}}) {
+    for (const Form& form : some) {
+      expect_requantized(DataType::kInt8, form);
+      expect_requantized(DataType::kUint8, form);
+      if (HasFailure()) return;
+    }
   }
 }
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Depthwise convolution of bytes in NDHWC, one filter for each channel: exact sums of 32 bits of
+// (x - x_zero) * (w - w_zero), which wrap around; in the padding x is x_zero.
+#pragma once
+
+#include "kernels_cpu/gemm/conv.h"
+#include "kernels_cpu/gemm/vector.h"
+
+namespace intarsia::cpu {
+
+struct DepthwiseBytes {
+  ConvShape shape;  ///< groups == in_c == out_c; no pitches but in_c.
+  const uint8_t* input;
+  const uint8_t* zero;    ///< Of the input.
+  uint8_t flip;           ///< 0x80 of signed bytes: the bits that make them unsigned, 128 larger.
+  const uint8_t* filter;  ///< [tap][channel]
+  const uint8_t* filter_zeros;
+  int64_t filter_zero_step;  ///< From the zero point of one filter to the next: 0 or 1.
+  uint8_t filter_flip;
+  uint32_t* output;
+};
+
+/// Taps are multiplied as pairs, one below the other. A window has at most so many: their weights
+/// are held ready.
+inline constexpr int64_t kMostDepthwisePairs = 32;
+
+inline bool depthwise_bytes_serve(const ConvShape& s) {
+  constexpr int64_t kLeastChannels = 16;  // the widest vector's
+  return INTARSIA_HAS_VECTORS != 0 && s.in_c >= kLeastChannels &&
+         CheckedInt(s.kernel_d) * ((s.kernel_h + 1) / 2) * s.kernel_w <= kMostDepthwisePairs;
+}
+
+/// The output rows [begin, end) of all images. REQUIRES: depthwise_bytes_serve(job.shape). In
+/// typed_<isa>.cpp.
+template <Isa I>
+struct DepthwiseByteTiles {
+  static void rows(const DepthwiseBytes& job, int64_t begin, int64_t end);
+};
+
+}  // namespace intarsia::cpu

@@ -83,6 +83,9 @@ struct LinePacker<ByteQuad> {
                                                   (__m512i)flips);
       }
       if (of_b) {
+        // Weights come from memory, and lanes are too short for it to be foreseen.
+        INTARSIA_UNROLL
+        for (int i = 0; i < 4; ++i) __builtin_prefetch(lanes.at[i] + from + lanes.next);
         transpose_parts(v);
         INTARSIA_UNROLL
         for (int i = 0; i < 4; ++i) QuadProducts::add(sums[i], ones, v[i]);

@@ -25,6 +25,9 @@
   List(conv_integer_kernels) \
   List(conv_integer_depthwise_kernels) \
   List(conv_integer_packed_kernels) \
+  List(conv_requantize_kernels) \
+  List(conv_requantize_depthwise_kernels) \
+  List(conv_requantize_packed_kernels) \
   List(conv_packed_kernels) \
   List(conv_winograd_kernels) \
   List(conv_transpose_kernels) \

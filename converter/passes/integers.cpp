@@ -301,11 +301,25 @@ class Integers {
               : add("", "Transpose", node, {b}, {{"perm", order}}, &node)->outputs[0];
     }
     const bool conv = node.fuses_as("Conv");
+    const auto end = end_of(node);
+    if (end && conv) {
+      const Codes codes = codes_of(*product, *end, bias);
+      finish(*end, codes,
+             add(kInternalDomain, "ConvRequantize", *end->quantize,
+                 {product->a.codes, b, codes.scale, codes.zero, product->a.by.zero,
+                  product->b.by.zero, codes.bias},
+                 node.attributes, end->quantize));
+      return;
+    }
     const Node* sums = add("", conv ? "ConvInteger" : "MatMulInteger", node,
                            {product->a.codes, b, product->a.by.zero, product->b.by.zero},
                            conv ? node.attributes : AttributeMap{}, &node);
-    if (const auto end = end_of(node)) {
-      requantize(*product, *end, bias, sums->outputs[0]);
+    if (end) {
+      const Codes codes = codes_of(*product, *end, bias);
+      finish(*end, codes,
+             add(kInternalDomain, "Requantize", *end->quantize,
+                 {sums->outputs[0], codes.scale, codes.zero, codes.bias}, along(*product),
+                 end->quantize));
     } else {
       dequantize(node, *product, bias, sums->outputs[0]);
     }
@@ -326,22 +340,30 @@ class Integers {
 
   static AttributeMap along(const Product& p) { return {{"axis", p.axis}}; }
 
-  void requantize(const Product& p, const End& end, const std::vector<int32_t>& bias, Value* sums) {
-    Node& last = *end.quantize;
-    const bool is_signed = end.by.type == DataType::kInt8;
-    const int64_t lowest = is_signed ? -128 : 0, highest = is_signed ? 127 : 255;
+  /// What makes codes of sums.
+  struct Codes {
+    Value *scale, *zero, *bias;  ///< No bias: null.
+  };
+  Codes codes_of(const Product& p, const End& end, const std::vector<int32_t>& bias) {
+    const Node& last = *end.quantize;
     Value* zero = end.by.zero;
     if (zero == nullptr) zero = constant(last.name + "_zero", Constant::scalar_of(end.by.type, 0));
     Value* shift = nullptr;
     if (!bias.empty()) {
       shift = constant(last.name + "_bias", Constant::of<int32_t>({p.columns}, std::span(bias)));
     }
-    Node* codes = add(kInternalDomain, "Requantize", last,
-                      {sums, factors(last, p, end.by.scales[0]), zero, shift}, along(p), &last);
+    return {factors(last, p, end.by.scales[0]), zero, shift};
+  }
+
+  /// `codes` in place of what the QuantizeLinear gives.
+  void finish(const End& end, const Codes& by, Node* codes) {
+    Node& last = *end.quantize;
+    const bool is_signed = end.by.type == DataType::kInt8;
+    const int64_t lowest = is_signed ? -128 : 0, highest = is_signed ? 127 : 255;
     const auto bound = [&](double number) {
       const double code =
           std::nearbyint(static_cast<float>(number) / static_cast<float>(end.by.scales[0])) +
-          static_cast<double>(constant_of(zero)->integers()[0]);
+          static_cast<double>(constant_of(by.zero)->integers()[0]);
       return static_cast<int64_t>(
           std::clamp(code, static_cast<double>(lowest), static_cast<double>(highest)));
     };

@@ -34,11 +34,9 @@ void qlinear_matmul(ExpansionContext& e) {
 }
 
 Term convolved(ExpansionContext& e, Term x, AttributeMap attributes) {
-  const Term sums = call("ConvInteger", {x, e.x(3), e.x(2), e.x(5)}, std::move(attributes));
-  const Term factor = e.x(1) * e.x(4) / e.x(6);
-  const AttributeMap channels{{"axis", int64_t{1}}};
-  return e.has_x(8) ? call("intarsia:Requantize", {sums, factor, e.x(7), e.x(8)}, channels)
-                    : call("intarsia:Requantize", {sums, factor, e.x(7)}, channels);
+  const Term scale = e.x(1) * e.x(4) / e.x(6);
+  return call("intarsia:ConvRequantize", {x, e.x(3), scale, e.x(7), e.x(2), e.x(5), e.x_if_any(8)},
+              std::move(attributes));
 }
 
 void qlinear_conv(ExpansionContext& e) {

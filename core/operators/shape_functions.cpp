@@ -54,9 +54,9 @@ namespace intarsia::ops {
 extern const std::span<const ShapeFunction* const> shape_functions;
 constinit const std::span<const ShapeFunction* const> shape_functions = shape_list<
     ArgReduce, AveragePool, BatchNormalization, Bernoulli, BitCast, Broadcast, Cast, CombineCodes,
-    Compress, Concat, ConstantOfShape, Conv, ConvInteger, ConvTranspose, DeformConv, DepthToSpace,
-    DequantizeLinear, Det, Dropout, DynamicLstm, Expand, EyeLike, Flatten, Gather, GatherElements,
-    GatherND, Gemm, GlobalLpPool, GlobalPool, GridSample, GroupNormalization, Gru,
+    Compress, Concat, ConstantOfShape, Conv, ConvInteger, ConvRequantize, ConvTranspose, DeformConv,
+    DepthToSpace, DequantizeLinear, Det, Dropout, DynamicLstm, Expand, EyeLike, Flatten, Gather,
+    GatherElements, GatherND, Gemm, GlobalLpPool, GlobalPool, GridSample, GroupNormalization, Gru,
     InstanceNormalization, Inverse, LayerNormalization, LinearAttention, Lookup, LpNormalization,
     LpPool, Lrn, Lstm, MapCodes, MatMul, MatMulBlocks, MatMulInteger, MaxPool, MaxRoiPool,
     MeanVarianceNormalization, MelWeightMatrix, Multinomial, MurmurHash3, NgramCounts,

@@ -31,8 +31,8 @@ inline bool depthwise_bytes_serve(const ConvShape& s) {
          CheckedInt(s.kernel_d) * ((s.kernel_h + 1) / 2) * s.kernel_w <= kMostDepthwisePairs;
 }
 
-/// The output rows [begin, end) of all images. REQUIRES: depthwise_bytes_serve(job.shape). In
-/// typed_<isa>.cpp.
+/// The output rows [begin, end) of all images, the first of which lies at `output`. REQUIRES:
+/// depthwise_bytes_serve(job.shape). In typed_<isa>.cpp.
 template <Isa I>
 struct DepthwiseByteTiles {
   static void rows(const DepthwiseBytes& job, int64_t begin, int64_t end);

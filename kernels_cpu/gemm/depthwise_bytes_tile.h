@@ -204,6 +204,7 @@ void depthwise_byte_rows(const DepthwiseBytes& job, int64_t begin, int64_t end) 
   const int64_t fitting = kBlockBytes / (s.in_w * s.stride_h * s.in_c + 1);
   const int64_t block = fitting < 1 ? 1 : fitting;
   const int64_t in_image = s.in_d * s.in_h * s.in_w * s.in_c;
+  const int64_t first = begin;
   for (int64_t last; begin < end; begin = last) {
     last = end - begin < block ? end : begin + block;
     for (int64_t next = 0; next < s.in_c; next += Vector::kWidth) {
@@ -215,7 +216,7 @@ void depthwise_byte_rows(const DepthwiseBytes& job, int64_t begin, int64_t end) 
         DepthwiseRowPair pairs[kMostDepthwisePairs + 1];
         const int count =
             depthwise_row_pairs(s, job.input + unit / s.out_h / s.out_d * in_image, z, y, pairs);
-        vector.row(pairs, pairs + count, job.output + unit * s.out_w * s.in_c + c);
+        vector.row(pairs, pairs + count, job.output + (unit - first) * s.out_w * s.in_c + c);
       }
     }
   }

@@ -29,23 +29,6 @@ struct ByteLanes {
 template <class S>
 struct LinePacker;
 
-/// Most bytes of a row of a window that is packed at once.
-inline constexpr ptrdiff_t kRunBytes = 64;
-
-/// to[j][0 .. channels) = from[j][...] of `count` taps.
-INTARSIA_INLINE void copy_taps(const uint8_t* from, ptrdiff_t step, ptrdiff_t channels,
-                               ptrdiff_t count, uint8_t* to, ptrdiff_t pitch) {
-  for (; count > 0; --count, from += step, to += pitch) {
-    if (channels == 3) {  // colours
-      std::memcpy(to, from, 2);
-      to[2] = from[2];
-    } else {
-      INTARSIA_ROLL
-      for (ptrdiff_t c = 0; c < channels; ++c) to[c] = from[c];
-    }
-  }
-}
-
 /// Where the windows of four pixels lie, tap by tap.
 struct WindowTaps {
   const ConvShape& s;
@@ -86,51 +69,16 @@ struct WindowTaps {
                          inside(y[lane] + dy, s.in_h) && inside(x[lane] + dx, s.in_w);
       at[lane] = there ? data + (place[lane] + shift) : nullptr;
     }
-    step(1);
-  }
-  /// The taps of a row from the next one on, at most `most`, each `pitch` bytes: as they lie in the
-  /// image, or put together in `runs`. Returns how many these are.
-  INTARSIA_INLINE ptrdiff_t next_row(const ByteFactor& x, ptrdiff_t pitch, ptrdiff_t most,
-                                     ptrdiff_t count, uint8_t (&runs)[4][kRunBytes],
-                                     ByteLanes& lanes) {
-    const ptrdiff_t left = s.kernel_w - j, taps = left < most ? left : most;
-    const int64_t dz = h * s.dilation_d, dy = i * s.dilation_h, dx = j * s.dilation_w;
-    const int64_t shift = ((dz * s.in_h + dy) * s.in_w + dx) * s.in_pitch;
-    const ptrdiff_t apart = s.dilation_w * s.in_pitch;
-    for (int lane = 0; lane < 4; ++lane) {
-      lanes.at[lane] = nullptr;
-      if (lane >= count || !inside(z[lane] + dz, s.in_d) || !inside(y[lane] + dy, s.in_h)) continue;
-      const int64_t first = x_of(lane, 0), last = x_of(lane, taps - 1);
-      if (first < 0 || last >= s.in_w || apart != pitch || x.k != pitch) {
-        std::memset(runs[lane], lanes.zeros[lane], sizeof runs[lane]);
-        ptrdiff_t begin = 0, end = taps;
-        while (begin < end && x_of(lane, begin) < 0) ++begin;
-        while (begin < end && x_of(lane, end - 1) >= s.in_w) --end;
-        copy_taps(x.data + (place[lane] + shift + begin * apart), apart, x.k, end - begin,
-                  runs[lane] + begin * pitch, pitch);
-        lanes.at[lane] = runs[lane];
-      } else {
-        lanes.at[lane] = x.data + (place[lane] + shift);
-      }
-    }
-    step(taps);
-    return taps;
+    if (++j < s.kernel_w) return;
+    j = 0;
+    if (++i < s.kernel_h) return;
+    i = 0;
+    ++h;
   }
 
  private:
   INTARSIA_INLINE static bool inside(int64_t position, int64_t extent) {
     return static_cast<uint64_t>(position) < static_cast<uint64_t>(extent);
-  }
-  /// The column of the tap so far behind the next one.
-  INTARSIA_INLINE int64_t x_of(int lane, ptrdiff_t tap) const {
-    return x[lane] + (j + tap) * s.dilation_w;
-  }
-  INTARSIA_INLINE void step(ptrdiff_t taps) {
-    if ((j += taps) < s.kernel_w) return;
-    j = 0;
-    if (++i < s.kernel_h) return;
-    i = 0;
-    ++h;
   }
 };
 
@@ -159,21 +107,6 @@ void pack_four(const TypedPack<S>& job, ptrdiff_t lane, ptrdiff_t count, uint32_
   };
   if (x.windows != nullptr) {
     WindowTaps taps(*x.windows, x.first_lane + lane, tap);
-    const ptrdiff_t pitch = kBytes * tap_groups;
-    if (first == 0 && x.k > 0 && x.windows->kernel_w > 1 &&
-        x.windows->kernel_w * pitch <= kRunBytes) {
-      uint8_t runs[4][kRunBytes];
-      for (ptrdiff_t left = job.k; left > 0;) {
-        const ptrdiff_t whole = left / tap_groups, most = whole > 0 ? whole : 1;
-        const ptrdiff_t here = taps.next_row(x, pitch, most, count, runs, lanes);
-        const ptrdiff_t groups = here * tap_groups < left ? here * tap_groups : left;
-        packer.add(lanes, kBytes * groups, to, stored);
-        to += groups * stored;
-        left -= groups;
-      }
-      packer.finish(job.terms, lane);
-      return;
-    }
     each_tap([&] { taps.next(x.data, first, count, lanes.at); });
   } else {
     each_tap([&] {

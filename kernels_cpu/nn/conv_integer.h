@@ -18,15 +18,21 @@ Status check_conv_integer(const KernelContext& context) {
       context,
       {.inputs = {x, w, x, w}, .required_inputs = 2, .outputs = {kernel_type_of<int32_t>}});
 }
-/// The same of kernels for images of at most 3 spatial axes, channels last.
-template <class X, class W>
-Status check_fast_conv_integer(const KernelContext& context) {
-  if (Status status = check_conv_integer<X, W>(context); !status) return status;
+/// What kernels for images of at most 3 spatial axes, channels last, ask for besides.
+inline Status check_fast_image(const KernelContext& context) {
   const int32_t last = context.attributes<IntegerConvAttributes>().channels_last;
   if (last == 0) return context.fail(Code::kInvalidValue, "channels_last", 1, last);
   const int rank = context.input(0).rank;
   return rank <= 5 ? Status() : context.fail(Code::kWrongRank, "input rank", 5, rank, 0);
 }
+template <class X, class W>
+Status check_fast_conv_integer(const KernelContext& context) {
+  if (Status status = check_conv_integer<X, W>(context); !status) return status;
+  return check_fast_image(context);
+}
+
+/// Where ConvInteger has the zero points, and where ConvRequantize has.
+inline constexpr int kZeroPoints = 2, kRequantizedZeroPoints = 4;
 
 /// The bytes of an operand, signed or not, and its zero points.
 struct ByteOperand {
@@ -35,9 +41,10 @@ struct ByteOperand {
   int64_t zero_step;  ///< From that of one filter to the next: 0 or 1.
   uint8_t flip;  ///< What makes bytes unsigned: 0x80 of signed ones, which are 128 larger then.
 
-  ByteOperand(const KernelContext& context, int input) {
+  /// `zero_points`: input that holds those of the image; the next one has those of the weights.
+  ByteOperand(const KernelContext& context, int input, int zero_points) {
     static constexpr uint8_t kNone = 0;
-    const TensorView& zero = context.input(2 + input);
+    const TensorView& zero = context.input(zero_points + input);
     data = context.input(input).as<const uint8_t>();
     zeros = zero.present() ? zero.as<const uint8_t>() : &kNone;
     zero_step = zero.present() && zero.count() > 1 ? 1 : 0;

@@ -5,35 +5,14 @@
 //
 // Sums of 32 bits become floats, rounded, and so are their products with the scale; the nearest
 // integer of these, ties to even, is that of the runtimes that people compare with.
+#include "kernels_cpu/quantization/requantize.h"
 #include "core/kernel_list.h"
 #include "core/operators/quantization/quantize.h"
 #include "kernels_cpu/elementwise/binary_broadcast.h"
 #include "kernels_cpu/quantization/granularity.h"
-#include "kernels_cpu/quantization/integers.h"
 
 namespace intarsia::cpu {
 namespace {
-
-/// Elements whose factors are held ready, more than a part: whole lines of channels.
-constexpr int64_t kHeld = 1024;
-
-/// Scale and bias of some elements.
-struct Factors {
-  float scale[kHeld];
-  int32_t bias[kHeld];
-};
-
-/// y[i] = the result for x[i]. By value: bytes may alias whatever a closure refers to.
-template <class Y>
-INTARSIA_INLINE void requantize(const int32_t* x, const float* scale, const int32_t* bias,
-                                int64_t count, float zero, Y* y) {
-  INTARSIA_INDEPENDENT
-  for (int64_t i = 0; i < count; ++i) {
-    const auto sum =
-        static_cast<int32_t>(static_cast<uint32_t>(x[i]) + static_cast<uint32_t>(bias[i]));
-    y[i] = static_cast<Y>(quantized<Y>(static_cast<float>(sum) * scale[i], zero));
-  }
-}
 
 /// `values` of the positions of a part, each as often as there are elements.
 template <class T>
@@ -59,7 +38,7 @@ void spread(const Granularity& granularity, const TensorView& values, int64_t be
 int64_t line_of(const TensorView& x, int32_t axis, bool single) {
   if (single) return 1;
   const AxisLoop loop(x, axis);
-  return loop.inner == 1 && loop.length <= kHeld ? loop.length : 0;
+  return loop.inner == 1 && loop.length <= kHeldFactors ? loop.length : 0;
 }
 
 template <class Y>
@@ -84,8 +63,8 @@ struct Requantize {
     Y* y = context.output(0).as<Y>();
     const int64_t line = line_of(input, axis, of_scale.is_single() && of_bias.is_single());
     for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
-      const int64_t held = line == 0 ? 0 : kHeld / line * line;
-      Factors factors;
+      const int64_t held = line == 0 ? 0 : kHeldFactors / line * line;
+      RequantizeFactors factors;
       const auto make = [&](int64_t first, int64_t last) {
         spread(of_scale, scales, first, last, factors.scale);
         spread(of_bias, biases, first, last, factors.bias);

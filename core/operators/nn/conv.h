@@ -179,30 +179,58 @@ struct Conv {
   }
 };
 
-/// The convolution of bytes without their zero points: input 2 of the image, input 3 of the
-/// weights, one for all or one for each filter.
+/// Fails unless an input, if it is there, is one number, or with `each` one for each filter.
+template <class S>
+Status require_of_filters(S& s, int input, bool each, const char* rank, const char* number) {
+  if (!s.has_input(input) || s.rank(input) == 0) return {};
+  if (s.rank(input) != 1) return s.fail(Code::kWrongRank, rank, 1, s.rank(input), input);
+  const auto count = s.dim(input, 0);
+  if (is_constant(count) && constant_value(count) == 1) return {};
+  const typename S::Dim one = int64_t{1};
+  return s.require_equal(each ? s.dim(1, 0) : one, count, number, input, 0);
+}
+
+/// The extents of a convolution of bytes without their zero points: input `zeros` is that of the
+/// image, the next one that of the weights, one for all or one for each filter.
+template <class S>
+Status infer_integer_convolution(S& s, int zeros, Shape<typename S::Dim>& y) {
+  if (Status t = infer_convolution(s, s.template attributes<IntegerConvAttributes>(), y); !t) {
+    return t;
+  }
+  constexpr const char *kRank = "rank of a zero point", *kNumber = "number of zero points";
+  if (Status t = require_of_filters(s, zeros, false, kRank, kNumber); !t) return t;
+  return require_of_filters(s, zeros + 1, true, kRank, kNumber);
+}
+
 struct ConvInteger {
   using Attributes = IntegerConvAttributes;
   static constexpr std::string_view name = "ConvInteger";
   template <class S>
   static Status infer(S& s) {
     Shape<typename S::Dim> y;
-    if (Status status = infer_convolution(s, s.template attributes<Attributes>(), y); !status) {
-      return status;
-    }
-    for (int input = 2; input < 4; ++input) {
-      if (!s.has_input(input) || s.rank(input) == 0) continue;
-      if (s.rank(input) != 1) {
-        return s.fail(Code::kWrongRank, "rank of a zero point", 1, s.rank(input), input);
-      }
-      const auto count = s.dim(input, 0);
-      if (is_constant(count) && constant_value(count) == 1) continue;
-      const typename S::Dim one = int64_t{1};
+    if (Status status = infer_integer_convolution(s, 2, y); !status) return status;
+    return s.set_output(0, DataType::kInt32, y);
+  }
+};
+
+/// ConvInteger and Requantize in one: scale (input 2) and bias (input 6) are one number or one for
+/// each filter; the zero point (input 3) is one, of the result's type. Inputs 4 and 5 are those of
+/// image and weights.
+struct ConvRequantize {
+  using Attributes = IntegerConvAttributes;
+  static constexpr std::string_view name = "ConvRequantize";
+  template <class S>
+  static Status infer(S& s) {
+    Shape<typename S::Dim> y;
+    if (Status status = infer_integer_convolution(s, 4, y); !status) return status;
+    for (int input : {2, 6}) {
       Status status =
-          s.require_equal(input == 2 ? one : s.dim(1, 0), count, "number of zero points", input, 0);
+          require_of_filters(s, input, true, "rank of scale or bias", "extent of scale or bias");
       if (!status) return status;
     }
-    return s.set_output(0, DataType::kInt32, y);
+    Status status = require_of_filters(s, 3, false, "rank of zero point", "number of zero points");
+    if (!status) return status;
+    return s.set_output(0, s.type(3), y);
   }
 };
 

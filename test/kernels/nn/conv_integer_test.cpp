@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ConvInteger, the reference kernel in both layouts and the fast kernels on every instruction set,
-// beside naive loops: random windows of 1 to 3 spatial axes, groups, odd and even numbers of
-// channels, signed and unsigned bytes, zero points of each form.
+// ConvInteger and ConvRequantize, the reference kernels in both layouts and the fast kernels on
+// every instruction set, beside naive loops: random windows of 1 to 3 spatial axes, groups, odd and
+// even numbers of channels, signed and unsigned bytes, zero points of each form, and of
+// ConvRequantize scale and bias of each form.
 #include "core/operators/nn/conv.h"
 #include "test/kernels/gemm/harness.h"
 #include "test/kernels/nn/naive.h"
@@ -70,12 +71,45 @@ struct Convolution {
   }
 };
 
-void expect_convolution(const Convolution& c, const Bytes& x, const Bytes& w) {
-  const Numbers expected =
-      naive_conv(c.x, x.differences(), c.w, w.differences(), {}, c.group, c.window, c.y);
+/// What ConvRequantize has besides.
+struct Codes {
+  DataType type;
+  Numbers scale, bias;  // one or one for each filter; no bias
+  Numbers zero;
+  Numbers expected;
+
+  Codes(const Convolution& c, const Numbers& sums, Random& random, std::mt19937& engine)
+      : type(random.coin() ? DataType::kInt8 : DataType::kUint8) {
+    const double low = type == DataType::kInt8 ? -128 : 0, high = low + 255;
+    double largest = 1;
+    for (double sum : sums) largest = std::max(largest, std::abs(sum));
+    const int64_t filters = c.w[0], plane = count_of(c.y) / c.y[0] / filters;
+    scale = random_numbers(DataType::kFloat, random.coin() ? 1 : filters, engine, 100 / largest,
+                           200 / largest);
+    if (random.coin()) {
+      bias = random_numbers(DataType::kInt32, random.coin() ? 1 : filters, engine, -largest / 4,
+                            largest / 4);
+    }
+    zero = random_numbers(type, 1, engine, low, high);
+    for (size_t i = 0; i < sums.size(); ++i) {
+      const size_t filter = i / static_cast<size_t>(plane) % static_cast<size_t>(filters);
+      const auto of = [&](const Numbers& n) { return n[n.size() == 1 ? 0 : filter]; };
+      const auto sum = static_cast<float>(sums[i] + (bias.empty() ? 0 : of(bias)));
+      const float product = sum * static_cast<float>(of(scale));
+      expected.push_back(std::clamp(std::nearbyint(product) + zero[0], low, high));
+    }
+  }
+};
+
+/// Runs every kernel; `codes` is null for ConvInteger.
+void expect_kernels(const Convolution& c, const Bytes& x, const Bytes& w, const Numbers& expected,
+                    const Codes* codes) {
+  const DataType y = codes != nullptr ? codes->type : DataType::kInt32;
   const Numbers x_last = channels_last(c.x, x.values), last = channels_last(c.y, expected);
   const auto run = [&](const std::string& variant, bool channels_last_now, Isa isa, int threads) {
-    const std::string kernel = kernel_name("ConvInteger" + variant, {x.type, w.type});
+    const std::string kernel =
+        codes != nullptr ? kernel_name("intarsia:ConvRequantize" + variant, {x.type, w.type, y})
+                         : kernel_name("ConvInteger" + variant, {x.type, w.type});
     SCOPED_TRACE(kernel + " " + cpu::isa_name(isa) + " " + ::testing::PrintToString(c.x) +
                  ::testing::PrintToString(c.w));
     IntegerConvAttributes attributes;
@@ -90,13 +124,23 @@ void expect_convolution(const Convolution& c, const Bytes& x, const Bytes& w) {
     }
     node.input(w.type, c.w, w.values);
     if (variant == ".packed" || variant == ".depthwise") node.constant(1);
+    const auto list = [](const Numbers& n) { return Dims{static_cast<int32_t>(n.size())}; };
+    const bool has_bias = codes != nullptr && !codes->bias.empty();
+    if (codes != nullptr) {
+      node.input(DataType::kFloat, list(codes->scale), codes->scale).input(y, {}, codes->zero);
+    }
     if (x.has_zero) {
       node.input(x.type, {}, x.zeros);
-    } else if (w.has_zero) {
+    } else if (w.has_zero || has_bias) {
       node.absent();
     }
-    if (w.has_zero) node.input(w.type, {static_cast<int32_t>(w.zeros.size())}, w.zeros);
-    node.output(DataType::kInt32, channels_last_now ? channels_last(c.y) : c.y);
+    if (w.has_zero) {
+      node.input(w.type, list(w.zeros), w.zeros);
+    } else if (has_bias) {
+      node.absent();
+    }
+    if (has_bias) node.input(DataType::kInt32, list(codes->bias), codes->bias);
+    node.output(y, channels_last_now ? channels_last(c.y) : c.y);
     node.attributes(attributes).isa(isa).threads(threads);
     ASSERT_TRUE(node.run(kernel).ok()) << node.diagnostic().what;
     expect_numbers_near(node.numbers(), channels_last_now ? last : expected, 0, 0);
@@ -113,6 +157,15 @@ void expect_convolution(const Convolution& c, const Bytes& x, const Bytes& w) {
   }
 }
 
+void expect_convolution(const Convolution& c, const Bytes& x, const Bytes& w, Random& random,
+                        std::mt19937& engine) {
+  const Numbers sums =
+      naive_conv(c.x, x.differences(), c.w, w.differences(), {}, c.group, c.window, c.y);
+  expect_kernels(c, x, w, sums, nullptr);
+  const Codes codes(c, sums, random, engine);
+  expect_kernels(c, x, w, codes.expected, &codes);
+}
+
 TEST(ConvInteger, AnyWindow) {
   constexpr DataType kTypes[] = {DataType::kInt8, DataType::kUint8};
   int compared = 0;
@@ -124,9 +177,32 @@ TEST(ConvInteger, AnyWindow) {
     std::mt19937 engine(seed);
     const Bytes x(kTypes[seed % 2], c.x, random.coin(), 1, engine);
     const Bytes w(kTypes[seed / 2 % 2], c.w, random.coin(), random.coin() ? 1 : c.w[0], engine);
-    expect_convolution(c, x, w);
+    expect_convolution(c, x, w, random, engine);
     if (HasFailure()) return;
     ++compared;
+  }
+}
+
+// Several blocks of pixels and of filters, which threads share.
+TEST(ConvRequantize, Blocks) {
+  for (const bool pointwise : {true, false}) {
+    Random random(pointwise ? 1 : 2);
+    std::mt19937 engine(5);
+    Convolution c;
+    const int32_t kernel = pointwise ? 1 : 3;
+    c.x = {1, pointwise ? 40 : 3, 37, 41};
+    c.w = {pointwise ? 530 : 70, c.x[1], kernel, kernel};
+    for (int axis = 0; axis < 2; ++axis) {
+      c.window.kernel.push_back(kernel);
+      c.window.stride.push_back(1);
+      c.window.dilation.push_back(1);
+      c.window.before.push_back(0);
+      c.after.push_back(0);
+    }
+    c.y = joined({c.x[0], c.w[0]}, c.window.output(spatial_of(c.x), c.after));
+    const Bytes x(DataType::kUint8, c.x, true, 1, engine);
+    const Bytes w(DataType::kInt8, c.w, true, c.w[0], engine);
+    expect_convolution(c, x, w, random, engine);
   }
 }
 

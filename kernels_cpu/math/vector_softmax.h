@@ -146,9 +146,78 @@ INTARSIA_INLINE void softmax_rows(const float* x, float* y, int64_t rows, int64_
   }
 }
 
+/// Short rows, a block of them step by step: exponentials and logarithms run over the block without
+/// regard to where rows end, and what reduces a row leaves out what is read behind it. Vectors are
+/// stored over what the one before left behind its row.
+template <int kWidth, bool kLog>
+struct ShortDoubleRows {
+  using M = DoubleMath<kWidth>;
+  using D = typename M::D;
+  static constexpr int64_t kBlock = 64, kLongest = 32;
+  static_assert(kLongest >= kWidth);
+
+  INTARSIA_INLINE static D load(const double* p) {
+    D v;
+    std::memcpy(&v, p, sizeof v);
+    return v;
+  }
+  INTARSIA_INLINE static void store(double* p, D v) { std::memcpy(p, &v, sizeof v); }
+  /// What `merge` makes of a row and of `none` for the lanes behind it, in each lane.
+  template <class Merge>
+  INTARSIA_INLINE static D reduce(const double* row, int64_t n, D lane, D none, Merge merge) {
+    D result = none;
+    int64_t i = 0;
+    for (; i + kWidth <= n; i += kWidth) result = merge(result, load(row + i));
+    if (i < n) {
+      result = merge(result, lane < static_cast<double>(n - i) ? load(row + i) : none);
+    }
+    return fold_lanes<kWidth>(result, merge);
+  }
+
+  INTARSIA_INLINE static void run(const double* x, double* y, int64_t rows, int64_t n) {
+    double in[kBlock + kWidth] = {}, shifted[kBlock + kWidth] = {}, exps[kBlock + kWidth] = {};
+    double last[kBlock + kWidth] = {}, lanes[kWidth];
+    for (int i = 0; i < kWidth; ++i) lanes[i] = i;
+    const D lane = load(lanes);
+    const D lowest = M::splat(-std::numeric_limits<double>::infinity());
+    const int64_t most = kBlock / n;
+    for (int64_t count; rows > 0; rows -= count, x += count * n, y += count * n) {
+      count = rows < most ? rows : most;
+      const int64_t all = count * n;
+      const size_t bytes = static_cast<size_t>(all) * sizeof(double);
+      std::memcpy(in, x, bytes);
+      for (int64_t at = 0; at < all; at += n) {
+        const D largest = reduce(in + at, n, lane, lowest, [](D a, D b) { return b > a ? b : a; });
+        for (int64_t i = at; i < at + n; i += kWidth) store(shifted + i, load(in + i) - largest);
+      }
+      for (int64_t i = 0; i < all; i += kWidth) store(exps + i, M::exp(load(shifted + i)));
+      for (int64_t row = 0; row < count; ++row) {
+        store(last + row,
+              reduce(exps + row * n, n, lane, M::splat(0), [](D a, D b) { return a + b; }));
+      }
+      for (int64_t row = 0; row < count; row += kWidth) {
+        const D sums = load(last + row);
+        store(last + row, kLog ? M::log(sums) : 1.0 / sums);
+      }
+      const double* from = kLog ? shifted : exps;
+      for (int64_t row = 0; row < count; ++row) {
+        const D v = M::splat(last[row]);
+        for (int64_t i = row * n; i < row * n + n; i += kWidth) {
+          store(in + i, kLog ? load(from + i) - v : load(from + i) * v);
+        }
+      }
+      std::memcpy(y, in, bytes);
+    }
+  }
+};
+
 /// map_doubles over a row, whose last vector is filled up with minus infinity.
 template <int kWidth, bool kLog>
 INTARSIA_INLINE void softmax_double_rows(const double* x, double* y, int64_t rows, int64_t n) {
+  if constexpr (kWidth > 1) {
+    using Short = ShortDoubleRows<kWidth, kLog>;
+    if (n <= Short::kLongest) return Short::run(x, y, rows, n);
+  }
   using M = DoubleMath<kWidth>;
   using D = typename M::D;
   const auto add = [](D a, D b) { return a + b; };

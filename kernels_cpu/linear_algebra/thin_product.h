@@ -2,12 +2,13 @@
 //
 // Products with few rows or a single column, in float: the second factor is read once, as it is,
 // where packing it would read and write it besides. Sums of a row go side by side over columns;
-// where B is transposed, each is a dot product of kThinLanes partial sums. Threads share out the
-// columns; an element's bits do not depend on it.
+// where B is transposed, each is a dot product of as many partial sums as a vector has. Threads
+// share out the columns; an element's bits do not depend on it.
 #pragma once
 
 #include "kernels_cpu/common/isa_loop.h"
-#include "kernels_cpu/linear_algebra/product_args.h"
+#include "kernels_cpu/gemm/gemm.h"
+#include "kernels_cpu/linear_algebra/fours.h"
 
 namespace intarsia::cpu {
 
@@ -37,21 +38,10 @@ inline void thin_columns(const float* a, const float* b, int64_t b_pitch, int64_
   }
 }
 
-/// The sum of a[k] * b[k]; of many, in two groups of partial sums, which would wait for one
-/// another.
-template <bool kLong>
-float thin_dot(const float* a, const float* b, int64_t k) {
+/// The sum of a[k] * b[k].
+inline float thin_dot(const float* a, const float* b, int64_t k) {
   float lanes[kThinLanes] = {};
   int64_t i = 0;
-  if constexpr (kLong) {
-    float others[kThinLanes] = {};
-    for (; i + 2 * kThinLanes <= k; i += 2 * kThinLanes) {
-      const float *a1 = a + i + kThinLanes, *b1 = b + i + kThinLanes;
-      for (int64_t l = 0; l < kThinLanes; ++l) lanes[l] += a[i + l] * b[i + l];
-      for (int64_t l = 0; l < kThinLanes; ++l) others[l] += a1[l] * b1[l];
-    }
-    for (int64_t l = 0; l < kThinLanes; ++l) lanes[l] += others[l];
-  }
   for (; i + kThinLanes <= k; i += kThinLanes) {
     for (int64_t l = 0; l < kThinLanes; ++l) lanes[l] += a[i + l] * b[i + l];
   }
@@ -62,13 +52,55 @@ float thin_dot(const float* a, const float* b, int64_t k) {
   return lanes[0];
 }
 
+/// The same of four columns, of at least as many terms as V has floats: the partial sums of one
+/// would wait for one another, and their ends are added up side by side.
+template <class V>
+inline Four thin_fours(const float* a, const float* const (&b)[4], int64_t k) {
+  constexpr int64_t kWidth = kFourRows<V>;
+  V sums[4] = {}, x, y;
+  int64_t i = 0;
+  for (; i + kWidth <= k; i += kWidth) {
+    std::memcpy(&x, a + i, sizeof x);
+    INTARSIA_UNROLLED
+    for (int j = 0; j < 4; ++j) {
+      std::memcpy(&y, b[j] + i, sizeof y);
+      sums[j] += x * y;
+    }
+  }
+  if (i < k) {  // the rest, with terms before it that are left out
+    i = k - kWidth;
+    V term;
+    for (int l = 0; l < kWidth; ++l) term[l] = static_cast<float>(l);
+    const auto before = static_cast<float>(kWidth - k % kWidth);
+    std::memcpy(&x, a + i, sizeof x);
+    INTARSIA_UNROLLED
+    for (int j = 0; j < 4; ++j) {
+      std::memcpy(&y, b[j] + i, sizeof y);
+      sums[j] += term < before ? V{} : x * y;
+    }
+  }
+  turn(sums);
+  const V all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  Four result, upper{};
+  part(all, 0, result);
+  if (kWidth == 8) part(all, 1, upper);
+  return result + upper;
+}
+
 /// sums[j] = a[k] * b[j][k].
+template <class V>
 inline void thin_dots(const float* a, const float* b, int64_t k, int64_t columns, float* sums) {
-  constexpr int64_t kMany = 256;
-  if (k < kMany) {
-    for (int64_t j = 0; j < columns; ++j) sums[j] = thin_dot<false>(a, b + j * k, k);
-  } else {
-    for (int64_t j = 0; j < columns; ++j) sums[j] = thin_dot<true>(a, b + j * k, k);
+  constexpr int64_t kLongest = kFourRows<Eight>;
+  if (!INTARSIA_HAS_VECTORS || k < kLongest) {
+    for (int64_t j = 0; j < columns; ++j) sums[j] = thin_dot(a, b + j * k, k);
+    return;
+  }
+  for (int64_t j = 0; j < columns; j += 4) {
+    const float* of[4];
+    const int64_t left = columns - j < 4 ? columns - j : 4;
+    for (int64_t i = 0; i < 4; ++i) of[i] = b + (j + (i < left ? i : left - 1)) * k;
+    const Four four = thin_fours<V>(a, of, k);
+    std::memcpy(sums + j, &four, static_cast<size_t>(left) * sizeof(float));
   }
 }
 
@@ -81,14 +113,23 @@ inline GemmArgs turned(const GemmArgs& args) {
   return result;
 }
 
+/// Whether these dot products are the faster way although there are many rows, whose packed or
+/// narrow factor would do as well. Small programs, without vectors, do without their text.
+inline constexpr int64_t kColumnTerms = 512;
+inline bool is_column(const GemmShape& shape) {
+  return INTARSIA_HAS_VECTORS && shape.n == 1 && shape.m >= 16 && shape.k >= 8 &&
+         shape.k <= kColumnTerms;
+}
+
 /// Number of units of work.
 inline int64_t thin_units(const GemmShape& shape) {
   return (shape.n + kThinColumns - 1) / kThinColumns * shape.m;
 }
 
-/// Units [begin, end) of Y = activation(scale * A * B + bias + residual), `args.b` as ONNX has it.
-inline void thin_run(const GemmArgs& args, bool transposed, float scale, int64_t begin,
-                     int64_t end) {
+/// Units [begin, end) of Y = activation(scale * A * B + addend + bias + residual), `args.b` as ONNX
+/// has it.
+inline void thin_run(const GemmArgs& args, bool transposed, float scale, int64_t begin, int64_t end,
+                     float addend = 0) {
   const GemmShape& shape = args.shape;
   const int64_t units = thin_units(shape) / shape.m;
   for (int64_t unit = begin; unit < end; ++unit) {
@@ -100,21 +141,28 @@ inline void thin_run(const GemmArgs& args, bool transposed, float scale, int64_t
     const float* residual =
         args.residual != nullptr ? args.residual + row * args.residual_pitch + first : nullptr;
     const Epilogue& end_of = args.epilogue;
-    on_isa(args.isa, [&] {
-      float sums[kThinColumns];
-      if (transposed) {
-        thin_dots(a, args.b + first * shape.k, shape.k, columns, sums);
-      } else {
-        thin_columns(a, args.b + first, shape.n, shape.k, columns, sums);
-      }
+    const auto store = [&](const float* sums) {
       for (int64_t j = 0; j < columns; ++j) {
-        float sum = sums[j] * scale;
+        float sum = sums[j] * scale + addend;
         if (bias != nullptr) sum += bias[j];
         if (residual != nullptr) sum += residual[j];
         sum = sum < end_of.lower ? end_of.lower : sum;
         y[j] = sum > end_of.upper ? end_of.upper : sum;
       }
-    });
+    };
+    if (transposed) {
+      on_fours(args.isa, [&]<class V>(std::type_identity<V>) {
+        float sums[kThinColumns];
+        thin_dots<V>(a, args.b + first * shape.k, shape.k, columns, sums);
+        store(sums);
+      });
+    } else {
+      on_isa(args.isa, [&] {
+        float sums[kThinColumns];
+        thin_columns(a, args.b + first, shape.n, shape.k, columns, sums);
+        store(sums);
+      });
+    }
     if (end_of.activate != nullptr) end_of.activate(end_of.spec, y, args.c_pitch, 1, columns);
   }
 }

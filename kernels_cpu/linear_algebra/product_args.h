@@ -37,25 +37,11 @@ inline void run_narrow(const KernelContext& context, const GemmArgs& args, const
   });
 }
 
-/// run(units, part), part(begin, end), of a product with a packed column, which is taken out of its
-/// panel: that is mostly empty.
-template <class Run>
-void run_column(const GemmArgs& args, const Run& run) {
-  float column[kColumnTerms];
-  for (int64_t k = 0; k < args.shape.k; ++k) column[k] = args.b[k * kPanel];
-  GemmArgs thin = turned(args);
-  thin.a = column;
-  thin.bias = nullptr;
-  const float bias = args.bias != nullptr ? *args.bias : 0;
-  run(thin_units(thin.shape),
-      [&](int64_t begin, int64_t end) { thin_run(thin, true, 1, begin, end, bias); });
-}
-
 /// One product with a packed second factor, on the context's threads.
 inline void run_product(const KernelContext& context, const GemmArgs& args) {
   if (is_column(args.shape)) {
-    return run_column(args, [&](int64_t units, const auto& part) {
-      context.parallel_for(units, [&](int64_t begin, int64_t end, int) { part(begin, end); });
+    return context.parallel_for(column_units(args.shape), [&](int64_t begin, int64_t end, int) {
+      column_run(args, begin, end);
     });
   }
   if (is_narrow(args.shape)) return run_narrow(context, args, {kPanel, 1}, 1);
@@ -65,9 +51,7 @@ inline void run_product(const KernelContext& context, const GemmArgs& args) {
 
 /// The same on one thread.
 inline void run_whole(const GemmArgs& args) {
-  if (is_column(args.shape)) {
-    return run_column(args, [](int64_t units, const auto& part) { part(0, units); });
-  }
+  if (is_column(args.shape)) return column_run(args, 0, column_units(args.shape));
   if (is_narrow(args.shape)) return narrow_run(args, {kPanel, 1}, 1, 0, narrow_units(args.shape));
   gemm_run(args, 0, gemm_units(args.shape));
 }

@@ -63,7 +63,7 @@ struct FastConv {
 
  private:
   /// Columns of one pixel are left out, unless that would take more memory than plans have.
-  static ConvShape shape_of(const KernelContext& context) {
+  [[gnu::noinline]] static ConvShape shape_of(const KernelContext& context) {
     const ConvShape shape = conv_shape(context);
     if (!INTARSIA_HAS_VECTORS || shape.in_w != 1) return shape;
     const ConvShape other = without_single_columns(shape);

@@ -67,10 +67,13 @@ void tile(const Tile& t) {
   constexpr int kWidth = Vec::kWidth;
   constexpr int kParts = kPanel / kWidth;  // Vectors of a panel.
   constexpr int kVectors = P * kParts;
-  const bool all = t.n >= P * kPanel;
+  // Not read from the tile anew behind every store, which might have changed it.
+  const ptrdiff_t n = t.n, c_pitch = t.c_pitch;
+  float* const c = t.c;
+  const bool all = n >= P * kPanel;
   // Only the last panel can lack columns.
   const auto whole = [&](int v) { return v < kVectors - kParts || (all && !Vec::kMasked); };
-  const auto valid = [&](int v) { return static_cast<int>(t.n) - v * kWidth; };
+  const auto valid = [&](int v) { return static_cast<int>(n) - v * kWidth; };
 
   F acc[R][kVectors];
   INTARSIA_UNROLL_ENDS
@@ -115,7 +118,7 @@ void tile(const Tile& t) {
     INTARSIA_UNROLL_ENDS
     for (int v = 0; v < kVectors; ++v) {
       const F y = M::min(M::max(acc[r][v], lower), upper);
-      float* p = t.c + r * t.c_pitch + v * kWidth;
+      float* p = c + r * c_pitch + v * kWidth;
       if (whole(v)) {
         Vec::store(p, y);
       } else {
@@ -124,7 +127,7 @@ void tile(const Tile& t) {
     }
   }
   if (t.epilogue->activate != nullptr) {
-    t.epilogue->activate(t.epilogue->spec, t.c, t.c_pitch, R, all ? P * kPanel : t.n);
+    t.epilogue->activate(t.epilogue->spec, c, c_pitch, R, all ? P * kPanel : n);
   }
 }
 

@@ -82,7 +82,7 @@ struct GemmComputed {
       args.bias = nullptr;
       args.residual = args.c;
     }
-    if (!trans_a && is_narrow(shape)) {
+    if (!trans_a && is_narrow(shape) && !is_column(shape)) {
       return run_narrow(context, args, {trans_b ? 1 : shape.n, trans_b ? shape.k : 1},
                         attributes.alpha);
     }

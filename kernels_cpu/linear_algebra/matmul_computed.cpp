@@ -48,7 +48,8 @@ struct MatMulComputed {
     const GemmArgs all = product_args(context, shape, epilogue);
     const int64_t matrices = y.count() / (shape.m * shape.n);
     auto* memory = reinterpret_cast<float*>(context.workspace().data());
-    const bool column = shape.n == 1 && all.bias == nullptr && !is_narrow(shape);
+    const bool column =
+        shape.n == 1 && all.bias == nullptr && (is_column(shape) || !is_narrow(shape));
     const FewSteps a_steps{shape.k, 1}, b_steps{1, shape.n};
     const bool few = !column && is_few(shape, a_steps, b_steps);
     const bool thin = column || few || shape.m <= kThinRows;

@@ -8,6 +8,7 @@
 #include "kernels_cpu/gemm/gemm.h"
 #include "kernels_cpu/gemm/pack.h"
 #include "kernels_cpu/linear_algebra/narrow_product.h"
+#include "kernels_cpu/linear_algebra/thin_product.h"
 
 namespace intarsia::cpu {
 
@@ -38,6 +39,11 @@ inline void run_narrow(const KernelContext& context, const GemmArgs& args, const
 
 /// One product with a packed second factor, on the context's threads.
 inline void run_product(const KernelContext& context, const GemmArgs& args) {
+  if (is_column(args.shape)) {
+    return context.parallel_for(column_units(args.shape), [&](int64_t begin, int64_t end, int) {
+      column_run(args, begin, end);
+    });
+  }
   if (is_narrow(args.shape)) return run_narrow(context, args, {kPanel, 1}, 1);
   context.parallel_for(gemm_units(args.shape),
                        [&](int64_t begin, int64_t end, int) { gemm_run(args, begin, end); });
@@ -45,6 +51,7 @@ inline void run_product(const KernelContext& context, const GemmArgs& args) {
 
 /// The same on one thread.
 inline void run_whole(const GemmArgs& args) {
+  if (is_column(args.shape)) return column_run(args, 0, column_units(args.shape));
   if (is_narrow(args.shape)) return narrow_run(args, {kPanel, 1}, 1, 0, narrow_units(args.shape));
   gemm_run(args, 0, gemm_units(args.shape));
 }

@@ -2,75 +2,19 @@
 //
 // Products with few rows or a single column, in float: the second factor is read once, as it is,
 // where packing it would read and write it besides. Sums of a row go side by side over columns;
-// where B is transposed, each is a dot product of kThinLanes partial sums. Threads share out the
-// columns; an element's bits do not depend on it.
+// where B is transposed, each is a dot product of as many partial sums as a vector has. Threads
+// share out the columns; an element's bits do not depend on it.
 #pragma once
 
-#include "kernels_cpu/common/isa_loop.h"
-#include "kernels_cpu/linear_algebra/product_args.h"
+#include "kernels_cpu/gemm/gemm.h"
+#include "kernels_cpu/gemm/vector.h"
 
 namespace intarsia::cpu {
 
 /// Most rows of such a product.
 inline constexpr int64_t kThinRows = 3;
-inline constexpr int64_t kThinLanes = 16;
 /// Columns of a unit of work, of which the sums are on the stack.
 inline constexpr int64_t kThinColumns = 128;
-
-/// sums[j] = a[k] * b[k][j], for `columns` columns. Four rows of B at a time, since sums are loaded
-/// and stored for each.
-inline void thin_columns(const float* a, const float* b, int64_t b_pitch, int64_t k,
-                         int64_t columns, float* sums) {
-  for (int64_t j = 0; j < columns; ++j) sums[j] = 0;
-  int64_t i = 0;
-  for (; i + 4 <= k; i += 4) {
-    const float a0 = a[i], a1 = a[i + 1], a2 = a[i + 2], a3 = a[i + 3];
-    const float *b0 = b + i * b_pitch, *b1 = b0 + b_pitch, *b2 = b1 + b_pitch, *b3 = b2 + b_pitch;
-    for (int64_t j = 0; j < columns; ++j) {
-      sums[j] = sums[j] + a0 * b0[j] + a1 * b1[j] + a2 * b2[j] + a3 * b3[j];
-    }
-  }
-  for (; i < k; ++i) {
-    const float factor = a[i];
-    const float* row = b + i * b_pitch;
-    for (int64_t j = 0; j < columns; ++j) sums[j] += factor * row[j];
-  }
-}
-
-/// The sum of a[k] * b[k]; of many, in two groups of partial sums, which would wait for one
-/// another.
-template <bool kLong>
-float thin_dot(const float* a, const float* b, int64_t k) {
-  float lanes[kThinLanes] = {};
-  int64_t i = 0;
-  if constexpr (kLong) {
-    float others[kThinLanes] = {};
-    for (; i + 2 * kThinLanes <= k; i += 2 * kThinLanes) {
-      const float *a1 = a + i + kThinLanes, *b1 = b + i + kThinLanes;
-      for (int64_t l = 0; l < kThinLanes; ++l) lanes[l] += a[i + l] * b[i + l];
-      for (int64_t l = 0; l < kThinLanes; ++l) others[l] += a1[l] * b1[l];
-    }
-    for (int64_t l = 0; l < kThinLanes; ++l) lanes[l] += others[l];
-  }
-  for (; i + kThinLanes <= k; i += kThinLanes) {
-    for (int64_t l = 0; l < kThinLanes; ++l) lanes[l] += a[i + l] * b[i + l];
-  }
-  for (int64_t l = 0; i + l < k; ++l) lanes[l] += a[i + l] * b[i + l];
-  for (int64_t half = kThinLanes / 2; half > 0; half /= 2) {
-    for (int64_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
-  }
-  return lanes[0];
-}
-
-/// sums[j] = a[k] * b[j][k].
-inline void thin_dots(const float* a, const float* b, int64_t k, int64_t columns, float* sums) {
-  constexpr int64_t kMany = 256;
-  if (k < kMany) {
-    for (int64_t j = 0; j < columns; ++j) sums[j] = thin_dot<false>(a, b + j * k, k);
-  } else {
-    for (int64_t j = 0; j < columns; ++j) sums[j] = thin_dot<true>(a, b + j * k, k);
-  }
-}
 
 /// A product with a single column as the product of that column with the first factor's transpose.
 inline GemmArgs turned(const GemmArgs& args) {
@@ -81,42 +25,29 @@ inline GemmArgs turned(const GemmArgs& args) {
   return result;
 }
 
+/// Whether these dot products are the faster way although there are many rows, whose packed or
+/// narrow factor would do as well. Small programs, without vectors, do without their text.
+inline constexpr int64_t kColumnTerms = 512;
+inline bool is_column(const GemmShape& shape) {
+  return INTARSIA_HAS_VECTORS && shape.n == 1 && shape.m >= 16 && shape.k >= 8 &&
+         shape.k <= kColumnTerms;
+}
+
 /// Number of units of work.
 inline int64_t thin_units(const GemmShape& shape) {
   return (shape.n + kThinColumns - 1) / kThinColumns * shape.m;
 }
 
-/// Units [begin, end) of Y = activation(scale * A * B + bias + residual), `args.b` as ONNX has it.
-inline void thin_run(const GemmArgs& args, bool transposed, float scale, int64_t begin,
-                     int64_t end) {
-  const GemmShape& shape = args.shape;
-  const int64_t units = thin_units(shape) / shape.m;
-  for (int64_t unit = begin; unit < end; ++unit) {
-    const int64_t row = unit / units, first = unit % units * kThinColumns;
-    const int64_t left = shape.n - first, columns = left < kThinColumns ? left : kThinColumns;
-    const float* a = args.a + row * args.a_pitch;
-    float* y = args.c + row * args.c_pitch + first;
-    const float* bias = args.bias != nullptr ? args.bias + first : nullptr;
-    const float* residual =
-        args.residual != nullptr ? args.residual + row * args.residual_pitch + first : nullptr;
-    const Epilogue& end_of = args.epilogue;
-    on_isa(args.isa, [&] {
-      float sums[kThinColumns];
-      if (transposed) {
-        thin_dots(a, args.b + first * shape.k, shape.k, columns, sums);
-      } else {
-        thin_columns(a, args.b + first, shape.n, shape.k, columns, sums);
-      }
-      for (int64_t j = 0; j < columns; ++j) {
-        float sum = sums[j] * scale;
-        if (bias != nullptr) sum += bias[j];
-        if (residual != nullptr) sum += residual[j];
-        sum = sum < end_of.lower ? end_of.lower : sum;
-        y[j] = sum > end_of.upper ? end_of.upper : sum;
-      }
-    });
-    if (end_of.activate != nullptr) end_of.activate(end_of.spec, y, args.c_pitch, 1, columns);
-  }
+/// Units [begin, end) of Y = activation(scale * A * B + addend + bias + residual), `args.b` as ONNX
+/// has it.
+void thin_run(const GemmArgs& args, bool transposed, float scale, int64_t begin, int64_t end,
+              float addend = 0);
+
+/// Units [begin, end) of a product for which is_column, whose second factor and bias are packed: of
+/// its panel, which is mostly empty, the column is taken.
+inline int64_t column_units(const GemmShape& shape) {
+  return thin_units({1, shape.m, shape.k});
 }
+void column_run(const GemmArgs& args, int64_t begin, int64_t end);
 
 }  // namespace intarsia::cpu

@@ -42,18 +42,23 @@ INTARSIA_INLINE V fold_lanes(V v, Merge merge) {
 
 inline constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
+/// Lane i is i.
+template <class Vec>
+INTARSIA_INLINE typename Vec::I lane_numbers() {
+  int32_t lanes[Vec::kWidth];
+  for (int i = 0; i < Vec::kWidth; ++i) lanes[i] = i;
+  typename Vec::I lane;
+  std::memcpy(&lane, lanes, sizeof lane);
+  return lane;
+}
+
 /// The first n floats, n > 0; the rest is minus infinity.
 template <class Vec>
 INTARSIA_INLINE typename Vec::F load_filled(const float* p, int n) {
-  using I = typename Vec::I;
   if constexpr (Vec::kWidth == 1) {
     return *p;
   } else {
-    int32_t lanes[Vec::kWidth];
-    for (int i = 0; i < Vec::kWidth; ++i) lanes[i] = i;
-    I lane;
-    std::memcpy(&lane, lanes, sizeof lane);
-    return lane < n ? Vec::load_part(p, n) : VecMath<Vec>::splat(kMinusInfinity);
+    return lane_numbers<Vec>() < n ? Vec::load_part(p, n) : VecMath<Vec>::splat(kMinusInfinity);
   }
 }
 
@@ -101,6 +106,43 @@ INTARSIA_INLINE float largest_of(const float* x, int64_t n) {
   return largest;
 }
 
+/// A row longer than a vector. What is left of it behind its whole vectors is part of the vector
+/// that ends with it, which stays in a register: a part that was stored could not be read again at
+/// once, nor what lies behind it.
+template <class Vec, bool kLog>
+INTARSIA_INLINE void softmax_long_row(const float* x, float* y, int64_t n) {
+  using M = VecMath<Vec>;
+  using F = typename Vec::F;
+  constexpr int kWidth = Vec::kWidth;
+  const float shift = largest_of<Vec>(x, n);
+  F sums = M::splat(0.0f), end = Vec::load(x + n - kWidth) - shift;
+  int64_t i = 0;
+  for (; i + kWidth <= n; i += kWidth) {
+    const F e = M::exp_negative(Vec::load(x + i) - shift);
+    if constexpr (!kLog) Vec::store(y + i, e);
+    sums = sums + e;
+  }
+  const int64_t whole = i;
+  if (whole < n) {
+    const F e = M::exp_negative(end);
+    sums = sums + (lane_numbers<Vec>() < kWidth - static_cast<int>(n - whole) ? F{} : e);
+    if constexpr (!kLog) end = e;
+  }
+  const float sum = Vec::lane(fold_lanes<kWidth>(sums, [](F a, F b) { return a + b; }), 0);
+  const float last = kLog ? __builtin_logf(sum) : 1.0f / sum;
+  for (i = 0; i < whole; i += kWidth) {
+    Vec::store(y + i, kLog ? (Vec::load(x + i) - shift) - last : Vec::load(y + i) * last);
+  }
+  if (whole < n) Vec::store(y + n - kWidth, kLog ? end - last : end * last);
+}
+
+/// Not inlined: in a loop over rows the call of logf would have the constants of the exponentials
+/// in memory.
+template <class Vec>
+[[gnu::noinline]] void log_softmax_long_row(const float* x, float* y, int64_t n) {
+  softmax_long_row<Vec, true>(x, y, n);
+}
+
 template <class Vec, bool kLog>
 INTARSIA_INLINE void softmax_rows(const float* x, float* y, int64_t rows, int64_t n) {
   using M = VecMath<Vec>;
@@ -108,16 +150,16 @@ INTARSIA_INLINE void softmax_rows(const float* x, float* y, int64_t rows, int64_
   constexpr int kWidth = Vec::kWidth;
   if (kWidth == 1 || n > kWidth) {
     for (; rows > 0; --rows, x += n, y += n) {
+      if constexpr (kWidth > 1) {
+        kLog ? log_softmax_long_row<Vec>(x, y, n) : softmax_long_row<Vec, false>(x, y, n);
+        continue;
+      }
       const float shift = largest_of<Vec>(x, n);
       const float sum = exp_sum_of<Vec, !kLog>(x, y, n, shift);
       const float last = kLog ? __builtin_logf(sum) : 1.0f / sum;
       const auto scaled = [=](F v) { return kLog ? (v - shift) - last : v * last; };
       const float* from = kLog ? x : y;
-      int64_t i = 0;
-      for (; i + kWidth <= n; i += kWidth) Vec::store(y + i, scaled(Vec::load(from + i)));
-      if (kWidth == 1 || i == n) continue;
-      const int rest = static_cast<int>(n - i);
-      Vec::store_part(y + i, scaled(Vec::load_part(from + i, rest)), rest);
+      for (int64_t i = 0; i < n; ++i) Vec::store(y + i, scaled(Vec::load(from + i)));
     }
     return;
   }
@@ -146,9 +188,78 @@ INTARSIA_INLINE void softmax_rows(const float* x, float* y, int64_t rows, int64_
   }
 }
 
+/// Short rows, a block of them step by step: exponentials and logarithms run over the block without
+/// regard to where rows end, and what reduces a row leaves out what is read behind it. Vectors are
+/// stored over what the one before left behind its row.
+template <int kWidth, bool kLog>
+struct ShortDoubleRows {
+  using M = DoubleMath<kWidth>;
+  using D = typename M::D;
+  static constexpr int64_t kBlock = 64, kLongest = 32;
+  static_assert(kLongest >= kWidth);
+
+  INTARSIA_INLINE static D load(const double* p) {
+    D v;
+    std::memcpy(&v, p, sizeof v);
+    return v;
+  }
+  INTARSIA_INLINE static void store(double* p, D v) { std::memcpy(p, &v, sizeof v); }
+  /// What `merge` makes of a row and of `none` for the lanes behind it, in each lane.
+  template <class Merge>
+  INTARSIA_INLINE static D reduce(const double* row, int64_t n, D lane, D none, Merge merge) {
+    D result = none;
+    int64_t i = 0;
+    for (; i + kWidth <= n; i += kWidth) result = merge(result, load(row + i));
+    if (i < n) {
+      result = merge(result, lane < static_cast<double>(n - i) ? load(row + i) : none);
+    }
+    return fold_lanes<kWidth>(result, merge);
+  }
+
+  INTARSIA_INLINE static void run(const double* x, double* y, int64_t rows, int64_t n) {
+    double in[kBlock + kWidth] = {}, shifted[kBlock + kWidth] = {}, exps[kBlock + kWidth] = {};
+    double last[kBlock + kWidth] = {}, lanes[kWidth];
+    for (int i = 0; i < kWidth; ++i) lanes[i] = i;
+    const D lane = load(lanes);
+    const D lowest = M::splat(-std::numeric_limits<double>::infinity());
+    const int64_t most = kBlock / n;
+    for (int64_t count; rows > 0; rows -= count, x += count * n, y += count * n) {
+      count = rows < most ? rows : most;
+      const int64_t all = count * n;
+      const size_t bytes = static_cast<size_t>(all) * sizeof(double);
+      std::memcpy(in, x, bytes);
+      for (int64_t at = 0; at < all; at += n) {
+        const D largest = reduce(in + at, n, lane, lowest, [](D a, D b) { return b > a ? b : a; });
+        for (int64_t i = at; i < at + n; i += kWidth) store(shifted + i, load(in + i) - largest);
+      }
+      for (int64_t i = 0; i < all; i += kWidth) store(exps + i, M::exp(load(shifted + i)));
+      for (int64_t row = 0; row < count; ++row) {
+        store(last + row,
+              reduce(exps + row * n, n, lane, M::splat(0), [](D a, D b) { return a + b; }));
+      }
+      for (int64_t row = 0; row < count; row += kWidth) {
+        const D sums = load(last + row);
+        store(last + row, kLog ? M::log(sums) : 1.0 / sums);
+      }
+      const double* from = kLog ? shifted : exps;
+      for (int64_t row = 0; row < count; ++row) {
+        const D v = M::splat(last[row]);
+        for (int64_t i = row * n; i < row * n + n; i += kWidth) {
+          store(in + i, kLog ? load(from + i) - v : load(from + i) * v);
+        }
+      }
+      std::memcpy(y, in, bytes);
+    }
+  }
+};
+
 /// map_doubles over a row, whose last vector is filled up with minus infinity.
 template <int kWidth, bool kLog>
 INTARSIA_INLINE void softmax_double_rows(const double* x, double* y, int64_t rows, int64_t n) {
+  if constexpr (kWidth > 1) {
+    using Short = ShortDoubleRows<kWidth, kLog>;
+    if (n <= Short::kLongest) return Short::run(x, y, rows, n);
+  }
   using M = DoubleMath<kWidth>;
   using D = typename M::D;
   const auto add = [](D a, D b) { return a + b; };

@@ -43,12 +43,12 @@ struct FastConv {
   }
 
   static CheckedInt scratch_bytes(const KernelContext& context) {
-    return conv_workspace_bytes(conv_shape(context));
+    return conv_workspace_bytes(shape_of(context));
   }
 
   static void convolve(const KernelContext& context, const Epilogue& epilogue, const float* weights,
                        std::span<std::byte> scratch) {
-    ConvArgs args{.shape = conv_shape(context),
+    ConvArgs args{.shape = shape_of(context),
                   .input = context.input(0).as<const float>(),
                   .weights = weights,
                   .output = context.output(0).as<float>(),
@@ -59,6 +59,15 @@ struct FastConv {
                   .isa = context.isa()};
     args.residual_pitch = args.shape.out_c;
     run_conv(context, args, scratch);
+  }
+
+ private:
+  /// Columns of one pixel are left out, unless that would take more memory than plans have.
+  [[gnu::noinline]] static ConvShape shape_of(const KernelContext& context) {
+    const ConvShape shape = conv_shape(context);
+    if (!INTARSIA_HAS_VECTORS || shape.in_w != 1) return shape;
+    const ConvShape other = without_single_columns(shape);
+    return conv_workspace_bytes(other) <= conv_workspace_bytes(shape) ? other : shape;
   }
 };
 

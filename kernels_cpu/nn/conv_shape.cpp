@@ -92,6 +92,18 @@ ConvShape transposed_shape(const KernelContext& context) {
   return shape;
 }
 
+ConvShape without_single_columns(ConvShape s) {
+  for (int i = 0; i < 2; ++i) {
+    if (s.in_w != 1 || s.out_w != 1 || s.kernel_w != 1 || s.pad_left != 0) break;
+    s.in_w = s.in_h, s.out_w = s.out_h, s.kernel_w = s.kernel_h;
+    s.stride_w = s.stride_h, s.dilation_w = s.dilation_h, s.pad_left = s.pad_top;
+    s.in_h = s.in_d, s.out_h = s.out_d, s.kernel_h = s.kernel_d;
+    s.stride_h = s.stride_d, s.dilation_h = s.dilation_d, s.pad_top = s.pad_front;
+    s.in_d = s.out_d = s.kernel_d = s.stride_d = s.dilation_d = 1, s.pad_front = 0;
+  }
+  return s;
+}
+
 bool is_fast_conv(const KernelContext& context, int spatial) {
   const TensorView& w = context.input(1);
   return context.input(0).rank <= 2 + spatial && w.data != nullptr && w.count() > 0;

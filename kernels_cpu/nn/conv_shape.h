@@ -21,6 +21,10 @@ ConvShape conv_shape(const KernelContext& context);
 /// node's order of axes tells which they are; pitches are those of channels that are the last one.
 ConvShape transposed_shape(const KernelContext& context);
 
+/// The same without columns of one pixel under one tap: rows take their place, which kernels run
+/// along. The order of pixels and taps in memory stays.
+ConvShape without_single_columns(ConvShape shape);
+
 /// For `supports`: whether a convolution of at most so many spatial axes has constant weights. The
 /// converter has asked for the layout.
 bool is_fast_conv(const KernelContext& context, int spatial);

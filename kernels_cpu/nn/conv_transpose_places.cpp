@@ -95,7 +95,8 @@ struct PlacedChannels {
     const int64_t count = met.end - met.begin, step = s.stride_w;
     const int64_t column = product.w.output(met.begin, kx);
     const int64_t first_z = volumes ? run.band.first : 0, last_z = volumes ? run.band.last : 1;
-    const int64_t first_y = volumes ? 0 : run.band.first, last_y = volumes ? s.in_h : run.band.last;
+    const bool whole = volumes || product.of_lines();
+    const int64_t first_y = whole ? 0 : run.band.first, last_y = whole ? s.in_h : run.band.last;
     for (int64_t z = first_z; z < last_z; ++z) {
       for (int64_t y = first_y; y < last_y; ++y) {
         const int64_t oz = product.d.output(z, kz), oy = product.h.output(y, ky);

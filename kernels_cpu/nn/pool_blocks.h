@@ -12,8 +12,10 @@
 namespace intarsia::cpu {
 
 inline WindowWalk pool_walk(const KernelContext& context, const PoolAttributes& a) {
-  return {context.input(0), context.output(0), a.window.kernel_shape.values, a.window,
-          a.channels_last != 0};
+  WindowWalk walk(context.input(0), context.output(0), a.window.kernel_shape.values, a.window,
+                  a.channels_last != 0);
+  if (INTARSIA_HAS_VECTORS) walk.drop_single_positions();
+  return walk;
 }
 
 struct PoolBlock {

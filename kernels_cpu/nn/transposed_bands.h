@@ -54,7 +54,8 @@ struct TapProduct {
   ImageStrides x, y;
 
   explicit TapProduct(const KernelContext& context)
-      : s(transposed_shape(context)),
+      : s(INTARSIA_HAS_VECTORS ? without_single_columns(transposed_shape(context))
+                               : transposed_shape(context)),
         d{s.in_d, s.out_d, s.kernel_d, s.stride_d, s.dilation_d, s.pad_front},
         h{s.in_h, s.out_h, s.kernel_h, s.stride_h, s.dilation_h, s.pad_top},
         w{s.in_w, s.out_w, s.kernel_w, s.stride_w, s.dilation_w, s.pad_left},
@@ -71,14 +72,19 @@ struct TapProduct {
   int64_t rows() const { return filters * taps; }
   /// A volume without planes is one, too: it has no pixel to multiply.
   bool of_volumes() const { return d.in != 1 || d.out != 1; }
-  const TransposedAxis& outer() const { return of_volumes() ? d : h; }
-  int64_t inner_pixels() const { return of_volumes() ? s.in_h * s.in_w : s.in_w; }
+  bool of_lines() const { return INTARSIA_HAS_VECTORS && !of_volumes() && h.in == 1 && h.out == 1; }
+  const TransposedAxis& outer() const { return of_volumes() ? d : of_lines() ? w : h; }
+  int64_t inner_pixels() const { return of_volumes() ? s.in_h * s.in_w : of_lines() ? 1 : s.in_w; }
+  int64_t inner_outputs() const {
+    return of_volumes() ? s.out_h * s.out_w : of_lines() ? 1 : s.out_w;
+  }
 
   /// Into how many bands the outputs are cut: enough for several threads, few pixels twice.
   int64_t bands() const {
     constexpr int64_t kUnits = 16;
     const TransposedAxis& axis = outer();
-    const int64_t least = 4 * ((axis.kernel - 1) * axis.dilation + axis.stride);
+    const int64_t whole = of_lines() ? pixels * axis.stride : 0;  // fill the panels
+    const int64_t least = 4 * ((axis.kernel - 1) * axis.dilation + axis.stride) + 2 * whole;
     const int64_t wanted = kUnits / (s.batch * s.groups), most = axis.out / least;
     const int64_t count = wanted < most ? wanted : most;
     return count < 1 ? 1 : count;
@@ -101,8 +107,7 @@ struct BandRun {
   int64_t pitch;  ///< Elements from a tap's products to those of the next one.
 
   void start(const float* bias) const {
-    const ConvShape& s = product.s;
-    const int64_t inner = product.of_volumes() ? s.out_h * s.out_w : s.out_w;
+    const int64_t inner = product.inner_outputs();
     for (int64_t c = 0; c < product.filters; ++c) {
       float* y = output + c * product.y.channel;
       const float start = bias != nullptr ? bias[c] : 0.0f;
@@ -118,7 +123,7 @@ struct BandRun {
 
   /// Whether a row of outputs is there, and the band's.
   bool meets(int64_t z, int64_t y) const {
-    const int64_t place = product.of_volumes() ? z : y;
+    const int64_t place = product.of_volumes() ? z : product.of_lines() ? band.begin : y;
     return place >= band.begin && place < band.end && z >= 0 && z < product.s.out_d && y >= 0 &&
            y < product.s.out_h;
   }
@@ -154,13 +159,14 @@ struct BandRun {
     }
   }
 
-  /// The inputs among [x, x + count) at which a tap meets an output.
+  /// The inputs among [x, x + count) at which a tap meets an output, of lines one of the band.
   struct Range {
     int64_t begin, end;
   };
   Range range(int64_t tap, int64_t x, int64_t count) const {
-    const int64_t from = product.w.first_input(tap, 0),
-                  to = product.w.first_input(tap, product.w.out);
+    const bool part = product.of_lines();
+    const int64_t from = product.w.first_input(tap, part ? band.begin : 0),
+                  to = product.w.first_input(tap, part ? band.end : product.w.out);
     return {from > x ? from : x, to < x + count ? to : x + count};
   }
 

@@ -28,8 +28,23 @@ WindowWalk::WindowWalk(const TensorView& x, const TensorView& y, const int32_t* 
     distance *= in[i];
   }
   channel_step = last ? 1 : in_plane;
-  const int w = this->last();
+  set_lane_step();
+}
+
+void WindowWalk::set_lane_step() {
+  const int w = last();
   lane_step = (stride[w] < in[w] ? stride[w] : in[w]) * step[w];
+}
+
+void WindowWalk::drop_single_positions() {
+  for (int axis = spatial - 1; axis >= 0 && spatial > 1; --axis) {
+    if (in[axis] != 1 || out[axis] != 1 || kernel[axis] != 1 || before[axis] != 0) continue;
+    --spatial;
+    for (int64_t* of : {in, out, kernel, stride, dilation, before, after, step}) {
+      for (int i = axis; i < spatial; ++i) of[i] = of[i + 1];
+    }
+  }
+  set_lane_step();
 }
 
 WindowWalk::Runs::Runs(const WindowWalk& walk, const int64_t* position, int axes)

@@ -27,6 +27,10 @@ struct WindowWalk {
   WindowWalk(const TensorView& x, const TensorView& y, const int32_t* kernel_extents,
              const WindowAttributes& window, bool last);
 
+  /// Leaves out all axes but one along which there is one element, under one tap, so that lanes run
+  /// along the axis that has elements. Offsets and numbers of taps stay.
+  void drop_single_positions();
+
   int last() const { return spatial - 1; }
   /// Output rows of one channel: positions along all spatial axes but the last.
   int64_t out_rows() const {
@@ -135,6 +139,9 @@ struct WindowWalk {
     for (int i = 0; i < axes; ++i) count *= taps_inside(i, position[i], padding);
     return count;
   }
+
+ private:
+  void set_lane_step();
 };
 
 }  // namespace intarsia::cpu

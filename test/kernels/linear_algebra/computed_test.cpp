@@ -34,13 +34,15 @@ std::vector<T> run_node(const std::string& kernel, const Product& p, const A& at
   const auto residual = draw<T>(random, p.y);
   if (p.residual) node.input<T>(p.y, residual).in_place(3);
   node.output<T>(p.y).attributes(attributes).isa(isa).threads(threads);
+  if (kernel.find(".packed") != std::string::npos) node.constant(1);
   EXPECT_TRUE(node.run(kernel).ok()) << kernel << ": " << node.diagnostic().what;
   return node.result<T>();
 }
 
 /// `plain`: the attributes without the activation, which is a relu if there is one.
 template <class A>
-void compare(const std::string& op, const Product& p, A attributes, int64_t k, uint32_t seed) {
+void compare(const std::string& op, const Product& p, A attributes, int64_t k, uint32_t seed,
+             const std::string& variant = ".computed<float>") {
   A plain = attributes;
   plain.activation = 0;
   std::vector<double> expected =
@@ -51,7 +53,7 @@ void compare(const std::string& op, const Product& p, A attributes, int64_t k, u
   const double tolerance = 8 * epsilon_of<float>() * (4 + std::sqrt(static_cast<double>(k)));
   for (const Isa isa : cpu::available_isas()) {
     SCOPED_TRACE(op + " " + cpu::isa_name(isa) + " seed " + std::to_string(seed));
-    const std::string kernel = op + ".computed<float>";
+    const std::string kernel = op + variant;
     const auto found = run_node<float>(kernel, p, attributes, seed, isa, 1);
     expect_near<float>(found, expected, tolerance, tolerance);
     EXPECT_EQ(run_node<float>(kernel, p, attributes, seed, isa, 3), found)
@@ -115,11 +117,12 @@ TEST(ComputedMatMul, EqualsTheReference) {
   }
 }
 
-void compare_forms(const std::vector<int32_t>& rows, const std::vector<int32_t>& terms) {
+void compare_forms(const std::vector<int32_t>& rows, const std::vector<int32_t>& terms,
+                   int32_t columns = 8) {
   uint32_t seed = 3000;
   for (const int32_t m : rows) {
     for (const int32_t k : terms) {
-      for (int32_t n = 1; n <= 8; ++n, ++seed) {
+      for (int32_t n = 1; n <= columns; ++n, ++seed) {
         if (kSlowBuild && seed % 5 != 0) continue;
         Product p{{m, k}, {k, n}, {n}, {m, n}};
         p.has_c = seed % 2 == 0;
@@ -127,6 +130,7 @@ void compare_forms(const std::vector<int32_t>& rows, const std::vector<int32_t>&
         MatMulAttributes of_matmul;
         if (seed % 4 < 2) of_matmul.activation = static_cast<int32_t>(Activation::kRelu);
         compare("MatMul", p, of_matmul, k, seed);
+        if (columns == 1) compare("MatMul", p, of_matmul, k, seed, ".packed<float>");
         GemmAttributes attributes;
         attributes.trans_a = seed / 2 % 2 != 0 ? 1 : 0;
         attributes.trans_b = seed / 3 % 2 != 0 ? 1 : 0;
@@ -148,6 +152,10 @@ TEST(ComputedProducts, NarrowOnesEqualTheReference) {
 }
 TEST(ComputedProducts, FewSumsEqualTheReference) {
   compare_forms({1, 2, 3, 5, 8}, {64, 127, 128, 131, 300});
+}
+// Dot products of four rows at once, and what is left of the rows and of the terms.
+TEST(ComputedProducts, OfOneColumnEqualTheReference) {
+  compare_forms({4, 15, 16, 21, 130, 300}, {7, 8, 9, 15, 16, 33, 100, 512, 513}, 1);
 }
 
 TEST(ComputedMatMul, OfVectorsEqualsTheReference) {

@@ -291,6 +291,53 @@ TEST(FastConvTranspose, OfPlacesEqualsTheReference) {
   }
 }
 
+/// Images of one column, or one pixel high as well: of lines long enough for several bands and
+/// blocks, with weights as packed.
+TEST(FastConv, OfLinesEqualTheReference) {
+  for (uint32_t seed = 3000; seed < 3000 + static_cast<uint32_t>(part_of(48)); ++seed) {
+    Random random(seed);
+    Drawn d;
+    const bool transposed_too = seed % 2 != 0;
+    const int spatial = 1 + static_cast<int>(seed / 2 % 3), along = draw(random, 0, spatial - 1);
+    d.x = {draw(random, 1, 2)}, d.y = d.x;
+    const int32_t channels = draw(random, 1, 9);
+    d.filters = draw(random, 1, transposed_too ? 2 : 18);
+    d.w = transposed_too ? Dims{channels, d.filters} : Dims{d.filters, channels};
+    d.window.pads.count = 2 * spatial;
+    for (int i = 0; i < spatial; ++i) {
+      const bool line = i == along;
+      const int32_t in = line ? draw(random, 1, 1500) : 1, kernel = line ? draw(random, 1, 5) : 1;
+      const int32_t stride = draw(random, 1, 3), dilation = draw(random, 1, 2);
+      const int32_t reach = (kernel - 1) * dilation + 1,
+                    pad = line ? draw(random, 0, reach / 2) : 0;
+      d.x.push_back(in), d.w.push_back(kernel);
+      d.y.push_back(transposed_too ? stride * (in - 1) + reach - 2 * pad
+                                   : (in + 2 * pad - reach) / stride + 1);
+      d.window.strides.push(stride), d.window.dilations.push(dilation), d.extra.push(0);
+      d.window.pads.values[i] = d.window.pads.values[spatial + i] = pad;
+    }
+    if (d.y[static_cast<size_t>(1 + along)] < 1 ||
+        (!transposed_too && d.x[static_cast<size_t>(1 + along)] < 12))
+      continue;
+    d.x.push_back(channels), d.y.push_back(d.filters);
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    if (!transposed_too) {
+      compare("Conv", d, direct(d), seed);
+    } else {
+      compare("ConvTranspose", d, transposed(d), seed,
+              {".packed<float>", ".columns<float>", ".columns_computed<float>"});
+      for (Dims* dims : {&d.x, &d.y}) {
+        dims->insert(dims->begin() + 1, dims->back());
+        dims->pop_back();
+      }
+      ConvTransposeAttributes attributes = transposed(d);
+      attributes.channels_last = 0;
+      compare("ConvTranspose", d, attributes, seed, {".columns<float>"});
+    }
+    if (HasFailure()) return;
+  }
+}
+
 /// An axis of no inputs has outputs where output_shape says so: they are the bias.
 TEST(FastConvTranspose, WithoutPixelsGivesTheBias) {
   for (const int axis : {0, 1, 2}) {

@@ -3,7 +3,10 @@
 // See repeat.h. Few repetitions have loops of their own, which become shuffles of vectors.
 #include "kernels_cpu/common/repeat.h"
 
+#include <cstring>
+
 #include "kernels_cpu/common/kernel_types.h"
+#include "kernels_cpu/gemm/vector.h"
 #include "kernels_cpu/math/element.h"
 
 namespace intarsia::cpu {
@@ -26,7 +29,19 @@ void repeat(void* to, const void* from, int64_t count, int64_t times) {
   if (times == 2) return repeat_times<2>(out, in, count);
   if (times == 3) return repeat_times<3>(out, in, count);
   if (times == 4) return repeat_times<4>(out, in, count);
-  for (int64_t i = 0; i < count; ++i, out += times) {
+  int64_t i = 0;
+  if constexpr (INTARSIA_HAS_VECTORS && sizeof(E) < 16) {
+    // Whole vectors: what they write beyond the places of an element is written again after it.
+    constexpr int64_t kLanes = 16 / sizeof(E);
+    typedef E Vector __attribute__((vector_size(16)));  // NOLINT(modernize-use-using)
+    const int64_t written = (times + kLanes - 1) / kLanes * kLanes;
+    const int64_t most = times > 4 && times <= 8 * kLanes ? count * times : 0;
+    for (int64_t room = most; room >= written && room > 0; room -= times, ++i, out += times) {
+      const Vector value = in[i] - Vector{};
+      for (int64_t k = 0; k < times; k += kLanes) std::memcpy(out + k, &value, sizeof value);
+    }
+  }
+  for (; i < count; ++i, out += times) {
     const E value = in[i];
     INTARSIA_INDEPENDENT
     for (int64_t k = 0; k < times; ++k) out[k] = value;

@@ -66,17 +66,18 @@ constexpr int64_t kRowPartBytes = 65536;
 
 /// Rows of a transposition that are one unit of work.
 constexpr int64_t kPanelRows = 32;
+constexpr int64_t kFewColumns = 16;  ///< More of these.
 
 template <class E>
 void copy_transposed(const KernelContext& context, const StridedCopy& copy, E* out, const E* in) {
   const int rows = copy.rank - 2, columns = copy.rank - 1;
   int64_t outer = 1;
   for (int axis = 0; axis < rows; ++axis) outer *= copy.extents[axis];
-  const int64_t panels = (copy.extents[rows] + kPanelRows - 1) / kPanelRows;
   // Few rows stay together; so do many rows of few columns, as unit of work and in one call.
   const bool whole = copy.extents[columns] <= 4;
-  const int64_t height = whole ? copy.extents[rows] : kPanelRows;
-  const int64_t per_outer = whole ? 1 : panels;
+  const int64_t most = kPanelRows * (copy.extents[columns] <= kFewColumns ? 8 : 1);
+  const int64_t height = whole ? copy.extents[rows] : most;
+  const int64_t per_outer = whole ? 1 : (copy.extents[rows] + most - 1) / most;
   const int64_t bytes = height * copy.extents[columns] * static_cast<int64_t>(sizeof(E));
   for_items(context, outer * per_outer, bytes, [&](int64_t begin, int64_t end) {
     Odometer at(copy, rows, begin / per_outer);

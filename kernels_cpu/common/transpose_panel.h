@@ -64,14 +64,18 @@ inline constexpr bool kByVectors = INTARSIA_HAS_VECTORS && sizeof(E) <= 8;
 template <class E>
 inline constexpr int kVectorLanes = 16 / sizeof(E);
 
-/// out[r][c] = in[c][r] for as many rows and columns as a vector has lanes.
+/// out[r][c] = in[c][r] for as many rows and columns as a vector has lanes, or fewer of them: lanes
+/// beyond these are read and written all the same.
 template <int kLanes, class E>
-INTARSIA_INLINE void transpose_lanes(const Panel& p, E* __restrict out, const E* __restrict in) {
+INTARSIA_INLINE void transpose_lanes(const Panel& p, E* __restrict out, const E* __restrict in,
+                                     int64_t rows = kLanes, int64_t columns = kLanes) {
   constexpr size_t kBytes = kLanes * sizeof(E);
   typedef E Vector __attribute__((vector_size(kBytes)));
-  Vector v[kLanes], zipped[kLanes];
+  Vector v[kLanes] = {}, zipped[kLanes];
   INTARSIA_UNROLLED
-  for (int i = 0; i < kLanes; ++i) std::memcpy(&v[i], in + i * p.in_column, kBytes);
+  for (int i = 0; i < kLanes; ++i) {
+    if (i < columns) std::memcpy(&v[i], in + i * p.in_column, kBytes);
+  }
   // Each round sends lane l of vector i to where the bits of (i, l) are turned by one.
   INTARSIA_UNROLLED
   for (int round = 1; round < kLanes; round *= 2) {
@@ -84,7 +88,34 @@ INTARSIA_INLINE void transpose_lanes(const Panel& p, E* __restrict out, const E*
     for (int i = 0; i < kLanes; ++i) v[i] = zipped[i];
   }
   INTARSIA_UNROLLED
-  for (int i = 0; i < kLanes; ++i) std::memcpy(out + i * p.out_row, &v[i], kBytes);
+  for (int i = 0; i < kLanes; ++i) {
+    if (i < rows) std::memcpy(out + i * p.out_row, &v[i], kBytes);
+  }
+}
+
+/// Rows that fill the columns of the input, fewer than lanes: vectors read on into the next column.
+template <int kLanes, class E>
+INTARSIA_INLINE void pull_apart(const Panel& p, E* __restrict out, const E* __restrict in) {
+  int64_t c = 0;
+  for (; (c + kLanes - 1) * p.rows + kLanes <= p.columns * p.rows; c += kLanes) {
+    transpose_lanes<kLanes>(p, out + c, in + c * p.rows, p.rows);
+  }
+  for (; c < p.columns; ++c) {
+    for (int64_t r = 0; r < p.rows; ++r) out[r * p.out_row + c] = in[c * p.rows + r];
+  }
+}
+
+/// Columns that fill the rows of the output, fewer than lanes: what vectors write beyond a row is
+/// written again with the next one.
+template <int kLanes, class E>
+INTARSIA_INLINE void put_together(const Panel& p, E* __restrict out, const E* __restrict in) {
+  int64_t r = 0;
+  for (; (r + kLanes - 1) * p.columns + kLanes <= p.rows * p.columns; r += kLanes) {
+    transpose_lanes<kLanes>(p, out + r * p.columns, in + r, kLanes, p.columns);
+  }
+  for (; r < p.rows; ++r) {
+    for (int64_t c = 0; c < p.columns; ++c) out[r * p.columns + c] = in[c * p.in_column + r];
+  }
 }
 
 /// The same for rows from `row` and columns from `column` on. Vectors that would go beyond the
@@ -92,10 +123,17 @@ INTARSIA_INLINE void transpose_lanes(const Panel& p, E* __restrict out, const E*
 template <int kLanes, class E>
 void transpose_rest(const Panel& p, E* out, const E* in, int64_t row, int64_t column) {
   const auto within = [](int64_t at, int64_t end) { return at + kLanes < end ? at : end - kLanes; };
-  for (int64_t r = row; r < p.rows; r += kLanes) {
+  const auto copy = [&](int64_t r, int64_t c) {
+    const int64_t r0 = within(r, p.rows), c0 = within(c, p.columns);
+    transpose_lanes<kLanes>(p, out + r0 * p.out_row + c0, in + c0 * p.in_column + r0);
+  };
+  if (p.rows < p.columns) {  // all of a column while it is near
     for (int64_t c = column; c < p.columns; c += kLanes) {
-      const int64_t r0 = within(r, p.rows), c0 = within(c, p.columns);
-      transpose_lanes<kLanes>(p, out + r0 * p.out_row + c0, in + c0 * p.in_column + r0);
+      for (int64_t r = row; r < p.rows; r += kLanes) copy(r, c);
+    }
+  } else {
+    for (int64_t r = row; r < p.rows; r += kLanes) {
+      for (int64_t c = column; c < p.columns; c += kLanes) copy(r, c);
     }
   }
 }
@@ -141,6 +179,13 @@ void transpose_edge(const Panel& p, E* out, const E* in, int64_t row, int64_t co
 template <class E>
 INTARSIA_INLINE void transpose_panel(const Panel& p, E* out, const E* in) {
   constexpr bool kFour = !kByVectors<E> || sizeof(E) < 4;  // vectors hold four of the others
+  if constexpr (kByVectors<E> && sizeof(E) == 4) {
+    const int64_t few = p.in_column == p.rows ? p.rows : 0;
+    if (few == 3 || few == 4) return pull_apart<4>(p, out, in);
+    if (p.out_row == p.columns && (p.columns == 3 || p.columns == 4)) {
+      return put_together<4>(p, out, in);
+    }
+  }
   if (p.in_column == p.rows) {
     if (p.rows == 2) return deinterleave<2>(p, out, in);
     if (p.rows == 3) return deinterleave<3>(p, out, in);
@@ -150,6 +195,15 @@ INTARSIA_INLINE void transpose_panel(const Panel& p, E* out, const E* in) {
     if (p.columns == 2) return interleave<2>(p, out, in);
     if (p.columns == 3) return interleave<3>(p, out, in);
     if (kFour && p.columns == 4) return interleave<4>(p, out, in);
+  }
+  if constexpr (kByVectors<E> && sizeof(E) <= 2) {
+    constexpr int kLanes = 8;
+    if (p.in_column == p.rows && p.rows > 4 && p.rows <= kLanes) {
+      return pull_apart<kLanes>(p, out, in);
+    }
+    if (p.out_row == p.columns && p.columns > 4 && p.columns <= kLanes) {
+      return put_together<kLanes>(p, out, in);
+    }
   }
   constexpr int64_t kN = kSide<E>;
   const int64_t whole_rows = p.rows - p.rows % kN;

@@ -46,6 +46,14 @@ BroadcastLoop::BroadcastLoop(const TensorView& output, std::span<const TensorVie
   }
 }
 
+bool BroadcastPieces::joins() const {
+  if (kShortRow == 0 || loop_.rank == 1) return false;
+  for (const BroadcastOperand& operand : operands_) {
+    if (operand.bytes > 1) return loop_.row() < kShortRow;
+  }
+  return loop_.row() < kShortRowOfBytes;
+}
+
 BroadcastPieces::BroadcastPieces(const BroadcastLoop& loop,
                                  std::span<const BroadcastOperand> operands, int64_t begin,
                                  int64_t end)
@@ -53,7 +61,7 @@ BroadcastPieces::BroadcastPieces(const BroadcastLoop& loop,
       operands_(operands),
       at_(begin),
       end_(end),
-      joins_(loop.rank > 1 && loop.row() < kShortRow),
+      joins_(joins()),
       rank_(loop.rank - (joins_ ? 1 : 0)),
       row_(loop.extents[rank_ - 1] * (joins_ ? loop.row() : 1)),
       most_(end - begin) {

@@ -102,9 +102,11 @@ class BroadcastPieces {
  private:
   /// Rows of fewer elements are joined, but where code counts for more than time.
   static constexpr int64_t kShortRow = INTARSIA_HAS_VECTORS ? 48 : 0;
+  static constexpr int64_t kShortRowOfBytes = 3 * kShortRow;
   static constexpr int64_t kTileBytes = INTARSIA_HAS_VECTORS ? 1024 : 0;
   static constexpr int64_t kMostBytes = 16;  ///< Of an element.
 
+  bool joins() const;
   const void* lay_out(int input, int64_t position, int64_t length);
 
   const BroadcastLoop& loop_;

@@ -10,7 +10,10 @@
 namespace intarsia::cpu {
 namespace {
 
-constexpr int64_t kBlock = kFloatBlock;
+/// Elements of a block: narrow ones are many, or starting the loops would take as long as they.
+template <class V>
+inline constexpr int64_t kBlock = INTARSIA_HAS_VECTORS && sizeof(V) < 4 ? 1024 / int64_t{sizeof(V)}
+                                                                        : kFloatBlock;
 
 /// left[k] = x[k], or what Op makes of both; an x that stands still is read once.
 template <class Op, class E>
@@ -77,7 +80,7 @@ struct Variadic {
     }
     Stored* z = output.as<Stored>();
     const auto compute_block = [&](int64_t begin, int64_t end) {
-      V block[kBlock];
+      V block[kBlock<V>];
       for (int i = 0; i < inputs; ++i) {
         const TensorView* input[] = {&context.input(i)};
         const Stored* x = input[0]->as<Stored>();
@@ -100,8 +103,8 @@ struct Variadic {
       finish<Op, T>(isa, block, z + begin, end - begin, inputs);
     };
     compute_elements(context, output.count(), [&](int64_t begin, int64_t end) {
-      for (int64_t start = begin; start < end; start += kBlock) {
-        compute_block(start, start + kBlock < end ? start + kBlock : end);
+      for (int64_t start = begin; start < end; start += kBlock<V>) {
+        compute_block(start, start + kBlock<V> < end ? start + kBlock<V> : end);
       }
     });
     return {};

@@ -48,9 +48,12 @@ VectorMap function_of([[maybe_unused]] const typename Op::Attributes& attributes
 
 template <class Op, class Math>
 VectorMapDouble function_of_doubles() {
+  if constexpr (is<Op, CosOp>) return Math::cos;
   if constexpr (is<Op, ExpOp>) return Math::exp;
   if constexpr (is<Op, LogOp>) return Math::log;
   if constexpr (is<Op, SigmoidOp>) return Math::sigmoid;
+  if constexpr (is<Op, SinOp>) return Math::sin;
+  if constexpr (is<Op, TanOp>) return Math::tan;
   if constexpr (is<Op, TanhOp>) return Math::tanh;
 }
 
@@ -127,7 +130,7 @@ struct FastUnary {
   }
 };
 
-using OfDoubles = Types<ExpOp, LogOp, SigmoidOp, TanhOp>;
+using OfDoubles = Types<CosOp, ExpOp, LogOp, SigmoidOp, SinOp, TanOp, TanhOp>;
 using OfFloats = Types<AcosOp, AcoshOp, AsinOp, AsinhOp, AtanOp, AtanhOp, CeluOp, CosOp, CoshOp,
                        EluOp, ErfOp, ExpOp, GeluOp, LogOp, MishOp, SeluOp, SigmoidOp, SinOp, SinhOp,
                        SoftplusOp, SwishOp, TanOp, TanhOp>;

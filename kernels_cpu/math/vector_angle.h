@@ -16,6 +16,7 @@ namespace intarsia::cpu {
 /// What makes a function of x from those of r: `of` of a quadrant's two low bits, sin r and cos r.
 struct Sine {
   INTARSIA_INLINE static float library(float x) { return __builtin_sinf(x); }
+  INTARSIA_INLINE static double library(double x) { return __builtin_sin(x); }
   template <class F, class D, class L>
   INTARSIA_INLINE static F of(L quadrant, D sine, D cosine) {
     const D value = (quadrant & 1) != 0 ? cosine : sine;
@@ -25,6 +26,7 @@ struct Sine {
 };
 struct Cosine {
   INTARSIA_INLINE static float library(float x) { return __builtin_cosf(x); }
+  INTARSIA_INLINE static double library(double x) { return __builtin_cos(x); }
   template <class F, class D, class L>
   INTARSIA_INLINE static F of(L quadrant, D sine, D cosine) {
     return Sine::of<F>(quadrant + 1, sine, cosine);
@@ -32,6 +34,7 @@ struct Cosine {
 };
 struct Tangent {
   INTARSIA_INLINE static float library(float x) { return __builtin_tanf(x); }
+  INTARSIA_INLINE static double library(double x) { return __builtin_tan(x); }
   template <class F, class D, class L>
   INTARSIA_INLINE static F of(L quadrant, D sine, D cosine) {
     const D above = (quadrant & 1) != 0 ? cosine : sine;
@@ -54,20 +57,28 @@ template <class Vec, class Function>
   return Vec::load(out);
 }
 
+/// Whether a lane of a mask is set.
+template <class Mask>
+INTARSIA_INLINE bool any_lane(Mask mask) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(Mask) == 64) return _mm512_test_epi64_mask((__m512i)mask, (__m512i)mask);
+#endif
+#if defined(__AVX2__)
+  if constexpr (sizeof(Mask) == 32) return !_mm256_testz_si256((__m256i)mask, (__m256i)mask);
+  if constexpr (sizeof(Mask) == 16) return !_mm_testz_si128((__m128i)mask, (__m128i)mask);
+#endif
+  int64_t words[sizeof(Mask) / sizeof(int64_t)];
+  std::memcpy(words, &mask, sizeof words);
+  int64_t any = 0;
+  for (const int64_t word : words) any |= word;
+  return any != 0;
+}
+
 template <class Vec>
 INTARSIA_INLINE bool any_large_angle(typename Vec::F x) {
   using I = typename Vec::I;
   const I magnitude = Vec::bits(x) & 0x7fffffff;
-  const I large = (magnitude > 0x4b000000) & (magnitude < 0x7f800000);  // of infinity: NaN
-#if defined(__AVX2__)
-  if constexpr (sizeof(I) == 32) return !_mm256_testz_si256((__m256i)large, (__m256i)large);
-  if constexpr (sizeof(I) == 16) return !_mm_testz_si128((__m128i)large, (__m128i)large);
-#endif
-  int64_t words[sizeof(I) / sizeof(int64_t)];
-  std::memcpy(words, &large, sizeof words);
-  int64_t any = 0;
-  for (const int64_t word : words) any |= word;
-  return any != 0;
+  return any_lane((magnitude > 0x4b000000) & (magnitude < 0x7f800000));  // of infinity: NaN
 }
 
 /// Vec: half as many floats as there are in a vector.

@@ -72,6 +72,9 @@ template <Isa I>
 struct VectorMathDouble {
   static void exp(const double* x, double* y, int64_t n, const float*);
   static void log(const double* x, double* y, int64_t n, const float*);
+  static void sin(const double* x, double* y, int64_t n, const float*);
+  static void cos(const double* x, double* y, int64_t n, const float*);
+  static void tan(const double* x, double* y, int64_t n, const float*);
   static void sigmoid(const double* x, double* y, int64_t n, const float*);
   static void tanh(const double* x, double* y, int64_t n, const float*);
 

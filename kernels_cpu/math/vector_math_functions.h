@@ -6,6 +6,7 @@
 
 #include "kernels_cpu/gemm/vec_math.h"
 #include "kernels_cpu/math/vector_angle.h"
+#include "kernels_cpu/math/vector_angle_double.h"
 #include "kernels_cpu/math/vector_hyperbolic.h"
 #include "kernels_cpu/math/vector_logarithm.h"
 #include "kernels_cpu/math/vector_math.h"
@@ -209,6 +210,18 @@ template <Isa I>
 void VectorMathDouble<I>::log(const double* x, double* y, int64_t n, const float*) {
   using Math = DoubleMath<kDoubles<I>>;
   map_doubles<kDoubles<I>>(x, y, n, [](typename Math::D v) { return Math::log(v); });
+}
+template <Isa I>
+void VectorMathDouble<I>::sin(const double* x, double* y, int64_t n, const float*) {
+  map_double_angles<I, Sine>(x, y, n);
+}
+template <Isa I>
+void VectorMathDouble<I>::cos(const double* x, double* y, int64_t n, const float*) {
+  map_double_angles<I, Cosine>(x, y, n);
+}
+template <Isa I>
+void VectorMathDouble<I>::tan(const double* x, double* y, int64_t n, const float*) {
+  map_double_angles<I, Tangent>(x, y, n);
 }
 template <Isa I>
 void VectorMathDouble<I>::sigmoid(const double* x, double* y, int64_t n, const float*) {

@@ -152,7 +152,24 @@ struct BatchNormalization {
     if (plane > 1) {
       context.parallel_for(view.extents[0] * channels, [&](int64_t begin, int64_t end, int) {
         on_isa(context.isa(), [&] {
-          for (int64_t unit = begin; unit < end; ++unit) {
+          int64_t unit = begin;
+          if constexpr (kIsHalf<T>) {  // several short planes become floats at once
+            V block[kFloatBlock];
+            const int64_t most = kFloatBlock / plane;
+            for (int64_t planes; most > 1 && unit < end; unit += planes) {
+              planes = most < end - unit ? most : end - unit;
+              values_at(context.isa(), x + unit * plane, block, planes * plane);
+              for (int64_t j = 0; j < planes; ++j) {
+                const Line<V> l = line((unit + j) % channels);
+                V* const values = block + j * plane;
+                for (int64_t i = 0; i < plane; ++i) {
+                  values[i] = (values[i] - l.center) * l.multiply + l.add;
+                }
+              }
+              from_floats(context.isa(), block, y + unit * plane, planes * plane);
+            }
+          }
+          for (; unit < end; ++unit) {
             const Line<V> l = line(unit % channels);
             map_values(context.isa(), x + unit * plane, y + unit * plane, plane,
                        [=](V v, int64_t) { return (v - l.center) * l.multiply + l.add; });

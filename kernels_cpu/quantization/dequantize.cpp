@@ -71,7 +71,7 @@ Status dequantize(const KernelContext& context, Loader<W> load_zeros,
     for (int64_t first = begin, count = 0; first < end; first += count) {
       count = granularity.part(first, end);
       if (first + count > known) {
-        scales.load(granularity, scale, zero, load_zeros, first, first + count);
+        scales.load(isa, granularity, scale, zero, load_zeros, first, first + count);
         known = first + (scales.step == 0 ? granularity.shared(first) : count);
       }
       part({isa, x, first, count, scales, y});

@@ -37,10 +37,10 @@ class Granularity {
   bool is_single() const { return single_; }
 
   /// Elements of the part that begins at `first`, a multiple of 8. Where many neighbours share a
-  /// scale, parts end with them.
+  /// scale or have scales that are neighbours, parts end with them.
   int64_t part(int64_t first, int64_t end) const {
     const int64_t most = std::min(kPart, end - first);
-    const int64_t same = shared(first);
+    const int64_t same = within_ != 0 ? inner_ - first % inner_ : shared(first);
     const bool long_runs = inner_ > 1 ? inner_ >= kPart / 4 : block_ >= kPart / 4;
     if (same >= most || same == 0 || !long_runs) return most;
     return std::min(most, std::max<int64_t>(same / 8 * 8, 8));
@@ -53,6 +53,14 @@ class Granularity {
     if (inner_ > 1) return inner_ - first % inner_;
     const int64_t at = first % length_;
     return std::min(block_ - at % block_, length_ - at);
+  }
+
+  /// How many neighbours share each scale of the part that begins at `first`, where the scales of
+  /// all of them lie one after another and parts hold whole blocks of few; else 0.
+  int64_t repeats(int64_t first) const {
+    if (single_ || across_ == 0 || (inner_ > 1 && block_ > 1)) return 0;
+    if (block_ >= kPart / 4 || kPart % block_ != 0 || length_ % block_ != 0) return 0;
+    return first % block_ == 0 ? block_ : 0;
   }
 
   /// Calls `body(first, count, scale, step)` for the pieces of the elements [begin, end).

@@ -75,22 +75,42 @@ INTARSIA_INLINE bool multiply_run(const float* values, float factor, int32_t zer
   return any != 0;
 }
 
-/// The integers of a part by products with the reciprocal of its scale, where these cannot be
-/// others: quotients that the type can hold are less than 512, so that the product is off by less
-/// than 2^-12, which matters only next to the middle between two integers. False if there is one,
-/// or another reason to divide.
+/// The integers of quotients by scales of their own; true if one is NaN.
+template <class Y, class To>
+INTARSIA_INLINE bool divide_run(const float* values, const float* scales, const float* zeros,
+                                int64_t count, To* to) {
+  int32_t any = 0;
+  INTARSIA_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) {
+    const float quotient = values[i] / scales[i];
+    any |= quotient == quotient ? 0 : 1;
+    to[i] = static_cast<To>(quantized_number<Y>(quotient, static_cast<int32_t>(zeros[i])));
+  }
+  return any != 0;
+}
+
+/// The integers of a part in float. With one scale by products with its reciprocal, where these
+/// cannot be others: quotients that the type can hold are less than 512, so that the product is off
+/// by less than 2^-12, which matters only next to the middle between two integers. False if there
+/// is one, or another reason to compute in double.
 template <class Y, class W, class To>
-bool multiply(const QuantizedPart<W>& part, [[maybe_unused]] To* to) {
+bool quantize_part(const QuantizedPart<W>& part, [[maybe_unused]] To* to) {
   if constexpr (!std::is_same_v<W, float> || kHighest < Y >> 255) {
     return false;
   } else {
-    const float scale = *part.scales.scales, size = std::fabs(scale);
-    if (part.scales.step != 0 || !(size > 0x1p-100f && size < 0x1p100f)) return false;
-    const auto zero = static_cast<int32_t>(*part.scales.zeros);
-    bool divide = false;
+    const float *scales = part.scales.scales, *zeros = part.scales.zeros;
+    bool again = false;
+    if (part.scales.step != 0) {
+      on_widest_isa(part.isa,
+                    [&] { again = divide_run<Y>(part.values, scales, zeros, part.count, to); });
+      return !again;
+    }
+    const float scale = *scales, size = std::fabs(scale);
+    if (!(size > 0x1p-100f && size < 0x1p100f)) return false;
+    const auto zero = static_cast<int32_t>(*zeros);
     on_widest_isa(part.isa,
-                  [&] { divide = multiply_run<Y>(part.values, 1 / scale, zero, part.count, to); });
-    return !divide;
+                  [&] { again = multiply_run<Y>(part.values, 1 / scale, zero, part.count, to); });
+    return !again;
   }
 }
 
@@ -118,13 +138,13 @@ void store(const QuantizedPart<W>& part, std::byte* y) {
       });
     };
     if constexpr (is_small<Y>) {
-      if (!multiply<Y>(part, to)) divide();
+      if (!quantize_part<Y>(part, to)) divide();
       store_codes<small_type<Y>>(y, part.begin, part.begin + part.count, [&](int64_t i) {
         return encode<small_type<Y>>(integers[i - part.begin], Encoding());
       });
     } else {
       Y* out = reinterpret_cast<Y*>(y) + part.begin;
-      if (multiply<Y>(part, out)) return;
+      if (quantize_part<Y>(part, out)) return;
       divide();
       on_widest_isa(part.isa, [&] { narrow(to, part.count, out); });
     }
@@ -153,7 +173,7 @@ Status quantize(const KernelContext& context, Loader<W> load, Loader<W> load_zer
     for (int64_t first = begin, count = 0; first < end; first += count) {
       count = granularity.part(first, end);
       if (first + count > known || rounds) {
-        scales.load(granularity, scale, zero, load_zeros, first, first + count);
+        scales.load(isa, granularity, scale, zero, load_zeros, first, first + count);
         known = first + (scales.step == 0 ? granularity.shared(first) : count);
       }
       const W* from = reinterpret_cast<const W*>(x) + first;
@@ -166,7 +186,8 @@ Status quantize(const KernelContext& context, Loader<W> load, Loader<W> load_zer
         W* to = values;
         for_scaled(isa, scales, count, [=](int64_t i, W by, W) { to[i] /= by; });
         round_to(precision, count, values);
-        std::fill(scales.scales, scales.scales + (scales.step == 0 ? 1 : count), W{1});
+        std::fill(scales.room, scales.room + (scales.step == 0 ? 1 : count), W{1});
+        scales.scales = scales.room;
       }
       store_part({from, scales, first, count, zero != nullptr, encoding, isa}, y);
     }

@@ -5,6 +5,7 @@
 
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/isa_loop.h"
+#include "kernels_cpu/common/repeat.h"
 #include "kernels_cpu/elementwise/float_blocks.h"
 #include "kernels_cpu/math/small_element.h"
 #include "kernels_cpu/quantization/granularity.h"
@@ -32,32 +33,44 @@ template <class T, class W>
   }
 }
 
+/// `load_numbers`, by vectors where these are worth a call.
+template <class T, class W>
+void load_some(Isa isa, const std::byte* elements, int64_t index, int64_t step, int64_t count,
+               W* to) {
+  if (INTARSIA_HAS_VECTORS && step == 1 && count >= 16) {
+    return load_run<T>(isa, elements, index, count, to);
+  }
+  load_numbers<T>(elements, index, step, count, to);
+}
+
 /// How a type is loaded: kernels that differ in nothing else share their code.
 template <class W>
 struct Loader {
   void (*run)(Isa isa, const std::byte* elements, int64_t index, int64_t count, W* to);
-  void (*some)(const std::byte* elements, int64_t index, int64_t step, int64_t count, W* to);
+  void (*some)(Isa isa, const std::byte* elements, int64_t index, int64_t step, int64_t count,
+               W* to);
 };
 template <class T, class W>
 constexpr Loader<W> loader_of() {
-  return {&load_run<T, W>, &load_numbers<T, W>};
+  return {&load_run<T, W>, &load_some<T, W>};
 }
 
-/// `load_numbers` of any type that a scale may have.
+/// `load_some` of any type that a scale may have.
 template <class W>
-void load_scales(const TensorView& scale, int64_t index, int64_t step, int64_t count, W* to) {
+void load_scales(Isa isa, const TensorView& scale, int64_t index, int64_t step, int64_t count,
+                 W* to) {
   const auto* elements = scale.as<const std::byte>();
   switch (scale.type) {
     case DataType::kFloat16:
-      return load_numbers<Float16>(elements, index, step, count, to);
+      return load_some<Float16>(isa, elements, index, step, count, to);
     case DataType::kBfloat16:
-      return load_numbers<BFloat16>(elements, index, step, count, to);
+      return load_some<BFloat16>(isa, elements, index, step, count, to);
     case DataType::kInt32:
-      return load_numbers<int32_t>(elements, index, step, count, to);
+      return load_some<int32_t>(isa, elements, index, step, count, to);
     case DataType::kFloat8E8M0:
       return load_numbers<Small<DataType::kFloat8E8M0>>(elements, index, step, count, to);
     default:
-      return load_numbers<float>(elements, index, step, count, to);
+      return load_some<float>(isa, elements, index, step, count, to);
   }
 }
 
@@ -65,26 +78,60 @@ void load_scales(const TensorView& scale, int64_t index, int64_t step, int64_t c
 /// for each element.
 template <class W>
 struct PartScales {
-  W scales[kPart];
-  W zeros[kPart];
+  const W* scales;  ///< In the tensor, where they lie there as they are needed, or in `room`.
   int64_t step;
+  W room[kPart];
+  W zeros[kPart];
+
+  PartScales() {}  // NOLINT(modernize-use-equals-default): not set to zeros
 
   /// Those of the elements [begin, end). REQUIRES: begin < end. `zero` may be null.
-  void load(const Granularity& granularity, const TensorView& scale, const std::byte* zero,
+  void load(Isa isa, const Granularity& granularity, const TensorView& scale, const std::byte* zero,
             Loader<W> zeros_of, int64_t begin, int64_t end) {
-    granularity.for_pieces(begin, end,
-                           [&](int64_t first, int64_t count, int64_t index, int64_t distance) {
-                             const bool one = count == end - begin && distance == 0;
-                             step = one ? 0 : 1;
-                             const int64_t room = one ? 1 : count;
-                             load_scales(scale, index, distance, room, scales + (first - begin));
-                             W* to = zeros + (first - begin);
-                             if (zero != nullptr) {
-                               zeros_of.some(zero, index, distance, room, to);
-                             } else {
-                               std::fill(to, to + room, W{});
-                             }
-                           });
+    const int64_t count = end - begin;
+    scales = room;
+    step = 1;
+    if constexpr (INTARSIA_HAS_VECTORS) {  // small programs do without
+      const int64_t times = granularity.repeats(begin);
+      if (times > 0) return load_blocks(isa, scale, zero, zeros_of, begin, count, times);
+    }
+    granularity.for_pieces(
+        begin, end, [&](int64_t first, int64_t length, int64_t index, int64_t distance) {
+          const bool whole = length == count;
+          if (whole) step = distance;
+          const int64_t needed = step == 0 ? 1 : length;
+          if (whole && scale.type == data_type_of<W>) {
+            scales = scale.as<const W>() + index;
+          } else {
+            load_scales(isa, scale, index, distance, needed, room + (first - begin));
+          }
+          W* to = zeros + (first - begin);
+          if (zero != nullptr) {
+            zeros_of.some(isa, zero, index, distance, needed, to);
+          } else {
+            std::fill(to, to + needed, W{});
+          }
+        });
+  }
+
+ private:
+  /// Those of whole blocks of `times` elements each.
+  void load_blocks(Isa isa, const TensorView& scale, const std::byte* zero, Loader<W> zeros_of,
+                   int64_t begin, int64_t count, int64_t times) {
+    const int64_t index = begin / times, blocks = (count + times - 1) / times;
+    W once[kPart];
+    if (zero != nullptr) {
+      zeros_of.some(isa, zero, index, 1, blocks, times == 1 ? zeros : once);
+      if (times > 1) repeat_each(zeros, once, blocks, times, sizeof(W));
+    } else {
+      std::fill(zeros, zeros + count, W{});
+    }
+    if (times == 1 && scale.type == data_type_of<W>) {
+      scales = scale.as<const W>() + index;
+    } else {
+      load_scales(isa, scale, index, 1, blocks, times == 1 ? room : once);
+      if (times > 1) repeat_each(room, once, blocks, times, sizeof(W));
+    }
   }
 };
 

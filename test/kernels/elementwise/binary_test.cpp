@@ -447,7 +447,8 @@ TEST(Binary, IntegerEdges) {
 
 // ---- any number of inputs ----
 
-void expect_variadic(const KernelUnderTest& kernel, DataType type, const Function2& f, bool mean) {
+void expect_variadic(const KernelUnderTest& kernel, DataType type, const Function2& f, bool mean,
+                     Isa isa) {
   SCOPED_TRACE(std::string(kernel.name));
   std::mt19937 engine(5);
   const std::vector<Dims> all = {{70, 1}, {3, 70, 111}, {}, {3, 1, 111}, {111}};
@@ -466,12 +467,14 @@ void expect_variadic(const KernelUnderTest& kernel, DataType type, const Functio
     for (double& value : expected) value /= mean ? static_cast<double>(inputs) : 1;
     node.output(type, dims).threads(3);
     if (inputs > 1) node.in_place(1);
-    ASSERT_TRUE(node.run(kernel).ok());
+    ASSERT_TRUE(node.isa(isa).run(kernel).ok());
     expect_numbers_near(node.numbers(), expected, 4 * epsilon_of(type), 0);
   }
 }
 void expect_variadic(std::string_view op, DataType type, const Function2& f, bool mean) {
-  expect_variadic(cpu_kernel(kernel_name(op, {type})), type, f, mean);
+  for (Isa isa : cpu::available_isas()) {
+    expect_variadic(cpu_kernel(kernel_name(op, {type})), type, f, mean, isa);
+  }
 }
 
 TEST(Variadic, Operators) {

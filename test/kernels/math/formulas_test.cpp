@@ -58,6 +58,12 @@ TEST_P(Formulas, OfDoublesAgreeWithLongDouble) {
        }},
       {"tanh", of([](auto m) { return &decltype(m)::tanh; }),
        [](long double x) { return std::tanh(x); }},
+      {"sin", of([](auto m) { return &decltype(m)::sin; }),
+       [](long double x) { return std::sin(x); }},
+      {"cos", of([](auto m) { return &decltype(m)::cos; }),
+       [](long double x) { return std::cos(x); }},
+      {"tan", of([](auto m) { return &decltype(m)::tan; }),
+       [](long double x) { return std::tan(x); }},
   };
   constexpr double kInf = std::numeric_limits<double>::infinity();
   std::vector<double> x = {0.0,
@@ -84,7 +90,13 @@ TEST_P(Formulas, OfDoublesAgreeWithLongDouble) {
     for (const double scale : {1.0, 22.0, 750.0}) x.push_back(scale * unit(engine));
     x.push_back(1 + std::ldexp(unit(engine), -(i % 50)));
     x.push_back(std::bit_cast<double>(engine()));
+    // Next to multiples of pi/2, where most digits of an angle cancel, and about the largest one.
+    const double multiple = std::nearbyint(std::exp2(11 + 11 * unit(engine)));
+    x.push_back(static_cast<double>(1.57079632679489661923132169163975144L * multiple));
+    x.push_back(std::nextafter(-x.back(), kInf));
+    x.push_back(0x1.9p20 * (1 + 0.01 * unit(engine)));
   }
+  x.insert(x.end(), {0x1.9p20, std::nextafter(0x1.9p20, kInf)});
   for (const DoubleFormula& formula : formulas) {
     std::vector<double> y(x.size());
     formula.map(x.data(), y.data(), static_cast<int64_t>(x.size()), nullptr);
@@ -97,9 +109,21 @@ TEST_P(Formulas, OfDoublesAgreeWithLongDouble) {
       } else {
         const int exponent = want == 0 ? -1022 : std::max(-1022, std::ilogb(want));
         EXPECT_LE(std::fabs(y[i] - want), 4 * std::ldexp(1.0L, exponent - 52)) << y[i];
+        EXPECT_TRUE(want != 0 || std::signbit(y[i]) == std::signbit(want));
       }
     }
   }
+}
+
+/// The double that is nearest to a multiple of pi/2.
+TEST_P(Formulas, OfDoublesReduceHugeAngles) {
+  const double x[] = {1, 6381956970095103.0 * 0x1p797, -1};
+  double y[3];
+  cpu::pick_vector_math_double(GetParam(), [](auto m) { return &decltype(m)::cos; })(x, y, 3,
+                                                                                     nullptr);
+  EXPECT_NEAR(y[1], -4.68716592425462761e-19, 1e-33);
+  EXPECT_NEAR(y[0], 0.54030230586813972, 2e-16);
+  EXPECT_EQ(y[0], y[2]);
 }
 
 TEST_P(Formulas, SumAndLargestCountEveryElement) {

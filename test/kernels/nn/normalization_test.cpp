@@ -26,7 +26,7 @@ struct NaiveMoments {
 };
 
 template <class T, class P>
-void expect_batch_normalization(bool last) {
+void expect_batch_normalization(bool last, Isa isa) {
   const Dims dims = {2, 70, 3, 3};
   std::vector<T> x;
   std::vector<P> scale, shift, mean, variance;
@@ -49,17 +49,19 @@ void expect_batch_normalization(bool last) {
   node.output<T>(last ? channels_last(dims) : dims).attributes(a).threads(3).in_place(0);
   const std::string kernel =
       kernel_name("BatchNormalization", {data_type_of<T>, data_type_of<P>, data_type_of<P>});
-  ASSERT_TRUE(node.run(kernel).ok()) << node.diagnostic().what;
+  ASSERT_TRUE(node.isa(isa).run(kernel).ok()) << node.diagnostic().what;
   expect_near<T>(node.result<T>(), last ? channels_last(dims, expected) : expected,
                  4 * epsilon_of<T>(), 4 * epsilon_of<T>());
 }
 
 TEST(Normalization, BatchStatisticsAreInputs) {
-  for (bool last : {false, true}) {
-    expect_batch_normalization<float, float>(last);
-    expect_batch_normalization<double, double>(last);
-    expect_batch_normalization<Float16, float>(last);
-    expect_batch_normalization<BFloat16, BFloat16>(last);
+  for (Isa isa : cpu::available_isas()) {
+    for (bool last : {false, true}) {
+      expect_batch_normalization<float, float>(last, isa);
+      expect_batch_normalization<double, double>(last, isa);
+      expect_batch_normalization<Float16, float>(last, isa);
+      expect_batch_normalization<BFloat16, BFloat16>(last, isa);
+    }
   }
   Node rank1;  // one channel
   rank1.input<float>({2}, {1, 2}).input<float>({1}, {2}).input<float>({1}, {1});

@@ -10,13 +10,18 @@
 namespace intarsia::test {
 namespace {
 
+const Dims kDims = {3, 5, 61};
+/// Of blocks that rows and parts are made of.
+const Dims kWhole = {3, 7, 128};
+
 /// Where the scale of an element of a tensor of these extents lies.
 struct Scales {
   Dims dims;
   int32_t axis = 1;
   int32_t block = 0;
+  Dims of = kDims;
 
-  size_t index(const Dims& of, int64_t element) const {
+  size_t index(int64_t element) const {
     if (dims.empty()) return 0;
     int64_t inner = 1;
     for (size_t i = static_cast<size_t>(axis) + 1; i < of.size(); ++i) inner *= of[i];
@@ -29,9 +34,20 @@ struct Scales {
   }
 };
 
-const Dims kDims = {3, 5, 61};
-const Scales kScales[] = {{{}, 1, 0},         {{3}, 0, 0},        {{5}, 1, 0},       {{61}, 2, 0},
-                          {{3, 2, 61}, 1, 3}, {{3, 5, 4}, 2, 16}, {{1, 5, 61}, 0, 3}};
+const Scales kScales[] = {{{}, 1, 0},
+                          {{3}, 0, 0},
+                          {{5}, 1, 0},
+                          {{61}, 2, 0},
+                          {{3, 2, 61}, 1, 3},
+                          {{3, 5, 4}, 2, 16},
+                          {{1, 5, 61}, 0, 3},
+                          {{3, 5, 61}, 2, 1},
+                          {{3, 5, 61}, 0, 1},
+                          {kWhole, 1, 1, kWhole},
+                          {{3, 7, 64}, 2, 2, kWhole},
+                          {{3, 7, 8}, 2, 16, kWhole},
+                          {{3, 7, 4}, 2, 32, kWhole},
+                          {{3, 7, 2}, 2, 64, kWhole}};
 
 struct Range {
   double low, high;
@@ -66,13 +82,13 @@ void expect_quantized(DataType x_type, DataType scale_type, DataType y_type, con
   const Range range = range_of(y_type);
   const double reach = range.high - range.low;
   // Some results lie beyond the range.
-  const auto x = random_numbers(x_type, count_of(kDims), engine, -0.6 * reach, 0.6 * reach);
+  const auto x = random_numbers(x_type, count_of(scales.of), engine, -0.6 * reach, 0.6 * reach);
   const int64_t count = count_of(scales.dims);
   const auto factors = random_numbers(scale_type, count, engine, 0.5, 3);
   const auto zeros = random_numbers(y_type, count, engine, range.low, range.high);
   std::vector<double> expected(x.size());
   for (size_t i = 0; i < x.size(); ++i) {
-    const size_t s = scales.index(kDims, static_cast<int64_t>(i));
+    const size_t s = scales.index(static_cast<int64_t>(i));
     const double whole = std::nearbyint(rounded_to(scale_type, x[i] / factors[s]));
     expected[i] = std::clamp(whole + (has_zeros ? zeros[s] : 0), range.low, range.high);
   }
@@ -80,9 +96,9 @@ void expect_quantized(DataType x_type, DataType scale_type, DataType y_type, con
   a.axis = scales.axis;
   a.block_size = scales.block;
   Node node;
-  node.input(x_type, kDims, x).input(scale_type, scales.dims, factors);
+  node.input(x_type, scales.of, x).input(scale_type, scales.dims, factors);
   if (has_zeros) node.input(y_type, scales.dims, zeros);
-  node.output(y_type, kDims).attributes(a).threads(has_zeros ? 3 : 1);
+  node.output(y_type, scales.of).attributes(a).threads(has_zeros ? 3 : 1);
   const std::string kernel = kernel_name("QuantizeLinear", {x_type, y_type});
   for (Isa isa : cpu::available_isas()) {
     SCOPED_TRACE(kernel + " " + std::to_string(static_cast<int>(isa)));
@@ -107,16 +123,43 @@ TEST(Quantize, EqualsItsFormula) {
   }
 }
 
+/// NaN, of whatever sign, becomes the lowest integer and infinity the highest, next to numbers.
+TEST(Quantize, NumbersThatAreNone) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  for (const int32_t block : {0, 1}) {
+    for (const double none : {kNan, -kNan, kInf, -kInf}) {
+      std::vector<double> x(96, 7), expected(96, 3 + 2);
+      x[33] = none;
+      expected[33] = none > 0 ? 127 : -128;
+      QuantizeAttributes a;
+      a.axis = 0;
+      a.block_size = block;
+      Node node;
+      const Dims of_scale = block == 0 ? Dims{} : Dims{96};
+      const auto scales = static_cast<size_t>(count_of(of_scale));
+      node.input(DataType::kFloat, {96}, x);
+      node.input(DataType::kFloat, of_scale, std::vector<double>(scales, 2.25));
+      node.input(DataType::kInt8, of_scale, std::vector<double>(scales, 2));
+      node.output(DataType::kInt8, {96}).attributes(a);
+      for (Isa isa : cpu::available_isas()) {
+        ASSERT_TRUE(node.isa(isa).run("QuantizeLinear<float, int8>").ok());
+        EXPECT_EQ(node.numbers(), expected) << none;
+      }
+    }
+  }
+}
+
 void expect_dequantized(DataType x_type, DataType y_type, const Scales& scales, bool has_zeros) {
   std::mt19937 engine(static_cast<uint32_t>(y_type) * 7 + static_cast<uint32_t>(x_type));
   const Range range = range_of(x_type);
-  const auto x = random_numbers(x_type, count_of(kDims), engine, range.low, range.high);
+  const auto x = random_numbers(x_type, count_of(scales.of), engine, range.low, range.high);
   const int64_t count = count_of(scales.dims);
   const auto factors = random_numbers(y_type, count, engine, 0.01, 0.3);
   const auto zeros = random_numbers(x_type, count, engine, range.low, range.high);
   std::vector<double> expected(x.size());
   for (size_t i = 0; i < x.size(); ++i) {
-    const size_t s = scales.index(kDims, static_cast<int64_t>(i));
+    const size_t s = scales.index(static_cast<int64_t>(i));
     const double difference = static_cast<float>(x[i] - (has_zeros ? zeros[s] : 0));
     expected[i] = rounded_to(y_type, static_cast<float>(difference * factors[s]));
   }
@@ -124,9 +167,9 @@ void expect_dequantized(DataType x_type, DataType y_type, const Scales& scales, 
   a.axis = scales.axis;
   a.block_size = scales.block;
   Node node;
-  node.input(x_type, kDims, x).input(y_type, scales.dims, factors);
+  node.input(x_type, scales.of, x).input(y_type, scales.dims, factors);
   if (has_zeros) node.input(x_type, scales.dims, zeros);
-  node.output(y_type, kDims).attributes(a).threads(has_zeros ? 1 : 3);
+  node.output(y_type, scales.of).attributes(a).threads(has_zeros ? 1 : 3);
   const std::string kernel = kernel_name("DequantizeLinear", {x_type, y_type});
   for (Isa isa : cpu::available_isas()) {
     SCOPED_TRACE(kernel + " " + std::to_string(static_cast<int>(isa)));

@@ -120,8 +120,7 @@ void Inference::visit(Node* node) {
     visit_expansion(node);
     return;
   }
-  infer_outputs(*node);
-  execute_if_constant(*node);
+  infer_and_execute(*node);
   check_declarations(*node);
 }
 
@@ -163,6 +162,11 @@ void Inference::infer_outputs(Node& node) {
       throw Error(node.problem(error.what(), "fix symbolic dimensions with --shape or --dim"));
     }
   }
+}
+
+void Inference::infer_and_execute(Node& node) {
+  infer_outputs(node);
+  execute_if_constant(node);
 }
 
 void Inference::infer_outputs(Node& node, const std::vector<SymbolicInput>& inputs) {

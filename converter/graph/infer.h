@@ -86,6 +86,8 @@ class Inference {
 
   /// Infers the outputs of one node that a pass has made. The node is not folded.
   void infer_outputs(Node& node);
+  /// The same, and executes a node of constants, so that the pass `fold` finds the results.
+  void infer_and_execute(Node& node);
 
  private:
   void infer_graph(Graph& graph);

@@ -117,6 +117,8 @@ class Integers {
       undo(*node);
       choose_codes(*node);
       multiply(*node);
+      combine(*node);
+      map(*node);
     }
   }
 
@@ -139,7 +141,7 @@ class Integers {
     const std::string error =
         node->resolve_as(*definitions::OperatorRegistry::builtin().find(domain, type));
     if (!error.empty()) throw Error(node->problem(error));
-    inference_.infer_outputs(*node);
+    inference_.infer_and_execute(*node);
     return node;
   }
 
@@ -183,6 +185,59 @@ class Integers {
     const Node* numbers =
         add("", "DequantizeLinear", node, {codes->outputs[0], scale, first->by.zero}, {}, &node);
     replace(node.outputs[0], numbers->outputs[0]);
+  }
+
+  /// The zero point as a number.
+  Value* zero_number(const std::string& name, const Quantization& by) {
+    const Constant* zero = constant_of(by.zero);
+    return constant(name,
+                    Constant::scalar_of(DataType::kFloat, zero != nullptr ? zero->reals()[0] : 0));
+  }
+
+  /// A sum or a product of two tensors of codes that becomes such codes.
+  void combine(Node& node) {
+    const bool add_them = node.fuses_as("Add");
+    if (!add_them && !node.fuses_as("Mul")) return;
+    const auto a = dequantized_bytes(node.inputs[0]), b = dequantized_bytes(node.inputs[1]);
+    if (!a || !b || !a->by.is_single() || !b->by.is_single()) return;
+    const auto end = end_of(node);
+    if (!end || a->by.type != end->by.type || b->by.type != end->by.type) return;
+    std::vector<Value*> inputs{a->codes, b->codes};
+    for (const Quantization* by : {&a->by, &b->by}) {
+      inputs.push_back(zero_number(node.name + "_zero", *by));
+      inputs.push_back(scale_of(node, *by));
+    }
+    inputs.push_back(scale_of(node, end->by));
+    inputs.push_back(zero_number(node.name + "_zero", end->by));
+    finish(*end, add(kInternalDomain, add_them ? "AddDequantized" : "MultiplyDequantized",
+                     *end->quantize, inputs, {}, end->quantize));
+  }
+
+  Value* scale_of(const Node& node, const Quantization& by) {
+    return constant(node.name + "_scale", Constant::scalar_of(DataType::kFloat, by.scales[0]));
+  }
+
+  /// A function of single elements between codes: a table of what all codes become.
+  void map(Node& node) {
+    if (!node.op->facts.element_wise || node.outputs.size() != 1 || node.inputs.size() != 1) return;
+    const auto x = dequantized_bytes(node.inputs[0]);
+    if (!x || !x->by.is_single()) return;
+    const Node* next = only_reader(node.outputs[0]);
+    const auto by = quantizes(next);
+    if (!by || !by->is_single() || by->type != x->by.type) return;
+    Node& last = *only_reader(node.outputs[0]);
+    std::vector<std::byte> all(256);
+    for (size_t code = 0; code < all.size(); ++code) all[code] = static_cast<std::byte>(code);
+    const auto step = [&](std::string_view type, std::vector<Value*> inputs, AttributeMap with) {
+      return add("", type, last, std::move(inputs), std::move(with), &last)->outputs[0];
+    };
+    Value* codes = constant(node.name + "_codes", Constant::own(by->type, {256}, std::move(all)));
+    Value* numbers = step("DequantizeLinear", {codes, scale_of(node, x->by), x->by.zero}, {});
+    const Node* values = add(node.domain, node.type, node, {numbers}, node.attributes, &last);
+    Value* table = step("QuantizeLinear", {values->outputs[0], last.inputs[1], last.input(2)},
+                        last.attributes);
+    replace(last.outputs[0],
+            add(kInternalDomain, "MapCodes", last, {x->codes, table}, {}, &last)->outputs[0]);
   }
 
   /// A product of two dequantised tensors.
@@ -304,11 +359,10 @@ class Integers {
     const auto end = end_of(node);
     if (end && conv) {
       const Codes codes = codes_of(*product, *end, bias);
-      finish(*end, codes,
-             add(kInternalDomain, "ConvRequantize", *end->quantize,
-                 {product->a.codes, b, codes.scale, codes.zero, product->a.by.zero,
-                  product->b.by.zero, codes.bias},
-                 node.attributes, end->quantize));
+      finish(*end, add(kInternalDomain, "ConvRequantize", *end->quantize,
+                       {product->a.codes, b, codes.scale, codes.zero, product->a.by.zero,
+                        product->b.by.zero, codes.bias},
+                       node.attributes, end->quantize));
       return;
     }
     const Node* sums = add("", conv ? "ConvInteger" : "MatMulInteger", node,
@@ -316,10 +370,9 @@ class Integers {
                            conv ? node.attributes : AttributeMap{}, &node);
     if (end) {
       const Codes codes = codes_of(*product, *end, bias);
-      finish(*end, codes,
-             add(kInternalDomain, "Requantize", *end->quantize,
-                 {sums->outputs[0], codes.scale, codes.zero, codes.bias}, along(*product),
-                 end->quantize));
+      finish(*end, add(kInternalDomain, "Requantize", *end->quantize,
+                       {sums->outputs[0], codes.scale, codes.zero, codes.bias}, along(*product),
+                       end->quantize));
     } else {
       dequantize(node, *product, bias, sums->outputs[0]);
     }
@@ -356,14 +409,15 @@ class Integers {
   }
 
   /// `codes` in place of what the QuantizeLinear gives.
-  void finish(const End& end, const Codes& by, Node* codes) {
+  void finish(const End& end, Node* codes) {
     Node& last = *end.quantize;
     const bool is_signed = end.by.type == DataType::kInt8;
     const int64_t lowest = is_signed ? -128 : 0, highest = is_signed ? 127 : 255;
+    const Constant* zero = constant_of(end.by.zero);
     const auto bound = [&](double number) {
       const double code =
           std::nearbyint(static_cast<float>(number) / static_cast<float>(end.by.scales[0])) +
-          static_cast<double>(constant_of(by.zero)->integers()[0]);
+          static_cast<double>(zero != nullptr ? zero->integers()[0] : 0);
       return static_cast<int64_t>(
           std::clamp(code, static_cast<double>(lowest), static_cast<double>(highest)));
     };

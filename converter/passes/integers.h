@@ -7,7 +7,8 @@
 // QuantizeLinear of the same parameters: what lies between them moves bytes. A Conv, MatMul or Gemm
 // of two dequantised tensors becomes one of their integers, requantised where a QuantizeLinear
 // follows, behind a clamp or not, and dequantised elsewhere: weights stay bytes. Sums are exact, so
-// that results are those of the float operators but for the rounding of these.
+// that results are those of the float operators but for the rounding of these. Add and Mul of two
+// dequantised tensors combine codes, to the bit, and a function of one becomes a table of codes.
 #pragma once
 
 #include "converter/graph/graph.h"

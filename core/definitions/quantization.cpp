@@ -75,7 +75,9 @@ void add_quantization_definitions(DefinitionRows& rows) {
   constexpr TypeSet kFloat = types({DataType::kFloat});
   for (const auto& [name, numbers] :
        {std::pair("AddCodes", std::vector{"A_factor", "addend", "B_factor"}),
-        {"MultiplyCodes", {"A_zero", "B_zero", "factor", "addend"}}}) {
+        {"MultiplyCodes", {"A_zero", "B_zero", "factor", "addend"}},
+        {"AddDequantized", {"A_zero", "A_scale", "B_zero", "B_scale", "scale", "zero"}},
+        {"MultiplyDequantized", {"A_zero", "A_scale", "B_zero", "B_scale", "scale", "zero"}}}) {
     std::vector<Parameter> inputs{broadcast({"A", "T"}), broadcast({"B", "T"})};
     for (const char* number : numbers) inputs.push_back(apart({number, "S"}));
     add<ops::CombineCodes>(rows, {.domain = kInternalDomain,

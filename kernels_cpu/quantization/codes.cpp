@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators on codes, bytes that stand for numbers, element by element: AddCodes and MultiplyCodes,
-// which broadcast, and MapCodes, a table. Formulas: core/operators/quantization/codes.h.
+// Operators on codes, bytes that stand for numbers, element by element: sums and products, which
+// broadcast, and MapCodes, a table. Formulas: core/operators/quantization/codes.h.
 //
 // Numbers are floats, which no fused multiply-add rounds otherwise: the same codes on every
 // instruction set.
@@ -29,6 +29,27 @@ struct MultiplyCodes {
   static constexpr std::string_view name = "intarsia:MultiplyCodes";
   float a_zero, b_zero, factor, addend;
   float operator()(float a, float b) const { return (a - a_zero) * (b - b_zero) * factor + addend; }
+};
+
+/// The nearest integer, ties to even, and the zero point.
+INTARSIA_INLINE float code_of(float quotient, float zero) {
+  return ((quotient + kAnchor) - kAnchor) + zero;
+}
+
+struct AddDequantized {
+  static constexpr std::string_view name = "intarsia:AddDequantized";
+  float a_zero, a_scale, b_zero, b_scale, scale, zero;
+  float operator()(float a, float b) const {
+    return code_of(((a - a_zero) * a_scale + (b - b_zero) * b_scale) / scale, zero);
+  }
+};
+
+struct MultiplyDequantized {
+  static constexpr std::string_view name = "intarsia:MultiplyDequantized";
+  float a_zero, a_scale, b_zero, b_scale, scale, zero;
+  float operator()(float a, float b) const {
+    return code_of((a - a_zero) * a_scale * ((b - b_zero) * b_scale) / scale, zero);
+  }
 };
 
 /// Four codes of type T that lie side by side, as numbers in lanes of 32 bits: vectors of such
@@ -91,13 +112,13 @@ struct CombineCodes {
 
   static Status check(const KernelContext& context) {
     constexpr KernelType t = kernel_type_of<T>, s = kernel_type_of<float>;
-    if constexpr (kNumbers == 3) {
+    const auto check = [&](std::initializer_list<KernelType> inputs) {
       return check_operands<ops::CombineCodes>(
-          context, {.inputs = {t, t, s, s, s}, .required_inputs = 5, .outputs = {t}});
-    } else {
-      return check_operands<ops::CombineCodes>(
-          context, {.inputs = {t, t, s, s, s, s}, .required_inputs = 6, .outputs = {t}});
-    }
+          context, {.inputs = inputs, .required_inputs = 2 + kNumbers, .outputs = {t}});
+    };
+    if constexpr (kNumbers == 3) return check({t, t, s, s, s});
+    if constexpr (kNumbers == 4) return check({t, t, s, s, s, s});
+    if constexpr (kNumbers == 6) return check({t, t, s, s, s, s, s, s});
   }
 
   static Status run(const KernelContext& context) {
@@ -147,11 +168,12 @@ struct MapCodes {
 
 using Bytes = Types<int8_t, uint8_t>;
 
+using Formulas = Types<AddCodes, MultiplyCodes, AddDequantized, MultiplyDequantized>;
+
 }  // namespace
 
 extern const KernelList codes_kernels;
 constinit const KernelList codes_kernels =
-    kernel_list<EachPair<CombineCodes, Types<AddCodes, MultiplyCodes>, Bytes>,
-                Each<MapCodes, Bytes>>();
+    kernel_list<EachPair<CombineCodes, Formulas, Bytes>, Each<MapCodes, Bytes>>();
 
 }  // namespace intarsia::cpu

@@ -24,6 +24,8 @@ import sweep_cases  # noqa: F401  (adds test/models to the path)
 
 import cases
 import inputs as seeded
+from onnxruntime import quantization
+from onnxruntime.quantization.shape_inference import quant_pre_process
 
 # Two inputs must change the outputs by this part of their scale, 200 times the tolerance: random
 # networks without normalisation (VGG) bring inputs closer together from layer to layer.
@@ -38,7 +40,10 @@ GROUPS = {
     "images": "deeplabv3_mobilenet_v3_large lraspp_mobilenet_v3_large "
               "ssdlite320 r3d_18",
     "reading": "ocr_detection ocr_recognition ocr_direction",
+    "quantised": "dscnn_qdq resnet18_qdq resnet50_qdq mobilenet_v2_qdq mobilenet_v3_large_qdq "
+                 "efficientnet_b0_qdq unet_qdq minilm_l6_dynamic",
 }
+TOLERANCE_OF_CODES = 0.15  # of the outputs' scale
 # Models of the package rapidocr-onnxruntime, whose extents the caller chooses: the input's.
 READING = {"ocr_detection": ("ch_PP-OCRv4_det_infer.onnx", (1, 3, 640, 640)),
            "ocr_recognition": ("ch_PP-OCRv4_rec_infer.onnx", (1, 3, 48, 320)),
@@ -98,10 +103,41 @@ def read_package(name, models, path):
     onnx.save(model, path)
 
 
+class Calibration(quantization.CalibrationDataReader):
+    """Some inputs of a network."""
+
+    def __init__(self, path, name):
+        session = cases.session(str(path))
+        self.feeds = iter([draw(session, name, number) for number in range(4)])
+
+    def get_next(self):
+        return next(self.feeds, None)
+
+
+def quantise(name, folder, key, path):
+    """Writes a network in bytes: QuantizeLinear and DequantizeLinear around all operators (qdq),
+    or constant weights alone, with inputs quantised as they come (dynamic)."""
+    base, _, kind = name.rpartition("_")
+    source, prepared = export(base, folder, key), folder / f"{name}_prepared.onnx"
+    quant_pre_process(str(source), str(prepared), skip_symbolic_shape=True)
+    byte = quantization.QuantType
+    if kind == "qdq":
+        quantization.quantize_static(
+            str(prepared), str(path), Calibration(prepared, base), per_channel=True,
+            activation_type=byte.QUInt8, weight_type=byte.QInt8)
+    else:
+        quantization.quantize_dynamic(str(prepared), str(path), weight_type=byte.QInt8)
+    prepared.unlink()
+
+
 def export(name, folder, key):
     """The path of a network; it is exported and examined unless its stamp says that it stands."""
     path, stamp = folder / f"{name}.onnx", folder / f"{name}.stamp"
     if stamp.exists() and stamp.read_text() == key:
+        return path
+    if name in GROUPS["quantised"].split():
+        quantise(name, folder, key, path)
+        stamp.write_text(key)  # what optimisation changes of bytes is no mistake
         return path
     if name in READING:
         read_package(name, folder.parent / "packages/rapidocr_onnxruntime/models", path)
@@ -116,10 +152,14 @@ def export(name, folder, key):
 
 
 def job(name, group, folder, key):
+    quantised = group == "quantised"
+
     def make(_):
         path = export(name, folder, key)
-        return path, draw(cases.session(str(path)), name, 0)
-    return command.Job(name, group, make)
+        return path, draw(cases.session(str(path)), name.rpartition("_")[0] if quantised else name,
+                          0)
+    # Engines that keep codes between operators differ by some steps of these.
+    return command.Job(name, group, make, TOLERANCE_OF_CODES if quantised else None)
 
 
 def main():

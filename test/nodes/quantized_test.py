@@ -220,8 +220,74 @@ class Chosen(Case):
         self.expect(joined, 0)
 
     def test_others_do_not(self):
-        self.expect(lambda n, x: n.op("Neg", x), 1)
         self.expect(lambda n, x: n.op("Concat", x, n.data("x", 0.05, np.uint8(131)), axis=1), 2)
+
+
+class Combined(Case):
+    """Sums, products and functions of codes."""
+
+    def test_sums_and_products(self):
+        for seed in range(40):
+            values, choose = np.random.default_rng(seed), random.Random(seed)
+            network = Network(values, choose)
+            kind = choose.choice(BYTES)
+            low = -128 if kind == np.int8 else 0
+
+            def scale():
+                return np.float32(values.uniform(0.01, 0.03))
+
+            def zero():
+                return kind(low + choose.randint(0, 255))
+
+            a = network.data("x", scale(), zero())
+            shape = choose.choice(((2, 3, 5, 7), (1, 3, 1, 1), (7,), ()))
+            if choose.random() < 0.5:
+                codes = network.constant(values.integers(low, low + 256, shape).astype(kind))
+                b = network.dequantize(codes, scale(), zero())
+            else:
+                b = network.data(network.op("Neg", "x"), scale(), zero())
+            operator = choose.choice(("Add", "Mul"))
+            y = network.op(operator, *choose.sample((a, b), 2))
+            if choose.random() < 0.4:
+                y = network.op("Relu", y)
+            network.quantize(y, scale(), zero())
+            model = network.model((2, 3, 5, 7))
+            x = values.standard_normal((2, 3, 5, 7)).astype(np.float32)
+            with self.subTest(seed):
+                found = run(model, {"x": x})
+                self.assertIsInstance(found, list, found)
+                np.testing.assert_array_equal(found[0], in_float(model, {"x": x}))
+                made = operators(model)
+                self.assertIn({"Add": "intarsia:AddDequantized", "Mul": "intarsia:MultiplyDequantized"}[operator],
+                              made)
+                self.assertNotIn("DequantizeLinear", made)
+
+    def test_functions(self):
+        for kind in BYTES:
+            for function, attributes in (("Sigmoid", {}), ("Tanh", {}), ("HardSwish", {}), ("Neg", {}),
+                                         ("LeakyRelu", {"alpha": 0.3}), ("Elu", {"alpha": 0.7})):
+                network = Network(np.random.default_rng(1), random.Random(1))
+                zero = kind(-100 if kind == np.int8 else 97)
+                y = network.op(function, network.data("x", 0.03, zero), **attributes)
+                network.quantize(y, 0.017, kind(17))
+                model = network.model((3, 400))
+                x = 2 * network.values.standard_normal((3, 400)).astype(np.float32)
+                with self.subTest(function, kind=kind):
+                    found, expected = run(model, {"x": x}), in_float(model, {"x": x})
+                    self.assertIsInstance(found, list, found)
+                    difference = np.abs(found[0].astype(int) - expected.astype(int))
+                    self.assertLessEqual(difference.max(), 1)  # next to a middle between two codes
+                    self.assertLessEqual(np.count_nonzero(difference), difference.size // 100)
+                    self.assertEqual(operators(model), ["QuantizeLinear", "intarsia:MapCodes"])
+
+    def test_other_types_stay_numbers(self):
+        network = Network(np.random.default_rng(0), random.Random(0))
+        y = network.op("Add", network.data("x", 0.02, np.uint8(100)), network.data("x", 0.03, np.int8(3)))
+        network.quantize(y, 0.05, np.uint8(128))
+        model = network.model((2, 30))
+        x = network.values.standard_normal((2, 30)).astype(np.float32)
+        np.testing.assert_array_equal(run(model, {"x": x})[0], in_float(model, {"x": x}))
+        self.assertEqual(operators(model).count("DequantizeLinear"), 2)
 
 
 class Integers(Case):

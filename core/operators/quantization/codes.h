@@ -13,8 +13,13 @@ namespace intarsia::ops {
 ///
 ///     AddCodes(A, B, f, c, g)          saturate(round((f A + c) + g B))
 ///     MultiplyCodes(A, B, a, b, f, c)  saturate(round((A - a) (B - b) f + c))
+///     AddDequantized(A, B, a, f, b, g, s, z)
+///                                      saturate(round(((A - a) f + (B - b) g) / s) + z)
+///     MultiplyDequantized(A, B, a, f, b, g, s, z)
+///                                      saturate(round((A - a) f ((B - b) g) / s) + z)
 ///
-/// in float, ties to even.
+/// in float, ties to even: the last two are what DequantizeLinear, Add or Mul, and QuantizeLinear
+/// compute, to the bit.
 struct CombineCodes {
   static constexpr std::string_view name = "CombineCodes";
   template <class S>

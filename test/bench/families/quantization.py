@@ -13,6 +13,17 @@ def zeros(count, type="int8"):
     return constant(integers(0, 0, count, type=type))
 
 
+def quantised_conv(variant, channels_in, filters, kernel, size, group=1, **attributes):
+    """Peers may round a code next to a middle between two to the other one."""
+    weights = integers(-127, 127, filters, channels_in // group, kernel, kernel, type="int8")
+    return case("QLinearConv", variant,
+                [integers(0, 255, 1, channels_in, size, size, type="uint8"), SCALE, BYTE_ZERO,
+                 constant(weights), constant(uniform(0.005, 0.01, filters)), zeros(filters),
+                 constant(exactly(0.2, "float32")), BYTE_ZERO,
+                 constant(integers(-1000, 1000, filters, type="int32"))],
+                opset=10, tolerance=1e-3, group=group, pads=[kernel // 2] * 4, **attributes)
+
+
 CASES = [
     case("QuantizeLinear", "u8", [normal(*IMAGE), SCALE, BYTE_ZERO]),
     case("QuantizeLinear", "i8 tokens", [normal(*TOKENS), SCALE, SIGNED_ZERO]),
@@ -33,4 +44,13 @@ CASES = [
     case("ConvInteger", "3x3", [integers(0, 255, 1, 64, 56, 56, type="uint8"),
                                 constant(integers(0, 255, 64, 64, 3, 3, type="uint8")),
                                 constant(exactly(120, "uint8"))], opset=10, pads=[1, 1, 1, 1]),
+    case("ConvInteger", "depthwise 3x3", [integers(0, 255, 1, 64, 56, 56, type="uint8"),
+                                          constant(integers(-128, 127, 64, 1, 3, 3, type="int8")),
+                                          constant(exactly(120, "uint8"))],
+         opset=10, pads=[1, 1, 1, 1], group=64),
+    quantised_conv("3x3", 64, 64, 3, 56),
+    quantised_conv("1x1", 16, 96, 1, 112),
+    quantised_conv("of colours", 3, 32, 3, 224, strides=[2, 2]),
+    quantised_conv("depthwise 3x3", 96, 96, 3, 56, group=96),
+    quantised_conv("depthwise 5x5", 96, 96, 5, 28, group=96),
 ]

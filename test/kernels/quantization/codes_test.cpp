@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// AddCodes, MultiplyCodes, MapCodes and SumCodes against their formulas, exactly, on every
+// Sums and products of codes, MapCodes and SumCodes against their formulas, exactly, on every
 // instruction set: rows of any length, operands that broadcast, numbers in the middle between two
 // codes, and such that no code stands for. Beside ONNX Runtime:
 // test/nodes/contrib_quantized_test.py.
@@ -70,6 +70,14 @@ void expect_all_combined() {
                        [=](float a, float b) { return (a * f + c) + b * g; });
     expect_combined<T>("MultiplyCodes", {3, -7, f / 16, c},
                        [=](float a, float b) { return (a - 3) * (b + 7) * (f / 16) + c; });
+    // Rounded before the zero point, which is odd, is added.
+    const float s = 0.375f;
+    expect_combined<T>("AddDequantized", {5, f, -9, g, s, 17}, [=](float a, float b) {
+      return std::nearbyint(((a - 5) * f + (b + 9) * g) / s) + 17;
+    });
+    expect_combined<T>("MultiplyDequantized", {5, f, -9, g, 2 * s, 17}, [=](float a, float b) {
+      return std::nearbyint((a - 5) * f * ((b + 9) * g) / (2 * s)) + 17;
+    });
   }
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "converter/graph/random_streams.h"
 #include "converter/passes/axis_change.h"
 #include "core/operators/common/activation_spec.h"
 #include "core/operators/linear_algebra/matmul.h"
@@ -220,6 +221,7 @@ class Integers {
   /// A function of single elements between codes: a table of what all codes become.
   void map(Node& node) {
     if (!node.op->facts.element_wise || node.outputs.size() != 1 || node.inputs.size() != 1) return;
+    if (node.op->impure || draws(node)) return;
     const auto x = dequantized_bytes(node.inputs[0]);
     if (!x || !x->by.is_single()) return;
     const Node* next = only_reader(node.outputs[0]);

@@ -94,7 +94,9 @@ struct ByteRows {
     windows.pad_front = windows.pad_top = windows.pad_left = 0;
     windows.in_pitch = pixel;
   }
-  CheckedInt image_bytes() const { return CheckedInt(rows()) * windows.in_w * pixel; }
+  CheckedInt image_bytes() const {
+    return CheckedInt(windows.batch) * windows.in_d * windows.in_h * windows.in_w * pixel;
+  }
   int64_t rows() const { return windows.batch * windows.in_d * windows.in_h; }
   /// Rows [begin, end) of the image that belongs to `s`.
   void copy(const ConvShape& s, const ByteOperand& x, int64_t begin, int64_t end,

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <iterator>
+#include <type_traits>
 
 #include "kernels_cpu/gemm/microkernel.h"
 #include "kernels_cpu/gemm/vec_math.h"
@@ -61,15 +62,22 @@ INTARSIA_INLINE void add_products(const Tile& t, typename Vec::F (&acc)[R][kVect
   }
 }
 
+/// A copy of a field, or the field.
+template <class T>
+struct Kept {
+  using Type = std::conditional_t<INTARSIA_HAS_VECTORS != 0, T, T&>;
+};
+
 template <class Vec, int R, int P>
 void tile(const Tile& t) {
   using F = typename Vec::F;
   constexpr int kWidth = Vec::kWidth;
   constexpr int kParts = kPanel / kWidth;  // Vectors of a panel.
   constexpr int kVectors = P * kParts;
-  // Not read from the tile anew behind every store, which might have changed it.
-  const ptrdiff_t n = t.n, c_pitch = t.c_pitch;
-  float* const c = t.c;
+  // Not read from the tile anew behind every store, which might have changed it, but where code
+  // counts for more than time.
+  typename Kept<const ptrdiff_t>::Type n = t.n, c_pitch = t.c_pitch;
+  typename Kept<float* const>::Type c = t.c;
   const bool all = n >= P * kPanel;
   // Only the last panel can lack columns.
   const auto whole = [&](int v) { return v < kVectors - kParts || (all && !Vec::kMasked); };

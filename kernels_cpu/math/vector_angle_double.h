@@ -16,12 +16,12 @@ namespace intarsia::cpu {
 inline constexpr double kLargestAngleDouble = 0x1.9p20;
 
 /// y with Function's values by the C library where x is too large.
-template <int Width, class Function, class D = typename Doubles<Width>::D>
+template <Isa I, class Function, class D = typename Doubles<kDoubles<I>>::D>
 [[gnu::noinline]] D with_large_doubles(D x, D y) {
-  double in[Width], out[Width];
+  double in[kDoubles<I>], out[kDoubles<I>];
   std::memcpy(in, &x, sizeof x);
   std::memcpy(out, &y, sizeof y);
-  for (int i = 0; i < Width; ++i) {
+  for (int i = 0; i < kDoubles<I>; ++i) {
     if (in[i] > kLargestAngleDouble || in[i] < -kLargestAngleDouble) {
       out[i] = Function::library(in[i]);
     }
@@ -30,9 +30,10 @@ template <int Width, class Function, class D = typename Doubles<Width>::D>
   return y;
 }
 
-template <int Width, class Function>
-INTARSIA_INLINE typename Doubles<Width>::D of_double_angle(typename Doubles<Width>::D x) {
-  using M = DoubleMath<Width>;
+template <Isa I, class Function>
+INTARSIA_INLINE typename Doubles<kDoubles<I>>::D of_double_angle(
+    typename Doubles<kDoubles<I>>::D x) {
+  using M = DoubleMath<kDoubles<I>>;
   using D = typename M::D;
   const D shifted = x * 0.63661977236758134 + M::kRound;
   const D n = shifted - M::kRound;
@@ -56,7 +57,7 @@ INTARSIA_INLINE typename Doubles<Width>::D of_double_angle(typename Doubles<Widt
   const D cosine = near + (((1.0 - near) - half) + (z * q - r * tail));
   const D y = Function::template of<D>(M::bits(shifted), sine, cosine);
   const auto large = M::abs(x) > kLargestAngleDouble;  // NaN is not
-  return any_lane(large) ? with_large_doubles<Width, Function>(x, y) : y;
+  return any_lane(large) ? with_large_doubles<I, Function>(x, y) : y;
 }
 
 template <Isa I, class Function>
@@ -65,9 +66,8 @@ INTARSIA_INLINE void map_double_angles(const double* x, double* y, int64_t n) {
   if constexpr (kWidth == 1) {
     for (int64_t i = 0; i < n; ++i) y[i] = Function::library(x[i]);
   } else {
-    map_doubles<kWidth>(x, y, n, [](typename Doubles<kWidth>::D v) {
-      return of_double_angle<kWidth, Function>(v);
-    });
+    map_doubles<kWidth>(
+        x, y, n, [](typename Doubles<kWidth>::D v) { return of_double_angle<I, Function>(v); });
   }
 }
 

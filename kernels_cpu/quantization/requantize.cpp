@@ -69,17 +69,13 @@ struct Requantize {
         spread(of_scale, scales, first, last, factors.scale);
         spread(of_bias, biases, first, last, factors.bias);
       };
-      int64_t offset = 0;
-      if (held > 0) {  // those of any element are those one or several lines behind it
-        offset = begin % line;
-        make(begin - offset, std::min(begin - offset + held, end));
-      }
-      for (int64_t first = begin, count; first < end; first += count, offset = 0) {
-        count = std::min(end - first, held > 0 ? held - offset : kPart);
+      // Those of any element are those one or several lines before it.
+      if (held > 0) make(begin, std::min(begin + held, end));
+      for (int64_t first = begin, count; first < end; first += count) {
+        count = std::min(end - first, held > 0 ? held : kPart);
         if (held == 0) make(first, first + count);
         on_widest_isa(context.isa(), [&] {
-          requantize(x + first, factors.scale + offset, factors.bias + offset, count, zero,
-                     y + first);
+          requantize(x + first, factors.scale, factors.bias, count, zero, y + first);
         });
       }
     });

@@ -61,8 +61,9 @@ TEST(Requantize, EqualsItsFormula) {
   const Form forms[] = {{0, {}, false, {}},   {0, {}, true, {}},   {1, {5}, true, {5}},
                         {2, {61}, true, {1}}, {2, {}, true, {61}}, {0, {3}, false, {}},
                         {1, {1}, true, {5}}};
-  // Lines that are held several at once, and those that are too long for it.
-  const Form lines[] = {{1, {300}, true, {300}, {41, 300}},
+  // Lines that are held several at once, in parts that begin within one, and those that are too
+  // long for it.
+  const Form lines[] = {{1, {300}, true, {300}, {97, 300}},
                         {1, {1025}, true, {1025}, {3, 1025}},
                         {1, {}, true, {1024}, {5, 1024}}};
   for (const std::span<const Form> some : {std::span<const Form>(forms), {lines}}) {

@@ -178,32 +178,24 @@ void transpose_edge(const Panel& p, E* out, const E* in, int64_t row, int64_t co
 /// out[r][c] = in[c][r] in squares, then the edges. REQUIRES: in_row == 1.
 template <class E>
 INTARSIA_INLINE void transpose_panel(const Panel& p, E* out, const E* in) {
-  constexpr bool kFour = !kByVectors<E> || sizeof(E) < 4;  // vectors hold four of the others
-  if constexpr (kByVectors<E> && sizeof(E) == 4) {
-    const int64_t few = p.in_column == p.rows ? p.rows : 0;
-    if (few == 3 || few == 4) return pull_apart<4>(p, out, in);
-    if (p.out_row == p.columns && (p.columns == 3 || p.columns == 4)) {
-      return put_together<4>(p, out, in);
-    }
+  // What vectors hold of the elements: of four from three on, of eight from five on.
+  constexpr int kLanes = !kByVectors<E> ? 0 : sizeof(E) == 4 ? 4 : sizeof(E) <= 2 ? 8 : 0;
+  constexpr bool kThree = kLanes != 4, kFour = !kByVectors<E> || sizeof(E) < 4;
+  if constexpr (kLanes > 0) {
+    constexpr int64_t kLeast = kLanes == 4 ? 3 : 5;
+    const auto suit = [](int64_t few) { return few >= kLeast && few <= kLanes; };
+    if (p.in_column == p.rows && suit(p.rows)) return pull_apart<kLanes>(p, out, in);
+    if (p.out_row == p.columns && suit(p.columns)) return put_together<kLanes>(p, out, in);
   }
   if (p.in_column == p.rows) {
     if (p.rows == 2) return deinterleave<2>(p, out, in);
-    if (p.rows == 3) return deinterleave<3>(p, out, in);
+    if (kThree && p.rows == 3) return deinterleave<3>(p, out, in);
     if (kFour && p.rows == 4) return deinterleave<4>(p, out, in);
   }
   if (p.out_row == p.columns) {
     if (p.columns == 2) return interleave<2>(p, out, in);
-    if (p.columns == 3) return interleave<3>(p, out, in);
+    if (kThree && p.columns == 3) return interleave<3>(p, out, in);
     if (kFour && p.columns == 4) return interleave<4>(p, out, in);
-  }
-  if constexpr (kByVectors<E> && sizeof(E) <= 2) {
-    constexpr int kLanes = 8;
-    if (p.in_column == p.rows && p.rows > 4 && p.rows <= kLanes) {
-      return pull_apart<kLanes>(p, out, in);
-    }
-    if (p.out_row == p.columns && p.columns > 4 && p.columns <= kLanes) {
-      return put_together<kLanes>(p, out, in);
-    }
   }
   constexpr int64_t kN = kSide<E>;
   const int64_t whole_rows = p.rows - p.rows % kN;

@@ -51,7 +51,7 @@ int64_t conv_units(const ConvShape& shape);
 
 /// Bytes of workspace that each concurrent call of conv_run needs, aligned to 64, for this shape
 /// and for every image of at most its height and width.
-CheckedInt conv_workspace_bytes(const ConvShape& shape);
+[[gnu::cold]] CheckedInt conv_workspace_bytes(const ConvShape& shape);
 
 /// Computes units [begin, end). The workspace's content is neither read nor kept between calls.
 void conv_run(const ConvArgs& args, int64_t begin, int64_t end, void* workspace);

@@ -49,7 +49,6 @@ void HalfConversion<I>::narrow(const float* x, Float16* y, int64_t n) {
 }
 
 template struct VectorMath<Isa::kAvx2>;
-template struct VectorMathDouble<Isa::kAvx2>;
 template struct ByteTable<Isa::kAvx2>;
 template struct HalfConversion<Isa::kAvx2>;
 }  // namespace intarsia::cpu

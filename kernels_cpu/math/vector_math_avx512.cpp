@@ -10,7 +10,6 @@
 
 namespace intarsia::cpu {
 template struct VectorMath<Isa::kAvx512>;
-template struct VectorMathDouble<Isa::kAvx512>;
 template struct ByteTable<Isa::kAvx512>;
 }  // namespace intarsia::cpu
 

@@ -10,7 +10,6 @@
 
 namespace intarsia::cpu {
 template struct VectorMath<Isa::kNeon>;
-template struct VectorMathDouble<Isa::kNeon>;
 template struct ByteTable<Isa::kNeon>;
 }  // namespace intarsia::cpu
 

@@ -6,6 +6,5 @@
 
 namespace intarsia::cpu {
 template struct VectorMath<Isa::kPortable>;
-template struct VectorMathDouble<Isa::kPortable>;
 template struct ByteTable<Isa::kPortable>;
 }  // namespace intarsia::cpu

@@ -62,8 +62,9 @@ struct FastConv {
   }
 
  private:
-  /// Columns of one pixel are left out, unless that would take more memory than plans have.
-  [[gnu::noinline]] static ConvShape shape_of(const KernelContext& context) {
+  /// Columns of one pixel are left out, unless that would take more memory than plans have. Cold:
+  /// once a run, so that size counts.
+  [[gnu::noinline, gnu::cold]] static ConvShape shape_of(const KernelContext& context) {
     const ConvShape shape = conv_shape(context);
     if (!INTARSIA_HAS_VECTORS || shape.in_w != 1) return shape;
     const ConvShape other = without_single_columns(shape);

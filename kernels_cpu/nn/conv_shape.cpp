@@ -93,13 +93,21 @@ ConvShape transposed_shape(const KernelContext& context) {
 }
 
 ConvShape without_single_columns(ConvShape s) {
+  using Field = int64_t ConvShape::*;
+  static constexpr Field kAxes[][3] = {
+      {&ConvShape::in_d, &ConvShape::in_h, &ConvShape::in_w},
+      {&ConvShape::out_d, &ConvShape::out_h, &ConvShape::out_w},
+      {&ConvShape::kernel_d, &ConvShape::kernel_h, &ConvShape::kernel_w},
+      {&ConvShape::stride_d, &ConvShape::stride_h, &ConvShape::stride_w},
+      {&ConvShape::dilation_d, &ConvShape::dilation_h, &ConvShape::dilation_w},
+      {&ConvShape::pad_front, &ConvShape::pad_top, &ConvShape::pad_left}};
   for (int i = 0; i < 2; ++i) {
     if (s.in_w != 1 || s.out_w != 1 || s.kernel_w != 1 || s.pad_left != 0) break;
-    s.in_w = s.in_h, s.out_w = s.out_h, s.kernel_w = s.kernel_h;
-    s.stride_w = s.stride_h, s.dilation_w = s.dilation_h, s.pad_left = s.pad_top;
-    s.in_h = s.in_d, s.out_h = s.out_d, s.kernel_h = s.kernel_d;
-    s.stride_h = s.stride_d, s.dilation_h = s.dilation_d, s.pad_top = s.pad_front;
-    s.in_d = s.out_d = s.kernel_d = s.stride_d = s.dilation_d = 1, s.pad_front = 0;
+    for (const auto& [d, h, w] : kAxes) {
+      s.*w = s.*h;
+      s.*h = s.*d;
+      s.*d = d == &ConvShape::pad_front ? 0 : 1;
+    }
   }
   return s;
 }

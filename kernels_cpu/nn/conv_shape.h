@@ -23,7 +23,7 @@ ConvShape transposed_shape(const KernelContext& context);
 
 /// The same without columns of one pixel under one tap: rows take their place, which kernels run
 /// along. The order of pixels and taps in memory stays.
-ConvShape without_single_columns(ConvShape shape);
+[[gnu::cold]] ConvShape without_single_columns(ConvShape shape);
 
 /// For `supports`: whether a convolution of at most so many spatial axes has constant weights. The
 /// converter has asked for the layout.

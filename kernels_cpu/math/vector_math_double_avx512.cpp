@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// VectorMathDouble for AVX-512; compiled with the flags of that instruction set.
+#include "kernels_cpu/gemm/isa.h"
+
+#if INTARSIA_WITH_AVX512
+
+#include "kernels_cpu/math/vector_math_double_functions.h"
+
+namespace intarsia::cpu {
+template struct VectorMathDouble<Isa::kAvx512>;
+}  // namespace intarsia::cpu
+
+#endif  // INTARSIA_WITH_AVX512

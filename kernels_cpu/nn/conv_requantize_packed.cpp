@@ -93,7 +93,7 @@ void convolve(const KernelContext& context) {
   const GemmShape& product = products.product;
   const FilterCodes<Y> codes(context);
   const int64_t groups = products.shape.groups, filters = products.shape.out_c;
-  const int64_t threads = context.threads(), wanted = threads > 1 ? 8 * threads : 1;
+  const int64_t threads = context.threads(), wanted = threads > 1 ? 4 * threads : 1;
   const Blocks blocks(product, wanted / groups + (wanted % groups != 0 ? 1 : 0));
   const int64_t each = blocks.of_rows * blocks.of_columns, bytes = thread_bytes<S>(product);
   Y* y = context.output(0).as<Y>();

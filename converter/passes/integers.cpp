@@ -8,6 +8,7 @@
 
 #include "converter/graph/random_streams.h"
 #include "converter/passes/axis_change.h"
+#include "converter/passes/quantization.h"
 #include "core/operators/common/activation_spec.h"
 #include "core/operators/linear_algebra/matmul.h"
 #include "core/operators/nn/conv.h"
@@ -21,83 +22,6 @@ using definitions::kInternalDomain;
 
 /// Products of more terms might leave 32 bits.
 constexpr int64_t kMostTerms = (int64_t{1} << 31) / (255 * 255);
-
-const Constant* constant_of(const Value* value) {
-  if (value == nullptr) return nullptr;
-  if (value->constant) return &*value->constant;
-  return value->known ? &*value->known : nullptr;
-}
-
-bool is_byte(DataType type) {
-  return type == DataType::kInt8 || type == DataType::kUint8;
-}
-
-/// How numbers stand for others: (code - zero) * scale.
-struct Quantization {
-  Value* zero = nullptr;  ///< Null: 0.
-  DataType type = DataType::kUndefined;
-  std::vector<double> scales;  ///< One, or one for each position of an axis.
-  int64_t axis = 1;
-
-  bool is_single() const { return scales.size() == 1; }
-  /// Those of the same single scale and zero point.
-  bool same(const Quantization& other) const {
-    return is_single() && scales == other.scales && type == other.type && zeros() == other.zeros();
-  }
-
- private:
-  std::optional<std::vector<int64_t>> zeros() const {
-    if (zero == nullptr) return std::vector<int64_t>{0};
-    const Constant* constant = constant_of(zero);
-    return constant != nullptr ? std::optional(constant->integers()) : std::nullopt;
-  }
-};
-
-/// The parameters of a node of QuantizeLinear or DequantizeLinear, inputs 1 and 2, for codes of
-/// this type; nothing if they are not constant floats.
-template <class Attributes>
-std::optional<Quantization> quantization_of(const Node& node, DataType codes) {
-  const auto& attributes = node.typed<Attributes>();
-  const Constant* scale = constant_of(node.input(1));
-  if (attributes.block_size != 0 || scale == nullptr || scale->type != DataType::kFloat ||
-      scale->rank() > 1 || scale->count() == 0) {
-    return std::nullopt;
-  }
-  Quantization q{node.input(2), codes, scale->reals(), attributes.axis};
-  const auto usable = [](double s) { return s > 0 && std::isfinite(s); };
-  if (!std::all_of(q.scales.begin(), q.scales.end(), usable)) return std::nullopt;
-  if (q.zero != nullptr && constant_of(q.zero) == nullptr) return std::nullopt;
-  return q;
-}
-
-/// What a DequantizeLinear makes floats of.
-struct Dequantized {
-  Value* codes;
-  Quantization by;
-};
-std::optional<Dequantized> dequantized(const Value* value) {
-  const Node* node = value != nullptr ? value->producer : nullptr;
-  if (node == nullptr || node->op == nullptr || !node->fuses_as("DequantizeLinear"))
-    return std::nullopt;
-  if (value->type != DataType::kFloat) return std::nullopt;
-  const auto by = quantization_of<DequantizeAttributes>(*node, type_of(*node->inputs[0]));
-  if (!by) return std::nullopt;
-  return Dequantized{node->inputs[0], *by};
-}
-std::optional<Dequantized> dequantized_bytes(const Value* value) {
-  auto found = dequantized(value);
-  if (found && !is_byte(found->by.type)) found.reset();
-  return found;
-}
-/// What a QuantizeLinear makes codes by; nothing if it is none, or these are not bytes.
-std::optional<Quantization> quantizes(const Node* node) {
-  if (node == nullptr || node->op == nullptr || !node->fuses_as("QuantizeLinear"))
-    return std::nullopt;
-  const DataType type = node->outputs[0]->type;
-  if (type_of(*node->inputs[0]) != DataType::kFloat || !is_byte(type)) return std::nullopt;
-  if (node->typed<QuantizeAttributes>().precision > 1) return std::nullopt;
-  return quantization_of<QuantizeAttributes>(*node, type);
-}
 
 /// True if a type variable of the operator may be that type.
 bool permits(const definitions::OperatorDefinition& op, std::string_view variable, DataType type) {
@@ -188,11 +112,10 @@ class Integers {
     replace(node.outputs[0], numbers->outputs[0]);
   }
 
-  /// The zero point as a number.
-  Value* zero_number(const std::string& name, const Quantization& by) {
-    const Constant* zero = constant_of(by.zero);
-    return constant(name,
-                    Constant::scalar_of(DataType::kFloat, zero != nullptr ? zero->reals()[0] : 0));
+  /// A single zero point as a number.
+  Value* zero_number(const Node& node, const Quantization& by) {
+    return constant(node.name + "_zero",
+                    Constant::scalar_of(DataType::kFloat, static_cast<double>(by.zeros()[0])));
   }
 
   /// A sum or a product of two tensors of codes that becomes such codes.
@@ -205,11 +128,11 @@ class Integers {
     if (!end || a->by.type != end->by.type || b->by.type != end->by.type) return;
     std::vector<Value*> inputs{a->codes, b->codes};
     for (const Quantization* by : {&a->by, &b->by}) {
-      inputs.push_back(zero_number(node.name + "_zero", *by));
+      inputs.push_back(zero_number(node, *by));
       inputs.push_back(scale_of(node, *by));
     }
     inputs.push_back(scale_of(node, end->by));
-    inputs.push_back(zero_number(node.name + "_zero", end->by));
+    inputs.push_back(zero_number(node, end->by));
     finish(*end, add(kInternalDomain, add_them ? "AddDequantized" : "MultiplyDequantized",
                      *end->quantize, inputs, {}, end->quantize));
   }
@@ -224,10 +147,10 @@ class Integers {
     if (node.op->impure || draws(node)) return;
     const auto x = dequantized_bytes(node.inputs[0]);
     if (!x || !x->by.is_single()) return;
-    const Node* next = only_reader(node.outputs[0]);
+    Node* next = only_reader(node.outputs[0]);
     const auto by = quantizes(next);
     if (!by || !by->is_single() || by->type != x->by.type) return;
-    Node& last = *only_reader(node.outputs[0]);
+    Node& last = *next;
     std::vector<std::byte> all(256);
     for (size_t code = 0; code < all.size(); ++code) all[code] = static_cast<std::byte>(code);
     const auto step = [&](std::string_view type, std::vector<Value*> inputs, AttributeMap with) {
@@ -415,11 +338,10 @@ class Integers {
     Node& last = *end.quantize;
     const bool is_signed = end.by.type == DataType::kInt8;
     const int64_t lowest = is_signed ? -128 : 0, highest = is_signed ? 127 : 255;
-    const Constant* zero = constant_of(end.by.zero);
     const auto bound = [&](double number) {
       const double code =
           std::nearbyint(static_cast<float>(number) / static_cast<float>(end.by.scales[0])) +
-          static_cast<double>(zero != nullptr ? zero->integers()[0] : 0);
+          static_cast<double>(end.by.zeros()[0]);
       return static_cast<int64_t>(
           std::clamp(code, static_cast<double>(lowest), static_cast<double>(highest)));
     };

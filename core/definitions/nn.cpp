@@ -29,6 +29,12 @@ void add_convolutions(DefinitionRows& rows) {
                  .gradient = gradients::conv},
        .types = {{"T", kFloatTypes}},
        .attributes = codec_of<ConvAttributes>()});
+  const Facts of_integers = {
+      .axes = {.form = AxisForm::kImage,
+               .channels_last = attribute<&IntegerConvAttributes::channels_last>()},
+      .exact = true,
+      .fast_channels_last = kByteTypes,
+      .window = attribute<&IntegerConvAttributes::window, &WindowAttributes::kernel_shape>()};
   add<ops::ConvInteger>(
       rows,
       {.name = "ConvInteger",
@@ -36,37 +42,26 @@ void add_convolutions(DefinitionRows& rows) {
        .inputs = {same({"x", "T1"}), apart({"w", "T2"}), apart({"x_zero_point", "T1", kOptional}),
                   apart({"w_zero_point", "T2", kOptional})},
        .outputs = {same({"y", "T3"})},
-       .facts = {.axes = {.form = AxisForm::kImage,
-                          .channels_last = attribute<&IntegerConvAttributes::channels_last>()},
-                 .exact = true,
-                 .fast_channels_last = kByteTypes,
-                 .window =
-                     attribute<&IntegerConvAttributes::window, &WindowAttributes::kernel_shape>()},
+       .facts = of_integers,
        .types = {{"T1", kByteTypes}, {"T2", kByteTypes}, {"T3", types({DataType::kInt32})}},
        .kernel_types = {"T1", "T2"},
        .attributes = codec_of<IntegerConvAttributes>()});
   add<ops::ConvRequantize>(
-      rows,
-      {.domain = kInternalDomain,
-       .name = "ConvRequantize",
-       .inputs = {same({"x", "T1"}), apart({"w", "T2"}),
-                  apart({"scale", "T3"}).of(Domain::kPositive), apart({"y_zero_point", "T4"}),
-                  apart({"x_zero_point", "T1", kOptional}),
-                  apart({"w_zero_point", "T2", kOptional}), apart({"bias", "T5", kOptional})},
-       .outputs = {same({"y", "T4"})},
-       .facts = {.axes = {.form = AxisForm::kImage,
-                          .channels_last = attribute<&IntegerConvAttributes::channels_last>()},
-                 .exact = true,
-                 .fast_channels_last = kByteTypes,
-                 .window =
-                     attribute<&IntegerConvAttributes::window, &WindowAttributes::kernel_shape>()},
-       .types = {{"T1", kByteTypes},
-                 {"T2", kByteTypes},
-                 {"T3", types({DataType::kFloat})},
-                 {"T4", kByteTypes},
-                 {"T5", types({DataType::kInt32})}},
-       .kernel_types = {"T1", "T2", "T4"},
-       .attributes = codec_of<IntegerConvAttributes>()});
+      rows, {.domain = kInternalDomain,
+             .name = "ConvRequantize",
+             .inputs = {same({"x", "T1"}), apart({"w", "T2"}),
+                        apart({"scale", "T3"}).of(Domain::kPositive), apart({"y_zero_point", "T4"}),
+                        apart({"x_zero_point", "T1", kOptional}),
+                        apart({"w_zero_point", "T2", kOptional}), apart({"bias", "T5", kOptional})},
+             .outputs = {same({"y", "T4"})},
+             .facts = of_integers,
+             .types = {{"T1", kByteTypes},
+                       {"T2", kByteTypes},
+                       {"T3", types({DataType::kFloat})},
+                       {"T4", kByteTypes},
+                       {"T5", types({DataType::kInt32})}},
+             .kernel_types = {"T1", "T2", "T4"},
+             .attributes = codec_of<IntegerConvAttributes>()});
   add<ops::ConvTranspose>(
       rows,
       {.name = "ConvTranspose",

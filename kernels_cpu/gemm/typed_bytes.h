@@ -64,6 +64,9 @@ struct WindowTaps {
                             const uint8_t* (&at)[4]) {
     const int64_t dz = h * s.dilation_d, dy = i * s.dilation_h, dx = j * s.dilation_w;
     const int64_t shift = ((dz * s.in_h + dy) * s.in_w + dx) * s.in_pitch + first;
+    const auto inside = [](int64_t position, int64_t extent) {
+      return static_cast<uint64_t>(position) < static_cast<uint64_t>(extent);
+    };
     for (int lane = 0; lane < 4; ++lane) {
       const bool there = lane < count && inside(z[lane] + dz, s.in_d) &&
                          inside(y[lane] + dy, s.in_h) && inside(x[lane] + dx, s.in_w);
@@ -74,11 +77,6 @@ struct WindowTaps {
     if (++i < s.kernel_h) return;
     i = 0;
     ++h;
-  }
-
- private:
-  INTARSIA_INLINE static bool inside(int64_t position, int64_t extent) {
-    return static_cast<uint64_t>(position) < static_cast<uint64_t>(extent);
   }
 };
 

@@ -83,9 +83,14 @@ struct LinePacker<ByteQuad> {
                                                   (__m512i)flips);
       }
       if (of_b) {
-        // Weights come from memory, and lanes are too short for it to be foreseen.
+        // Weights come from memory, and lanes are too short for it to be foreseen. A number, since
+        // there may be nothing behind the last lanes.
         INTARSIA_UNROLL
-        for (int i = 0; i < 4; ++i) __builtin_prefetch(lanes.at[i] + from + lanes.next);
+        for (int i = 0; i < 4; ++i) {
+          const auto ahead = static_cast<uintptr_t>(from + lanes.next);
+          __builtin_prefetch(
+              reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(lanes.at[i]) + ahead));
+        }
         transpose_parts(v);
         INTARSIA_UNROLL
         for (int i = 0; i < 4; ++i) QuadProducts::add(sums[i], ones, v[i]);

@@ -9,6 +9,7 @@
 
 #include <cstring>
 
+#include "kernels_cpu/gemm/even_block.h"
 #include "kernels_cpu/gemm/typed_kernels.h"
 
 namespace intarsia::cpu {
@@ -35,16 +36,6 @@ constexpr ptrdiff_t kSlack = 4;
 
 constexpr ptrdiff_t min(int64_t a, ptrdiff_t b) {
   return a < b ? static_cast<ptrdiff_t>(a) : b;
-}
-constexpr ptrdiff_t ceil_div(ptrdiff_t a, ptrdiff_t b) {
-  return (a + b - 1) / b;
-}
-constexpr ptrdiff_t round_up(ptrdiff_t a, ptrdiff_t step) {
-  return ceil_div(a, step) * step;
-}
-// Blocks of nearly equal size, a multiple of `step`, none above `most`.
-constexpr ptrdiff_t even_block(ptrdiff_t total, ptrdiff_t most, ptrdiff_t step) {
-  return round_up(ceil_div(total, ceil_div(total, most < step ? step : most)), step);
 }
 
 template <class S>

@@ -46,20 +46,9 @@ struct ConvRequantize {
   }
 };
 
-/// Kernels of an image of type X.
-template <class X>
-struct Of {
-  template <class W, class Y>
-  using Constant = ConvRequantize<X, W, Y>;
-};
-
-using Bytes = Types<int8_t, uint8_t>;
-
 }  // namespace
 
 extern const KernelList conv_requantize_kernels;
-constinit const KernelList conv_requantize_kernels =
-    kernel_list<EachPair<Of<int8_t>::Constant, Bytes, Bytes>,
-                EachPair<Of<uint8_t>::Constant, Bytes, Bytes>>();
+constinit const KernelList conv_requantize_kernels = kernel_list<EachOfBytes<ConvRequantize>>();
 
 }  // namespace intarsia::cpu

@@ -21,6 +21,16 @@ Status check_conv_requantize(const KernelContext& context) {
                 .outputs = {y}});
 }
 
+/// K<X, W, Y> for bytes of any kind.
+template <template <class...> class K, class X>
+struct OfImage {
+  template <class W, class Y>
+  using Kernel = K<X, W, Y>;
+};
+template <template <class...> class K, class Bytes = Types<int8_t, uint8_t>>
+using EachOfBytes = Join<EachPair<OfImage<K, int8_t>::template Kernel, Bytes, Bytes>,
+                         EachPair<OfImage<K, uint8_t>::template Kernel, Bytes, Bytes>>;
+
 /// The scale and the bias of each filter, and the zero point of the result.
 template <class Y>
 struct FilterCodes {

@@ -57,22 +57,13 @@ struct ConvRequantizeDepthwise : DepthwiseByteFilters {
   }
 };
 
-/// Kernels of an image of type X.
-template <class X>
-struct Of {
-  template <class W, class Y>
-  using Constant = ConvRequantizeDepthwise<X, W, Y>;
-  template <class W, class Y>
-  using Computed = PackedAtRun<Constant<W, Y>>;
-};
-
-using Bytes = Types<int8_t, uint8_t>;
+template <class X, class W, class Y>
+using OfComputed = PackedAtRun<ConvRequantizeDepthwise<X, W, Y>>;
 
 }  // namespace
 
 extern const KernelList conv_requantize_depthwise_kernels;
-constinit const KernelList conv_requantize_depthwise_kernels = kernel_list<
-    EachPair<Of<int8_t>::Constant, Bytes, Bytes>, EachPair<Of<uint8_t>::Constant, Bytes, Bytes>,
-    EachPair<Of<int8_t>::Computed, Bytes, Bytes>, EachPair<Of<uint8_t>::Computed, Bytes, Bytes>>();
+constinit const KernelList conv_requantize_depthwise_kernels =
+    kernel_list<EachOfBytes<ConvRequantizeDepthwise>, EachOfBytes<OfComputed>>();
 
 }  // namespace intarsia::cpu

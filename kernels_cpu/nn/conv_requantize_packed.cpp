@@ -5,6 +5,7 @@
 // are shared out over the threads.
 #include "core/kernel_list.h"
 #include "kernels_cpu/common/packed_at_run.h"
+#include "kernels_cpu/gemm/even_block.h"
 #include "kernels_cpu/nn/conv_integer_packed.h"
 #include "kernels_cpu/nn/conv_requantize.h"
 
@@ -16,15 +17,6 @@ namespace {
 constexpr int64_t kRowStep = 12, kColumnStep = 32, kMostColumns = 512, kSums = 1 << 16;
 constexpr int64_t kMostSums = kSums + kRowStep * kMostColumns;
 
-constexpr int64_t round_up(int64_t a, int64_t step) {
-  return (a + step - 1) / step * step;
-}
-/// Blocks of nearly equal size, none above `most`, a multiple of `step`.
-constexpr int64_t even_block(int64_t total, int64_t most, int64_t step) {
-  const int64_t blocks = (total + most - 1) / most;
-  return round_up((total + blocks - 1) / blocks, step);
-}
-
 struct Blocks {
   int64_t rows, columns, of_rows, of_columns;
 
@@ -33,8 +25,8 @@ struct Blocks {
       : columns(even_block(product.n, kMostColumns, kColumnStep)) {
     rows = even_block(product.m, round_up(kSums / columns, kRowStep), kRowStep);
     for (;;) {
-      of_rows = (product.m + rows - 1) / rows;
-      of_columns = (product.n + columns - 1) / columns;
+      of_rows = ceil_div(product.m, rows);
+      of_columns = ceil_div(product.n, columns);
       constexpr int64_t kSmall = 1 << 20;  // products of groups of bytes
       if (of_rows * of_columns >= enough || rows * columns * product.k < kSmall) return;
       if (rows >= 4 * kRowStep && rows >= columns / 2) {
@@ -48,42 +40,41 @@ struct Blocks {
   }
 };
 
-/// Bytes of a thread.
-template <class S>
+/// Of a thread's workspace.
 CheckedInt sums_bytes(const GemmShape& product) {
   const CheckedInt all = (CheckedInt(product.m) + kRowStep) * (CheckedInt(product.n) + kColumnStep);
   return (all < CheckedInt(kMostSums) ? all : CheckedInt(kMostSums)) * sizeof(uint32_t) + 64;
 }
 template <class S>
 int64_t thread_bytes(const GemmShape& product) {
-  return (CheckedInt(typed_workspace<S>(product)) + sums_bytes<S>(product)).value() / 64 * 64;
+  return (CheckedInt(typed_workspace<S>(product)) + sums_bytes(product)).value() / 64 * 64;
 }
 
-/// The product of a group, and behind the threads' bytes those of a copied image.
-template <class S>
-GemmShape product_of(const KernelContext& context, const ConvShape& s) {
-  GemmShape product = integer_conv_product<S>(context, s);
-  if (ByteRows::serve(s)) product.k = byte_rows_depth<S>(ByteRows(context, s));
-  return product;
-}
+/// The threads' bytes, and behind them those of a copied image.
 template <class S>
 int64_t workspace_bytes(const KernelContext& context, const ConvShape& s) {
-  CheckedInt bytes = CheckedInt(thread_bytes<S>(product_of<S>(context, s))) * context.threads();
-  if (ByteRows::serve(s)) bytes += ByteRows(context, s).image_bytes();
-  return bytes.value();
+  GemmShape product = integer_conv_product<S>(context, s);
+  CheckedInt image = 0;
+  if (ByteRows::serve(s)) {
+    const ByteRows rows(context, s);
+    product.k = rows.depth<S>();
+    image = rows.image_bytes();
+  }
+  return (CheckedInt(thread_bytes<S>(product)) * context.threads() + image).value();
 }
 
+/// The products of the image as rows, which are copied first.
 template <class S>
 void copy_rows(const KernelContext& context, ByteConvProducts<S>& products) {
   const ByteRows rows(context, products.shape);
+  products.use(rows);
   auto* image = reinterpret_cast<uint8_t*>(context.workspace().data() +
-                                           thread_bytes<S>(product_of<S>(context, products.shape)) *
-                                               context.threads());
+                                           thread_bytes<S>(products.product) * context.threads());
   const ByteOperand x(context, 0, kRequantizedZeroPoints);
   context.parallel_for(rows.rows(), [&](int64_t begin, int64_t end, int) {
     rows.copy(products.shape, x, begin, end, image);
   });
-  products.use(rows, image);
+  products.image = image;
 }
 
 template <class S, class Y>
@@ -140,22 +131,13 @@ struct ConvRequantizePacked : ByteFilters {
   }
 };
 
-/// Kernels of an image of type X.
-template <class X>
-struct Of {
-  template <class W, class Y>
-  using Constant = ConvRequantizePacked<X, W, Y>;
-  template <class W, class Y>
-  using Computed = PackedAtRun<Constant<W, Y>>;
-};
-
-using Bytes = Types<int8_t, uint8_t>;
+template <class X, class W, class Y>
+using OfComputed = PackedAtRun<ConvRequantizePacked<X, W, Y>>;
 
 }  // namespace
 
 extern const KernelList conv_requantize_packed_kernels;
-constinit const KernelList conv_requantize_packed_kernels = kernel_list<
-    EachPair<Of<int8_t>::Constant, Bytes, Bytes>, EachPair<Of<uint8_t>::Constant, Bytes, Bytes>,
-    EachPair<Of<int8_t>::Computed, Bytes, Bytes>, EachPair<Of<uint8_t>::Computed, Bytes, Bytes>>();
+constinit const KernelList conv_requantize_packed_kernels =
+    kernel_list<EachOfBytes<ConvRequantizePacked>, EachOfBytes<OfComputed>>();
 
 }  // namespace intarsia::cpu

@@ -24,10 +24,10 @@
   List(conv_depthwise_kernels) \
   List(conv_integer_kernels) \
   List(conv_integer_depthwise_kernels) \
-  List(conv_integer_packed_kernels) \
+  List(conv_integer_panels_kernels) \
   List(conv_requantize_kernels) \
   List(conv_requantize_depthwise_kernels) \
-  List(conv_requantize_packed_kernels) \
+  List(conv_requantize_panels_kernels) \
   List(conv_packed_kernels) \
   List(conv_winograd_kernels) \
   List(conv_transpose_kernels) \

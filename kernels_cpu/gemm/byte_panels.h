@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// C = (A - its zero point) * (B - its zero points), A a few rows of unsigned bytes, B constant and
-// packed: exact sums of 32 bits, which wrap around. For products of a few rows that come again and
-// again, where packing B each time (typed.h) would be most of the work.
+// C = (A - its zero point) * (B - its zero points), A rows of unsigned bytes wherever they lie, B
+// constant and packed: exact sums of 32 bits, which wrap around. For the windows of convolutions,
+// and for products of a few rows that come again and again, where packing A or B each time
+// (typed.h) would be much of the work.
 //
 // B is packed in panels of 16 columns, the same for every instruction set:
 //
-//     [panel][2 + k / 4][16]     32 bits each
+//     [panel][2 + quads][16]     32 bits each
 //
 // The first line of a panel are the sums of its columns without their zero points, the second one
 // these zero points, and each other one four bytes of each column, signed, one behind the other.
-// What is missing of the last four, and of the last panel, is 0.
+// What is missing of the last four of a run, and of the last panel, is 0.
 #pragma once
+
+#include <algorithm>
 
 #include "intarsia/checked_int.h"
 #include "kernels_cpu/gemm/pack.h"
@@ -27,26 +30,56 @@ constexpr int64_t quads_of(int64_t k) {
   return k / 4 + (k % 4 != 0 ? 1 : 0);
 }
 /// Words of a panel.
-constexpr int64_t byte_panel_words(int64_t k) {
-  return (quads_of(k) + kByteTerms) * kPanel;
+constexpr int64_t byte_panel_words(int64_t quads) {
+  return (quads + kByteTerms) * kPanel;
 }
 /// Bytes that packing n columns takes, for weights that are not proved to be there yet.
-inline CheckedInt byte_panel_bytes(int64_t k, int64_t n) {
-  return CheckedInt(panel_count(n)) * byte_panel_words(k) * sizeof(uint32_t);
+inline CheckedInt byte_panel_bytes(CheckedInt quads, int64_t n) {
+  return CheckedInt(panel_count(n)) * (quads + kByteTerms) * (kPanel * sizeof(uint32_t));
 }
 
-/// Packs n columns of k bytes, each of them a row of memory. `flip` is 0x80 where they are
-/// unsigned; a column has the zero point at the same place of `zeros`.
-void pack_byte_panels(const uint8_t* b, int64_t k, int64_t n, uint8_t flip, const uint8_t* zeros,
-                      uint32_t* packed);
+/// Packs n columns of `runs` runs of `bytes` bytes each: byte_at(column, run, i). `flip` is 0x80
+/// where they are unsigned; zero_at(column) is a column's zero point.
+template <class ByteAt, class ZeroAt>
+void pack_byte_panels(int64_t n, int64_t runs, int64_t bytes, uint8_t flip, const ByteAt& byte_at,
+                      const ZeroAt& zero_at, uint32_t* packed) {
+  const int64_t quads = quads_of(bytes), words = byte_panel_words(runs * quads);
+  std::fill(packed, packed + panel_count(n) * words, 0u);
+  const auto number = [flip](uint8_t byte) -> int { return static_cast<int8_t>(byte ^ flip); };
+  for (int64_t column = 0; column < n; ++column) {
+    uint32_t* terms = packed + column / kPanel * words + column % kPanel;
+    const int zero = number(zero_at(column));
+    uint32_t sum = 0;
+    for (int64_t run = 0; run < runs; ++run) {
+      auto* to = reinterpret_cast<uint8_t*>(terms + (kByteTerms + run * quads) * kPanel);
+      for (int64_t i = 0; i < bytes; ++i) {
+        const int code = number(byte_at(column, run, i));
+        to[i / 4 * 4 * kPanel + i % 4] = static_cast<uint8_t>(code);
+        sum += static_cast<uint32_t>(code - zero);
+      }
+    }
+    terms[0] = sum;
+    terms[kPanel] = static_cast<uint32_t>(zero);
+  }
+}
+
+/// Where the bytes of a row lie: runs of `quads` times four, at counts[0] x counts[1] x counts[2]
+/// places, which are steps[0], steps[1] and steps[2] bytes apart.
+struct ByteRuns {
+  ptrdiff_t quads;
+  ptrdiff_t counts[3] = {1, 1, 1};
+  ptrdiff_t steps[3] = {};
+
+  ptrdiff_t all_quads() const { return counts[0] * counts[1] * counts[2] * quads; }
+};
 
 struct ByteProduct {
   ptrdiff_t rows;
   ptrdiff_t panels;
-  ptrdiff_t quads;
-  const uint32_t* a;  ///< Quads of bytes, rows a_pitch apart; 0 where there are none.
-  ptrdiff_t a_pitch;
-  const uint32_t* a_sums;  ///< Of the bytes of each row.
+  /// The first byte of each row. All quads are read; where B has no byte, any may stand.
+  const uint8_t* const* a;
+  ByteRuns runs;
+  const uint32_t* a_sums;  ///< Of the bytes of each row; null where the zero points of B are 0.
   uint32_t a_zero;
   const uint32_t* b;
   uint32_t* c;  ///< Rows of whole panels.

@@ -2,7 +2,7 @@
 //
 // C[m][n] = act(alpha * A * B + beta * D + Z) in element types other than float32: float64,
 // integers of 32 and 64 bits, which wrap around, and float16 and bfloat16, which are computed in
-// float; and of bytes, matrices or the windows of images, whose sums are integers of 32 bits.
+// float; and of bytes, whose sums are integers of 32 bits.
 //
 // A and B lie as they lie, transposed or not, and are packed block by block while the product runs;
 // a B that few rows are multiplied with is read in place. D (Gemm's C, or a bias) broadcasts. Z may
@@ -15,7 +15,6 @@
 #include <type_traits>
 
 #include "intarsia/types.h"
-#include "kernels_cpu/gemm/conv.h"
 #include "kernels_cpu/gemm/gemm.h"
 #include "kernels_cpu/gemm/isa.h"
 
@@ -60,24 +59,17 @@ struct TypedFactor {
   }
 };
 
-/// A factor of bytes, which packing turns into pairs or quads, `groups`.
-///
-/// A lane is one tap or several, each of `k` bytes that are followed by what makes their groups
-/// whole. Bytes of a matrix lie like the elements of a TypedFactor, taps `tap_step` apart. The
-/// lanes of windows are the pixels of a convolution's result; their taps are the channels of one
-/// group of pixels of the image, where `data` is the first of these channels.
+/// A factor of bytes, which lie like the elements of a TypedFactor. Packing turns them into pairs
+/// or quads, `groups`, with what makes the last one whole.
 struct ByteFactor {
   const uint8_t* data;
   ptrdiff_t lane_step;
-  ptrdiff_t k_step;      ///< 1 of A, and where there are several taps.
-  ptrdiff_t k;           ///< Bytes of a tap.
+  ptrdiff_t k_step;      ///< 1 of A.
+  ptrdiff_t k;           ///< Bytes of a lane.
   uint8_t flip;          ///< 0x80 of signed bytes: the bits that make them unsigned, 128 larger.
   const uint8_t* zeros;  ///< The zero point of a lane at zeros[lane * zero_step].
   ptrdiff_t zero_step;
-  ptrdiff_t tap_step = 0;              ///< Of matrices.
-  const ConvShape* windows = nullptr;  ///< Null: a matrix.
-  ptrdiff_t first_lane = 0;            ///< Of windows.
-  ptrdiff_t first_group = 0;           ///< Where a lane begins.
+  ptrdiff_t first_group = 0;  ///< Where a lane begins.
 
   /// Byte `index` of the first lane, without its zero point.
   int difference(ptrdiff_t index) const { return (data[index * k_step] ^ flip) - (*zeros ^ flip); }
@@ -85,11 +77,7 @@ struct ByteFactor {
     ByteFactor from = *this;
     from.zeros += lane * zero_step;
     from.first_group += group;
-    if (windows != nullptr) {
-      from.first_lane += lane;
-    } else {
-      from.data += lane * lane_step;
-    }
+    from.data += lane * lane_step;
     return from;
   }
 };

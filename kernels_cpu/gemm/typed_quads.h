@@ -6,8 +6,7 @@
 //
 //     sum (a - a_zero) (b - b_zero) = sum a b - a_zero sum b - b_zero sum a + K a_zero b_zero
 //
-// Bytes that only fill a quad, and those in the padding of an image, are the zero point of their
-// lane.
+// Bytes that only fill a quad are the zero point of their lane.
 //
 // Included by typed_tile.h only, which says who may include that. Nothing is compiled for VNNI but
 // the one instruction.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 
 #include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/nn/conv_integer.h"
@@ -31,6 +32,9 @@ template <template <class...> class K, class Bytes = Types<int8_t, uint8_t>>
 using EachOfBytes = Join<EachPair<OfImage<K, int8_t>::template Kernel, Bytes, Bytes>,
                          EachPair<OfImage<K, uint8_t>::template Kernel, Bytes, Bytes>>;
 
+template <class Y>
+class CodeColumns;
+
 /// The scale and the bias of each filter, and the zero point of the result.
 template <class Y>
 struct FilterCodes {
@@ -38,46 +42,82 @@ struct FilterCodes {
   const int32_t* bias;  ///< Null: 0.
   int64_t scale_step, bias_step;
   float zero;
+  Isa isa;
 
   explicit FilterCodes(const KernelContext& context)
       : scale(context.input(2).as<const float>()),
         bias(context.input(6).as<const int32_t>()),
         scale_step(context.input(2).count() > 1 ? 1 : 0),
         bias_step(context.input(6).present() && context.input(6).count() > 1 ? 1 : 0),
-        zero(static_cast<float>(*context.input(3).as<const Y>())) {}
+        zero(static_cast<float>(*context.input(3).as<const Y>())),
+        isa(context.isa()) {}
 
-  /// Those of filters [first, first + count), so many times.
-  void load(int64_t first, int64_t count, int64_t times, RequantizeFactors& to) const {
-    for (int64_t i = 0; i < count; ++i) {
-      to.scale[i] = scale[(first + i) * scale_step];
-      to.bias[i] = bias != nullptr ? bias[(first + i) * bias_step] : 0;
-    }
-    for (int64_t done = count; done < count * times; done += count) {
-      std::copy(to.scale, to.scale + count, to.scale + done);
-      std::copy(to.bias, to.bias + count, to.bias + done);
-    }
-  }
-
-  /// y = rows of the sums of filters [first, first + filters), which lie without gaps; rows of y
-  /// are `pitch` apart.
-  void store(const uint32_t* sums, int64_t rows, int64_t first, int64_t filters, Y* y,
-             int64_t pitch, Isa isa) const {
-    RequantizeFactors factors;
+  /// Those of filters [first, first + count).
+  CodeColumns<Y> columns(int64_t first, int64_t count, int64_t pitch) const;
+  /// y = rows of the sums of all filters, which lie without gaps, as y.
+  void store(const uint32_t* sums, int64_t rows, int64_t filters, Y* y) const {
     for (int64_t c = 0, count; c < filters; c += count) {
       count = std::min(filters - c, kHeldFactors);
-      const bool dense = count == filters && pitch == filters;
-      const int64_t lines = dense ? std::min(kHeldFactors / count, rows) : 1;
-      load(first + c, count, lines, factors);
-      const auto* from = reinterpret_cast<const int32_t*>(sums) + c;
-      for (int64_t row = 0, some; row < rows; row += some) {
-        some = std::min(lines, rows - row);
-        on_widest_isa(isa, [&] {
-          requantize(from + row * filters, factors.scale, factors.bias, some * count, zero,
-                     y + row * pitch + c);
-        });
-      }
+      columns(c, count, filters).store(sums + c, rows, y + c, filters);
     }
   }
 };
+
+/// Scale and bias of some filters, held ready for as many lines of their sums as there is room for.
+template <class Y>
+class CodeColumns {
+ public:
+  /// Lines of sums are `pitch` apart. REQUIRES: count <= kHeldFactors.
+  CodeColumns(const FilterCodes<Y>& by, int64_t first, int64_t count, int64_t pitch)
+      : count_(count),
+        pitch_(pitch),
+        lines_(std::max<int64_t>(kHeldFactors / pitch, 1)),
+        zero_(by.zero),
+        isa_(by.isa) {
+    float* scale = factors_.scale;
+    int32_t* bias = factors_.bias;
+    for (int64_t i = 0; i < count; ++i) {
+      scale[i] = by.scale[(first + i) * by.scale_step];
+      bias[i] = by.bias != nullptr ? by.bias[(first + i) * by.bias_step] : 0;
+    }
+    if (lines_ == 1) return;
+    std::fill(scale + count, scale + pitch, 0.0f);
+    std::fill(bias + count, bias + pitch, 0);
+    for (int64_t at = pitch; at < lines_ * pitch; at += pitch) {
+      std::copy(scale, scale + pitch, scale + at);
+      std::copy(bias, bias + pitch, bias + at);
+    }
+  }
+
+  /// y = rows of the filters' codes, `y_pitch` apart.
+  void store(const uint32_t* sums, int64_t rows, Y* y, int64_t y_pitch) const {
+    const bool dense = pitch_ == count_ && y_pitch == count_;
+    Y held[kHeldFactors];
+    for (int64_t row = 0, some; row < rows; row += some) {
+      some = std::min(lines_, rows - row);
+      const auto* from = reinterpret_cast<const int32_t*>(sums) + row * pitch_;
+      Y* to = y + row * y_pitch;
+      // Lines with gaps, too, are converted as one.
+      const int64_t codes = (some - 1) * pitch_ + count_;
+      on_widest_isa(isa_, [&] {
+        requantize(from, factors_.scale, factors_.bias, codes, zero_, dense ? to : held);
+      });
+      for (int64_t i = 0; !dense && i < some; ++i) {
+        std::memcpy(to + i * y_pitch, held + i * pitch_, static_cast<size_t>(count_));
+      }
+    }
+  }
+
+ private:
+  RequantizeFactors factors_;
+  int64_t count_, pitch_, lines_;
+  float zero_;
+  Isa isa_;
+};
+
+template <class Y>
+CodeColumns<Y> FilterCodes<Y>::columns(int64_t first, int64_t count, int64_t pitch) const {
+  return {*this, first, count, pitch};
+}
 
 }  // namespace intarsia::cpu

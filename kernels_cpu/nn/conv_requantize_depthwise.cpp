@@ -27,8 +27,7 @@ void convolve(const KernelContext& context) {
     for (int64_t first = begin, last; first < end; first = last) {
       last = std::min(end, first + block);
       sums.sum(first, last, some);
-      codes.store(some, (last - first) * sums.shape.out_w, 0, filters, y + first * row, filters,
-                  context.isa());
+      codes.store(some, (last - first) * sums.shape.out_w, filters, y + first * row);
     }
   });
 }

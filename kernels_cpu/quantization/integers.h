@@ -58,10 +58,15 @@ int32_t quantized_number(float quotient, int32_t zero) {
   bits = bits < high ? bits : high;
   return bits - kAnchorBits + zero;
 }
+/// The same; NaN becomes the lowest one. Bounds are integers, so that numbers can be held between
+/// them before they are rounded.
 template <class Y>
 int32_t quantized(float quotient, float zero) {
-  constexpr float kFar = -0x1p22f;
-  return quantized_number<Y>(quotient > kFar ? quotient : kFar, static_cast<int32_t>(zero));
+  const float low = static_cast<float>(kLowest<Y>) - zero;
+  const float high = static_cast<float>(kHighest<Y>) - zero;
+  float number = quotient > low ? quotient : low;
+  number = number < high ? number : high;
+  return std::bit_cast<int32_t>(number + kAnchor) - kAnchorBits + static_cast<int32_t>(zero);
 }
 
 /// A word whose last eight bits are the nearest byte of type Y, ties to even; NaN becomes its

@@ -80,21 +80,35 @@ class PackedCodes {
  public:
   PackedCodes(const KernelContext& context, const RnnNode& node, int64_t direction, int input)
       : k_(context.input(input).extents[2]),
-        gate_(panel_count(node.hidden) * byte_panel_words(k_)),
+        gate_(panel_count(node.hidden) * byte_panel_words(quads_of(k_))),
         panels_(context.input(input).as<const uint32_t>() + direction * node.gates * gate_) {}
 
   void multiply(const CodedRows& a, int64_t gate, const RnnUnits<float>& units, Isa isa,
                 uint32_t* to, int64_t pitch) const {
-    const uint32_t* from = panels_ + gate * gate_ + units.begin / kPanel * byte_panel_words(k_);
-    multiply_bytes(
-        {static_cast<ptrdiff_t>(a.rows),
-         static_cast<ptrdiff_t>(panel_count(units.end - units.begin)),
-         static_cast<ptrdiff_t>(quads_of(k_)), a.quads, static_cast<ptrdiff_t>(a.pitch), a.sums,
-         static_cast<uint32_t>(a.by.zero), from, to, static_cast<ptrdiff_t>(pitch)},
-        isa);
+    const uint32_t* from =
+        panels_ + gate * gate_ + units.begin / kPanel * byte_panel_words(quads_of(k_));
+    const uint8_t* rows[kRowsAtOnce];
+    for (int64_t first = 0; first < a.rows; first += kRowsAtOnce) {
+      const auto count = static_cast<ptrdiff_t>(std::min(a.rows - first, kRowsAtOnce));
+      for (ptrdiff_t i = 0; i < count; ++i) {
+        rows[i] = reinterpret_cast<const uint8_t*>(a.quads + (first + i) * a.pitch);
+      }
+      multiply_bytes({count,
+                      static_cast<ptrdiff_t>(panel_count(units.end - units.begin)),
+                      rows,
+                      {static_cast<ptrdiff_t>(quads_of(k_))},
+                      a.sums + first,
+                      static_cast<uint32_t>(a.by.zero),
+                      from,
+                      to + first * pitch,
+                      static_cast<ptrdiff_t>(pitch)},
+                     isa);
+    }
   }
 
  private:
+  static constexpr int64_t kRowsAtOnce = 48;
+
   int64_t k_, gate_;
   const uint32_t* panels_;
 };
@@ -303,7 +317,7 @@ struct LstmDynamicPacked {
     if (input != 1 && input != 2) return 0;
     const RnnNode node = node_of<DynamicLayer>(context);
     const int32_t k = context.input(input).extents[2];
-    return (byte_panel_bytes(k, node.hidden) * node.directions * node.gates).value();
+    return (byte_panel_bytes(quads_of(k), node.hidden) * node.directions * node.gates).value();
   }
   static void pack(const KernelContext& context, int input, void* packed) {
     const RnnNode node = node_of<DynamicLayer>(context);
@@ -311,10 +325,14 @@ struct LstmDynamicPacked {
     const int64_t k = codes.extents[2], hidden = node.hidden;
     const uint8_t flip = codes.type == DataType::kUint8 ? 0x80 : 0;
     for (int64_t gate = 0; gate < int64_t{node.directions} * node.gates; ++gate) {
+      const uint8_t* bytes = codes.as<const uint8_t>() + gate * hidden * k;
+      const uint8_t* zeros = PlainCodes::zeros_of(context, input) + gate * hidden;
+      const int64_t words = panel_count(hidden) * byte_panel_words(quads_of(k));
       pack_byte_panels(
-          codes.as<const uint8_t>() + gate * hidden * k, k, hidden, flip,
-          PlainCodes::zeros_of(context, input) + gate * hidden,
-          static_cast<uint32_t*>(packed) + gate * panel_count(hidden) * byte_panel_words(k));
+          hidden, 1, k, flip,
+          [&](int64_t column, int64_t, int64_t i) { return bytes[column * k + i]; },
+          [&](int64_t column) { return zeros[column]; },
+          static_cast<uint32_t*>(packed) + gate * words);
     }
   }
   static int64_t workspace(const KernelContext& context) {

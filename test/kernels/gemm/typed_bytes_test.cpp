@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Products of bytes (gemm/typed.h) against naive loops, exactly, for every instruction set of the
-// machine, in pairs and in quads: any signs, layouts, taps and zero points.
+// machine, in pairs and in quads: any signs, layouts and zero points.
 //
 // Buffers hold exactly what a product may read, so that an address sanitizer sees any read beyond
 // that is not masked; the workspace starts out as large numbers.
@@ -20,12 +20,9 @@ enum class Zeros { kNone, kOne, kEach };
 struct Bytes {
   std::vector<uint8_t> data, zeros;
   ByteFactor factor{};
-  int64_t taps = 1;
 
-  /// `by_rows`: rows of memory hold a byte of each lane, in one tap.
-  Bytes(Random& random, int64_t lanes, int64_t tap_count, int64_t k, bool by_rows, Zeros form,
-        bool extremes)
-      : taps(tap_count) {
+  /// `by_rows`: rows of memory hold a byte of each lane. Others may have gaps between them.
+  Bytes(Random& random, int64_t lanes, int64_t k, bool by_rows, Zeros form, bool extremes) {
     const auto draw = [&](int64_t count) {
       std::vector<uint8_t> bytes;
       for (int64_t i = 0; i < count; ++i) {
@@ -35,21 +32,20 @@ struct Bytes {
       }
       return bytes;
     };
-    const int64_t gap = taps == 1 ? 0 : random.between(0, 3);
-    data = draw(by_rows ? lanes * k : (lanes * taps - 1) * (k + gap) + k);
+    const int64_t gap = random.coin() ? 0 : random.between(0, 3);
+    data = draw(by_rows ? lanes * k : (lanes - 1) * (k + gap) + k);
     zeros = form == Zeros::kNone ? std::vector<uint8_t>{0} : draw(form == Zeros::kOne ? 1 : lanes);
     factor.data = data.data();
-    factor.lane_step = by_rows ? 1 : taps * (k + gap);
+    factor.lane_step = by_rows ? 1 : k + gap;
     factor.k_step = by_rows ? lanes : 1;
     factor.k = k;
     factor.flip = random.coin() ? 0x80 : 0;
     // Without a zero point: that of either kind is the byte 0.
     factor.zeros = zeros.data();
     factor.zero_step = zeros.size() > 1 ? 1 : 0;
-    factor.tap_step = k + gap;
   }
-  int difference(int64_t lane, int64_t tap, int64_t k) const {
-    const ptrdiff_t place = lane * factor.lane_step + tap * factor.tap_step + k * factor.k_step;
+  int difference(int64_t lane, int64_t k) const {
+    const ptrdiff_t place = lane * factor.lane_step + k * factor.k_step;
     const uint8_t flip = factor.flip;
     return (data[static_cast<size_t>(place)] ^ flip) -
            (zeros[static_cast<size_t>(lane * factor.zero_step)] ^ flip);
@@ -57,7 +53,7 @@ struct Bytes {
 };
 
 struct ByteCase {
-  int64_t m, n, taps, k;
+  int64_t m, n, k;
   bool b_by_rows;
   Zeros a_zeros, b_zeros;
   bool extremes;
@@ -68,7 +64,7 @@ void check_product(Isa isa, const ByteCase& p, const Bytes& a, const Bytes& b,
                    const std::vector<uint32_t>& expected) {
   const int64_t groups = (p.k + kGroup<S> - 1) / kGroup<S>;
   TypedArgs<S> args{};
-  args.shape = {p.m, p.n, p.taps * groups};
+  args.shape = {p.m, p.n, groups};
   args.a = a.factor;
   args.b = b.factor;
   args.isa = isa;
@@ -98,19 +94,17 @@ void check_product(Isa isa, const ByteCase& p, const Bytes& a, const Bytes& b,
 
 void check(Isa isa, const ByteCase& p, uint32_t seed) {
   SCOPED_TRACE("seed " + std::to_string(seed) + " m " + std::to_string(p.m) + " n " +
-               std::to_string(p.n) + " k " + std::to_string(p.taps) + " x " + std::to_string(p.k) +
-               " by rows " + std::to_string(p.b_by_rows));
+               std::to_string(p.n) + " k " + std::to_string(p.k) + " by rows " +
+               std::to_string(p.b_by_rows));
   Random random(seed);
-  const Bytes a(random, p.m, p.taps, p.k, false, p.a_zeros, p.extremes);
-  const Bytes b(random, p.n, p.taps, p.k, p.b_by_rows, p.b_zeros, p.extremes);
+  const Bytes a(random, p.m, p.k, false, p.a_zeros, p.extremes);
+  const Bytes b(random, p.n, p.k, p.b_by_rows, p.b_zeros, p.extremes);
   std::vector<uint32_t> expected;
   for (int64_t i = 0; i < p.m; ++i) {
     for (int64_t j = 0; j < p.n; ++j) {
       uint32_t sum = 0;
-      for (int64_t tap = 0; tap < p.taps; ++tap) {
-        for (int64_t k = 0; k < p.k; ++k) {
-          sum += static_cast<uint32_t>(a.difference(i, tap, k) * b.difference(j, tap, k));
-        }
+      for (int64_t k = 0; k < p.k; ++k) {
+        sum += static_cast<uint32_t>(a.difference(i, k) * b.difference(j, k));
       }
       expected.push_back(sum);
     }
@@ -127,13 +121,8 @@ TEST_P(ByteProducts, RandomShapes) {
   for (uint32_t seed = 0; seed < test::part_of(400); ++seed) {
     Random random(3000 + seed);
     const auto extent = [&](int64_t most) { return random.between(1, random.coin() ? 9 : most); };
-    ByteCase p{extent(60),   extent(150),  1, extent(200), random.coin(), Zeros::kNone,
-               Zeros::kNone, seed % 3 == 0};
-    if (random.coin()) {
-      p.b_by_rows = false;
-      p.taps = random.between(2, 9);
-      p.k = extent(80);
-    }
+    ByteCase p{extent(60),   extent(150),  extent(200),  random.coin(),
+               Zeros::kNone, Zeros::kNone, seed % 3 == 0};
     p.a_zeros = static_cast<Zeros>(random.between(0, 2));
     p.b_zeros = static_cast<Zeros>(random.between(0, 2));
     check(GetParam(), p, seed);
@@ -144,7 +133,7 @@ TEST_P(ByteProducts, RandomShapes) {
 TEST_P(ByteProducts, EveryRowCountAndColumnTail) {
   for (int64_t m = 1; m <= 26; m += test::kSlowBuild ? 6 : 1) {
     for (int64_t n : {1, 3, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 130}) {
-      check(GetParam(), {m, n, 1, 1 + m, n % 2 == 0, Zeros::kEach, Zeros::kEach, false}, 7);
+      check(GetParam(), {m, n, 1 + m, n % 2 == 0, Zeros::kEach, Zeros::kEach, false}, 7);
       if (HasFailure()) return;
     }
   }
@@ -152,20 +141,20 @@ TEST_P(ByteProducts, EveryRowCountAndColumnTail) {
 
 TEST_P(ByteProducts, BlocksAndPasses) {
   const ByteCase cases[] = {
-      {250, 40, 1, 2100, true, Zeros::kOne, Zeros::kEach, true},
-      {13, 600, 1, 1027, true, Zeros::kEach, Zeros::kEach, true},
-      {2, 600, 1, 1400, false, Zeros::kEach, Zeros::kOne, true},
-      {3, 70, 1, 3000, true, Zeros::kNone, Zeros::kNone, true},
-      {250, 530, 1, 20, true, Zeros::kEach, Zeros::kOne, false},
-      {74, 600, 1, 1020, true, Zeros::kEach, Zeros::kEach, true},
-      {30, 70, 40, 67, false, Zeros::kEach, Zeros::kEach, true},
+      {250, 40, 2100, true, Zeros::kOne, Zeros::kEach, true},
+      {13, 600, 1027, true, Zeros::kEach, Zeros::kEach, true},
+      {2, 600, 1400, false, Zeros::kEach, Zeros::kOne, true},
+      {3, 70, 3000, true, Zeros::kNone, Zeros::kNone, true},
+      {250, 530, 20, true, Zeros::kEach, Zeros::kOne, false},
+      {74, 600, 1020, true, Zeros::kEach, Zeros::kEach, true},
+      {30, 70, 40 * 67, false, Zeros::kEach, Zeros::kEach, true},
   };
   uint32_t seed = 0;
   for (const ByteCase& p : cases) check(GetParam(), p, ++seed);
 }
 
 TEST_P(ByteProducts, NoTermsAreZero) {
-  check(GetParam(), {14, 40, 1, 0, true, Zeros::kEach, Zeros::kEach, false}, 1);
+  check(GetParam(), {14, 40, 0, true, Zeros::kEach, Zeros::kEach, false}, 1);
 }
 
 /// The largest sums of 32 bits wrap around: no instruction may saturate.

@@ -123,7 +123,7 @@ void expect_kernels(const Convolution& c, const Bytes& x, const Bytes& w, const 
       node.input(x.type, c.x, x.values);
     }
     node.input(w.type, c.w, w.values);
-    if (variant == ".packed" || variant == ".depthwise") node.constant(1);
+    if (variant == ".panels" || variant == ".depthwise") node.constant(1);
     const auto list = [](const Numbers& n) { return Dims{static_cast<int32_t>(n.size())}; };
     const bool has_bias = codes != nullptr && !codes->bias.empty();
     if (codes != nullptr) {
@@ -149,10 +149,10 @@ void expect_kernels(const Convolution& c, const Bytes& x, const Bytes& w, const 
   run("", true, Isa::kPortable, 3);
   for (Isa isa : cpu::available_byte_isas()) {
     for (int threads : {1, 3}) {
-      run(".packed", true, isa, threads);
+      run(".panels", true, isa, threads);
       if (c.group > 3) run(".depthwise", true, isa, threads);
     }
-    run(".computed", true, isa, 3);
+    run(".panels_computed", true, isa, 3);
     if (c.group > 3) run(".depthwise_computed", true, isa, 3);
   }
 }
@@ -217,7 +217,7 @@ TEST(ConvInteger, Wraps) {
   node.input(DataType::kUint8, {1, channels, 1}, highest).constant(1);
   node.output(DataType::kInt32, {1, 1, 1}).attributes(attributes);
   ASSERT_TRUE(
-      node.run(kernel_name("ConvInteger.packed", {DataType::kUint8, DataType::kUint8})).ok());
+      node.run(kernel_name("ConvInteger.panels", {DataType::kUint8, DataType::kUint8})).ok());
   const int64_t sum = int64_t{channels} * 255 * 255;
   EXPECT_EQ(node.numbers(), Numbers{static_cast<double>(sum - (int64_t{1} << 32))});
 }

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See byte_windows.h.
+#include "kernels_cpu/nn/byte_windows.h"
+
+#include <cstring>
+
+#include "kernels_cpu/common/isa_loop.h"
+#include "kernels_cpu/gemm/vector.h"
+#include "kernels_cpu/math/element.h"
+
+namespace intarsia::cpu {
+namespace {
+
+/// Pixels along an axis that windows reach over, the first one's first to the last one's last.
+CheckedInt reach(int64_t out, int64_t stride, int64_t kernel, int64_t dilation) {
+  if (out <= 0) return 0;
+  return (CheckedInt(out) - 1) * stride + (CheckedInt(kernel) - 1) * dilation + 1;
+}
+
+bool inside(CheckedInt reached, int64_t pad, int64_t in) {
+  return pad <= 0 && reached - pad <= CheckedInt(in);
+}
+
+INTARSIA_INLINE void flip_bytes(const uint8_t* from, int64_t count, uint8_t flip, uint8_t* to) {
+  INTARSIA_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) to[i] = static_cast<uint8_t>(from[i] ^ flip);
+}
+
+INTARSIA_INLINE uint32_t sum_bytes(const uint8_t* from, int64_t count) {
+  uint32_t sum = 0;
+  INTARSIA_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) sum += from[i];
+  return sum;
+}
+
+}  // namespace
+
+FilterRuns::FilterRuns(const TensorView& w, const IntegerConvAttributes& a) {
+  if (w.count() == 0) return;
+  channels = w.extents[1];
+  CheckedInt all = 1;
+  for (int axis = 2; axis < w.rank; ++axis) all *= w.extents[axis];
+  taps = all.value();
+  const int last = w.rank - 3;  // of the spatial axes
+  if (a.group == 1 && a.window.dilation(last) == 1) together = w.extents[2 + last];
+}
+
+void pack_byte_filters(const KernelContext& context, int zero_points, uint32_t* packed) {
+  const TensorView& w = context.input(1);
+  const auto& a = context.attributes<IntegerConvAttributes>();
+  const FilterRuns by(w, a);
+  const ByteOperand weights(context, 1, zero_points);
+  const uint8_t flip = weights.flip ^ 0x80;  // signed
+  const int64_t filters = w.extents[0] / a.group, runs = by.taps / by.together;
+  const int64_t words = panel_count(filters) * byte_panel_words(by.quads().value());
+  for (int64_t group = 0; group < a.group; ++group, packed += words) {
+    const int64_t first = group * filters;
+    pack_byte_panels(
+        filters, runs, by.bytes(), flip,
+        [&](int64_t column, int64_t run, int64_t i) {
+          const int64_t tap = run * by.together + i / by.channels, channel = i % by.channels;
+          return weights.data[((first + column) * by.channels + channel) * by.taps + tap];
+        },
+        [&](int64_t column) { return weights.zeros[(first + column) * weights.zero_step]; },
+        packed);
+  }
+}
+
+ByteWindows::ByteWindows(const KernelContext& context, int zero_points)
+    : shape_(conv_shape(context, context.attributes<IntegerConvAttributes>().window,
+                        context.attributes<IntegerConvAttributes>().group)),
+      windows_(shape_),
+      x_(context, 0, zero_points),
+      image_(x_.data),
+      panels_(context.input(1).as<const uint32_t>()),
+      isa_(context.isa()) {
+  const ConvShape& s = shape_;
+  const FilterRuns by(context.input(1), context.attributes<IntegerConvAttributes>());
+  run_bytes_ = by.bytes();
+  const CheckedInt depth = reach(s.out_d, s.stride_d, s.kernel_d, s.dilation_d);
+  const CheckedInt height = reach(s.out_h, s.stride_h, s.kernel_h, s.dilation_h);
+  const CheckedInt width = reach(s.out_w, s.stride_w, s.kernel_w, s.dilation_w);
+  copied_ = x_.flip != 0 || run_bytes_ % 4 != 0 || !inside(depth, s.pad_front, s.in_d) ||
+            !inside(height, s.pad_top, s.in_h) || !inside(width, s.pad_left, s.in_w);
+  if (copied_) {
+    windows_.in_d = depth.value();
+    windows_.in_h = height.value();
+    windows_.in_w = width.value();
+    windows_.pad_front = windows_.pad_top = windows_.pad_left = 0;
+  }
+  const CheckedInt row = CheckedInt(windows_.in_w) * s.in_pitch;
+  const auto bytes = [](CheckedInt number) { return static_cast<ptrdiff_t>(number.value()); };
+  runs_ = {static_cast<ptrdiff_t>(quads_of(run_bytes_)),
+           {static_cast<ptrdiff_t>(s.kernel_d), static_cast<ptrdiff_t>(s.kernel_h),
+            static_cast<ptrdiff_t>(s.kernel_w / by.together)},
+           {bytes(row * windows_.in_h * s.dilation_d), bytes(row * s.dilation_h),
+            bytes(CheckedInt(s.in_pitch) * s.dilation_w)}};
+}
+
+CheckedInt ByteWindows::copy_bytes() const {
+  if (!copied_) return 0;
+  constexpr int64_t kSlack = 64;  // the last group of four is read
+  return CheckedInt(windows_.batch) * windows_.in_d * windows_.in_h * windows_.in_w *
+             windows_.in_pitch +
+         kSlack;
+}
+
+void ByteWindows::copy(const KernelContext& context, uint8_t* to) {
+  if (!copied_) return;
+  image_ = to;
+  const int64_t rows = windows_.batch * windows_.in_d * windows_.in_h;
+  constexpr int64_t kShared = 1 << 15;
+  if (copy_bytes().value() < kShared) return copy_rows(0, rows, to);
+  context.parallel_for(rows, [&](int64_t begin, int64_t end, int) { copy_rows(begin, end, to); });
+}
+
+void ByteWindows::copy_rows(int64_t begin, int64_t end, uint8_t* to) const {
+  const ConvShape &s = shape_, &w = windows_;
+  const int64_t pixel = s.in_pitch, width = w.in_w * pixel;
+  const int64_t left = std::max<int64_t>(s.pad_left, 0), first = left - s.pad_left;
+  const int64_t columns = std::min(w.in_w - left, s.in_w - first);
+  for (int64_t row = begin; row < end; ++row) {
+    const int64_t y = row % w.in_h - s.pad_top, z = row / w.in_h % w.in_d - s.pad_front;
+    const int64_t image = row / w.in_h / w.in_d;
+    uint8_t* pixels = to + row * width;
+    std::memset(pixels, *x_.zeros ^ x_.flip, static_cast<size_t>(width));
+    if (y < 0 || y >= s.in_h || z < 0 || z >= s.in_d || columns <= 0) continue;
+    const uint8_t* from = x_.data + (((image * s.in_d + z) * s.in_h + y) * s.in_w + first) * pixel;
+    const int64_t bytes = columns * pixel;
+    if (x_.flip == 0) {
+      std::memcpy(pixels + left * pixel, from, static_cast<size_t>(bytes));
+    } else {
+      on_widest_isa(isa_,
+                    [&, flip = x_.flip] { flip_bytes(from, bytes, flip, pixels + left * pixel); });
+    }
+  }
+}
+
+void ByteWindows::find(int64_t first, int64_t count, int64_t channel, const uint8_t** to) const {
+  const ConvShape& w = windows_;
+  int64_t x = first % w.out_w, y = first / w.out_w % w.out_h;
+  int64_t z = first / w.out_w / w.out_h % w.out_d, image = first / w.out_w / w.out_h / w.out_d;
+  const int64_t step = w.stride_w * w.in_pitch;
+  const uint8_t* at = nullptr;
+  for (int64_t i = 0; i < count; ++i, ++x, at += step) {
+    if (x == w.out_w) {
+      x = 0;
+      if (++y == w.out_h) {
+        y = 0;
+        if (++z == w.out_d) {
+          z = 0;
+          ++image;
+        }
+      }
+    }
+    if (i == 0 || x == 0) {
+      const int64_t plane = image * w.in_d + z * w.stride_d - w.pad_front;
+      const int64_t row = plane * w.in_h + y * w.stride_h - w.pad_top;
+      at = image_ + (row * w.in_w + x * w.stride_w - w.pad_left) * w.in_pitch + channel;
+    }
+    to[i] = at;
+  }
+}
+
+uint32_t ByteWindows::sum_of(const uint8_t* window) const {
+  uint32_t sum = 0;
+  on_widest_isa(isa_, [&, bytes = run_bytes_] {
+    for (ptrdiff_t i = 0; i < runs_.counts[0]; ++i) {
+      for (ptrdiff_t j = 0; j < runs_.counts[1]; ++j) {
+        const uint8_t* from = window + i * runs_.steps[0] + j * runs_.steps[1];
+        for (ptrdiff_t k = 0; k < runs_.counts[2]; ++k, from += runs_.steps[2]) {
+          sum += sum_bytes(from, bytes);
+        }
+      }
+    }
+  });
+  return sum;
+}
+
+void ByteWindows::multiply(int64_t group, int64_t first, int64_t rows, int64_t panel,
+                           int64_t panels, uint32_t* sums) const {
+  const uint8_t* at[kMostRows];
+  uint32_t a_sums[kMostRows];
+  find(first, rows, group * (shape_.in_c / shape_.groups), at);
+  const int64_t words = byte_panel_words(quads());
+  const uint32_t* b = panels_ + (group * panel_count(filters()) + panel) * words;
+  bool zeros = false;
+  for (int64_t p = 0; p < panels; ++p) {
+    const uint32_t* line = b + p * words + kPanel;
+    zeros = zeros || std::any_of(line, line + kPanel, [](uint32_t zero) { return zero != 0; });
+  }
+  for (int64_t i = 0; zeros && i < rows; ++i) a_sums[i] = sum_of(at[i]);
+  multiply_bytes({static_cast<ptrdiff_t>(rows), static_cast<ptrdiff_t>(panels), at, runs_,
+                  zeros ? a_sums : nullptr, static_cast<uint32_t>(*x_.zeros ^ x_.flip), b, sums,
+                  static_cast<ptrdiff_t>(panels * kPanel)},
+                 isa_);
+}
+
+WindowBlocks::WindowBlocks(const ByteWindows& windows, int64_t threads) {
+  constexpr int64_t kStep = 12, kCached = 1 << 18, kMostPanels = kMostSums / kStep / kPanel;
+  const int64_t pixels = windows.pixels().value(), all = panel_count(windows.filters());
+  const int64_t panel_bytes = byte_panel_words(windows.quads()) * int64_t{sizeof(uint32_t)};
+  panels =
+      std::min(all, even_block(all, std::clamp<int64_t>(kCached / panel_bytes, 2, kMostPanels), 2));
+  const int64_t fit = kMostSums / (panels * kPanel) / kStep * kStep;
+  const int64_t most = std::min(fit, ByteWindows::kMostRows);
+  rows = std::min(pixels, even_block(pixels, most, kStep));
+  // More blocks for threads, unless they would become too small.
+  const int64_t wanted = threads > 1 ? 4 * threads : 1;
+  for (;;) {
+    of_rows = ceil_div(pixels, rows);
+    of_columns = ceil_div(all, panels);
+    constexpr int64_t kSmall = 1 << 16;  // groups of products of 16
+    if (of_rows * of_columns * windows.groups() >= wanted) return;
+    if (rows * panels * windows.quads() < kSmall) return;
+    if (rows >= 2 * kStep) {
+      rows = even_block(pixels, rows / 2, kStep);
+    } else if (panels >= 4) {
+      panels = even_block(all, panels / 2, 2);
+    } else {
+      return;
+    }
+  }
+}
+
+CheckedInt WindowBlocks::sums_bytes(const ByteWindows& windows) {
+  const CheckedInt all = windows.pixels() * (CheckedInt(panel_count(windows.filters())) * kPanel);
+  return floor_div(dim_min(all, kMostSums) * sizeof(uint32_t) + 63, 64) * 64;
+}
+
+}  // namespace intarsia::cpu

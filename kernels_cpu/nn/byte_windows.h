@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Convolution of bytes with constant weights, channels last, of 1 to 3 spatial axes, as products:
+// for each group one of the windows, which are read where they lie, and the filters in panels
+// (gemm/byte_panels.h). The bytes of an image are read once for each tap, and nothing is written
+// but sums. Images with padding or signed bytes, and those whose runs end inside a group of four,
+// are copied first, with their padding.
+#pragma once
+
+#include "kernels_cpu/common/packed_at_run.h"
+#include "kernels_cpu/gemm/byte_panels.h"
+#include "kernels_cpu/gemm/even_block.h"
+#include "kernels_cpu/nn/conv_integer.h"
+#include "kernels_cpu/nn/conv_shape.h"
+
+namespace intarsia::cpu {
+
+/// How the bytes of a filter, [tap][channel], are cut into runs: those of a row of taps where its
+/// pixels lie side by side and belong to one group, else those of a tap.
+struct FilterRuns {
+  int64_t channels = 0, taps = 1;
+  int64_t together = 1;  ///< Taps of a run.
+
+  FilterRuns(const TensorView& w, const IntegerConvAttributes& a);
+
+  int64_t bytes() const { return (CheckedInt(together) * channels).value(); }
+  CheckedInt quads() const { return CheckedInt(taps / together) * quads_of(bytes()); }
+};
+
+/// The windows of a node's image, and its filters.
+class ByteWindows {
+ public:
+  /// `zero_points` as for ByteOperand.
+  ByteWindows(const KernelContext& context, int zero_points);
+
+  int64_t groups() const { return shape_.groups; }
+  /// Columns of a product: filters of a group.
+  int64_t filters() const { return shape_.out_c / shape_.groups; }
+  /// Rows of a product: pixels of the output.
+  CheckedInt pixels() const {
+    return CheckedInt(shape_.batch) * shape_.out_d * shape_.out_h * shape_.out_w;
+  }
+  int64_t quads() const { return runs_.all_quads(); }
+
+  /// Bytes of the copy of the image; 0 if there is none.
+  CheckedInt copy_bytes() const;
+  /// Makes it, on all threads.
+  void copy(const KernelContext& context, uint8_t* to);
+
+  static constexpr int64_t kMostRows = 96;
+  /// Sums of up to kMostRows pixels from `first` on, by so many panels of a group's filters: rows
+  /// of whole panels.
+  void multiply(int64_t group, int64_t first, int64_t rows, int64_t panel, int64_t panels,
+                uint32_t* sums) const;
+
+ private:
+  void copy_rows(int64_t begin, int64_t end, uint8_t* to) const;
+  void find(int64_t first, int64_t count, int64_t channel, const uint8_t** to) const;
+  uint32_t sum_of(const uint8_t* window) const;
+
+  ConvShape shape_;    // of the node
+  ConvShape windows_;  // over the image that is read
+  ByteOperand x_;
+  int64_t run_bytes_;
+  ByteRuns runs_;
+  bool copied_;
+  const uint8_t* image_;
+  const uint32_t* panels_;
+  Isa isa_;
+};
+
+/// Blocks of pixels and filters that threads share.
+struct WindowBlocks {
+  static constexpr int64_t kMostSums = 12 * 512;
+
+  int64_t rows, panels;  ///< Of a block.
+  int64_t of_rows, of_columns;
+
+  WindowBlocks(const ByteWindows& windows, int64_t threads);
+
+  /// Of a thread, for any number of threads.
+  static CheckedInt sums_bytes(const ByteWindows& windows);
+};
+
+/// store_of(filter, count, pitch) gives a function for the sums of these filters of all groups:
+/// store(sums, row, rows) with those of pixels from `row` on, `pitch` sums apart.
+template <class StoreOf>
+void for_window_sums(const KernelContext& context, ByteWindows& windows, const StoreOf& store_of) {
+  const int64_t share = WindowBlocks::sums_bytes(windows).value();
+  std::byte* scratch = context.workspace().data();
+  windows.copy(context, reinterpret_cast<uint8_t*>(scratch + share * context.threads()));
+  const WindowBlocks blocks(windows, context.threads());
+  const int64_t pixels = windows.pixels().value(), filters = windows.filters();
+  const int64_t units = windows.groups() * blocks.of_columns * blocks.of_rows;
+  context.parallel_for(units, [&](int64_t begin, int64_t end, int thread) {
+    auto* sums = reinterpret_cast<uint32_t*>(scratch + thread * share);
+    while (begin < end) {
+      const int64_t column = begin / blocks.of_rows, group = column / blocks.of_columns;
+      const int64_t panel = column % blocks.of_columns * blocks.panels, first = panel * kPanel;
+      const int64_t panels = std::min(blocks.panels, panel_count(filters) - panel);
+      const int64_t pitch = panels * kPanel;
+      const auto store = store_of(group * filters + first, std::min(pitch, filters - first), pitch);
+      for (const int64_t last = std::min(end, (column + 1) * blocks.of_rows); begin < last;
+           ++begin) {
+        const int64_t row = begin % blocks.of_rows * blocks.rows;
+        const int64_t rows = std::min(blocks.rows, pixels - row);
+        windows.multiply(group, row, rows, panel, panels, sums);
+        store(sums, row, rows);
+      }
+    }
+  });
+}
+
+void pack_byte_filters(const KernelContext& context, int zero_points, uint32_t* packed);
+
+/// What kernels of such weights say of them; kZeros as for ByteOperand.
+template <int kZeros>
+struct ByteFilters {
+  static constexpr KernelLayout layout = KernelLayout::kChannelsLast;
+  static constexpr KernelTargets targets = kPackingTargets;
+  static constexpr std::string_view packing = "panels of 16 filters in groups of four bytes";
+
+  static bool serves(const KernelContext& context) { return context.input(0).rank <= 5; }
+  static bool supports(const KernelContext& context) {
+    const TensorView &w = context.input(1), &zero = context.input(kZeros + 1);
+    const bool known = !zero.present() || zero.data != nullptr;
+    return w.data != nullptr && w.count() > 0 && known && serves(context);
+  }
+  static int64_t packed_bytes(const KernelContext& context, int input) {
+    if (input != 1) return 0;
+    const auto& a = context.attributes<IntegerConvAttributes>();
+    const TensorView& w = context.input(1);
+    return (byte_panel_bytes(FilterRuns(w, a).quads(), w.extents[0] / a.group) * a.group).value();
+  }
+  static void pack(const KernelContext& context, int, void* packed) {
+    pack_byte_filters(context, kZeros, static_cast<uint32_t*>(packed));
+  }
+  static int64_t workspace(const KernelContext& context) {
+    const ByteWindows windows(context, kZeros);
+    const CheckedInt sums = WindowBlocks::sums_bytes(windows) * context.threads();
+    return (sums + windows.copy_bytes()).value();
+  }
+  /// What `check` asks for besides the operands.
+  static Status check_image(const KernelContext& context) {
+    if (Status status = check_fast_image(context); !status) return status;
+    if (Status s = check_capacity(context, 1, packed_bytes(context, 1)); !s) return s;
+    return check_workspace(context, workspace(context));
+  }
+};
+
+}  // namespace intarsia::cpu

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fast ConvRequantize by products of windows and filters in panels: sums of a block, which lie in
+// the first cache level, become codes.
+#include "core/kernel_list.h"
+#include "kernels_cpu/nn/byte_windows.h"
+#include "kernels_cpu/nn/conv_requantize.h"
+
+namespace intarsia::cpu {
+namespace {
+
+template <class Y>
+void convolve(const KernelContext& context) {
+  ByteWindows windows(context, kRequantizedZeroPoints);
+  const FilterCodes<Y> codes(context);
+  Y* y = context.output(0).as<Y>();
+  const int64_t filters = windows.groups() * windows.filters();
+  for_window_sums(context, windows, [&](int64_t filter, int64_t count, int64_t pitch) {
+    return [=, of = codes.columns(filter, count, pitch)](const uint32_t* sums, int64_t row,
+                                                         int64_t rows) {
+      of.store(sums, rows, y + row * filters + filter, filters);
+    };
+  });
+}
+
+template <class X, class W, class Y>
+struct ConvRequantizePanels : ByteFilters<kRequantizedZeroPoints> {
+  static constexpr KernelId id{"intarsia:ConvRequantize",
+                               "panels",
+                               {kernel_type_of<X>, kernel_type_of<W>, kernel_type_of<Y>}};
+
+  static Status check(const KernelContext& context) {
+    if (Status status = check_conv_requantize<X, W, Y>(context); !status) return status;
+    return check_image(context);
+  }
+  static Status run(const KernelContext& context) {
+    if (context.output(0).count() > 0) convolve<Y>(context);
+    return {};
+  }
+};
+
+template <class X, class W, class Y>
+using OfComputed = PackedAtRun<ConvRequantizePanels<X, W, Y>>;
+
+}  // namespace
+
+extern const KernelList conv_requantize_panels_kernels;
+constinit const KernelList conv_requantize_panels_kernels =
+    kernel_list<EachOfBytes<ConvRequantizePanels>, EachOfBytes<OfComputed>>();
+
+}  // namespace intarsia::cpu

@@ -103,6 +103,7 @@ class Members : Rewriting {
       return members;
     }
     if (!maker.is("SplitToSequence")) return std::nullopt;
+    if (!allows("Split", type_of(*maker.inputs[0]))) return std::nullopt;
     const definitions::SequencePointer& known = maker.outputs[0]->sequence;
     const Value *whole = maker.inputs[0], *sizes = maker.input(1);
     if (known == nullptr || !is_constant(known->count)) return std::nullopt;
@@ -115,6 +116,12 @@ class Members : Rewriting {
       members->push_back({nullptr, &maker, i});
     }
     return members;
+  }
+
+  /// Sequences hold more types than some operators on their tensors take.
+  static bool allows(std::string_view op, DataType type) {
+    const auto& definition = *definitions::OperatorRegistry::builtin().find("", op);
+    return definitions::contains(definition.types[0].allowed, type);
   }
 
   static int axis_of(const Node& split) {
@@ -169,11 +176,8 @@ class Members : Rewriting {
   Value* joined() const {
     const Listed members = list(node_.inputs[0]);
     if (!members || members->empty()) return nullptr;
-    const auto& concat = *definitions::OperatorRegistry::builtin().find("", "Concat");
     const definitions::SequencePointer& sequence = node_.inputs[0]->sequence;
-    if (sequence == nullptr || !definitions::contains(concat.types[0].allowed, sequence->type)) {
-      return nullptr;
-    }
+    if (sequence == nullptr || !allows("Concat", sequence->type)) return nullptr;
     const auto& attributes = node_.typed<ConcatFromSequenceAttributes>();
     Values parts = values(*members);
     if (attributes.new_axis != 0) {

@@ -282,6 +282,19 @@ TEST(Members, OfLongSequencesStayInThem) {
   }
 }
 
+/// Sequences hold types that Split does not.
+TEST(Members, OfSmallFloatsStayInTheSequence) {
+  for (const DataType type : {DataType::kFloat8E8M0, DataType::kFloat}) {
+    OnnxBuilder model;
+    model.input("x", {4, 2}, type);
+    model.node("SplitToSequence", {"x"}, {"parts"});
+    number(model, "at", 1);
+    model.node("SequenceAt", {"parts", "at"}, {"y"});
+    model.output("y");
+    EXPECT_EQ(nodes_of(model), type == DataType::kFloat ? "Split" : "SplitToSequence SequenceAt");
+  }
+}
+
 /// Each has an extent of its own, which depends on values: their sum is too long.
 TEST(Members, OfOpenExtentsAreJoinedByTheKernel) {
   OnnxBuilder model;

@@ -12,14 +12,30 @@
 namespace intarsia::cpu {
 namespace {
 
+constexpr int64_t kSlack = 64;  // behind an image, whose last group of four is read
+
 /// Pixels along an axis that windows reach over, the first one's first to the last one's last.
-CheckedInt reach(int64_t out, int64_t stride, int64_t kernel, int64_t dilation) {
+int64_t reach(int64_t out, int64_t stride, int64_t kernel, int64_t dilation) {
   if (out <= 0) return 0;
-  return (CheckedInt(out) - 1) * stride + (CheckedInt(kernel) - 1) * dilation + 1;
+  return ((CheckedInt(out) - 1) * stride + (CheckedInt(kernel) - 1) * dilation + 1).value();
 }
 
-bool inside(CheckedInt reached, int64_t pad, int64_t in) {
-  return pad <= 0 && reached - pad <= CheckedInt(in);
+ConvShape integer_conv_shape(const KernelContext& context) {
+  const auto& a = context.attributes<IntegerConvAttributes>();
+  return conv_shape(context, a.window, a.group);
+}
+
+/// For any extents of the image.
+bool may_have_padding(const KernelContext& context) {
+  const WindowAttributes& window = context.attributes<IntegerConvAttributes>().window;
+  const TensorView& w = context.input(1);
+  for (int axis = 2; window.same() && axis < w.rank; ++axis) {
+    if (w.extents[axis] != 1) return true;
+  }
+  for (int i = 0; i < 2 * (w.rank - 2); ++i) {
+    if (window.explicit_pad(i) > 0) return true;
+  }
+  return false;
 }
 
 INTARSIA_INLINE void flip_bytes(const uint8_t* from, int64_t count, uint8_t flip, uint8_t* to) {
@@ -36,7 +52,9 @@ INTARSIA_INLINE uint32_t sum_bytes(const uint8_t* from, int64_t count) {
 
 }  // namespace
 
-FilterRuns::FilterRuns(const TensorView& w, const IntegerConvAttributes& a) {
+FilterRuns::FilterRuns(const KernelContext& context) {
+  const TensorView& w = context.input(1);
+  const auto& a = context.attributes<IntegerConvAttributes>();
   if (w.count() == 0) return;
   channels = w.extents[1];
   CheckedInt all = 1;
@@ -49,7 +67,7 @@ FilterRuns::FilterRuns(const TensorView& w, const IntegerConvAttributes& a) {
 void pack_byte_filters(const KernelContext& context, int zero_points, uint32_t* packed) {
   const TensorView& w = context.input(1);
   const auto& a = context.attributes<IntegerConvAttributes>();
-  const FilterRuns by(w, a);
+  const FilterRuns by(context);
   const ByteOperand weights(context, 1, zero_points);
   const uint8_t flip = weights.flip ^ 0x80;  // signed
   const int64_t filters = w.extents[0] / a.group, runs = by.taps / by.together;
@@ -68,42 +86,47 @@ void pack_byte_filters(const KernelContext& context, int zero_points, uint32_t* 
 }
 
 ByteWindows::ByteWindows(const KernelContext& context, int zero_points)
-    : shape_(conv_shape(context, context.attributes<IntegerConvAttributes>().window,
-                        context.attributes<IntegerConvAttributes>().group)),
+    : shape_(integer_conv_shape(context)),
       windows_(shape_),
       x_(context, 0, zero_points),
+      run_bytes_(FilterRuns(context).bytes()),
+      copied_(may_have_padding(context) || x_.flip != 0 || run_bytes_ % 4 != 0),
       image_(x_.data),
       panels_(context.input(1).as<const uint32_t>()),
       isa_(context.isa()) {
   const ConvShape& s = shape_;
-  const FilterRuns by(context.input(1), context.attributes<IntegerConvAttributes>());
-  run_bytes_ = by.bytes();
-  const CheckedInt depth = reach(s.out_d, s.stride_d, s.kernel_d, s.dilation_d);
-  const CheckedInt height = reach(s.out_h, s.stride_h, s.kernel_h, s.dilation_h);
-  const CheckedInt width = reach(s.out_w, s.stride_w, s.kernel_w, s.dilation_w);
-  copied_ = x_.flip != 0 || run_bytes_ % 4 != 0 || !inside(depth, s.pad_front, s.in_d) ||
-            !inside(height, s.pad_top, s.in_h) || !inside(width, s.pad_left, s.in_w);
   if (copied_) {
-    windows_.in_d = depth.value();
-    windows_.in_h = height.value();
-    windows_.in_w = width.value();
+    windows_.in_d = reach(s.out_d, s.stride_d, s.kernel_d, s.dilation_d);
+    windows_.in_h = reach(s.out_h, s.stride_h, s.kernel_h, s.dilation_h);
+    windows_.in_w = reach(s.out_w, s.stride_w, s.kernel_w, s.dilation_w);
     windows_.pad_front = windows_.pad_top = windows_.pad_left = 0;
   }
   const CheckedInt row = CheckedInt(windows_.in_w) * s.in_pitch;
   const auto bytes = [](CheckedInt number) { return static_cast<ptrdiff_t>(number.value()); };
   runs_ = {static_cast<ptrdiff_t>(quads_of(run_bytes_)),
            {static_cast<ptrdiff_t>(s.kernel_d), static_cast<ptrdiff_t>(s.kernel_h),
-            static_cast<ptrdiff_t>(s.kernel_w / by.together)},
+            static_cast<ptrdiff_t>(s.kernel_w / FilterRuns(context).together)},
            {bytes(row * windows_.in_h * s.dilation_d), bytes(row * s.dilation_h),
             bytes(CheckedInt(s.in_pitch) * s.dilation_w)}};
 }
 
-CheckedInt ByteWindows::copy_bytes() const {
-  if (!copied_) return 0;
-  constexpr int64_t kSlack = 64;  // the last group of four is read
-  return CheckedInt(windows_.batch) * windows_.in_d * windows_.in_h * windows_.in_w *
-             windows_.in_pitch +
-         kSlack;
+CheckedInt ByteWindows::image_bytes() const {
+  const ConvShape& w = windows_;
+  return CheckedInt(w.batch) * w.in_d * w.in_h * w.in_w * w.in_pitch + kSlack;
+}
+
+CheckedInt ByteWindows::most_image_bytes(const KernelContext& context) const {
+  const TensorView &x = context.input(0), &y = context.output(0), &w = context.input(1);
+  const auto& window = context.attributes<IntegerConvAttributes>().window;
+  const int spatial = x.rank - 2;
+  CheckedInt bytes = CheckedInt(x.extents[0]) * x.extents[x.rank - 1];
+  for (int i = 0; i < spatial; ++i) {
+    const int64_t out = y.extents[1 + i], kernel = std::max(w.extents[2 + i], 1);
+    const CheckedInt padded =
+        CheckedInt(x.extents[1 + i]) + window.explicit_pad(i) + window.explicit_pad(spatial + i);
+    bytes *= dim_max(padded, reach(out, window.stride(i), kernel, window.dilation(i)));
+  }
+  return bytes + kSlack;
 }
 
 void ByteWindows::copy(const KernelContext& context, uint8_t* to) {
@@ -111,7 +134,7 @@ void ByteWindows::copy(const KernelContext& context, uint8_t* to) {
   image_ = to;
   const int64_t rows = windows_.batch * windows_.in_d * windows_.in_h;
   constexpr int64_t kShared = 1 << 15;
-  if (copy_bytes().value() < kShared) return copy_rows(0, rows, to);
+  if (image_bytes().value() < kShared) return copy_rows(0, rows, to);
   context.parallel_for(rows, [&](int64_t begin, int64_t end, int) { copy_rows(begin, end, to); });
 }
 

@@ -21,8 +21,7 @@ struct FilterRuns {
   int64_t channels = 0, taps = 1;
   int64_t together = 1;  ///< Taps of a run.
 
-  FilterRuns(const TensorView& w, const IntegerConvAttributes& a);
-
+  explicit FilterRuns(const KernelContext& context);
   int64_t bytes() const { return (CheckedInt(together) * channels).value(); }
   CheckedInt quads() const { return CheckedInt(taps / together) * quads_of(bytes()); }
 };
@@ -42,9 +41,13 @@ class ByteWindows {
   }
   int64_t quads() const { return runs_.all_quads(); }
 
-  /// Bytes of the copy of the image; 0 if there is none.
-  CheckedInt copy_bytes() const;
-  /// Makes it, on all threads.
+  /// Whether the image is copied: for these weights and attributes, images of all extents are or
+  /// none.
+  bool copied() const { return copied_; }
+  CheckedInt image_bytes() const;
+  /// No less, whatever the weights are: smaller ones may reach over more of an image.
+  CheckedInt most_image_bytes(const KernelContext& context) const;
+  /// Copies it if need be, on all threads.
   void copy(const KernelContext& context, uint8_t* to);
 
   static constexpr int64_t kMostRows = 96;
@@ -113,6 +116,12 @@ void for_window_sums(const KernelContext& context, ByteWindows& windows, const S
 
 void pack_byte_filters(const KernelContext& context, int zero_points, uint32_t* packed);
 
+/// Bytes of workspace on all threads.
+inline int64_t window_workspace(const KernelContext& context, const ByteWindows& windows) {
+  const CheckedInt sums = WindowBlocks::sums_bytes(windows) * context.threads();
+  return (windows.copied() ? sums + windows.image_bytes() : sums).value();
+}
+
 /// What kernels of such weights say of them; kZeros as for ByteOperand.
 template <int kZeros>
 struct ByteFilters {
@@ -128,23 +137,31 @@ struct ByteFilters {
   }
   static int64_t packed_bytes(const KernelContext& context, int input) {
     if (input != 1) return 0;
-    const auto& a = context.attributes<IntegerConvAttributes>();
-    const TensorView& w = context.input(1);
-    return (byte_panel_bytes(FilterRuns(w, a).quads(), w.extents[0] / a.group) * a.group).value();
+    const int64_t filters = context.input(1).extents[0];
+    const int64_t groups = context.attributes<IntegerConvAttributes>().group;
+    return (byte_panel_bytes(FilterRuns(context).quads(), filters / groups) * groups).value();
   }
   static void pack(const KernelContext& context, int, void* packed) {
     pack_byte_filters(context, kZeros, static_cast<uint32_t*>(packed));
   }
   static int64_t workspace(const KernelContext& context) {
-    const ByteWindows windows(context, kZeros);
-    const CheckedInt sums = WindowBlocks::sums_bytes(windows) * context.threads();
-    return (sums + windows.copy_bytes()).value();
+    return window_workspace(context, ByteWindows(context, kZeros));
   }
   /// What `check` asks for besides the operands.
   static Status check_image(const KernelContext& context) {
     if (Status status = check_fast_image(context); !status) return status;
     if (Status s = check_capacity(context, 1, packed_bytes(context, 1)); !s) return s;
     return check_workspace(context, workspace(context));
+  }
+};
+
+/// K, a kernel of ByteFilters<kZeros>, for weights that are computed, whose extents may vary.
+template <class K, int kZeros>
+struct OfAnyFilters : K {
+  static int64_t workspace(const KernelContext& context) {
+    const ByteWindows windows(context, kZeros);
+    const CheckedInt sums = WindowBlocks::sums_bytes(windows) * context.threads();
+    return (sums + windows.most_image_bytes(context)).value();
   }
 };
 

@@ -38,7 +38,7 @@ struct ConvIntegerPanels : ByteFilters<kZeroPoints> {
 };
 
 template <class X, class W>
-using OfComputed = PackedAtRun<ConvIntegerPanels<X, W>>;
+using OfComputed = PackedAtRun<OfAnyFilters<ConvIntegerPanels<X, W>, kZeroPoints>>;
 
 using Bytes = Types<int8_t, uint8_t>;
 

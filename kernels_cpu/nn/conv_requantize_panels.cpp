@@ -40,7 +40,7 @@ struct ConvRequantizePanels : ByteFilters<kRequantizedZeroPoints> {
 };
 
 template <class X, class W, class Y>
-using OfComputed = PackedAtRun<ConvRequantizePanels<X, W, Y>>;
+using OfComputed = PackedAtRun<OfAnyFilters<ConvRequantizePanels<X, W, Y>, kRequantizedZeroPoints>>;
 
 }  // namespace
 

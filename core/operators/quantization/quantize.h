@@ -88,9 +88,13 @@ Status require_granularity(S& s, int32_t given_axis, int32_t block) {
   } else if (s.rank(1) > 1) {
     return s.fail(Code::kWrongRank, "rank of scale without block_size", 1, s.rank(1), 1);
   } else if (!is_single(s, 1)) {
-    if (Status t = normalize_axis(s, given_axis, rank, axis); !t) return t;
-    Status t = s.require_equal(s.dim(0, axis), s.dim(1, 0), "extent of scale", 1, 0);
-    if (!t) return t;
+    // A scalar has no axis: an extent that is not known yet has to be 1.
+    typename S::Dim extent = int64_t{1};
+    if (rank > 0) {
+      if (Status t = normalize_axis(s, given_axis, rank, axis); !t) return t;
+      extent = s.dim(0, axis);
+    }
+    if (Status t = s.require_equal(extent, s.dim(1, 0), "extent of scale", 1, 0); !t) return t;
   }
   if (!s.has_input(2) || (is_single(s, 1) && is_single(s, 2))) return {};
   if (s.rank(2) != s.rank(1)) {

@@ -134,15 +134,19 @@ bool carry_errors(const Candidate& candidate, std::span<const Constant* const> i
   return true;
 }
 
-/// Whether results that are no rounded numbers are the same if NaN has the other sign, of which
-/// nothing says what it is.
-bool ignores_sign_of_nan(const Candidate& candidate, std::span<const Constant* const> inputs,
-                         const converter::OperatorLibrary& library, const Results& results) {
+/// Whether results are the same if NaN and zeros have the other sign: nothing says what that of NaN
+/// is, and kernels that add in another order find another zero.
+bool ignores_signs(const Candidate& candidate, std::span<const Constant* const> inputs,
+                   const converter::OperatorLibrary& library, const Results& results) {
   const auto turns = [](const Constant* input) {
-    return input != nullptr && is_rounded(input->type) && scale_of(*input).nonfinite > 0;
+    if (input == nullptr || !is_rounded(input->type)) return false;
+    for (int64_t i = 0; i < input->count(); ++i) {
+      if (const double value = input->real(i); value == 0 || std::isnan(value)) return true;
+    }
+    return false;
   };
   if (std::none_of(inputs.begin(), inputs.end(), turns)) return true;
-  const auto other = execute_as(with_nans_turned, candidate, inputs, library);
+  const auto other = execute_as(with_signs_turned, candidate, inputs, library);
   if (!other) return false;
   for (size_t i = 0; i < results.values.size(); ++i) {
     if (candidate.outputs[i] && distance((*other)[i], results.values[i]) != 0) return false;
@@ -172,7 +176,7 @@ std::optional<Results> execute_with_errors(const Candidate& candidate,
   if (inexact_inputs && !carry_errors(candidate, inputs, input_errors, library, random, results)) {
     return std::nullopt;
   }
-  if (!ignores_sign_of_nan(candidate, inputs, library, results)) return std::nullopt;
+  if (!ignores_signs(candidate, inputs, library, results)) return std::nullopt;
   if (!rounded) return results;
   const auto precise = execute_as(as_double, candidate, inputs, library);
   for (size_t i = 0; i < results.values.size(); ++i) {

@@ -134,10 +134,11 @@ Constant changed(const Constant& tensor, const std::function<double(double)>& ch
   });
 }
 
-Constant with_nans_turned(const Constant& tensor) {
+Constant with_signs_turned(const Constant& tensor) {
   return fill(tensor.type, tensor.extents, [&](int64_t i) {
     const double value = tensor.real(i);
-    return std::isnan(value) ? std::copysign(value, std::signbit(value) ? 1.0 : -1.0) : value;
+    return std::isnan(value) || value == 0 ? std::copysign(value, std::signbit(value) ? 1.0 : -1.0)
+                                           : value;
   });
 }
 

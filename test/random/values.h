@@ -44,8 +44,8 @@ bool is_rounded(DataType type);
 /// Every element of a rounded type changed by `change`; nonfinite ones stay.
 Constant changed(const Constant& tensor, const std::function<double(double)>& change);
 
-/// Every NaN of a rounded type with the other sign.
-Constant with_nans_turned(const Constant& tensor);
+/// Every NaN and every zero of a rounded type with the other sign.
+Constant with_signs_turned(const Constant& tensor);
 
 /// The same elements as doubles.
 Constant as_double(const Constant& tensor);

@@ -12,7 +12,7 @@
 #include "core/kernel_list.h"
 #include "core/operators/elementwise/elementwise.h"
 #include "kernels_cpu/elementwise/binary_broadcast.h"
-#include "kernels_cpu/math/small_element.h"
+#include "kernels_cpu/math/small_runs.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -35,8 +35,7 @@ using Carrier = decltype(carrier_of<In>());
 
 template <class In>
 void read_block(const std::byte* x, int64_t begin, int64_t count, void* values) {
-  auto* to = static_cast<Carrier<In>*>(values);
-  for (int64_t i = 0; i < count; ++i) to[i] = static_cast<Carrier<In>>(load_at<In>(x, begin + i));
+  load_elements<In>(x, begin, count, static_cast<Carrier<In>*>(values));
 }
 
 template <class Out, class Value>

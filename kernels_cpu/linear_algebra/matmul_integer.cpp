@@ -10,10 +10,13 @@
 #include "core/runtime/operand_check.h"
 #include "intarsia/checked_int.h"
 #include "kernels_cpu/common/bounded.h"
+#include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/typed_products.h"
 #include "kernels_cpu/gemm/thin_bytes.h"
+#include "kernels_cpu/gemm/vector.h"
 #include "kernels_cpu/linear_algebra/byte_operands.h"
+#include "kernels_cpu/math/element.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -55,6 +58,21 @@ struct MatMulInteger {
     return {};
   }
 };
+
+/// The product of a row and a column, both without gaps.
+INTARSIA_INLINE uint32_t dot_bytes(const ByteFactor& row, const ByteFactor& column) {
+  const uint8_t *a = row.data, *b = column.data, a_flip = row.flip, b_flip = column.flip;
+  const auto a_zero = static_cast<int16_t>(*row.zeros ^ a_flip);
+  const auto b_zero = static_cast<int16_t>(*column.zeros ^ b_flip);
+  int32_t sum = 0;
+  INTARSIA_INDEPENDENT
+  for (ptrdiff_t k = 0; k < row.k; ++k) {
+    const auto left = static_cast<int16_t>((a[k] ^ a_flip) - a_zero);
+    const auto right = static_cast<int16_t>((b[k] ^ b_flip) - b_zero);
+    sum = static_cast<int32_t>(static_cast<uint32_t>(sum) + static_cast<uint32_t>(left * right));
+  }
+  return static_cast<uint32_t>(sum);
+}
 
 template <class A, class B>
 struct FastMatMulInteger {
@@ -109,7 +127,11 @@ struct FastMatMulInteger {
       run_small(context, l);
       return {};
     }
-    if (l.rows <= most_thin_byte_rows(context.isa()) && l.columns > 1) {
+    if (l.columns == 1) {
+      run_dots(context, l);
+      return {};
+    }
+    if (l.rows <= most_thin_byte_rows(context.isa())) {
       run_thin(context, l);
       return {};
     }
@@ -159,6 +181,19 @@ struct FastMatMulInteger {
         c[j] = static_cast<uint32_t>(sum);
       }
     }
+  }
+
+  /// Matrices by vectors, of which the threads share out the rows.
+  static void run_dots(const KernelContext& context, const ProductLayout& l) {
+    const TensorView& y = context.output(0);
+    auto* c = y.as<uint32_t>();
+    context.parallel_for(y.count(), [&](int64_t begin, int64_t end, int) {
+      for (int64_t row = begin; row < end; ++row) {
+        const ByteOperands operands(context, l, row / l.rows);
+        const ByteFactor a = operands.a.at(static_cast<ptrdiff_t>(row % l.rows), 0);
+        on_widest_isa(context.isa(), [&] { c[row] = dot_bytes(a, operands.b); });
+      }
+    });
   }
 
   /// Matrices of few rows, of which the threads share out the columns.

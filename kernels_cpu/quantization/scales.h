@@ -7,7 +7,7 @@
 #include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/repeat.h"
 #include "kernels_cpu/elementwise/float_blocks.h"
-#include "kernels_cpu/math/small_element.h"
+#include "kernels_cpu/math/small_runs.h"
 #include "kernels_cpu/quantization/granularity.h"
 
 namespace intarsia::cpu {
@@ -18,7 +18,7 @@ void load_numbers(const std::byte* elements, int64_t index, int64_t step, int64_
   if (step == 0) {
     std::fill(to, to + count, static_cast<W>(load_at<T>(elements, index)));
   } else {
-    for (int64_t i = 0; i < count; ++i) to[i] = static_cast<W>(load_at<T>(elements, index + i));
+    load_elements<T>(elements, index, count, to);
   }
 }
 

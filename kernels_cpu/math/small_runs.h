@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs of elements of small types as numbers: codes that share bytes are taken apart by vectors.
+#pragma once
+
+#include "kernels_cpu/gemm/tile.h"
+#include "kernels_cpu/math/element.h"
+#include "kernels_cpu/math/small_element.h"
+
+namespace intarsia::cpu {
+
+/// The codes that `count` bytes hold, of kBits bits each, as bytes.
+template <int kBits>
+INTARSIA_INLINE void unpack_codes(const uint8_t* from, int64_t count, uint8_t* codes) {
+  constexpr int kEach = 8 / kBits;
+  constexpr uint8_t kMask = (1u << kBits) - 1;
+  INTARSIA_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) {
+    INTARSIA_UNROLL
+    for (int j = 0; j < kEach; ++j) {
+      codes[kEach * i + j] = static_cast<uint8_t>(from[i] >> (kBits * j)) & kMask;
+    }
+  }
+}
+
+/// What integers of a type's codes are.
+template <DataType type, class W>
+INTARSIA_INLINE void decode_codes(const uint8_t* codes, int64_t count, W* to) {
+  constexpr bool kSigned = type == DataType::kInt4 || type == DataType::kInt2;
+  constexpr int kSign = kSigned ? 1 << (element_bits(type) - 1) : 0;
+  INTARSIA_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) {
+    if constexpr (is_small_float<type>) {
+      to[i] = static_cast<W>(kDecoded<type>[codes[i]]);
+    } else {
+      to[i] = static_cast<W>((codes[i] ^ kSign) - kSign);
+    }
+  }
+}
+
+/// to[i] = element `index + i` of a tensor of type T, for i in [0, count).
+template <class T, class W>
+INTARSIA_INLINE void load_elements(const std::byte* elements, int64_t index, int64_t count, W* to) {
+  int64_t i = 0;
+  if constexpr (is_small<T>) {
+    constexpr DataType kType = small_type<T>;
+    constexpr int kBits = element_bits(kType);
+    if constexpr (kBits == 2 || kBits == 4) {
+      constexpr int64_t kEach = 8 / kBits, kCodes = 256;
+      for (; i < count && (index + i) % kEach != 0; ++i) {
+        to[i] = static_cast<W>(load_at<T>(elements, index + i));
+      }
+      uint8_t codes[kCodes];
+      for (int64_t some; count - i >= kEach; i += some) {
+        some = (count - i < kCodes ? count - i : kCodes) / kEach * kEach;
+        const auto* from = reinterpret_cast<const uint8_t*>(elements) + (index + i) / kEach;
+        unpack_codes<kBits>(from, some / kEach, codes);
+        decode_codes<kType>(codes, some, to + i);
+      }
+    }
+  }
+  for (; i < count; ++i) to[i] = static_cast<W>(load_at<T>(elements, index + i));
+}
+
+}  // namespace intarsia::cpu

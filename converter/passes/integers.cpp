@@ -89,21 +89,36 @@ class Integers {
                            [](const Use& use) { return use.node != nullptr; });
   }
 
-  /// An operator that chooses among elements chooses among codes.
+  /// An operator that chooses among elements chooses among codes; among those of several
+  /// quantisations, if they become codes of one.
   void choose_codes(Node& node) {
     if (!node.op->facts.selects || node.outputs.size() != 1) return;
     std::vector<Value*> inputs = node.inputs;
     std::optional<Dequantized> first;
+    Node* last = only_reader(node.outputs[0]);
+    const auto to = quantizes(last);
+    bool same = true, mapped = to && to->is_single();
     for (size_t i = 0; i < inputs.size(); ++i) {
       const definitions::Parameter* parameter = definitions::formal(node.op->inputs, i);
       if (inputs[i] == nullptr || parameter->type != node.op->outputs[0].type) continue;
       const auto here = dequantized_bytes(inputs[i]);
-      if (!here || (first && !first->by.same(here->by))) return;
+      if (!here || !here->by.is_single()) return;
       if (!first) first = here;
+      same = same && first->by.same(here->by);
+      mapped = mapped && here->by.type == to->type;
       inputs[i] = here->codes;
     }
-    if (!first || !first->by.is_single()) return;
+    if (!first || !(same || mapped)) return;
     if (!permits(*node.op, node.op->outputs[0].type, first->by.type)) return;
+    if (!same) {
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        if (inputs[i] == node.inputs[i]) continue;
+        const auto from = dequantized_bytes(node.inputs[i]);
+        if (!from->by.same(*to)) inputs[i] = map_codes(*from, *last, nullptr);
+      }
+      const Node* codes = add(node.domain, node.type, node, inputs, node.attributes, last);
+      return replace(last->outputs[0], codes->outputs[0]);
+    }
     const Node* codes = add(node.domain, node.type, node, inputs, node.attributes, &node);
     Value* scale =
         constant(node.name + "_scale", Constant::scalar_of(DataType::kFloat, first->by.scales[0]));
@@ -150,19 +165,25 @@ class Integers {
     Node* next = only_reader(node.outputs[0]);
     const auto by = quantizes(next);
     if (!by || !by->is_single() || by->type != x->by.type) return;
-    Node& last = *next;
+    replace(next->outputs[0], map_codes(*x, *next, &node));
+  }
+
+  /// What the QuantizeLinear `last` makes of x, or of `function` of x: by a table of all codes,
+  /// which the nodes themselves compute.
+  Value* map_codes(const Dequantized& x, Node& last, const Node* function) {
     std::vector<std::byte> all(256);
     for (size_t code = 0; code < all.size(); ++code) all[code] = static_cast<std::byte>(code);
     const auto step = [&](std::string_view type, std::vector<Value*> inputs, AttributeMap with) {
       return add("", type, last, std::move(inputs), std::move(with), &last)->outputs[0];
     };
-    Value* codes = constant(node.name + "_codes", Constant::own(by->type, {256}, std::move(all)));
-    Value* numbers = step("DequantizeLinear", {codes, scale_of(node, x->by), x->by.zero}, {});
-    const Node* values = add(node.domain, node.type, node, {numbers}, node.attributes, &last);
-    Value* table = step("QuantizeLinear", {values->outputs[0], last.inputs[1], last.input(2)},
-                        last.attributes);
-    replace(last.outputs[0],
-            add(kInternalDomain, "MapCodes", last, {x->codes, table}, {}, &last)->outputs[0]);
+    Value* codes = constant(last.name + "_codes", Constant::own(x.by.type, {256}, std::move(all)));
+    Value* values = step("DequantizeLinear", {codes, scale_of(last, x.by), x.by.zero}, {});
+    if (function != nullptr) {
+      const Node& f = *function;
+      values = add(f.domain, f.type, f, {values}, f.attributes, &last)->outputs[0];
+    }
+    Value* table = step("QuantizeLinear", {values, last.inputs[1], last.input(2)}, last.attributes);
+    return add(kInternalDomain, "MapCodes", last, {x.codes, table}, {}, &last)->outputs[0];
   }
 
   /// A product of two dequantised tensors.
@@ -173,11 +194,32 @@ class Integers {
     int64_t scale_axis;  ///< Of b, along which its scales may differ.
     Value* bias = nullptr;
     bool turned = false;  ///< b is transposed first.
+    int64_t block = 1;    ///< Of a transposed convolution: each pixel becomes block x block.
   };
+
+  /// The block of a transposed convolution of images whose windows meet only at their edges;
+  /// else 1.
+  static int64_t block_of(const Node& node) {
+    if (!node.fuses_as("ConvTranspose") || rank_of(*node.inputs[0]) != 4) return 1;
+    const auto& a = node.typed<ConvTransposeAttributes>();
+    const Constant* w = constant_of(dequantized_bytes(node.inputs[1])->codes);
+    if (w == nullptr || a.group != 1 || a.window.same() || a.output_shape.count > 0) return 1;
+    const int64_t block = w->extents[2];
+    for (int axis = 0; axis < 2; ++axis) {
+      const bool whole = a.window.explicit_pad(axis) + a.window.explicit_pad(2 + axis) == 0 &&
+                         a.window.dilation(axis) == 1 &&
+                         (a.output_padding.count == 0 || a.output_padding[axis] == 0);
+      if (!whole || w->extents[size_t(2 + axis)] != block || a.window.stride(axis) != block) {
+        return 1;
+      }
+    }
+    return block;
+  }
 
   static std::optional<Product> product_of(const Node& node) {
     const bool conv = node.fuses_as("Conv"), gemm = node.fuses_as("Gemm");
-    if (!conv && !gemm && !node.fuses_as("MatMul")) return std::nullopt;
+    const bool transposed = node.fuses_as("ConvTranspose");
+    if (!conv && !gemm && !transposed && !node.fuses_as("MatMul")) return std::nullopt;
     const auto a = dequantized_bytes(node.inputs[0]), b = dequantized_bytes(node.inputs[1]);
     if (!a || !b || !a->by.is_single()) return std::nullopt;
     Product p{*a, *b, -1, -1, -1};
@@ -186,6 +228,11 @@ class Integers {
     if (conv) {
       p.axis = 1;
       p.scale_axis = 0;
+    } else if (transposed) {
+      p.block = block_of(node);
+      if (p.block == 1) return std::nullopt;
+      p.axis = p.scale_axis = 1;
+      terms_axis = 0;
     } else if (gemm) {
       const auto& g = node.typed<GemmAttributes>();
       if (g.alpha != 1 || g.beta != 1 || g.trans_a != 0) return std::nullopt;
@@ -211,8 +258,35 @@ class Integers {
       const int64_t axis = p.b.by.axis < 0 ? p.b.by.axis + rank : p.b.by.axis;
       if (axis != p.scale_axis) return std::nullopt;
     }
-    p.bias = conv || gemm ? node.input(2) : nullptr;
+    p.bias = conv || gemm || transposed ? node.input(2) : nullptr;
     return p;
+  }
+
+  /// Filters for each pixel of a block, in the place of those of a transposed convolution.
+  void use_filters_of_pixels(const Node& node, Product& p, std::vector<int32_t>& bias) {
+    const auto times = static_cast<size_t>(p.block * p.block);
+    const auto repeated = [times](auto list) {
+      const size_t count = list.size();
+      list.resize(count * times);
+      for (size_t i = count; i < list.size(); ++i) list[i] = list[i - count];
+      return list;
+    };
+    const Constant& w = *constant_of(p.b.codes);
+    const int64_t channels = w.extents[0], filters = w.extents[1];
+    // C, O, y, x to y, x, O, C.
+    Constant all = reordered(w, {2, 3, 1, 0}, 4);
+    all.extents = {p.block * p.block * filters, channels, 1, 1};
+    p.b.codes = constant(node.name + "_filters", std::move(all));
+    if (p.b.by.zero != nullptr && constant_of(p.b.by.zero)->count() > 1) {
+      const Constant& zeros = *constant_of(p.b.by.zero);
+      std::vector<std::byte> bytes(zeros.bytes().begin(), zeros.bytes().end());
+      const int64_t count = zeros.count() * p.block * p.block;
+      p.b.by.zero =
+          constant(node.name + "_zeros", Constant::own(zeros.type, {count}, repeated(bytes)));
+    }
+    if (!p.b.by.is_single()) p.b.by.scales = repeated(p.b.by.scales);
+    bias = repeated(bias);
+    p.columns *= p.block * p.block;
   }
 
   /// The bias in units of what the sums are in; nothing if it is none of these integers.
@@ -264,14 +338,17 @@ class Integers {
   }
 
   void multiply(Node& node) {
-    const std::optional<Product> product = product_of(node);
-    if (!product) return;
+    std::optional<Product> product = product_of(node);
+    const auto end = end_of(node);
+    if (!product || (product->block > 1 && !end)) return;
     std::vector<int32_t> bias;
     if (product->bias != nullptr) {
       const auto integers = integer_bias(*product);
       if (!integers) return;
       bias = *integers;
     }
+    const bool conv = node.fuses_as("Conv") || product->block > 1;
+    if (product->block > 1) use_filters_of_pixels(node, *product, bias);
     Value* b = product->b.codes;
     if (product->turned) {
       const std::vector<int64_t> order{1, 0};
@@ -280,14 +357,17 @@ class Integers {
               ? constant(b->name + "_turned", reordered(*elements, order, 2))
               : add("", "Transpose", node, {b}, {{"perm", order}}, &node)->outputs[0];
     }
-    const bool conv = node.fuses_as("Conv");
-    const auto end = end_of(node);
     if (end && conv) {
       const Codes codes = codes_of(*product, *end, bias);
-      finish(*end, add(kInternalDomain, "ConvRequantize", *end->quantize,
-                       {product->a.codes, b, codes.scale, codes.zero, product->a.by.zero,
-                        product->b.by.zero, codes.bias},
-                       node.attributes, end->quantize));
+      Node* y = add(kInternalDomain, "ConvRequantize", *end->quantize,
+                    {product->a.codes, b, codes.scale, codes.zero, product->a.by.zero,
+                     product->b.by.zero, codes.bias},
+                    product->block > 1 ? AttributeMap{} : node.attributes, end->quantize);
+      if (product->block > 1) {
+        y = add("", "DepthToSpace", *end->quantize, {y->outputs[0]},
+                {{"blocksize", product->block}}, end->quantize);
+      }
+      finish(*end, y);
       return;
     }
     const Node* sums = add("", conv ? "ConvInteger" : "MatMulInteger", node,

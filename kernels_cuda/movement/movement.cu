@@ -77,34 +77,11 @@ Status Tile<W>::run(const KernelContext& context) {
 
 namespace {
 
-/// Both operators pair a deep tensor [N, b * b * C, H, W] with a wide one [N, C, H * b, W * b]; the
-/// axes are added in the order of the output, which is the wide tensor if `widen`.
 Status copy_blocks(const KernelContext& context, bool widen) {
-  const auto& a = context.attributes<BlockAttributes>();
-  const TensorView& deep = widen ? context.input(0) : context.output(0);
-  const TensorView& wide = widen ? context.output(0) : context.input(0);
-  const int64_t b = a.blocksize, n = wide.extents[0], c = wide.extents[1];
-  const int64_t h = deep.extents[2], w = deep.extents[3];
-  const int64_t plane = h * w, row = w * b;  // of the deep and of the wide tensor
-  const bool dcr = a.mode == BlockAttributes::kDcr;
-  const int64_t deep_c = dcr ? plane : plane * b * b;  // from one channel to the next
-  const int64_t deep_j = dcr ? plane * c : plane;      // one column further in the block
-  struct Axis {
-    int64_t extent, wide, deep;
-  };
-  const Axis axis_n{n, c * h * b * row, c * b * b * plane}, axis_c{c, h * b * row, deep_c},
-      axis_h{h, b * row, w}, axis_i{b, row, deep_j * b}, axis_w{w, b, 1}, axis_j{b, 1, deep_j};
+  const TensorView &x = context.input(0), &y = context.output(0);
+  const BlockAxes all(context.attributes<BlockAttributes>(), widen ? y : x, widen ? x : y, widen);
   CopyAxes axes;
-  const auto add = [&](std::initializer_list<Axis> listed) {
-    for (const Axis& axis : listed) axes.add(axis.extent, {widen ? axis.deep : axis.wide});
-  };
-  if (widen) {
-    add({axis_n, axis_c, axis_h, axis_i, axis_w, axis_j});
-  } else if (dcr) {
-    add({axis_n, axis_i, axis_j, axis_c, axis_h, axis_w});
-  } else {
-    add({axis_n, axis_c, axis_i, axis_j, axis_h, axis_w});
-  }
+  for (const BlockAxis& axis : all.axes) axes.add(axis.extent, {widen ? axis.deep : axis.wide});
   return strided_copy(context, axes);
 }
 

@@ -89,7 +89,8 @@ def operators(model):
     return [row[1] for row in rows if len(row) > 3 and row[0].isdigit()]
 
 
-FLOAT_PRODUCTS = {"Conv", "Gemm", "MatMul", "intarsia:Conv", "intarsia:Gemm", "intarsia:MatMul"}
+FLOAT_PRODUCTS = {"Conv", "ConvTranspose", "Gemm", "MatMul"}
+FLOAT_PRODUCTS |= {f"intarsia:{name}" for name in FLOAT_PRODUCTS}
 BYTES = (np.int8, np.uint8)
 
 
@@ -148,6 +149,27 @@ class Products(Case):
             with self.subTest(seed):
                 self.compare(network, (choose.randint(1, 2), depth * group, *(choose.randint(4, 9)
                                                                             for _ in range(spatial))))
+
+    def test_transposed_convolutions(self):
+        """Integers where windows meet only at their edges and bytes are wanted, and floats elsewhere, to the bit
+        of the scales of filters, zero points, biases and clamps."""
+        for seed in range(30):
+            network, kind, x, scale = self.network(seed)
+            choose = network.choose
+            depth, filters, block = choose.choice((1, 3, 8)), choose.choice((1, 4, 5)), choose.randint(2, 3)
+            apart = choose.random() < 0.8
+            w, scales = network.weights((depth, filters, block, block), 1, choose.choice(BYTES))
+            operands = [x, w]
+            if choose.random() < 0.6:
+                operands.append(network.bias(filters, scale * scales))
+            y = network.op("ConvTranspose", *operands, strides=[block, block],
+                           **({} if apart else {"pads": [0, 1, 0, 0]}))
+            nodes = len(network.nodes)
+            self.finish(network, y, kind)
+            quantized = len(network.nodes) > nodes
+            with self.subTest(seed):
+                self.compare(network, (choose.randint(1, 2), depth, choose.randint(2, 9), choose.randint(2, 9)),
+                             integers=apart and quantized)
 
     def test_matrices(self):
         for seed in range(40):
@@ -219,8 +241,14 @@ class Chosen(Case):
         self.expect(lambda n, x: n.op("Gather", x, n.constant(np.array([3, 0, 0])), axis=1), 0)
         self.expect(joined, 0)
 
+    def test_bytes_of_several_quantisations_become_those_of_one(self):
+        for scale, zero in ((0.05, 131), (0.02, 130), (0.013, 0)):
+            with self.subTest(scale, zero=zero):
+                self.expect(lambda n, x: n.op("Concat", x, n.data("x", scale, np.uint8(zero)), axis=1), 0)
+
     def test_others_do_not(self):
-        self.expect(lambda n, x: n.op("Concat", x, n.data("x", 0.05, np.uint8(131)), axis=1), 2)
+        self.expect(lambda n, x: n.op("Concat", x, n.data("x", 0.05, np.int8(3)), axis=1), 2)
+        self.expect(lambda n, x: n.op("Identity", n.op("Concat", x, n.data("x", 0.05, np.uint8(1)), axis=1)), 2)
 
 
 class Combined(Case):

@@ -327,25 +327,35 @@ TEST(Pad, AnEmptyAxisCannotBeContinued) {
 TYPED_TEST(Movement, BlocksGoToSpaceAndBack) {
   using T = TypeParam;
   Random random(7);
-  for (int round = 0; round < 24; ++round) {
+  for (int round = 0; round < 48; ++round) {
     const auto b = static_cast<int32_t>(random.number(1, 4));
     const auto c = static_cast<int32_t>(random.number(1, 4));
     const int32_t h = random.extent(5), w = random.extent(5);
-    const Dims deep{2, c * b * b, h, w}, wide{2, c, h * b, w * b};
-    const Dense<T> x = random.tensor<T>(deep);
     BlockAttributes attributes;
     attributes.blocksize = b;
     attributes.mode = round % 2;
+    attributes.channels_last = round / 2 % 2;
+    const bool last = attributes.channels_last != 0;
+    // Of N, C, H, W or N, H, W, C.
+    const auto ordered = [last](int64_t n, int64_t channel, int64_t y, int64_t x) {
+      return last ? Index{n, y, x, channel} : Index{n, channel, y, x};
+    };
+    const auto dims = [&](int32_t channels, int32_t height, int32_t width) {
+      return last ? Dims{2, height, width, channels} : Dims{2, channels, height, width};
+    };
+    const Dims deep = dims(c * b * b, h, w), wide = dims(c, h * b, w * b);
+    const Dense<T> x = random.tensor<T>(deep);
     Node node;
     node.input<T>(deep, x.values).template output<T>(wide).attributes(attributes);
     ASSERT_TRUE(node.run(width_kernel_name("DepthToSpace", data_type_of<T>)).ok());
     const std::vector<T> y = node.result<T>();
     EXPECT_EQ(y, generate<T>(wide, [&](const Index& i) {
-                const int64_t block = i[2] % b * b + i[3] % b;
+                const int64_t row = i[last ? 1 : 2], column = i[last ? 2 : 3];
+                const int64_t depth = i[last ? 3 : 1], block = row % b * b + column % b;
                 const int64_t channel = attributes.mode == BlockAttributes::kDcr
-                                            ? block * c + i[1]
-                                            : i[1] * b * b + block;
-                return x.at({i[0], channel, i[2] / b, i[3] / b});
+                                            ? block * c + depth
+                                            : depth * b * b + block;
+                return x.at(ordered(i[0], channel, row / b, column / b));
               }));
     Node back;
     back.input<T>(wide, y).template output<T>(deep).attributes(attributes);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recurrent layers with constant float weights. The input's part of the gates is one product for
+// Recurrent layers in float. The input's part of the gates is one product for
 // several steps or sequences, so that W is read once for them; the state's part is one by R in each
 // step, of as many rows as there are sequences.
-// Weights are panels (gemm/pack.h), each gate's on its own; sigmoid and tanh are those of
-// math/vector_math.h. What every recurrent kernel does: rnn_sequence.h.
+// Weights are panels (gemm/pack.h), each gate's on its own, packed by the converter or, computed
+// ones, in each run; sigmoid and tanh are those of math/vector_math.h. What every recurrent kernel
+// does: rnn_sequence.h.
 #include "core/kernel_list.h"
+#include "kernels_cpu/common/packed_at_run.h"
 #include "kernels_cpu/common/widened.h"
 #include "kernels_cpu/gemm/gemm.h"
 #include "kernels_cpu/gemm/pack.h"
@@ -142,10 +144,29 @@ struct RecurrentPacked {
   }
 };
 
+/// For weights that are computed, whose hidden units may be fewer than planned: then there are more
+/// sequences in a group.
+template <class Layer>
+struct OfAnyWeights : RecurrentPacked<Layer> {
+  static bool serves(const KernelContext& context) { return context.input(2).count() > 0; }
+  static int64_t workspace(const KernelContext& context) {
+    const RnnNode node = node_of<Layer>(context);
+    const CheckedInt units = rnn_most_states<PanelWeights>(node);
+    const CheckedInt gates = units + PanelWeights::kRows * node.hidden;
+    const CheckedInt elements =
+        gates * node.gates + units * 3 + dim_min(node.batch, units) * node.features + 64;
+    return (elements * sizeof(float) * context.threads()).value();
+  }
+};
+
 }  // namespace
+
+template <class Layer>
+using Computed = PackedAtRun<OfAnyWeights<Layer>>;
 
 extern const KernelList rnn_packed_kernels;
 constinit const KernelList rnn_packed_kernels = kernel_list<
-    WithHalves<RecurrentPacked<RnnLayer>, RecurrentPacked<GruLayer>, RecurrentPacked<LstmLayer>>>();
+    WithHalves<RecurrentPacked<RnnLayer>, RecurrentPacked<GruLayer>, RecurrentPacked<LstmLayer>,
+               Computed<RnnLayer>, Computed<GruLayer>, Computed<LstmLayer>>>();
 
 }  // namespace intarsia::cpu

@@ -88,13 +88,21 @@ struct RnnScratch {
   }
 };
 
+/// Hidden units of all sequences of a group, at most or, of larger states, those of W::kRows ones.
+inline constexpr int64_t kRnnUnits = 2048;
+
 /// The most sequences of a group. Where states are small, a step of a few would be calls and little
 /// more.
 template <class W>
 int64_t rnn_most_sequences(const RnnNode& node) {
-  constexpr int64_t kUnits = 2048;  // of all sequences
-  const int64_t tiles = W::kRows > 1 && node.hidden > 0 ? kUnits / (W::kRows * node.hidden) : 1;
+  const int64_t tiles = W::kRows > 1 && node.hidden > 0 ? kRnnUnits / (W::kRows * node.hidden) : 1;
   return W::kRows * (tiles > 1 ? tiles : 1);
+}
+/// The most hidden units of all its sequences, whatever smaller extents there are.
+template <class W>
+CheckedInt rnn_most_states(const RnnNode& node) {
+  const CheckedInt most = dim_max(kRnnUnits, CheckedInt(W::kRows) * node.hidden);
+  return dim_min(most, CheckedInt(node.batch) * node.hidden);
 }
 
 /// Sequences of a group: as few groups as threads need, and as rows and the scratch of a thread

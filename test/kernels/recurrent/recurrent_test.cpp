@@ -179,21 +179,25 @@ TEST(Recurrent, EqualsFormulas) {
 TEST(Recurrent, PackedEqualsFormulas) {
   // Hidden units that fill panels and such that do not; more steps than are projected at once.
   for (Isa isa : {Isa::kPortable, detect_isa()}) {
-    for (int32_t hidden : {32, 37}) {
+    for (int32_t hidden : {3, 32, 37}) {
+      const auto both = [&](const std::string& rule, const Recurrence<float>& of) {
+        expect_recurrence(rule + ".packed<float>", of, 2e-5, isa);
+        expect_recurrence(rule + ".computed<float>", of, 2e-5, isa);
+      };
       Recurrence<float> layer{
           .r_scale = 0.125f, .time = 27, .hidden = hidden, .lengths = {27, 13, 0}};
       layer.gates = 1;
-      expect_recurrence("RNN.packed<float>", layer, 2e-5, isa);
+      both("RNN", layer);
       layer.gates = 3;
-      expect_recurrence("GRU.packed<float>", layer, 2e-5, isa);
+      both("GRU", layer);
       layer.linear = true;
       layer.clip = 0.5f;
-      expect_recurrence("GRU.packed<float>", layer, 2e-5, isa);
+      both("GRU", layer);
       layer.gates = 4;
-      expect_recurrence("LSTM.packed<float>", layer, 2e-5, isa);
+      both("LSTM", layer);
       layer.coupled = true;
       layer.clip = 0;
-      expect_recurrence("LSTM.packed<float>", layer, 2e-5, isa);
+      both("LSTM", layer);
     }
   }
 }

@@ -70,26 +70,33 @@ void max_pool_indices(const KernelContext& context, const WindowWalk& walk, bool
   const T* x = context.input(0).as<const T>();
   T* y = context.output(0).as<T>();
   auto* indices = context.output(1).as<int64_t>();
+  // Which element is the largest is chosen, not branched on: nobody could foresee it.
   const auto body = [&](const PoolBlock& block) {
-    Value best[kLanes];
+    Value best[kLanes], met[kLanes];
     int64_t where[kLanes];
-    for (int64_t j = 0; j < block.lanes; ++j) where[j] = -1;
+    for (int64_t j = 0; j < block.lanes; ++j) {
+      best[j] = lowest<T>();
+      where[j] = -1;
+    }
     block.for_taps([&](int64_t at, int64_t low, int64_t high) {
-      for_lanes(low, high, at, block.x_step, [&](int64_t j, int64_t i) {
-        const Value value = Element<T>::load(x[i]);
-        if (where[j] >= 0 && !(value > best[j])) return;
-        best[j] = value;
-        where[j] = i;
-      });
+      for_lanes(low, high, at, block.x_step,
+                [&](int64_t j, int64_t i) { met[j] = Element<T>::load(x[i]); });
+      const int64_t first = at - low * block.x_step;
+      INTARSIA_INDEPENDENT
+      for (int64_t j = low; j < high; ++j) {
+        const bool larger = (where[j] < 0) | (met[j] > best[j]);
+        best[j] = larger ? met[j] : best[j];
+        where[j] = larger ? first + j * block.x_step : where[j];
+      }
     });
+    for (int64_t j = 0; j < block.lanes; ++j) y[block.y + j] = Element<T>::store(best[j]);
     for (int64_t j = 0; j < block.lanes; ++j) {
       const bool none = where[j] < 0;  // the window lies in the padding
-      y[block.y + j] = Element<T>::store(none ? lowest<T>() : best[j]);
       indices[block.y + j] = columns_first && !none ? column_major(walk, where[j]) : where[j];
     }
   };
   context.parallel_for(pool_rows(context, walk), [&](int64_t begin, int64_t end, int) {
-    for_pool_blocks(walk, begin, end, body);
+    on_isa(context.isa(), [&] { for_pool_blocks(walk, begin, end, body); });
   });
 }
 

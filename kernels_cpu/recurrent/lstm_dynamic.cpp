@@ -162,8 +162,7 @@ class DynamicWeights {
         r_scales_(scales_of(context, DynamicLstm::kRScale, direction)),
         bias_(context.input(3).as<const float>()),
         input_(range_of(context, node)),
-        sigmoid_(pick_vector_math(isa_, [](auto math) { return &decltype(math)::sigmoid; })),
-        tanh_(pick_vector_math(isa_, [](auto math) { return &decltype(math)::tanh; })) {
+        math_(isa_) {
     if (bias_ != nullptr) bias_ += direction * 2 * node.rows();
   }
 
@@ -186,9 +185,7 @@ class DynamicWeights {
     multiply(r_, r_scales_, rows, first, count, true, y, step.units);
   }
   void activate(const RnnFunction& function, float* x, int64_t count) const {
-    if (function.kind == RnnActivation::kSigmoid) return sigmoid_(x, x, count, nullptr);
-    if (function.kind == RnnActivation::kTanh) return tanh_(x, x, count, nullptr);
-    apply(function, x, count);
+    math_.activate(function, x, count);
   }
 
   void summarize(const float* x, int64_t count, FloatRange& range) const {
@@ -269,7 +266,7 @@ class DynamicWeights {
   const float* r_scales_;
   const float* bias_;
   ByteScale input_;
-  VectorMap sigmoid_, tanh_;
+  RnnMath math_;
 };
 
 template <class B>

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/operators/recurrent/rnn_functions.h"
+#include "kernels_cpu/math/vector_math.h"
 
 namespace intarsia::cpu {
 
@@ -45,5 +46,40 @@ void apply(const RnnFunction& function, V* x, int64_t count) {
       return map([](V v) { return (v > 0 ? v : V{0}) + std::log1p(std::exp(-std::fabs(v))); });
   }
 }
+
+/// The activations of floats; those with exponentials are of math/vector_math.h.
+class RnnMath {
+ public:
+  explicit RnnMath(Isa isa)
+      : isa_(isa),
+        sigmoid_(pick_vector_math(isa, [](auto math) { return &decltype(math)::sigmoid; })),
+        tanh_(pick_vector_math(isa, [](auto math) { return &decltype(math)::tanh; })) {}
+
+  void activate(const RnnFunction& function, float* x, int64_t count) const {
+    switch (function.kind) {
+      case RnnActivation::kSigmoid:
+        return sigmoid_(x, x, count, nullptr);
+      case RnnActivation::kTanh:
+        return tanh_(x, x, count, nullptr);
+      case RnnActivation::kScaledTanh:
+        for (int64_t i = 0; i < count; ++i) x[i] *= function.beta;
+        tanh_(x, x, count, nullptr);
+        for (int64_t i = 0; i < count; ++i) x[i] *= function.alpha;
+        return;
+      case RnnActivation::kElu:
+        return pick_vector_math(isa_, [](auto math) { return &decltype(math)::elu; })(
+            x, x, count, &function.alpha);
+      case RnnActivation::kSoftplus:
+        return pick_vector_math(isa_, [](auto math) { return &decltype(math)::softplus; })(
+            x, x, count, nullptr);
+      default:
+        return apply(function, x, count);
+    }
+  }
+
+ private:
+  Isa isa_;
+  VectorMap sigmoid_, tanh_;
+};
 
 }  // namespace intarsia::cpu

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recurrent layers in float. The input's part of the gates is one product for
-// several steps or sequences, so that W is read once for them; the state's part is one by R in each
-// step, of as many rows as there are sequences.
-// Weights are panels (gemm/pack.h), each gate's on its own, packed by the converter or, computed
-// ones, in each run; sigmoid and tanh are those of math/vector_math.h. What every recurrent kernel
-// does: rnn_sequence.h.
+// Recurrent layers of float weights, which are packed: once if constant, else in each run. The
+// input's part of the gates is one product for several steps or sequences, so that W is read once
+// for them; the state's part is one by R in each step, of as many rows as there are sequences.
+// Weights are panels (gemm/pack.h), each gate's on its own; sigmoid and tanh are those of
+// math/vector_math.h. What every recurrent kernel does: rnn_sequence.h.
 #include "core/kernel_list.h"
 #include "kernels_cpu/common/packed_at_run.h"
 #include "kernels_cpu/common/widened.h"
@@ -35,8 +34,7 @@ class PanelWeights {
         w_(context.input(1).as<const float>() + direction * gate_floats(features_) * gates_),
         r_(context.input(2).as<const float>() + direction * gate_floats(hidden_) * gates_),
         bias_(context.input(3).as<const float>()),
-        sigmoid_(pick_vector_math(isa_, [](auto math) { return &decltype(math)::sigmoid; })),
-        tanh_(pick_vector_math(isa_, [](auto math) { return &decltype(math)::tanh; })) {
+        math_(isa_) {
     if (bias_ != nullptr) bias_ += direction * 2 * gates_ * hidden_;
   }
 
@@ -57,9 +55,7 @@ class PanelWeights {
     multiply(args, count, y.gate, step.units);
   }
   void activate(const RnnFunction& function, float* x, int64_t count) const {
-    if (function.kind == RnnActivation::kSigmoid) return sigmoid_(x, x, count, nullptr);
-    if (function.kind == RnnActivation::kTanh) return tanh_(x, x, count, nullptr);
-    apply(function, x, count);
+    math_.activate(function, x, count);
   }
 
  private:
@@ -92,7 +88,7 @@ class PanelWeights {
   const float* w_;
   const float* r_;
   const float* bias_;
-  VectorMap sigmoid_, tanh_;
+  RnnMath math_;
 };
 
 template <class Layer>
@@ -104,6 +100,11 @@ struct RecurrentPacked {
     const TensorView& w = context.input(1);
     const TensorView& r = context.input(2);
     return w.data != nullptr && r.data != nullptr && w.count() > 0 && r.count() > 0;
+  }
+  /// Weights that are computed: packed for several steps, which is less than to read rows in each.
+  static bool serves(const KernelContext& context) {
+    const RnnNode node = node_of<Layer>(context);
+    return node.time * node.batch > 1 && context.input(2).count() > 0;
   }
 
   static int64_t packed_bytes(const KernelContext& context, int input) {
@@ -148,7 +149,6 @@ struct RecurrentPacked {
 /// sequences in a group.
 template <class Layer>
 struct OfAnyWeights : RecurrentPacked<Layer> {
-  static bool serves(const KernelContext& context) { return context.input(2).count() > 0; }
   static int64_t workspace(const KernelContext& context) {
     const RnnNode node = node_of<Layer>(context);
     const CheckedInt units = rnn_most_states<PanelWeights>(node);

@@ -91,8 +91,10 @@ struct RnnStep {
   /// Of units of a gate, after clipping to [-clip, clip] if clip > 0. Not inlined, as what follows:
   /// there are many calls.
   [[gnu::noinline]] void activate(int function, V* gate, int64_t count) const {
-    for (int64_t i = 0; clip > 0 && i < count; ++i) {
-      gate[i] = gate[i] > clip ? clip : gate[i] < -clip ? -clip : gate[i];
+    if (const V most = clip; most > 0) {
+      for (int64_t i = 0; i < count; ++i) {
+        gate[i] = gate[i] > most ? most : gate[i] < -most ? -most : gate[i];
+      }
     }
     weights.activate(functions[function], gate, count);
   }

@@ -264,6 +264,53 @@ TEST(Pool, IndicesCountInEitherOrder) {
   }
 }
 
+template <class T>
+void expect_indices(int stride, int dilation, int pad) {
+  constexpr int kIn = 211, kRows = 3, kKernel = 4;
+  const int width = (kIn + 2 * pad - (kKernel - 1) * dilation - 1) / stride + 1;
+  std::mt19937 engine(3);
+  std::vector<T> x = random_values<T>(kRows * kIn, engine, 0, 5);
+  for (T& value : x) value = T(std::floor(static_cast<float>(value)));  // equal ones
+  std::vector<T> y;
+  std::vector<int64_t> where;
+  for (int row = 0; row < kRows; ++row) {
+    for (int column = 0; column < width; ++column) {
+      int64_t best = -1;
+      for (int k = 0; k < kKernel; ++k) {
+        const int at = column * stride - pad + k * dilation;
+        if (at < 0 || at >= kIn) continue;
+        const int64_t i = row * kIn + at;
+        if (best < 0 || x[static_cast<size_t>(i)] > x[static_cast<size_t>(best)]) best = i;
+      }
+      where.push_back(best);
+      y.push_back(x[static_cast<size_t>(best)]);
+    }
+  }
+  MaxPoolAttributes a;
+  a.pool.window = NaiveWindow{{kKernel}, {stride}, {dilation}, {pad}}.attributes({pad});
+  for (Isa isa : cpu::available_isas()) {
+    Node node;
+    node.input<T>({1, kRows, kIn}, x);
+    node.output<T>({1, kRows, width});
+    node.output<int64_t>({1, kRows, width}).attributes(a).isa(isa).threads(2);
+    ASSERT_TRUE(node.run(kernel_name("MaxPool", {data_type_of<T>})).ok());
+    EXPECT_EQ(node.result<T>(), y);
+    EXPECT_EQ(node.result<int64_t>(1), where);
+  }
+}
+
+TEST(Pool, IndicesAreThoseOfTheFirstOfEquals) {
+  for (int stride : {1, 2, 3}) {
+    for (int dilation : {1, 3}) {
+      for (int pad : {0, 2}) {
+        expect_indices<float>(stride, dilation, pad);
+        expect_indices<double>(stride, dilation, pad);
+        expect_indices<uint8_t>(stride, dilation, pad);
+      }
+    }
+  }
+}
+
 TEST(Pool, GlobalReducesEverySpatialAxis) {
   const Dims x_dims = {2, 70, 3, 7}, y_dims = {2, 70, 1, 1};
   std::mt19937 engine(2);

@@ -152,7 +152,8 @@ void expect_recurrence(std::string_view kernel, Recurrence<T> recurrence, double
       recurrence.layout = layout;
       recurrence.expect();
       Node node = recurrence.node(recurrence.gates == 4);
-      node.isa(isa).threads(threads).constant(1).constant(2);
+      node.isa(isa).threads(threads);
+      if (kernel.find("computed<") == std::string_view::npos) node.constant(1).constant(2);
       recurrence.give_attributes(node);
       ASSERT_TRUE(node.run(kernel).ok()) << node.diagnostic().what;
       expect_near<T>(node.result<T>(), recurrence.y, relative, relative);
@@ -198,6 +199,52 @@ TEST(Recurrent, PackedEqualsFormulas) {
       layer.coupled = true;
       layer.clip = 0;
       both("LSTM", layer);
+    }
+  }
+}
+
+TEST(Recurrent, ComputedWeightsEqualFormulas) {
+  for (Isa isa : cpu::available_isas()) {
+    for (int32_t hidden : {3, 32, 37}) {
+      Recurrence<float> layer{.r_scale = 0.125f, .time = 27, .hidden = hidden};
+      layer.lengths = {27, 13, 0};
+      for (int threads : {1, 3}) {
+        layer.gates = 1;
+        expect_recurrence("RNN.computed<float>", layer, 2e-5, isa, threads);
+        layer.gates = 3;
+        expect_recurrence("GRU.computed<float>", layer, 2e-5, isa, threads);
+        layer.gates = 4;
+        expect_recurrence("LSTM.computed<float>", layer, 2e-5, isa, threads);
+      }
+    }
+  }
+}
+
+/// Activations have vector code of their own, or share that of the reference.
+TEST(Recurrent, EachActivationEqualsTheReference) {
+  for (int32_t kind = 0; kind <= kLastRnnActivation; ++kind) {
+    for (float clip : {0.0f, 1.5f}) {
+      const auto run = [&](std::string_view kernel, Isa isa) {
+        std::mt19937 engine(1);
+        RnnAttributes a;
+        a.activations = {1, {kind}};
+        a.activation_alpha = {1, {0.75f}};
+        a.activation_beta = {1, {0.5f}};
+        a.clip = clip;
+        a.hidden_size = 5;
+        Node node;
+        node.input<float>({4, 7, 3}, random_values<float>(84, engine, -3, 3));
+        node.input<float>({1, 5, 3}, random_values<float>(15, engine, -1, 1));
+        node.input<float>({1, 5, 5}, random_values<float>(25, engine, -0.5f, 0.5f));
+        node.output<float>({4, 1, 7, 5}).constant(1).constant(2).isa(isa).attributes(a);
+        EXPECT_TRUE(node.run(kernel).ok()) << node.diagnostic().what;
+        return node.result<float>();
+      };
+      const std::vector<float> reference = run("RNN<float>", Isa::kPortable);
+      const std::vector<double> expected(reference.begin(), reference.end());
+      for (Isa isa : cpu::available_isas()) {
+        expect_near<float>(run("RNN.packed<float>", isa), expected, 1e-5, 1e-5);
+      }
     }
   }
 }

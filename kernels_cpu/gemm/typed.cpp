@@ -9,100 +9,14 @@
 
 #include <cstring>
 
-#include "kernels_cpu/gemm/even_block.h"
+#include "kernels_cpu/gemm/typed_blocking.h"
 #include "kernels_cpu/gemm/typed_kernels.h"
 
 namespace intarsia::cpu {
 namespace {
 
-// Depth of a pass: a panel of B takes 32 KiB.
-constexpr ptrdiff_t kDepth = kTypedDepth;
-// The same where B is not packed and A has few rows.
-constexpr ptrdiff_t kDotsDepth = 4 * kDepth;
-// The largest block of C: A takes 240 KiB, which tiles read from the second cache level again and
-// again, B 512 KiB of any type.
-template <class S>
-constexpr ptrdiff_t kMostRows = 960 / sizeof(Computed<S>);
-constexpr ptrdiff_t kMostColumnBytes = 2048;
-// Blocks have a multiple of the rows of every tile.
-constexpr ptrdiff_t kRowStep = 12;
-static_assert(kTypedFewRows * kDotsDepth <= kRowStep * kDepth);
-// Blocks are made no smaller, so that threads share the work evenly, than this many multiply-adds.
-// Those of quads are so fast that packing would be a large part of it.
-template <class S>
-constexpr int64_t kSmallUnit = 1 << (kQuads<S> ? 21 : 19);
-// What packing may write behind the panels of A.
-constexpr ptrdiff_t kSlack = 4;
-
-constexpr ptrdiff_t min(int64_t a, ptrdiff_t b) {
-  return a < b ? static_cast<ptrdiff_t>(a) : b;
-}
-
-template <class S>
-constexpr bool kSumsApart = sizeof(Computed<S>) != sizeof(Result<S>);
-template <class S>
-constexpr ptrdiff_t kColumnStep = kTypedPanelBytes / sizeof(Computed<S>);
-template <class S>
-constexpr ptrdiff_t kMostColumns = kMostColumnBytes / sizeof(Computed<S>);
-
-// Elements of packed A for each of its rows.
-template <class S>
-constexpr ptrdiff_t a_pitch(ptrdiff_t depth) {
-  return kQuads<S> ? kQuadPitch : depth;
-}
-
-struct TypedBlocking {
-  ptrdiff_t m_block;
-  ptrdiff_t n_block;
-  ptrdiff_t m_blocks;
-  ptrdiff_t n_blocks;
-};
-
-// REQUIRES: m > 0, n > 0.
-template <class S>
-TypedBlocking blocking_of(const GemmShape& shape, int64_t enough) {
-  const auto m = static_cast<ptrdiff_t>(shape.m), n = static_cast<ptrdiff_t>(shape.n);
-  constexpr ptrdiff_t kStep = kColumnStep<S>;
-  TypedBlocking s{};
-  s.m_block = even_block(m, kMostRows<S>, kRowStep);
-  s.n_block = even_block(n, kMostColumns<S>, kStep);
-  for (;;) {
-    s.m_blocks = ceil_div(m, s.m_block);
-    s.n_blocks = ceil_div(n, s.n_block);
-    if (s.m_blocks * s.n_blocks >= enough) break;
-    if (int64_t{min(m, s.m_block)} * s.n_block * shape.k < 2 * kSmallUnit<S>) break;
-    if (s.n_block > kStep && (s.n_block > s.m_block || s.m_block < 4 * kRowStep)) {
-      s.n_block = even_block(n, s.n_block / 2, kStep);
-    } else if (s.m_block >= 4 * kRowStep) {
-      s.m_block = even_block(m, s.m_block / 2, kRowStep);
-    } else {
-      break;
-    }
-  }
-  return s;
-}
-
-// Where the parts of a thread's workspace lie, for blocks up to the largest.
-template <class S>
-struct Scratch {
-  using V = Computed<S>;
-  int64_t a, b, sums, a_terms, b_terms, bytes;
-
-  explicit Scratch(const GemmShape& shape) {
-    const ptrdiff_t rows = round_up(min(shape.m, kMostRows<S>), kRowStep);
-    const ptrdiff_t columns = round_up(min(shape.n, kMostColumns<S>), kColumnStep<S>);
-    const ptrdiff_t depth = min(shape.k, kDepth);
-    const auto bytes_of = [](int64_t elements) {
-      return (elements * int64_t{sizeof(V)} + 63) / 64 * 64;
-    };
-    a = 0;
-    b = a + bytes_of(int64_t{rows} * a_pitch<S>(depth) + kSlack);
-    sums = b + bytes_of(int64_t{columns} * depth);
-    a_terms = sums + (kSumsApart<S> ? bytes_of(int64_t{rows} * columns) : 0);
-    b_terms = a_terms + (kQuads<S> ? 2 * bytes_of(rows + kTermSlack) : 0);
-    bytes = b_terms + (kQuads<S> ? 2 * bytes_of(columns + kTermSlack) : 0);
-  }
-};
+// Sums so short that packing A for them takes as long as the product.
+constexpr ptrdiff_t kShortSums = 16;
 
 template <class S>
 struct Functions {
@@ -110,6 +24,7 @@ struct Functions {
   void (*pack)(const TypedPack<S>&);
   void (*dots)(const TypedDots<S>&);
   void (*columns)(const TypedColumns<S>&);
+  void (*narrow)(const TypedNarrow<Computed<S>>&);
   void (*start)(const TypedEnds<S>&);
   void (*finish)(const TypedEnds<S>&);
 };
@@ -118,8 +33,8 @@ template <class S>
 Functions<S> functions_of(Isa isa) {
   const auto of = [](auto i) {
     using Kernels = TypedKernels<decltype(i)::value, S>;
-    return Functions<S>{Kernels::tiles(),  &Kernels::pack,  &Kernels::dots,
-                        &Kernels::columns, &Kernels::start, &Kernels::finish};
+    return Functions<S>{Kernels::tiles(), &Kernels::pack,  &Kernels::dots,  &Kernels::columns,
+                        &Kernels::narrow, &Kernels::start, &Kernels::finish};
   };
   if constexpr (kQuads<S>) {
     return of(IsaConstant<Isa::kAvx512>());  // pick_groups names them for no other
@@ -173,6 +88,7 @@ struct Unit {
   V alpha;
   bool few;     // rows in all: how sums are made does not depend on how C is cut
   bool narrow;  // columns in all: C is not cut between them
+  bool brief;   // sums
   V *packed_a, *packed_b;
   LaneTerms a_terms, b_terms;
   ptrdiff_t row, column;  // where it begins
@@ -180,12 +96,13 @@ struct Unit {
 
   bool by_dots() const { return few && !kOfBytes<S> && b.lane_step != 1 && b.k_step == 1; }
   bool by_columns() const { return few && narrow && !kOfBytes<S> && b.lane_step == 1; }
+  bool by_rows() const { return kReadsInPlace<S> && !few && (narrow || brief); }
   ptrdiff_t pass_depth() const { return by_dots() ? kDotsDepth : kDepth; }
 
   // The pass from k0 on; the first one is made even where K is 0.
   void pass(ptrdiff_t k0, ptrdiff_t k) const {
     bool start = k0 == 0;
-    if (start && (ends.d != nullptr || ends.z != nullptr)) {
+    if (start && (ends.d != nullptr || ends.z != nullptr) && !starts_from_row()) {
       functions.start(ends);
       start = false;
     }
@@ -197,6 +114,8 @@ struct Unit {
             {packed_a, b.at(0, k0), ends.rows, ends.n, depth, ends.sums, ends.sums_pitch, start});
       } else if (by_columns()) {
         sum_columns(k0, depth, k, start);
+      } else if (by_rows()) {
+        multiply_rows(k0, depth, start);
       } else {
         multiply(k0, depth, start);
       }
@@ -224,6 +143,42 @@ struct Unit {
     }
   }
 
+  // Whether by_rows() has all it starts from in registers.
+  bool starts_from_row() const {
+    return by_rows() && narrow && ends.z == nullptr && ends.d_row == 0;
+  }
+
+  void multiply_rows(ptrdiff_t k0, ptrdiff_t depth, bool start) const {
+    if constexpr (kReadsInPlace<S>) {
+      const ptrdiff_t width = functions.tiles.width;
+      TypedNarrow<V> job{
+          a.at(0, k0),     b.at(0, k0).data, b.k_step,       width,
+          ends.rows,       ends.n,           depth,          start ? nullptr : ends.sums,
+          ends.sums_pitch, ends.sums,        ends.sums_pitch};
+      if (b.lane_step != 1 || alpha != 1 || !narrow) {
+        pack_b(0, k0, depth);
+        job.b = packed_b;
+        job.b_step = width;
+        job.b_panel = width * depth;
+      }
+      V row[kColumnStep<S>];
+      if (start && ends.d != nullptr) {
+        for (ptrdiff_t j = 0; j < ends.n; ++j) row[j] = ends.beta * ends.d[j * ends.d_column];
+        job.from = row;
+        job.from_pitch = 0;
+      }
+      functions.narrow(job);
+    }
+  }
+
+  void pack_b(ptrdiff_t first, ptrdiff_t k0, ptrdiff_t depth) const {
+    if (kept.columns.holds({column, k0})) return;
+    const ptrdiff_t n = ends.n - first, width = functions.tiles.width;
+    functions.pack({b.at(first, k0), n, depth, width, true, packed_b, b_terms});
+    if (!by_rows() || alpha == 1) return;
+    for (ptrdiff_t i = 0; i < round_up(n, width) * depth; ++i) packed_b[i] *= alpha;
+  }
+
   void multiply(ptrdiff_t k0, ptrdiff_t depth, bool start) const {
     const TypedTiles<V>& tiles = functions.tiles;
     const ptrdiff_t m = ends.rows;
@@ -232,10 +187,7 @@ struct Unit {
     const ptrdiff_t in_place = few && !kOfBytes<S> && b.lane_step == 1 ? ends.n / wide * wide : 0;
     const ptrdiff_t height = ceil_div(m, ceil_div(m, tiles.main.max_rows));
     pack_a(k0, depth, height);
-    if (in_place < ends.n && !kept.columns.holds({column, k0})) {
-      functions.pack(
-          {b.at(in_place, k0), ends.n - in_place, depth, tiles.width, true, packed_b, b_terms});
-    }
+    if (in_place < ends.n) pack_b(in_place, k0, depth);
     TypedTile<V> tile{};
     tile.k = depth;
     tile.c_pitch = ends.sums_pitch;
@@ -276,20 +228,20 @@ struct Unit {
 template <class S>
 int64_t typed_units(const GemmShape& shape, int64_t enough) {
   if (shape.m <= 0 || shape.n <= 0) return 0;
-  const TypedBlocking blocking = blocking_of<S>(shape, enough);
+  const TypedBlocking blocking = typed_blocking<S>(shape, enough);
   return int64_t{blocking.m_blocks} * blocking.n_blocks;
 }
 
 template <class S>
 int64_t typed_workspace(const GemmShape& shape) {
-  return Scratch<S>(shape).bytes;
+  return TypedScratch<S>(shape).bytes;
 }
 
 template <class S>
 void typed_run(const TypedArgs<S>& args, int64_t begin, int64_t end, std::byte* workspace) {
   using V = Computed<S>;
-  const TypedBlocking blocking = blocking_of<S>(args.shape, args.enough_units);
-  const Scratch<S> scratch(args.shape);
+  const TypedBlocking blocking = typed_blocking<S>(args.shape, args.enough_units);
+  const TypedScratch<S> scratch(args.shape);
   const Functions<S> functions = functions_of<S>(args.isa);
   Factor<S> b = args.b;
   if constexpr (kQuads<S>) b.flip ^= 0x80;  // signed
@@ -327,6 +279,7 @@ void typed_run(const TypedArgs<S>& args, int64_t begin, int64_t end, std::byte* 
                    args.alpha,
                    args.shape.m <= kTypedFewRows,
                    args.shape.n <= kColumnStep<S>,
+                   args.shape.k <= kShortSums,
                    reinterpret_cast<V*>(workspace + scratch.a),
                    reinterpret_cast<V*>(workspace + scratch.b),
                    terms(scratch.a_terms, scratch.b_terms),

@@ -5,11 +5,12 @@
 // float; and of bytes, whose sums are integers of 32 bits.
 //
 // A and B lie as they lie, transposed or not, and are packed block by block while the product runs;
-// a B that few rows are multiplied with is read in place. D (Gemm's C, or a bias) broadcasts. Z may
-// be C itself; otherwise no operand may overlap C. Work is cut into units by the shape alone; any
-// split of the units over calls and threads gives the same bits. An element starts from
-// beta * D + Z, alpha is multiplied into A. It is one chain of multiply-adds in the order of K;
-// where few rows meet a transposed B, or few columns, it is a fixed number of partial sums.
+// a B that few rows are multiplied with is read in place, and float64 rows of A where columns are
+// few or sums short. D (Gemm's C, or a bias) broadcasts. Z may be C itself; otherwise no operand
+// may overlap C. Work is cut into units by the shape alone; any split of the units over calls and
+// threads gives the same bits. An element starts from beta * D + Z, alpha is multiplied into a
+// factor that is packed. It is one chain of multiply-adds in the order of K; where few rows meet a
+// transposed B, or few columns, it is a fixed number of partial sums.
 #pragma once
 
 #include <type_traits>

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernels_cpu/gemm/typed.h"
+#include "kernels_cpu/gemm/vector.h"
 
 namespace intarsia::cpu {
 
@@ -105,6 +106,34 @@ struct TypedColumns {
   bool start;
 };
 
+/// Whether such products have tiles that read A where it lies. Integers have none: on most
+/// instruction sets their products are slower than packing. Small programs do without the text.
+template <class S>
+inline constexpr bool kReadsInPlace = INTARSIA_HAS_VECTORS&& std::is_same_v<S, double>;
+
+/// sums[r][j] = from[r][j] + row r of A * column j of B.
+template <class V>
+struct TypedNarrow {
+  TypedFactor<V> a;
+  const V* b;         ///< Columns side by side.
+  ptrdiff_t b_step;   ///< From one k to the next.
+  ptrdiff_t b_panel;  ///< From a panel to the next.
+  ptrdiff_t rows;
+  ptrdiff_t n;
+  ptrdiff_t k;
+  const V* from;  ///< Null: zeros. May be the sums.
+  ptrdiff_t from_pitch;
+  V* sums;
+  ptrdiff_t sums_pitch;
+
+  const V* b_at(ptrdiff_t column, ptrdiff_t width) const {
+    return b + column / width * b_panel + column % width;
+  }
+  const V* from_at(ptrdiff_t row, ptrdiff_t column) const {
+    return from != nullptr ? from + row * from_pitch + column : nullptr;
+  }
+};
+
 /// A block of C and of its sums.
 template <class S>
 struct TypedEnds {
@@ -131,6 +160,8 @@ struct TypedKernels {
   static void dots(const TypedDots<S>& job);
   /// Each sum is four partial sums, whatever the instruction set. Not of bytes.
   static void columns(const TypedColumns<S>& job);
+  /// For few columns or short sums, where kReadsInPlace.
+  static void narrow(const TypedNarrow<Computed<S>>& job);
   /// sums = beta * D + Z; one of them is there.
   static void start(const TypedEnds<S>& ends);
   /// C = act(sums), of 16-bit types.

@@ -26,6 +26,25 @@ struct VectorOfType {
   typedef V Type __attribute__((vector_size(N * sizeof(V))));  // NOLINT(modernize-use-using)
 };
 
+/// Vectors of V as long as those of instruction set I; 16 bytes where it has none, which the
+/// compiler takes apart.
+template <Isa I, class V>
+struct TypedVector {
+  static constexpr int kBytes = IsaVector<I>::kWidth == 1 ? 16 : 4 * IsaVector<I>::kWidth;
+  static constexpr int kWidth = kBytes / sizeof(V);
+  using X = typename VectorOfType<V, kWidth>::Type;
+};
+
+/// The extents of the tiles of instruction set I, in typed_<isa>.cpp: vectors of a panel and rows
+/// of the main tile; panels of the wide one.
+template <Isa I>
+struct TypedExtents;
+
+template <Isa I, class V>
+constexpr int panel_width() {
+  return TypedExtents<I>::kVectors * TypedVector<I, V>::kWidth;
+}
+
 /// N elements of S as a vector of what they are computed in.
 template <class S, int N>
 struct Lanes {

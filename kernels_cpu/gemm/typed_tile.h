@@ -8,19 +8,11 @@
 
 #include "kernels_cpu/gemm/tile.h"
 #include "kernels_cpu/gemm/typed_lanes.h"
+#include "kernels_cpu/gemm/typed_narrow.h"
 #include "kernels_cpu/gemm/typed_pairs.h"
 #include "kernels_cpu/gemm/typed_quads.h"
 
 namespace intarsia::cpu {
-
-/// Vectors of V as long as those of instruction set I; 16 bytes where it has none, which the
-/// compiler takes apart.
-template <Isa I, class V>
-struct TypedVector {
-  static constexpr int kBytes = IsaVector<I>::kWidth == 1 ? 16 : 4 * IsaVector<I>::kWidth;
-  static constexpr int kWidth = kBytes / sizeof(V);
-  using X = typename VectorOfType<V, kWidth>::Type;
-};
 
 /// sum += a * b.
 struct Products : InterleavedRows {
@@ -90,16 +82,6 @@ struct TypedTable {
                                                    row<9>(), row<10>(), row<11>(), row<12>()};
   static constexpr TypedFamily<V> kFamily{P * Vectors * TypedVector<I, V>::kWidth, R, kRows};
 };
-
-/// The extents of the tiles of instruction set I, in typed_<isa>.cpp: vectors of a panel and rows
-/// of the main tile; panels of the wide one.
-template <Isa I>
-struct TypedExtents;
-
-template <Isa I, class V>
-constexpr int panel_width() {
-  return TypedExtents<I>::kVectors * TypedVector<I, V>::kWidth;
-}
 
 template <Isa I, class S>
 TypedTiles<Computed<S>> TypedKernels<I, S>::tiles() {

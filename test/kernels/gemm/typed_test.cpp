@@ -186,6 +186,28 @@ TEST_P(TypedProducts, EveryRowCountAndColumnTail) {
   }
 }
 
+/// Rows read where they lie: every vector of columns, tails of rows, short and long sums.
+TEST_P(TypedProducts, FewColumnsAndShortSums) {
+  int64_t m = 3;
+  uint32_t seed = 71;
+  for (int64_t n = 1; n <= 17; n += test::kSlowBuild ? 5 : 1) {
+    for (int64_t k : {1, 3, 16, 17, 300}) {
+      m = m % 13 + 4;
+      const bool odd = m % 2 != 0;
+      TypedCase p{{m, n, k}, odd, n % 2 == 0, Addend::kRow, n % 3 == 0, k == 17, 1, 2};
+      if (k == 3) p.alpha = -2;
+      if (n % 4 == 0) p.addend = Addend::kScalar;
+      if (n % 5 == 0) p.addend = Addend::kColumn;
+      for_each_type([&]<class S>(S) { check_product<S>(GetParam(), p, ++seed); });
+      if (HasFatalFailure()) return;
+    }
+  }
+  for (int64_t n : {37, 300}) {
+    TypedCase p{{131, n, 5}, false, n == 300, Addend::kNone, n == 300, false, 3, 1};
+    for_each_type([&]<class S>(S) { check_product<S>(GetParam(), p, ++seed); });
+  }
+}
+
 TEST_P(TypedProducts, BlocksAndPasses) {
   const auto check = [&](const GemmShape& shape, bool trans_a, bool trans_b, bool in_place) {
     TypedCase p{shape, trans_a,  trans_b, in_place ? Addend::kRow : Addend::kMatrix,
@@ -229,7 +251,8 @@ TEST(TypedProducts, WorkspaceGrowsWithExtents) {
 TEST(TypedProducts, FusedInstructionSetsGiveTheSameBits) {
   if (vector_isa(detect_isa()) != Isa::kAvx512) GTEST_SKIP() << "needs AVX-512";
   Random random(61);
-  for (const GemmShape& shape : {GemmShape{37, 83, 700}, GemmShape{2, 5, 703}}) {
+  for (const GemmShape& shape : {GemmShape{37, 83, 700}, GemmShape{2, 5, 703},
+                                 GemmShape{37, 7, 300}, GemmShape{30, 83, 9}}) {
     const auto a = random_elements<double>(random, shape.m * shape.k);
     const auto b = random_elements<double>(random, shape.k * shape.n);
     std::vector<std::byte> workspace(static_cast<size_t>(typed_workspace<double>(shape)));

@@ -11,6 +11,7 @@
 
 #include "core/kernel_list.h"
 #include "core/operators/elementwise/elementwise.h"
+#include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/elementwise/binary_broadcast.h"
 #include "kernels_cpu/math/small_runs.h"
 
@@ -19,13 +20,15 @@ namespace {
 
 // Each type has one loop that reads and one that writes; between them lies a block of values of a
 // type that holds them exactly, so that the pairs of types need no loops of their own.
-constexpr int64_t kBlock = 64;
+constexpr int64_t kBlock = 256;
 
 template <class In>
 constexpr auto carrier_of() {
   using Value = decltype(load_at<In>(nullptr, 0));
   if constexpr (std::is_floating_point_v<Value> || std::is_same_v<Value, uint64_t>) {
     return Value{};
+  } else if constexpr (is_small<In>) {
+    return int32_t{};
   } else {
     return int64_t{};
   }
@@ -34,12 +37,13 @@ template <class In>
 using Carrier = decltype(carrier_of<In>());
 
 template <class In>
-void read_block(const std::byte* x, int64_t begin, int64_t count, void* values) {
-  load_elements<In>(x, begin, count, static_cast<Carrier<In>*>(values));
+void read_block(Isa isa, const std::byte* x, int64_t begin, int64_t count, void* values) {
+  auto* to = static_cast<Carrier<In>*>(values);
+  on_isa(isa, [=] { load_elements<In>(x, begin, count, to); });
 }
 
 template <class Out, class Value>
-void write_block(const void* values, int64_t begin, int64_t count,
+void write_block([[maybe_unused]] Isa isa, const void* values, int64_t begin, int64_t count,
                  [[maybe_unused]] const Encoding& encoding, std::byte* y) {
   const auto* from = static_cast<const Value*>(values);
   if constexpr (is_small<Out>) {
@@ -48,7 +52,10 @@ void write_block(const void* values, int64_t begin, int64_t count,
                        [&](int64_t i) { return encode<kType>(from[i - begin], encoding); });
   } else {
     auto* to = reinterpret_cast<typename Element<Out>::Stored*>(y) + begin;
-    for (int64_t i = 0; i < count; ++i) to[i] = convert<Out>(from[i]);
+    on_isa(isa, [=] {
+      INTARSIA_INDEPENDENT
+      for (int64_t i = 0; i < count; ++i) to[i] = convert<Out>(from[i]);
+    });
   }
 }
 
@@ -58,12 +65,13 @@ Status cast_blocks(const KernelContext& context, decltype(&read_block<float>) re
   const Encoding encoding{a.saturate != 0, static_cast<PowerRounding>(a.round_mode)};
   const auto* x = context.input(0).as<std::byte>();
   auto* y = context.output(0).as<std::byte>();
+  const Isa isa = context.isa();
   for_elements(context, context.output(0).count(), [=](int64_t begin, int64_t end) {
     alignas(8) std::byte values[kBlock * 8];
     for (int64_t first = begin; first < end; first += kBlock) {
       const int64_t count = std::min(kBlock, end - first);
-      read(x, first, count, values);
-      write(values, first, count, encoding, y);
+      read(isa, x, first, count, values);
+      write(isa, values, first, count, encoding, y);
     }
   });
   return {};

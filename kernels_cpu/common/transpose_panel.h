@@ -138,6 +138,29 @@ void transpose_rest(const Panel& p, E* out, const E* in, int64_t row, int64_t co
   }
 }
 
+/// Few rows or few columns, at least as many as lanes: a cache line of the long axis at a time, for
+/// planes an image apart may have room for few lines.
+template <int kLanes, class E>
+INTARSIA_INLINE void transpose_band(const Panel& p, E* __restrict out, const E* __restrict in) {
+  constexpr int64_t kLine = 64 / sizeof(E);
+  const bool tall = p.rows > p.columns;
+  const int64_t length = tall ? p.rows : p.columns, width = tall ? p.columns : p.rows;
+  const int64_t out_long = tall ? p.out_row : 1, out_wide = tall ? 1 : p.out_row;
+  const int64_t in_long = tall ? 1 : p.in_column, in_wide = tall ? p.in_column : 1;
+  for (int64_t first = 0; first < length; first += kLine) {
+    const int64_t at = first + kLine <= length ? first : length - kLine;
+    for (int64_t side = 0; side < width; side += kLanes) {
+      const int64_t wide = side + kLanes <= width ? side : width - kLanes;
+      E* to = out + at * out_long + wide * out_wide;
+      const E* from = in + at * in_long + wide * in_wide;
+      INTARSIA_UNROLLED
+      for (int i = 0; i < kLine; i += kLanes) {
+        transpose_lanes<kLanes>(p, to + i * out_long, from + i * in_long);
+      }
+    }
+  }
+}
+
 template <class E>
 INTARSIA_INLINE void transpose_square(const Panel& p, E* __restrict out, const E* __restrict in) {
   constexpr int kN = kSide<E>;
@@ -186,6 +209,14 @@ INTARSIA_INLINE void transpose_panel(const Panel& p, E* out, const E* in) {
     const auto suit = [](int64_t few) { return few >= kLeast && few <= kLanes; };
     if (p.in_column == p.rows && suit(p.rows)) return pull_apart<kLanes>(p, out, in);
     if (p.out_row == p.columns && suit(p.columns)) return put_together<kLanes>(p, out, in);
+  }
+  if constexpr (kLanes == 4) {
+    constexpr int64_t kFew = 8;
+    const bool tall = p.rows > p.columns;
+    const int64_t width = tall ? p.columns : p.rows, length = tall ? p.rows : p.columns;
+    if (width >= kLanes && width <= kFew && length >= 4 * kFew) {
+      return transpose_band<kLanes>(p, out, in);
+    }
   }
   if (p.in_column == p.rows) {
     if (p.rows == 2) return deinterleave<2>(p, out, in);

@@ -153,8 +153,7 @@ INTARSIA_INLINE void transpose_band(const Panel& p, E* __restrict out, const E* 
       const int64_t wide = side + kLanes <= width ? side : width - kLanes;
       E* to = out + at * out_long + wide * out_wide;
       const E* from = in + at * in_long + wide * in_wide;
-      INTARSIA_UNROLLED
-      for (int i = 0; i < kLine; i += kLanes) {
+      for (int64_t i = 0; i < kLine; i += kLanes) {
         transpose_lanes<kLanes>(p, to + i * out_long, from + i * in_long);
       }
     }

@@ -12,7 +12,7 @@ namespace intarsia::cpu {
 
 /// x[i] = function(x[i]). V is float or double.
 template <class V>
-void apply(const RnnFunction& function, V* x, int64_t count) {
+[[gnu::cold]] void apply(const RnnFunction& function, V* x, int64_t count) {
   const V alpha = function.alpha;
   const V beta = function.beta;
   const auto map = [&](const auto& formula) {
@@ -47,12 +47,11 @@ void apply(const RnnFunction& function, V* x, int64_t count) {
   }
 }
 
-/// The activations of floats; those with exponentials are of math/vector_math.h.
+/// The activations of floats; those that most layers have are of math/vector_math.h.
 class RnnMath {
  public:
   explicit RnnMath(Isa isa)
-      : isa_(isa),
-        sigmoid_(pick_vector_math(isa, [](auto math) { return &decltype(math)::sigmoid; })),
+      : sigmoid_(pick_vector_math(isa, [](auto math) { return &decltype(math)::sigmoid; })),
         tanh_(pick_vector_math(isa, [](auto math) { return &decltype(math)::tanh; })) {}
 
   void activate(const RnnFunction& function, float* x, int64_t count) const {
@@ -61,24 +60,12 @@ class RnnMath {
         return sigmoid_(x, x, count, nullptr);
       case RnnActivation::kTanh:
         return tanh_(x, x, count, nullptr);
-      case RnnActivation::kScaledTanh:
-        for (int64_t i = 0; i < count; ++i) x[i] *= function.beta;
-        tanh_(x, x, count, nullptr);
-        for (int64_t i = 0; i < count; ++i) x[i] *= function.alpha;
-        return;
-      case RnnActivation::kElu:
-        return pick_vector_math(isa_, [](auto math) { return &decltype(math)::elu; })(
-            x, x, count, &function.alpha);
-      case RnnActivation::kSoftplus:
-        return pick_vector_math(isa_, [](auto math) { return &decltype(math)::softplus; })(
-            x, x, count, nullptr);
       default:
         return apply(function, x, count);
     }
   }
 
  private:
-  Isa isa_;
   VectorMap sigmoid_, tanh_;
 };
 

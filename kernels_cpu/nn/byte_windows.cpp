@@ -121,7 +121,7 @@ CheckedInt ByteWindows::most_image_bytes(const KernelContext& context) const {
   const int spatial = x.rank - 2;
   CheckedInt bytes = CheckedInt(x.extents[0]) * x.extents[x.rank - 1];
   for (int i = 0; i < spatial; ++i) {
-    const int64_t out = y.extents[1 + i], kernel = std::max(w.extents[2 + i], 1);
+    const int64_t out = y.extents[1 + i], kernel = std::max<int64_t>(w.extents[2 + i], 1);
     const CheckedInt padded =
         CheckedInt(x.extents[1 + i]) + window.explicit_pad(i) + window.explicit_pad(spatial + i);
     bytes *= dim_max(padded, reach(out, window.stride(i), kernel, window.dilation(i)));

@@ -107,6 +107,21 @@ void add_cutting(DefinitionRows& rows) {
                  .attributes = codec_of<PadAttributes>()});
 }
 
+template <class Op>
+void add_blocks(DefinitionRows& rows) {
+  add<Op>(rows, {.name = Op::name,
+                 .since_version = 28,
+                 .inputs = {same({"input", "T"})},
+                 .outputs = {same({"output", "T"})},
+                 .facts = {.axes = {.form = AxisForm::kImage,
+                                    .channels_last = attribute<&BlockAttributes::channels_last>()},
+                           .exact = true,
+                           .selects = true,
+                           .gradient = gradients::moved},
+                 .types = {{"T", kPlainTypes}},
+                 .attributes = codec_of<BlockAttributes>()});
+}
+
 void add_permuting(DefinitionRows& rows) {
   add<ops::Transpose>(rows,
                       {.name = "Transpose",
@@ -133,30 +148,8 @@ void add_permuting(DefinitionRows& rows) {
                         .types = {{"T1", kPlainTypes}, {"T2", kFloatTypes}},
                         .kernel_types = {"T1", "T2"},
                         .attributes = codec_of<GridSampleAttributes>()});
-  add<ops::DepthToSpace>(
-      rows, {.name = "DepthToSpace",
-             .since_version = 28,
-             .inputs = {same({"input", "T"})},
-             .outputs = {same({"output", "T"})},
-             .facts = {.axes = {.form = AxisForm::kImage,
-                                .channels_last = attribute<&BlockAttributes::channels_last>()},
-                       .exact = true,
-                       .selects = true,
-                       .gradient = gradients::moved},
-             .types = {{"T", kPlainTypes}},
-             .attributes = codec_of<BlockAttributes>()});
-  add<ops::SpaceToDepth>(
-      rows, {.name = "SpaceToDepth",
-             .since_version = 28,
-             .inputs = {same({"input", "T"})},
-             .outputs = {same({"output", "T"})},
-             .facts = {.axes = {.form = AxisForm::kImage,
-                                .channels_last = attribute<&BlockAttributes::channels_last>()},
-                       .exact = true,
-                       .selects = true,
-                       .gradient = gradients::moved},
-             .types = {{"T", kPlainTypes}},
-             .attributes = codec_of<BlockAttributes>()});
+  add_blocks<ops::DepthToSpace>(rows);
+  add_blocks<ops::SpaceToDepth>(rows);
   add<ops::ReverseSequence>(
       rows, {.name = "ReverseSequence",
              .since_version = 28,

@@ -116,10 +116,10 @@ void for_window_sums(const KernelContext& context, ByteWindows& windows, const S
 
 void pack_byte_filters(const KernelContext& context, int zero_points, uint32_t* packed);
 
-/// Bytes of workspace on all threads.
-inline int64_t window_workspace(const KernelContext& context, const ByteWindows& windows) {
-  const CheckedInt sums = WindowBlocks::sums_bytes(windows) * context.threads();
-  return (windows.copied() ? sums + windows.image_bytes() : sums).value();
+/// Bytes of workspace: the sums of all threads, and behind them the copy of an image.
+inline int64_t window_workspace(const KernelContext& context, const ByteWindows& windows,
+                                CheckedInt image_bytes) {
+  return (WindowBlocks::sums_bytes(windows) * context.threads() + image_bytes).value();
 }
 
 /// What kernels of such weights say of them; kZeros as for ByteOperand.
@@ -145,7 +145,8 @@ struct ByteFilters {
     pack_byte_filters(context, kZeros, static_cast<uint32_t*>(packed));
   }
   static int64_t workspace(const KernelContext& context) {
-    return window_workspace(context, ByteWindows(context, kZeros));
+    const ByteWindows windows(context, kZeros);
+    return window_workspace(context, windows, windows.copied() ? windows.image_bytes() : 0);
   }
   /// What `check` asks for besides the operands.
   static Status check_image(const KernelContext& context) {
@@ -160,8 +161,7 @@ template <class K, int kZeros>
 struct OfAnyFilters : K {
   static int64_t workspace(const KernelContext& context) {
     const ByteWindows windows(context, kZeros);
-    const CheckedInt sums = WindowBlocks::sums_bytes(windows) * context.threads();
-    return (sums + windows.most_image_bytes(context)).value();
+    return window_workspace(context, windows, windows.most_image_bytes(context));
   }
 };
 

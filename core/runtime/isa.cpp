@@ -6,6 +6,28 @@
 #endif
 
 namespace intarsia {
+namespace {
+
+#if defined(__x86_64__)
+// Linux lets a process use the tiles only after it has asked (arch_prctl, ARCH_REQ_XCOMP_PERM of
+// XFEATURE_XTILEDATA), since what they hold makes the frames of signals larger. It refuses where
+// the memory that a thread set aside for signals is too small.
+bool may_use_tiles() {
+#if defined(__linux__)
+  constexpr long kArchPrctl = 158, kRequest = 0x1023, kTileData = 18;
+  long result;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(kArchPrctl), "D"(kRequest), "S"(kTileData)
+                   : "rcx", "r11", "memory");
+  return result == 0;
+#else
+  return false;
+#endif
+}
+#endif
+
+}  // namespace
 
 Isa detect_isa() {
 #if defined(__x86_64__)
@@ -24,8 +46,11 @@ Isa detect_isa() {
   constexpr unsigned kF = 1u << 16, kDq = 1u << 17, kCd = 1u << 28, kBw = 1u << 30, kVl = 1u << 31;
   constexpr unsigned kLevel4 = kF | kDq | kCd | kBw | kVl;
   if ((low & kZmm) != kZmm || (b & kLevel4) != kLevel4) return Isa::kAvx2;
-  constexpr unsigned kVnni = 1u << 11;
-  return (c & kVnni) != 0 ? Isa::kAvx512Vnni : Isa::kAvx512;
+  constexpr unsigned kVnni = 1u << 11, kTiles = 1u << 24, kTilesOfBytes = 1u << 25;
+  if ((c & kVnni) == 0) return Isa::kAvx512;
+  constexpr unsigned kTileState = 0x60000, kAmx = kTiles | kTilesOfBytes;
+  const bool tiles = (d & kAmx) == kAmx && (low & kTileState) == kTileState;
+  return tiles && may_use_tiles() ? Isa::kAmx : Isa::kAvx512Vnni;
 #elif defined(__aarch64__)
   return Isa::kNeon;
 #else

@@ -3,7 +3,19 @@
 
 namespace intarsia::cpu {
 
+namespace {
+
+// Tiles of fewer rows would mostly wait for B.
+[[maybe_unused]] constexpr ptrdiff_t kTiledRows = 5;
+
+}  // namespace
+
 void multiply_bytes(const ByteProduct& product, Isa isa) {
+#if INTARSIA_WITH_AVX512
+  if (compiled_isa(isa) == Isa::kAmx && product.rows >= kTiledRows && product.runs.quads > 0) {
+    return BytePanels<Isa::kAmx, ByteQuad>::multiply(product);
+  }
+#endif
   pick_groups(isa, [&]<class S>(S) {
     if constexpr (kQuads<S>) {
       BytePanels<Isa::kAvx512, S>::multiply(product);

@@ -40,18 +40,23 @@ namespace intarsia::cpu {
 
 /// The best instruction set of this build that is not above `wanted`.
 constexpr Isa compiled_isa(Isa wanted) {
-  const bool avx512 = wanted == Isa::kAvx512 || wanted == Isa::kAvx512Vnni;
+  const bool avx512 = wanted == Isa::kAvx512 || wanted == Isa::kAvx512Vnni || wanted == Isa::kAmx;
   if (INTARSIA_WITH_AVX512 && avx512) return wanted;
   if (INTARSIA_WITH_AVX2 && (wanted == Isa::kAvx2 || avx512)) return Isa::kAvx2;
   if (INTARSIA_WITH_NEON && wanted == Isa::kNeon) return Isa::kNeon;
   return Isa::kPortable;
 }
 
-/// The same, for all but products of bytes: nothing else differs where there are dot products of
-/// bytes.
-constexpr Isa vector_isa(Isa wanted) {
+/// Whether there are dot products of bytes, unsigned by signed.
+constexpr bool has_byte_dots(Isa wanted) {
   const Isa isa = compiled_isa(wanted);
-  return isa == Isa::kAvx512Vnni ? Isa::kAvx512 : isa;
+  return isa == Isa::kAvx512Vnni || isa == Isa::kAmx;
+}
+
+/// compiled_isa(wanted) for all but products of bytes: nothing else differs where there are dot
+/// products of bytes.
+constexpr Isa vector_isa(Isa wanted) {
+  return has_byte_dots(wanted) ? Isa::kAvx512 : compiled_isa(wanted);
 }
 
 /// An instruction set as a type.

@@ -121,7 +121,7 @@ void typed_run(const TypedArgs<S>& args, int64_t begin, int64_t end, std::byte* 
 template <class Use>
 auto pick_groups([[maybe_unused]] Isa isa, const Use& use) {
 #if INTARSIA_WITH_AVX512
-  if (compiled_isa(isa) == Isa::kAvx512Vnni) return use(ByteQuad());
+  if (has_byte_dots(isa)) return use(ByteQuad());
 #endif
   return use(Int16Pair());
 }

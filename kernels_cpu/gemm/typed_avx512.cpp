@@ -7,6 +7,7 @@
 
 #if INTARSIA_WITH_AVX512
 
+#include "kernels_cpu/gemm/byte_panels_amx.h"
 #include "kernels_cpu/gemm/byte_panels_tile.h"
 #include "kernels_cpu/gemm/depthwise_bytes_tile.h"
 #include "kernels_cpu/gemm/thin_bytes_tile.h"
@@ -28,6 +29,7 @@ template struct TypedKernels<Isa::kAvx512, Int16Pair>;
 template struct TypedKernels<Isa::kAvx512, ByteQuad>;  // called for kAvx512Vnni alone
 template struct BytePanels<Isa::kAvx512, Int16Pair>;
 template struct BytePanels<Isa::kAvx512, ByteQuad>;
+template struct BytePanels<Isa::kAmx, ByteQuad>;
 template struct ThinByteTiles<Isa::kAvx512, Int16Pair>;
 template struct ThinByteTiles<Isa::kAvx512, ByteQuad>;
 template struct DepthwiseByteTiles<Isa::kAvx512>;

@@ -41,7 +41,7 @@ def parser(text, rounds, seconds):
                         help="per case and engine, over all rounds")
     result.add_argument("--threads", type=int, default=1, help="of every engine")
     result.add_argument("--isa", help="our instruction set: portable, avx2, avx512, "
-                                      "avx512vnni, neon")
+                                      "avx512vnni, amx, neon")
     result.add_argument("--json", help="file for the figures, every round's minimum among them")
     result.add_argument("--markdown", help="file for the tables, else standard output")
     result.add_argument("names", nargs="*",

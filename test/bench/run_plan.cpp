@@ -116,11 +116,9 @@ int run(int argc, char** argv) {
   app.add_option("model", model, "an ONNX model or a plan")->required();
   app.add_option("--threads", conversion.threads, "threads to run on")->check(CLI::Range(1, 1024));
   std::optional<Isa> isa;
-  const std::map<std::string, Isa> names{{"portable", Isa::kPortable},
-                                         {"avx2", Isa::kAvx2},
-                                         {"avx512", Isa::kAvx512},
-                                         {"avx512vnni", Isa::kAvx512Vnni},
-                                         {"neon", Isa::kNeon}};
+  const std::map<std::string, Isa> names{
+      {"portable", Isa::kPortable},     {"avx2", Isa::kAvx2}, {"avx512", Isa::kAvx512},
+      {"avx512vnni", Isa::kAvx512Vnni}, {"amx", Isa::kAmx},   {"neon", Isa::kNeon}};
   app.add_option("--isa", isa, "instruction set, by default the best that the processor has")
       ->transform(CLI::CheckedTransformer(names));
   conversion.add_to(app);

@@ -47,7 +47,7 @@ std::optional<Failure> compare(const RandomModel& model, size_t number, const Pl
 }
 
 std::string_view name_of(Isa isa) {
-  constexpr std::string_view kNames[] = {"portable", "avx2", "avx512", "neon", "avx512vnni"};
+  constexpr std::string_view kNames[] = {"portable", "avx2", "avx512", "neon", "avx512vnni", "amx"};
   return kNames[static_cast<size_t>(isa)];
 }
 

@@ -79,6 +79,7 @@ inline std::vector<Isa> available_isas() {
 inline std::vector<Isa> available_byte_isas() {
   std::vector<Isa> list = available_isas();
   const Isa best = compiled_isa(detect_isa());
+  if (has_byte_dots(best)) list.push_back(Isa::kAvx512Vnni);
   if (best != list.back()) list.push_back(best);
   return list;
 }
@@ -91,6 +92,8 @@ inline std::string isa_name(Isa isa) {
       return "avx512";
     case Isa::kAvx512Vnni:
       return "avx512vnni";
+    case Isa::kAmx:
+      return "amx";
     case Isa::kNeon:
       return "neon";
     default:

@@ -5,6 +5,14 @@
 #include "test/kernels/math/formulas.h"
 
 #include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#if defined(__x86_64__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 #include "kernels_cpu/math/half_conversion.h"
 #include "test/kernels/common/kernel_harness.h"
@@ -242,6 +250,18 @@ TEST(Formula, OfCmathAgreeWithDoublePrecision) {
 // ---- the instruction set
 // -------------------------------------------------------------------------
 
+#if defined(__x86_64__)
+/// Whether the processor has tiles of bytes and the system grants them.
+bool grants_tiles() {
+  std::ifstream file("/proc/cpuinfo");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (text.find("amx_int8") == std::string::npos) return false;
+  uint64_t granted = 0;
+  constexpr long kGetPermissions = 0x1022;
+  return syscall(SYS_arch_prctl, kGetPermissions, &granted) == 0 && (granted >> 18 & 1) != 0;
+}
+#endif
+
 /// The best of this processor that the build was asked for.
 Isa expected_isa() {
   const auto asked_for = [](const char* name) {
@@ -256,7 +276,8 @@ Isa expected_isa() {
                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   if (avx512 && asked_for(",avx512,")) {
-    return __builtin_cpu_supports("avx512vnni") ? Isa::kAvx512Vnni : Isa::kAvx512;
+    if (!__builtin_cpu_supports("avx512vnni")) return Isa::kAvx512;
+    return grants_tiles() ? Isa::kAmx : Isa::kAvx512Vnni;
   }
   if (avx2 && asked_for(",avx2,")) return Isa::kAvx2;
 #endif
@@ -286,6 +307,7 @@ TEST(Isa, OfThisProcessorIsFoundAndChosen) {
 #if INTARSIA_WITH_AVX512
     case Isa::kAvx512:
     case Isa::kAvx512Vnni:
+    case Isa::kAmx:
       return expect_chosen<Isa::kAvx512>();
 #endif
 #if INTARSIA_WITH_NEON

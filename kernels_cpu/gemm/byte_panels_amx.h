@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The products of byte_panels.h by tiles of AMX: 16 rows of 64 bytes by 16 lines of a panel. Lines
+// of a panel are what the instruction takes of B. Rows of A are read where they lie if they are the
+// same distance apart, else side by side from a copy of 1 KiB.
+//
+// All tiles of a call have one shape, as large as divides the work evenly; the last ones reach back
+// over what has been multiplied before: rows are computed again, and bytes count as 0.
+//
+// Included by typed_avx512.cpp only. Nothing is compiled for AMX but its instructions, which change
+// registers that compilers leave alone.
+#pragma once
+
+#include "kernels_cpu/gemm/byte_panels.h"
+#include "kernels_cpu/gemm/even_block.h"
+#include "kernels_cpu/gemm/typed_tile.h"
+
+namespace intarsia::cpu {
+
+/// Registers of tiles: of C [2 x 2], of A [2], of B [2].
+inline constexpr int kTileC = 0, kTileA = 4, kTileB = 6;
+inline constexpr ptrdiff_t kTileRows = 16, kTileQuads = 16;
+
+/// What tiles there are, as `ldtilecfg` reads it.
+struct alignas(64) TileShapes {
+  uint8_t palette = 1, start_row = 0, reserved[14] = {};
+  uint16_t row_bytes[16] = {};
+  uint8_t rows[16] = {};
+};
+
+template <Isa I>
+struct ByteTiles;
+
+template <>
+struct ByteTiles<Isa::kAmx> {
+  template <int T>
+  INTARSIA_INLINE static void load(const void* from, ptrdiff_t pitch) {
+    __asm__ volatile("tileloadd (%0,%1,1), %%tmm%c2" ::"r"(from), "r"(pitch), "i"(T) : "memory");
+  }
+  template <int T>
+  INTARSIA_INLINE static void store(void* to, ptrdiff_t pitch) {
+    __asm__ volatile("tilestored %%tmm%c2, (%0,%1,1)" ::"r"(to), "r"(pitch), "i"(T) : "memory");
+  }
+  template <int T>
+  INTARSIA_INLINE static void clear() {
+    __asm__ volatile("tilezero %%tmm%c0" ::"i"(T));
+  }
+  /// C += A * B, unsigned by signed bytes.
+  template <int C, int A, int B>
+  INTARSIA_INLINE static void add() {
+    __asm__ volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(C), "i"(A), "i"(B));
+  }
+  /// All tiles are 0 then.
+  static void configure(ptrdiff_t rows, ptrdiff_t quads) {
+    TileShapes shapes;
+    const auto shape = [&](int tile, ptrdiff_t height, ptrdiff_t words) {
+      shapes.rows[tile] = static_cast<uint8_t>(height);
+      shapes.row_bytes[tile] = static_cast<uint16_t>(4 * words);
+    };
+    for (int i = 0; i < 4; ++i) shape(kTileC + i, rows, kPanel);
+    for (int i = 0; i < 2; ++i) shape(kTileA + i, rows, quads);
+    for (int i = 0; i < 2; ++i) shape(kTileB + i, quads, kPanel);
+    __asm__ volatile("ldtilecfg %0" ::"m"(shapes));
+  }
+  /// Threads without tiles have less to keep when they wait.
+  static void release() { __asm__ volatile("tilerelease" ::: "memory"); }
+
+  /// One call of `multiply`.
+  struct Job {
+    const ByteProduct& p;
+    ptrdiff_t rows, quads, panel;  ///< Of a tile of A; words of a panel of B.
+
+    explicit Job(const ByteProduct& product)
+        : p(product),
+          rows(ceil_div(p.rows, ceil_div(p.rows, kTileRows))),
+          quads(ceil_div(p.runs.quads, ceil_div(p.runs.quads, kTileQuads))),
+          panel(static_cast<ptrdiff_t>(byte_panel_words(p.runs.all_quads()))) {}
+
+    /// The rows of a tile of A.
+    struct Rows {
+      const uint8_t* const* at;
+      ptrdiff_t first, pitch;
+      bool evenly;  ///< `pitch` bytes apart.
+    };
+    Rows rows_of(ptrdiff_t tile) const {
+      const ptrdiff_t first = tile * rows < p.rows - rows ? tile * rows : p.rows - rows;
+      Rows of{p.a + first, first, rows > 1 ? p.a[first + 1] - p.a[first] : 0, true};
+      for (ptrdiff_t r = 2; r < rows; ++r) {
+        of.evenly = of.evenly && of.at[r] - of.at[r - 1] == of.pitch;
+      }
+      return of;
+    }
+
+    template <int A>
+    INTARSIA_INLINE void load_a(const Rows& of, ptrdiff_t place, ptrdiff_t done) const {
+      if (of.evenly && done == 0) return load<A>(of.at[0] + place, of.pitch);
+      alignas(64) uint8_t lines[kTileRows * 64];
+      const __mmask64 some = bits_below(4 * quads) & ~bits_below(4 * done);
+      for (ptrdiff_t r = 0; r < rows; ++r) {
+        _mm512_store_si512(lines + 64 * r, _mm512_maskz_loadu_epi8(some, of.at[r] + place));
+      }
+      load<A>(lines, 64);
+    }
+
+    /// What is left of the zero points goes to C.
+    template <int P>
+    void write_terms(const Rows& of, const uint32_t* b, uint32_t* c) const {
+      QuadVector line;
+      for (ptrdiff_t v = 0; v < P; ++v) {
+        for (ptrdiff_t r = 0; r < rows; ++r) {
+          std::memcpy(&line, b + v * panel, sizeof line);
+          QuadVector sum = QuadVector{} - p.a_zero * line;
+          if (p.a_sums != nullptr) {
+            std::memcpy(&line, b + v * panel + kPanel, sizeof line);
+            sum -= p.a_sums[of.first + r] * line;
+          }
+          std::memcpy(c + r * p.c_pitch + v * kPanel, &sum, sizeof sum);
+        }
+      }
+    }
+
+    /// R tiles of rows, R <= 2, by P panels.
+    template <int R, int P>
+    void multiply(ptrdiff_t tile, const uint32_t* b, uint32_t* to) const {
+      const Rows of[2] = {rows_of(tile), rows_of(tile + R - 1)};
+      uint32_t* c[2] = {to + of[0].first * p.c_pitch, to + of[1].first * p.c_pitch};
+      const ptrdiff_t c_pitch = p.c_pitch * 4;
+      const bool terms = p.a_zero != 0 || p.a_sums != nullptr;
+      const auto each_c = [&](const auto& use) __attribute__((always_inline)) {
+        use(std::integral_constant<int, kTileC>(), c[0]);
+        if constexpr (P == 2) use(std::integral_constant<int, kTileC + 1>(), c[0] + kPanel);
+        if constexpr (R == 2) use(std::integral_constant<int, kTileC + 2>(), c[1]);
+        if constexpr (R * P == 4) use(std::integral_constant<int, kTileC + 3>(), c[1] + kPanel);
+      };
+      if (terms) {
+        for (int r = 0; r < R; ++r) write_terms<P>(of[r], b, c[r]);
+        each_c([&](auto t, uint32_t* at) { load<decltype(t)::value>(at, c_pitch); });
+      } else {
+        each_c([](auto t, uint32_t*) { clear<decltype(t)::value>(); });
+      }
+      b += kByteTerms * kPanel;
+      const ByteRuns& runs = p.runs;
+      for (ptrdiff_t i = 0; i < runs.counts[0]; ++i) {
+        for (ptrdiff_t j = 0; j < runs.counts[1]; ++j) {
+          for (ptrdiff_t l = 0; l < runs.counts[2]; ++l, b += runs.quads * kPanel) {
+            const ptrdiff_t run = i * runs.steps[0] + j * runs.steps[1] + l * runs.steps[2];
+            for (ptrdiff_t k = 0; k < runs.quads; k += quads) {
+              const ptrdiff_t last = runs.quads - quads, first = k < last ? k : last;
+              const ptrdiff_t done = k - first;
+              load<kTileB>(b + first * kPanel, 64);
+              if constexpr (P == 2) load<kTileB + 1>(b + panel + first * kPanel, 64);
+              load_a<kTileA>(of[0], run + 4 * first, done);
+              add<kTileC, kTileA, kTileB>();
+              if constexpr (P == 2) add<kTileC + 1, kTileA, kTileB + 1>();
+              if constexpr (R == 1) continue;
+              load_a<kTileA + 1>(of[1], run + 4 * first, done);
+              add<kTileC + 2, kTileA + 1, kTileB>();
+              if constexpr (P == 2) add<kTileC + 3, kTileA + 1, kTileB + 1>();
+            }
+          }
+        }
+      }
+      each_c([&](auto t, uint32_t* at) { store<decltype(t)::value>(at, c_pitch); });
+    }
+
+    template <int P>
+    void multiply_panels(const uint32_t* b, uint32_t* to) const {
+      const ptrdiff_t tiles = ceil_div(p.rows, rows);
+      ptrdiff_t tile = 0;
+      for (; tile + 2 <= tiles; tile += 2) multiply<2, P>(tile, b, to);
+      if (tile < tiles) multiply<1, P>(tile, b, to);
+    }
+  };
+};
+
+template <class S>
+struct BytePanels<Isa::kAmx, S> {
+  static void multiply(const ByteProduct& product) {
+    const ByteTiles<Isa::kAmx>::Job job(product);
+    ByteTiles<Isa::kAmx>::configure(job.rows, job.quads);
+    ptrdiff_t panel = 0;
+    for (; panel + 2 <= product.panels; panel += 2) {
+      job.multiply_panels<2>(product.b + panel * job.panel, product.c + panel * kPanel);
+    }
+    if (panel < product.panels) {
+      job.multiply_panels<1>(product.b + panel * job.panel, product.c + panel * kPanel);
+    }
+    ByteTiles<Isa::kAmx>::release();
+  }
+};
+
+}  // namespace intarsia::cpu

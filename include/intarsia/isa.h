@@ -24,7 +24,8 @@ enum class Isa : uint8_t {
 };
 
 /// The best instruction set that this processor and operating system support. A few instructions
-/// (cpuid, xgetbv), no system call, no cached state.
+/// (cpuid, xgetbv), no cached state. Where the processor has AMX, one system call on Linux
+/// (arch_prctl, ARCH_REQ_XCOMP_PERM) asks for its registers on behalf of the process.
 Isa detect_isa();
 
 }  // namespace intarsia

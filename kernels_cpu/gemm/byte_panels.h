@@ -88,6 +88,11 @@ struct ByteProduct {
 
 void multiply_bytes(const ByteProduct& product, Isa isa);
 
+/// A multiple of the rows that are best multiplied at once.
+constexpr int64_t byte_rows_step(Isa isa) {
+  return compiled_isa(isa) == Isa::kAmx ? 32 : 12;
+}
+
 /// The same for one instruction set, with bytes taken in groups S; defined in typed_<isa>.cpp.
 template <Isa I, class S>
 struct BytePanels {

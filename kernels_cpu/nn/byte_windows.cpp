@@ -221,14 +221,15 @@ void ByteWindows::multiply(int64_t group, int64_t first, int64_t rows, int64_t p
 }
 
 WindowBlocks::WindowBlocks(const ByteWindows& windows, int64_t threads) {
-  constexpr int64_t kStep = 12, kCached = 1 << 18, kMostPanels = kMostSums / kStep / kPanel;
+  constexpr int64_t kCached = 1 << 18;
+  const int64_t step = byte_rows_step(windows.isa()), most_panels = kMostSums / step / kPanel;
   const int64_t pixels = windows.pixels().value(), all = panel_count(windows.filters());
   const int64_t panel_bytes = byte_panel_words(windows.quads()) * int64_t{sizeof(uint32_t)};
   panels =
-      std::min(all, even_block(all, std::clamp<int64_t>(kCached / panel_bytes, 2, kMostPanels), 2));
-  const int64_t fit = kMostSums / (panels * kPanel) / kStep * kStep;
+      std::min(all, even_block(all, std::clamp<int64_t>(kCached / panel_bytes, 2, most_panels), 2));
+  const int64_t fit = kMostSums / (panels * kPanel) / step * step;
   const int64_t most = std::min(fit, ByteWindows::kMostRows);
-  rows = std::min(pixels, even_block(pixels, most, kStep));
+  rows = std::min(pixels, even_block(pixels, most, step));
   // More blocks for threads, unless they would become too small.
   const int64_t wanted = threads > 1 ? 4 * threads : 1;
   for (;;) {
@@ -237,8 +238,8 @@ WindowBlocks::WindowBlocks(const ByteWindows& windows, int64_t threads) {
     constexpr int64_t kSmall = 1 << 16;  // groups of products of 16
     if (of_rows * of_columns * windows.groups() >= wanted) return;
     if (rows * panels * windows.quads() < kSmall) return;
-    if (rows >= 2 * kStep) {
-      rows = even_block(pixels, rows / 2, kStep);
+    if (rows >= 2 * step) {
+      rows = even_block(pixels, rows / 2, step);
     } else if (panels >= 4) {
       panels = even_block(all, panels / 2, 2);
     } else {

@@ -92,8 +92,33 @@ struct LaneVector {
     choose_even(low, high, even, std::make_integer_sequence<int, kCount>());
     choose_odd(low, high, odd, std::make_integer_sequence<int, kCount>());
   }
+  /// The lanes as numbers of another type, in two vectors. As a loop: compilers make more of the
+  /// conversion of whole vectors than of that of a half.
+  template <class Half>
+  static void widen(const V& v, Half& low, Half& high) {
+    using B = std::remove_reference_t<decltype(low[0])>;
+    A from[kCount];
+    B to[kCount];
+    std::memcpy(from, &v, sizeof v);
+    for (int i = 0; i < kCount; ++i) to[i] = static_cast<B>(from[i]);
+    std::memcpy(&low, to, sizeof low);
+    std::memcpy(&high, to + kCount / 2, sizeof high);
+  }
+  /// The first and the last half of the lanes. REQUIRES: kCount > 2.
+  template <class Half>
+  static void low(const V& v, Half& half) {
+    choose<0>(v, half, std::make_integer_sequence<int, kCount / 2>());
+  }
+  template <class Half>
+  static void high(const V& v, Half& half) {
+    choose<kCount / 2>(v, half, std::make_integer_sequence<int, kCount / 2>());
+  }
 
  private:
+  template <int kFirst, class Half, int... kLane>
+  static void choose(const V& v, Half& half, std::integer_sequence<int, kLane...>) {
+    half = __builtin_shufflevector(v, v, (kFirst + kLane)...);
+  }
   template <int... kLane>
   static void choose_even(const V& low, const V& high, V& v, std::integer_sequence<int, kLane...>) {
     v = __builtin_shufflevector(low, high, (2 * kLane)...);

@@ -12,6 +12,8 @@ namespace intarsia::cpu {
 /// One run of each thread, and some that all threads read, as floats if they are halves.
 class FloatRuns {
  public:
+  static constexpr int64_t kTogether = 1;  ///< Runs that a thread has at a time.
+
   /// Bytes for runs of elements of type T.
   template <class T>
   static int64_t bytes(const KernelContext& context, int64_t run, int shared) {
@@ -59,6 +61,8 @@ class FloatRuns {
 
 /// Runs as they are.
 struct PlainRuns {
+  static constexpr int64_t kTogether = INTARSIA_HAS_VECTORS ? 32 : 1;
+
   template <class T>
   const T* shared(int, const T* x) const {
     return x;

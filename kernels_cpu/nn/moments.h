@@ -6,11 +6,13 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 #include "intarsia/tensor.h"
 #include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
-#include "kernels_cpu/common/row_steps.h"
+#include "kernels_cpu/common/lane_vector.h"
 #include "kernels_cpu/common/unrolled.h"
 #include "kernels_cpu/elementwise/float_blocks.h"
 #include "kernels_cpu/gemm/vector.h"
@@ -26,44 +28,95 @@ T from_double(double x) {
   return Element<T>::store(static_cast<typename Element<T>::Value>(x));
 }
 
-/// The sum of kCount lanes, halves joined; by few steps for the first few lanes.
-template <int kCount>
-double join_lanes(double* lanes) {
-  if constexpr (kCount > 1) {
+/// kCount numbers of type A, in vectors of up to kBytes; doubles in at least two, as what becomes
+/// of one vector of floats.
+template <int kBytes, class A, int kCount>
+struct Lanes {
+  static constexpr int kMost = kBytes / static_cast<int>(sizeof(A));
+  static constexpr int kWhole = sizeof(A) == 4 ? kCount : kCount / 2;
+  static constexpr int kWidth = kWhole < kMost ? kWhole : kMost, kVectors = kCount / kWidth;
+  using L = LaneVector<A, kWidth>;
+  typename L::V v[kVectors];
+
+  INTARSIA_INLINE void clear() {
     INTARSIA_UNROLLED
-    for (int k = 0; k < kCount / 2; ++k) lanes[k] += lanes[k + kCount / 2];
-    return join_lanes<kCount / 2>(lanes);
+    for (int i = 0; i < kVectors; ++i) v[i] = typename L::V{};
   }
-  return lanes[0];
-}
-
-/// Adds term(x[i]) for i in [begin, count) in steps of kCount elements; returns where it ends.
-template <int kCount, class T, class Term>
-int64_t add_lanes(const T* x, int64_t begin, int64_t count, double* lanes, Term term) {
-  for (; begin + kCount <= count; begin += kCount) {
+  INTARSIA_INLINE void load(const A* x) {
     INTARSIA_UNROLLED
-    for (int k = 0; k < kCount; ++k) lanes[k] += term(x[begin + k]);
+    for (int i = 0; i < kVectors; ++i) L::load(x + i * kWidth, v[i]);
   }
-  return begin;
-}
+  /// Numbers of a type of half the size, too.
+  template <class T>
+  INTARSIA_INLINE void load(const T* x) {
+    Lanes<kBytes, T, kCount> narrow;
+    narrow.load(x);
+    convert(narrow);
+  }
+  template <class T>
+  INTARSIA_INLINE void convert(const Lanes<kBytes, T, kCount>& from) {
+    INTARSIA_UNROLLED
+    for (int i = 0; i < kVectors; i += 2) {
+      LaneVector<T, 2 * kWidth>::widen(from.v[i / 2], v[i], v[i + 1]);
+    }
+  }
+  template <class Term>
+  INTARSIA_INLINE void apply(Term term) {
+    INTARSIA_UNROLLED
+    for (int i = 0; i < kVectors; ++i) term(v[i]);
+  }
+  INTARSIA_INLINE void add(const Lanes& other) {
+    INTARSIA_UNROLLED
+    for (int i = 0; i < kVectors; ++i) v[i] += other.v[i];
+  }
+  /// Lets the last `kept` lanes as they are, others become 0.
+  INTARSIA_INLINE void keep(int64_t kept) {
+    using I = std::conditional_t<sizeof(A) == 4, int32_t, int64_t>;
+    static constexpr Halves<I> kHalves;
+    using M = LaneVector<I, kWidth>;
+    INTARSIA_UNROLLED
+    for (int i = 0; i < kVectors; ++i) {
+      typename M::V mask;
+      M::load(kHalves.lanes + kept + i * kWidth, mask);
+      v[i] = __builtin_bit_cast(typename L::V, __builtin_bit_cast(typename M::V, v[i]) & mask);
+    }
+  }
+  /// The sum of all, halves joined.
+  INTARSIA_INLINE A sum() {
+    INTARSIA_UNROLLED
+    for (int left = kVectors / 2; left > 0; left /= 2) {
+      INTARSIA_UNROLLED
+      for (int i = 0; i < left; ++i) v[i] += v[i + left];
+    }
+    return sum_of_vector<kWidth>(v[0]);
+  }
 
-/// Sum of term(x[i]) over so few neighbours that joining the lanes of the loops for many would take
-/// longer.
-template <int kLanes, class T, class Term>
-double sum_by_lanes(const T* x, int64_t count, Term term) {
-  double lanes[kLanes] = {};
-  int64_t i = add_lanes<kLanes>(x, 0, count, lanes, term);
-  if constexpr (kLanes > 8) i = add_lanes<8>(x, i, count, lanes, term);
-  double sum = join_lanes<kLanes>(lanes);
-  for (; i < count; ++i) sum += term(x[i]);
-  return sum;
-}
+ private:
+  /// Lanes without and with all bits.
+  template <class I>
+  struct Halves {
+    I lanes[2 * kCount] = {};
+    constexpr Halves() {
+      for (int i = kCount; i < 2 * kCount; ++i) lanes[i] = -1;
+    }
+  };
+  template <int kLeft, class Vector>
+  INTARSIA_INLINE static A sum_of_vector(const Vector& all) {
+    if constexpr (kLeft == 2) {
+      return all[0] + all[1];
+    } else {
+      typename LaneVector<A, kLeft / 2>::V low, high;
+      LaneVector<A, kLeft>::low(all, low);
+      LaneVector<A, kLeft>::high(all, high);
+      low += high;
+      return sum_of_vector<kLeft / 2>(low);
+    }
+  }
+};
 
-template <class T, class Term>
-double sum_of_few(const T* x, int64_t count, Term term) {
-  if (!INTARSIA_HAS_VECTORS) return sum_by_lanes<1>(x, count, term);
-  return count < 32 ? sum_by_lanes<8>(x, count, term) : sum_by_lanes<16>(x, count, term);
-}
+/// Most lanes that take turns in a sum. Their number follows from how many elements there are
+/// alone: so the order of additions is the same for every instruction set.
+inline constexpr int kSumLanes = 16;
 
 /// The sum of sum_block(values, n) over x, block by block.
 template <class T, class SumBlock>
@@ -78,64 +131,122 @@ double sum_blocks(Isa isa, const T* x, int64_t count, SumBlock sum_block) {
   return sum;
 }
 
-/// Sum of term(x[i]) over `count` neighbours, by lanes.
-template <class T, class Term>
+/// Sum of what term(v) makes of v, a double or a vector of them, over `count` neighbours.
+template <int kBytes, int kCount = kSumLanes, class T, class Term>
 double sum_values(const T* x, int64_t count, Term term) {
-  if (INTARSIA_HAS_VECTORS && count < 4 * kRowLanes) {
-    return sum_of_few(x, count, [=](T v) { return term(as_double(v)); });
-  }
-  double sums[kRowLanes];
-  const int64_t groups = groups_for(count, 1);
-  for (int64_t i = 0; i < groups; ++i) sums[i] = 0;
-  step_run(sums, x, 1, count, 1, groups, [=](double sum, T v) { return sum + term(as_double(v)); });
-  merge_groups(sums, 1, groups, [](double a, double b) { return a + b; });
-  return sums[0];
-}
-
-template <class T, class Term>
-double sum_of(Isa isa, const T* x, int64_t count, Term term) {
-  return sum_blocks(isa, x, count,
-                    [=](const auto* values, int64_t n) { return sum_values(values, n, term); });
-}
-
-/// The same of squares of terms in V, in which elements are computed: four of them are joined
-/// before they become double. In double where that leaves the range.
-template <class V, class Term>
-double sum_squares(const V* x, int64_t count, Term term) {
-  constexpr int kLanes = 16;
-  double sums[kLanes] = {};
-  int64_t i = 0;
-  for (; INTARSIA_HAS_VECTORS && i + 4 * kLanes <= count; i += 4 * kLanes) {
-    V parts[kLanes];
-    const auto square = [=](int64_t at) {
-      const V root = term(x[i + at]);
-      return root * root;
-    };
-    for (int k = 0; k < kLanes; ++k) {
-      parts[k] =
-          (square(k) + square(k + kLanes)) + (square(k + 2 * kLanes) + square(k + 3 * kLanes));
+  if constexpr (INTARSIA_HAS_VECTORS && kCount >= 8) {
+    if (count < kCount) return sum_values<kBytes, kCount / 2>(x, count, term);
+    Lanes<kBytes, double, kCount> sums, values;
+    sums.clear();
+    int64_t i = 0;
+    for (; i + kCount <= count; i += kCount) {
+      values.load(x + i);
+      values.apply(term);
+      sums.add(values);
     }
-    for (int k = 0; k < kLanes; ++k) sums[k] += static_cast<double>(parts[k]);
+    if (i < count) {
+      values.load(x + count - kCount);
+      values.apply(term);
+      values.keep(count - i);
+      sums.add(values);
+    }
+    return sums.sum();
+  } else {
+    double sum = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      auto value = static_cast<double>(x[i]);
+      term(value);
+      sum += value;
+    }
+    return sum;
   }
-  double sum = 0;
-  if (i > 0) {
-    for (const double lane : sums) sum += lane;
-  }
-  sum += sum_of_few(x + i, count - i, [=](V v) {
-    const auto root = static_cast<double>(term(v));
-    return root * root;
-  });
-  if (sum > 0x1p-100 && sum < 0x1p120) return sum;
-  return sum_values(x, count, [=](double v) {
-    const auto root = static_cast<double>(term(static_cast<V>(v)));
-    return root * root;
+}
+
+template <int kBytes, class T, class Term>
+double sum_of(Isa isa, const T* x, int64_t count, Term term) {
+  return sum_blocks(isa, x, count, [=](const auto* values, int64_t n) {
+    return sum_values<kBytes>(values, n, term);
   });
 }
 
-template <class T, class Term>
+template <class From, class To>
+INTARSIA_INLINE void to_squares(const From& from, To& to) {
+  if constexpr (std::is_same_v<From, To>) {
+    to = from;
+  } else {
+    to.convert(from);
+  }
+  to.apply([](auto& v) { v *= v; });
+}
+
+/// The same of squares of terms in V, in which elements are computed. The squares are of type W: if
+/// that is not double, four of them are joined before they become double.
+template <int kBytes, class W, int kCount = kSumLanes, class V, class Term>
+double sum_squares_in(const V* x, int64_t count, Term term) {
+  if constexpr (INTARSIA_HAS_VECTORS && kCount >= 8) {
+    if (count < kCount) return sum_squares_in<kBytes, W, kCount / 2>(x, count, term);
+    Lanes<kBytes, double, kCount> sums, wide;
+    Lanes<kBytes, V, kCount> roots;
+    Lanes<kBytes, W, kCount> a, b, c, d;
+    const auto square = [&](int64_t at, auto& squares) {
+      roots.load(x + at);
+      roots.apply(term);
+      to_squares(roots, squares);
+    };
+    const auto add = [&] {
+      if constexpr (sizeof(W) < 8) {
+        wide.convert(a);
+        sums.add(wide);
+      } else {
+        sums.add(a);
+      }
+    };
+    sums.clear();
+    int64_t i = 0;
+    for (; sizeof(W) < 8 && i + 4 * kCount <= count; i += 4 * kCount) {
+      square(i, a);
+      square(i + kCount, b);
+      square(i + 2 * kCount, c);
+      square(i + 3 * kCount, d);
+      a.add(b);
+      c.add(d);
+      a.add(c);
+      add();
+    }
+    for (; i + kCount <= count; i += kCount) {
+      square(i, a);
+      add();
+    }
+    if (i < count) {
+      square(count - kCount, a);
+      a.keep(count - i);
+      add();
+    }
+    return sums.sum();
+  } else {
+    double sum = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      V root = x[i];
+      term(root);
+      sum += static_cast<double>(static_cast<W>(root) * static_cast<W>(root));
+    }
+    return sum;
+  }
+}
+
+/// In double where that leaves the range.
+template <int kBytes, class V, class Term>
+double sum_squares(const V* x, int64_t count, Term term) {
+  const double sum = sum_squares_in<kBytes, V>(x, count, term);
+  if (sum > 0x1p-100 && sum < 0x1p120) return sum;
+  return sum_squares_in<kBytes, double>(x, count, term);
+}
+
+template <int kBytes, class T, class Term>
 double sum_of_squares(Isa isa, const T* x, int64_t count, Term term) {
-  return sum_blocks(isa, x, count,
-                    [=](const auto* values, int64_t n) { return sum_squares(values, n, term); });
+  return sum_blocks(isa, x, count, [=](const auto* values, int64_t n) {
+    return sum_squares<kBytes>(values, n, term);
+  });
 }
 
 /// Room for a block, as an argument: not set to zeros.
@@ -144,14 +255,36 @@ struct BlockRoom {
   float floats[kFloatBlock];
 };
 
+/// y[i] = function(x[i], first + i, more[i]...) for i in [0, count) by whole vectors: the last
+/// results are computed before others are stored, for Y may be the same memory as X.
+template <int kLast = kSumLanes, class X, class Y, class Function, class... More>
+INTARSIA_INLINE void map_whole(const X* x, Y* y, int64_t first, int64_t count, Function function,
+                               const More*... more) {
+  constexpr bool kVectors = INTARSIA_HAS_VECTORS && kLast >= 8;
+  int64_t rest = 0;
+  Y last[kLast];
+  if constexpr (kVectors) {
+    if (count < kLast) return map_whole<kLast / 2>(x, y, first, count, function, more...);
+    rest = count % kLast;
+    const int64_t from = count - kLast;
+    for (int i = 0; rest > 0 && i < kLast; ++i) {
+      last[i] = function(x[from + i], first + from + i, more[from + i]...);
+    }
+  }
+  INTARSIA_INDEPENDENT
+  for (int64_t i = 0; i < count - rest; ++i) y[i] = function(x[i], first + i, more[i]...);
+  if constexpr (kVectors) {
+    if (rest > 0) std::memcpy(y + (count - kLast), last, sizeof last);
+  }
+}
+
 /// y[i] = function(x[i], i, more[i]...) for i in [0, count), in what elements are computed in. Y
 /// may be the same memory as X.
 template <class T, class Y, class Function, class... More>
 void map_values(Isa isa, const T* x, Y* y, int64_t count, Function function, const More*... more) {
   using V = typename Element<Y>::Value;
   const auto map = [=](int64_t first, int64_t n, const auto* from, V* to, const auto*... values) {
-    INTARSIA_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) to[i] = function(from[i], first + i, values[i]...);
+    map_whole(from, to, first, n, function, values...);
   };
   if constexpr (!kIsHalf<T> && !kIsHalf<Y> && !(kIsHalf<More> || ...)) {
     map(0, count, x, y, more...);
@@ -204,11 +337,6 @@ struct Line {
   }
 };
 
-struct Moments {
-  double mean = 0;
-  double variance = 0;
-};
-
 /// x - mean in the elements' own precision, as exact near the mean as it is in double.
 template <class V>
 struct Deviation {
@@ -217,15 +345,35 @@ struct Deviation {
     const double rest = mean - static_cast<double>(center);  // NaN where the mean is infinite
     lost = static_cast<V>(rest == rest ? rest : 0);
   }
-  V operator()(V x) const { return (x - center) - lost; }
+  V of(V x) const { return (x - center) - lost; }
+  template <class X>  // a V or a vector of them
+  void operator()(X& x) const {
+    x = (x - center) - lost;
+  }
 };
 
-template <class T>
-Moments moments_of(Isa isa, const T* x, int64_t count) {
+/// How many runs of `count` elements to take together, `most` at most: what is computed of each is
+/// a chain of steps that wait for one another. So few that they are near when they are read again.
+inline int64_t runs_together(int64_t count, int64_t most) {
+  constexpr int64_t kElements = 2048;
+  const int64_t runs = count > 0 ? kElements / count : 1;
+  return runs < 1 ? 1 : runs < most ? runs : most;
+}
+
+/// Means and variances of `runs` runs of `count` elements, one after another.
+template <int kBytes, class T>
+void moments_of(Isa isa, const T* x, int64_t runs, int64_t count, double* means,
+                double* variances) {
   using V = typename Element<T>::Value;
   const auto n = static_cast<double>(count);
-  const double mean = sum_of(isa, x, count, [](double v) { return v; }) / n;
-  return {mean, sum_of_squares(isa, x, count, Deviation<V>(mean)) / n};
+  for (int64_t r = 0; r < runs; ++r) {
+    means[r] = sum_of<kBytes>(isa, x + r * count, count, [](const auto&) {});
+  }
+  for (int64_t r = 0; r < runs; ++r) means[r] /= n;
+  for (int64_t r = 0; r < runs; ++r) {
+    variances[r] = sum_of_squares<kBytes>(isa, x + r * count, count, Deviation<V>(means[r]));
+  }
+  for (int64_t r = 0; r < runs; ++r) variances[r] /= n;
 }
 
 }  // namespace intarsia::cpu

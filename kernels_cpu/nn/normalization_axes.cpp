@@ -14,43 +14,51 @@
 #include "core/kernel_list.h"
 #include "core/operators/nn/normalization.h"
 #include "core/runtime/operand_check.h"
-#include "kernels_cpu/common/transpose_panel.h"
 #include "kernels_cpu/nn/moments.h"
 #include "kernels_cpu/reduction/reduce_loop.h"
 
 namespace intarsia::cpu {
 namespace {
 
-/// Slices side by side along the reduced axes.
-template <class T>
+/// Slices along the reduced axes: side by side, or of neighbours (`rows`), of which several follow
+/// one another if they are of nothing else.
+template <int kBytes, class T>
 struct Slices {
   Isa isa;
   const ReduceLoop& loop;
-  const T* x;  ///< The first element of the first of `lanes` slices side by side.
+  const T* x;  ///< The first element of the first of `lanes` slices.
   T* y;
   int64_t lanes;
-  int64_t stride;  ///< From an element to the next one of its slice.
+  bool rows;
 
-  /// sums[j] += the sum of term(element, j) over slice j.
+  /// sums[j] += the sum of what term(element, j) makes of elements, a double or a vector of them,
+  /// over slice j.
   template <class Term>
   void sum(double* sums, Term term) const {
-    for_runs([&](int64_t offset, int64_t length) {
-      if (dense()) {
-        sums[0] += sum_of(isa, x + offset, length, [=](double v) { return term(v, 0); });
-      } else {
-        add_rows(sums, x + offset, length, term);
-      }
-    });
+    if (!rows) {
+      return for_runs(
+          [&](int64_t offset, int64_t length) { add_rows(sums, x + offset, length, term); });
+    }
+    for (int64_t j = 0; j < lanes; ++j) {
+      const T* from = x + j * loop.reduced.count;
+      for_runs([&](int64_t offset, int64_t length) {
+        sums[j] += sum_of<kBytes>(isa, from + offset, length, [=](auto& v) { term(v, j); });
+      });
+    }
   }
   /// y = function(element, j) for the elements of slice j.
   template <class Function>
   void map(Function function) const {
+    for (int64_t j = 0; rows && j < lanes; ++j) {
+      const int64_t row = j * loop.reduced.count;
+      for_runs([&](int64_t offset, int64_t length) {
+        map_run(isa, x + row + offset, y + row + offset, length,
+                [=](double v, int64_t) { return function(v, j); });
+      });
+    }
+    if (rows) return;
+    const int64_t stride = loop.stride();
     for_runs([&](int64_t offset, int64_t length) {
-      if (dense()) {
-        map_run(isa, x + offset, y + offset, length,
-                [=](double v, int64_t) { return function(v, 0); });
-        return;
-      }
       for (int64_t at = offset; at < offset + length * stride; at += stride) {
         map_run(isa, x + at, y + at, lanes, function);
       }
@@ -64,42 +72,21 @@ struct Slices {
     if (loop.reduced.rank == 1) return body(0, loop.reduced.count);
     loop.for_runs(0, loop.reduced.count, body);
   }
-  /// One slice, whose elements are neighbours.
-  bool dense() const { return INTARSIA_HAS_VECTORS && lanes == 1 && stride == 1; }
 
   template <class Term>
-  void add_rows(double* sums, const T* from, int64_t rows, Term term) const {
+  void add_rows(double* sums, const T* from, int64_t count, Term term) const {
     typename Element<T>::Value block[kReduceLanes];
-    for (; rows > 0; --rows, from += stride) {
+    for (; count > 0; --count, from += loop.stride()) {
       const auto* values = values_at(isa, from, block, lanes);
       INTARSIA_INDEPENDENT
-      for (int64_t j = 0; j < lanes; ++j) sums[j] += term(static_cast<double>(values[j]), j);
+      for (int64_t j = 0; j < lanes; ++j) {
+        auto value = static_cast<double>(values[j]);
+        term(value, j);
+        sums[j] += value;
+      }
     }
   }
 };
-
-/// The most elements of rows that are taken side by side: alone they are hardly a vector.
-constexpr int64_t kShortRow = INTARSIA_HAS_VECTORS ? 16 : 0;
-
-/// Calls `normalize(slices)` for dense rows of up to kShortRow elements, of which several become
-/// slices side by side in a tile.
-template <class T, class Normalize>
-void for_short_rows(Isa isa, const ReduceLoop& loop, const T* x, T* y, int64_t rows,
-                    const Normalize& normalize) {
-  constexpr int64_t kRows = 64;
-  using Bits = std::conditional_t<sizeof(T) == 2, uint16_t,
-                                  std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
-  const int64_t count = loop.reduced.count;
-  T tile[kShortRow * kRows + 1];  // none where there are no vectors
-  for (int64_t lanes; rows > 0; rows -= lanes, x += lanes * count, y += lanes * count) {
-    lanes = rows < kRows ? rows : kRows;
-    transpose_panel<Bits>({count, lanes, lanes, 1, count}, reinterpret_cast<Bits*>(tile),
-                          reinterpret_cast<const Bits*>(x));
-    normalize(Slices<T>{isa, loop, tile, tile, lanes, lanes});
-    transpose_panel<Bits>({lanes, count, count, 1, lanes}, reinterpret_cast<Bits*>(y),
-                          reinterpret_cast<const Bits*>(tile));
-  }
-}
 
 /// Calls `normalize(slices)` for all slices along the reduced axes, in blocks.
 template <class T, class Normalize>
@@ -109,27 +96,27 @@ void for_slices(const KernelContext& context, const bool (&is_reduced)[kMaxRank]
   const ReduceLoop loop(context.input(0), is_reduced);
   const T* x = context.input(0).as<const T>();
   T* y = context.output(0).as<T>();
+  const bool rows = INTARSIA_HAS_VECTORS && loop.row == 1 && loop.stride() == 1;
+  const int64_t together =
+      loop.rows_are_dense() ? runs_together(loop.reduced.count, kReduceLanes) : 0;
   context.parallel_for(loop.blocks, [&](int64_t begin, int64_t end, int) {
-    on_isa(context.isa(), [&] {
-      const int64_t count = loop.reduced.count;
-      if (loop.rows_are_dense() && count <= kShortRow && loop.reduced.rank == 1) {
-        return for_short_rows(context.isa(), loop, x + begin * count, y + begin * count,
-                              end - begin, normalize);
-      }
-      if (loop.rows_are_dense()) {
-        for (int64_t row = begin; row < end; ++row) {
-          const int64_t offset = row * count;
-          normalize(Slices<T>{context.isa(), loop, x + offset, y + offset, 1, loop.stride()});
-        }
-        return;
-      }
+    const auto take = [&](auto bytes) {
       for (int64_t index = begin, taken; index < end; index += taken) {
-        const ReduceLoop::Block block = loop.block(index, end - index);
-        taken = block.count;
-        normalize(Slices<T>{context.isa(), loop, x + block.offset, y + block.offset, block.lanes,
-                            loop.stride()});
+        int64_t offset = index * loop.reduced.count, lanes = 0;
+        if (rows && together > 0) {
+          taken = lanes = together < end - index ? together : end - index;
+        } else {
+          const ReduceLoop::Block block = loop.block(index, end - index);
+          taken = block.count;
+          lanes = block.lanes;
+          offset = block.offset;
+        }
+        normalize(Slices<bytes(), T>{context.isa(), loop, x + offset, y + offset, lanes, rows});
       }
-    });
+    };
+    if (rows) return on_vectors(context.isa(), take);
+    // Lanes side by side are often few.
+    on_isa(context.isa(), [&] { take(std::integral_constant<int, 16>()); });
   });
 }
 
@@ -148,16 +135,16 @@ struct LpNormalization {
     const bool squares = a.p == 2;
     bool is_reduced[kMaxRank] = {};
     is_reduced[ops::wrapped_axis(a.axis, context.input(0).rank)] = true;
-    for_slices<T>(context, is_reduced, [&](const Slices<T>& slices) {
+    for_slices<T>(context, is_reduced, [&](const auto& slices) {
       double norms[kReduceLanes];
       for (int64_t j = 0; j < slices.lanes; ++j) norms[j] = 0;
       if (squares) {
-        slices.sum(norms, [](double v, int64_t) { return v * v; });
+        slices.sum(norms, [](auto& v, int64_t) { v *= v; });
       } else {
-        slices.sum(norms, [](double v, int64_t) { return std::fabs(v); });
+        slices.sum(norms, [](auto& v, int64_t) { v = v < 0 ? -v : v; });
       }
-      for (int64_t j = 0; j < slices.lanes; ++j) {
-        norms[j] = squares ? std::sqrt(norms[j]) : norms[j];
+      if (squares) {
+        for (int64_t j = 0; j < slices.lanes; ++j) norms[j] = std::sqrt(norms[j]);
       }
       const double* norm = norms;
       if constexpr (std::is_same_v<T, double>) {
@@ -187,14 +174,14 @@ struct MeanVarianceNormalization {
     for (const int32_t axis : a.axes.view()) {
       is_reduced[ops::wrapped_axis(axis, context.input(0).rank)] = true;
     }
-    for_slices<T>(context, is_reduced, [&](const Slices<T>& slices) {
+    for_slices<T>(context, is_reduced, [&](const auto& slices) {
       const auto n = static_cast<double>(slices.loop.reduced.count);
       double means[kReduceLanes], deviations[kReduceLanes];
       for (int64_t j = 0; j < slices.lanes; ++j) means[j] = deviations[j] = 0;
-      slices.sum(means, [](double v, int64_t) { return v; });
+      slices.sum(means, [](const auto&, int64_t) {});
       for (int64_t j = 0; j < slices.lanes; ++j) means[j] /= n;
       const double* mean = means;
-      slices.sum(deviations, [=](double v, int64_t j) { return (v - mean[j]) * (v - mean[j]); });
+      slices.sum(deviations, [=](auto& v, int64_t j) { v = (v - mean[j]) * (v - mean[j]); });
       for (int64_t j = 0; j < slices.lanes; ++j) {
         deviations[j] = std::sqrt(deviations[j] / n) + 1e-9;
       }

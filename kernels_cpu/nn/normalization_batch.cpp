@@ -12,6 +12,7 @@
 #include "core/kernel_list.h"
 #include "core/operators/nn/normalization.h"
 #include "core/runtime/operand_check.h"
+#include "kernels_cpu/common/row_steps.h"
 #include "kernels_cpu/nn/moments.h"
 
 namespace intarsia::cpu {
@@ -33,22 +34,26 @@ struct BatchShape {
   double count() const { return static_cast<double>(images * plane); }
 };
 
-/// sums[j] = the sum of term_of(j)(x) over the elements of channel first + j, for `lanes` channels;
-/// several if these lie side by side.
-template <class T, class TermOf>
+/// sums[j] = the sum of what term_of(j) makes of elements, over those of channel first + j, for
+/// `lanes` channels; several if these lie side by side.
+template <int kBytes, class T, class TermOf>
 void sum_channels(Isa isa, const T* x, const BatchShape& s, int64_t first, int64_t lanes,
                   double* sums, TermOf term_of) {
   for (int64_t j = 0; j < lanes; ++j) sums[j] = 0;
   for (int64_t n = 0; n < s.images; ++n) {
     const T* from = x + (n * s.channels + first) * s.plane;
     if (lanes == 1) {
-      sums[0] += sum_of(isa, from, s.plane, term_of(0));
+      sums[0] += sum_of<kBytes>(isa, from, s.plane, term_of(0));
       continue;
     }
     typename Element<T>::Value block[kRowLanes];
     const auto* values = values_at(isa, from, block, lanes);
     INTARSIA_INDEPENDENT
-    for (int64_t j = 0; j < lanes; ++j) sums[j] += term_of(j)(static_cast<double>(values[j]));
+    for (int64_t j = 0; j < lanes; ++j) {
+      auto value = static_cast<double>(values[j]);
+      term_of(j)(value);
+      sums[j] += value;
+    }
   }
 }
 
@@ -66,14 +71,15 @@ void normalize_batch(const KernelContext& context, const BatchNormalizationAttri
     if (values == nullptr) return;
     values[c] = from_double<P>(running * a.momentum + current * (1 - a.momentum));
   };
-  const auto normalize = [&](int64_t first, int64_t lanes) {
+  const auto normalize = [&](auto bytes, int64_t first, int64_t lanes) {
     double means[kRowLanes], variances[kRowLanes], factors[kRowLanes], shifts[kRowLanes];
     double* const mean = means;
-    sum_channels(context.isa(), x, s, first, lanes, mean,
-                 [](int64_t) { return [](double v) { return v; }; });
+    sum_channels<bytes()>(context.isa(), x, s, first, lanes, mean,
+                          [](int64_t) { return [](const auto&) {}; });
     for (int64_t j = 0; j < lanes; ++j) mean[j] /= s.count();
-    sum_channels(context.isa(), x, s, first, lanes, variances,
-                 [=](int64_t j) { return [m = mean[j]](double v) { return (v - m) * (v - m); }; });
+    sum_channels<bytes()>(context.isa(), x, s, first, lanes, variances, [=](int64_t j) {
+      return [m = mean[j]](auto& v) { v = (v - m) * (v - m); };
+    });
     for (int64_t j = 0; j < lanes; ++j) {
       const double variance = variances[j] / s.count();
       factors[j] = parameter(1, first + j) / std::sqrt(variance + a.epsilon);
@@ -98,10 +104,10 @@ void normalize_batch(const KernelContext& context, const BatchNormalizationAttri
   };
   const int64_t width = s.plane == 1 ? kRowLanes : 1;
   context.parallel_for((s.channels + width - 1) / width, [&](int64_t begin, int64_t end, int) {
-    on_isa(context.isa(), [&] {
+    on_vectors(context.isa(), [&](auto bytes) {
       for (int64_t unit = begin; unit < end; ++unit) {
         const int64_t first = unit * width;
-        normalize(first, s.channels - first < width ? s.channels - first : width);
+        normalize(bytes, first, s.channels - first < width ? s.channels - first : width);
       }
     });
   });

@@ -74,16 +74,21 @@ void normalize_groups(const KernelContext& context, int64_t groups, double epsil
   const int64_t plane = elements_from(view, 2), run = run_of(view, groups);
   const int64_t channels = groups > 0 ? view.extents[1] / groups : 0;
   context.parallel_for(view.extents[0] * groups, [&](int64_t begin, int64_t end, int thread) {
-    on_isa(context.isa(), [&] {
-      for (int64_t unit = begin; unit < end; ++unit) {
+    on_vectors(context.isa(), [&](auto bytes) {
+      double means[Runs::kTogether], inverses[Runs::kTogether];
+      for (int64_t unit = begin, taken; unit < end; unit += taken) {
+        taken = runs_together(run, end - unit < Runs::kTogether ? end - unit : Runs::kTogether);
         const auto* from = runs.own(thread, x + unit * run);
-        const Moments moments = moments_of(context.isa(), from, run);
-        const double inverse = 1 / std::sqrt(moments.variance + epsilon);
-        const int64_t before = unit % groups * channels;
-        map_channels(context.isa(), from, y + unit * run, channels, plane, [&](int64_t c) {
-          return Line<typename Element<T>::Value>(inverse * as_double(scale[before + c]),
-                                                  as_double(shift[before + c]), moments.mean);
-        });
+        moments_of<bytes()>(context.isa(), from, taken, run, means, inverses);
+        for (int64_t r = 0; r < taken; ++r) inverses[r] = 1 / std::sqrt(inverses[r] + epsilon);
+        for (int64_t r = 0; r < taken; ++r) {
+          const int64_t before = (unit + r) % groups * channels;
+          map_channels(
+              context.isa(), from + r * run, y + (unit + r) * run, channels, plane, [&](int64_t c) {
+                return Line<typename Element<T>::Value>(inverses[r] * as_double(scale[before + c]),
+                                                        as_double(shift[before + c]), means[r]);
+              });
+        }
       }
     });
   });

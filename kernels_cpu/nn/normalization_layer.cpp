@@ -67,26 +67,31 @@ struct LayerNormalization {
     if (run == 0 && means == nullptr && inverses == nullptr) return;
     const double epsilon = a.epsilon;
     context.parallel_for(elements_before(view, axis), [&](int64_t begin, int64_t end, int thread) {
-      on_isa(context.isa(), [&] {
-        for (int64_t row = begin; row < end; ++row) {
+      on_vectors(context.isa(), [&](auto bytes) {
+        double mean[Runs::kTogether], inverse[Runs::kTogether];
+        for (int64_t row = begin, taken; row < end; row += taken) {
+          taken = runs_together(run, end - row < Runs::kTogether ? end - row : Runs::kTogether);
           const auto* from = runs.own(thread, x + row * run);
-          const Moments moments = moments_of(context.isa(), from, run);
-          const double mean = moments.mean;
-          const double inverse = 1 / std::sqrt(moments.variance + epsilon);
-          const Deviation<V> deviation(mean);
-          const auto factor = static_cast<V>(inverse);
-          if (shift != nullptr) {
-            map_values(
-                context.isa(), from, y + row * run, run,
-                [=](V v, int64_t, V s, V t) { return deviation(v) * factor * s + t; }, scale,
-                shift);
-          } else {
-            map_values(
-                context.isa(), from, y + row * run, run,
-                [=](V v, int64_t, V s) { return deviation(v) * factor * s; }, scale);
+          moments_of<bytes()>(context.isa(), from, taken, run, mean, inverse);
+          for (int64_t r = 0; r < taken; ++r) inverse[r] = 1 / std::sqrt(inverse[r] + epsilon);
+          for (int64_t r = 0; r < taken; ++r) {
+            const Deviation<V> deviation(mean[r]);
+            const auto factor = static_cast<V>(inverse[r]);
+            const auto* values = from + r * run;
+            T* to = y + (row + r) * run;
+            if (shift != nullptr) {
+              map_values(
+                  context.isa(), values, to, run,
+                  [=](V v, int64_t, V s, V t) { return deviation.of(v) * factor * s + t; }, scale,
+                  shift);
+            } else {
+              map_values(
+                  context.isa(), values, to, run,
+                  [=](V v, int64_t, V s) { return deviation.of(v) * factor * s; }, scale);
+            }
+            if (means != nullptr) means[row + r] = static_cast<float>(mean[r]);
+            if (inverses != nullptr) inverses[row + r] = static_cast<float>(inverse[r]);
           }
-          if (means != nullptr) means[row] = static_cast<float>(mean);
-          if (inverses != nullptr) inverses[row] = static_cast<float>(inverse);
         }
       });
     });
@@ -130,10 +135,11 @@ struct RMSNormalization {
     V* y = context.output(0).as<V>();
     const double epsilon = a.epsilon;
     context.parallel_for(elements_before(view, axis), [&](int64_t begin, int64_t end, int thread) {
-      on_isa(context.isa(), [&] {
+      on_vectors(context.isa(), [&](auto bytes) {
         for (int64_t row = begin; row < end; ++row) {
           const auto* from = runs.own(thread, x + row * run);
-          const double squares = sum_of_squares(context.isa(), from, run, [](W v) { return v; });
+          const double squares =
+              sum_of_squares<bytes()>(context.isa(), from, run, [](const auto&) {});
           const double inverse = 1 / std::sqrt(squares / static_cast<double>(run) + epsilon);
           const auto factor = static_cast<W>(inverse);
           map_values(

@@ -6,8 +6,8 @@
 // buffer; then columns under the taps of the last axis are. Kernels of 3 x 3 so take 6 steps, not
 // 9. Several rows at once: what is stored is read at other places, which waits for the stores to
 // end. Padding stands in the buffer as the neutral element. Short rows are one line instead, in
-// which masks part them. Steps of more than two columns begin with taking the buffer apart, into
-// columns of which each result meets the next.
+// which masks part them, or results that are dropped. Steps of more than two columns begin with
+// taking the buffer apart, into columns of which each result meets the next.
 #pragma once
 
 #include <bit>
@@ -59,16 +59,21 @@ class PoolPlanes {
           take_apart(columns_ + strip.lead,
                      count * strip.pitch - stride + walk_.reach(walk_.last()));
         }
-        const int64_t length = strip.joined ? count * strip.lanes : strip.lanes;
+        const int64_t lines = strip.joined || strip.spread ? 1 : count;
+        const int64_t length = (count / lines - 1) * strip.along + strip.lanes;
         const int64_t step = stride > 2 ? strip.pitch / stride : strip.pitch;
-        for (int64_t row = 0; row < (strip.joined ? 1 : count); ++row) {
-          T* to = y_ + (unit + row) * width + first;
+        for (int64_t row = 0; row < lines; ++row) {
+          T* to = strip.spread ? spread_ : y_ + (unit + row) * width + first;
           if (stride == 2) {
             merge<2>(strip, columns_ + strip.lead + row * step, length, row * strip.lanes, to);
           } else {
             merge<1>(strip, (stride > 2 ? apart_ : columns_ + strip.lead) + row * step, length,
                      row * strip.lanes, to);
           }
+        }
+        if (strip.spread) {
+          constexpr auto kBytesOf = static_cast<int64_t>(sizeof(T));
+          pack_rows(spread_, strip.along * kBytesOf, y_ + unit * width, count, width * kBytesOf);
         }
       }
       first += strip.lanes;
@@ -93,7 +98,7 @@ class PoolPlanes {
       if (whole_rows_ > walk_.out[w - 1]) whole_rows_ = walk_.out[w - 1];
     }
     for (A& column : columns_) column = reducer_.identity();
-    lines_.start(walk_, first, strip.lanes);
+    lines_.start(walk_, first, strip.along);
     if (stride > 2) {
       for (A& column : apart_) column = reducer_.identity();
     }
@@ -271,6 +276,7 @@ class PoolPlanes {
   int64_t whole_rows_ = 0;  // along the last axis but one, windows of rows before this end inside
   alignas(kBytes) A columns_[kCapacity];
   A apart_[kCapacity];
+  T spread_[kCapacity];
   Mask masks_[kPoolMasks][kPoolColumns];  // of taps that are not plain: -1 in a row, else 0
   int64_t place_[kPoolColumns / 2];  // of each tap along the last axis, in columns or taken apart
 };

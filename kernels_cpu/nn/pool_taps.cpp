@@ -3,6 +3,8 @@
 // See pool_taps.h.
 #include "kernels_cpu/nn/pool_taps.h"
 
+#include <cstring>
+
 namespace intarsia::cpu {
 
 PoolStrip::PoolStrip(const WindowWalk& walk, int64_t first, int64_t most, int64_t align) {
@@ -31,10 +33,26 @@ PoolStrip::PoolStrip(const WindowWalk& walk, int64_t first, int64_t most, int64_
     plain = 0;
     plain_end = taps;
   }
+  spread = !joined && lanes == walk.out[w] && lanes < align;
+  along = spread ? pitch / stride : lanes;
   rows = kPoolColumns / pitch < kPoolRows ? kPoolColumns / pitch : kPoolRows;
   // Whole planes, where several fit: so that the same rows are at their borders.
   const int64_t plane = walk.out_rows();
   if (plane < rows) rows -= rows % plane;
+}
+
+void pack_rows(const void* from, int64_t pitch, void* to, int64_t rows, int64_t length) {
+  constexpr int64_t kPiece = 16;
+  const auto* x = static_cast<const char*>(from);
+  auto* y = static_cast<char*>(to);
+  const int64_t whole = (length + kPiece - 1) / kPiece * kPiece;
+  // What a row's last piece writes behind it, the next row writes again.
+  for (; rows * length >= whole; --rows, x += pitch, y += length) {
+    for (int64_t i = 0; i < length; i += kPiece) std::memcpy(y + i, x + i, kPiece);
+  }
+  for (; rows > 0; --rows, x += pitch, y += length) {
+    for (int64_t i = 0; i < length; ++i) y[i] = x[i];
+  }
 }
 
 }  // namespace intarsia::cpu

@@ -88,6 +88,9 @@ struct PoolStrip {
   int64_t begin = 0;          ///< Column 0 in the input.
   int64_t low = 0, high = 0;  ///< Columns [low, high) lie in the input.
   bool joined = false;        ///< Results of all rows are one line, stride columns apart.
+  /// The same with results between rows that are of none, and have to be left out.
+  bool spread = false;
+  int64_t along = 0;  ///< Results from row to row of a line, else of a row.
   /// Taps along the last axis [plain, plain_end) lie in a row for all results; the others are
   /// masked, where rows are joined, or padding in the buffer.
   int64_t plain = 0, plain_end = 0;
@@ -98,9 +101,14 @@ struct PoolStrip {
     return walk.reach(w) <= kPoolColumns / 2 && walk.stride[w] <= 2 * walk.reach(w) &&
            walk.taps / walk.kernel[w] <= kPoolTaps;
   }
-  /// Of the results of a row from `first` on, as many as fit. Rows of at most `most` are joined.
+  /// Of the results of a row from `first` on, as many as fit. Rows of at most `most` are joined,
+  /// others of less than `align` spread.
   /// The first column that lies in the input is at a multiple of `align`.
   PoolStrip(const WindowWalk& walk, int64_t first, int64_t most, int64_t align);
 };
+
+/// Copies `rows` rows of `length` bytes, `pitch` bytes apart, to where they follow one another, in
+/// pieces that are larger than what is left of a row.
+void pack_rows(const void* from, int64_t pitch, void* to, int64_t rows, int64_t length);
 
 }  // namespace intarsia::cpu

@@ -2,6 +2,9 @@
 //
 // Normalisations against formulas in double, in all layouts, and rejected nodes.
 #include "core/operators/nn/normalization.h"
+
+#include <cstring>
+
 #include "test/kernels/gemm/harness.h"
 #include "test/kernels/nn/naive.h"
 
@@ -141,6 +144,47 @@ TEST(Normalization, GroupsAndInstances) {
   expect_groups(602, 1, 2);
 }
 
+// Many planes, whose lanes, rests and joins have the same order everywhere. Of one all elements are
+// the same, those of the next are so small that their squares are none among floats.
+template <class T>
+void expect_same_bits(int32_t plane) {
+  SCOPED_TRACE(plane);
+  constexpr int32_t kChannels = 75;
+  const Dims dims = {2, kChannels, plane};
+  const auto n = static_cast<size_t>(plane);
+  std::vector<T> x, scale, shift;
+  random_numbers(count_of(dims), 1, x), random_numbers(kChannels, 2, scale);
+  random_numbers(kChannels, 3, shift);
+  for (size_t i = 0; i < n; ++i) {
+    x[7 * n + i] = T(0.1F);
+    x[8 * n + i] = T(i % 2 == 0 ? 1e-25F : -3e-25F);
+  }
+  std::vector<T> expected;
+  for (const Isa isa : cpu::available_isas()) {
+    for (const int threads : {1, 3}) {
+      Node node;
+      node.input<T>(dims, x).template input<T>({kChannels}, scale);
+      node.template input<T>({kChannels}, shift).template output<T>(dims).in_place(0);
+      node.attributes(InstanceNormalizationAttributes{}).isa(isa).threads(threads);
+      ASSERT_TRUE(node.run(kernel_name("InstanceNormalization", {data_type_of<T>})).ok());
+      if (expected.empty()) expected = node.template result<T>();
+      EXPECT_EQ(0, std::memcmp(expected.data(), node.template result<T>().data(),
+                               expected.size() * sizeof(T)));
+      for (size_t i = 0; i < n; ++i) {
+        EXPECT_NEAR(static_cast<double>(expected[7 * n + i]), static_cast<double>(shift[7]), 1e-4);
+        EXPECT_NEAR(static_cast<double>(expected[8 * n + i]), static_cast<double>(shift[8]), 1e-4);
+      }
+    }
+  }
+}
+
+TEST(Normalization, SameBitsOnEveryInstructionSet) {
+  for (const int32_t plane : {1, 5, 8, 13, 16, 20, 49, 64, 100, 127, 300, 1500}) {
+    expect_same_bits<float>(plane);
+    expect_same_bits<double>(plane);
+  }
+}
+
 TEST(Normalization, GroupsDivideTheChannels) {
   const auto code = [](int32_t groups) {
     GroupNormalizationAttributes a;
@@ -251,7 +295,7 @@ void expect_norms_of_rows(int32_t columns, int p, Isa isa) {
   expect_near<T>(node.result<T>(), expected, 1e2 * tolerance, 4 * tolerance);
 }
 
-/// Short rows are taken side by side.
+/// Several rows are taken together.
 TEST(Normalization, RowsOfAnyLength) {
   for (const Isa isa : cpu::available_isas()) {
     for (const int32_t columns : {1, 2, 3, 4, 7, 8, 15, 16, 17, 33}) {

@@ -48,12 +48,13 @@ BroadcastLoop::BroadcastLoop(const TensorView& output, std::span<const TensorVie
 
 bool BroadcastPieces::joins() const {
   if (kShortRow == 0 || loop_.rank == 1) return false;
-  size_t widest = 1;
+  size_t widths = 0;
   for (const BroadcastOperand& operand : operands_) {
-    if (operand.bytes > widest) widest = operand.bytes;
+    if (operand.bytes > 2) return loop_.row() < kShortRow;
+    widths |= operand.bytes;
   }
   // The smaller elements are, the more a vector takes of a row, and of halves also a conversion.
-  return loop_.row() < (widest == 1 ? kShortRowOfBytes : widest == 2 ? 2 * kShortRow : kShortRow);
+  return loop_.row() < (widths < 2 ? kShortRowOfBytes : 2 * kShortRow);
 }
 
 BroadcastPieces::BroadcastPieces(const BroadcastLoop& loop,

@@ -95,6 +95,7 @@
   List(resize_nearest_kernels) \
   List(reverse_sequence_kernels) \
   List(rnn_kernels) \
+  List(rnn_beside_kernels) \
   List(rnn_packed_kernels) \
   List(roi_align_kernels) \
   List(roi_pool_kernels) \

@@ -48,10 +48,13 @@ BroadcastLoop::BroadcastLoop(const TensorView& output, std::span<const TensorVie
 
 bool BroadcastPieces::joins() const {
   if (kShortRow == 0 || loop_.rank == 1) return false;
+  size_t widths = 0;
   for (const BroadcastOperand& operand : operands_) {
-    if (operand.bytes > 1) return loop_.row() < kShortRow;
+    if (operand.bytes > 2) return loop_.row() < kShortRow;
+    widths |= operand.bytes;
   }
-  return loop_.row() < kShortRowOfBytes;
+  // The smaller elements are, the more a vector takes of a row, and of halves also a conversion.
+  return loop_.row() < (widths < 2 ? kShortRowOfBytes : 2 * kShortRow);
 }
 
 BroadcastPieces::BroadcastPieces(const BroadcastLoop& loop,
@@ -100,13 +103,9 @@ const void* BroadcastPieces::lay_out(int input, int64_t position, int64_t length
                 columns, operand.bytes);
   } else if (laid_out_[input] != starts_[input]) {
     laid_out_[input] = starts_[input];
-    const int64_t row = columns * bytes, size = most_ * bytes + row;
+    const int64_t row = columns * bytes;
     std::memcpy(tile, start, static_cast<size_t>(row));
-    // What lies there is repeated, until it is half of everything.
-    for (int64_t done = row; done < size; done *= 2) {
-      const int64_t rest = size - done;
-      std::memcpy(tile + done, tile, static_cast<size_t>(rest < done ? rest : done));
-    }
+    repeat_row(tile, row, most_ * bytes + row);
   }
   return tile + phase * bytes;
 }

@@ -41,7 +41,8 @@ void fold_elements(Isa isa, bool first, const T* x, bool advances, typename Elem
                    int64_t n) {
   if constexpr (kIsHalf<T>) {
     float wide[kFloatBlock];
-    fold<Op, Element<float>>(first, row_block(isa, x, advances, wide, n), true, left, n);
+    to_floats(isa, x, wide, advances ? n : 1);
+    fold<Op, Element<float>>(first, wide, advances, left, n);
   } else {
     fold<Op, Element<T>>(first, x, advances, left, n);
   }

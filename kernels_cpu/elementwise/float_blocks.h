@@ -61,17 +61,28 @@ const typename Element<T>::Value* values_at(Isa isa, const T* x,
   }
 }
 
-/// The same of an operand of a row, which may stand still.
+/// Blocks of an operand of rows, which may stand still: then one is filled once.
 template <class T>
-const typename Element<T>::Value* row_block(Isa isa, const T* x, bool advances,
-                                            typename Element<T>::Value* block, int64_t n) {
-  if (!advances) {
-    const auto still = Element<T>::load(*x);
-    for (int64_t i = 0; i < n; ++i) block[i] = still;
-    return block;
+class RowBlocks {
+ public:
+  using V = typename Element<T>::Value;
+  const V* next(Isa isa, const T* x, bool advances, int64_t n) {
+    if (advances) {
+      filled_ = 0;
+      return values_at(isa, x, block_, n);
+    }
+    if (x != still_) filled_ = 0;
+    still_ = x;
+    const V value = Element<T>::load(*x);
+    for (; filled_ < n; ++filled_) block_[filled_] = value;
+    return block_;
   }
-  return values_at(isa, x, block, n);
-}
+
+ private:
+  V block_[kFloatBlock];
+  const T* still_ = nullptr;
+  int64_t filled_ = 0;  // with what *still_ is
+};
 
 /// Calls f(x, y, z, n) for z = f(x, y) with broadcasting, on arrays of at most kFloatBlock floats,
 /// or doubles if T is double, of which z may be x or y. Z is T, or what f makes of them.
@@ -84,19 +95,19 @@ void compute_float_blocks(const KernelContext& context, const F& f) {
   Z* z = output.as<Z>();
   const Isa isa = context.isa();
   for_elements(context, loop.count, [&](int64_t begin, int64_t end) {
-    using V = typename Element<T>::Value;
-    V left[kFloatBlock], right[kFloatBlock];
+    RowBlocks<T> left, right;
     BroadcastPieces pieces(loop, operands, begin, end);
     for (BroadcastPiece piece; pieces.next(piece);) {
       for (int64_t k = 0; k < piece.length; k += kFloatBlock) {
         const int64_t n = piece.length - k < kFloatBlock ? piece.length - k : kFloatBlock;
         const T* x = piece.at<T>(0) + (piece.advances[0] ? k : 0);
         const T* y = piece.at<T>(1) + (piece.advances[1] ? k : 0);
-        const V* a = row_block(isa, x, piece.advances[0], left, n);
-        const V* b = row_block(isa, y, piece.advances[1], right, n);
+        const auto* a = left.next(isa, x, piece.advances[0], n);
+        const auto* b = right.next(isa, y, piece.advances[1], n);
         if constexpr (std::is_same_v<Z, T> && kIsHalf<T>) {
-          f(a, b, left, n);
-          from_floats(isa, left, z + piece.first + k, n);
+          float results[kFloatBlock];
+          f(a, b, results, n);
+          from_floats(isa, results, z + piece.first + k, n);
         } else {
           f(a, b, z + piece.first + k, n);
         }

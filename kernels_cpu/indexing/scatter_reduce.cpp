@@ -12,13 +12,15 @@
 namespace intarsia::cpu {
 namespace {
 
+/// Two choices in turn, of which neither becomes a jump: nothing can predict which is larger.
 template <ScatterReduction kReduction, class V>
 V combine(V a, V b) {
   if constexpr (kReduction == ScatterReduction::kAdd) return add_wrapped(a, b);
   if constexpr (kReduction == ScatterReduction::kMul) return multiply_wrapped(a, b);
-  if constexpr (kReduction == ScatterReduction::kMax) return b > a || b != b ? b : a;
-  if constexpr (kReduction == ScatterReduction::kMin) return b < a || b != b ? b : a;
-  return b;
+  if constexpr (kReduction == ScatterReduction::kMax) a = b > a ? b : a;
+  if constexpr (kReduction == ScatterReduction::kMin) a = b < a ? b : a;
+  constexpr bool kChosen = kReduction != ScatterReduction::kNone;
+  return kChosen && b == b ? a : b;  // NaN stays
 }
 
 /// Writes runs of updates, combined with what they meet.

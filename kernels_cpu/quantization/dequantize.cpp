@@ -72,7 +72,7 @@ Status dequantize(const KernelContext& context, Loader<W> load_zeros,
       count = granularity.part(first, end);
       if (first + count > known) {
         scales.load(isa, granularity, scale, zero, load_zeros, first, first + count);
-        known = first + (scales.step == 0 ? granularity.shared(first) : count);
+        known = first + (scales.each == kAll ? granularity.shared(first) : count);
       }
       part({isa, x, first, count, scales, y});
     }

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "intarsia/tensor.h"
+#include "kernels_cpu/gemm/vector.h"
 #include "kernels_cpu/reduction/reduce_axis.h"
 
 namespace intarsia::cpu {
@@ -30,7 +31,7 @@ class Granularity {
     block_ = block > 0 ? block : 1;
     along_ = block > 0 ? inner_ : 1;
     across_ = block > 0 ? (length_ + block - 1) / block * inner_ : 0;
-    within_ = block > 0 ? 1 : 0;
+    within_ = block > 0 && inner_ > 1 ? 1 : 0;
   }
 
   /// True if one scale serves all elements.
@@ -40,6 +41,7 @@ class Granularity {
   /// scale or have scales that are neighbours, parts end with them.
   int64_t part(int64_t first, int64_t end) const {
     const int64_t most = std::min(kPart, end - first);
+    if (repeats(first) > 0) return most;
     const int64_t same = within_ != 0 ? inner_ - first % inner_ : shared(first);
     const bool long_runs = inner_ > 1 ? inner_ >= kPart / 4 : block_ >= kPart / 4;
     if (same >= most || same == 0 || !long_runs) return most;
@@ -56,14 +58,15 @@ class Granularity {
   }
 
   /// How many neighbours share each scale of the part that begins at `first`, where the scales of
-  /// all of them lie one after another and parts hold whole blocks of few; else 0.
+  /// all of them lie one after another and parts hold whole blocks; else 0, as in small programs.
   int64_t repeats(int64_t first) const {
-    if (single_ || across_ == 0 || (inner_ > 1 && block_ > 1)) return 0;
-    if (block_ >= kPart / 4 || kPart % block_ != 0 || length_ % block_ != 0) return 0;
-    return first % block_ == 0 ? block_ : 0;
+    if (!INTARSIA_HAS_VECTORS || single_ || across_ == 0 || (inner_ > 1 && block_ > 1)) return 0;
+    const bool whole = kPart % block_ == 0 && length_ % block_ == 0 && first % block_ == 0;
+    return whole ? block_ : 0;
   }
 
-  /// Calls `body(first, count, scale, step)` for the pieces of the elements [begin, end).
+  /// Calls `body(first, count, scale, step, row)` for the pieces of the elements [begin, end): with
+  /// step 1 their scales lie one after another for `row` elements, and are then the same again.
   template <class Body>
   void for_pieces(int64_t begin, int64_t end, const Body& body) const {
     for (int64_t first = begin; first < end;) {
@@ -75,8 +78,10 @@ class Granularity {
         count = std::min(block_ == 1 ? length_ - at : block_ - at % block_, length_ - at);
         step = block_ == 1 ? along_ : 0;
       }
+      const int64_t row = count;
+      if (inner_ > 1 && step != 0 && in == 0) count *= std::min(block_ - at % block_, length_ - at);
       count = std::min(count, end - first);
-      body(first, count, scale, step);
+      body(first, count, scale, step, row);
       first += count;
     }
   }

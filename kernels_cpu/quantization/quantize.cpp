@@ -58,21 +58,51 @@ struct QuantizedPart {
   Isa isa;
 };
 
-/// The integers of products with a factor; true if one lies where the quotient might give another.
-/// By value: what is stored may alias what a closure refers to.
+/// The integer of a product with a factor; 1 if it lies where the quotient might give another.
 template <class Y, class To>
-INTARSIA_INLINE bool multiply_run(const float* values, float factor, int32_t zero, int64_t count,
-                                  To* to) {
-  constexpr float kNear = 0.5f - 0x1p-12f;
+INTARSIA_INLINE int32_t multiply(float value, float factor, int32_t zero, To* to) {
+  constexpr float kNear = 0.5f - 0x1p-13f;
+  const float quotient = value * factor;
+  const float rest = std::fabs(quotient - ((quotient + kAnchor) - kAnchor));
+  *to = static_cast<To>(quantized_number<Y>(quotient, zero));
+  return rest < kNear ? 0 : 1;  // NaN is not
+}
+
+/// Those of runs of one scale; true if there is such a one. By value: what is stored may alias what
+/// a closure refers to.
+template <class Y, class To>
+INTARSIA_INLINE bool multiply_runs(const float* values, const float* scales, const float* zeros,
+                                   int64_t length, int64_t count, To* to) {
   int32_t any = 0;
-  INTARSIA_INDEPENDENT
-  for (int64_t i = 0; i < count; ++i) {
-    const float quotient = values[i] * factor;
-    const float rest = std::fabs(quotient - ((quotient + kAnchor) - kAnchor));
-    any |= rest < kNear ? 0 : 1;  // NaN is not
-    to[i] = static_cast<To>(quantized_number<Y>(quotient, zero));
+  for (int64_t begin = 0; begin < count; begin += length) {
+    const float factor = 1 / *scales++;
+    const auto zero = static_cast<int32_t>(*zeros++);
+    INTARSIA_INDEPENDENT
+    for (int64_t i = 0; i < length; ++i) {
+      any |= multiply<Y>(values[begin + i], factor, zero, to + begin + i);
+    }
   }
   return any != 0;
+}
+
+/// The same of groups. Integers of 32 bits first: vectors of all others are
+/// as small as a group of them is.
+template <class Y, class To>
+INTARSIA_INLINE bool multiply_groups(const float* values, const float* scales, const float* zeros,
+                                     int64_t groups, To* to) {
+  int32_t any[kGroup] = {}, integers[kPart];
+  for (int64_t group = 0; group < groups; ++group) {
+    const float factor = 1 / scales[group];
+    const auto zero = static_cast<int32_t>(zeros[group]);
+    const float* from = values + group * kGroup;
+    int32_t* numbers = integers + group * kGroup;
+    INTARSIA_INDEPENDENT
+    for (int64_t i = 0; i < kGroup; ++i) any[i] |= multiply<Y>(from[i], factor, zero, numbers + i);
+  }
+  narrow(integers, groups * kGroup, to);
+  int32_t all = 0;
+  for (const int32_t each : any) all |= each;
+  return all != 0;
 }
 
 /// The integers of quotients by scales of their own; true if one is NaN.
@@ -91,7 +121,7 @@ INTARSIA_INLINE bool divide_run(const float* values, const float* scales, const 
 
 /// The integers of a part in float. With one scale by products with its reciprocal, where these
 /// cannot be others: quotients that the type can hold are less than 512, so that the product is off
-/// by less than 2^-12, which matters only next to the middle between two integers. False if there
+/// by less than 2^-13, which matters only next to the middle between two integers. False if there
 /// is one, or another reason to compute in double.
 template <class Y, class W, class To>
 bool quantize_part(const QuantizedPart<W>& part, [[maybe_unused]] To* to) {
@@ -99,17 +129,25 @@ bool quantize_part(const QuantizedPart<W>& part, [[maybe_unused]] To* to) {
     return false;
   } else {
     const float *scales = part.scales.scales, *zeros = part.scales.zeros;
+    const int64_t count = part.count, each = part.scales.each;
     bool again = false;
-    if (part.scales.step != 0) {
+    if (each == 1) {
       on_widest_isa(part.isa,
-                    [&] { again = divide_run<Y>(part.values, scales, zeros, part.count, to); });
+                    [&] { again = divide_run<Y>(part.values, scales, zeros, count, to); });
       return !again;
     }
-    const float scale = *scales, size = std::fabs(scale);
-    if (!(size > 0x1p-100f && size < 0x1p100f)) return false;
-    const auto zero = static_cast<int32_t>(*zeros);
-    on_widest_isa(part.isa,
-                  [&] { again = multiply_run<Y>(part.values, 1 / scale, zero, part.count, to); });
+    const int64_t length = each < count ? each : count;
+    for (int64_t i = 0; i < count / length; ++i) {
+      const float size = std::fabs(scales[i]);
+      if (!(size > 0x1p-100f && size < 0x1p100f)) return false;
+    }
+    on_widest_isa(part.isa, [&] {
+      if (INTARSIA_HAS_VECTORS && each == kGroup) {
+        again = multiply_groups<Y>(part.values, scales, zeros, count / kGroup, to);
+      } else {
+        again = multiply_runs<Y>(part.values, scales, zeros, length, count, to);
+      }
+    });
     return !again;
   }
 }
@@ -174,7 +212,7 @@ Status quantize(const KernelContext& context, Loader<W> load, Loader<W> load_zer
       count = granularity.part(first, end);
       if (first + count > known || rounds) {
         scales.load(isa, granularity, scale, zero, load_zeros, first, first + count);
-        known = first + (scales.step == 0 ? granularity.shared(first) : count);
+        known = first + (scales.each == kAll ? granularity.shared(first) : count);
       }
       const W* from = reinterpret_cast<const W*>(x) + first;
       if (rounds || !in_place) {
@@ -186,7 +224,7 @@ Status quantize(const KernelContext& context, Loader<W> load, Loader<W> load_zer
         W* to = values;
         for_scaled(isa, scales, count, [=](int64_t i, W by, W) { to[i] /= by; });
         round_to(precision, count, values);
-        std::fill(scales.room, scales.room + (scales.step == 0 ? 1 : count), W{1});
+        std::fill(scales.room, scales.room + count, W{1});
         scales.scales = scales.room;
       }
       store_part({from, scales, first, count, zero != nullptr, encoding, isa}, y);

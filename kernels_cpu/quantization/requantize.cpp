@@ -24,7 +24,7 @@ void spread(const Granularity& granularity, const TensorView& values, int64_t be
   }
   const auto* from = values.as<const T>();
   granularity.for_pieces(begin, end,
-                         [&](int64_t first, int64_t count, int64_t index, int64_t step) {
+                         [&](int64_t first, int64_t count, int64_t index, int64_t step, int64_t) {
                            T* piece = to + (first - begin);
                            if (step == 0) {
                              std::fill(piece, piece + count, from[index]);

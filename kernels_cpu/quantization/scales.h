@@ -74,12 +74,15 @@ void load_scales(Isa isa, const TensorView& scale, int64_t index, int64_t step, 
   }
 }
 
-/// Scales and zero points of a part of at most kPart elements: one of each if `step` is 0, else one
-/// for each element.
+/// Neighbours with one scale: whole vectors of floats, or of all elements, or all that there are.
+inline constexpr int64_t kGroup = 16, kRun = 64, kAll = std::numeric_limits<int64_t>::max();
+
+/// Scales and zero points of a part of at most kPart elements: one for `each`
+/// elements, which is 1, kGroup, at least kRun, or kAll. Parts are whole groups, or runs.
 template <class W>
 struct PartScales {
   const W* scales;  ///< In the tensor, where they lie there as they are needed, or in `room`.
-  int64_t step;
+  int64_t each;
   W room[kPart];
   W zeros[kPart];
 
@@ -90,27 +93,30 @@ struct PartScales {
             Loader<W> zeros_of, int64_t begin, int64_t end) {
     const int64_t count = end - begin;
     scales = room;
-    step = 1;
-    if constexpr (INTARSIA_HAS_VECTORS) {  // small programs do without
+    each = 1;
+    if constexpr (INTARSIA_HAS_VECTORS) {
       const int64_t times = granularity.repeats(begin);
       if (times > 0) return load_blocks(isa, scale, zero, zeros_of, begin, count, times);
     }
+    if (zero == nullptr) std::fill(zeros, zeros + count, W{});
     granularity.for_pieces(
-        begin, end, [&](int64_t first, int64_t length, int64_t index, int64_t distance) {
-          const bool whole = length == count;
-          if (whole) step = distance;
-          const int64_t needed = step == 0 ? 1 : length;
+        begin, end,
+        [&](int64_t first, int64_t length, int64_t index, int64_t distance, int64_t row) {
+          const bool whole = length == count && length <= row;
+          if (whole && distance == 0) each = kAll;
+          const int64_t needed = each == kAll ? 1 : std::min(length, row);
+          const auto repeat = [=](W* to) {
+            if (length > row) repeat_row(to, row * int64_t{sizeof(W)}, length * int64_t{sizeof(W)});
+          };
           if (whole && scale.type == data_type_of<W>) {
             scales = scale.as<const W>() + index;
           } else {
             load_scales(isa, scale, index, distance, needed, room + (first - begin));
+            repeat(room + (first - begin));
           }
-          W* to = zeros + (first - begin);
-          if (zero != nullptr) {
-            zeros_of.some(isa, zero, index, distance, needed, to);
-          } else {
-            std::fill(to, to + needed, W{});
-          }
+          if (zero == nullptr) return;
+          zeros_of.some(isa, zero, index, distance, needed, zeros + (first - begin));
+          repeat(zeros + (first - begin));
         });
   }
 
@@ -119,12 +125,14 @@ struct PartScales {
   void load_blocks(Isa isa, const TensorView& scale, const std::byte* zero, Loader<W> zeros_of,
                    int64_t begin, int64_t count, int64_t times) {
     const int64_t index = begin / times, blocks = (count + times - 1) / times;
+    if (times % kGroup == 0) each = times < kRun ? kGroup : times;
+    times /= each;
     W once[kPart];
     if (zero != nullptr) {
       zeros_of.some(isa, zero, index, 1, blocks, times == 1 ? zeros : once);
       if (times > 1) repeat_each(zeros, once, blocks, times, sizeof(W));
     } else {
-      std::fill(zeros, zeros + count, W{});
+      std::fill(zeros, zeros + blocks * times, W{});
     }
     if (times == 1 && scale.type == data_type_of<W>) {
       scales = scale.as<const W>() + index;
@@ -140,10 +148,20 @@ template <class W, class Body>
 void for_scaled(Isa isa, const PartScales<W>& part, int64_t count, const Body& body) {
   on_widest_isa(isa, [&] {
     const W *scales = part.scales, *zeros = part.zeros;
-    if (part.step == 0) {
-      const W scale = *scales, zero = *zeros;
-      INTARSIA_INDEPENDENT
-      for (int64_t i = 0; i < count; ++i) body(i, scale, zero);
+    const int64_t each = part.each;
+    if (INTARSIA_HAS_VECTORS && each == kGroup) {
+      for (int64_t group = 0; group < count / kGroup; ++group) {
+        const W scale = scales[group], zero = zeros[group];
+        INTARSIA_INDEPENDENT
+        for (int64_t i = 0; i < kGroup; ++i) body(group * kGroup + i, scale, zero);
+      }
+    } else if (each > 1) {
+      for (int64_t begin = 0, end = 0; begin < count; begin = end) {
+        const W scale = *scales++, zero = *zeros++;
+        end = each < count - begin ? begin + each : count;
+        INTARSIA_INDEPENDENT
+        for (int64_t i = begin; i < end; ++i) body(i, scale, zero);
+      }
     } else {
       INTARSIA_INDEPENDENT
       for (int64_t i = 0; i < count; ++i) body(i, scales[i], zeros[i]);

@@ -13,6 +13,8 @@ namespace {
 const Dims kDims = {3, 5, 61};
 /// Of blocks that rows and parts are made of.
 const Dims kWhole = {3, 7, 128};
+/// Of several rows in a block, and of long blocks that parts are not made of.
+const Dims kRows = {3, 20, 5, 3}, kLong = {2, 3, 250};
 
 /// Where the scale of an element of a tensor of these extents lies.
 struct Scales {
@@ -47,7 +49,10 @@ const Scales kScales[] = {{{}, 1, 0},
                           {{3, 7, 64}, 2, 2, kWhole},
                           {{3, 7, 8}, 2, 16, kWhole},
                           {{3, 7, 4}, 2, 32, kWhole},
-                          {{3, 7, 2}, 2, 64, kWhole}};
+                          {{3, 7, 2}, 2, 64, kWhole},
+                          {{3, 7, 1}, 2, 128, kWhole},
+                          {{3, 3, 5, 3}, 1, 7, kRows},
+                          {{2, 3, 3}, 2, 100, kLong}};
 
 struct Range {
   double low, high;
@@ -127,21 +132,21 @@ TEST(Quantize, EqualsItsFormula) {
 TEST(Quantize, NumbersThatAreNone) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInf = std::numeric_limits<double>::infinity();
-  for (const int32_t block : {0, 1}) {
+  for (const int32_t block : {0, 1, 16, 64}) {
     for (const double none : {kNan, -kNan, kInf, -kInf}) {
-      std::vector<double> x(96, 7), expected(96, 3 + 2);
+      std::vector<double> x(128, 7), expected(128, 3 + 2);
       x[33] = none;
       expected[33] = none > 0 ? 127 : -128;
       QuantizeAttributes a;
       a.axis = 0;
       a.block_size = block;
       Node node;
-      const Dims of_scale = block == 0 ? Dims{} : Dims{96};
+      const Dims of_scale = block == 0 ? Dims{} : Dims{128 / block};
       const auto scales = static_cast<size_t>(count_of(of_scale));
-      node.input(DataType::kFloat, {96}, x);
+      node.input(DataType::kFloat, {128}, x);
       node.input(DataType::kFloat, of_scale, std::vector<double>(scales, 2.25));
       node.input(DataType::kInt8, of_scale, std::vector<double>(scales, 2));
-      node.output(DataType::kInt8, {96}).attributes(a);
+      node.output(DataType::kInt8, {128}).attributes(a);
       for (Isa isa : cpu::available_isas()) {
         ASSERT_TRUE(node.isa(isa).run("QuantizeLinear<float, int8>").ok());
         EXPECT_EQ(node.numbers(), expected) << none;

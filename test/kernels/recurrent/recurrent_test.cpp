@@ -184,6 +184,7 @@ TEST(Recurrent, PackedEqualsFormulas) {
       const auto both = [&](const std::string& rule, const Recurrence<float>& of) {
         expect_recurrence(rule + ".packed<float>", of, 2e-5, isa);
         expect_recurrence(rule + ".computed<float>", of, 2e-5, isa);
+        if (of.gates > 1) expect_recurrence(rule + ".beside<float>", of, 2e-5, isa);
       };
       Recurrence<float> layer{
           .r_scale = 0.125f, .time = 27, .hidden = hidden, .lengths = {27, 13, 0}};
@@ -299,13 +300,15 @@ TEST(Recurrent, GroupsEqualFormulas) {
       }
       layer.expect();
       std::vector<float> alone;
-      for (int threads : {1, 2, 7}) {
-        Node node = layer.node(true);
-        node.isa(isa).threads(threads).constant(1).constant(2);
-        layer.give_attributes(node);
-        ASSERT_TRUE(node.run("LSTM.packed<float>").ok()) << node.diagnostic().what;
-        if (threads == 1) alone = node.result<float>();
-        EXPECT_EQ(node.result<float>(), alone) << threads << " threads";
+      for (const char* kernel : {"LSTM.packed<float>", "LSTM.beside<float>"}) {
+        for (int threads : {1, 2, 7}) {
+          Node node = layer.node(true);
+          node.isa(isa).threads(threads).constant(1).constant(2);
+          layer.give_attributes(node);
+          ASSERT_TRUE(node.run(kernel).ok()) << node.diagnostic().what;
+          if (alone.empty()) alone = node.result<float>();
+          EXPECT_EQ(node.result<float>(), alone) << kernel << ", " << threads << " threads";
+        }
       }
     }
   }

@@ -137,7 +137,15 @@ struct Binary {
       if (Status s = check_divisors<T>(context); !s) return s;
     }
     const auto f = [=](V x, V y) { return apply_binary<Op, V>(x, y, attributes); };
-    compute_elements_of<T, Out>(context, f);
+    if constexpr (INTARSIA_HAS_VECTORS && std::is_same_v<Op, BitShiftOp> && sizeof(T) <= 2) {
+      // Compilers make no vectors of small numbers that are shifted all by the same.
+      const Isa isa = context.isa();
+      compute_float_blocks<T>(context, [=](const T* x, const T* y, T* z, int64_t n) {
+        on_isa(isa, [=] { compute_row<In, In, Out>(x, true, y, true, z, n, f); });
+      });
+    } else {
+      compute_elements_of<T, Out>(context, f);
+    }
     return {};
   }
 };

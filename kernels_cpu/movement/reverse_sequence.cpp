@@ -39,11 +39,15 @@ struct ReverseSequence {
     const E* in = x.as<const E>();
     E* out = context.output(0).as<E>();
     for_items(context, batches * steps, bytes, [&](int64_t begin, int64_t end) {
+      int64_t b = time_axis == 0 ? begin % batches : begin / steps;
+      int64_t t = time_axis == 0 ? begin / batches : begin % steps;
       for (int64_t item = begin; item < end; ++item) {
-        const int64_t b = time_axis == 0 ? item % batches : item / steps;
-        const int64_t t = time_axis == 0 ? item / batches : item % steps;
         const int64_t from = t < lengths[b] ? lengths[b] - 1 - t : t;
         copy_run(out + item * inner, in + b * batch + from * step, bytes);
+        int64_t &fast = time_axis == 0 ? b : t, &slow = time_axis == 0 ? t : b;
+        if (++fast < (time_axis == 0 ? batches : steps)) continue;
+        fast = 0;
+        ++slow;
       }
     });
     return {};

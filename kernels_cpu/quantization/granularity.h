@@ -32,6 +32,10 @@ class Granularity {
     along_ = block > 0 ? inner_ : 1;
     across_ = block > 0 ? (length_ + block - 1) / block * inner_ : 0;
     within_ = block > 0 && inner_ > 1 ? 1 : 0;
+    const bool whole = kPart % block_ == 0 && length_ % block_ == 0;
+    const bool one_after_another = block > 0 && (inner_ == 1 || block_ == 1);
+    if (INTARSIA_HAS_VECTORS && whole && one_after_another) repeats_ = block_;
+    long_runs_ = repeats_ == 0 && (inner_ > 1 ? inner_ : block_) >= kPart / 4;
   }
 
   /// True if one scale serves all elements.
@@ -41,10 +45,9 @@ class Granularity {
   /// scale or have scales that are neighbours, parts end with them.
   int64_t part(int64_t first, int64_t end) const {
     const int64_t most = std::min(kPart, end - first);
-    if (repeats(first) > 0) return most;
+    if (!long_runs_) return most;
     const int64_t same = within_ != 0 ? inner_ - first % inner_ : shared(first);
-    const bool long_runs = inner_ > 1 ? inner_ >= kPart / 4 : block_ >= kPart / 4;
-    if (same >= most || same == 0 || !long_runs) return most;
+    if (same >= most) return most;
     return std::min(most, std::max<int64_t>(same / 8 * 8, 8));
   }
 
@@ -57,32 +60,32 @@ class Granularity {
     return std::min(block_ - at % block_, length_ - at);
   }
 
-  /// How many neighbours share each scale of the part that begins at `first`, where the scales of
-  /// all of them lie one after another and parts hold whole blocks; else 0, as in small programs.
-  int64_t repeats(int64_t first) const {
-    if (!INTARSIA_HAS_VECTORS || single_ || across_ == 0 || (inner_ > 1 && block_ > 1)) return 0;
-    const bool whole = kPart % block_ == 0 && length_ % block_ == 0 && first % block_ == 0;
-    return whole ? block_ : 0;
-  }
+  /// How many neighbours share each scale, where the scales of all of them lie one after another
+  /// and parts hold whole blocks; else 0, as in small programs.
+  int64_t repeats() const { return repeats_; }
 
   /// Calls `body(first, count, scale, step, row)` for the pieces of the elements [begin, end): with
   /// step 1 their scales lie one after another for `row` elements, and are then the same again.
   template <class Body>
   void for_pieces(int64_t begin, int64_t end, const Body& body) const {
-    for (int64_t first = begin; first < end;) {
-      const int64_t in = first % inner_, at = first / inner_ % length_;
-      const int64_t scale =
-          first / inner_ / length_ * across_ + at / block_ * along_ + in * within_;
-      int64_t count = inner_ - in, step = within_;
+    int64_t in = begin % inner_, at = begin / inner_ % length_;
+    int64_t line = begin / inner_ / length_ * across_;
+    for (int64_t first = begin, count = 0; first < end; first += count, in = 0) {
+      const int64_t of_block = at / block_, left = std::min(block_ - at % block_, length_ - at);
+      const int64_t scale = line + of_block * along_ + in * within_;
+      int64_t step = within_, row = inner_ - in, positions = 1;
       if (inner_ == 1) {
-        count = std::min(block_ == 1 ? length_ - at : block_ - at % block_, length_ - at);
+        row = positions = block_ == 1 ? length_ - at : left;
         step = block_ == 1 ? along_ : 0;
+      } else if (step != 0 && in == 0) {
+        positions = left;
       }
-      const int64_t row = count;
-      if (inner_ > 1 && step != 0 && in == 0) count *= std::min(block_ - at % block_, length_ - at);
-      count = std::min(count, end - first);
+      count = std::min(inner_ == 1 ? row : row * positions, end - first);
       body(first, count, scale, step, row);
-      first += count;
+      at += positions;
+      if (at < length_) continue;
+      at = 0;
+      line += across_;
     }
   }
 
@@ -92,6 +95,8 @@ class Granularity {
   // axis' blocks to the next, from one line of positions to the next, within the inner axes.
   int64_t inner_ = 1, length_ = 1, block_ = 1;
   int64_t along_ = 0, across_ = 0, within_ = 0;
+  int64_t repeats_ = 0;
+  bool long_runs_ = false;  ///< So many neighbours share a scale, or have neighbouring scales.
 };
 
 }  // namespace intarsia::cpu

@@ -137,8 +137,9 @@ bool quantize_part(const QuantizedPart<W>& part, [[maybe_unused]] To* to) {
       return !again;
     }
     const int64_t length = each < count ? each : count;
-    for (int64_t i = 0; i < count / length; ++i) {
-      const float size = std::fabs(scales[i]);
+    const float* scale = scales;
+    for (int64_t begin = 0; begin < count; begin += length) {
+      const float size = std::fabs(*scale++);
       if (!(size > 0x1p-100f && size < 0x1p100f)) return false;
     }
     on_widest_isa(part.isa, [&] {

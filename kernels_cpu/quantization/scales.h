@@ -95,7 +95,7 @@ struct PartScales {
     scales = room;
     each = 1;
     if constexpr (INTARSIA_HAS_VECTORS) {
-      const int64_t times = granularity.repeats(begin);
+      const int64_t times = granularity.repeats();
       if (times > 0) return load_blocks(isa, scale, zero, zeros_of, begin, count, times);
     }
     if (zero == nullptr) std::fill(zeros, zeros + count, W{});
@@ -143,9 +143,10 @@ struct PartScales {
   }
 };
 
-/// body(i, scale, zero) for i in [0, count), as vector code.
+/// `for_scaled` of several scales.
 template <class W, class Body>
-void for_scaled(Isa isa, const PartScales<W>& part, int64_t count, const Body& body) {
+[[gnu::noinline]] void for_scales(Isa isa, const PartScales<W>& part, int64_t count,
+                                  const Body& body) {
   on_widest_isa(isa, [&] {
     const W *scales = part.scales, *zeros = part.zeros;
     const int64_t each = part.each;
@@ -155,17 +156,27 @@ void for_scaled(Isa isa, const PartScales<W>& part, int64_t count, const Body& b
         INTARSIA_INDEPENDENT
         for (int64_t i = 0; i < kGroup; ++i) body(group * kGroup + i, scale, zero);
       }
-    } else if (each > 1) {
-      for (int64_t begin = 0, end = 0; begin < count; begin = end) {
+    } else if (INTARSIA_HAS_VECTORS && each > 1) {
+      for (int64_t begin = 0; begin < count; begin += each) {
         const W scale = *scales++, zero = *zeros++;
-        end = each < count - begin ? begin + each : count;
         INTARSIA_INDEPENDENT
-        for (int64_t i = begin; i < end; ++i) body(i, scale, zero);
+        for (int64_t i = 0; i < each; ++i) body(begin + i, scale, zero);
       }
     } else {
       INTARSIA_INDEPENDENT
       for (int64_t i = 0; i < count; ++i) body(i, scales[i], zeros[i]);
     }
+  });
+}
+
+/// body(i, scale, zero) for i in [0, count), as vector code.
+template <class W, class Body>
+void for_scaled(Isa isa, const PartScales<W>& part, int64_t count, const Body& body) {
+  if (part.each < count) return for_scales(isa, part, count, body);
+  on_widest_isa(isa, [&] {
+    const W scale = *part.scales, zero = *part.zeros;
+    INTARSIA_INDEPENDENT
+    for (int64_t i = 0; i < count; ++i) body(i, scale, zero);
   });
 }
 

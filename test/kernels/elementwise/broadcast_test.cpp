@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "core/operators/elementwise/operators.h"
 #include "kernels_cpu/common/repeat.h"
 #include "kernels_cpu/elementwise/binary_broadcast.h"
 #include "test/kernels/common/kernel_harness.h"
@@ -135,6 +136,24 @@ TEST(RepeatEach, WritesEachElementSoOftenAndNothingElse) {
       expected.insert(expected.end(), 16, 0xa5);
       ASSERT_EQ(to, expected) << bytes << " bytes, " << times << " times";
     }
+  }
+}
+
+/// Rows that stand still in one operand, of several blocks each.
+TEST(Broadcast, BytesShiftedByTheSame) {
+  constexpr int32_t kRows = 3, kColumns = 700;
+  std::vector<uint8_t> x, expected;
+  for (int32_t i = 0; i < kRows * kColumns; ++i) {
+    x.push_back(static_cast<uint8_t>(i * 37));
+    expected.push_back(static_cast<uint8_t>(x.back() >> (2 + i / kColumns)));
+  }
+  test::Node node;
+  node.input<uint8_t>({kRows, kColumns}, x).input<uint8_t>({kRows, 1}, {2, 3, 4});
+  node.output<uint8_t>({kRows, kColumns});
+  node.attributes(BitShiftAttributes{BitShiftAttributes::kRight});
+  for (Isa isa : available_isas()) {
+    ASSERT_TRUE(node.isa(isa).run("BitShift<uint8>").ok());
+    EXPECT_EQ(node.result<uint8_t>(), expected);
   }
 }
 

@@ -13,6 +13,8 @@ namespace {
 constexpr ptrdiff_t kBlockBFloats = (512 << 10) / sizeof(float);
 // Depth of one pass over K: 32 columns of B take 48 KiB.
 constexpr ptrdiff_t kPassDepth = 384;
+// A line of a panel, of the cache.
+constexpr ptrdiff_t kLineBytes = kPanel * sizeof(float);
 // Below this many units, blocks are made smaller, so that threads share the work evenly...
 constexpr ptrdiff_t kEnoughUnits = 16;
 // ...unless a unit would be smaller than this many multiply-adds.
@@ -46,6 +48,27 @@ const TileFamily& choose_family(const TileKernels& kernels, ptrdiff_t m, ptrdiff
     if (family.panels <= panels && rows_fit) return family;
   }
   return kernels.families[kernels.family_count - 1];
+}
+
+// What tile i of a pass fetches of the panels of the next one: of each panel, 1 << sharing tiles
+// fetch a part, for a memory that is slow to answer holds up the tile itself where there are too
+// many questions at once. The tiles behind them fetch nothing: the line that they start with.
+inline void share_prefetch(Tile& t, ptrdiff_t i, int panels, int sharing, const float* next,
+                           ptrdiff_t pass, const float* b) {
+  const ptrdiff_t panel = i >> sharing, part = i & ((1 << sharing) - 1);
+  const bool fetches = panel < panels;
+  t.prefetch = fetches ? next + panel * t.b_panel_pitch + part * (pass * kPanel >> sharing) : b;
+  t.prefetch_step = fetches ? kLineBytes >> sharing : 0;
+}
+
+// Lines of C come while the sums are made, where these take long enough, or where rows are too far
+// apart for the processor to foresee.
+INTARSIA_INLINE void fetch_sums(const Tile& t, ptrdiff_t rows) {
+  if (t.taps * t.k < 48 && t.c_pitch < 16 * kPanel) return;
+  const float* c = t.c;
+  for (; rows > 0; --rows, c += t.c_pitch) {
+    for (ptrdiff_t j = 0; j < t.n; j += kPanel) __builtin_prefetch(c + j, 1, 3);
+  }
 }
 
 // Whether a tap of rows [0, n) meets padding alone.
@@ -116,6 +139,7 @@ void run_block(const Block& s) {
     const bool one = INTARSIA_HAS_VECTORS && s.m <= family.max_rows;
     const ptrdiff_t tiles = one ? min(s.m, 1) : ceil_div(s.m, family.max_rows);
     t.n = min(s.n - n0, family.panels * kPanel);
+    const int sharing = tiles < 2 * family.panels ? 0 : tiles < 4 * family.panels ? 1 : 2;
     // A pass takes several taps, or a part of one. Panels that one tile uses once need no passes.
     ptrdiff_t k_parts = 1, k_step = s.k, tap_step = s.taps;
     if (tiles > 1) {
@@ -142,13 +166,14 @@ void run_block(const Block& s) {
         const float* next = b + pass * kPanel + (last ? (family.panels - 1) * panel_pitch : 0);
         for (ptrdiff_t i = 0, m0 = 0; i < tiles; ++i) {
           const ptrdiff_t m1 = one ? s.m : s.m * (i + 1) / tiles;
-          t.prefetch = i < family.panels ? next + i * panel_pitch : b;
+          if (INTARSIA_HAS_VECTORS) share_prefetch(t, i, family.panels, sharing, next, pass, b);
           t.taps = taps;
           t.b = b;
           t.rows = s.rows + tap * s.row_pitch + m0;
           if (s.trim != nullptr) s.trim(t, m1 - m0, s.zeros);
           t.c = s.c + m0 * s.c_pitch + n0;
           t.residual = initial ? initial + m0 * t.residual_pitch + n0 : nullptr;
+          if (INTARSIA_HAS_VECTORS) fetch_sums(t, m1 - m0);
           if (t.taps > 0 || first || last) family.by_rows[m1 - m0 - 1](t);
           m0 = m1;
         }

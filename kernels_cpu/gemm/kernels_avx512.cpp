@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Micro-kernels for AVX-512 (F, BW, CD, DQ, VL). Compiled with the flags of that instruction set.
-// The main tile is 12 x 32: 24 accumulators; more rows would not fit the general registers, one of
-// which holds the address of each row.
+// The main tile is 12 x 32: 24 accumulators; each row has an address, of which general registers
+// hold nine.
 #include "kernels_cpu/gemm/isa.h"
 
 #if INTARSIA_WITH_AVX512
@@ -15,7 +15,7 @@ namespace intarsia::cpu {
 using Vec = IsaVector<Isa::kAvx512>;
 
 template <>
-struct IsaTiles<Isa::kAvx512> : TileTables<TileTable<Vec, 8, 3>, TileTable<Vec, 4, 6>,
+struct IsaTiles<Isa::kAvx512> : TileTables<TileTable<Vec, 8, 3>, TileTable<Vec, 4, 5>,
                                            TileTable<Vec, 2, 12>, TileTable<Vec, 1, 12>> {};
 
 template struct Microkernels<Isa::kAvx512>;

@@ -50,9 +50,10 @@ struct Tile {
   ptrdiff_t row_pitch;
   ptrdiff_t row_offset;
   ptrdiff_t taps;
-  ptrdiff_t k;            ///< Length of a row, for each tap; at least 1.
-  const float* b;         ///< First panel, at the first tap.
-  const float* prefetch;  ///< taps * k lines from here on are fetched into the second cache level.
+  ptrdiff_t k;              ///< Length of a row, for each tap; at least 1.
+  const float* b;           ///< First panel, at the first tap.
+  const float* prefetch;    ///< The line that is fetched into the second cache level;
+  ptrdiff_t prefetch_step;  ///< so many bytes further for each of taps * k steps.
   ptrdiff_t b_panel_pitch;  ///< From a panel to the next.
   float* c;
   ptrdiff_t c_pitch;

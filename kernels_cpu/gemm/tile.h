@@ -38,15 +38,25 @@ INTARSIA_INLINE void add_products(const Tile& t, typename Vec::F (&acc)[R][kVect
   constexpr int kParts = kPanel / kWidth;
   const float* b = t.b;
   const ptrdiff_t panel = t.b_panel_pitch;
-  const ptrdiff_t ahead = t.prefetch - t.b;
+  const char* ahead = reinterpret_cast<const char*>(t.prefetch);
+  const ptrdiff_t ahead_step = t.prefetch_step;
   const float* const* rows = t.rows;
   for (ptrdiff_t tap = t.taps; tap > 0; --tap, rows += t.row_pitch) {
-    // Rows are indexed from their end, so that the index also counts: one register less.
-    const float* a[R];
+    // Rows are indexed from their end, so that the index also counts: one register less. Those that
+    // registers do not suffice for are said to change in memory, or the compiler would hold them in
+    // vector registers: moves from there take turns with the sums.
+    constexpr int kHeld = R < Vec::kRowRegisters ? R : Vec::kRowRegisters;
+    const float *held[kHeld], *other[R - kHeld + 1];
     INTARSIA_UNROLL
-    for (int r = 0; r < R; ++r) a[r] = rows[r] + t.row_offset + t.k;
+    for (int r = 0; r < R; ++r) {
+      (r < kHeld ? held[r] : other[r - kHeld]) = rows[r] + t.row_offset + t.k;
+    }
     for (ptrdiff_t k = -t.k; k != 0; ++k, b += kPanel) {
-      if constexpr (R >= 4 && kVectors <= 2 * kParts) __builtin_prefetch(b + ahead, 0, 2);
+      if constexpr (R >= 4 && kVectors <= 2 * kParts) {
+        if (R > kHeld) __asm__("" : "+m"(ahead));
+        __builtin_prefetch(ahead, 0, 2);
+        ahead += ahead_step;
+      }
       F bv[kUsed];
       INTARSIA_UNROLL
       for (int v = 0; v < kUsed; ++v) {
@@ -54,7 +64,8 @@ INTARSIA_INLINE void add_products(const Tile& t, typename Vec::F (&acc)[R][kVect
       }
       INTARSIA_UNROLL
       for (int r = 0; r < R; ++r) {
-        const F av = VecMath<Vec>::splat(a[r][k]);
+        if (r >= kHeld) __asm__("" : "+m"(other[r - kHeld]));
+        const F av = VecMath<Vec>::splat((r < kHeld ? held[r] : other[r - kHeld])[k]);
         INTARSIA_UNROLL
         for (int v = 0; v < kUsed; ++v) acc[r][v] += av * bv[v];
       }

@@ -168,7 +168,9 @@ struct Largest {
   static constexpr V kNone = -std::numeric_limits<V>::infinity();
   template <class V>
   static V add(V best, V x, V high, V low) {
-    const V product = x * (x > 0 ? high : low);
+    // The larger product, not that which the sign of x asks for: this is no branch.
+    const V most = x * high, least = x * low;
+    const V product = least > most ? least : most;
     return product > best ? product : best;
   }
 };

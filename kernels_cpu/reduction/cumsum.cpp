@@ -69,6 +69,10 @@ void scan_together(A* running, const typename E::Stored* x, typename E::Stored* 
   }
 }
 
+/// Sums that are compensated in their own type; others accumulate in a wider one.
+template <class Op, class T>
+constexpr bool kCompensated = (std::is_same_v<Op, CumSumOp> && std::is_same_v<T, float>);
+
 /// A sum, and what rounding has added to it, which the next step takes away (W. Kahan, "Further
 /// Remarks on Reducing Truncation Errors", CACM 8(1), 1965); of infinities nothing.
 struct Compensated {
@@ -104,6 +108,17 @@ void sum_together(float* sums, float* surpluses, const float* x, float* y, int64
   }
 }
 
+/// Calls body(first, n) for lanes [first, first + n) that make up `lanes`: what is left of whole
+/// vectors of 16 by shorter ones, for lines side by side are often few.
+template <class Body>
+INTARSIA_INLINE void for_lane_pieces(int64_t lanes, const Body& body) {
+  int64_t first = lanes / 16 * 16;
+  if (first > 0) body(0, first);
+  if (lanes - first >= 8) body(first, 8), first += 8;
+  if (lanes - first >= 4) body(first, 4), first += 4;
+  if (lanes > first) body(first, lanes - first);
+}
+
 /// y = running results of `lanes` lines side by side, whose positions are `stride` apart.
 template <class Op, class E, class A, bool exclusive>
 void scan_rows(Isa isa, const typename E::Stored* x, typename E::Stored* y, int64_t stride,
@@ -121,11 +136,13 @@ void scan_rows(Isa isa, const typename E::Stored* x, typename E::Stored* y, int6
     }
     return;
   }
-  if constexpr (std::is_same_v<Op, CumSumOp> && std::is_same_v<typename E::Stored, float>) {
+  if constexpr (kCompensated<Op, typename E::Stored>) {
     float sums[kAxisLanes], surpluses[kAxisLanes];
     for (int64_t i = 0; i < lanes; ++i) sums[i] = surpluses[i] = 0;
     for (; lanes < kLongRow && length >= 4; length -= 4, x += 4 * stride, y += 4 * stride) {
-      sum_together<4, exclusive>(sums, surpluses, x, y, stride, lanes);
+      for_lane_pieces(lanes, [&](int64_t i, int64_t n) {
+        sum_together<4, exclusive>(sums + i, surpluses + i, x + i, y + i, stride, n);
+      });
     }
     for (; length > 0; --length, x += stride, y += stride) {
       sum_together<1, exclusive>(sums, surpluses, x, y, stride, lanes);
@@ -136,11 +153,15 @@ void scan_rows(Isa isa, const typename E::Stored* x, typename E::Stored* y, int6
   for (int64_t i = 0; i < lanes; ++i) running[i] = Op::kNeutral;
   if constexpr (std::is_same_v<A, typename E::Value>) {  // else conversions are most of the work
     for (; lanes < kLongRow && length >= 4; length -= 4, x += 4 * stride, y += 4 * stride) {
-      scan_together<4, exclusive, Op, E>(running, x, y, stride, lanes);
+      for_lane_pieces(lanes, [&](int64_t i, int64_t n) {
+        scan_together<4, exclusive, Op, E>(running + i, x + i, y + i, stride, n);
+      });
     }
   }
   for (; length > 0; --length, x += stride, y += stride) {
-    scan_together<1, exclusive, Op, E>(running, x, y, stride, lanes);
+    for_lane_pieces(lanes, [&](int64_t i, int64_t n) {
+      scan_together<1, exclusive, Op, E>(running + i, x + i, y + i, stride, n);
+    });
   }
 }
 
@@ -239,6 +260,8 @@ struct Cumulative {
         };
         if constexpr (kIsHalf<T>) {
           scan();  // which asks for the instruction set where it computes
+        } else if constexpr (kCompensated<Op, T>) {
+          on_isa(context.isa(), scan);  // longer vectors lie across lines of the cache more often
         } else {
           on_widest_isa(context.isa(), scan);
         }

@@ -103,11 +103,12 @@ void reduce(const KernelContext& context, ReduceLoop& loop, Reducer reducer) {
       const Stored* x = context.input(0).as<Stored>();
       Stored* y = context.output(0).as<Stored>();
       const auto units = [&](int64_t begin, int64_t end, int) {
-        on_isa(context.isa(), [=, isa = context.isa()] {
+        on_vectors(context.isa(), [=, isa = context.isa()](auto bytes) {
           for (int64_t unit = begin; unit < end; ++unit) {
             const int64_t first = unit * kShortRows, left = rows - first;
-            reduce_rows<T>(isa, x + first * length, y + first,
-                           left < kShortRows ? left : kShortRows, length, first * length, reducer);
+            reduce_rows<bytes(), T>(isa, x + first * length, y + first,
+                                    left < kShortRows ? left : kShortRows, length, first * length,
+                                    reducer);
           }
         });
       };

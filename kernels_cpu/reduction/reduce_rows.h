@@ -40,9 +40,9 @@ void start_lanes(A* lanes, const Stored* end, int64_t count, bool readable, A no
 }
 
 /// sums[row] = merge of parts[4 * row] to parts[4 * row + 3], for kShortRows rows.
-template <class A, class Merge>
+template <int kBytes, class A, class Merge>
 void merge_fours(const A* parts, A* sums, Merge merge) {
-  if constexpr (sizeof(A) < 4) {
+  if constexpr (sizeof(A) < 4 || 4 * sizeof(A) > kBytes) {
     for (int64_t row = 0; row < kShortRows; ++row) {
       const A* part = parts + 4 * row;
       sums[row] = merge(merge(part[0], part[1]), merge(part[2], part[3]));
@@ -91,15 +91,16 @@ void reduce_tiny_rows(const typename E::Stored* x, typename E::Stored* y, int64_
 }
 
 /// y = finish(reduction) of at most kShortRows rows of `length` neighbours, one after another.
-/// `before`: how many elements of the operand lie before x.
-template <class E, class Reducer, class Step>
+/// `before`: how many elements of the operand lie before x; kBytes: of a vector.
+template <int kBytes, class E, class Reducer, class Step>
 void reduce_short_rows(const typename E::Stored* x, typename E::Stored* y, int64_t rows,
                        int64_t length, int64_t before, Reducer reducer, Step step) {
   using A = typename Reducer::Accumulator;
   constexpr int kN = kShortLanes<A>;
   const auto merge = [=](A a, A b) { return reducer.merge(a, b); };
   // By vectors: what is stored by parts of a vector can be loaded as one only after a while.
-  using L = LaneVector<A, sizeof(A) < 4 ? 1 : 32 / sizeof(A)>;
+  constexpr int kMost = kBytes / static_cast<int>(sizeof(A)), kWidth = kMost < kN ? kMost : kN;
+  using L = LaneVector<A, (sizeof(A) < 4) ? 1 : kWidth>;
   typename L::V none;
   L::fill(none, reducer.identity());
   A fours[kShortRows * 4], sums[kShortRows];
@@ -119,12 +120,12 @@ void reduce_short_rows(const typename E::Stored* x, typename E::Stored* y, int64
     }
     for (int i = 0; i < 4; ++i) fours[row * 4 + i] = merge(lanes[i], lanes[i + 4]);
   }
-  merge_fours(fours, sums, merge);
+  merge_fours<kBytes>(fours, sums, merge);
   for (int64_t row = 0; row < rows; ++row) y[row] = E::store(reducer.finish(sums[row], length));
 }
 
 /// The same of elements of any type and of any length up to kShortRow; halves as floats.
-template <class T, class Reducer>
+template <int kBytes, class T, class Reducer>
 void reduce_rows(Isa isa, const typename Element<T>::Stored* x, typename Element<T>::Stored* y,
                  int64_t rows, int64_t length, int64_t before, Reducer reducer) {
   if constexpr (kIsHalf<T>) {
@@ -132,14 +133,14 @@ void reduce_rows(Isa isa, const typename Element<T>::Stored* x, typename Element
     float block[kBefore + kShortRows * kShortRow<T>], results[kShortRows];
     for (int64_t i = 0; i < kBefore; ++i) block[i] = 0;
     to_floats(isa, x, block + kBefore, rows * length);
-    reduce_rows<float>(isa, block + kBefore, results, rows, length, kBefore, reducer);
+    reduce_rows<kBytes, float>(isa, block + kBefore, results, rows, length, kBefore, reducer);
     from_floats(isa, results, y, rows);
   } else {
     using E = Element<T>;
     const auto load = [](typename E::Stored stored) { return E::load(stored); };
     const ReduceLoop::Step<Reducer, decltype(load)> step{reducer, load};
     if (length < 8) return reduce_tiny_rows<E>(x, y, rows, length, reducer, step);
-    reduce_short_rows<E>(x, y, rows, length, before, reducer, step);
+    reduce_short_rows<kBytes, E>(x, y, rows, length, before, reducer, step);
   }
 }
 

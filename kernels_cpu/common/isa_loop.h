@@ -54,15 +54,19 @@ void on_widest_isa(Isa isa, const Loop& loop) {
 }
 
 /// Calls loop(bytes), where `bytes` is a constant, how large the vectors are that it is compiled
-/// for.
-template <class Loop>
+/// for, kMost or less.
+template <int kMost = 64, class Loop>
 void on_vectors([[maybe_unused]] Isa isa, const Loop& loop) {
   [[maybe_unused]] const Isa vectors = vector_isa(isa);
 #if INTARSIA_WITH_AVX512
-  if (vectors == Isa::kAvx512) return on_avx512([&] { loop(std::integral_constant<int, 64>()); });
+  if constexpr (kMost >= 64) {
+    if (vectors == Isa::kAvx512) return on_avx512([&] { loop(std::integral_constant<int, 64>()); });
+  }
 #endif
 #if INTARSIA_WITH_AVX2
-  if (vectors == Isa::kAvx2) return on_avx2([&] { loop(std::integral_constant<int, 32>()); });
+  if (vectors == Isa::kAvx2 || vectors == Isa::kAvx512) {
+    return on_avx2([&] { loop(std::integral_constant<int, 32>()); });
+  }
 #endif
   loop(std::integral_constant<int, 16>());
 }

@@ -102,8 +102,10 @@ void reduce(const KernelContext& context, ReduceLoop& loop, Reducer reducer) {
     if (loop.rows_are_dense() && length <= kShortRow<T> && rows >= kShortRows) {
       const Stored* x = context.input(0).as<Stored>();
       Stored* y = context.output(0).as<Stored>();
+      // Sums in a wider type gain nothing by longer vectors.
+      constexpr int kBytes = sizeof(typename Reducer::Accumulator) < sizeof(double) ? 64 : 32;
       const auto units = [&](int64_t begin, int64_t end, int) {
-        on_vectors(context.isa(), [=, isa = context.isa()](auto bytes) {
+        on_vectors<kBytes>(context.isa(), [=, isa = context.isa()](auto bytes) {
           for (int64_t unit = begin; unit < end; ++unit) {
             const int64_t first = unit * kShortRows, left = rows - first;
             reduce_rows<bytes(), T>(isa, x + first * length, y + first,

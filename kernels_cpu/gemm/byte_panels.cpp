@@ -12,7 +12,7 @@ namespace {
 
 void multiply_bytes(const ByteProduct& product, Isa isa) {
 #if INTARSIA_WITH_AVX512
-  if (compiled_isa(isa) == Isa::kAmx && product.rows >= kTiledRows && product.runs.quads > 0) {
+  if (product.rows >= kTiledRows && has_byte_tiles(product.runs, isa)) {
     return BytePanels<Isa::kAmx, ByteQuad>::multiply(product);
   }
 #endif

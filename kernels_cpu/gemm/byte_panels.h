@@ -70,7 +70,7 @@ struct ByteRuns {
   ptrdiff_t counts[3] = {1, 1, 1};
   ptrdiff_t steps[3] = {};
 
-  ptrdiff_t all_quads() const { return counts[0] * counts[1] * counts[2] * quads; }
+  constexpr ptrdiff_t all_quads() const { return counts[0] * counts[1] * counts[2] * quads; }
 };
 
 struct ByteProduct {
@@ -88,9 +88,18 @@ struct ByteProduct {
 
 void multiply_bytes(const ByteProduct& product, Isa isa);
 
+/// Whether rows of such runs are multiplied by tiles of AMX, if they are not few. A step of four
+/// tiles takes as long as the dot products of nine quads, which may be 16, and what comes before
+/// and after the steps as long as those of eight.
+constexpr bool has_byte_tiles(const ByteRuns& runs, Isa isa) {
+  if (compiled_isa(isa) != Isa::kAmx || runs.quads <= 0) return false;
+  const ptrdiff_t steps = runs.all_quads() / runs.quads * ((runs.quads + 15) / 16);
+  return runs.all_quads() > 9 * steps + 8;
+}
+
 /// A multiple of the rows that are best multiplied at once.
-constexpr int64_t byte_rows_step(Isa isa) {
-  return compiled_isa(isa) == Isa::kAmx ? 32 : 12;
+constexpr int64_t byte_rows_step(const ByteRuns& runs, Isa isa) {
+  return has_byte_tiles(runs, isa) ? 32 : 12;
 }
 
 /// The same for one instruction set, with bytes taken in groups S; defined in typed_<isa>.cpp.

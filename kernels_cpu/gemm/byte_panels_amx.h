@@ -102,19 +102,22 @@ struct ByteTiles<Isa::kAmx> {
       load<A>(lines, 64);
     }
 
-    /// What is left of the zero points goes to C.
+    /// Takes what the zero points add from the sums of these rows.
     template <int P>
-    void write_terms(const Rows& of, const uint32_t* b, uint32_t* c) const {
-      QuadVector line;
+    void subtract_terms(const Rows& of, const uint32_t* b, uint32_t* c) const {
+      INTARSIA_UNROLL
       for (ptrdiff_t v = 0; v < P; ++v) {
+        QuadVector of_columns, zeros;
+        std::memcpy(&of_columns, b + v * panel, sizeof of_columns);
+        std::memcpy(&zeros, b + v * panel + kPanel, sizeof zeros);
+        of_columns *= p.a_zero;
         for (ptrdiff_t r = 0; r < rows; ++r) {
-          std::memcpy(&line, b + v * panel, sizeof line);
-          QuadVector sum = QuadVector{} - p.a_zero * line;
-          if (p.a_sums != nullptr) {
-            std::memcpy(&line, b + v * panel + kPanel, sizeof line);
-            sum -= p.a_sums[of.first + r] * line;
-          }
-          std::memcpy(c + r * p.c_pitch + v * kPanel, &sum, sizeof sum);
+          uint32_t* to = c + r * p.c_pitch + v * kPanel;
+          QuadVector sum;
+          std::memcpy(&sum, to, sizeof sum);
+          sum -= of_columns;
+          if (p.a_sums != nullptr) sum -= p.a_sums[of.first + r] * zeros;
+          std::memcpy(to, &sum, sizeof sum);
         }
       }
     }
@@ -126,18 +129,11 @@ struct ByteTiles<Isa::kAmx> {
       uint32_t* c[2] = {to + of[0].first * p.c_pitch, to + of[1].first * p.c_pitch};
       const ptrdiff_t c_pitch = p.c_pitch * 4;
       const bool terms = p.a_zero != 0 || p.a_sums != nullptr;
-      const auto each_c = [&](const auto& use) __attribute__((always_inline)) {
-        use(std::integral_constant<int, kTileC>(), c[0]);
-        if constexpr (P == 2) use(std::integral_constant<int, kTileC + 1>(), c[0] + kPanel);
-        if constexpr (R == 2) use(std::integral_constant<int, kTileC + 2>(), c[1]);
-        if constexpr (R * P == 4) use(std::integral_constant<int, kTileC + 3>(), c[1] + kPanel);
-      };
-      if (terms) {
-        for (int r = 0; r < R; ++r) write_terms<P>(of[r], b, c[r]);
-        each_c([&](auto t, uint32_t* at) { load<decltype(t)::value>(at, c_pitch); });
-      } else {
-        each_c([](auto t, uint32_t*) { clear<decltype(t)::value>(); });
-      }
+      const uint32_t* const first_line = b;
+      clear<kTileC>();
+      if constexpr (P == 2) clear<kTileC + 1>();
+      if constexpr (R == 2) clear<kTileC + 2>();
+      if constexpr (R * P == 4) clear<kTileC + 3>();
       b += kByteTerms * kPanel;
       const ByteRuns& runs = p.runs;
       for (ptrdiff_t i = 0; i < runs.counts[0]; ++i) {
@@ -160,7 +156,14 @@ struct ByteTiles<Isa::kAmx> {
           }
         }
       }
-      each_c([&](auto t, uint32_t* at) { store<decltype(t)::value>(at, c_pitch); });
+      store<kTileC>(c[0], c_pitch);
+      if constexpr (P == 2) store<kTileC + 1>(c[0] + kPanel, c_pitch);
+      if (terms) subtract_terms<P>(of[0], first_line, c[0]);
+      if constexpr (R == 2) {  // which may reach back over rows of the first: as a whole behind it
+        store<kTileC + 2>(c[1], c_pitch);
+        if constexpr (P == 2) store<kTileC + 3>(c[1] + kPanel, c_pitch);
+        if (terms) subtract_terms<P>(of[1], first_line, c[1]);
+      }
     }
 
     template <int P>

@@ -222,7 +222,7 @@ void ByteWindows::multiply(int64_t group, int64_t first, int64_t rows, int64_t p
 
 WindowBlocks::WindowBlocks(const ByteWindows& windows, int64_t threads) {
   constexpr int64_t kCached = 1 << 18;
-  const int64_t step = byte_rows_step(windows.isa()), most_panels = kMostSums / step / kPanel;
+  const int64_t step = windows.rows_step(), most_panels = kMostSums / step / kPanel;
   const int64_t pixels = windows.pixels().value(), all = panel_count(windows.filters());
   const int64_t panel_bytes = byte_panel_words(windows.quads()) * int64_t{sizeof(uint32_t)};
   panels =

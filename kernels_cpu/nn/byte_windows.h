@@ -40,7 +40,7 @@ class ByteWindows {
     return CheckedInt(shape_.batch) * shape_.out_d * shape_.out_h * shape_.out_w;
   }
   int64_t quads() const { return runs_.all_quads(); }
-  Isa isa() const { return isa_; }
+  int64_t rows_step() const { return byte_rows_step(runs_, isa_); }
 
   /// Whether the image is copied: for these weights and attributes, images of all extents are or
   /// none.

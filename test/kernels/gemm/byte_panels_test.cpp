@@ -103,7 +103,7 @@ TEST(BytePanels, EqualLoops) {
   Random random(9);
   for (const int64_t rows : {1, 2, 3, 4, 5, 8, 12, 13, 16, 27, 48}) {
     for (const int64_t columns : {1, 16, 17, 150}) {
-      for (const int64_t k : {1, 4, 6, 67, 150}) {
+      for (const int64_t k : {1, 4, 6, 67, 128, 150}) {
         expect_product(random, rows, columns, k, random.coin());
         if (::testing::Test::HasFatalFailure()) return;
       }

@@ -83,7 +83,7 @@ TEST(Lockstep, PiecesOneAfterTheOther) {
 
 /// A machine that is busy may keep any thread from its processor: what is to happen must do so
 /// once.
-constexpr int kAttempts = 100;
+constexpr int kAttempts = 1000;
 
 TEST(Lockstep, TakesInThoseWhoComeLate) {
   int most = 0;

@@ -88,12 +88,16 @@ struct ByteProduct {
 
 void multiply_bytes(const ByteProduct& product, Isa isa);
 
+/// Quads of a row that a tile of AMX holds.
+inline constexpr ptrdiff_t kTileQuads = 16;
+
 /// Whether rows of such runs are multiplied by tiles of AMX, if they are not few. A step of four
 /// tiles takes as long as the dot products of nine quads, which may be 16, and what comes before
 /// and after the steps as long as those of eight.
 constexpr bool has_byte_tiles(const ByteRuns& runs, Isa isa) {
   if (compiled_isa(isa) != Isa::kAmx || runs.quads <= 0) return false;
-  const ptrdiff_t steps = runs.all_quads() / runs.quads * ((runs.quads + 15) / 16);
+  const ptrdiff_t steps =
+      runs.all_quads() / runs.quads * ((runs.quads + kTileQuads - 1) / kTileQuads);
   return runs.all_quads() > 9 * steps + 8;
 }
 

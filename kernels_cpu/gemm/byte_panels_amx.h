@@ -19,7 +19,7 @@ namespace intarsia::cpu {
 
 /// Registers of tiles: of C [2 x 2], of A [2], of B [2].
 inline constexpr int kTileC = 0, kTileA = 4, kTileB = 6;
-inline constexpr ptrdiff_t kTileRows = 16, kTileQuads = 16;
+inline constexpr ptrdiff_t kTileRows = 16;
 
 /// What tiles there are, as `ldtilecfg` reads it.
 struct alignas(64) TileShapes {

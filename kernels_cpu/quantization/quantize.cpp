@@ -85,8 +85,8 @@ INTARSIA_INLINE bool multiply_runs(const float* values, const float* scales, con
   return any != 0;
 }
 
-/// The same of groups. Integers of 32 bits first: vectors of all others are
-/// as small as a group of them is.
+/// The same of groups. Integers of 32 bits first: vectors of all others are as small as a group of
+/// them is.
 template <class Y, class To>
 INTARSIA_INLINE bool multiply_groups(const float* values, const float* scales, const float* zeros,
                                      int64_t groups, To* to) {

@@ -77,8 +77,12 @@ void load_scales(Isa isa, const TensorView& scale, int64_t index, int64_t step, 
 /// Neighbours with one scale: whole vectors of floats, or of all elements, or all that there are.
 inline constexpr int64_t kGroup = 16, kRun = 64, kAll = std::numeric_limits<int64_t>::max();
 
-/// Scales and zero points of a part of at most kPart elements: one for `each`
-/// elements, which is 1, kGroup, at least kRun, or kAll. Parts are whole groups, or runs.
+// Threads share elements in whole parts, or a run of one scale could reach behind those of a
+// thread.
+static_assert(kPointwiseGrain % kPart == 0);
+
+/// Scales and zero points of a part of at most kPart elements: one for `each` elements, which is 1,
+/// kGroup, at least kRun, or kAll. Parts are whole groups, or runs.
 template <class W>
 struct PartScales {
   const W* scales;  ///< In the tensor, where they lie there as they are needed, or in `room`.

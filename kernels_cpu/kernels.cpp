@@ -29,6 +29,7 @@
   List(conv_requantize_depthwise_kernels) \
   List(conv_requantize_panels_kernels) \
   List(conv_packed_kernels) \
+  List(conv_planes_kernels) \
   List(conv_winograd_kernels) \
   List(conv_transpose_kernels) \
   List(conv_transpose_depthwise_kernels) \

@@ -47,28 +47,37 @@ double reorder_cost(const Value& value) {
   return count;
 }
 
-/// The extents of a value; none where some vary.
-std::vector<int64_t> extents_of(const Value& value) {
+/// The extents of a value, the largest where some vary; of what has no bound, many.
+std::vector<int64_t> largest_extents(const Value& value) {
+  constexpr int64_t kMany = 1 << 20;
   std::vector<int64_t> extents;
   for (int axis = 0; axis < rank_of(value); ++axis) {
-    const definitions::Dim extent = extent_of(value, axis);
-    if (!is_constant(extent)) return {};
-    extents.push_back(constant_value(extent));
+    extents.push_back(std::clamp<int64_t>(extent_of(value, axis).upper(), 0, kMany));
   }
   return extents;
 }
 
-/// Nodes whose kernels are faster with the channels last.
-bool is_seed(const Node& node) {
-  if (node.op == nullptr) return false;
+/// What a node's kernels gain with the channels last, in elements moved; infinite if that is never
+/// too dear.
+double gain(const Node& node) {
+  if (node.op == nullptr) return 0;
   const auto& facts = node.op->facts;
   const Value* x = node.input(0);
-  if (x == nullptr || !definitions::contains(facts.fast_channels_last, x->type)) return false;
-  if (const Value* weights = node.input(1); facts.either_order != nullptr && weights != nullptr) {
-    const std::vector<int64_t> extents = extents_of(*weights);
-    if (!extents.empty() && facts.either_order(node.attribute_bytes.data(), extents)) return false;
+  const Value* weights = node.input(1);
+  if (x == nullptr || !definitions::contains(facts.fast_channels_last, x->type) ||
+      rank_of(*x) < kLeastImageRank || rank_of(*x) > kMostImageRank) {
+    return 0;
   }
-  return rank_of(*x) >= kLeastImageRank && rank_of(*x) <= kMostImageRank;
+  if (facts.channels_last_gain == nullptr || weights == nullptr) {
+    return std::numeric_limits<double>::infinity();
+  }
+  return facts.channels_last_gain(node.attribute_bytes.data(), largest_extents(*x),
+                                  largest_extents(*weights), largest_extents(*node.outputs[0]));
+}
+
+/// Nodes that get the channels last whatever it takes.
+bool is_seed(const Node& node) {
+  return gain(node) == std::numeric_limits<double>::infinity();
 }
 
 bool is_permutation(const Node& node) {
@@ -151,7 +160,7 @@ class Profit {
     }
     std::optional<AxisChange> change = channels_last_change(node);
     if (!change) return;
-    double cost = 0;
+    double cost = -gain(node);
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       if (node.outputs[i] != nullptr && change->outputs[i] != AxisChange::kKept) {
         cost += of(*node.outputs[i]);
@@ -293,7 +302,7 @@ class LayoutPass {
   /// True if twins spare more than those that would have to be made cost.
   bool pays(const Node& node, const AxisChange& change) const {
     bool any = false;
-    double cost = 0;
+    double cost = -gain(node);
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const Value* input = node.inputs[i];
       if (input == nullptr || change.inputs[i] == AxisChange::kKept || input->constant) continue;

@@ -246,8 +246,11 @@ struct Facts {
   PropagationRule propagate = nullptr;
   /// Element types of input 0 whose fast kernels want the channels last.
   TypeSet fast_channels_last = 0;
-  /// Whether that is no faster for a node of these attributes with weights of these extents.
-  bool (*either_order)(const std::byte* attributes, std::span<const int64_t> weights) = nullptr;
+  /// What that gains a node of these attributes, for data, weights and a result of these extents,
+  /// in numbers of elements that could be reordered in that time. Null: more than reordering takes.
+  double (*channels_last_gain)(const std::byte* attributes, std::span<const int64_t> data,
+                               std::span<const int64_t> weights,
+                               std::span<const int64_t> result) = nullptr;
   /// The extents of a window, or its one extent: elements that are read for each of the result.
   /// Where weights of the data's rank are operands, they are read too.
   IntegerAttribute window = {};

@@ -25,6 +25,12 @@ void add_convolutions(DefinitionRows& rows) {
                  .epilogue = epilogue_of<ConvAttributes>("Conv", 3),
                  .fast_channels_last =
                      types({DataType::kFloat, DataType::kFloat16, DataType::kBfloat16}),
+                 .channels_last_gain =
+                     [](const std::byte* attributes, std::span<const int64_t> data,
+                        std::span<const int64_t> weights, std::span<const int64_t> result) {
+                       const auto* a = reinterpret_cast<const ConvAttributes*>(attributes);
+                       return ops::gain_of_channels_last(*a, data, weights, result);
+                     },
                  .window = attribute<&ConvAttributes::window, &WindowAttributes::kernel_shape>(),
                  .gradient = gradients::conv},
        .types = {{"T", kFloatTypes}},
@@ -71,10 +77,13 @@ void add_convolutions(DefinitionRows& rows) {
                           .channels_last = attribute<&ConvTransposeAttributes::channels_last>()},
                  .fast_channels_last =
                      types({DataType::kFloat, DataType::kFloat16, DataType::kBfloat16}),
-                 .either_order =
-                     [](const std::byte* attributes, std::span<const int64_t> weights) {
+                 .channels_last_gain =
+                     [](const std::byte* attributes, std::span<const int64_t>,
+                        std::span<const int64_t> weights, std::span<const int64_t>) {
                        const auto* a = reinterpret_cast<const ConvTransposeAttributes*>(attributes);
-                       return ops::few_transposed_filters(*a, weights);
+                       return ops::few_transposed_filters(*a, weights)
+                                  ? 0
+                                  : std::numeric_limits<double>::infinity();
                      },
                  .window =
                      attribute<&ConvTransposeAttributes::window, &WindowAttributes::kernel_shape>(),

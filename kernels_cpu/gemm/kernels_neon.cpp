@@ -8,6 +8,7 @@
 #if INTARSIA_WITH_NEON
 
 #include "kernels_cpu/gemm/depthwise_tile.h"
+#include "kernels_cpu/gemm/planes_tile.h"
 #include "kernels_cpu/gemm/winograd_tile.h"
 
 namespace intarsia::cpu {

@@ -3,6 +3,7 @@
 // Micro-kernels for any processor: vectors of the compiler, which lowers them to SSE2, NEON or
 // scalar code. Tiles fit 16 vector registers; without vectors, 32 registers for one float each.
 #include "kernels_cpu/gemm/depthwise_tile.h"
+#include "kernels_cpu/gemm/planes_tile.h"
 #include "kernels_cpu/gemm/winograd_tile.h"
 
 namespace intarsia::cpu {

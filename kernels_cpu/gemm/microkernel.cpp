@@ -9,6 +9,11 @@ TileKernels tile_kernels(Isa isa) {
   return pick_isa(isa, [](auto i) { return Microkernels<decltype(i)::value>::tiles(); });
 }
 
+PlaneFunction plane_kernel(Isa isa) {
+  return pick_isa(
+      isa, [](auto i) -> PlaneFunction { return &Microkernels<decltype(i)::value>::planes; });
+}
+
 bool is_bounds(const ActivationSpec& spec) {
   return spec.kind == Activation::kNone || spec.kind == Activation::kRelu ||
          spec.kind == Activation::kClip;

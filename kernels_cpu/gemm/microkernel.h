@@ -111,6 +111,30 @@ struct DepthwiseBlock {
 
 using DepthwiseFunction = void (*)(const DepthwiseBlock& block);
 
+/// Rows of some filters of a convolution whose channels are planes (planes.h):
+/// out[n][y][x] = bound(start[n][y][x] + sum over i < k of
+///     input[y * input_row_pitch + x + taps[i]] * weights[i * weights_pitch + n]),
+/// where it starts from bias[n] + residual[n][y][x], or from the output. Of each row the input is
+/// read up to the end of its last vector; the residual lies as the output does, and may be it.
+struct PlaneBlock {
+  const float* input;
+  const ptrdiff_t* taps;
+  ptrdiff_t k;
+  const float* weights;
+  ptrdiff_t weights_pitch;
+  ptrdiff_t filters;
+  ptrdiff_t rows, columns;
+  ptrdiff_t input_row_pitch;
+  float* output;
+  ptrdiff_t output_row_pitch, output_plane_pitch;
+  bool start;             ///< If not, the sums go on from the output.
+  const float* bias;      ///< [filters], or null.
+  const float* residual;  ///< Or null.
+  float lower, upper;
+};
+
+using PlaneFunction = void (*)(const PlaneBlock& block);
+
 /// What a depthwise micro-kernel knows of its windows when it is compiled: the kernel's columns,
 /// and the pixels' distance, counted in dilations. 0: nothing, it serves any window. A plan names
 /// the ones of its layers (nn/conv_depthwise.cpp), so that programs link no others.
@@ -165,6 +189,7 @@ struct Microkernels {
   static void depthwise(DepthwiseWindow<5, 2>, const DepthwiseBlock& block);
   static void depthwise(DepthwiseWindow<7, 1>, const DepthwiseBlock& block);
   static void depthwise(DepthwiseWindow<0, 0>, const DepthwiseBlock& block);
+  static void planes(const PlaneBlock& block);
   static void winograd_input(Winograd<2>, const WinogradWindow& window);
   static void winograd_input(Winograd<4>, const WinogradWindow& window);
   static void winograd_output(Winograd<2>, const WinogradTile& tile);
@@ -175,6 +200,7 @@ struct Microkernels {
 
 /// Those of `isa`, or of the best one of this build below it.
 TileKernels tile_kernels(Isa isa);
+PlaneFunction plane_kernel(Isa isa);
 template <class Window>
 DepthwiseFunction depthwise_kernel(Isa isa) {
   return pick_isa(isa, [](auto i) -> DepthwiseFunction {

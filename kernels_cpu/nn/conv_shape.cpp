@@ -53,9 +53,10 @@ void set_channels(ConvShape& s, int64_t groups, int64_t in, int64_t out, bool no
   }
 }
 
-Status check_image(const KernelContext& context, int32_t channels_last, int spatial) {
-  if (channels_last == 0) {
-    return context.fail(Code::kInvalidValue, "channels_last", 1, channels_last);
+Status check_image(const KernelContext& context, int32_t channels_last, int spatial,
+                   int32_t expected = 1) {
+  if ((channels_last != 0) != (expected != 0)) {
+    return context.fail(Code::kInvalidValue, "channels_last", expected, channels_last);
   }
   const int rank = context.input(0).rank;
   if (rank > 2 + spatial) return context.fail(Code::kWrongRank, "input rank", 2 + spatial, rank, 0);
@@ -64,11 +65,12 @@ Status check_image(const KernelContext& context, int32_t channels_last, int spat
 
 }  // namespace
 
-ConvShape conv_shape(const KernelContext& context, const WindowAttributes& window, int64_t groups) {
+ConvShape conv_shape(const KernelContext& context, const WindowAttributes& window, int64_t groups,
+                     bool channels_last) {
   const auto pad_before = [&](int axis, int64_t in, int64_t out, int64_t kernel) {
     return window.pad_before(axis, in, out, kernel);
   };
-  ConvShape shape = window_shape(context, pad_before, window);
+  ConvShape shape = window_shape(context, pad_before, window, channels_last);
   const TensorView& w = context.input(1);
   set_channels(shape, groups, groups * w.extents[1], w.extents[0], w.count() == 0);
   return shape;
@@ -76,7 +78,7 @@ ConvShape conv_shape(const KernelContext& context, const WindowAttributes& windo
 
 ConvShape conv_shape(const KernelContext& context) {
   const auto& attributes = context.attributes<ConvAttributes>();
-  return conv_shape(context, attributes.window, attributes.group);
+  return conv_shape(context, attributes.window, attributes.group, attributes.channels_last != 0);
 }
 
 ConvShape transposed_shape(const KernelContext& context) {
@@ -117,9 +119,10 @@ bool is_fast_conv(const KernelContext& context, int spatial) {
   return context.input(0).rank <= 2 + spatial && w.data != nullptr && w.count() > 0;
 }
 
-Status check_fast_conv(const KernelContext& context, int spatial) {
+Status check_fast_conv(const KernelContext& context, int spatial, KernelLayout layout) {
   if (Status status = check_with_epilogue<ops::Conv, float>(context); !status) return status;
-  return check_image(context, context.attributes<ConvAttributes>().channels_last, spatial);
+  return check_image(context, context.attributes<ConvAttributes>().channels_last, spatial,
+                     layout == KernelLayout::kChannelsLast ? 1 : 0);
 }
 
 Status check_transposed_operands(const KernelContext& context) {

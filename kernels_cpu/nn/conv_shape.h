@@ -6,6 +6,7 @@
 
 #include <span>
 
+#include "core/kernel_descriptor.h"
 #include "core/operators/nn/conv.h"
 #include "intarsia/kernel.h"
 #include "kernels_cpu/gemm/conv.h"
@@ -14,8 +15,9 @@ namespace intarsia::cpu {
 
 /// The shape of a convolution by this window: X is N,[[D,]H,]W,C; W is O,C/group,[[KD,]KH,]KW. What
 /// lacks an axis has extent 1 there. The output is dense.
-ConvShape conv_shape(const KernelContext& context, const WindowAttributes& window, int64_t groups);
-/// That of ONNX Conv.
+ConvShape conv_shape(const KernelContext& context, const WindowAttributes& window, int64_t groups,
+                     bool channels_last = true);
+/// That of ONNX Conv, of either order of axes; pitches are those of channels that are the last one.
 ConvShape conv_shape(const KernelContext& context);
 /// That of ONNX ConvTranspose, with the pixels cut off in front as padding; W is C,O/group,.... The
 /// node's order of axes tells which they are; pitches are those of channels that are the last one.
@@ -29,7 +31,8 @@ ConvShape transposed_shape(const KernelContext& context);
 /// converter has asked for the layout.
 bool is_fast_conv(const KernelContext& context, int spatial);
 /// For `check`: all but the size of the weights.
-Status check_fast_conv(const KernelContext& context, int spatial);
+Status check_fast_conv(const KernelContext& context, int spatial,
+                       KernelLayout layout = KernelLayout::kChannelsLast);
 /// That of ConvTranspose, for either order of axes.
 Status check_transposed_operands(const KernelContext& context);
 /// The same with the channels last, of at most so many spatial axes.

@@ -184,8 +184,8 @@ TEST(PlannerSize, ATensorThatNoPlanHoldsIsNamed) {
   builder.node("ReduceMax", {"wide"}, {"y"});
   builder.output("y");
   EXPECT_CONTAINS(conversion_error(builder),
-                  "node 'widen' (Conv): tensor 'wide_nhwc' has the type float and the extents "
-                  "[1,2000000001,2000000001,1]");
+                  "node 'widen' (Conv): tensor 'wide' has the type float and the extents "
+                  "[1,1,2000000001,2000000001]");
 }
 
 // --- Folding -------------------------------------------------------------------------------------

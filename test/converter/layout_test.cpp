@@ -85,6 +85,43 @@ TEST(LayoutOfOneNode, FewTransposedFiltersStayAsTheyAre) {
   }
 }
 
+// A node that stands alone is computed as it is, unless its sums are worth what reordering takes;
+// neighbours share that.
+TEST(LayoutOfOneNode, LoneConvolutionsStayAsTheyAre) {
+  struct Lone {
+    std::vector<int64_t> x, w, pads;
+    int64_t group;
+    int nodes;
+    const char* left;
+  };
+  const Lone cases[] = {
+      {{1, 32, 56, 56}, {32, 32, 1, 1}, {0, 0, 0, 0}, 1, 1, "Conv"},
+      {{1, 32, 56, 56}, {32, 32, 1, 1}, {0, 0, 0, 0}, 1, 2, "T Conv Conv T"},
+      {{1, 32, 56, 56}, {32, 1, 3, 3}, {1, 1, 1, 1}, 32, 1, "Conv"},
+      {{1, 32, 56, 56}, {32, 4, 3, 3}, {1, 1, 1, 1}, 8, 2, "Conv Conv"},  // small groups
+      {{1, 32, 56, 56}, {32, 32, 3, 3}, {1, 1, 1, 1}, 1, 1, "T Conv T"},  // Winograd's
+      {{1, 64, 17, 17}, {64, 64, 5, 5}, {2, 2, 2, 2}, 1, 1, "T Conv T"},  // narrow, long sums
+      {{1, 4, 8, 3}, {16, 4, 1, 1}, {0, 0, 0, 0}, 1, 1, "Conv"},          // a row of 24 pixels
+      {{1, 40, 1000}, {40, 40, 5}, {2, 2}, 1, 1, "Conv"},
+  };
+  for (const Lone& lone : cases) {
+    layout::Draft draft;
+    draft.type = DataType::kFloat;
+    draft.model.input("x", lone.x, draft.type);
+    draft.weights("w", lone.w);
+    std::string data = "x";
+    for (int i = 0; i < lone.nodes; ++i) {
+      const std::string result = "z" + std::to_string(i);
+      onnx::NodeProto& node = draft.node("Conv", {data, "w"}, result);
+      draft.set(node, "group", lone.group);
+      draft.set(node, "pads", lone.pads);
+      data = result;
+    }
+    draft.model.output(data);
+    EXPECT_EQ(left_after_layout(draft.model), lone.left) << "case " << &lone - cases;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Operators, Layout, testing::ValuesIn(layout::kCases),
                          [](const auto& info) { return std::string(info.param.name); });
 

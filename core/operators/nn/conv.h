@@ -6,6 +6,7 @@
 // order: Conv M, C / group, kernel...; ConvTranspose C, M / group, kernel....
 #pragma once
 
+#include <limits>
 #include <span>
 
 #include "core/operators/common/fused_activation.h"
@@ -178,6 +179,48 @@ struct Conv {
     return s.set_output(0, s.type(0), y);
   }
 };
+
+/// What a convolution gains where its channels are the last axis, for data, weights and a result of
+/// these extents, in numbers of elements that could be reordered in that time. Estimates: planes
+/// fill vectors with columns, and each row takes as long as two more; channels fill them with
+/// filters; windows of 3 x 3 have an algorithm of their own for channels alone. Neighbours that
+/// gain, too, share the reordering: so it is worth something even where neither order is the faster
+/// one.
+inline double gain_of_channels_last(const ConvAttributes& attributes, std::span<const int64_t> data,
+                                    std::span<const int64_t> weights,
+                                    std::span<const int64_t> result) {
+  constexpr int64_t kVector = 16, kLeastOfWindows = 16;
+  constexpr double kOfNeighbours = 0.6, kTermsOfElement = 60;
+  const auto waste = [](int64_t count) {
+    const int64_t lanes = (count + kVector - 1) / kVector * kVector;
+    return static_cast<double>(lanes) / static_cast<double>(count > 0 ? count : 1);
+  };
+  const auto elements = [](std::span<const int64_t> extents) {
+    double count = 1;
+    for (const int64_t extent : extents) count *= static_cast<double>(extent);
+    return count;
+  };
+  const size_t rank = weights.size();
+  bool one_pixel = true, by_ones = true;
+  int64_t pixels = 1;
+  for (size_t axis = 2; axis < rank; ++axis) {
+    const int i = static_cast<int>(axis) - 2;
+    one_pixel = one_pixel && weights[axis] == 1;
+    by_ones = by_ones && attributes.window.stride(i) == 1 && attributes.window.dilation(i) == 1;
+    pixels *= result[axis];
+  }
+  const bool in_tiles = rank > 3 && by_ones && attributes.group == 1 && weights[rank - 1] == 3 &&
+                        weights[rank - 2] == 3 && weights[1] >= kLeastOfWindows &&
+                        weights[0] >= kLeastOfWindows;
+  if (in_tiles) return std::numeric_limits<double>::infinity();
+  const bool depthwise = attributes.group > 1 && weights[1] == 1;
+  const int64_t columns = one_pixel && by_ones ? pixels : result[rank - 1];
+  const double of_columns = waste(columns) * (1 + 2 / static_cast<double>(columns + 1));
+  const double of_filters = waste(depthwise ? weights[0] : weights[0] / attributes.group);
+  const double terms = elements(result) * elements(weights.subspan(1));
+  return kOfNeighbours * (elements(data) + elements(result)) +
+         terms * (of_columns - of_filters) / kTermsOfElement;
+}
 
 /// Fails unless an input, if it is there, is one number, or with `each` one for each filter.
 template <class S>

@@ -26,8 +26,9 @@ int32_t draw(Random& random, int64_t least, int64_t most) {
   return static_cast<int32_t>(random.between(least, most));
 }
 
-/// False if the window does not fit.
-bool draw_window(Random& random, bool transposed, Drawn& d, bool depthwise = false) {
+/// False if the window does not fit. `columns`: at most so many of the data.
+bool draw_window(Random& random, bool transposed, Drawn& d, bool depthwise = false,
+                 int32_t columns = 0) {
   const int spatial = draw(random, 1, 3);
   d.group = depthwise ? draw(random, 2, 40) : random.coin() ? 1 : draw(random, 2, 3);
   const int32_t depth = depthwise ? 1 : draw(random, 1, random.coin() ? 3 : 20);
@@ -38,7 +39,9 @@ bool draw_window(Random& random, bool transposed, Drawn& d, bool depthwise = fal
   d.w = transposed ? Dims{d.group * depth, d.filters} : Dims{d.group * d.filters, depth};
   d.window.pads.count = 2 * spatial;
   for (int i = 0; i < spatial; ++i) {
-    const int32_t in = draw(random, 1, spatial == 3 ? 5 : 9), kernel = draw(random, 1, 4);
+    const int32_t usual = spatial == 3 ? 5 : 9;
+    const int32_t most = columns > 0 && i + 1 == spatial ? columns : usual;
+    const int32_t in = draw(random, 1, most), kernel = draw(random, 1, 4);
     const int32_t stride = draw(random, 1, 3), dilation = draw(random, 1, 3);
     const int32_t before = draw(random, 0, 3), after = draw(random, 0, 3);
     const int32_t extra = transposed ? draw(random, 0, stride - 1) : 0;
@@ -178,6 +181,66 @@ TEST(FastConv, EqualsTheReference) {
     compare("Conv", d, direct(d), seed);
     if (HasFailure()) return;
     ++compared;
+  }
+}
+
+/// The same convolution in ONNX's order of axes.
+Drawn of_planes(Drawn d) {
+  for (Dims* dims : {&d.x, &d.y}) std::rotate(dims->begin() + 1, dims->end() - 1, dims->end());
+  return d;
+}
+
+void compare_planes(const Drawn& drawn, uint32_t seed) {
+  const Drawn d = of_planes(drawn);
+  ConvAttributes attributes = direct(d);
+  attributes.channels_last = 0;
+  compare("Conv", d, attributes, seed, {".planes<float>", ".planes_computed<float>"});
+}
+
+TEST(FastConv, OfPlanesEqualsTheReference) {
+  int compared = 0;
+  for (uint32_t seed = 1700; compared < part_of(120); ++seed) {
+    Random random(seed);
+    Drawn d;
+    if (!draw_window(random, false, d, seed % 3 == 0, seed % 2 == 0 ? 9 : 150)) continue;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    compare_planes(d, seed);
+    if (HasFailure()) return;
+    ++compared;
+  }
+}
+
+// Sums of several passes, images of several units, rows of several pieces.
+TEST(FastConv, OfLargePlanesEqualsTheReference) {
+  struct Case {
+    Dims x, kernel, y;  // channels last
+    int32_t filters, group, stride, dilation, pad;
+  };
+  const Case cases[] = {
+      {{1, 30, 70, 43}, {5, 5}, {1, 30, 70, 14}, 14, 1, 1, 1, 2},
+      {{1, 17, 40, 24}, {3, 3}, {1, 9, 20, 30}, 15, 2, 2, 1, 1},
+      {{1, 3001, 3}, {7}, {1, 1000, 5}, 5, 1, 3, 2, 5},
+      {{2, 40, 41, 600}, {1, 1}, {2, 40, 41, 13}, 13, 1, 1, 1, 0},
+      {{1, 6, 12, 35, 20}, {3, 3, 3}, {1, 6, 12, 35, 3}, 3, 1, 1, 1, 1},
+  };
+  uint32_t seed = 2000;
+  for (const Case& c : cases) {
+    Drawn d;
+    d.x = c.x;
+    d.y = c.y;
+    d.group = c.group;
+    d.filters = c.filters;
+    d.w = {c.filters * c.group, c.x.back() / c.group};
+    d.window.pads.count = static_cast<int32_t>(2 * c.kernel.size());
+    for (size_t i = 0; i < c.kernel.size(); ++i) {
+      d.w.push_back(c.kernel[i]);
+      d.window.strides.push(c.stride);
+      d.window.dilations.push(c.dilation);
+      d.window.pads.values[i] = d.window.pads.values[c.kernel.size() + i] = c.pad;
+    }
+    SCOPED_TRACE("case " + std::to_string(seed - 2000));
+    compare_planes(d, seed++);
+    if (HasFailure()) return;
   }
 }
 

@@ -4,6 +4,7 @@
 #include "kernels_cpu/gemm/plane_strip.h"
 
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 #include "kernels_cpu/common/isa_loop.h"
@@ -38,38 +39,62 @@ int64_t reach_h(const ConvShape& s) {
 int64_t reach_w(const ConvShape& s) {
   return reach(s.kernel_w, s.dilation_w);
 }
+/// Taps meet every so many columns and rows.
+int64_t column_step(const ConvShape& s) {
+  return std::gcd(s.stride_w, s.dilation_w);
+}
+int64_t row_step(const ConvShape& s) {
+  return std::gcd(s.stride_h, s.dilation_h);
+}
 int64_t phases(const ConvShape& s) {
-  return min(s.stride_w, reach_w(s) + 1);
+  return min(s.stride_w / column_step(s), reach_w(s) / column_step(s) + 1);
 }
 CheckedInt phase_columns(const ConvShape& s, int64_t columns) {
   return CheckedInt(columns) + reach_w(s) / s.stride_w;
+}
+/// Of a row of the strip: an odd number of cache lines, so that the channels of a tile do not meet
+/// in a few places of the cache.
+CheckedInt strip_pitch(const ConvShape& s, int64_t columns) {
+  constexpr int64_t kLine = 16;
+  const CheckedInt pairs = floor_div(phases(s) * phase_columns(s, columns) + kLine - 1, 2 * kLine);
+  return (pairs * 2 + 1) * kLine;
 }
 CheckedInt strip_rows(const ConvShape& s, int64_t rows) {
   return CheckedInt(rows - 1) * s.stride_h + reach_h(s) + 1;
 }
 
 CheckedInt strip_floats(const ConvShape& s, int64_t rows, int64_t columns) {
-  return strip_rows(s, rows) * phases(s) * phase_columns(s, columns) * s.kernel_d *
-         plane_channels(s);
+  return strip_rows(s, rows) * strip_pitch(s, columns) * s.kernel_d * plane_channels(s);
 }
 
-/// N floats of every kStep-th one, one or two.
+/// Of steps up to this, floats are picked out of vectors.
+constexpr int kMostStep = 4;
+
+/// N floats of every kStep-th one.
 template <int kStep, class V, int... I>
 INTARSIA_INLINE void copy_vector(const float* from, float* to, std::integer_sequence<int, I...>) {
-  V first, second;
-  std::memcpy(&first, from, sizeof first);
-  if constexpr (kStep == 2) {
-    std::memcpy(&second, from + sizeof...(I), sizeof second);
-    first = __builtin_shufflevector(first, second, (2 * I)...);
+  constexpr int n = sizeof...(I);
+  V v[kStep];
+  std::memcpy(v, from, sizeof v);
+  if constexpr (kStep == 2) v[0] = __builtin_shufflevector(v[0], v[1], (2 * I)...);
+  if constexpr (kStep == 3) {
+    v[0] = __builtin_shufflevector(v[0], v[1], (3 * I < 2 * n ? 3 * I : 0)...);
+    v[0] = __builtin_shufflevector(v[0], v[2], (3 * I < 2 * n ? I : 3 * I - n)...);
   }
-  std::memcpy(to, &first, sizeof first);
+  if constexpr (kStep == 4) {
+    v[0] = __builtin_shufflevector(v[0], v[1], (2 * I)...);
+    v[2] = __builtin_shufflevector(v[2], v[3], (2 * I)...);
+    v[0] = __builtin_shufflevector(v[0], v[2], (2 * I)...);
+  }
+  std::memcpy(to, v, sizeof v[0]);
 }
 
 /// `count` floats of every kStep-th one, in vectors of N, the last of which may copy again what the
-/// one before did. With steps of two each reads one more, which is not there behind the last float.
+/// one before did. With larger steps each reads up to a float that is not there behind the last
+/// one.
 template <int kStep, int N>
 INTARSIA_INLINE void copy_line(const float* from, int64_t count, float* to) {
-  const int64_t last = count - (kStep - 1) - N;
+  const int64_t last = count - (kStep > 1 ? 1 : 0) - N;
   if (last >= 0) {
     using V = typename LaneVector<float, N>::V;
     for (int64_t i = 0;; i = min(i + N, last)) {
@@ -84,11 +109,16 @@ INTARSIA_INLINE void copy_line(const float* from, int64_t count, float* to) {
   }
 }
 
-template <int N>
+template <int N, int kStep = 1>
 INTARSIA_INLINE void copy_every(const float* from, int64_t step, int64_t count, float* to) {
-  if (step == 1) return copy_line<1, N>(from, count, to);
-  if (step == 2) return copy_line<2, N>(from, count, to);
-  for (int64_t i = 0; i < count; ++i) to[i] = from[i * step];
+  // AVX2 picks floats of larger steps out of halves of its vectors, one by one.
+  constexpr int kLanes = kStep > 2 && N == 8 ? 4 : N;
+  if (step == kStep) return copy_line<kStep, kLanes>(from, count, to);
+  if constexpr (kStep < kMostStep) {
+    copy_every<N, kStep + 1>(from, step, count, to);
+  } else {
+    for (int64_t i = 0; i < count; ++i) to[i] = from[i * step];
+  }
 }
 
 /// A few zeros. Behind each the compiler is told of memory, or it would call memset.
@@ -106,7 +136,7 @@ struct PhaseRun {
 };
 
 PhaseRun phase_run(const ConvShape& s, const PlanePlan& p, const PlaneUnit& u, int64_t phase) {
-  const int64_t first = u.x * s.stride_w - s.pad_left + phase;
+  const int64_t first = u.x * s.stride_w - s.pad_left + phase * column_step(s);
   const int64_t low = min(first < 0 ? ceil_div(-first, s.stride_w) : 0, p.phase_pitch);
   const int64_t end = first < s.in_w ? ceil_div(s.in_w - first, s.stride_w) : 0;
   return {first, low, max(min(end, p.phase_pitch), low)};
@@ -117,10 +147,12 @@ template <int N>
 INTARSIA_INLINE void copy_plane(const ConvShape& s, const PlanePlan& p, const PlaneUnit& u,
                                 const float* plane, float* to) {
   const int64_t height = strip_rows(s, u.rows).value(), needed = reach_h(s) + 1;
+  const int64_t every = row_step(s);
   for (int64_t phase = 0; phase < phases(s); ++phase, to += p.phase_pitch) {
     const PhaseRun run = phase_run(s, p, u, phase);
     int64_t step = 0;  // i % stride_h
-    for (int64_t i = 0; i < height; ++i, step = step + 1 < s.stride_h ? step + 1 : 0) {
+    for (int64_t i = 0; i < height;
+         i += every, step = step + every < s.stride_h ? step + every : 0) {
       if (step >= needed) continue;  // no window reads the row
       const int64_t y = u.y * s.stride_h - s.pad_top + i;
       float* row = to + i * p.pitch;
@@ -202,7 +234,7 @@ PlanePlan plane_plan(const ConvShape& s) {
   p.filters = ceil_div(blocks, min(parts, blocks)) * kPlaneFilters;
   p.filter_parts = ceil_div(blocks * kPlaneFilters, p.filters);
   p.phase_pitch = phase_columns(s, p.columns).value();
-  p.pitch = phases(s) * p.phase_pitch;
+  p.pitch = strip_pitch(s, p.columns).value();
   p.height = strip_rows(s, p.rows).value();
   p.strip_floats = p.channels * s.kernel_d * p.height * p.pitch;
   return p;
@@ -241,8 +273,8 @@ void point_taps(const ConvShape& s, const PlanePlan& p, ptrdiff_t* to) {
         const int64_t row = ((c * s.kernel_d + h) * p.height + i * s.dilation_h) * p.pitch;
         for (int64_t j = 0; j < s.kernel_w; ++j) {
           const int64_t column = j * s.dilation_w;
-          *to++ = static_cast<ptrdiff_t>(row + column % s.stride_w * p.phase_pitch +
-                                         column / s.stride_w);
+          *to++ = static_cast<ptrdiff_t>(
+              row + column % s.stride_w / column_step(s) * p.phase_pitch + column / s.stride_w);
         }
       }
     }

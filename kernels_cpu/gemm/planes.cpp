@@ -70,7 +70,8 @@ void plane_run(const ConvArgs& args, int64_t begin, int64_t end, void* workspace
   auto* offsets = static_cast<ptrdiff_t*>(workspace);
   auto* strip = reinterpret_cast<float*>(static_cast<char*>(workspace) + tap_bytes(s).value());
   point_taps(s, p, offsets);
-  std::memset(strip + p.strip_floats, 0, kSlack * sizeof(float));
+  // Vectors reach into gaps that no row fills: what lies there might be numbers of the slow kind.
+  std::memset(strip, 0, static_cast<size_t>(p.strip_floats + kSlack) * sizeof(float));
   const PlaneFunction kernel = plane_kernel(args.isa);
 
   PlaneBlock block{};

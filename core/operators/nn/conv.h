@@ -181,16 +181,17 @@ struct Conv {
 };
 
 /// What a convolution gains where its channels are the last axis, for data, weights and a result of
-/// these extents, in numbers of elements that could be reordered in that time. Estimates: planes
-/// fill vectors with columns, and each row takes as long as two more; channels fill them with
-/// filters; windows of 3 x 3 have an algorithm of their own for channels alone. Neighbours that
-/// gain, too, share the reordering: so it is worth something even where neither order is the faster
-/// one.
+/// these extents, in numbers of elements that could be reordered in that time; about what was
+/// measured. Planes fill vectors with columns and channels with filters, planes at an eighth more
+/// for each term; planes copy each row that they read for each plane of the kernel. Windows of 3 x
+/// 3 have an algorithm of their own for channels alone. Neighbours that gain share the reordering:
+/// so it is worth something even where neither order is the faster one.
 inline double gain_of_channels_last(const ConvAttributes& attributes, std::span<const int64_t> data,
                                     std::span<const int64_t> weights,
                                     std::span<const int64_t> result) {
   constexpr int64_t kVector = 16, kLeastOfWindows = 16;
-  constexpr double kOfNeighbours = 0.6, kTermsOfElement = 60;
+  constexpr double kOfNeighbours = 0.6, kTermOfPlanes = 1.125;
+  constexpr double kTermsOfElement = 60, kElementsOfRow = 8;
   const auto waste = [](int64_t count) {
     const int64_t lanes = (count + kVector - 1) / kVector * kVector;
     return static_cast<double>(lanes) / static_cast<double>(count > 0 ? count : 1);
@@ -200,26 +201,35 @@ inline double gain_of_channels_last(const ConvAttributes& attributes, std::span<
     for (const int64_t extent : extents) count *= static_cast<double>(extent);
     return count;
   };
-  const size_t rank = weights.size();
+  const size_t rank = weights.size(), columns = rank - 1;
   bool one_pixel = true, by_ones = true;
-  int64_t pixels = 1;
   for (size_t axis = 2; axis < rank; ++axis) {
     const int i = static_cast<int>(axis) - 2;
     one_pixel = one_pixel && weights[axis] == 1;
     by_ones = by_ones && attributes.window.stride(i) == 1 && attributes.window.dilation(i) == 1;
-    pixels *= result[axis];
   }
-  const bool in_tiles = rank > 3 && by_ones && attributes.group == 1 && weights[rank - 1] == 3 &&
+  const bool in_tiles = rank > 3 && by_ones && attributes.group == 1 && weights[columns] == 3 &&
                         weights[rank - 2] == 3 && weights[1] >= kLeastOfWindows &&
                         weights[0] >= kLeastOfWindows;
   if (in_tiles) return std::numeric_limits<double>::infinity();
+  const bool one_row = one_pixel && by_ones;
   const bool depthwise = attributes.group > 1 && weights[1] == 1;
-  const int64_t columns = one_pixel && by_ones ? pixels : result[rank - 1];
-  const double of_columns = waste(columns) * (1 + 2 / static_cast<double>(columns + 1));
   const double of_filters = waste(depthwise ? weights[0] : weights[0] / attributes.group);
+  int64_t pixels = 1;
+  for (size_t axis = one_row ? 2 : columns; axis < rank; ++axis) pixels *= result[axis];
+  const double of_columns = waste(pixels) * kTermOfPlanes;
+  double rows = elements(data.subspan(0, 2));
+  if (!one_row) {
+    const int64_t phases = attributes.window.stride(static_cast<int>(columns) - 2);
+    rows *= static_cast<double>(phases < weights[columns] ? phases : weights[columns]);
+    for (size_t axis = 2; axis < columns; ++axis) {
+      const bool of_plane = axis + 1 == columns;
+      rows *= static_cast<double>(of_plane ? data[axis] : result[axis] * weights[axis]);
+    }
+  }
   const double terms = elements(result) * elements(weights.subspan(1));
   return kOfNeighbours * (elements(data) + elements(result)) +
-         terms * (of_columns - of_filters) / kTermsOfElement;
+         terms * (of_columns - of_filters) / kTermsOfElement + kElementsOfRow * rows;
 }
 
 /// Fails unless an input, if it is there, is one number, or with `each` one for each filter.

@@ -67,6 +67,10 @@ CheckedInt strip_floats(const ConvShape& s, int64_t rows, int64_t columns) {
   return strip_rows(s, rows) * strip_pitch(s, columns) * s.kernel_d * plane_channels(s);
 }
 
+/// Planes lie far from each other, which prefetching of the processor does not follow: lines of a
+/// channel are asked for while an earlier one is copied.
+constexpr int64_t kChannelsAhead = 4;
+
 /// Of steps up to this, floats are picked out of vectors.
 constexpr int kMostStep = 4;
 
@@ -90,32 +94,34 @@ INTARSIA_INLINE void copy_vector(const float* from, float* to, std::integer_sequ
 }
 
 /// `count` floats of every kStep-th one, in vectors of N, the last of which may copy again what the
-/// one before did. With larger steps each reads up to a float that is not there behind the last
-/// one.
+/// one before did; lines so far `ahead` are fetched into the second cache. With larger steps each
+/// vector reads up to a float that is not there behind the last one.
 template <int kStep, int N>
-INTARSIA_INLINE void copy_line(const float* from, int64_t count, float* to) {
+INTARSIA_INLINE void copy_line(const float* from, int64_t count, float* to, int64_t ahead) {
   const int64_t last = count - (kStep > 1 ? 1 : 0) - N;
   if (last >= 0) {
     using V = typename LaneVector<float, N>::V;
     for (int64_t i = 0;; i = min(i + N, last)) {
+      for (int v = 0; v < kStep; ++v) __builtin_prefetch(from + i * kStep + v * N + ahead, 0, 2);
       copy_vector<kStep, V>(from + i * kStep, to + i, std::make_integer_sequence<int, N>());
       if (i == last) break;
     }
     to[count - 1] = from[(count - 1) * kStep];
   } else if constexpr (N > 4) {
-    copy_line<kStep, N / 2>(from, count, to);
+    copy_line<kStep, N / 2>(from, count, to, ahead);
   } else {
     for (int64_t i = 0; i < count; ++i) to[i] = from[i * kStep];
   }
 }
 
 template <int N, int kStep = 1>
-INTARSIA_INLINE void copy_every(const float* from, int64_t step, int64_t count, float* to) {
+INTARSIA_INLINE void copy_every(const float* from, int64_t step, int64_t count, float* to,
+                                int64_t ahead) {
   // AVX2 picks floats of larger steps out of halves of its vectors, one by one.
   constexpr int kLanes = kStep > 2 && N == 8 ? 4 : N;
-  if (step == kStep) return copy_line<kStep, kLanes>(from, count, to);
+  if (step == kStep) return copy_line<kStep, kLanes>(from, count, to, ahead);
   if constexpr (kStep < kMostStep) {
-    copy_every<N, kStep + 1>(from, step, count, to);
+    copy_every<N, kStep + 1>(from, step, count, to, ahead);
   } else {
     for (int64_t i = 0; i < count; ++i) to[i] = from[i * step];
   }
@@ -163,7 +169,7 @@ INTARSIA_INLINE void copy_plane(const ConvShape& s, const PlanePlan& p, const Pl
       clear(row, run.low);
       if (run.high > run.low) {
         copy_every<N>(plane + y * s.in_w + run.first + run.low * s.stride_w, s.stride_w,
-                      run.high - run.low, row + run.low);
+                      run.high - run.low, row + run.low, kChannelsAhead * s.in_d * s.in_h * s.in_w);
       }
       clear(row + run.high, p.phase_pitch - run.high);
     }

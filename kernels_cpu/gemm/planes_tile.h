@@ -110,16 +110,14 @@ void plane_tile(const PlaneBlock& b, const PlaneTile& at) {
   }
 }
 
-/// Vectors of columns of the widest tile of R filters. Of one or two filters a tile takes several
-/// rows: chains of sums shall not wait for each other.
+/// Vectors of columns of the widest tile of R filters. Of a single filter a tile takes several
+/// rows, so that there are enough chains of sums for none to wait.
 template <Isa I, int R>
-inline constexpr int kPlaneVectors = R <= 2                  ? 2
+inline constexpr int kPlaneVectors = R == 1                  ? 2
                                      : kPlaneSums<I> / R < 4 ? kPlaneSums<I> / R
                                                              : 4;
 template <int R>
-inline constexpr int kTileRows = R == 1   ? 4
-                                 : R == 2 ? 2
-                                          : 1;
+inline constexpr int kTileRows = R == 1 ? 4 : 1;
 
 /// The tile of as many vectors as there are columns for, up to V.
 template <class Vec, int R, int Y, int V>

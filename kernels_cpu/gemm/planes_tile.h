@@ -11,7 +11,9 @@ namespace intarsia::cpu {
 
 /// Vectors of sums: most of the registers.
 template <Isa I>
-inline constexpr int kPlaneSums = I == Isa::kAvx512 || I == Isa::kNeon ? 24 : 12;
+inline constexpr int kPlaneSums = I == Isa::kAvx512 || I == Isa::kNeon ? 24
+                                  : I == Isa::kAvx2                    ? 12
+                                                                       : 9;
 /// Filters of the widest tile.
 template <Isa I>
 inline constexpr int kPlaneRows = I == Isa::kAvx512     ? 12

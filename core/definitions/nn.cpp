@@ -3,6 +3,7 @@
 // Definitions of convolution and pooling, and of what else reads images.
 #include "core/definitions/epilogue.h"
 #include "core/definitions/gradient.h"
+#include "core/definitions/transposed_forms.h"
 #include "core/operators/nn/deform_conv.h"
 #include "core/operators/nn/mel_weight_matrix.h"
 #include "core/operators/nn/pool.h"
@@ -87,7 +88,8 @@ void add_convolutions(DefinitionRows& rows) {
                      },
                  .window =
                      attribute<&ConvTransposeAttributes::window, &WindowAttributes::kernel_shape>(),
-                 .gradient = gradients::conv_transpose},
+                 .gradient = gradients::conv_transpose,
+                 .special = {is_convolution, expand_as_convolution}},
        .types = {{"T", kFloatTypes}},
        .attributes = codec_of<ConvTransposeAttributes>()});
   add<ops::DeformConv>(

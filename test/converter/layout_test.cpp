@@ -77,7 +77,7 @@ TEST(LayoutOfOneNode, FewTransposedFiltersStayAsTheyAre) {
       } else {
         draft.model.input("w", {6, filters, 2, 2}, draft.type);
       }
-      draft.node("ConvTranspose", {"x", "w"});
+      draft.set(draft.node("ConvTranspose", {"x", "w"}), "strides", std::vector<int64_t>{2, 2});
       draft.model.output("z");
       EXPECT_EQ(left_after_layout(draft.model),
                 filters == 2 ? "ConvTranspose" : "T ConvTranspose T");

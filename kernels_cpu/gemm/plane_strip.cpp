@@ -117,8 +117,8 @@ INTARSIA_INLINE void copy_line(const float* from, int64_t count, float* to, int6
 template <int N, int kStep = 1>
 INTARSIA_INLINE void copy_every(const float* from, int64_t step, int64_t count, float* to,
                                 int64_t ahead) {
-  // AVX2 picks floats of larger steps out of halves of its vectors, one by one.
-  constexpr int kLanes = kStep > 2 && N == 8 ? 4 : N;
+  // AVX2 has no shuffle of two vectors across their halves.
+  constexpr int kLanes = kStep > 1 && N == 8 ? 4 : N;
   if (step == kStep) return copy_line<kStep, kLanes>(from, count, to, ahead);
   if constexpr (kStep < kMostStep) {
     copy_every<N, kStep + 1>(from, step, count, to, ahead);

@@ -20,6 +20,9 @@
 namespace intarsia::cpu {
 namespace {
 
+/// Rows of fewer elements than this fill no vector.
+constexpr int kShortRow = 8;
+
 /// Slices along the reduced axes: side by side, or of neighbours (`rows`), of which several follow
 /// one another if they are of nothing else.
 template <int kBytes, class T>
@@ -35,6 +38,19 @@ struct Slices {
   /// over slice j.
   template <class Term>
   void sum(double* sums, Term term) const {
+    if constexpr (!kIsHalf<T>) {
+      if (is_short()) {
+        return for_each([&](int64_t j, const T* from, T*, int64_t step, auto count) {
+          double sum = 0;
+          for (int64_t k = 0; k < count; ++k) {
+            auto value = static_cast<double>(from[k * step]);
+            term(value, j);
+            sum += value;
+          }
+          sums[j] += sum;
+        });
+      }
+    }
     if (!rows) {
       return for_runs(
           [&](int64_t offset, int64_t length) { add_rows(sums, x + offset, length, term); });
@@ -49,6 +65,15 @@ struct Slices {
   /// y = function(element, j) for the elements of slice j.
   template <class Function>
   void map(Function function) const {
+    if constexpr (!kIsHalf<T>) {
+      if (is_short()) {
+        return for_each([&](int64_t j, const T* from, T* to, int64_t step, auto count) {
+          for (int64_t k = 0; k < count; ++k) {
+            to[k * step] = static_cast<T>(function(static_cast<double>(from[k * step]), j));
+          }
+        });
+      }
+    }
     for (int64_t j = 0; rows && j < lanes; ++j) {
       const int64_t row = j * loop.reduced.count;
       for_runs([&](int64_t offset, int64_t length) {
@@ -66,6 +91,29 @@ struct Slices {
   }
 
  private:
+  /// Whether slices are taken element by element: a few of them, or a few neighbours, fill no
+  /// vector.
+  bool is_short() const {
+    return INTARSIA_HAS_VECTORS && loop.reduced.rank == 1 &&
+           (rows ? loop.reduced.count < kShortRow : lanes < 8);
+  }
+  /// Calls body(slice, from, to, step, count) for such slices; of short rows, count is a constant.
+  template <int N = 1, class Body>
+  void for_each(const Body& body) const {
+    const int64_t count = loop.reduced.count;
+    if constexpr (N < kShortRow) {
+      if (rows && count != N) return for_each<N + 1>(body);
+      if (rows) {
+        INTARSIA_INDEPENDENT
+        for (int64_t j = 0; j < lanes; ++j) {
+          body(j, x + j * N, y + j * N, 1, std::integral_constant<int64_t, N>());
+        }
+        return;
+      }
+    }
+    for (int64_t j = 0; j < lanes; ++j) body(j, x + j, y + j, loop.stride(), count);
+  }
+
   /// Most often there is but one run, which may be short.
   template <class Body>
   void for_runs(const Body& body) const {
@@ -141,7 +189,13 @@ struct LpNormalization {
       if (squares) {
         slices.sum(norms, [](auto& v, int64_t) { v *= v; });
       } else {
-        slices.sum(norms, [](auto& v, int64_t) { v = v < 0 ? -v : v; });
+        slices.sum(norms, [](auto& v, int64_t) {
+          if constexpr (std::is_same_v<decltype(v), double&>) {
+            v = std::fabs(v);
+          } else {
+            v = v < 0 ? -v : v;
+          }
+        });
       }
       if (squares) {
         for (int64_t j = 0; j < slices.lanes; ++j) norms[j] = std::sqrt(norms[j]);

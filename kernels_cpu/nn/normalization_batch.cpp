@@ -113,6 +113,30 @@ void normalize_batch(const KernelContext& context, const BatchNormalizationAttri
   });
 }
 
+/// y = line j of x for plane j of `planes`.
+template <class T, class V>
+void map_planes(Isa isa, const T* x, T* y, int64_t planes, int64_t plane, const Line<V>* lines) {
+  int64_t j = 0;
+  if constexpr (kIsHalf<T>) {  // several short planes become floats at once
+    V block[kFloatBlock];
+    const int64_t most = kFloatBlock / plane;
+    for (int64_t taken; most > 1 && j < planes; j += taken) {
+      taken = most < planes - j ? most : planes - j;
+      values_at(isa, x + j * plane, block, taken * plane);
+      for (int64_t k = 0; k < taken; ++k) {
+        const Line<V> l = lines[j + k];
+        V* const values = block + k * plane;
+        for (int64_t i = 0; i < plane; ++i) values[i] = (values[i] - l.center) * l.multiply + l.add;
+      }
+      from_floats(isa, block, y + j * plane, taken * plane);
+    }
+  }
+  for (; j < planes; ++j) {
+    map_values(isa, x + j * plane, y + j * plane, plane,
+               [l = lines[j]](V v, int64_t) { return (v - l.center) * l.multiply + l.add; });
+  }
+}
+
 /// P is the type of scale, shift, mean and variance.
 template <class T, class P>
 struct BatchNormalization {
@@ -156,29 +180,28 @@ struct BatchNormalization {
     const BatchShape shape(context, a);
     const int64_t channels = shape.channels, plane = shape.plane;
     if (plane > 1) {
-      context.parallel_for(view.extents[0] * channels, [&](int64_t begin, int64_t end, int) {
+      // Coefficients may take longer than a plane: those of several channels serve several images.
+      constexpr int64_t kElements = 4096, kMostImages = 16;
+      const auto part = [](int64_t most, int64_t each) {
+        const int64_t count = kElements / each;
+        return count < 1 ? 1 : count < most ? count : most;
+      };
+      const int64_t width = part(channels < kRowLanes ? channels : kRowLanes, plane);
+      const int64_t depth = part(kMostImages, plane * width);
+      const int64_t blocks = (channels + width - 1) / width;
+      const int64_t runs = (shape.images + depth - 1) / depth;
+      context.parallel_for(blocks * runs, [&](int64_t begin, int64_t end, int) {
         on_isa(context.isa(), [&] {
-          int64_t unit = begin;
-          if constexpr (kIsHalf<T>) {  // several short planes become floats at once
-            V block[kFloatBlock];
-            const int64_t most = kFloatBlock / plane;
-            for (int64_t planes; most > 1 && unit < end; unit += planes) {
-              planes = most < end - unit ? most : end - unit;
-              values_at(context.isa(), x + unit * plane, block, planes * plane);
-              for (int64_t j = 0; j < planes; ++j) {
-                const Line<V> l = line((unit + j) % channels);
-                V* const values = block + j * plane;
-                for (int64_t i = 0; i < plane; ++i) {
-                  values[i] = (values[i] - l.center) * l.multiply + l.add;
-                }
-              }
-              from_floats(context.isa(), block, y + unit * plane, planes * plane);
+          for (int64_t unit = begin; unit < end; ++unit) {
+            const int64_t first = unit % blocks * width, image = unit / blocks * depth;
+            const int64_t lanes = channels - first < width ? channels - first : width;
+            const int64_t last = shape.images - image < depth ? shape.images : image + depth;
+            Line<V> lines[kRowLanes];
+            for (int64_t j = 0; j < lanes; ++j) lines[j] = line(first + j);
+            for (int64_t n = image; n < last; ++n) {
+              const int64_t at = (n * channels + first) * plane;
+              map_planes(context.isa(), x + at, y + at, lanes, plane, lines);
             }
-          }
-          for (; unit < end; ++unit) {
-            const Line<V> l = line(unit % channels);
-            map_values(context.isa(), x + unit * plane, y + unit * plane, plane,
-                       [=](V v, int64_t) { return (v - l.center) * l.multiply + l.add; });
           }
         });
       });

@@ -48,6 +48,40 @@ void start_sums(const KernelContext& context, const GemmShape& shape, float beta
   });
 }
 
+/// A product of few columns with a transposed first factor: its transpose has few rows, which read
+/// that factor as it is. REQUIRES: room for the second factor in panels, and for M x N floats.
+void compute_columns(const KernelContext& context, const GemmArgs& args, bool trans_b, float alpha,
+                     float* room) {
+  const GemmShape& shape = args.shape;
+  float* sums = room + packed_floats(1, shape.k, shape.n);
+  GemmArgs turned{{shape.n, shape.m, shape.k}, args.b, shape.k, args.a, sums, shape.m};
+  turned.isa = args.isa;
+  if (!trans_b) {
+    for (int64_t j = 0; j < shape.n; ++j) {
+      for (int64_t k = 0; k < shape.k; ++k) room[j * shape.k + k] = args.b[k * shape.n + j];
+    }
+    turned.a = room;
+  }
+  context.parallel_for(thin_units(turned.shape), [&](int64_t begin, int64_t end, int) {
+    thin_run(turned, false, alpha, begin, end);
+  });
+  context.parallel_for(shape.m, [&](int64_t begin, int64_t end, int) {
+    const Epilogue& last = args.epilogue;
+    for (int64_t i = begin; i < end; ++i) {
+      for (int64_t j = 0; j < shape.n; ++j) {
+        float sum = sums[j * shape.m + i];
+        if (args.bias != nullptr) sum += args.bias[j];
+        if (args.residual != nullptr) sum += args.residual[i * shape.n + j];
+        sum = sum < last.lower ? last.lower : sum;
+        args.c[i * shape.n + j] = sum > last.upper ? last.upper : sum;
+      }
+    }
+    if (last.activate != nullptr) {
+      last.activate(last.spec, args.c + begin * shape.n, shape.n, end - begin, shape.n);
+    }
+  });
+}
+
 struct GemmComputed {
   using Rule = ops::Gemm;
   static constexpr KernelId id{"Gemm", "computed", {DataType::kFloat}};
@@ -105,6 +139,9 @@ struct GemmComputed {
       });
     }
     auto* packed = reinterpret_cast<float*>(context.workspace().data());
+    if (trans_a && shape.n <= kThinRows && shape.n <= shape.k) {
+      return compute_columns(context, args, trans_b, attributes.alpha, packed);
+    }
     pack_factor(context, args.b, trans_b, shape, attributes.alpha, packed);
     args.b = packed;
     if (trans_a) {

@@ -34,10 +34,14 @@ struct CumProdOp {
   }
 };
 
-/// Lines side by side from which on positions are taken one by one: running results cost little
-/// beside the memory that such a row takes, and rows a page apart would meet in one set of the
-/// cache.
-constexpr int64_t kLongRow = 512;
+/// Whether positions of so many lines side by side are taken four at once: else running results
+/// are loaded and stored for each. Rows whole pages apart meet in one set of the cache, and of many
+/// lines that costs more.
+template <class T>
+constexpr bool in_fours(int64_t lanes, int64_t stride) {
+  constexpr int64_t kManyLines = 512, kPage = 4096 / sizeof(T);
+  return lanes < kManyLines || stride % kPage != 0;
+}
 
 /// kRows positions, 1 or 4, of `lanes` lines side by side, `stride` apart: several, since running
 /// results are loaded and stored for each call.
@@ -123,6 +127,7 @@ INTARSIA_INLINE void for_lane_pieces(int64_t lanes, const Body& body) {
 template <class Op, class E, class A, bool exclusive>
 void scan_rows(Isa isa, const typename E::Stored* x, typename E::Stored* y, int64_t stride,
                int64_t length, int64_t lanes) {
+  [[maybe_unused]] const bool fours = in_fours<typename E::Stored>(lanes, stride);
   if constexpr (kIsHalf<typename E::Stored>) {
     A running[kAxisLanes];
     float from[kAxisLanes], to[kAxisLanes];
@@ -139,7 +144,7 @@ void scan_rows(Isa isa, const typename E::Stored* x, typename E::Stored* y, int6
   if constexpr (kCompensated<Op, typename E::Stored>) {
     float sums[kAxisLanes], surpluses[kAxisLanes];
     for (int64_t i = 0; i < lanes; ++i) sums[i] = surpluses[i] = 0;
-    for (; lanes < kLongRow && length >= 4; length -= 4, x += 4 * stride, y += 4 * stride) {
+    for (; fours && length >= 4; length -= 4, x += 4 * stride, y += 4 * stride) {
       for_lane_pieces(lanes, [&](int64_t i, int64_t n) {
         sum_together<4, exclusive>(sums + i, surpluses + i, x + i, y + i, stride, n);
       });
@@ -152,7 +157,7 @@ void scan_rows(Isa isa, const typename E::Stored* x, typename E::Stored* y, int6
   A running[kAxisLanes];
   for (int64_t i = 0; i < lanes; ++i) running[i] = Op::kNeutral;
   if constexpr (std::is_same_v<A, typename E::Value>) {  // else conversions are most of the work
-    for (; lanes < kLongRow && length >= 4; length -= 4, x += 4 * stride, y += 4 * stride) {
+    for (; fours && length >= 4; length -= 4, x += 4 * stride, y += 4 * stride) {
       for_lane_pieces(lanes, [&](int64_t i, int64_t n) {
         scan_together<4, exclusive, Op, E>(running + i, x + i, y + i, stride, n);
       });

@@ -65,8 +65,9 @@ struct AsTheyAre : PoolLines {
 };
 
 template <class T>
-void max_pool_indices(const KernelContext& context, const WindowWalk& walk, bool columns_first) {
+void max_pool_indices(const KernelContext& context, const WindowWalk& windows, bool columns_first) {
   using Value = typename Element<T>::Value;
+  const WindowWalk walk = INTARSIA_HAS_VECTORS ? windows.with_joined_planes() : windows;
   const T* x = context.input(0).as<const T>();
   T* y = context.output(0).as<T>();
   auto* indices = context.output(1).as<int64_t>();
@@ -92,7 +93,7 @@ void max_pool_indices(const KernelContext& context, const WindowWalk& walk, bool
     for (int64_t j = 0; j < block.lanes; ++j) y[block.y + j] = Element<T>::store(best[j]);
     for (int64_t j = 0; j < block.lanes; ++j) {
       const bool none = where[j] < 0;  // the window lies in the padding
-      indices[block.y + j] = columns_first && !none ? column_major(walk, where[j]) : where[j];
+      indices[block.y + j] = columns_first && !none ? column_major(windows, where[j]) : where[j];
     }
   };
   context.parallel_for(pool_rows(context, walk), [&](int64_t begin, int64_t end, int) {

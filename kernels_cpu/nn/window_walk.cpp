@@ -47,6 +47,31 @@ void WindowWalk::drop_single_positions() {
   set_lane_step();
 }
 
+WindowWalk WindowWalk::with_joined_planes() const {
+  constexpr int64_t kLeast = 8, kMost = 256;
+  const int64_t planes = batch * channels, even = planes & -planes;  // a power of two divides them
+  const int64_t joined = even < kMost ? even : kMost;
+  if (channels_last || out_plane != 1 || joined < kLeast) return *this;
+  bool rows = true;  // whole ones so far, from the last axis on
+  for (int i = last(); i >= 0; --i) {
+    const bool inside = before[i] == 0 && reach(i) <= in[i];
+    if (!inside || (kernel[i] > 1 && (dilation[i] > 1 || !rows))) return *this;
+    rows = rows && kernel[i] == in[i];
+  }
+  WindowWalk walk = *this;
+  walk.spatial = 1;
+  walk.batch = planes / joined;
+  walk.channels = 1;
+  walk.in_plane = walk.in[0] = walk.channel_step = in_plane * joined;
+  walk.out_plane = walk.out[0] = joined;
+  walk.kernel[0] = taps;
+  walk.stride[0] = in_plane;
+  walk.dilation[0] = walk.step[0] = 1;
+  walk.before[0] = walk.after[0] = 0;
+  walk.set_lane_step();
+  return walk;
+}
+
 WindowWalk::Runs::Runs(const WindowWalk& walk, const int64_t* position, int axes)
     : walk_(walk), run_(axes - 1) {
   for (int i = 0; i < axes; ++i) {

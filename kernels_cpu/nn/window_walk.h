@@ -31,6 +31,10 @@ struct WindowWalk {
   /// along the axis that has elements. Offsets and numbers of taps stay.
   void drop_single_positions();
 
+  /// The same windows as those of fewer planes, where each plane has one result, of neighbours that
+  /// lie inside of it: several planes are one row, whose lanes are their results. Else as it is.
+  WindowWalk with_joined_planes() const;
+
   int last() const { return spatial - 1; }
   /// Output rows of one channel: positions along all spatial axes but the last.
   int64_t out_rows() const {

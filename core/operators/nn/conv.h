@@ -191,7 +191,7 @@ inline double gain_of_channels_last(const ConvAttributes& attributes, std::span<
                                     std::span<const int64_t> result) {
   constexpr int64_t kVector = 16, kLeastOfWindows = 16;
   constexpr double kOfNeighbours = 0.6, kTermOfPlanes = 1.125;
-  constexpr double kTermsOfElement = 60, kElementsOfRow = 8;
+  constexpr double kTermsOfElement = 60, kElementsOfRow = 8, kPartOfPhases = 0.2;
   const auto waste = [](int64_t count) {
     const int64_t lanes = (count + kVector - 1) / kVector * kVector;
     return static_cast<double>(lanes) / static_cast<double>(count > 0 ? count : 1);
@@ -218,10 +218,12 @@ inline double gain_of_channels_last(const ConvAttributes& attributes, std::span<
   int64_t pixels = 1;
   for (size_t axis = one_row ? 2 : columns; axis < rank; ++axis) pixels *= result[axis];
   const double of_columns = waste(pixels) * kTermOfPlanes;
-  double rows = elements(data.subspan(0, 2));
+  double rows = elements(data.subspan(0, 2)), apart = 0;
   if (!one_row) {
-    const int64_t phases = attributes.window.stride(static_cast<int>(columns) - 2);
-    rows *= static_cast<double>(phases < weights[columns] ? phases : weights[columns]);
+    const int64_t stride = attributes.window.stride(static_cast<int>(columns) - 2);
+    const int64_t phases = stride < weights[columns] ? stride : weights[columns];
+    rows *= static_cast<double>(phases);
+    if (phases > 1) apart = kPartOfPhases * elements(data);
     for (size_t axis = 2; axis < columns; ++axis) {
       const bool of_plane = axis + 1 == columns;
       rows *= static_cast<double>(of_plane ? data[axis] : result[axis] * weights[axis]);
@@ -229,7 +231,7 @@ inline double gain_of_channels_last(const ConvAttributes& attributes, std::span<
   }
   const double terms = elements(result) * elements(weights.subspan(1));
   return kOfNeighbours * (elements(data) + elements(result)) +
-         terms * (of_columns - of_filters) / kTermsOfElement + kElementsOfRow * rows;
+         terms * (of_columns - of_filters) / kTermsOfElement + kElementsOfRow * rows + apart;
 }
 
 /// Fails unless an input, if it is there, is one number, or with `each` one for each filter.

@@ -18,6 +18,17 @@ inline WindowWalk pool_walk(const KernelContext& context, const PoolAttributes& 
   return walk;
 }
 
+/// The walk over joined planes; without vectors the walk itself, whose copy would take a good part
+/// of a small program's stack.
+template <bool kJoins = INTARSIA_HAS_VECTORS != 0>
+decltype(auto) joined_planes(const WindowWalk& walk) {
+  if constexpr (kJoins) {
+    return walk.with_joined_planes();
+  } else {
+    return (walk);
+  }
+}
+
 struct PoolBlock {
   const WindowWalk& walk;
   int64_t position[kMaxSpatial] = {};  ///< Output position; of lane 0 along the last axis.

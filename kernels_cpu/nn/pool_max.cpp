@@ -67,7 +67,7 @@ struct AsTheyAre : PoolLines {
 template <class T>
 void max_pool_indices(const KernelContext& context, const WindowWalk& windows, bool columns_first) {
   using Value = typename Element<T>::Value;
-  const WindowWalk walk = INTARSIA_HAS_VECTORS ? windows.with_joined_planes() : windows;
+  const WindowWalk& walk = joined_planes(windows);
   const T* x = context.input(0).as<const T>();
   T* y = context.output(0).as<T>();
   auto* indices = context.output(1).as<int64_t>();

@@ -70,7 +70,7 @@ void reduce_rows(const KernelContext& context, const WindowWalk& walk, Reducer r
 template <class T, class Reducer, class Finish>
 void reduce_windows(const KernelContext& context, const WindowWalk& windows, Reducer reducer,
                     const Finish& finish) {
-  const WindowWalk walk = INTARSIA_HAS_VECTORS ? windows.with_joined_planes() : windows;
+  const WindowWalk& walk = joined_planes(windows);
   if constexpr (INTARSIA_HAS_VECTORS) {
     const int w = walk.last();
     // Rows of one result take any step: so that the windows of several do not meet.

@@ -30,7 +30,7 @@ foreach(name IN ITEMS mlp keywords)
   add_test(NAME cross.${name}_size.negative COMMAND ${test} ${name} size --scale 0)
   add_test(NAME cross.${name}_heap COMMAND ${test} ${name} heap)
   add_test(NAME cross.${name}_stack COMMAND ${test} ${name} stack)
-  add_test(NAME cross.${name}_stack.negative COMMAND ${test} ${name} stack --scale 0.65)
+  add_test(NAME cross.${name}_stack.negative COMMAND ${test} ${name} stack --scale 0.8)
   set_tests_properties(cross.${name}_stack.negative PROPERTIES
     PASS_REGULAR_EXPRESSION "bytes of stack, above the bound")
   set_tests_properties(cross.${name}.negative PROPERTIES PASS_REGULAR_EXPRESSION "differs by")

@@ -23,4 +23,18 @@ constexpr int part_of(int count) {
   return kSlowBuild ? (count + 4) / 5 : count;
 }
 
+/// Chooses which of the cases that nested loops make are tried: all, or in a slow build the first
+/// and each `every`-th that follows. A number that divides none of the loops' meets all of their
+/// values.
+class Part {
+ public:
+  explicit constexpr Part(int every) : every_(kSlowBuild ? every : 1) {}
+
+  /// Whether the next case is tried.
+  constexpr bool takes() { return count_++ % every_ == 0; }
+
+ private:
+  int every_, count_ = 0;
+};
+
 }  // namespace intarsia::test

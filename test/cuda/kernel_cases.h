@@ -20,6 +20,7 @@
 #include "kernels_cuda/kernels.h"
 #include "kernels_cuda/session/runtime.h"
 #include "test/kernels/common/kernel_harness.h"
+#include "test/slow_build.h"
 
 #ifdef INTARSIA_TEST_ON_GPU
 #include "test/cuda/gpu_device.h"
@@ -103,7 +104,9 @@ inline void agree(const KernelUnderTest& device, const KernelUnderTest& referenc
                   const MakeNode& make, double tolerance = 1e-5, int orders = TestDevice::kOrders) {
   Node expected = make();
   ASSERT_TRUE(expected.run(reference).ok()) << expected.diagnostic().what;
+  static Part part(3);
   for (int order = 0; order < orders; ++order) {
+    if (order > 0 && !part.takes()) continue;
     TestDevice::get().reset(order);
     Node found = make();
     ASSERT_TRUE(found.run(device).ok()) << found.diagnostic().what;

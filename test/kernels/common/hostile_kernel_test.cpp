@@ -16,7 +16,7 @@ namespace intarsia::test {
 namespace {
 
 // Nodes that are made for each kernel; sanitizers are there to see all of them.
-constexpr int kLess = kEmulated ? 4 : kSlowBuild ? 2 : 1;
+constexpr int kLess = kEmulated ? 8 : kSlowBuild ? 2 : 1;
 constexpr size_t kNodes = 120 / kLess;
 
 /// Bytes of all operands at their extents.

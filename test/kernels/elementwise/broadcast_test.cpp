@@ -11,6 +11,7 @@
 #include "kernels_cpu/elementwise/binary_broadcast.h"
 #include "test/kernels/common/kernel_harness.h"
 #include "test/kernels/gemm/harness.h"
+#include "test/slow_build.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -88,7 +89,7 @@ void check_pieces(Random& random, const TensorView& output, const std::vector<Op
 }
 
 TEST(BroadcastPieces, CoverEachElementOnce) {
-  for (uint32_t seed = 0; seed < 400; ++seed) {
+  for (uint32_t seed = 0; seed < test::part_of(400); ++seed) {
     Random random(seed);
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::vector<int32_t> extents;

@@ -11,6 +11,7 @@
 #include "kernels_cpu/gemm/gemm.h"
 #include "kernels_cpu/gemm/pack.h"
 #include "test/kernels/gemm/harness.h"
+#include "test/slow_build.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -130,7 +131,7 @@ TEST_P(GemmFamily, ActivationsWriteOnlyTheirColumns) {
 
 TEST(Pack, LayoutsAgree) {
   Random random(11);
-  for (int trial = 0; trial < 60; ++trial) {
+  for (int trial = 0; trial < test::part_of(60); ++trial) {
     const int64_t k = random.between(1, 40), n = random.between(1, 300);
     const int64_t pitch = n + random.between(0, 3), pitch_t = k + random.between(0, 3);
     const std::vector<float> b = random.floats((k - 1) * pitch + n);
@@ -215,7 +216,7 @@ void check_gemm(Isa isa, const GemmCase& p, uint32_t seed) {
 
 TEST_P(GemmFamily, RandomProducts) {
   const uint32_t base = 20240000;
-  for (uint32_t trial = 0; trial < 250; ++trial) {
+  for (uint32_t trial = 0; trial < test::part_of(250); ++trial) {
     Random random(base + trial);
     const bool few_rows = random.between(0, 2) == 0;
     GemmCase p{};

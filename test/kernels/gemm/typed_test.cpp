@@ -309,7 +309,7 @@ TEST_P(TypedProducts, HalvesAreRoundedAsElementsAre) {
   const auto check = [&]<class S>(S) {
     Random random(71);
     // x * y + 0: products of 16-bit numbers are exact in float.
-    for (int trial = 0; trial < 4000; ++trial) {
+    for (int trial = 0; trial < test::part_of(4000); ++trial) {
       const S x = of_bits<S>(static_cast<uint16_t>(random.between(0, 0xffff)));
       const S y = of_bits<S>(static_cast<uint16_t>(random.between(0, 0xffff)));
       S c;

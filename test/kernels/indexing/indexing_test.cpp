@@ -13,6 +13,7 @@
 #include "core/operators/indexing/selection.h"
 #include "test/kernels/gemm/harness.h"
 #include "test/kernels/movement/naive.h"
+#include "test/slow_build.h"
 
 namespace intarsia::test {
 namespace {
@@ -83,7 +84,7 @@ void expect_gathered(Random& random, int threads) {
 
 TYPED_TEST(ByIndex, Gather) {
   Random random(1);
-  for (int i = 0; i < 40; ++i) {
+  for (int i = 0; i < part_of(40); ++i) {
     expect_gathered<TypeParam, int64_t>(random, 1 + i % 3);
     expect_gathered<TypeParam, int32_t>(random, 1);
   }
@@ -92,7 +93,7 @@ TYPED_TEST(ByIndex, Gather) {
 TYPED_TEST(ByIndex, GatherElementsAndScatterElements) {
   using T = TypeParam;
   Random random(2);
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < part_of(40); ++round) {
     const int64_t rank = random.number(1, 4);
     const auto axis = static_cast<size_t>(random.number(0, rank - 1));
     const Dense<T> x = random.tensor<T>(full_dims(random, rank, 5));
@@ -156,7 +157,7 @@ TYPED_TEST(ByIndex, GatherElementsOfLongLines) {
 TYPED_TEST(ByIndex, GatherNDAndScatterND) {
   using T = TypeParam;
   Random random(3);
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < part_of(40); ++round) {
     const int64_t rank = random.number(1, 4);
     const Dense<T> x = random.tensor<T>(full_dims(random, rank, 4));
     const auto batch = static_cast<size_t>(random.number(0, rank - 1));
@@ -298,7 +299,7 @@ TEST(Scatter, ThreadsKeepTheOrderOfUpdatesOfAPosition) {
 
 TEST(TopK, SortsRandomRowsWithTies) {
   Random random(4);
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < part_of(40); ++round) {
     const Dims dims = full_dims(random, 3, 6);
     const auto axis = static_cast<size_t>(random.number(0, 2));
     const auto k = static_cast<int32_t>(random.number(0, dims[axis]));

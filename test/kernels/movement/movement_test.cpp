@@ -15,6 +15,7 @@
 #include "kernels_cpu/common/strided_copy.h"
 #include "test/kernels/gemm/harness.h"
 #include "test/kernels/movement/naive.h"
+#include "test/slow_build.h"
 
 namespace intarsia::test {
 namespace {
@@ -71,7 +72,7 @@ void expect_transposed(Random& random, const Dims& dims, const std::vector<int32
 
 TYPED_TEST(Movement, TransposeOfRandomAxes) {
   Random random(1);
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < part_of(60); ++i) {
     const int64_t rank = random.number(0, 6);
     expect_transposed<TypeParam>(random, random.dims(rank, rank <= 3 ? 12 : 4),
                                  random.permutation(rank), 1);
@@ -109,7 +110,7 @@ TYPED_TEST(Movement, TransposeWithoutPermReversesTheAxes) {
 TYPED_TEST(Movement, ConcatJoinsAndSplitUndoesIt) {
   using T = TypeParam;
   Random random(4);
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < part_of(40); ++round) {
     const int64_t rank = random.number(1, 5), count = random.number(1, 4);
     const auto axis = static_cast<size_t>(random.number(0, rank - 1));
     const int64_t most = rank <= 2 ? 70 : 6;  // rows of up to some hundred bytes
@@ -199,7 +200,7 @@ TYPED_TEST(Movement, SliceOfRandomRanges) {
     return random.chance(4) ? extremes[static_cast<size_t>(random.number(0, 3))]
                             : random.number(-9, 9);
   };
-  for (int round = 0; round < 80; ++round) {
+  for (int round = 0; round < part_of(80); ++round) {
     const int64_t rank = random.number(0, 4);
     const Dense<T> x = random.tensor<T>(random.dims(rank, 7));
     const auto listed = static_cast<size_t>(random.number(0, rank));
@@ -277,7 +278,7 @@ int64_t pad_source(int64_t i, int64_t extent, int32_t mode) {
 TYPED_TEST(Movement, PadOfRandomWidths) {
   using T = TypeParam;
   Random random(6);
-  for (int round = 0; round < 80; ++round) {
+  for (int round = 0; round < part_of(80); ++round) {
     const int64_t rank = random.number(0, 4);
     Dims x_dims;
     for (int64_t i = 0; i < rank; ++i) x_dims.push_back(static_cast<int32_t>(random.number(1, 5)));
@@ -327,7 +328,7 @@ TEST(Pad, AnEmptyAxisCannotBeContinued) {
 TYPED_TEST(Movement, BlocksGoToSpaceAndBack) {
   using T = TypeParam;
   Random random(7);
-  for (int round = 0; round < 48; ++round) {
+  for (int round = 0; round < part_of(48); ++round) {
     const auto b = static_cast<int32_t>(random.number(1, 4));
     const auto c = static_cast<int32_t>(random.number(1, 4));
     const int32_t h = random.extent(5), w = random.extent(5);

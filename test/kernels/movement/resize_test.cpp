@@ -4,6 +4,7 @@
 // time, and rejected nodes.
 #include "core/operators/movement/resize.h"
 #include "test/kernels/movement/naive.h"
+#include "test/slow_build.h"
 
 namespace intarsia::test {
 namespace {
@@ -59,7 +60,7 @@ Node resize_node(const Dense<float>& x, const Dims& y, const A& a) {
 
 TEST(Resize, LinearAndCubicOfRandomShapes) {
   Random random(1);
-  for (int round = 0; round < 64; ++round) {
+  for (int round = 0; round < part_of(64); ++round) {
     A a;
     a.mode = round % 2 == 0 ? A::kLinear : A::kCubic;
     const std::vector<int32_t> coordinates = {A::kHalfPixel, A::kPytorchHalfPixel, A::kAlignCorners,

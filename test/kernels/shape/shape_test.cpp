@@ -32,7 +32,7 @@ TYPED_TEST_SUITE(ShapeOps, AllWidths);
 
 TYPED_TEST(ShapeOps, ExpandRepeatsAxesOfExtentOne) {
   Random random(11);
-  for (int i = 0; i < 150; ++i) {
+  for (int i = 0; i < part_of(150); ++i) {
     const int64_t rank = random.number(0, 6);
     const Dims y_dims = random.dims(rank, rank <= 2 ? 90 : rank <= 3 ? 9 : 4);
     Dims x_dims(y_dims.begin() + random.number(0, rank), y_dims.end());
@@ -59,7 +59,7 @@ TYPED_TEST(ShapeOps, ExpandRepeatsAxesOfExtentOne) {
 
 TYPED_TEST(ShapeOps, TileRepeatsTheWholeTensor) {
   Random random(12);
-  for (int i = 0; i < 150; ++i) {
+  for (int i = 0; i < part_of(150); ++i) {
     const int64_t rank = random.number(0, 5);
     const Dims x_dims = random.dims(rank, rank <= 2 ? 50 : rank <= 3 ? 5 : 3);
     const auto x = random.tensor<TypeParam>(x_dims);
@@ -110,7 +110,7 @@ TEST(ShapeOpsRefused, ExpandAndTile) {
 
 TEST(ShapeOps, ShapeReadsARangeOfAxes) {
   Random random(13);
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < part_of(200); ++i) {
     const int rank = static_cast<int>(random.number(0, 8));
     const Dims x_dims = random.dims(rank, 3);
     ShapeAttributes attributes;
@@ -237,7 +237,7 @@ TEST(ShapeOps, RangeOfIntegers) {
 
 template <class T>
 void expect_real_ranges(Random& random) {
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < part_of(200); ++i) {
     // Quarters are exact in every one of the types, so the number of elements is certain.
     const int64_t start = random.number(-40, 40), limit = random.number(-40, 40);
     const int64_t delta = random.chance(2) ? random.number(1, 9) : random.number(-9, -1);
@@ -284,7 +284,7 @@ TEST(ShapeOpsRefused, RangeWithoutANumberOfElements) {
 
 template <class T>
 void expect_eye(Random& random) {
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < part_of(60); ++i) {
     const Dims dims = random.dims(2, 7);
     EyeLikeAttributes attributes;
     attributes.k = static_cast<int32_t>(random.number(-9, 9));

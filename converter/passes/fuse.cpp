@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "converter/passes/products.h"
 #include "converter/passes/recognize.h"
 #include "converter/passes/simplify.h"
 #include "core/operators/common/activation_spec.h"
@@ -372,6 +373,8 @@ void apply(Graph& graph, const Rule& rule) {
 void fuse(Graph& graph, Inference& inference) {
   apply(graph, [&](Node& node) { return recognize(node, inference); });
   remove_dead_nodes(graph);  // what was recognised has no other readers but them
+  apply(graph, [&](Node& node) { return fold_into_product(node, inference); });
+  remove_dead_nodes(graph);
   AffineFolding affine(graph);
   apply(graph, [&](Node& node) { return affine.apply(node) || fold_bias(node); });
   for (bool folds = true; folds; remove_dead_nodes(graph)) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "converter/passes/replace.h"
 #include "core/operators/reduction/reduction.h"
 
 namespace intarsia::converter {
@@ -52,26 +53,13 @@ Value* beside_number(const Node* node, double expected) {
   return nullptr;
 }
 
-/// Replaces `last` by an operator over `inputs`.
-bool replace_by(Node& last, std::string_view type, std::span<Value* const> inputs,
-                AttributeMap attributes, Inference& inference) {
-  Node* node = last.graph->add_node("", type, last.name, inputs, 1, &last, &last);
-  node->attributes = std::move(attributes);
-  const std::string error =
-      node->resolve_as(*definitions::OperatorRegistry::builtin().find("", type));
-  if (!error.empty()) throw Error(node->problem(error));
-  inference.infer_outputs(*node);
-  node->outputs[0]->name = last.outputs[0]->name;
-  Graph::replace_uses(last.outputs[0], node->outputs[0]);
-  return true;
-}
-
 /// Replaces `last` by a function of the elements of x, whose extents it must have: constants may
 /// have given it axes in front.
 bool replace_by_function(Node& last, std::string_view type, Value* x, AttributeMap attributes,
                          Inference& inference) {
   if (!same_extents(*x, *last.outputs[0])) return false;
-  return replace_by(last, type, {{x}}, std::move(attributes), inference);
+  replace_by(last, "", type, {{x}}, std::move(attributes), inference);
+  return true;
 }
 
 /// x * Sigmoid(x) -> Swish(x).
@@ -313,9 +301,9 @@ bool recognize_layer_normalization(Node& last, Inference& inference) {
     return std::nullopt;
   };
   const auto replace = [&](const Normalized& found, std::vector<Value*> inputs) {
-    return replace_by(last, "LayerNormalization", inputs,
-                      {{"axis", static_cast<int64_t>(found.axis)}, {"epsilon", found.epsilon}},
-                      inference);
+    replace_by(last, "", "LayerNormalization", inputs,
+               {{"axis", static_cast<int64_t>(found.axis)}, {"epsilon", found.epsilon}}, inference);
+    return true;
   };
   Value* scale = nullptr;
   if (last.fuses_as("Mul")) {

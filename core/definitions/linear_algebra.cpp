@@ -24,6 +24,17 @@ void add_linear_algebra_definitions(DefinitionRows& rows) {
                        .gradient = gradients::matmul},
              .types = {{"T", kProductTypes}},
              .attributes = codec_of<MatMulAttributes>()});
+  add<ops::ScaledMatMul>(
+      rows, {.domain = kInternalDomain,
+             .name = "ScaledMatMul",
+             .inputs = {apart({"A", "T"}), apart({"B", "T"}), apart({"bias", "T", kOptional}),
+                        apart({"Z", "T", kOptional})},
+             .outputs = {apart({"Y", "T"})},
+             .facts = {.axes = {.form = AxisForm::kPosition},
+                       .exact = true,
+                       .epilogue = epilogue_of<ScaledMatMulAttributes>("ScaledMatMul", 3, 2)},
+             .types = {{"T", kFloatTypes}},
+             .attributes = codec_of<ScaledMatMulAttributes>()});
   add<ops::MatMulInteger>(
       rows,
       {.name = "MatMulInteger",

@@ -43,7 +43,7 @@ bool is_convolution(const std::byte* attributes, std::span<const SymbolicInput> 
   const size_t spatial = x.size() - 2;
   // What is not as it has to be, the operator's own shape function reports.
   if (window.auto_pad != 0 || a.output_shape.count != 0 || a.group < 1 || x[1] != w[0] ||
-      w[0] % a.group != 0 || w[1] < 1 || !is_list(window.kernel_shape.count, spatial) ||
+      w[0] < 1 || w[0] % a.group != 0 || w[1] < 1 || !is_list(window.kernel_shape.count, spatial) ||
       !is_list(window.strides.count, spatial) || !is_list(window.dilations.count, spatial) ||
       !is_list(window.pads.count, 2 * spatial) || !is_list(a.output_padding.count, spatial)) {
     return false;

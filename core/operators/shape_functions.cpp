@@ -63,8 +63,8 @@ constinit const std::span<const ShapeFunction* const> shape_functions = shape_li
     NonMaxSuppression, NonZero, OneHot, Pad, PairwiseProbabilities, QuantizeLinear, RandomNormal,
     RandomNormalLike, RandomUniform, RandomUniformLike, Range, Reduce, RegexFullMatch, RegexStates,
     Reinterpret, Requantize, Reshape, Resize, ReverseSequence, RmsNormalization, Rnn, RoiAlign,
-    Rotate, SameShape, ScatterElements, ScatterND, ShapeOf, Size, Slice, Softmax, SpaceToDepth,
-    Split, Squeeze, StringNormalizer, StringSplit, SumCodes, SupportVectors, Tile, Tokens, TopK,
-    Transpose, TreeEnsemble, Trilu, Unique, Unsqueeze, WhereShape>();
+    Rotate, SameShape, ScaledMatMul, ScatterElements, ScatterND, ShapeOf, Size, Slice, Softmax,
+    SpaceToDepth, Split, Squeeze, StringNormalizer, StringSplit, SumCodes, SupportVectors, Tile,
+    Tokens, TopK, Transpose, TreeEnsemble, Trilu, Unique, Unsqueeze, WhereShape>();
 
 }  // namespace intarsia::ops

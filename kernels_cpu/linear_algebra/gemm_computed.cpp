@@ -147,10 +147,8 @@ struct GemmComputed {
     if (trans_a) {
       float* turned = packed + packed_floats(1, shape.k, shape.n);
       const float* a = args.a;
-      context.parallel_for((shape.m + kPanel - 1) / kPanel, [=](int64_t begin, int64_t end, int) {
-        const int64_t first = begin * kPanel;
-        const int64_t rows = (end * kPanel < shape.m ? end * kPanel : shape.m) - first;
-        transpose(a + first, shape.m, shape.k, rows, turned + first * shape.k, shape.k);
+      context.parallel_for(turn_units(shape), [&](int64_t begin, int64_t end, int) {
+        turn_rows(a, shape, begin, end, turned);
       });
       args.a = turned;
     }

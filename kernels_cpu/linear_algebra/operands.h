@@ -41,17 +41,20 @@ inline ProductLayout gemm_layout(const KernelContext& context) {
 }
 
 /// The product of two matrices of MatMul. Vectors are matrices of one row or one column.
-inline ProductLayout matmul_layout(const KernelContext& context) {
+inline ProductLayout matmul_layout(const KernelContext& context, const ProductForm& form = {}) {
   const TensorView& a = context.input(0);
   const TensorView& b = context.input(1);
   ProductLayout l{};
-  l.rows = a.rank > 1 ? a.extents[a.rank - 2] : 1;
-  l.inner = a.extents[a.rank - 1];
-  l.columns = b.rank > 1 ? b.extents[b.rank - 1] : 1;
-  l.a_row = l.inner;
-  l.a_inner = 1;
-  l.b_column = 1;
-  l.b_inner = l.columns;
+  const int64_t a_above = a.rank > 1 ? a.extents[a.rank - 2] : 1, a_last = a.extents[a.rank - 1];
+  const int64_t b_above = b.rank > 1 ? b.extents[b.rank - 2] : b.extents[0];
+  const int64_t b_last = b.rank > 1 ? b.extents[b.rank - 1] : 1;
+  l.rows = form.trans_a ? a_last : a_above;
+  l.inner = form.trans_a ? a_above : a_last;
+  l.columns = form.trans_b ? b_above : b_last;
+  l.a_row = form.trans_a ? 1 : l.inner;
+  l.a_inner = form.trans_a ? l.rows : 1;
+  l.b_column = form.trans_b ? l.inner : 1;
+  l.b_inner = form.trans_b ? 1 : l.columns;
   l.addend_column = 1;
   return l;
 }

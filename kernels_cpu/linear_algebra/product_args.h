@@ -56,24 +56,43 @@ inline void run_whole(const GemmArgs& args) {
   gemm_run(args, 0, gemm_units(args.shape));
 }
 
-/// Packs the second factor, B[k][n] or its transpose, `scale` times, on the context's threads.
+/// Packs columns of the second factor, B[k][n] or its transpose, `scale` times; `first` is the
+/// first one, a multiple of kPanel.
+inline void pack_columns(const float* b, bool transposed, const GemmShape& shape, float scale,
+                         int64_t first, int64_t columns, float* packed) {
+  const int64_t k = shape.k;
+  float* to = packed + first * k;
+  if (transposed) {
+    pack_b_transposed(b + first * k, k, k, columns, to);
+  } else {
+    pack_b(b + first, shape.n, k, columns, to);
+  }
+  if (scale == 1) return;
+  const int64_t count = packed_floats(1, k, columns);
+  for (int64_t i = 0; i < count; ++i) to[i] *= scale;
+}
+
+/// The whole factor, on the context's threads.
 inline void pack_factor(const KernelContext& context, const float* b, bool transposed,
                         const GemmShape& shape, float scale, float* packed) {
   constexpr int64_t kStripe = 8 * kPanel;
-  const int64_t k = shape.k, n = shape.n;
+  const int64_t n = shape.n;
   context.parallel_for((n + kStripe - 1) / kStripe, [&](int64_t begin, int64_t end, int) {
     const int64_t first = begin * kStripe;
     const int64_t columns = (end * kStripe < n ? end * kStripe : n) - first;
-    float* to = packed + first * k;
-    if (transposed) {
-      pack_b_transposed(b + first * k, k, k, columns, to);
-    } else {
-      pack_b(b + first, n, k, columns, to);
-    }
-    if (scale == 1) return;
-    const int64_t count = packed_floats(1, k, columns);
-    for (int64_t i = 0; i < count; ++i) to[i] *= scale;
+    pack_columns(b, transposed, shape, scale, first, columns, packed);
   });
+}
+
+/// Panels [begin, end) of rows of a first factor that lies as A[k][m], as A[m][k].
+inline void turn_rows(const float* a, const GemmShape& shape, int64_t begin, int64_t end,
+                      float* turned) {
+  const int64_t first = begin * kPanel;
+  const int64_t rows = (end * kPanel < shape.m ? end * kPanel : shape.m) - first;
+  transpose(a + first, shape.m, shape.k, rows, turned + first * shape.k, shape.k);
+}
+inline int64_t turn_units(const GemmShape& shape) {
+  return (shape.m + kPanel - 1) / kPanel;
 }
 
 }  // namespace intarsia::cpu

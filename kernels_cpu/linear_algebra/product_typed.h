@@ -54,12 +54,15 @@ struct WithoutActivation : K<T> {
   }
 };
 
-/// The kernels K<T> of all element types but float32, which has kernels of its own.
+/// The kernels K<T> of all element types but float32, which has kernels of its own: of reals, and
+/// of integers too.
 template <template <class> class K>
-using ProductKernels =
-    ListOf<WithoutActivation<K, double>, WithoutActivation<K, int32_t>,
-           WithoutActivation<K, int64_t>, WithoutActivation<K, uint32_t>,
-           WithoutActivation<K, uint64_t>, Bounded<K<Float16>>, AnyActivation<K<Float16>>,
+using RealProductKernels =
+    ListOf<WithoutActivation<K, double>, Bounded<K<Float16>>, AnyActivation<K<Float16>>,
            Bounded<K<BFloat16>>, AnyActivation<K<BFloat16>>>;
+template <template <class> class K>
+using ProductKernels = Join<RealProductKernels<K>,
+                            ListOf<WithoutActivation<K, int32_t>, WithoutActivation<K, int64_t>,
+                                   WithoutActivation<K, uint32_t>, WithoutActivation<K, uint64_t>>>;
 
 }  // namespace intarsia::cpu

@@ -3,14 +3,15 @@
 
 namespace intarsia::cuda {
 
-ProductExtents matmul_extents(const KernelContext& context) {
+ProductExtents matmul_extents(const KernelContext& context, const ProductForm& form) {
   const TensorView& a = context.input(0);
   const TensorView& b = context.input(1);
+  const int64_t a_above = a.rank > 1 ? a.extents[a.rank - 2] : 1, a_last = a.extents[a.rank - 1];
   ProductExtents extents;
-  extents.rows = a.rank > 1 ? a.extents[a.rank - 2] : 1;
-  extents.columns = b.rank > 1 ? b.extents[b.rank - 1] : 1;
-  extents.depth = a.extents[a.rank - 1];
-  if (is_one_matrix(b)) {  // whose rows are those of all batches
+  extents.rows = form.trans_a ? a_last : a_above;
+  extents.columns = b.rank > 1 ? b.extents[form.trans_b ? b.rank - 2 : b.rank - 1] : 1;
+  extents.depth = form.trans_a ? a_above : a_last;
+  if (!form.trans_a && is_one_matrix(b)) {  // whose rows are those of all batches
     for (int axis = 0; axis < a.rank - 2; ++axis) extents.rows *= a.extents[axis];
   }
   const int64_t matrix = extents.rows * extents.columns;
@@ -24,9 +25,12 @@ ProductExtents gemm_extents(const KernelContext& context) {
   return {y.extents[0], y.extents[1], context.input(0).extents[trans_a ? 0 : 1], 1};
 }
 
+template <class Rule>
 Status check_matmul(const KernelContext& context, DataType type) {
-  return check_product<ops::MatMul>(context, type);
+  return check_product<Rule>(context, type);
 }
+template Status check_matmul<ops::MatMul>(const KernelContext&, DataType);
+template Status check_matmul<ops::ScaledMatMul>(const KernelContext&, DataType);
 
 Status check_gemm(const KernelContext& context, DataType type) {
   return check_product<ops::Gemm>(context, type);

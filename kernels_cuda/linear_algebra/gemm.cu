@@ -44,18 +44,19 @@ Status GemmPacked<T>::run(const KernelContext& context) {
   return run_gemm<T>(context, false);
 }
 
-template <class T>
-Status MatMul<T>::run(const KernelContext& context) {
+template <class Rule, class T>
+Status MatMul<Rule, T>::run(const KernelContext& context) {
   const TensorView& a = context.input(0);
   const TensorView& b = context.input(1);
   const TensorView& y = context.output(0);
   if (y.count() == 0) return {};
-  const ProductExtents extents = matmul_extents(context);
+  const ProductForm form = product_form<Rule>(context);
+  const ProductExtents extents = matmul_extents(context, form);
   MatrixProblem<T> problem;
-  problem.a_row = static_cast<int>(extents.depth);
-  problem.a_depth = 1;
-  problem.b_depth = static_cast<int>(extents.columns);
-  problem.b_column = 1;
+  problem.a_row = static_cast<int>(form.trans_a ? 1 : extents.depth);
+  problem.a_depth = static_cast<int>(form.trans_a ? extents.rows : 1);
+  problem.b_depth = static_cast<int>(form.trans_b ? 1 : extents.columns);
+  problem.b_column = static_cast<int>(form.trans_b ? extents.depth : 1);
   problem.left = elements<T>(a);
   problem.right = elements<T>(b);
   const int matrix_axes = (a.rank > 1 ? 1 : 0) + (b.rank > 1 ? 1 : 0);
@@ -65,7 +66,8 @@ Status MatMul<T>::run(const KernelContext& context) {
     problem.matrices.add(y.extents[axis], {a.rank > 2 ? broadcast_stride(a, rank, axis) : 0,
                                            b.rank > 2 ? broadcast_stride(b, rank, axis) : 0});
   }
-  const Epilogue<T> epilogue = epilogue_of<T>(context, context.attributes<MatMulAttributes>());
+  Epilogue<T> epilogue = epilogue_of<T>(context, context.attributes<typename Rule::Attributes>());
+  epilogue.alpha = form.alpha;
   return launched(context,
                   launch_product(context, extents, problem, epilogue, problem.packs(extents)));
 }

@@ -2,8 +2,9 @@
 //
 // Matrix products with the epilogue of the CPU kernels:
 //
-//     MatMul  Y = activation(A * B + bias + Z)
-//     Gemm    Y = activation(alpha * A' * B' + beta * C + Z)
+//     MatMul        Y = activation(A * B + bias + Z)
+//     ScaledMatMul  Y = activation(alpha * A' * B' + bias + Z)
+//     Gemm          Y = activation(alpha * A' * B' + beta * C + Z)
 //
 // MatMul follows numpy.matmul. Sums are float; elements float, or float16 on the matrix units.
 // `GemmPacked` serves a constant, transposed B, which the converter stores as rows of the product's
@@ -20,20 +21,22 @@ namespace intarsia::cuda {
 inline bool is_one_matrix(const TensorView& b) {
   return b.rank >= 2 && b.count() == int64_t{b.extents[b.rank - 2]} * b.extents[b.rank - 1];
 }
-ProductExtents matmul_extents(const KernelContext& context);
+ProductExtents matmul_extents(const KernelContext& context, const ProductForm& form);
 ProductExtents gemm_extents(const KernelContext& context);
+template <class Rule>
 Status check_matmul(const KernelContext& context, DataType type);
 Status check_gemm(const KernelContext& context, DataType type);
 
-template <class T>
+/// Rule: ops::MatMul or ops::ScaledMatMul.
+template <class Rule, class T>
 struct MatMul : DeviceKernel {
-  static constexpr KernelId id{"MatMul", kVariant, {data_type_of<T>}};
+  static constexpr KernelId id{kProductName<Rule>, kVariant, {data_type_of<T>}};
   static constexpr InPlace in_place{3};
   static int64_t workspace(const KernelContext& context) {
-    return matmul_extents(context).workspace_bytes(sizeof(T));
+    return matmul_extents(context, product_form<Rule>(context)).workspace_bytes(sizeof(T));
   }
   static Status check(const KernelContext& context) {
-    if (Status status = check_matmul(context, data_type_of<T>); !status) return status;
+    if (Status status = check_matmul<Rule>(context, data_type_of<T>); !status) return status;
     return check_workspace(context, workspace(context));
   }
   static Status run(const KernelContext& context);
@@ -74,6 +77,7 @@ struct GemmPacked : DeviceKernel {
 };
 
 using GemmKernels = ListOf<GemmPacked<float>, GemmPacked<Float16>, Gemm<float>, Gemm<Float16>,
-                           MatMul<float>, MatMul<Float16>>;
+                           MatMul<ops::MatMul, float>, MatMul<ops::MatMul, Float16>,
+                           MatMul<ops::ScaledMatMul, float>, MatMul<ops::ScaledMatMul, Float16>>;
 
 }  // namespace intarsia::cuda

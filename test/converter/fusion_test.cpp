@@ -417,6 +417,74 @@ TEST(Fusion, LeavesWhatIsNoHardSwish) {
   EXPECT_EQ(left({.steps = steps, .constant = {1, 1, 1}}), "Add Clip Mul Div");
 }
 
+/// scale * P * Q' for P and Q of x, whose heads are axis 1, or axis 2 as they come from a layer.
+struct ScoresModel {
+  bool heads_last = false;
+  std::string scale = "Mul";  // of the product; "before": of Q
+  std::vector<int64_t> factors = {};
+  bool read_twice = false;
+  int rank = 4;
+
+  OnnxBuilder build() const {
+    OnnxBuilder model(28);
+    const std::vector<int64_t> extents{2, 3, 4, 5};
+    model.input("x", {extents.end() - rank, extents.end()});
+    model.output("y");
+    model.floats("c", factors, std::vector<float>(factors.size() == 1 ? 4 : 1, 0.25f));
+    const auto transpose = [&](const char* x, const char* y, std::vector<int64_t> perm) {
+      model.set(model.node("Transpose", {x}, {y}), "perm", perm);
+    };
+    std::vector<int64_t> turn{0, 1, 3, 2};
+    if (rank == 2) turn = {1, 0};
+    if (heads_last) transpose("x", "p", {0, 2, 1, 3}), turn = {0, 2, 3, 1};
+    if (scale == "before") model.node("Mul", {"c", "x"}, {"q"});
+    transpose(scale == "before" ? "q" : "x", "t", turn);
+    model.node("MatMul", {heads_last ? "p" : "x", "t"}, {scale == "before" ? "s" : "r"});
+    if (scale != "before") model.node(scale, {"r", "c"}, {"s"});
+    if (read_twice) model.node("Add", {"s", "r"}, {"u"});
+    model.node("Relu", {read_twice ? "u" : "s"}, {"y"});
+    return model;
+  }
+
+  std::vector<double> expected(const std::vector<float>& x) const {
+    const size_t h = rank == 2 ? 1 : heads_last ? 4 : 3, m = heads_last ? 3 : 4;
+    const size_t head = heads_last ? 5 : 20, row = heads_last ? 20 : 5;
+    std::vector<double> y;
+    for (size_t i = 0; i < (rank == 2 ? 1 : 2) * h * m * m; ++i) {
+      const size_t from = i / (h * m * m) * 60 + i / (m * m) % h * head;
+      double sum = 0;
+      for (size_t k = 0; k < 5; ++k) {
+        sum += x[from + i / m % m * row + k] * x[from + i % m * row + k];
+      }
+      y.push_back(std::max(0.0, sum * (scale == "Div" ? 4 : 0.25)));
+    }
+    return y;
+  }
+};
+
+TEST(Fusion, ProductsTakeTransposesAndFactors) {
+  const std::pair<ScoresModel, std::string> cases[] = {
+      {{}, "intarsia:ScaledMatMul"},
+      {{.scale = "Div"}, "intarsia:ScaledMatMul"},
+      {{.scale = "before"}, "intarsia:ScaledMatMul"},
+      {{.factors = {1, 1}}, "intarsia:ScaledMatMul"},
+      {{.heads_last = true}, "Transpose intarsia:ScaledMatMul"},
+      {{.heads_last = true, .scale = "before"}, "Transpose intarsia:ScaledMatMul"},
+      {{.rank = 2}, "intarsia:Gemm"}};
+  for (const auto& [form, operators] : cases) {
+    EXPECT_EQ(fused(form.build()), operators);
+    const std::vector<float> x = ramp(form.rank == 2 ? 20 : 120), y = run(form.build(), x);
+    const std::vector<double> expected = form.expected(x);
+    ASSERT_EQ(y.size(), expected.size());
+    for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected[i], 1e-5) << operators;
+  }
+}
+
+TEST(Fusion, LeavesFactorsThatAreNotOneAndProductsThatAreReadTwice) {
+  EXPECT_CONTAINS(fused(ScoresModel{.factors = {4}}.build()), "Mul");
+  EXPECT_CONTAINS(fused(ScoresModel{.read_twice = true}.build()), "Mul");
+}
+
 struct LayerNorm {
   bool power = true;
   bool bias = true;

@@ -133,5 +133,21 @@ TEST(TransposedForms, OthersStay) {
   }
 }
 
+TEST(TransposedForms, OfNoChannelsStay) {
+  Draft draft;
+  draft.type = DataType::kFloat;
+  draft.model.input("x", {1, 4, 9, 9}, draft.type);
+  draft.weights("w", {0, 1, 3, 3});
+  const Ints none{0}, axis{1};
+  draft.model.initializer("none", DataType::kInt64, {1}, none.data(), 8);
+  draft.model.initializer("axis", DataType::kInt64, {1}, axis.data(), 8);
+  draft.model.node("Slice", {"x", "none", "none", "axis"}, {"empty"});
+  auto& node = draft.node("ConvTranspose", {"empty", "w"});
+  draft.set(node, "group", int64_t{4});
+  draft.model.output("z");
+  EXPECT_EQ(operators(draft.model), "ConvTranspose");
+  EXPECT_EQ(run<float>(draft.model), std::vector<double>(4 * 11 * 11));
+}
+
 }  // namespace
 }  // namespace intarsia::test

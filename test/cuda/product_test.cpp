@@ -176,6 +176,36 @@ TEST(CudaProducts, MatMulBroadcastsItsBatches) {
   }
 }
 
+TEST(CudaProducts, OperandsMayLieTransposedAndBeScaled) {
+  struct Case {
+    Dims a, b, y;
+    bool trans_a, trans_b;
+  };
+  const Case cases[] = {{{2, 3, 20, 32}, {2, 3, 24, 32}, {2, 3, 20, 24}, false, true},
+                        {{3, 32, 20}, {32, 72}, {3, 20, 72}, true, false},
+                        {{5, 9}, {2, 7, 5}, {2, 9, 7}, true, true},
+                        {{6}, {4, 11, 6}, {4, 11}, false, true}};
+  for (const Case& c : cases) {
+    for (const DataType type : kReals) {
+      const auto make = [&] {
+        std::mt19937 random(4);
+        ScaledMatMulAttributes attributes;
+        attributes.alpha = -0.375f;
+        attributes.trans_a = c.trans_a ? 1 : 0;
+        attributes.trans_b = c.trans_b ? 1 : 0;
+        const Dims columns{c.y.back()};
+        Node node;
+        node.input(type, c.a, draw(random, c.a)).input(type, c.b, draw(random, c.b));
+        node.input(type, columns, draw(random, columns)).input(type, c.y, draw(random, c.y));
+        node.output(type, c.y).attributes(attributes);
+        return node;
+      };
+      agree(of_device("intarsia:ScaledMatMul.cuda", type), of_cpu("intarsia:ScaledMatMul", type),
+            make, product_tolerance(type));
+    }
+  }
+}
+
 struct ConvCase {
   int32_t batch = 1, groups = 1, channels = 1, filters = 1;  // of a group
   std::vector<int32_t> in, kernel, strides, dilations, pads;

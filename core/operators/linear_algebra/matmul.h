@@ -6,6 +6,8 @@
 // vector of N), a residual of the output's extents (input 3), and an activation.
 #pragma once
 
+#include <type_traits>
+
 #include "core/operators/common/attributes.h"
 #include "core/operators/common/fused_activation.h"
 #include "intarsia/shape.h"
@@ -26,6 +28,28 @@ struct MatMulAttributes {
   }
 };
 static_assert(is_plan_struct<MatMulAttributes>);
+
+/// Y = activation(alpha * A' * B' + bias + residual), where A' and B' have their last two axes
+/// exchanged or not: the converter's own, for what comes before and behind a MatMul.
+struct ScaledMatMulAttributes {
+  float alpha = 1;
+  int32_t trans_a = 0;
+  int32_t trans_b = 0;
+  int32_t activation = 0;  // Activation
+  float activation_alpha = 0;
+  float activation_beta = 0;
+
+  template <class V>
+  void fields(V& v) {
+    v("alpha", alpha);
+    v("transA", trans_a, kFlag);
+    v("transB", trans_b, kFlag);
+    v.internal("activation", activation);
+    v.internal("activation_alpha", activation_alpha);
+    v.internal("activation_beta", activation_beta);
+  }
+};
+static_assert(is_plan_struct<ScaledMatMulAttributes>);
 
 /// Y = activation(alpha * A' * B' + beta * C + residual).
 struct GemmAttributes {
@@ -68,16 +92,22 @@ Status require_shape(S& s, int input, const Shape<typename S::Dim>& shape) {
 }
 
 /// The extents of a product by the rules of numpy.matmul: vectors are rows (left) or columns
-/// (right) whose axis is dropped again; leading axes broadcast.
+/// (right) whose axis is dropped again; leading axes broadcast. Matrices may be transposed.
 template <class S>
-Status infer_product(S& s, Shape<typename S::Dim>& y) {
+Status infer_product(S& s, Shape<typename S::Dim>& y, bool trans_a = false, bool trans_b = false) {
   const int left = s.rank(0);
   const int right = s.rank(1);
-  if (left < 1) return s.fail(Code::kWrongRank, "rank of a matrix operand", 1, left, 0);
-  if (right < 1) return s.fail(Code::kWrongRank, "rank of a matrix operand", 1, right, 1);
-  const auto inner = s.dim(1, right > 1 ? right - 2 : 0);
+  const int least_left = trans_a ? 2 : 1, least_right = trans_b ? 2 : 1;
+  if (left < least_left) {
+    return s.fail(Code::kWrongRank, "rank of a matrix operand", least_left, left, 0);
+  }
+  if (right < least_right) {
+    return s.fail(Code::kWrongRank, "rank of a matrix operand", least_right, right, 1);
+  }
+  const int a_inner = trans_a ? left - 2 : left - 1, b_column = trans_b ? right - 2 : right - 1;
+  const auto inner = s.dim(1, trans_b ? right - 1 : right > 1 ? right - 2 : 0);
   if (Status status =
-          s.require_equal(inner, s.dim(0, left - 1), "inner extent of the product", 0, left - 1);
+          s.require_equal(inner, s.dim(0, a_inner), "inner extent of the product", 0, a_inner);
       !status) {
     return status;
   }
@@ -94,9 +124,24 @@ Status infer_product(S& s, Shape<typename S::Dim>& y) {
       y[i] = from_left >= 0 ? s.dim(0, from_left) : s.dim(1, from_right);
     }
   }
-  if (left > 1) y.push(s.dim(0, left - 2));
-  if (right > 1) y.push(s.dim(1, right - 1));
+  if (left > 1) y.push(s.dim(0, trans_a ? left - 1 : left - 2));
+  if (right > 1) y.push(s.dim(1, b_column));
   return {};
+}
+
+/// The output of a product with an epilogue: a bias of its columns, a residual.
+template <class S>
+Status infer_product_with_epilogue(S& s, bool trans_a = false, bool trans_b = false) {
+  using Dim = typename S::Dim;
+  Shape<Dim> y;
+  if (Status status = infer_product(s, y, trans_a, trans_b); !status) return status;
+  if (s.has_input(2)) {
+    Shape<Dim> columns;
+    columns.push(s.rank(1) > 1 ? y[y.rank - 1] : Dim(int64_t{1}));
+    if (Status status = require_shape(s, 2, columns); !status) return status;
+  }
+  if (Status status = require_shape(s, 3, y); !status) return status;
+  return s.set_output(0, s.type(0), y);
 }
 
 struct MatMul {
@@ -104,19 +149,20 @@ struct MatMul {
   static constexpr std::string_view name = "MatMul";
   template <class S>
   static Status infer(S& s) {
-    using Dim = typename S::Dim;
     const auto& a = s.template attributes<MatMulAttributes>();
     if (Status status = validate_activation(s, a); !status) return status;
-    Shape<Dim> y;
-    if (Status status = infer_product(s, y); !status) return status;
-    const int right = s.rank(1);
-    if (s.has_input(2)) {
-      Shape<Dim> columns;
-      columns.push(right > 1 ? s.dim(1, right - 1) : Dim(int64_t{1}));
-      if (Status status = require_shape(s, 2, columns); !status) return status;
-    }
-    if (Status status = require_shape(s, 3, y); !status) return status;
-    return s.set_output(0, s.type(0), y);
+    return infer_product_with_epilogue(s);
+  }
+};
+
+struct ScaledMatMul {
+  using Attributes = ScaledMatMulAttributes;
+  static constexpr std::string_view name = "ScaledMatMul";
+  template <class S>
+  static Status infer(S& s) {
+    const auto& a = s.template attributes<ScaledMatMulAttributes>();
+    if (Status status = validate_activation(s, a); !status) return status;
+    return infer_product_with_epilogue(s, a.trans_a != 0, a.trans_b != 0);
   }
 };
 
@@ -200,4 +246,27 @@ struct Gemm {
 };
 
 }  // namespace ops
+
+/// What ScaledMatMul does to operands that MatMul takes as they are.
+struct ProductForm {
+  bool trans_a = false, trans_b = false;
+  float alpha = 1;
+};
+
+/// What kernels of both are named and do; Rule is ops::MatMul or ops::ScaledMatMul.
+template <class Rule>
+inline constexpr std::string_view kProductName = "MatMul";
+template <>
+inline constexpr std::string_view kProductName<ops::ScaledMatMul> = "intarsia:ScaledMatMul";
+
+template <class Rule, class Context>
+ProductForm product_form(const Context& context) {
+  if constexpr (std::is_same_v<Rule, ops::MatMul>) {
+    return {};
+  } else {
+    const auto& attributes = context.template attributes<ScaledMatMulAttributes>();
+    return {attributes.trans_a != 0, attributes.trans_b != 0, attributes.alpha};
+  }
+}
+
 }  // namespace intarsia

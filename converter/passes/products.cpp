@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "converter/passes/replace.h"
+#include "converter/passes/rewrite.h"
 #include "core/operators/movement/transpose.h"
 
 namespace intarsia::converter {

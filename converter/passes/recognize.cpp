@@ -5,7 +5,7 @@
 #include <cmath>
 #include <optional>
 
-#include "converter/passes/replace.h"
+#include "converter/passes/rewrite.h"
 #include "core/operators/reduction/reduction.h"
 
 namespace intarsia::converter {

@@ -3,6 +3,7 @@
 // See block.h.
 #include "kernels_cpu/gemm/block.h"
 
+#include "kernels_cpu/gemm/even_block.h"
 #include "kernels_cpu/gemm/pack.h"
 #include "kernels_cpu/gemm/vector.h"
 
@@ -22,16 +23,6 @@ constexpr int64_t kSmallUnit = 1 << 17;
 // Blocks of fewer rows are made narrower rather than lower. Rows come first: what reads the product
 // is cut by rows, too, and finds them in its processor's cache.
 constexpr ptrdiff_t kSmallRows = 80;
-
-constexpr ptrdiff_t min(ptrdiff_t a, ptrdiff_t b) {
-  return a < b ? a : b;
-}
-constexpr ptrdiff_t max(ptrdiff_t a, ptrdiff_t b) {
-  return a > b ? a : b;
-}
-constexpr ptrdiff_t ceil_div(ptrdiff_t a, ptrdiff_t b) {
-  return (a + b - 1) / b;
-}
 
 // Blocks of nearly equal size, a multiple of `step`, none above `most`. Not inlined: there are many
 // calls.

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "kernels_cpu/gemm/block.h"
+#include "kernels_cpu/gemm/even_block.h"
 #include "kernels_cpu/gemm/gemm.h"
 #include "kernels_cpu/gemm/pack.h"
 
@@ -20,16 +21,6 @@ namespace {
 constexpr int64_t kMaxRowPointers = 8192;
 // With at most this many channels a tap of its own is too short.
 constexpr int64_t kMaxStripChannels = 8;
-
-constexpr int64_t min(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-constexpr int64_t max(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
-constexpr int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
 
 bool is_matrix_product(const ConvShape& s) {
   return s.kernel_d == 1 && s.kernel_h == 1 && s.kernel_w == 1 && s.stride_d == 1 &&

@@ -4,6 +4,8 @@
 // runs of rows that see the same kernel rows go to the micro-kernel together.
 #include "kernels_cpu/gemm/depthwise.h"
 
+#include "kernels_cpu/gemm/even_block.h"
+
 namespace intarsia::cpu {
 namespace {
 
@@ -11,13 +13,6 @@ namespace {
 constexpr int64_t kUnitChannels = 64;
 // A unit's rows: enough that most input rows under its windows serve several output rows.
 constexpr int64_t kUnitRows = 8;
-
-constexpr int64_t min(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-constexpr int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
 
 constexpr bool kVolumes = kDepthwiseAxes == 3;
 

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blocks of nearly equal size that a matrix is cut into.
+// Blocks of nearly equal size that a matrix is cut into, and the arithmetic of doing so.
 #pragma once
 
 #include <type_traits>
 
 namespace intarsia::cpu {
 
+template <class A, class B>
+constexpr std::common_type_t<A, B> min(A a, B b) {
+  return a < b ? a : b;
+}
+template <class A, class B>
+constexpr std::common_type_t<A, B> max(A a, B b) {
+  return a > b ? a : b;
+}
 template <class T>
 constexpr T ceil_div(T a, std::type_identity_t<T> b) {
   return (a + b - 1) / b;

@@ -9,6 +9,7 @@
 
 #include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/lane_vector.h"
+#include "kernels_cpu/gemm/even_block.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -19,16 +20,6 @@ constexpr int64_t kEven = 32;         // columns of two of the longest vectors
 constexpr int64_t kLeastColumns = 64;
 constexpr int64_t kMostColumns = 1024;
 constexpr int64_t kLeastUnits = 8;  // for threads to share
-
-constexpr int64_t min(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-constexpr int64_t max(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
-constexpr int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
 
 int64_t reach(int64_t kernel, int64_t dilation) {
   return (kernel - 1) * dilation;

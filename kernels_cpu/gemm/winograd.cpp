@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "kernels_cpu/gemm/block.h"
+#include "kernels_cpu/gemm/even_block.h"
 #include "kernels_cpu/gemm/pack.h"
 #include "kernels_cpu/gemm/winograd_transform.h"
 
@@ -25,15 +26,6 @@ constexpr int64_t kBlockStep = 12;
 // ...and there are that many units, if the filters can be parted so.
 constexpr int64_t kEnoughUnits = 16;
 
-constexpr int64_t min(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-constexpr int64_t max(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
-constexpr int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
 CheckedInt align(CheckedInt floats) {
   return floor_div(floats + 15, 16) * 16;
 }

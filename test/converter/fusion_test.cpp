@@ -6,44 +6,13 @@
 #include <limits>
 #include <set>
 
-#include "converter/passes/fuse.h"
-#include "converter/passes/simplify.h"
-#include "test/converter/inferred_model.h"
-#include "test/runtime/small_plan.h"
+#include "test/converter/fused_model.h"
 
 namespace intarsia::test {
 namespace {
 
 using converter::contains;
 using converter::OnnxBuilder;
-
-/// Operators left after fusion, in order.
-std::string fused(const OnnxBuilder& builder) {
-  InferredModel model(builder);
-  converter::simplify(model.graph());
-  converter::fuse(model.graph(), model.inference);
-  converter::simplify(model.graph());
-  EXPECT_EQ(model.graph().check(), "");
-  std::string text;
-  for (const auto& node : model.graph().nodes()) {
-    text += (text.empty() ? "" : " ") + node->qualified_type();
-  }
-  return text;
-}
-
-std::vector<float> run(const OnnxBuilder& model, const std::vector<float>& x) {
-  SmallPlan plan(model);
-  Session session = plan.open().value();
-  write(session, 0, x);
-  EXPECT_TRUE(session.run().ok()) << plan.text(session.diagnostic());
-  return read(session, 0);
-}
-
-std::vector<float> ramp(int64_t count) {
-  std::vector<float> values;
-  for (int64_t i = 0; i < count; ++i) values.push_back(static_cast<float>(i * 7 % 13) / 4 - 1.5f);
-  return values;
-}
 
 void add_integers(OnnxBuilder& model, const char* name, const std::vector<int64_t>& values) {
   model.initializer(name, DataType::kInt64, {static_cast<int64_t>(values.size())}, values.data(),

@@ -13,6 +13,25 @@ namespace intarsia::test::layout {
 using converter::OnnxBuilder;
 using Ints = std::vector<int64_t>;
 
+/// The first output of a model, the first input of which is given eighths from -2 to 2.
+template <class T>
+std::vector<double> run(const OnnxBuilder& model) {
+  SmallPlan plan(model);
+  auto opened = plan.open();
+  if (!opened.ok()) {
+    ADD_FAILURE() << plan.text(plan.diagnostic);
+    return {};
+  }
+  Session session = std::move(opened).value();
+  std::mt19937 random(3);
+  for (T& element : session.input<T>(0).value()) {
+    element = static_cast<T>((static_cast<int>(random() % 33) - 16) / 8.0);
+  }
+  EXPECT_TRUE(session.run().ok()) << plan.text(session.diagnostic());
+  const auto output = session.output<T>(0).value();
+  return {output.begin(), output.end()};
+}
+
 /// A model under construction, in float or double. "h" is the first convolution's result,
 /// [1,6,5,7]; what is called "z" goes into the second one.
 struct Draft {

@@ -16,6 +16,7 @@ namespace {
 using converter::OnnxBuilder;
 using layout::Case;
 using layout::model_of;
+using layout::run;
 
 std::string left_after_layout(const OnnxBuilder& builder) {
   InferredModel model(builder);
@@ -28,24 +29,6 @@ std::string left_after_layout(const OnnxBuilder& builder) {
     text += (text.empty() ? "" : " ") + (node->type == "Transpose" ? "T" : node->type);
   }
   return text;
-}
-
-template <class T>
-std::vector<double> run(const OnnxBuilder& model) {
-  SmallPlan plan(model);
-  auto opened = plan.open();
-  if (!opened.ok()) {
-    ADD_FAILURE() << plan.text(plan.diagnostic);
-    return {};
-  }
-  Session session = std::move(opened).value();
-  std::mt19937 random(3);
-  for (T& element : session.input<T>(0).value()) {
-    element = static_cast<T>((static_cast<int>(random() % 33) - 16) / 8.0);
-  }
-  EXPECT_TRUE(session.run().ok()) << plan.text(session.diagnostic());
-  const auto output = session.output<T>(0).value();
-  return {output.begin(), output.end()};
 }
 
 class Layout : public testing::TestWithParam<Case> {};

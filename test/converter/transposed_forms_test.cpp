@@ -14,6 +14,7 @@ namespace {
 
 using converter::OnnxBuilder;
 using layout::Draft;
+using layout::run;
 
 using Ints = std::vector<int64_t>;
 
@@ -69,19 +70,6 @@ std::string operators(const OnnxBuilder& builder) {
     if (node->type.find("Conv") != std::string::npos) text += node->type;
   }
   return text;
-}
-
-template <class T>
-std::vector<double> run(const OnnxBuilder& model) {
-  SmallPlan plan(model);
-  Session session = plan.open().value();
-  std::mt19937 random(3);
-  for (T& element : session.input<T>(0).value()) {
-    element = static_cast<T>((static_cast<int>(random() % 33) - 16) / 8.0);
-  }
-  EXPECT_TRUE(session.run().ok()) << plan.text(session.diagnostic());
-  const auto output = session.output<T>(0).value();
-  return {output.begin(), output.end()};
 }
 
 TEST(TransposedForms, WithoutStridesAreConvolutions) {

@@ -178,8 +178,9 @@ class AffineFolding {
     }
     const std::optional<Affine> affine =
         affine_of(*next, node.outputs[0], form->axis, form->channels);
+    if (!affine) return false;
     const std::optional<std::vector<double>> bias = bias_of(node, *form);
-    if (!affine || !bias) return false;
+    if (!bias) return false;
     if (affine->scales()) {
       const Value* weights = node.input(1);
       if (!form->scalable || !weights->constant || !weights->constant->is_real()) return false;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/passes/products.h"
 
+#include <algorithm>
 #include <cmath>
-#include <optional>
 #include <utility>
+#include <vector>
 
 #include "converter/passes/rewrite.h"
 #include "core/operators/movement/transpose.h"

@@ -25,8 +25,7 @@ class Chain {
     if (op == "Conv" || op == "ConvTranspose") convolution(op);
     const int links = pick(1, 3);
     for (int i = 0; i < links; ++i) link();
-    if (kept) return std::move(model_);
-    model_.output(last_);
+    if (!kept) model_.output(last_);
     return std::move(model_);
   }
 

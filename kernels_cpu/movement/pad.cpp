@@ -4,8 +4,8 @@
 // elements are a constant, or the input continued: mirrored without repeating its edge (reflect),
 // by its edge (edge), or from its other end (wrap), however wide they are. T is a Width; elements
 // are copied as bytes. https://onnx.ai/onnx/operators/onnx__Pad.html
-#include "core/operators/movement/pad.h"
 #include "core/kernel_list.h"
+#include "core/operators/movement/padding.h"
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
@@ -44,23 +44,24 @@ Stretch stretch_at(int64_t index, int64_t extent, int32_t mode) {
 template <class E>
 class Padding {
  public:
-  Padding(const TensorView& x, const TensorView& y, const int64_t (&before)[kMaxRank], int32_t mode,
-          E value)
-      : x_(x), y_(y), before_(before), mode_(mode), value_(value) {
+  Padding(const TensorView& x, const TensorView& y, const Pads& pads, int32_t mode, E value)
+      : y_(y), before_(pads.before), extents_(pads.extent), mode_(mode), value_(value) {
     dense_strides(x, in_strides_);
     dense_strides(y, out_strides_);
+    for (int axis = 0; axis < x.rank; ++axis) skipped_ += pads.first[axis] * in_strides_[axis];
     // Trailing axes without padding are one run.
     rank_ = y.rank;
-    while (rank_ > 0 && before[rank_ - 1] == 0 && x.extents[rank_ - 1] == y.extents[rank_ - 1]) {
-      --rank_;
-    }
+    while (rank_ > 0 && keeps(rank_ - 1)) --rank_;
     run_ = span_count(y, rank_, y.rank);
     if (rank_ > 0 && run_ == 1) list_border();
   }
 
-  /// Elements [begin, end) of the first padded axis, or everything if no axis is padded.
+  /// How many axes are walked: those behind them are copied as they are.
   int rank() const { return rank_; }
-  int64_t run() const { return run_; }
+  /// True if all of the input's axis is all of the output's.
+  bool keeps(int axis) const { return before_[axis] == 0 && extents_[axis] == y_.extents[axis]; }
+  /// How many elements of the input come before the first that is read.
+  int64_t skipped() const { return skipped_; }
 
   void fill(int axis, E* out, const E* in) const {
     if (axis == rank_) {
@@ -74,7 +75,7 @@ class Padding {
     if (has_border_ && axis + 1 == rank_ && end - begin == y_.extents[axis]) {
       return fill_line(out, in);
     }
-    const int64_t extent = x_.extents[axis], before = before_[axis];
+    const int64_t extent = extents_[axis], before = before_[axis];
     const int64_t stride = out_strides_[axis];
     const int64_t first = clamp(before, begin, end), last = clamp(before + extent, first, end);
     pad(axis, out, in, begin, first);
@@ -99,7 +100,7 @@ class Padding {
   /// Lists those of the innermost axis, if they are few: they are the same for all lines.
   void list_border() {
     const int axis = rank_ - 1;
-    const int64_t whole = y_.extents[axis], extent = x_.extents[axis];
+    const int64_t whole = y_.extents[axis], extent = extents_[axis];
     first_ = clamp(before_[axis], 0, whole);
     last_ = clamp(before_[axis] + extent, first_, whole);
     if (first_ == last_ || whole - (last_ - first_) > kMostBorder) return;
@@ -133,7 +134,7 @@ class Padding {
     const int64_t in_stride = in_strides_[axis];
     const bool elements = axis + 1 == rank_ && run_ == 1;
     for (int64_t i = begin; i < end;) {
-      const Stretch stretch = stretch_at(i - before_[axis], x_.extents[axis], mode_);
+      const Stretch stretch = stretch_at(i - before_[axis], extents_[axis], mode_);
       const int64_t count = stretch.length < end - i ? stretch.length : end - i;
       const E* from = in + stretch.from * in_stride;
       if (elements && stretch.step != 1) {
@@ -149,13 +150,13 @@ class Padding {
     }
   }
 
-  const TensorView& x_;
   const TensorView& y_;
   const int64_t (&before_)[kMaxRank];
+  const int64_t (&extents_)[kMaxRank];
   int32_t mode_;
   E value_;
   int rank_ = 0;
-  int64_t run_ = 1;
+  int64_t run_ = 1, skipped_ = 0;
   int64_t in_strides_[kMaxRank] = {};
   int64_t out_strides_[kMaxRank] = {};
   bool has_border_ = false;
@@ -185,33 +186,20 @@ struct Pad {
     const TensorView& y = context.output(0);
     const TensorView& constant = context.input(2);
     const int32_t mode = context.attributes<PadAttributes>().mode;
-    const ShapeContext values(context);
-    const int64_t count = context.input(1).count() / 2;
-    int64_t before[kMaxRank] = {};
-    for (int64_t i = 0; i < count; ++i) {
-      int64_t axis = context.input(3).present() ? values.value(3, i).value() : i;
-      if (axis < 0) axis += x.rank;
-      before[axis] = values.value(1, i).value();
-      if (mode != PadAttributes::kConstant && x.extents[axis] == 0 && y.extents[axis] > 0) {
-        return context.fail(Code::kInvalidValue, "padding that continues an empty axis", 0,
-                            y.extents[axis], 0, static_cast<int>(axis));
-      }
-    }
+    Pads pads;
+    if (Status s = pads.read(context, ShapeContext(context)); !s) return s;
     if (y.count() == 0) return {};
     const E value = constant.present() ? *constant.as<const E>() : E{};
-    const Padding<E> padding(x, y, before, mode, value);
+    const Padding<E> padding(x, y, pads, mode, value);
     E* out = y.as<E>();
-    const E* in = x.as<const E>();
+    const E* in = x.as<const E>() + padding.skipped();
     if (padding.rank() == 0) {
       padding.fill(0, out, in);
       return {};
     }
     // The outermost axis that is not 1 is spread over the threads.
     int axis = 0;
-    while (axis + 1 < padding.rank() && y.extents[axis] == 1 && x.extents[axis] == 1 &&
-           before[axis] == 0) {
-      ++axis;
-    }
+    while (axis + 1 < padding.rank() && y.extents[axis] == 1 && padding.keeps(axis)) ++axis;
     const int64_t bytes = span_count(y, axis + 1, y.rank) * static_cast<int64_t>(sizeof(E));
     for_items(context, y.extents[axis], bytes,
               [&](int64_t begin, int64_t end) { padding.fill_range(axis, out, in, begin, end); });

@@ -5,6 +5,7 @@
 #include "kernels_cuda/movement/pad.h"
 
 #include "core/kernel_list.h"
+#include "core/operators/movement/padding.h"
 #include "kernels_cuda/common/launch.h"
 #include "kernels_cuda/common/strided.h"
 #include "kernels_cuda/movement/host_lists.h"
@@ -22,6 +23,7 @@ struct PaddedAxis {
 struct PaddedAxes {
   int rank = 0;
   int32_t mode = PadAttributes::kConstant;
+  int64_t skipped = 0;  // elements of the input in front of the first that is read
   PaddedAxis axes[kMaxRank];
 
   /// Adds the next axis, from the outermost to the innermost. One without padding is a part of the
@@ -61,7 +63,7 @@ INTARSIA_GLOBAL pad_kernel(PaddedAxes padded, Global<const T> x, Global<const T>
   const T value = constant.present() ? constant[0] : T{};
   INTARSIA_ROLLED
   for (int64_t i = first_element(); i < count; i += element_step()) {
-    int64_t rest = i, from = 0;
+    int64_t rest = i, from = padded.skipped;
     bool inside = true;
     for (int k = padded.rank - 1; k >= 0; --k) {
       const PaddedAxis& axis = padded.axes[k];
@@ -88,17 +90,8 @@ Status Pad<W>::run(const KernelContext& context) {
   const TensorView& x = context.input(0);
   const TensorView& y = context.output(0);
   const int32_t mode = context.attributes<PadAttributes>().mode;
-  const ShapeContext values(lists.context());
-  int64_t before[kMaxRank] = {};
-  for (int64_t i = 0; i < context.input(1).count() / 2; ++i) {
-    int64_t axis = context.input(3).present() ? values.value(3, i).value() : i;
-    if (axis < 0) axis += x.rank;
-    before[axis] = values.value(1, i).value();
-    if (mode != PadAttributes::kConstant && x.extents[axis] == 0 && y.extents[axis] > 0) {
-      return context.fail(Code::kInvalidValue, "padding that continues an empty axis", 0,
-                          y.extents[axis], 0, static_cast<int>(axis));
-    }
-  }
+  Pads pads;
+  if (Status status = pads.read(context, ShapeContext(lists.context())); !status) return status;
   const int64_t count = y.count();
   if (count == 0) return {};
   PaddedAxes padded;
@@ -106,7 +99,8 @@ Status Pad<W>::run(const KernelContext& context) {
   int64_t stride[kMaxRank];
   dense_strides(x, stride);
   for (int axis = 0; axis < y.rank; ++axis) {
-    padded.add({x.extents[axis], y.extents[axis], before[axis], stride[axis], {}});
+    padded.add({pads.extent[axis], y.extents[axis], pads.before[axis], stride[axis], {}});
+    padded.skipped += pads.first[axis] * stride[axis];
   }
   for (int axis = 0; axis < padded.rank; ++axis) {
     padded.axes[axis].by = Divisor(padded.axes[axis].to, count);

@@ -369,6 +369,7 @@ TEST(CudaMovement, PadOfEveryWidthAndMode) {
       pad({5, 7}, {-1, -2, -3, 4});
       pad({3, 1}, {7, 9, 11, 4});  // wider than the input, more than once
       pad({5, 7}, {-2, 0, -3, 0});
+      pad({5, 7, 2}, {-2, 4, 0, 3, -5, 0});  // what is cut does not come back
     }
     same("Pad", type, [&] { return pad_node(type, {0, 3}, {2, 1, 1, 0}, 0); });
   }

@@ -258,8 +258,14 @@ TEST(Slice, RejectsWhatItsOutputWasNotPlannedFor) {
 
 // ---- Pad ----
 
-/// The input index that position `i` stands for, or -1 for the constant.
-int64_t pad_source(int64_t i, int64_t extent, int32_t mode) {
+/// The input index that position `i` stands for, or -1 for the constant. What is continued are the
+/// elements that pads have not cut.
+int64_t pad_source(int64_t i, int64_t extent, int64_t before, int64_t behind, int32_t mode) {
+  if (mode != PadAttributes::kConstant && (before < 0 || behind < 0)) {
+    const int64_t cut = std::max<int64_t>(-before, 0);
+    const int64_t rest = extent - cut - std::max<int64_t>(-behind, 0);
+    return cut + pad_source(i - cut, rest, 0, 0, mode);
+  }
   const bool inside = i >= 0 && i < extent;
   switch (mode) {
     case PadAttributes::kEdge:
@@ -287,7 +293,7 @@ TYPED_TEST(Movement, PadOfRandomWidths) {
     Dims y_dims = x_dims;
     for (size_t axis = 0; axis < x_dims.size(); ++axis) {
       for (size_t side : {axis, axis + x_dims.size()}) {
-        if (random.chance(2)) pads[side] = random.number(-y_dims[axis] / 2, 7);
+        if (random.chance(2)) pads[side] = random.number(-(x_dims[axis] - 1) / 2, 7);
         y_dims[axis] += static_cast<int32_t>(pads[side]);
       }
     }
@@ -300,7 +306,9 @@ TYPED_TEST(Movement, PadOfRandomWidths) {
     ASSERT_TRUE(node.run(width_kernel_name("Pad", data_type_of<T>)).ok()) << node.diagnostic().what;
     EXPECT_EQ(node.result<T>(), generate<T>(y_dims, [&](Index index) {
                 for (size_t axis = 0; axis < index.size(); ++axis) {
-                  index[axis] = pad_source(index[axis] - pads[axis], x_dims[axis], mode);
+                  const int64_t before = pads[axis];
+                  index[axis] = pad_source(index[axis] - before, x_dims[axis], before,
+                                           pads[axis + x_dims.size()], mode);
                   if (index[axis] < 0) return constant;
                 }
                 return x.at(index);
@@ -321,6 +329,22 @@ TEST(Pad, AnEmptyAxisCannotBeContinued) {
   node.input<int32_t>({0}, {}).input<int64_t>({2}, {1, 1}).output<int32_t>({2});
   node.attributes(PadAttributes{PadAttributes::kEdge});
   EXPECT_EQ(node.run("Pad<32 bits>").code(), Code::kInvalidValue);
+}
+
+TEST(Pad, WhatIsCutDoesNotComeBack) {
+  const auto padded = [](std::vector<int64_t> pads, int32_t mode, int32_t extent) {
+    Node node;
+    node.input<int32_t>({4}, {0, 1, 2, 3}).input<int64_t>({2}, pads).output<int32_t>({extent});
+    node.attributes(PadAttributes{mode});
+    const Code code = node.run("Pad<32 bits>").code();
+    return code == Code::kOk ? node.result<int32_t>() : std::vector<int32_t>{};
+  };
+  using Ints = std::vector<int32_t>;
+  EXPECT_EQ(padded({-1, 4}, PadAttributes::kWrap, 7), (Ints{1, 2, 3, 1, 2, 3, 1}));
+  EXPECT_EQ(padded({4, -1}, PadAttributes::kReflect, 7), (Ints{0, 1, 2, 1, 0, 1, 2}));
+  EXPECT_EQ(padded({2, -1}, PadAttributes::kEdge, 5), (Ints{0, 0, 0, 1, 2}));
+  EXPECT_EQ(padded({-2, -1}, PadAttributes::kWrap, 1), (Ints{2}));
+  EXPECT_EQ(padded({-4, 2}, PadAttributes::kWrap, 2), Ints{});  // nothing is left
 }
 
 // ---- DepthToSpace, SpaceToDepth ----

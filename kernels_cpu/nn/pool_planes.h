@@ -7,7 +7,8 @@
 // 9. Several rows at once: what is stored is read at other places, which waits for the stores to
 // end. Padding stands in the buffer as the neutral element. Short rows are one line instead, in
 // which masks part them, or results that are dropped. Steps of more than two columns begin with
-// taking the buffer apart, into columns of which each result meets the next.
+// taking the buffer apart, into columns of which each result meets the next, or of even steps the
+// next but one.
 #pragma once
 
 #include <bit>
@@ -30,6 +31,10 @@ class PoolPlanes {
         reducer_(reducer),
         lines_(lines),
         taps_(walk, walk.last()),
+        stride_(walk.stride[walk.last()]),
+        parts_(stride_ <= 2       ? 1
+               : stride_ % 2 == 0 ? stride_ / 2
+                                  : stride_),
         elements_(walk.batch * walk.channels * walk.in_plane) {}
 
   /// Output rows [begin, end) of all channels. REQUIRES: PoolStrip::fits.
@@ -54,21 +59,20 @@ class PoolPlanes {
           record_ = all && count == strip.rows ? rows : 0;
           plane = reduce_rows(strip, position, plane, count);
         }
-        const int64_t stride = walk_.stride[walk_.last()];
-        if (stride > 2) {
-          take_apart(columns_ + strip.lead,
-                     count * strip.pitch - stride + walk_.reach(walk_.last()));
+        const A* columns = columns_ + strip.lead;
+        if (parts_ > 1) {
+          take_apart(columns, count * strip.pitch - stride_ + walk_.reach(walk_.last()));
+          columns = apart_;
         }
         const int64_t lines = strip.joined || strip.spread ? 1 : count;
         const int64_t length = (count / lines - 1) * strip.along + strip.lanes;
-        const int64_t step = stride > 2 ? strip.pitch / stride : strip.pitch;
+        const int64_t step = strip.pitch / parts_;
         for (int64_t row = 0; row < lines; ++row) {
           T* to = strip.spread ? spread_ : y_ + (unit + row) * width + first;
-          if (stride == 2) {
-            merge<2>(strip, columns_ + strip.lead + row * step, length, row * strip.lanes, to);
+          if (stride_ == 2 * parts_) {
+            merge<2>(strip, columns + row * step, length, row * strip.lanes, to);
           } else {
-            merge<1>(strip, (stride > 2 ? apart_ : columns_ + strip.lead) + row * step, length,
-                     row * strip.lanes, to);
+            merge<1>(strip, columns + row * step, length, row * strip.lanes, to);
           }
         }
         if (strip.spread) {
@@ -85,13 +89,13 @@ class PoolPlanes {
   static constexpr int64_t kMostJoined = 2 * kLanes;
   static constexpr int64_t kCapacity = kPoolColumns + kPoolColumns / 2 + 3 * kLanes;
   static constexpr int64_t kMostGroups = 16;
+  static constexpr int kMostParts = 8;
   using Mask = std::make_unsigned_t<std::conditional_t<
       sizeof(A) == 1, int8_t, std::conditional_t<sizeof(A) == 4, int32_t, int64_t>>>;
 
   /// What all rows have in common.
   void start(const PoolStrip& strip, int64_t first) {
     const int w = walk_.last();
-    const int64_t stride = walk_.stride[w];
     if (w > 0) {
       const int64_t room = walk_.in[w - 1] + walk_.before[w - 1] - walk_.reach(w - 1);
       whole_rows_ = room < 0 ? 0 : room / walk_.stride[w - 1] + 1;
@@ -99,18 +103,18 @@ class PoolPlanes {
     }
     for (A& column : columns_) column = reducer_.identity();
     lines_.start(walk_, first, strip.along);
-    if (stride > 2) {
+    if (parts_ > 1) {
       for (A& column : apart_) column = reducer_.identity();
     }
     for (int64_t k = 0; k < walk_.kernel[w]; ++k) {
       const int64_t column = k * walk_.dilation[w];
-      place_[k] = stride > 2 ? column % stride * (kCapacity / stride) + column / stride : column;
+      place_[k] = column % parts_ * (kCapacity / parts_) + column / parts_;
     }
     for (int64_t k = 0, masked = 0; k < walk_.kernel[w] && strip.joined; ++k) {
       if (k >= strip.plain && k < strip.plain_end) continue;
       Mask* mask = masks_[masked++];
       for (int64_t j = 0; j < strip.lanes; ++j) {
-        const TapRun taps = walk_.taps_from(w, strip.begin + j * stride);
+        const TapRun taps = walk_.taps_from(w, strip.begin + j * stride_);
         mask[j] = k >= taps.first && k < taps.end ? -1 : 0;
       }
       for (int64_t j = strip.lanes; j < strip.rows * strip.lanes; ++j) {
@@ -199,26 +203,26 @@ class PoolPlanes {
     });
   }
 
+  template <int kParts = 2>
   void take_apart(const A* columns, int64_t count) {
-    const int64_t stride = walk_.stride[walk_.last()];
-    if (stride == 3) return take_apart_by<3>(columns, count, stride);
-    if (stride == 4) return take_apart_by<4>(columns, count, stride);
-    take_apart_by<0>(columns, count, stride);
+    if constexpr (kParts < kMostParts) {
+      if (parts_ > kParts) return take_apart<kParts + 1>(columns, count);
+    }
+    // Of more parts so many at a time; some twice.
+    for (int64_t first = 0; first < parts_; first += kParts) {
+      take_apart_from<kParts>(columns, count, first + kParts <= parts_ ? first : parts_ - kParts);
+    }
   }
-  template <int kStride>
-  void take_apart_by(const A* columns, int64_t count, int64_t stride) {
-    if constexpr (kStride != 0) stride = kStride;
-    const int64_t parts = (count + stride - 1) / stride, step = kCapacity / stride;
+  template <int kParts>
+  void take_apart_from(const A* columns, int64_t count, int64_t first) {
+    const int64_t parts = parts_, step = kCapacity / parts;
+    A* part[kParts];
+    for (int p = 0; p < kParts; ++p) part[p] = apart_ + (first + p) * step;
+    columns += first;
     INTARSIA_INDEPENDENT
-    for (int64_t part = 0; part < parts; ++part) {
-      const A* from = columns + part * stride;
-      A* to = apart_ + part;
-      if constexpr (kStride != 0) {
-        INTARSIA_UNROLLED
-        for (int p = 0; p < kStride; ++p) to[p * step] = from[p];
-      } else {
-        for (int64_t p = 0; p < stride; ++p) to[p * step] = from[p];
-      }
+    for (int64_t i = 0; i < (count + parts - 1) / parts; ++i) {
+      INTARSIA_UNROLLED
+      for (int p = 0; p < kParts; ++p) part[p][i] = columns[i * parts + p];
     }
   }
 
@@ -267,7 +271,9 @@ class PoolPlanes {
   Reducer reducer_;
   Lines& lines_;
   PoolTaps taps_;
-  int64_t elements_;  // of the input
+  const int64_t stride_;  // along the last axis
+  const int64_t parts_;   // into which columns are taken apart
+  int64_t elements_;      // of the input
   /// Of the first plane in the buffer, if all of them are whole planes of images: the others are
   /// reduced alike, and rows of results meet the same taps each time.
   Group group_[kMostGroups];

@@ -70,17 +70,14 @@ void reduce_rows(const KernelContext& context, const WindowWalk& walk, Reducer r
 template <class T, class Reducer, class Finish>
 void reduce_windows(const KernelContext& context, const WindowWalk& windows, Reducer reducer,
                     const Finish& finish) {
-  const WindowWalk& walk = joined_planes(windows);
   if constexpr (INTARSIA_HAS_VECTORS) {
-    const int w = walk.last();
+    WindowWalk walk = windows.with_joined_planes().with_planes_as_rows();
     // Rows of one result take any step: so that the windows of several do not meet.
-    if (walk.out[w] == 1 && walk.stride[w] < walk.reach(w)) {
-      WindowWalk apart = walk;
-      apart.stride[w] = walk.reach(w);
-      return reduce_rows<T>(context, apart, reducer, finish);
-    }
+    const int w = walk.last();
+    if (walk.out[w] == 1 && walk.stride[w] < walk.reach(w)) walk.stride[w] = walk.reach(w);
+    return reduce_rows<T>(context, walk, reducer, finish);
   }
-  reduce_rows<T>(context, walk, reducer, finish);
+  reduce_rows<T>(context, windows, reducer, finish);
 }
 
 /// What a Finish of results that do not depend on their place has instead of tables.

@@ -49,9 +49,11 @@ void WindowWalk::drop_single_positions() {
 
 WindowWalk WindowWalk::with_joined_planes() const {
   constexpr int64_t kLeast = 8, kMost = 256;
-  const int64_t planes = batch * channels, even = planes & -planes;  // a power of two divides them
-  const int64_t joined = even < kMost ? even : kMost;
-  if (channels_last || out_plane != 1 || joined < kLeast) return *this;
+  if (channels_last || out_plane != 1) return *this;
+  const int64_t planes = batch * channels;
+  int64_t joined = planes < kMost ? planes : kMost;
+  while (joined >= kLeast && planes % joined != 0) --joined;
+  if (joined < kLeast) return *this;
   bool rows = true;  // whole ones so far, from the last axis on
   for (int i = last(); i >= 0; --i) {
     const bool inside = before[i] == 0 && reach(i) <= in[i];
@@ -68,6 +70,25 @@ WindowWalk WindowWalk::with_joined_planes() const {
   walk.stride[0] = in_plane;
   walk.dilation[0] = walk.step[0] = 1;
   walk.before[0] = walk.after[0] = 0;
+  walk.set_lane_step();
+  return walk;
+}
+
+WindowWalk WindowWalk::with_planes_as_rows() const {
+  if (channels_last || spatial != 1 || batch * channels == 1) return *this;
+  WindowWalk walk = *this;
+  walk.spatial = 2;
+  for (int64_t* of : {walk.in, walk.out, walk.kernel, walk.stride, walk.dilation, walk.before,
+                      walk.after, walk.step}) {
+    of[1] = of[0];
+  }
+  walk.in[0] = walk.out[0] = batch * channels;
+  walk.kernel[0] = walk.stride[0] = walk.dilation[0] = 1;
+  walk.before[0] = walk.after[0] = 0;
+  walk.step[0] = in_plane;
+  walk.in_plane = walk.channel_step = in_plane * walk.in[0];
+  walk.out_plane = out_plane * walk.out[0];
+  walk.batch = walk.channels = 1;
   walk.set_lane_step();
   return walk;
 }

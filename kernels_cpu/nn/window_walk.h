@@ -34,6 +34,9 @@ struct WindowWalk {
   /// The same windows as those of fewer planes, where each plane has one result, of neighbours that
   /// lie inside of it: several planes are one row, whose lanes are their results. Else as it is.
   WindowWalk with_joined_planes() const;
+  /// The same windows of lines (one spatial axis) as those of images whose rows are the planes, so
+  /// that what is known of one row holds for them all. Else as it is.
+  WindowWalk with_planes_as_rows() const;
 
   int last() const { return spatial - 1; }
   /// Output rows of one channel: positions along all spatial axes but the last.

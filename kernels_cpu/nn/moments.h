@@ -354,9 +354,9 @@ struct Deviation {
 
 /// How many runs of `count` elements to take together, `most` at most: what is computed of each is
 /// a chain of steps that wait for one another. So few that they are near when they are read again.
+inline constexpr int64_t kElementsTogether = 2048;
 inline int64_t runs_together(int64_t count, int64_t most) {
-  constexpr int64_t kElements = 2048;
-  const int64_t runs = count > 0 ? kElements / count : 1;
+  const int64_t runs = count > 0 ? kElementsTogether / count : 1;
   return runs < 1 ? 1 : runs < most ? runs : most;
 }
 

@@ -77,18 +77,20 @@ void normalize_groups(const KernelContext& context, int64_t groups, double epsil
     on_vectors(context.isa(), [&](auto bytes) {
       double means[Runs::kTogether], inverses[Runs::kTogether];
       for (int64_t unit = begin, taken; unit < end; unit += taken) {
-        taken = runs_together(run, end - unit < Runs::kTogether ? end - unit : Runs::kTogether);
-        const auto* from = runs.own(thread, x + unit * run);
+        taken = runs.take(end - unit);
+        const auto* from = runs.own(thread, x + unit * run, taken);
+        auto* to = runs.results(thread, y + unit * run);
         moments_of<bytes()>(context.isa(), from, taken, run, means, inverses);
         for (int64_t r = 0; r < taken; ++r) inverses[r] = 1 / std::sqrt(inverses[r] + epsilon);
         for (int64_t r = 0; r < taken; ++r) {
           const int64_t before = (unit + r) % groups * channels;
           map_channels(
-              context.isa(), from + r * run, y + (unit + r) * run, channels, plane, [&](int64_t c) {
+              context.isa(), from + r * run, to + r * run, channels, plane, [&](int64_t c) {
                 return Line<typename Element<T>::Value>(inverses[r] * as_double(scale[before + c]),
                                                         as_double(shift[before + c]), means[r]);
               });
         }
+        runs.store(thread, y + unit * run, taken);
       }
     });
   });

@@ -70,15 +70,16 @@ struct LayerNormalization {
       on_vectors(context.isa(), [&](auto bytes) {
         double mean[Runs::kTogether], inverse[Runs::kTogether];
         for (int64_t row = begin, taken; row < end; row += taken) {
-          taken = runs_together(run, end - row < Runs::kTogether ? end - row : Runs::kTogether);
-          const auto* from = runs.own(thread, x + row * run);
+          taken = runs.take(end - row);
+          const auto* from = runs.own(thread, x + row * run, taken);
+          auto* results = runs.results(thread, y + row * run);
           moments_of<bytes()>(context.isa(), from, taken, run, mean, inverse);
           for (int64_t r = 0; r < taken; ++r) inverse[r] = 1 / std::sqrt(inverse[r] + epsilon);
           for (int64_t r = 0; r < taken; ++r) {
             const Deviation<V> deviation(mean[r]);
             const auto factor = static_cast<V>(inverse[r]);
             const auto* values = from + r * run;
-            T* to = y + (row + r) * run;
+            auto* to = results + r * run;
             if (shift != nullptr) {
               map_values(
                   context.isa(), values, to, run,
@@ -92,6 +93,7 @@ struct LayerNormalization {
             if (means != nullptr) means[row + r] = static_cast<float>(mean[r]);
             if (inverses != nullptr) inverses[row + r] = static_cast<float>(inverse[r]);
           }
+          runs.store(thread, y + row * run, taken);
         }
       });
     });
@@ -136,15 +138,25 @@ struct RMSNormalization {
     const double epsilon = a.epsilon;
     context.parallel_for(elements_before(view, axis), [&](int64_t begin, int64_t end, int thread) {
       on_vectors(context.isa(), [&](auto bytes) {
-        for (int64_t row = begin; row < end; ++row) {
-          const auto* from = runs.own(thread, x + row * run);
-          const double squares =
-              sum_of_squares<bytes()>(context.isa(), from, run, [](const auto&) {});
-          const double inverse = 1 / std::sqrt(squares / static_cast<double>(run) + epsilon);
-          const auto factor = static_cast<W>(inverse);
-          map_values(
-              context.isa(), from, y + row * run, run,
-              [=](W v, int64_t, auto s) { return v * factor * s; }, scale);
+        double inverse[Runs::kTogether];
+        for (int64_t row = begin, taken; row < end; row += taken) {
+          taken = runs.take(end - row);
+          const auto* from = runs.own(thread, x + row * run, taken);
+          auto* to = runs.results(thread, y + row * run);
+          for (int64_t r = 0; r < taken; ++r) {
+            inverse[r] =
+                sum_of_squares<bytes()>(context.isa(), from + r * run, run, [](const auto&) {});
+          }
+          for (int64_t r = 0; r < taken; ++r) {
+            inverse[r] = 1 / std::sqrt(inverse[r] / static_cast<double>(run) + epsilon);
+          }
+          for (int64_t r = 0; r < taken; ++r) {
+            const auto factor = static_cast<W>(inverse[r]);
+            map_values(
+                context.isa(), from + r * run, to + r * run, run,
+                [=](W v, int64_t, auto s) { return v * factor * s; }, scale);
+          }
+          runs.store(thread, y + row * run, taken);
         }
       });
     });

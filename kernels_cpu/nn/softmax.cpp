@@ -81,7 +81,7 @@ struct Hardmax {
       on_isa(context.isa(), [&] {
         int64_t where[kAxisLanes];
         extreme_indices<E, kAxisLanes>(x + first, 1, loop.inner, loop.length, lanes, false, where,
-                                       larger);
+                                       replacing(larger));
         for (int64_t row = 0; row < loop.length; ++row) {
           std::fill_n(y + first + row * loop.inner, lanes, E::store(0));
         }

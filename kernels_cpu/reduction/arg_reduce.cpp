@@ -91,7 +91,7 @@ struct ArgReduce {
     loop.for_lines(context, [&](int64_t first, int64_t line, int64_t lanes) {
       on_isa(context.isa(), [&] {
         extreme_indices<E, kAxisLanes>(x + first, 1, loop.inner, loop.length, lanes, last, y + line,
-                                       better);
+                                       replacing(better));
       });
     });
     return {};

@@ -16,6 +16,10 @@ template <class V, class Better>
 bool replaces(V value, V best, Better better) {
   return better(value, best) | ((value != value) & (best == best));
 }
+template <class Better>
+auto replacing(Better better) {
+  return [=](auto value, auto best) { return replaces(value, best, better); };
+}
 
 /// The first or last element of `length` neighbours that equals `wanted`, or is NaN; `length` if
 /// there is none.
@@ -56,10 +60,11 @@ int64_t extreme_index(const typename E::Stored* x, int64_t length, bool last, Be
 }
 
 /// The same for `lanes` lines, `distance` apart, whose elements are `stride` apart.
+/// `replaces(value, best)`: a value takes the place of the best of those before it.
 /// REQUIRES: length > 0, lanes <= kLanes.
-template <class E, int64_t kLanes, class Better>
+template <class E, int64_t kLanes, class Replaces>
 void extreme_indices(const typename E::Stored* x, int64_t distance, int64_t stride, int64_t length,
-                     int64_t lanes, bool last, int64_t* indices, Better better) {
+                     int64_t lanes, bool last, int64_t* indices, Replaces replaces) {
   using V = typename E::Value;
   V best[kLanes];
   int32_t where[kLanes];  // as wide as a float
@@ -75,7 +80,7 @@ void extreme_indices(const typename E::Stored* x, int64_t distance, int64_t stri
     INTARSIA_INDEPENDENT
     for (int64_t i = 0; i < lanes; ++i) {
       const V value = E::load(row[i * distance]);
-      const bool take = replaces(value, best[i], better);
+      const bool take = replaces(value, best[i]);
       best[i] = take ? value : best[i];
       where[i] = take ? index : where[i];
     }
@@ -92,7 +97,7 @@ void extreme_of_rows(const typename E::Stored* x, int64_t length, int64_t rows, 
   int64_t row = 0;
   for (; length <= kShort && row + kRows <= rows; row += kRows) {
     extreme_indices<E, kRows>(x + row * length, length, 1, length, kRows, last, indices + row,
-                              better);
+                              replacing(better));
   }
   for (; row < rows; ++row) {
     indices[row] = extreme_index<E>(x + row * length, length, last, better);
@@ -111,7 +116,8 @@ void extreme_indices_of_few(const typename E::Stored* x, int64_t lines, int64_t 
   constexpr int64_t kLanes = 64;
   const int64_t group = kLanes / lines, groups = length / group;
   int64_t found[kLanes];
-  extreme_indices<E, kLanes>(x, 1, group * lines, groups, group * lines, last, found, better);
+  extreme_indices<E, kLanes>(x, 1, group * lines, groups, group * lines, last, found,
+                             replacing(better));
   for (int64_t line = 0; line < lines; ++line) {
     int64_t best = found[line] * group;
     const auto meet = [&](int64_t at) {
@@ -132,6 +138,20 @@ constexpr bool short_lines(int64_t length, int64_t inner) {
 }
 inline constexpr int64_t kShortLines = 32;
 
+/// Element k of each of `lanes` lines of a tensor [outer][length][inner], from line `first` on, to
+/// block[k * kShortLines + lane].
+template <class T>
+void turn_lines(const T* x, int64_t length, int64_t inner, int64_t first, int64_t lanes, T* block) {
+  const T* from = x + first / inner * length * inner;
+  int64_t place = first % inner;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    for (int64_t k = 0; k < length; ++k) block[k * kShortLines + lane] = from[k * inner + place];
+    if (++place < inner) continue;
+    place = 0;
+    from += length * inner;
+  }
+}
+
 /// The same for the lines [begin, end) of a tensor [outer][length][inner], a block of which is
 /// turned so that their elements are neighbours. REQUIRES: 0 < length, short_lines.
 template <class E, class Better>
@@ -141,16 +161,9 @@ void extreme_indices_of_short(const typename E::Stored* x, int64_t length, int64
   typename E::Stored block[kShortLines * 64];
   for (int64_t first = begin; first < end; first += kShortLines) {
     const int64_t lanes = end - first < kShortLines ? end - first : kShortLines;
-    const auto* from = x + first / inner * length * inner;
-    int64_t place = first % inner;
-    for (int64_t lane = 0; lane < lanes; ++lane) {
-      for (int64_t k = 0; k < length; ++k) block[k * kShortLines + lane] = from[k * inner + place];
-      if (++place < inner) continue;
-      place = 0;
-      from += length * inner;
-    }
+    turn_lines(x, length, inner, first, lanes, block);
     extreme_indices<E, kShortLines>(block, 1, kShortLines, length, lanes, last, indices + first,
-                                    better);
+                                    replacing(better));
   }
 }
 

@@ -156,12 +156,10 @@ void scan_rows(Isa isa, const typename E::Stored* x, typename E::Stored* y, int6
   }
   A running[kAxisLanes];
   for (int64_t i = 0; i < lanes; ++i) running[i] = Op::kNeutral;
-  if constexpr (std::is_same_v<A, typename E::Value>) {  // else conversions are most of the work
-    for (; fours && length >= 4; length -= 4, x += 4 * stride, y += 4 * stride) {
-      for_lane_pieces(lanes, [&](int64_t i, int64_t n) {
-        scan_together<4, exclusive, Op, E>(running + i, x + i, y + i, stride, n);
-      });
-    }
+  for (; fours && length >= 4; length -= 4, x += 4 * stride, y += 4 * stride) {
+    for_lane_pieces(lanes, [&](int64_t i, int64_t n) {
+      scan_together<4, exclusive, Op, E>(running + i, x + i, y + i, stride, n);
+    });
   }
   for (; length > 0; --length, x += stride, y += stride) {
     for_lane_pieces(lanes, [&](int64_t i, int64_t n) {

@@ -25,6 +25,10 @@ struct AxisLoop {
     for (int i = 0; i < view.rank; ++i) {
       (i < axis ? outer : i == axis ? length : inner) *= view.extents[i];
     }
+    if (length == 1) {  // lines of one element are neighbours
+      inner *= outer;
+      outer = 1;
+    }
   }
 
   int64_t lines() const { return outer * inner; }

@@ -24,6 +24,9 @@ constexpr int64_t kSmallUnit = 1 << 17;
 // is cut by rows, too, and finds them in its processor's cache.
 constexpr ptrdiff_t kSmallRows = 80;
 
+// B of so many floats stays in the second-level cache beside what passes through.
+constexpr int64_t kNearFloats = 1 << 16;
+
 // Blocks of nearly equal size, a multiple of `step`, none above `most`. Not inlined: there are many
 // calls.
 [[gnu::noinline]] ptrdiff_t even_block(ptrdiff_t total, ptrdiff_t most, ptrdiff_t step) {
@@ -100,9 +103,11 @@ Blocking choose_blocking(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_floa
       break;
     }
   }
-  // What is walked slowly is read once; what is walked fast is read again for each slow step.
+  // What is walked slowly is read once; what is walked fast is read again for each slow step. That
+  // costs little of a small B, and a thread's rows then are those of what comes next.
   const int64_t b_floats = int64_t{n} * k;
-  s.columns_first = s.m_blocks * b_floats + a_floats < s.n_blocks * int64_t{a_floats} + b_floats;
+  s.columns_first = b_floats <= kNearFloats ||
+                    s.m_blocks * b_floats + a_floats < s.n_blocks * int64_t{a_floats} + b_floats;
   return s;
 }
 

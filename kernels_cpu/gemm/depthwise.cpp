@@ -11,8 +11,12 @@ namespace {
 
 // A unit's channels: four cache lines of each pixel.
 constexpr int64_t kUnitChannels = 64;
-// A unit's rows: enough that most input rows under its windows serve several output rows.
-constexpr int64_t kUnitRows = 8;
+// Most rows of a unit: enough that most input rows under its windows serve several output rows.
+constexpr int64_t kMostRows = 8;
+// Nearly the same for all units: so threads have equal shares, the halves that products have.
+int64_t unit_rows(const ConvShape& s) {
+  return even_block(s.out_h, kMostRows, 1);
+}
 
 constexpr bool kVolumes = kDepthwiseAxes == 3;
 
@@ -34,7 +38,7 @@ Taps taps_inside(int64_t start, int64_t kernel, int64_t dilation, int64_t in) {
 
 int64_t depthwise_units(const ConvShape& s) {
   if (s.batch <= 0 || s.out_d <= 0 || s.out_h <= 0 || s.out_w <= 0 || s.out_c <= 0) return 0;
-  return s.batch * s.out_d * ceil_div(s.out_h, kUnitRows) * ceil_div(s.out_c, kUnitChannels);
+  return s.batch * s.out_d * ceil_div(s.out_h, unit_rows(s)) * ceil_div(s.out_c, kUnitChannels);
 }
 
 void depthwise_run(const DepthwiseArgs& args, int64_t begin, int64_t end) {
@@ -64,13 +68,13 @@ void depthwise_run(const DepthwiseArgs& args, int64_t begin, int64_t end) {
       s.out_plane_pitch != 0 ? s.out_plane_pitch : s.out_h * b.output_row_pitch;
   const int64_t output_image = s.out_image_pitch != 0 ? s.out_image_pitch : s.out_d * output_plane;
   const int64_t slices = ceil_div(s.out_c, kUnitChannels);
-  const int64_t row_blocks = ceil_div(s.out_h, kUnitRows);
+  const int64_t height = unit_rows(s), row_blocks = ceil_div(s.out_h, height);
   for (int64_t unit = begin; unit < end; ++unit) {
     const int64_t c = unit % slices * kUnitChannels;
     const int64_t plane = unit / slices / row_blocks;
     const int64_t image = kVolumes ? plane / s.out_d : plane, z = kVolumes ? plane % s.out_d : 0;
-    const int64_t y0 = unit / slices % row_blocks * kUnitRows;
-    const int64_t y1 = min(y0 + kUnitRows, s.out_h);
+    const int64_t y0 = unit / slices % row_blocks * height;
+    const int64_t y1 = min(y0 + height, s.out_h);
     b.channels = min(kUnitChannels, s.out_c - c);
     b.lead = c % b.multiplier;
     b.bias = args.bias ? args.bias + c : nullptr;

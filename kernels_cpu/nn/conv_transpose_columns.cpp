@@ -3,8 +3,10 @@
 // Transposed convolution to few channels in float, channels first or last, of 1 to 3 spatial axes:
 // a product of all taps of all filters with some pixels at once, W[out_c * taps][in_c] *
 // X[in_c][pixels], whose rows are added where they belong (transposed_bands.h). Panels then hold 16
-// pixels; panels of 16 filters, as the phases' convolutions have them (conv_transpose_packed.cpp),
-// would be mostly empty.
+// pixels, of several images where these are small; panels of 16 filters, as the phases'
+// convolutions have them (conv_transpose_packed.cpp), would be mostly empty.
+#include <cstring>
+
 #include "core/kernel_list.h"
 #include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/widened.h"
@@ -57,30 +59,76 @@ struct FewChannels {
                        std::span<std::byte> scratch) {
     if (context.output(0).count() == 0) return;
     const TapProduct product(context);
-    const int64_t bands = product.bands(), units = product.s.batch * product.s.groups * bands;
+    const int64_t bands = product.bands(), groups = product.s.groups;
+    const int64_t together = bands == 1 ? images_together(product) : 1;
+    const int64_t units = (product.s.batch + together - 1) / together * groups * bands;
     const size_t share = scratch.size() / static_cast<size_t>(context.threads()) / 64 * 64;
     context.parallel_for(units, [&](int64_t begin, int64_t end, int thread) {
       std::byte* products = scratch.data() + static_cast<size_t>(thread) * share;
       for (int64_t unit = begin; unit < end; ++unit) {
-        run_unit(context, product, unit / bands, product.band(unit % bands, bands), weights,
-                 reinterpret_cast<float*>(products));
+        const int64_t part = unit / bands, first = part / groups * together;
+        const int64_t rest = product.s.batch - first;
+        run_unit(context, product, {first, rest < together ? rest : together}, part % groups,
+                 product.band(unit % bands, bands), weights, reinterpret_cast<float*>(products));
       }
     });
   }
 
  private:
-  /// `part`: image and group.
-  static void run_unit(const KernelContext& context, const TapProduct& product, int64_t part,
-                       const Band& band, const float* weights, float* products) {
+  struct Images {
+    int64_t first, count;
+  };
+
+  /// How many small images fill the pixels that are multiplied together, and leave work for several
+  /// threads.
+  static int64_t images_together(const TapProduct& product) {
+    constexpr int64_t kUnits = 16;
+    const int64_t pixels = product.pixels_of_image();
+    const int64_t fit = pixels > 0 ? product.pixels / pixels : 1;
+    const int64_t most = product.s.batch * product.s.groups / kUnits;
+    const int64_t together = fit < most ? fit : most;
+    return together < 1 ? 1 : together;
+  }
+
+  /// `count` pixels from number `at` on, counted through images, to panels of columns.
+  static void pack(const TapProduct& product, const float* x, int64_t at, int64_t count,
+                   float* panels) {
+    const int64_t plane = product.pixels_of_image(), step = product.depth * kPanel;
+    if (product.x.channel == 1 && product.s.groups == 1) {
+      return pack_b_transposed(x + at * product.x.pixel, product.x.pixel, product.depth, count,
+                               panels);
+    }
+    if (at / plane == (at + count - 1) / plane) {
+      x += at / plane * product.x.image + at % plane * product.x.pixel;
+      if (product.x.channel != 1) {
+        return pack_b(x, product.x.channel, product.depth, count, panels);
+      }
+      return pack_b_transposed(x, product.x.pixel, product.depth, count, panels);
+    }
+    std::memset(panels, 0, static_cast<size_t>(panel_count(count) * step) * sizeof(float));
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t pixel = at + i;
+      const float* from = x + pixel / plane * product.x.image + pixel % plane * product.x.pixel;
+      float* to = panels + i / kPanel * step + i % kPanel;
+      for (int64_t k = 0; k < product.depth; ++k) to[k * kPanel] = from[k * product.x.channel];
+    }
+  }
+
+  static void run_unit(const KernelContext& context, const TapProduct& product, Images images,
+                       int64_t group, const Band& band, const float* weights, float* products) {
     const ConvShape& s = product.s;
-    const int64_t image = part / s.groups, group = part % s.groups, n = product.rows();
+    const int64_t n = product.rows();
     const float* bias = context.input(2).as<const float>();
-    const BandRun run{product, band,
-                      context.output(0).as<float>() + image * product.y.image +
-                          group * product.filters * product.y.channel,
-                      product.pixels};
-    run.start(bias != nullptr ? bias + group * product.filters : nullptr);
-    const float* x = context.input(0).as<const float>() + image * product.x.image +
+    const auto run_of = [&](int64_t image) {
+      return BandRun{product, band,
+                     context.output(0).as<float>() + (images.first + image) * product.y.image +
+                         group * product.filters * product.y.channel,
+                     product.pixels};
+    };
+    for (int64_t image = 0; image < images.count; ++image) {
+      run_of(image).start(bias != nullptr ? bias + group * product.filters : nullptr);
+    }
+    const float* x = context.input(0).as<const float>() + images.first * product.x.image +
                      group * product.depth * product.x.channel;
     float* panels = products + n * product.pixels;
     GemmArgs args{};
@@ -90,21 +138,21 @@ struct FewChannels {
     args.c = products;
     args.c_pitch = product.pixels;
     args.isa = context.isa();
-    const int64_t stop = band.last * product.inner_pixels();
-    for (int64_t at = band.first * product.inner_pixels(), count; at < stop; at += count) {
+    // Of several images all pixels, of one those that meet the band.
+    const int64_t inner = product.inner_pixels(), plane = product.pixels_of_image();
+    const int64_t stop = images.count > 1 ? images.count * plane : band.last * inner;
+    for (int64_t at = images.count > 1 ? 0 : band.first * inner, count; at < stop; at += count) {
       count = stop - at < product.pixels ? stop - at : product.pixels;
-      if (product.x.channel == 1) {
-        pack_b_transposed(x + at * product.x.pixel, product.x.pixel, product.depth, count, panels);
-      } else {
-        pack_b(x + at, product.x.channel, product.depth, count, panels);
-      }
+      pack(product, x, at, count, panels);
       args.shape = {n, count, product.depth};
       gemm_run(args, 0, gemm_units(args.shape));
       for (int64_t done = 0, row; done < count; done += row) {
-        const int64_t pixel = at + done, place = pixel % s.in_w, line = pixel / s.in_w;
+        const int64_t pixel = at + done, place = pixel % s.in_w;
+        const int64_t line = pixel % plane / s.in_w;
         row = s.in_w - place < count - done ? s.in_w - place : count - done;
-        on_isa(context.isa(),
-               [&] { run.add(products + done, line / s.in_h, line % s.in_h, place, row); });
+        on_isa(context.isa(), [&] {
+          run_of(pixel / plane).add(products + done, line / s.in_h, line % s.in_h, place, row);
+        });
       }
     }
   }

@@ -70,6 +70,7 @@ struct TapProduct {
   }
 
   int64_t rows() const { return filters * taps; }
+  int64_t pixels_of_image() const { return s.in_d * s.in_h * s.in_w; }
   /// A volume without planes is one, too: it has no pixel to multiply.
   bool of_volumes() const { return d.in != 1 || d.out != 1; }
   bool of_lines() const { return INTARSIA_HAS_VECTORS && !of_volumes() && h.in == 1 && h.out == 1; }

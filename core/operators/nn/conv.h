@@ -289,17 +289,19 @@ struct ConvRequantize {
   }
 };
 
-/// Whether a transposed convolution with weights C,M/group,kernel... has so few filters that what
-/// its taps add to the outputs is most of the work, not the product. Of groups of one channel there
-/// is no product.
+/// Whether a transposed convolution with weights C,M/group,kernel... has so few filters that panels
+/// of them would be mostly empty, and what its taps add to the outputs is much of the work. Of
+/// groups of one channel there is no product.
 inline bool few_transposed_filters(const ConvTransposeAttributes& attributes,
                                    std::span<const int64_t> weights) {
-  constexpr int64_t kFew = 4;
-  bool several_taps = false;
+  constexpr int64_t kFew = 4, kNotMany = 12, kMostRows = 768;
+  int64_t taps = 1;
   for (size_t axis = 2; axis < weights.size(); ++axis) {
-    several_taps = several_taps || weights[axis] > 1;
+    taps *= weights[axis];
+    if (taps > kMostRows) taps = kMostRows + 1;  // no product of three extents overflows
   }
-  return several_taps && weights[1] <= kFew && weights[0] > attributes.group;
+  const bool few = weights[1] <= kFew || (weights[1] <= kNotMany && weights[1] * taps <= kMostRows);
+  return taps > 1 && few && weights[0] > attributes.group;
 }
 
 struct ConvTranspose {

@@ -94,7 +94,7 @@ struct FewChannels {
   static void pack(const TapProduct& product, const float* x, int64_t at, int64_t count,
                    float* panels) {
     const int64_t plane = product.pixels_of_image(), step = product.depth * kPanel;
-    if (product.x.channel == 1 && product.s.groups == 1) {
+    if (product.x.channel == 1 && product.x.image == plane * product.x.pixel) {
       return pack_b_transposed(x + at * product.x.pixel, product.x.pixel, product.depth, count,
                                panels);
     }

@@ -36,6 +36,7 @@ struct PoolBlock {
   int64_t x = 0;       ///< Element of X where the block's (first) channel begins.
   int64_t y = 0;       ///< Element of Y of lane 0; further lanes follow one by one.
   int64_t x_step = 1;  ///< Elements of X from one lane to the next.
+  int64_t y_step = 1;  ///< Elements of Y.
 
   /// Calls `body(at, low, high)` per tap: lanes [low, high) meet elements at, at + x_step, ... of
   /// X.
@@ -78,6 +79,28 @@ void for_pool_blocks(const WindowWalk& walk, int64_t begin, int64_t end, const B
         block.lanes = rest < kLanes ? rest : kLanes;
         block.x = plane + c;
         block.y = (unit * width + column) * channels + c;
+        body(block);
+      }
+    }
+  }
+}
+
+/// The same for the planes [begin, end), channels first, whose lanes are planes. `walk` says that
+/// channels are last: all lanes meet the same taps.
+template <class Body>
+void for_plane_blocks(const WindowWalk& walk, int64_t begin, int64_t end, const Body& body) {
+  const int64_t rows = walk.out_rows(), width = walk.out[walk.last()];
+  for (int64_t plane = begin; plane < end; plane += kLanes) {
+    PoolBlock block{walk};
+    block.lanes = end - plane < kLanes ? end - plane : kLanes;
+    block.x = plane * walk.in_plane;
+    block.x_step = walk.in_plane;
+    block.y_step = walk.out_plane;
+    for (int64_t row = 0; row < rows; ++row) {
+      walk.decode_row(row, block.position);
+      for (int64_t column = 0; column < width; ++column) {
+        block.position[walk.last()] = column;
+        block.y = plane * walk.out_plane + row * width + column;
         body(block);
       }
     }

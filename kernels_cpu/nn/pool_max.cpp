@@ -90,12 +90,25 @@ void max_pool_indices(const KernelContext& context, const WindowWalk& windows, b
         where[j] = larger ? first + j * block.x_step : where[j];
       }
     });
-    for (int64_t j = 0; j < block.lanes; ++j) y[block.y + j] = Element<T>::store(best[j]);
     for (int64_t j = 0; j < block.lanes; ++j) {
       const bool none = where[j] < 0;  // the window lies in the padding
-      indices[block.y + j] = columns_first && !none ? column_major(windows, where[j]) : where[j];
+      const int64_t to = block.y + j * block.y_step;
+      y[to] = Element<T>::store(best[j]);
+      indices[to] = columns_first && !none ? column_major(windows, where[j]) : where[j];
     }
   };
+  constexpr int64_t kShortRow = 16;
+  const int64_t planes = walk.batch * walk.channels;
+  if (INTARSIA_HAS_VECTORS && walk.out[walk.last()] < kShortRow && planes >= kShortRow) {
+    WindowWalk alike = walk;
+    alike.channels_last = true;
+    context.parallel_for(
+        (planes + kShortRow - 1) / kShortRow, [&](int64_t begin, int64_t end, int) {
+          const int64_t stop = end * kShortRow < planes ? end * kShortRow : planes;
+          on_isa(context.isa(), [&] { for_plane_blocks(alike, begin * kShortRow, stop, body); });
+        });
+    return;
+  }
   context.parallel_for(pool_rows(context, walk), [&](int64_t begin, int64_t end, int) {
     on_isa(context.isa(), [&] { for_pool_blocks(walk, begin, end, body); });
   });

@@ -299,35 +299,40 @@ TEST(Pool, IndicesOfManyPlanesOfOneResultCountInEitherOrder) {
   }
 }
 
+/// Planes of so many elements, the windows of which are `rows` high.
+struct IndexedPlanes {
+  int planes, height, width, rows;
+};
+
 template <class T>
-void expect_indices(int stride, int dilation, int pad) {
-  constexpr int kIn = 211, kRows = 3, kKernel = 4;
-  const int width = (kIn + 2 * pad - (kKernel - 1) * dilation - 1) / stride + 1;
+void expect_indices(const IndexedPlanes& p, int stride, int dilation, int pad) {
+  constexpr int kKernel = 4;
+  const int height = p.height - p.rows + 1;
+  const int width = (p.width + 2 * pad - (kKernel - 1) * dilation - 1) / stride + 1;
   std::mt19937 engine(3);
-  std::vector<T> x = random_values<T>(kRows * kIn, engine, 0, 5);
+  std::vector<T> x = random_values<T>(p.planes * p.height * p.width, engine, 0, 5);
   for (T& value : x) value = T(std::floor(static_cast<float>(value)));  // equal ones
   std::vector<T> y;
   std::vector<int64_t> where;
-  for (int row = 0; row < kRows; ++row) {
-    for (int column = 0; column < width; ++column) {
-      int64_t best = -1;
-      for (int k = 0; k < kKernel; ++k) {
-        const int at = column * stride - pad + k * dilation;
-        if (at < 0 || at >= kIn) continue;
-        const int64_t i = row * kIn + at;
-        if (best < 0 || x[static_cast<size_t>(i)] > x[static_cast<size_t>(best)]) best = i;
-      }
-      where.push_back(best);
-      y.push_back(x[static_cast<size_t>(best)]);
+  for_each_index({p.planes, height, width}, [&](const Dims& index) {
+    int64_t best = -1;
+    for (int k = 0; k < p.rows * kKernel; ++k) {
+      const int at = index[2] * stride - pad + k % kKernel * dilation;
+      if (at < 0 || at >= p.width) continue;
+      const int64_t row = index[0] * p.height + index[1] + k / kKernel, i = row * p.width + at;
+      if (best < 0 || x[static_cast<size_t>(i)] > x[static_cast<size_t>(best)]) best = i;
     }
-  }
+    where.push_back(best);
+    y.push_back(x[static_cast<size_t>(best)]);
+  });
   MaxPoolAttributes a;
-  a.pool.window = NaiveWindow{{kKernel}, {stride}, {dilation}, {pad}}.attributes({pad});
+  a.pool.window =
+      NaiveWindow{{p.rows, kKernel}, {1, stride}, {1, dilation}, {0, pad}}.attributes({0, pad});
   for (Isa isa : cpu::available_isas()) {
     Node node;
-    node.input<T>({1, kRows, kIn}, x);
-    node.output<T>({1, kRows, width});
-    node.output<int64_t>({1, kRows, width}).attributes(a).isa(isa).threads(2);
+    node.input<T>({1, p.planes, p.height, p.width}, x);
+    node.output<T>({1, p.planes, height, width});
+    node.output<int64_t>({1, p.planes, height, width}).attributes(a).isa(isa).threads(2);
     ASSERT_TRUE(node.run(kernel_name("MaxPool", {data_type_of<T>})).ok());
     EXPECT_EQ(node.result<T>(), y);
     EXPECT_EQ(node.result<int64_t>(1), where);
@@ -335,12 +340,15 @@ void expect_indices(int stride, int dilation, int pad) {
 }
 
 TEST(Pool, IndicesAreThoseOfTheFirstOfEquals) {
-  for (int stride : {1, 2, 3}) {
-    for (int dilation : {1, 3}) {
-      for (int pad : {0, 2}) {
-        expect_indices<float>(stride, dilation, pad);
-        expect_indices<double>(stride, dilation, pad);
-        expect_indices<uint8_t>(stride, dilation, pad);
+  for (const IndexedPlanes& planes :
+       {IndexedPlanes{3, 1, 211, 1}, IndexedPlanes{37, 1, 15, 1}, IndexedPlanes{83, 5, 13, 2}}) {
+    for (int stride : {1, 2, 3}) {
+      for (int dilation : {1, 3}) {
+        for (int pad : {0, 2}) {
+          expect_indices<float>(planes, stride, dilation, pad);
+          expect_indices<double>(planes, stride, dilation, pad);
+          expect_indices<uint8_t>(planes, stride, dilation, pad);
+        }
       }
     }
   }

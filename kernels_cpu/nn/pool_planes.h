@@ -215,12 +215,12 @@ class PoolPlanes {
   }
   template <int kParts>
   void take_apart_from(const A* columns, int64_t count, int64_t first) {
-    const int64_t parts = parts_, step = kCapacity / parts;
+    const int64_t parts = parts_, step = kCapacity / parts, length = (count + parts - 1) / parts;
     A* part[kParts];
     for (int p = 0; p < kParts; ++p) part[p] = apart_ + (first + p) * step;
     columns += first;
     INTARSIA_INDEPENDENT
-    for (int64_t i = 0; i < (count + parts - 1) / parts; ++i) {
+    for (int64_t i = 0; i < length; ++i) {
       INTARSIA_UNROLLED
       for (int p = 0; p < kParts; ++p) part[p][i] = columns[i * parts + p];
     }

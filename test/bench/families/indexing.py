@@ -51,6 +51,7 @@ CASES = [
     case("Unique", "sorted", [integers(0, 999, 20000)], sorted=1),
     case("TopK", "5 of 1000", [normal(64, 1000), constant([5])], outputs=2),
     case("TopK", "100 of one long row", [normal(1, 100000), constant([100])], outputs=2),
+    case("TopK", "1 of short rows", [normal(20000, 3), constant([1])], outputs=2),
     case("TopK", "first axis", [normal(1000, 64), constant([10])], outputs=2, axis=0),
     case("NonMaxSuppression", "1000 boxes", [
         boxes(1000), uniform(0, 1, 1, 4, 1000), constant([100]),

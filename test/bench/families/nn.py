@@ -45,6 +45,9 @@ CONVOLUTIONS = [
     transposed("3x3", 64, 64, [3, 3], 28, pads=[1, 1, 1, 1]),
     transposed("2x2 stride 2 to 1 channel", 24, 1, [2, 2], 120, strides=[2, 2]),
     transposed("4x4 stride 2 to 3 channels", 64, 3, [4, 4], 32, strides=[2, 2], pads=[1, 1, 1, 1]),
+    transposed("4x4 stride 2 to 8 channels", 64, 8, [4, 4], 32, strides=[2, 2], pads=[1, 1, 1, 1]),
+    case("ConvTranspose", "many small images", [normal(200, 64, 3, 3), weight(64, 8, 2, 2)],
+         strides=[2, 2]),
     transposed("3-D", 16, 16, [2, 2, 2], 12, strides=[2, 2, 2]),
     transposed("1-D", 64, 64, [8], 500, strides=[4], pads=[2, 2]),
     case("Col2Im", "", [normal(1, 64 * 9, 28 * 28), constant([28, 28]), constant([3, 3])], pads=[1, 1, 1, 1]),
@@ -63,6 +66,9 @@ POOLS = [
     case("AveragePool", "3x3 of narrow images", [normal(8, 64, 32, 7)], kernel_shape=[3, 3]),
     case("MaxPool", "with indices", [normal(*IMAGE)], outputs=2, kernel_shape=[2, 2],
          strides=[2, 2]),
+    case("MaxPool", "with indices, short rows", [normal(28, 20, 45, 3)], outputs=2, kernel_shape=[2, 1]),
+    case("MaxPool", "1-D of short rows", [normal(163, 100, 3)], kernel_shape=[2]),
+    case("AveragePool", "1-D stride 8", [normal(8, 3, 20000)], kernel_shape=[8], strides=[8]),
     case("MaxPool", "1-D", [normal(1, 64, 1000)], kernel_shape=[3], strides=[2]),
     case("MaxPool", "3-D", [normal(1, 16, 24, 24, 24)], kernel_shape=[2, 2, 2],
          strides=[2, 2, 2]),
@@ -128,6 +134,12 @@ NORMALISATIONS = [
     case("LpNormalization", "", [normal(*TOKENS)], axis=-1, p=2),
     case("MeanVarianceNormalization", "", [normal(*IMAGE)], axes=[0, 2, 3]),
     case("LRN", "", [normal(1, 96, 27, 27)], size=5),
+    case("InstanceNormalization", "float16, short rows", [
+        normal(112, 50, 32, type="float16"), constant(normal(50, type="float16")),
+        constant(normal(50, type="float16"))]),
+    case("LayerNormalization", "float16, short rows", [
+        normal(5000, 12, type="float16"), constant(normal(12, type="float16")),
+        constant(normal(12, type="float16"))], axis=-1),
     case("LayerNormalization", "float64", [
         normal(*TOKENS, type="float64"), constant(normal(768, type="float64")),
         constant(normal(768, type="float64"))], axis=-1),

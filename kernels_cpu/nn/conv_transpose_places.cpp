@@ -6,6 +6,7 @@
 #include "core/kernel_list.h"
 #include "intarsia/checked_int.h"
 #include "kernels_cpu/common/isa_loop.h"
+#include "kernels_cpu/common/lane_vector.h"
 #include "kernels_cpu/common/widened.h"
 #include "kernels_cpu/nn/transposed_bands.h"
 
@@ -78,13 +79,37 @@ struct PlacedChannels {
     run.start(bias != nullptr ? bias + group : nullptr);
     const float* x = context.input(0).as<const float>() + image * product.x.image +
                      group * product.depth * product.x.channel;
-    on_isa(context.isa(), [&] {
+    on_vectors(context.isa(), [&](auto bytes) {
+      constexpr int kLanes = bytes() / static_cast<int>(sizeof(float));
       for (int64_t tap = 0; tap < product.taps; ++tap) {
-        add_channel(run, tap, x + tap * product.x.channel);
+        add_channel<kLanes>(run, tap, x + tap * product.x.channel);
       }
     });
   }
+  /// to[i] += from[i] for i < count, by vectors of which the last two overlap: rows are often
+  /// short.
+  template <int kLanes>
+  INTARSIA_INLINE static void add_row(const float* from, float* to, int64_t count) {
+    if constexpr (kLanes > 1) {
+      if (count < kLanes) return add_row<kLanes / 2>(from, to, count);
+    } else if (count < 1) {
+      return;
+    }
+    using L = LaneVector<float, kLanes>;
+    typename L::V last, more, sum;
+    L::load(to + count - kLanes, last);
+    L::load(from + count - kLanes, more);
+    last += more;
+    for (int64_t i = 0; i + kLanes < count; i += kLanes) {
+      L::load(to + i, sum);
+      L::load(from + i, more);
+      sum += more;
+      L::store(to + i, sum);
+    }
+    L::store(to + count - kLanes, last);
+  }
   /// The rows that meet the band, of the channel of one tap.
+  template <int kLanes>
   INTARSIA_INLINE static void add_channel(const BandRun& run, int64_t tap, const float* x) {
     const TapProduct& product = run.product;
     const ConvShape& s = product.s;
@@ -104,8 +129,7 @@ struct PlacedChannels {
         const float* from = x + (z * s.in_h + y) * s.in_w + met.begin;
         float* to = run.row_of(oz, oy) + column;
         if (step == 1) {
-          INTARSIA_INDEPENDENT
-          for (int64_t i = 0; i < count; ++i) to[i] += from[i];
+          add_row<kLanes>(from, to, count);
         } else {
           for (int64_t i = 0; i < count; ++i) to[i * step] += from[i];
         }

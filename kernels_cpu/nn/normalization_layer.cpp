@@ -138,7 +138,7 @@ struct RMSNormalization {
     const double epsilon = a.epsilon;
     context.parallel_for(elements_before(view, axis), [&](int64_t begin, int64_t end, int thread) {
       on_vectors(context.isa(), [&](auto bytes) {
-        double inverse[Runs::kTogether];
+        double inverse[Runs::kTogether] = {};
         for (int64_t row = begin, taken; row < end; row += taken) {
           taken = runs.take(end - row);
           const auto* from = runs.own(thread, x + row * run, taken);

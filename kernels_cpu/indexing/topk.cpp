@@ -110,7 +110,7 @@ class Selection {
   void take_together(int64_t line, int64_t lanes, const Stored* from, int64_t stride,
                      Entry<V>* entries) const {
     if (k_ == 1) {
-      int64_t where[kMaskBits];
+      int64_t where[kMaskBits] = {};
       extreme_indices<E, kMaskBits>(from, 1, stride, count_, lanes, false, where,
                                     [](V value, V best) { return better<kLargest>(value, best); });
       for (int64_t l = 0; l < lanes; ++l) {  // a result a line

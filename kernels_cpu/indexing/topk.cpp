@@ -75,13 +75,15 @@ class Selection {
           const int64_t line =
               first + (place < masks ? place * kTogether : masks * kTogether + place - masks);
           const Stored* from = x_ + start_of(line, count_);
-          if (place < masks) {
-            take_together(line, kTogether, from, inner_, entries);
-          } else {
-            const Best<V, kLargest> best{entries, k_};
-            select_line<E>(best, from, inner_, count_);
-            write(line, best, from, inner_);
+          if constexpr (INTARSIA_HAS_VECTORS) {
+            if (place < masks) {
+              take_together(line, kTogether, from, inner_, entries);
+              continue;
+            }
           }
+          const Best<V, kLargest> best{entries, k_};
+          select_line<E>(best, from, inner_, count_);
+          write(line, best, from, inner_);
         }
       });
     });
@@ -110,7 +112,7 @@ class Selection {
   void take_together(int64_t line, int64_t lanes, const Stored* from, int64_t stride,
                      Entry<V>* entries) const {
     if (k_ == 1) {
-      int64_t where[kMaskBits] = {};
+      int64_t where[kMaskBits];
       extreme_indices<E, kMaskBits>(from, 1, stride, count_, lanes, false, where,
                                     [](V value, V best) { return better<kLargest>(value, best); });
       for (int64_t l = 0; l < lanes; ++l) {  // a result a line

@@ -9,7 +9,21 @@
 #include "kernels_cpu/common/repeat.h"
 
 namespace intarsia::cpu {
-BroadcastLoop::BroadcastLoop(const TensorView& output, std::span<const TensorView* const> inputs) {
+namespace {
+
+inline void copy_element(std::byte* to, const std::byte* from, size_t bytes) {
+  if (bytes == 4) {
+    std::memcpy(to, from, 4);
+    return;
+  }
+  for (; bytes >= 8; bytes -= 8, to += 8, from += 8) std::memcpy(to, from, 8);
+  for (; bytes > 0; --bytes) *to++ = *from++;
+}
+
+}  // namespace
+
+[[gnu::cold]] BroadcastLoop::BroadcastLoop(const TensorView& output,
+                                           std::span<const TensorView* const> inputs) {
   int merged = 0;                         // axes so far, innermost first
   int64_t dense[kMaxInputs] = {1, 1, 1};  // elements of each input inside the current axis
   for (int axis = output.rank - 1; axis >= 0; --axis) {
@@ -67,6 +81,7 @@ BroadcastPieces::BroadcastPieces(const BroadcastLoop& loop,
       joins_(joins()),
       rank_(loop.rank - (joins_ ? 1 : 0)),
       row_(loop.extents[rank_ - 1] * (joins_ ? loop.row() : 1)),
+      gathers_(joins_ && rank_ > 1 && row_ < kShortJoined),
       most_(end - begin) {
   if (begin >= end) return;  // an empty output has no position either
   if (joins_) {
@@ -110,8 +125,44 @@ const void* BroadcastPieces::lay_out(int input, int64_t position, int64_t length
   return tile + phase * bytes;
 }
 
+/// The operands of a piece, in their tiles but those that are dense. Cold: every program with a
+/// broadcast has this code, few such shapes.
+[[gnu::noinline, gnu::cold]] void BroadcastPieces::gather(BroadcastPiece& piece) {
+  for (size_t i = 0; i < operands_.size(); ++i) {
+    const auto input = static_cast<int>(i);
+    const size_t bytes = operands_[i].bytes;
+    const auto* data = static_cast<const std::byte*>(operands_[i].data);
+    piece.advances[i] = true;
+    int64_t own = 1;  // elements
+    for (int axis = 0; axis < loop_.rank; ++axis) {
+      if (loop_.strides[i][axis] != 0) own *= loop_.extents[axis];
+    }
+    if (own == loop_.count) {
+      piece.data[i] = data + piece.first * static_cast<int64_t>(bytes);
+      continue;
+    }
+    piece.data[i] = tiles_[i].bytes;
+    std::byte* to = tiles_[i].bytes;
+    const size_t step = loop_.advances(input) ? bytes : 0;
+    loop_.for_rows(piece.first, piece.first + piece.length,
+                   [&](int64_t, int64_t length, const int64_t(&offsets)[3]) {
+                     const std::byte* from = data + offsets[i] * static_cast<int64_t>(bytes);
+                     for (; length > 0; --length, to += bytes, from += step) {
+                       copy_element(to, from, bytes);
+                     }
+                   });
+  }
+}
+
 bool BroadcastPieces::next(BroadcastPiece& piece) {
   if (at_ >= end_) return false;
+  if (INTARSIA_HAS_VECTORS && gathers_) {
+    piece.first = at_;
+    piece.length = most_ < end_ - at_ ? most_ : end_ - at_;
+    at_ += piece.length;
+    gather(piece);
+    return true;
+  }
   const int last = rank_ - 1;
   if (index_[last] == row_) {  // the row is complete: on to the next
     index_[last] = 0;
@@ -151,7 +202,7 @@ Status check_elementwise(const KernelContext& context, const OperandTypes& types
   return check_operands<ops::SameShape>(context, types);
 }
 
-Status check_broadcast(const KernelContext& context, const OperandTypes& types) {
+[[gnu::cold]] Status check_broadcast(const KernelContext& context, const OperandTypes& types) {
   if (Status status = check_operand_types(context, types); !status) return status;
   const TensorView& y = context.output(0);
   for (int i = 0; i < context.input_count(); ++i) {

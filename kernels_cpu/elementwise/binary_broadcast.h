@@ -6,7 +6,8 @@
 // broadcast are merged. What is left of an innermost axis is a row, along which each operand either
 // advances element by element (stride 1) or stands still (stride 0): kernels run plain loops over
 // rows. Short rows are joined: what an operand holds for many of them is laid out on the stack
-// first. Also here: the checks that element-wise kernels share.
+// first, pair of axes by pair, or row by row where two axes still make a short row. Also here: the
+// checks that element-wise kernels share.
 #pragma once
 
 #include <cstddef>
@@ -103,10 +104,12 @@ class BroadcastPieces {
   /// Rows of fewer elements are joined, but where code counts for more than time.
   static constexpr int64_t kShortRow = INTARSIA_HAS_VECTORS ? 48 : 0;
   static constexpr int64_t kShortRowOfBytes = 3 * kShortRow;
+  static constexpr int64_t kShortJoined = 24;  ///< Joined rows of fewer are gathered.
   static constexpr int64_t kTileBytes = INTARSIA_HAS_VECTORS ? 1024 : 0;
   static constexpr int64_t kMostBytes = 16;  ///< Of an element.
 
   bool joins() const;
+  void gather(BroadcastPiece& piece);
   const void* lay_out(int input, int64_t position, int64_t length);
 
   const BroadcastLoop& loop_;
@@ -116,6 +119,7 @@ class BroadcastPieces {
   bool joins_;    ///< The innermost two axes are one.
   int rank_;      ///< Of what is left.
   int64_t row_;   ///< Extent of its last axis.
+  bool gathers_;  ///< All axes are one.
   int64_t most_;  ///< Elements of a piece.
   int64_t index_[kMaxRank] = {};
   int64_t starts_[BroadcastLoop::kMaxInputs] = {};  ///< Of the operands, where the row starts.

@@ -22,6 +22,7 @@ inline void copy_element(std::byte* to, const std::byte* from, size_t bytes) {
 
 }  // namespace
 
+// Cold, as the checks are: once a node, in every program with a broadcast, so that size counts.
 [[gnu::cold]] BroadcastLoop::BroadcastLoop(const TensorView& output,
                                            std::span<const TensorView* const> inputs) {
   int merged = 0;                         // axes so far, innermost first
@@ -145,7 +146,7 @@ const void* BroadcastPieces::lay_out(int input, int64_t position, int64_t length
     std::byte* to = tiles_[i].bytes;
     const size_t step = loop_.advances(input) ? bytes : 0;
     loop_.for_rows(piece.first, piece.first + piece.length,
-                   [&](int64_t, int64_t length, const int64_t(&offsets)[3]) {
+                   [&](int64_t, int64_t length, const auto& offsets) {
                      const std::byte* from = data + offsets[i] * static_cast<int64_t>(bytes);
                      for (; length > 0; --length, to += bytes, from += step) {
                        copy_element(to, from, bytes);

@@ -289,16 +289,19 @@ TYPED_TEST(Movement, PadOfRandomWidths) {
     Dims x_dims;
     for (int64_t i = 0; i < rank; ++i) x_dims.push_back(static_cast<int32_t>(random.number(1, 5)));
     const Dense<T> x = random.tensor<T>(x_dims);
+    const int32_t mode = round % 4;
     Longs pads(static_cast<size_t>(2 * rank));
     Dims y_dims = x_dims;
     for (size_t axis = 0; axis < x_dims.size(); ++axis) {
       for (size_t side : {axis, axis + x_dims.size()}) {
-        if (random.chance(2)) pads[side] = random.number(-(x_dims[axis] - 1) / 2, 7);
+        // What is continued is not cut as a whole.
+        const int32_t most =
+            mode == PadAttributes::kConstant ? y_dims[axis] / 2 : (x_dims[axis] - 1) / 2;
+        if (random.chance(2)) pads[side] = random.number(-most, 7);
         y_dims[axis] += static_cast<int32_t>(pads[side]);
       }
     }
     const T constant = random.tensor<T>({}).values[0];
-    const int32_t mode = round % 4;
     Node node;
     node.input<T>(x_dims, x.values).template input<int64_t>(long_dims(pads), pads);
     node.input<T>({}, {constant}).template output<T>(y_dims);

@@ -17,6 +17,8 @@ namespace {
 
 // Sums so short that packing A for them takes as long as the product.
 constexpr ptrdiff_t kShortSums = 16;
+// Sums so short that a vector of partial ones would be mostly their end.
+constexpr ptrdiff_t kShortDots = 32;
 
 template <class S>
 struct Functions {
@@ -97,6 +99,9 @@ struct Unit {
   bool by_dots() const { return few && !kOfBytes<S> && b.lane_step != 1 && b.k_step == 1; }
   bool by_columns() const { return few && narrow && !kOfBytes<S> && b.lane_step == 1; }
   bool by_rows() const { return kReadsInPlace<S> && !few && (narrow || brief); }
+  bool keeps_rows() const { return kKeepsRows<S> && !few && a.k_step == 1; }
+  // Dot products as the product of B's lanes, which are rows then, with few columns.
+  bool by_lanes(ptrdiff_t k) const { return kKeepsRows<S> && by_dots() && k <= kShortDots; }
   ptrdiff_t pass_depth() const { return by_dots() ? kDotsDepth : kDepth; }
 
   // The pass from k0 on; the first one is made even where K is 0.
@@ -108,7 +113,9 @@ struct Unit {
     }
     const ptrdiff_t depth = min(k - k0, pass_depth());
     if (depth > 0 || start) {
-      if (by_dots()) {
+      if (by_lanes(k)) {
+        multiply_lanes(k, start);
+      } else if (by_dots()) {
         pack_a(k0, depth, 1);
         functions.dots(
             {packed_a, b.at(0, k0), ends.rows, ends.n, depth, ends.sums, ends.sums_pitch, start});
@@ -131,6 +138,36 @@ struct Unit {
     functions.pack({a.at(0, k0), ends.rows, depth, height, false, packed_a, a_terms});
     if (alpha == 1) return;
     for (ptrdiff_t i = 0; i < ends.rows * depth; ++i) packed_a[i] *= alpha;
+  }
+
+  void multiply_lanes(ptrdiff_t k, bool start) const {
+    const TypedFamily<V>& family = functions.tiles.half_by_row;
+    const ptrdiff_t columns = family.columns;
+    pack_a(0, k, 1);
+    functions.pack({b, ends.n, k, 1, false, packed_b, b_terms});
+    constexpr ptrdiff_t kMostHalf = kColumnStep<S> / 2;
+    alignas(64) V panel[kShortDots * kMostHalf] = {}, sums[kRowStep * kMostHalf];
+    for (ptrdiff_t r = 0; r < ends.rows; ++r) {
+      for (ptrdiff_t i = 0; i < k; ++i) panel[i * columns + r] = packed_a[r * k + i];
+    }
+    TypedTile<V> tile{};
+    tile.b = panel;
+    tile.b_step = columns;
+    tile.k = tile.a_pitch = k;
+    tile.c = sums;
+    tile.c_pitch = columns;
+    tile.start = true;
+    for (ptrdiff_t j = 0; j < ends.n; j += family.max_rows) {
+      const ptrdiff_t lanes = min(ends.n - j, family.max_rows);
+      tile.a = packed_b + j * k;
+      family.by_rows[lanes - 1](tile);
+      for (ptrdiff_t r = 0; r < ends.rows; ++r) {
+        V* to = ends.sums + r * ends.sums_pitch + j;
+        for (ptrdiff_t i = 0; i < lanes; ++i) {
+          to[i] = start ? sums[i * columns + r] : to[i] + sums[i * columns + r];
+        }
+      }
+    }
   }
 
   // B lies as it is, where vectors may be read up to its end, after `k` rows.
@@ -186,12 +223,13 @@ struct Unit {
     const ptrdiff_t wide = tiles.in_place.columns;
     const ptrdiff_t in_place = few && !kOfBytes<S> && b.lane_step == 1 ? ends.n / wide * wide : 0;
     const ptrdiff_t height = ceil_div(m, ceil_div(m, tiles.main.max_rows));
-    pack_a(k0, depth, height);
+    pack_a(k0, depth, keeps_rows() ? 1 : height);
     if (in_place < ends.n) pack_b(in_place, k0, depth);
     TypedTile<V> tile{};
     tile.k = depth;
     tile.c_pitch = ends.sums_pitch;
     tile.start = start;
+    tile.a_pitch = depth;
     for (ptrdiff_t n0 = 0; n0 < ends.n;) {
       const TypedFamily<V>* family = &tiles.in_place;
       tile.b = b.at(n0, k0).data;
@@ -200,7 +238,10 @@ struct Unit {
       const ptrdiff_t left = ends.n - n0;
       if (n0 >= in_place) {
         const bool fits = few && tiles.few.columns <= round_up(left, tiles.width);
-        family = fits ? &tiles.few : left <= tiles.half.columns ? &tiles.half : &tiles.main;
+        const bool half = left <= tiles.half.columns;
+        family = fits           ? &tiles.few
+                 : keeps_rows() ? (half ? &tiles.half_by_row : &tiles.by_row)
+                                : (half ? &tiles.half : &tiles.main);
         tile.b = packed_b + (n0 - in_place) * depth;
         tile.b_step = tiles.width;
         tile.b_panel = tiles.width * depth;
@@ -212,7 +253,7 @@ struct Unit {
         tile.a_terms = {a_terms.sums + m0, a_terms.zeros + m0};
         tile.c = ends.sums + m0 * ends.sums_pitch + n0;
         const TypedTileFunction<V> function = family->by_rows[rows - 1];
-        if (family->columns <= left) {
+        if (family->columns <= (kSumsApart<S> ? ends.sums_pitch - n0 : left)) {
           function(tile);
         } else {
           run_edge(function, tile, rows, family->columns, left);

@@ -10,7 +10,7 @@
 // may overlap C. Work is cut into units by the shape alone; any split of the units over calls and
 // threads gives the same bits. An element starts from beta * D + Z, alpha is multiplied into a
 // factor that is packed. It is one chain of multiply-adds in the order of K; where few rows meet a
-// transposed B, or few columns, it is a fixed number of partial sums.
+// transposed B, or few columns, it may be a fixed number of partial sums.
 #pragma once
 
 #include <type_traits>

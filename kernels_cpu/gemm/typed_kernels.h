@@ -31,11 +31,16 @@ struct LaneTerms {
 /// What packing may write behind the terms of the last lane.
 inline constexpr ptrdiff_t kTermSlack = 4;
 
+/// Whether rows of A that lie along K stay so when they are packed: 16-bit numbers are then only
+/// converted, a vector at a time. Small programs do without the tiles.
+template <class S>
+inline constexpr bool kKeepsRows = INTARSIA_HAS_VECTORS && sizeof(S) == 2;
+
 /// C[rows x n] += A[rows x k] * B[k x n], or = where `start` is set. Rows and n are those of the
 /// function.
 template <class V>
 struct TypedTile {
-  const V* a;         ///< [k][rows]; of quads [rows][kQuadPitch]
+  const V* a;         ///< [k][rows]; of tiles `by_row` [rows][a_pitch], of quads [rows][kQuadPitch]
   const void* b;      ///< Of V, or of the storage type where B is read in place.
   ptrdiff_t b_step;   ///< From one k to the next.
   ptrdiff_t b_panel;  ///< From a panel to the next.
@@ -43,6 +48,7 @@ struct TypedTile {
   V* c;
   ptrdiff_t c_pitch;
   bool start;
+  ptrdiff_t a_pitch;
   LaneTerms a_terms, b_terms;  ///< Of quads, whose zero points the tile adds.
 };
 
@@ -59,14 +65,17 @@ struct TypedFamily {
 
 template <class V>
 struct TypedTiles {
-  int width;                ///< Columns of a panel.
-  TypedFamily<V> main;      ///< One panel.
-  TypedFamily<V> half;      ///< The first half of a panel: all that is left of B.
+  int width;              ///< Columns of a panel.
+  TypedFamily<V> main;    ///< One panel.
+  TypedFamily<V> half;    ///< The first half of a panel: all that is left of B.
+  TypedFamily<V> by_row;  ///< Like main and half, where kKeepsRows.
+  TypedFamily<V> half_by_row;
   TypedFamily<V> few;       ///< For products of few rows: wider, with one tile for all rows.
   TypedFamily<V> in_place;  ///< The same for a B that is not packed.
 };
 
-/// Lanes of a factor in panels: [panel][k][width]; quads of A: [lane][kQuadPitch].
+/// Lanes of a factor in panels: [panel][k][width]; quads of A: [lane][kQuadPitch]. Panels of width
+/// 1 are rows of A.
 template <class S>
 struct TypedPack {
   Factor<S> from;

@@ -16,7 +16,7 @@ namespace intarsia::cpu {
 
 /// What a step of a tile finds in A: [k][rows], zero points taken off.
 struct InterleavedRows {
-  static constexpr ptrdiff_t kRowPitch = 1;
+  static constexpr ptrdiff_t kRowPitch = 1;  ///< 0: the tile's a_pitch.
   static constexpr bool kKeepsZeroPoints = false;
 };
 
@@ -104,9 +104,17 @@ struct Lanes<Float16, N> : HalfLanes<N> {
     }
   }
   INTARSIA_INLINE static void store(Float16* p, const X& v) {
-    static_assert(N == 4);
-    _mm_storel_epi64(reinterpret_cast<__m128i*>(p),
-                     _mm_cvtps_ph((__m128)v, _MM_FROUND_TO_NEAREST_INT));
+    constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT;
+    if constexpr (N == 4) {
+      _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_cvtps_ph((__m128)v, kNearest));
+    } else if constexpr (N == 8) {
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_cvtps_ph((__m256)v, kNearest));
+    } else {
+#if defined(__AVX512F__)
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
+                          _mm512_maskz_cvtps_ph(0xffff, (__m512)v, kNearest));
+#endif
+    }
   }
 #else
   INTARSIA_INLINE static void load(const Float16* p, X& v) {

@@ -7,8 +7,10 @@
 #pragma once
 
 #include "kernels_cpu/gemm/tile.h"
+#include "kernels_cpu/gemm/typed_ends.h"
 #include "kernels_cpu/gemm/typed_lanes.h"
 #include "kernels_cpu/gemm/typed_narrow.h"
+#include "kernels_cpu/gemm/typed_pack.h"
 #include "kernels_cpu/gemm/typed_pairs.h"
 #include "kernels_cpu/gemm/typed_quads.h"
 
@@ -19,6 +21,31 @@ struct Products : InterleavedRows {
   template <class X>
   INTARSIA_INLINE static void add(X& sum, const X& a, const X& b) {
     sum += a * b;
+  }
+};
+
+/// The same where A is [rows][a_pitch].
+struct ProductsByRow : Products {
+  static constexpr ptrdiff_t kRowPitch = 0;
+};
+
+/// Where R rows of A are. A pointer reaches three, by the scales of addresses, if their pitch is no
+/// constant.
+template <class V, ptrdiff_t kPitch, int R>
+struct TypedRows {
+  static constexpr int kReach = kPitch != 0 ? R : 3, kPointers = (R + kReach - 1) / kReach;
+  const V* at[kPointers];
+  ptrdiff_t pitch;
+
+  INTARSIA_INLINE explicit TypedRows(const TypedTile<V>& t)
+      : pitch(kPitch != 0 ? kPitch : t.a_pitch) {
+    INTARSIA_UNROLL
+    for (int i = 0; i < kPointers; ++i) at[i] = t.a + i * kReach * pitch;
+  }
+  INTARSIA_INLINE V row(int r) const { return at[r / kReach][r % kReach * pitch]; }
+  INTARSIA_INLINE void next() {
+    INTARSIA_UNROLL
+    for (int i = 0; i < kPointers; ++i) at[i] += kPitch == 1 ? R : 1;
   }
 };
 
@@ -42,10 +69,9 @@ void typed_tile(const TypedTile<V>& t) {
     }
   }
   if constexpr (Step::kKeepsZeroPoints) Step::add_zero_points(t, acc);
-  const V* a = t.a;
+  TypedRows<V, Step::kRowPitch, R> a(t);
   const S* b = static_cast<const S*>(t.b);
-  constexpr ptrdiff_t kRow = Step::kRowPitch, kNext = kRow == 1 ? R : 1;
-  for (ptrdiff_t k = t.k; k > 0; --k, a += kNext, b += b_step) {
+  for (ptrdiff_t k = t.k; k > 0; --k, a.next(), b += b_step) {
     X bv[kVectors];
     INTARSIA_UNROLL
     for (int v = 0; v < kVectors; ++v) {
@@ -53,7 +79,7 @@ void typed_tile(const TypedTile<V>& t) {
     }
     INTARSIA_UNROLL
     for (int r = 0; r < R; ++r) {
-      const X av = a[r * kRow] - X{};
+      const X av = a.row(r) - X{};
       INTARSIA_UNROLL
       for (int v = 0; v < kVectors; ++v) Step::add(acc[r][v], av, bv[v]);
     }
@@ -92,103 +118,14 @@ TypedTiles<Computed<S>> TypedKernels<I, S>::tiles() {
   using OfBytes = std::conditional_t<kQuads<S>, QuadProducts, PairProducts>;
   using Step = std::conditional_t<kOfBytes<S>, OfBytes, Products>;
   using Stored = std::conditional_t<kOfBytes<S>, V, S>;  // bytes are never read in place
-  return {kWidth, TypedTable<I, V, V, E::kVectors, 1, E::kRows, Step>::kFamily,
+  using ByRow = std::conditional_t<kKeepsRows<S>, ProductsByRow, Step>;
+  return {kWidth,
+          TypedTable<I, V, V, E::kVectors, 1, E::kRows, Step>::kFamily,
           TypedTable<I, V, V, E::kVectors / 2, 1, E::kRows, Step>::kFamily,
+          TypedTable<I, V, V, E::kVectors, 1, E::kRows, ByRow>::kFamily,
+          TypedTable<I, V, V, E::kVectors / 2, 1, E::kRows, ByRow>::kFamily,
           TypedTable<I, V, V, E::kVectors, E::kWidePanels, kTypedFewRows, Step>::kFamily,
           TypedTable<I, V, Stored, E::kVectors, E::kWidePanels, kTypedFewRows, Step>::kFamily};
-}
-
-/// Rows of memory hold lanes: runs of them are copied.
-template <Isa I, class S>
-void pack_runs(const TypedPack<S> job) {
-  constexpr ptrdiff_t kWidth = panel_width<I, Computed<S>>();
-  // Eight panels at a time: longer runs of a row. What is written beyond a row of a panel is
-  // written again by the next one; the last one writes nothing beyond.
-  const ptrdiff_t stripe = 8 * job.width;
-  for (ptrdiff_t first = 0; first < job.lanes; first += stripe) {
-    const ptrdiff_t left = job.lanes - first;
-    const ptrdiff_t lanes = left < stripe ? left : stripe;
-    Computed<S>* to = job.to + first * job.k;
-    for (ptrdiff_t k = 0; k < job.k; ++k) {
-      const S* from = job.from.data + k * job.from.k_step + first;
-      ptrdiff_t panel = 0;
-      for (; job.padded && panel + kWidth <= lanes; panel += kWidth) {
-        INTARSIA_UNROLL
-        for (ptrdiff_t q = 0; q < kWidth; q += 4) {
-          Quad<S> v;
-          QuadIo<S>::load(from + panel + q, v);
-          std::memcpy(to + panel * job.k + k * kWidth + q, &v, sizeof v);
-        }
-      }
-      for (; panel < lanes; panel += job.width) {
-        const ptrdiff_t here = lanes - panel < job.width ? lanes - panel : job.width;
-        const ptrdiff_t stored = job.padded ? kWidth : here;
-        for (ptrdiff_t q = 0; q < stored; q += 4) {
-          Quad<S> v{};
-          if (q < here) load_some<S>(from + panel + q, left - panel - q, v);
-          Computed<S>* at = to + panel * job.k + k * stored + q;
-          const ptrdiff_t room = (job.k - k) * stored - q;
-          if (room >= 4) {
-            std::memcpy(at, &v, sizeof v);
-          } else {
-            std::memcpy(at, &v, static_cast<size_t>(room) * sizeof *at);
-          }
-        }
-      }
-    }
-  }
-}
-
-/// Rows of memory hold a lane each: they are transposed.
-template <Isa I, class S>
-void pack_transposed(const TypedPack<S> job) {
-  for (ptrdiff_t first = 0; first < job.lanes; first += job.width) {
-    const ptrdiff_t left = job.lanes - first;
-    const ptrdiff_t here = left < job.width ? left : job.width;
-    const ptrdiff_t stored = job.padded ? job.width : here;
-    // From the last lanes to the first: what is written beyond a row is written again.
-    for (ptrdiff_t q = (stored - 1) / 4 * 4; q >= 0; q -= 4) {
-      const S* from = job.from.data + (first + q) * job.from.lane_step;
-      Computed<S>* to = job.to + first * job.k + q;
-      const ptrdiff_t whole = here - q >= 4 ? job.k / 4 * 4 : 0;
-      ptrdiff_t k = 0;
-      for (; k < whole; k += 4, to += 4 * stored) {
-        Quad<S> v[4];
-        INTARSIA_UNROLL
-        for (int lane = 0; lane < 4; ++lane) {
-          QuadIo<S>::load(from + lane * job.from.lane_step + k, v[lane]);
-        }
-        transpose(v);
-        INTARSIA_UNROLL
-        for (int i = 0; i < 4; ++i) std::memcpy(to + i * stored, &v[i], sizeof v[i]);
-      }
-      for (; k < job.k; k += 4, to += 4 * stored) {
-        Quad<S> v[4] = {};
-        for (ptrdiff_t lane = 0; lane < 4 && lane < here - q; ++lane) {
-          load_some<S>(from + lane * job.from.lane_step + k, job.k - k, v[lane]);
-        }
-        transpose(v);
-        for (ptrdiff_t i = 0; i < 4 && i < job.k - k; ++i) {
-          std::memcpy(to + i * stored, &v[i], sizeof v[i]);
-        }
-      }
-    }
-  }
-}
-
-template <Isa I, class S>
-void TypedKernels<I, S>::pack(const TypedPack<S>& job) {
-  if constexpr (kOfBytes<S>) {
-    if (job.from.k_step == 1) {
-      pack_byte_lanes<I>(job);
-    } else {
-      pack_byte_rows<I>(job);
-    }
-  } else if (job.from.lane_step == 1 && (job.from.k_step != 1 || job.lanes >= job.k)) {
-    pack_runs<I, S>(job);  // a row or a column alone may be taken either way
-  } else {
-    pack_transposed<I, S>(job);
-  }
 }
 
 /// L lanes of B, one of A: sums[lane] = the products of their k elements.
@@ -317,57 +254,6 @@ void TypedKernels<I, S>::columns([[maybe_unused]] const TypedColumns<S>& job) {
       sum_columns<I, S, 2>(job);
     } else {
       sum_columns<I, S, 3>(job);
-    }
-  }
-}
-
-template <Isa I, class S>
-void TypedKernels<I, S>::start(const TypedEnds<S>& ends) {
-  using V = Computed<S>;
-  using C = Result<S>;
-  for (ptrdiff_t r = 0; r < ends.rows; ++r) {
-    const C* d = ends.d != nullptr ? ends.d + r * ends.d_row : nullptr;
-    const C* z = ends.z != nullptr ? ends.z + r * ends.pitch : nullptr;
-    V* sums = ends.sums + r * ends.sums_pitch;
-    Quad<C> all{};
-    if (d != nullptr && ends.d_column == 0) {
-      load_some<C>(d, 1, all);
-      all = all[0] * ends.beta - Quad<C>{};
-    }
-    for (ptrdiff_t j = 0; j < ends.n; j += 4) {
-      const ptrdiff_t some = ends.n - j;
-      Quad<C> sum = all, term;
-      if (d != nullptr && ends.d_column != 0) {
-        load_some<C>(d + j, some, term);
-        sum = term * ends.beta;
-      }
-      if (z != nullptr) {
-        load_some<C>(z + j, some, term);
-        sum += term;
-      }
-      store_some<V>(sums + j, sum, some);
-    }
-  }
-}
-
-template <Isa I, class S>
-void TypedKernels<I, S>::finish(const TypedEnds<S>& ends) {
-  if constexpr (sizeof(S) == 2) {
-    const Epilogue& epilogue = ends.epilogue;
-    if (epilogue.activate != nullptr) {
-      epilogue.activate(epilogue.spec, ends.sums, ends.sums_pitch, ends.rows, ends.n);
-    }
-    const Quad<S> lower = epilogue.lower - Quad<S>{}, upper = epilogue.upper - Quad<S>{};
-    for (ptrdiff_t r = 0; r < ends.rows; ++r) {
-      const float* sums = ends.sums + r * ends.sums_pitch;
-      S* c = ends.c + r * ends.pitch;
-      for (ptrdiff_t j = 0; j < ends.n; j += 4) {
-        Quad<S> y;
-        load_some<float>(sums + j, ends.n - j, y);
-        y = y < lower ? lower : y;
-        y = y > upper ? upper : y;
-        store_some<S>(c + j, y, ends.n - j);
-      }
     }
   }
 }

@@ -12,6 +12,15 @@
 
 namespace intarsia::cpu {
 
+/// The first n of four elements, the rest zero. Elements before `end` may be read besides.
+template <class S>
+INTARSIA_INLINE void load_within(const S* p, ptrdiff_t n, const S* end, Quad<S>& v) {
+  if (n >= 4 || end - p < 4) return load_some<S>(p, n, v);
+  using V = Computed<S>;
+  QuadIo<S>::load(p, v);
+  v = Quad<S>{0, 1, 2, 3} < static_cast<V>(n) - Quad<S>{} ? v : Quad<S>{};
+}
+
 /// Rows of memory hold lanes: runs of them are copied.
 template <Isa I, class S>
 void pack_runs(const TypedPack<S> job) {
@@ -19,6 +28,7 @@ void pack_runs(const TypedPack<S> job) {
   // Eight panels at a time: longer runs of a row. What is written beyond a row of a panel is
   // written again by the next one; the last one writes nothing beyond.
   const ptrdiff_t stripe = 8 * job.width;
+  const S* end = job.k > 0 ? job.from.data + (job.k - 1) * job.from.k_step + job.lanes : nullptr;
   for (ptrdiff_t first = 0; first < job.lanes; first += stripe) {
     const ptrdiff_t left = job.lanes - first;
     const ptrdiff_t lanes = left < stripe ? left : stripe;
@@ -39,7 +49,7 @@ void pack_runs(const TypedPack<S> job) {
         const ptrdiff_t stored = job.padded ? kWidth : here;
         for (ptrdiff_t q = 0; q < stored; q += 4) {
           Quad<S> v{};
-          if (q < here) load_some<S>(from + panel + q, left - panel - q, v);
+          if (q < here) load_within<S>(from + panel + q, left - panel - q, end, v);
           Computed<S>* at = to + panel * job.k + k * stored + q;
           const ptrdiff_t room = (job.k - k) * stored - q;
           if (room >= 4) {

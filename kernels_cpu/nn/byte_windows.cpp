@@ -45,6 +45,18 @@ INTARSIA_INLINE void flip_bytes(const uint8_t* from, int64_t count, uint8_t flip
 
 INTARSIA_INLINE uint32_t sum_bytes(const uint8_t* from, int64_t count) {
   uint32_t sum = 0;
+  if (count < 16) {  // a vector's set-up would take longer
+    for (; count >= 4; count -= 4, from += 4) {
+      uint32_t four;
+      std::memcpy(&four, from, sizeof four);
+      const uint32_t pairs = (four & 0x00ff00ff) + (four >> 8 & 0x00ff00ff);
+      sum += (pairs & 0xffff) + (pairs >> 16);
+    }
+    if (count > 0) sum += from[0];
+    if (count > 1) sum += from[1];
+    if (count > 2) sum += from[2];
+    return sum;
+  }
   INTARSIA_INDEPENDENT
   for (int64_t i = 0; i < count; ++i) sum += from[i];
   return sum;
@@ -186,19 +198,21 @@ void ByteWindows::find(int64_t first, int64_t count, int64_t channel, const uint
   }
 }
 
-uint32_t ByteWindows::sum_of(const uint8_t* window) const {
-  uint32_t sum = 0;
-  on_widest_isa(isa_, [&, bytes = run_bytes_] {
-    for (ptrdiff_t i = 0; i < runs_.counts[0]; ++i) {
-      for (ptrdiff_t j = 0; j < runs_.counts[1]; ++j) {
-        const uint8_t* from = window + i * runs_.steps[0] + j * runs_.steps[1];
-        for (ptrdiff_t k = 0; k < runs_.counts[2]; ++k, from += runs_.steps[2]) {
-          sum += sum_bytes(from, bytes);
+void ByteWindows::sum(const uint8_t* const* windows, int64_t count, uint32_t* sums) const {
+  on_widest_isa(isa_, [&, runs = runs_, bytes = run_bytes_] {
+    for (int64_t row = 0; row < count; ++row) {
+      uint32_t sum = 0;
+      for (ptrdiff_t i = 0; i < runs.counts[0]; ++i) {
+        for (ptrdiff_t j = 0; j < runs.counts[1]; ++j) {
+          const uint8_t* from = windows[row] + i * runs.steps[0] + j * runs.steps[1];
+          for (ptrdiff_t k = 0; k < runs.counts[2]; ++k, from += runs.steps[2]) {
+            sum += sum_bytes(from, bytes);
+          }
         }
       }
+      sums[row] = sum;
     }
   });
-  return sum;
 }
 
 void ByteWindows::multiply(int64_t group, int64_t first, int64_t rows, int64_t panel,
@@ -213,7 +227,7 @@ void ByteWindows::multiply(int64_t group, int64_t first, int64_t rows, int64_t p
     const uint32_t* line = b + p * words + kPanel;
     zeros = zeros || std::any_of(line, line + kPanel, [](uint32_t zero) { return zero != 0; });
   }
-  for (int64_t i = 0; zeros && i < rows; ++i) a_sums[i] = sum_of(at[i]);
+  if (zeros) sum(at, rows, a_sums);
   multiply_bytes({static_cast<ptrdiff_t>(rows), static_cast<ptrdiff_t>(panels), at, runs_,
                   zeros ? a_sums : nullptr, static_cast<uint32_t>(*x_.zeros ^ x_.flip), b, sums,
                   static_cast<ptrdiff_t>(panels * kPanel)},

@@ -60,7 +60,7 @@ class ByteWindows {
  private:
   void copy_rows(int64_t begin, int64_t end, uint8_t* to) const;
   void find(int64_t first, int64_t count, int64_t channel, const uint8_t** to) const;
-  uint32_t sum_of(const uint8_t* window) const;
+  void sum(const uint8_t* const* windows, int64_t count, uint32_t* sums) const;
 
   ConvShape shape_;    // of the node
   ConvShape windows_;  // over the image that is read

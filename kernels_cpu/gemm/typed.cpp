@@ -17,6 +17,8 @@ namespace {
 
 // Sums so short that packing A for them takes as long as the product.
 constexpr ptrdiff_t kShortSums = 16;
+// Quads so few, of a block, that to set up tiles of AMX for them would take longer.
+constexpr int64_t kSmallBlock = 1 << 14;
 // Sums so short that a vector of partial ones would be mostly their end.
 constexpr ptrdiff_t kShortDots = 32;
 
@@ -29,17 +31,20 @@ struct Functions {
   void (*narrow)(const TypedNarrow<Computed<S>>&);
   void (*start)(const TypedEnds<S>&);
   void (*finish)(const TypedEnds<S>&);
+  void (*blocks)(const QuadBlock&);  // of quads, or null
 };
 
 template <class S>
 Functions<S> functions_of(Isa isa) {
   const auto of = [](auto i) {
     using Kernels = TypedKernels<decltype(i)::value, S>;
-    return Functions<S>{Kernels::tiles(), &Kernels::pack,  &Kernels::dots,  &Kernels::columns,
-                        &Kernels::narrow, &Kernels::start, &Kernels::finish};
+    return Functions<S>{Kernels::tiles(), &Kernels::pack,  &Kernels::dots,   &Kernels::columns,
+                        &Kernels::narrow, &Kernels::start, &Kernels::finish, nullptr};
   };
   if constexpr (kQuads<S>) {
-    return of(IsaConstant<Isa::kAvx512>());  // pick_groups names them for no other
+    Functions<S> functions = of(IsaConstant<Isa::kAvx512>());  // pick_groups names no other
+    if (isa == Isa::kAmx) functions.blocks = &multiply_on_amx;
+    return functions;
   } else {
     return pick_isa(isa, of);
   }
@@ -225,6 +230,13 @@ struct Unit {
     const ptrdiff_t height = ceil_div(m, ceil_div(m, tiles.main.max_rows));
     pack_a(k0, depth, keeps_rows() ? 1 : height);
     if (in_place < ends.n) pack_b(in_place, k0, depth);
+    if constexpr (kQuads<S>) {
+      if (functions.blocks != nullptr && !few && int64_t{m} * ends.n * depth >= kSmallBlock) {
+        functions.blocks({packed_a, packed_b, m, ends.n, depth, ends.sums, ends.sums_pitch, start,
+                          a_terms, b_terms});
+        return;
+      }
+    }
     TypedTile<V> tile{};
     tile.k = depth;
     tile.c_pitch = ends.sums_pitch;

@@ -11,6 +11,7 @@
 #include "kernels_cpu/gemm/byte_panels_tile.h"
 #include "kernels_cpu/gemm/depthwise_bytes_tile.h"
 #include "kernels_cpu/gemm/thin_bytes_tile.h"
+#include "kernels_cpu/gemm/typed_amx.h"
 #include "kernels_cpu/gemm/typed_tile.h"
 
 namespace intarsia::cpu {
@@ -27,6 +28,9 @@ template struct TypedKernels<Isa::kAvx512, Float16>;
 template struct TypedKernels<Isa::kAvx512, BFloat16>;
 template struct TypedKernels<Isa::kAvx512, Int16Pair>;
 template struct TypedKernels<Isa::kAvx512, ByteQuad>;  // called for kAvx512Vnni alone
+void multiply_on_amx(const QuadBlock& block) {
+  QuadBlocks<Isa::kAmx>::multiply(block);
+}
 template struct BytePanels<Isa::kAvx512, Int16Pair>;
 template struct BytePanels<Isa::kAvx512, ByteQuad>;
 template struct BytePanels<Isa::kAmx, ByteQuad>;

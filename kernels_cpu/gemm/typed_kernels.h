@@ -52,6 +52,21 @@ struct TypedTile {
   LaneTerms a_terms, b_terms;  ///< Of quads, whose zero points the tile adds.
 };
 
+/// The same of a whole block of quads: all its rows and columns, packed.
+struct QuadBlock {
+  const uint32_t* a;     ///< [rows][kQuadPitch]
+  const uint32_t* b;     ///< [panel][k][32]
+  ptrdiff_t rows, n, k;  ///< None is 0.
+  uint32_t* c;
+  ptrdiff_t c_pitch;
+  bool start;
+  LaneTerms a_terms, b_terms;
+};
+/// The instruction sets that multiply blocks: AMX.
+template <Isa I>
+struct QuadBlocks;
+void multiply_on_amx(const QuadBlock& block);
+
 template <class V>
 using TypedTileFunction = void (*)(const TypedTile<V>& tile);
 

@@ -162,19 +162,22 @@ TEST_P(ByteProducts, Wrap) {
   const int64_t k = 33100;
   const std::vector<uint8_t> highest(static_cast<size_t>(k), 0xff);
   const uint8_t zero = 0;
-  pick_groups(GetParam(), [&]<class S>(S) {
-    uint32_t sum = 0;
-    TypedArgs<S> args{};
-    args.shape = {1, 1, (k + kGroup<S> - 1) / kGroup<S>};
-    args.a = args.b = {
-        highest.data(), static_cast<ptrdiff_t>(k), 1, static_cast<ptrdiff_t>(k), 0, &zero, 0};
-    args.c = &sum;
-    args.isa = GetParam();
-    std::vector<std::byte> workspace(static_cast<size_t>(typed_workspace<S>(args.shape)) + 64);
-    const auto address = reinterpret_cast<uintptr_t>(workspace.data());
-    typed_run(args, 0, 1, workspace.data() + (64 - address % 64) % 64);
-    EXPECT_EQ(sum, static_cast<uint32_t>(k * 255 * 255));
-  });
+  for (const GemmShape& shape : {GemmShape{1, 1, k}, GemmShape{9, 17, k}}) {
+    pick_groups(GetParam(), [&]<class S>(S) {
+      TypedArgs<S> args{};
+      args.shape = shape;
+      args.shape.k = (k + kGroup<S> - 1) / kGroup<S>;
+      // All lanes are the same memory.
+      args.a = args.b = {highest.data(), 0, 1, static_cast<ptrdiff_t>(k), 0, &zero, 0};
+      std::vector<uint32_t> sums(static_cast<size_t>(shape.m * shape.n));
+      args.c = sums.data();
+      args.isa = GetParam();
+      std::vector<std::byte> workspace(static_cast<size_t>(typed_workspace<S>(args.shape)) + 64);
+      const auto address = reinterpret_cast<uintptr_t>(workspace.data());
+      typed_run(args, 0, typed_units<S>(args.shape), workspace.data() + (64 - address % 64) % 64);
+      for (uint32_t sum : sums) EXPECT_EQ(sum, static_cast<uint32_t>(k * 255 * 255));
+    });
+  }
 }
 
 TEST(ByteProducts, WorkspaceGrowsWithExtents) {

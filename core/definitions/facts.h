@@ -236,6 +236,9 @@ struct Facts {
   /// Arithmetic without rounding as long as the numbers are small, or no arithmetic: every kernel
   /// gives the same bits.
   bool exact = false;
+  /// Whether integer results are weighted sums of floating-point numbers, rounded: where one lies
+  /// between two integers, the order of its terms, which follows that of the axes, decides.
+  bool (*rounds_integers)(const std::byte* attributes) = nullptr;
   /// Elements of output 0 are elements of the inputs of its type, chosen by their places, or as the
   /// largest ones: what maps numbers in order may as well be done behind the operator.
   bool selects = false;

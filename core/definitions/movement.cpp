@@ -173,6 +173,11 @@ void add_permuting(DefinitionRows& rows) {
              .attributes = codec_of<TriluAttributes>()});
 }
 
+bool interpolates(const std::byte* attributes) {
+  const auto mode = reinterpret_cast<const ResizeAttributes*>(attributes)->mode;
+  return mode != ResizeAttributes::kNearest;
+}
+
 }  // namespace
 
 void add_movement_definitions(DefinitionRows& rows) {
@@ -188,6 +193,7 @@ void add_movement_definitions(DefinitionRows& rows) {
              .facts = {.axes = {.form = AxisForm::kList,
                                 .attribute = attribute<&ResizeAttributes::axes>(),
                                 .absent = NoAxes::kAll},
+                       .rounds_integers = interpolates,
                        .gradient = gradients::resize},
              .types = {{"T1", kPlainTypes},
                        {"T2", types({DataType::kFloat, DataType::kDouble, DataType::kFloat16})},

@@ -22,18 +22,9 @@
 namespace intarsia::cpu {
 namespace {
 
-/// The nearest number of 45 significant bits (Veltkamp's splitting). Sums of the same terms in
-/// another order differ by less: a tie stays a tie in whatever order the axes lie.
-double without_noise(double value) {
-  const double scaled = value * (0x1p8 + 1);
-  return scaled - (scaled - value);
-}
-
 template <class T>
 T store_real(Weighted<T> value) {
   if constexpr (std::is_integral_v<T>) {
-    // Wider integers need all bits of a double.
-    if constexpr (sizeof(T) <= sizeof(int32_t)) value = without_noise(value);
     return saturate_cast<T>(std::nearbyint(value));
   } else {
     return Element<T>::store(value);

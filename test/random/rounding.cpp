@@ -165,11 +165,17 @@ std::optional<Results> execute_with_errors(const Candidate& candidate,
   if (!values) return std::nullopt;
   Results results{std::move(*values), {}};
   results.errors.assign(results.values.size(), 0);
+  const auto rule = candidate.op->facts.rounds_integers;
+  const bool rounds_integers = rule != nullptr && rule(candidate.blob.data());
   bool rounded = false;
   for (size_t i = 0; i < results.values.size(); ++i) {
     if (!candidate.outputs[i]) continue;
     if (!tells_something(results.values[i], random)) return std::nullopt;
-    rounded = rounded || is_rounded(results.values[i].type);
+    if (is_rounded(results.values[i].type)) {
+      rounded = true;
+    } else if (rounds_integers && results.values[i].is_integer()) {
+      results.errors[i] = 1;
+    }
   }
   const bool inexact_inputs =
       std::any_of(input_errors.begin(), input_errors.end(), [](double e) { return e != 0; });

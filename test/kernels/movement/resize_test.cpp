@@ -117,36 +117,6 @@ TEST(Resize, IntegersAreRoundedAndSaturate) {
   EXPECT_EQ(node.result<uint8_t>()[0], 0);
 }
 
-TEST(Resize, IntegersAreTheSameInAnyOrderOfAxes) {
-  Random random(2);
-  for (int round = 0; round < part_of(128); ++round) {
-    A a;
-    a.mode = A::kLinear;
-    const int32_t rows = random.number(1, 6), columns = random.number(1, 6);
-    const int64_t sizes[] = {random.number(1, 9), random.number(1, 9)};
-    const std::vector<int8_t> x = random_values<int8_t>(rows * columns, random.engine, -100, 100);
-    std::vector<int8_t> turned;
-    for (int32_t j = 0; j < columns; ++j) {
-      for (int32_t i = 0; i < rows; ++i) turned.push_back(x[static_cast<size_t>(i * columns + j)]);
-    }
-    const auto height = static_cast<int32_t>(sizes[0]), width = static_cast<int32_t>(sizes[1]);
-    Node straight, across;
-    straight.input<int8_t>({rows, columns}, x).absent().absent();
-    straight.input<int64_t>({2}, {sizes[0], sizes[1]}).output<int8_t>({height, width});
-    across.input<int8_t>({columns, rows}, turned).absent().absent();
-    across.input<int64_t>({2}, {sizes[1], sizes[0]}).output<int8_t>({width, height});
-    ASSERT_TRUE(straight.attributes(a).run("Resize<int8>").ok());
-    ASSERT_TRUE(across.attributes(a).run("Resize<int8>").ok());
-    const std::vector<int8_t> y = straight.result<int8_t>(), other = across.result<int8_t>();
-    for (int32_t i = 0; i < height; ++i) {
-      for (int32_t j = 0; j < width; ++j) {
-        ASSERT_EQ(y[static_cast<size_t>(i * width + j)], other[static_cast<size_t>(j * height + i)])
-            << rows << "x" << columns << " to " << height << "x" << width;
-      }
-    }
-  }
-}
-
 TEST(Resize, AntialiasingAveragesWhatIsSkipped) {
   A a;
   a.mode = A::kLinear;

@@ -20,9 +20,11 @@ int64_t reach(int64_t out, int64_t stride, int64_t kernel, int64_t dilation) {
   return ((CheckedInt(out) - 1) * stride + (CheckedInt(kernel) - 1) * dilation + 1).value();
 }
 
-ConvShape integer_conv_shape(const KernelContext& context) {
+ConvShape integer_conv_shape(const KernelContext& context, int64_t joined) {
   const auto& a = context.attributes<IntegerConvAttributes>();
-  return conv_shape(context, a.window, a.group);
+  ConvShape shape = conv_shape(context, a.window, a.group);
+  shape.groups /= joined;
+  return shape;
 }
 
 /// For any extents of the image.
@@ -64,44 +66,57 @@ INTARSIA_INLINE uint32_t sum_bytes(const uint8_t* from, int64_t count) {
 
 }  // namespace
 
-FilterRuns::FilterRuns(const KernelContext& context) {
+int64_t groups_of_panel(const KernelContext& context) {
+  const int64_t groups = context.attributes<IntegerConvAttributes>().group;
+  const int64_t filters = context.input(1).extents[0] / groups;
+  int64_t joined = filters > 0 ? std::min(groups, kPanel / filters) : 1;
+  while (joined > 1 && groups % joined != 0) --joined;
+  return std::max<int64_t>(joined, 1);
+}
+
+FilterRuns::FilterRuns(const KernelContext& context, int64_t joined) {
   const TensorView& w = context.input(1);
   const auto& a = context.attributes<IntegerConvAttributes>();
   if (w.count() == 0) return;
-  channels = w.extents[1];
+  channels = (CheckedInt(w.extents[1]) * joined).value();
   CheckedInt all = 1;
   for (int axis = 2; axis < w.rank; ++axis) all *= w.extents[axis];
   taps = all.value();
   const int last = w.rank - 3;  // of the spatial axes
-  if (a.group == 1 && a.window.dilation(last) == 1) together = w.extents[2 + last];
+  if (a.group == joined && a.window.dilation(last) == 1) together = w.extents[2 + last];
 }
 
-void pack_byte_filters(const KernelContext& context, int zero_points, uint32_t* packed) {
+void pack_byte_filters(const KernelContext& context, int zero_points, int64_t joined,
+                       uint32_t* packed) {
   const TensorView& w = context.input(1);
   const auto& a = context.attributes<IntegerConvAttributes>();
-  const FilterRuns by(context);
+  const FilterRuns by(context, joined);
   const ByteOperand weights(context, 1, zero_points);
-  const uint8_t flip = weights.flip ^ 0x80;  // signed
-  const int64_t filters = w.extents[0] / a.group, runs = by.taps / by.together;
+  const uint8_t flip = weights.flip ^ 0x80;                             // signed
+  const int64_t own = w.extents[0] / a.group, channels = w.extents[1];  // of a group
+  const int64_t filters = own * joined, runs = by.taps / by.together;
   const int64_t words = panel_count(filters) * byte_panel_words(by.quads().value());
-  for (int64_t group = 0; group < a.group; ++group, packed += words) {
-    const int64_t first = group * filters;
+  for (int64_t first = 0; first < w.extents[0]; first += filters, packed += words) {
+    const auto zero_of = [&](int64_t column) {
+      return weights.zeros[(first + column) * weights.zero_step];
+    };
     pack_byte_panels(
         filters, runs, by.bytes(), flip,
         [&](int64_t column, int64_t run, int64_t i) {
-          const int64_t tap = run * by.together + i / by.channels, channel = i % by.channels;
-          return weights.data[((first + column) * by.channels + channel) * by.taps + tap];
+          const int64_t tap = run * by.together + i / by.channels;
+          const int64_t channel = i % by.channels - column / own * channels;
+          if (channel < 0 || channel >= channels) return zero_of(column);
+          return weights.data[((first + column) * channels + channel) * by.taps + tap];
         },
-        [&](int64_t column) { return weights.zeros[(first + column) * weights.zero_step]; },
-        packed);
+        zero_of, packed);
   }
 }
 
-ByteWindows::ByteWindows(const KernelContext& context, int zero_points)
-    : shape_(integer_conv_shape(context)),
+ByteWindows::ByteWindows(const KernelContext& context, int zero_points, int64_t joined)
+    : shape_(integer_conv_shape(context, joined)),
       windows_(shape_),
       x_(context, 0, zero_points),
-      run_bytes_(FilterRuns(context).bytes()),
+      run_bytes_(FilterRuns(context, joined).bytes()),
       copied_(may_have_padding(context) || x_.flip != 0 || run_bytes_ % 4 != 0),
       image_(x_.data),
       panels_(context.input(1).as<const uint32_t>()),
@@ -117,7 +132,7 @@ ByteWindows::ByteWindows(const KernelContext& context, int zero_points)
   const auto bytes = [](CheckedInt number) { return static_cast<ptrdiff_t>(number.value()); };
   runs_ = {static_cast<ptrdiff_t>(quads_of(run_bytes_)),
            {static_cast<ptrdiff_t>(s.kernel_d), static_cast<ptrdiff_t>(s.kernel_h),
-            static_cast<ptrdiff_t>(s.kernel_w / FilterRuns(context).together)},
+            static_cast<ptrdiff_t>(s.kernel_w / FilterRuns(context, joined).together)},
            {bytes(row * windows_.in_h * s.dilation_d), bytes(row * s.dilation_h),
             bytes(CheckedInt(s.in_pitch) * s.dilation_w)}};
 }

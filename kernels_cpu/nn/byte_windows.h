@@ -4,7 +4,9 @@
 // for each group one of the windows, which are read where they lie, and the filters in panels
 // (gemm/byte_panels.h). The bytes of an image are read once for each tap, and nothing is written
 // but sums. Images with padding or signed bytes, and those whose runs end inside a group of four,
-// are copied first, with their padding.
+// are copied first, with their padding. Where groups have so few filters that one panel holds those
+// of several, these groups may be joined to one, whose filters have no part in the channels of
+// others: no more products than each group's alone, since a panel is multiplied whole.
 #pragma once
 
 #include "kernels_cpu/common/packed_at_run.h"
@@ -15,13 +17,16 @@
 
 namespace intarsia::cpu {
 
+/// The most groups that divide all of them and whose filters fit in a panel; else 1.
+int64_t groups_of_panel(const KernelContext& context);
+
 /// How the bytes of a filter, [tap][channel], are cut into runs: those of a row of taps where its
 /// pixels lie side by side and belong to one group, else those of a tap.
 struct FilterRuns {
-  int64_t channels = 0, taps = 1;
-  int64_t together = 1;  ///< Taps of a run.
+  int64_t channels = 0, taps = 1;  ///< Channels of all groups that are joined.
+  int64_t together = 1;            ///< Taps of a run.
 
-  explicit FilterRuns(const KernelContext& context);
+  FilterRuns(const KernelContext& context, int64_t joined);
   int64_t bytes() const { return (CheckedInt(together) * channels).value(); }
   CheckedInt quads() const { return CheckedInt(taps / together) * quads_of(bytes()); }
 };
@@ -29,8 +34,8 @@ struct FilterRuns {
 /// The windows of a node's image, and its filters.
 class ByteWindows {
  public:
-  /// `zero_points` as for ByteOperand.
-  ByteWindows(const KernelContext& context, int zero_points);
+  /// `zero_points` as for ByteOperand; `joined`: groups that are taken as one.
+  ByteWindows(const KernelContext& context, int zero_points, int64_t joined);
 
   int64_t groups() const { return shape_.groups; }
   /// Columns of a product: filters of a group.
@@ -115,7 +120,8 @@ void for_window_sums(const KernelContext& context, ByteWindows& windows, const S
   });
 }
 
-void pack_byte_filters(const KernelContext& context, int zero_points, uint32_t* packed);
+void pack_byte_filters(const KernelContext& context, int zero_points, int64_t joined,
+                       uint32_t* packed);
 
 /// Bytes of workspace: the sums of all threads, and behind them the copy of an image.
 inline int64_t window_workspace(const KernelContext& context, const ByteWindows& windows,
@@ -123,30 +129,39 @@ inline int64_t window_workspace(const KernelContext& context, const ByteWindows&
   return (WindowBlocks::sums_bytes(windows) * context.threads() + image_bytes).value();
 }
 
-/// What kernels of such weights say of them; kZeros as for ByteOperand.
-template <int kZeros>
+/// What kernels of such weights say of them; kZeros as for ByteOperand. Those that join groups
+/// serve nodes that have groups to join.
+template <int kZeros, bool kJoins>
 struct ByteFilters {
   static constexpr KernelLayout layout = KernelLayout::kChannelsLast;
   static constexpr KernelTargets targets = kPackingTargets;
   static constexpr std::string_view packing = "panels of 16 filters in groups of four bytes";
 
+  static int64_t joined(const KernelContext& context) {
+    return kJoins ? groups_of_panel(context) : 1;
+  }
+  static ByteWindows windows_of(const KernelContext& context) {
+    return {context, kZeros, joined(context)};
+  }
   static bool serves(const KernelContext& context) { return context.input(0).rank <= 5; }
   static bool supports(const KernelContext& context) {
     const TensorView &w = context.input(1), &zero = context.input(kZeros + 1);
     const bool known = !zero.present() || zero.data != nullptr;
-    return w.data != nullptr && w.count() > 0 && known && serves(context);
+    return w.data != nullptr && w.count() > 0 && known && serves(context) &&
+           (!kJoins || joined(context) > 1);
   }
   static int64_t packed_bytes(const KernelContext& context, int input) {
     if (input != 1) return 0;
-    const int64_t filters = context.input(1).extents[0];
-    const int64_t groups = context.attributes<IntegerConvAttributes>().group;
-    return (byte_panel_bytes(FilterRuns(context).quads(), filters / groups) * groups).value();
+    const int64_t filters = context.input(1).extents[0], of_one = joined(context);
+    const int64_t groups = context.attributes<IntegerConvAttributes>().group / of_one;
+    const CheckedInt quads = FilterRuns(context, of_one).quads();
+    return (byte_panel_bytes(quads, filters / groups) * groups).value();
   }
   static void pack(const KernelContext& context, int, void* packed) {
-    pack_byte_filters(context, kZeros, static_cast<uint32_t*>(packed));
+    pack_byte_filters(context, kZeros, joined(context), static_cast<uint32_t*>(packed));
   }
   static int64_t workspace(const KernelContext& context) {
-    const ByteWindows windows(context, kZeros);
+    const ByteWindows windows = windows_of(context);
     return window_workspace(context, windows, windows.copied() ? windows.image_bytes() : 0);
   }
   /// What `check` asks for besides the operands.
@@ -157,11 +172,11 @@ struct ByteFilters {
   }
 };
 
-/// K, a kernel of ByteFilters<kZeros>, for weights that are computed, whose extents may vary.
-template <class K, int kZeros>
+/// K, a kernel of ByteFilters, for weights that are computed, whose extents may vary.
+template <class K>
 struct OfAnyFilters : K {
   static int64_t workspace(const KernelContext& context) {
-    const ByteWindows windows(context, kZeros);
+    const ByteWindows windows = K::windows_of(context);
     return window_workspace(context, windows, windows.most_image_bytes(context));
   }
 };

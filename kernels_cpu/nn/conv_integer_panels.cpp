@@ -9,8 +9,7 @@
 namespace intarsia::cpu {
 namespace {
 
-void convolve(const KernelContext& context) {
-  ByteWindows windows(context, kZeroPoints);
+void convolve(const KernelContext& context, ByteWindows windows) {
   auto* y = context.output(0).as<uint32_t>();
   const int64_t filters = windows.groups() * windows.filters();
   for_window_sums(context, windows, [&](int64_t filter, int64_t count, int64_t pitch) {
@@ -23,22 +22,36 @@ void convolve(const KernelContext& context) {
   });
 }
 
-template <class X, class W>
-struct ConvIntegerPanels : ByteFilters<kZeroPoints> {
-  static constexpr KernelId id{"ConvInteger", "panels", {kernel_type_of<X>, kernel_type_of<W>}};
+template <class X, class W, bool kJoins>
+struct ConvIntegerWindows : ByteFilters<kZeroPoints, kJoins> {
+  using Filters = ByteFilters<kZeroPoints, kJoins>;
 
   static Status check(const KernelContext& context) {
     if (Status status = check_conv_integer<X, W>(context); !status) return status;
-    return check_image(context);
+    return Filters::check_image(context);
   }
   static Status run(const KernelContext& context) {
-    if (context.output(0).count() > 0) convolve(context);
+    if (context.output(0).count() > 0) convolve(context, Filters::windows_of(context));
     return {};
   }
 };
 
 template <class X, class W>
-using OfComputed = PackedAtRun<OfAnyFilters<ConvIntegerPanels<X, W>, kZeroPoints>>;
+struct ConvIntegerJoined : ConvIntegerWindows<X, W, true> {
+  static constexpr KernelId id{"ConvInteger", "joined", {kernel_type_of<X>, kernel_type_of<W>}};
+};
+template <class X, class W>
+struct ConvIntegerPanels : ConvIntegerWindows<X, W, false> {
+  static constexpr KernelId id{"ConvInteger", "panels", {kernel_type_of<X>, kernel_type_of<W>}};
+};
+
+/// Where weights are packed in each run, nothing is stored that has an order of its own.
+template <class X, class W>
+struct ConvIntegerAny : OfAnyFilters<ConvIntegerJoined<X, W>> {
+  static constexpr KernelId id = ConvIntegerPanels<X, W>::id;
+};
+template <class X, class W>
+using OfComputed = PackedAtRun<ConvIntegerAny<X, W>>;
 
 using Bytes = Types<int8_t, uint8_t>;
 
@@ -46,6 +59,7 @@ using Bytes = Types<int8_t, uint8_t>;
 
 extern const KernelList conv_integer_panels_kernels;
 constinit const KernelList conv_integer_panels_kernels =
-    kernel_list<EachPair<ConvIntegerPanels, Bytes, Bytes>, EachPair<OfComputed, Bytes, Bytes>>();
+    kernel_list<EachPair<ConvIntegerJoined, Bytes, Bytes>,
+                EachPair<ConvIntegerPanels, Bytes, Bytes>, EachPair<OfComputed, Bytes, Bytes>>();
 
 }  // namespace intarsia::cpu

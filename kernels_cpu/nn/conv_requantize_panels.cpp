@@ -10,8 +10,7 @@ namespace intarsia::cpu {
 namespace {
 
 template <class Y>
-void convolve(const KernelContext& context) {
-  ByteWindows windows(context, kRequantizedZeroPoints);
+void convolve(const KernelContext& context, ByteWindows windows) {
   const FilterCodes<Y> codes(context);
   Y* y = context.output(0).as<Y>();
   const int64_t filters = windows.groups() * windows.filters();
@@ -23,29 +22,46 @@ void convolve(const KernelContext& context) {
   });
 }
 
-template <class X, class W, class Y>
-struct ConvRequantizePanels : ByteFilters<kRequantizedZeroPoints> {
-  static constexpr KernelId id{"intarsia:ConvRequantize",
-                               "panels",
-                               {kernel_type_of<X>, kernel_type_of<W>, kernel_type_of<Y>}};
+template <class X, class W, class Y, bool kJoins>
+struct ConvRequantizeWindows : ByteFilters<kRequantizedZeroPoints, kJoins> {
+  using Filters = ByteFilters<kRequantizedZeroPoints, kJoins>;
 
   static Status check(const KernelContext& context) {
     if (Status status = check_conv_requantize<X, W, Y>(context); !status) return status;
-    return check_image(context);
+    return Filters::check_image(context);
   }
   static Status run(const KernelContext& context) {
-    if (context.output(0).count() > 0) convolve<Y>(context);
+    if (context.output(0).count() > 0) convolve<Y>(context, Filters::windows_of(context));
     return {};
   }
 };
 
 template <class X, class W, class Y>
-using OfComputed = PackedAtRun<OfAnyFilters<ConvRequantizePanels<X, W, Y>, kRequantizedZeroPoints>>;
+struct ConvRequantizeJoined : ConvRequantizeWindows<X, W, Y, true> {
+  static constexpr KernelId id{"intarsia:ConvRequantize",
+                               "joined",
+                               {kernel_type_of<X>, kernel_type_of<W>, kernel_type_of<Y>}};
+};
+template <class X, class W, class Y>
+struct ConvRequantizePanels : ConvRequantizeWindows<X, W, Y, false> {
+  static constexpr KernelId id{"intarsia:ConvRequantize",
+                               "panels",
+                               {kernel_type_of<X>, kernel_type_of<W>, kernel_type_of<Y>}};
+};
+
+/// Where weights are packed in each run, nothing is stored that has an order of its own.
+template <class X, class W, class Y>
+struct ConvRequantizeAny : OfAnyFilters<ConvRequantizeJoined<X, W, Y>> {
+  static constexpr KernelId id = ConvRequantizePanels<X, W, Y>::id;
+};
+template <class X, class W, class Y>
+using OfComputed = PackedAtRun<ConvRequantizeAny<X, W, Y>>;
 
 }  // namespace
 
 extern const KernelList conv_requantize_panels_kernels;
 constinit const KernelList conv_requantize_panels_kernels =
-    kernel_list<EachOfBytes<ConvRequantizePanels>, EachOfBytes<OfComputed>>();
+    kernel_list<EachOfBytes<ConvRequantizeJoined>, EachOfBytes<ConvRequantizePanels>,
+                EachOfBytes<OfComputed>>();
 
 }  // namespace intarsia::cpu

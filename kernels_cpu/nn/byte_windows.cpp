@@ -92,8 +92,8 @@ void pack_byte_filters(const KernelContext& context, int zero_points, int64_t jo
   const auto& a = context.attributes<IntegerConvAttributes>();
   const FilterRuns by(context, joined);
   const ByteOperand weights(context, 1, zero_points);
-  const uint8_t flip = weights.flip ^ 0x80;                             // signed
-  const int64_t own = w.extents[0] / a.group, channels = w.extents[1];  // of a group
+  const uint8_t flip = weights.flip ^ 0x80;  // signed
+  const int64_t own = w.extents[0] / a.group, channels = w.extents[1];
   const int64_t filters = own * joined, runs = by.taps / by.together;
   const int64_t words = panel_count(filters) * byte_panel_words(by.quads().value());
   for (int64_t first = 0; first < w.extents[0]; first += filters, packed += words) {

@@ -133,6 +133,7 @@ inline int64_t window_workspace(const KernelContext& context, const ByteWindows&
 /// serve nodes that have groups to join.
 template <int kZeros, bool kJoins>
 struct ByteFilters {
+  static constexpr std::string_view kVariant = kJoins ? "joined" : "panels";
   static constexpr KernelLayout layout = KernelLayout::kChannelsLast;
   static constexpr KernelTargets targets = kPackingTargets;
   static constexpr std::string_view packing = "panels of 16 filters in groups of four bytes";
@@ -172,11 +173,14 @@ struct ByteFilters {
   }
 };
 
-/// K, a kernel of ByteFilters, for weights that are computed, whose extents may vary.
-template <class K>
-struct OfAnyFilters : K {
+/// For weights that are computed, whose extents may vary: as they are packed in each run, Joined
+/// serves all, by the name of Panels, which does not join groups.
+template <class Joined, class Panels>
+struct OfAnyFilters : Joined {
+  static constexpr KernelId id = Panels::id;
+
   static int64_t workspace(const KernelContext& context) {
-    const ByteWindows windows = K::windows_of(context);
+    const ByteWindows windows = Joined::windows_of(context);
     return window_workspace(context, windows, windows.most_image_bytes(context));
   }
 };

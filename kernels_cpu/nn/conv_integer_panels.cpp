@@ -25,6 +25,8 @@ void convolve(const KernelContext& context, ByteWindows windows) {
 template <class X, class W, bool kJoins>
 struct ConvIntegerWindows : ByteFilters<kZeroPoints, kJoins> {
   using Filters = ByteFilters<kZeroPoints, kJoins>;
+  static constexpr KernelId id{
+      "ConvInteger", Filters::kVariant, {kernel_type_of<X>, kernel_type_of<W>}};
 
   static Status check(const KernelContext& context) {
     if (Status status = check_conv_integer<X, W>(context); !status) return status;
@@ -37,21 +39,11 @@ struct ConvIntegerWindows : ByteFilters<kZeroPoints, kJoins> {
 };
 
 template <class X, class W>
-struct ConvIntegerJoined : ConvIntegerWindows<X, W, true> {
-  static constexpr KernelId id{"ConvInteger", "joined", {kernel_type_of<X>, kernel_type_of<W>}};
-};
+using ConvIntegerJoined = ConvIntegerWindows<X, W, true>;
 template <class X, class W>
-struct ConvIntegerPanels : ConvIntegerWindows<X, W, false> {
-  static constexpr KernelId id{"ConvInteger", "panels", {kernel_type_of<X>, kernel_type_of<W>}};
-};
-
-/// Where weights are packed in each run, nothing is stored that has an order of its own.
+using ConvIntegerPanels = ConvIntegerWindows<X, W, false>;
 template <class X, class W>
-struct ConvIntegerAny : OfAnyFilters<ConvIntegerJoined<X, W>> {
-  static constexpr KernelId id = ConvIntegerPanels<X, W>::id;
-};
-template <class X, class W>
-using OfComputed = PackedAtRun<ConvIntegerAny<X, W>>;
+using OfComputed = PackedAtRun<OfAnyFilters<ConvIntegerJoined<X, W>, ConvIntegerPanels<X, W>>>;
 
 using Bytes = Types<int8_t, uint8_t>;
 

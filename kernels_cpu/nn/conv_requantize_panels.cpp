@@ -25,6 +25,9 @@ void convolve(const KernelContext& context, ByteWindows windows) {
 template <class X, class W, class Y, bool kJoins>
 struct ConvRequantizeWindows : ByteFilters<kRequantizedZeroPoints, kJoins> {
   using Filters = ByteFilters<kRequantizedZeroPoints, kJoins>;
+  static constexpr KernelId id{"intarsia:ConvRequantize",
+                               Filters::kVariant,
+                               {kernel_type_of<X>, kernel_type_of<W>, kernel_type_of<Y>}};
 
   static Status check(const KernelContext& context) {
     if (Status status = check_conv_requantize<X, W, Y>(context); !status) return status;
@@ -37,25 +40,12 @@ struct ConvRequantizeWindows : ByteFilters<kRequantizedZeroPoints, kJoins> {
 };
 
 template <class X, class W, class Y>
-struct ConvRequantizeJoined : ConvRequantizeWindows<X, W, Y, true> {
-  static constexpr KernelId id{"intarsia:ConvRequantize",
-                               "joined",
-                               {kernel_type_of<X>, kernel_type_of<W>, kernel_type_of<Y>}};
-};
+using ConvRequantizeJoined = ConvRequantizeWindows<X, W, Y, true>;
 template <class X, class W, class Y>
-struct ConvRequantizePanels : ConvRequantizeWindows<X, W, Y, false> {
-  static constexpr KernelId id{"intarsia:ConvRequantize",
-                               "panels",
-                               {kernel_type_of<X>, kernel_type_of<W>, kernel_type_of<Y>}};
-};
-
-/// Where weights are packed in each run, nothing is stored that has an order of its own.
+using ConvRequantizePanels = ConvRequantizeWindows<X, W, Y, false>;
 template <class X, class W, class Y>
-struct ConvRequantizeAny : OfAnyFilters<ConvRequantizeJoined<X, W, Y>> {
-  static constexpr KernelId id = ConvRequantizePanels<X, W, Y>::id;
-};
-template <class X, class W, class Y>
-using OfComputed = PackedAtRun<ConvRequantizeAny<X, W, Y>>;
+using OfComputed =
+    PackedAtRun<OfAnyFilters<ConvRequantizeJoined<X, W, Y>, ConvRequantizePanels<X, W, Y>>>;
 
 }  // namespace
 

@@ -11,13 +11,19 @@
 namespace intarsia::cpu {
 namespace {
 
-inline void copy_element(std::byte* to, const std::byte* from, size_t bytes) {
-  if (bytes == 4) {
-    std::memcpy(to, from, 4);
-    return;
+/// An element of 16 bytes.
+struct Pair {
+  uint64_t halves[2];
+};
+
+/// to[k] = from[places[k]]
+template <class E>
+void pick_elements(std::byte* to, const std::byte* from, const uint8_t* places, int64_t count) {
+  for (int64_t k = 0; k < count; ++k) {
+    E element;  // of any alignment
+    std::memcpy(&element, from + places[k] * sizeof element, sizeof element);
+    std::memcpy(to + k * static_cast<int64_t>(sizeof element), &element, sizeof element);
   }
-  for (; bytes >= 8; bytes -= 8, to += 8, from += 8) std::memcpy(to, from, 8);
-  for (; bytes > 0; --bytes) *to++ = *from++;
 }
 
 }  // namespace
@@ -85,6 +91,7 @@ BroadcastPieces::BroadcastPieces(const BroadcastLoop& loop,
       gathers_(joins_ && rank_ > 1 && row_ < kShortJoined),
       most_(end - begin) {
   if (begin >= end) return;  // an empty output has no position either
+  if (INTARSIA_HAS_VECTORS && gathers_) find_places();
   if (joins_) {
     for (const BroadcastOperand& operand : operands) {
       const int64_t fits = kTileBytes / static_cast<int64_t>(operand.bytes);
@@ -126,32 +133,66 @@ const void* BroadcastPieces::lay_out(int input, int64_t position, int64_t length
   return tile + phase * bytes;
 }
 
-/// The operands of a piece, in their tiles but those that are dense. Cold: every program with a
-/// broadcast has this code, few such shapes.
-[[gnu::noinline, gnu::cold]] void BroadcastPieces::gather(BroadcastPiece& piece) {
+/// Where the operands have the elements of a block: of the last axes, and of as many steps along
+/// the one before as there is room for. Cold: every program with a broadcast has this code, few
+/// such shapes.
+[[gnu::noinline, gnu::cold]] void BroadcastPieces::find_places() {
+  int64_t inner = 1;
+  cut_ = loop_.rank - 1;
+  while (cut_ > 0 && inner * loop_.extents[cut_] <= kMostPlaces) inner *= loop_.extents[cut_--];
+  const int64_t steps = kMostPlaces / inner;
+  block_ = inner * (steps < loop_.extents[cut_] ? steps : loop_.extents[cut_]);
   for (size_t i = 0; i < operands_.size(); ++i) {
-    const auto input = static_cast<int>(i);
-    const size_t bytes = operands_[i].bytes;
+    for (int64_t k = 0; k < block_; ++k) {
+      int64_t rest = k, place = 0;
+      for (int axis = loop_.rank - 1; axis >= cut_; --axis) {
+        const int64_t extent = axis > cut_ ? loop_.extents[axis] : block_;
+        place += rest % extent * loop_.strides[i][axis];
+        rest /= extent;
+      }
+      places_[i][k] = static_cast<uint8_t>(place);  // an operand has no more elements than a block
+    }
+  }
+}
+
+/// The operands of a piece, in their tiles but those that are dense.
+[[gnu::noinline, gnu::cold]] void BroadcastPieces::gather(BroadcastPiece& piece) {
+  int64_t row = loop_.extents[cut_];  // elements of the axis that is cut
+  for (int axis = cut_ + 1; axis < loop_.rank; ++axis) row *= loop_.extents[axis];
+  const int64_t steps = block_ * loop_.extents[cut_] / row;  // of a block
+  for (size_t i = 0; i < operands_.size(); ++i) {
+    const int64_t* strides = loop_.strides[i];
+    const auto bytes = static_cast<int64_t>(operands_[i].bytes);
     const auto* data = static_cast<const std::byte*>(operands_[i].data);
     piece.advances[i] = true;
-    int64_t own = 1;  // elements
-    for (int axis = 0; axis < loop_.rank; ++axis) {
-      if (loop_.strides[i][axis] != 0) own *= loop_.extents[axis];
-    }
-    if (own == loop_.count) {
-      piece.data[i] = data + piece.first * static_cast<int64_t>(bytes);
+    bool dense = true;
+    for (int axis = 0; axis < loop_.rank; ++axis) dense = dense && strides[axis] != 0;
+    if (dense) {
+      piece.data[i] = data + piece.first * bytes;
       continue;
     }
-    piece.data[i] = tiles_[i].bytes;
     std::byte* to = tiles_[i].bytes;
-    const size_t step = loop_.advances(input) ? bytes : 0;
-    loop_.for_rows(piece.first, piece.first + piece.length,
-                   [&](int64_t, int64_t length, const auto& offsets) {
-                     const std::byte* from = data + offsets[i] * static_cast<int64_t>(bytes);
-                     for (; length > 0; --length, to += bytes, from += step) {
-                       copy_element(to, from, bytes);
-                     }
-                   });
+    piece.data[i] = to;
+    for (int64_t left = piece.length, at = piece.first, count; left > 0; left -= count) {
+      const int64_t column = at % row, first = column % block_;
+      count = block_ - first;
+      if (count > row - column) count = row - column;
+      if (count > left) count = left;
+      int64_t start = column / block_ * steps * strides[cut_], rest = at / row;
+      for (int axis = cut_ - 1; axis >= 0; --axis) {
+        start += rest % loop_.extents[axis] * strides[axis];
+        rest /= loop_.extents[axis];
+      }
+      const std::byte* from = data + start * bytes;
+      const uint8_t* places = places_[i] + first;
+      if (bytes == 1) pick_elements<uint8_t>(to, from, places, count);
+      if (bytes == 2) pick_elements<uint16_t>(to, from, places, count);
+      if (bytes == 4) pick_elements<uint32_t>(to, from, places, count);
+      if (bytes == 8) pick_elements<uint64_t>(to, from, places, count);
+      if (bytes == 16) pick_elements<Pair>(to, from, places, count);
+      to += count * bytes;
+      at += count;
+    }
   }
 }
 

@@ -104,11 +104,14 @@ class BroadcastPieces {
   /// Rows of fewer elements are joined, but where code counts for more than time.
   static constexpr int64_t kShortRow = INTARSIA_HAS_VECTORS ? 48 : 0;
   static constexpr int64_t kShortRowOfBytes = 3 * kShortRow;
-  static constexpr int64_t kShortJoined = 24;  ///< Joined rows of fewer are gathered.
+  static constexpr int64_t kShortJoined = 40;  ///< Joined rows of fewer are gathered.
   static constexpr int64_t kTileBytes = INTARSIA_HAS_VECTORS ? 1024 : 0;
   static constexpr int64_t kMostBytes = 16;  ///< Of an element.
 
+  static constexpr int64_t kMostPlaces = INTARSIA_HAS_VECTORS ? 256 : 1;
+
   bool joins() const;
+  void find_places();
   void gather(BroadcastPiece& piece);
   const void* lay_out(int input, int64_t position, int64_t length);
 
@@ -129,6 +132,11 @@ class BroadcastPieces {
     alignas(kMostBytes) std::byte bytes[kTileBytes + 2 * kShortRow * kMostBytes + 1];
   };
   Tile tiles_[BroadcastLoop::kMaxInputs];
+  // Of gathered pieces: an axis that a block ends in, a block's elements, and where operands have
+  // them.
+  int cut_ = 0;
+  int64_t block_ = 0;
+  uint8_t places_[BroadcastLoop::kMaxInputs][kMostPlaces];
 };
 
 /// Calls `body(begin, end)` over [0, count) in units that do not depend on the number of threads.

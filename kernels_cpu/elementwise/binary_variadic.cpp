@@ -10,10 +10,9 @@
 namespace intarsia::cpu {
 namespace {
 
-/// Elements of a block: narrow ones are many, or starting the loops would take as long as they.
+/// Elements of a block: starting the loops of all inputs takes as long as many of them.
 template <class V>
-inline constexpr int64_t kBlock = INTARSIA_HAS_VECTORS && sizeof(V) < 4 ? 1024 / int64_t{sizeof(V)}
-                                                                        : kFloatBlock;
+inline constexpr int64_t kBlock = INTARSIA_HAS_VECTORS ? 8192 / int64_t{sizeof(V)} : kFloatBlock;
 
 /// left[k] = x[k], or what Op makes of both; an x that stands still is read once.
 template <class Op, class E>
@@ -35,14 +34,21 @@ void fold(bool first, const typename E::Stored* x, bool advances, typename E::Va
   }
 }
 
-/// The same of elements of T, of which there are at most kFloatBlock.
+/// The same of elements of T.
 template <class Op, class T>
 void fold_elements(Isa isa, bool first, const T* x, bool advances, typename Element<T>::Value* left,
                    int64_t n) {
   if constexpr (kIsHalf<T>) {
     float wide[kFloatBlock];
-    to_floats(isa, x, wide, advances ? n : 1);
-    fold<Op, Element<float>>(first, wide, advances, left, n);
+    if (!advances) {
+      to_floats(isa, x, wide, 1);
+      return fold<Op, Element<float>>(first, wide, false, left, n);
+    }
+    for (int64_t k = 0, some; k < n; k += some) {
+      some = n - k < kFloatBlock ? n - k : kFloatBlock;
+      to_floats(isa, x + k, wide, some);
+      fold<Op, Element<float>>(first, wide, true, left + k, some);
+    }
   } else {
     fold<Op, Element<T>>(first, x, advances, left, n);
   }

@@ -118,8 +118,11 @@ using DepthwiseFunction = void (*)(const DepthwiseBlock& block);
 /// read up to the end of its last vector; the residual lies as the output does, and may be it.
 struct PlaneBlock {
   const float* input;
-  const ptrdiff_t* taps;
+  const ptrdiff_t* taps;  ///< [channel][plane][row][column]
   ptrdiff_t k;
+  ptrdiff_t tap_rows, tap_columns;
+  /// A row of taps meets what the one so many above it meets in the next row of the output.
+  ptrdiff_t tap_row_step;
   const float* weights;
   ptrdiff_t weights_pitch;
   ptrdiff_t filters;

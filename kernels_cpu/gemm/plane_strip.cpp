@@ -139,12 +139,18 @@ PhaseRun phase_run(const ConvShape& s, const PlanePlan& p, const PlaneUnit& u, i
   return {first, low, max(min(end, p.phase_pitch), low)};
 }
 
+/// Whether the padding lies at the same places of the strip for all units, which is empty at first.
+bool pads_alike(const PlanePlan& p) {
+  return p.column_parts == 1 && p.row_parts == 1;
+}
+
 /// What a unit reads of one plane, null in the padding.
 template <int N>
 INTARSIA_INLINE void copy_plane(const ConvShape& s, const PlanePlan& p, const PlaneUnit& u,
                                 const float* plane, float* to) {
   const int64_t height = strip_rows(s, u.rows).value(), needed = reach_h(s) + 1;
   const int64_t every = row_step(s);
+  const bool clears = !pads_alike(p);
   for (int64_t phase = 0; phase < phases(s); ++phase, to += p.phase_pitch) {
     const PhaseRun run = phase_run(s, p, u, phase);
     int64_t step = 0;  // i % stride_h
@@ -154,15 +160,17 @@ INTARSIA_INLINE void copy_plane(const ConvShape& s, const PlanePlan& p, const Pl
       const int64_t y = u.y * s.stride_h - s.pad_top + i;
       float* row = to + i * p.pitch;
       if (plane == nullptr || y < 0 || y >= s.in_h) {
-        std::memset(row, 0, static_cast<size_t>(p.phase_pitch) * sizeof(float));
+        if (clears || plane == nullptr) {
+          std::memset(row, 0, static_cast<size_t>(p.phase_pitch) * sizeof(float));
+        }
         continue;
       }
-      clear(row, run.low);
+      if (clears) clear(row, run.low);
       if (run.high > run.low) {
         copy_every<N>(plane + y * s.in_w + run.first + run.low * s.stride_w, s.stride_w,
                       run.high - run.low, row + run.low, kChannelsAhead * s.in_d * s.in_h * s.in_w);
       }
-      clear(row + run.high, p.phase_pitch - run.high);
+      if (clears) clear(row + run.high, p.phase_pitch - run.high);
     }
   }
 }
@@ -239,7 +247,8 @@ PlanePlan plane_plan(const ConvShape& s) {
 
 PlaneUnit plane_unit(const ConvShape& s, const PlanePlan& p, int64_t unit) {
   PlaneUnit u{};
-  const auto next = [&](int64_t count) {
+  const auto next = [&](int64_t count) -> int64_t {
+    if (count == 1) return 0;  // most are, and a division takes long
     const int64_t index = unit % count;
     unit /= count;
     return index;

@@ -77,6 +77,10 @@ void plane_run(const ConvArgs& args, int64_t begin, int64_t end, void* workspace
   PlaneBlock block{};
   block.taps = offsets;
   block.input = strip;
+  block.tap_rows = s.kernel_h;
+  block.tap_columns = s.kernel_w;
+  const int64_t row_step = s.stride_h / s.dilation_h;
+  block.tap_row_step = min(s.stride_h % s.dilation_h == 0 ? row_step : s.kernel_h, s.kernel_h);
   block.input_row_pitch = s.stride_h * p.pitch;
   block.output_row_pitch = s.out_w;
   block.output_plane_pitch = plane;

@@ -191,7 +191,8 @@ inline double gain_of_channels_last(const ConvAttributes& attributes, std::span<
                                     std::span<const int64_t> result) {
   constexpr int64_t kVector = 16, kLeastOfWindows = 16;
   constexpr double kOfNeighbours = 0.6, kTermOfPlanes = 1.125;
-  constexpr double kTermsOfElement = 60, kElementsOfRow = 8, kPartOfPhases = 0.2;
+  constexpr double kTermsOfElement = 60, kPartOfPhases = 0.2;
+  constexpr double kElementsOfRow = 8, kElementsOfLoneRow = 11;  // a channel alone is a unit
   const auto waste = [](int64_t count) {
     const int64_t lanes = (count + kVector - 1) / kVector * kVector;
     return static_cast<double>(lanes) / static_cast<double>(count > 0 ? count : 1);
@@ -231,7 +232,8 @@ inline double gain_of_channels_last(const ConvAttributes& attributes, std::span<
   }
   const double terms = elements(result) * elements(weights.subspan(1));
   return kOfNeighbours * (elements(data) + elements(result)) +
-         terms * (of_columns - of_filters) / kTermsOfElement + kElementsOfRow * rows + apart;
+         terms * (of_columns - of_filters) / kTermsOfElement +
+         (depthwise ? kElementsOfLoneRow : kElementsOfRow) * rows + apart;
 }
 
 /// Fails unless an input, if it is there, is one number, or with `each` one for each filter.

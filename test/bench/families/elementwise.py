@@ -52,6 +52,8 @@ ARITHMETIC = [
       for name in ("Add", "Mul", "Max", "Min")),
     *(case(name, "last axis", [normal(*TOKENS), normal(768)]) for name in ("Add", "Mul", "Sub")),
     case("Add", "short rows", [normal(50000, 4), normal(4)]),
+    case("Add", "four short axes", [normal(300, 1, 5, 3), normal(300, 6, 1, 3)]),
+    case("Min", "three broadcasts", [normal(4, 1, 30, 50), normal(1, 20, 30, 1), normal(4, 20, 1, 50)]),
     case("Mul", "short rows by columns", [normal(50000, 3), normal(50000, 1)]),
     case("Max", "short rows", [normal(50000, 4), normal(4)]),
     case("Div", "by scalar", [normal(*TOKENS), constant(exactly(8, "float32"))]),

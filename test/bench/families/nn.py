@@ -34,6 +34,7 @@ CONVOLUTIONS = [
     conv("1x7", 64, 64, [1, 7], size=17),
     conv("depthwise 3x3", 64, 64, [3, 3], groups=64),
     conv("depthwise 5x5 stride 2", 64, 64, [5, 5], groups=64, strides=[2, 2]),
+    conv("depthwise 7x7", 96, 96, [7, 7], groups=96),
     conv("depthwise, multiplier 2", 64, 128, [3, 3], groups=64),
     conv("1-D", 64, 64, [5], size=1000),
     conv("3-D", 16, 16, [3, 3, 3], size=24),

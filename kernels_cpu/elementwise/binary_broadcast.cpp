@@ -91,7 +91,6 @@ BroadcastPieces::BroadcastPieces(const BroadcastLoop& loop,
       gathers_(joins_ && rank_ > 1 && row_ < kShortJoined),
       most_(end - begin) {
   if (begin >= end) return;  // an empty output has no position either
-  if (INTARSIA_HAS_VECTORS && gathers_) find_places();
   if (joins_) {
     for (const BroadcastOperand& operand : operands) {
       const int64_t fits = kTileBytes / static_cast<int64_t>(operand.bytes);
@@ -140,8 +139,8 @@ const void* BroadcastPieces::lay_out(int input, int64_t position, int64_t length
   int64_t inner = 1;
   cut_ = loop_.rank - 1;
   while (cut_ > 0 && inner * loop_.extents[cut_] <= kMostPlaces) inner *= loop_.extents[cut_--];
-  const int64_t steps = kMostPlaces / inner;
-  block_ = inner * (steps < loop_.extents[cut_] ? steps : loop_.extents[cut_]);
+  steps_ = kMostPlaces / inner;
+  block_ = inner * steps_;
   for (size_t i = 0; i < operands_.size(); ++i) {
     for (int64_t k = 0; k < block_; ++k) {
       int64_t rest = k, place = 0;
@@ -157,9 +156,8 @@ const void* BroadcastPieces::lay_out(int input, int64_t position, int64_t length
 
 /// The operands of a piece, in their tiles but those that are dense.
 [[gnu::noinline, gnu::cold]] void BroadcastPieces::gather(BroadcastPiece& piece) {
-  int64_t row = loop_.extents[cut_];  // elements of the axis that is cut
-  for (int axis = cut_ + 1; axis < loop_.rank; ++axis) row *= loop_.extents[axis];
-  const int64_t steps = block_ * loop_.extents[cut_] / row;  // of a block
+  if (block_ == 0) find_places();
+  const int64_t row = block_ / steps_ * loop_.extents[cut_];  // elements of the axis that is cut
   for (size_t i = 0; i < operands_.size(); ++i) {
     const int64_t* strides = loop_.strides[i];
     const auto bytes = static_cast<int64_t>(operands_[i].bytes);
@@ -178,18 +176,30 @@ const void* BroadcastPieces::lay_out(int input, int64_t position, int64_t length
       count = block_ - first;
       if (count > row - column) count = row - column;
       if (count > left) count = left;
-      int64_t start = column / block_ * steps * strides[cut_], rest = at / row;
+      int64_t start = column / block_ * steps_ * strides[cut_], rest = at / row;
       for (int axis = cut_ - 1; axis >= 0; --axis) {
         start += rest % loop_.extents[axis] * strides[axis];
         rest /= loop_.extents[axis];
       }
       const std::byte* from = data + start * bytes;
       const uint8_t* places = places_[i] + first;
-      if (bytes == 1) pick_elements<uint8_t>(to, from, places, count);
-      if (bytes == 2) pick_elements<uint16_t>(to, from, places, count);
-      if (bytes == 4) pick_elements<uint32_t>(to, from, places, count);
-      if (bytes == 8) pick_elements<uint64_t>(to, from, places, count);
-      if (bytes == 16) pick_elements<Pair>(to, from, places, count);
+      switch (bytes) {
+        case 1:
+          pick_elements<uint8_t>(to, from, places, count);
+          break;
+        case 2:
+          pick_elements<uint16_t>(to, from, places, count);
+          break;
+        case 4:
+          pick_elements<uint32_t>(to, from, places, count);
+          break;
+        case 8:
+          pick_elements<uint64_t>(to, from, places, count);
+          break;
+        default:
+          pick_elements<Pair>(to, from, places, count);
+          break;
+      }
       to += count * bytes;
       at += count;
     }

@@ -132,10 +132,10 @@ class BroadcastPieces {
     alignas(kMostBytes) std::byte bytes[kTileBytes + 2 * kShortRow * kMostBytes + 1];
   };
   Tile tiles_[BroadcastLoop::kMaxInputs];
-  // Of gathered pieces: an axis that a block ends in, a block's elements, and where operands have
-  // them.
-  int cut_ = 0;
-  int64_t block_ = 0;
+  // Of gathered pieces: an axis that a block ends in, its steps along it, a block's elements, and
+  // where the operands have them.
+  int cut_;
+  int64_t steps_, block_ = 0;
   uint8_t places_[BroadcastLoop::kMaxInputs][kMostPlaces];
 };
 

@@ -38,28 +38,82 @@ inline CheckedInt byte_panel_bytes(CheckedInt quads, int64_t n) {
   return CheckedInt(panel_count(n)) * (quads + kByteTerms) * (kPanel * sizeof(uint32_t));
 }
 
-/// Packs n columns of `runs` runs of `bytes` bytes each: byte_at(column, run, i). `flip` is 0x80
-/// where they are unsigned; zero_at(column) is a column's zero point.
-template <class ByteAt, class ZeroAt>
-void pack_byte_panels(int64_t n, int64_t runs, int64_t bytes, uint8_t flip, const ByteAt& byte_at,
-                      const ZeroAt& zero_at, uint32_t* packed) {
-  const int64_t quads = quads_of(bytes), words = byte_panel_words(runs * quads);
-  std::fill(packed, packed + panel_count(n) * words, 0u);
-  const auto number = [flip](uint8_t byte) -> int { return static_cast<int8_t>(byte ^ flip); };
-  for (int64_t column = 0; column < n; ++column) {
-    uint32_t* terms = packed + column / kPanel * words + column % kPanel;
-    const int zero = number(zero_at(column));
-    uint32_t sum = 0;
-    for (int64_t run = 0; run < runs; ++run) {
-      auto* to = reinterpret_cast<uint8_t*>(terms + (kByteTerms + run * quads) * kPanel);
-      for (int64_t i = 0; i < bytes; ++i) {
-        const int code = number(byte_at(column, run, i));
-        to[i / 4 * 4 * kPanel + i % 4] = static_cast<uint8_t>(code);
-        sum += static_cast<uint32_t>(code - zero);
+/// Writes the bytes of a column, run by run, into its quads, a line apart.
+class ByteColumn {
+ public:
+  ByteColumn(uint32_t* first, uint8_t missing) : to_(first), missing_(missing) {}
+
+  void repeat(uint8_t byte, int64_t count) {
+    for (; count > 0; --count) put(byte);
+  }
+  /// Bytes `step` apart.
+  void copy(const uint8_t* from, int64_t count, int64_t step) {
+    for (; count > 0 && shift_ != 0; --count, from += step) put(*from);
+    for (; count >= 4; count -= 4, from += 4 * step, to_ += kPanel) {
+      *to_ = quad_of(from[0], from[step], from[2 * step], from[3 * step]);
+    }
+    for (; count > 0; --count, from += step) put(*from);
+  }
+  void end_run() {
+    while (shift_ != 0) put(missing_);
+  }
+
+  static constexpr uint32_t quad_of(uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+    return a | b << 8 | c << 16 | d << 24;
+  }
+
+ private:
+  void put(uint8_t byte) {
+    quad_ |= uint32_t{byte} << shift_;
+    shift_ += 8;
+    if (shift_ < 32) return;
+    *to_ = quad_;
+    to_ += kPanel;
+    quad_ = 0;
+    shift_ = 0;
+  }
+
+  uint32_t* to_;
+  uint32_t quad_ = 0;
+  int shift_ = 0;
+  uint8_t missing_;
+};
+
+/// Packs n columns of `runs` runs of `bytes` bytes each: write_run(column, run, to) writes those of
+/// a run to a ByteColumn. `flip` is 0x80 where they are unsigned; zero_at(column) is a column's
+/// zero point.
+template <class WriteRun, class ZeroAt>
+void pack_byte_panels(int64_t n, int64_t runs, int64_t bytes, uint8_t flip,
+                      const WriteRun& write_run, const ZeroAt& zero_at, uint32_t* packed) {
+  const int64_t words = byte_panel_words(runs * quads_of(bytes));
+  const uint32_t missing = ByteColumn::quad_of(flip, flip, flip, flip);
+  const auto number = [](uint32_t byte) {
+    return static_cast<uint32_t>(static_cast<int8_t>(byte));
+  };
+  for (int64_t first = 0; first < n; first += kPanel, packed += words) {
+    std::fill(packed, packed + words, missing);
+    const int64_t columns = std::min<int64_t>(kPanel, n - first);
+    for (int64_t column = 0; column < columns; ++column) {
+      ByteColumn to(packed + kByteTerms * kPanel + column, flip);
+      for (int64_t run = 0; run < runs; ++run) {
+        write_run(first + column, run, to);
+        to.end_run();
       }
     }
-    terms[0] = sum;
-    terms[kPanel] = static_cast<uint32_t>(zero);
+    uint32_t sums[kPanel] = {};
+    for (uint32_t* line = packed + kByteTerms * kPanel; line < packed + words; line += kPanel) {
+      for (int64_t i = 0; i < kPanel; ++i) {
+        const uint32_t quad = line[i] ^ missing;
+        line[i] = quad;
+        sums[i] += number(quad) + number(quad >> 8) + number(quad >> 16) + number(quad >> 24);
+      }
+    }
+    const auto count = static_cast<uint32_t>(runs * bytes);
+    for (int64_t i = 0; i < kPanel; ++i) {
+      const uint32_t zero = i < columns ? number(zero_at(first + i) ^ flip) : 0;
+      packed[i] = sums[i] - zero * count;
+      packed[kPanel + i] = zero;
+    }
   }
 }
 

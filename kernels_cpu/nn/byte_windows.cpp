@@ -102,11 +102,14 @@ void pack_byte_filters(const KernelContext& context, int zero_points, int64_t jo
     };
     pack_byte_panels(
         filters, runs, by.bytes(), flip,
-        [&](int64_t column, int64_t run, int64_t i) {
-          const int64_t tap = run * by.together + i / by.channels;
-          const int64_t channel = i % by.channels - column / own * channels;
-          if (channel < 0 || channel >= channels) return zero_of(column);
-          return weights.data[((first + column) * channels + channel) * by.taps + tap];
+        [&](int64_t column, int64_t run, ByteColumn& to) {
+          const uint8_t* filter = weights.data + (first + column) * channels * by.taps;
+          const int64_t before = column / own * channels, after = by.channels - before - channels;
+          for (int64_t tap = run * by.together; tap < (run + 1) * by.together; ++tap) {
+            to.repeat(zero_of(column), before);
+            to.copy(filter + tap, channels, by.taps);
+            to.repeat(zero_of(column), after);
+          }
         },
         zero_of, packed);
   }

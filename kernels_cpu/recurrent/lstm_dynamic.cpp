@@ -327,7 +327,7 @@ struct LstmDynamicPacked {
       const int64_t words = panel_count(hidden) * byte_panel_words(quads_of(k));
       pack_byte_panels(
           hidden, 1, k, flip,
-          [&](int64_t column, int64_t, int64_t i) { return bytes[column * k + i]; },
+          [&](int64_t column, int64_t, ByteColumn& to) { to.copy(bytes + column * k, k, 1); },
           [&](int64_t column) { return zeros[column]; },
           static_cast<uint32_t*>(packed) + gate * words);
     }

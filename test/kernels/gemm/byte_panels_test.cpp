@@ -66,7 +66,10 @@ void expect_product(Random& random, int64_t rows, int64_t columns, int64_t k, bo
 
   const int64_t bytes = byte_panel_bytes(a.runs.all_quads(), columns).value();
   std::vector<uint32_t> packed(static_cast<size_t>(bytes / 4), 7);
-  pack_byte_panels(columns, runs, k, flip, b_byte, zero, packed.data());
+  const auto write_run = [&](int64_t column, int64_t run, ByteColumn& to) {
+    for (int64_t i = 0; i < k; ++i) to.repeat(b_byte(column, run, i), 1);
+  };
+  pack_byte_panels(columns, runs, k, flip, write_run, zero, packed.data());
   std::vector<uint32_t> sums(static_cast<size_t>(rows));
   for (int64_t row = 0; row < rows; ++row) {
     for (int64_t run = 0; run < runs; ++run) {

@@ -6,15 +6,11 @@
 #include <cstring>
 
 #include "core/operators/elementwise/elementwise.h"
+#include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/repeat.h"
 
 namespace intarsia::cpu {
 namespace {
-
-/// An element of 16 bytes.
-struct Pair {
-  uint64_t halves[2];
-};
 
 /// to[k] = from[places[k]]
 template <class E>
@@ -197,7 +193,7 @@ const void* BroadcastPieces::lay_out(int input, int64_t position, int64_t length
           pick_elements<uint64_t>(to, from, places, count);
           break;
         default:
-          pick_elements<Pair>(to, from, places, count);
+          pick_elements<Width<128>::Element>(to, from, places, count);
           break;
       }
       to += count * bytes;

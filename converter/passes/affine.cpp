@@ -2,94 +2,20 @@
 #include "converter/passes/affine.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
 #include <tuple>
 
+#include "converter/passes/branches.h"
+#include "converter/passes/channel_affine.h"
 #include "converter/passes/rewrite.h"
 #include "converter/passes/simplify.h"
 #include "core/operators/linear_algebra/matmul.h"
 #include "core/operators/nn/conv.h"
-#include "core/operators/nn/normalization.h"
 
 namespace intarsia::converter {
 namespace {
-
-struct Affine {
-  std::vector<double> scale, shift;  // one per channel
-
-  bool scales() const {
-    return std::ranges::any_of(scale, [](double factor) { return factor != 1; });
-  }
-  bool shifts() const {
-    return std::ranges::any_of(shift, [](double addend) { return addend != 0; });
-  }
-};
-
-/// A constant beside a tensor of `rank` axes as one number per channel of `axis`, if it is such.
-std::optional<std::vector<double>> per_channel(const Value* value, int rank, int channel_axis,
-                                               int64_t channels) {
-  if (value == nullptr || !value->constant || !value->constant->is_real()) return std::nullopt;
-  const Constant& constant = *value->constant;
-  const int64_t count = constant.count();
-  if (count != 1 && count != channels) return std::nullopt;
-  for (int axis = 0; axis < constant.rank(); ++axis) {
-    const int aligned = rank - constant.rank() + axis;
-    if (aligned < 0) return std::nullopt;
-    if (constant.extents[static_cast<size_t>(axis)] != 1 && aligned != channel_axis) {
-      return std::nullopt;
-    }
-  }
-  std::vector<double> values = constant.reals();
-  if (count == 1) values.assign(static_cast<size_t>(channels), values[0]);
-  return values;
-}
-
-/// What `node` does to the channels of `x`, along `axis`.
-std::optional<Affine> affine_of(const Node& node, const Value* x, int axis, int64_t channels) {
-  const bool add = node.fuses_as("Add"), mul = node.fuses_as("Mul"), sub = node.fuses_as("Sub"),
-             div = node.fuses_as("Div"), normalizes = node.fuses_as("BatchNormalization");
-  if (!add && !mul && !sub && !div && !normalizes) return std::nullopt;
-  Affine result{std::vector<double>(static_cast<size_t>(channels), 1.0),
-                std::vector<double>(static_cast<size_t>(channels), 0.0)};
-  if (normalizes) {
-    if (node.inputs.size() != 5 || node.inputs[0] != x) return std::nullopt;
-    const auto& attributes = node.typed<BatchNormalizationAttributes>();
-    if (attributes.training_mode != 0 || axis != 1) return std::nullopt;
-    std::vector<double> parameters[4];
-    for (size_t i = 0; i < 4; ++i) {
-      const Value* value = node.inputs[i + 1];
-      if (!value->constant || value->constant->count() != channels) return std::nullopt;
-      parameters[i] = value->constant->reals();
-    }
-    for (size_t c = 0; c < static_cast<size_t>(channels); ++c) {
-      result.scale[c] = parameters[0][c] / std::sqrt(parameters[3][c] + attributes.epsilon);
-      result.shift[c] = parameters[1][c] - parameters[2][c] * result.scale[c];
-    }
-    return result;
-  }
-  if (node.inputs.size() != 2 || !x->shape) return std::nullopt;
-  const bool first = node.inputs[0] == x;
-  if (div && !first) return std::nullopt;
-  const auto values = per_channel(node.inputs[first ? 1 : 0], x->shape->rank, axis, channels);
-  if (!values) return std::nullopt;
-  for (size_t c = 0; c < static_cast<size_t>(channels); ++c) {
-    const double value = (*values)[c];
-    if (add || sub) result.shift[c] = sub && first ? -value : value;
-    if (sub && !first) result.scale[c] = -1;
-    if (mul || div) result.scale[c] = div ? 1 / value : value;
-    if (!std::isfinite(result.scale[c])) return std::nullopt;
-  }
-  return result;
-}
-
-/// Whether a node is the model's own, of an operator with the epilogue of `name`, whatever it is
-/// called.
-bool has_epilogue(const Node& node, std::string_view name) {
-  return node.domain != definitions::kInternalDomain && node.op->facts.epilogue.op == name;
-}
 
 /// A node W x + b, whose input 1 are the weights and input 2 the bias.
 struct Weighted {
@@ -176,7 +102,7 @@ class AffineFolding {
     if (!has_channels(node.input(1)) && !std::ranges::any_of(next->inputs, has_channels)) {
       return false;
     }
-    const std::optional<Affine> affine =
+    const std::optional<ChannelAffine> affine =
         affine_of(*next, node.outputs[0], form->axis, form->channels);
     if (!affine) return false;
     const std::optional<std::vector<double>> bias = bias_of(node, *form);
@@ -220,7 +146,8 @@ class AffineFolding {
     return true;
   }
 
-  bool scale_weights(Node& node, const Weighted& form, const Affine& affine, const Node& next) {
+  bool scale_weights(Node& node, const Weighted& form, const ChannelAffine& affine,
+                     const Node& next) {
     const Value* weights = node.input(1);
     const bool shared = weights->uses.size() > 1;
     if (shared && form.product) return false;  // tied embeddings are large
@@ -242,7 +169,7 @@ class AffineFolding {
     return true;
   }
 
-  void set_bias(Node& node, const Weighted& form, const Affine& affine,
+  void set_bias(Node& node, const Weighted& form, const ChannelAffine& affine,
                 const std::vector<double>& bias) {
     if (node.input(2) == nullptr && !affine.shifts()) return;
     std::vector<double> values = bias;
@@ -284,7 +211,7 @@ bool fold_into_reader(Node& conv) {
       std::ranges::find_if(node->inputs, [](const Value* v) { return !v->constant; });
   if (w.count() == 0 || varies == node->inputs.end()) return false;
   Value* x = *varies;
-  const std::optional<Affine> affine = affine_of(*node, x, 1, attributes.group * depth);
+  const std::optional<ChannelAffine> affine = affine_of(*node, x, 1, attributes.group * depth);
   if (!affine || !same_extents(*x, *from)) return false;
   const bool pads = attributes.window.same() || std::ranges::any_of(attributes.window.pads.view(),
                                                                     [](auto n) { return n != 0; });
@@ -314,7 +241,7 @@ bool fold_into_reader(Node& conv) {
 
 void fold_affine(Graph& graph) {
   AffineFolding folding(graph);
-  apply_rule(graph, [&](Node& node) { return folding.apply(node); });
+  apply_rule(graph, [&](Node& node) { return folding.apply(node) || merge_branches(node); });
   for (bool folds = true; folds; remove_dead_nodes(graph)) {
     folds = false;
     apply_rule(graph, [&](Node& node) { return fold_into_reader(node) && (folds = true); });

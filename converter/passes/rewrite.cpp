@@ -48,6 +48,10 @@ Value* add_reals(Graph& graph, const std::string& name, DataType type, std::vect
   return added;
 }
 
+bool has_epilogue(const Node& node, std::string_view name) {
+  return node.domain != definitions::kInternalDomain && node.op->facts.epilogue.op == name;
+}
+
 const definitions::Epilogue* epilogue_of(const Node& node) {
   const definitions::Epilogue& epilogue = node.op->facts.epilogue;
   return epilogue ? &epilogue : nullptr;

@@ -29,6 +29,10 @@ void absorb(Node& node, Node& last);
 Value* add_reals(Graph& graph, const std::string& name, DataType type, std::vector<int64_t> extents,
                  const std::vector<double>& values);
 
+/// Whether a node is the model's own, of an operator with the epilogue of `name`, whatever it is
+/// called.
+bool has_epilogue(const Node& node, std::string_view name);
+
 /// The epilogue that kernels of this node have; null if they have none.
 const definitions::Epilogue* epilogue_of(const Node& node);
 

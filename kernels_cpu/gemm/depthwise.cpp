@@ -102,7 +102,9 @@ void depthwise_run(const DepthwiseArgs& args, int64_t begin, int64_t end) {
         b.input += (y * s.stride_h - s.pad_top + rows.first * s.dilation_h) * row_floats;
       }
       b.weights = weights + rows.first * b.weights_row_pitch;
-      b.output = args.output + image * output_image + z * output_plane + y * b.output_row_pitch + c;
+      const int64_t at = image * output_image + z * output_plane + y * b.output_row_pitch + c;
+      b.output = args.output + at;
+      b.residual = args.residual != nullptr ? args.residual + at : nullptr;
       args.kernel(b);
     }
   }

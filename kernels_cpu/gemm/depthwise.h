@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Depthwise convolution in NDHWC, f32: each input channel has output channels of its own, as
-// many as every other; otherwise the definition of conv.h with groups == in_c, without a residual
-// and without taps that walk backwards.
+// many as every other; otherwise the definition of conv.h with groups == in_c, without taps that
+// walk backwards.
 //
-// Weights are [kernel_d][kernel_h][kernel_w][out_c] (pack_depthwise). Input and output must not
-// overlap. Units and bits as in gemm.h. No workspace.
+// Weights are [kernel_d][kernel_h][kernel_w][out_c] (pack_depthwise). Neither input nor
+// residual may overlap the output. Units and bits as in gemm.h. No workspace.
 #pragma once
 
 #include "kernels_cpu/gemm/conv.h"
@@ -23,7 +23,8 @@ struct DepthwiseArgs {
   const float* input;
   const float* weights;
   float* output;
-  const float* bias = nullptr;  ///< [out_c], or null.
+  const float* bias = nullptr;      ///< [out_c], or null.
+  const float* residual = nullptr;  ///< Lies as the output does; or null.
   Epilogue epilogue = {};
   DepthwiseFunction kernel = nullptr;  ///< Of a window that fits the shape's, depthwise_kernel().
 };

@@ -107,6 +107,11 @@ struct DepthwiseVector {
       F acc[kCount];
       INTARSIA_UNROLL
       for (int p = 0; p < kCount; ++p) acc[p] = bias;
+      const ptrdiff_t at = y * s.output_row_pitch + x * s.output_pitch + c;
+      if (s.residual != nullptr) {
+        INTARSIA_UNROLL
+        for (int p = 0; p < kCount; ++p) acc[p] += load(s.residual + at + p * s.output_pitch);
+      }
       const float* row = s.input + y * s.input_step + (x * s.stride - s.pad_left) * s.pixel_pitch;
       const float* weights = s.weights + c;
       for (int planes = OnePlane || !INTARSIA_HAS_VECTORS ? 1 : s.planes; planes > 0; --planes) {
@@ -115,10 +120,9 @@ struct DepthwiseVector {
         row += s.plane_pitch;
         weights += s.weights_plane_pitch;
       }
-      float* output = s.output + y * s.output_row_pitch + x * s.output_pitch + c;
       INTARSIA_UNROLL
       for (int p = 0; p < kCount; ++p) {
-        store(output + p * s.output_pitch, M::min(M::max(acc[p], lower), upper));
+        store(s.output + at + p * s.output_pitch, M::min(M::max(acc[p], lower), upper));
       }
     };
     const auto single_pixels = [&](ptrdiff_t y, ptrdiff_t begin, ptrdiff_t end) {

@@ -74,12 +74,13 @@ struct TileFamily {
 };
 
 /// Output rows of a depthwise convolution that see the same kernel planes and rows:
-/// out[y][x][c] = act(bias[c] + sum over h < planes, i < rows, j < cols of
+/// out[y][x][c] = act(bias[c] + residual[y][x][c] + sum over h < planes, i < rows, j < cols of
 ///     input[y * input_step + h * plane_pitch + i * row_pitch
 ///     + (x * stride - pad_left + j * dilation) * pixel_pitch + (lead + c) / multiplier]
 ///     * weights[h * weights_plane_pitch + i * weights_row_pitch + j * weights_pitch + c]),
 /// where input columns outside [0, width) count as zeros; the caller leaves out kernel planes and
-/// rows that lie outside the image. Input and output must not overlap.
+/// rows that lie outside the image. The residual lies as the output does; neither it nor the input
+/// may overlap the output, of which some pixels are computed twice.
 struct DepthwiseBlock {
   const float* input;    ///< Column 0 of the image row under the first kernel row.
   ptrdiff_t multiplier;  ///< Output channels of an input channel; 1 unless any window is served.
@@ -99,7 +100,8 @@ struct DepthwiseBlock {
   ptrdiff_t weights_plane_pitch;
   ptrdiff_t weights_row_pitch;
   ptrdiff_t weights_pitch;
-  const float* bias;  ///< [channels], or null.
+  const float* bias;      ///< [channels], or null.
+  const float* residual;  ///< Or null.
   float* output;
   ptrdiff_t output_row_pitch;
   ptrdiff_t output_pitch;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Fast depthwise convolution in float, channels-last: one input channel for each output channel
-// (gemm/depthwise.h), with fused bias and activation, of 1 to 3 spatial axes. The weights' bytes
-// are [KD][KH][KW][channels]. The kernel of any window serves several output channels of an input
-// channel, too. One kernel for each window, so that a program links the micro-kernels of its layers
-// alone.
+// (gemm/depthwise.h), with fused bias, residual and activation, of 1 to 3 spatial axes. The
+// weights' bytes are [KD][KH][KW][channels]. The kernel of any window serves several output
+// channels of an input channel, too. One kernel for each window, so that a program links the
+// micro-kernels of its layers alone.
 #include <array>
 #include <cstdint>
 
@@ -24,8 +24,7 @@ bool is_depthwise(const KernelContext& context) {
   const auto& attributes = context.attributes<ConvAttributes>();
   const TensorView& x = context.input(0);
   const TensorView& w = context.input(1);
-  return attributes.group > 1 && attributes.group == x.extents[x.rank - 1] && w.extents[1] == 1 &&
-         !context.input(3).present();
+  return attributes.group > 1 && attributes.group == x.extents[x.rank - 1] && w.extents[1] == 1;
 }
 
 /// Output channels of an input channel.
@@ -78,6 +77,7 @@ void compute_depthwise(const KernelContext& context, const Epilogue& epilogue,
                            .weights = context.input(1).as<const float>(),
                            .output = context.output(0).as<float>(),
                            .bias = context.input(2).as<const float>(),
+                           .residual = context.input(3).as<const float>(),
                            .epilogue = epilogue,
                            .kernel = kernel};
   context.parallel_for(depthwise_units(args.shape),
@@ -127,7 +127,6 @@ struct ConvDepthwise : PackedWeights {
   /// Less than ConvPacked; a window of its own before the one that serves what is left.
   static constexpr int cost = kFastCost - (Cols == 0 ? 2 : 4);
   static constexpr KernelLayout layout = KernelLayout::kChannelsLast;
-  static constexpr InPlace in_place{3};
 
   static bool serves(const KernelContext& context) { return serves_window(context, Cols, Stride); }
   static bool supports(const KernelContext& context) {

@@ -26,7 +26,7 @@ void expect(bool right, const char* what) {
 
 constexpr int kMost = 4096;
 float input[kMost], weights[kMost], packed[kMost], output[kMost];
-float bias[64];
+float bias[64], residual[kMost];
 alignas(64) std::byte workspace[1 << 14];
 
 void fill(float* values, int count) {
@@ -43,7 +43,7 @@ double error_of(const ConvShape& s, double upper) {
   double worst = 0;
   for (int64_t pixel = 0; pixel < s.out_h * s.out_w; ++pixel) {
     for (int64_t o = 0; o < s.out_c; ++o) {
-      double sum = bias[o];
+      double sum = double{bias[o]} + double{residual[pixel * s.out_c + o]};
       for (int64_t c = 0; c < channels; ++c) {
         for (int64_t i = 0; i < s.kernel_h; ++i) {
           for (int64_t j = 0; j < s.kernel_w; ++j) {
@@ -87,9 +87,10 @@ void test_depthwise(int cols, int stride, int dilation, const char* what) {
   fill(input, kMost);
   fill(weights, kMost);
   fill(bias, 64);
+  fill(residual, kMost);
   fill(output, kMost);
   pack_depthwise(weights, s.in_c, s.kernel_h * s.kernel_w, packed);
-  DepthwiseArgs args{s, input, packed, output, bias, bounds()};
+  DepthwiseArgs args{s, input, packed, output, bias, residual, bounds()};
   args.kernel = depthwise_kernel<DepthwiseWindow<Cols, Stride>>(detect_isa());
   depthwise_run(args, 0, depthwise_units(s));
   expect(error_of(s, 0.75) <= 1, what);
@@ -111,6 +112,7 @@ void test_conv(int in_c, int out_c, int kernel, int groups, const char* what) {
   fill(input, kMost);
   fill(weights, kMost);
   fill(bias, 64);
+  fill(residual, kMost);
   fill(output, kMost);
   pack_conv(weights, groups, out_c / groups, in_c / groups, kernel * kernel, packed);
   ConvArgs args;
@@ -119,6 +121,8 @@ void test_conv(int in_c, int out_c, int kernel, int groups, const char* what) {
   args.weights = packed;
   args.output = output;
   args.bias = bias;
+  args.residual = residual;
+  args.residual_pitch = out_c;
   args.epilogue = bounds();
   args.isa = detect_isa();
   if (conv_workspace_bytes(s) > sizeof workspace) return expect(false, "too large");

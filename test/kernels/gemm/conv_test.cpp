@@ -373,6 +373,8 @@ TEST_P(ConvFamily, RandomDepthwise) {
       s.out_w = (s.in_w - 1) / s.stride_w + 1;
     }
     p.bias = random.coin();
+    p.residual = random.coin();
+    p.residual_pad = s.out_pitch - s.out_c;
     p.activation = spec_of(static_cast<int>(trial) % kActivations);
     const uint32_t seed = base + trial;
     SCOPED_TRACE("seed " + std::to_string(seed) + " shape" + describe(s));
@@ -384,15 +386,16 @@ TEST_P(ConvFamily, RandomDepthwise) {
     std::vector<float> packed(weights.size());
     pack_depthwise(weights.data(), s.out_c, taps, packed.data());
     const int64_t pixels = s.batch * s.out_d * s.out_h * s.out_w;
-    std::vector<float> output(static_cast<size_t>(pixel_floats(pixels, s.out_c, s.out_pitch)),
-                              kUntouched);
+    const auto residual = random.floats(pixel_floats(pixels, s.out_c, s.out_pitch));
+    std::vector<float> output(residual.size(), kUntouched);
     DepthwiseArgs args{s, input.data(), packed.data(), output.data()};
     args.bias = p.bias ? bias.data() : nullptr;
+    args.residual = p.residual ? residual.data() : nullptr;
     args.epilogue = epilogue_of(p.activation, GetParam());
     for (const DepthwiseFunction kernel : depthwise_kernels_for(s, GetParam())) {
       args.kernel = kernel;
       std::ranges::fill(output, kUntouched);
-      check_output(p, input, weights, bias, {}, output, depthwise_units(s),
+      check_output(p, input, weights, bias, residual, output, depthwise_units(s),
                    [&](int64_t begin, int64_t end) { depthwise_run(args, begin, end); });
       if (HasFatalFailure()) return;
     }

@@ -12,7 +12,7 @@ namespace {
 
 // Bytes of B that a block may cover: half of a second-level cache of 1 MiB.
 constexpr ptrdiff_t kBlockBFloats = (512 << 10) / sizeof(float);
-// Depth of one pass over K: 32 columns of B take 48 KiB.
+// Depth of one pass over K: 64 columns of B take 96 KiB, which come from the second-level cache.
 constexpr ptrdiff_t kPassDepth = 384;
 // A line of a panel, of the cache.
 constexpr ptrdiff_t kLineBytes = kPanel * sizeof(float);
@@ -34,14 +34,21 @@ constexpr int64_t kNearFloats = 1 << 16;
   return max(ceil_div(ceil_div(total, blocks), step) * step, step);
 }
 
-// The family for the columns from here on: the widest that all rows fit in, else the main one.
+// The family for the columns from here on: the widest that all rows fit in, else the widest of
+// those for any number of rows. None that would leave one or two panels to narrow tiles, which take
+// more time for each.
 const TileFamily& choose_family(const TileKernels& kernels, ptrdiff_t m, ptrdiff_t panels) {
-  for (int i = 0; i + 1 < kernels.family_count; ++i) {
-    const TileFamily& family = kernels.families[i];
-    const bool rows_fit = family.max_rows >= m || family.max_rows == kernels.mr;
-    if (family.panels <= panels && rows_fit) return family;
-  }
-  return kernels.families[kernels.family_count - 1];
+  const TileFamily* const end = kernels.families + kernels.family_count;
+  const auto widest = [&](const TileFamily* from, ptrdiff_t rows) {
+    for (; from + 1 < end; ++from) {
+      const ptrdiff_t left = panels - from->panels;
+      const bool narrow = left < min(from->panels, 3) && left > 0;
+      if (from->max_rows >= rows && left >= 0 && !narrow) break;
+    }
+    return from;
+  };
+  const TileFamily* const fits = widest(kernels.families, m);
+  return fits->max_rows >= m ? *fits : *widest(end - kernels.mains, 0);
 }
 
 // What tile i of a pass fetches of the panels of the next one: of each panel, 1 << sharing tiles
@@ -77,7 +84,7 @@ bool outside(const float* const* rows, ptrdiff_t n, const float* zeros) {
 
 Blocking choose_blocking(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_floats,
                          ptrdiff_t most_rows) {
-  constexpr ptrdiff_t kStep = 2 * kPanel;
+  constexpr ptrdiff_t kStep = (INTARSIA_HAS_VECTORS ? 4 : 2) * kPanel;  // of the widest tile
   Blocking s{};
   // One block, without the divisions below, which take as long as a small product.
   if (INTARSIA_HAS_VECTORS && m > 0 && m <= most_rows && n * k <= kBlockBFloats / 2 &&
@@ -94,7 +101,7 @@ Blocking choose_blocking(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_floa
     s.m_blocks = ceil_div(m, s.m_block);
     s.n_blocks = ceil_div(n, s.n_block);
     if (s.m_blocks * s.n_blocks >= kEnoughUnits) break;
-    if (int64_t{s.m_block} * s.n_block * k < 2 * kSmallUnit) break;
+    if (int64_t{s.m_block} * min(s.n_block, n) * k < 2 * kSmallUnit) break;
     if (s.n_block > 4 * kStep || (s.n_block > kStep && s.m_block < kSmallRows)) {
       s.n_block = even_block(n, s.n_block / 2, kStep);
     } else if (s.m_block >= kSmallRows) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Micro-kernels for AVX-512 (F, BW, CD, DQ, VL). Compiled with the flags of that instruction set.
-// The main tile is 12 x 32: 24 accumulators; each row has an address, of which general registers
-// hold nine.
+// The main tiles are 6 x 64 and 8 x 48: 24 accumulators of 32 registers.
 #include "kernels_cpu/gemm/isa.h"
 
 #if INTARSIA_WITH_AVX512
@@ -16,8 +15,11 @@ namespace intarsia::cpu {
 using Vec = IsaVector<Isa::kAvx512>;
 
 template <>
-struct IsaTiles<Isa::kAvx512> : TileTables<TileTable<Vec, 8, 3>, TileTable<Vec, 4, 5>,
-                                           TileTable<Vec, 2, 12>, TileTable<Vec, 1, 12>> {};
+struct IsaTiles<Isa::kAvx512>
+    : TileTables<TileTable<Vec, 8, 3>, TileTable<Vec, 4, 6>, TileTable<Vec, 3, 8>,
+                 TileTable<Vec, 2, 8>, TileTable<Vec, 1, 8>> {
+  static constexpr int kMains = 4;
+};
 
 template struct Microkernels<Isa::kAvx512>;
 

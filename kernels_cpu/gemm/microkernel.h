@@ -22,7 +22,7 @@ namespace intarsia::cpu {
 inline constexpr int kPanel = 16;
 
 /// The most rows that a tile of any instruction set has.
-inline constexpr int kMaxTileRows = 16;
+inline constexpr int kMaxTileRows = 8;
 
 /// y = act(y) for `rows` rows of n elements.
 using ActivationFunction = void (*)(const ActivationSpec& spec, float* y, ptrdiff_t pitch,
@@ -178,9 +178,9 @@ struct WinogradTile {
 
 /// The tiles of one instruction set.
 struct TileKernels {
-  int mr;  ///< Rows of the main families, which are those with max_rows == mr.
+  int mains;  ///< The last so many families are for any number of rows, the others for a few.
   int family_count;
-  const TileFamily* families;  ///< Widest first; the last has one panel and mr rows.
+  const TileFamily* families;  ///< Few rows first, then widest first; the last has one panel.
 };
 
 /// The micro-kernels of one instruction set, defined in kernels_<isa>.cpp. A program links the

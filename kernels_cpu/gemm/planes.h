@@ -9,7 +9,7 @@
 //     unit: some rows of the output of one group     w, 12 filters side by side
 //                                                        [k][12]
 //     strip [channel][kernel_d][rows][phases][columns]     |
-//        x[k] ------ unaligned vectors of columns ---->  12 x 32 sums, 8 x 48, 4 x 64, ...
+//        x[k] ------ unaligned vectors of columns ---->  6 x 64 sums, 12 x 32, 4 x 64, ...
 //
 // A unit copies the input rows that it reads, with their padding, into a strip: the columns of a
 // stride s as s runs ("phases") of every s-th one, so that each tap reads neighbours. Long sums are

@@ -14,11 +14,13 @@ template <Isa I>
 inline constexpr int kPlaneSums = I == Isa::kAvx512 || I == Isa::kNeon ? 24
                                   : I == Isa::kAvx2                    ? 12
                                                                        : 9;
-/// Filters of the widest tile.
+/// Filters of the tile of the most vectors.
 template <Isa I>
-inline constexpr int kPlaneRows = I == Isa::kAvx512     ? 12
-                                  : I == Isa::kPortable ? 3
-                                                        : 6;
+inline constexpr int kPlaneRows = I == Isa::kPortable ? 3 : 6;
+
+/// Filters of the tile for few columns.
+template <Isa I>
+inline constexpr int kNarrowPlaneRows = I == Isa::kAvx512 ? 12 : kPlaneRows<I>;
 
 /// Whether there are registers for rows of the input as well.
 template <Isa I>
@@ -217,7 +219,13 @@ void plane_filters(const PlaneBlock& b, ptrdiff_t first) {
 
 template <Isa I>
 void Microkernels<I>::planes(const PlaneBlock& block) {
-  plane_filters<I, kPlaneRows<I>>(block, 0);
+  constexpr int kRows = kPlaneRows<I>, kNarrowRows = kNarrowPlaneRows<I>;
+  // More vectors than filters in a tile: fewer are loaded for each of their products.
+  if (kRows != kNarrowRows &&
+      block.columns <= kPlaneVectors<I, kNarrowRows, 1> * IsaVector<I>::kWidth) {
+    return plane_filters<I, kNarrowRows>(block, 0);
+  }
+  plane_filters<I, kRows>(block, 0);
 }
 
 }  // namespace intarsia::cpu

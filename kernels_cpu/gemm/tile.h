@@ -42,18 +42,12 @@ INTARSIA_INLINE void add_products(const Tile& t, typename Vec::F (&acc)[R][kVect
   const ptrdiff_t ahead_step = t.prefetch_step;
   const float* const* rows = t.rows;
   for (ptrdiff_t tap = t.taps; tap > 0; --tap, rows += t.row_pitch) {
-    // Rows are indexed from their end, so that the index also counts: one register less. Those that
-    // registers do not suffice for are said to change in memory, or the compiler would hold them in
-    // vector registers: moves from there take turns with the sums.
-    constexpr int kHeld = R < Vec::kRowRegisters ? R : Vec::kRowRegisters;
-    const float *held[kHeld], *other[R - kHeld + 1];
+    // Rows are indexed from their end, so that the index also counts: one register less.
+    const float* ends[R];
     INTARSIA_UNROLL
-    for (int r = 0; r < R; ++r) {
-      (r < kHeld ? held[r] : other[r - kHeld]) = rows[r] + t.row_offset + t.k;
-    }
+    for (int r = 0; r < R; ++r) ends[r] = rows[r] + t.row_offset + t.k;
     for (ptrdiff_t k = -t.k; k != 0; ++k, b += kPanel) {
-      if constexpr (R >= 4 && kVectors <= 2 * kParts) {
-        if (R > kHeld) __asm__("" : "+m"(ahead));
+      if constexpr (R >= 6 || (R >= 4 && kVectors <= 2 * kParts)) {
         __builtin_prefetch(ahead, 0, 2);
         ahead += ahead_step;
       }
@@ -64,8 +58,7 @@ INTARSIA_INLINE void add_products(const Tile& t, typename Vec::F (&acc)[R][kVect
       }
       INTARSIA_UNROLL
       for (int r = 0; r < R; ++r) {
-        if (r >= kHeld) __asm__("" : "+m"(other[r - kHeld]));
-        const F av = VecMath<Vec>::splat((r < kHeld ? held[r] : other[r - kHeld])[k]);
+        const F av = VecMath<Vec>::splat(ends[r][k]);
         INTARSIA_UNROLL
         for (int v = 0; v < kUsed; ++v) acc[r][v] += av * bv[v];
       }
@@ -161,25 +154,25 @@ struct TileTable {
       return nullptr;
     }
   }
-  static constexpr TileFunction kRows[kMaxTileRows] = {
-      row<1>(), row<2>(),  row<3>(),  row<4>(),  row<5>(),  row<6>(),  row<7>(),  row<8>(),
-      row<9>(), row<10>(), row<11>(), row<12>(), row<13>(), row<14>(), row<15>(), row<16>()};
+  static constexpr TileFunction kRows[kMaxTileRows] = {row<1>(), row<2>(), row<3>(), row<4>(),
+                                                       row<5>(), row<6>(), row<7>(), row<8>()};
   static constexpr TileFamily kFamily{P, R, kRows};
 };
 
-/// The families of instruction set I, widest first; the last has one panel. kernels_<isa>.cpp
-/// specialises it as one of the next.
+/// The families of instruction set I, in the order of TileKernels. kernels_<isa>.cpp specialises it
+/// as one of the next.
 template <Isa I>
 struct IsaTiles;
 template <class... Tables>
 struct TileTables {
   static constexpr TileFamily kFamilies[] = {Tables::kFamily...};
+  static constexpr int kMains = 1;
 };
 
 template <Isa I>
 TileKernels Microkernels<I>::tiles() {
   constexpr int kCount = std::size(IsaTiles<I>::kFamilies);
-  return {IsaTiles<I>::kFamilies[kCount - 1].max_rows, kCount, IsaTiles<I>::kFamilies};
+  return {IsaTiles<I>::kMains, kCount, IsaTiles<I>::kFamilies};
 }
 
 template <Isa I>

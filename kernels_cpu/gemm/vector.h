@@ -38,8 +38,6 @@ template <Isa S, int Width>
 struct VectorOf {
   static constexpr int kWidth = Width;
   static constexpr bool kMasked = false;  ///< Parts cost as little as whole vectors.
-  /// Rows of a tile whose address is in a register.
-  static constexpr int kRowRegisters = 16;
   typedef float F __attribute__((vector_size(4 * Width)));    // NOLINT(modernize-use-using)
   typedef int32_t I __attribute__((vector_size(4 * Width)));  // NOLINT(modernize-use-using)
 
@@ -121,7 +119,6 @@ template <Isa S>
 struct VectorOf<S, 1> {
   static constexpr int kWidth = 1;
   static constexpr bool kMasked = false;
-  static constexpr int kRowRegisters = 16;
   using F = float;
   using I = int32_t;
   INTARSIA_INLINE static F load(const float* p) { return *p; }
@@ -177,7 +174,6 @@ struct IsaVector<Isa::kAvx2> : VectorOf<Isa::kAvx2, 8> {
 template <>
 struct IsaVector<Isa::kAvx512> : VectorOf<Isa::kAvx512, 16> {
   static constexpr bool kMasked = true;
-  static constexpr int kRowRegisters = 9;
   INTARSIA_INLINE static __mmask16 mask(int n) {
     return n >= kWidth ? 0xffff : n <= 0 ? 0 : static_cast<__mmask16>((1u << n) - 1);
   }

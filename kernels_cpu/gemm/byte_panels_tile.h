@@ -131,20 +131,39 @@ void byte_rows(ByteProduct job) {
   }
 }
 
+/// P panels.
+template <Isa I, class S, int P, int R>
+void byte_columns(ByteProduct& job) {
+  byte_rows<I, S, P, R>(job);
+  job.panels -= P;
+  job.b += P * static_cast<ptrdiff_t>(byte_panel_words(job.runs.all_quads()));
+  job.c += P * kPanel;
+}
+
 /// P panels at a time, then one by one.
 template <Isa I, class S, int P, int R>
-void byte_columns(ByteProduct job) {
-  const ptrdiff_t panel = static_cast<ptrdiff_t>(byte_panel_words(job.runs.all_quads()));
-  for (ptrdiff_t left = job.panels; left > 0;) {
-    const ptrdiff_t here = left >= P ? P : 1;
-    if (here == P) {
-      byte_rows<I, S, P, R>(job);
+void byte_columns_by(ByteProduct job) {
+  while (job.panels >= P) byte_columns<I, S, P, R>(job);
+  if constexpr (P > 1) {
+    while (job.panels > 0) byte_columns<I, S, 1, R>(job);
+  }
+}
+
+/// Any number of rows, of quads in vectors of a panel: 24 sums, of more panels than a few rows
+/// have, since loads are as dear as products. None of one or two panels is left where a wider one
+/// does.
+template <Isa I, class S>
+void byte_columns_of_many_rows(ByteProduct job) {
+  while (job.panels > 0) {
+    if (job.panels == 4 || job.panels > 6) {
+      byte_columns<I, S, 4, 6>(job);
+    } else if (job.panels > 2) {
+      byte_columns<I, S, 3, 8>(job);
+    } else if (job.panels == 2) {
+      byte_columns<I, S, 2, 8>(job);
     } else {
-      byte_rows<I, S, 1, R>(job);
+      byte_columns<I, S, 1, 12>(job);
     }
-    left -= here;
-    job.b += here * panel;
-    job.c += here * kPanel;
   }
 }
 
@@ -155,11 +174,13 @@ void BytePanels<I, S>::multiply(const ByteProduct& product) {
   constexpr int kOneRow = kParts == 1 ? 8 : kParts == 2 ? 2 : 1;
   constexpr int kFewRows = kParts <= 2 ? 4 : 2, kFewPanels = kParts == 1 ? 4 : 1;
   if (product.rows == 1) {
-    byte_columns<I, S, kOneRow, 1>(product);
+    byte_columns_by<I, S, kOneRow, 1>(product);
   } else if (kParts > 1 || product.rows <= kFewRows) {
-    byte_columns<I, S, kFewPanels, kFewRows>(product);
+    byte_columns_by<I, S, kFewPanels, kFewRows>(product);
+  } else if constexpr (kQuads<S>) {
+    byte_columns_of_many_rows<I, S>(product);
   } else {
-    byte_columns<I, S, 2, kQuads<S> ? 12 : 8>(product);
+    byte_columns_by<I, S, 2, 8>(product);
   }
 }
 

@@ -4,9 +4,10 @@
 // largest of it.
 //
 // A step takes the first child where x <= threshold, else the second, without a branch: which child
-// comes next cannot be foretold. So that one walk need not wait for its memory, kLanes of them go
-// on at a time: rows through one tree, which so stays in the cache, or, of rows that are left over,
-// trees. A walk has as many steps as its tree is deep; leaves lead to themselves.
+// comes next cannot be foretold. So that one walk need not wait for its memory, several go on at a
+// time: kLanes rows through one tree, which so stays in the cache, or a row that is left over
+// through kTrees trees. Gathers would take as long, and longer on many processors. A walk has as
+// many steps as its tree is deep; leaves lead to themselves.
 //
 // Sums are in double. Blocks of rows are cut by shape and computed on the caller's threads; where
 // there are few rows, blocks of trees are, whose sums are added in their order.
@@ -30,6 +31,7 @@ namespace {
 using Attributes = TreeEnsembleAttributes;
 
 constexpr int kLanes = 8;
+constexpr int kTrees = 16;
 /// Steps after which deep trees ask whether all walks have ended.
 constexpr int kSteps = 8;
 constexpr int64_t kBlockRows = 64;
@@ -88,15 +90,15 @@ struct Forest {
     }
   }
 
-  /// The leaves that kLanes walks of `depth` steps reach; `tree(lane)` is where the lane's tree
+  /// The leaves that kCount walks of `depth` steps reach; `tree(lane)` is where the lane's tree
   /// begins, `row(lane)` what it compares.
-  template <bool Missing, class Tree, class Row>
-  void walk(int32_t depth, const Tree& tree, const Row& row, uint32_t (&place)[kLanes]) const {
+  template <bool Missing, int kCount, class Tree, class Row>
+  void walk(int32_t depth, const Tree& tree, const Row& row, uint32_t (&place)[kCount]) const {
     const Way features = (Way{1} << feature_bits) - 1;
     for (uint32_t& each : place) each = 1;
     for (int32_t left = depth; left > 0; left -= kSteps) {
       for (int32_t step = std::min<int32_t>(left, kSteps); step > 0; --step) {
-        for (int lane = 0; lane < kLanes; ++lane) {
+        for (int lane = 0; lane < kCount; ++lane) {
           const Node& node = tree(lane)[place[lane]];
           const T x = row(lane)[node.way & features];
           bool second = !(x <= node.threshold);
@@ -106,15 +108,15 @@ struct Forest {
       }
       if (left <= kSteps) break;
       uint32_t moves = 0;
-      for (int lane = 0; lane < kLanes; ++lane) {
+      for (int lane = 0; lane < kCount; ++lane) {
         const Way way = tree(lane)[place[lane]].way;
         moves |= (static_cast<uint32_t>(way >> child_shift) + 1) ^ place[lane];
       }
       if (moves == 0) break;
     }
   }
-  template <class Tree, class Row>
-  void walk(int32_t depth, const Tree& tree, const Row& row, uint32_t (&place)[kLanes]) const {
+  template <int kCount, class Tree, class Row>
+  void walk(int32_t depth, const Tree& tree, const Row& row, uint32_t (&place)[kCount]) const {
     a.missing != 0 ? walk<true>(depth, tree, row, place) : walk<false>(depth, tree, row, place);
   }
 
@@ -134,20 +136,20 @@ struct Forest {
       }
     }
   }
-  /// One row through kLanes trees at a time; the last of them stands for those that are not there.
+  /// One row through kTrees trees at a time; the last of them stands for those that are not there.
   void add_row(const T* row, int64_t first, int64_t last, double* sums) const {
-    for (int64_t t = first; t < last; t += kLanes) {
-      const Node* begin[kLanes];
+    for (int64_t t = first; t < last; t += kTrees) {
+      const Node* begin[kTrees];
       int32_t depth = 0;
-      for (int lane = 0; lane < kLanes; ++lane) {
+      for (int lane = 0; lane < kTrees; ++lane) {
         const TreeRecord& tree = trees[std::min(t + lane, last - 1)];
         begin[lane] = nodes + tree.base;
         depth = std::max(depth, tree.depth);
       }
-      uint32_t place[kLanes];
+      uint32_t place[kTrees];
       walk(
           depth, [&begin](int lane) { return begin[lane]; }, [row](int) { return row; }, place);
-      for (int lane = 0; lane < kLanes && t + lane < last; ++lane) {
+      for (int lane = 0; lane < kTrees && t + lane < last; ++lane) {
         add(trees[t + lane], place[lane], sums);
       }
     }

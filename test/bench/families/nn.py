@@ -28,6 +28,8 @@ CONVOLUTIONS = [
     conv("3x3 dilated", 64, 64, [3, 3], dilation=2),
     conv("3x3 in 8 groups", 64, 64, [3, 3], groups=8),
     conv("1x1", 64, 256, [1, 1]),
+    conv("1x1 of many channels", 256, 256, [1, 1], size=75),
+    conv("1x1 512 channels", 512, 512, [1, 1], size=19),
     conv("1x1 stride 2", 256, 512, [1, 1], strides=[2, 2]),
     conv("5x5", 64, 64, [5, 5], size=28),
     conv("7x7 of 3 channels", 3, 64, [7, 7], size=224, strides=[2, 2]),

@@ -47,6 +47,9 @@ CASES = [
     case("ConvInteger", "3x3", [integers(0, 255, 1, 64, 56, 56, type="uint8"),
                                 constant(integers(0, 255, 64, 64, 3, 3, type="uint8")),
                                 constant(exactly(120, "uint8"))], opset=10, pads=[1, 1, 1, 1]),
+    case("ConvInteger", "3x3, computed weights", [
+        integers(0, 255, 1, 64, 14, 14, type="uint8"), integers(0, 255, 64, 64, 3, 3, type="uint8"),
+        exactly(120, "uint8"), exactly(130, "uint8")], opset=10, pads=[1, 1, 1, 1]),
     case("ConvInteger", "3x3 in 32 groups",
          [integers(0, 255, 1, 128, 28, 28, type="uint8"),
           constant(integers(-128, 127, 128, 4, 3, 3, type="int8")),

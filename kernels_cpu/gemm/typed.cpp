@@ -227,7 +227,9 @@ struct Unit {
     // Packing B is no less work than a product with few rows; bytes have to be.
     const ptrdiff_t wide = tiles.in_place.columns;
     const ptrdiff_t in_place = few && !kOfBytes<S> && b.lane_step == 1 ? ends.n / wide * wide : 0;
-    const ptrdiff_t height = ceil_div(m, ceil_div(m, tiles.main.max_rows));
+    const bool pairs = !narrow && !few && tiles.pairs.max_rows > 0;
+    const ptrdiff_t most = pairs ? tiles.pairs.max_rows : tiles.main.max_rows;
+    const ptrdiff_t height = ceil_div(m, ceil_div(m, most));
     pack_a(k0, depth, keeps_rows() ? 1 : height);
     if (in_place < ends.n) pack_b(in_place, k0, depth);
     if constexpr (kQuads<S>) {
@@ -251,9 +253,14 @@ struct Unit {
       if (n0 >= in_place) {
         const bool fits = few && tiles.few.columns <= round_up(left, tiles.width);
         const bool half = left <= tiles.half.columns;
-        family = fits           ? &tiles.few
-                 : keeps_rows() ? (half ? &tiles.half_by_row : &tiles.by_row)
-                                : (half ? &tiles.half : &tiles.main);
+        const bool pair = pairs && left > tiles.width;
+        if (fits) {
+          family = &tiles.few;
+        } else if (keeps_rows()) {
+          family = pair ? &tiles.pairs_by_row : half ? &tiles.half_by_row : &tiles.by_row;
+        } else {
+          family = pair ? &tiles.pairs : half ? &tiles.half : &tiles.main;
+        }
         tile.b = packed_b + (n0 - in_place) * depth;
         tile.b_step = tiles.width;
         tile.b_panel = tiles.width * depth;

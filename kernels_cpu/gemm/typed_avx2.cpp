@@ -15,7 +15,7 @@ namespace intarsia::cpu {
 
 template <>
 struct TypedExtents<Isa::kAvx2> {
-  static constexpr int kVectors = 2, kRows = 6, kWidePanels = 2;
+  static constexpr int kVectors = 2, kRows = 6, kPairRows = 0, kWidePanels = 2;
 };
 
 template struct TypedKernels<Isa::kAvx2, double>;

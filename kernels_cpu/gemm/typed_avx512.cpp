@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Products of types other than float32 for AVX-512 (F, BW, CD, DQ, VL). Compiled with the flags of
-// that instruction set; quads of bytes need VNNI, too. The main tile has 12 rows of 128 bytes: 24
-// accumulators, 2 of B, 1 of A.
+// that instruction set; quads of bytes need VNNI, too. The main tile has 6 rows of 256 bytes: 24
+// accumulators, 4 of B, 1 of A; of a single panel 12 rows.
 #include "kernels_cpu/gemm/isa.h"
 
 #if INTARSIA_WITH_AVX512
@@ -18,7 +18,7 @@ namespace intarsia::cpu {
 
 template <>
 struct TypedExtents<Isa::kAvx512> {
-  static constexpr int kVectors = 2, kRows = 12, kWidePanels = 4;
+  static constexpr int kVectors = 2, kRows = 12, kPairRows = 6, kWidePanels = 4;
 };
 
 template struct TypedKernels<Isa::kAvx512, double>;

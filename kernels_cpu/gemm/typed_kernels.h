@@ -85,6 +85,9 @@ struct TypedTiles {
   TypedFamily<V> half;    ///< The first half of a panel: all that is left of B.
   TypedFamily<V> by_row;  ///< Like main and half, where kKeepsRows.
   TypedFamily<V> half_by_row;
+  /// Two panels of fewer rows, which load less for each product; 0 rows where registers are too
+  /// few.
+  TypedFamily<V> pairs, pairs_by_row;
   TypedFamily<V> few;       ///< For products of few rows: wider, with one tile for all rows.
   TypedFamily<V> in_place;  ///< The same for a B that is not packed.
 };

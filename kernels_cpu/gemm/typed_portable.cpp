@@ -11,7 +11,7 @@ namespace intarsia::cpu {
 
 template <>
 struct TypedExtents<Isa::kPortable> {
-  static constexpr int kVectors = 4, kRows = 3, kWidePanels = 1;
+  static constexpr int kVectors = 4, kRows = 3, kPairRows = 0, kWidePanels = 1;
 };
 
 template struct TypedKernels<Isa::kPortable, double>;

@@ -124,6 +124,8 @@ TypedTiles<Computed<S>> TypedKernels<I, S>::tiles() {
           TypedTable<I, V, V, E::kVectors / 2, 1, E::kRows, Step>::kFamily,
           TypedTable<I, V, V, E::kVectors, 1, E::kRows, ByRow>::kFamily,
           TypedTable<I, V, V, E::kVectors / 2, 1, E::kRows, ByRow>::kFamily,
+          TypedTable<I, V, V, E::kVectors, 2, E::kPairRows, Step>::kFamily,
+          TypedTable<I, V, V, E::kVectors, 2, E::kPairRows, ByRow>::kFamily,
           TypedTable<I, V, V, E::kVectors, E::kWidePanels, kTypedFewRows, Step>::kFamily,
           TypedTable<I, V, Stored, E::kVectors, E::kWidePanels, kTypedFewRows, Step>::kFamily};
 }

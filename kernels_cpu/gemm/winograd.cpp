@@ -21,7 +21,7 @@ constexpr int64_t kChunk = kChunkPanels * kPanel;
 // those of U, between half a second-level cache and what an arena can spare.
 constexpr int64_t kLeastWindowBytes = 384 << 10;
 constexpr int64_t kMostWindowBytes = 2 << 20;
-// Blocks are whole register tiles of 6 rows, ...
+// Blocks are whole register tiles where these have 6 rows, ...
 constexpr int64_t kBlockStep = 12;
 // ...and there are that many units, if the filters can be parted so.
 constexpr int64_t kEnoughUnits = 16;

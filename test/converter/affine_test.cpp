@@ -4,7 +4,6 @@
 // form that they have, vanish in weights and bias, and the model computes what it computed.
 #include <cmath>
 #include <limits>
-#include <random>
 
 #include "test/converter/fused_model.h"
 
@@ -13,9 +12,9 @@ namespace {
 
 using converter::OnnxBuilder;
 
-class Chain {
+class Chain : public DrawnModel {
  public:
-  explicit Chain(unsigned seed) : random_(seed) {}
+  explicit Chain(unsigned seed) : DrawnModel(seed) {}
 
   /// `kept`: an output for each node, so that nothing can be folded.
   OnnxBuilder build(const std::string& op, bool kept) {
@@ -32,22 +31,6 @@ class Chain {
   std::vector<int64_t> x;
 
  private:
-  int pick(int least, int most) {
-    return least + static_cast<int>(random_() % static_cast<unsigned>(most - least + 1));
-  }
-  /// Numbers from 1/2 to 2, of either sign or positive ones.
-  std::string constant(const std::vector<int64_t>& extents, bool positive = false) {
-    int64_t count = 1;
-    for (int64_t extent : extents) count *= extent;
-    std::vector<float> values;
-    for (int64_t i = 0; i < count; ++i) {
-      const float value = static_cast<float>(pick(8, 32)) / 16;
-      values.push_back(!positive && pick(0, 1) != 0 ? -value : value);
-    }
-    std::string name = "c" + std::to_string(++constants_);
-    model_.floats(name.c_str(), extents, values);
-    return name;
-  }
   onnx::NodeProto& node(const std::string& op, const std::vector<std::string>& inputs) {
     last_ = "t" + std::to_string(++nodes_);
     auto& made = model_.node(op, inputs, {last_});
@@ -124,11 +107,9 @@ class Chain {
     }
   }
 
-  std::mt19937 random_;
-  OnnxBuilder model_{28};
   bool kept_ = false;
   std::string last_;
-  int constants_ = 0, nodes_ = 0, rank_ = 0, axis_ = 0;
+  int nodes_ = 0, rank_ = 0, axis_ = 0;
   int64_t channels_ = 0;
 };
 
@@ -142,11 +123,7 @@ TEST(AffineFolding, ChainsVanishInWeightsAndBias) {
       const OnnxBuilder model = chain.build(op, true);
       int64_t count = 1;
       for (int64_t extent : chain.x) count *= extent;
-      SmallPlan plain(model);
-      Session session = plain.open().value();
-      write(session, 0, ramp(count));
-      ASSERT_TRUE(session.run().ok());
-      const std::vector<float> expected = read(session, session.output_count() - 1);
+      const std::vector<float> expected = run(model, ramp(count));
       const std::vector<float> found = run(Chain(seed).build(op, false), ramp(count));
       ASSERT_EQ(found.size(), expected.size());
       // Scales up to 2 each make what is rounded larger.

@@ -3,7 +3,6 @@
 // Branches that are linear in one tensor and are summed: random ones become one convolution, which
 // computes what they computed together; what only looks like them stays.
 #include <cmath>
-#include <random>
 
 #include "test/converter/fused_model.h"
 
@@ -13,9 +12,9 @@ namespace {
 using converter::OnnxBuilder;
 using Ints = std::vector<int64_t>;
 
-class Branches {
+class Branches : public DrawnModel {
  public:
-  explicit Branches(unsigned seed) : random_(seed) {}
+  explicit Branches(unsigned seed) : DrawnModel(seed) {}
 
   /// `kept`: an output for each branch, so that nothing can be merged; the sum is the last one.
   OnnxBuilder build(bool kept) {
@@ -54,21 +53,6 @@ class Branches {
   Ints x;
 
  private:
-  int pick(int least, int most) {
-    return least + static_cast<int>(random_() % static_cast<unsigned>(most - least + 1));
-  }
-  std::string constant(const Ints& extents, bool positive = false) {
-    int64_t count = 1;
-    for (int64_t extent : extents) count *= extent;
-    std::vector<float> values;
-    for (int64_t i = 0; i < count; ++i) {
-      const float value = static_cast<float>(pick(8, 32)) / 16;
-      values.push_back(!positive && pick(0, 1) != 0 ? -value : value);
-    }
-    const std::string name = "c" + std::to_string(++constants_);
-    model_.floats(name.c_str(), extents, values);
-    return name;
-  }
   std::string node(const std::string& op, const std::vector<std::string>& inputs) {
     const std::string name = "t" + std::to_string(++nodes_);
     last_ = &model_.node(op, inputs, {name});
@@ -119,11 +103,9 @@ class Branches {
     return branch(name);
   }
 
-  std::mt19937 random_;
-  OnnxBuilder model_{28};
   onnx::NodeProto* last_ = nullptr;
   bool kept_ = false, strided_ = false;
-  int constants_ = 0, nodes_ = 0, spatial_ = 0;
+  int nodes_ = 0, spatial_ = 0;
   int64_t groups_ = 1, in_ = 0, filters_ = 0;
   Ints kernel_, step_, stride_;
 };
@@ -133,13 +115,10 @@ TEST(MergedBranches, AreOneConvolution) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     EXPECT_EQ(fused(Branches(seed).build(false)), "Conv");
     Branches branches(seed);
-    SmallPlan plain(branches.build(true));
+    const OnnxBuilder kept = branches.build(true);
     int64_t count = 1;
     for (int64_t extent : branches.x) count *= extent;
-    Session session = plain.open().value();
-    write(session, 0, ramp(count));
-    ASSERT_TRUE(session.run().ok());
-    const std::vector<float> expected = read(session, session.output_count() - 1);
+    const std::vector<float> expected = run(kept, ramp(count));
     const std::vector<float> found = run(Branches(seed).build(false), ramp(count));
     ASSERT_EQ(found.size(), expected.size());
     // Sums of up to some hundred terms of up to 2^5.

@@ -38,6 +38,7 @@ constexpr int64_t kNearFloats = 1 << 16;
 // those for any number of rows. None that would leave one or two panels to narrow tiles, which take
 // more time for each.
 const TileFamily& choose_family(const TileKernels& kernels, ptrdiff_t m, ptrdiff_t panels) {
+  if constexpr (!INTARSIA_HAS_VECTORS) return kernels.families[0];  // the only one
   const TileFamily* const end = kernels.families + kernels.family_count;
   const auto widest = [&](const TileFamily* from, ptrdiff_t rows) {
     for (; from + 1 < end; ++from) {

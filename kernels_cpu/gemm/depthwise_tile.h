@@ -9,6 +9,8 @@
 // is an IsaVector (vector.h).
 #pragma once
 
+#include <type_traits>
+
 #include "kernels_cpu/gemm/tile.h"
 
 namespace intarsia::cpu {
@@ -88,48 +90,67 @@ struct DepthwiseVector {
     }
   }
 
-  template <class Load, class LoadInput, class Store>
-  INTARSIA_INLINE static void run(const DepthwiseBlock s, ptrdiff_t c, Load load,
-                                  LoadInput load_input, Store store) {
+  /// Channels from `first` on: those of a vector; one float at a time, all, for which what a group
+  /// of pixels needs is found once. `input_of(c)` loads what channel c and its vector multiply.
+  template <class Load, class InputOf, class Store>
+  INTARSIA_INLINE static void run(const DepthwiseBlock s, ptrdiff_t first, Load load,
+                                  InputOf input_of, Store store) {
+    constexpr bool kScalar = Vec::kWidth == 1;
+    const ptrdiff_t last = kScalar ? s.channels : first + Vec::kWidth;
     F held[Rows * Cols + 1];
     if constexpr (Rows > 0) {
       INTARSIA_UNROLL
       for (int i = 0; i < Rows * Cols; ++i) {
-        held[i] = load(s.weights + c + i / Cols * s.weights_row_pitch + i % Cols * s.weights_pitch);
+        held[i] =
+            load(s.weights + first + i / Cols * s.weights_row_pitch + i % Cols * s.weights_pitch);
       }
     }
-    const F bias = s.bias ? load(s.bias + c) : F{};
+    const auto bias_of = [&](ptrdiff_t c) { return s.bias ? load(s.bias + c) : F{}; };
+    const F held_bias = bias_of(first);
+    const auto held_input = input_of(first);
     const F lower = M::splat(s.epilogue.lower);
     const F upper = M::splat(s.epilogue.upper);
+    // Pixels from x on; with `edge`, which may be a constant, only the given columns exist.
     const auto group = [&](auto pixels, auto edge, ptrdiff_t y, ptrdiff_t x,
                            DepthwiseColumns columns) {
       constexpr int kCount = decltype(pixels)::value;
-      F acc[kCount];
-      INTARSIA_UNROLL
-      for (int p = 0; p < kCount; ++p) acc[p] = bias;
-      const ptrdiff_t at = y * s.output_row_pitch + x * s.output_pitch + c;
-      if (s.residual != nullptr) {
+      const ptrdiff_t at = y * s.output_row_pitch + x * s.output_pitch;
+      const float* const input =
+          s.input + y * s.input_step + (x * s.stride - s.pad_left) * s.pixel_pitch;
+      for (ptrdiff_t c = first; c < last; c += Vec::kWidth) {
+        const F bias = kScalar ? bias_of(c) : held_bias;
+        F acc[kCount];
         INTARSIA_UNROLL
-        for (int p = 0; p < kCount; ++p) acc[p] += load(s.residual + at + p * s.output_pitch);
+        for (int p = 0; p < kCount; ++p) acc[p] = bias;
+        if (s.residual != nullptr) {
+          const float* residual = s.residual + at + c;
+          INTARSIA_UNROLL
+          for (int p = 0; p < kCount; ++p, residual += s.output_pitch) acc[p] += load(residual);
+        }
+        const auto load_input = kScalar ? input_of(c) : held_input;
+        const float* row = input;
+        const float* weights = s.weights + c;
+        for (int planes = OnePlane || !INTARSIA_HAS_VECTORS ? 1 : s.planes; planes > 0; --planes) {
+          if (edge) {
+            accumulate<kCount, true>(s, row, weights, held, columns, load, load_input, acc);
+          } else {
+            accumulate<kCount, false>(s, row, weights, held, columns, load, load_input, acc);
+          }
+          row += s.plane_pitch;
+          weights += s.weights_plane_pitch;
+        }
+        INTARSIA_UNROLL
+        for (int p = 0; p < kCount; ++p) {
+          store(s.output + at + c + p * s.output_pitch, M::min(M::max(acc[p], lower), upper));
+        }
       }
-      const float* row = s.input + y * s.input_step + (x * s.stride - s.pad_left) * s.pixel_pitch;
-      const float* weights = s.weights + c;
-      for (int planes = OnePlane || !INTARSIA_HAS_VECTORS ? 1 : s.planes; planes > 0; --planes) {
-        accumulate<kCount, decltype(edge)::value>(s, row, weights, held, columns, load, load_input,
-                                                  acc);
-        row += s.plane_pitch;
-        weights += s.weights_plane_pitch;
-      }
-      INTARSIA_UNROLL
-      for (int p = 0; p < kCount; ++p) {
-        store(s.output + at + p * s.output_pitch, M::min(M::max(acc[p], lower), upper));
-      }
+    };
+    const auto columns_from = [&](ptrdiff_t start, int count) {
+      return columns_inside<Vec>(start, count, s.dilation, s.width);
     };
     const auto single_pixels = [&](ptrdiff_t y, ptrdiff_t begin, ptrdiff_t end) {
       for (ptrdiff_t x = begin; x < end; ++x) {
-        const ptrdiff_t start = x * s.stride - s.pad_left;
-        group(Constant<1>{}, Constant<1>{}, y, x,
-              columns_inside<Vec>(start, s.cols, s.dilation, s.width));
+        group(Count<1>{}, std::true_type{}, y, x, columns_from(x * s.stride - s.pad_left, s.cols));
       }
     };
     for (ptrdiff_t y = 0; y < s.height; ++y) {
@@ -139,12 +160,14 @@ struct DepthwiseVector {
         const ptrdiff_t x = next + kPixels <= s.pixels ? next : s.pixels - kPixels;
         const ptrdiff_t start = x * s.stride - s.pad_left;
         const ptrdiff_t reach = (kPixels - 1) * s.stride + (s.cols - 1) * s.dilation;
-        if (start >= 0 && start + reach < s.width) {
-          group(Constant<kPixels>{}, Constant<0>{}, y, x, {0, s.cols});
+        constexpr int kColumns = (kPixels - 1) * Stride + Cols;
+        if constexpr (kScalar && Cols > 0) {  // less code than a group with edges and one without
+          const DepthwiseColumns columns = columns_from(start, kColumns);
+          group(Count<kPixels>{}, columns.end - columns.begin < kColumns, y, x, columns);
+        } else if (start >= 0 && start + reach < s.width) {
+          group(Count<kPixels>{}, std::false_type{}, y, x, {0, s.cols});
         } else if constexpr (Cols > 0) {
-          constexpr int kColumns = (kPixels - 1) * Stride + Cols;
-          group(Constant<kPixels>{}, Constant<1>{}, y, x,
-                columns_inside<Vec>(start, kColumns, s.dilation, s.width));
+          group(Count<kPixels>{}, std::true_type{}, y, x, columns_from(start, kColumns));
         } else {
           single_pixels(y, x, x + kPixels);
         }
@@ -153,43 +176,46 @@ struct DepthwiseVector {
   }
 
   template <int Value>
-  struct Constant {
-    static constexpr int value = Value;
-  };
+  using Count = std::integral_constant<int, Value>;
 };
 
 template <class Vec, int Rows, int Cols, int Stride, bool OnePlane = (Rows > 0)>
 void depthwise_block(const DepthwiseBlock& s) {
   using Vector = DepthwiseVector<Vec, Rows, Cols, Stride, OnePlane>;
   using F = typename Vec::F;
-  for (ptrdiff_t c = 0; c < s.channels; c += Vec::kWidth) {
-    const int count = static_cast<int>(s.channels - c);
+  constexpr bool kScalar = Vec::kWidth == 1;
+  for (ptrdiff_t c = 0; c < s.channels; c += kScalar ? s.channels : Vec::kWidth) {
+    const int left = static_cast<int>(s.channels - c);
+    const int count = kScalar || left < Vec::kWidth ? left : Vec::kWidth;
     const auto load = [](const float* p) { return Vec::load(p); };
     const auto store = [](float* p, F v) { Vec::store(p, v); };
     const auto load_part = [=](const float* p) { return Vec::load_part(p, count); };
     const auto store_part = [=](float* p, F v) { Vec::store_part(p, v, count); };
     if (Cols == 0 && s.multiplier != 1) {
-      const ptrdiff_t first = s.lead + c;
-      const ptrdiff_t channel = first / s.multiplier;
-      const auto spread = Vec::spread(first % s.multiplier, s.multiplier,
-                                      count < Vec::kWidth ? count : Vec::kWidth);
-      const auto repeated = [=](const float* p) { return Vec::load_spread(p + channel, spread); };
-      if (count >= Vec::kWidth) {
+      const auto repeated = [=, &s](ptrdiff_t at) {
+        const ptrdiff_t channel = (s.lead + at) / s.multiplier;
+        const auto spread = Vec::spread((s.lead + at) % s.multiplier, s.multiplier, count);
+        return [=](const float* p) { return Vec::load_spread(p + channel, spread); };
+      };
+      if (kScalar || count == Vec::kWidth) {
         Vector::run(s, c, load, repeated, store);
       } else {
         Vector::run(s, c, load_part, repeated, store_part);
       }
-    } else if (count >= Vec::kWidth) {
-      Vector::run(
-          s, c, load, [=](const float* p) { return Vec::load(p + c); }, store);
+    } else if (kScalar || count == Vec::kWidth) {
+      const auto dense = [](ptrdiff_t at) {
+        return [=](const float* p) { return Vec::load(p + at); };
+      };
+      Vector::run(s, c, load, dense, store);
     } else {
-      Vector::run(
-          s, c, load_part, [=](const float* p) { return Vec::load_part(p + c, count); },
-          store_part);
+      const auto dense = [=](ptrdiff_t at) {
+        return [=](const float* p) { return Vec::load_part(p + at, count); };
+      };
+      Vector::run(s, c, load_part, dense, store_part);
     }
     for (ptrdiff_t y = 0; s.epilogue.activate != nullptr && y < s.height; ++y) {
       s.epilogue.activate(s.epilogue.spec, s.output + y * s.output_row_pitch + c, s.output_pitch,
-                          s.pixels, count < Vec::kWidth ? count : Vec::kWidth);
+                          s.pixels, count);
     }
   }
 }

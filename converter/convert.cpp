@@ -195,7 +195,7 @@ Conversion convert_models(std::vector<EntryModel>& entries, const ConvertOptions
     EntryModel& entry = entries[i];
     progress.begin("choosing kernels", share(kOptimised, kLowered, i + 1, entries.size()));
     in_entry(entry.name, entries.size() > 1,
-             [&] { lowering.merge(lower(*entry.model.graph, lowering_options)); });
+             [&] { lowering.merge(lower(entry.model, lowering_options)); });
   }
   std::vector<Graph*> graphs;
   std::vector<PlanEntry> plan_entries;

@@ -296,6 +296,18 @@ void show(const Node& node, OperandViews& views, ExtentsOf extents_of) {
   views.set_attributes(node.attribute_bytes);
 }
 
+template <class ExtentOf>
+void show_each(const Node& node, OperandViews& views, ExtentOf extent_of) {
+  show(node, views, [&](const Value& value) {
+    std::vector<int64_t> extents;
+    const Shape<definitions::Dim> shape = shape_of(value);
+    for (int axis = 0; axis < shape.rank; ++axis) {
+      extents.push_back(std::clamp<int64_t>(extent_of(shape[axis]), 0, INT32_MAX));
+    }
+    return extents;
+  });
+}
+
 }  // namespace
 
 void show_planned(const Node& node, OperandViews& views) {
@@ -303,13 +315,12 @@ void show_planned(const Node& node, OperandViews& views) {
 }
 
 void show_smallest(const Node& node, OperandViews& views) {
-  show(node, views, [](const Value& value) {
-    std::vector<int64_t> extents;
-    const Shape<definitions::Dim> shape = shape_of(value);
-    for (int axis = 0; axis < shape.rank; ++axis) {
-      extents.push_back(std::clamp<int64_t>(shape[axis].lower(), 0, INT32_MAX));
-    }
-    return extents;
+  show_each(node, views, [](const definitions::Dim& extent) { return extent.lower(); });
+}
+
+void show_assigned(const Node& node, std::span<const int64_t> assignment, OperandViews& views) {
+  show_each(node, views, [&](const definitions::Dim& extent) {
+    return extent.evaluate(assignment).value_or(extent.upper());
   });
 }
 

@@ -100,5 +100,7 @@ std::vector<int64_t> planned_extents(const Value& value);
 void show_planned(const Node& node, OperandViews& views);
 /// The same at the smallest extents.
 void show_smallest(const Node& node, OperandViews& views);
+/// The same where symbol i has the value assignment[i]; what else extents depend on is at its most.
+void show_assigned(const Node& node, std::span<const int64_t> assignment, OperandViews& views);
 
 }  // namespace intarsia::converter

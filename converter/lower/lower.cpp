@@ -9,6 +9,7 @@
 
 #include "converter/graph/aligned_bytes.h"
 #include "converter/graph/describe_text.h"
+#include "converter/lower/workspace.h"
 
 namespace intarsia::converter {
 namespace {
@@ -29,9 +30,10 @@ Constant packed(const Constant& original, int64_t bytes, const KernelContext& co
 
 class Lowerer {
  public:
-  Lowerer(const LoweringOptions& options, Graph& graph) : options_(options) {
+  Lowerer(const LoweringOptions& options, const Model& model)
+      : options_(options), symbols_(*model.symbols) {
     std::set<const std::byte*> counted;  // values share constants
-    for_each_value(graph, [&](const Value& value) {
+    for_each_value(*model.graph, [&](const Value& value) {
       if (!value.constant || !counted.insert(value.constant->data.get()).second) return;
       packed_bytes_left_ += kMaxPackedGrowth * static_cast<int64_t>(value.constant->size);
     });
@@ -70,7 +72,7 @@ class Lowerer {
     lowered.kernel = kernel;
     lowered.reads_device = reads_device(*kernel);
     lowered.writes_device = writes_device(*kernel);
-    lowered.workspace_bytes = kernel->workspace != nullptr ? kernel->workspace(context) : 0;
+    lowered.workspace_bytes = most_workspace(node, *kernel, symbols_, options_.threads);
     lowered.state_bytes = kernel->state(context);
     check(node, views, lowered);
     if (kernel->pack != nullptr) pack_weights(node, context, *kernel);
@@ -169,6 +171,7 @@ class Lowerer {
   static constexpr int64_t kMaxPackedGrowth = 64;
 
   const LoweringOptions& options_;
+  const definitions::SymbolTable& symbols_;
   std::map<std::pair<const Graph*, std::string>, Value*> packed_;
   int64_t packed_bytes_left_ = int64_t{1} << 28;
   Lowering lowering_;
@@ -177,9 +180,9 @@ class Lowerer {
 
 }  // namespace
 
-Lowering lower(Graph& graph, const LoweringOptions& options) {
-  Lowerer lowerer(options, graph);
-  lowerer.run(graph);
+Lowering lower(const Model& model, const LoweringOptions& options) {
+  Lowerer lowerer(options, model);
+  lowerer.run(*model.graph);
   return lowerer.finish();
 }
 

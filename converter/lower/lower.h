@@ -23,8 +23,8 @@ struct LoweringOptions {
   Progress* progress = nullptr;  ///< Of the stage that the nodes of the main graph are.
 };
 
-/// Chooses kernels for `graph` and nested graphs and replaces weights by packed ones. Throws Error
-/// with every node that no kernel serves.
-Lowering lower(Graph& graph, const LoweringOptions& options);
+/// Chooses kernels for the model's graph and nested graphs and replaces weights by packed ones.
+/// Throws Error with every node that no kernel serves.
+Lowering lower(const Model& model, const LoweringOptions& options);
 
 }  // namespace intarsia::converter

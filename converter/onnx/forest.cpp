@@ -27,6 +27,10 @@ int32_t search_steps(int64_t count) {
   return std::bit_width(static_cast<uint64_t>(count)) + 1;
 }
 
+/// Nodes in a line of the cache, where trees begin.
+template <class T>
+constexpr size_t kLineNodes = 64 / sizeof(TreeNode<T>);
+
 /// One tree as nodes of T, searches among members spelled out.
 template <class T>
 class Tree {
@@ -44,7 +48,8 @@ class Tree {
   Tree(const Forest& forest, int64_t root, std::vector<int32_t>& pairs)
       : forest_(forest), pairs_(pairs), records_(2), items_(2) {
     items_[1].node = root;
-    for (size_t i = 1; i < items_.size(); ++i) make(i);
+    std::vector<size_t> open = {1};
+    while (!open.empty()) place_line(open);
     items_ = {};
   }
   const std::vector<Record>& records() const { return records_; }
@@ -63,6 +68,21 @@ class Tree {
     constexpr T kLeast = -std::numeric_limits<T>::infinity();
     // Nothing lies below the least number, as nothing is below NaN.
     return value == kLeast ? std::numeric_limits<T>::quiet_NaN() : std::nextafter(value, kLeast);
+  }
+
+  /// Makes the last of the open records, and of those below it as many as the line of the cache has
+  /// room for: a walk comes to one line in two or three steps, and needs a new one in each if
+  /// records lie in the order of their depths. Whose children found no room is open.
+  void place_line(std::vector<size_t>& open) {
+    std::vector<size_t> near = {open.back()};
+    open.pop_back();
+    size_t made = 0;
+    do {
+      const size_t begin = records_.size();
+      make(near[made++]);
+      for (size_t i = begin; i < records_.size(); ++i) near.push_back(i);
+    } while (made < near.size() && records_.size() % kLineNodes<T> != 0);
+    open.insert(open.end(), near.rbegin(), near.rend() - static_cast<ptrdiff_t>(made));
   }
 
   void make(size_t place) {
@@ -233,7 +253,7 @@ class Packed {
     for (const int64_t root : forest.roots) {
       const Tree<T>& tree = trees_.emplace_back(forest, root, pairs);
       largest = std::max(largest, tree.records().size());
-      total += tree.records().size() + kAlignment;
+      total += tree.records().size() + kLineNodes<T>;
     }
     attributes_.features = survey.features();
     attributes_.child_bits = std::bit_width(largest - 1);
@@ -292,9 +312,6 @@ class Packed {
   }
 
  private:
-  /// Nodes of a tree begin where a line of the cache does.
-  static constexpr size_t kAlignment = 64 / sizeof(Own);
-
   template <class Visit>
   void each_leaf(const Tree<T>& tree, const Visit& visit) const {
     for (const auto& record : tree.records()) {
@@ -324,7 +341,7 @@ class Packed {
 
   void add(size_t index, int32_t depth) {
     const std::vector<typename Tree<T>::Record>& tree = trees_[index].records();
-    nodes_.resize((nodes_.size() + kAlignment - 1) / kAlignment * kAlignment);
+    nodes_.resize((nodes_.size() + kLineNodes<T> - 1) / kLineNodes<T> * kLineNodes<T>);
     int64_t vote = kMost, target = 0;
     each_leaf(trees_[index], [&](const SourceNode& leaf) {
       vote = std::min(vote, leaf.first);

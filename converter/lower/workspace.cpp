@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/lower/workspace.h"
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <vector>
+
+namespace intarsia::converter {
+namespace {
+
+constexpr int64_t kMostAssignments = 32;
+
+/// Numbers of the symbols that extents of the node depend on.
+std::set<int> symbols_of(const Node& node) {
+  std::set<int> found;
+  const auto add = [&](const Value* value) {
+    if (value == nullptr || value->constant) return;
+    const Shape<definitions::Dim> shape = shape_of(*value);
+    for (int axis = 0; axis < shape.rank; ++axis) {
+      for (const int symbol : shape[axis].symbols()) found.insert(symbol);
+    }
+  };
+  for (const Value* input : node.inputs) add(input);
+  for (const Value* output : node.outputs) add(output);
+  return found;
+}
+
+}  // namespace
+
+int64_t most_workspace(const Node& node, const definitions::KernelRow& kernel,
+                       const definitions::SymbolTable& symbols, int threads) {
+  if (kernel.workspace == nullptr) return 0;
+  OperandViews planned;
+  show_planned(node, planned);
+  planned.set_threads(threads);
+  int64_t most = kernel.workspace(planned.context());
+
+  const std::set<int> varying = symbols_of(node);
+  std::vector<int64_t> assignment;
+  for (int i = 0; i < symbols.size(); ++i) assignment.push_back(symbols[i].max);
+  int64_t number = varying.empty() ? 0 : 1;
+  for (const int symbol : varying) {
+    const int64_t values = symbols[symbol].max - symbols[symbol].min + 1;
+    number = values > kMostAssignments / number ? kMostAssignments + 1 : number * values;
+    if (number > kMostAssignments) break;
+  }
+  std::minstd_rand draw;  // the same for every node, so that a model has one plan
+  for (int64_t i = 0; i < std::min(number, kMostAssignments); ++i) {
+    int64_t left = i;
+    for (const int symbol : varying) {
+      const auto& [name, min, max] = symbols[symbol];
+      if (number > kMostAssignments) left = static_cast<int64_t>(draw());
+      assignment[static_cast<size_t>(symbol)] = min + left % (max - min + 1);
+      left /= max - min + 1;
+    }
+    OperandViews views;
+    show_assigned(node, assignment, views);
+    views.set_threads(threads);
+    most = std::max(most, kernel.workspace(views.context()));
+  }
+  return most;
+}
+
+}  // namespace intarsia::converter

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a kernel needs of workspace where extents vary.
+#pragma once
+
+#include <cstdint>
+
+#include "converter/graph/kernel_selection.h"
+#include "core/definitions/dim.h"
+
+namespace intarsia::converter {
+
+/// Bytes of workspace that suffice at all extents that the node can have. Most kernels need most at
+/// the largest ones. Not so where parts of a computation share a budget, as channels and taps of a
+/// convolution do: smaller extents of the one leave more for the other. Therefore a kernel is asked
+/// for all assignments of the symbols where there are few, else for a sample of them.
+int64_t most_workspace(const Node& node, const definitions::KernelRow& kernel,
+                       const definitions::SymbolTable& symbols, int threads);
+
+}  // namespace intarsia::converter

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Workspace where extents vary: a plan has enough for all of them, not only for the largest.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "test/converter/inferred_model.h"
+#include "test/runtime/small_plan.h"
+
+namespace intarsia::test {
+namespace {
+
+using converter::OnnxBuilder;
+
+/// x is its own filter, as wide as the image: the fewer taps there are, the more channels a pass of
+/// the kernel copies at a time.
+TEST(Workspace, SufficesForFilterOfAnyWidth) {
+  for (const int64_t most : {int64_t{5}, int64_t{90}}) {
+    OnnxBuilder model(21);
+    symbol(model.input("x", {1, 16, 7, 0}), 3, "n");
+    model.output("y");
+    OnnxBuilder::set(model.node("Conv", {"x", "x"}, {"y"}), "pads",
+                     std::vector<int64_t>{1, 2, 7, 1});
+    converter::ConvertOptions options;
+    options.dims["n"] = converter::DimRange{1, most};
+    SmallPlan plan(model, options);
+    Session session = plan.open().value();
+    for (int32_t n = 1; n <= most; ++n) {
+      const int32_t extents[] = {1, 16, 7, n};
+      ASSERT_TRUE(session.resize_input(0, extents).ok()) << n;
+      write(session, 0, std::vector<float>(static_cast<size_t>(16 * 7 * n), 0.5f));
+      ASSERT_TRUE(session.run().ok()) << n << ": " << plan.text(session.diagnostic());
+      // Where the filter lies upon the image, all products are 1/4.
+      EXPECT_EQ(read(session, 0)[6], static_cast<float>(16 * 7 * n) / 4) << n;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace intarsia::test

@@ -70,12 +70,11 @@ class Tree {
     return value == kLeast ? std::numeric_limits<T>::quiet_NaN() : std::nextafter(value, kLeast);
   }
 
-  /// Makes the last of the open records, and of those below it as many as the line of the cache has
-  /// room for: a walk comes to one line in two or three steps, and needs a new one in each if
-  /// records lie in the order of their depths. Whose children found no room is open.
+  /// Makes one of the open records, and of those below it as many as the line of the cache has room
+  /// for: a walk comes to one line in two or three steps, and needs a new one in each if records
+  /// lie in the order of their depths. Whose children found no room is open.
   void place_line(std::vector<size_t>& open) {
-    std::vector<size_t> near = {open.back()};
-    open.pop_back();
+    std::vector<size_t> near = {take(open)};
     size_t made = 0;
     do {
       const size_t begin = records_.size();
@@ -83,6 +82,40 @@ class Tree {
       for (size_t i = begin; i < records_.size(); ++i) near.push_back(i);
     } while (made < near.size() && records_.size() % kLineNodes<T> != 0);
     open.insert(open.end(), near.rbegin(), near.rend() - static_cast<ptrdiff_t>(made));
+  }
+
+  /// The last open record whose children and theirs have room in the line; if none of the last has,
+  /// the last one, and the next line begins.
+  size_t take(std::vector<size_t>& open) {
+    constexpr size_t kLooks = 16;
+    const size_t room = kLineNodes<T> - records_.size() % kLineNodes<T>;
+    const auto fits = [&](size_t place) { return wanted(place) <= room; };
+    const auto end = open.rbegin() + static_cast<ptrdiff_t>(std::min(open.size(), kLooks));
+    auto chosen = std::find_if(open.rbegin(), end, fits);
+    if (chosen == end) {
+      chosen = open.rbegin();
+      items_.resize(items_.size() + room);
+      records_.resize(items_.size());
+    }
+    const size_t place = *chosen;
+    open.erase(std::next(chosen).base());
+    return place;
+  }
+
+  /// Records that a line should have room for: a record's children and theirs.
+  size_t wanted(size_t place) const {
+    const Item& item = items_[place];
+    const SourceNode& source = forest_.nodes[static_cast<size_t>(item.node)];
+    if (source.mode == SourceNode::kLeaf) return 0;
+    size_t pairs = 3;
+    if (!is_set(source.mode)) {
+      if (pairs_[static_cast<size_t>(item.node)] >= 0) return 0;
+      const auto pair_below = [&](int64_t node) {
+        return forest_.nodes[static_cast<size_t>(node)].mode == SourceNode::kLeaf ? 0 : 1;
+      };
+      pairs = static_cast<size_t>(1 + pair_below(source.yes) + pair_below(source.no));
+    }
+    return std::min(2 * pairs, kLineNodes<T>);
   }
 
   void make(size_t place) {

@@ -4,10 +4,10 @@
 // largest of it.
 //
 // A step takes the first child where x <= threshold, else the second, without a branch: which child
-// comes next cannot be foretold. So that one walk need not wait for its memory, several go on at a
-// time: kLanes rows through one tree, which so stays in the cache, or a row that is left over
-// through kTrees trees. Gathers would take as long, and longer on many processors. A walk has as
-// many steps as its tree is deep; leaves lead to themselves.
+// comes next cannot be foretold. So that one walk need not wait for its memory, a row goes through
+// kWalkedTrees trees at a time (tree_walk.h), and after it the other rows of its block, which find
+// much of these trees in the cache. A walk has as many steps as its tree is deep; leaves lead to
+// themselves.
 //
 // Sums are in double. Blocks of rows are cut by shape and computed on the caller's threads; where
 // there are few rows, blocks of trees are, whose sums are added in their order.
@@ -20,20 +20,22 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 #include "core/kernel_list.h"
 #include "core/runtime/operand_check.h"
 #include "intarsia/checked_int.h"
+#include "kernels_cpu/ml/tree_walk.h"
 
 namespace intarsia::cpu {
 namespace {
 
 using Attributes = TreeEnsembleAttributes;
 
-constexpr int kLanes = 8;
-constexpr int kTrees = 16;
-/// Steps after which deep trees ask whether all walks have ended.
-constexpr int kSteps = 8;
+/// Walks that are gone through without vectors at a time.
+constexpr int kLanes = 16;
+/// Rows, fewer of which leave threads to share the trees.
+constexpr int64_t kFewRows = 8;
 constexpr int64_t kBlockRows = 64;
 constexpr int64_t kBlockTrees = 256;
 
@@ -51,7 +53,9 @@ struct Forest {
         targets(a.votes == 0 ? context.input(4).as<const int32_t>() : nullptr),
         last_vote(context.input(3).extents[0] - std::max<int32_t>(a.votes, 1)),
         feature_bits(a.feature_bits()),
-        child_shift(Node::kWayBits - a.child_bits) {}
+        child_shift(Node::kWayBits - a.child_bits),
+        on_avx2(vector_isa(context.isa()) == Isa::kAvx2 ||
+                vector_isa(context.isa()) == Isa::kAvx512) {}
 
   const Attributes& a;
   const Node* nodes;
@@ -60,6 +64,7 @@ struct Forest {
   const int32_t* targets;
   int64_t last_vote;
   int feature_bits, child_shift;
+  bool on_avx2;
 
   double start() const {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -75,9 +80,10 @@ struct Forest {
     }
   }
   /// Adds what a leaf votes for to the sums of a row.
-  void add(const TreeRecord& tree, uint32_t place, double* sums) const {
-    const Way bits = std::bit_cast<Way>(nodes[tree.base + int64_t{place}].threshold);
+  void add(const TreeRecord& tree, uint32_t leaf, double* sums) const {
+    const Way bits = std::bit_cast<Way>(nodes[leaf].threshold);
     int64_t vote = std::min(tree.vote + static_cast<int64_t>(bits & Node::kVoteMask), last_vote);
+    if (a.votes == 1) return join(sums[tree.target], weights[vote]);
     if (targets == nullptr) {
       for (int32_t i = 0; i < a.votes; ++i) join(sums[tree.target + i], weights[vote + i]);
       return;
@@ -90,67 +96,65 @@ struct Forest {
     }
   }
 
-  /// The leaves that kCount walks of `depth` steps reach; `tree(lane)` is where the lane's tree
-  /// begins, `row(lane)` what it compares.
-  template <bool Missing, int kCount, class Tree, class Row>
-  void walk(int32_t depth, const Tree& tree, const Row& row, uint32_t (&place)[kCount]) const {
+  /// TreeWalk::walk without vectors, of kLanes walks.
+  template <bool Missing>
+  void walk(const uint32_t* begins, int32_t depth, const T* row, uint32_t* leaves) const {
     const Way features = (Way{1} << feature_bits) - 1;
-    for (uint32_t& each : place) each = 1;
-    for (int32_t left = depth; left > 0; left -= kSteps) {
-      for (int32_t step = std::min<int32_t>(left, kSteps); step > 0; --step) {
-        for (int lane = 0; lane < kCount; ++lane) {
-          const Node& node = tree(lane)[place[lane]];
-          const T x = row(lane)[node.way & features];
+    uint32_t places[kLanes];
+    for (int lane = 0; lane < kLanes; ++lane) places[lane] = begins[lane] + 1;
+    for (int32_t left = depth; left > 0; left -= kWalkedSteps) {
+      for (int32_t step = std::min<int32_t>(left, kWalkedSteps); step > 0; --step) {
+        for (int lane = 0; lane < kLanes; ++lane) {
+          const Node& node = nodes[places[lane]];
+          const T x = row[node.way & features];
           bool second = !(x <= node.threshold);
           if constexpr (Missing) second &= !((x != x) & ((node.way >> feature_bits) & 1));
-          place[lane] = static_cast<uint32_t>(node.way >> child_shift) + second;
+          places[lane] = begins[lane] + static_cast<uint32_t>(node.way >> child_shift) + second;
         }
       }
-      if (left <= kSteps) break;
+      if (left <= kWalkedSteps) break;
       uint32_t moves = 0;
-      for (int lane = 0; lane < kCount; ++lane) {
-        const Way way = tree(lane)[place[lane]].way;
-        moves |= (static_cast<uint32_t>(way >> child_shift) + 1) ^ place[lane];
+      for (int lane = 0; lane < kLanes; ++lane) {
+        const Way way = nodes[places[lane]].way;
+        moves |= (begins[lane] + static_cast<uint32_t>(way >> child_shift) + 1) ^ places[lane];
       }
       if (moves == 0) break;
     }
+    std::copy_n(places, kLanes, leaves);
   }
-  template <int kCount, class Tree, class Row>
-  void walk(int32_t depth, const Tree& tree, const Row& row, uint32_t (&place)[kCount]) const {
-    a.missing != 0 ? walk<true>(depth, tree, row, place) : walk<false>(depth, tree, row, place);
-  }
-
-  /// `count` rows, a multiple of kLanes, through one tree after the other.
-  void add_rows(const T* const* rows, int64_t count, int64_t number, double* sums) const {
-    for (int64_t t = 0; t < number; ++t) {
-      const TreeRecord& tree = trees[t];
-      const Node* begin = nodes + tree.base;
-      for (int64_t i = 0; i < count; i += kLanes) {
-        uint32_t place[kLanes];
-        walk(
-            tree.depth, [begin](int) { return begin; },
-            [from = rows + i](int lane) { return from[lane]; }, place);
-        for (int lane = 0; lane < kLanes; ++lane) {
-          add(tree, place[lane], sums + (i + lane) * a.targets);
-        }
+  /// The leaves that a row reaches in kWalkedTrees trees, as places among all nodes.
+  void find_leaves(const uint32_t* begins, int32_t depth, const T* row, uint32_t* leaves) const {
+#if INTARSIA_WITH_AVX2
+    if constexpr (std::is_same_v<T, float>) {
+      if (on_avx2) {
+        return TreeWalk<Isa::kAvx2>::walk(
+            {nodes, feature_bits, child_shift, a.missing != 0, begins, depth}, row, leaves);
       }
     }
+#endif
+    for (int lane = 0; lane < kWalkedTrees; lane += kLanes) {
+      a.missing != 0 ? walk<true>(begins + lane, depth, row, leaves + lane)
+                     : walk<false>(begins + lane, depth, row, leaves + lane);
+    }
   }
-  /// One row through kTrees trees at a time; the last of them stands for those that are not there.
-  void add_row(const T* row, int64_t first, int64_t last, double* sums) const {
-    for (int64_t t = first; t < last; t += kTrees) {
-      const Node* begin[kTrees];
+
+  /// Adds what trees [first, last) say of `count` rows to sums[count][targets]. Where trees are no
+  /// multiple, the last of them stands for those that are not there.
+  template <class Row>
+  void add_rows(const Row& row, int64_t count, int64_t first, int64_t last, double* sums) const {
+    for (int64_t t = first; t < last; t += kWalkedTrees) {
+      alignas(32) uint32_t begins[kWalkedTrees], leaves[kWalkedTrees];
       int32_t depth = 0;
-      for (int lane = 0; lane < kTrees; ++lane) {
+      for (int lane = 0; lane < kWalkedTrees; ++lane) {
         const TreeRecord& tree = trees[std::min(t + lane, last - 1)];
-        begin[lane] = nodes + tree.base;
+        begins[lane] = static_cast<uint32_t>(tree.base);
         depth = std::max(depth, tree.depth);
       }
-      uint32_t place[kTrees];
-      walk(
-          depth, [&begin](int lane) { return begin[lane]; }, [row](int) { return row; }, place);
-      for (int lane = 0; lane < kTrees && t + lane < last; ++lane) {
-        add(trees[t + lane], place[lane], sums);
+      const int64_t here = std::min<int64_t>(kWalkedTrees, last - t);
+      for (int64_t i = 0; i < count; ++i) {
+        find_leaves(begins, depth, row(i), leaves);
+        double* own = sums + i * a.targets;
+        for (int64_t lane = 0; lane < here; ++lane) add(trees[t + lane], leaves[lane], own);
       }
     }
   }
@@ -160,12 +164,13 @@ template <class T>
 struct TreeEnsemble {
   static constexpr KernelId id{"intarsia:TreeEnsemble", "", {data_type_of<T>}};
 
-  /// The last row, and sums: of a block for each thread, or of kLanes rows for each block of trees.
+  /// The last row, and sums: of a block for each thread, or of kFewRows rows for each block of
+  /// trees.
   static int64_t workspace(const KernelContext& context) {
     const auto& a = context.attributes<Attributes>();
     const CheckedInt per_row = CheckedInt(a.targets) * CheckedInt(int64_t{sizeof(double)});
     const CheckedInt threads = CheckedInt(context.threads()) * CheckedInt(block_rows(a));
-    const CheckedInt trees = tree_blocks(context.input(2)) * kLanes;
+    const CheckedInt trees = tree_blocks(context.input(2)) * kFewRows;
     const CheckedInt sums = per_row * (trees.value() > threads.value() ? trees : threads);
     return (CheckedInt(row_bytes(a)) + sums).value();
   }
@@ -191,14 +196,14 @@ struct TreeEnsemble {
     const int64_t targets = forest.a.targets, number = trees.extents[0];
     auto* result = y.as<T>();
     const int64_t blocks = tree_blocks(trees);
-    if (rows < kLanes && blocks > 1) {
+    if (rows < kFewRows && blocks > 1) {
       const int64_t size = rows * targets;
       context.parallel_for(blocks, [&](int64_t begin, int64_t end, int) {
         for (int64_t block = begin; block < end; ++block) {
           double* own = sums + block * size;
           std::fill_n(own, size, forest.start());
           const int64_t from = block * kBlockTrees, to = std::min(from + kBlockTrees, number);
-          for (int64_t i = 0; i < rows; ++i) forest.add_row(row(i), from, to, own + i * targets);
+          forest.add_rows(row, rows, from, to, own);
         }
       });
       for (int64_t i = size; i < blocks * size; ++i) forest.join(sums[i % size], sums[i]);
@@ -211,8 +216,8 @@ struct TreeEnsemble {
       for (int64_t block = begin; block < end; ++block) {
         const int64_t from = block * height, count = std::min(height, rows - from);
         std::fill_n(own, count * targets, forest.start());
-        add_block(
-            forest, [&](int64_t i) { return row(from + i); }, count, number, own);
+        const auto own_row = [&](int64_t i) { return row(from + i); };
+        forest.add_rows(own_row, count, 0, number, own);
         store(forest, own, count * targets, result + from * targets);
       }
     });
@@ -223,7 +228,7 @@ struct TreeEnsemble {
   /// Rows that are summed up together: fewer where each has many targets.
   static int64_t block_rows(const Attributes& a) {
     constexpr int64_t kBlockSums = 4096;
-    return a.targets * kBlockRows <= kBlockSums ? kBlockRows : kLanes;
+    return a.targets * kBlockRows <= kBlockSums ? kBlockRows : kFewRows;
   }
   static int64_t tree_blocks(const TensorView& trees) {
     return (int64_t{trees.extents[0]} + kBlockTrees - 1) / kBlockTrees;
@@ -269,17 +274,6 @@ struct TreeEnsemble {
     std::copy_n(row, columns, copy);
     std::fill(copy + columns, copy + length, T{0});
     return copy;
-  }
-  template <class Row>
-  static void add_block(const Forest<T>& forest, const Row& row, int64_t count, int64_t trees,
-                        double* sums) {
-    const T* rows[kBlockRows];
-    for (int64_t i = 0; i < count; ++i) rows[i] = row(i);
-    const int64_t whole = count / kLanes * kLanes;
-    forest.add_rows(rows, whole, trees, sums);
-    for (int64_t i = whole; i < count; ++i) {
-      forest.add_row(rows[i], 0, trees, sums + i * forest.a.targets);
-    }
   }
   /// What nobody voted for is 0, not infinite.
   static void store(const Forest<T>& forest, const double* sums, int64_t count, T* y) {

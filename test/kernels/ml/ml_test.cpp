@@ -2,12 +2,14 @@
 //
 // Trees and support vector machines: against walks and sums one at a time, and with nodes that lead
 // nowhere.
+#include <array>
 #include <cmath>
 #include <limits>
 
 #include "core/operators/ml/support_vectors.h"
 #include "core/operators/ml/tree_ensemble.h"
 #include "test/kernels/common/kernel_harness.h"
+#include "test/kernels/gemm/harness.h"
 
 namespace intarsia::test {
 namespace {
@@ -17,11 +19,10 @@ template <class T>
 class RandomTrees {
  public:
   using Own = TreeNode<T>;
-  static constexpr int kFeatures = 5;
 
-  RandomTrees(int trees, int depth, int targets, bool named, unsigned seed)
-      : depth_(depth), targets_(targets), engine_(seed) {
-    attributes.features = kFeatures;
+  RandomTrees(int trees, int depth, int targets, bool named, unsigned seed, int features = 5)
+      : depth_(depth), targets_(targets), features_(features), engine_(seed) {
+    attributes.features = features;
     attributes.child_bits = depth + 1;
     attributes.targets = targets;
     attributes.votes = named ? 0 : targets;
@@ -41,7 +42,7 @@ class RandomTrees {
           begin, begin + values.size() * sizeof(values[0]) / sizeof(element));
     };
     Node made;
-    made.input<T>({rows, kFeatures}, x);
+    made.input<T>({rows, features_}, x);
     made.input<uint64_t>({static_cast<int32_t>(nodes.size()), sizeof(Own) / 8},
                          as(nodes, uint64_t()));
     made.input<int32_t>({static_cast<int32_t>(records.size()), 4}, as(records, int32_t()));
@@ -59,12 +60,14 @@ class RandomTrees {
                          : attributes.aggregate == TreeEnsembleAttributes::kMin ? kInfinity
                                                                                 : -kInfinity;
     std::vector<double> result(static_cast<size_t>(targets_), start);
+    const int bits = attributes.feature_bits();
     for (const TreeRecord& record : records) {
       size_t place = 1;
       for (int step = 0; step < depth_; ++step) {
         const Own& at = nodes[static_cast<size_t>(record.base) + place];
-        const T x = row[at.way & 7];
-        const bool first = std::isnan(x) ? ((at.way >> 3) & 1) != 0 : x <= at.threshold;
+        const T x = row[at.way & ((1 << bits) - 1)];
+        const bool to_first = attributes.missing != 0 && ((at.way >> bits) & 1) != 0;
+        const bool first = std::isnan(x) ? to_first : x <= at.threshold;
         place = 2 * place + (first ? 0 : 1);
       }
       for (int i = 0; i < targets_; ++i) {
@@ -83,7 +86,7 @@ class RandomTrees {
 
   std::vector<T> rows(int count) {
     std::vector<T> x;
-    for (int i = 0; i < count * kFeatures; ++i) {
+    for (int i = 0; i < count * features_; ++i) {
       x.push_back(i % 11 == 3 ? std::numeric_limits<T>::quiet_NaN() : draw());
     }
     return x;
@@ -105,8 +108,8 @@ class RandomTrees {
         {static_cast<int32_t>(nodes.size()), depth_, static_cast<int32_t>(weights.size()), 0});
     nodes.push_back({});
     for (uint32_t i = 1; i < inner; ++i) {
-      const auto feature = static_cast<uint32_t>(engine_() % kFeatures);
-      const uint32_t missing = (engine_() & 1) << 3;
+      const auto feature = static_cast<uint32_t>(engine_() % static_cast<unsigned>(features_));
+      const uint32_t missing = (engine_() & 1) << attributes.feature_bits();
       nodes.push_back({draw(), feature | missing | static_cast<typename Own::Way>(2 * i) << shift});
     }
     for (uint32_t i = 0; i < inner; ++i) {
@@ -121,7 +124,7 @@ class RandomTrees {
     }
   }
 
-  int depth_, targets_;
+  int depth_, targets_, features_;
   std::mt19937 engine_;
 };
 
@@ -139,20 +142,27 @@ TYPED_TEST(Trees, EveryRowReachesItsLeaves) {
       for (const int rows : {1, 3, 8, 75}) {
         if (trees * depth > 600) continue;
         const int targets = 1 + static_cast<int>(seed % 3);
-        RandomTrees<T> random(trees, depth, targets, seed % 2 == 1, seed);
+        const int features = std::array{1, 5, 13, 32, 77}[seed % 5];
+        RandomTrees<T> random(trees, depth, targets, seed % 2 == 1, seed, features);
         random.attributes.aggregate = static_cast<int32_t>(seed / 2 % 3);
+        random.attributes.missing = seed % 7 == 0 ? 0 : 1;
         ++seed;
         const std::vector<T> x = random.rows(rows);
-        Node node = random.node(x, rows);
-        node.threads(1 + static_cast<int>(seed % 3));
-        ASSERT_TRUE(node.run(kernel).ok()) << node.diagnostic().what;
-        const std::vector<double> found = node.numbers();
-        for (int row = 0; row < rows; ++row) {
-          const std::vector<double> expected = random.expected(&x[static_cast<size_t>(row * 5)]);
-          for (int i = 0; i < targets; ++i) {
-            EXPECT_NEAR(found[static_cast<size_t>(row * targets + i)],
-                        expected[static_cast<size_t>(i)], 1e-5)
-                << trees << " trees of depth " << depth << ", row " << row << " of " << rows;
+        for (const Isa isa : cpu::available_isas()) {
+          Node node = random.node(x, rows);
+          node.isa(isa);
+          node.threads(1 + static_cast<int>(seed % 3));
+          ASSERT_TRUE(node.run(kernel).ok()) << node.diagnostic().what;
+          const std::vector<double> found = node.numbers();
+          for (int row = 0; row < rows; ++row) {
+            const std::vector<double> expected =
+                random.expected(&x[static_cast<size_t>(row * features)]);
+            for (int i = 0; i < targets; ++i) {
+              EXPECT_NEAR(found[static_cast<size_t>(row * targets + i)],
+                          expected[static_cast<size_t>(i)], 1e-5)
+                  << trees << " trees of depth " << depth << " over " << features
+                  << " features, row " << row << " of " << rows;
+            }
           }
         }
       }
@@ -167,7 +177,8 @@ TYPED_TEST(Trees, ResultsAreTheSameForAnyNumberOfThreads) {
     RandomTrees<T> random(600, 3, 2, false, 7);
     const std::vector<T> x = random.rows(rows);
     Node one = random.node(x, rows), many = random.node(x, rows);
-    many.threads(3);
+    one.isa(cpu::available_isas().back());
+    many.isa(cpu::available_isas().back()).threads(3);
     ASSERT_TRUE(one.run(kernel).ok());
     ASSERT_TRUE(many.run(kernel).ok());
     EXPECT_EQ(one.template result<T>(), many.template result<T>());
@@ -191,15 +202,19 @@ TEST(TreesOfFloat, WhatNobodyVotesForIsZero) {
 TEST(TreesOfFloat, NodesThatLeadNowhereAreHarmless) {
   std::mt19937_64 bits(11);
   for (int round = 0; round < 60; ++round) {
-    RandomTrees<float> random(12, 5, 2, round % 2 == 1, static_cast<unsigned>(round));
+    const int features = std::array{1, 5, 13, 32, 77}[static_cast<size_t>(round % 5)];
+    RandomTrees<float> random(12, 5, 2, round % 2 == 1, static_cast<unsigned>(round), features);
     for (auto& node : random.nodes) {
       if (bits() % 3 == 0) node = std::bit_cast<TreeNode<float>>(bits());
     }
     for (int32_t& target : random.named) target = static_cast<int32_t>(bits());
     const int rows = 1 + round % 9;
     const std::vector<float> x = random.rows(rows);
-    Node node = random.node(x, rows);
-    EXPECT_TRUE(node.run("intarsia:TreeEnsemble<float>").ok());
+    for (const Isa isa : cpu::available_isas()) {
+      Node node = random.node(x, rows);
+      node.isa(isa);
+      EXPECT_TRUE(node.run("intarsia:TreeEnsemble<float>").ok());
+    }
   }
 }
 

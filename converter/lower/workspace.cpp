@@ -26,6 +26,17 @@ std::set<int> symbols_of(const Node& node) {
   return found;
 }
 
+/// What has none needs no workspace, and kernels of others may divide by an extent.
+bool has_elements(const KernelContext& context) {
+  for (int i = 0; i < context.input_count(); ++i) {
+    if (context.input(i).present() && context.input(i).count() == 0) return false;
+  }
+  for (int i = 0; i < context.output_count(); ++i) {
+    if (context.output(i).present() && context.output(i).count() == 0) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 int64_t most_workspace(const Node& node, const definitions::KernelRow& kernel,
@@ -57,7 +68,9 @@ int64_t most_workspace(const Node& node, const definitions::KernelRow& kernel,
     OperandViews views;
     show_assigned(node, assignment, views);
     views.set_threads(threads);
-    most = std::max(most, kernel.workspace(views.context()));
+    const KernelContext& context = views.context();
+    if (!has_elements(context)) continue;
+    most = std::max(most, kernel.workspace(context));
   }
   return most;
 }

@@ -233,6 +233,26 @@ void ByteWindows::sum(const uint8_t* const* windows, int64_t count, uint32_t* su
   });
 }
 
+bool ByteWindows::has_short_runs() const {
+  constexpr int64_t kShortRun = 64;
+  return INTARSIA_HAS_VECTORS && run_bytes_ < kShortRun && quads() <= kMostOnes;
+}
+
+void ByteWindows::sum_by_ones(const uint8_t* const* windows, int64_t count, uint32_t* products,
+                              int64_t pitch, uint32_t* sums) const {
+  uint32_t ones[(kByteTerms + kMostOnes) * kPanel];
+  uint32_t* line = std::fill_n(ones, kByteTerms * kPanel, 0);
+  const int64_t last = run_bytes_ % 4;
+  for (int64_t left = quads(); left > 0; left -= runs_.quads) {
+    line = std::fill_n(line, runs_.quads * kPanel, 0x01010101);
+    if (last != 0) std::fill_n(line - kPanel, kPanel, 0x01010101u >> (32 - 8 * last));
+  }
+  multiply_bytes({static_cast<ptrdiff_t>(count), 1, windows, runs_, nullptr, 0, ones, products,
+                  static_cast<ptrdiff_t>(pitch)},
+                 isa_);
+  for (int64_t i = 0; i < count; ++i) sums[i] = products[i * pitch];
+}
+
 void ByteWindows::multiply(int64_t group, int64_t first, int64_t rows, int64_t panel,
                            int64_t panels, uint32_t* sums) const {
   const uint8_t* at[kMostRows];
@@ -245,7 +265,13 @@ void ByteWindows::multiply(int64_t group, int64_t first, int64_t rows, int64_t p
     const uint32_t* line = b + p * words + kPanel;
     zeros = zeros || std::any_of(line, line + kPanel, [](uint32_t zero) { return zero != 0; });
   }
-  if (zeros) sum(at, rows, a_sums);
+  if (zeros) {
+    if (has_short_runs()) {
+      sum_by_ones(at, rows, sums, panels * kPanel, a_sums);
+    } else {
+      sum(at, rows, a_sums);
+    }
+  }
   multiply_bytes({static_cast<ptrdiff_t>(rows), static_cast<ptrdiff_t>(panels), at, runs_,
                   zeros ? a_sums : nullptr, static_cast<uint32_t>(*x_.zeros ^ x_.flip), b, sums,
                   static_cast<ptrdiff_t>(panels * kPanel)},

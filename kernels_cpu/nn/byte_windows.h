@@ -66,6 +66,12 @@ class ByteWindows {
   void copy_rows(int64_t begin, int64_t end, uint8_t* to) const;
   void find(int64_t first, int64_t count, int64_t channel, const uint8_t** to) const;
   void sum(const uint8_t* const* windows, int64_t count, uint32_t* sums) const;
+  /// The same as products by a filter of ones, which costs less where runs are short. `products`
+  /// are sums of a panel, `pitch` apart, that are not needed any more.
+  void sum_by_ones(const uint8_t* const* windows, int64_t count, uint32_t* products, int64_t pitch,
+                   uint32_t* sums) const;
+  static constexpr int64_t kMostOnes = 128;
+  bool has_short_runs() const;
 
   ConvShape shape_;    // of the node
   ConvShape windows_;  // over the image that is read

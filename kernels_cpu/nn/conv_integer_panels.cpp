@@ -15,8 +15,18 @@ void convolve(const KernelContext& context, ByteWindows windows) {
   for_window_sums(context, windows, [&](int64_t filter, int64_t count, int64_t pitch) {
     return [=](const uint32_t* sums, int64_t row, int64_t rows) {
       uint32_t* to = y + row * filters + filter;
-      for (int64_t i = 0; i < rows; ++i, sums += pitch, to += filters) {
-        std::memcpy(to, sums, static_cast<size_t>(count) * sizeof *to);
+      if (count == kPanel) {
+        for (int64_t i = 0; i < rows; ++i, sums += pitch, to += filters) {
+          std::memcpy(to, sums, kPanel * sizeof *to);
+        }
+      } else if (count < kPanel / 2) {
+        for (int64_t column = 0; column < count; ++column) {
+          for (int64_t i = 0; i < rows; ++i) to[i * filters + column] = sums[i * pitch + column];
+        }
+      } else {
+        for (int64_t i = 0; i < rows; ++i, sums += pitch, to += filters) {
+          std::memcpy(to, sums, static_cast<size_t>(count) * sizeof *to);
+        }
       }
     };
   });

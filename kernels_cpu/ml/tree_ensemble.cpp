@@ -6,8 +6,8 @@
 // A step takes the first child where x <= threshold, else the second, without a branch: which child
 // comes next cannot be foretold. So that one walk need not wait for its memory, a row goes through
 // kWalkedTrees trees at a time (tree_walk.h), and after it the other rows of its block, which find
-// much of these trees in the cache. A walk has as many steps as its tree is deep; leaves lead to
-// themselves.
+// much of these trees in the cache; where there are few trees, several rows go through each. A walk
+// has as many steps as its tree is deep; leaves lead to themselves.
 //
 // Sums are in double. Blocks of rows are cut by shape and computed on the caller's threads; where
 // there are few rows, blocks of trees are, whose sums are added in their order.
@@ -96,63 +96,96 @@ struct Forest {
     }
   }
 
-  /// TreeWalk::walk without vectors, of kLanes walks.
-  template <bool Missing>
-  void walk(const uint32_t* begins, int32_t depth, const T* row, uint32_t* leaves) const {
+  /// kLanes walks without vectors: tree(lane) is where the lane's tree begins, row(lane) what it
+  /// compares.
+  template <bool Missing, class Tree, class Row>
+  void walk(int32_t depth, const Tree& tree, const Row& row, uint32_t* leaves) const {
     const Way features = (Way{1} << feature_bits) - 1;
     uint32_t places[kLanes];
-    for (int lane = 0; lane < kLanes; ++lane) places[lane] = begins[lane] + 1;
+    for (int lane = 0; lane < kLanes; ++lane) places[lane] = tree(lane) + 1;
     for (int32_t left = depth; left > 0; left -= kWalkedSteps) {
       for (int32_t step = std::min<int32_t>(left, kWalkedSteps); step > 0; --step) {
         for (int lane = 0; lane < kLanes; ++lane) {
           const Node& node = nodes[places[lane]];
-          const T x = row[node.way & features];
+          const T x = row(lane)[node.way & features];
           bool second = !(x <= node.threshold);
           if constexpr (Missing) second &= !((x != x) & ((node.way >> feature_bits) & 1));
-          places[lane] = begins[lane] + static_cast<uint32_t>(node.way >> child_shift) + second;
+          places[lane] = tree(lane) + static_cast<uint32_t>(node.way >> child_shift) + second;
         }
       }
       if (left <= kWalkedSteps) break;
       uint32_t moves = 0;
       for (int lane = 0; lane < kLanes; ++lane) {
         const Way way = nodes[places[lane]].way;
-        moves |= (begins[lane] + static_cast<uint32_t>(way >> child_shift) + 1) ^ places[lane];
+        moves |= (tree(lane) + static_cast<uint32_t>(way >> child_shift) + 1) ^ places[lane];
       }
       if (moves == 0) break;
     }
     std::copy_n(places, kLanes, leaves);
   }
-  /// The leaves that a row reaches in kWalkedTrees trees, as places among all nodes.
-  void find_leaves(const uint32_t* begins, int32_t depth, const T* row, uint32_t* leaves) const {
+  template <class Tree, class Row>
+  void walk(int32_t depth, const Tree& tree, const Row& row, uint32_t* leaves) const {
+    a.missing != 0 ? walk<true>(depth, tree, row, leaves) : walk<false>(depth, tree, row, leaves);
+  }
+
+  /// The leaves that a row reaches in `count` trees, at most kWalkedTrees, as places among all
+  /// nodes; there is room for all that are walked through at a time.
+  void find_leaves(const uint32_t* begins, int64_t count, int32_t depth, const T* row,
+                   uint32_t* leaves) const {
 #if INTARSIA_WITH_AVX2
     if constexpr (std::is_same_v<T, float>) {
       if (on_avx2) {
-        return TreeWalk<Isa::kAvx2>::walk(
-            {nodes, feature_bits, child_shift, a.missing != 0, begins, depth}, row, leaves);
+        return TreeWalk<Isa::kAvx2>::walk({nodes, feature_bits, child_shift, a.missing != 0, begins,
+                                           static_cast<int>(count), depth},
+                                          row, leaves);
       }
     }
 #endif
-    for (int lane = 0; lane < kWalkedTrees; lane += kLanes) {
-      a.missing != 0 ? walk<true>(begins + lane, depth, row, leaves + lane)
-                     : walk<false>(begins + lane, depth, row, leaves + lane);
+    for (int64_t first = 0; first < count; first += kLanes) {
+      walk(
+          depth, [=](int lane) { return begins[first + lane]; }, [=](int) { return row; },
+          leaves + first);
     }
   }
 
-  /// Adds what trees [first, last) say of `count` rows to sums[count][targets]. Where trees are no
-  /// multiple, the last of them stands for those that are not there.
+  /// Adds what a few trees from `t` on say of kLanes rows.
+  template <class Row>
+  void add_few_trees(const Row& row, int64_t t, int64_t count, double* sums) const {
+    const T* rows[kLanes];
+    for (int lane = 0; lane < kLanes; ++lane) rows[lane] = row(lane);
+    for (const int64_t end = t + count; t < end; ++t) {
+      uint32_t leaves[kLanes];
+      walk(
+          trees[t].depth, [base = static_cast<uint32_t>(trees[t].base)](int) { return base; },
+          [&rows](int lane) { return rows[lane]; }, leaves);
+      for (int lane = 0; lane < kLanes; ++lane) {
+        add(trees[t], leaves[lane], sums + lane * a.targets);
+      }
+    }
+  }
+
+  /// Adds what trees [first, last) say of `count` rows to sums[count][targets].
   template <class Row>
   void add_rows(const Row& row, int64_t count, int64_t first, int64_t last, double* sums) const {
+    const int64_t few = on_avx2 && sizeof(T) == 4 ? kWalkedTogether : kLanes;
     for (int64_t t = first; t < last; t += kWalkedTrees) {
+      const int64_t here = std::min<int64_t>(kWalkedTrees, last - t);
+      int64_t i = 0;
+      for (; here < few && i + kLanes <= count; i += kLanes) {
+        const auto each = [&row, i](int lane) { return row(i + lane); };
+        add_few_trees(each, t, here, sums + i * a.targets);
+      }
+      if (i == count) continue;
+      // The last tree stands for those that are not there.
       alignas(32) uint32_t begins[kWalkedTrees], leaves[kWalkedTrees];
       int32_t depth = 0;
-      for (int lane = 0; lane < kWalkedTrees; ++lane) {
-        const TreeRecord& tree = trees[std::min(t + lane, last - 1)];
+      for (int64_t lane = 0; lane < kWalkedTrees; ++lane) {
+        const TreeRecord& tree = trees[t + std::min(lane, here - 1)];
         begins[lane] = static_cast<uint32_t>(tree.base);
         depth = std::max(depth, tree.depth);
       }
-      const int64_t here = std::min<int64_t>(kWalkedTrees, last - t);
-      for (int64_t i = 0; i < count; ++i) {
-        find_leaves(begins, depth, row(i), leaves);
+      for (; i < count; ++i) {
+        find_leaves(begins, here, depth, row(i), leaves);
         double* own = sums + i * a.targets;
         for (int64_t lane = 0; lane < here; ++lane) add(trees[t + lane], leaves[lane], own);
       }

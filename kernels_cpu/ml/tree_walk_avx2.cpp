@@ -11,15 +11,13 @@
 
 #include <cstring>
 
-#include "kernels_cpu/common/unrolled.h"
 #include "kernels_cpu/gemm/vector.h"
 #include "kernels_cpu/ml/tree_walk.h"
 
 namespace intarsia::cpu {
 namespace {
 
-constexpr int kLanes = 8;
-constexpr int kVectors = kWalkedTrees / kLanes;
+constexpr int kLanes = kWalkedTogether;
 
 /// A row of up to kLanes * kParts features in registers; 0 parts: in memory.
 template <int kParts>
@@ -94,15 +92,16 @@ INTARSIA_INLINE void walk_trees(const TreeWalks& w, const WalkedRow<kParts>& row
     return moves;
   };
   for (int i = 0; i < kWalkedTrees; ++i) places[i] = w.trees[i] + 1;
+  const int count = w.count;
   for (int32_t left = w.depth; left > 0;) {
     const int32_t steps = left < kWalkedSteps ? left : kWalkedSteps;
     for (int32_t i = 1; i < steps; ++i) {
-      INTARSIA_UNROLLED
-      for (int k = 0; k < kVectors; ++k) step(k * kLanes);
+      for (int first = 0; first < count; first += kLanes) step(first);
     }
     __m256i moves = _mm256_setzero_si256();
-    INTARSIA_UNROLLED
-    for (int k = 0; k < kVectors; ++k) moves = _mm256_or_si256(moves, step(k * kLanes));
+    for (int first = 0; first < count; first += kLanes) {
+      moves = _mm256_or_si256(moves, step(first));
+    }
     left -= steps;
     if (_mm256_testz_si256(moves, moves) != 0) break;
   }

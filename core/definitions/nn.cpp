@@ -42,6 +42,13 @@ void add_convolutions(DefinitionRows& rows) {
       .exact = true,
       .fast_channels_last = kByteTypes,
       .window = attribute<&IntegerConvAttributes::window, &WindowAttributes::kernel_shape>()};
+  Facts of_conv_integer = of_integers;
+  of_conv_integer.channels_last_gain =
+      [](const std::byte* attributes, std::span<const int64_t> data,
+         std::span<const int64_t> weights, std::span<const int64_t> result) {
+        const auto* a = reinterpret_cast<const IntegerConvAttributes*>(attributes);
+        return ops::gain_of_integer_channels_last(*a, data, weights, result);
+      };
   add<ops::ConvInteger>(
       rows,
       {.name = "ConvInteger",
@@ -49,7 +56,7 @@ void add_convolutions(DefinitionRows& rows) {
        .inputs = {same({"x", "T1"}), apart({"w", "T2"}), apart({"x_zero_point", "T1", kOptional}),
                   apart({"w_zero_point", "T2", kOptional})},
        .outputs = {same({"y", "T3"})},
-       .facts = of_integers,
+       .facts = of_conv_integer,
        .types = {{"T1", kByteTypes}, {"T2", kByteTypes}, {"T3", types({DataType::kInt32})}},
        .kernel_types = {"T1", "T2"},
        .attributes = codec_of<IntegerConvAttributes>()});

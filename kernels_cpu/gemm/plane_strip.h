@@ -3,12 +3,9 @@
 // How planes.h cuts a convolution into units, and the strip that a unit copies its input into.
 #pragma once
 
-#include "kernels_cpu/gemm/conv.h"
+#include "kernels_cpu/gemm/planes.h"
 
 namespace intarsia::cpu {
-
-/// Filters that lie side by side in packed weights.
-inline constexpr int64_t kPlaneFilters = 12;
 
 /// The same with an image as one row, where windows are one pixel.
 ConvShape with_one_row(ConvShape s);

@@ -32,15 +32,8 @@ CheckedInt tap_bytes(const ConvShape& s) {
 
 template <class E>
 void pack_planes(const E* weights, int64_t groups, int64_t filters, int64_t k, E* packed) {
-  for (int64_t group = 0; group < groups; ++group) {
-    for (int64_t first = 0; first < filters; first += kPlaneFilters) {
-      const int64_t here = min(kPlaneFilters, filters - first);
-      for (int64_t i = 0; i < k; ++i) {
-        for (int64_t r = 0; r < here; ++r) *packed++ = weights[r * k + i];
-      }
-      weights += here * k;
-    }
-  }
+  for_packed_planes(groups, filters, k,
+                    [&](int64_t filter, int64_t i) { *packed++ = weights[filter * k + i]; });
 }
 template void pack_planes(const float*, int64_t, int64_t, int64_t, float*);
 template void pack_planes(const uint16_t*, int64_t, int64_t, int64_t, uint16_t*);

@@ -23,10 +23,25 @@
 
 namespace intarsia::cpu {
 
+/// Filters that lie side by side in packed weights.
+inline constexpr int64_t kPlaneFilters = 12;
+
 /// As packed_floats of gemm.h: weights take as many floats as they have elements,
 /// [group][12 filters][k][12], the last filters of a group side by side, however few they are.
 template <class E>
 void pack_planes(const E* weights, int64_t groups, int64_t filters, int64_t k, E* packed);
+/// Calls next(filter, i) for the terms of all filters, `filters` for each group, in that order.
+template <class Next>
+void for_packed_planes(int64_t groups, int64_t filters, int64_t k, const Next& next) {
+  for (int64_t group = 0; group < groups; ++group) {
+    for (int64_t first = 0; first < filters; first += kPlaneFilters) {
+      const int64_t here = filters - first < kPlaneFilters ? filters - first : kPlaneFilters;
+      for (int64_t i = 0; i < k; ++i) {
+        for (int64_t r = 0; r < here; ++r) next(group * filters + first + r, i);
+      }
+    }
+  }
+}
 
 /// As conv_units, conv_workspace_bytes and conv_run, of dense operands; pitches are not read. The
 /// residual may be the output itself.

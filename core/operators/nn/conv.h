@@ -236,6 +236,40 @@ inline double gain_of_channels_last(const ConvAttributes& attributes, std::span<
          (depthwise ? kElementsOfLoneRow : kElementsOfRow) * rows + apart;
 }
 
+/// Terms of a sum of products of bytes without their zero points that floats hold exactly, whatever
+/// the order.
+inline constexpr int64_t kExactIntegerTerms = (int64_t{1} << 24) / (255 * 255);
+
+/// The same for ConvInteger. With the channels last, bytes are multiplied faster than floats, but
+/// filters fill panels, and each window is found anew; a kernel for planes serves what floats hold
+/// exactly.
+inline double gain_of_integer_channels_last(const IntegerConvAttributes& attributes,
+                                            std::span<const int64_t> data,
+                                            std::span<const int64_t> weights,
+                                            std::span<const int64_t> result) {
+  constexpr double kOfNeighbours = 0.6, kOfConversions = 0.15;
+  constexpr double kTermsOfElement = 54, kByteTermsOfElement = 150, kElementsOfRun = 6;
+  constexpr int64_t kPanel = 16;
+  const auto elements = [](std::span<const int64_t> extents) {
+    double count = 1;
+    for (const int64_t extent : extents) count *= static_cast<double>(extent);
+    return count;
+  };
+  const double of_filter = elements(weights.subspan(1));
+  if (attributes.group != 1 || weights[0] == 0 || of_filter > kExactIntegerTerms) {
+    return std::numeric_limits<double>::infinity();
+  }
+  const double terms = elements(result) * of_filter;
+  const int64_t columns = (weights[0] + kPanel - 1) / kPanel * kPanel;
+  const double waste = static_cast<double>(columns) / static_cast<double>(weights[0]);
+  const double windows = elements(result) / static_cast<double>(result[1] > 0 ? result[1] : 1);
+  const double runs = elements(weights.subspan(2, weights.size() - 3));
+  const double moved = elements(data) + elements(result);
+  const double of_planes = terms / kTermsOfElement + kOfConversions * moved;
+  const double of_channels = terms * waste / kByteTermsOfElement + windows * runs * kElementsOfRun;
+  return kOfNeighbours * moved + of_planes - of_channels;
+}
+
 /// Fails unless an input, if it is there, is one number, or with `each` one for each filter.
 template <class S>
 Status require_of_filters(S& s, int input, bool each, const char* rank, const char* number) {

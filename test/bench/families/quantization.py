@@ -47,6 +47,11 @@ CASES = [
     case("ConvInteger", "3x3", [integers(0, 255, 1, 64, 56, 56, type="uint8"),
                                 constant(integers(0, 255, 64, 64, 3, 3, type="uint8")),
                                 constant(exactly(120, "uint8"))], opset=10, pads=[1, 1, 1, 1]),
+    case("ConvInteger", "3x3 of 3 channels", [
+        integers(0, 255, 1, 3, 112, 112, type="uint8"),
+        constant(integers(0, 255, 16, 3, 3, 3, type="uint8")),
+        constant(exactly(120, "uint8")), constant(exactly(130, "uint8"))],
+        opset=10, pads=[1, 1, 1, 1]),
     case("ConvInteger", "3x3, computed weights", [
         integers(0, 255, 1, 64, 14, 14, type="uint8"), integers(0, 255, 64, 64, 3, 3, type="uint8"),
         exactly(120, "uint8"), exactly(130, "uint8")], opset=10, pads=[1, 1, 1, 1]),

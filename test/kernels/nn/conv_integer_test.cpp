@@ -124,7 +124,7 @@ void expect_kernels(const Convolution& c, const Bytes& x, const Bytes& w, const 
       node.input(x.type, c.x, x.values);
     }
     node.input(w.type, c.w, w.values);
-    if (channels_last_now && !variant.empty() && !variant.ends_with("_computed")) node.constant(1);
+    if (!variant.empty() && !variant.ends_with("_computed")) node.constant(1);
     const auto list = [](const Numbers& n) { return Dims{static_cast<int32_t>(n.size())}; };
     const bool has_bias = codes != nullptr && !codes->bias.empty();
     if (codes != nullptr) {
@@ -157,6 +157,10 @@ void expect_kernels(const Convolution& c, const Bytes& x, const Bytes& w, const 
     }
     run(".panels_computed", true, isa, 3);
     if (depthwise) run(".depthwise_computed", true, isa, 3);
+    if (codes == nullptr && count_of(c.w) / c.w[0] <= ops::kExactIntegerTerms) {
+      for (const int threads : {1, 3}) run(".planes", false, isa, threads);
+      run(".planes_computed", false, isa, 3);
+    }
   }
 }
 

@@ -72,7 +72,7 @@ class Lowerer {
     lowered.kernel = kernel;
     lowered.reads_device = reads_device(*kernel);
     lowered.writes_device = writes_device(*kernel);
-    lowered.workspace_bytes = most_workspace(node, *kernel, symbols_, options_.threads);
+    lowered.workspace_bytes = most_workspace(node, context, *kernel, symbols_);
     lowered.state_bytes = kernel->state(context);
     check(node, views, lowered);
     if (kernel->pack != nullptr) pack_weights(node, context, *kernel);

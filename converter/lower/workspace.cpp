@@ -39,20 +39,21 @@ bool has_elements(const KernelContext& context) {
 
 }  // namespace
 
-int64_t most_workspace(const Node& node, const definitions::KernelRow& kernel,
-                       const definitions::SymbolTable& symbols, int threads) {
+int64_t most_workspace(const Node& node, const KernelContext& planned,
+                       const definitions::KernelRow& kernel,
+                       const definitions::SymbolTable& symbols) {
   if (kernel.workspace == nullptr) return 0;
-  OperandViews planned;
-  show_planned(node, planned);
-  planned.set_threads(threads);
-  int64_t most = kernel.workspace(planned.context());
+  int64_t most = kernel.workspace(planned);
 
   const std::set<int> varying = symbols_of(node);
   std::vector<int64_t> assignment;
   for (int i = 0; i < symbols.size(); ++i) assignment.push_back(symbols[i].max);
+  const auto values_of = [&](int symbol) {  // no extent has more
+    return std::min<int64_t>(symbols[symbol].max, INT32_MAX) - symbols[symbol].min + 1;
+  };
   int64_t number = varying.empty() ? 0 : 1;
   for (const int symbol : varying) {
-    const int64_t values = symbols[symbol].max - symbols[symbol].min + 1;
+    const int64_t values = values_of(symbol);
     number = values > kMostAssignments / number ? kMostAssignments + 1 : number * values;
     if (number > kMostAssignments) break;
   }
@@ -60,14 +61,13 @@ int64_t most_workspace(const Node& node, const definitions::KernelRow& kernel,
   for (int64_t i = 0; i < std::min(number, kMostAssignments); ++i) {
     int64_t left = i;
     for (const int symbol : varying) {
-      const auto& [name, min, max] = symbols[symbol];
       if (number > kMostAssignments) left = static_cast<int64_t>(draw());
-      assignment[static_cast<size_t>(symbol)] = min + left % (max - min + 1);
-      left /= max - min + 1;
+      assignment[static_cast<size_t>(symbol)] = symbols[symbol].min + left % values_of(symbol);
+      left /= values_of(symbol);
     }
     OperandViews views;
     show_assigned(node, assignment, views);
-    views.set_threads(threads);
+    views.set_threads(planned.threads());
     const KernelContext& context = views.context();
     if (!has_elements(context)) continue;
     most = std::max(most, kernel.workspace(context));

@@ -13,8 +13,10 @@ namespace intarsia::converter {
 /// Bytes of workspace that suffice at all extents that the node can have. Most kernels need most at
 /// the largest ones. Not so where parts of a computation share a budget, as channels and taps of a
 /// convolution do: smaller extents of the one leave more for the other. Therefore a kernel is asked
-/// for all assignments of the symbols where there are few, else for a sample of them.
-int64_t most_workspace(const Node& node, const definitions::KernelRow& kernel,
-                       const definitions::SymbolTable& symbols, int threads);
+/// for all assignments of the symbols where there are few, else for a sample of them. `planned`
+/// shows the node at its largest extents.
+int64_t most_workspace(const Node& node, const KernelContext& planned,
+                       const definitions::KernelRow& kernel,
+                       const definitions::SymbolTable& symbols);
 
 }  // namespace intarsia::converter

@@ -152,9 +152,7 @@ struct ByteFilters {
   }
   static bool serves(const KernelContext& context) { return context.input(0).rank <= 5; }
   static bool supports(const KernelContext& context) {
-    const TensorView &w = context.input(1), &zero = context.input(kZeros + 1);
-    const bool known = !zero.present() || zero.data != nullptr;
-    return w.data != nullptr && w.count() > 0 && known && serves(context) &&
+    return has_constant_filters(context, kZeros) && serves(context) &&
            (!kJoins || joined(context) > 1);
   }
   static int64_t packed_bytes(const KernelContext& context, int input) {

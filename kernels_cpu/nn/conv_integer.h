@@ -34,6 +34,12 @@ Status check_fast_conv_integer(const KernelContext& context) {
 /// Where ConvInteger has the zero points, and where ConvRequantize has.
 inline constexpr int kZeroPoints = 2, kRequantizedZeroPoints = 4;
 
+/// For `supports`: whether weights and their zero points are constant, and there are any.
+inline bool has_constant_filters(const KernelContext& context, int zero_points) {
+  const TensorView &w = context.input(1), &zero = context.input(zero_points + 1);
+  return w.data != nullptr && w.count() > 0 && (!zero.present() || zero.data != nullptr);
+}
+
 /// The bytes of an operand, signed or not, and its zero points.
 struct ByteOperand {
   const uint8_t* data;

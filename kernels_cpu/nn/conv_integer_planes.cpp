@@ -4,7 +4,8 @@
 // exactly. For nodes that stand alone (ops::gain_of_integer_channels_last): vectors of columns have
 // work for a single filter, and neither the image nor the sums, four times as large, are turned.
 // The sums take the place of floats in the output's memory.
-#include <cstring>
+#include <algorithm>
+#include <bit>
 
 #include "core/kernel_list.h"
 #include "kernels_cpu/common/isa_loop.h"
@@ -47,11 +48,17 @@ void widen_image(const KernelContext& context, float* to) {
              });
 }
 
-/// Sums become integers where they are.
+/// Sums become integers where they are. None is beyond the limits, unless packed weights are not
+/// what they say; no conversion is undefined even so.
 void round_sums(const KernelContext& context, int32_t* y) {
+  constexpr float kLimit = 1 << 24;
   for_pieces(context, context.output(0).count(), [=](int64_t begin, int64_t end) {
     INTARSIA_INDEPENDENT
-    for (int64_t i = begin; i < end; ++i) y[i] = static_cast<int32_t>(std::bit_cast<float>(y[i]));
+    for (int64_t i = begin; i < end; ++i) {
+      float sum = std::bit_cast<float>(y[i]);
+      sum = sum > -kLimit ? sum : -kLimit;
+      y[i] = static_cast<int32_t>(sum < kLimit ? sum : kLimit);
+    }
   });
 }
 
@@ -63,14 +70,15 @@ struct ConvIntegerPlanes {
   static constexpr std::string_view packing = "columns of 12 filters, in floats";
 
   static bool serves(const KernelContext& context) {
+    return context.input(0).rank <= 5 && terms(context) <= ops::kExactIntegerTerms;
+  }
+  /// Products of a sum.
+  static int64_t terms(const KernelContext& context) {
     const TensorView& w = context.input(1);
-    return context.input(0).rank <= 5 && w.rank > 0 && w.extents[0] > 0 &&
-           w.count() / w.extents[0] <= ops::kExactIntegerTerms;
+    return w.count() > 0 ? w.count() / w.extents[0] : 0;
   }
   static bool supports(const KernelContext& context) {
-    const TensorView &w = context.input(1), &zero = context.input(kZeroPoints + 1);
-    const bool known = !zero.present() || zero.data != nullptr;
-    return w.data != nullptr && w.count() > 0 && known && serves(context);
+    return has_constant_filters(context, kZeroPoints) && serves(context);
   }
   static int64_t packed_bytes(const KernelContext& context, int input) {
     if (input != 1) return 0;
@@ -81,9 +89,9 @@ struct ConvIntegerPlanes {
     const ByteOperand weights(context, 1, kZeroPoints);
     const int64_t groups = context.attributes<IntegerConvAttributes>().group;
     if (w.count() == 0) return;
-    const int64_t terms = w.count() / w.extents[0];
-    for_packed_planes(groups, w.extents[0] / groups, terms, [&](int64_t filter, int64_t i) {
-      const int value = weights.difference(weights.data[filter * terms + i], filter);
+    const int64_t k = terms(context);
+    for_packed_planes(groups, w.extents[0] / groups, k, [&](int64_t filter, int64_t i) {
+      const int value = weights.difference(weights.data[filter * k + i], filter);
       *static_cast<float*>(packed) = static_cast<float>(value);
       packed = static_cast<float*>(packed) + 1;
     });
@@ -103,6 +111,9 @@ struct ConvIntegerPlanes {
     if (last != 0) return context.fail(Code::kInvalidValue, "channels_last", 0, last);
     const int rank = context.input(0).rank;
     if (rank > 5) return context.fail(Code::kWrongRank, "input rank", 5, rank, 0);
+    if (const int64_t k = terms(context); k > ops::kExactIntegerTerms) {
+      return context.fail(Code::kInvalidValue, "products of a sum", ops::kExactIntegerTerms, k, 1);
+    }
     if (Status s = check_capacity(context, 1, packed_bytes(context, 1)); !s) return s;
     return check_workspace(context, workspace(context));
   }

@@ -229,5 +229,22 @@ TEST(ConvInteger, Wraps) {
   EXPECT_EQ(node.numbers(), Numbers{static_cast<double>(sum - (int64_t{1} << 32))});
 }
 
+// As many of the largest products as floats hold exactly; one more is refused.
+TEST(ConvInteger, PlanesOfTheMostTerms) {
+  for (const int32_t channels : {258, 259}) {
+    Node node;
+    const Numbers highest(static_cast<size_t>(channels), 255);
+    node.input(DataType::kUint8, {1, channels, 1}, highest);
+    node.input(DataType::kUint8, {1, channels, 1}, highest).constant(1);
+    node.output(DataType::kInt32, {1, 1, 1}).attributes(IntegerConvAttributes());
+    const Status status =
+        node.run(kernel_name("ConvInteger.planes", {DataType::kUint8, DataType::kUint8}));
+    EXPECT_EQ(status.code(), channels == 258 ? Code::kOk : Code::kInvalidValue);
+    if (status.ok()) {
+      EXPECT_EQ(node.numbers(), Numbers{258.0 * 255 * 255});
+    }
+  }
+}
+
 }  // namespace
 }  // namespace intarsia::test

@@ -318,9 +318,13 @@ void show_smallest(const Node& node, OperandViews& views) {
   show_each(node, views, [](const definitions::Dim& extent) { return extent.lower(); });
 }
 
-void show_assigned(const Node& node, std::span<const int64_t> assignment, OperandViews& views) {
+void show_assigned(const Node& node, const Assignment& assignment, OperandViews& views) {
   show_each(node, views, [&](const definitions::Dim& extent) {
-    return extent.evaluate(assignment).value_or(extent.upper());
+    const definitions::Dim value = extent.substitute(
+        [&](const definitions::DimVariable& variable) -> std::optional<definitions::Dim> {
+          return assignment.at(variable);
+        });
+    return std::min(value.upper(), extent.upper());
   });
 }
 

@@ -9,10 +9,12 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "converter/graph/graph.h"
+#include "core/definitions/dim.h"
 #include "core/definitions/kernel_descriptor.h"
 #include "intarsia/session.h"
 
@@ -100,7 +102,8 @@ std::vector<int64_t> planned_extents(const Value& value);
 void show_planned(const Node& node, OperandViews& views);
 /// The same at the smallest extents.
 void show_smallest(const Node& node, OperandViews& views);
-/// The same where symbol i has the value assignment[i]; what else extents depend on is at its most.
-void show_assigned(const Node& node, std::span<const int64_t> assignment, OperandViews& views);
+/// The same where all that extents vary with has these values; an extent is at most its largest.
+using Assignment = std::map<definitions::DimVariable, int64_t>;
+void show_assigned(const Node& node, const Assignment& assignment, OperandViews& views);
 
 }  // namespace intarsia::converter

@@ -30,8 +30,7 @@ Constant packed(const Constant& original, int64_t bytes, const KernelContext& co
 
 class Lowerer {
  public:
-  Lowerer(const LoweringOptions& options, const Model& model)
-      : options_(options), symbols_(*model.symbols) {
+  Lowerer(const LoweringOptions& options, const Model& model) : options_(options) {
     std::set<const std::byte*> counted;  // values share constants
     for_each_value(*model.graph, [&](const Value& value) {
       if (!value.constant || !counted.insert(value.constant->data.get()).second) return;
@@ -72,7 +71,7 @@ class Lowerer {
     lowered.kernel = kernel;
     lowered.reads_device = reads_device(*kernel);
     lowered.writes_device = writes_device(*kernel);
-    lowered.workspace_bytes = most_workspace(node, context, *kernel, symbols_);
+    lowered.workspace_bytes = most_workspace(node, context, *kernel);
     lowered.state_bytes = kernel->state(context);
     check(node, views, lowered);
     if (kernel->pack != nullptr) pack_weights(node, context, *kernel);
@@ -171,7 +170,6 @@ class Lowerer {
   static constexpr int64_t kMaxPackedGrowth = 64;
 
   const LoweringOptions& options_;
-  const definitions::SymbolTable& symbols_;
   std::map<std::pair<const Graph*, std::string>, Value*> packed_;
   int64_t packed_bytes_left_ = int64_t{1} << 28;
   Lowering lowering_;

@@ -2,28 +2,57 @@
 #include "converter/lower/workspace.h"
 
 #include <algorithm>
+#include <map>
 #include <random>
-#include <set>
 #include <vector>
 
 namespace intarsia::converter {
 namespace {
 
+using definitions::Dim;
+using definitions::DimVariable;
+using definitions::kInfinite;
+
 constexpr int64_t kMostAssignments = 32;
 
-/// Numbers of the symbols that extents of the node depend on.
-std::set<int> symbols_of(const Node& node) {
-  std::set<int> found;
+/// What extents of the node vary with. What has no bound of its own has those of the extents that
+/// depend on it.
+struct Variable {
+  DimVariable variable;
+  int64_t lower = 0, count = 1;
+};
+
+std::vector<Variable> variables_of(const Node& node) {
+  std::map<DimVariable, int64_t> highest;
   const auto add = [&](const Value* value) {
     if (value == nullptr || value->constant) return;
-    const Shape<definitions::Dim> shape = shape_of(*value);
+    const Shape<Dim> shape = shape_of(*value);
     for (int axis = 0; axis < shape.rank; ++axis) {
-      for (const int symbol : shape[axis].symbols()) found.insert(symbol);
+      for (const DimVariable& variable : shape[axis].variables()) {
+        int64_t& most = highest[variable];
+        most = std::max(most, std::min<int64_t>(shape[axis].upper(), INT32_MAX));
+      }
     }
   };
   for (const Value* input : node.inputs) add(input);
   for (const Value* output : node.outputs) add(output);
-  return found;
+  std::vector<Variable> variables;
+  for (const auto& [variable, most] : highest) {
+    const int64_t lower = variable.lower == -kInfinite ? 0 : variable.lower;
+    const int64_t upper = variable.upper < INT32_MAX ? variable.upper : most;
+    variables.push_back({variable, lower, std::max<int64_t>(upper - lower, 0) + 1});
+  }
+  return variables;
+}
+
+/// The product of all counts, but no more than one above `most`.
+int64_t number_of(const std::vector<Variable>& variables, int64_t most) {
+  int64_t number = 1;
+  for (const Variable& variable : variables) {
+    if (variable.count > most / number) return most + 1;
+    number *= variable.count;
+  }
+  return number;
 }
 
 /// What has none needs no workspace, and kernels of others may divide by an extent.
@@ -40,30 +69,20 @@ bool has_elements(const KernelContext& context) {
 }  // namespace
 
 int64_t most_workspace(const Node& node, const KernelContext& planned,
-                       const definitions::KernelRow& kernel,
-                       const definitions::SymbolTable& symbols) {
+                       const definitions::KernelRow& kernel) {
   if (kernel.workspace == nullptr) return 0;
   int64_t most = kernel.workspace(planned);
-
-  const std::set<int> varying = symbols_of(node);
-  std::vector<int64_t> assignment;
-  for (int i = 0; i < symbols.size(); ++i) assignment.push_back(symbols[i].max);
-  const auto values_of = [&](int symbol) {  // no extent has more
-    return std::min<int64_t>(symbols[symbol].max, INT32_MAX) - symbols[symbol].min + 1;
-  };
-  int64_t number = varying.empty() ? 0 : 1;
-  for (const int symbol : varying) {
-    const int64_t values = values_of(symbol);
-    number = values > kMostAssignments / number ? kMostAssignments + 1 : number * values;
-    if (number > kMostAssignments) break;
-  }
+  const std::vector<Variable> variables = variables_of(node);
+  if (variables.empty()) return most;
+  const int64_t number = number_of(variables, kMostAssignments);
   std::minstd_rand draw;  // the same for every node, so that a model has one plan
   for (int64_t i = 0; i < std::min(number, kMostAssignments); ++i) {
     int64_t left = i;
-    for (const int symbol : varying) {
+    Assignment assignment;
+    for (const Variable& variable : variables) {
       if (number > kMostAssignments) left = static_cast<int64_t>(draw());
-      assignment[static_cast<size_t>(symbol)] = symbols[symbol].min + left % values_of(symbol);
-      left /= values_of(symbol);
+      assignment[variable.variable] = variable.lower + left % variable.count;
+      left /= variable.count;
     }
     OperandViews views;
     show_assigned(node, assignment, views);

@@ -6,17 +6,15 @@
 #include <cstdint>
 
 #include "converter/graph/kernel_selection.h"
-#include "core/definitions/dim.h"
 
 namespace intarsia::converter {
 
 /// Bytes of workspace that suffice at all extents that the node can have. Most kernels need most at
 /// the largest ones. Not so where parts of a computation share a budget, as channels and taps of a
 /// convolution do: smaller extents of the one leave more for the other. Therefore a kernel is asked
-/// for all assignments of the symbols where there are few, else for a sample of them. `planned`
-/// shows the node at its largest extents.
+/// for all values of what extents vary with, symbols and numbers of elements that a node finds,
+/// where there are few, else for a sample of them. `planned` shows the node at its largest extents.
 int64_t most_workspace(const Node& node, const KernelContext& planned,
-                       const definitions::KernelRow& kernel,
-                       const definitions::SymbolTable& symbols);
+                       const definitions::KernelRow& kernel);
 
 }  // namespace intarsia::converter

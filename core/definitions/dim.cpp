@@ -396,22 +396,33 @@ void Algebra::visit(const Dim& dim, const std::function<void(const Atom&)>& visi
   }
 }
 
-std::vector<int> Dim::symbols() const {
-  std::vector<int> result;
+DimVariable Algebra::variable(const Atom& atom) {
+  if (atom.kind == Kind::kUnknown) return {false, atom.id, atom.lower, atom.upper};
+  const SymbolTable::Symbol& symbol = (*atom.table)[static_cast<int>(atom.id)];
+  return {true, atom.id, symbol.min, symbol.max};
+}
+
+std::vector<DimVariable> Dim::variables() const {
+  std::vector<DimVariable> result;
   Algebra::visit(*this, [&result](const Algebra::Atom& atom) {
-    if (atom.kind == Algebra::Kind::kSymbol) result.push_back(static_cast<int>(atom.id));
+    if (Algebra::is_variable(atom)) result.push_back(Algebra::variable(atom));
   });
   std::sort(result.begin(), result.end());
   result.erase(std::unique(result.begin(), result.end()), result.end());
   return result;
 }
 
+std::vector<int> Dim::symbols() const {
+  std::vector<int> result;
+  for (const DimVariable& variable : variables()) {
+    if (variable.is_symbol) result.push_back(static_cast<int>(variable.id));
+  }
+  return result;
+}
+
 bool Dim::has_unknown() const {
-  bool found = false;
-  Algebra::visit(*this, [&found](const Algebra::Atom& atom) {
-    found |= atom.kind == Algebra::Kind::kUnknown;
-  });
-  return found;
+  const std::vector<DimVariable> all = variables();
+  return !all.empty() && !all.front().is_symbol;
 }
 
 Dim Algebra::apply(const Atom& atom, const std::vector<Dim>& arguments) {
@@ -433,21 +444,32 @@ Dim Algebra::apply(const Atom& atom, const std::vector<Dim>& arguments) {
   return make(atom);
 }
 
-Dim Dim::substitute(const std::function<Dim(int)>& replace) const {
+Dim Dim::substitute(const std::function<std::optional<Dim>(const DimVariable&)>& replace) const {
+  const auto value_of = [&](const Algebra::Atom& atom) {
+    if (Algebra::is_variable(atom)) {
+      return replace(Algebra::variable(atom)).value_or(Algebra::make(atom));
+    }
+    std::vector<Dim> arguments;
+    for (const Dim& argument : atom.arguments) arguments.push_back(argument.substitute(replace));
+    return Algebra::apply(atom, arguments);
+  };
   Dim result = constant_;
   for (const Algebra::Term& term : Algebra::terms(*this)) {
     Dim product = term.coefficient;
     for (const Algebra::Factor& factor : term.monomial) {
-      const Algebra::Atom& atom = *factor.atom;
-      std::vector<Dim> arguments;
-      for (const Dim& argument : atom.arguments) arguments.push_back(argument.substitute(replace));
-      const Dim value = atom.kind == Algebra::Kind::kSymbol ? replace(static_cast<int>(atom.id))
-                                                            : Algebra::apply(atom, arguments);
+      const Dim value = value_of(*factor.atom);
       for (int i = 0; i < factor.power; ++i) product *= value;
     }
     result += product;
   }
   return result;
+}
+
+Dim Dim::substitute(const std::function<Dim(int)>& replace) const {
+  return substitute([&](const DimVariable& variable) -> std::optional<Dim> {
+    if (!variable.is_symbol) return std::nullopt;
+    return replace(static_cast<int>(variable.id));
+  });
 }
 
 std::optional<int64_t> Dim::evaluate(std::span<const int64_t> assignment) const {

@@ -15,6 +15,7 @@
 // unreasonably large. Host only.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -40,6 +41,15 @@ class DimError : public std::runtime_error {
 
 class SymbolTable;
 
+/// What an expression varies with: a symbol, or a value of which only an interval is known.
+struct DimVariable {
+  bool is_symbol = true;
+  int64_t id = 0;  ///< Of a symbol its number.
+  int64_t lower = -kInfinite, upper = kInfinite;
+
+  friend auto operator<=>(const DimVariable&, const DimVariable&) = default;
+};
+
 class Dim {
  public:
   Dim() = default;
@@ -60,6 +70,10 @@ class Dim {
   std::optional<int64_t> evaluate(std::span<const int64_t> assignment) const;
   /// Every symbol replaced by what `replace` gives for its number.
   Dim substitute(const std::function<Dim(int symbol)>& replace) const;
+  /// Every variable replaced for which `replace` gives something.
+  Dim substitute(const std::function<std::optional<Dim>(const DimVariable&)>& replace) const;
+  /// What it varies with, unknown values first, each once.
+  std::vector<DimVariable> variables() const;
   /// Numbers of the symbols that occur, ascending.
   std::vector<int> symbols() const;
   /// True if a value occurs of which nothing but an interval is known.

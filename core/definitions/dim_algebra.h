@@ -74,6 +74,10 @@ struct Algebra {
   static bool split(const Dim& dim, int depth, Interval& result);
   static Interval monotone(const Dim& dim, int depth);
 
+  static bool is_variable(const Atom& atom) {
+    return atom.kind == Kind::kSymbol || atom.kind == Kind::kUnknown;
+  }
+  static DimVariable variable(const Atom& atom);
   static void visit(const Dim& dim, const std::function<void(const Atom&)>& visitor);
   static std::string text(const Term& term);
   static std::string text(const Atom& atom);

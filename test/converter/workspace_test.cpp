@@ -37,5 +37,26 @@ TEST(Workspace, SufficesForFilterOfAnyWidth) {
   }
 }
 
+/// The same where the width is the number of columns that a node has kept.
+TEST(Workspace, SufficesForFilterOfColumnsThatAreFound) {
+  constexpr int32_t kMost = 5;
+  OnnxBuilder model(21);
+  model.input("x", {1, 16, 7, kMost});
+  model.input("keep", {kMost}, DataType::kBool);
+  model.output("y");
+  OnnxBuilder::set(model.node("Compress", {"x", "keep"}, {"kept"}), "axis", int64_t{3});
+  OnnxBuilder::set(model.node("Conv", {"kept", "kept"}, {"y"}), "pads",
+                   std::vector<int64_t>{1, 2, 7, 1});
+  SmallPlan plan(model, {});
+  Session session = plan.open().value();
+  for (int32_t n = 1; n <= kMost; ++n) {
+    write(session, 0, std::vector<float>(16 * 7 * kMost, 0.5f));
+    const auto keep = session.input<bool>(1).value();
+    for (int32_t i = 0; i < kMost; ++i) keep[static_cast<size_t>(i)] = kMost - i <= n;
+    ASSERT_TRUE(session.run().ok()) << n << ": " << plan.text(session.diagnostic());
+    EXPECT_EQ(read(session, 0)[6], static_cast<float>(16 * 7 * n) / 4) << n;
+  }
+}
+
 }  // namespace
 }  // namespace intarsia::test

@@ -165,6 +165,23 @@ TEST_F(DimTest, SubstitutionSimplifies) {
   EXPECT_EQ(fixed.symbols(), (std::vector<int>{0, 2}));
 }
 
+TEST_F(DimTest, VariablesAreSymbolsAndUnknownValues) {
+  const Dim found = Dim::unknown(1, 7);
+  const Dim extent = dim_min(found * 2, n_) + floor_div(n_, found);
+  const std::vector<DimVariable> variables = extent.variables();
+  ASSERT_EQ(variables.size(), 2U);
+  EXPECT_FALSE(variables[0].is_symbol);
+  EXPECT_EQ(variables[0].upper, 7);
+  EXPECT_EQ(Dim(3).variables().size(), 0U);
+  const Dim value = extent.substitute([&](const DimVariable& variable) -> std::optional<Dim> {
+    return variable.is_symbol ? 12 : 5;
+  });
+  EXPECT_EQ(value, 10 + 2);
+  // What nothing is given for stays.
+  const auto kept = [](const DimVariable&) -> std::optional<Dim> { return std::nullopt; };
+  EXPECT_EQ(extent.substitute(kept), extent);
+}
+
 TEST_F(DimTest, TextIsReadable) {
   EXPECT_EQ((n_ * 3 + floor_div(h_, 2)).to_string(), "N*3 + floor(H/2)");
   EXPECT_EQ((Dim(1) - n_).to_string(), "-N + 1");

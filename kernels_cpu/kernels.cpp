@@ -25,7 +25,7 @@
   List(conv_integer_kernels) \
   List(conv_integer_depthwise_kernels) \
   List(conv_integer_panels_kernels) \
-  List(conv_integer_planes_kernels) \
+  List(conv_integer_products_kernels) \
   List(conv_requantize_kernels) \
   List(conv_requantize_depthwise_kernels) \
   List(conv_requantize_panels_kernels) \

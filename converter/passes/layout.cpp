@@ -71,8 +71,13 @@ double gain(const Node& node) {
   if (facts.channels_last_gain == nullptr || weights == nullptr) {
     return std::numeric_limits<double>::infinity();
   }
-  return facts.channels_last_gain(node.attribute_bytes.data(), largest_extents(*x),
-                                  largest_extents(*weights), largest_extents(*node.outputs[0]));
+  const std::vector<int64_t> of_data = largest_extents(*x), of_weights = largest_extents(*weights),
+                             of_result = largest_extents(*node.outputs[0]);
+  return facts.channels_last_gain({.attributes = node.attribute_bytes.data(),
+                                   .data = of_data,
+                                   .weights = of_weights,
+                                   .result = of_result,
+                                   .computed_weights = !weights->constant});
 }
 
 /// Nodes that get the channels last whatever it takes.

@@ -46,6 +46,7 @@ struct MemberLists : converter::StandardLists {
                         copies, activation, epilogue, neutral, propagate, fast_channels_last,
                         channels_last_gain, window, state, gradient, gradient_formula, expand,
                         special, computed, stream)
+  INTARSIA_LIST_MEMBERS(definitions::ImageNode, attributes, data, weights, result, computed_weights)
   INTARSIA_LIST_MEMBERS(definitions::AxisNaming, form, attribute, input, absent, keep, fixed_if,
                         none_if_absent, channels_last)
   INTARSIA_LIST_MEMBERS(definitions::IntegerAttribute, name, get, set)

@@ -229,6 +229,14 @@ struct SpecialForm {
   ExpansionRule expand = nullptr;
 };
 
+/// A node that reads an image, as far as the best order of its axes depends on it: the extents of
+/// data, weights and result, the largest where some vary.
+struct ImageNode {
+  const std::byte* attributes;
+  std::span<const int64_t> data, weights, result;
+  bool computed_weights = false;  ///< They are packed in each run, if at all.
+};
+
 struct Facts {
   AxisNaming axes = {};
   /// An element of an output depends on the elements at the same place of the inputs, broadcast.
@@ -249,11 +257,9 @@ struct Facts {
   PropagationRule propagate = nullptr;
   /// Element types of input 0 whose fast kernels want the channels last.
   TypeSet fast_channels_last = 0;
-  /// What that gains a node of these attributes, for data, weights and a result of these extents,
-  /// in numbers of elements that could be reordered in that time. Null: more than reordering takes.
-  double (*channels_last_gain)(const std::byte* attributes, std::span<const int64_t> data,
-                               std::span<const int64_t> weights,
-                               std::span<const int64_t> result) = nullptr;
+  /// What that gains, in numbers of elements that could be reordered in that time. Null: more than
+  /// reordering takes.
+  double (*channels_last_gain)(const ImageNode& node) = nullptr;
   /// The extents of a window, or its one extent: elements that are read for each of the result.
   /// Where weights of the data's rank are operands, they are read too.
   IntegerAttribute window = {};

@@ -4,6 +4,7 @@
 #include "core/definitions/epilogue.h"
 #include "core/definitions/gradient.h"
 #include "core/definitions/transposed_forms.h"
+#include "core/operators/nn/conv_layout.h"
 #include "core/operators/nn/deform_conv.h"
 #include "core/operators/nn/mel_weight_matrix.h"
 #include "core/operators/nn/pool.h"
@@ -27,10 +28,9 @@ void add_convolutions(DefinitionRows& rows) {
                  .fast_channels_last =
                      types({DataType::kFloat, DataType::kFloat16, DataType::kBfloat16}),
                  .channels_last_gain =
-                     [](const std::byte* attributes, std::span<const int64_t> data,
-                        std::span<const int64_t> weights, std::span<const int64_t> result) {
-                       const auto* a = reinterpret_cast<const ConvAttributes*>(attributes);
-                       return ops::gain_of_channels_last(*a, data, weights, result);
+                     [](const ImageNode& node) {
+                       const auto* a = reinterpret_cast<const ConvAttributes*>(node.attributes);
+                       return ops::gain_of_channels_last(*a, node.data, node.weights, node.result);
                      },
                  .window = attribute<&ConvAttributes::window, &WindowAttributes::kernel_shape>(),
                  .gradient = gradients::conv},
@@ -43,12 +43,11 @@ void add_convolutions(DefinitionRows& rows) {
       .fast_channels_last = kByteTypes,
       .window = attribute<&IntegerConvAttributes::window, &WindowAttributes::kernel_shape>()};
   Facts of_conv_integer = of_integers;
-  of_conv_integer.channels_last_gain =
-      [](const std::byte* attributes, std::span<const int64_t> data,
-         std::span<const int64_t> weights, std::span<const int64_t> result) {
-        const auto* a = reinterpret_cast<const IntegerConvAttributes*>(attributes);
-        return ops::gain_of_integer_channels_last(*a, data, weights, result);
-      };
+  of_conv_integer.channels_last_gain = [](const ImageNode& node) {
+    const auto* a = reinterpret_cast<const IntegerConvAttributes*>(node.attributes);
+    return ops::gain_of_integer_channels_last(*a, node.data, node.weights, node.result,
+                                              node.computed_weights);
+  };
   add<ops::ConvInteger>(
       rows,
       {.name = "ConvInteger",
@@ -86,10 +85,10 @@ void add_convolutions(DefinitionRows& rows) {
                  .fast_channels_last =
                      types({DataType::kFloat, DataType::kFloat16, DataType::kBfloat16}),
                  .channels_last_gain =
-                     [](const std::byte* attributes, std::span<const int64_t>,
-                        std::span<const int64_t> weights, std::span<const int64_t>) {
-                       const auto* a = reinterpret_cast<const ConvTransposeAttributes*>(attributes);
-                       return ops::few_transposed_filters(*a, weights)
+                     [](const ImageNode& node) {
+                       const auto* a =
+                           reinterpret_cast<const ConvTransposeAttributes*>(node.attributes);
+                       return ops::few_transposed_filters(*a, node.weights)
                                   ? 0
                                   : std::numeric_limits<double>::infinity();
                      },

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 
 #include "intarsia/checked_int.h"
 #include "kernels_cpu/gemm/pack.h"
@@ -49,6 +50,9 @@ class ByteColumn {
   /// Bytes `step` apart.
   void copy(const uint8_t* from, int64_t count, int64_t step) {
     for (; count > 0 && shift_ != 0; --count, from += step) put(*from);
+    for (; step == 1 && count >= 4; count -= 4, from += 4, to_ += kPanel) {
+      std::memcpy(to_, from, sizeof *to_);
+    }
     for (; count >= 4; count -= 4, from += 4 * step, to_ += kPanel) {
       *to_ = quad_of(from[0], from[step], from[2 * step], from[3 * step]);
     }
@@ -93,9 +97,10 @@ void pack_byte_panels(int64_t n, int64_t runs, int64_t bytes, uint8_t flip,
   for (int64_t first = 0; first < n; first += kPanel, packed += words) {
     std::fill(packed, packed + words, missing);
     const int64_t columns = std::min<int64_t>(kPanel, n - first);
-    for (int64_t column = 0; column < columns; ++column) {
-      ByteColumn to(packed + kByteTerms * kPanel + column, flip);
-      for (int64_t run = 0; run < runs; ++run) {
+    for (int64_t run = 0; run < runs; ++run) {  // lines of a run stay in a cache
+      uint32_t* lines = packed + (kByteTerms + run * quads_of(bytes)) * kPanel;
+      for (int64_t column = 0; column < columns; ++column) {
+        ByteColumn to(lines + column, flip);
         write_run(first + column, run, to);
         to.end_run();
       }

@@ -6,7 +6,6 @@
 // order: Conv M, C / group, kernel...; ConvTranspose C, M / group, kernel....
 #pragma once
 
-#include <limits>
 #include <span>
 
 #include "core/operators/common/fused_activation.h"
@@ -179,96 +178,6 @@ struct Conv {
     return s.set_output(0, s.type(0), y);
   }
 };
-
-/// What a convolution gains where its channels are the last axis, for data, weights and a result of
-/// these extents, in numbers of elements that could be reordered in that time; about what was
-/// measured. Planes fill vectors with columns and channels with filters, planes at an eighth more
-/// for each term; planes copy each row that they read for each plane of the kernel. Windows of 3 x
-/// 3 have an algorithm of their own for channels alone. Neighbours that gain share the reordering:
-/// so it is worth something even where neither order is the faster one.
-inline double gain_of_channels_last(const ConvAttributes& attributes, std::span<const int64_t> data,
-                                    std::span<const int64_t> weights,
-                                    std::span<const int64_t> result) {
-  constexpr int64_t kVector = 16, kLeastOfWindows = 16;
-  constexpr double kOfNeighbours = 0.6, kTermOfPlanes = 1.125;
-  constexpr double kTermsOfElement = 60, kPartOfPhases = 0.2;
-  constexpr double kElementsOfRow = 8, kElementsOfLoneRow = 11;  // a channel alone is a unit
-  const auto waste = [](int64_t count) {
-    const int64_t lanes = (count + kVector - 1) / kVector * kVector;
-    return static_cast<double>(lanes) / static_cast<double>(count > 0 ? count : 1);
-  };
-  const auto elements = [](std::span<const int64_t> extents) {
-    double count = 1;
-    for (const int64_t extent : extents) count *= static_cast<double>(extent);
-    return count;
-  };
-  const size_t rank = weights.size(), columns = rank - 1;
-  bool one_pixel = true, by_ones = true;
-  for (size_t axis = 2; axis < rank; ++axis) {
-    const int i = static_cast<int>(axis) - 2;
-    one_pixel = one_pixel && weights[axis] == 1;
-    by_ones = by_ones && attributes.window.stride(i) == 1 && attributes.window.dilation(i) == 1;
-  }
-  const bool in_tiles = rank > 3 && by_ones && attributes.group == 1 && weights[columns] == 3 &&
-                        weights[rank - 2] == 3 && weights[1] >= kLeastOfWindows &&
-                        weights[0] >= kLeastOfWindows;
-  if (in_tiles) return std::numeric_limits<double>::infinity();
-  const bool one_row = one_pixel && by_ones;
-  const bool depthwise = attributes.group > 1 && weights[1] == 1;
-  const double of_filters = waste(depthwise ? weights[0] : weights[0] / attributes.group);
-  int64_t pixels = 1;
-  for (size_t axis = one_row ? 2 : columns; axis < rank; ++axis) pixels *= result[axis];
-  const double of_columns = waste(pixels) * kTermOfPlanes;
-  double rows = elements(data.subspan(0, 2)), apart = 0;
-  if (!one_row) {
-    const int64_t stride = attributes.window.stride(static_cast<int>(columns) - 2);
-    const int64_t phases = stride < weights[columns] ? stride : weights[columns];
-    rows *= static_cast<double>(phases);
-    if (phases > 1) apart = kPartOfPhases * elements(data);
-    for (size_t axis = 2; axis < columns; ++axis) {
-      const bool of_plane = axis + 1 == columns;
-      rows *= static_cast<double>(of_plane ? data[axis] : result[axis] * weights[axis]);
-    }
-  }
-  const double terms = elements(result) * elements(weights.subspan(1));
-  return kOfNeighbours * (elements(data) + elements(result)) +
-         terms * (of_columns - of_filters) / kTermsOfElement +
-         (depthwise ? kElementsOfLoneRow : kElementsOfRow) * rows + apart;
-}
-
-/// Terms of a sum of products of bytes without their zero points that floats hold exactly, whatever
-/// the order.
-inline constexpr int64_t kExactIntegerTerms = (int64_t{1} << 24) / (255 * 255);
-
-/// The same for ConvInteger. With the channels last, bytes are multiplied faster than floats, but
-/// filters fill panels, and each window is found anew; a kernel for planes serves what floats hold
-/// exactly.
-inline double gain_of_integer_channels_last(const IntegerConvAttributes& attributes,
-                                            std::span<const int64_t> data,
-                                            std::span<const int64_t> weights,
-                                            std::span<const int64_t> result) {
-  constexpr double kOfNeighbours = 0.6, kOfConversions = 0.15;
-  constexpr double kTermsOfElement = 54, kByteTermsOfElement = 150, kElementsOfRun = 6;
-  constexpr int64_t kPanel = 16;
-  const auto elements = [](std::span<const int64_t> extents) {
-    double count = 1;
-    for (const int64_t extent : extents) count *= static_cast<double>(extent);
-    return count;
-  };
-  const double of_filter = elements(weights.subspan(1));
-  if (attributes.group != 1 || weights[0] == 0 || of_filter > kExactIntegerTerms) {
-    return std::numeric_limits<double>::infinity();
-  }
-  const double terms = elements(result) * of_filter;
-  const int64_t columns = (weights[0] + kPanel - 1) / kPanel * kPanel;
-  const double waste = static_cast<double>(columns) / static_cast<double>(weights[0]);
-  const double windows = elements(result) / static_cast<double>(result[1] > 0 ? result[1] : 1);
-  const double runs = elements(weights.subspan(2, weights.size() - 3));
-  const double moved = elements(data) + elements(result);
-  const double of_planes = terms / kTermsOfElement + kOfConversions * moved;
-  const double of_channels = terms * waste / kByteTermsOfElement + windows * runs * kElementsOfRun;
-  return kOfNeighbours * moved + of_planes - of_channels;
-}
 
 /// Fails unless an input, if it is there, is one number, or with `each` one for each filter.
 template <class S>

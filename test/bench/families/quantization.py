@@ -52,6 +52,14 @@ CASES = [
         constant(integers(0, 255, 16, 3, 3, 3, type="uint8")),
         constant(exactly(120, "uint8")), constant(exactly(130, "uint8"))],
         opset=10, pads=[1, 1, 1, 1]),
+    case("ConvInteger", "1x1 of 4 filters", [
+        integers(0, 255, 4, 16, 64, 64, type="uint8"),
+        constant(integers(0, 255, 4, 16, 1, 1, type="uint8")),
+        constant(exactly(120, "uint8"))], opset=10),
+    case("ConvInteger", "7x7 in steps of 2", [
+        integers(0, 255, 1, 3, 112, 112, type="uint8"),
+        constant(integers(0, 255, 32, 3, 7, 7, type="uint8")),
+        constant(exactly(120, "uint8"))], opset=10, pads=[3, 3, 3, 3], strides=[2, 2]),
     case("ConvInteger", "3x3, computed weights", [
         integers(0, 255, 1, 64, 14, 14, type="uint8"), integers(0, 255, 64, 64, 3, 3, type="uint8"),
         exactly(120, "uint8"), exactly(130, "uint8")], opset=10, pads=[1, 1, 1, 1]),

@@ -157,9 +157,8 @@ void expect_kernels(const Convolution& c, const Bytes& x, const Bytes& w, const 
     }
     run(".panels_computed", true, isa, 3);
     if (depthwise) run(".depthwise_computed", true, isa, 3);
-    if (codes == nullptr && count_of(c.w) / c.w[0] <= ops::kExactIntegerTerms) {
-      for (const int threads : {1, 3}) run(".planes", false, isa, threads);
-      run(".planes_computed", false, isa, 3);
+    for (const int threads : {1, 3}) {
+      if (codes == nullptr) run(".products", false, isa, threads);
     }
   }
 }
@@ -216,33 +215,71 @@ TEST(ConvRequantize, Blocks) {
 // Sums of more products than 32 bits hold wrap around.
 TEST(ConvInteger, Wraps) {
   const int32_t channels = 33100;
-  Node node;
   const Numbers highest(static_cast<size_t>(channels), 255);
-  IntegerConvAttributes attributes;
-  attributes.channels_last = 1;
-  node.input(DataType::kUint8, {1, 1, channels}, highest);
-  node.input(DataType::kUint8, {1, channels, 1}, highest).constant(1);
-  node.output(DataType::kInt32, {1, 1, 1}).attributes(attributes);
-  ASSERT_TRUE(
-      node.run(kernel_name("ConvInteger.panels", {DataType::kUint8, DataType::kUint8})).ok());
-  const int64_t sum = int64_t{channels} * 255 * 255;
-  EXPECT_EQ(node.numbers(), Numbers{static_cast<double>(sum - (int64_t{1} << 32))});
+  for (const bool last : {false, true}) {
+    Node node;
+    IntegerConvAttributes attributes;
+    attributes.channels_last = last ? 1 : 0;
+    node.input(DataType::kUint8, last ? Dims{1, 1, channels} : Dims{1, channels, 1}, highest);
+    node.input(DataType::kUint8, {1, channels, 1}, highest).constant(1);
+    node.output(DataType::kInt32, {1, 1, 1}).attributes(attributes);
+    const std::string kernel = last ? "ConvInteger.panels" : "ConvInteger.products";
+    ASSERT_TRUE(node.run(kernel_name(kernel, {DataType::kUint8, DataType::kUint8})).ok());
+    const int64_t sum = int64_t{channels} * 255 * 255;
+    EXPECT_EQ(node.numbers(), Numbers{static_cast<double>(sum - (int64_t{1} << 32))});
+  }
 }
 
-// As many of the largest products as floats hold exactly; one more is refused.
-TEST(ConvInteger, PlanesOfTheMostTerms) {
-  for (const int32_t channels : {258, 259}) {
-    Node node;
-    const Numbers highest(static_cast<size_t>(channels), 255);
-    node.input(DataType::kUint8, {1, channels, 1}, highest);
-    node.input(DataType::kUint8, {1, channels, 1}, highest).constant(1);
-    node.output(DataType::kInt32, {1, 1, 1}).attributes(IntegerConvAttributes());
-    const Status status =
-        node.run(kernel_name("ConvInteger.planes", {DataType::kUint8, DataType::kUint8}));
-    EXPECT_EQ(status.code(), channels == 258 ? Code::kOk : Code::kInvalidValue);
-    if (status.ok()) {
-      EXPECT_EQ(node.numbers(), Numbers{258.0 * 255 * 255});
+// As many windows as pixels, in images of 1 to 3 axes and several strips; the padding lies on
+// either side.
+TEST(ConvInteger, WindowsForEachPixel) {
+  for (uint32_t seed = 0; seed < part_of(24); ++seed) {
+    Random random(seed);
+    std::mt19937 engine(seed);
+    const int spatial = 1 + static_cast<int>(seed % 3);
+    const int32_t extents[] = {1200, 31, 10};  // of all axes
+    Convolution c;
+    c.x = {draw_integer(random, 1, 2), draw_integer(random, 1, 3)};
+    c.w = {draw_integer(random, 1, 5), c.x[1]};
+    for (int axis = 0; axis < spatial; ++axis) {
+      const int32_t kernel = draw_integer(random, 1, 4), dilation = draw_integer(random, 1, 2);
+      const int32_t reach = dilation * (kernel - 1);
+      c.window.kernel.push_back(kernel);
+      c.window.stride.push_back(1);
+      c.window.dilation.push_back(dilation);
+      c.window.before.push_back(draw_integer(random, 0, reach));
+      c.after.push_back(reach - c.window.before.back());
+      c.x.push_back(draw_integer(random, 2, extents[spatial - 1]));
+      c.w.push_back(kernel);
     }
+    c.y = joined({c.x[0], c.w[0]}, c.window.output(spatial_of(c.x), c.after));
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Bytes x(DataType::kUint8, c.x, true, 1, engine);
+    const Bytes w(DataType::kInt8, c.w, random.coin(), 1, engine);
+    expect_convolution(c, x, w, random, engine);
+    if (HasFailure()) return;
+  }
+}
+
+// Filters so large that strips of windows are made shorter.
+TEST(ConvInteger, StripsOfManyTerms) {
+  for (const int32_t channels : {60, 130}) {
+    Random random(3);
+    std::mt19937 engine(7);
+    Convolution c;
+    c.x = {1, channels, 23, 29};
+    c.w = {5, channels, 3, 3};
+    for (int axis = 0; axis < 2; ++axis) {
+      c.window.kernel.push_back(3);
+      c.window.stride.push_back(1);
+      c.window.dilation.push_back(1);
+      c.window.before.push_back(1);
+      c.after.push_back(1);
+    }
+    c.y = joined({c.x[0], c.w[0]}, c.window.output(spatial_of(c.x), c.after));
+    const Bytes x(DataType::kUint8, c.x, true, 1, engine);
+    const Bytes w(DataType::kInt8, c.w, true, c.w[0], engine);
+    expect_convolution(c, x, w, random, engine);
   }
 }
 

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <set>
 
+#include "converter/graph/node_extents.h"
+
 namespace intarsia::converter {
 
 void OperandViews::add_absent(bool is_output) {
@@ -162,6 +164,40 @@ int rank(const definitions::KernelRow& row) {
   return row.replaces ? -1 : row.cost;
 }
 
+bool refuses(const definitions::KernelRow& row, const Node& node, OperandViews& views) {
+  if (row.kernel->check == nullptr || !node.graphs.empty()) return false;
+  const int64_t bytes = row.workspace != nullptr ? row.workspace(views.context()) : 0;
+  return !checked(views, row, bytes).ok();
+}
+
+/// `context` shows the node; `supported(row)`: whether it may be chosen.
+template <class Supported>
+const definitions::KernelRow* select(const Node& node, const KernelContext& context,
+                                     const definitions::KernelRows& rows,
+                                     const KernelChoice& choice, const Supported& supported) {
+  const std::string name = node.op->kernel_name();
+  const std::vector<DataType> types = kernel_types(node);
+  const definitions::KernelRow* best = nullptr;
+  for (const definitions::KernelRow& row : rows) {
+    if (!implements(row, *node.op, name) || row.device != choice.device) continue;
+    if (!row.targets.has(choice.target) || !serves_layout(row, node)) continue;
+    const bool better =
+        best == nullptr || (choice.preference == Preference::kReference ? rank(row) > rank(*best)
+                                                                        : rank(row) < rank(*best));
+    if (!better || !accepts(row, types)) continue;
+    if (!supported(row)) continue;
+    if (packing_growth(row, context) > choice.plan_growth) continue;
+    best = &row;
+  }
+  // A node goes where the kernel is that the program asked for.
+  if (best != nullptr && node.op->has_replacement && !best->replaces &&
+      choice.device != KernelDevice::kHost) {
+    const definitions::KernelRow* host = select(node, context, rows, {}, supported);
+    if (host != nullptr && host->replaces) return nullptr;
+  }
+  return best;
+}
+
 }  // namespace
 
 std::vector<DataType> kernel_types(const Node& node) {
@@ -174,30 +210,40 @@ std::vector<DataType> kernel_types(const Node& node) {
   return types;
 }
 
+Status checked(OperandViews& views, const definitions::KernelRow& kernel, int64_t workspace_bytes) {
+  KernelContext context = views.context();
+  const std::span<const TensorView> shown(
+      context.operands_, static_cast<size_t>(context.input_count_ + context.output_count_));
+  std::vector<TensorView> operands(shown.begin(), shown.end());
+  for (TensorView& operand : operands) operand.data = nullptr;
+  context.operands_ = operands.data();
+  context.workspace_bytes_ = static_cast<size_t>(workspace_bytes);
+  context.state_bytes_ = static_cast<size_t>(kernel.state(context));
+  return kernel.kernel->check(context);
+}
+
 const definitions::KernelRow* select_kernel(const Node& node, const KernelContext& context,
                                             const definitions::KernelRows& rows,
                                             const KernelChoice& choice) {
-  const std::string name = node.op->kernel_name();
-  const std::vector<DataType> types = kernel_types(node);
-  const definitions::KernelRow* best = nullptr;
-  for (const definitions::KernelRow& row : rows) {
-    if (!implements(row, *node.op, name) || row.device != choice.device) continue;
-    if (!row.targets.has(choice.target) || !serves_layout(row, node)) continue;
-    const bool better =
-        best == nullptr || (choice.preference == Preference::kReference ? rank(row) > rank(*best)
-                                                                        : rank(row) < rank(*best));
-    if (!better || !accepts(row, types)) continue;
-    if (row.supports != nullptr && !row.supports(context)) continue;
-    if (packing_growth(row, context) > choice.plan_growth) continue;
-    best = &row;
-  }
-  // A node goes where the kernel is that the program asked for.
-  if (best != nullptr && node.op->has_replacement && !best->replaces &&
-      choice.device != KernelDevice::kHost) {
-    const definitions::KernelRow* host = select_kernel(node, context, rows, {});
-    if (host != nullptr && host->replaces) return nullptr;
-  }
-  return best;
+  return select(node, context, rows, choice, [&](const definitions::KernelRow& row) {
+    return row.supports == nullptr || row.supports(context);
+  });
+}
+
+const definitions::KernelRow* select_kernel(const Node& node, NodeExtents& extents,
+                                            const definitions::KernelRows& rows,
+                                            const KernelChoice& choice) {
+  const KernelContext& planned = extents.planned().context();
+  const definitions::KernelRow* reference =
+      select_kernel(node, planned, rows, {.preference = Preference::kReference});
+  return select(node, planned, rows, choice, [&](const definitions::KernelRow& row) {
+    if (row.supports != nullptr && !row.supports(planned)) return false;
+    if (&row == reference || reference == nullptr) return true;
+    // What the reference refuses as well is wrong in the model.
+    return std::none_of(extents.others().begin(), extents.others().end(), [&](OperandViews& views) {
+      return refuses(row, node, views) && !refuses(*reference, node, views);
+    });
+  });
 }
 
 bool has_kernel(const Node& node, const definitions::KernelRows& rows, KernelDevice device) {

@@ -75,6 +75,9 @@ struct KernelChoice {
   KernelTarget target = KernelTarget::kGeneric;
 };
 
+/// What the kernel says to these operands without their elements, as at `open`.
+Status checked(OperandViews& views, const definitions::KernelRow& kernel, int64_t workspace_bytes);
+
 /// The kernel of the least cost (of the greatest, for Preference::kReference) among those for the
 /// node that accept its types, `support` its extents and fit the choice; or null.
 const definitions::KernelRow* select_kernel(const Node& node, const KernelContext& context,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/lower/lower.h"
 
+#include "converter/graph/node_extents.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -9,7 +11,6 @@
 
 #include "converter/graph/aligned_bytes.h"
 #include "converter/graph/describe_text.h"
-#include "converter/lower/workspace.h"
 
 namespace intarsia::converter {
 namespace {
@@ -26,6 +27,16 @@ Constant packed(const Constant& original, int64_t bytes, const KernelContext& co
   kernel.pack(context, input, memory.get());
   result.data = std::move(memory);
   return result;
+}
+
+/// Bytes of workspace that suffice at all extents.
+int64_t most_workspace(NodeExtents& extents, const definitions::KernelRow& kernel) {
+  if (kernel.workspace == nullptr) return 0;
+  int64_t most = kernel.workspace(extents.planned().context());
+  for (OperandViews& views : extents.others()) {
+    most = std::max(most, kernel.workspace(views.context()));
+  }
+  return most;
 }
 
 class Lowerer {
@@ -55,14 +66,13 @@ class Lowerer {
 
  private:
   void lower_node(Node& node) {
-    OperandViews views;
-    show_planned(node, views);
-    views.set_threads(options_.threads);
+    NodeExtents extents(node, options_.threads);
+    OperandViews& views = extents.planned();
     const KernelContext& context = views.context();
     const bool placed = options_.placement.count(&node) != 0;
     const KernelChoice choice =
         placed ? KernelChoice{.device = KernelDevice::kCuda} : options_.choice;
-    const definitions::KernelRow* kernel = select_kernel(node, context, *options_.rows, choice);
+    const definitions::KernelRow* kernel = select_kernel(node, extents, *options_.rows, choice);
     if (kernel == nullptr) {
       problems_.push_back(no_kernel(node, *options_.rows, choice.device));
       return;
@@ -71,7 +81,7 @@ class Lowerer {
     lowered.kernel = kernel;
     lowered.reads_device = reads_device(*kernel);
     lowered.writes_device = writes_device(*kernel);
-    lowered.workspace_bytes = most_workspace(node, context, *kernel);
+    lowered.workspace_bytes = most_workspace(extents, *kernel);
     lowered.state_bytes = kernel->state(context);
     check(node, views, lowered);
     if (kernel->pack != nullptr) pack_weights(node, context, *kernel);
@@ -84,28 +94,16 @@ class Lowerer {
   /// yet.
   void check(const Node& node, OperandViews& views, const LoweredNode& lowered) {
     if (lowered.kernel->kernel->check == nullptr || !node.graphs.empty()) return;
-    const Status status = checked(views, lowered);
+    const Status status = checked(views, *lowered.kernel, lowered.workspace_bytes);
     if (status.ok()) return;
     if (status.code() == Code::kWrongExtent && any_varies(node)) {
       OperandViews smallest;
       show_smallest(node, smallest);
       smallest.set_threads(options_.threads);
-      if (checked(smallest, lowered).ok()) return;
+      if (checked(smallest, *lowered.kernel, lowered.workspace_bytes).ok()) return;
       if (!same_reason(views.diagnostic(), smallest.diagnostic())) return;
     }
     problems_.push_back(node.problem(describe_text(views.diagnostic())));
-  }
-  /// The kernel's check of operands that have no values, as at `open`.
-  static Status checked(OperandViews& views, const LoweredNode& lowered) {
-    KernelContext context = views.context();
-    const std::span<const TensorView> shown(
-        context.operands_, static_cast<size_t>(context.input_count_ + context.output_count_));
-    std::vector<TensorView> operands(shown.begin(), shown.end());
-    for (TensorView& operand : operands) operand.data = nullptr;
-    context.operands_ = operands.data();
-    context.workspace_bytes_ = static_cast<size_t>(lowered.workspace_bytes);
-    context.state_bytes_ = static_cast<size_t>(lowered.state_bytes);
-    return lowered.kernel->kernel->check(context);
   }
   static bool same_reason(const Diagnostic& a, const Diagnostic& b) {
     return a.code == b.code && a.operand == b.operand && a.axis == b.axis &&

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/passes/halves.h"
+#include "converter/graph/node_extents.h"
 
 #include <algorithm>
 #include <cmath>
@@ -116,9 +117,8 @@ class Halves {
       node.set_input(static_cast<int>(i), half(*inputs[i], node));
     }
     for (Value* output : outputs) output->type = kHalf;
-    OperandViews views;
-    show_planned(node, views);
-    if (select_kernel(node, views.context(), *kernels_.rows, kernels_.choice) != nullptr) {
+    NodeExtents extents(node);
+    if (select_kernel(node, extents, *kernels_.rows, kernels_.choice) != nullptr) {
       for (Value* output : outputs) widen(*output, node);
       return true;
     }

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "converter/graph/kernel_selection.h"
+#include "converter/graph/node_extents.h"
 #include "core/runtime/device.h"
 #include "intarsia/describe.h"
 
@@ -58,10 +58,8 @@ class Placer {
         }
       }
     }
-    OperandViews views;
-    show_planned(node, views);
-    if (select_kernel(node, views.context(), rows_, {.device = KernelDevice::kCuda}) != nullptr)
-      return "";
+    NodeExtents extents(node);
+    if (select_kernel(node, extents, rows_, {.device = KernelDevice::kCuda}) != nullptr) return "";
     std::string types;
     for (DataType type : kernel_types(node)) {
       types += fmt::format("{}{}", types.empty() ? " for " : ", ", data_type_name(type));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/lower/workspace.h"
+#include "converter/graph/node_extents.h"
 
 #include <algorithm>
 #include <map>
@@ -68,12 +68,16 @@ bool has_elements(const KernelContext& context) {
 
 }  // namespace
 
-int64_t most_workspace(const Node& node, const KernelContext& planned,
-                       const definitions::KernelRow& kernel) {
-  if (kernel.workspace == nullptr) return 0;
-  int64_t most = kernel.workspace(planned);
-  const std::vector<Variable> variables = variables_of(node);
-  if (variables.empty()) return most;
+NodeExtents::NodeExtents(const Node& node, int threads) : node_(node), threads_(threads) {
+  show_planned(node, planned_);
+  planned_.set_threads(threads);
+}
+
+std::deque<OperandViews>& NodeExtents::others() {
+  if (known_) return others_;
+  known_ = true;
+  const std::vector<Variable> variables = variables_of(node_);
+  if (variables.empty()) return others_;
   const int64_t number = number_of(variables, kMostAssignments);
   std::minstd_rand draw;  // the same for every node, so that a model has one plan
   for (int64_t i = 0; i < std::min(number, kMostAssignments); ++i) {
@@ -84,14 +88,12 @@ int64_t most_workspace(const Node& node, const KernelContext& planned,
       assignment[variable.variable] = variable.lower + left % variable.count;
       left /= variable.count;
     }
-    OperandViews views;
-    show_assigned(node, assignment, views);
-    views.set_threads(planned.threads());
-    const KernelContext& context = views.context();
-    if (!has_elements(context)) continue;
-    most = std::max(most, kernel.workspace(context));
+    OperandViews& views = others_.emplace_back();
+    show_assigned(node_, assignment, views);
+    views.set_threads(threads_);
+    if (!has_elements(views.context())) others_.pop_back();
   }
-  return most;
+  return others_;
 }
 
 }  // namespace intarsia::converter

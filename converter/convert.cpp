@@ -79,6 +79,7 @@ void prepare(EntryModel& entry, bool probe, size_t entries, Progress& progress,
   const OperatorLibrary& library = options.operators();
   const definitions::KernelRows& rows = library.rows();
   model.operators = &library.operators();
+  model.own_operators = options.own_operators;
   Graph& graph = *model.graph;
 
   convert_versions(model);

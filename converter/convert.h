@@ -97,6 +97,8 @@ struct ConvertOptions {
   /// (converter/passes/halves.h). Inputs, outputs and states stay float32.
   enum class Precision : uint8_t { kFloat32, kFloat16 } precision = Precision::kFloat32;
   bool strip_names = false;
+  /// Models may name the converter's own operators, which other models become: for tests.
+  bool own_operators = false;
   /// The passes to apply, in this order: all of them, a prefix (none: the model as imported), or a
   /// list of the caller's, which must outlive the conversion.
   std::span<const Pass> passes = optimisation_passes();

@@ -321,6 +321,8 @@ struct Model {
   std::shared_ptr<Graph> graph;
   /// The operators that the model may use.
   const definitions::OperatorRegistry* operators = &definitions::OperatorRegistry::builtin();
+  /// Nodes may name the converter's own as well.
+  bool own_operators = false;
   /// Domain ("" for ai.onnx) and operator-set version.
   std::map<std::string, int, std::less<>> opsets;
   int64_t ir_version = 0;

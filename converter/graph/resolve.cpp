@@ -57,7 +57,8 @@ class Resolver {
     const OperatorDefinition* op = model_.operators->find(node.domain, node.type, node.version);
     // Operators of the converter's own have operands and attributes that models do not: whoever
     // makes such a node says which it is.
-    const bool forbidden = node.domain == definitions::kInternalDomain && node.op == nullptr;
+    const bool forbidden =
+        node.domain == definitions::kInternalDomain && node.op == nullptr && !model_.own_operators;
     if (op == nullptr || forbidden) {
       report_unknown(node);
       return;

@@ -281,6 +281,14 @@ class Assigner {
     });
   }
 
+  /// Whether values of `from` may lie in `to`, if that is a caller's buffer.
+  bool fits_elements(const Buffer& from, const Buffer& to) const {
+    if (!to.is_slot) return true;
+    const int bits = element_bits(storage_.slots[to.slot].value->type);
+    return std::all_of(from.members.begin(), from.members.end(),
+                       [&](const Value* value) { return element_bits(value->type) <= bits; });
+  }
+
   bool try_merge(const Value* input, const Value* output, bool writes) {
     const Buffer& from = buffers_.of(input);
     const Buffer& to = buffers_.of(output);
@@ -288,7 +296,8 @@ class Assigner {
     if (from.is_slot && to.is_slot) return false;
     if (is_foreign(to, from) || (writes && is_foreign(from, to))) return false;
     if (changes_under(from, to)) return false;
-    // A caller may bind a slot to a buffer of exactly its own size.
+    // A caller may bind a slot to a buffer of exactly its own size, and aligned for its elements.
+    if (!fits_elements(from, to) || !fits_elements(to, from)) return false;
     if (from.is_slot && to.bytes > from.bytes) return false;
     if (to.is_slot && from.bytes > to.bytes) return false;
     const bool ranges_vary = varies(*input) || varies(*output);

@@ -42,10 +42,10 @@ struct MemberLists : converter::StandardLists {
   INTARSIA_LIST_MEMBERS(AttributeLimits, lowest, highest, among)
   INTARSIA_LIST_MEMBERS(definitions::TensorValue, type, extents, data, size, characters)
   INTARSIA_LIST_MEMBERS(ProgramSource, header, list)
-  INTARSIA_LIST_MEMBERS(definitions::Facts, axes, element_wise, exact, rounds_integers, selects,
-                        copies, activation, epilogue, neutral, propagate, fast_channels_last,
-                        channels_last_gain, window, state, gradient, gradient_formula, expand,
-                        special, computed, stream)
+  INTARSIA_LIST_MEMBERS(definitions::Facts, axes, element_wise, exact, rounds_integers,
+                        rounds_within, selects, copies, activation, epilogue, neutral, propagate,
+                        fast_channels_last, channels_last_gain, window, state, gradient,
+                        gradient_formula, expand, special, computed, stream)
   INTARSIA_LIST_MEMBERS(definitions::ImageNode, attributes, data, weights, result, computed_weights)
   INTARSIA_LIST_MEMBERS(definitions::AxisNaming, form, attribute, input, absent, keep, fixed_if,
                         none_if_absent, channels_last)

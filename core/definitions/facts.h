@@ -247,6 +247,9 @@ struct Facts {
   /// Whether integer results are weighted sums of floating-point numbers, rounded: where one lies
   /// between two integers, the order of its terms, which follows that of the axes, decides.
   bool (*rounds_integers)(const std::byte* attributes) = nullptr;
+  /// Numbers are rounded to integers on the way to a result: where one lies between two, the order
+  /// of terms decides, and what follows differs by far more than rounding.
+  bool rounds_within = false;
   /// Elements of output 0 are elements of the inputs of its type, chosen by their places, or as the
   /// largest ones: what maps numbers in order may as well be done behind the operator.
   bool selects = false;

@@ -58,11 +58,13 @@ void add_recurrent_definitions(DefinitionRows& rows) {
   }
   cell_inputs[1] = apart({"W", "T2"});
   cell_inputs[2] = apart({"R", "T2"});
+  Facts of_codes = facts(nullptr);
+  of_codes.rounds_within = true;  // what each step carries
   add<ops::DynamicLstm>(rows, {.domain = kInternalDomain,
                                .name = ops::DynamicLstm::name,
                                .inputs = cell_inputs,
                                .outputs = cell_outputs,
-                               .facts = facts(nullptr),
+                               .facts = of_codes,
                                .types = {{"T", types({DataType::kFloat})},
                                          {"T1", types({DataType::kInt32})},
                                          {"T2", kByteTypes}},

@@ -22,8 +22,12 @@ bool decides_layout(const OperatorDefinition& op) {
 
 class Generator {
  public:
-  Generator(uint64_t seed, const converter::OperatorLibrary& library, Coverage& coverage)
-      : library_(library), coverage_(coverage), random_(seed), operators_(operators_of(library)) {
+  Generator(uint64_t seed, const converter::OperatorLibrary& library, Coverage& coverage,
+            Operators which = Operators::kOfModels)
+      : library_(library),
+        coverage_(coverage),
+        random_(seed),
+        operators_(operators_of(library, which)) {
     model_.seed = seed;
     for (const OperatorDefinition* op : operators_) {
       if (decides_layout(*op)) layout_operators_.push_back(op);
@@ -341,12 +345,33 @@ class Generator {
   int loops_ = 0;  // around what is being made
 };
 
+/// Whether chance makes operands for it. Not trees, which several operands describe together: what
+/// is none has any result (test/nodes/classical_test.py has random trees); nor what has as many
+/// results as a string has tokens, which nothing bounds (tokenizer_test.py).
+bool can_be_drawn(const OperatorDefinition& op) {
+  constexpr std::string_view kOthers[] = {"TreeEnsemble", "Tokens"};
+  return std::ranges::find(kOthers, op.name) == std::end(kOthers);
+}
+
+bool is_of_tensors(const OperatorDefinition& op) {
+  const definitions::TypeSet holders =
+      definitions::types({DataType::kSequence, DataType::kOptional, DataType::kMap});
+  return std::ranges::none_of(op.types, [&](const definitions::TypeConstraint& constraint) {
+    return (constraint.allowed & holders) == constraint.allowed;
+  });
+}
+
 }  // namespace
 
-std::vector<const OperatorDefinition*> operators_of(const converter::OperatorLibrary& library) {
+std::vector<const OperatorDefinition*> operators_of(const converter::OperatorLibrary& library,
+                                                    Operators which) {
   std::vector<const OperatorDefinition*> operators;
   for (const OperatorDefinition* op : library.operators().all()) {
-    if (op->domain == definitions::kInternalDomain || op->impure) continue;
+    if (op->impure || op->facts.rounds_within) continue;  // nothing to compare with
+    const bool own = op->domain == definitions::kInternalDomain;
+    if (own && (which == Operators::kOfModels || !is_of_tensors(*op) || !can_be_drawn(*op))) {
+      continue;
+    }
     // Others stand for it, which are drawn themselves; test/nodes/expansions_test.py has those.
     if (op->facts.expand != nullptr) continue;
     if (op->until_version < converter::kNewestOpset && op->domain.empty()) continue;
@@ -356,8 +381,8 @@ std::vector<const OperatorDefinition*> operators_of(const converter::OperatorLib
 }
 
 RandomModel random_model(uint64_t seed, const converter::OperatorLibrary& library,
-                         Coverage& coverage) {
-  return Generator(seed, library, coverage).run();
+                         Coverage& coverage, Operators which) {
+  return Generator(seed, library, coverage, which).run();
 }
 
 std::optional<RandomModel> random_node(uint64_t seed, const OperatorDefinition& op,

@@ -21,12 +21,17 @@ namespace intarsia::test {
 /// How often each operator was taken, by qualified name.
 using Coverage = std::map<std::string, int64_t>;
 
-/// The operators that models are made of: all that are not the converter's own.
-std::vector<const OperatorDefinition*> operators_of(const converter::OperatorLibrary& library);
+/// Those that any model may name, or the converter's own besides, which others become.
+enum class Operators : uint8_t { kOfModels, kAll };
+
+/// The operators that models are made of. Of the converter's own only those of tensors: what it
+/// writes about a sequence is as long as that one may get, which only a plan knows.
+std::vector<const OperatorDefinition*> operators_of(const converter::OperatorLibrary& library,
+                                                    Operators which = Operators::kOfModels);
 
 /// The model of that seed: the same on every host. Adds its nodes to `coverage`.
 RandomModel random_model(uint64_t seed, const converter::OperatorLibrary& library,
-                         Coverage& coverage);
+                         Coverage& coverage, Operators which = Operators::kOfModels);
 
 /// A model of one node of `op`, with operands of ordinary size. Only its inputs have elements: no
 /// reference kernel has seen them. Nothing where all proposals were refused, or where a node needs

@@ -14,7 +14,7 @@ using definitions::Parameter;
 using definitions::SymbolicInput;
 using definitions::SymbolicOutput;
 
-constexpr int kMostMendings = 10;
+constexpr int kMendings = 10, kMendingsOfOperand = 3;
 
 class Proposer {
  public:
@@ -334,7 +334,8 @@ class Proposer {
 
   bool infer() {
     const Candidate& candidate = result_.candidate;
-    for (int attempt = 0; attempt < kMostMendings; ++attempt) {
+    const int most = kMendings + kMendingsOfOperand * static_cast<int>(result_.operands.size());
+    for (int attempt = 0; attempt < most; ++attempt) {
       std::vector<SymbolicInput> inputs;
       for (size_t i = 0; i < result_.operands.size(); ++i) inputs.push_back(seen(i));
       definitions::SymbolicShapeContext context(inputs, static_cast<int>(candidate.outputs.size()),

@@ -227,7 +227,7 @@ std::string onnx_bytes(const RandomModel& model, int opset) {
   for (const std::string& domain : domains) {
     auto* import = proto.add_opset_import();
     import->set_domain(domain);
-    import->set_version(domain.empty() ? opset : 1);
+    import->set_version(domain.empty() || domain == definitions::kInternalDomain ? opset : 1);
   }
   onnx::GraphProto& graph = *proto.mutable_graph();
   graph.set_name("random");

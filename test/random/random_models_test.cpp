@@ -92,7 +92,8 @@ TEST(RandomModels, AllPassesComputeWhatNoneComputes) {
   int64_t nodes = 0, failures = 0, exact = 0, outputs = 0;
   uint64_t tensor_bytes = 0, lower_bounds = 0;
   for (int64_t seed = first; seed < first + count && failures < most; ++seed) {
-    const RandomModel model = random_model(static_cast<uint64_t>(seed), library, coverage);
+    const RandomModel model =
+        random_model(static_cast<uint64_t>(seed), library, coverage, Operators::kAll);
     nodes += static_cast<int64_t>(model.node_count());
     for (int output : model.outputs) {
       ++outputs;
@@ -114,7 +115,7 @@ TEST(RandomModels, AllPassesComputeWhatNoneComputes) {
     EXPECT_LE(over, kMostOverBound);
   }
   int64_t least = kFull;
-  for (const OperatorDefinition* op : operators_of(library)) {
+  for (const OperatorDefinition* op : operators_of(library, Operators::kAll)) {
     // Rewritten as a Loop before anything else happens to it; ONNX's own cases test that.
     if (op->control == definitions::Control::kMap) continue;
     const int64_t taken = coverage[op->qualified_name()];

@@ -16,7 +16,7 @@ constexpr double kRoundings = 64;
 constexpr double kLeastScale = 0x1p-10;
 // Of the result's scale: beyond it a comparison would show nothing.
 constexpr double kLost = 0.02;
-constexpr int kTrials = 4;
+constexpr int kTrials = 7;
 
 using Pointers = std::vector<const Constant*>;
 
@@ -112,8 +112,13 @@ bool carry_errors(const Candidate& candidate, std::span<const Constant* const> i
       const double error = input_errors[i];
       if (error == 0) continue;
       moved[i] = changed(*inputs[i], [&](double value) {
-        // All up, all down, and each its own way and so far that no two cancel.
+        // All up, all down, all that may be to numbers as they are drawn, which others are compared
+        // with, and each its own way and so far that no two cancel.
         if (trial < 2) return value + (trial == 0 ? error : -error);
+        if (trial == 2) {
+          const double drawn = std::nearbyint(value * 8) / 8;
+          return std::fabs(drawn - value) <= error ? drawn : value;
+        }
         const double part = 0.5 + static_cast<double>(random.below(1 << 20)) / (1 << 21);
         return value + (random.chance(50) ? part : -part) * error;
       });
@@ -194,10 +199,17 @@ std::optional<Results> execute_with_errors(const Candidate& candidate,
         candidate.op->facts.exact && (own == 0 || !precise) &&
         exact_without_signs(candidate, inputs, i, library) &&
         (value.type != DataType::kDouble || float_suffices(candidate, inputs, value, i, library));
+    // Kernels may compute in the type of an operand that is no more precise than the result.
+    double epsilon = epsilon_of(value.type);
+    for (const Constant* input : inputs) {
+      if (input != nullptr && is_rounded(input->type)) {
+        epsilon = std::max(epsilon, epsilon_of(input->type));
+      }
+    }
     // Zeros too: another kernel's may have another sign, or be no more than small.
     const double scale = std::max(scale_of(value).largest, kLeastScale);
     if (!exact) {
-      results.errors[i] += kRoundings * epsilon_of(value.type) * scale;
+      results.errors[i] += kRoundings * epsilon * scale;
       if (std::isfinite(own)) results.errors[i] += 8 * own;
     }
     if (results.errors[i] > kLost * scale && results.errors[i] > 0) return std::nullopt;

@@ -275,7 +275,10 @@ class Shrinker {
 
   static void crop(RandomModel& model, int64_t from, int64_t to) {
     for (RandomTensor& tensor : model.tensors) {
-      if (tensor.kind == RandomTensor::kResult || element_bits(tensor.type) < 8) continue;
+      if (tensor.kind == RandomTensor::kResult || element_bits(tensor.type) < 8 ||
+          holds_elements(tensor.type)) {
+        continue;
+      }
       bool changed = false;
       for (int axis = 0; axis < tensor.shape.rank; ++axis) {
         if (!is_constant(tensor.shape[axis]) || constant_value(tensor.shape[axis]) != from)

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "test/random/rounding.h"
+#include "test/random/trees.h"
 
 namespace intarsia::test {
 namespace {
@@ -104,7 +105,8 @@ class Proposer {
     const bool about_others = is_list(domain) || domain >= Domain::kIndex;
     const bool apart = formal.axes == AxisRole::kApart && index > 0;
     const int reuse = index == 0 ? 92 : (about_others ? 6 : (apart ? 15 : 55));
-    const int existing = random_.chance(reuse) ? pick_existing(index) : -1;
+    const bool reused = random_.chance(reuse) && !describes_trees(op(), index);
+    const int existing = reused ? pick_existing(index) : -1;
     Operand& operand = result_.operands[index];
     operand = Operand();
     if (existing >= 0) {
@@ -163,7 +165,9 @@ class Proposer {
     };
     const SymbolicInput first = index > 0 ? seen(0) : SymbolicInput();
     const AxisRole role = formal.axes;
-    if (is_list(formal.values.domain)) {
+    if (describes_trees(op(), index)) {
+      use(tree_extents(index, random_));
+    } else if (is_list(formal.values.domain)) {
       use(list_extents(formal.values.domain, first.shape.rank, random_));
     } else if (index == 0 || !first.present) {
       use(draw_extents(sizes(), random_));
@@ -280,7 +284,9 @@ class Proposer {
       }
       const std::vector<int64_t> extents = extents_in(made, run);
       std::optional<Constant> list;
-      if (random_.chance(95)) {
+      if (describes_trees(op(), index)) {
+        list = draw_trees(result_.candidate, index, made.type, extents, random_);
+      } else if (random_.chance(95)) {
         list = draw_list(result_.candidate, values, made.type, extents, inputs_of(run), random_);
       }
       made.values.push_back(list ? *list : draw(made.type, extents, how, random_));

@@ -234,10 +234,13 @@ const definitions::KernelRow* select_kernel(const Node& node, NodeExtents& exten
                                             const definitions::KernelRows& rows,
                                             const KernelChoice& choice) {
   const KernelContext& planned = extents.planned().context();
-  const definitions::KernelRow* reference =
-      select_kernel(node, planned, rows, {.preference = Preference::kReference});
+  const definitions::KernelRow* reference = nullptr;
   return select(node, planned, rows, choice, [&](const definitions::KernelRow& row) {
     if (row.supports != nullptr && !row.supports(planned)) return false;
+    if (extents.others().empty()) return true;
+    if (reference == nullptr) {
+      reference = select_kernel(node, planned, rows, {.preference = Preference::kReference});
+    }
     if (&row == reference || reference == nullptr) return true;
     // What the reference refuses as well is wrong in the model.
     return std::none_of(extents.others().begin(), extents.others().end(), [&](OperandViews& views) {

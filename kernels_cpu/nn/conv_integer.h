@@ -8,6 +8,7 @@
 #include "core/operators/nn/conv.h"
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/kernel_types.h"
+#include "kernels_cpu/nn/conv_shape.h"
 
 namespace intarsia::cpu {
 
@@ -18,12 +19,10 @@ Status check_conv_integer(const KernelContext& context) {
       context,
       {.inputs = {x, w, x, w}, .required_inputs = 2, .outputs = {kernel_type_of<int32_t>}});
 }
-/// What kernels for images of at most 3 spatial axes, channels last, ask for besides.
-inline Status check_fast_image(const KernelContext& context) {
+/// What fast kernels, for images of at most 3 spatial axes, ask for besides.
+inline Status check_fast_image(const KernelContext& context, int32_t channels_last = 1) {
   const int32_t last = context.attributes<IntegerConvAttributes>().channels_last;
-  if (last == 0) return context.fail(Code::kInvalidValue, "channels_last", 1, last);
-  const int rank = context.input(0).rank;
-  return rank <= 5 ? Status() : context.fail(Code::kWrongRank, "input rank", 5, rank, 0);
+  return check_image(context, last, 3, channels_last);
 }
 template <class X, class W>
 Status check_fast_conv_integer(const KernelContext& context) {

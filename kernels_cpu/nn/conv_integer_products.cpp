@@ -141,10 +141,7 @@ struct ConvIntegerProducts {
   }
   static Status check(const KernelContext& context) {
     if (Status status = check_conv_integer<X, W>(context); !status) return status;
-    const int32_t last = context.attributes<IntegerConvAttributes>().channels_last;
-    if (last != 0) return context.fail(Code::kInvalidValue, "channels_last", 0, last);
-    const int rank = context.input(0).rank;
-    if (rank > 5) return context.fail(Code::kWrongRank, "input rank", 5, rank, 0);
+    if (Status status = check_fast_image(context, 0); !status) return status;
     return check_workspace(context, workspace(context));
   }
   static Status run(const KernelContext& context) {

@@ -53,8 +53,10 @@ void set_channels(ConvShape& s, int64_t groups, int64_t in, int64_t out, bool no
   }
 }
 
+}  // namespace
+
 Status check_image(const KernelContext& context, int32_t channels_last, int spatial,
-                   int32_t expected = 1) {
+                   int32_t expected) {
   if ((channels_last != 0) != (expected != 0)) {
     return context.fail(Code::kInvalidValue, "channels_last", expected, channels_last);
   }
@@ -62,8 +64,6 @@ Status check_image(const KernelContext& context, int32_t channels_last, int spat
   if (rank > 2 + spatial) return context.fail(Code::kWrongRank, "input rank", 2 + spatial, rank, 0);
   return {};
 }
-
-}  // namespace
 
 ConvShape conv_shape(const KernelContext& context, const WindowAttributes& window, int64_t groups,
                      bool channels_last) {

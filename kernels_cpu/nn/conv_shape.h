@@ -30,6 +30,10 @@ ConvShape transposed_shape(const KernelContext& context);
 /// For `supports`: whether a convolution of at most so many spatial axes has constant weights. The
 /// converter has asked for the layout.
 bool is_fast_conv(const KernelContext& context, int spatial);
+/// For `check`: the order of axes, which the node's attribute tells, and at most so many spatial
+/// ones.
+Status check_image(const KernelContext& context, int32_t channels_last, int spatial,
+                   int32_t expected = 1);
 /// For `check`: all but the size of the weights.
 Status check_fast_conv(const KernelContext& context, int spatial,
                        KernelLayout layout = KernelLayout::kChannelsLast);

@@ -332,26 +332,30 @@ namespace {
 
 template <class ExtentsOf>
 void show(const Node& node, OperandViews& views, ExtentsOf extents_of) {
+  int operand = 0;
   const auto add = [&](const Value* value, bool is_output) {
     if (value == nullptr) {
       views.add_absent(is_output);
     } else {
       const void* data = value->constant ? value->constant->data.get() : nullptr;
-      views.add(is_output, value->type, extents_of(*value), data);
+      views.add(is_output, value->type, extents_of(*value, operand), data);
     }
+    ++operand;
   };
   for (const Value* input : node.inputs) add(input, false);
   for (const Value* output : node.outputs) add(output, true);
   views.set_attributes(node.attribute_bytes);
 }
 
+/// One extent after the other, in the numbers that kernels count with.
 template <class ExtentOf>
 void show_each(const Node& node, OperandViews& views, ExtentOf extent_of) {
-  show(node, views, [&](const Value& value) {
+  show(node, views, [&](const Value& value, int operand) {
     std::vector<int64_t> extents;
     const Shape<definitions::Dim> shape = shape_of(value);
     for (int axis = 0; axis < shape.rank; ++axis) {
-      extents.push_back(std::clamp<int64_t>(extent_of(shape[axis]), 0, INT32_MAX));
+      const int64_t extent = extent_of(shape[axis], operand, axis);
+      extents.push_back(std::clamp<int64_t>(extent, 0, INT32_MAX));
     }
     return extents;
   });
@@ -360,20 +364,22 @@ void show_each(const Node& node, OperandViews& views, ExtentOf extent_of) {
 }  // namespace
 
 void show_planned(const Node& node, OperandViews& views) {
-  show(node, views, [](const Value& value) { return planned_extents(value); });
+  show(node, views, [](const Value& value, int) { return planned_extents(value); });
 }
 
 void show_smallest(const Node& node, OperandViews& views) {
-  show_each(node, views, [](const definitions::Dim& extent) { return extent.lower(); });
+  show_each(node, views, [](const definitions::Dim& extent, int, int) { return extent.lower(); });
 }
 
-void show_assigned(const Node& node, const Assignment& assignment, OperandViews& views) {
-  show_each(node, views, [&](const definitions::Dim& extent) {
+void show_assigned(const Node& node, const Assignment& assignment, OperandViews& planned,
+                   OperandViews& views) {
+  show_each(node, views, [&](const definitions::Dim& extent, int operand, int axis) {
     const definitions::Dim value = extent.substitute(
         [&](const definitions::DimVariable& variable) -> std::optional<definitions::Dim> {
           return assignment.at(variable);
         });
-    return std::min(value.upper(), extent.upper());
+    return std::min<int64_t>(value.constant(),
+                             planned.view(operand).dims()[static_cast<size_t>(axis)]);
   });
 }
 

@@ -105,8 +105,9 @@ std::vector<int64_t> planned_extents(const Value& value);
 void show_planned(const Node& node, OperandViews& views);
 /// The same at the smallest extents.
 void show_smallest(const Node& node, OperandViews& views);
-/// The same where all that extents vary with has these values; an extent is at most its largest.
+/// The same where all that extents vary with has these values; an extent is at most as `planned`.
 using Assignment = std::map<definitions::DimVariable, int64_t>;
-void show_assigned(const Node& node, const Assignment& assignment, OperandViews& views);
+void show_assigned(const Node& node, const Assignment& assignment, OperandViews& planned,
+                   OperandViews& views);
 
 }  // namespace intarsia::converter

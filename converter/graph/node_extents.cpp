@@ -22,15 +22,17 @@ struct Variable {
   int64_t lower = 0, count = 1;
 };
 
-std::vector<Variable> variables_of(const Node& node) {
+std::vector<Variable> variables_of(const Node& node, OperandViews& planned) {
   std::map<DimVariable, int64_t> highest;
+  int operand = 0;
   const auto add = [&](const Value* value) {
+    const int index = operand++;
     if (value == nullptr || value->constant) return;
     const Shape<Dim> shape = shape_of(*value);
     for (int axis = 0; axis < shape.rank; ++axis) {
       for (const DimVariable& variable : shape[axis].variables()) {
         int64_t& most = highest[variable];
-        most = std::max(most, std::min<int64_t>(shape[axis].upper(), INT32_MAX));
+        most = std::max<int64_t>(most, planned.view(index).dims()[static_cast<size_t>(axis)]);
       }
     }
   };
@@ -76,7 +78,7 @@ NodeExtents::NodeExtents(const Node& node, int threads) : node_(node), threads_(
 std::deque<OperandViews>& NodeExtents::others() {
   if (known_) return others_;
   known_ = true;
-  const std::vector<Variable> variables = variables_of(node_);
+  const std::vector<Variable> variables = variables_of(node_, planned_);
   if (variables.empty()) return others_;
   const int64_t number = number_of(variables, kMostAssignments);
   std::minstd_rand draw;  // the same for every node, so that a model has one plan
@@ -89,7 +91,7 @@ std::deque<OperandViews>& NodeExtents::others() {
       left /= variable.count;
     }
     OperandViews& views = others_.emplace_back();
-    show_assigned(node_, assignment, views);
+    show_assigned(node_, assignment, planned_, views);
     views.set_threads(threads_);
     if (!has_elements(views.context())) others_.pop_back();
   }

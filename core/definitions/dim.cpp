@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The algebra of extents: canonical polynomials, division with remainder, intervals.
+// The algebra of extents: canonical polynomials, division with remainder, maximum and minimum.
 #include "core/definitions/dim_algebra.h"
 
 #include <atomic>
@@ -311,36 +311,34 @@ constexpr size_t kMostUnknownArguments = 32;
 
 /// Maximum or minimum; nested ones are merged, and what another argument dominates is dropped.
 Dim Algebra::extremum(Kind kind, const Dim& a, const Dim& b) {
-  std::vector<Dim> candidates;
-  for (const Dim* dim : {&a, &b}) {
-    const Atom* atom = lone_atom(*dim);
-    if (atom != nullptr && atom->kind == kind) {
-      for (const Dim& argument : atom->arguments) {
-        candidates.push_back(argument + Dim(dim->constant_));
-      }
-    } else {
-      candidates.push_back(*dim);
-    }
-  }
-  if (candidates.size() > kMostUnknownArguments && (a.has_unknown() || b.has_unknown())) {
+  const auto candidates = [kind](const Dim& dim) {
+    const Atom* atom = lone_atom(dim);
+    if (atom == nullptr || atom->kind != kind) return std::vector<Dim>{dim};
+    std::vector<Dim> arguments;
+    for (const Dim& argument : atom->arguments) arguments.push_back(argument + Dim(dim.constant_));
+    return arguments;
+  };
+  std::vector<Dim> kept = candidates(a), added = candidates(b);
+  if (kept.size() + added.size() > kMostUnknownArguments && (a.has_unknown() || b.has_unknown())) {
     const Interval x = interval(a), y = interval(b);
     return kind == Kind::kMax
                ? Dim::unknown(std::max(x.lower, y.lower), std::max(x.upper, y.upper))
                : Dim::unknown(std::min(x.lower, y.lower), std::min(x.upper, y.upper));
   }
-  std::vector<Dim> kept;
   const auto dominates = [kind](const Dim& winner, const Dim& loser) {
     const Interval difference = interval(winner - loser);
     return kind == Kind::kMax ? difference.lower >= 0 : difference.upper <= 0;
   };
-  for (const Dim& candidate : candidates) {
-    if (std::any_of(kept.begin(), kept.end(),
-                    [&](const Dim& other) { return dominates(other, candidate); })) {
-      continue;
-    }
-    std::erase_if(kept, [&](const Dim& other) { return dominates(candidate, other); });
-    kept.push_back(candidate);
-  }
+  // Arguments of one atom have been compared when that was made.
+  const auto drop_dominated = [&](std::vector<Dim>& losers, const std::vector<Dim>& winners) {
+    std::erase_if(losers, [&](const Dim& loser) {
+      return std::any_of(winners.begin(), winners.end(),
+                         [&](const Dim& winner) { return dominates(winner, loser); });
+    });
+  };
+  drop_dominated(added, kept);
+  drop_dominated(kept, added);
+  kept.insert(kept.end(), added.begin(), added.end());
   if (kept.size() == 1) return kept[0];
   std::sort(kept.begin(), kept.end(),
             [](const Dim& left, const Dim& right) { return compare(left, right) < 0; });
@@ -383,155 +381,6 @@ Dim dim_either(const Dim& a, const Dim& b) {
                        (apart.is_constant() || (close && upper == kInfinite));
   if (!related) return Dim::unknown(lower, upper);
   return a + Dim::unknown(std::min<int64_t>(0, apart.lower()), std::max<int64_t>(0, apart.upper()));
-}
-
-// ---- Substitution and text ----
-
-void Algebra::visit(const Dim& dim, const std::function<void(const Atom&)>& visitor) {
-  for (const Term& term : terms(dim)) {
-    for (const Factor& factor : term.monomial) {
-      visitor(*factor.atom);
-      for (const Dim& argument : factor.atom->arguments) visit(argument, visitor);
-    }
-  }
-}
-
-DimVariable Algebra::variable(const Atom& atom) {
-  if (atom.kind == Kind::kUnknown) return {false, atom.id, atom.lower, atom.upper};
-  const SymbolTable::Symbol& symbol = (*atom.table)[static_cast<int>(atom.id)];
-  return {true, atom.id, symbol.min, symbol.max};
-}
-
-std::vector<DimVariable> Dim::variables() const {
-  std::vector<DimVariable> result;
-  Algebra::visit(*this, [&result](const Algebra::Atom& atom) {
-    if (Algebra::is_variable(atom)) result.push_back(Algebra::variable(atom));
-  });
-  std::sort(result.begin(), result.end());
-  result.erase(std::unique(result.begin(), result.end()), result.end());
-  return result;
-}
-
-std::vector<int> Dim::symbols() const {
-  std::vector<int> result;
-  for (const DimVariable& variable : variables()) {
-    if (variable.is_symbol) result.push_back(static_cast<int>(variable.id));
-  }
-  return result;
-}
-
-bool Dim::has_unknown() const {
-  const std::vector<DimVariable> all = variables();
-  return !all.empty() && !all.front().is_symbol;
-}
-
-Dim Algebra::apply(const Atom& atom, const std::vector<Dim>& arguments) {
-  switch (atom.kind) {
-    case Kind::kFloorDiv:
-      return floor_div(arguments[0], arguments[1]);
-    case Kind::kBroadcast:
-      return dim_broadcast(arguments[0], arguments[1]);
-    case Kind::kMax:
-    case Kind::kMin: {
-      Dim result = arguments[0];
-      for (const Dim& argument : arguments) result = extremum(atom.kind, result, argument);
-      return result;
-    }
-    case Kind::kSymbol:
-    case Kind::kUnknown:
-      break;
-  }
-  return make(atom);
-}
-
-Dim Dim::substitute(const std::function<std::optional<Dim>(const DimVariable&)>& replace) const {
-  const auto value_of = [&](const Algebra::Atom& atom) {
-    if (Algebra::is_variable(atom)) {
-      return replace(Algebra::variable(atom)).value_or(Algebra::make(atom));
-    }
-    std::vector<Dim> arguments;
-    for (const Dim& argument : atom.arguments) arguments.push_back(argument.substitute(replace));
-    return Algebra::apply(atom, arguments);
-  };
-  Dim result = constant_;
-  for (const Algebra::Term& term : Algebra::terms(*this)) {
-    Dim product = term.coefficient;
-    for (const Algebra::Factor& factor : term.monomial) {
-      const Dim value = value_of(*factor.atom);
-      for (int i = 0; i < factor.power; ++i) product *= value;
-    }
-    result += product;
-  }
-  return result;
-}
-
-Dim Dim::substitute(const std::function<Dim(int)>& replace) const {
-  return substitute([&](const DimVariable& variable) -> std::optional<Dim> {
-    if (!variable.is_symbol) return std::nullopt;
-    return replace(static_cast<int>(variable.id));
-  });
-}
-
-std::optional<int64_t> Dim::evaluate(std::span<const int64_t> assignment) const {
-  const Dim result = substitute([assignment](int symbol) {
-    const auto index = static_cast<size_t>(symbol);
-    return index < assignment.size() ? Dim(assignment[index]) : Dim::unknown();
-  });
-  if (!result.is_constant()) return std::nullopt;
-  return result.constant();
-}
-
-std::string Algebra::operand(const Dim& dim) {
-  const std::string inner = dim.to_string();
-  const bool simple = terms(dim).empty() || lone_atom(dim) != nullptr;
-  return simple && inner.find(' ') == std::string::npos ? inner : "(" + inner + ")";
-}
-
-std::string Algebra::text(const Atom& atom) {
-  switch (atom.kind) {
-    case Kind::kSymbol:
-      return (*atom.table)[static_cast<int>(atom.id)].name;
-    case Kind::kUnknown:
-      return "?";
-    case Kind::kFloorDiv:
-      return "floor(" + operand(atom.arguments[0]) + "/" + operand(atom.arguments[1]) + ")";
-    case Kind::kMax:
-    case Kind::kMin:
-    case Kind::kBroadcast:
-      break;
-  }
-  std::string result = atom.kind == Kind::kMax   ? "max("
-                       : atom.kind == Kind::kMin ? "min("
-                                                 : "broadcast(";
-  for (size_t i = 0; i < atom.arguments.size(); ++i) {
-    result += (i > 0 ? ", " : "") + atom.arguments[i].to_string();
-  }
-  return result + ")";
-}
-
-std::string Algebra::text(const Term& term) {
-  std::string result;
-  for (const Factor& factor : term.monomial) {
-    for (int i = 0; i < factor.power; ++i)
-      result += (result.empty() ? "" : "*") + text(*factor.atom);
-  }
-  const int64_t magnitude = std::abs(term.coefficient);
-  if (result.empty()) return std::to_string(magnitude);
-  return magnitude == 1 ? result : result + "*" + std::to_string(magnitude);
-}
-
-std::string Dim::to_string() const {
-  std::string result;
-  for (const Algebra::Term& term : Algebra::all_terms(*this)) {
-    const bool negative = term.coefficient < 0;
-    if (result.empty()) {
-      result = negative ? "-" : "";
-    } else {
-      result += negative ? " - " : " + ";
-    }
-    result += Algebra::text(term);
-  }
-  return result.empty() ? "0" : result;
 }
 
 }  // namespace intarsia::definitions

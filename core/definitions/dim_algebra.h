@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <map>
 #include <utility>
 
 #include "core/definitions/dim.h"
@@ -67,8 +68,9 @@ struct Algebra {
   static const Atom* lone_atom(const Dim& dim);
   static Dim apply(const Atom& atom, const std::vector<Dim>& arguments);
 
-  static Interval interval(const Dim& dim) { return interval(dim, depth_); }
+  static Interval interval(const Dim& dim);
   static Interval interval(const Dim& dim, int depth);
+  static Interval interval(const std::shared_ptr<const Atom>& atom, int depth);
   static Interval interval(const Atom& atom, int depth);
   static Interval relaxed(const Dim& dim, int depth);
   static bool split(const Dim& dim, int depth, Interval& result);
@@ -86,6 +88,11 @@ struct Algebra {
   /// How far bounds are refined beyond term-wise interval arithmetic. None of that inside a
   /// refinement that builds expressions, each of which asks for bounds again.
   static inline thread_local int depth_ = 3;
+
+  /// What one call from outside has found of atoms at a depth: a refinement meets the same ones
+  /// again and again. Keeps them, so that no other atom gets their address.
+  using AtomIntervals = std::map<std::pair<std::shared_ptr<const Atom>, int>, Interval>;
+  static inline thread_local AtomIntervals* found_ = nullptr;
 };
 
 struct Dim::Polynomial {

@@ -34,12 +34,31 @@ Algebra::Interval Algebra::interval(const Atom& atom, int depth) {
   return result;
 }
 
+Algebra::Interval Algebra::interval(const std::shared_ptr<const Atom>& atom, int depth) {
+  if (is_variable(*atom)) return interval(*atom, depth);
+  const std::pair key(atom, depth);
+  if (const auto known = found_->find(key); known != found_->end()) return known->second;
+  const Interval result = interval(*atom, depth);
+  found_->emplace(key, result);
+  return result;
+}
+
+Algebra::Interval Algebra::interval(const Dim& dim) {
+  if (found_ != nullptr) return interval(dim, depth_);
+  AtomIntervals found;
+  struct Scope {
+    explicit Scope(AtomIntervals& intervals) { found_ = &intervals; }
+    ~Scope() { found_ = nullptr; }
+  } scope(found);
+  return interval(dim, depth_);
+}
+
 Algebra::Interval Algebra::interval(const Dim& dim, int depth) {
   Interval direct{dim.constant_, dim.constant_};
   for (const Term& term : terms(dim)) {
     Interval product{term.coefficient, term.coefficient};
     for (const Factor& factor : term.monomial) {
-      const Interval range = interval(*factor.atom, depth);
+      const Interval range = interval(factor.atom, depth);
       for (int i = 0; i < factor.power; ++i) product = product * range;
     }
     direct = direct + product;

@@ -57,7 +57,9 @@ struct BitCast {
   }
 };
 
-/// The same bytes as narrower elements: the last extent is larger by the ratio.
+/// The same bytes as narrower elements, or elements below a byte as bytes: the last extent is
+/// larger or smaller by the ratio. Never as wider ones than bytes: nothing says that they lie
+/// aligned.
 struct Reinterpret {
   using Attributes = BitCastAttributes;
   static constexpr std::string_view name = "Reinterpret";
@@ -68,15 +70,26 @@ struct Reinterpret {
     const auto type = static_cast<DataType>(to);
     const int from_bits = element_bits(s.type(0));
     const int to_bits = to > 0 && to <= kLastDataType ? element_bits(type) : 0;
-    if (to_bits == 0 || from_bits < to_bits || from_bits % to_bits != 0 ||
-        type == DataType::kString || s.type(0) == DataType::kString) {
+    const bool narrows = to_bits > 0 && from_bits >= to_bits && from_bits % to_bits == 0;
+    const bool widens = from_bits > 0 && to_bits == 8 && to_bits % from_bits == 0;
+    if (!(narrows || widens) || type == DataType::kString || s.type(0) == DataType::kString) {
       return s.fail(Code::kInvalidValue, "bits of the type that attribute to names", from_bits,
                     to_bits);
     }
     const int rank = s.rank(0);
     if (rank == 0) return s.fail(Code::kWrongRank, "rank of the input", 1, 0, 0);
     Shape<Dim> shape = s.shape(0);
-    shape[rank - 1] = shape[rank - 1] * Dim(int64_t{from_bits / to_bits});
+    Dim& last = shape[rank - 1];
+    if (narrows) {
+      last = last * Dim(int64_t{from_bits / to_bits});
+    } else {
+      const Dim ratio = int64_t{to_bits / from_bits};
+      const Dim whole = floor_div(last, ratio);
+      Status t = s.require_equal(whole * ratio, last,
+                                 "elements that fill bytes along the last axis", 0, rank - 1);
+      if (!t) return t;
+      last = whole;
+    }
     return s.set_output(0, type, shape);
   }
 };

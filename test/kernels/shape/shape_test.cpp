@@ -364,7 +364,7 @@ TEST(Reinterpret, NarrowerElements) {
 }
 
 TEST(Reinterpret, Refused) {
-  Node wider;  // than the slot that the input has in a plan
+  Node wider;  // than bytes: the input need not lie aligned
   wider.input<uint8_t>({2, 4}, {1, 0, 0, 0, 0, 1, 0, 0}).output<int32_t>({2, 1});
   wider.attributes(BitCastAttributes{static_cast<int32_t>(DataType::kInt32)});
   EXPECT_EQ(wider.check("intarsia:Reinterpret").code(), Code::kInvalidValue);

@@ -88,10 +88,11 @@ class Joined {
     std::vector<converter::EntrySource> sources;
     for (size_t i = 0; i < 2; ++i) {
       ConvertOptions own;
-      set_dims(models_[i], own);
+      set_extents(models_[i], own);
       const std::string prefix = std::string(kNames[i]) + ":";
       for (const auto& [name, range] : own.dims) joined.dims[prefix + name] = range;
       for (const auto& [name, extents] : own.shapes) joined.shapes[prefix + name] = extents;
+      for (const auto& [name, extents] : own.bounds) joined.bounds[prefix + name] = extents;
       for (const auto& [name, trips] : own.max_trips) joined.max_trips[prefix + name] = trips;
       sources.push_back({kNames[i], {}, std::as_bytes(std::span(onnx[i]))});
     }

@@ -10,30 +10,46 @@ namespace intarsia::test {
 using definitions::SymbolicInput;
 using definitions::SymbolicOutput;
 
+namespace {
+
+/// The largest of the extents that no shape rule bounds.
+constexpr int64_t kMostOpen = 24;
+
+}  // namespace
+
 SymbolicInput known_input(const Constant& constant) {
   converter::Value value;
   value.constant = constant;
   return converter::symbolic_input(&value);
 }
 
-bool settle_outputs(const Candidate& candidate, std::vector<SymbolicOutput>& outputs,
-                    int64_t most) {
+std::optional<OutputBounds> settle_outputs(const Candidate& candidate,
+                                           std::vector<SymbolicOutput>& outputs, int64_t most) {
+  OutputBounds bounds(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!candidate.outputs[i]) continue;
     SymbolicOutput& output = outputs[i];
     if (i == 0 && candidate.op->result_type != DataType::kUndefined) {
       output.type = candidate.op->result_type;
     }
-    if (!output.has_shape || element_bits(output.type) == 0) return false;
+    if (!output.has_shape || element_bits(output.type) == 0) return std::nullopt;
     int64_t count = 1;
+    bool open = false;
     for (int axis = 0; axis < output.shape.rank; ++axis) {
-      const int64_t upper = std::max<int64_t>(0, output.shape[axis].upper());
-      if (upper > most) return false;
+      Dim& extent = output.shape[axis];
+      if (extent.upper() == definitions::kInfinite) {
+        open = true;
+        extent = Dim::unknown(std::max<int64_t>(0, extent.lower()), kMostOpen);
+      }
+      const int64_t upper = std::max<int64_t>(0, extent.upper());
+      if (upper > most) return std::nullopt;
       count *= upper;
-      if (count > most) return false;
+      if (count > most) return std::nullopt;
+      bounds[i].push_back(upper);
     }
+    if (!open) bounds[i].clear();
   }
-  return true;
+  return bounds;
 }
 
 std::vector<SymbolicInput> results_seen(const Candidate& candidate,

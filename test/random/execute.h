@@ -31,10 +31,15 @@ std::optional<std::vector<Constant>> execute(const Candidate& candidate,
                                              std::span<const Constant* const> inputs,
                                              const converter::OperatorLibrary& library);
 
-/// Sets `definition.result_type` and tells whether every wanted output has a type and extents of
-/// which the largest are at most `most` elements.
-bool settle_outputs(const Candidate& candidate, std::vector<definitions::SymbolicOutput>& outputs,
-                    int64_t most);
+/// Per output the extents that `--bound` gives; empty where it need not.
+using OutputBounds = std::vector<std::vector<int64_t>>;
+
+/// Sets `definition.result_type`, and bounds extents that only values tell, as a user would who
+/// knows the values: what is executed may not exceed them. Nothing unless every wanted output has a
+/// type and extents of which the largest are at most `most` elements.
+std::optional<OutputBounds> settle_outputs(const Candidate& candidate,
+                                           std::vector<definitions::SymbolicOutput>& outputs,
+                                           int64_t most);
 
 /// The outputs as other shape rules see them, with what shape arithmetic knows of their elements.
 std::vector<definitions::SymbolicInput> results_seen(

@@ -361,8 +361,6 @@ std::vector<const OperatorDefinition*> operators_of(const converter::OperatorLib
   for (const OperatorDefinition* op : library.operators().all()) {
     if (op->impure || op->facts.rounds_within) continue;  // nothing to compare with
     const bool own = op->domain == definitions::kInternalDomain;
-    // As many results as a string has tokens: nothing bounds them (test/nodes/tokenizer_test.py).
-    if (own && op->name == "Tokens") continue;
     if (own && (which == Operators::kOfModels || !is_of_tensors(*op))) {
       continue;
     }

@@ -15,7 +15,7 @@ using converter::describe_text;
 
 ConvertedPlan convert(const RandomModel& model, const std::string& onnx,
                       converter::ConvertOptions options) {
-  set_dims(model, options);
+  set_extents(model, options);
   options.own_operators = true;
   const auto result = converter::convert_bytes(std::as_bytes(std::span(onnx)), options);
   ConvertedPlan plan;

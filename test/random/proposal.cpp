@@ -400,7 +400,8 @@ class Proposer {
 
   bool use_outputs(const std::vector<SymbolicInput>& inputs, std::vector<SymbolicOutput> outputs) {
     const Candidate& candidate = result_.candidate;
-    if (!settle_outputs(candidate, outputs, sizes().results)) return false;
+    const std::optional<OutputBounds> bounds = settle_outputs(candidate, outputs, sizes().results);
+    if (!bounds) return false;
     std::vector<SymbolicInput> seen = results_seen(candidate, inputs, outputs);
     result_.outputs.resize(outputs.size());
     for (size_t i = 0; i < outputs.size(); ++i) {
@@ -408,6 +409,7 @@ class Proposer {
       RandomTensor& output = result_.outputs[i];
       output.type = outputs[i].type;
       output.shape = outputs[i].shape;
+      output.bounds = (*bounds)[i];
       output.seen = std::move(seen[i]);
     }
     return true;

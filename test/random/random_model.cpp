@@ -266,9 +266,18 @@ std::vector<int> used_symbols(const RandomModel& model) {
   return {symbols.begin(), symbols.end()};
 }
 
+template <class Visitor>
+void for_each_bounded(const RandomModel& model, Visitor visitor) {
+  for_each_node(model.nodes, [&](const RandomNode& node) {
+    for (int output : node.outputs) {
+      if (output >= 0 && !model.tensor(output).bounds.empty()) visitor(model.tensor(output));
+    }
+  });
+}
+
 }  // namespace
 
-void set_dims(const RandomModel& model, converter::ConvertOptions& options) {
+void set_extents(const RandomModel& model, converter::ConvertOptions& options) {
   options.max_trips = model.max_trips;
   for (int number : used_symbols(model)) {
     const auto& symbol = (*model.symbols)[number];
@@ -279,6 +288,8 @@ void set_dims(const RandomModel& model, converter::ConvertOptions& options) {
     // Models in circulation write 0 where they mean any extent; so the converter asks.
     if (has_zero(tensor)) options.shapes[tensor.name] = tensor.values.front().extents;
   }
+  for_each_bounded(
+      model, [&](const RandomTensor& tensor) { options.bounds[tensor.name] = tensor.bounds; });
 }
 
 std::string write_model(const RandomModel& model, const std::string& directory, size_t run) {
@@ -303,6 +314,9 @@ std::string write_model(const RandomModel& model, const std::string& directory, 
     converter::write_tensor_file(path, tensor.name, tensor.values[run]);
     inputs += fmt::format(" --input {}={}", tensor.name, path.string());
   }
+  for_each_bounded(model, [&](const RandomTensor& tensor) {
+    dims += fmt::format(" --bound {}={}", tensor.name, fmt::join(tensor.bounds, "x"));
+  });
   const std::string onnx = (root / "model.onnx").string();
   if (dims.empty()) return fmt::format("intarsia verify {}{}", onnx, inputs);
   const std::string plan = (root / "model.plan").string();

@@ -35,6 +35,8 @@ struct RandomTensor {
   std::vector<Constant> values;
   /// Per run, by how much an element may be off; 0 if it must be right to the bit.
   std::vector<double> errors;
+  /// Of a result, as `--bound` gives them; empty where shape rules bound all extents.
+  std::vector<int64_t> bounds = {};
   int uses = 0;
   /// Computed from a convolution or a transposition.
   bool behind_layout = false;
@@ -91,8 +93,8 @@ RandomModel copy_of(const RandomModel& model);
 /// The model as ONNX has it, in operator set `opset`.
 std::string onnx_bytes(const RandomModel& model, int opset = converter::kNewestOpset);
 
-/// Range of every symbol, as `--dim` gives them.
-void set_dims(const RandomModel& model, converter::ConvertOptions& options);
+/// Range of every symbol, as `--dim` gives them, and bounds of what only values tell.
+void set_extents(const RandomModel& model, converter::ConvertOptions& options);
 
 /// Writes DIRECTORY/model.onnx and the inputs of one run, and returns the command that repeats it.
 std::string write_model(const RandomModel& model, const std::string& directory, size_t run);

@@ -377,13 +377,15 @@ class Shrinker {
                                               candidate.blob);
     if (!node.op->infer(context)) return false;
     auto outputs = context.outputs();
-    if (!settle_outputs(candidate, outputs, 1 << 16)) return false;
+    const auto bounds = settle_outputs(candidate, outputs, 1 << 16);
+    if (!bounds) return false;
     const auto seen = results_seen(candidate, inputs, outputs);
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (node.outputs[i] < 0) continue;
       RandomTensor& tensor = model.tensor(node.outputs[i]);
       tensor.type = outputs[i].type;
       tensor.shape = outputs[i].shape;
+      tensor.bounds = (*bounds)[i];
       tensor.seen = seen[i];
     }
     for (size_t run = 0; run < model.runs.size(); ++run) {

@@ -429,6 +429,9 @@ class Proposer {
         RandomTensor& output = result_.outputs[i];
         if (!result_.candidate.outputs[i]) continue;
         if (results->values[i].type != output.type) return false;
+        for (size_t axis = 0; axis < output.bounds.size(); ++axis) {
+          if (results->values[i].extents[axis] > output.bounds[axis]) return false;
+        }
         output.values.push_back(results->values[i]);
         output.errors.push_back(results->errors[i]);
       }

@@ -193,7 +193,7 @@ void relative_position_bias(E& e) {
   if (table.rank() != 2) {
     e.refuse("bias_table has to have 2 axes, found " + std::to_string(table.rank()));
   }
-  const Dim rows = table.known().shape[0];
+  const Dim rows = table.extent(0);
   const int64_t sides = a.is_bidirectional != 0 ? 2 : 1;
   if (!is_constant(rows) || constant_value(rows) < 2 * sides) {
     e.refuse("the first extent of bias_table has to be known and at least " +

@@ -39,7 +39,7 @@ Term places_of(E& e, Term x, Term given) {
 
 /// How many elements the caches turn.
 int64_t rotated_by(E& e, Term cache) {
-  const Dim half = cache.known().shape[cache.rank() - 1];
+  const Dim half = cache.extent(-1);
   if (!is_constant(half)) {
     e.refuse("the extents of cos_cache have to be known, found " + half.to_string());
   }
@@ -186,7 +186,7 @@ class GroupQuery {
     if (bias.rank() != 4) {
       e_.refuse("attention_bias has " + std::to_string(bias.rank()) + " axes, expected 4");
     }
-    if (bias.known().shape[3] == k.known().shape[2]) return bias;
+    if (bias.extent(3) == k.extent(2)) return bias;
     const Term missing = join({e_.integers({0}), extents(k, 2, 3) - extents(bias, 3, 4)}, 0);
     return call("Pad", {bias, missing, bias.number(0), e_.integers({3})});
   }

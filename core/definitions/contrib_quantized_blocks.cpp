@@ -26,7 +26,7 @@ Term unpacked(Term bytes, DataType type) {
 /// The first elements of an axis; nothing to do where there are no more.
 Term first(Term term, int64_t axis, Term count) {
   const auto wanted = known_integers(count);
-  const Dim found = term.known().shape[static_cast<int>(axis)];
+  const Dim found = term.extent(axis);
   if (wanted && is_constant(found) && constant_value(found) == wanted->front()) return term;
   // Slices of codes below a byte exist as those of bytes only.
   const DataType type = term.known().type;
@@ -62,7 +62,7 @@ class MatMulNBits {
 
   /// The product is computed in float.
   void write() {
-    const Dim found = e_.x(kA).known().shape[e_.x(kA).rank() - 1];
+    const Dim found = e_.x(kA).extent(-1);
     if (is_constant(found) && constant_value(found) != a_.k) {
       e_.refuse("attribute K is " + std::to_string(a_.k) + ", but the last axis of A has " +
                 found.to_string() + " elements");
@@ -202,7 +202,7 @@ class GatherBlocks {
 
   int64_t block_size() const {
     if (a_.block_size != 0) return a_.block_size;
-    const Dim extent = e_.x(kData).known().shape[static_cast<int>(split_)];
+    const Dim extent = e_.x(kData).extent(split_);
     if (!is_constant(extent)) {
       e_.refuse(
           "attribute block_size is 0, so that the extent of the quantised axis has to be "
@@ -249,7 +249,7 @@ class GatherBlocks {
     if (gathered_ == split_) return false;
     const bool packed = type_ == DataType::kUint8 ? a_.bits < 8 : element_bits(type_) < 8;
     if (!packed) return true;
-    const Dim last = e_.x(kData).known().shape[static_cast<int>(rank_ - 1)];
+    const Dim last = e_.x(kData).extent(rank_ - 1);
     const bool whole =
         type_ == DataType::kUint8 || (is_constant(last) && constant_value(last) % 2 == 0);
     return gathered_ != rank_ - 1 && whole;

@@ -28,7 +28,7 @@ inline constexpr float kUnset = std::numeric_limits<float>::quiet_NaN();
 
 /// [batch, length, heads * size] as [batch, heads, length, size].
 inline Term heads_of(Term term, int64_t heads) {
-  const Dim width = term.known().shape[term.rank() - 1];
+  const Dim width = term.extent(-1);
   if (is_constant(width) && constant_value(width) % heads != 0) {
     term.context().refuse("attribute 'num_heads' or 'kv_num_heads' asks for " +
                           std::to_string(heads) + " heads, which do not divide a width of " +
@@ -90,10 +90,10 @@ class Scores {
   /// A mask of integers: lengths [batch], ends and starts [2 * batch], or what is not 0 in [batch,
   /// keys], [batch, queries, keys] or [batch, 1, most, most].
   void require_mask(Term mask, const char* name) {
-    const Dim batch = q_.known().shape[0];
+    const Dim batch = q_.extent(0);
     switch (mask.rank()) {
       case 1: {
-        const Dim count = mask.known().shape[0];
+        const Dim count = mask.extent(0);
         if (count == batch * Dim(2) && !(count == batch)) {
           const Term ends = slice(mask, 0, 0, constant_or_refuse(batch, name));
           const Term starts =

@@ -27,6 +27,8 @@
 #include <string_view>
 #include <vector>
 
+#include "intarsia/tensor.h"
+
 namespace intarsia::definitions {
 
 /// A bound that does not exist.
@@ -52,6 +54,11 @@ struct DimVariable {
 
 class Dim {
  public:
+  /// Of a shape: throws std::out_of_range where none can have it.
+  static void check_axis(int axis) {
+    if (axis < 0 || axis >= kMaxRank) throw std::out_of_range("a shape has no such axis");
+  }
+
   Dim() = default;
   Dim(int64_t value) : constant_(value < -kInfinite ? -kInfinite : value) {}  // NOLINT: implicit
   /// A value of which only the interval is known; different from every other.

@@ -38,7 +38,7 @@ Term grid_places(Term size, int64_t axis, bool corners) {
 void affine_grid(ExpansionContext& e) {
   const bool corners = e.attributes<AffineGridAttributes>().align_corners != 0;
   const Term theta = e.x(0), size = e.x(1);
-  const Dim rows = theta.rank() == 3 ? theta.known().shape[1] : Dim(0);
+  const Dim rows = theta.rank() == 3 ? theta.extent(1) : Dim(0);
   const bool plane = is_constant(rows) && constant_value(rows) == 2;
   if (!plane && !(is_constant(rows) && constant_value(rows) == 3)) {
     e.refuse("theta has to have the extents [N, 2, 3] or [N, 3, 4]");

@@ -21,7 +21,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// The scale to a power.
 Term scale_of(Term q, float scale, double power) {
   if (!std::isnan(scale)) return q.number(std::pow(double{scale}, power));
-  const Dim size = q.known().shape[3];
+  const Dim size = q.extent(3);
   if (is_constant(size)) {
     return q.number(std::pow(static_cast<double>(constant_value(size)), -0.5 * power));
   }
@@ -31,7 +31,7 @@ Term scale_of(Term q, float scale, double power) {
 
 /// How many heads of q share one of k.
 int64_t members_of(Term q, Term k) {
-  const Dim mine = q.known().shape[1], theirs = k.known().shape[1];
+  const Dim mine = q.extent(1), theirs = k.extent(1);
   if (mine == theirs) return 1;
   if (!is_constant(mine) || !is_constant(theirs) || constant_value(theirs) == 0 ||
       constant_value(mine) % constant_value(theirs) != 0) {
@@ -56,7 +56,7 @@ Term scores_of_query(Term q, Term k) {
 Term product_of_heads(Term left, Term right, Term q, Term k) {
   const int64_t members = members_of(q, k);
   if (members == 1) return call("MatMul", {left, right});
-  const int64_t groups = constant_value(k.known().shape[1]);
+  const int64_t groups = constant_value(k.extent(1));
   const Term split =
       join({extents(left, 0, 1), integers(left, {groups, members}), extents(left, 2, 4)}, 0);
   const Term many = call("MatMul", {with_extents(left, split), unsqueeze(right, {2})});
@@ -64,7 +64,7 @@ Term product_of_heads(Term left, Term right, Term q, Term k) {
 }
 
 Term scores_of_heads(Term q, Term k, float scale) {
-  const Dim length = q.known().shape[2];
+  const Dim length = q.extent(2);
   const bool single = is_constant(length) && constant_value(length) == 1;
   // A scale above 1 is shared, so that no product with it overflows; there may be many more keys
   // than queries.
@@ -210,7 +210,7 @@ class Attention {
     Term bias = given.known().type == DataType::kBool ? open(given) : cast_to(given, type_);
     const int rank = bias.rank();
     if (rank == 0) return bias;
-    const Dim reached = bias.known().shape[rank - 1], keys = k.known().shape[2];
+    const Dim reached = bias.extent(rank - 1), keys = k.extent(2);
     if (reached == keys) return bias;
     const Term missing = extents(k, 2, 3) - extents(bias, rank - 1, rank);
     const std::vector<int64_t> zeros(static_cast<size_t>(2 * rank - 1), 0);
@@ -269,7 +269,7 @@ void rotary_embedding(ExpansionContext& e) {
   const bool packed = given.rank() == 3;
   if (packed && a.num_heads == 0) e.refuse("X with 3 axes needs attribute num_heads");
   const Term x = packed ? with_extents(given, integers(given, {0, 0, a.num_heads, -1})) : given;
-  const Dim size = x.known().shape[3];
+  const Dim size = x.extent(3);
   if (!is_constant(size)) {
     e.refuse("the size of a head has to be known, found " + size.to_string() +
              "; give the dimension with --dim or --shape");
@@ -287,7 +287,7 @@ void rotary_embedding(ExpansionContext& e) {
       e.refuse("the caches have to have 2 axes with position_ids and 3 without, found " +
                std::to_string(e.x(input).rank()));
     }
-    const Dim half = cache.known().shape[2];
+    const Dim half = cache.extent(2);
     if (is_constant(half) && constant_value(half) != rotated / 2) {
       e.refuse("the caches have " + half.to_string() + " angles, expected " +
                std::to_string(rotated / 2));
@@ -309,7 +309,7 @@ void causal_conv(ExpansionContext& e) {
     e.refuse("input and weight have to have 3 axes, found " + std::to_string(e.x(0).rank()) +
              " and " + std::to_string(weight.rank()));
   }
-  const Dim channels = weight.known().shape[0], taps = weight.known().shape[2];
+  const Dim channels = weight.extent(0), taps = weight.extent(2);
   if (!is_constant(channels) || !is_constant(taps) || constant_value(taps) < 1) {
     e.refuse("the extents of its weight have to be known, found " + channels.to_string() +
              " channels and " + taps.to_string() + " taps");

@@ -78,7 +78,7 @@ void col2im(ExpansionContext& e) {
     places *= block[i];
     if (places > kMost) e.refuse("has blocks of too many elements");
   }
-  const Dim rows = x.known().shape[1];
+  const Dim rows = x.extent(1);
   if (!is_constant(rows) || constant_value(rows) % places != 0) {
     e.refuse("input has " + rows.to_string() + " rows, expected a multiple of the " +
              std::to_string(places) + " elements of a block");

@@ -253,13 +253,13 @@ namespace {
 
 /// True if scales are given, and no sizes; empty tensors count as absent.
 bool has_scales(G& g) {
-  return g.has_x(2) && !(g.x(2).known().shape[0] == Dim(0));
+  return g.has_x(2) && !(g.x(2).extent(0) == Dim(0));
 }
 
 /// True if an axis stays as it is.
 bool keeps_axis(G& g, const ResizeAttributes& a, int element, int axis) {
   if (a.coordinates == ResizeAttributes::kCropAndResize) return false;
-  if (!has_scales(g)) return g.x().known().shape[axis] == g.y().known().shape[axis];
+  if (!has_scales(g)) return g.x().extent(axis) == g.y().extent(axis);
   const SymbolicInput scales = g.x(2).known();
   return scales.reals && (*scales.reals)[static_cast<size_t>(element)] == 1;
 }

@@ -123,7 +123,7 @@ void cumulative_product(G& g) {
   const auto listed = known_integers(g.x(1));
   if (!listed || listed->size() != 1) g.refuse("the axis has to be known");
   const int64_t rank = g.x().rank(), axis = listed->front() + (listed->front() < 0 ? rank : 0);
-  const int64_t most = g.x().known().shape[static_cast<int>(axis)].upper();
+  const int64_t most = g.x().extent(axis).upper();
   if (most == kInfinite) g.refuse("the extent of the axis has to have a bound");
   g.express(0, [&] {
     const auto shifted = [&](Term term, int64_t distance) {

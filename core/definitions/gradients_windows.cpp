@@ -36,7 +36,7 @@ class Windows {
   Windows(const WindowAttributes& attributes, int64_t group, Term image, Term places, Term taps,
           const Integers& extra = {}, bool derived = false)
       : group_(group), before_(image), after_(image) {
-    const int axes = static_cast<int>(image.known().shape[0].constant());
+    const int axes = static_cast<int>(image.extent(0).constant());
     Integers first;
     for (int i = 0; i < axes; ++i) {
       strides_.push_back(attributes.stride(i));

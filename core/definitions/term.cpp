@@ -9,6 +9,16 @@ SymbolicInput Term::known() const {
   return context_->known(*this);
 }
 
+Dim Term::extent(int64_t axis) const {
+  const Shape<Dim> shape = known().shape;
+  const int64_t place = axis < 0 ? axis + shape.rank : axis;
+  if (place < 0 || place >= shape.rank) {
+    context_->refuse("an operand has " + std::to_string(shape.rank) +
+                     " axes, but the operator reads the extent of axis " + std::to_string(axis));
+  }
+  return shape[static_cast<int>(place)];
+}
+
 Term Term::number(double value) const {
   return context_->number(known().type, value);
 }

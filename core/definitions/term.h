@@ -35,6 +35,9 @@ class Term {
   /// Type, extents and elements, as far as inference knows them.
   SymbolicInput known() const;
   int rank() const { return known().shape.rank; }
+  /// That of an axis, of a negative one counted from the end. Refuses the node if there is no such
+  /// axis: what a model gives may have any rank.
+  Dim extent(int64_t axis) const;
   /// A scalar of this tensor's type.
   Term number(double value) const;
 

@@ -50,12 +50,19 @@ struct Shape {
   int rank = 0;
   Dim extents[kMaxRank] = {};
 
-  Dim& operator[](int axis) { return extents[axis]; }
-  const Dim& operator[](int axis) const { return extents[axis]; }
+  Dim& operator[](int axis) { return extents[checked(axis)]; }
+  const Dim& operator[](int axis) const { return extents[checked(axis)]; }
   /// Appends an extent. Beyond kMaxRank only the rank counts on; `set_output` refuses such a shape.
   void push(const Dim& extent) {
     if (rank < kMaxRank) extents[rank] = extent;
     ++rank;
+  }
+
+ private:
+  /// Axes that no shape has, as the converter's Dim refuses them: models are hostile.
+  static constexpr int checked(int axis) {
+    if constexpr (requires { Dim::check_axis(axis); }) Dim::check_axis(axis);
+    return axis;
   }
 };
 

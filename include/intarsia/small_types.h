@@ -170,38 +170,32 @@ constexpr float decode_float(const FloatFormat& format, uint8_t code) {
 /// The code of the number that is nearest to `value`; see above for those that are too large.
 /// REQUIRES: format.exponent > 0.
 constexpr uint8_t encode_float(const FloatFormat& format, float value, bool saturate) {
+  // Without branches, so that loops over elements become vectors.
   const uint32_t word = std::bit_cast<uint32_t>(value);
   const uint32_t magnitude = word & 0x7fffffffu;
-  const uint32_t sign = (word >> 31) != 0 ? format.sign() : 0;
+  const uint32_t sign = (word >> 31) * format.sign(), largest = format.largest();
+  const bool is_ieee = format.special == FloatFormat::kIeee;
   const bool minus_zero = format.special != FloatFormat::kNanMinusZero;
-  const uint32_t nan = !minus_zero                                  ? format.sign()
-                       : format.special == FloatFormat::kNothing    ? format.sign()
-                       : format.special == FloatFormat::kNanAllOnes ? sign | (format.sign() - 1)
-                                                                    : sign | (format.largest() + 3);
-  if (magnitude > internal::kFloatInfinity) return static_cast<uint8_t>(nan);
+  const uint32_t nan = format.special == FloatFormat::kNanAllOnes ? format.sign() - 1
+                       : is_ieee                                  ? largest + 3
+                                                                  : format.sign();
+  saturate = saturate || format.special == FloatFormat::kNothing;
+  const uint32_t beyond = saturate ? largest : is_ieee ? largest + 1 : nan;
 
   const int lowest = 1 - format.bias;  // exponent of the smallest normal number
-  uint32_t code = 0;
-  if (magnitude < static_cast<uint32_t>(lowest + 127) << 23) {
-    // The sum's last place is the distance between subnormal numbers, so that the addition rounds.
-    const float anchor = internal::power_of_two(lowest - format.mantissa + 23);
-    code = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + anchor) -
-           std::bit_cast<uint32_t>(anchor);
-  } else {
-    const int shift = 23 - format.mantissa;
-    const uint32_t half = (1u << (shift - 1)) - 1 + ((magnitude >> shift) & 1u);
-    code = ((magnitude + half) >> shift) -
-           (static_cast<uint32_t>(127 - format.bias) << format.mantissa);
-  }
-  if (code > format.largest()) {
-    if (saturate || format.special == FloatFormat::kNothing) {
-      code = format.largest();
-    } else if (format.special == FloatFormat::kIeee) {
-      code = format.largest() + 1;
-    } else {
-      return static_cast<uint8_t>(nan);
-    }
-  }
+  const uint32_t smallest = static_cast<uint32_t>(lowest + 127) << 23;
+  // The sum's last place is the distance between subnormal numbers, so that the addition rounds.
+  const float anchor = internal::power_of_two(lowest - format.mantissa + 23);
+  const float tiny = std::bit_cast<float>(magnitude < smallest ? magnitude : smallest);
+  const uint32_t subnormal =
+      std::bit_cast<uint32_t>(tiny + anchor) - std::bit_cast<uint32_t>(anchor);
+  const int shift = 23 - format.mantissa;
+  const uint32_t half = (1u << (shift - 1)) - 1 + ((magnitude >> shift) & 1u);
+  const uint32_t normal =
+      ((magnitude + half) >> shift) - (static_cast<uint32_t>(127 - format.bias) << format.mantissa);
+  uint32_t code = magnitude < smallest ? subnormal : normal;
+  code = code > largest ? beyond : code;
+  code = magnitude > internal::kFloatInfinity ? nan : code;
   return static_cast<uint8_t>(code == 0 && !minus_zero ? 0 : sign | code);
 }
 

@@ -43,13 +43,12 @@ void read_block(Isa isa, const std::byte* x, int64_t begin, int64_t count, void*
 }
 
 template <class Out, class Value>
-void write_block([[maybe_unused]] Isa isa, const void* values, int64_t begin, int64_t count,
+void write_block(Isa isa, const void* values, int64_t begin, int64_t count,
                  [[maybe_unused]] const Encoding& encoding, std::byte* y) {
   const auto* from = static_cast<const Value*>(values);
   if constexpr (is_small<Out>) {
     constexpr DataType kType = small_type<Out>;
-    store_codes<kType>(y, begin, begin + count,
-                       [&](int64_t i) { return encode<kType>(from[i - begin], encoding); });
+    on_widest_isa(isa, [=] { store_elements<kType>(from, begin, count, encoding, y); });
   } else {
     auto* to = reinterpret_cast<typename Element<Out>::Stored*>(y) + begin;
     on_isa(isa, [=] {

@@ -50,8 +50,8 @@ void read_extents(py::handle shape, std::vector<int32_t>& extents) {
 }
 
 /// What the arguments of one call of `run` are, with what they lend. The memory is kept for the
-/// thread's next call, of any session, so that runs allocate nothing but results. Made and
-/// destroyed with the interpreter's lock held; a run within a run has an object of its own.
+/// next call, of any session, so that runs allocate nothing but results. Made and destroyed with
+/// the interpreter's lock held; a run within or beside a run has an object of its own.
 class Arguments {
  public:
   Arguments(size_t inputs, size_t outputs)
@@ -86,11 +86,11 @@ class Arguments {
     return room;
   }
 
-  static thread_local std::vector<std::unique_ptr<Room>> kept;
+  static std::vector<std::unique_ptr<Room>> kept;  // under the interpreter's lock
   std::unique_ptr<Room> room_;
   size_t input_count_, output_count_;
 };
-thread_local std::vector<std::unique_ptr<Arguments::Room>> Arguments::kept;
+std::vector<std::unique_ptr<Arguments::Room>> Arguments::kept;
 
 py::list ports_of(const std::vector<PortInfo>& ports) {
   py::list list;

@@ -294,5 +294,31 @@ TEST(ExternalSize, TensorsThatOverlapAreBounded) {
   std::filesystem::remove_all(folder);
 }
 
+// --- Ranks ---------------------------------------------------------------------------------------
+
+/// Rules that expand operators read extents of axes that an operand need not have.
+TEST(Expansion, OperandsOfTooFewAxesAreRefused) {
+  OnnxBuilder builder;
+  builder.import_opset("com.microsoft", 1);
+  builder.input("x", {1, 2, 8});
+  builder.input("places", {1, 2}, DataType::kInt64);
+  builder.input("cosines", {});
+  builder.input("sines", {});
+  builder.output("y");
+  builder.node("RotaryEmbedding", {"x", "places", "cosines", "sines"}, {"y"})
+      .set_domain("com.microsoft");
+  const std::string error = conversion_error(builder);
+  EXPECT_NE(error.find("an operand has 0 axes, but the operator reads the extent of axis -1"),
+            std::string::npos)
+      << error;
+}
+
+TEST(Expansion, NoShapeHasMoreAxesThanThereAre) {
+  Shape<definitions::Dim> shape;
+  EXPECT_EQ(shape[kMaxRank - 1], definitions::Dim(0));
+  EXPECT_THROW(shape[kMaxRank], std::out_of_range);
+  EXPECT_THROW(shape[-1], std::out_of_range);
+}
+
 }  // namespace
 }  // namespace intarsia::converter

@@ -50,9 +50,9 @@ class Generator {
     return std::move(model_);
   }
 
-  std::optional<RandomModel> run_one(const OperatorDefinition& op) {
+  std::optional<RandomModel> run_one(const OperatorDefinition& op, const Sizes& sizes) {
     constexpr int kTries = 10;
-    model_.sizes = &kOrdinarySizes;
+    model_.sizes = &sizes;
     model_.runs = {{}};
     if (!op.graphs.empty()) return std::nullopt;
     for (int tries = 0; tries < kTries; ++tries) {
@@ -378,9 +378,10 @@ RandomModel random_model(uint64_t seed, const converter::OperatorLibrary& librar
 }
 
 std::optional<RandomModel> random_node(uint64_t seed, const OperatorDefinition& op,
-                                       const converter::OperatorLibrary& library) {
+                                       const converter::OperatorLibrary& library,
+                                       const Sizes& sizes) {
   Coverage coverage;
-  return Generator(seed, library, coverage).run_one(op);
+  return Generator(seed, library, coverage).run_one(op, sizes);
 }
 
 }  // namespace intarsia::test

@@ -33,10 +33,10 @@ std::vector<const OperatorDefinition*> operators_of(const converter::OperatorLib
 RandomModel random_model(uint64_t seed, const converter::OperatorLibrary& library,
                          Coverage& coverage, Operators which = Operators::kOfModels);
 
-/// A model of one node of `op`, with operands of ordinary size. Only its inputs have elements: no
-/// reference kernel has seen them. Nothing where all proposals were refused, or where a node needs
-/// graphs or sequences.
+/// A model of one node of `op`. Only its inputs have elements: no reference kernel has seen them.
+/// Nothing where all proposals were refused, or where a node needs graphs or sequences.
 std::optional<RandomModel> random_node(uint64_t seed, const OperatorDefinition& op,
-                                       const converter::OperatorLibrary& library);
+                                       const converter::OperatorLibrary& library,
+                                       const Sizes& sizes = kOrdinarySizes);
 
 }  // namespace intarsia::test

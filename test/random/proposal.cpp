@@ -340,6 +340,10 @@ class Proposer {
 
   bool infer() {
     const Candidate& candidate = result_.candidate;
+    if (op().infer == nullptr) {  // others stand for it, of which nothing is known here
+      result_.outputs.resize(candidate.outputs.size());
+      return !sizes().executed;
+    }
     const int most = kMendings + kMendingsOfOperand * static_cast<int>(result_.operands.size());
     for (int attempt = 0; attempt < most; ++attempt) {
       std::vector<SymbolicInput> inputs;

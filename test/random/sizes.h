@@ -25,6 +25,9 @@ struct Sizes {
 /// Those of models that are executed again and again, with every pass.
 inline constexpr Sizes kSmallSizes{0, 1500, 1 << 20, 3000, 512, {}, {}, {}, true};
 
+/// Those of the smallest files that still have an operator in them.
+inline constexpr Sizes kTinySizes{1, 60, 4096, 1000, 64, {}, {}, {}, false};
+
 /// Those of operators in real models: odd and even, powers of two and their neighbours.
 inline constexpr int64_t kOrdinaryLeast = 1 << 14;
 inline constexpr Sizes kOrdinarySizes{

@@ -210,6 +210,33 @@ TEST(FastConv, OfPlanesEqualsTheReference) {
   }
 }
 
+/// Windows of one pixel, mostly without padding: then rows of the image are computed as one.
+void make_pixels(Random& random, Drawn& d) {
+  const size_t spatial = d.x.size() - 2;
+  for (size_t i = 0; i < spatial; ++i) {
+    const int32_t most = draw(random, 0, 4) == 0 ? 2 : 0;
+    const int32_t before = draw(random, 0, most), after = draw(random, 0, most);
+    d.w[2 + i] = 1;
+    d.window.pads.values[i] = before;
+    d.window.pads.values[spatial + i] = after;
+    d.y[1 + i] = (d.x[1 + i] + before + after - 1) / d.window.strides.values[i] + 1;
+  }
+}
+
+TEST(FastConv, OfPixelsOfPlanesEqualsTheReference) {
+  int compared = 0;
+  for (uint32_t seed = 2300; compared < part_of(80); ++seed) {
+    Random random(seed);
+    Drawn d;
+    if (!draw_window(random, false, d, false, seed % 2 == 0 ? 9 : 150)) continue;
+    make_pixels(random, d);
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    compare_planes(d, seed);
+    if (HasFailure()) return;
+    ++compared;
+  }
+}
+
 // Sums of several passes, images of several units, rows of several pieces.
 TEST(FastConv, OfLargePlanesEqualsTheReference) {
   struct Case {
@@ -222,6 +249,8 @@ TEST(FastConv, OfLargePlanesEqualsTheReference) {
       {{1, 3001, 3}, {7}, {1, 1000, 5}, 5, 1, 3, 2, 5},
       {{2, 40, 41, 600}, {1, 1}, {2, 40, 41, 13}, 13, 1, 1, 1, 0},
       {{1, 6, 12, 35, 20}, {3, 3, 3}, {1, 6, 12, 35, 3}, 3, 1, 1, 1, 1},
+      {{2, 41, 56, 600}, {1, 1}, {2, 21, 28, 13}, 13, 1, 2, 1, 0},
+      {{1, 20, 1000, 60}, {1, 1}, {1, 7, 334, 30}, 15, 2, 3, 2, 0},
   };
   uint32_t seed = 2000;
   for (const Case& c : cases) {

@@ -134,7 +134,7 @@ std::string model_of(const OperatorDefinition& op, const Operands& operands) {
 
 /// A model of one node, of a seed that has a plan.
 std::string seed_of(const OperatorDefinition& op) {
-  constexpr uint64_t kSeeds = 200;
+  constexpr uint64_t kSeeds = 60;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     const auto node = test::random_node(seed, op, *fuzz::library(), test::kTinySizes);
     if (!node) continue;

@@ -50,29 +50,12 @@ CheckedInt strip_pitch(const ConvShape& s, int64_t columns) {
   const CheckedInt pairs = floor_div(phases(s) * phase_columns(s, columns) + kLine - 1, 2 * kLine);
   return (pairs * 2 + 1) * kLine;
 }
-/// Rows of the image that taps may meet, every row_step-th one.
 CheckedInt strip_rows(const ConvShape& s, int64_t rows) {
-  return floor_div(CheckedInt(rows - 1) * s.stride_h + reach_h(s), row_step(s)) + 1;
+  return CheckedInt(rows - 1) * s.stride_h + reach_h(s) + 1;
 }
 
 CheckedInt strip_floats(const ConvShape& s, int64_t rows, int64_t columns) {
   return strip_rows(s, rows) * strip_pitch(s, columns) * s.kernel_d * plane_channels(s);
-}
-
-/// Whether rows of the strip lie one behind the other, like those of the output: a tile then takes
-/// several as one. So it is where windows of one pixel, none in the padding, go to whole rows.
-bool joins_rows(const ConvShape& s, int64_t columns) {
-  return s.kernel_h == 1 && s.kernel_w == 1 && s.pad_top == 0 && s.pad_left == 0 &&
-         (s.out_h - 1) * s.stride_h < s.in_h && (s.out_w - 1) * s.stride_w < s.in_w &&
-         columns == s.out_w;
-}
-/// Floats from one plane of the strip to the next.
-int64_t strip_plane(const ConvShape& s, int64_t rows, int64_t columns) {
-  const int64_t apart = (strip_rows(s, rows) * strip_pitch(s, columns)).value();
-  return joins_rows(s, columns) ? min(strip_pitch(s, rows * columns).value(), apart) : apart;
-}
-int64_t planned_floats(const ConvShape& s, int64_t rows, int64_t columns) {
-  return strip_plane(s, rows, columns) * s.kernel_d * plane_channels(s);
 }
 
 /// Planes lie far from each other, which prefetching of the processor does not follow: lines of a
@@ -170,10 +153,11 @@ INTARSIA_INLINE void copy_plane(const ConvShape& s, const PlanePlan& p, const Pl
   const bool clears = !pads_alike(p);
   for (int64_t phase = 0; phase < phases(s); ++phase, to += p.phase_pitch) {
     const PhaseRun run = phase_run(s, p, u, phase);
-    int64_t step = 0;  // i * every % stride_h
-    for (int64_t i = 0; i < height; ++i, step = step + every < s.stride_h ? step + every : 0) {
+    int64_t step = 0;  // i % stride_h
+    for (int64_t i = 0; i < height;
+         i += every, step = step + every < s.stride_h ? step + every : 0) {
       if (step >= needed) continue;  // no window reads the row
-      const int64_t y = u.y * s.stride_h - s.pad_top + i * every;
+      const int64_t y = u.y * s.stride_h - s.pad_top + i;
       float* row = to + i * p.pitch;
       if (plane == nullptr || y < 0 || y >= s.in_h) {
         if (clears || plane == nullptr) {
@@ -198,23 +182,11 @@ INTARSIA_INLINE void copy_channels(const ConvArgs& args, const ConvShape& s, con
   const int64_t channel = u.image * s.in_c + u.group * (s.in_c / s.groups) + first;
   const float* image = args.input + channel * s.in_d * plane;
   for (int64_t c = 0; c < count; ++c, image += s.in_d * plane) {
-    for (int64_t h = 0; h < s.kernel_d; ++h, strip += p.plane_pitch) {
+    for (int64_t h = 0; h < s.kernel_d; ++h, strip += p.height * p.pitch) {
       const int64_t z = u.z * s.stride_d - s.pad_front + h * s.dilation_d;
       copy_plane<N>(s, p, u, z >= 0 && z < s.in_d ? image + z * plane : nullptr, strip);
     }
   }
-}
-
-}  // namespace
-
-namespace {
-
-/// Of one tap the dilation says nothing: as its stride, steps between the rows and columns that are
-/// read are as long as can be.
-ConvShape with_own_steps(ConvShape s) {
-  if (s.kernel_h == 1) s.dilation_h = s.stride_h;
-  if (s.kernel_w == 1) s.dilation_w = s.stride_w;
-  return s;
 }
 
 }  // namespace
@@ -224,7 +196,7 @@ ConvShape with_one_row(ConvShape s) {
                          s.stride_h == 1 && s.stride_w == 1 && s.pad_front == 0 && s.pad_top == 0 &&
                          s.pad_left == 0 && s.out_d == s.in_d && s.out_h == s.in_h &&
                          s.out_w == s.in_w;
-  if (!one_pixel) return with_own_steps(s);
+  if (!one_pixel) return s;
   s.in_w = s.out_w = s.in_d * s.in_h * s.in_w;
   s.in_d = s.in_h = s.out_d = s.out_h = 1;
   return s;
@@ -259,7 +231,7 @@ PlanePlan plane_plan(const ConvShape& s) {
   // Rows of a few units for threads to share, as many as fit.
   p.rows = max(ceil_div(s.out_h * planes * p.column_parts, kLeastUnits), 1);
   p.rows = min(p.rows, s.out_h);
-  while (p.rows > 1 && planned_floats(s, p.rows, p.columns) > kStrip) p.rows = ceil_div(p.rows, 2);
+  while (p.rows > 1 && strip_floats(s, p.rows, p.columns) > kStrip) p.rows = ceil_div(p.rows, 2);
   p.row_parts = ceil_div(s.out_h, p.rows);
   p.rows = ceil_div(s.out_h, p.row_parts);
   const int64_t blocks = ceil_div(s.out_c / s.groups, kPlaneFilters);
@@ -267,11 +239,9 @@ PlanePlan plane_plan(const ConvShape& s) {
   p.filters = ceil_div(blocks, min(parts, blocks)) * kPlaneFilters;
   p.filter_parts = ceil_div(blocks * kPlaneFilters, p.filters);
   p.phase_pitch = phase_columns(s, p.columns).value();
-  p.joined = joins_rows(s, p.columns);
-  p.pitch = p.joined ? p.columns : strip_pitch(s, p.columns).value();
-  p.row_pitch = s.stride_h / row_step(s) * p.pitch;
-  p.plane_pitch = strip_plane(s, p.rows, p.columns);
-  p.strip_floats = p.channels * s.kernel_d * p.plane_pitch;
+  p.pitch = strip_pitch(s, p.columns).value();
+  p.height = strip_rows(s, p.rows).value();
+  p.strip_floats = p.channels * s.kernel_d * p.height * p.pitch;
   return p;
 }
 
@@ -306,8 +276,7 @@ void point_taps(const ConvShape& s, const PlanePlan& p, ptrdiff_t* to) {
   for (int64_t c = 0; c < p.channels; ++c) {
     for (int64_t h = 0; h < s.kernel_d; ++h) {
       for (int64_t i = 0; i < s.kernel_h; ++i) {
-        const int64_t row =
-            (c * s.kernel_d + h) * p.plane_pitch + i * (s.dilation_h / row_step(s)) * p.pitch;
+        const int64_t row = ((c * s.kernel_d + h) * p.height + i * s.dilation_h) * p.pitch;
         for (int64_t j = 0; j < s.kernel_w; ++j) {
           const int64_t column = j * s.dilation_w;
           *to++ = static_cast<ptrdiff_t>(

@@ -7,8 +7,7 @@
 
 namespace intarsia::cpu {
 
-/// The same with an image as one row, where windows are one pixel and meet all; and without
-/// dilations that do not matter.
+/// The same with an image as one row, where windows are one pixel.
 ConvShape with_one_row(ConvShape s);
 
 int64_t plane_taps(const ConvShape& s);
@@ -22,10 +21,8 @@ struct PlanePlan {
   int64_t channels;                ///< Of a group and a pass.
   int64_t rows, columns, filters;  ///< Of a unit at most.
   int64_t row_parts, column_parts, filter_parts;
-  bool joined;  ///< Rows of the strip are as one.
-  /// Of the strip: floats from one row to the next, and to that of the next output row; of a phase
-  /// of a row; of a channel and kernel plane.
-  int64_t pitch, row_pitch, phase_pitch, plane_pitch;
+  /// Of the strip: floats of a row, and of one of its phases; rows of a channel and kernel plane.
+  int64_t pitch, phase_pitch, height;
   int64_t strip_floats;
 };
 

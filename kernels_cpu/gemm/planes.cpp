@@ -74,15 +74,15 @@ void plane_run(const ConvArgs& args, int64_t begin, int64_t end, void* workspace
   block.tap_columns = s.kernel_w;
   const int64_t row_step = s.stride_h / s.dilation_h;
   block.tap_row_step = min(s.stride_h % s.dilation_h == 0 ? row_step : s.kernel_h, s.kernel_h);
-  block.input_row_pitch = p.row_pitch;
+  block.input_row_pitch = s.stride_h * p.pitch;
   block.output_row_pitch = s.out_w;
   block.output_plane_pitch = plane;
   for (int64_t unit = begin; unit < end; ++unit) {
     const PlaneUnit u = plane_unit(s, p, unit);
     const int64_t filter = u.group * group_filters + u.filter;
     const int64_t at = (u.image * s.out_c + filter) * plane + (u.z * s.out_h + u.y) * s.out_w + u.x;
-    block.rows = p.joined ? 1 : u.rows;
-    block.columns = p.joined ? u.rows * u.columns : u.columns;
+    block.rows = u.rows;
+    block.columns = u.columns;
     for (int64_t first = 0; first == 0 || first < channels; first += p.channels) {
       const int64_t count = min(p.channels, channels - first);
       copy_strip(args, s, p, u, first, count, strip);

@@ -13,11 +13,10 @@
 //
 // A unit copies the input rows that it reads, with their padding, into a strip: the columns of a
 // stride s as s runs ("phases") of every s-th one, so that each tap reads neighbours. Long sums are
-// made in passes over channels, and wait in the output between them. Windows of one pixel take the
-// whole image as one row, or with strides all rows of a unit, which lie one behind the other then.
-// Every element is one chain of multiply-adds, in the order of the weights or, of a filter that a
-// tile takes alone, column by column of each window: its bits depend neither on threads nor on
-// units.
+// made in passes over channels, and wait in the output between them. A window of one pixel takes
+// the whole image as one row. Every element is one chain of multiply-adds, in the order of
+// the weights or, of a filter that a tile takes alone, column by column of each window: its bits
+// depend neither on threads nor on units.
 #pragma once
 
 #include "kernels_cpu/gemm/conv.h"

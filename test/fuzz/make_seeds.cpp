@@ -4,9 +4,10 @@
 //
 //     make_seeds DIR        DIR/onnx/NAME, DIR/plan/NAME; DIR/onnx.dict, operators' names
 //
-// One model for every operator there is, found by trying operands of a few types and extents, and
-// those of seed_models.cpp for what several nodes make together. Made anew by each build, so that
-// plans are of today's format and new operators are fuzzed without a thought.
+// One model for every operator there is, drawn by the generator of the random models (or, where
+// none of the drawn has a plan, of operands of a few extents), and those of seed_models.cpp for
+// what several nodes make together. Made anew by each build, so that plans are of today's format
+// and new operators are fuzzed without a thought.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

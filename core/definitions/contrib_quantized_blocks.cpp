@@ -249,7 +249,7 @@ class GatherBlocks {
     if (gathered_ == split_) return false;
     const bool packed = type_ == DataType::kUint8 ? a_.bits < 8 : element_bits(type_) < 8;
     if (!packed) return true;
-    const Dim last = e_.x(kData).extent(rank_ - 1);
+    const Dim last = e_.x(kData).extent(-1);
     const bool whole =
         type_ == DataType::kUint8 || (is_constant(last) && constant_value(last) % 2 == 0);
     return gathered_ != rank_ - 1 && whole;

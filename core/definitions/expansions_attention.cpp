@@ -210,7 +210,7 @@ class Attention {
     Term bias = given.known().type == DataType::kBool ? open(given) : cast_to(given, type_);
     const int rank = bias.rank();
     if (rank == 0) return bias;
-    const Dim reached = bias.extent(rank - 1), keys = k.extent(2);
+    const Dim reached = bias.extent(-1), keys = k.extent(2);
     if (reached == keys) return bias;
     const Term missing = extents(k, 2, 3) - extents(bias, rank - 1, rank);
     const std::vector<int64_t> zeros(static_cast<size_t>(2 * rank - 1), 0);

@@ -183,7 +183,7 @@ class Fourier {
 /// The parts of [..., elements, 1 or 2], with axis `axis` last.
 Signal signal_of(ExpansionContext& e, Term x, int axis, DataType type) {
   const int rank = x.rank();
-  const Dim parts = x.extent(rank - 1);
+  const Dim parts = x.extent(-1);
   if (!is_constant(parts) || constant_value(parts) < 1 || constant_value(parts) > 2) {
     e.refuse("the last extent of its input has to be 1 (real) or 2 (complex), found " +
              parts.to_string());

@@ -157,7 +157,7 @@ bool quantize_part(const QuantizedPart<W>& part, [[maybe_unused]] To* to) {
 template <class Y, class W>
 void store(const QuantizedPart<W>& part, std::byte* y) {
   const W* values = part.values;
-  [[maybe_unused]] const auto store_codes = [&](const auto* numbers) {
+  [[maybe_unused]] const auto store_numbers = [&](const auto* numbers) {
     on_widest_isa(part.isa, [=, begin = part.begin, count = part.count, how = part.encoding] {
       store_elements<small_type<Y>>(numbers, begin, count, how, y);
     });
@@ -170,7 +170,7 @@ void store(const QuantizedPart<W>& part, std::byte* y) {
       const W quotient = values[i] / scale;
       to[i] = has_zeros ? quotient + zero : quotient;  // -0 + 0 is 0
     });
-    store_codes(sums);
+    store_numbers(sums);
   } else {
     int32_t integers[kPart];
     int32_t* to = integers;
@@ -181,7 +181,7 @@ void store(const QuantizedPart<W>& part, std::byte* y) {
     };
     if constexpr (is_small<Y>) {
       if (!quantize_part<Y>(part, to)) divide();
-      store_codes(integers);
+      store_numbers(integers);
     } else {
       Y* out = reinterpret_cast<Y*>(y) + part.begin;
       if (quantize_part<Y>(part, out)) return;

@@ -39,7 +39,7 @@ struct DimRange {
 /// converted if that is possible: less is folded, the arena may be less tight.
 struct ConversionLimits {
   FoldingLimits folding;
-  /// Elementary steps of the memory planner's search.
+  /// Elementary steps of the memory planner's searches: for places, and for an order of nodes.
   int64_t planner_steps = StorageOptions().planner_steps;
 };
 

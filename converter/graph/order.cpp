@@ -23,9 +23,8 @@ class ProblemBuilder {
     }
   }
 
-  /// `max_steps` bounds the search: well under a second.
-  OrderProblem take() {
-    problem_.max_steps = 20'000'000;
+  OrderProblem take(int64_t max_steps) {
+    problem_.max_steps = max_steps;
     return std::move(problem_);
   }
 
@@ -90,11 +89,13 @@ void arrange(Graph& graph, const std::vector<Node*>& nodes) {
 
 Storage assign_storage_reordered(std::span<Graph* const> entries, const Lowering& lowering,
                                  const std::vector<State>& states, const StorageOptions& options) {
+  // Well under a second.
+  const int64_t max_steps = std::min<int64_t>(options.planner_steps, 20'000'000);
   Storage best = assign_storage(entries, lowering, states, options);
   for (Graph* graph : entries) {
     const std::vector<Node*> nodes = graph->node_list();
     std::vector<Node*> reordered;
-    for (int32_t index : order_for_memory(ProblemBuilder(*graph, lowering).take())) {
+    for (int32_t index : order_for_memory(ProblemBuilder(*graph, lowering).take(max_steps))) {
       reordered.push_back(nodes[static_cast<size_t>(index)]);
     }
     if (reordered == nodes) continue;

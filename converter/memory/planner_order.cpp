@@ -6,6 +6,8 @@
 // schedule gets worse when it moves forward. Both directions of time are searched, since reversing
 // an order keeps its peak. Reference: Ahn et al., "Ordering Chaos" (SERENITY), MLSys 2020.
 #include <algorithm>
+#include <iterator>
+#include <memory>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -162,6 +164,9 @@ bool better(const State& a, const State& b) {
   return a.hash < b.hash;
 }
 
+// States of one size of sets; sorting moves addresses, not states.
+using Layer = std::vector<std::unique_ptr<State>>;
+
 struct Beam {
   const Graph& graph;
   size_t width;
@@ -170,17 +175,37 @@ struct Beam {
   bool complete = true;                          // no state was dropped for lack of room
   std::vector<int32_t> best;                     // empty when nothing below the limit was found
   std::vector<std::pair<int32_t, int32_t>> log;  // (previous entry, node)
+  Layer spare = {};                              // states whose memory others take over
 
   void run();
-  void extend(State state, int32_t node, std::vector<std::vector<State>>& layers);
-  void trim(std::vector<State>& layer);
+  void extend(std::unique_ptr<State> extended, int32_t node, std::vector<Layer>& layers);
+  void trim(Layer& layer);
+  std::unique_ptr<State> copy_of(const State& state);
+  void drop(Layer& layer, size_t from);
 };
 
+std::unique_ptr<State> Beam::copy_of(const State& state) {
+  if (spare.empty()) return std::make_unique<State>(state);
+  std::unique_ptr<State> copy = std::move(spare.back());
+  spare.pop_back();
+  *copy = state;
+  return copy;
+}
+
+void Beam::drop(Layer& layer, size_t from) {
+  std::move(layer.begin() + static_cast<ptrdiff_t>(from), layer.end(), std::back_inserter(spare));
+  layer.resize(from);
+}
+
 // Executes the node and all that may follow at once; files the result by its number of nodes.
-void Beam::extend(State state, int32_t node, std::vector<std::vector<State>>& layers) {
+void Beam::extend(std::unique_ptr<State> extended, int32_t node, std::vector<Layer>& layers) {
+  State& state = *extended;
   while (node >= 0) {
     execute(graph, state, node);
-    if (state.peak >= limit) return;
+    if (state.peak >= limit) {
+      spare.push_back(std::move(extended));
+      return;
+    }
     log.emplace_back(state.tail, node);
     state.tail = static_cast<int32_t>(log.size()) - 1;
     node = -1;
@@ -193,39 +218,42 @@ void Beam::extend(State state, int32_t node, std::vector<std::vector<State>>& la
       }
     }
   }
-  std::vector<State>& layer = layers[state.done];
-  layer.push_back(std::move(state));
+  Layer& layer = layers[state.done];
+  layer.push_back(std::move(extended));
   if (layer.size() >= 4 * width + 16) trim(layer);
 }
 
 // Merges equal sets, then keeps the best `width` states.
-void Beam::trim(std::vector<State>& layer) {
-  std::sort(layer.begin(), layer.end(), [](const State& a, const State& b) {
-    return a.hash != b.hash ? a.hash < b.hash : a.peak < b.peak;
+void Beam::trim(Layer& layer) {
+  std::sort(layer.begin(), layer.end(), [](const auto& a, const auto& b) {
+    return a->hash != b->hash ? a->hash < b->hash : a->peak < b->peak;
   });
-  layer.erase(std::unique(layer.begin(), layer.end(),
-                          [](const State& a, const State& b) { return a.hash == b.hash; }),
-              layer.end());
-  std::sort(layer.begin(), layer.end(), better);
+  size_t kept = 0;
+  for (size_t i = 0; i < layer.size(); ++i) {
+    if (kept == 0 || layer[i]->hash != layer[kept - 1]->hash) std::swap(layer[kept++], layer[i]);
+  }
+  drop(layer, kept);
+  std::sort(layer.begin(), layer.end(),
+            [](const auto& a, const auto& b) { return better(*a, *b); });
   if (layer.size() > width) {
-    layer.resize(width);
+    drop(layer, width);
     complete = false;
   }
 }
 
 void Beam::run() {
   const int32_t n = graph.nodes();
-  std::vector<std::vector<State>> layers(static_cast<size_t>(n) + 1);
-  layers[0].push_back(initial_state(graph));
+  std::vector<Layer> layers(static_cast<size_t>(n) + 1);
+  layers[0].push_back(std::make_unique<State>(initial_state(graph)));
   const int64_t copy = static_cast<int64_t>(graph.waits.size() + graph.users.size()) / 8 + 1;
   std::vector<std::tuple<int64_t, int64_t, int32_t>> choices;  // bytes after and during, node
   for (int32_t done = 0; done < n; ++done) {
     trim(layers[done]);
-    for (const State& state : layers[done]) {
+    for (const auto& state : layers[done]) {
       choices.clear();
-      for (int32_t v : state.ready) {
+      for (int32_t v : state->ready) {
         steps -= static_cast<int64_t>(graph.touches[v].size()) + 1;
-        const auto [during, after] = cost_of(graph, state, v);
+        const auto [during, after] = cost_of(graph, *state, v);
         if (during < limit) choices.push_back({after, during, v});
       }
       std::sort(choices.begin(), choices.end());
@@ -239,16 +267,16 @@ void Beam::run() {
           complete = false;
           return;
         }
-        extend(state, v, layers);
+        extend(copy_of(*state), v, layers);
       }
     }
-    layers[done] = {};
+    drop(layers[done], 0);
   }
   trim(layers[n]);
   if (layers[n].empty()) return;
   const State& winner =
-      *std::min_element(layers[n].begin(), layers[n].end(),
-                        [](const State& a, const State& b) { return a.peak < b.peak; });
+      **std::min_element(layers[n].begin(), layers[n].end(),
+                         [](const auto& a, const auto& b) { return a->peak < b->peak; });
   for (int32_t entry = winner.tail; entry >= 0; entry = log[entry].first) {
     best.push_back(log[entry].second);
   }

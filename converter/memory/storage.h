@@ -142,7 +142,7 @@ StringPlan plan_strings(std::span<Graph* const> entries, const Lowering& lowerin
 
 /// How values may share memory. The defaults share nothing; passes (passes.h) switch it on.
 struct StorageOptions {
-  /// Steps of the planner's search; see PlannerOptions.
+  /// Steps of the planner's search, and of that for an order of nodes; see PlannerOptions.
   int64_t planner_steps = 250'000'000;
   /// Bytes of a string on average, at most.
   int64_t max_string = kDefaultMaxString;

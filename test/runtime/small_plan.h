@@ -13,6 +13,7 @@
 #include "converter/convert.h"
 #include "converter/tool/program.h"
 #include "test/converter/onnx_builder.h"
+#include "test/slow_build.h"
 
 namespace intarsia::test {
 
@@ -26,12 +27,19 @@ class SmallPlan {
                      const converter::ConvertOptions& options = {})
       : library_(options.library) {
     const std::string bytes = model.bytes();
-    take(converter::convert_bytes(std::as_bytes(std::span(bytes)), options));
+    take(converter::convert_bytes(std::as_bytes(std::span(bytes)), quick(options)));
   }
   /// A plan with an entry point for each model.
   explicit SmallPlan(const Entries& entries, const converter::ConvertOptions& options = {})
       : library_(options.library) {
-    take(convert(entries, options));
+    take(convert(entries, quick(options)));
+  }
+
+  /// The searches for a tight arena would take most of the time of a slow build.
+  static converter::ConvertOptions quick(converter::ConvertOptions options) {
+    if (kSlowBuild)
+      options.limits.planner_steps = std::min<int64_t>(options.limits.planner_steps, 200'000);
+    return options;
   }
 
   static converter::ConversionResult convert(const Entries& entries,

@@ -42,11 +42,11 @@ inline bool is_accepted(const KernelDescriptor& row, NodeMaker& maker, HostileNo
     // What the converter asks of nodes that have passed shape inference.
     HostileContext planned(node, node.views(true));
     // Constants have data, which `supports` may read; so packed kernels are asked for their sizes.
-    std::vector<uint64_t> zeros(kSmallBytes / 8);
+    static uint64_t zeros[kSmallBytes / 8];
     for (size_t i = 1; i < node.inputs.size(); ++i) {
       TensorView& view = planned.view(i);
       if (view.present() && view.data == nullptr && view.bytes() <= kSmallBytes) {
-        view.data = zeros.data();
+        view.data = zeros;
       }
     }
     if (row.supports == nullptr || row.supports(planned.context)) {

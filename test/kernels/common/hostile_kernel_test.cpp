@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <memory>
+#include <span>
 
 #include "test/kernels/common/hostile_contract.h"
 #include "test/kernels/common/kernel_rows.h"
@@ -15,8 +17,9 @@
 namespace intarsia::test {
 namespace {
 
-// Nodes that are made for each kernel; sanitizers are there to see all of them.
-constexpr int kLess = kEmulated ? 8 : kSlowBuild ? 2 : 1;
+// Nodes that are made for each kernel. Sanitizers see fewer: the kernels of an operator share most
+// of their code.
+constexpr int kLess = kEmulated ? 8 : kSlowBuild ? 4 : 1;
 constexpr size_t kNodes = 120 / kLess;
 
 /// Bytes of all operands at their extents.
@@ -28,15 +31,16 @@ int64_t total_bytes(HostileNode& node) {
 
 /// Runs a node over exactly the memory that it has. `run` may refuse data.
 void run_node(const KernelDescriptor& row, NodeMaker& maker, HostileNode& node) {
-  std::vector<std::vector<uint64_t>> memory;
+  std::vector<std::unique_ptr<uint64_t[]>> memory;
   const auto allocate = [&](int64_t bytes) {
-    memory.emplace_back(static_cast<size_t>(bytes + 7) / 8);
-    for (uint64_t& word : memory.back()) {
+    const auto words = static_cast<size_t>(bytes + 7) / 8;
+    memory.emplace_back(new uint64_t[words]);
+    for (uint64_t& word : std::span(memory.back().get(), words)) {
       const uint64_t patterns[] = {0x3f8000003f800000u, 0, 0x0202020202020202u, ~uint64_t{0},
                                    0x0000000100000001u, 1};
       word = patterns[maker.pick(std::size(patterns))];
     }
-    return memory.back().data();
+    return memory.back().get();
   };
   HostileContext hostile(node, node.views(true));
   for (size_t i = 0; i < hostile.size(); ++i) {
@@ -50,10 +54,10 @@ void run_node(const KernelDescriptor& row, NodeMaker& maker, HostileNode& node) 
     }
     view.data = allocate(bytes);
   }
-  std::vector<uint64_t> workspace(static_cast<size_t>(node.workspace_bytes) / 8 + 16);
-  const auto address = reinterpret_cast<uintptr_t>(workspace.data());
-  hostile.context.workspace_ =
-      reinterpret_cast<std::byte*>(workspace.data()) + (64 - address % 64) % 64;
+  const std::unique_ptr<std::byte[]> workspace(  // of any contents
+      new std::byte[static_cast<size_t>(node.workspace_bytes) + 128]);
+  const auto address = reinterpret_cast<uintptr_t>(workspace.get());
+  hostile.context.workspace_ = workspace.get() + (64 - address % 64) % 64;
   std::vector<uint64_t> state(static_cast<size_t>(row.state_bytes) / 8);
   hostile.context.state_ = state.data();
   hostile.context.state_bytes_ = state.size() * 8;

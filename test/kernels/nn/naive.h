@@ -98,8 +98,8 @@ struct NaiveWindow {
   /// Visits the taps of output position `out`: `visit(tap index, input position, inside)`.
   void taps(const Dims& out, const Dims& in,
             const std::function<void(const Dims&, const Dims&, bool)>& visit) const {
+    Dims at(out.size());
     for_each_index(kernel, [&](const Dims& tap) {
-      Dims at(out.size());
       bool inside = true;
       for (size_t i = 0; i < out.size(); ++i) {
         at[i] = out[i] * stride[i] - before[i] + tap[i] * dilation[i];
@@ -124,16 +124,20 @@ inline Numbers naive_conv(const Dims& x_dims, const Numbers& x, const Dims& w_di
                           const NaiveWindow& window, const Dims& y_dims) {
   Numbers y(static_cast<size_t>(count_of(y_dims)));
   const int32_t depth = w_dims[1];
+  const Dims image = spatial_of(x_dims);
+  const int64_t pixels = count_of(image), taps = count_of(window.kernel);
   for_each_index(y_dims, [&](const Dims& index) {
     double sum = bias.empty() ? 0 : bias[static_cast<size_t>(index[1])];
-    const int32_t first = index[1] / (w_dims[0] / group) * depth;
-    window.taps(
-        spatial_of(index), spatial_of(x_dims), [&](const Dims& tap, const Dims& at, bool inside) {
-          for (int32_t c = 0; inside && c < depth; ++c) {
-            sum += x[static_cast<size_t>(place(x_dims, joined({index[0], first + c}, at)))] *
-                   w[static_cast<size_t>(place(w_dims, joined({index[1], c}, tap)))];
-          }
-        });
+    const int64_t first = index[1] / (w_dims[0] / group) * depth;
+    const double* const planes = x.data() + (int64_t{index[0]} * x_dims[1] + first) * pixels;
+    const double* const filter = w.data() + int64_t{index[1]} * depth * taps;
+    window.taps(spatial_of(index), image, [&](const Dims& tap, const Dims& at, bool inside) {
+      if (!inside) return;
+      const int64_t pixel = place(image, at), t = place(window.kernel, tap);
+      for (int64_t c = 0; c < depth; ++c) {
+        sum += planes[c * pixels + pixel] * filter[c * taps + t];
+      }
+    });
     y[static_cast<size_t>(place(y_dims, index))] = sum;
   });
   return y;

@@ -53,6 +53,7 @@ converter::ConvertOptions options_for(std::span<const std::byte> model) {
   }
   options.max_string = 16;
   for (const char* name : {"Loop1", "Loop3"}) options.max_trips[name] = 5;
+  if (has(imported.graph->outputs(), "bounded")) options.bounds["bounded"] = {4};
   if (has(imported.graph->inputs(), "nhwc")) options.layouts["nhwc"] = "nhwc";
   if (imported.producer == "cuda") options.device = converter::ConvertOptions::Device::kCuda;
   return options;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Models for what single nodes do not reach: fusions, layouts, branches, states, varying extents,
-// functions, operators of one's own, devices.
+// Models that fuzzing starts from besides what the generator of the random models draws.
 #pragma once
 
 #include <map>
@@ -11,7 +10,11 @@
 
 namespace intarsia::fuzz {
 
-/// Serialized models by name.
+/// Serialized models by name, for what single nodes do not reach: fusions, layouts, branches,
+/// states, varying extents, functions, operators of one's own, devices.
 std::map<std::string, std::string> seed_models();
+
+/// The same of single nodes that are hardly ever drawn.
+std::map<std::string, std::string> seed_nodes();
 
 }  // namespace intarsia::fuzz

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <set>
 
 #include "converter/graph/sequence.h"
@@ -222,12 +223,17 @@ std::string onnx_bytes(const RandomModel& model, int opset) {
   onnx::ModelProto proto;
   proto.set_ir_version(10);
   proto.set_producer_name("random");
-  std::set<std::string> domains{""};
-  for_each_node(model.nodes, [&](const RandomNode& node) { domains.emplace(node.op->domain); });
-  for (const std::string& domain : domains) {
+  std::map<std::string, int> versions{{"", opset}};
+  for_each_node(model.nodes, [&](const RandomNode& node) {
+    const bool standard =
+        node.op->domain.empty() || node.op->domain == definitions::kInternalDomain;
+    int& version = versions[std::string(node.op->domain)];
+    version = std::max(version, standard ? opset : node.op->since_version);
+  });
+  for (const auto& [domain, version] : versions) {
     auto* import = proto.add_opset_import();
     import->set_domain(domain);
-    import->set_version(domain.empty() || domain == definitions::kInternalDomain ? opset : 1);
+    import->set_version(version);
   }
   onnx::GraphProto& graph = *proto.mutable_graph();
   graph.set_name("random");

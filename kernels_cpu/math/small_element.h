@@ -2,8 +2,8 @@
 //
 // Elements of the types in "intarsia/small_types.h" and of all others, by their number in a tensor.
 //
-// `load_at<T>` gives the value that kernels compute with, whatever T is; `store_codes<T>` writes a
-// range of codes. Floating-point codes are decoded by a table.
+// `load_at<T>` gives the value that kernels compute with, whatever T is. Floating-point codes are
+// decoded by a table; small_runs.h has what reads and writes many.
 #pragma once
 
 #include <array>
@@ -76,24 +76,6 @@ uint8_t encode(V value, [[maybe_unused]] const Encoding& encoding) {
     constexpr unsigned kMask = (1u << element_bits(type)) - 1;
     return static_cast<uint8_t>(static_cast<unsigned>(convert<int32_t>(value)) & kMask);
   }
-}
-
-/// Writes the elements [begin, end), `code(i)` each. Bits behind the last one become 0. REQUIRES:
-/// begin is a multiple of 8, so that no byte before it changes.
-template <DataType type, class Code>
-void store_codes(std::byte* elements, int64_t begin, int64_t end, const Code& code) {
-  constexpr int kBits = element_bits(type);
-  constexpr int kGroup = kBits == 8 ? 1 : (kBits == 6 ? 4 : 8 / kBits);
-  const auto store = [&](int64_t first, int count) {
-    uint32_t word = 0;
-    for (int i = 0; i < count; ++i) word |= uint32_t{code(first + i)} << (i * kBits);
-    std::byte* to = elements + first * kBits / 8;
-    for (int bits = 0; bits < count * kBits; bits += 8)
-      *to++ = static_cast<std::byte>(word >> bits);
-  };
-  int64_t i = begin;
-  for (; i + kGroup <= end; i += kGroup) store(i, kGroup);
-  if (i < end) store(i, static_cast<int>(end - i));
 }
 
 }  // namespace intarsia::cpu

@@ -84,6 +84,20 @@ INTARSIA_INLINE void pack_codes(const uint8_t* codes, int64_t count, uint8_t* to
   }
 }
 
+/// Writes the elements [begin, end), `code(i)` each, in order. Bits behind the last one become 0.
+/// REQUIRES: begin is a multiple of 8, so that no byte before it changes.
+template <DataType type, class Code>
+void store_codes(std::byte* elements, int64_t begin, int64_t end, const Code& code) {
+  constexpr int kBits = element_bits(type);
+  constexpr int64_t kCodes = 256;
+  uint8_t codes[kCodes];
+  for (int64_t first = begin; first < end; first += kCodes) {
+    const int64_t some = end - first < kCodes ? end - first : kCodes;
+    for (int64_t i = 0; i < some; ++i) codes[i] = code(first + i);
+    pack_codes<kBits>(codes, some, reinterpret_cast<uint8_t*>(elements + first * kBits / 8));
+  }
+}
+
 /// Writes `values` as elements [index, index + count) of a tensor of a small type. Bits behind the
 /// last one become 0. REQUIRES: index is a multiple of 8, so that no byte before it changes.
 template <DataType type, class V>

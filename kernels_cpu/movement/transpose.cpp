@@ -10,7 +10,7 @@
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
 #include "kernels_cpu/elementwise/binary_broadcast.h"
-#include "kernels_cpu/math/small_element.h"
+#include "kernels_cpu/math/small_runs.h"
 
 namespace intarsia::cpu {
 namespace {

@@ -2,14 +2,16 @@
 //
 // Runs a target on files: its corpus and what once broke it. No fuzzer needed, any compiler.
 //
-//     fuzz_plan FILE|FOLDER...
+//     fuzz_plan [--allocations MOST] FILE|FOLDER...
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "test/fuzz/target.h"
@@ -20,7 +22,7 @@ namespace fs = std::filesystem;
 
 // What takes too long makes expressions and graphs again and again, all of which are allocated. A
 // count says so however fast the machine is; twice what any input of the corpus takes.
-constexpr int64_t kMostAllocations = 8'000'000;
+int64_t most_allocations = 8'000'000;
 std::atomic<int64_t> allocations{0};
 
 bool replay(const fs::path& path) {
@@ -35,10 +37,10 @@ bool replay(const fs::path& path) {
   allocations = 0;
   std::fprintf(stderr, "%s\n", path.c_str());  // first, so that a crash names its input
   LLVMFuzzerTestOneInput(copy.data(), copy.size());
-  if (allocations <= kMostAllocations) return true;
+  if (allocations <= most_allocations) return true;
   std::fprintf(stderr, "%s: took %lld allocations, at most %lld are allowed\n", path.c_str(),
                static_cast<long long>(allocations.load()),
-               static_cast<long long>(kMostAllocations));
+               static_cast<long long>(most_allocations));
   return false;
 }
 
@@ -51,7 +53,12 @@ extern "C" void __sanitizer_malloc_hook(const volatile void*, size_t) {  // NOLI
 
 int main(int argc, char** argv) {
   std::vector<fs::path> files;
-  for (int i = 1; i < argc; ++i) {
+  int first = 1;
+  if (argc > 2 && std::string_view(argv[1]) == "--allocations") {
+    most_allocations = std::atoll(argv[2]);
+    first = 3;
+  }
+  for (int i = first; i < argc; ++i) {
     if (!fs::is_directory(argv[i])) {
       files.emplace_back(argv[i]);
       continue;

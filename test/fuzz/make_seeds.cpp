@@ -77,15 +77,22 @@ std::set<const OperatorDefinition*> operators_in(const std::string& model) {
   return operators;
 }
 
-/// A model of one node that has a plan; empty if none of the first seeds has.
-std::string seed_of(const OperatorDefinition& op) {
+/// A model and its plan.
+struct Seed {
+  std::string model;
+  std::vector<std::byte> plan;
+};
+
+/// A model of one node that has a plan; empty if none of the first has.
+Seed seed_of(const OperatorDefinition& op) {
   constexpr uint64_t kSeeds = 60;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     const auto node = test::random_node(seed, op, *fuzz::library(), test::kTinySizes);
     if (!node) continue;
     const int opset = std::min(op.until_version, converter::kNewestOpset);
     std::string model = test::onnx_bytes(*node, opset);
-    if (!plan_of(model).empty()) return model;
+    std::vector<std::byte> plan = plan_of(model);
+    if (!plan.empty()) return {std::move(model), std::move(plan)};
   }
   return {};
 }
@@ -96,12 +103,14 @@ int main(int argc, char** argv) {
   fuzz::require(argc == 2, "usage: make_seeds DIR");
   const fs::path folder = argv[1];
   for (const char* kind : {"onnx", "plan"}) fs::create_directories(folder / kind);
-  std::map<std::string, std::string> models = fuzz::seed_models();
-  models.merge(fuzz::seed_nodes());
+  std::map<std::string, Seed> seeds;
   std::set<const OperatorDefinition*> reached;
-  for (const auto& [name, model] : models) {
-    fuzz::require(!plan_of(model).empty(), name.c_str());
-    reached.merge(operators_in(model));
+  for (const auto& models : {fuzz::seed_models(), fuzz::seed_nodes()}) {
+    for (const auto& [name, model] : models) {
+      Seed& seed = seeds[name] = {model, plan_of(model)};
+      fuzz::require(!seed.plan.empty(), name.c_str());
+      reached.merge(operators_in(model));
+    }
   }
   std::ofstream dictionary(folder / "onnx.dict");
   int lacking = 0;
@@ -109,27 +118,26 @@ int main(int argc, char** argv) {
     dictionary << '"' << op->name << "\"\n";
     if (op->domain == definitions::kInternalDomain) continue;
     const std::string name = op->qualified_name() + std::to_string(op->since_version);
-    const std::string model = op->graphs.empty() ? seed_of(*op) : "";
-    if (!model.empty()) {
-      models.emplace(name, model);
+    Seed seed = op->graphs.empty() ? seed_of(*op) : Seed();
+    if (!seed.plan.empty()) {
+      seeds.emplace(name, std::move(seed));
     } else if (!reached.contains(op)) {
       std::printf("%s has no plan: give it a model in seed_nodes.cpp\n", name.c_str());
       ++lacking;
     }
   }
-  for (const auto& [name, model] : models) {
+  for (const auto& [name, seed] : seeds) {
     std::string file = name;
     for (char& c : file) c = c == ':' ? '_' : c;
-    write(folder / "onnx" / file, model.data(), model.size());
-    const std::vector<std::byte> plan = plan_of(model);
-    write(folder / "plan" / file, plan.data(), plan.size());
+    write(folder / "onnx" / file, seed.model.data(), seed.model.size());
+    write(folder / "plan" / file, seed.plan.data(), seed.plan.size());
   }
   for (const auto& [first, second] : {std::pair<std::string, std::string>{"state", "state"},
                                       {"state", "shapes"},
                                       {"state_cuda", "network_cuda"}}) {
-    const std::vector<std::byte> plan = joined(models.at(first), models.at(second));
+    const std::vector<std::byte> plan = joined(seeds.at(first).model, seeds.at(second).model);
     write(folder / "plan" / ("joined_" + first + "_" + second), plan.data(), plan.size());
   }
-  std::printf("%zu models\n", models.size());
+  std::printf("%zu models\n", seeds.size());
   return lacking == 0 ? 0 : 1;
 }

@@ -14,12 +14,12 @@ constexpr DataType kFloat = DataType::kFloat, kUint8 = DataType::kUint8, kInt32 
                    kInt64 = DataType::kInt64;
 const char* const kMicrosoft = "com.microsoft";
 
-/// An operand; a constant one if it has values, absent without a type.
+/// An operand; absent without a type.
 struct Operand {
   DataType type = DataType::kUndefined;
   Ints extents = {};
   bool constant = false;
-  Ints values = {};  ///< of int64; others are ones, or halves
+  Ints values = {};  ///< of a constant of int64; others are ones, or halves
 };
 
 Operand floats(Ints extents) {
@@ -34,6 +34,13 @@ Operand numbers(Ints values) {
 Operand constant(Operand operand) {
   operand.constant = true;
   return operand;
+}
+
+Operand scale() {
+  return constant(floats({}));
+}
+Operand zero_point() {
+  return constant(bytes({}));
 }
 
 void add_constant(OnnxBuilder& model, const std::string& name, const Operand& operand) {
@@ -100,13 +107,13 @@ std::string made_sequences() {
   model.node("SequenceAt", {"one", "first"}, {"element"});
   model.node("SequenceConstruct", {"element", "x"}, {"two"});
   model.node("SequenceLength", {"two"}, {"count"});
-  auto& map = model.node("SequenceMap", {"two"}, {"halves"});
+  auto& map = model.node("SequenceMap", {"two"}, {"each"});
   auto& body = *OnnxBuilder::attribute(map, "body", onnx::AttributeProto::GRAPH).mutable_g();
   body.set_name("body");
   body.add_input()->set_name("a");
   body.add_output()->set_name("b");
   OnnxBuilder::add_node(*body.mutable_node(), "Relu", {"a"}, {"b"});
-  OnnxBuilder::set(model.node("ConcatFromSequence", {"halves"}, {"mapped"}), "axis", int64_t{0});
+  OnnxBuilder::set(model.node("ConcatFromSequence", {"each"}, {"mapped"}), "axis", int64_t{0});
   return model.bytes();
 }
 std::string optional_value() {
@@ -145,26 +152,18 @@ std::string elements_above() {
 
 /// X, W and Y of a quantised convolution, with scales and zero points.
 std::vector<Operand> quantised_window() {
-  return {bytes({1, 1, 3, 3}),           constant(floats({})), constant(bytes({})),
-          constant(bytes({1, 1, 2, 2})), constant(floats({})), constant(bytes({})),
-          constant(floats({})),          constant(bytes({}))};
+  return {bytes({1, 1, 3, 3}), scale(), zero_point(), constant(bytes({1, 1, 2, 2})), scale(),
+          zero_point(),        scale(), zero_point()};
 }
 /// Two operands of the same extents, or the extents of a product, and a result.
 std::vector<Operand> quantised_pair(const Ints& a, const Ints& b) {
-  return {bytes(a),
-          constant(floats({})),
-          constant(bytes({})),
-          bytes(b),
-          constant(floats({})),
-          constant(bytes({})),
-          constant(floats({})),
-          constant(bytes({}))};
+  return {bytes(a), scale(), zero_point(), bytes(b), scale(), zero_point(), scale(), zero_point()};
 }
 
 }  // namespace
 
 std::map<std::string, std::string> seed_nodes() {
-  const Operand none, scale = constant(floats({})), zero = constant(bytes({}));
+  const Operand none;
   const Operand rotation = floats({1, 3, 2}), table = floats({5, 2});
   return {
       {"AffineGrid", Single("", "AffineGrid", {floats({1, 2, 3}), numbers({1, 2, 3, 3})}).bytes()},
@@ -248,11 +247,12 @@ std::map<std::string, std::string> seed_nodes() {
       {"microsoft_NhwcConv",
        Single(kMicrosoft, "NhwcConv", {floats({1, 4, 4, 2}), constant(floats({3, 3, 3, 2}))})
            .bytes()},
-      {"microsoft_QAttention", Single(kMicrosoft, "QAttention",
-                                      {bytes({1, 3, 4}), constant(bytes({4, 12})),
-                                       constant(floats({12})), scale, scale, none, zero, zero})
-                                   .with("num_heads", 2)
-                                   .bytes()},
+      {"microsoft_QAttention",
+       Single(kMicrosoft, "QAttention",
+              {bytes({1, 3, 4}), constant(bytes({4, 12})), constant(floats({12})), scale(), scale(),
+               none, zero_point(), zero_point()})
+           .with("num_heads", 2)
+           .bytes()},
       {"microsoft_QEmbedLayerNormalization", Single(kMicrosoft, "QEmbedLayerNormalization",
                                                     {{kInt32, {1, 3}},
                                                      none,
@@ -262,37 +262,39 @@ std::map<std::string, std::string> seed_nodes() {
                                                      bytes({4}),
                                                      bytes({4}),
                                                      none,
-                                                     scale,
-                                                     scale,
+                                                     scale(),
+                                                     scale(),
                                                      none,
-                                                     scale,
-                                                     scale,
-                                                     zero,
-                                                     zero,
+                                                     scale(),
+                                                     scale(),
+                                                     zero_point(),
+                                                     zero_point(),
                                                      none,
-                                                     zero,
-                                                     zero},
+                                                     zero_point(),
+                                                     zero_point()},
                                                     2)
                                                  .bytes()},
-      {"microsoft_QGemm",
-       Single(kMicrosoft, "QGemm",
-              {bytes({2, 3}), scale, zero, bytes({3, 2}), scale, zero, none, scale, zero})
-           .bytes()},
+      {"microsoft_QGemm", Single(kMicrosoft, "QGemm",
+                                 {bytes({2, 3}), scale(), zero_point(), bytes({3, 2}), scale(),
+                                  zero_point(), none, scale(), zero_point()})
+                              .bytes()},
       {"microsoft_QLinearAdd",
        Single(kMicrosoft, "QLinearAdd", quantised_pair({2, 3}, {3})).bytes()},
       {"microsoft_QLinearAveragePool",
-       Single(kMicrosoft, "QLinearAveragePool", {bytes({1, 1, 3, 3}), scale, zero, scale, zero})
+       Single(kMicrosoft, "QLinearAveragePool",
+              {bytes({1, 1, 3, 3}), scale(), zero_point(), scale(), zero_point()})
            .with("kernel_shape", Ints{2, 2})
            .bytes()},
-      {"microsoft_QLinearConcat",
-       Single(kMicrosoft, "QLinearConcat",
-              {scale, zero, bytes({1, 2}), scale, zero, bytes({3, 2}), scale, zero})
-           .with("axis", 0)
-           .bytes()},
+      {"microsoft_QLinearConcat", Single(kMicrosoft, "QLinearConcat",
+                                         {scale(), zero_point(), bytes({1, 2}), scale(),
+                                          zero_point(), bytes({3, 2}), scale(), zero_point()})
+                                      .with("axis", 0)
+                                      .bytes()},
       {"microsoft_QLinearConv", Single(kMicrosoft, "QLinearConv", quantised_window()).bytes()},
-      {"microsoft_QLinearGlobalAveragePool", Single(kMicrosoft, "QLinearGlobalAveragePool",
-                                                    {bytes({1, 2, 3, 3}), scale, zero, scale, zero})
-                                                 .bytes()},
+      {"microsoft_QLinearGlobalAveragePool",
+       Single(kMicrosoft, "QLinearGlobalAveragePool",
+              {bytes({1, 2, 3, 3}), scale(), zero_point(), scale(), zero_point()})
+           .bytes()},
       {"microsoft_QLinearMul",
        Single(kMicrosoft, "QLinearMul", quantised_pair({2, 3}, {3})).bytes()},
       {"microsoft_RelativePositionBias",

@@ -54,6 +54,17 @@ class ContradictionError : public Error {
   using Error::Error;
 };
 
+/// A node that would do if an operand had another extent.
+class ExtentError : public Error {
+ public:
+  ExtentError(Problem problem, const Diagnostic& diagnostic)
+      : Error(std::move(problem)), diagnostic_(diagnostic) {}
+  const Diagnostic& diagnostic() const { return diagnostic_; }
+
+ private:
+  Diagnostic diagnostic_;
+};
+
 /// What is known of a value, and of a node's inputs, as shape functions and rules of facts take it.
 definitions::SymbolicInput symbolic_input(const Value* value);
 std::vector<definitions::SymbolicInput> symbolic_inputs(const Node& node);

@@ -44,6 +44,16 @@ class Expansion final : public TermNodes<definitions::ExpansionContext> {
     throw converter::undecided(node_, reason, value(deciding));
   }
 
+  [[noreturn]] void refuse_extent(int input, int axis, int64_t expected,
+                                  const std::string& reason) const override {
+    Diagnostic diagnostic;
+    diagnostic.code = Code::kWrongExtent;
+    diagnostic.operand = input;
+    diagnostic.axis = axis;
+    diagnostic.expected = expected;
+    throw ExtentError(node_.problem(reason), diagnostic);
+  }
+
   bool has_graph(std::string_view attribute) const override {
     return find(node_.graphs, attribute) != node_.graphs.end();
   }

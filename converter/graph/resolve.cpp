@@ -98,13 +98,21 @@ class Resolver {
 
   void check_count(const Node& node, const std::vector<Parameter>& formal, size_t count,
                    const std::string& what) {
-    const bool variadic = !formal.empty() && formal.back().kind == Parameter::kVariadic;
-    if (!variadic && count > formal.size()) {
+    const size_t turns = definitions::variadic_count(formal), fixed = formal.size() - turns;
+    if (turns == 0 && count > formal.size()) {
       report(node, "has " + std::to_string(count) + " " + what + "s, but the operator has " +
                        std::to_string(formal.size()));
     }
-    if (!variadic || formal.back().minimum <= 0) return;
-    const size_t least = formal.size() - 1 + static_cast<size_t>(formal.back().minimum);
+    if (turns > 1 && count > fixed && (count - fixed) % turns != 0) {
+      std::string names;
+      for (size_t i = fixed; i < formal.size(); ++i) {
+        names += (i == fixed ? "'" : ", '") + std::string(formal[i].name) + "'";
+      }
+      report(node, "has " + std::to_string(count) + " " + what + "s, but behind the first " +
+                       std::to_string(fixed) + " come " + names + " of each part");
+    }
+    if (turns == 0 || formal.back().minimum <= 0) return;
+    const size_t least = fixed + turns * static_cast<size_t>(formal.back().minimum);
     if (count < least) {
       report(node, "has " + std::to_string(count) + " " + what + "s, but '" +
                        std::string(formal.back().name) + "' takes at least " +
@@ -117,13 +125,10 @@ class Resolver {
     const auto& formal = node.op->inputs;
     check_count(node, formal, node.inputs.size(), "input");
     for (size_t i = 0; i < std::max(formal.size(), node.inputs.size()); ++i) {
-      const Parameter* parameter = i < formal.size() ? &formal[i]
-                                   : formal.empty()  ? nullptr
-                                                     : &formal.back();
+      const Parameter* parameter = definitions::formal(formal, i);
       if (parameter == nullptr || parameter->kind == Parameter::kOptional) continue;
       const bool variadic = parameter->kind == Parameter::kVariadic;
       if (variadic && (parameter->may_lack || i >= node.inputs.size())) continue;
-      if (i >= formal.size() && !variadic) continue;
       if (node.input(static_cast<int>(i)) == nullptr) {
         report(node,
                "lacks input " + std::to_string(i) + " ('" + std::string(parameter->name) + "')");

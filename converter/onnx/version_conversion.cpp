@@ -11,13 +11,6 @@ using definitions::OperatorDefinition;
 
 using Rules = std::unordered_map<std::string_view, std::vector<const VersionRule*>>;
 
-const definitions::Parameter* parameter_at(const std::vector<definitions::Parameter>& list,
-                                           size_t index) {
-  if (index < list.size()) return &list[index];
-  const bool variadic = !list.empty() && list.back().kind == definitions::Parameter::kVariadic;
-  return variadic ? &list.back() : nullptr;
-}
-
 // The element type of an output, as far as the definition tells it; kUndefined if it does not.
 DataType output_type(const Node& node, const OperatorDefinition& op, size_t output) {
   if (node.is("Cast")) {
@@ -25,10 +18,10 @@ DataType output_type(const Node& node, const OperatorDefinition& op, size_t outp
     return to <= kLastDataType ? static_cast<DataType>(to) : DataType::kUndefined;
   }
   if (op.result_type != DataType::kUndefined) return op.result_type;
-  const auto* result = parameter_at(op.outputs, output);
+  const auto* result = definitions::formal(op.outputs, output);
   if (result == nullptr || result->type.empty()) return DataType::kUndefined;
   for (size_t i = 0; i < node.inputs.size(); ++i) {
-    const auto* parameter = parameter_at(op.inputs, i);
+    const auto* parameter = definitions::formal(op.inputs, i);
     if (parameter == nullptr || parameter->type != result->type) continue;
     if (node.inputs[i] != nullptr && node.inputs[i]->type != DataType::kUndefined) {
       return node.inputs[i]->type;

@@ -15,7 +15,8 @@ namespace {
 constexpr definitions::TypeSet kReals = definitions::types(
     {DataType::kFloat, DataType::kDouble, DataType::kFloat16, DataType::kBfloat16});
 
-/// x where `node` is x times a number, or x divided by it; multiplies `factor`.
+/// x where `node` is x times a number, or x divided by it, and `factor` times that is still one
+/// that an attribute holds; multiplies `factor`.
 Value* scaled_by(const Node& node, double& factor) {
   const bool mul = node.fuses_as("Mul"), div = node.fuses_as("Div");
   if ((!mul && !div) || node.inputs.size() != 2) return nullptr;
@@ -29,7 +30,9 @@ Value* scaled_by(const Node& node, double& factor) {
     constexpr double kMost = 0x1p20;
     if (x->constant || !(std::fabs(value) <= kMost) || !(std::fabs(value) >= 1 / kMost)) continue;
     if (!same_extents(*x, *node.outputs[0])) continue;
-    factor *= mul ? value : 1 / value;
+    const double product = factor * (mul ? value : 1 / value);
+    if (!definitions::float_attribute(product, x->type)) continue;
+    factor = product;
     return node.inputs[1 - i];
   }
   return nullptr;
@@ -58,10 +61,11 @@ Operand trace(Value* operand, double& factor) {
   Operand found{operand, false, {}};
   for (const Node* node = operand->producer; node != nullptr; node = found.x->producer) {
     if (only_reader(found.x) == nullptr || node->outputs.size() != 1 || !found.x->shape) break;
-    double scale = 1;
+    double scaled = factor;
     // What makes numbers larger may be there so that none of both operands becomes too large.
-    if (Value* x = scaled_by(*node, scale); x != nullptr && std::fabs(scale) <= 1) {
-      factor *= scale;
+    if (Value* x = scaled_by(*node, scaled);
+        x != nullptr && std::fabs(scaled) <= std::fabs(factor)) {
+      factor = scaled;
       found.x = x;
       continue;
     }

@@ -120,10 +120,11 @@ bool recognize_hard_sigmoid(Node& last, Inference& inference) {
     double shift = 0, most = 0;
     Value* x = inside_gate(input, shift, most);
     if (x == nullptr || divided_by(last, most) != input) continue;
-    return replace_by_function(
-        last, "HardSigmoid", x,
-        {{"alpha", static_cast<float>(1 / most)}, {"beta", static_cast<float>(shift / most)}},
-        inference);
+    const auto alpha = definitions::float_attribute(1 / most, x->type);
+    const auto beta = definitions::float_attribute(shift / most, x->type);
+    if (!alpha || !beta) continue;
+    return replace_by_function(last, "HardSigmoid", x, {{"alpha", *alpha}, {"beta", *beta}},
+                               inference);
   }
   return false;
 }
@@ -267,7 +268,9 @@ std::optional<Normalized> normalized_by(const Node& quotient) {
         (power != nullptr && power->inputs[0] == deviation && is_number(power->inputs[1], 2)) ||
         (square != nullptr && square->inputs[0] == deviation && square->inputs[1] == deviation);
     if (!squared) continue;
-    result.epsilon = static_cast<float>(*epsilon);
+    const auto attribute = definitions::float_attribute(*epsilon, result.x->type);
+    if (!attribute) continue;
+    result.epsilon = *attribute;
     return result;
   }
   return std::nullopt;

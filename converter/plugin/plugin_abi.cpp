@@ -33,7 +33,8 @@ struct MemberLists : converter::StandardLists {
                         kernel_revision, attributes, infer, shape, shape_name, source, result_type,
                         view, impure, makes_strings, has_replacement, extents_vary,
                         promises_extents, trial, extents_hint, value_names, graphs, control)
-  INTARSIA_LIST_MEMBERS(definitions::Parameter, name, type, kind, minimum, may_lack, axes, values)
+  INTARSIA_LIST_MEMBERS(definitions::Parameter, name, type, kind, minimum, may_lack, axes, values,
+                        extents)
   INTARSIA_LIST_MEMBERS(definitions::Values, domain, of, decide_extents)
   INTARSIA_LIST_MEMBERS(definitions::TypeConstraint, variable, allowed)
   INTARSIA_LIST_MEMBERS(definitions::AttributeCodec, bytes, read, print, list, members)

@@ -59,42 +59,26 @@ void bias_add(E& e) {
   e.set(0, e.x(0) + e.x(1) + e.x(2));
 }
 
-/// An activation that another operator ends with, and its parameters as their attributes' names.
-struct FusedActivation {
-  std::string_view name;
-  std::vector<std::string_view> parameters;
-};
-const FusedActivation kActivations[] = {{"", {}},
-                                        {"Relu", {}},
-                                        {"Tanh", {}},
-                                        {"Sigmoid", {}},
-                                        {"Softplus", {}},
-                                        {"Softsign", {}},
-                                        {"HardSwish", {}},
-                                        {"LeakyRelu", {"alpha"}},
-                                        {"Elu", {"alpha"}},
-                                        {"ThresholdedRelu", {"alpha"}},
-                                        {"HardSigmoid", {"alpha", "beta"}},
-                                        {"Selu", {"alpha", "gamma"}},
-                                        {"Clip", {"min", "max"}}};
+/// Activations that another operator ends with; the first one is none.
+const std::initializer_list<std::string_view> kActivations = {
+    "",          "Relu",      "Tanh", "Sigmoid",         "Softplus",    "Softsign",
+    "HardSwish", "LeakyRelu", "Elu",  "ThresholdedRelu", "HardSigmoid", "Selu",
+    "Clip"};
 
-const FusedActivation& find_activation(E& e, std::string_view name) {
-  const auto* end = std::end(kActivations);
-  const auto* found = std::find_if(std::begin(kActivations), end,
-                                   [&](const FusedActivation& each) { return each.name == name; });
-  if (found == end) {
-    std::string known;
-    for (const FusedActivation& each : kActivations) {
-      if (!each.name.empty()) known += (known.empty() ? "" : ", ") + std::string(each.name);
-    }
-    e.refuse("attribute 'activation' is '" + std::string(name) + "', expected one of " + known);
+/// The names of the attributes that are the parameters of one.
+std::vector<std::string_view> parameters_of(std::string_view activation) {
+  if (activation == "LeakyRelu" || activation == "Elu" || activation == "ThresholdedRelu") {
+    return {"alpha"};
   }
-  return *found;
+  if (activation == "HardSigmoid") return {"alpha", "beta"};
+  if (activation == "Selu") return {"alpha", "gamma"};
+  if (activation == "Clip") return {"min", "max"};
+  return {};
 }
 
-Term activated(Term x, const FusedActivation& activation, const AttributeMap& parameters) {
-  if (activation.name.empty()) return x;
-  if (activation.name != "Clip") return call(activation.name, {x}, parameters);
+Term activated(Term x, std::string_view activation, const AttributeMap& parameters) {
+  if (activation.empty()) return x;
+  if (activation != "Clip") return call(activation, {x}, parameters);
   const auto limit = [&](const char* name) {
     return x.number(static_cast<double>(std::get<float>(parameters.at(name))));
   };
@@ -167,13 +151,13 @@ void unfold(E& e) {
 struct FusedConvAttributes {
   WindowAttributes window;
   int32_t group = 1;
-  StringAttribute fused;
+  int32_t activation = 0;
   ListAttribute<float> parameters;
   template <class V>
   void fields(V& v) {
     window.fields(v);
     v("group", group, at_least(1));
-    v("activation", fused);
+    v.choice("activation", activation, kActivations);
     v("activation_params", parameters);
   }
 };
@@ -186,16 +170,14 @@ void fused_conv(E& e) {
   Term y = e.has_x(2) ? call("Conv", {e.x(0), e.x(1), e.x(2)}, window)
                       : call("Conv", {e.x(0), e.x(1)}, window);
   if (e.has_x(3)) y = y + e.x(3);
-  const FusedActivation& activation = find_activation(e, a.fused);
-  if (a.parameters.size() != activation.parameters.size()) {
-    e.refuse("activation_params count mismatch: " + std::string(activation.name) + " takes " +
-             std::to_string(activation.parameters.size()) + ", found " +
-             std::to_string(a.parameters.size()));
+  const std::string_view activation = kActivations.begin()[a.activation];
+  const std::vector<std::string_view> names = parameters_of(activation);
+  if (a.parameters.size() != names.size()) {
+    e.refuse("activation_params count mismatch: " + std::string(activation) + " takes " +
+             std::to_string(names.size()) + ", found " + std::to_string(a.parameters.size()));
   }
   AttributeMap parameters;
-  for (size_t i = 0; i < a.parameters.size(); ++i) {
-    parameters[std::string(activation.parameters[i])] = a.parameters[i];
-  }
+  for (size_t i = 0; i < names.size(); ++i) parameters[std::string(names[i])] = a.parameters[i];
   e.set(0, activated(y, activation, parameters));
 }
 
@@ -217,7 +199,7 @@ void nhwc_conv(E& e) {
 struct FusedGemmAttributes {
   float alpha = 1, beta = 1;
   int32_t trans_a = 0, trans_b = 0;
-  StringAttribute activation;
+  int32_t activation = 0;
   float activation_alpha = 0, activation_beta = 0, activation_gamma = 0;
   template <class V>
   void fields(V& v) {
@@ -225,7 +207,7 @@ struct FusedGemmAttributes {
     v("beta", beta);
     v("transA", trans_a, kFlag);
     v("transB", trans_b, kFlag);
-    v("activation", activation);
+    v.choice("activation", activation, kActivations);
     v("activation_alpha", activation_alpha);
     v("activation_beta", activation_beta);
     v("activation_gamma", activation_gamma);
@@ -244,13 +226,13 @@ void fused_gemm(E& e) {
   }
   const Term y = e.has_x(2) ? call("Gemm", {e.x(0), e.x(1), e.x(2)}, product)
                             : call("Gemm", {e.x(0), e.x(1)}, product);
-  const FusedActivation& activation =
-      find_activation(e, e.attributes<FusedGemmAttributes>().activation);
+  const std::string_view activation =
+      kActivations.begin()[e.attributes<FusedGemmAttributes>().activation];
+  const std::vector<std::string_view> names = parameters_of(activation);
   std::erase_if(parameters, [&](const auto& given) {
-    const auto& known = activation.parameters;
-    return std::find(known.begin(), known.end(), given.first) == known.end();
+    return std::find(names.begin(), names.end(), given.first) == names.end();
   });
-  if (activation.name == "Clip") {
+  if (activation == "Clip") {
     e.refuse("attribute 'activation' is 'Clip', whose limits are no attributes of FusedGemm");
   }
   e.set(0, activated(y, activation, parameters));
@@ -329,34 +311,55 @@ void add_contrib_definitions(DefinitionRows& rows) {
   const std::vector<Parameter> y{{"Y", "T"}};
 
   row("Gelu", gelu, {{"X", "T"}}, y, {real}, codec_of<NoAttributes>());
-  row("BiasGelu", gelu, {{"A", "T"}, {"B", "T"}}, y, {real}, codec_of<NoAttributes>());
-  row("FastGelu", fast_gelu, {{"X", "T"}, {"bias", "T", kOptional}}, y, {real},
+  row("BiasGelu", gelu, {Parameter{"A", "T"}.with("... C"), Parameter{"B", "T"}.with("C")}, y,
+      {real}, codec_of<NoAttributes>());
+  row("FastGelu", fast_gelu,
+      {Parameter{"X", "T"}.with("... C"), Parameter{"bias", "T", kOptional}.with("C")}, y, {real},
       codec_of<NoAttributes>());
   row("QuickGelu", quick_gelu, {{"X", "T"}}, y, {real}, codec_of<QuickGeluAttributes>());
-  row("BiasSplitGelu", bias_split_gelu, {{"X", "T"}, {"bias", "T"}}, y, {real},
+  row("BiasSplitGelu", bias_split_gelu,
+      {Parameter{"X", "T"}.with("... 2*C"), Parameter{"bias", "T"}.with("2*C")}, y, {real},
       codec_of<NoAttributes>());
-  row("BiasAdd", bias_add, {{"X", "T"}, {"bias", "T"}, {"skip", "T"}}, y, {real},
-      codec_of<NoAttributes>());
+  row("BiasAdd", bias_add,
+      {Parameter{"X", "T"}.with("N S C"), Parameter{"bias", "T"}.with("C"),
+       Parameter{"skip", "T"}.with("N S C")},
+      y, {real}, codec_of<NoAttributes>());
 
   const TypeConstraint any{"T", kAnyTypes}, places{"I", kInt64Type};
-  row("Trilu", trilu, {{"X", "T"}, {"k", "I", kOptional}}, y, {any, places},
-      codec_of<TriluAttributes>());
-  row("GridSample", grid_sample, {{"X", "T"}, {"Grid", "G"}}, y, {real, {"G", kFloatTypes}},
-      codec_of<GridSampleAttributes>());
+  row("Trilu", trilu,
+      {Parameter{"X", "T"}.with("... M N"),
+       Parameter{"k", "I", kOptional}.with("()").of(Domain::kSmall)},
+      y, {any, places}, codec_of<TriluAttributes>());
+  row("GridSample", grid_sample,
+      {Parameter{"X", "T"}.with("N C H W"),
+       Parameter{"Grid", "G"}.with("N P Q 2").of(Domain::kUnit)},
+      y, {real, {"G", kFloatTypes}}, codec_of<GridSampleAttributes>());
   row("UnfoldTensor", unfold, {{"input", "T"}}, y, {any}, codec_of<UnfoldAttributes>());
 
   row("FusedConv", fused_conv,
-      {{"X", "T"}, {"W", "T"}, {"B", "T", kOptional}, {"Z", "T", kOptional}}, y, {real},
-      codec_of<FusedConvAttributes>());
-  row("NhwcConv", nhwc_conv, {{"X", "T"}, {"W", "T"}, {"B", "T", kOptional}}, y, {real},
-      codec_of<ConvAttributes>());
-  row("FusedGemm", fused_gemm, {{"A", "T"}, {"B", "T"}, {"C", "T", kOptional}}, y, {real},
-      codec_of<FusedGemmAttributes>());
+      {Parameter{"X", "T"}.with("N group*C H W | N group*C L | N group*C H W"),
+       Parameter{"W", "T"}.with("group*M C R S | group*M C R | group*M C 1 1"),
+       Parameter{"B", "T", kOptional}.with("group*M"),
+       Parameter{"Z", "T", kOptional}.with("absent | absent | N group*M H W")},
+      y, {real}, codec_of<FusedConvAttributes>());
+  row("NhwcConv", nhwc_conv,
+      {Parameter{"X", "T"}.with("N H W group*C"), Parameter{"W", "T"}.with("group*M R S C"),
+       Parameter{"B", "T", kOptional}.with("group*M")},
+      y, {real}, codec_of<ConvAttributes>());
+  row("FusedGemm", fused_gemm,
+      {Parameter{"A", "T"}.with("M K | K M | M K"), Parameter{"B", "T"}.with("K N | K N | N K"),
+       Parameter{"C", "T", kOptional}.with("N | M N | 1 N")},
+      y, {real}, codec_of<FusedGemmAttributes>());
   for (const std::string_view name : {"FusedMatMul", "TransposeMatMul"}) {
-    row(name, fused_matmul, {{"A", "T"}, {"B", "T"}}, y, {real}, codec_of<FusedMatMulAttributes>());
+    row(name, fused_matmul,
+        {Parameter{"A", "T"}.with("M K | K M | B M K | M B K"),
+         Parameter{"B", "T"}.with("K N | K N | B N K | B K N")},
+        y, {real}, codec_of<FusedMatMulAttributes>());
   }
-  row("BiasSoftmax", bias_softmax, {{"data", "T"}, {"bias", "T"}}, y, {real},
-      codec_of<BiasSoftmaxAttributes>());
+  row("BiasSoftmax", bias_softmax,
+      {Parameter{"data", "T"}.with("B S T | B H S T"),
+       Parameter{"bias", "T"}.with("S T | B 1 S T")},
+      y, {real}, codec_of<BiasSoftmaxAttributes>());
 }
 
 }  // namespace intarsia::definitions

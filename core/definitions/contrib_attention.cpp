@@ -49,10 +49,17 @@ void attention(E& e) {
     e.refuse("attribute 'qkv_hidden_sizes' has " + std::to_string(sizes.size()) +
              " numbers, expected 3");
   }
+  for (const int64_t size : sizes) {
+    if (size < 1) {
+      e.refuse("attribute 'qkv_hidden_sizes' has the number " + std::to_string(size) +
+               ", expected 1 or more");
+    }
+  }
   const Integers parts = sizes.empty() ? Integers{0, 0, 0} : Integers{sizes.begin(), sizes.end()};
   const std::vector<Term> qkv = parts_of(e, projected, 2, parts);
   const Term q = heads_of(qkv[0], a.num_heads);
   Term k = heads_of(qkv[1], a.num_heads), v = heads_of(qkv[2], a.num_heads);
+  const Term added = k;
   if (e.has_x(kPast)) {
     k = join({taken(e, e.x(kPast), 0, 0), k}, 2);
     v = join({taken(e, e.x(kPast), 0, 1), v}, 2);
@@ -60,7 +67,7 @@ void attention(E& e) {
   if (e.wants(1)) e.set(1, join({unsqueeze(k, {0}), unsqueeze(v, {0})}, 0));
   Scores scores(e, q, k, static_cast<double>(a.mask_filter_value));
   if (e.has_x(kMask)) scores.require_mask(e.x(kMask), "mask_index");
-  if (a.unidirectional != 0) scores.require_up_to(scores.queries());
+  if (a.unidirectional != 0) scores.require_up_to(scores.queries(added));
   if (e.has_x(kAttentionBias)) scores.add(e.x(kAttentionBias));
   e.set(0, joined(attend(q, k, v, scores, a.scale)));
 }
@@ -94,6 +101,7 @@ class MultiHead {
     std::vector<Term> qkv = operands();
     const Term q = qkv[0];
     Term k = qkv[1], v = qkv[2];
+    const Term added = k;
     if (e_.has_x(kPastKey)) {
       k = join({e_.x(kPastKey), k}, 2);
       v = join({e_.x(kPastValue), v}, 2);
@@ -102,7 +110,7 @@ class MultiHead {
     e_.set(2, v);
     Scores scores(e_, q, k, static_cast<double>(a_.mask_filter_value));
     if (e_.has_x(kMask)) scores.require_mask(e_.x(kMask), "key_padding_mask");
-    if (a_.unidirectional != 0) scores.require_up_to(scores.queries());
+    if (a_.unidirectional != 0) scores.require_up_to(scores.queries(added));
     if (e_.has_x(kAttentionBias)) scores.add(e_.x(kAttentionBias));
     e_.set(0, joined(attend(q, k, v, scores, a_.scale)));
   }
@@ -236,43 +244,59 @@ void add_contrib_attention_definitions(DefinitionRows& rows) {
   const auto optional = [](std::string_view name, std::string_view type) {
     return Parameter{name, type, kOptional};
   };
-  rows.push_back({.domain = kContribDomain,
-                  .name = "Attention",
-                  .inputs = {{"input", "T"},
-                             {"weights", "T"},
-                             optional("bias", "T"),
-                             optional("mask_index", "M"),
-                             optional("past", "T"),
-                             optional("attention_bias", "T"),
-                             optional("past_sequence_length", "M")},
-                  .outputs = {{"output", "T"}, optional("present", "T")},
-                  .facts = {.expand = attention},
-                  .types = {real, whole},
-                  .kernel_types = {},
-                  .attributes = codec_of<AttentionAttributes>()});
-  rows.push_back({.domain = kContribDomain,
-                  .name = "MultiHeadAttention",
-                  .inputs = {{"query", "T"},
-                             optional("key", "T"),
-                             optional("value", "T"),
-                             optional("bias", "T"),
-                             optional("key_padding_mask", "M"),
-                             optional("attention_bias", "T"),
-                             optional("past_key", "T"),
-                             optional("past_value", "T"),
-                             optional("past_sequence_length", "M"),
-                             optional("cache_indirection", "M")},
-                  .outputs = {{"output", "T"},
-                              optional("present_key", "T"),
-                              optional("present_value", "T"),
-                              optional("qk", "T")},
-                  .facts = {.expand = [](E& e) { MultiHead(e).write(); }},
-                  .types = {real, whole},
-                  .kernel_types = {},
-                  .attributes = codec_of<MultiHeadAttributes>()});
+  rows.push_back(
+      {.domain = kContribDomain,
+       .name = "Attention",
+       .inputs =
+           {Parameter{"input", "T"}.with("B S I"),
+            Parameter{"weights", "T"}.with("I 3*num_heads*D"),
+            optional("bias", "T").with("3*num_heads*D"),
+            optional("mask_index", "M").with("B | B S | B P+S | 2*B").of(Domain::kNonNegative),
+            optional("past", "T").with("absent | absent | 2 B num_heads P D | absent"),
+            optional("attention_bias", "T")
+                .with("B num_heads S S | 1 1 S S | B num_heads S P+S | 1 num_heads S S"),
+            optional("past_sequence_length", "M").with("absent")},
+       .outputs = {{"output", "T"}, optional("present", "T")},
+       .facts = {.expand = attention},
+       .types = {real, whole},
+       .kernel_types = {},
+       .attributes = codec_of<AttentionAttributes>()});
+  rows.push_back(
+      {.domain = kContribDomain,
+       .name = "MultiHeadAttention",
+       .inputs =
+           {Parameter{"query", "T"}.with("B S num_heads*D | B S num_heads 3 D | B S num_heads*D | "
+                                         "B S num_heads*D | B S num_heads*D"),
+            optional("key", "T")
+                .with("B T num_heads*D | absent | B T num_heads 2 D | B num_heads T D | B T "
+                      "num_heads*D"),
+            optional("value", "T")
+                .with("B T num_heads*E | absent | absent | B num_heads T E | B T num_heads*E"),
+            optional("bias", "T")
+                .with("num_heads*D+num_heads*D+num_heads*E | 3*num_heads*D | 3*num_heads*D | "
+                      "absent | num_heads*D+num_heads*D+num_heads*E"),
+            optional("key_padding_mask", "M")
+                .with("B T | B S | B | B T | B P+T")
+                .of(Domain::kNonNegative),
+            optional("attention_bias", "T")
+                .with("B num_heads S T | 1 num_heads S S | B 1 S T | 1 1 S T | B num_heads S P+T"),
+            optional("past_key", "T").with("absent | absent | absent | absent | B num_heads P D"),
+            optional("past_value", "T").with("absent | absent | absent | absent | B num_heads P E"),
+            optional("past_sequence_length", "M").with("absent"),
+            optional("cache_indirection", "M").with("absent")},
+       .outputs = {{"output", "T"},
+                   optional("present_key", "T"),
+                   optional("present_value", "T"),
+                   optional("qk", "T")},
+       .facts = {.expand = [](E& e) { MultiHead(e).write(); }},
+       .types = {real, whole},
+       .kernel_types = {},
+       .attributes = codec_of<MultiHeadAttributes>()});
   rows.push_back({.domain = kContribDomain,
                   .name = "RelativePositionBias",
-                  .inputs = {{"bias_table", "T"}, {"query_length", "U"}, {"key_length", "U"}},
+                  .inputs = {Parameter{"bias_table", "T"}.with("R+4 H"),
+                             Parameter{"query_length", "U"}.with("1").deciding(Domain::kAtLeastOne),
+                             Parameter{"key_length", "U"}.with("1").deciding(Domain::kAtLeastOne)},
                   .outputs = {{"output", "T"}},
                   .facts = {.expand = relative_position_bias},
                   .types = {real, {"U", kInt64Type}},

@@ -67,14 +67,25 @@ void rotary_embedding(E& e) {
     e.refuse("input has " + std::to_string(x.rank()) + " axes, expected 3 or 4");
   }
   const bool packed = x.rank() == 3;
+  if (packed && a.rotary_embedding_dim != 0 && a.num_heads == 0) {
+    e.refuse("attribute 'rotary_embedding_dim' needs attribute 'num_heads'");
+  }
+  const int64_t size = rotated_by(e, e.x(2));
+  if (a.rotary_embedding_dim != 0 && a.rotary_embedding_dim != size) {
+    e.refuse("attribute 'rotary_embedding_dim' is " + std::to_string(a.rotary_embedding_dim) +
+             ", expected twice the " + std::to_string(size / 2) + " columns of cos_cache");
+  }
   if (packed) {
-    if (a.rotary_embedding_dim != 0 && a.num_heads == 0) {
-      e.refuse("attribute 'rotary_embedding_dim' needs attribute 'num_heads'");
-    }
-    const int64_t size = rotated_by(e, e.x(2));
     const Integers split =
         a.num_heads != 0 ? Integers{0, 0, a.num_heads, -1} : Integers{0, 0, -1, size};
     x = transpose(with_extents(x, e.integers(split)), {0, 2, 1, 3});
+  }
+  const Dim whole = x.extent(3);
+  if (a.rotary_embedding_dim == 0 && is_constant(whole) && constant_value(whole) != size) {
+    e.refuse(
+        "cos_cache has " + std::to_string(size / 2) + " columns, expected half of the " +
+        whole.to_string() +
+        " elements of a head; attribute 'rotary_embedding_dim' says that only some are turned");
   }
   const Term y = rotate(e, x, places_of(e, x, e.x(1)), e.x(2), e.x(3), a.interleaved);
   e.set(0, packed ? joined(y) : y);
@@ -218,37 +229,41 @@ void add_contrib_group_query_definitions(DefinitionRows& rows) {
   rows.push_back(
       {.domain = kContribDomain,
        .name = "RotaryEmbedding",
-       .inputs = {{"input", "T"}, {"position_ids", "I"}, {"cos_cache", "T"}, {"sin_cache", "T"}},
+       .inputs = {Parameter{"input", "T"}.with("B S num_heads*2*D | B H S 2*D | B S H*2*D"),
+                  Parameter{"position_ids", "I"}.with("B S | B S | 1").of(Domain::kNonNegative),
+                  Parameter{"cos_cache", "T"}.with("P+S+3 D"),
+                  Parameter{"sin_cache", "T"}.with("P+S+3 D")},
        .outputs = {{"output", "T"}},
        .facts = {.expand = rotary_embedding},
        .types = {{"T", types({DataType::kFloat, DataType::kFloat16, DataType::kBfloat16})},
                  {"I", kInt64Type}},
        .kernel_types = {},
        .attributes = codec_of<RotaryAttributes>()});
-  rows.push_back({.domain = kContribDomain,
-                  .name = "GroupQueryAttention",
-                  .inputs = {{"query", "T"},
-                             optional("key", "T"),
-                             optional("value", "T"),
-                             optional("past_key", "T"),
-                             optional("past_value", "T"),
-                             {"seqlens_k", "M"},
-                             {"total_sequence_length", "M"},
-                             optional("cos_cache", "T"),
-                             optional("sin_cache", "T"),
-                             optional("position_ids", "I"),
-                             optional("attention_bias", "T"),
-                             optional("head_sink", "T"),
-                             optional("k_scale", "S"),
-                             optional("v_scale", "S")},
-                  .outputs = {{"output", "T"},
-                              optional("present_key", "T"),
-                              optional("present_value", "T"),
-                              optional("output_qk", "T")},
-                  .facts = {.expand = [](E& e) { GroupQuery(e).write(); }},
-                  .types = {real, whole, {"I", kInt64Type}, {"S", types({DataType::kFloat})}},
-                  .kernel_types = {},
-                  .attributes = codec_of<GroupQueryAttributes>()});
+  rows.push_back(
+      {.domain = kContribDomain,
+       .name = "GroupQueryAttention",
+       .inputs =
+           {Parameter{"query", "T"}.with(
+                "B S num_heads*2*D | B S num_heads*2*D | B S num_heads*2*D+kv_num_heads*4*D"),
+            optional("key", "T").with("B S kv_num_heads*2*D | B S kv_num_heads*2*D | absent"),
+            optional("value", "T").with("B S kv_num_heads*2*D | B S kv_num_heads*2*D | absent"),
+            optional("past_key", "T").with("absent | B kv_num_heads P 2*D | absent"),
+            optional("past_value", "T").with("absent | B kv_num_heads P 2*D | absent"),
+            Parameter{"seqlens_k", "M"}.with("B").of(Domain::kNonNegative),
+            Parameter{"total_sequence_length", "M"}.with("()").of(Domain::kNonNegative),
+            optional("cos_cache", "T").with("M+6 D"), optional("sin_cache", "T").with("M+6 D"),
+            optional("position_ids", "I").with("absent | B S | absent").of(Domain::kNonNegative),
+            optional("attention_bias", "T").with("absent"),
+            optional("head_sink", "T").with("absent"), optional("k_scale", "S").with("absent"),
+            optional("v_scale", "S").with("absent")},
+       .outputs = {{"output", "T"},
+                   optional("present_key", "T"),
+                   optional("present_value", "T"),
+                   optional("output_qk", "T")},
+       .facts = {.expand = [](E& e) { GroupQuery(e).write(); }},
+       .types = {real, whole, {"I", kInt64Type}, {"S", types({DataType::kFloat})}},
+       .kernel_types = {},
+       .attributes = codec_of<GroupQueryAttributes>()});
 }
 
 }  // namespace intarsia::definitions

@@ -168,7 +168,8 @@ void add_contrib_normalization_definitions(DefinitionRows& rows) {
   const ContribRows row(rows);
   const TypeConstraint real{"T", kFloatTypes}, statistics{"U", kFloatTypes};
   const std::vector<Parameter> y{{"Y", "T"}};
-  row("SimplifiedLayerNormalization", simplified_layer_normalization, {{"X", "T"}, {"scale", "V"}},
+  row("SimplifiedLayerNormalization", simplified_layer_normalization,
+      {Parameter{"X", "T"}.with("... C"), Parameter{"scale", "V"}.with("C")},
       {{"Y", "V"}, {"inv_std_var", "U", kOptional}}, {real, statistics, {"V", kFloatTypes}},
       codec_of<SimplifiedAttributes>(), "");
   const std::vector<Parameter> skip_outputs{{"output", "T"},
@@ -176,33 +177,36 @@ void add_contrib_normalization_definitions(DefinitionRows& rows) {
                                             {"inv_std_var", "U", kOptional},
                                             {"input_skip_bias_sum", "T", kOptional}};
   row("SkipLayerNormalization", skip_layer_normalization,
-      {{"input", "T"},
-       {"skip", "T"},
-       {"gamma", "T"},
-       {"beta", "T", kOptional},
-       {"bias", "T", kOptional}},
+      {Parameter{"input", "T"}.with("B S C"), Parameter{"skip", "T"}.with("B S C"),
+       Parameter{"gamma", "T"}.with("C"), Parameter{"beta", "T", kOptional}.with("C"),
+       Parameter{"bias", "T", kOptional}.with("C")},
       skip_outputs, {real, statistics}, codec_of<EpsilonAttributes>());
   row("SkipSimplifiedLayerNormalization", skip_simplified_layer_normalization,
-      {{"input", "T"}, {"skip", "T"}, {"gamma", "T"}, {"bias", "T", kOptional}}, skip_outputs,
-      {real, statistics}, codec_of<EpsilonAttributes>());
+      {Parameter{"input", "T"}.with("B S C"), Parameter{"skip", "T"}.with("B S C"),
+       Parameter{"gamma", "T"}.with("C"), Parameter{"bias", "T", kOptional}.with("C")},
+      skip_outputs, {real, statistics}, codec_of<EpsilonAttributes>());
   const TypeConstraint index{"T1", types({DataType::kInt32})};
   row("EmbedLayerNormalization", embed_layer_normalization,
-      {{"input_ids", "T1"},
-       {"segment_ids", "T1", kOptional},
-       {"word_embedding", "T"},
-       {"position_embedding", "T"},
-       {"segment_embedding", "T", kOptional},
-       {"gamma", "T"},
-       {"beta", "T"},
-       {"mask", "T1", kOptional},
-       {"position_ids", "T1", kOptional}},
+      {Parameter{"input_ids", "T1"}.with("B S").of(Domain::kIndex, 2),
+       Parameter{"segment_ids", "T1", kOptional}.with("absent | B S").of(Domain::kIndex, 4),
+       Parameter{"word_embedding", "T"}.with("V+3 C"),
+       Parameter{"position_embedding", "T"}.with("S+P C"),
+       Parameter{"segment_embedding", "T", kOptional}.with("absent | G+3 C"),
+       Parameter{"gamma", "T"}.with("C"), Parameter{"beta", "T"}.with("C"),
+       Parameter{"mask", "T1", kOptional}.with("B S").of(Domain::kNonNegative),
+       Parameter{"position_ids", "T1", kOptional}.with("B S").of(Domain::kIndex, 3)},
       {{"output", "T"}, {"mask_index", "T1", kOptional}, {"embedding_sum", "T", kOptional}},
       {real, index}, codec_of<EmbeddingAttributes>());
   const TypeConstraint parameters{"M", kFloatTypes};
-  row("GroupNorm", group_norm, {{"X", "T"}, {"gamma", "M"}, {"beta", "M"}}, y, {real, parameters},
-      codec_of<GroupNormAttributes>());
+  row("GroupNorm", group_norm,
+      {Parameter{"X", "T"}.with("N H W groups*C | N groups*C H W"),
+       Parameter{"gamma", "M"}.with("groups*C"), Parameter{"beta", "M"}.with("groups*C")},
+      y, {real, parameters}, codec_of<GroupNormAttributes>());
   row("SkipGroupNorm", skip_group_norm,
-      {{"X", "T"}, {"gamma", "M"}, {"beta", "M"}, {"skip", "T"}, {"bias", "T", kOptional}},
+      {Parameter{"X", "T"}.with("N H W groups*C | N groups*C H W | N H W groups*C"),
+       Parameter{"gamma", "M"}.with("groups*C"), Parameter{"beta", "M"}.with("groups*C"),
+       Parameter{"skip", "T"}.with("N H W groups*C | N groups*C H W | N groups*C"),
+       Parameter{"bias", "T", kOptional}.with("groups*C")},
       {{"Y", "T"}, {"S", "T", kOptional}}, {real, parameters}, codec_of<GroupNormAttributes>());
 }
 

@@ -107,22 +107,9 @@ void choose(ExpansionContext& e) {
 
 void concatenate(ExpansionContext& e) {
   constexpr int kFirst = 2, kEach = 3;
-  if ((e.input_count() - kFirst) % kEach != 0) {
-    e.refuse("has " + std::to_string(e.input_count() - kFirst) +
-             " inputs behind Y_zero_point; expected tensor, scale and zero point of each part");
-  }
   const Term scale = single(e, 0), zero = single(e, 1);
-  const DataType type = zero.known().type;
   std::vector<Term> parts;
   for (int input = kFirst; input < e.input_count(); input += kEach) {
-    for (const auto& [at, expected] :
-         {std::pair(input, type), {input + 1, DataType::kFloat}, {input + 2, type}}) {
-      const DataType found = e.has_x(at) ? e.x(at).known().type : DataType::kUndefined;
-      if (found == expected) continue;
-      e.refuse("input " + std::to_string(at) + " has to be of type " +
-               std::string(data_type_name(expected)) + ", found " +
-               (e.has_x(at) ? std::string(data_type_name(found)) : "none"));
-    }
     parts.push_back(recoded(e, input, scale, zero));
   }
   e.set(0, e.add("Concat", parts, e.given(), 1).front());
@@ -195,31 +182,35 @@ void add_contrib_quantized_definitions(DefinitionRows& rows) {
   constexpr TypeSet kCodeTypes =
       kByteTypes | types({DataType::kInt16, DataType::kUint16, DataType::kInt4, DataType::kUint4});
   row("QuantizeLinear", quantize_linear,
-      {{"x", "T1"}, {"y_scale", "T1"}, {"y_zero_point", "T2", kOptional}}, {{"y", "T2"}},
-      {{"T1", kRealTypes}, {"T2", kCodeTypes}}, codec_of<ChannelAxisAttributes>());
+      {{"x", "T1"},
+       Parameter{"y_scale", "T1"}.with("()").of(Domain::kPositive),
+       Parameter{"y_zero_point", "T2", kOptional}.with("()")},
+      {{"y", "T2"}}, {{"T1", kRealTypes}, {"T2", kCodeTypes}}, codec_of<ChannelAxisAttributes>());
   row("DequantizeLinear", dequantize_linear,
-      {{"x", "T1"}, {"x_scale", "T2"}, {"x_zero_point", "T1", kOptional}}, {{"y", "T2"}},
-      {{"T1", kCodeTypes | types({DataType::kInt32})}, {"T2", kRealTypes}},
+      {{"x", "T1"},
+       Parameter{"x_scale", "T2"}.with("()").of(Domain::kPositive),
+       Parameter{"x_zero_point", "T1", kOptional}.with("()")},
+      {{"y", "T2"}}, {{"T1", kCodeTypes | types({DataType::kInt32})}, {"T2", kRealTypes}},
       codec_of<ChannelAxisAttributes>());
 
   const std::vector<TypeConstraint> bytes{{"T", kByteTypes}, {"S", kFloatType}};
-  const std::vector<Parameter> two{{"A", "T"},
-                                   {"A_scale", "S"},
-                                   {"A_zero_point", "T", kOptional},
-                                   {"B", "T"},
-                                   {"B_scale", "S"},
-                                   {"B_zero_point", "T", kOptional},
-                                   {"C_scale", "S"},
-                                   {"C_zero_point", "T", kOptional}};
+  const std::vector<Parameter> two{Parameter{"A", "T"}.with("... C"),
+                                   Parameter{"A_scale", "S"}.with("()").of(Domain::kPositive),
+                                   Parameter{"A_zero_point", "T", kOptional}.with("()"),
+                                   Parameter{"B", "T"}.with("C | ... C"),
+                                   Parameter{"B_scale", "S"}.with("()").of(Domain::kPositive),
+                                   Parameter{"B_zero_point", "T", kOptional}.with("()"),
+                                   Parameter{"C_scale", "S"}.with("()").of(Domain::kPositive),
+                                   Parameter{"C_zero_point", "T", kOptional}.with("()")};
   row("QLinearAdd", add, two, {{"C", "T"}}, bytes, codec_of<NoAttributes>());
   row("QLinearMul", multiply, two, {{"C", "T"}}, bytes, codec_of<NoAttributes>());
 
   const auto one = [](Parameter::Kind x_zero, Parameter::Kind y_zero) {
     return std::vector<Parameter>{{"X", "T"},
-                                  {"X_scale", "S"},
-                                  {"X_zero_point", "T", x_zero},
-                                  {"Y_scale", "S"},
-                                  {"Y_zero_point", "T", y_zero}};
+                                  Parameter{"X_scale", "S"}.with("()").of(Domain::kPositive),
+                                  Parameter{"X_zero_point", "T", x_zero}.with("()"),
+                                  Parameter{"Y_scale", "S"}.with("()").of(Domain::kPositive),
+                                  Parameter{"Y_zero_point", "T", y_zero}.with("()")};
   };
   constexpr auto kRequired = Parameter::kRequired;
   row("QLinearSigmoid", sigmoid, one(kOptional, kOptional), {{"Y", "T"}}, bytes,
@@ -234,19 +225,21 @@ void add_contrib_quantized_definitions(DefinitionRows& rows) {
       bytes, codec_of<QuantizedGlobalPoolAttributes>());
   row("QLinearReduceMean", reduce_mean, one(kOptional, kOptional), {{"Y", "T"}}, bytes,
       codec_of<QuantizedReduceMeanAttributes>());
+  constexpr auto kVariadic = Parameter::kVariadic;
   row("QLinearConcat", concatenate,
-      {{"Y_scale", "S"}, {"Y_zero_point", "T"}, {"inputs", "", Parameter::kVariadic, 3}},
+      {Parameter{"Y_scale", "S"}.with("()").of(Domain::kPositive),
+       Parameter{"Y_zero_point", "T"}.with("()"), Parameter{"X", "T", kVariadic}.with("B C D"),
+       Parameter{"X_scale", "S", kVariadic}.with("()").of(Domain::kPositive),
+       Parameter{"X_zero_point", "T", kVariadic}.with("()")},
       {{"Y", "T"}}, bytes, codec_of<RequiredAxisAttributes>());
   row("QLinearWhere", choose,
-      {{"condition", "B"},
-       {"X", "T"},
-       {"x_scale", "S"},
-       {"x_zero_point", "T"},
-       {"Y", "T"},
-       {"y_scale", "S"},
-       {"y_zero_point", "T"},
-       {"z_scale", "S"},
-       {"z_zero_point", "T"}},
+      {Parameter{"condition", "B"}.with("... C"), Parameter{"X", "T"}.with("... C | C"),
+       Parameter{"x_scale", "S"}.with("()").of(Domain::kPositive),
+       Parameter{"x_zero_point", "T"}.with("()"), Parameter{"Y", "T"}.with("C | ... C"),
+       Parameter{"y_scale", "S"}.with("()").of(Domain::kPositive),
+       Parameter{"y_zero_point", "T"}.with("()"),
+       Parameter{"z_scale", "S"}.with("()").of(Domain::kPositive),
+       Parameter{"z_zero_point", "T"}.with("()")},
       {{"Z", "T"}}, {{"B", kBoolType}, {"T", kByteTypes}, {"S", kFloatType}},
       codec_of<NoAttributes>());
 }

@@ -296,29 +296,35 @@ void gather_blocks(ExpansionContext& e) {
 
 void add_contrib_quantized_block_definitions(DefinitionRows& rows) {
   constexpr TypeSet kBytes = types({DataType::kUint8});
-  rows.push_back({.domain = kContribDomain,
-                  .name = "MatMulNBits",
-                  .inputs = {{"A", "T1"},
-                             {"B", "T2"},
-                             {"scales", "T1"},
-                             {"zero_points", "T3", kOptional},
-                             {"g_idx", "T4", kOptional},
-                             {"bias", "T1", kOptional}},
-                  .outputs = {{"Y", "T1"}},
-                  .facts = {.expand = matmul_n_bits},
-                  .types = {{"T1", kRealTypes},
-                            {"T2", kBytes},
-                            {"T3", kRealTypes | kBytes},
-                            {"T4", types({DataType::kInt32})}},
-                  .kernel_types = {},
-                  .attributes = codec_of<MatMulNBitsAttributes>()});
+  rows.push_back(
+      {.domain = kContribDomain,
+       .name = "MatMulNBits",
+       .inputs = {Parameter{"A", "T1"}.with("... K"),
+                  Parameter{"B", "T2"}.with("N K/block_size block_size*bits/8"),
+                  Parameter{"scales", "T1"}
+                      .with("N*(K/block_size) | N K/block_size | N K/block_size | N*(K/block_size)")
+                      .of(Domain::kPositive),
+                  Parameter{"zero_points", "T3", kOptional}.with(
+                      "absent | N*(K/block_size*bits/8) | N K/block_size | absent"),
+                  Parameter{"g_idx", "T4", kOptional}
+                      .with("absent | absent | absent | K")
+                      .of(Domain::kBelow, 2),
+                  Parameter{"bias", "T1", kOptional}.with("N")},
+       .outputs = {{"Y", "T1"}},
+       .facts = {.expand = matmul_n_bits},
+       .types = {{"T1", kRealTypes},
+                 {"T2", kBytes},
+                 {"T3", kRealTypes | kBytes},
+                 {"T4", types({DataType::kInt32})}},
+       .kernel_types = {},
+       .attributes = codec_of<MatMulNBitsAttributes>()});
   rows.push_back(
       {.domain = kContribDomain,
        .name = "GatherBlockQuantized",
-       .inputs = {{"data", "T1"},
-                  {"indices", "Tind"},
-                  {"scales", "T2"},
-                  {"zero_points", "T1", kOptional}},
+       .inputs = {Parameter{"data", "T1"}.with("R 128*Q | R 128*Q*bits/8"),
+                  Parameter{"indices", "Tind"}.of(Domain::kIndex),
+                  Parameter{"scales", "T2"}.with("R Q").of(Domain::kPositive),
+                  Parameter{"zero_points", "T1", kOptional}.with("R Q | R Q*bits/8")},
        .outputs = {{"output", "T2"}},
        .facts = {.expand = gather_blocks},
        .types = {{"T1", kBytes | kFloat8Types |

@@ -77,10 +77,16 @@ class Scores {
   }
 
   Term keys() const { return positions(k_, 2); }
-  /// The queries are the last of the keys.
-  Term queries() const {
-    const Term before = call("Squeeze", {extents(k_, 2, 3) - extents(q_, 2, 3)});
-    return unsqueeze(positions(q_, 2) + before, {1});
+  /// The positions of the queries, of which the first is that of the first key that is new; others
+  /// are those of the past. The last one is behind all keys, however many there are: so ONNX
+  /// Runtime computes.
+  Term queries(Term added) const {
+    const Term place = positions(q_, 2), count = call("Squeeze", {extents(k_, 2, 3)});
+    const Term length = call("Squeeze", {extents(q_, 2, 3)});
+    const Term before = count - call("Squeeze", {extents(added, 2, 3)});
+    if (added.extent(2) == q_.extent(2)) return unsqueeze(place + before, {1});
+    const Term last = call("Equal", {place, length - 1.0});
+    return unsqueeze(where(last, count, place + before), {1});
   }
   /// The first key is open to all.
   void require_up_to(Term queries) {

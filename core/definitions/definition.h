@@ -36,18 +36,30 @@ struct Parameter {
   /// type.
   std::string_view type;
   Kind kind = kRequired;
-  /// Operands that a variadic parameter takes at least.
+  /// Operands that a variadic parameter takes at least; several of them the same number.
   int minimum = 1;
   /// Its operands may be left empty among others: the kernels then save the work.
   bool may_lack = false;
   /// How its axes relate to the operator's axis space, and what its values must be (facts.h).
   AxisRole axes = AxisRole::kUnknown;
   Values values = {};
+  /// How its extents hang together with those of other operands, where no shape rule says so: one
+  /// expression for each axis, "B S num_heads*D". A name is that of an integer attribute, or stands
+  /// for the same number in all operands; there are numbers, +, * and / (rounded up). A leading
+  /// "..." stands for the same axes, none or more. Forms that a node may have are set apart by "|":
+  /// the n-th of one operand goes with the n-th of the others, a single one with all.
+  std::string_view extents = {};
 
   /// This parameter with other values.
   constexpr Parameter of(Domain domain, int input = 0, bool decide_extents = false) const {
     Parameter result = *this;
     result.values = {domain, static_cast<int8_t>(input), decide_extents};
+    return result;
+  }
+  /// This parameter with extents.
+  constexpr Parameter with(std::string_view forms) const {
+    Parameter result = *this;
+    result.extents = forms;
     return result;
   }
   /// The same, where the values decide the extents of outputs.
@@ -77,12 +89,25 @@ constexpr Parameter ordered(Parameter parameter) {
   return with_role(parameter, AxisRole::kOrdered);
 }
 
-/// The formal parameter of operand `index`, or null if there is none; a variadic one, which comes
-/// last, serves every further operand.
+/// How many variadic parameters there are. They come last; several take operands in turn, as many
+/// each.
+inline size_t variadic_count(const std::vector<Parameter>& parameters) {
+  size_t count = 0;
+  while (count < parameters.size() &&
+         parameters[parameters.size() - 1 - count].kind == Parameter::kVariadic) {
+    ++count;
+  }
+  return count;
+}
+
+/// The formal parameter of operand `index`, or null if there is none; a variadic one serves every
+/// further operand whose turn it is.
 inline const Parameter* formal(const std::vector<Parameter>& parameters, size_t index) {
   if (index < parameters.size()) return &parameters[index];
-  const bool variadic = !parameters.empty() && parameters.back().kind == Parameter::kVariadic;
-  return variadic ? &parameters.back() : nullptr;
+  const size_t turns = variadic_count(parameters);
+  if (turns == 0) return nullptr;
+  const size_t first = parameters.size() - turns;
+  return &parameters[first + (index - first) % turns];
 }
 
 struct TypeConstraint {

@@ -50,7 +50,7 @@ std::optional<float> bound(Inputs inputs, size_t input, float absent) {
   if (input >= inputs.size() || !inputs[input].present) return absent;
   const auto& reals = inputs[input].reals;
   if (!reals || reals->size() != 1) return std::nullopt;
-  return static_cast<float>(reals->front());
+  return float_attribute(reals->front(), inputs[input].type);
 }
 
 Spec clip(const std::byte*, Inputs inputs) {

@@ -67,7 +67,8 @@ void affine_grid(ExpansionContext& e) {
 void add_expanded_definitions(DefinitionRows& rows) {
   rows.push_back({.name = "AffineGrid",
                   .since_version = 20,
-                  .inputs = {apart({"theta", "T1"}), apart({"size", "T2"})},
+                  .inputs = {apart({"theta", "T1"}).with("N 2 3 | N 3 4"),
+                             apart({"size", "T2"}).with("4 | 5").deciding(Domain::kExtents)},
                   .outputs = {{"grid", "T1"}},
                   .facts = {.expand = affine_grid},
                   .types = {{"T1", kFloatTypes}, {"T2", kInt64Type}},

@@ -45,6 +45,9 @@ class ExpansionContext : public TermContext {
   /// What this term is decides which nodes there are, and is not known: an error that says so, and
   /// how to give the value beforehand.
   [[noreturn]] virtual void undecided(Term deciding, const std::string& reason) const = 0;
+  /// `refuse` where an input would do with this extent along an axis.
+  [[noreturn]] virtual void refuse_extent(int input, int axis, int64_t expected,
+                                          const std::string& reason) const = 0;
   /// The attributes struct. REQUIRES: A is the operator's.
   template <class A>
   const A& attributes() const {

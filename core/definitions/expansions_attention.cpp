@@ -334,26 +334,35 @@ void add_attention_definitions(DefinitionRows& rows) {
   constexpr auto kOptional = Parameter::kOptional;
   constexpr TypeSet kHalvesAndFloat =
       types({DataType::kFloat, DataType::kFloat16, DataType::kBfloat16});
-  rows.push_back({.name = "Attention",
-                  .since_version = 25,
-                  .inputs = {{"Q", "T1"},
-                             {"K", "T1"},
-                             {"V", "T2"},
-                             {"attn_mask", "U", kOptional},
-                             {"past_key", "T1", kOptional},
-                             {"past_value", "T2", kOptional},
-                             {"nonpad_kv_seqlen", "I", kOptional}},
-                  .outputs = {{"Y", "T1"},
-                              {"present_key", "T1", kOptional},
-                              {"present_value", "T2", kOptional},
-                              {"qk_matmul_output", "T1", kOptional}},
-                  .facts = {.expand = attention},
-                  .types = {{"T1", kFloatTypes},
-                            {"T2", kFloatTypes},
-                            {"U", kNumericTypes | kBoolType},
-                            {"I", kInt64Type}},
-                  .kernel_types = {},
-                  .attributes = codec_of<AttentionAttributes>()});
+  rows.push_back(
+      {.name = "Attention",
+       .since_version = 25,
+       .inputs = {Parameter{"Q", "T1"}.with(
+                      "B G*R S D | B S q_num_heads*D | B G*R S D | B S q_num_heads*D | B G*R S D"),
+                  Parameter{"K", "T1"}.with(
+                      "B G T D | B T kv_num_heads*D | B G T D | B T kv_num_heads*D | B G T D"),
+                  Parameter{"V", "T2"}.with(
+                      "B G T E | B T kv_num_heads*E | B G T E | B T kv_num_heads*E | B G T E"),
+                  Parameter{"attn_mask", "U", kOptional}.with(
+                      "S T | B 1 S T | B G*R S P+T | S P+T | 1 T"),
+                  Parameter{"past_key", "T1", kOptional}.with(
+                      "absent | absent | B G P D | B kv_num_heads P D | absent"),
+                  Parameter{"past_value", "T2", kOptional}.with(
+                      "absent | absent | B G P E | B kv_num_heads P E | absent"),
+                  Parameter{"nonpad_kv_seqlen", "I", kOptional}
+                      .with("absent | absent | absent | absent | B")
+                      .of(Domain::kLength, 1)},
+       .outputs = {{"Y", "T1"},
+                   {"present_key", "T1", kOptional},
+                   {"present_value", "T2", kOptional},
+                   {"qk_matmul_output", "T1", kOptional}},
+       .facts = {.expand = attention},
+       .types = {{"T1", kFloatTypes},
+                 {"T2", kFloatTypes},
+                 {"U", kNumericTypes | kBoolType},
+                 {"I", kInt64Type}},
+       .kernel_types = {},
+       .attributes = codec_of<AttentionAttributes>()});
   add<ops::Rotate>(rows,
                    {.domain = kInternalDomain,
                     .name = "Rotate",
@@ -363,37 +372,43 @@ void add_attention_definitions(DefinitionRows& rows) {
                     .types = {{"T", kHalvesAndFloat}},
                     .kernel_types = {"T"},
                     .attributes = codec_of<RotateAttributes>()});
-  rows.push_back({.name = "RotaryEmbedding",
-                  .since_version = 23,
-                  .inputs = {same({"X", "T"}),
-                             {"cos_cache", "T"},
-                             {"sin_cache", "T"},
-                             {"position_ids", "M", kOptional}},
-                  .outputs = {same({"Y", "T"})},
-                  .facts = {.expand = rotary_embedding},
-                  .types = {{"T", kHalvesAndFloat}, {"M", kInt64Type}},
-                  .kernel_types = {},
-                  .attributes = codec_of<RotaryEmbeddingAttributes>()});
+  rows.push_back(
+      {.name = "RotaryEmbedding",
+       .since_version = 23,
+       .inputs =
+           {same({"X", "T"}).with("B H S 2*D | B S num_heads*2*D | B H S 2*D | B S num_heads*2*D"),
+            Parameter{"cos_cache", "T"}.with("B S D | B S D | P D | P D"),
+            Parameter{"sin_cache", "T"}.with("B S D | B S D | P D | P D"),
+            Parameter{"position_ids", "M", kOptional}
+                .with("absent | absent | B S | B S")
+                .of(Domain::kIndex, 1)},
+       .outputs = {same({"Y", "T"})},
+       .facts = {.expand = rotary_embedding},
+       .types = {{"T", kHalvesAndFloat}, {"M", kInt64Type}},
+       .kernel_types = {},
+       .attributes = codec_of<RotaryEmbeddingAttributes>()});
   rows.push_back(
       {.name = "TensorScatter",
        .since_version = 24,
-       .inputs = {{"past_cache", "T"}, {"update", "T"}, {"write_indices", "I", kOptional}},
+       .inputs = {Parameter{"past_cache", "T"}.with("B H M+U D | B M+U D"),
+                  Parameter{"update", "T"}.with("B H U D | B U D"),
+                  Parameter{"write_indices", "I", kOptional}.with("B").of(Domain::kNonNegative)},
        .outputs = {{"present_cache", "T"}},
        .facts = {.expand = tensor_scatter, .computed = bytes_for_small},
        .types = {{"T", kElementTypes}, {"I", kInt64Type}},
        .kernel_types = {},
        .attributes = codec_of<TensorScatterAttributes>()});
-  rows.push_back({.name = "CausalConvWithState",
-                  .since_version = 27,
-                  .inputs = {{"input", "T"},
-                             {"weight", "T"},
-                             {"bias", "T", kOptional},
-                             {"past_state", "T", kOptional}},
-                  .outputs = {{"output", "T"}, {"present_state", "T"}},
-                  .facts = {.expand = causal_conv},
-                  .types = {{"T", kHalvesAndFloat}},
-                  .kernel_types = {},
-                  .attributes = codec_of<CausalConvAttributes>()});
+  rows.push_back(
+      {.name = "CausalConvWithState",
+       .since_version = 27,
+       .inputs = {Parameter{"input", "T"}.with("B C L"), Parameter{"weight", "T"}.with("C 1 P+1"),
+                  Parameter{"bias", "T", kOptional}.with("C"),
+                  Parameter{"past_state", "T", kOptional}.with("B C P")},
+       .outputs = {{"output", "T"}, {"present_state", "T"}},
+       .facts = {.expand = causal_conv},
+       .types = {{"T", kHalvesAndFloat}},
+       .kernel_types = {},
+       .attributes = codec_of<CausalConvAttributes>()});
 }
 
 }  // namespace intarsia::definitions

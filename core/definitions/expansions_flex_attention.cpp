@@ -84,16 +84,18 @@ void flex_attention(ExpansionContext& e) {
 }  // namespace
 
 void add_flex_attention_definitions(DefinitionRows& rows) {
-  rows.push_back({.domain = "ai.onnx.preview",
-                  .name = "FlexAttention",
-                  .inputs = {{"Q", "T1"}, {"K", "T1"}, {"V", "T1"}},
-                  .outputs = {{"Y", "T1"}},
-                  .facts = {.expand = flex_attention},
-                  .types = {{"T1", kFloatTypes}},
-                  .kernel_types = {},
-                  .attributes = codec_of<FlexAttentionAttributes>(),
-                  .graphs = {"score_mod", "prob_mod"},
-                  .control = Control::kInlined});
+  rows.push_back(
+      {.domain = "ai.onnx.preview",
+       .name = "FlexAttention",
+       .inputs = {Parameter{"Q", "T1"}.with("B G*R S D"), Parameter{"K", "T1"}.with("B G T D"),
+                  Parameter{"V", "T1"}.with("B G T E")},
+       .outputs = {{"Y", "T1"}},
+       .facts = {.expand = flex_attention},
+       .types = {{"T1", kFloatTypes}},
+       .kernel_types = {},
+       .attributes = codec_of<FlexAttentionAttributes>(),
+       .graphs = {"score_mod", "prob_mod"},
+       .control = Control::kInlined});
 }
 
 }  // namespace intarsia::definitions

@@ -6,8 +6,8 @@
 // is a matrix: transforms of length n1 down its columns, a factor for each element, transforms of
 // length n2 along its rows (J. W. Cooley and J. W. Tukey, 1965). One of a long prime length is a
 // convolution with a chirp, by transforms of a length that is a power of two (L. I. Bluestein,
-// 1970). Angles are multiples of a turn by n, reduced as integers, and their functions are taken in
-// double.
+// 1970). Angles are multiples of a turn by n, reduced to an eighth of a turn as integers, and their
+// functions are taken in double: so that those that are 0, 1 or the same are exactly so.
 #include <cmath>
 #include <numbers>
 #include <optional>
@@ -103,10 +103,24 @@ class Fourier {
   }
   /// e^(sign * 2 pi i * steps / n) for steps in int64.
   Signal roots(Term steps, const Length& n, int sign) const {
-    const Term reduced = cast_to(call("Mod", {steps, n.term}), DataType::kDouble);
-    const Term angle = 2 * std::numbers::pi * reduced / cast_to(n.term, DataType::kDouble);
-    const Term sine = call("Sin", {angle});
-    return {cast_to(call("Cos", {angle}), type_), cast_to(sign < 0 ? -sine : sine, type_)};
+    const Term step = call("Mod", {steps, n.term});
+    const Signal turn = whole_turn(n);
+    const auto at = [&](Term part) { return cast_to(call("Gather", {part, step}), type_); };
+    return {at(turn.re), at(sign < 0 ? -*turn.im : *turn.im)};
+  }
+  /// e^(2 pi i * k / n) for k from 0 to n - 1, in double.
+  Signal whole_turn(const Length& n) const {
+    const Term four = 4 * range(n), quarter = four / n.term;
+    const Term above = four - quarter * n.term, below = n.term - above;  // of a quarter, times n
+    const Term near = cast_to(call("Min", {above, below}), DataType::kDouble);
+    const Term angle = std::numbers::pi / 2 * near / cast_to(n.term, DataType::kDouble);
+    const Term sine = call("Sin", {angle}), cosine = call("Cos", {angle});
+    const Term odd = call("Equal", {call("Mod", {quarter, quarter.number(2)}), quarter.number(1)});
+    const Term second_half = call("Greater", {quarter, quarter.number(1)});
+    const Term exchanged = call("Xor", {odd, call("Greater", {above, below})});
+    const auto with_sign = [](Term negative, Term part) { return where(negative, -part, part); };
+    return {with_sign(call("Xor", {odd, second_half}), where(exchanged, sine, cosine)),
+            with_sign(second_half, where(exchanged, cosine, sine))};
   }
   /// The roots of rows times columns.
   Signal table(const Length& rows, const Length& columns, const Length& n) const {
@@ -323,7 +337,9 @@ void add_fourier_definitions(DefinitionRows& rows) {
   rows.push_back(
       {.name = "DFT",
        .since_version = 20,
-       .inputs = {{"input", "T1"}, {"dft_length", "T2", kOptional}, {"axis", "I", kOptional}},
+       .inputs = {Parameter{"input", "T1"}.with("B L 1 | B L 2 | B L M 1 | L 2"),
+                  Parameter{"dft_length", "T2", kOptional}.with("()").deciding(Domain::kAtLeastOne),
+                  Parameter{"axis", "I", kOptional}.with("()").deciding(Domain::kAxis)},
        .outputs = {{"output", "T1"}},
        .facts = {.expand = dft},
        .types = {{"T1", kFloatTypes}, {"T2", kIndexTypes}, {"I", kInt64Type}},
@@ -331,10 +347,12 @@ void add_fourier_definitions(DefinitionRows& rows) {
        .attributes = codec_of<DftAttributes>()});
   rows.push_back({.name = "STFT",
                   .since_version = 17,
-                  .inputs = {{"signal", "T1"},
-                             {"frame_step", "T2"},
-                             {"window", "T1", kOptional},
-                             {"frame_length", "T2", kOptional}},
+                  .inputs = {Parameter{"signal", "T1"}.with("B F+L 1 | B F+L 1 | B F+L 2"),
+                             Parameter{"frame_step", "T2"}.with("()").deciding(Domain::kAtLeastOne),
+                             Parameter{"window", "T1", kOptional}.with("F | absent | F"),
+                             Parameter{"frame_length", "T2", kOptional}
+                                 .with("absent | () | absent")
+                                 .deciding(Domain::kAtLeastOne)},
                   .outputs = {{"output", "T1"}},
                   .facts = {.expand = stft},
                   .types = {{"T1", kFloatTypes}, {"T2", kIndexTypes}},

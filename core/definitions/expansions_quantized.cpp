@@ -74,20 +74,26 @@ void add_quantized_product_definitions(DefinitionRows& rows) {
                     .attributes = std::move(attributes)});
   };
   row("QLinearMatMul", qlinear_matmul,
-      {{"a", "T1"},
-       {"a_scale", "TS"},
-       {"a_zero_point", "T1"},
-       {"b", "T2"},
-       {"b_scale", "TS"},
-       {"b_zero_point", "T2"},
-       {"y_scale", "TS"},
-       {"y_zero_point", "T3"}},
+      {Parameter{"a", "T1"}.with("... M K | ... M K | M K | K"),
+       Parameter{"a_scale", "TS"}.with("() | () | M | ()").of(Domain::kPositive),
+       Parameter{"a_zero_point", "T1"}.with("() | () | M | ()"),
+       Parameter{"b", "T2"}.with("K N | ... K N | K N | K"),
+       Parameter{"b_scale", "TS"}.with("() | () | N | ()").of(Domain::kPositive),
+       Parameter{"b_zero_point", "T2"}.with("() | () | N | ()"),
+       Parameter{"y_scale", "TS"}.with("()").of(Domain::kPositive),
+       Parameter{"y_zero_point", "T3"}.with("()")},
       {{"TS", kRealTypes}, {"T1", kCodeTypes}, {"T2", kCodeTypes}, {"T3", kCodeTypes}}, {"y", "T3"},
       codec_of<NoAttributes>());
   const std::vector<Parameter> conv_inputs = {
-      {"x", "T1"},       {"x_scale", "TS"},      {"x_zero_point", "T1"},
-      {"w", "T2"},       {"w_scale", "TS"},      {"w_zero_point", "T2"},
-      {"y_scale", "TS"}, {"y_zero_point", "T3"}, {"B", "T4", kOptional}};
+      Parameter{"x", "T1"}.with("N group*C H W | N group*C H W | N group*C L | N group*C D H W"),
+      Parameter{"x_scale", "TS"}.with("()").of(Domain::kPositive),
+      Parameter{"x_zero_point", "T1"}.with("()"),
+      Parameter{"w", "T2"}.with("group*M C R S | group*M C R S | group*M C R | group*M C Q R S"),
+      Parameter{"w_scale", "TS"}.with("() | group*M | group*M | ()").of(Domain::kPositive),
+      Parameter{"w_zero_point", "T2"}.with("() | group*M | () | ()"),
+      Parameter{"y_scale", "TS"}.with("()").of(Domain::kPositive),
+      Parameter{"y_zero_point", "T3"}.with("()"),
+      Parameter{"B", "T4", kOptional}.with("group*M")};
   const std::vector<TypeConstraint> conv_types = {{"TS", types({DataType::kFloat})},
                                                   {"T1", kByteTypes},
                                                   {"T2", kByteTypes},

@@ -58,7 +58,7 @@ void col2im(ExpansionContext& e) {
   const std::vector<int64_t> strides = listed(a.strides, axes, 1);
   const std::vector<int64_t> dilations = listed(a.dilations, axes, 1);
   const std::vector<int64_t> pads = listed(a.pads, 2 * axes, 0);
-  int64_t places = 1;
+  int64_t places = 1, count = 1;  // of a block, and of blocks
   std::vector<int64_t> blocks{0, 0}, window{places, 1}, left;
   for (size_t i = 0; i < axes; ++i) {
     constexpr int64_t kMost = INT32_MAX;
@@ -74,14 +74,22 @@ void col2im(ExpansionContext& e) {
     }
     blocks.push_back(room / strides[i] + 1);
     left.push_back(room % strides[i]);
+    if (blocks.back() > kMost / count) e.refuse("has too many blocks");
+    count *= blocks.back();
     window.push_back(block[i]);
     places *= block[i];
     if (places > kMost) e.refuse("has blocks of too many elements");
   }
-  const Dim rows = x.extent(1);
+  const Dim rows = x.extent(1), columns = x.extent(2);
   if (!is_constant(rows) || constant_value(rows) % places != 0) {
-    e.refuse("input has " + rows.to_string() + " rows, expected a multiple of the " +
-             std::to_string(places) + " elements of a block");
+    e.refuse_extent(0, 1, places,
+                    "input has " + rows.to_string() + " rows, expected a multiple of the " +
+                        std::to_string(places) + " elements of a block");
+  }
+  if (is_constant(columns) && constant_value(columns) != count) {
+    e.refuse_extent(0, 2, count,
+                    "input has " + columns.to_string() + " columns, expected " +
+                        std::to_string(count) + ", one for each block");
   }
   const int64_t channels = constant_value(rows) / places;
   window[0] = places;
@@ -152,7 +160,9 @@ void max_unpool(ExpansionContext& e) {
 void add_window_definitions(DefinitionRows& rows) {
   rows.push_back({.name = "Col2Im",
                   .since_version = 18,
-                  .inputs = {{"input", "T"}, {"image_shape", "I"}, {"block_shape", "I"}},
+                  .inputs = {Parameter{"input", "T"}.with("N C L"),
+                             Parameter{"image_shape", "I"}.with("A").deciding(Domain::kExtents),
+                             Parameter{"block_shape", "I"}.with("A").deciding(Domain::kRepeats)},
                   .outputs = {{"output", "T"}},
                   .facts = {.expand = col2im},
                   .types = {{"T", kNumericTypes | kBoolType}, {"I", kInt64Type}},
@@ -161,7 +171,10 @@ void add_window_definitions(DefinitionRows& rows) {
   rows.push_back(
       {.name = "MaxUnpool",
        .since_version = 22,
-       .inputs = {{"X", "T1"}, {"I", "T2"}, {"output_shape", "T2", Parameter::kOptional}},
+       .inputs = {Parameter{"X", "T1"}.with("N C H W | N C L | N C D H W"),
+                  Parameter{"I", "T2"}.with("N C H W | N C L | N C D H W").of(Domain::kNonNegative),
+                  Parameter{"output_shape", "T2", Parameter::kOptional}.with("absent").deciding(
+                      Domain::kExtents)},
        .outputs = {{"output", "T1"}},
        .facts = {.expand = max_unpool},
        .types = {{"T1", kFloatTypes}, {"T2", kInt64Type}},

@@ -165,6 +165,14 @@ inline bool copies_alone(const std::byte*, std::span<const SymbolicInput> inputs
   return inputs.size() == 1;
 }
 
+/// A constant that becomes an attribute, which is a float. Nothing if that would round what a node
+/// of type `computed` computes with.
+inline std::optional<float> float_attribute(double value, DataType computed) {
+  const auto rounded = static_cast<float>(value);
+  if (computed == DataType::kDouble && double{rounded} != value) return std::nullopt;
+  return rounded;
+}
+
 /// What an operator is as an epilogue, from its attributes and constant inputs; nothing if these
 /// are not what an epilogue can do.
 using ActivationRule = std::optional<ActivationSpec> (*)(const std::byte* attributes,

@@ -431,6 +431,22 @@ struct ScoresModel {
   }
 };
 
+/// Attributes are floats: a factor that they do not hold stays a node.
+TEST(Fusion, DoublesKeepTheirFactors) {
+  const auto left = [](double factor) {
+    OnnxBuilder model;
+    model.input("x", {2, 3}, DataType::kDouble);
+    model.output("y");
+    model.initializer("c", DataType::kDouble, {}, &factor, sizeof factor);
+    model.node("Transpose", {"x"}, {"t"});
+    model.node("MatMul", {"x", "t"}, {"p"});
+    model.node("Mul", {"p", "c"}, {"y"});
+    return fused(model);
+  };
+  EXPECT_EQ(left(0.25), "Gemm");
+  EXPECT_EQ(left(0.1), "Gemm Mul");
+}
+
 TEST(Fusion, ProductsTakeTransposesAndFactors) {
   const std::pair<ScoresModel, std::string> cases[] = {
       {{}, "intarsia:ScaledMatMul"},

@@ -5,9 +5,9 @@
 //     make_seeds DIR        DIR/onnx/NAME, DIR/plan/NAME; DIR/onnx.dict, operators' names
 //
 // One model for every operator there is, drawn by the generator of the random models; those of
-// seed_models.cpp for what several nodes make together, and of seed_nodes.cpp for operators of
-// which none of the drawn has a plan: one that is nowhere fails. Made anew by each build, so that
-// plans are of today's format and new operators are fuzzed without a thought.
+// seed_models.cpp for what several nodes make together, and of seed_nodes.cpp for operators that
+// need other nodes: one of which no model has a plan fails. Made anew by each build, so that plans
+// are of today's format and new operators are fuzzed without a thought.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -118,7 +118,7 @@ int main(int argc, char** argv) {
     dictionary << '"' << op->name << "\"\n";
     if (op->domain == definitions::kInternalDomain) continue;
     const std::string name = op->qualified_name() + std::to_string(op->since_version);
-    Seed seed = op->graphs.empty() ? seed_of(*op) : Seed();
+    Seed seed = seed_of(*op);
     if (!seed.plan.empty()) {
       seeds.emplace(name, std::move(seed));
     } else if (!reached.contains(op)) {

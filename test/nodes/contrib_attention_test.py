@@ -96,7 +96,7 @@ class Contrib(ContribCase):
             attributes = {"num_heads": heads}
             if self.choose.random() < 0.3:
                 attributes["scale"] = 0.4
-            if self.choose.random() < 0.3 and keys == length:
+            if self.choose.random() < 0.3:
                 attributes["unidirectional"] = 1
             past = 2 if form == "past" else 0
             if form != "apart":

@@ -399,6 +399,10 @@ class Models(Quantized):
         self.refused("QLinearReduceMean", one, byte, "axes", keepdims=1)
         self.refused("QLinearConcat", {"ys": one["ys"], "yz": one["yz"], "x": one["X"], "xs": one["xs"],
                                        "xz": one["xz"]}, byte, "axis")
+        self.refused("QLinearConcat", {"ys": one["ys"], "yz": one["yz"], "x": one["X"], "xs": one["xs"]}, byte,
+                     "has 4 inputs", "'X', 'X_scale', 'X_zero_point' of each part", axis=0)
+        self.refused("QLinearConcat", {"ys": one["ys"], "yz": one["yz"], "x": one["X"], "xs": one["xz"],
+                                       "xz": one["xz"]}, byte, "X_scale", "type uint8", axis=0)
         self.refused("QLinearSigmoid", one, byte, "alpha", alpha=0.5)
         self.refused("QLinearSigmoid", one | {"xs": np.ones(3, np.float32)}, byte, "input 1", "vector of 3")
 

@@ -119,7 +119,7 @@ class Contrib(ContribCase):
         x, w = self.draw((1, 2, 4, 4)), self.draw((2, 2, 1, 1))
         self.refused("activation_params count mismatch: Clip takes 2, found 1", "FusedConv",
                      {"x": x, "w": w}, activation="Clip", activation_params=[1.0])
-        self.refused("attribute 'activation' is 'Sine', expected one of Relu, Tanh", "FusedConv",
+        self.refused('must be one of "", "Relu", "Tanh"', "FusedConv",
                      {"x": x, "w": w}, activation="Sine")
 
     def test_fused_products(self):

@@ -288,6 +288,19 @@ class Expansions(Case):
                         self.agree(run(model, {"x": x}),
                                    [np.fft.irfft(z, whole)[..., None].astype(kind)], tolerance)
 
+    def test_roots_of_one_are_exact(self):
+        """Those on the axes are 0 and 1, and those that are mirrored have the same numbers."""
+        for length in (4, 8, 12, 20, 28, 60, 100, 252):
+            x = {"x": np.eye(1, length, 1).reshape(1, length, 1)}
+            re, im = run(model_of(helper.make_node("DFT", ["x"], ["y"]), x), x)[0][0].T
+            quarter = length // 4
+            with self.subTest(length):
+                np.testing.assert_array_equal(re[::quarter], (1, 0, -1, 0))
+                np.testing.assert_array_equal(im[::quarter], (0, -1, 0, 1))
+                np.testing.assert_array_equal(re[1:], re[:0:-1])
+                np.testing.assert_array_equal(im[1:], -im[:0:-1])
+                np.testing.assert_allclose(re[:quarter + 1], -im[quarter::-1], rtol=3e-16)
+
     def test_fourier_transforms_along_axes_and_of_other_lengths(self):
         values = np.random.default_rng(15)
         x = values.standard_normal((3, 4, 5, 1))
@@ -395,7 +408,9 @@ class Expansions(Case):
             with self.subTest(image, block=block, attributes=attributes):
                 self.agree(run(model, {"x": x}), [y.astype(np.float32)])
         for image, block, message in (([5, 5], [6, 1], "does not fit"), ([5, 5], [0, 1], "positive"),
-                                      ([5], [2, 2], "1 extents"), ([2**40, 2], [2, 2], "positive")):
+                                      ([5], [2, 2], "1 extents"), ([2**40, 2], [2, 2], "positive"),
+                                      ([5, 5], [5, 5], "108 rows, expected a multiple of the 25"),
+                                      ([5, 5], [1, 1], "columns, expected 25")):
             model = model_of(helper.make_node("Col2Im", ["x", "i", "b"], ["y"]), {"x": x})
             model.graph.initializer.extend(
                 onnx.numpy_helper.from_array(np.array(value), name)

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "test/random/execute.h"
 
+#include <algorithm>
+
 #include "converter/graph/evaluate.h"
 #include "converter/graph/infer.h"
 #include "core/definitions/value_propagation.h"
+#include "test/random/expanded_node.h"
 
 namespace intarsia::test {
 
@@ -15,14 +18,7 @@ namespace {
 /// The largest of the extents that no shape rule bounds.
 constexpr int64_t kMostOpen = 24;
 
-}  // namespace
-
-SymbolicInput known_input(const Constant& constant) {
-  converter::Value value;
-  value.constant = constant;
-  return converter::symbolic_input(&value);
-}
-
+/// Sets `definition.result_type`, and bounds extents that only values tell.
 std::optional<OutputBounds> settle_outputs(const Candidate& candidate,
                                            std::vector<SymbolicOutput>& outputs, int64_t most) {
   OutputBounds bounds(outputs.size());
@@ -68,6 +64,51 @@ std::vector<SymbolicInput> results_seen(const Candidate& candidate,
     seen[i].denominator = elements[i].denominator;
   }
   return seen;
+}
+
+}  // namespace
+
+SymbolicInput known_input(const Constant& constant) {
+  converter::Value value;
+  value.constant = constant;
+  return converter::symbolic_input(&value);
+}
+
+std::optional<Inferred> infer(Candidate& candidate, std::span<const RandomTensor* const> operands,
+                              const definitions::SymbolTable& symbols, int64_t most,
+                              const converter::OperatorLibrary& library, Diagnostic* refusal) {
+  Inferred inferred;
+  std::vector<SymbolicInput> inputs;
+  for (const RandomTensor* operand : operands) {
+    inputs.push_back(operand != nullptr ? operand->seen : SymbolicInput());
+  }
+  if (candidate.op->facts.expand != nullptr) {
+    candidate.expanded = ExpandedNode::make(candidate, operands, symbols, library, refusal);
+    if (candidate.expanded == nullptr) return std::nullopt;
+    inferred.outputs = candidate.expanded->outputs();
+    inferred.seen = candidate.expanded->seen();
+  } else {
+    definitions::SymbolicShapeContext context(inputs, static_cast<int>(candidate.outputs.size()),
+                                              candidate.blob);
+    try {
+      if (!candidate.op->infer(context)) {
+        if (refusal != nullptr) *refusal = context.diagnostic();
+        return std::nullopt;
+      }
+    } catch (const definitions::DimError&) {
+      return std::nullopt;
+    }
+    inferred.outputs = context.outputs();
+  }
+  auto bounds = settle_outputs(candidate, inferred.outputs, most);
+  if (!bounds) return std::nullopt;
+  inferred.bounds = std::move(*bounds);
+  if (candidate.expanded == nullptr) {
+    inferred.seen = results_seen(candidate, inputs, inferred.outputs);
+  } else if (std::ranges::any_of(inferred.bounds, [](const auto& each) { return !each.empty(); })) {
+    return std::nullopt;  // the nodes that a bound would have to name are not the model's
+  }
+  return inferred;
 }
 
 std::optional<std::vector<Constant>> execute(const Candidate& candidate,

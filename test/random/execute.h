@@ -4,6 +4,7 @@
 // computes.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,12 +15,16 @@
 
 namespace intarsia::test {
 
+class ExpandedNode;
+
 /// A node whose attributes are read. Outputs that are not wanted are absent.
 struct Candidate {
   const OperatorDefinition* op = nullptr;
   definitions::AttributeMap attributes;
   std::vector<std::byte> blob;
   std::vector<bool> outputs;
+  /// The nodes that are executed in its place, of an operator that becomes others.
+  std::shared_ptr<const ExpandedNode> expanded = nullptr;
 };
 
 /// What a shape rule sees of a tensor whose elements are known.
@@ -34,16 +39,22 @@ std::optional<std::vector<Constant>> execute(const Candidate& candidate,
 /// Per output the extents that `--bound` gives; empty where it need not.
 using OutputBounds = std::vector<std::vector<int64_t>>;
 
-/// Sets `definition.result_type`, and bounds extents that only values tell, as a user would who
-/// knows the values: what is executed may not exceed them. Nothing unless every wanted output has a
-/// type and extents of which the largest are at most `most` elements.
-std::optional<OutputBounds> settle_outputs(const Candidate& candidate,
-                                           std::vector<definitions::SymbolicOutput>& outputs,
-                                           int64_t most);
+/// What inference says of a node's results.
+struct Inferred {
+  std::vector<definitions::SymbolicOutput> outputs;
+  OutputBounds bounds;
+  /// The outputs as other shape rules see them, with what is known of their elements.
+  std::vector<definitions::SymbolicInput> seen;
+};
 
-/// The outputs as other shape rules see them, with what shape arithmetic knows of their elements.
-std::vector<definitions::SymbolicInput> results_seen(
-    const Candidate& candidate, const std::vector<definitions::SymbolicInput>& inputs,
-    const std::vector<definitions::SymbolicOutput>& outputs);
+/// Infers a node with these operands (null: absent). Extents that only values tell are bounded, as
+/// a user would who knows the values: what is executed may not exceed them. Of an operator that
+/// becomes others, the candidate gets the nodes that stand for it. Nothing if the operands are
+/// refused, which `refusal` then tells, or unless every wanted output has a type and extents of
+/// which the largest are at most `most` elements.
+std::optional<Inferred> infer(Candidate& candidate, std::span<const RandomTensor* const> operands,
+                              const definitions::SymbolTable& symbols, int64_t most,
+                              const converter::OperatorLibrary& library,
+                              Diagnostic* refusal = nullptr);
 
 }  // namespace intarsia::test

@@ -20,6 +20,11 @@ bool decides_layout(const OperatorDefinition& op) {
   return weighs || op.facts.axes.form == AxisForm::kPermutation;
 }
 
+/// Those of an operator that becomes others may be left out.
+bool has_graphs(const OperatorDefinition& op) {
+  return !op.graphs.empty() && op.control != definitions::Control::kInlined;
+}
+
 class Generator {
  public:
   Generator(uint64_t seed, const converter::OperatorLibrary& library, Coverage& coverage,
@@ -54,7 +59,7 @@ class Generator {
     constexpr int kTries = 10;
     model_.sizes = &sizes;
     model_.runs = {{}};
-    if (!op.graphs.empty()) return std::nullopt;
+    if (has_graphs(op)) return std::nullopt;
     for (int tries = 0; tries < kTries; ++tries) {
       if (!add_node(op, pool_, model_.nodes)) continue;
       choose_outputs();
@@ -227,7 +232,7 @@ class Generator {
   /// A node of any operator; sub-graphs nest to a depth of three.
   bool add_any_node(Pool& pool, std::vector<RandomNode>& nodes, int depth) {
     const OperatorDefinition& op = pick_operator();
-    if (op.graphs.empty()) return add_node(op, pool, nodes);
+    if (!has_graphs(op)) return add_node(op, pool, nodes);
     if (depth == 3 || op.control == definitions::Control::kMap) return false;
     return op.control == definitions::Control::kBranches ? add_branches(op, pool, nodes, depth)
                                                          : add_loop(op, pool, nodes, depth);
@@ -235,7 +240,7 @@ class Generator {
 
   bool add_plain_node(Pool& pool, std::vector<RandomNode>& nodes) {
     const OperatorDefinition& op = pick_operator();
-    return op.graphs.empty() && add_node(op, pool, nodes);
+    return !has_graphs(op) && add_node(op, pool, nodes);
   }
 
   /// The last result of `nodes` with type and rank of `like`, or the last one where that is -1.
@@ -364,8 +369,6 @@ std::vector<const OperatorDefinition*> operators_of(const converter::OperatorLib
     if (own && (which == Operators::kOfModels || !is_of_tensors(*op))) {
       continue;
     }
-    // Others stand for it, which are drawn themselves; test/nodes/expansions_test.py has those.
-    if (op->facts.expand != nullptr) continue;
     if (op->until_version < converter::kNewestOpset && op->domain.empty()) continue;
     operators.push_back(op);
   }

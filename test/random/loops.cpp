@@ -178,6 +178,7 @@ class Execution {
     Candidate candidate{node.op, node.attributes, {}, {}};
     if (!node.op->attributes.read(node.attributes, candidate.blob).empty()) return false;
     for (int output : node.outputs) candidate.outputs.push_back(output >= 0);
+    if (node.op->facts.expand != nullptr && !expand(node, candidate)) return false;
     std::vector<Known> operands;
     for (int input : node.inputs) operands.push_back(input >= 0 ? known(input) : Known());
     std::vector<const Constant*> values;
@@ -194,6 +195,14 @@ class Execution {
       inner_[node.outputs[i]] = {results->values[i], results->errors[i]};
     }
     return true;
+  }
+
+  bool expand(const RandomNode& node, Candidate& candidate) const {
+    std::vector<const RandomTensor*> tensors;
+    for (int input : node.inputs) {
+      tensors.push_back(input >= 0 ? &model_.tensor(input) : nullptr);
+    }
+    return infer(candidate, tensors, *model_.symbols, 1 << 16, library_).has_value();
   }
 
   Constant collect(const std::vector<Constant>& parts, size_t i) const {

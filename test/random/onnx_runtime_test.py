@@ -33,10 +33,16 @@ def known_differences():
     return [row for row in rows if row]
 
 
+def name_of(node):
+    return f"{node.domain}:{node.op_type}" if node.domain else node.op_type
+
+
 def differs(node, rows):
     given = {each.name: str(onnx.helper.get_attribute_value(each)) for each in node.attribute
              if each.type != onnx.AttributeProto.GRAPH}
-    return any(re.fullmatch(operator, node.op_type) and
+    for mark, names in (("<", node.input), (">", node.output)):
+        given.update({f"{mark}{at}": names[at] if at < len(names) else "" for at in range(10)})
+    return any(re.fullmatch(operator, name_of(node)) and
                (attribute == "*" or
                 attribute in given and not re.fullmatch(values, given[attribute]))
                for operator, attribute, values in rows)
@@ -46,7 +52,7 @@ def differs_on(node, rows, elements_of):
     """The same for what elements of an input decide; `elements_of` gives those of a name, or None where a graph within
     makes them."""
     for operator, attribute, values in rows:
-        if attribute[0] not in "@%$" or not re.fullmatch(operator, node.op_type):
+        if attribute[0] not in "@%$" or not re.fullmatch(operator, name_of(node)):
             continue
         at = int(attribute[1:])
         name = node.input[at] if at < len(node.input) else ""
@@ -60,6 +66,12 @@ def differs_on(node, rows, elements_of):
         if not all(re.fullmatch(values, text) for text in texts):
             return True
     return False
+
+
+def tolerance(node, rows):
+    """By how much the node's results may be off, as a part of the largest."""
+    return max((float(values) for operator, attribute, values in rows for each in all_nodes(node)
+                if attribute == "~" and re.fullmatch(operator, name_of(each))), default=0.0)
 
 
 def graphs_of(node):
@@ -134,7 +146,11 @@ class Case:
         for number, (values, errors) in enumerate(self.runs):
             def elements_of(name):
                 tensor = values.get(name, self.held.get(name))
-                return None if tensor is None else numpy_helper.to_array(tensor).ravel()
+                if tensor is None:
+                    return None
+                array = numpy_helper.to_array(tensor).ravel()
+                # Their texts would be those of integers.
+                return array.astype(numpy.float32) if array.dtype.name.startswith("float8") else array
 
             if any(differs_on(each, known, elements_of) for each in all_nodes(node)):
                 continue
@@ -148,7 +164,7 @@ class Case:
                 if self.types[name] == onnx.TensorProto.BFLOAT16:
                     continue  # numpy has no such type
                 text = difference(result.numpy(), element_bytes(values[name]),
-                                  float(errors[name]))
+                                  float(errors[name]), tolerance(node, known))
                 if text:
                     attributes = ", ".join(
                         f"{each.name} {onnx.helper.get_attribute_value(each)}"
@@ -180,13 +196,15 @@ def element_bytes(tensor):
     return array.view(numpy.uint8) if array.dtype.name.startswith("float8") else array
 
 
-def difference(found, expected, error):
-    """"" or how the arrays differ by more than `error`."""
+def difference(found, expected, error, part):
+    """"" or how the arrays differ by more than `error` and `part` of the largest element, or of 1."""
     if found.dtype != expected.dtype or found.shape != expected.shape:
         return f"{found.dtype}{found.shape} instead of {expected.dtype}{expected.shape}"
     if found.dtype.kind != "f":
         return "" if numpy.array_equal(found, expected) else "elements differ"
     a, b = found.astype(numpy.float64), expected.astype(numpy.float64)
+    if part:
+        error += part * max(1, numpy.max(numpy.abs(b), initial=0, where=numpy.isfinite(b)))
     with numpy.errstate(invalid="ignore"):
         # Both round on their own.
         same = (a == b) | (numpy.isnan(a) & numpy.isnan(b)) | (numpy.abs(a - b) <= 2 * error)

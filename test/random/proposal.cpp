@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "test/random/extent_forms.h"
 #include "test/random/rounding.h"
 #include "test/random/trees.h"
 
@@ -13,7 +14,6 @@ using definitions::AxisRole;
 using definitions::Domain;
 using definitions::Parameter;
 using definitions::SymbolicInput;
-using definitions::SymbolicOutput;
 
 constexpr int kMendings = 10, kMendingsOfOperand = 3;
 
@@ -26,20 +26,23 @@ class Proposer {
   }
 
   std::optional<Proposal> run() {
+    Candidate& candidate = result_.candidate;
+    if (has_forms())
+      forms_.emplace(op(), draw_attributes(op(), 0, sizes(), random_), model_, random_);
     choose_operands();
     // A file has sequences only where nodes make them.
     for (const Operand& operand : result_.operands) {
       if (operand.fresh && operand.made.type == DataType::kUndefined) return std::nullopt;
     }
-    Candidate& candidate = result_.candidate;
     const int rank = result_.operands.empty() ? 0 : seen(0).shape.rank;
-    candidate.attributes = draw_attributes(*candidate.op, rank, sizes(), random_);
-    if (!candidate.op->attributes.read(candidate.attributes, candidate.blob).empty()) {
-      return std::nullopt;
-    }
+    candidate.attributes = draw_attributes(op(), rank, sizes(), random_);
+    if (forms_) forms_->complete(candidate.attributes);
+    if (!op().attributes.read(candidate.attributes, candidate.blob).empty()) return std::nullopt;
     choose_outputs();
     complete_lists();
-    if (!fill_from(0) || !infer() || (sizes().executed && !execute_runs())) return std::nullopt;
+    if (!fill_from(0) || !infer_results() || (sizes().executed && !execute_runs())) {
+      return std::nullopt;
+    }
     return std::move(result_);
   }
 
@@ -63,19 +66,28 @@ class Proposer {
   void choose_operands() {
     const std::vector<Parameter>& inputs = op().inputs;
     size_t count = inputs.size();
-    if (count > 0 && inputs.back().kind == Parameter::kVariadic) {
+    if (const size_t turns = definitions::variadic_count(inputs); turns > 0) {
       const int least = std::max(0, inputs.back().minimum);
-      count = count - 1 + static_cast<size_t>(random_.between(least, std::max(least, 3)));
+      count -= turns;
+      count += turns * static_cast<size_t>(random_.between(least, std::max(least, 3)));
     }
     while (count > 0 && parameter(count - 1).kind == Parameter::kOptional && random_.chance(45)) {
       --count;
     }
+    const auto belongs = [&](size_t i) { return forms_ && forms_->belongs(i); };
+    while (count < inputs.size() && belongs(count)) ++count;
     result_.operands.resize(count);
     for (size_t i = 0; i < count; ++i) {
-      if (parameter(i).kind == Parameter::kOptional && i + 1 < count && random_.chance(30))
-        continue;
+      if (forms_ && forms_->absent(i)) continue;
+      const bool optional = parameter(i).kind == Parameter::kOptional && !belongs(i);
+      if (optional && i + 1 < count && random_.chance(30)) continue;
       choose_operand(i);
     }
+  }
+
+  bool has_forms() const {
+    return std::ranges::any_of(op().inputs,
+                               [](const Parameter& each) { return !each.extents.empty(); });
   }
 
   definitions::TypeSet allowed(std::string_view variable) const {
@@ -115,6 +127,9 @@ class Proposer {
       make_fresh(index);
     }
     bound_.try_emplace(formal.type, tensor_of(index).type);
+    if (forms_ && forms_->has(index) && existing >= 0) {
+      forms_->take(index, model_.tensor(existing).shape);
+    }
   }
 
   int pick_existing(size_t index) {
@@ -124,6 +139,7 @@ class Proposer {
     for (int number : pool_) {
       const RandomTensor& tensor = model_.tensor(number);
       if (!definitions::contains(set, tensor.type)) continue;
+      if (forms_ && forms_->has(index) && !forms_->fits(index, tensor.shape)) continue;
       if (!lies_in(tensor.values.front(), formal.values.domain) && !random_.chance(8)) continue;
       fit.push_back(number);
       if (tensor.behind_layout) behind.push_back(number);
@@ -167,6 +183,8 @@ class Proposer {
     const AxisRole role = formal.axes;
     if (describes_trees(op(), index)) {
       use(tree_extents(index, random_));
+    } else if (forms_ && forms_->has(index)) {
+      shape = forms_->draw(index);
     } else if (is_list(formal.values.domain)) {
       use(list_extents(formal.values.domain, first.shape.rank, random_));
     } else if (index == 0 || !first.present) {
@@ -338,24 +356,20 @@ class Proposer {
   // -- Asking the operator
   // -------------------------------------------------------------------------
 
-  bool infer() {
-    const Candidate& candidate = result_.candidate;
-    if (op().infer == nullptr) {  // others stand for it, of which nothing is known here
-      result_.outputs.resize(candidate.outputs.size());
-      return !sizes().executed;
-    }
+  bool infer_results() {
     const int most = kMendings + kMendingsOfOperand * static_cast<int>(result_.operands.size());
     for (int attempt = 0; attempt < most; ++attempt) {
-      std::vector<SymbolicInput> inputs;
-      for (size_t i = 0; i < result_.operands.size(); ++i) inputs.push_back(seen(i));
-      definitions::SymbolicShapeContext context(inputs, static_cast<int>(candidate.outputs.size()),
-                                                candidate.blob);
-      try {
-        if (op().infer(context)) return use_outputs(inputs, context.outputs());
-      } catch (const definitions::DimError&) {
-        return false;
+      std::vector<const RandomTensor*> operands;
+      for (size_t i = 0; i < result_.operands.size(); ++i) {
+        operands.push_back(result_.operands[i].present() ? &tensor_of(i) : nullptr);
       }
-      if (!mend(context.diagnostic())) return false;
+      Diagnostic refusal;
+      if (auto inferred = infer(result_.candidate, operands, *model_.symbols, sizes().results,
+                                library_, &refusal)) {
+        use_outputs(std::move(*inferred));
+        return true;
+      }
+      if (!mend(refusal)) return false;
     }
     return false;
   }
@@ -402,21 +416,16 @@ class Proposer {
     return fill_from(index);
   }
 
-  bool use_outputs(const std::vector<SymbolicInput>& inputs, std::vector<SymbolicOutput> outputs) {
-    const Candidate& candidate = result_.candidate;
-    const std::optional<OutputBounds> bounds = settle_outputs(candidate, outputs, sizes().results);
-    if (!bounds) return false;
-    std::vector<SymbolicInput> seen = results_seen(candidate, inputs, outputs);
-    result_.outputs.resize(outputs.size());
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      if (!candidate.outputs[i]) continue;
+  void use_outputs(Inferred inferred) {
+    result_.outputs.resize(inferred.outputs.size());
+    for (size_t i = 0; i < inferred.outputs.size(); ++i) {
+      if (!result_.candidate.outputs[i]) continue;
       RandomTensor& output = result_.outputs[i];
-      output.type = outputs[i].type;
-      output.shape = outputs[i].shape;
-      output.bounds = (*bounds)[i];
-      output.seen = std::move(seen[i]);
+      output.type = inferred.outputs[i].type;
+      output.shape = inferred.outputs[i].shape;
+      output.bounds = std::move(inferred.bounds[i]);
+      output.seen = std::move(inferred.seen[i]);
     }
-    return true;
   }
 
   bool execute_runs() {
@@ -449,6 +458,7 @@ class Proposer {
   Random& random_;
   Proposal result_;
   std::map<std::string_view, DataType> bound_;
+  std::optional<ExtentForms> forms_;  // of an operator that has some
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "test/random/expanded_node.h"
 #include "test/random/values.h"
 
 namespace intarsia::test {
@@ -71,24 +72,32 @@ bool float_suffices(const Candidate& candidate, std::span<const Constant* const>
   return !coarse || own_error(result, &(*coarse)[output]) == 0;
 }
 
-/// Whether results are also those of double precision where all operands are positive. With signs
-/// a sum may cancel to a number that float holds, though it does not hold what other kernels find
-/// on their way there; a sum without signs is the largest of its parts. True where the node refuses
+/// Whether results are also those of double precision where all operands are positive, and where
+/// some are 0. With signs a sum may cancel to a number that float holds, though it does not hold
+/// what other kernels find on their way there; a sum without signs is the largest of its parts, and
+/// one without some of them shows what the others have lost together. True where the node refuses
 /// such operands.
 bool exact_without_signs(const Candidate& candidate, std::span<const Constant* const> inputs,
-                         size_t output, const converter::OperatorLibrary& library) {
-  const auto magnitudes = [](const Constant& tensor) {
-    return changed(tensor, [](double value) { return std::fabs(value); });
-  };
-  const auto coarse = execute_as(magnitudes, candidate, inputs, library);
-  const auto precise = execute_as(
-      [](const Constant& tensor) {
-        return as_double(changed(tensor, [](double value) { return std::fabs(value); }));
-      },
-      candidate, inputs, library);
-  if (!coarse || !precise) return true;
-  const double error = own_error((*coarse)[output], &(*precise)[output]);
-  return error == 0 || error == HUGE_VAL;
+                         size_t output, const converter::OperatorLibrary& library, Random& random) {
+  constexpr int kParts = 3;
+  for (int part = 0; part < kParts; ++part) {
+    std::vector<Constant> some(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i] == nullptr) continue;
+      some[i] = *inputs[i];
+      if (!is_rounded(some[i].type)) continue;
+      some[i] = changed(some[i], [&](double value) {
+        return part == 0 || random.chance(60) ? std::fabs(value) : 0;
+      });
+    }
+    const Pointers pointers = pointers_to(some, inputs);
+    const auto coarse = execute(candidate, pointers, library);
+    const auto precise = execute_as(as_double, candidate, pointers, library);
+    if (!coarse || !precise) continue;
+    const double error = own_error((*coarse)[output], &(*precise)[output]);
+    if (error != 0 && error != HUGE_VAL) return false;
+  }
+  return true;
 }
 
 bool tells_something(const Constant& result, Random& random) {
@@ -159,23 +168,40 @@ bool ignores_signs(const Candidate& candidate, std::span<const Constant* const> 
   return true;
 }
 
-}  // namespace
+/// False for results that are lost in their errors.
+bool above_errors(const Candidate& candidate, const Results& results) {
+  for (size_t i = 0; i < results.values.size(); ++i) {
+    if (!candidate.outputs[i] || results.errors[i] == 0 || !is_rounded(results.values[i].type)) {
+      continue;
+    }
+    const double scale = std::max(scale_of(results.values[i]).largest, kLeastScale);
+    if (results.errors[i] > kLost * scale) return false;
+  }
+  return true;
+}
 
-std::optional<Results> execute_with_errors(const Candidate& candidate,
-                                           std::span<const Constant* const> inputs,
-                                           std::span<const double> input_errors,
-                                           const converter::OperatorLibrary& library,
-                                           Random& random) {
-  auto values = execute(candidate, inputs, library);
-  if (!values) return std::nullopt;
-  Results results{std::move(*values), {}};
+/// False for results that would show little whatever errors they have.
+bool tell_something(const Candidate& candidate, const std::vector<Constant>& values,
+                    Random& random) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (candidate.outputs[i] && !tells_something(values[i], random)) return false;
+  }
+  return true;
+}
+
+/// The errors of results.
+std::optional<Results> with_errors(const Candidate& candidate,
+                                   std::span<const Constant* const> inputs,
+                                   std::span<const double> input_errors,
+                                   std::vector<Constant> values,
+                                   const converter::OperatorLibrary& library, Random& random) {
+  Results results{std::move(values), {}};
   results.errors.assign(results.values.size(), 0);
   const auto rule = candidate.op->facts.rounds_integers;
   const bool rounds_integers = rule != nullptr && rule(candidate.blob.data());
   bool rounded = false;
   for (size_t i = 0; i < results.values.size(); ++i) {
     if (!candidate.outputs[i]) continue;
-    if (!tells_something(results.values[i], random)) return std::nullopt;
     if (is_rounded(results.values[i].type)) {
       rounded = true;
     } else if (rounds_integers && results.values[i].is_integer()) {
@@ -197,7 +223,7 @@ std::optional<Results> execute_with_errors(const Candidate& candidate,
     // Without a kernel for doubles the definition's word must do.
     const bool exact =
         candidate.op->facts.exact && (own == 0 || !precise) &&
-        exact_without_signs(candidate, inputs, i, library) &&
+        exact_without_signs(candidate, inputs, i, library, random) &&
         (value.type != DataType::kDouble || float_suffices(candidate, inputs, value, i, library));
     // Kernels may compute in the type of an operand that is no more precise than the result.
     double epsilon = epsilon_of(value.type);
@@ -212,8 +238,36 @@ std::optional<Results> execute_with_errors(const Candidate& candidate,
       results.errors[i] += kRoundings * epsilon * scale;
       if (std::isfinite(own)) results.errors[i] += 8 * own;
     }
-    if (results.errors[i] > kLost * scale && results.errors[i] > 0) return std::nullopt;
   }
+  return results;
+}
+
+}  // namespace
+
+std::optional<Results> execute_within(const Candidate& candidate,
+                                      std::span<const Constant* const> inputs,
+                                      std::span<const double> input_errors,
+                                      const converter::OperatorLibrary& library, Random& random) {
+  auto values = execute(candidate, inputs, library);
+  if (!values) return std::nullopt;
+  return with_errors(candidate, inputs, input_errors, std::move(*values), library, random);
+}
+
+std::optional<Results> execute_with_errors(const Candidate& candidate,
+                                           std::span<const Constant* const> inputs,
+                                           std::span<const double> input_errors,
+                                           const converter::OperatorLibrary& library,
+                                           Random& random) {
+  std::optional<Results> results;
+  if (candidate.expanded != nullptr) {
+    results = candidate.expanded->execute(inputs, input_errors, library, random);
+    if (!results || !tell_something(candidate, results->values, random)) return std::nullopt;
+  } else {
+    auto values = execute(candidate, inputs, library);
+    if (!values || !tell_something(candidate, *values, random)) return std::nullopt;
+    results = with_errors(candidate, inputs, input_errors, std::move(*values), library, random);
+  }
+  if (!results || !above_errors(candidate, *results)) return std::nullopt;
   return results;
 }
 

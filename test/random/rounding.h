@@ -30,4 +30,10 @@ std::optional<Results> execute_with_errors(const Candidate& candidate,
                                            const converter::OperatorLibrary& library,
                                            Random& random);
 
+/// The same of a node that stands with others for one, whatever its results show.
+std::optional<Results> execute_within(const Candidate& candidate,
+                                      std::span<const Constant* const> inputs,
+                                      std::span<const double> input_errors,
+                                      const converter::OperatorLibrary& library, Random& random);
+
 }  // namespace intarsia::test

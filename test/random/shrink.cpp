@@ -369,24 +369,19 @@ class Shrinker {
     Candidate candidate{node.op, node.attributes, {}, {}};
     if (!node.op->attributes.read(node.attributes, candidate.blob).empty()) return false;
     for (int output : node.outputs) candidate.outputs.push_back(output >= 0);
-    std::vector<definitions::SymbolicInput> inputs;
+    std::vector<const RandomTensor*> operands;
     for (int input : node.inputs) {
-      inputs.push_back(input >= 0 ? model.tensor(input).seen : definitions::SymbolicInput());
+      operands.push_back(input >= 0 ? &model.tensor(input) : nullptr);
     }
-    definitions::SymbolicShapeContext context(inputs, static_cast<int>(node.outputs.size()),
-                                              candidate.blob);
-    if (!node.op->infer(context)) return false;
-    auto outputs = context.outputs();
-    const auto bounds = settle_outputs(candidate, outputs, 1 << 16);
-    if (!bounds) return false;
-    const auto seen = results_seen(candidate, inputs, outputs);
-    for (size_t i = 0; i < outputs.size(); ++i) {
+    const auto inferred = infer(candidate, operands, *model.symbols, 1 << 16, library_);
+    if (!inferred) return false;
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
       if (node.outputs[i] < 0) continue;
       RandomTensor& tensor = model.tensor(node.outputs[i]);
-      tensor.type = outputs[i].type;
-      tensor.shape = outputs[i].shape;
-      tensor.bounds = (*bounds)[i];
-      tensor.seen = seen[i];
+      tensor.type = inferred->outputs[i].type;
+      tensor.shape = inferred->outputs[i].shape;
+      tensor.bounds = inferred->bounds[i];
+      tensor.seen = inferred->seen[i];
     }
     for (size_t run = 0; run < model.runs.size(); ++run) {
       std::vector<const Constant*> values;

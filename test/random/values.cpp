@@ -84,6 +84,8 @@ Constant draw(DataType type, const std::vector<int64_t>& extents, Draw how, Rand
   std::vector<int64_t> order(static_cast<size_t>(count_of(extents)));
   std::iota(order.begin(), order.end(), 0);
   if (how == Draw::kPermutation) random.shuffle(order);
+  // Beyond what float holds: what becomes a float on the way shows.
+  const double fine = type == DataType::kDouble && random.chance(15) ? 1 + 0x1p-30 : 1;
   return fill(type, extents, [&](int64_t i) -> double {
     if (type == DataType::kBool && how != Draw::kOnes && how != Draw::kZeros) {
       return static_cast<double>(random.below(2));
@@ -91,10 +93,10 @@ Constant draw(DataType type, const std::vector<int64_t>& extents, Draw how, Rand
     const int64_t low = is_signed ? 1 : 0;
     switch (how) {
       case Draw::kAny:
-        return real ? static_cast<double>(random.between(-16, 16)) / 8
+        return real ? fine * static_cast<double>(random.between(-16, 16)) / 8
                     : static_cast<double>(random.between(-4 * low, 4));
       case Draw::kPositive:
-        return real ? static_cast<double>(random.between(1, 16)) / 8
+        return real ? fine * static_cast<double>(random.between(1, 16)) / 8
                     : static_cast<double>(random.between(1, 4));
       case Draw::kAtLeastOne:
         return real ? static_cast<double>(random.between(8, 24)) / 8

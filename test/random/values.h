@@ -17,7 +17,7 @@ using converter::Constant;
 /// How the elements of a tensor are drawn. Operands that mean something (indices, axes, extents)
 /// get it by being drawn again until the operator takes them.
 enum class Draw : uint8_t {
-  kAny,          ///< k/8 of either sign; small integers of either sign
+  kAny,          ///< k/8 of either sign, of doubles a little more; small integers of either sign
   kPositive,     ///< 1/8 to 2; 1 to 4
   kAtLeastOne,   ///< 1 to 3
   kFraction,     ///< 0 to 1

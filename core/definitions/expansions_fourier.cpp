@@ -114,7 +114,9 @@ class Fourier {
     const Term above = four - quarter * n.term, below = n.term - above;  // of a quarter, times n
     const Term near = cast_to(call("Min", {above, below}), DataType::kDouble);
     const Term angle = std::numbers::pi / 2 * near / cast_to(n.term, DataType::kDouble);
-    const Term sine = call("Sin", {angle}), cosine = call("Cos", {angle});
+    const Term cosine = call("Cos", {angle});
+    // In the middle of a quarter both are one number, which their functions round differently.
+    const Term sine = where(call("Equal", {above, below}), cosine, call("Sin", {angle}));
     const Term odd = call("Equal", {call("Mod", {quarter, quarter.number(2)}), quarter.number(1)});
     const Term second_half = call("Greater", {quarter, quarter.number(1)});
     const Term exchanged = call("Xor", {odd, call("Greater", {above, below})});

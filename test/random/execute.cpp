@@ -82,7 +82,10 @@ std::optional<Inferred> infer(Candidate& candidate, std::span<const RandomTensor
   for (const RandomTensor* operand : operands) {
     inputs.push_back(operand != nullptr ? operand->seen : SymbolicInput());
   }
-  if (candidate.op->facts.expand != nullptr) {
+  const definitions::Facts& facts = candidate.op->facts;
+  candidate.expanded = nullptr;
+  if (facts.expand != nullptr ||
+      (facts.special.holds != nullptr && facts.special.holds(candidate.blob.data(), inputs))) {
     candidate.expanded = ExpandedNode::make(candidate, operands, symbols, library, refusal);
     if (candidate.expanded == nullptr) return std::nullopt;
     inferred.outputs = candidate.expanded->outputs();

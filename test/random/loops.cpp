@@ -178,7 +178,9 @@ class Execution {
     Candidate candidate{node.op, node.attributes, {}, {}};
     if (!node.op->attributes.read(node.attributes, candidate.blob).empty()) return false;
     for (int output : node.outputs) candidate.outputs.push_back(output >= 0);
-    if (node.op->facts.expand != nullptr && !expand(node, candidate)) return false;
+    const definitions::Facts& facts = node.op->facts;
+    const bool may_expand = facts.expand != nullptr || facts.special.holds != nullptr;
+    if (may_expand && !expand(node, candidate)) return false;
     std::vector<Known> operands;
     for (int input : node.inputs) operands.push_back(input >= 0 ? known(input) : Known());
     std::vector<const Constant*> values;

@@ -46,15 +46,19 @@ int64_t rotated_by(E& e, Term cache) {
   return 2 * constant_value(half);
 }
 
-Term rotate(E& e, Term x, Term places, Term cosines, Term sines, int32_t interleaved) {
-  const std::vector<Term> operands{x, cast_to(cosines, x.known().type),
-                                   cast_to(sines, x.known().type), places};
-  return e
-      .add(
-          "RotaryEmbedding", operands,
-          {{"interleaved", int64_t{interleaved}}, {"rotary_embedding_dim", rotated_by(e, cosines)}},
-          1)
-      .front();
+/// x, whose heads are axis `heads`, turned by the angles at its elements' places.
+Term rotate(E& e, Term x, int64_t heads, Term places, Term cosines, Term sines,
+            int32_t interleaved) {
+  const auto angles = [&](Term cache) {
+    if (cache.rank() != 2) {
+      e.refuse("cos_cache and sin_cache have to have 2 axes, found " +
+               std::to_string(cache.rank()));
+    }
+    const Term chosen = call("Gather", {cast_to(cache, x.known().type), places});
+    return unsqueeze(chosen, {heads});
+  };
+  return call("intarsia:Rotate", {x, angles(cosines), angles(sines)},
+              {{"interleaved", int64_t{interleaved}}});
 }
 
 void rotary_embedding(E& e) {
@@ -78,7 +82,7 @@ void rotary_embedding(E& e) {
   if (packed) {
     const Integers split =
         a.num_heads != 0 ? Integers{0, 0, a.num_heads, -1} : Integers{0, 0, -1, size};
-    x = transpose(with_extents(x, e.integers(split)), {0, 2, 1, 3});
+    x = with_extents(x, e.integers(split));
   }
   const Dim whole = x.extent(3);
   if (a.rotary_embedding_dim == 0 && is_constant(whole) && constant_value(whole) != size) {
@@ -87,8 +91,9 @@ void rotary_embedding(E& e) {
         whole.to_string() +
         " elements of a head; attribute 'rotary_embedding_dim' says that only some are turned");
   }
-  const Term y = rotate(e, x, places_of(e, x, e.x(1)), e.x(2), e.x(3), a.interleaved);
-  e.set(0, packed ? joined(y) : y);
+  const Term y =
+      rotate(e, x, packed ? 2 : 1, places_of(e, e.x(0), e.x(1)), e.x(2), e.x(3), a.interleaved);
+  e.set(0, packed ? with_extents(y, e.integers({0, 0, -1})) : y);
 }
 
 // ---- GroupQueryAttention ----
@@ -138,8 +143,8 @@ class GroupQuery {
     const Term places = unsqueeze(starts, {1}) + positions(q, 2);
     if (a_.do_rotary != 0) {
       const Term given = e_.has_x(kPlaces) ? given_places(q, length) : places;
-      q = rotate(e_, q, given, e_.x(kCosines), e_.x(kSines), a_.rotary_interleaved);
-      k = rotate(e_, k, given, e_.x(kCosines), e_.x(kSines), a_.rotary_interleaved);
+      q = rotate(e_, q, 1, given, e_.x(kCosines), e_.x(kSines), a_.rotary_interleaved);
+      k = rotate(e_, k, 1, given, e_.x(kCosines), e_.x(kSines), a_.rotary_interleaved);
     }
     k = cached(k, kPastKey, starts);
     const Term v = cached(qkv[2], kPastValue, starts);

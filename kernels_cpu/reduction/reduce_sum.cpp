@@ -134,6 +134,10 @@ struct SumCodes {
     bool is_reduced[kMaxRank];
     if (Status s = resolve_reduction(context, is_reduced); !s) return s;
     const ReduceLoop loop(context.input(0), is_reduced);
+    if (loop.rows_are_dense() && loop.reduced.count <= kShortRow<T>) {
+      sum_rows(context, loop.kept.count, loop.reduced.count);
+      return {};
+    }
     const Sum<int32_t> reducer;
     const auto load = [](T code) { return int32_t{code}; };
     reduce<T, int32_t>(context, loop, reducer,
@@ -150,6 +154,22 @@ struct SumCodes {
                          });
                        });
     return {};
+  }
+
+ private:
+  /// Of many short rows, which a loop over blocks would take longer to find than to add up.
+  static void sum_rows(const KernelContext& context, int64_t rows, int64_t length) {
+    constexpr int64_t kUnit = 32;
+    const T* x = context.input(0).as<T>();
+    auto* y = context.output(0).as<int32_t>();
+    context.parallel_for((rows + kUnit - 1) / kUnit, [&](int64_t begin, int64_t end, int) {
+      on_isa(context.isa(), [&] {
+        const int64_t last = end * kUnit < rows ? end * kUnit : rows;
+        for (int64_t row = begin * kUnit; row < last; ++row) {
+          y[row] = static_cast<int32_t>(sum_of_bytes(x + row * length, length));
+        }
+      });
+    });
   }
 };
 

@@ -15,6 +15,8 @@ constexpr double kLargestInteger = 1 << 20;
 // Of the result's scale: what fast kernels of transcendental functions and sums may be off by.
 constexpr double kRoundings = 64;
 constexpr double kLeastScale = 0x1p-10;
+// Of what rounding the inputs once does.
+constexpr double kSensitive = 4;
 // Of the result's scale: beyond it a comparison would show nothing.
 constexpr double kLost = 0.02;
 constexpr int kTrials = 7;
@@ -72,22 +74,42 @@ bool float_suffices(const Candidate& candidate, std::span<const Constant* const>
   return !coarse || own_error(result, &(*coarse)[output]) == 0;
 }
 
+/// Whether an element has more bits than a float holds of its product with another such.
+bool has_long_elements(const Constant& tensor) {
+  if (!is_rounded(tensor.type)) return false;
+  for (int64_t i = 0; i < tensor.count(); ++i) {
+    int exponent = 0;
+    const double fraction = std::frexp(tensor.real(i), &exponent) * 0x1p12;
+    if (std::isfinite(fraction) && fraction != std::nearbyint(fraction)) return true;
+  }
+  return false;
+}
+
 /// Whether results are also those of double precision where all operands are positive, and where
-/// some are 0. With signs a sum may cancel to a number that float holds, though it does not hold
-/// what other kernels find on their way there; a sum without signs is the largest of its parts, and
-/// one without some of them shows what the others have lost together. True where the node refuses
-/// such operands.
+/// parts of one are 0. With signs a sum may cancel to a number that float holds, though it does not
+/// hold what other kernels find on their way there; a sum without signs is the largest of its
+/// parts, and one without some of them shows what the others have lost together. True where the
+/// node refuses such operands.
 bool exact_without_signs(const Candidate& candidate, std::span<const Constant* const> inputs,
                          size_t output, const converter::OperatorLibrary& library, Random& random) {
-  constexpr int kParts = 3;
-  for (int part = 0; part < kParts; ++part) {
+  constexpr int kFewParts = 3, kManyParts = 16;
+  std::vector<size_t> rounded;
+  bool many = false;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i] == nullptr || !is_rounded(inputs[i]->type)) continue;
+    rounded.push_back(i);
+    many = many || has_long_elements(*inputs[i]);
+  }
+  for (int part = 0; part < (many ? kManyParts : kFewParts); ++part) {
     std::vector<Constant> some(inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) {
-      if (inputs[i] == nullptr) continue;
-      some[i] = *inputs[i];
-      if (!is_rounded(some[i].type)) continue;
+      if (inputs[i] != nullptr) some[i] = *inputs[i];
+    }
+    const size_t thinned =
+        rounded.empty() ? 0 : rounded[static_cast<size_t>(part) % rounded.size()];
+    for (const size_t i : rounded) {
       some[i] = changed(some[i], [&](double value) {
-        return part == 0 || random.chance(60) ? std::fabs(value) : 0;
+        return part == 0 || i != thinned || random.chance(50) ? std::fabs(value) : 0;
       });
     }
     const Pointers pointers = pointers_to(some, inputs);
@@ -146,6 +168,32 @@ bool carry_errors(const Candidate& candidate, std::span<const Constant* const> i
     }
   }
   return true;
+}
+
+/// What becomes of the results where every element of the inputs is rounded, as the parts of sums
+/// are on their way: more than the results' scale tells where large parts cancel.
+std::vector<double> sensitivity(const Candidate& candidate, std::span<const Constant* const> inputs,
+                                const converter::OperatorLibrary& library, Random& random,
+                                const std::vector<Constant>& values) {
+  constexpr int kTimes = 3;
+  std::vector<double> largest(values.size(), 0);
+  for (int time = 0; time < kTimes; ++time) {
+    std::vector<Constant> moved(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i] == nullptr) continue;
+      moved[i] = *inputs[i];
+      if (!is_rounded(moved[i].type)) continue;
+      const double step = epsilon_of(moved[i].type);
+      moved[i] = changed(
+          moved[i], [&](double value) { return value * (1 + (random.chance(50) ? step : -step)); });
+    }
+    const auto other = execute(candidate, pointers_to(moved, inputs), library);
+    for (size_t i = 0; other && i < values.size(); ++i) {
+      if (!candidate.outputs[i] || !is_rounded(values[i].type)) continue;
+      largest[i] = std::max(largest[i], distance((*other)[i], values[i]).value_or(0));
+    }
+  }
+  return largest;
 }
 
 /// Whether results are the same if NaN and zeros have the other sign: nothing says what that of NaN
@@ -216,6 +264,10 @@ std::optional<Results> with_errors(const Candidate& candidate,
   if (!ignores_signs(candidate, inputs, library, results)) return std::nullopt;
   if (!rounded) return results;
   const auto precise = execute_as(as_double, candidate, inputs, library);
+  std::vector<double> sensitive(results.values.size(), 0);
+  if (!candidate.op->facts.exact && !candidate.op->facts.element_wise) {
+    sensitive = sensitivity(candidate, inputs, library, random, results.values);
+  }
   for (size_t i = 0; i < results.values.size(); ++i) {
     const Constant& value = results.values[i];
     if (!candidate.outputs[i] || !is_rounded(value.type)) continue;
@@ -235,7 +287,7 @@ std::optional<Results> with_errors(const Candidate& candidate,
     // Zeros too: another kernel's may have another sign, or be no more than small.
     const double scale = std::max(scale_of(value).largest, kLeastScale);
     if (!exact) {
-      results.errors[i] += kRoundings * epsilon * scale;
+      results.errors[i] += kRoundings * epsilon * scale + kSensitive * sensitive[i];
       if (std::isfinite(own)) results.errors[i] += 8 * own;
     }
   }

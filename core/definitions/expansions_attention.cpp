@@ -241,19 +241,21 @@ void tensor_scatter(ExpansionContext& e) {
              std::to_string(rank) + ", without the first; the update has " +
              std::to_string(update.rank()) + " axes");
   }
-  std::vector<int64_t> behind;  // of the update's axes those behind its axis, and behind the batch
-  for (int64_t i = 1; i < rank - axis; ++i) behind.push_back(i);
-  Term places = unsqueeze(positions(update, axis), behind);
-  if (e.has_x(2)) {
-    std::vector<int64_t> others;
-    for (int64_t i = 1; i < rank; ++i) others.push_back(i);
-    places = places + unsqueeze(e.x(2), others);
-  }
+  Term places = positions(update, axis);
+  if (e.has_x(2)) places = places + unsqueeze(e.x(2), axes_between(1, axis + 1));
   if (a.mode == TensorScatterAttributes::kCircular) {
     places = call("Mod", {places, call("Squeeze", {extents(cache, axis, axis + 1)})});
   }
-  e.set(0, call("ScatterElements", {cache, expand(places, update), update},
-                {{"axis", int64_t{axis}}}));
+  // What lies behind the axis is moved as a whole: a place is one for each axis up to it.
+  const Term moved = extents(update, 0, axis + 1);
+  std::vector<Term> index;
+  for (int i = 0; i <= axis; ++i) {
+    const Term along =
+        i == axis ? places : unsqueeze(positions(update, i), axes_between(1, axis + 1 - i));
+    index.push_back(unsqueeze(call("Expand", {along, moved}), {axis + 1}));
+  }
+  const Term indices = e.add("Concat", index, {{"axis", int64_t{axis} + 1}}, 1).front();
+  e.set(0, call("ScatterND", {cache, indices, update}));
 }
 
 // -- Rotary embedding

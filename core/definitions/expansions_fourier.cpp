@@ -45,6 +45,11 @@ Length length_of(Term scalar) {
   return {scalar, known_integer(scalar)};
 }
 
+void require_positive(ExpansionContext& e, const char* name, const Length& length) {
+  if (!length.value || *length.value > 0) return;
+  e.refuse(std::string(name) + " has to be at least 1, found " + std::to_string(*length.value));
+}
+
 class Fourier {
  public:
   /// `sign` is -1 for the transform, 1 for its inverse, which is not divided by the length.
@@ -276,6 +281,7 @@ void dft(ExpansionContext& e) {
     count = 2 * (extent - e.number(DataType::kInt64, 1));
   }
   const Length n = length_of(count);
+  require_positive(e, "the length of the transform", n);
   if (!inverse) {
     if (onesided && signal.im) e.refuse("a one-sided transform needs a real input");
     std::optional<Length> wanted;
@@ -315,6 +321,8 @@ void stft(ExpansionContext& e) {
                                               : whole);
   const Term one = e.number(DataType::kInt64, 1), zero = e.number(DataType::kInt64, 0);
   const Term step = scalar(e.x(1));
+  require_positive(e, "frame_length", frame);
+  require_positive(e, "frame_step", length_of(step));
   const Term starts = call("Range", {zero, whole - frame.term + one, step});
   const Term places = unsqueeze(starts, {1}) + call("Range", {zero, frame.term, one});
   Signal frames = signal_of(e, x, 1, type);

@@ -288,6 +288,18 @@ class Expansions(Case):
                         self.agree(run(model, {"x": x}),
                                    [np.fft.irfft(z, whole)[..., None].astype(kind)], tolerance)
 
+    def test_lengths_of_nothing_are_refused(self):
+        x = {"x": np.ones((1, 4, 1), np.float32)}
+        for node, constants, message in (
+                (helper.make_node("DFT", ["x", "n"], ["y"]), {"n": 0}, "at least 1, found 0"),
+                (helper.make_node("STFT", ["x", "s", "", "n"], ["y"]), {"s": 1, "n": 0}, "frame_length has to be"),
+                (helper.make_node("STFT", ["x", "s", "", "n"], ["y"]), {"s": 0, "n": 2}, "frame_step has to be")):
+            model = model_of(node, x)
+            model.graph.initializer.extend(onnx.numpy_helper.from_array(np.array(value), name)
+                                           for name, value in constants.items())
+            with self.subTest(message):
+                self.assertIn(message, run(model, x))
+
     def test_roots_of_one_are_exact(self):
         """Those on the axes are 0 and 1, and those that are mirrored have the same numbers."""
         for length in (4, 8, 12, 20, 28, 60, 100, 252):

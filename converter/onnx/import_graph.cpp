@@ -245,13 +245,11 @@ class Importer {
   // value. Of other domains nothing is known.
   static void drop_absent(Node& node) {
     const auto* op = definitions::OperatorRegistry::builtin().find("", node.type);
-    const auto variadic = [](const std::vector<definitions::Parameter>& formal) {
-      return !formal.empty() && formal.back().kind == definitions::Parameter::kVariadic;
-    };
     const size_t inputs = node.inputs.size(), outputs = node.outputs.size();
     node.trim();
-    if (op != nullptr && variadic(op->inputs)) node.inputs.resize(inputs, nullptr);
-    if (op == nullptr || !variadic(op->outputs)) return;
+    if (op != nullptr && definitions::variadic_count(op->inputs) > 0)
+      node.inputs.resize(inputs, nullptr);
+    if (op == nullptr || definitions::variadic_count(op->outputs) == 0) return;
     for (size_t i = 0; i < outputs; ++i) node.complete_output(static_cast<int>(i));
   }
 

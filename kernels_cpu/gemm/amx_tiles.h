@@ -7,6 +7,7 @@
 // change registers that compilers leave alone.
 #pragma once
 
+#include "kernels_cpu/gemm/byte_panels.h"
 #include "kernels_cpu/gemm/gemm.h"
 #include "kernels_cpu/gemm/vector.h"
 
@@ -14,7 +15,6 @@ namespace intarsia::cpu {
 
 /// Registers of tiles: of C [2 x 2], of A [2], of B [2].
 inline constexpr int kTileC = 0, kTileA = 4, kTileB = 6;
-inline constexpr ptrdiff_t kTileRows = 16;
 
 /// What tiles there are, as `ldtilecfg` reads it.
 struct alignas(64) TileShapes {

@@ -132,6 +132,20 @@ struct ByteRuns {
   constexpr ptrdiff_t all_quads() const { return counts[0] * counts[1] * counts[2] * quads; }
 };
 
+/// Sums of some rows and panels of a product.
+struct ByteSums {
+  const uint32_t* sums;  ///< Rows of whole panels, `pitch` apart.
+  ptrdiff_t pitch;
+  ptrdiff_t row, rows, panel, panels;
+};
+
+/// What takes sums as they are made, from where they lie until the next ones are: in a cache. Some
+/// rows may come more than once.
+struct ByteSumsSink {
+  void (*take)(void* context, const ByteSums& sums) = nullptr;
+  void* context = nullptr;
+};
+
 struct ByteProduct {
   ptrdiff_t rows;
   ptrdiff_t panels;
@@ -141,28 +155,42 @@ struct ByteProduct {
   const uint32_t* a_sums;  ///< Of the bytes of each row; null where the zero points of B are 0.
   uint32_t a_zero;
   const uint32_t* b;
-  uint32_t* c;  ///< Rows of whole panels.
+  uint32_t* c;  ///< Rows of whole panels. Where a sink takes them, there must be room as well.
   ptrdiff_t c_pitch;
+  ByteSumsSink sink = {};
+  bool streams = false;  ///< B comes from memory: its next lines are fetched meanwhile.
 };
 
 void multiply_bytes(const ByteProduct& product, Isa isa);
 
-/// Quads of a row that a tile of AMX holds.
-inline constexpr ptrdiff_t kTileQuads = 16;
+/// Rows of a tile of AMX, and quads of a row.
+inline constexpr ptrdiff_t kTileRows = 16, kTileQuads = 16;
+/// Lines of fewer rows are copied to whole tiles.
+inline constexpr ptrdiff_t kShortLine = 6;
 
-/// Whether rows of such runs are multiplied by tiles of AMX, if they are not few. A step of four
-/// tiles takes as long as the dot products of nine quads, which may be 16, and what comes before
-/// and after the steps as long as those of eight.
-constexpr bool has_byte_tiles(const ByteRuns& runs, Isa isa) {
-  if (compiled_isa(isa) != Isa::kAmx || runs.quads <= 0) return false;
+/// How many quads of a row the dot products multiply in the time that tiles of AMX save, 0 or less
+/// if they save none: a step of four tiles takes as long as two quads, which may be 16, and what
+/// comes before and after the steps as long as five.
+constexpr ptrdiff_t quads_saved_by_tiles(const ByteRuns& runs) {
+  if (runs.quads <= 0) return 0;
   const ptrdiff_t steps =
       runs.all_quads() / runs.quads * ((runs.quads + kTileQuads - 1) / kTileQuads);
-  return runs.all_quads() > 9 * steps + 8;
+  return runs.all_quads() - 2 * steps - 5;
+}
+/// Whether rows of such runs are multiplied by tiles of AMX, if they are not few.
+constexpr bool has_byte_tiles(const ByteRuns& runs, Isa isa) {
+  return compiled_isa(isa) == Isa::kAmx && quads_saved_by_tiles(runs) > 0;
 }
 
-/// A multiple of the rows that are best multiplied at once.
-constexpr int64_t byte_rows_step(const ByteRuns& runs, Isa isa) {
-  return has_byte_tiles(runs, isa) ? 32 : 12;
+/// A multiple of the rows that are best multiplied at once, no less than this one, if lines of so
+/// many are the same distance apart: tiles are read where they lie if they end where lines do.
+inline constexpr int64_t kLeastByteRowsStep = 12;
+constexpr int64_t byte_rows_step(const ByteRuns& runs, int64_t line, Isa isa) {
+  if (!has_byte_tiles(runs, isa)) return kLeastByteRowsStep;
+  constexpr int64_t kPair = 2 * kTileRows;
+  if (line < kShortLine || line > 3 * kPair) return kPair;
+  const int64_t tiles = (line + kTileRows - 1) / kTileRows;
+  return tiles % 2 != 0 && line <= kPair ? 2 * line : line;  // 6 * 2 at least
 }
 
 /// The same for one instruction set, with bytes taken in groups S; defined in typed_<isa>.cpp.

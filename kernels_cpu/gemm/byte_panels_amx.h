@@ -2,17 +2,16 @@
 //
 // The products of byte_panels.h by tiles of AMX: 16 rows of 64 bytes by 16 lines of a panel. Lines
 // of a panel are what the instruction takes of B. Rows of A are read where they lie if they are the
-// same distance apart, else side by side from a copy of 1 KiB.
+// same distance apart, else side by side from a copy of 1 KiB, which takes three times as long.
 //
-// All tiles of a call have one shape, as large as divides the work evenly; the last ones reach back
-// over what has been multiplied before: rows are computed again, and bytes count as 0.
+// The last step of a run reaches back where its bytes do not divide evenly: those of A that have
+// been multiplied count as 0.
 //
 // Included by typed_avx512.cpp only.
 #pragma once
 
 #include "kernels_cpu/gemm/amx_tiles.h"
-#include "kernels_cpu/gemm/byte_panels.h"
-#include "kernels_cpu/gemm/even_block.h"
+#include "kernels_cpu/gemm/byte_row_tiles.h"
 #include "kernels_cpu/gemm/typed_tile.h"
 
 namespace intarsia::cpu {
@@ -22,71 +21,50 @@ struct ByteTiles;
 
 template <>
 struct ByteTiles<Isa::kAmx> : AmxTiles<Isa::kAmx> {
-  /// One call of `multiply`.
+  using Rows = ByteRowTiles<Isa::kAmx>;
+  static constexpr ptrdiff_t kMostTaken = 2 * kTileRows * 2 * kPanel;
+
+  /// The next lines of B, which come from memory while those before are multiplied.
+  struct Ahead {
+    const uint32_t* line;
+    ptrdiff_t lines;  ///< To be fetched in a step.
+
+    INTARSIA_INLINE void fetch() {
+      for (ptrdiff_t i = 0; i < lines; ++i, line += kPanel) __builtin_prefetch(line, 0, 2);
+    }
+  };
+
+  /// Some rows of a product.
   struct Job {
     const ByteProduct& p;
-    ptrdiff_t rows, quads, panel;  ///< Of a tile of A; words of a panel of B.
+    const Rows& of;
+    ptrdiff_t first_row;
+    uint32_t* taken;         ///< Where sums lie until a sink has taken them.
+    ptrdiff_t quads, panel;  ///< Of a tile of A; words of a panel of B.
 
-    explicit Job(const ByteProduct& product)
+    Job(const ByteProduct& product, const Rows& rows, ptrdiff_t first, uint32_t* scratch)
         : p(product),
-          rows(ceil_div(p.rows, ceil_div(p.rows, kTileRows))),
+          of(rows),
+          first_row(first),
+          taken(scratch),
           quads(ceil_div(p.runs.quads, ceil_div(p.runs.quads, kTileQuads))),
           panel(static_cast<ptrdiff_t>(byte_panel_words(p.runs.all_quads()))) {}
 
-    /// The rows of a tile of A.
-    struct Rows {
-      const uint8_t* const* at;
-      ptrdiff_t first, pitch;
-      bool evenly;  ///< `pitch` bytes apart.
-    };
-    Rows rows_of(ptrdiff_t tile) const {
-      const ptrdiff_t first = tile * rows < p.rows - rows ? tile * rows : p.rows - rows;
-      Rows of{p.a + first, first, rows > 1 ? p.a[first + 1] - p.a[first] : 0, true};
-      for (ptrdiff_t r = 2; r < rows; ++r) {
-        of.evenly = of.evenly && of.at[r] - of.at[r - 1] == of.pitch;
-      }
-      return of;
-    }
-
     template <int A>
-    INTARSIA_INLINE void load_a(const Rows& of, ptrdiff_t place, ptrdiff_t done) const {
-      if (of.evenly && done == 0) return load<A>(of.at[0] + place, of.pitch);
+    INTARSIA_INLINE void load_a(const Rows::Tile& tile, ptrdiff_t place, ptrdiff_t done) const {
+      if (tile.evenly && done == 0) return load<A>(tile.at[0] + place, of.pitch);
       alignas(64) uint8_t lines[kTileRows * 64];
       const __mmask64 some = bits_below(4 * quads) & ~bits_below(4 * done);
-      for (ptrdiff_t r = 0; r < rows; ++r) {
-        _mm512_store_si512(lines + 64 * r, _mm512_maskz_loadu_epi8(some, of.at[r] + place));
+      for (ptrdiff_t r = 0; r < of.height; ++r) {
+        _mm512_store_si512(lines + 64 * r, _mm512_maskz_loadu_epi8(some, tile.at[r] + place));
       }
       load<A>(lines, 64);
     }
 
-    /// Takes what the zero points add from the sums of these rows.
-    template <int P>
-    void subtract_terms(const Rows& of, const uint32_t* b, uint32_t* c) const {
-      INTARSIA_UNROLL
-      for (ptrdiff_t v = 0; v < P; ++v) {
-        QuadVector of_columns, zeros;
-        std::memcpy(&of_columns, b + v * panel, sizeof of_columns);
-        std::memcpy(&zeros, b + v * panel + kPanel, sizeof zeros);
-        of_columns *= p.a_zero;
-        for (ptrdiff_t r = 0; r < rows; ++r) {
-          uint32_t* to = c + r * p.c_pitch + v * kPanel;
-          QuadVector sum;
-          std::memcpy(&sum, to, sizeof sum);
-          sum -= of_columns;
-          if (p.a_sums != nullptr) sum -= p.a_sums[of.first + r] * zeros;
-          std::memcpy(to, &sum, sizeof sum);
-        }
-      }
-    }
-
-    /// R tiles of rows, R <= 2, by P panels.
+    /// R tiles of rows, R <= 2, by P panels from `b` on; their sums become rows of P panels, one
+    /// tile behind the other.
     template <int R, int P>
-    void multiply(ptrdiff_t tile, const uint32_t* b, uint32_t* to) const {
-      const Rows of[2] = {rows_of(tile), rows_of(tile + R - 1)};
-      uint32_t* c[2] = {to + of[0].first * p.c_pitch, to + of[1].first * p.c_pitch};
-      const ptrdiff_t c_pitch = p.c_pitch * 4;
-      const bool terms = p.a_zero != 0 || p.a_sums != nullptr;
-      const uint32_t* const first_line = b;
+    void multiply(const Rows::Tile* tile, const uint32_t* b, Ahead ahead) const {
       clear<kTileC>();
       if constexpr (P == 2) clear<kTileC + 1>();
       if constexpr (R == 2) clear<kTileC + 2>();
@@ -98,54 +76,105 @@ struct ByteTiles<Isa::kAmx> : AmxTiles<Isa::kAmx> {
           for (ptrdiff_t l = 0; l < runs.counts[2]; ++l, b += runs.quads * kPanel) {
             const ptrdiff_t run = i * runs.steps[0] + j * runs.steps[1] + l * runs.steps[2];
             for (ptrdiff_t k = 0; k < runs.quads; k += quads) {
-              const ptrdiff_t last = runs.quads - quads, first = k < last ? k : last;
-              const ptrdiff_t done = k - first;
+              const ptrdiff_t first = min(k, runs.quads - quads), done = k - first;
+              ahead.fetch();
               load<kTileB>(b + first * kPanel, 64);
               if constexpr (P == 2) load<kTileB + 1>(b + panel + first * kPanel, 64);
-              load_a<kTileA>(of[0], run + 4 * first, done);
+              load_a<kTileA>(tile[0], run + 4 * first, done);
               add<kTileC, kTileA, kTileB>();
               if constexpr (P == 2) add<kTileC + 1, kTileA, kTileB + 1>();
               if constexpr (R == 1) continue;
-              load_a<kTileA + 1>(of[1], run + 4 * first, done);
+              load_a<kTileA + 1>(tile[R - 1], run + 4 * first, done);
               add<kTileC + 2, kTileA + 1, kTileB>();
               if constexpr (P == 2) add<kTileC + 3, kTileA + 1, kTileB + 1>();
             }
           }
         }
       }
-      store<kTileC>(c[0], c_pitch);
-      if constexpr (P == 2) store<kTileC + 1>(c[0] + kPanel, c_pitch);
-      if (terms) subtract_terms<P>(of[0], first_line, c[0]);
-      if constexpr (R == 2) {  // which may reach back over rows of the first: as a whole behind it
-        store<kTileC + 2>(c[1], c_pitch);
-        if constexpr (P == 2) store<kTileC + 3>(c[1] + kPanel, c_pitch);
-        if (terms) subtract_terms<P>(of[1], first_line, c[1]);
+      constexpr ptrdiff_t kLine = P * 64;
+      uint32_t* const lower = taken + of.height * P * kPanel;
+      store<kTileC>(taken, kLine);
+      if constexpr (P == 2) store<kTileC + 1>(taken + kPanel, kLine);
+      if constexpr (R == 2) store<kTileC + 2>(lower, kLine);
+      if constexpr (R * P == 4) store<kTileC + 3>(lower + kPanel, kLine);
+    }
+
+    /// Takes what the zero points add from the sums of a tile's rows. `b`: the first panel.
+    template <int P>
+    void subtract_terms(const Rows::Tile& tile, const uint32_t* b, uint32_t* c) const {
+      INTARSIA_UNROLL
+      for (ptrdiff_t v = 0; v < P; ++v) {
+        QuadVector of_columns, zeros;
+        std::memcpy(&of_columns, b + v * panel, sizeof of_columns);
+        std::memcpy(&zeros, b + v * panel + kPanel, sizeof zeros);
+        of_columns *= p.a_zero;
+        for (ptrdiff_t r = 0; r < of.height; ++r) {
+          uint32_t* to = c + (r * P + v) * kPanel;
+          QuadVector sum;
+          std::memcpy(&sum, to, sizeof sum);
+          sum -= of_columns;
+          if (p.a_sums != nullptr) sum -= p.a_sums[tile.first + r] * zeros;
+          std::memcpy(to, &sum, sizeof sum);
+        }
+      }
+    }
+
+    void take(const ByteSums& sums) const {
+      if (p.sink.take != nullptr) return p.sink.take(p.sink.context, sums);
+      for (ptrdiff_t r = 0; r < sums.rows; ++r) {
+        std::memcpy(p.c + (sums.row - first_row + r) * p.c_pitch + sums.panel * kPanel,
+                    sums.sums + r * sums.pitch,
+                    static_cast<size_t>(sums.panels * kPanel) * sizeof *p.c);
+      }
+    }
+
+    template <int R, int P>
+    void multiply_tiles(ptrdiff_t tile, ptrdiff_t first_panel, const Ahead& ahead) const {
+      const uint32_t* b = p.b + first_panel * panel;
+      multiply<R, P>(of.tiles + tile, b, ahead);
+      uint32_t* c = taken;
+      for (int r = 0; r < R; ++r, c += of.height * P * kPanel) {
+        const Rows::Tile& rows = of.tiles[tile + r];
+        if (p.a_zero != 0 || p.a_sums != nullptr) subtract_terms<P>(rows, b, c);
+        take({c, P * kPanel, first_row + rows.first, of.height, first_panel, P});
       }
     }
 
     template <int P>
-    void multiply_panels(const uint32_t* b, uint32_t* to) const {
-      const ptrdiff_t tiles = ceil_div(p.rows, rows);
+    void multiply_panels(ptrdiff_t first_panel) const {
+      const ptrdiff_t calls = ceil_div(of.count, 2);
+      const ptrdiff_t steps = p.runs.all_quads() / p.runs.quads * ceil_div(p.runs.quads, quads);
+      Ahead ahead{p.b + (first_panel + P) * panel,
+                  p.streams ? ceil_div(P * panel / kPanel, calls * steps) : 0};
       ptrdiff_t tile = 0;
-      for (; tile + 2 <= tiles; tile += 2) multiply<2, P>(tile, b, to);
-      if (tile < tiles) multiply<1, P>(tile, b, to);
+      for (; tile + 2 <= of.count; tile += 2) {
+        multiply_tiles<2, P>(tile, first_panel, ahead);
+        ahead.line += steps * ahead.lines * kPanel;
+      }
+      if (tile < of.count) multiply_tiles<1, P>(tile, first_panel, ahead);
     }
   };
 };
 
 template <class S>
 struct BytePanels<Isa::kAmx, S> {
-  static void multiply(const ByteProduct& product) {
-    const ByteTiles<Isa::kAmx>::Job job(product);
-    ByteTiles<Isa::kAmx>::configure(job.rows, job.quads);
-    ptrdiff_t panel = 0;
-    for (; panel + 2 <= product.panels; panel += 2) {
-      job.multiply_panels<2>(product.b + panel * job.panel, product.c + panel * kPanel);
+  static void multiply(const ByteProduct& all) {
+    using Tiles = ByteTiles<Isa::kAmx>;
+    alignas(64) uint32_t taken[Tiles::kMostTaken];
+    ByteProduct part = all;
+    for (ptrdiff_t first = 0, rows; first < all.rows; first += rows) {
+      rows = min(all.rows - first, Tiles::Rows::kMostRows);
+      const Tiles::Rows of(part.a, rows);
+      const Tiles::Job job(part, of, first, taken);
+      Tiles::configure(of.height, job.quads);
+      ptrdiff_t panel = 0;
+      for (; panel + 2 <= part.panels; panel += 2) job.multiply_panels<2>(panel);
+      if (panel < part.panels) job.multiply_panels<1>(panel);
+      part.a += rows;
+      if (part.a_sums != nullptr) part.a_sums += rows;
+      if (part.c != nullptr) part.c += rows * part.c_pitch;
     }
-    if (panel < product.panels) {
-      job.multiply_panels<1>(product.b + panel * job.panel, product.c + panel * kPanel);
-    }
-    ByteTiles<Isa::kAmx>::release();
+    Tiles::release();
   }
 };
 

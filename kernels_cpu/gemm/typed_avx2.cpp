@@ -6,6 +6,7 @@
 
 #if INTARSIA_WITH_AVX2
 
+#include "kernels_cpu/gemm/byte_codes_tile.h"
 #include "kernels_cpu/gemm/byte_panels_tile.h"
 #include "kernels_cpu/gemm/depthwise_bytes_tile.h"
 #include "kernels_cpu/gemm/thin_bytes_tile.h"
@@ -27,6 +28,7 @@ template struct TypedKernels<Isa::kAvx2, Int16Pair>;
 template struct BytePanels<Isa::kAvx2, Int16Pair>;
 template struct ThinByteTiles<Isa::kAvx2, Int16Pair>;
 template struct DepthwiseByteTiles<Isa::kAvx2>;
+template struct CodeTiles<Isa::kAvx2>;
 
 }  // namespace intarsia::cpu
 

@@ -7,6 +7,7 @@
 
 #if INTARSIA_WITH_AVX512
 
+#include "kernels_cpu/gemm/byte_codes_tile.h"
 #include "kernels_cpu/gemm/byte_panels_amx.h"
 #include "kernels_cpu/gemm/byte_panels_tile.h"
 #include "kernels_cpu/gemm/depthwise_bytes_tile.h"
@@ -37,6 +38,7 @@ template struct BytePanels<Isa::kAmx, ByteQuad>;
 template struct ThinByteTiles<Isa::kAvx512, Int16Pair>;
 template struct ThinByteTiles<Isa::kAvx512, ByteQuad>;
 template struct DepthwiseByteTiles<Isa::kAvx512>;
+template struct CodeTiles<Isa::kAvx512>;
 
 }  // namespace intarsia::cpu
 

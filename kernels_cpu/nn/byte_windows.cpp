@@ -120,6 +120,7 @@ ByteWindows::ByteWindows(const KernelContext& context, int zero_points, int64_t 
       windows_(shape_),
       x_(context, 0, zero_points),
       run_bytes_(FilterRuns(context, joined).bytes()),
+      zero_points_(zero_points),
       copied_(may_have_padding(context) || x_.flip != 0 || run_bytes_ % 4 != 0),
       image_(x_.data),
       panels_(context.input(1).as<const uint32_t>()),
@@ -159,7 +160,12 @@ CheckedInt ByteWindows::most_image_bytes(const KernelContext& context) const {
   return bytes + kSlack;
 }
 
-void ByteWindows::copy(const KernelContext& context, uint8_t* to) {
+void ByteWindows::prepare(const KernelContext& context, uint8_t* to) {
+  const ByteOperand weights(context, 1, zero_points_);
+  const int64_t zeros = weights.zero_step != 0 ? context.input(1).extents[0] : 1;
+  const uint8_t none = weights.flip ^ 0x80;  // as packed: signed
+  has_zeros_ = std::any_of(weights.zeros, weights.zeros + zeros,
+                           [none](uint8_t zero) { return zero != none; });
   if (!copied_) return;
   image_ = to;
   const int64_t rows = windows_.batch * windows_.in_d * windows_.in_h;
@@ -188,6 +194,16 @@ void ByteWindows::copy_rows(int64_t begin, int64_t end, uint8_t* to) const {
                     [&, flip = x_.flip] { flip_bytes(from, bytes, flip, pixels + left * pixel); });
     }
   }
+}
+
+int64_t ByteWindows::line() const {
+  const ConvShape& w = windows_;
+  const int64_t rows[] = {w.in_w * w.stride_h, w.in_h * w.stride_d, w.in_d};
+  const int64_t pixels[] = {w.out_w * w.stride_w, w.out_h * w.stride_h, w.out_d * w.stride_d};
+  const int64_t more[] = {w.out_h, w.out_d, w.batch};
+  int64_t line = w.out_w;
+  for (int i = 0; i < 3 && rows[i] == pixels[i]; ++i) line *= more[i];
+  return line;
 }
 
 void ByteWindows::find(int64_t first, int64_t count, int64_t channel, const uint8_t** to) const {
@@ -254,18 +270,13 @@ void ByteWindows::sum_by_ones(const uint8_t* const* windows, int64_t count, uint
 }
 
 void ByteWindows::multiply(int64_t group, int64_t first, int64_t rows, int64_t panel,
-                           int64_t panels, uint32_t* sums) const {
+                           int64_t panels, uint32_t* sums, const ByteSumsSink& sink) const {
   const uint8_t* at[kMostRows];
   uint32_t a_sums[kMostRows];
   find(first, rows, group * (shape_.in_c / shape_.groups), at);
   const int64_t words = byte_panel_words(quads());
   const uint32_t* b = panels_ + (group * panel_count(filters()) + panel) * words;
-  bool zeros = false;
-  for (int64_t p = 0; p < panels; ++p) {
-    const uint32_t* line = b + p * words + kPanel;
-    zeros = zeros || std::any_of(line, line + kPanel, [](uint32_t zero) { return zero != 0; });
-  }
-  if (zeros) {
+  if (has_zeros_) {
     if (has_short_runs()) {
       sum_by_ones(at, rows, sums, panels * kPanel, a_sums);
     } else {
@@ -273,20 +284,20 @@ void ByteWindows::multiply(int64_t group, int64_t first, int64_t rows, int64_t p
     }
   }
   multiply_bytes({static_cast<ptrdiff_t>(rows), static_cast<ptrdiff_t>(panels), at, runs_,
-                  zeros ? a_sums : nullptr, static_cast<uint32_t>(*x_.zeros ^ x_.flip), b, sums,
-                  static_cast<ptrdiff_t>(panels * kPanel)},
+                  has_zeros_ ? a_sums : nullptr, static_cast<uint32_t>(*x_.zeros ^ x_.flip), b,
+                  sums, static_cast<ptrdiff_t>(panels * kPanel), sink, first == 0},
                  isa_);
 }
 
 WindowBlocks::WindowBlocks(const ByteWindows& windows, int64_t threads) {
   constexpr int64_t kCached = 1 << 18;
-  const int64_t step = windows.rows_step(), most_panels = kMostSums / step / kPanel;
+  const int64_t step = windows.rows_step(), most_panels = kMostSums / (step * 2 * kPanel) * 2;
   const int64_t pixels = windows.pixels().value(), all = panel_count(windows.filters());
   const int64_t panel_bytes = byte_panel_words(windows.quads()) * int64_t{sizeof(uint32_t)};
   panels =
       std::min(all, even_block(all, std::clamp<int64_t>(kCached / panel_bytes, 2, most_panels), 2));
   const int64_t fit = kMostSums / (panels * kPanel) / step * step;
-  const int64_t most = std::min(fit, ByteWindows::kMostRows);
+  const int64_t most = std::min(fit, ByteWindows::kMostRows / step * step);
   rows = std::min(pixels, even_block(pixels, most, step));
   // More blocks for threads, unless they would become too small.
   const int64_t wanted = threads > 1 ? 4 * threads : 1;

@@ -45,7 +45,7 @@ class ByteWindows {
     return CheckedInt(shape_.batch) * shape_.out_d * shape_.out_h * shape_.out_w;
   }
   int64_t quads() const { return runs_.all_quads(); }
-  int64_t rows_step() const { return byte_rows_step(runs_, isa_); }
+  int64_t rows_step() const { return byte_rows_step(runs_, line(), isa_); }
 
   /// Whether the image is copied: for these weights and attributes, images of all extents are or
   /// none.
@@ -53,16 +53,18 @@ class ByteWindows {
   CheckedInt image_bytes() const;
   /// No less, whatever the weights are: smaller ones may reach over more of an image.
   CheckedInt most_image_bytes(const KernelContext& context) const;
-  /// Copies it if need be, on all threads.
-  void copy(const KernelContext& context, uint8_t* to);
+  /// Before products: copies the image if need be, on all threads, and looks at the zero points.
+  void prepare(const KernelContext& context, uint8_t* to);
 
   static constexpr int64_t kMostRows = 96;
-  /// Sums of up to kMostRows pixels from `first` on, by so many panels of a group's filters: rows
-  /// of whole panels.
+  /// Sums of up to kMostRows pixels from `first` on, by so many panels of a group's filters.
+  /// `sums` is for rows of whole panels; `sink` counts rows and panels from the first ones on.
   void multiply(int64_t group, int64_t first, int64_t rows, int64_t panel, int64_t panels,
-                uint32_t* sums) const;
+                uint32_t* sums, const ByteSumsSink& sink) const;
 
  private:
+  /// Windows that are the same distance apart, from the first pixel of a row on.
+  int64_t line() const;
   void copy_rows(int64_t begin, int64_t end, uint8_t* to) const;
   void find(int64_t first, int64_t count, int64_t channel, const uint8_t** to) const;
   void sum(const uint8_t* const* windows, int64_t count, uint32_t* sums) const;
@@ -78,7 +80,9 @@ class ByteWindows {
   ByteOperand x_;
   int64_t run_bytes_;
   ByteRuns runs_;
+  int zero_points_;
   bool copied_;
+  bool has_zeros_ = false;  // other than 0, of the filters
   const uint8_t* image_;
   const uint32_t* panels_;
   Isa isa_;
@@ -87,6 +91,7 @@ class ByteWindows {
 /// Blocks of pixels and filters that threads share.
 struct WindowBlocks {
   static constexpr int64_t kMostSums = 12 * 512;
+  static constexpr int64_t kMostColumns = kMostSums / kLeastByteRowsStep;
 
   int64_t rows, panels;  ///< Of a block.
   int64_t of_rows, of_columns;
@@ -97,13 +102,13 @@ struct WindowBlocks {
   static CheckedInt sums_bytes(const ByteWindows& windows);
 };
 
-/// store_of(filter, count, pitch) gives a function for the sums of these filters of all groups:
-/// store(sums, row, rows) with those of pixels from `row` on, `pitch` sums apart.
+/// store_of(filter, count) gives a function for the sums of these filters of all groups:
+/// store(sums, pixel), whose rows are pixels from that one on.
 template <class StoreOf>
 void for_window_sums(const KernelContext& context, ByteWindows& windows, const StoreOf& store_of) {
   const int64_t share = WindowBlocks::sums_bytes(windows).value();
   std::byte* scratch = context.workspace().data();
-  windows.copy(context, reinterpret_cast<uint8_t*>(scratch + share * context.threads()));
+  windows.prepare(context, reinterpret_cast<uint8_t*>(scratch + share * context.threads()));
   const WindowBlocks blocks(windows, context.threads());
   const int64_t pixels = windows.pixels().value(), filters = windows.filters();
   const int64_t units = windows.groups() * blocks.of_columns * blocks.of_rows;
@@ -113,14 +118,19 @@ void for_window_sums(const KernelContext& context, ByteWindows& windows, const S
       const int64_t column = begin / blocks.of_rows, group = column / blocks.of_columns;
       const int64_t panel = column % blocks.of_columns * blocks.panels, first = panel * kPanel;
       const int64_t panels = std::min(blocks.panels, panel_count(filters) - panel);
-      const int64_t pitch = panels * kPanel;
-      const auto store = store_of(group * filters + first, std::min(pitch, filters - first), pitch);
+      struct Block {
+        decltype(store_of(int64_t{}, int64_t{})) store;
+        int64_t pixel;
+      } block{store_of(group * filters + first, std::min(panels * kPanel, filters - first)), 0};
+      const auto take = [](void* to, const ByteSums& some) {
+        const auto& [store, pixel] = *static_cast<const Block*>(to);
+        store(some, pixel);
+      };
       for (const int64_t last = std::min(end, (column + 1) * blocks.of_rows); begin < last;
            ++begin) {
-        const int64_t row = begin % blocks.of_rows * blocks.rows;
-        const int64_t rows = std::min(blocks.rows, pixels - row);
-        windows.multiply(group, row, rows, panel, panels, sums);
-        store(sums, row, rows);
+        block.pixel = begin % blocks.of_rows * blocks.rows;
+        const int64_t rows = std::min(blocks.rows, pixels - block.pixel);
+        windows.multiply(group, block.pixel, rows, panel, panels, sums, {take, &block});
       }
     }
   });

@@ -12,21 +12,22 @@ namespace {
 void convolve(const KernelContext& context, ByteWindows windows) {
   auto* y = context.output(0).as<uint32_t>();
   const int64_t filters = windows.groups() * windows.filters();
-  for_window_sums(context, windows, [&](int64_t filter, int64_t count, int64_t pitch) {
-    return [=](const uint32_t* sums, int64_t row, int64_t rows) {
-      uint32_t* to = y + row * filters + filter;
-      if (count == kPanel) {
-        for (int64_t i = 0; i < rows; ++i, sums += pitch, to += filters) {
-          std::memcpy(to, sums, kPanel * sizeof *to);
+  for_window_sums(context, windows, [=](int64_t filter, int64_t count) {
+    return [=](const ByteSums& sums, int64_t pixel) {
+      const int64_t first = sums.panel * kPanel,
+                    some = std::min(sums.panels * kPanel, count - first);
+      uint32_t* to = y + (pixel + sums.row) * filters + filter + first;
+      const uint32_t* from = sums.sums;
+      if (some < kPanel / 2) {
+        for (int64_t column = 0; column < some; ++column) {
+          for (int64_t i = 0; i < sums.rows; ++i) {
+            to[i * filters + column] = from[i * sums.pitch + column];
+          }
         }
-      } else if (count < kPanel / 2) {
-        for (int64_t column = 0; column < count; ++column) {
-          for (int64_t i = 0; i < rows; ++i) to[i * filters + column] = sums[i * pitch + column];
-        }
-      } else {
-        for (int64_t i = 0; i < rows; ++i, sums += pitch, to += filters) {
-          std::memcpy(to, sums, static_cast<size_t>(count) * sizeof *to);
-        }
+        return;
+      }
+      for (int64_t i = 0; i < sums.rows; ++i, from += sums.pitch, to += filters) {
+        std::memcpy(to, from, static_cast<size_t>(some) * sizeof *to);
       }
     };
   });

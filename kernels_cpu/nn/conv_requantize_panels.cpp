@@ -3,22 +3,50 @@
 // Fast ConvRequantize by products of windows and filters in panels: sums of a block, which lie in
 // the first cache level, become codes.
 #include "core/kernel_list.h"
+#include "kernels_cpu/gemm/byte_codes.h"
 #include "kernels_cpu/nn/byte_windows.h"
 #include "kernels_cpu/nn/conv_requantize.h"
 
 namespace intarsia::cpu {
 namespace {
 
+/// The codes of a block of filters.
+template <class Y>
+struct BlockCodes {
+  static constexpr int64_t kMost = WindowBlocks::kMostColumns;
+
+  float scale[kMost];
+  int32_t bias[kMost];
+  Y* y;
+  int64_t filters;  // all of them
+  int64_t count;
+  int32_t zero;
+  Isa isa;
+
+  BlockCodes(const FilterCodes<Y>& by, int64_t first, int64_t some, Y* to, int64_t all)
+      : y(to), filters(all), count(some), zero(static_cast<int32_t>(by.zero)), isa(by.isa) {
+    for (int64_t i = 0; i < panel_count(count) * kPanel; ++i) {
+      const int64_t filter = first + std::min(i, count - 1);
+      scale[i] = by.scale[filter * by.scale_step];
+      bias[i] = by.bias != nullptr ? by.bias[filter * by.bias_step] : 0;
+    }
+  }
+  void operator()(const ByteSums& sums, int64_t pixel) const {
+    auto* to = reinterpret_cast<uint8_t*>(y + pixel * filters);
+    store_codes(sums,
+                {scale, bias, zero, std::is_signed_v<Y>, static_cast<ptrdiff_t>(count), to,
+                 static_cast<ptrdiff_t>(filters)},
+                isa);
+  }
+};
+
 template <class Y>
 void convolve(const KernelContext& context, ByteWindows windows) {
   const FilterCodes<Y> codes(context);
   Y* y = context.output(0).as<Y>();
   const int64_t filters = windows.groups() * windows.filters();
-  for_window_sums(context, windows, [&](int64_t filter, int64_t count, int64_t pitch) {
-    return [=, of = codes.columns(filter, count, pitch)](const uint32_t* sums, int64_t row,
-                                                         int64_t rows) {
-      of.store(sums, rows, y + row * filters + filter, filters);
-    };
+  for_window_sums(context, windows, [&](int64_t filter, int64_t count) {
+    return BlockCodes<Y>(codes, filter, count, y + filter, filters);
   });
 }
 

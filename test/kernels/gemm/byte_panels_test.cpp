@@ -10,7 +10,8 @@
 namespace intarsia::cpu {
 namespace {
 
-/// Rows of A as ByteRuns say: at[i][j][l] runs of `bytes` bytes, any distance apart, in any order.
+/// Rows of A as ByteRuns say: at[i][j][l] runs of `bytes` bytes, any distance apart, in lines of
+/// any length with gaps between them, in any order.
 struct Rows {
   std::vector<uint8_t> image;
   std::vector<const uint8_t*> at;
@@ -26,9 +27,12 @@ struct Rows {
       step = runs.steps[level] * runs.counts[level];
     }
     const ptrdiff_t apart = static_cast<ptrdiff_t>(random.between(1, 9));
-    image = std::vector<uint8_t>(static_cast<size_t>(apart * rows + step));
+    const int64_t line = random.between(1, 40), in_front = random.between(0, line - 1);
+    image = std::vector<uint8_t>(static_cast<size_t>(apart * (2 * rows + 2) + step));
     for (uint8_t& byte : image) byte = static_cast<uint8_t>(random.between(0, 255));
-    for (int64_t row = 0; row < rows; ++row) at.push_back(image.data() + row * apart);
+    for (int64_t row = 0; row < rows; ++row) {
+      at.push_back(image.data() + (row + (row + in_front) / line) * apart);
+    }
     if (random.coin()) std::reverse(at.begin(), at.end());
   }
   int64_t count() const { return runs.all_quads() / runs.quads; }
@@ -37,6 +41,20 @@ struct Rows {
     const int64_t place = run / n[2] / n[1] * runs.steps[0] + run / n[2] % n[1] * runs.steps[1] +
                           run % n[2] * runs.steps[2];
     return at[static_cast<size_t>(row)][place + i];
+  }
+};
+
+/// The sums that a sink has seen.
+struct Taken {
+  std::vector<uint32_t> c;
+  ptrdiff_t pitch;
+
+  static void take(void* context, const ByteSums& some) {
+    Taken& all = *static_cast<Taken*>(context);
+    for (ptrdiff_t row = 0; row < some.rows; ++row) {
+      std::copy_n(some.sums + row * some.pitch, some.panels * kPanel,
+                  all.c.data() + (some.row + row) * all.pitch + some.panel * kPanel);
+    }
   }
 };
 
@@ -94,17 +112,28 @@ void expect_product(Random& random, int64_t rows, int64_t columns, int64_t k, bo
     SCOPED_TRACE(std::string(isa_name(isa)) + ": " + std::to_string(rows) + " x " +
                  std::to_string(columns) + " x " + std::to_string(k));
     std::vector<uint32_t> c(static_cast<size_t>(rows * c_pitch), 99);
-    multiply_bytes({static_cast<ptrdiff_t>(rows), static_cast<ptrdiff_t>(panels), a.at.data(),
-                    a.runs, has_zeros ? sums.data() : nullptr, a_zero, packed.data(), c.data(),
-                    static_cast<ptrdiff_t>(c_pitch)},
-                   isa);
+    ByteProduct product{static_cast<ptrdiff_t>(rows),
+                        static_cast<ptrdiff_t>(panels),
+                        a.at.data(),
+                        a.runs,
+                        has_zeros ? sums.data() : nullptr,
+                        a_zero,
+                        packed.data(),
+                        c.data(),
+                        static_cast<ptrdiff_t>(c_pitch)};
+    multiply_bytes(product, isa);
     ASSERT_EQ(c, expected);
+    Taken taken{std::vector<uint32_t>(c.size(), 99), product.c_pitch};
+    product.sink = {Taken::take, &taken};
+    product.streams = true;
+    multiply_bytes(product, isa);
+    ASSERT_EQ(taken.c, expected);
   }
 }
 
 TEST(BytePanels, EqualLoops) {
   Random random(9);
-  for (const int64_t rows : {1, 2, 3, 4, 5, 8, 12, 13, 16, 27, 48}) {
+  for (const int64_t rows : {1, 2, 3, 4, 5, 8, 12, 13, 16, 27, 48, 96, 131}) {
     for (const int64_t columns : {1, 16, 17, 150}) {
       for (const int64_t k : {1, 4, 6, 67, 128, 150}) {
         expect_product(random, rows, columns, k, random.coin());

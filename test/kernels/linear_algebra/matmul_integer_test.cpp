@@ -37,7 +37,7 @@ struct Operand {
   Dims zero_dims;
 };
 
-struct Product {
+struct IntegerProduct {
   Operand a, b;
   Dims y;
 };
@@ -66,7 +66,7 @@ struct Matrix {
   std::vector<double> given, given_zeros;
 };
 
-void expect_product(const Product& p, uint32_t seed) {
+void expect_product(const IntegerProduct& p, uint32_t seed) {
   std::mt19937 engine(seed);
   const Matrix a(p.a, true, engine), b(p.b, false, engine);
   const int32_t inner = p.a.dims.back();
@@ -110,7 +110,7 @@ void expect_product(const Product& p, uint32_t seed) {
 constexpr DataType kBytes[] = {DataType::kInt8, DataType::kUint8};
 
 TEST(MatMulInteger, FormsOfOperandsAndZeroPoints) {
-  const Product forms[] = {
+  const IntegerProduct forms[] = {
       {{{}, {5}, false, {}}, {{}, {5}, false, {}}, {}},
       {{{}, {7}, true, {1}}, {{}, {7, 4}, true, {4}}, {4}},
       {{{}, {3, 6}, true, {3}}, {{}, {6}, true, {}}, {3}},
@@ -125,7 +125,7 @@ TEST(MatMulInteger, FormsOfOperandsAndZeroPoints) {
       {{{}, {2, 250, 601}, true, {250}}, {{}, {601, 140}, true, {140}}, {2, 250, 140}},
   };
   uint32_t seed = 0;
-  for (Product p : forms) {
+  for (IntegerProduct p : forms) {
     for (DataType a : kBytes) {
       for (DataType b : kBytes) {
         p.a.type = a;
@@ -147,9 +147,10 @@ TEST(MatMulInteger, AnyExtents) {
     };
     const int32_t m = extent(), n = extent(), k = extent();
     const Dims rows[] = {{}, {1}, {m}, {m, 1}}, columns[] = {{}, {1}, {n}, {1, n}};
-    const Product p{{kBytes[seed % 2], {m, k}, random.coin(), rows[random.between(0, 3)]},
-                    {kBytes[seed / 2 % 2], {k, n}, random.coin(), columns[random.between(0, 3)]},
-                    {m, n}};
+    const IntegerProduct p{
+        {kBytes[seed % 2], {m, k}, random.coin(), rows[random.between(0, 3)]},
+        {kBytes[seed / 2 % 2], {k, n}, random.coin(), columns[random.between(0, 3)]},
+        {m, n}};
     expect_product(p, seed);
     if (HasFailure()) return;
   }
@@ -164,9 +165,10 @@ TEST(MatMulInteger, FewRows) {
         if (kSlowBuild && m * n * k > 30000) continue;
         const DataType a = kBytes[seed % 2], b = kBytes[seed / 2 % 2];
         const Dims columns[] = {{}, {n}};
-        const Product one{
+        const IntegerProduct one{
             {a, {m, k}, seed % 3 == 0, {m}}, {b, {k, n}, true, columns[seed % 2]}, {m, n}};
-        const Product two{{a, {2, m, k}, true, {}}, {b, {2, k, n}, true, {2, 1, 1}}, {2, m, n}};
+        const IntegerProduct two{
+            {a, {2, m, k}, true, {}}, {b, {2, k, n}, true, {2, 1, 1}}, {2, m, n}};
         expect_product(seed % 4 == 0 ? two : one, seed);
         if (HasFailure()) return;
         ++seed;

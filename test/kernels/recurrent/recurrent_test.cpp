@@ -2,6 +2,7 @@
 //
 // Recurrent layers against formulas in double, in all layouts and directions, and rejected nodes.
 #include "core/operators/recurrent/rnn.h"
+#include "test/kernels/gemm/harness.h"
 #include "test/kernels/nn/naive.h"
 #include "test/slow_build.h"
 

@@ -92,6 +92,7 @@
   List(regex_kernels) \
   List(matmul_blocks_kernels) \
   List(matmul_blocks_packed_kernels) \
+  List(matmul_blocks_computed_kernels) \
   List(requantize_kernels) \
   List(resize_kernels) \
   List(resize_nearest_kernels) \

@@ -156,8 +156,7 @@ class GatherBlocks {
 
   void write() {
     validate();
-    Term y = gathers_bytes() ? numbers(gather_codes(), gather(scales()), gather_zeros(), split())
-                             : gather(numbers(codes(e_.x(kData)), scales(), zeros(), split_));
+    Term y = numbers();
     // What an index beyond the axis chooses is 0.
     std::vector<int64_t> behind;
     for (int64_t i = gathered_ + 1; i < rank_; ++i) {
@@ -228,10 +227,6 @@ class GatherBlocks {
         "Expand",
         {scales, join({extents(data, 0, split_), blocks, extents(data, split_ + 1, rank_)}, 0)});
   }
-  std::optional<Term> zeros() const {
-    if (!e_.has_x(kZeros)) return middle(e_.x(kScales));
-    return whole_zeros(e_.x(kZeros));
-  }
   std::optional<Term> middle(Term scales) const {
     if (type_ != DataType::kUint8) return std::nullopt;
     return middle_codes(scales, a_.bits);
@@ -244,41 +239,71 @@ class GatherBlocks {
   // -- Their chosen parts
   // --------------------------------------------------------------------------
 
-  /// True if codes can be gathered as the bytes that they lie in, before they become numbers.
-  bool gathers_bytes() const {
-    if (gathered_ == split_) return false;
-    const bool packed = type_ == DataType::kUint8 ? a_.bits < 8 : element_bits(type_) < 8;
-    if (!packed) return true;
-    const Dim last = e_.x(kData).extent(-1);
-    const bool whole =
-        type_ == DataType::kUint8 || (is_constant(last) && constant_value(last) % 2 == 0);
-    return gathered_ != rank_ - 1 && whole;
-  }
   Term inside() const {
-    const Term index = e_.x(kIndices);
-    const Term extent =
-        cast(call("Squeeze", {extents(e_.x(kData), gathered_, gathered_ + 1)}), index);
+    const Term index = e_.x(kIndices), extent = codes_along(index);
     return call("And", {call("GreaterOrEqual", {index, -extent}), call("Less", {index, extent})});
   }
-  Term gather(Term from) const {
-    return call("Gather", {from, where(inside(), e_.x(kIndices), 0)}, {{"axis", gathered_}});
+  /// How many codes the axis that is gathered has, in the type of `like`.
+  Term codes_along(Term like) const {
+    const Term extent = call("Squeeze", {extents(e_.x(kData), gathered_, gathered_ + 1)});
+    const bool packed = type_ == DataType::kUint8 && gathered_ == rank_ - 1;
+    return cast(packed ? static_cast<double>(8 / a_.bits) * extent : extent, like);
   }
-  Term gather_codes() const {
-    const Term part = gather(unpacked(e_.x(kData), DataType::kUint8));
-    return type_ == DataType::kUint8 ? codes(part) : unpacked(part, type_);
+  /// Positions along the axis that is gathered, of 0 to its extent: 0 in place of what lies beyond.
+  Term chosen() const {
+    const Term index = e_.x(kIndices), extent = codes_along(index);
+    return where(inside(), where(call("Less", {index, index.number(0)}), index + extent, index), 0);
   }
-  std::optional<Term> gather_zeros() const {
-    if (!e_.has_x(kZeros)) return middle(gather(e_.x(kScales)));
+  Term gather(Term from, Term index) const {
+    return call("Gather", {from, index}, {{"axis", gathered_}});
+  }
+  /// Codes below a byte are gathered in the bytes that they lie in, or picked from them.
+  Term gather_codes(Term index) const {
+    const DataType type = type_ == DataType::kUint8 ? code_type(a_.bits) : type_;
+    const int64_t each = 8 / element_bits(type);
+    const Dim last = e_.x(kData).extent(-1);
+    const bool whole =
+        type_ == DataType::kUint8 || (is_constant(last) && constant_value(last) % each == 0);
+    if (each > 1 && !whole) {
+      const Term bytes = cast_to(bits_of(e_.x(kData), DataType::kUint4), DataType::kUint8);
+      return bits_of(cast_to(gather(bytes, index), DataType::kUint4), type);
+    }
+    const Term bytes = unpacked(e_.x(kData), DataType::kUint8);
+    if (each == 1 || gathered_ != rank_ - 1) return unpacked(gather(bytes, index), type);
+    const Term several = index.number(static_cast<double>(each)), byte = index / several;
+    const Term place = cast_to(index - byte * several, DataType::kUint8);
+    const Term shift = place * place.number(static_cast<double>(element_bits(type)));
+    const Term lowest = call("BitShift", {gather(bytes, byte), shift}, {{"direction", "RIGHT"}});
+    const Term mask = lowest.number(static_cast<double>((1 << element_bits(type)) - 1));
+    const DataType codes = code_type(element_bits(type));
+    return bits_of(cast_to(call("BitwiseAnd", {lowest, mask}), codes), type);
+  }
+  static Term bits_of(Term codes, DataType type) {
+    if (codes.known().type == type) return codes;
+    return call("BitCast", {codes}, {{"to", static_cast<int64_t>(type)}});
+  }
+  std::optional<Term> gather_zeros(Term index) const {
+    if (!e_.has_x(kZeros)) return middle(gather(e_.x(kScales), index));
     // Few, and of any extents.
     const Term each = cast_to(whole_zeros(e_.x(kZeros)), DataType::kInt8);
-    return cast_to(gather(each), codes(e_.x(kZeros)).known().type);
+    return cast_to(gather(each, index), codes(e_.x(kZeros)).known().type);
   }
-  int64_t split() const { return split_ < gathered_ ? split_ : split_ + e_.x(kIndices).rank() - 1; }
 
-  Term numbers(Term codes, Term scales, std::optional<Term> zeros, int64_t axis) const {
-    const AttributeMap attributes{{"axis", axis}, {"block_size", block_size()}};
-    return zeros ? call("DequantizeLinear", {codes, scales, *zeros}, attributes)
-                 : call("DequantizeLinear", {codes, scales}, attributes);
+  /// Blocks lie along another axis than the one that is gathered, or each element takes the
+  /// parameters of its block with it.
+  Term numbers() const {
+    const Term index = chosen();
+    const bool along = gathered_ == split_;
+    const Term block = along ? index / index.number(static_cast<double>(block_size())) : index;
+    std::vector<Term> inputs{gather_codes(index), gather(scales(), block)};
+    if (const auto zeros = gather_zeros(block)) inputs.push_back(*zeros);
+    const int64_t rank = rank_ + e_.x(kIndices).rank() - 1;
+    const int64_t behind = split_ < gathered_ ? split_ : split_ + e_.x(kIndices).rank() - 1;
+    AttributeMap attributes;
+    if (rank > 0) {
+      attributes = {{"axis", along ? rank - 1 : behind}, {"block_size", along ? 1 : block_size()}};
+    }
+    return e_.add("DequantizeLinear", inputs, std::move(attributes), 1)[0];
   }
 
   ExpansionContext& e_;

@@ -110,14 +110,23 @@ Status scatter_nd(const KernelContext& context, const Put& put) {
   }
   copy_tensor(context, y, context.input(0));
   if (run == 0) return {};
+  // Runs that follow one another are put as one.
   const E* from = context.input(2).as<const E>();
-  for (int64_t item = 0; item < tuples; ++item, from += run) {
+  int64_t first = 0, count = 0;
+  for (int64_t item = 0; item < tuples; ++item) {
     int64_t slice = 0;
     for (int i = 0; i < tuple; ++i, ++index) {
       slice = slice * y.extents[i] + from_front(*index, y.extents[i]);
     }
-    put(y.as<E>() + slice * run, from, run);
+    if (slice != first + count) {
+      put(y.as<E>() + first * run, from, count * run);
+      from += count * run;
+      first = slice;
+      count = 0;
+    }
+    ++count;
   }
+  put(y.as<E>() + first * run, from, count * run);
   return {};
 }
 

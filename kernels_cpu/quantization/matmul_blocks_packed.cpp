@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MatMulBlocks with constant weights: a piece of them becomes panels of floats (gemm/pack.h) in the
-// workspace, by which all rows of A are multiplied before the next one does.
-// Blocks of Y are shared out over the threads. How the weights lie: block_weights.h.
+// MatMulBlocks with constant weights, whose pieces become panels of floats by shifts and masks
+// (block_product.h). How the weights lie: block_weights.h.
 #include "core/kernel_list.h"
-#include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/bounded.h"
 #include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
-#include "kernels_cpu/gemm/gemm.h"
-#include "kernels_cpu/math/small_element.h"
+#include "kernels_cpu/quantization/block_product.h"
 #include "kernels_cpu/quantization/block_weights.h"
 
 namespace intarsia::cpu {
 namespace {
 
-// A unit of work, and the depth of a piece of weights: 128 KiB of floats.
-constexpr int64_t kUnitRows = 192, kUnitColumns = 128, kDepth = 256;
-// A piece, and what unpacking may write behind it.
-constexpr int64_t kPieceFloats = kUnitColumns * kDepth + 16 * kPanel;
 // Rows that are multiplied one by one, without floats in between, and panels that they meet at
 // once.
 constexpr int64_t kFewRows = 2;
@@ -82,15 +75,11 @@ struct MatMulBlocksPacked {
   }
 
   static int64_t workspace(const KernelContext& context) {
-    return (CheckedInt(kPieceFloats) * sizeof(float) * context.threads()).value();
+    return BlockProduct::workspace(context);
   }
 
   static Status check(const KernelContext& context) {
-    constexpr KernelType real = kernel_type_of<float>;
-    Status status = check_operands<ops::MatMulBlocks>(
-        context, {.inputs = {real, kernel_type_of<X>, real, kernel_type_of<uint8_t>},
-                  .required_inputs = 3,
-                  .outputs = {real}});
+    Status status = BlockProduct::check<X>(context);
     for (int input = 1; status && input < 4; ++input) {
       if (!context.input(input).present()) continue;
       status = check_capacity(context, input, packed_bytes(context, input));
@@ -99,55 +88,34 @@ struct MatMulBlocksPacked {
   }
 
   static Status run(const KernelContext& context) {
-    const TensorView &a = context.input(0), &codes = context.input(1), &y = context.output(0);
-    const int64_t terms = a.extents[a.rank - 1], columns = codes.extents[0];
+    const TensorView& y = context.output(0);
     if (y.count() == 0) return {};
-    const int64_t rows = y.count() / columns;
-    const int64_t row_units = (rows + kUnitRows - 1) / kUnitRows;
-    const int64_t column_units = (columns + kUnitColumns - 1) / kUnitColumns;
+    const BlockProduct product(context);
+    const int64_t columns = product.columns, terms = product.terms;
     const Blocks weights(context, terms);
-    if (rows <= kFewRows) {
+    if (product.rows <= kFewRows) {
+      const auto* a = context.input(0).as<const float>();
       const int64_t units = (panel_count(columns) + kRowPanels - 1) / kRowPanels;
-      context.parallel_for(units * rows, [&](int64_t begin, int64_t end, int) {
+      context.parallel_for(units * product.rows, [&](int64_t begin, int64_t end, int) {
         for (int64_t unit = begin; unit < end; ++unit) {
           const int64_t row = unit / units, panel = unit % units * kRowPanels;
-          multiply_few(context.isa(), weights, a.as<const float>() + row * terms, panel, columns,
+          multiply_few(context.isa(), weights, a + row * terms, panel, columns,
                        y.as<float>() + row * columns);
         }
       });
       return {};
     }
-    auto* memory = reinterpret_cast<float*>(context.workspace().data());
-    context.parallel_for(row_units * column_units, [&](int64_t begin, int64_t end, int thread) {
-      float* piece = memory + thread * kPieceFloats;
-      for (int64_t unit = begin; unit < end; ++unit) {
-        const int64_t row = unit % row_units * kUnitRows, column = unit / row_units * kUnitColumns;
-        GemmArgs args{
-            {std::min(rows - row, kUnitRows), std::min(columns - column, kUnitColumns), 0},
-            a.as<const float>() + row * terms,
-            terms,
-            piece,
-            y.as<float>() + row * columns + column,
-            columns};
-        args.isa = context.isa();
-        // Without terms the sums are 0.
-        for (int64_t first = 0; first == 0 || first < terms; first += kDepth) {
-          args.shape.k = std::min(terms - first, kDepth);
+    product.run(
+        context, [&](int64_t column, int64_t count, int64_t first, int64_t depth, float* piece) {
           on_vectors(context.isa(), [&](auto bytes) {
             using V = PanelVectors<bytes>;
-            const int64_t depth = args.shape.k, from = column / V::kWidth;
-            for (int64_t v = 0; v < panel_count(args.shape.n) * V::kParts; ++v) {
+            const int64_t from = column / V::kWidth;
+            for (int64_t v = 0; v < panel_count(count) * V::kParts; ++v) {
               unpack<V, kBits>(weights, from + v, first, depth,
                                piece + v / V::kParts * depth * kPanel + v % V::kParts * V::kWidth);
             }
           });
-          gemm_run(args, 0, gemm_units(args.shape));
-          args.a += args.shape.k;
-          args.residual = args.c;
-          args.residual_pitch = columns;
-        }
-      }
-    });
+        });
     return {};
   }
 

@@ -94,7 +94,7 @@ def difference(found, expected, tolerance=None):
         return ""
     scale = max(float(numpy.abs(b[ordinary]).max()), 1e-30)
     error = float(numpy.abs(a[ordinary] - b[ordinary]).max()) / scale
-    limit = tolerance or TOLERANCES[found.dtype.name]
+    limit = max(tolerance or 0, TOLERANCES[found.dtype.name])
     if error <= limit:
         return ""
     return f"error {error:.2g} of the scale {scale:.3g}, allowed {limit:g}"

@@ -51,7 +51,8 @@ def job(folder, rows):
 
     def make(_):
         return path, {name: onnx.numpy_helper.to_array(tensor) for name, tensor in fed.items()}
-    return command.Job(f"{folder.name} {described(node, tensors)}", node.op_type, make)
+    return command.Job(f"{folder.name} {described(node, tensors)}", node.op_type, make,
+                       known.tolerance(node, rows) or None)
 
 
 @contextlib.contextmanager

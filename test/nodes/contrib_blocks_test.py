@@ -122,11 +122,33 @@ class Blocks(ContribCase):
             held = [name for name in ("data", "scales", "zeros") if inputs[name] is not None] if constant else ()
             self.beside("GatherBlockQuantized", inputs, (helper.np_dtype_to_tensor_dtype(np.dtype(real)),), exact=True,
                         constants=held, bits=bits, block_size=block, quantize_axis=-1)
+            # Along the axis that holds blocks and packed codes.
+            inputs["indices"] = np.array([[0, shape[-1] - 1, -33], [31, 32, 200]], kind)
+            self.along(inputs, held, bits, zeros, block)
+
+    def along(self, inputs, held, bits, zeros, block):
+        """By the formula: ONNX Runtime gathers bytes along axis 0 alone."""
+        unpack = lambda x: (x[..., None] >> np.arange(0, 8, bits, dtype=np.uint8) & ((1 << bits) - 1)).reshape(
+            *x.shape[:-1], -1)
+        data, scales, index = unpack(inputs["data"]), inputs["scales"], inputs["indices"]
+        extent = data.shape[-1]
+        valid = (index >= -extent) & (index < extent)
+        place = np.where(valid, index % extent, 0)
+        zero = unpack(inputs["zeros"])[..., :scales.shape[-1]] if zeros else np.full(scales.shape, 1 << bits - 1)
+        expected = (data.astype(np.int32)[..., place] - zero.astype(np.int32)[..., place // block]).astype(
+            np.float32) * scales[..., place // block].astype(np.float32)
+        expected = np.where(valid, expected, 0).astype(scales.dtype)
+        model = contrib_model("GatherBlockQuantized", inputs, (helper.np_dtype_to_tensor_dtype(scales.dtype),),
+                              constants=held, bits=bits, block_size=block, quantize_axis=-1, gather_axis=-1)
+        fed = {name: x for name, x in inputs.items() if x is not None and name not in held}
+        with self.subTest(bits=bits, zeros=zeros, held=held):
+            self.agree(run(model, fed), [expected])
 
     def test_gather_codes(self):
         values = np.random.default_rng(19)
         for kind, axes, zeros, last in itertools.product(
-                (ml_dtypes.uint4, ml_dtypes.int4), ((0, 1), (1, 0), (1, 2), (2, 1), (-1, 0)), (False, True), (4, 5)):
+                (ml_dtypes.uint4, ml_dtypes.int4), ((0, 1), (1, 0), (1, 2), (2, 1), (-1, 0), (0, 0), (1, 1), (2, 2)),
+                (False, True), (4, 5)):
             gathered, split = axes
             low = 0 if kind == ml_dtypes.uint4 else -8
             shape = [4, 36, last]

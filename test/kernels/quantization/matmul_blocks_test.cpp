@@ -57,6 +57,7 @@ void expect_product(int64_t rows, int64_t terms, int64_t columns, int32_t block,
     SCOPED_TRACE(std::string(cpu::isa_name(isa)) + " terms " + std::to_string(terms));
     EXPECT_EQ(run("", isa), first);  // the same bits
     if (columns > 0 && padded > 0) run(".packed", isa);
+    run(".computed", isa);
     if (::testing::Test::HasFailure()) return;
   }
 }
@@ -68,7 +69,8 @@ TEST(MatMulBlocks, EqualsFormula) {
     expect_product(4, 37, 5, 16, has_zeros);
     expect_product(9, 1100, 6, 48, has_zeros);
     expect_product(5, 700, 3, 1024, has_zeros);
-    expect_product(2, 75, 150, 32, has_zeros);     // panels of several and of one row
+    expect_product(2, 75, 150, 32, has_zeros);  // panels of several and of one row
+    expect_product(70, 3, 33, 16, has_zeros);
     expect_product(200, 300, 150, 48, has_zeros);  // several units and pieces
     expect_product(0, 32, 3, 32, has_zeros);
     expect_product(2, 32, 0, 32, has_zeros);

@@ -26,9 +26,17 @@ struct DepthwiseBytes {
 inline constexpr int64_t kMostDepthwisePairs = 32;
 
 inline bool depthwise_bytes_serve(const ConvShape& s) {
-  constexpr int64_t kLeastChannels = 16;  // the widest vector's
+  constexpr int64_t kLeastChannels = 4;  // a vector of 128 bits
   return INTARSIA_HAS_VECTORS != 0 && s.in_c >= kLeastChannels &&
          CheckedInt(s.kernel_d) * ((s.kernel_h + 1) / 2) * s.kernel_w <= kMostDepthwisePairs;
+}
+
+/// The instruction set whose vectors the channels fill.
+inline Isa depthwise_bytes_isa(Isa isa, int64_t channels) {
+  const Isa vectors = vector_isa(isa);
+  if (vectors != Isa::kAvx512 && vectors != Isa::kAvx2) return isa;
+  if (channels < 8) return Isa::kPortable;
+  return channels < 16 ? Isa::kAvx2 : isa;
 }
 
 /// The output rows [begin, end) of all images, the first of which lies at `output`. REQUIRES:

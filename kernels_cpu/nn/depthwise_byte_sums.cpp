@@ -94,7 +94,7 @@ void DepthwiseByteSums::sum(int64_t begin, int64_t end, uint32_t* to) const {
   if (depthwise_bytes_serve(shape)) {
     const DepthwiseBytes job{shape,    x_.data,      x_.zeros, x_.flip, w_.data,
                              w_.zeros, w_.zero_step, w_.flip,  to};
-    pick_isa(context_.isa(),
+    pick_isa(depthwise_bytes_isa(context_.isa(), shape.in_c),
              [&](auto isa) { DepthwiseByteTiles<decltype(isa)::value>::rows(job, begin, end); });
     return;
   }

@@ -49,7 +49,7 @@ struct Convolution {
   bool draw_from(Random& random, bool depthwise) {
     const int spatial = draw_integer(random, 1, 3);
     const int32_t most = random.coin() ? 5 : 40;
-    group = depthwise ? draw_integer(random, 2, 70)
+    group = depthwise ? draw_integer(random, 2, random.coin() ? 20 : 70)
                       : (random.coin() ? 1 : draw_integer(random, 2, most == 5 ? 18 : 3));
     const int32_t depth = depthwise ? 1 : draw_integer(random, 1, most);
     const int32_t filters = depthwise ? 1 : draw_integer(random, 1, random.coin() ? 5 : 40);

@@ -4,6 +4,7 @@
 // they are, its transpose through 4 x 4 blocks in registers.
 #include "kernels_cpu/gemm/pack.h"
 
+#include <array>
 #include <cstring>
 #include <type_traits>
 
@@ -48,6 +49,21 @@ void pack_panel(const E* from, int64_t column_pitch, int64_t k_pitch, int64_t k,
   }
 }
 
+/// The last panel of B, of 4 * quads + kRest columns.
+template <int kRest>
+void pack_columns_left(const float* from, int64_t pitch, int64_t k, int64_t quads, float* to) {
+  for (int64_t i = 0; i < k; ++i, from += pitch, to += kPanel) {
+    int64_t quad = 0;
+    for (; quad < quads; ++quad) store_quad(to + 4 * quad, load_quad(from + 4 * quad));
+    if constexpr (kRest > 0) {
+      Quad last{};
+      std::memcpy(&last, from + 4 * quad, kRest * sizeof(float));
+      store_quad(to + 4 * quad++, last);
+    }
+    for (; quad < kPanel / 4; ++quad) store_quad(to + 4 * quad, Quad{});
+  }
+}
+
 }  // namespace
 
 void pack_b(const float* b, int64_t pitch, int64_t k, int64_t n, float* packed) {
@@ -62,7 +78,11 @@ void pack_b(const float* b, int64_t pitch, int64_t k, int64_t n, float* packed) 
       }
     }
   }
-  if (whole < n) pack_panel(b + whole, 1, pitch, k, n - whole, packed + whole * k);
+  constexpr auto kLeft = std::array{&pack_columns_left<0>, &pack_columns_left<1>,
+                                    &pack_columns_left<2>, &pack_columns_left<3>};
+  const int64_t left = n - whole;
+  if (left > 0)
+    kLeft[static_cast<size_t>(left % 4)](b + whole, pitch, k, left / 4, packed + whole * k);
 }
 
 template <class E>

@@ -4,6 +4,8 @@
 // elements are a constant, or the input continued: mirrored without repeating its edge (reflect),
 // by its edge (edge), or from its other end (wrap), however wide they are. T is a Width; elements
 // are copied as bytes. https://onnx.ai/onnx/operators/onnx__Pad.html
+#include <algorithm>
+
 #include "core/kernel_list.h"
 #include "core/operators/movement/padding.h"
 #include "core/runtime/operand_check.h"
@@ -60,6 +62,10 @@ class Padding {
   int rank() const { return rank_; }
   /// True if all of the input's axis is all of the output's.
   bool keeps(int axis) const { return before_[axis] == 0 && extents_[axis] == y_.extents[axis]; }
+  /// True if no element of the input is one of the output.
+  bool shows_nothing() const {
+    return std::any_of(extents_, extents_ + y_.rank, [](int64_t extent) { return extent == 0; });
+  }
   /// How many elements of the input come before the first that is read.
   int64_t skipped() const { return skipped_; }
 
@@ -128,7 +134,7 @@ class Padding {
   void pad(int axis, E* out, const E* in, int64_t begin, int64_t end) const {
     const int64_t stride = out_strides_[axis];
     if (mode_ == PadAttributes::kConstant) {
-      for (int64_t i = begin * stride; i < end * stride; ++i) out[i] = value_;
+      std::fill(out + begin * stride, out + end * stride, value_);
       return;
     }
     const int64_t in_stride = in_strides_[axis];
@@ -195,6 +201,11 @@ struct Pad {
     const E* in = x.as<const E>() + padding.skipped();
     if (padding.rank() == 0) {
       padding.fill(0, out, in);
+      return {};
+    }
+    if (mode == PadAttributes::kConstant && padding.shows_nothing()) {
+      for_items(context, y.count(), static_cast<int64_t>(sizeof(E)),
+                [=](int64_t begin, int64_t end) { std::fill(out + begin, out + end, value); });
       return {};
     }
     // The outermost axis that is not 1 is spread over the threads.

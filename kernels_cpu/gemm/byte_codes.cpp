@@ -28,7 +28,7 @@ void store_panels(const ByteSums& sums, const ByteCodes& codes) {
 
 void store_codes(const ByteSums& sums, const ByteCodes& codes, Isa isa) {
   pick_isa(isa, [&](auto i) {
-    if constexpr (i == Isa::kAvx512 || i == Isa::kAvx2) {
+    if constexpr (has_code_tiles(i)) {
       CodeTiles<i>::store(sums, codes);
     } else if (codes.is_signed) {
       store_panels<int8_t>(sums, codes);

@@ -20,10 +20,15 @@ struct ByteCodes {
   ptrdiff_t y_pitch;
 };
 
+/// Whether an instruction set has a way of its own to make codes.
+constexpr bool has_code_tiles(Isa isa) {
+  return vector_isa(isa) == Isa::kAvx512 || vector_isa(isa) == Isa::kAvx2;
+}
+
 /// Writes the codes of these sums, of no columns from `columns` on.
 void store_codes(const ByteSums& sums, const ByteCodes& codes, Isa isa);
 
-/// The same of an instruction set that has a way of its own; defined in typed_<isa>.cpp.
+/// The same of such an instruction set; defined in typed_<isa>.cpp.
 template <Isa I>
 struct CodeTiles {
   static void store(const ByteSums& sums, const ByteCodes& codes);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernels_cpu/gemm/conv.h"
+#include "kernels_cpu/gemm/typed.h"
 #include "kernels_cpu/gemm/vector.h"
 
 namespace intarsia::cpu {
@@ -21,8 +22,8 @@ struct DepthwiseBytes {
   uint32_t* output;
 };
 
-/// Taps are multiplied as pairs, one below the other. A window has at most so many: their weights
-/// are held ready.
+/// Taps are multiplied as pairs, one below the other, or more of them together. A window has at
+/// most so many pairs: their weights are held ready.
 inline constexpr int64_t kMostDepthwisePairs = 32;
 
 inline bool depthwise_bytes_serve(const ConvShape& s) {
@@ -40,8 +41,9 @@ inline Isa depthwise_bytes_isa(Isa isa, int64_t channels) {
 }
 
 /// The output rows [begin, end) of all images, the first of which lies at `output`. REQUIRES:
-/// depthwise_bytes_serve(job.shape). In typed_<isa>.cpp.
-template <Isa I>
+/// depthwise_bytes_serve(job.shape); of bytes in quads, filters whose zero points are 0 as signed
+/// bytes. In typed_<isa>.cpp.
+template <Isa I, class S>
 struct DepthwiseByteTiles {
   static void rows(const DepthwiseBytes& job, int64_t begin, int64_t end);
 };

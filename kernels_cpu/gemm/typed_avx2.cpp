@@ -27,7 +27,7 @@ template struct TypedKernels<Isa::kAvx2, BFloat16>;
 template struct TypedKernels<Isa::kAvx2, Int16Pair>;
 template struct BytePanels<Isa::kAvx2, Int16Pair>;
 template struct ThinByteTiles<Isa::kAvx2, Int16Pair>;
-template struct DepthwiseByteTiles<Isa::kAvx2>;
+template struct DepthwiseByteTiles<Isa::kAvx2, Int16Pair>;
 template struct CodeTiles<Isa::kAvx2>;
 
 }  // namespace intarsia::cpu

@@ -37,7 +37,8 @@ template struct BytePanels<Isa::kAvx512, ByteQuad>;
 template struct BytePanels<Isa::kAmx, ByteQuad>;
 template struct ThinByteTiles<Isa::kAvx512, Int16Pair>;
 template struct ThinByteTiles<Isa::kAvx512, ByteQuad>;
-template struct DepthwiseByteTiles<Isa::kAvx512>;
+template struct DepthwiseByteTiles<Isa::kAvx512, Int16Pair>;
+template struct DepthwiseByteTiles<Isa::kAvx512, ByteQuad>;
 template struct CodeTiles<Isa::kAvx512>;
 
 }  // namespace intarsia::cpu

@@ -26,7 +26,7 @@ template struct TypedKernels<Isa::kNeon, BFloat16>;
 template struct TypedKernels<Isa::kNeon, Int16Pair>;
 template struct BytePanels<Isa::kNeon, Int16Pair>;
 template struct ThinByteTiles<Isa::kNeon, Int16Pair>;
-template struct DepthwiseByteTiles<Isa::kNeon>;
+template struct DepthwiseByteTiles<Isa::kNeon, Int16Pair>;
 
 }  // namespace intarsia::cpu
 

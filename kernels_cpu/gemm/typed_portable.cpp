@@ -22,6 +22,6 @@ template struct TypedKernels<Isa::kPortable, BFloat16>;
 template struct TypedKernels<Isa::kPortable, Int16Pair>;
 template struct BytePanels<Isa::kPortable, Int16Pair>;
 template struct ThinByteTiles<Isa::kPortable, Int16Pair>;
-template struct DepthwiseByteTiles<Isa::kPortable>;
+template struct DepthwiseByteTiles<Isa::kPortable, Int16Pair>;
 
 }  // namespace intarsia::cpu

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "kernels_cpu/common/isa_loop.h"
+#include "kernels_cpu/gemm/byte_codes.h"
 #include "kernels_cpu/nn/conv_integer.h"
 #include "kernels_cpu/quantization/requantize.h"
 
@@ -52,11 +53,30 @@ struct FilterCodes {
         zero(static_cast<float>(*context.input(3).as<const Y>())),
         isa(context.isa()) {}
 
+  /// Writes those of filters [first, first + count).
+  void list(int64_t first, int64_t count, float* scales, int32_t* biases) const {
+    for (int64_t i = 0; i < count; ++i) {
+      scales[i] = scale[(first + i) * scale_step];
+      biases[i] = bias != nullptr ? bias[(first + i) * bias_step] : 0;
+    }
+  }
   /// Those of filters [first, first + count).
   CodeColumns<Y> columns(int64_t first, int64_t count, int64_t pitch) const;
-  /// y = rows of the sums of all filters, which lie without gaps, as y.
+  /// y = rows of the sums of all filters, which lie without gaps, as y: whole panels by
+  /// instructions for codes where there are such.
   void store(const uint32_t* sums, int64_t rows, int64_t filters, Y* y) const {
-    for (int64_t c = 0, count; c < filters; c += count) {
+    const int64_t whole = has_code_tiles(isa) ? filters / kPanel * kPanel : 0;
+    for (int64_t c = 0, count; c < whole; c += count) {
+      count = std::min(whole - c, kHeldFactors);
+      RequantizeFactors factors;
+      list(c, count, factors.scale, factors.bias);
+      const auto size = [](int64_t number) { return static_cast<ptrdiff_t>(number); };
+      store_codes({sums + c, size(filters), 0, size(rows), 0, size(count / kPanel)},
+                  {factors.scale, factors.bias, static_cast<int32_t>(zero), std::is_signed_v<Y>,
+                   size(count), reinterpret_cast<uint8_t*>(y + c), size(filters)},
+                  isa);
+    }
+    for (int64_t c = whole, count; c < filters; c += count) {
       count = std::min(filters - c, kHeldFactors);
       columns(c, count, filters).store(sums + c, rows, y + c, filters);
     }
@@ -76,10 +96,7 @@ class CodeColumns {
         isa_(by.isa) {
     float* scale = factors_.scale;
     int32_t* bias = factors_.bias;
-    for (int64_t i = 0; i < count; ++i) {
-      scale[i] = by.scale[(first + i) * by.scale_step];
-      bias[i] = by.bias != nullptr ? by.bias[(first + i) * by.bias_step] : 0;
-    }
+    by.list(first, count, scale, bias);
     if (lines_ == 1) return;
     std::fill(scale + count, scale + pitch, 0.0f);
     std::fill(bias + count, bias + pitch, 0);

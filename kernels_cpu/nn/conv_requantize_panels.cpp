@@ -3,7 +3,6 @@
 // Fast ConvRequantize by products of windows and filters in panels: sums of a block, which lie in
 // the first cache level, become codes.
 #include "core/kernel_list.h"
-#include "kernels_cpu/gemm/byte_codes.h"
 #include "kernels_cpu/nn/byte_windows.h"
 #include "kernels_cpu/nn/conv_requantize.h"
 
@@ -25,11 +24,10 @@ struct BlockCodes {
 
   BlockCodes(const FilterCodes<Y>& by, int64_t first, int64_t some, Y* to, int64_t all)
       : y(to), filters(all), count(some), zero(static_cast<int32_t>(by.zero)), isa(by.isa) {
-    for (int64_t i = 0; i < panel_count(count) * kPanel; ++i) {
-      const int64_t filter = first + std::min(i, count - 1);
-      scale[i] = by.scale[filter * by.scale_step];
-      bias[i] = by.bias != nullptr ? by.bias[filter * by.bias_step] : 0;
-    }
+    by.list(first, count, scale, bias);
+    const int64_t end = panel_count(count) * kPanel;
+    std::fill(scale + count, scale + end, 0.0f);
+    std::fill(bias + count, bias + end, 0);
   }
   void operator()(const ByteSums& sums, int64_t pixel) const {
     auto* to = reinterpret_cast<uint8_t*>(y + pixel * filters);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels_cpu/nn/depthwise_byte_sums.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "kernels_cpu/common/accumulate.h"
@@ -90,12 +91,25 @@ DepthwiseByteSums::DepthwiseByteSums(const KernelContext& node, int zeros)
       x_(node, 0, zeros),
       w_(node, 1, zeros) {}
 
+bool DepthwiseByteSums::has_signed_filters() const {
+  const int64_t zeros = w_.zero_step != 0 ? shape.out_c : 1;
+  return std::all_of(w_.zeros, w_.zeros + zeros,
+                     [this](uint8_t zero) { return (zero ^ w_.flip) == 0x80; });
+}
+
 void DepthwiseByteSums::sum(int64_t begin, int64_t end, uint32_t* to) const {
   if (depthwise_bytes_serve(shape)) {
+    const Isa isa = depthwise_bytes_isa(context_.isa(), shape.in_c);
     const DepthwiseBytes job{shape,    x_.data,      x_.zeros, x_.flip, w_.data,
                              w_.zeros, w_.zero_step, w_.flip,  to};
-    pick_isa(depthwise_bytes_isa(context_.isa(), shape.in_c),
-             [&](auto isa) { DepthwiseByteTiles<decltype(isa)::value>::rows(job, begin, end); });
+    pick_isa(isa, [&](auto i) {
+      if constexpr (i == Isa::kAvx512) {
+        if (has_byte_dots(isa) && has_signed_filters()) {
+          return DepthwiseByteTiles<i, ByteQuad>::rows(job, begin, end);
+        }
+      }
+      DepthwiseByteTiles<i, Int16Pair>::rows(job, begin, end);
+    });
     return;
   }
   const WindowWalk walk(context_.input(0), context_.output(0), context_.input(1).extents + 2,

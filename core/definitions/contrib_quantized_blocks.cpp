@@ -268,8 +268,9 @@ class GatherBlocks {
       const Term bytes = cast_to(bits_of(e_.x(kData), DataType::kUint4), DataType::kUint8);
       return bits_of(cast_to(gather(bytes, index), DataType::kUint4), type);
     }
+    if (each == 1) return bits_of(gather(bits_of(e_.x(kData), DataType::kUint8), index), type);
     const Term bytes = unpacked(e_.x(kData), DataType::kUint8);
-    if (each == 1 || gathered_ != rank_ - 1) return unpacked(gather(bytes, index), type);
+    if (gathered_ != rank_ - 1) return unpacked(gather(bytes, index), type);
     const Term several = index.number(static_cast<double>(each)), byte = index / several;
     const Term place = cast_to(index - byte * several, DataType::kUint8);
     const Term shift = place * place.number(static_cast<double>(element_bits(type)));

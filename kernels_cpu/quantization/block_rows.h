@@ -16,7 +16,7 @@
 
 namespace intarsia::cpu {
 
-constexpr int64_t kWeightPart = 512;  // weights that are floats at a time; whole bytes of codes
+inline constexpr int64_t kWeightPart = 512;  // floats at a time; whole bytes of codes
 inline constexpr int kWeightLanes = 16;
 inline constexpr int kWeightRows = 4;  // of A that share a load of the weights
 

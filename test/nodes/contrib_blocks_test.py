@@ -161,6 +161,30 @@ class Blocks(ContribCase):
             held = [name for name in ("data", "zeros") if inputs[name] is not None]
             self.nibbles_beside(inputs, held, block_size=16, gather_axis=gathered, quantize_axis=split)
 
+    def test_gather_small_floats(self):
+        """By the formula, with numbers that all of these types hold: along the blocks and beside them, in whole bytes
+        or not, to a scalar."""
+        values = np.random.default_rng(29)
+        cases = [((48,), 5, 0, 0), ((48,), [5, -1, 20], 0, 0), ((3, 48), [[5, -1], [20, 0]], 1, 1), ((3, 48), 2, 0, 1),
+                 ((32, 5), [17, 3], 0, 0), ((4, 33), [32, 3], 1, 1), ((33, 3), [1, 2], 1, 0)]
+        for kind, (shape, index, gathered, split) in itertools.product(
+                (TensorProto.FLOAT8E4M3FN, TensorProto.FLOAT8E5M2, TensorProto.FLOAT4E2M1), cases):
+            blocks = list(shape)
+            blocks[split] = -(-shape[split] // 16)
+            x, scales = values.integers(-4, 5, shape).astype(np.float32) / 2, values.uniform(0.5, 2, blocks)
+            scales = scales.astype(np.float32)
+            held = [numpy_helper.from_array(scales, "s"), numpy_helper.from_array(np.array(index, np.int64), "i")]
+            nodes = [helper.make_node("Cast", ["x"], ["d"], to=kind),
+                     helper.make_node("GatherBlockQuantized", ["d", "i", "s"], ["y"], domain="com.microsoft", bits=8,
+                                      gather_axis=gathered, quantize_axis=split, block_size=16)]
+            graph = helper.make_graph(nodes, "test", [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+                                      [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], held)
+            model = helper.make_model(graph, ir_version=11, opset_imports=[
+                helper.make_opsetid("", 24), helper.make_opsetid("com.microsoft", 1)])
+            whole = x * np.repeat(scales, 16, axis=split).take(np.arange(shape[split]), axis=split)
+            with self.subTest(kind=kind, shape=shape, index=index, gathered=gathered, split=split):
+                self.agree(run(model, {"x": x}), [np.asarray(np.take(whole, np.array(index), axis=gathered))])
+
     def test_gather_defaults(self):
         values = np.random.default_rng(27)
         indices = np.array([2, 0], np.int64)

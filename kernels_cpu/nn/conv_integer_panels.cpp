@@ -14,8 +14,8 @@ void convolve(const KernelContext& context, ByteWindows windows) {
   const int64_t filters = windows.groups() * windows.filters();
   for_window_sums(context, windows, [=](int64_t filter, int64_t count) {
     return [=](const ByteSums& sums, int64_t pixel) {
-      const int64_t first = sums.panel * kPanel,
-                    some = std::min(sums.panels * kPanel, count - first);
+      const int64_t first = int64_t{sums.panel} * kPanel;
+      const int64_t some = std::min(int64_t{sums.panels} * kPanel, count - first);
       uint32_t* to = y + (pixel + sums.row) * filters + filter + first;
       const uint32_t* from = sums.sums;
       if (some < kPanel / 2) {

@@ -247,9 +247,9 @@ class Importer {
     const auto* op = definitions::OperatorRegistry::builtin().find("", node.type);
     const size_t inputs = node.inputs.size(), outputs = node.outputs.size();
     node.trim();
-    if (op != nullptr && definitions::variadic_count(op->inputs) > 0)
-      node.inputs.resize(inputs, nullptr);
-    if (op == nullptr || definitions::variadic_count(op->outputs) == 0) return;
+    if (op == nullptr) return;
+    if (definitions::variadic_count(op->inputs) > 0) node.inputs.resize(inputs, nullptr);
+    if (definitions::variadic_count(op->outputs) == 0) return;
     for (size_t i = 0; i < outputs; ++i) node.complete_output(static_cast<int>(i));
   }
 

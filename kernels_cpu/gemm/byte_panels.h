@@ -182,9 +182,10 @@ constexpr bool has_byte_tiles(const ByteRuns& runs, Isa isa) {
   return compiled_isa(isa) == Isa::kAmx && quads_saved_by_tiles(runs) > 0;
 }
 
-/// A multiple of the rows that are best multiplied at once, no less than this one, if lines of so
-/// many are the same distance apart: tiles are read where they lie if they end where lines do.
+/// The least that byte_rows_step gives.
 inline constexpr int64_t kLeastByteRowsStep = 12;
+/// A multiple of the rows that are best multiplied at once, if lines of so many are the same
+/// distance apart: tiles are read where they lie if they end where lines do.
 constexpr int64_t byte_rows_step(const ByteRuns& runs, int64_t line, Isa isa) {
   if (!has_byte_tiles(runs, isa)) return kLeastByteRowsStep;
   constexpr int64_t kPair = 2 * kTileRows;

@@ -81,8 +81,8 @@ void pack_b(const float* b, int64_t pitch, int64_t k, int64_t n, float* packed) 
   constexpr auto kLeft = std::array{&pack_columns_left<0>, &pack_columns_left<1>,
                                     &pack_columns_left<2>, &pack_columns_left<3>};
   const int64_t left = n - whole;
-  if (left > 0)
-    kLeft[static_cast<size_t>(left % 4)](b + whole, pitch, k, left / 4, packed + whole * k);
+  if (left == 0) return;
+  kLeft[static_cast<size_t>(left % 4)](b + whole, pitch, k, left / 4, packed + whole * k);
 }
 
 template <class E>

@@ -162,10 +162,7 @@ CheckedInt ByteWindows::most_image_bytes(const KernelContext& context) const {
 
 void ByteWindows::prepare(const KernelContext& context, uint8_t* to) {
   const ByteOperand weights(context, 1, zero_points_);
-  const int64_t zeros = weights.zero_step != 0 ? context.input(1).extents[0] : 1;
-  const uint8_t none = weights.flip ^ 0x80;  // as packed: signed
-  has_zeros_ = std::any_of(weights.zeros, weights.zeros + zeros,
-                           [none](uint8_t zero) { return zero != none; });
+  has_zeros_ = !weights.is_symmetric(context.input(1).extents[0]);
   if (!copied_) return;
   image_ = to;
   const int64_t rows = windows_.batch * windows_.in_d * windows_.in_h;

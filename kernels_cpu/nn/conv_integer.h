@@ -5,6 +5,8 @@
 // filter.
 #pragma once
 
+#include <algorithm>
+
 #include "core/operators/nn/conv.h"
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/kernel_types.h"
@@ -54,6 +56,11 @@ struct ByteOperand {
     zeros = zero.present() ? zero.as<const uint8_t>() : &kNone;
     zero_step = zero.present() && zero.count() > 1 ? 1 : 0;
     flip = context.input(input).type == DataType::kInt8 ? 0x80 : 0;
+  }
+  /// Whether bytes of `filters` filters, made signed, are their differences to the zero points.
+  bool is_symmetric(int64_t filters) const {
+    return std::all_of(zeros, zeros + (zero_step != 0 ? filters : 1),
+                       [this](uint8_t zero) { return (zero ^ flip) == 0x80; });
   }
   /// `byte` without the zero point of filter `index`.
   int difference(uint8_t byte, int64_t index) const {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels_cpu/nn/depthwise_byte_sums.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "kernels_cpu/common/accumulate.h"
@@ -91,12 +90,6 @@ DepthwiseByteSums::DepthwiseByteSums(const KernelContext& node, int zeros)
       x_(node, 0, zeros),
       w_(node, 1, zeros) {}
 
-bool DepthwiseByteSums::has_signed_filters() const {
-  const int64_t zeros = w_.zero_step != 0 ? shape.out_c : 1;
-  return std::all_of(w_.zeros, w_.zeros + zeros,
-                     [this](uint8_t zero) { return (zero ^ w_.flip) == 0x80; });
-}
-
 void DepthwiseByteSums::sum(int64_t begin, int64_t end, uint32_t* to) const {
   if (depthwise_bytes_serve(shape)) {
     const Isa isa = depthwise_bytes_isa(context_.isa(), shape.in_c);
@@ -104,7 +97,7 @@ void DepthwiseByteSums::sum(int64_t begin, int64_t end, uint32_t* to) const {
                              w_.zeros, w_.zero_step, w_.flip,  to};
     pick_isa(isa, [&](auto i) {
       if constexpr (i == Isa::kAvx512) {
-        if (has_byte_dots(isa) && has_signed_filters()) {
+        if (has_byte_dots(isa) && w_.is_symmetric(shape.out_c)) {
           return DepthwiseByteTiles<i, ByteQuad>::rows(job, begin, end);
         }
       }

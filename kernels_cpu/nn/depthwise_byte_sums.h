@@ -24,9 +24,6 @@ struct DepthwiseByteSums {
   void sum(int64_t begin, int64_t end, uint32_t* to) const;
 
  private:
-  /// Whether the filters' bytes, made signed, are their differences to the zero points.
-  bool has_signed_filters() const;
-
   const KernelContext& context_;
   ByteOperand x_, w_;
 };

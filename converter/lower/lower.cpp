@@ -11,6 +11,7 @@
 
 #include "converter/graph/aligned_bytes.h"
 #include "converter/graph/describe_text.h"
+#include "intarsia/per_thread.h"
 
 namespace intarsia::converter {
 namespace {
@@ -29,14 +30,15 @@ Constant packed(const Constant& original, int64_t bytes, const KernelContext& co
   return result;
 }
 
-/// Bytes of workspace that suffice at all extents.
-int64_t most_workspace(NodeExtents& extents, const definitions::KernelRow& kernel) {
+/// Bytes of workspace that suffice at all extents, and for the pieces of threads to share no line.
+int64_t most_workspace(NodeExtents& extents, const definitions::KernelRow& kernel, int threads) {
   if (kernel.workspace == nullptr) return 0;
   int64_t most = kernel.workspace(extents.planned().context());
   for (OperandViews& views : extents.others()) {
     most = std::max(most, kernel.workspace(views.context()));
   }
-  return most;
+  const auto lines = static_cast<int64_t>(kThreadLine) * threads;
+  return most > 0 && threads > 1 ? most + lines : most;
 }
 
 class Lowerer {
@@ -81,7 +83,7 @@ class Lowerer {
     lowered.kernel = kernel;
     lowered.reads_device = reads_device(*kernel);
     lowered.writes_device = writes_device(*kernel);
-    lowered.workspace_bytes = most_workspace(extents, *kernel);
+    lowered.workspace_bytes = most_workspace(extents, *kernel, options_.threads);
     lowered.state_bytes = kernel->state(context);
     check(node, views, lowered);
     if (kernel->pack != nullptr) pack_weights(node, context, *kernel);

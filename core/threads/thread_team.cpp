@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "intarsia/thread_team.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -21,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 
 /// Returns when `value` is no longer `old`: spins for a while, then sleeps.
 template <class T>
-T wait_while(const std::atomic<T>& value, T old, std::chrono::microseconds spin) {
+T wait_while(const std::atomic<T>& value, T old, Clock::duration spin) {
   constexpr int kReadsPerClock = 32;
   const Clock::time_point end = Clock::now() + spin;
   do {
@@ -116,6 +117,7 @@ struct ThreadTeam::Crew {
     call.body = body;
     call.argument = argument;
     call.processor.store(current_processor(), std::memory_order_relaxed);
+    const Clock::time_point begin = Clock::now();
     const uint64_t round = publish(static_cast<uint64_t>(active));
     compute(0, 0);
     for (int64_t piece = active - 1; piece > 0; --piece) {
@@ -125,10 +127,14 @@ struct ThreadTeam::Crew {
       compute(piece, 0);
       slot.done.store(round, std::memory_order_relaxed);
     }
+    // What is still being done takes about as long: to sleep and be woken would take longer than
+    // the rest of it, and the others would sleep meanwhile, so that they are late for the next
+    // call, too.
+    const Clock::duration patience = std::max<Clock::duration>(spin, (Clock::now() - begin) / 2);
     for (int64_t piece = 1; piece < active; ++piece) {
       const std::atomic<uint64_t>& done = slots[static_cast<size_t>(piece)].done;
       for (uint64_t last = done.load(std::memory_order_acquire); last != round;) {
-        last = wait_while(done, last, spin);
+        last = wait_while(done, last, patience);
       }
     }
     busy.clear(std::memory_order_release);

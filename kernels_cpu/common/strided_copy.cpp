@@ -7,6 +7,7 @@
 #include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/transpose_panel.h"
+#include "kernels_cpu/gemm/even_block.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -67,35 +68,51 @@ constexpr int64_t kRowPartBytes = 65536;
 /// Rows of a transposition that are one unit of work.
 constexpr int64_t kPanelRows = 32;
 constexpr int64_t kFewColumns = 16;  ///< More of these.
+constexpr int64_t kManyRows = 4096;  ///< Of four columns at most.
+/// What a unit moves, if its columns are more than these.
+constexpr int64_t kPanelBytes = 65536, kPanelColumns = 512;
 
 template <class E>
 void copy_transposed(const KernelContext& context, const StridedCopy& copy, E* out, const E* in) {
-  const int rows = copy.rank - 2, columns = copy.rank - 1;
+  const int rows = copy.rank - 2;
   int64_t outer = 1;
   for (int axis = 0; axis < rows; ++axis) outer *= copy.extents[axis];
-  // Few rows stay together; so do many rows of few columns, as unit of work and in one call.
-  const bool whole = copy.extents[columns] <= 4;
-  const int64_t most = kPanelRows * (copy.extents[columns] <= kFewColumns ? 8 : 1);
-  const int64_t height = whole ? copy.extents[rows] : most;
-  const int64_t per_outer = whole ? 1 : (copy.extents[rows] + most - 1) / most;
-  const int64_t bytes = height * copy.extents[columns] * static_cast<int64_t>(sizeof(E));
-  for_items(context, outer * per_outer, bytes, [&](int64_t begin, int64_t end) {
-    Odometer at(copy, rows, begin / per_outer);
-    for (int64_t item = begin; item < end; ++item) {
-      const int64_t row = item % per_outer * height;
-      const int64_t left = copy.extents[rows] - row;
-      const Panel panel{left < height ? left : height, copy.extents[columns],
-                        copy.out_strides[rows], 1, copy.in_strides[columns]};
-      E* to = out + at.out + row * panel.out_row;
-      const E* from = in + at.in + row;
-      if constexpr (sizeof(E) <= 2) {  // shuffles of bytes came late
-        on_isa(context.isa(), [=] { transpose_panel(panel, to, from); });
-      } else {
-        transpose_panel(panel, to, from);
-      }
-      if ((item + 1) % per_outer == 0) at.advance();
-    }
-  });
+  const int64_t all_rows = copy.extents[rows], all_columns = copy.extents[rows + 1];
+  // Few rows stay together, and so do many rows of few columns.
+  const int64_t most = all_columns <= 4             ? kManyRows
+                       : all_columns <= kFewColumns ? 8 * kPanelRows
+                                                    : kPanelRows;
+  const int64_t height = all_rows < most ? all_rows : most;
+  const int64_t wide = kPanelBytes / int64_t{sizeof(E)} / height;
+  const int64_t width = even_block(all_columns, max(wide, kPanelColumns), 16);
+  // All rows of some columns come first: who made neighbours of the input has them near.
+  const int64_t down = ceil_div(all_rows, height), per_outer = down * ceil_div(all_columns, width);
+  const int64_t bytes = height * (all_columns < width ? all_columns : width) * int64_t{sizeof(E)};
+  const Panel whole{height, width, copy.out_strides[rows], 1, copy.in_strides[rows + 1]};
+  for_items(context, outer * per_outer, bytes,
+            [&, all_rows, all_columns, whole](int64_t begin, int64_t end) {
+              Odometer at(copy, rows, begin / per_outer);
+              int64_t row = begin % per_outer % down * height,
+                      column = begin % per_outer / down * width;
+              for (int64_t item = begin; item < end; ++item) {
+                const int64_t left = all_rows - row, rest = all_columns - column;
+                const Panel panel{left < whole.rows ? left : whole.rows,
+                                  rest < whole.columns ? rest : whole.columns, whole.out_row, 1,
+                                  whole.in_column};
+                E* to = out + at.out + row * panel.out_row + column;
+                const E* from = in + at.in + row + column * panel.in_column;
+                if constexpr (sizeof(E) <= 2) {  // shuffles of bytes came late
+                  on_isa(context.isa(), [=] { transpose_panel(panel, to, from); });
+                } else {
+                  transpose_panel(panel, to, from);
+                }
+                if ((row += whole.rows) < all_rows) continue;
+                row = 0;
+                if ((column += whole.columns) < all_columns) continue;
+                column = 0;
+                at.advance();
+              }
+            });
 }
 
 /// Elements of the innermost axes that a table of their places serves.

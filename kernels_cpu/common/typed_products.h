@@ -5,6 +5,7 @@
 
 #include "intarsia/checked_int.h"
 #include "intarsia/kernel.h"
+#include "intarsia/per_thread.h"
 #include "kernels_cpu/gemm/typed.h"
 
 namespace intarsia::cpu {
@@ -29,17 +30,17 @@ template <class S, class ArgsOf>
 void run_products(const KernelContext& context, const GemmShape& shape, int64_t count,
                   const ArgsOf& args_of) {
   if (count == 0) return;
-  const int64_t threads = context.threads(), each = 8 * threads;
+  const int64_t threads = context.threads(), each = 4 * threads;
   const int64_t enough = threads > 1 ? each / count + (each % count != 0 ? 1 : 0) : 1;
   const int64_t units = typed_units<S>(shape, enough), bytes = typed_workspace<S>(shape);
-  std::byte* workspace = context.workspace().data();
+  const PerThread<std::byte> workspace(context.workspace(), context.threads(), bytes);
   context.parallel_for(count * units, [&](int64_t begin, int64_t end, int thread) {
     while (begin < end) {
       const int64_t first = begin % units;
       const int64_t last = units - first < end - begin ? units : first + end - begin;
       TypedArgs<S> args = args_of(begin / units);
       args.enough_units = enough;
-      typed_run(args, first, last, workspace + thread * bytes);
+      typed_run(args, first, last, workspace[thread]);
       begin += last - first;
     }
   });

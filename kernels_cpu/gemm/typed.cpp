@@ -4,7 +4,7 @@
 // of B, unless they lie there already; a panel of B then stays in the first cache level while the
 // tiles walk down the rows. C holds the sums between the passes, so that units one below the other
 // make each pass together and B is packed once for them; those of 16-bit types wait in the
-// workspace, as floats, which has room for one unit's.
+// workspace, as floats, which has room for those of one large unit or of several small ones.
 #include "kernels_cpu/gemm/typed.h"
 
 #include <cstring>
@@ -311,7 +311,8 @@ void typed_run(const TypedArgs<S>& args, int64_t begin, int64_t end, std::byte* 
                      reinterpret_cast<uint32_t*>(workspace + (from + to) / 2)};
   };
   Kept kept;
-  const auto make_unit = [&](int64_t index) {
+  const int64_t unit_sums = int64_t{blocking.m_block} * blocking.n_block;
+  const auto make_unit = [&](int64_t index, int64_t place) {
     const auto m0 = static_cast<ptrdiff_t>(index % blocking.m_blocks) * blocking.m_block;
     const auto n0 = static_cast<ptrdiff_t>(index / blocking.m_blocks) * blocking.n_block;
     TypedEnds<S> ends{};
@@ -326,7 +327,7 @@ void typed_run(const TypedArgs<S>& args, int64_t begin, int64_t end, std::byte* 
     ends.beta = args.beta;
     ends.epilogue = args.epilogue;
     if constexpr (kSumsApart<S>) {
-      ends.sums = reinterpret_cast<V*>(workspace + scratch.sums);
+      ends.sums = reinterpret_cast<V*>(workspace + scratch.sums) + place * unit_sums;
       ends.sums_pitch = blocking.n_block;
     } else {
       ends.sums = ends.c;
@@ -350,14 +351,18 @@ void typed_run(const TypedArgs<S>& args, int64_t begin, int64_t end, std::byte* 
   };
   const auto k = static_cast<ptrdiff_t>(args.shape.k);
   for (int64_t first = begin, last; first < end; first = last) {
-    // Those of the same columns, where their sums have a place of their own.
-    const int64_t below =
-        kSumsApart<S> ? first + 1 : (first / blocking.m_blocks + 1) * blocking.m_blocks;
+    // Those of the same columns, whose sums all have a place.
+    const int64_t below = (first / blocking.m_blocks + 1) * blocking.m_blocks;
     last = below < end ? below : end;
-    const ptrdiff_t pass = make_unit(first).pass_depth();
+    if (kSumsApart<S>) {
+      const int64_t places = scratch.sums_room / unit_sums;
+      last = min(last, static_cast<ptrdiff_t>(first + (places > 1 ? places : 1)));
+    }
+    const ptrdiff_t pass = make_unit(first, 0).pass_depth();
     ptrdiff_t k0 = 0;
     do {
-      for (int64_t index = first; index < last; ++index) make_unit(index).pass(k0, k);
+      for (int64_t index = first; index < last; ++index)
+        make_unit(index, index - first).pass(k0, k);
       k0 += pass;
     } while (k0 < k);
   }

@@ -80,6 +80,7 @@ template <class S>
 struct TypedScratch {
   using V = Computed<S>;
   int64_t a, b, sums, a_terms, b_terms, bytes;
+  int64_t sums_room;  // elements
 
   explicit TypedScratch(const GemmShape& shape) {
     const ptrdiff_t rows = round_up(min(shape.m, kMostRows<S>), kRowStep);
@@ -91,7 +92,8 @@ struct TypedScratch {
     a = 0;
     b = a + bytes_of(int64_t{rows} * a_pitch<S>(depth) + kSlack);
     sums = b + bytes_of(int64_t{columns} * depth);
-    a_terms = sums + (kSumsApart<S> ? bytes_of(int64_t{rows} * columns) : 0);
+    sums_room = kSumsApart<S> ? int64_t{rows} * columns : 0;
+    a_terms = sums + bytes_of(sums_room);
     b_terms = a_terms + (kQuads<S> ? 2 * bytes_of(rows + kTermSlack) : 0);
     bytes = b_terms + (kQuads<S> ? 2 * bytes_of(columns + kTermSlack) : 0);
   }

@@ -21,6 +21,18 @@ INTARSIA_INLINE void load_within(const S* p, ptrdiff_t n, const S* end, Quad<S>&
   v = Quad<S>{0, 1, 2, 3} < static_cast<V>(n) - Quad<S>{} ? v : Quad<S>{};
 }
 
+/// At least four numbers as what they are computed in; the last four may overlap.
+template <class S>
+INTARSIA_INLINE void widen_quads(const S* from, ptrdiff_t n, Computed<S>* to) {
+  Quad<S> v;
+  for (ptrdiff_t i = 0;; i += 4) {
+    const ptrdiff_t at = i < n - 4 ? i : n - 4;
+    QuadIo<S>::load(from + at, v);
+    std::memcpy(to + at, &v, sizeof v);
+    if (at == n - 4) return;
+  }
+}
+
 /// Rows of memory hold lanes: runs of them are copied.
 template <Isa I, class S>
 void pack_runs(const TypedPack<S> job) {
@@ -47,6 +59,10 @@ void pack_runs(const TypedPack<S> job) {
       for (; panel < lanes; panel += job.width) {
         const ptrdiff_t here = lanes - panel < job.width ? lanes - panel : job.width;
         const ptrdiff_t stored = job.padded ? kWidth : here;
+        if (here == stored && here >= 4) {
+          widen_quads<S>(from + panel, here, to + panel * job.k + k * here);
+          continue;
+        }
         for (ptrdiff_t q = 0; q < stored; q += 4) {
           Quad<S> v{};
           if (q < here) load_within<S>(from + panel + q, left - panel - q, end, v);

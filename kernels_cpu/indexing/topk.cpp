@@ -8,6 +8,7 @@
 #include "core/kernel_list.h"
 #include "core/operators/indexing/selection.h"
 #include "core/runtime/operand_check.h"
+#include "intarsia/per_thread.h"
 #include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
@@ -66,10 +67,10 @@ class Selection {
     const int64_t masks = kTogether > 1 ? inner_ / kTogether : 0;
     const int64_t per_outer = masks + inner_ - masks * kTogether;
     const int64_t own = k_ * (masks > 0 ? kTogether : 1);
-    auto* memory = reinterpret_cast<Entry<V>*>(context.workspace().data());
+    const PerThread<Entry<V>> memory(context.workspace(), context.threads(), own);
     context.parallel_for(lines_ / inner_ * per_outer, [&](int64_t begin, int64_t end, int thread) {
       on_isa(isa, [&] {
-        Entry<V>* entries = memory + thread * own;
+        Entry<V>* entries = memory[thread];
         for (int64_t unit = begin; unit < end; ++unit) {
           const int64_t first = unit / per_outer * inner_, place = unit % per_outer;
           const int64_t line =

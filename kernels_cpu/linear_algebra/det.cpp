@@ -13,6 +13,7 @@
 #include "core/kernel_list.h"
 #include "core/operators/linear_algebra/inverse.h"
 #include "core/runtime/operand_check.h"
+#include "intarsia/per_thread.h"
 #include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/unrolled.h"
@@ -134,8 +135,9 @@ struct Det {
     const int64_t n = x.extents[x.rank - 1], size = n * n, count = context.output(0).count();
     const auto* from = x.as<const typename E::Stored>();
     auto* to = context.output(0).as<typename E::Stored>();
+    const PerThread<double> memory(context.workspace(), context.threads(), size);
     const auto compute = [&](int64_t matrix, int thread, const auto& share) {
-      double* a = reinterpret_cast<double*>(context.workspace().data()) + thread * size;
+      double* a = memory[thread];
       for (int64_t i = 0; i < size; ++i) a[i] = E::load(from[matrix * size + i]);
       to[matrix] =
           E::store(static_cast<typename E::Value>(determinant(context.isa(), a, n, share)));

@@ -11,6 +11,7 @@
 #include "core/kernel_list.h"
 #include "core/operators/linear_algebra/inverse.h"
 #include "core/runtime/operand_check.h"
+#include "intarsia/per_thread.h"
 #include "intarsia/services.h"
 #include "kernels_cpu/common/first_failure.h"
 #include "kernels_cpu/common/isa_loop.h"
@@ -120,9 +121,9 @@ struct Inverse {
     if (x.count() == 0) return {};
     const int64_t count = x.count() / (n * n);
     FirstFailure singular;
+    const PerThread<Accumulator<T>> memory(context.workspace(), context.threads(), 2 * n * n);
     context.parallel_for(count, [&](int64_t begin, int64_t end, int thread) {
-      auto* scratch = reinterpret_cast<Accumulator<T>*>(
-          context.workspace().data() + thread * bytes_per_thread<T>(context).value());
+      Accumulator<T>* scratch = memory[thread];
       for (int64_t i = begin; i < end; ++i) {
         const int64_t at = i * n * n;
         T* y = context.output(0).as<T>() + at;

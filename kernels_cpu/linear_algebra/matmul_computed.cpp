@@ -10,6 +10,7 @@
 // ScaledMatMul besides: a second factor that is transposed, or scaled, becomes so when it is
 // packed; a first one that is transposed is turned round in the workspace.
 #include "core/kernel_list.h"
+#include "intarsia/per_thread.h"
 #include "kernels_cpu/common/bounded.h"
 #include "kernels_cpu/common/epilogue.h"
 #include "kernels_cpu/gemm/pack.h"
@@ -65,8 +66,9 @@ struct ProductComputed {
     const int64_t panels = packed_floats(1, shape.k, shape.n);
     if (shares_evenly(matrices, context.threads())) {
       const int64_t each = panels + (form.trans_a ? shape.m * shape.k : 0);
+      const PerThread<float> pieces(context.workspace(), context.threads(), each);
       context.parallel_for(matrices, [&](int64_t begin, int64_t end, int thread) {
-        float* own = memory + thread * each;
+        float* own = pieces[thread];
         const auto pack = [&](const float* b, float* packed) {
           if (!thin) pack_columns(b, form.trans_b, shape, form.alpha, 0, shape.n, packed);
         };

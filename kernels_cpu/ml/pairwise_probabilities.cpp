@@ -15,6 +15,7 @@
 #include "core/operators/ml/support_vectors.h"
 #include "core/runtime/operand_check.h"
 #include "intarsia/checked_int.h"
+#include "intarsia/per_thread.h"
 
 namespace intarsia::cpu {
 namespace {
@@ -68,10 +69,10 @@ struct PairwiseProbabilities {
     const TensorView& scores = context.input(0);
     const int64_t pairs = scores.extents[1];
     const int64_t classes = context.attributes<PairwiseAttributes>().classes;
-    auto* memory = reinterpret_cast<double*>(context.workspace().data());
+    const PerThread<double> memory(context.workspace(), context.threads(), numbers(context));
     auto* y = context.output(0).as<float>();
     context.parallel_for(scores.extents[0], [&](int64_t begin, int64_t end, int thread) {
-      double* r = memory + thread * numbers(context);
+      double* r = memory[thread];
       double* q = r + classes * classes;
       double* qp = q + classes * classes;
       double* p = qp + classes;

@@ -18,6 +18,7 @@
 #include "core/operators/ml/support_vectors.h"
 #include "core/runtime/operand_check.h"
 #include "intarsia/checked_int.h"
+#include "intarsia/per_thread.h"
 #include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/math/vector_math.h"
 
@@ -136,10 +137,10 @@ Status run_support_vectors(const KernelContext& context, const Compare& compare)
   const int64_t rows = y.extents[0], columns = x.extents[x.rank - 1];
   const int64_t results = groups * context.input(2).extents[0];
   const SupportFunctions functions(context.isa());
-  auto* memory = reinterpret_cast<T*>(context.workspace().data());
+  const PerThread<T> memory(context.workspace(), context.threads(), kSupportRows * vectors);
   const int64_t blocks = (rows + kSupportRows - 1) / kSupportRows;
   context.parallel_for(blocks, [&](int64_t begin, int64_t end, int thread) {
-    T* near = memory + thread * kSupportRows * vectors;
+    T* near = memory[thread];
     for (int64_t block = begin; block < end; ++block) {
       const int64_t first = block * kSupportRows, count = std::min(kSupportRows, rows - first);
       const T* from = x.as<const T>() + first * columns;

@@ -25,6 +25,7 @@
 #include "core/kernel_list.h"
 #include "core/runtime/operand_check.h"
 #include "intarsia/checked_int.h"
+#include "intarsia/per_thread.h"
 #include "kernels_cpu/ml/tree_walk.h"
 
 namespace intarsia::cpu {
@@ -244,8 +245,11 @@ struct TreeEnsemble {
       return {};
     }
     const int64_t height = block_rows(forest.a);
+    const PerThread<double> memory(
+        context.workspace().subspan(static_cast<size_t>(row_bytes(forest.a))), context.threads(),
+        height * targets);
     context.parallel_for((rows + height - 1) / height, [&](int64_t begin, int64_t end, int thread) {
-      double* own = sums + thread * height * targets;
+      double* own = memory[thread];
       for (int64_t block = begin; block < end; ++block) {
         const int64_t from = block * height, count = std::min(height, rows - from);
         std::fill_n(own, count * targets, forest.start());

@@ -13,6 +13,7 @@
 #include "core/kernel_list.h"
 #include "core/operators/movement/resize.h"
 #include "core/runtime/operand_check.h"
+#include "intarsia/per_thread.h"
 #include "kernels_cpu/common/accumulate.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
@@ -80,10 +81,9 @@ class Interpolation {
                            static_cast<int64_t>(left.size()));
     }
     dense_strides(x_, strides_);
-    rows_ = reinterpret_cast<V*>(left.data());
+    const PerThread<V> rows(left, context_.threads(), row_elements(x_, last_));
     context_.parallel_for(span_count(y_, 0, last_), [&](int64_t begin, int64_t end, int thread) {
-      V* scratch = rows_ + thread * row_elements(x_, last_);
-      for (int64_t row = begin; row < end; ++row) resize_row(row, scratch);
+      for (int64_t row = begin; row < end; ++row) resize_row(row, rows[thread]);
     });
     return {};
   }
@@ -213,7 +213,6 @@ class Interpolation {
   int64_t taps_[kMaxRank] = {};
   int64_t strides_[kMaxRank] = {};
   int last_ = -1;
-  V* rows_ = nullptr;
 };
 
 template <class T>

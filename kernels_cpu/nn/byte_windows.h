@@ -9,6 +9,7 @@
 // others: no more products than each group's alone, since a panel is multiplied whole.
 #pragma once
 
+#include "intarsia/per_thread.h"
 #include "kernels_cpu/common/packed_at_run.h"
 #include "kernels_cpu/gemm/byte_panels.h"
 #include "kernels_cpu/gemm/even_block.h"
@@ -107,13 +108,15 @@ struct WindowBlocks {
 template <class StoreOf>
 void for_window_sums(const KernelContext& context, ByteWindows& windows, const StoreOf& store_of) {
   const int64_t share = WindowBlocks::sums_bytes(windows).value();
-  std::byte* scratch = context.workspace().data();
-  windows.prepare(context, reinterpret_cast<uint8_t*>(scratch + share * context.threads()));
+  const std::span<std::byte> room = context.workspace();
+  const auto of_sums = static_cast<size_t>(share * context.threads());
+  windows.prepare(context, reinterpret_cast<uint8_t*>(room.data() + of_sums));
+  const PerThread<uint32_t> memory(room.first(of_sums), context.threads());
   const WindowBlocks blocks(windows, context.threads());
   const int64_t pixels = windows.pixels().value(), filters = windows.filters();
   const int64_t units = windows.groups() * blocks.of_columns * blocks.of_rows;
   context.parallel_for(units, [&](int64_t begin, int64_t end, int thread) {
-    auto* sums = reinterpret_cast<uint32_t*>(scratch + thread * share);
+    uint32_t* sums = memory[thread];
     while (begin < end) {
       const int64_t column = begin / blocks.of_rows, group = column / blocks.of_columns;
       const int64_t panel = column % blocks.of_columns * blocks.panels, first = panel * kPanel;

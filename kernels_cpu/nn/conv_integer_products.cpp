@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "core/kernel_list.h"
+#include "intarsia/per_thread.h"
 #include "kernels_cpu/common/bounded.h"
 #include "kernels_cpu/common/typed_products.h"
 #include "kernels_cpu/gemm/even_block.h"
@@ -147,10 +148,9 @@ struct ConvIntegerProducts {
   static Status run(const KernelContext& context) {
     if (context.output(0).count() == 0) return {};
     const StripProducts products(context);
-    const auto threads = static_cast<size_t>(context.threads());
-    const size_t share = context.workspace().size() / threads / 64 * 64;
+    const PerThread<std::byte> memory(context.workspace(), context.threads());
     context.parallel_for(products.units(), [&](int64_t begin, int64_t end, int thread) {
-      products.run(begin, end, context.workspace().data() + static_cast<size_t>(thread) * share);
+      products.run(begin, end, memory[thread]);
     });
     return {};
   }

@@ -6,6 +6,7 @@
 // (ops::gain_of_channels_last).
 #include "core/kernel_list.h"
 #include "core/operators/nn/conv.h"
+#include "intarsia/per_thread.h"
 #include "kernels_cpu/common/widened.h"
 #include "kernels_cpu/gemm/planes.h"
 #include "kernels_cpu/nn/conv_shape.h"
@@ -52,9 +53,9 @@ struct PlaneConv {
                         .residual = context.input(3).as<const float>(),
                         .epilogue = epilogue,
                         .isa = context.isa()};
-    const size_t share = scratch.size() / static_cast<size_t>(context.threads()) / 64 * 64;
+    const PerThread<std::byte> memory(scratch, context.threads());
     context.parallel_for(plane_units(args.shape), [&](int64_t begin, int64_t end, int thread) {
-      plane_run(args, begin, end, scratch.data() + static_cast<size_t>(thread) * share);
+      plane_run(args, begin, end, memory[thread]);
     });
   }
 };

@@ -3,6 +3,7 @@
 // Fast depthwise ConvRequantize: some output rows become sums, then codes. Output rows are shared
 // out over the threads.
 #include "core/kernel_list.h"
+#include "intarsia/per_thread.h"
 #include "kernels_cpu/common/packed_at_run.h"
 #include "kernels_cpu/nn/conv_requantize.h"
 #include "kernels_cpu/nn/depthwise_byte_sums.h"
@@ -19,11 +20,10 @@ void convolve(const KernelContext& context) {
   const FilterCodes<Y> codes(context);
   const int64_t row = sums.row_elements(), filters = sums.shape.out_c;
   const int64_t block = std::max<int64_t>(kMostSums / row, 1);
-  const auto share = context.workspace().size() / static_cast<size_t>(context.threads()) / 64 * 64;
+  const PerThread<uint32_t> memory(context.workspace(), context.threads());
   Y* y = context.output(0).as<Y>();
   context.parallel_for(sums.rows(), [&](int64_t begin, int64_t end, int thread) {
-    auto* some = reinterpret_cast<uint32_t*>(context.workspace().data() +
-                                             static_cast<size_t>(thread) * share);
+    uint32_t* some = memory[thread];
     for (int64_t first = begin, last; first < end; first = last) {
       last = std::min(end, first + block);
       sums.sum(first, last, some);

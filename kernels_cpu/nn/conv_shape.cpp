@@ -2,6 +2,7 @@
 //
 // See conv_shape.h.
 #include "kernels_cpu/nn/conv_shape.h"
+#include "intarsia/per_thread.h"
 
 #include "kernels_cpu/common/epilogue.h"
 
@@ -138,9 +139,9 @@ Status check_fast_transposed(const KernelContext& context, int spatial) {
 }
 
 void run_conv(const KernelContext& context, const ConvArgs& args, std::span<std::byte> scratch) {
-  const size_t share = scratch.size() / static_cast<size_t>(context.threads()) / 64 * 64;
+  const PerThread<std::byte> memory(scratch, context.threads());
   context.parallel_for(conv_units(args.shape), [&](int64_t begin, int64_t end, int thread) {
-    conv_run(args, begin, end, scratch.data() + static_cast<size_t>(thread) * share);
+    conv_run(args, begin, end, memory[thread]);
   });
 }
 

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/kernel_list.h"
+#include "intarsia/per_thread.h"
 #include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/widened.h"
 #include "kernels_cpu/gemm/pack.h"
@@ -62,14 +63,14 @@ struct FewChannels {
     const int64_t bands = product.bands(), groups = product.s.groups;
     const int64_t together = bands == 1 ? images_together(product) : 1;
     const int64_t units = (product.s.batch + together - 1) / together * groups * bands;
-    const size_t share = scratch.size() / static_cast<size_t>(context.threads()) / 64 * 64;
+    const PerThread<float> memory(scratch, context.threads());
     context.parallel_for(units, [&](int64_t begin, int64_t end, int thread) {
-      std::byte* products = scratch.data() + static_cast<size_t>(thread) * share;
+      float* products = memory[thread];
       for (int64_t unit = begin; unit < end; ++unit) {
         const int64_t part = unit / bands, first = part / groups * together;
         const int64_t rest = product.s.batch - first;
         run_unit(context, product, {first, rest < together ? rest : together}, part % groups,
-                 product.band(unit % bands, bands), weights, reinterpret_cast<float*>(products));
+                 product.band(unit % bands, bands), weights, products);
       }
     });
   }

@@ -5,6 +5,7 @@
 // phase by phase.
 #include "core/kernel_list.h"
 #include "core/operators/nn/conv.h"
+#include "intarsia/per_thread.h"
 #include "kernels_cpu/common/widened.h"
 #include "kernels_cpu/gemm/conv_transpose.h"
 #include "kernels_cpu/gemm/pack.h"
@@ -49,7 +50,7 @@ struct FastConvTranspose {
     const ConvShape shape = transposed_shape(context);
     const int64_t tap =
         packed_floats(shape.groups, shape.in_c / shape.groups, shape.out_c / shape.groups);
-    const size_t share = scratch.size() / static_cast<size_t>(context.threads()) / 64 * 64;
+    const PerThread<std::byte> memory(scratch, context.threads());
     for_phases(
         shape, [](const TransposedPhase& phase) { return conv_units(phase.shape); },
         [&](const TransposedPhase& phase, int64_t begin, int64_t end, int thread) {
@@ -60,7 +61,7 @@ struct FastConvTranspose {
                               .bias = context.input(2).as<const float>(),
                               .epilogue = epilogue,
                               .isa = context.isa()};
-          conv_run(args, begin, end, scratch.data() + static_cast<size_t>(thread) * share);
+          conv_run(args, begin, end, memory[thread]);
         },
         [&](int64_t units, const auto& body) { context.parallel_for(units, body); });
   }

@@ -7,6 +7,7 @@
 // Y.
 #include "core/kernel_list.h"
 #include "core/operators/nn/conv.h"
+#include "intarsia/per_thread.h"
 #include "kernels_cpu/gemm/winograd.h"
 #include "kernels_cpu/nn/conv_shape.h"
 #include "kernels_cpu/nn/conv_weights.h"
@@ -72,9 +73,9 @@ struct WinogradConv {
                         .residual_pitch = shape.out_c,
                         .epilogue = epilogue,
                         .isa = context.isa()};
-    const size_t share = scratch.size() / static_cast<size_t>(context.threads()) / 64 * 64;
+    const PerThread<std::byte> memory(scratch, context.threads());
     context.parallel_for(winograd_units(kTile, shape), [&](int64_t begin, int64_t end, int thread) {
-      winograd_run(kTile, args, begin, end, scratch.data() + static_cast<size_t>(thread) * share);
+      winograd_run(kTile, args, begin, end, memory[thread]);
     });
   }
 

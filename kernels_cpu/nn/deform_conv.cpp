@@ -10,6 +10,7 @@
 // Specification: https://onnx.ai/onnx/operators/onnx__DeformConv.html
 #include "core/kernel_list.h"
 #include "core/runtime/operand_check.h"
+#include "intarsia/per_thread.h"
 #include "kernels_cpu/common/accumulate.h"
 #include "kernels_cpu/nn/deform_taps.h"
 
@@ -22,12 +23,11 @@ struct DeformConv {
   using V = std::conditional_t<std::is_same_v<T, double>, double, float>;
   using A = Accumulator<T>;
 
-  static CheckedInt thread_bytes(const KernelContext& context) {
-    const CheckedInt sums = CheckedInt(context.input(1).extents[0]) * kLanes;
-    return floor_div(sums * sizeof(A) + 63, 64) * 64;
+  static CheckedInt sums_of_thread(const KernelContext& context) {
+    return CheckedInt(context.input(1).extents[0]) * kLanes;
   }
   static int64_t workspace(const KernelContext& context) {
-    return (thread_bytes(context) * context.threads()).value();
+    return (sums_of_thread(context) * sizeof(A) * context.threads()).value();
   }
   static Status check(const KernelContext& context) {
     constexpr KernelType t = kernel_type_of<T>;
@@ -39,10 +39,10 @@ struct DeformConv {
   static Status run(const KernelContext& context) {
     if (context.output(0).count() == 0) return {};
     const DeformShape s(context);
-    const auto bytes = static_cast<size_t>(thread_bytes(context).value());
+    const PerThread<A> memory(context.workspace(), context.threads(),
+                              sums_of_thread(context).value());
     context.parallel_for(s.batch * s.out_h, [&](int64_t begin, int64_t end, int thread) {
-      auto* sums =
-          reinterpret_cast<A*>(context.workspace().data() + static_cast<size_t>(thread) * bytes);
+      A* sums = memory[thread];
       for (int64_t unit = begin; unit < end; ++unit) {
         for (int64_t column = 0; column < s.out_w; column += kLanes) {
           const int64_t lanes = s.out_w - column < kLanes ? s.out_w - column : kLanes;

@@ -13,10 +13,12 @@
 
 #include "core/kernel_list.h"
 #include "core/runtime/operand_check.h"
+#include "intarsia/per_thread.h"
 #include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
 #include "kernels_cpu/common/widened.h"
+#include "kernels_cpu/gemm/even_block.h"
 #include "kernels_cpu/gemm/gemm.h"
 #include "kernels_cpu/gemm/pack.h"
 #include "kernels_cpu/gemm/typed.h"
@@ -139,6 +141,12 @@ struct DeformConvPacked {
     return std::clamp(kBlockBytes / int64_t{sizeof(T)} / std::max<int64_t>(row, 1), kLeastRows,
                       kMostRows);
   }
+  /// Even blocks of at most `most` rows, and several for each of some threads.
+  static int64_t block_rows(int64_t pixels, int64_t most) {
+    constexpr int64_t kUnits = 16;
+    const int64_t few = std::min(kUnits, ceil_div(pixels, kLeastRows));
+    return ceil_div(pixels, std::max(few, ceil_div(pixels, most)));
+  }
   /// The image and a run of zeros, the result of an image; for each thread a block, and behind its
   /// `rows` what its product needs.
   struct Room {
@@ -178,16 +186,17 @@ struct DeformConvPacked {
     std::byte* memory = context.workspace().data();
     auto* image = reinterpret_cast<T*>(memory);
     auto* result = reinterpret_cast<T*>(memory + room.image.value());
-    std::byte* blocks = memory + room.image.value() + room.result.value();
+    const auto shared = static_cast<size_t>((room.image + room.result).value());
+    const PerThread<std::byte> blocks(context.workspace().subspan(shared), context.threads(),
+                                      room.block.value());
     const T* zeros = image + s.plane * s.channels;
     std::memset(image + s.plane * s.channels, 0, static_cast<size_t>(s.channels) * sizeof(T));
-    const int64_t row = s.channels * s.taps, rows = row_count(row);
+    const int64_t row = s.channels * s.taps, rows = block_rows(s.pixels, row_count(row));
     for (int64_t i = 0; i < s.batch; ++i) {
       turn(context, s.channels, s.plane, context.input(0).as<T>() + i * s.channels * s.plane,
            image);
-      context.parallel_for((s.pixels + rows - 1) / rows, [&](int64_t begin, int64_t end,
-                                                             int thread) {
-        std::byte* own = blocks + thread * room.block.value();
+      context.parallel_for(ceil_div(s.pixels, rows), [&](int64_t begin, int64_t end, int thread) {
+        std::byte* own = blocks[thread];
         auto* block = reinterpret_cast<T*>(own);
         for (int64_t unit = begin; unit < end; ++unit) {
           const int64_t first = unit * rows, count = std::min(rows, s.pixels - first);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "intarsia/checked_int.h"
+#include "intarsia/per_thread.h"
 #include "kernels_cpu/elementwise/float_blocks.h"
 #include "kernels_cpu/nn/moments.h"
 
@@ -58,7 +59,8 @@ class FloatRuns {
       : isa_(context.isa()),
         run_(run),
         room_(reinterpret_cast<float*>(context.workspace().data())),
-        own_(room_ + shared * pitch(run)) {}
+        own_(context.workspace().subspan(static_cast<size_t>(shared * pitch(run)) * sizeof(float)),
+             context.threads(), own_pitch(run)) {}
 
   int64_t take(int64_t left) const { return PlainRuns(run_).take(left); }
 
@@ -70,26 +72,25 @@ class FloatRuns {
   /// `runs` of them from x on, in the thread's place.
   template <class T>
   const auto* own(int thread, const T* x, int64_t runs) const {
-    return values(place_of(thread), x, runs);
+    return values(own_[thread], x, runs);
   }
   /// Where to write the results for y, element by element of what `own` returned: `store` brings
   /// them there.
   template <class T>
   auto* results(int thread, T* y) const {
     if constexpr (kIsHalf<T>) {
-      return place_of(thread);
+      return own_[thread];
     } else {
       return y;
     }
   }
   template <class T>
   void store(int thread, T* y, int64_t runs) const {
-    if constexpr (kIsHalf<T>) from_floats(isa_, place_of(thread), y, runs * run_);
+    if constexpr (kIsHalf<T>) from_floats(isa_, own_[thread], y, runs * run_);
   }
 
  private:
   static constexpr int64_t kMost = 1 << 14;  // stays in the cache until it is read again
-  /// Threads share no line of the cache.
   static constexpr int64_t pitch(int64_t elements) { return (elements + 15) / 16 * 16; }
   /// For longer runs no less, although fewer are taken together.
   static int64_t own_pitch(int64_t run) {
@@ -98,7 +99,6 @@ class FloatRuns {
     return pitch(run < most ? most : run);
   }
 
-  float* place_of(int thread) const { return own_ + thread * own_pitch(run_); }
   template <class T>
   const auto* values(float* to, const T* x, int64_t runs) const {
     if constexpr (kIsHalf<T>) {
@@ -111,7 +111,7 @@ class FloatRuns {
   Isa isa_;
   int64_t run_;
   float* room_;
-  float* own_;
+  PerThread<float> own_;
 };
 
 /// Calls body(runs) with FloatRuns where elements of type T are halves and there is room for them

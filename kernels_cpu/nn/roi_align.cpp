@@ -20,6 +20,7 @@
 #include "core/kernel_list.h"
 #include "core/operators/nn/roi.h"
 #include "core/runtime/operand_check.h"
+#include "intarsia/per_thread.h"
 #include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/math/element.h"
@@ -238,13 +239,13 @@ struct RoiAlign {
   using E = Element<T>;
   using V = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
-  /// Two tables and a line, in slots of 8 bytes, up to a cache line.
+  /// Two tables and a line, in slots of 8 bytes.
   static CheckedInt thread_bytes(const KernelContext& context) {
     const auto& a = context.attributes<RoiAlignAttributes>();
     const TensorView& x = context.input(0);
     const CheckedInt slots = AxisTable<V>::slots(x.extents[2], a.output_height) +
                              AxisTable<V>::slots(x.extents[3], a.output_width) + x.extents[3];
-    return floor_div(slots + 7, 8) * 64;
+    return slots * 8;
   }
   static int64_t workspace(const KernelContext& context) {
     return (thread_bytes(context) * context.threads()).value();
@@ -271,11 +272,12 @@ struct RoiAlign {
     const int64_t bins = int64_t{a.output_height} * a.output_width;
     const int64_t blocks = (channels + kChannels - 1) / kChannels;
     const bool largest = a.mode == RoiAlignAttributes::kMax;
-    const auto bytes = static_cast<size_t>(thread_bytes(context).value());
+    const PerThread<std::byte> own(context.workspace(), context.threads(),
+                                   thread_bytes(context).value());
     const auto* from = x.as<const typename E::Stored>();
     auto* to = y.as<typename E::Stored>();
     context.parallel_for(regions * blocks, [&](int64_t begin, int64_t end, int thread) {
-      std::byte* memory = context.workspace().data() + static_cast<size_t>(thread) * bytes;
+      std::byte* memory = own[thread];
       AxisTable<V> rows(memory, height, a.output_height, largest);
       memory += AxisTable<V>::slots(height, a.output_height).value() * 8;
       AxisTable<V> columns(memory, width, a.output_width, largest);

@@ -9,6 +9,7 @@
 
 #include "core/operators/quantization/matmul_blocks.h"
 #include "core/runtime/operand_check.h"
+#include "intarsia/per_thread.h"
 #include "kernels_cpu/gemm/gemm.h"
 #include "kernels_cpu/gemm/pack.h"
 #include "kernels_cpu/math/small_element.h"
@@ -49,9 +50,9 @@ struct BlockProduct {
     const int64_t column_units = (columns + kUnitColumns - 1) / kUnitColumns;
     const auto* a = context.input(0).as<const float>();
     auto* y = context.output(0).as<float>();
-    auto* memory = reinterpret_cast<float*>(context.workspace().data());
+    const PerThread<float> memory(context.workspace(), context.threads(), kPieceFloats);
     context.parallel_for(row_units * column_units, [&](int64_t begin, int64_t end, int thread) {
-      float* piece = memory + thread * kPieceFloats;
+      float* piece = memory[thread];
       for (int64_t unit = begin; unit < end; ++unit) {
         const int64_t row = unit % row_units * kUnitRows, column = unit / row_units * kUnitColumns;
         GemmArgs args{

@@ -13,6 +13,7 @@
 
 #include "core/kernel_list.h"
 #include "intarsia/checked_int.h"
+#include "intarsia/per_thread.h"
 #include "kernels_cpu/common/isa_loop.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/unrolled.h"
@@ -115,12 +116,10 @@ template <class T, class Out>
 struct Multinomial : DrawingKernel<MultinomialAttributes, Draws::kMultinomial> {
   static constexpr KernelId id{"Multinomial", "", {kernel_type_of<T>, kernel_type_of<Out>}};
 
-  static CheckedInt sums_per_thread(const KernelContext& context) {
-    // Whole lines of a cache.
-    return floor_div(CheckedInt(context.input(0).extents[1]) + 7, 8) * 8;
-  }
+  /// A row of sums for each thread.
   static int64_t workspace(const KernelContext& context) {
-    return (sums_per_thread(context) * 8 * context.threads()).value();
+    const CheckedInt classes = context.input(0).extents[1];
+    return (classes * sizeof(double) * context.threads()).value();
   }
 
   static Status check(const KernelContext& context) {
@@ -149,9 +148,9 @@ struct Multinomial : DrawingKernel<MultinomialAttributes, Draws::kMultinomial> {
     // A row's numbers begin at a whole counter.
     const int64_t pitch = samples <= 4 ? 4 : (samples + kPiece - 1) / kPiece * kPiece;
     auto* y = context.output(0).as<Out>();
+    const PerThread<double> memory(context.workspace(), context.threads(), classes);
     context.parallel_for(rows, [&](int64_t begin, int64_t end, int thread) {
-      auto* sums = reinterpret_cast<double*>(context.workspace().data()) +
-                   thread * sums_per_thread(context).value();
+      double* sums = memory[thread];
       for (int64_t row = begin; row < end; ++row) {
         on_isa(context.isa(), [=] { sum_weights<E>(x + row * classes, classes, sums); });
         draw_row(numbers, row * pitch, sums, classes, y + row * samples, samples);

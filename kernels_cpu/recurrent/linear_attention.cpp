@@ -14,6 +14,7 @@
 #include "core/kernel_list.h"
 #include "core/operators/recurrent/linear_attention.h"
 #include "core/runtime/operand_check.h"
+#include "intarsia/per_thread.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/math/element.h"
 
@@ -108,9 +109,10 @@ struct LinearAttentionKernel {
     const auto* past =
         context.input(LinearAttention::kState).as<const typename Element<P>::Stored>();
     auto* to = present.as<typename Element<P>::Stored>();
+    const PerThread<float> memory(context.workspace(), context.threads(),
+                                  floats_per_thread(context).value());
     context.parallel_for(present.extents[0] * heads, [&](int64_t begin, int64_t end, int thread) {
-      auto* state = reinterpret_cast<float*>(context.workspace().data()) +
-                    thread * floats_per_thread(context).value();
+      float* state = memory[thread];
       for (int64_t unit = begin; unit < end; ++unit) {
         for (int64_t i = 0; i < elements; ++i) {
           state[i] = past == nullptr ? 0.0f : Element<P>::load(past[unit * elements + i]);

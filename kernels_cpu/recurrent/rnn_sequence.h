@@ -34,6 +34,7 @@
 #include <utility>
 
 #include "core/runtime/operand_check.h"
+#include "intarsia/per_thread.h"
 #include "kernels_cpu/recurrent/rnn_cells.h"
 #include "kernels_cpu/recurrent/rnn_step.h"
 
@@ -184,14 +185,14 @@ int64_t rnn_least_workspace(const KernelContext& context) {
   return kTogether<W> ? rnn_workspace<Layer, W>(context) : rnn_bytes<Layer, W>(context, 1);
 }
 
-/// Computes the sequences [first, first + sequences) of direction d, of a group. `shared`: it is
-/// the only one, and threads have `share` elements of scratch each. "Cold" is what is done once for
+/// Computes the sequences [first, first + sequences) of direction d, of a group, on `thread`.
+/// `shared`: it is the only one, and all threads take part. "Cold" is what is done once for
 /// all steps: it is compiled for size.
 template <class Layer, class W>
 [[gnu::cold]] void run_group(const KernelContext& context, const RnnNode& node,
                              const RnnFunction* functions, int64_t d, int64_t first,
                              int64_t sequences, int64_t most_steps, bool shared,
-                             typename W::Value* scratch, [[maybe_unused]] int64_t share) {
+                             const PerThread<typename W::Value>& memory, int thread) {
   using T = typename W::Element;
   using V = typename W::Value;
   const auto& attributes = context.attributes<typename Layer::Rule::Attributes>();
@@ -200,6 +201,7 @@ template <class Layer, class W>
   const T* peepholes = context.input(7).as<const T>();
   const auto* lengths = context.input(4).as<const int32_t>();
   const RnnScratch<W> parts(node, sequences);
+  V* const scratch = memory[thread];
   const int64_t states = sequences * node.hidden;
   // Of a single sequence the gates of a step lie together, of several those of a gate.
   const RnnGates<V> gates{scratch + parts.gates, sequences > 1 ? node.hidden : node.rows(), states};
@@ -296,7 +298,7 @@ template <class Layer, class W>
     RnnStep<W> own = step;
     own.at = at / phases;
     own.gates.first += own.at % most_steps * node.rows();
-    own.units.own += part * share;
+    own.units.own = memory[thread + part];
     if (phases == 1) {
       // Who is done before others must not touch the state that they still read.
       if (own.at % 2 != 0) std::swap(own.states.h, own.states.extra);
@@ -355,15 +357,13 @@ Status run_sequences(const KernelContext& context) {
   }
   RnnFunction functions[6];
   resolve_rnn_functions(node.attributes, Layer::functions, Layer::defaults, functions);
-  auto* scratch = reinterpret_cast<typename W::Value*>(context.workspace().data());
-  const int64_t share = context.workspace_bytes() / context.threads() /
-                        static_cast<int64_t>(sizeof(typename W::Value)) / 16 * 16;
-  const int64_t group = rnn_group<W>(node, context.threads(), share);
+  const PerThread<typename W::Value> memory(context.workspace(), context.threads());
+  const int64_t group = rnn_group<W>(node, context.threads(), memory.elements());
   const int64_t groups = (node.batch + group - 1) / group;
   if (W::kUnits > 0 && context.threads() > 1 && node.directions * groups == 1 &&
       node.rows() * node.hidden * group >= W::kShared) {
     run_group<Layer, W>(context, node, functions, 0, 0, group, rnn_steps<W>(node, group), true,
-                        scratch, share);
+                        memory, 0);
     return {};
   }
   context.parallel_for(node.directions * groups, [&](int64_t begin, int64_t end, int thread) {
@@ -371,7 +371,7 @@ Status run_sequences(const KernelContext& context) {
       const int64_t first = unit % groups * group;
       const int64_t sequences = node.batch - first < group ? node.batch - first : group;
       run_group<Layer, W>(context, node, functions, unit / groups, first, sequences,
-                          rnn_steps<W>(node, group), false, scratch + thread * share, share);
+                          rnn_steps<W>(node, group), false, memory, thread);
     }
   });
   return {};

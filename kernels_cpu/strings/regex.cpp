@@ -13,6 +13,7 @@
 
 #include "core/kernel_list.h"
 #include "core/runtime/operand_check.h"
+#include "intarsia/per_thread.h"
 #include "kernels_cpu/strings/regex_table.h"
 #include "kernels_cpu/strings/string_loops.h"
 
@@ -128,9 +129,9 @@ struct RegexStates {
                            words(context)};
     const auto* x = context.input(0).as<const StringRef>();
     auto* y = context.output(0).as<uint8_t>();
-    auto* sets = reinterpret_cast<uint64_t*>(context.workspace().data());
+    const PerThread<uint64_t> sets(context.workspace(), context.threads(), 2 * lists.words);
     context.parallel_for(context.output(0).count(), [&](int64_t begin, int64_t end, int thread) {
-      uint64_t* now = sets + 2 * thread * lists.words;
+      uint64_t* now = sets[thread];
       for (int64_t i = begin; i < end; ++i) {
         y[i] = lists.accepts(context.string(x[i]), now, now + lists.words) ? 1 : 0;
       }

@@ -21,6 +21,13 @@ FORBIDDEN = [
 ]
 
 
+# The same in kernels.
+OF_KERNELS = [
+    (re.compile(r"(?:\bthread\)? \* \w|\* (?:static_cast<\w+>\()?thread\b)"),
+     "cuts memory by threads; PerThread does, so that they share no line of the cache"),
+]
+
+
 def check(root, _=None):
     problems = []
     for path in common.files(root):
@@ -29,6 +36,7 @@ def check(root, _=None):
         if b"\0" in data or {"corpus", "regressions"} & set(path.parts):
             continue
         lines = data.decode("utf-8", "replace").splitlines()
+        forbidden = FORBIDDEN + (OF_KERNELS if path.parts[0] == "kernels_cpu" else [])
         if common.is_source(path):
             # After "#!", where there is one.
             head = lines[1:2] if lines and lines[0].startswith("#!") else lines[:1]
@@ -42,7 +50,7 @@ def check(root, _=None):
                 problems.append(f"{where}: a character beyond ASCII")
             if line.endswith((" ", "\t", "\r")):
                 problems.append(f"{where}: white space at the end of the line")
-            problems += [f"{where}: '{m.group()}': {why}" for pattern, why in FORBIDDEN
+            problems += [f"{where}: '{m.group()}': {why}" for pattern, why in forbidden
                          for m in pattern.finditer(line)]
     return problems
 
@@ -59,6 +67,9 @@ SAMPLES = [
     ("scratch path", {"README.md": "see /tmp/" "w/x\n"}, "absolute path"),
     ("outside file", {"README.md": "see ../sha" "red/x\n"}, "outside the repository"),
     ("package host", {"a.sh": f"# {SPDX}\npip --index-u" "rl x\n"}, "package host"),
+    ("a piece by hand", {"kernels_cpu/a.h": HEAD + "T* own = all + thread * each;\n"}, "PerThread"),
+    ("another by hand", {"kernels_cpu/a.h": HEAD + "p + share * static_cast<size_t>(thread)\n"},
+     "PerThread"),
     ("trailing blank", {"README.md": "a \n"}, "white space"),
     ("no end of line", {"README.md": "a"}, "no end"),
 ]

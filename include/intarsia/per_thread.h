@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Scratch memory of which every thread of `parallel_for` has a piece of its own.
+//
+//     static int64_t workspace(const KernelContext& context) {
+//       return (bytes_of_a_piece * context.threads()).value();  // CheckedInt
+//     }
+//     ...
+//     const PerThread<float> scratch(context.workspace(), context.threads(), floats_of_a_piece);
+//     context.parallel_for(rows, [&](int64_t begin, int64_t end, int thread) {
+//       float* own = scratch[thread];
+//       ...
+//     });
+//
+// Two threads that write to one line of the cache take it from each other at each write, and are
+// then no faster than one. Pieces are therefore as far apart as memory permits, and share no line:
+// to what `workspace` asks for the converter adds a line for each thread. A plan made before it did
+// so has pieces that lie side by side, and the same results.
+//
+// Thread-safety: an object may be read by all threads; a piece belongs to one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace intarsia {
+
+/// Bytes that the memory of two threads is apart, so that they share no line of the cache.
+inline constexpr size_t kThreadLine = 64;
+
+/// Pieces of a workspace, or of what is left of it, one for each thread.
+template <class T>
+class PerThread {
+ public:
+  /// For `threads` pieces (at least 1) of `elements` each. REQUIRES: `room` is aligned for T and
+  /// has the bytes of all pieces.
+  ///
+  /// Without `elements` they are what there is, cut to whole lines: for kernels whose `workspace`
+  /// asks for a multiple of kThreadLine for each thread.
+  PerThread(std::span<std::byte> room, int threads, int64_t elements = 0)
+      : first_(room.data()),
+        pitch_(threads == 1 ? room.size() : static_cast<size_t>(elements) * sizeof(T)) {
+    const size_t skipped = -reinterpret_cast<uintptr_t>(first_) % kThreadLine;
+    const size_t lines = room.size() < skipped ? 0 : (room.size() - skipped) / kThreadLine;
+    const size_t apart = lines / static_cast<size_t>(threads) * kThreadLine;
+    if (threads == 1 || apart < pitch_) return;
+    first_ += skipped;
+    pitch_ = apart;
+  }
+
+  /// What a piece has room for, at least what was asked for.
+  int64_t elements() const { return static_cast<int64_t>(pitch_ / sizeof(T)); }
+
+  /// That of a thread, undefined until it writes there.
+  T* operator[](int thread) const {
+    return reinterpret_cast<T*>(first_ + static_cast<size_t>(thread) * pitch_);
+  }
+
+ private:
+  std::byte* first_;
+  size_t pitch_;
+};
+
+}  // namespace intarsia

@@ -12,6 +12,12 @@
 namespace intarsia::cpu {
 namespace {
 
+int32_t count_true(const uint8_t* condition, int64_t length) {
+  int32_t count = 0;
+  for (int64_t i = 0; i < length; ++i) count += condition[i] != 0 ? 1 : 0;
+  return count;
+}
+
 template <class T>
 struct Compress {
   static constexpr KernelId id{"Compress", "", {kernel_type_of<T>}};
@@ -51,8 +57,7 @@ struct Compress {
     const auto* condition = context.input(1).as<const uint8_t>();
     const int64_t length =
         context.input(1).extents[0] < extent ? context.input(1).extents[0] : extent;
-    int32_t selected = 0;
-    for (int64_t i = 0; i < length; ++i) selected += condition[i] != 0 ? 1 : 0;
+    const int32_t selected = count_true(condition, length);
 
     int32_t extents[kMaxRank];
     const int rank = flat ? 1 : x.rank;
@@ -61,13 +66,21 @@ struct Compress {
     if (context.output(0).count() == 0) return {};
     const E* in = x.as<const E>();
     E* out = context.output(0).as<E>();
-    for (int64_t o = 0; o < outer; ++o, in += extent * inner) {
-      for (int64_t i = 0; i < length; ++i) {
-        if (condition[i] == 0) continue;
-        copy_run(out, in + i * inner, inner * static_cast<int64_t>(sizeof(E)));
-        out += inner;
+    const int64_t bytes = inner * static_cast<int64_t>(sizeof(E));
+    for_items(context, outer * length, bytes, [=](int64_t begin, int64_t end) {
+      int64_t o = begin / length, i = begin % length;
+      E* to = out + (o * selected + count_true(condition, i)) * inner;
+      for (int64_t left = end - begin; left > 0; ++o, i = 0) {
+        const E* from = in + o * extent * inner;
+        const int64_t last = length - i < left ? length : i + left;
+        left -= last - i;
+        for (; i < last; ++i) {
+          if (condition[i] == 0) continue;
+          copy_run(to, from + i * inner, bytes);
+          to += inner;
+        }
       }
-    }
+    });
     return {};
   }
 };

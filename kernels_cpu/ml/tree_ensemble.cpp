@@ -37,6 +37,8 @@ using Attributes = TreeEnsembleAttributes;
 constexpr int kLanes = 16;
 /// Rows, fewer of which leave threads to share the trees.
 constexpr int64_t kFewRows = 8;
+/// Sums of a block of trees that wait beside it.
+constexpr int64_t kNearSums = 64;
 constexpr int64_t kBlockRows = 64;
 constexpr int64_t kBlockTrees = 256;
 
@@ -233,18 +235,24 @@ struct TreeEnsemble {
     if (rows < kFewRows && blocks > 1) {
       const int64_t size = rows * targets;
       context.parallel_for(blocks, [&](int64_t begin, int64_t end, int) {
+        double near[kNearSums];  // few sums would share lines with those of other threads
         for (int64_t block = begin; block < end; ++block) {
-          double* own = sums + block * size;
+          double* const place = sums + block * size;
+          double* const own = size <= kNearSums ? near : place;
           std::fill_n(own, size, forest.start());
           const int64_t from = block * kBlockTrees, to = std::min(from + kBlockTrees, number);
           forest.add_rows(row, rows, from, to, own);
+          if (own != place) std::copy_n(own, size, place);
         }
       });
       for (int64_t i = size; i < blocks * size; ++i) forest.join(sums[i % size], sums[i]);
       store(forest, sums, size, result);
       return {};
     }
-    const int64_t height = block_rows(forest.a);
+    // Some blocks for each of several threads; a row's sums do not depend on them.
+    const int64_t threads = context.threads(), most = block_rows(forest.a);
+    const int64_t height =
+        threads > 1 ? std::min(most, (rows + 2 * threads - 1) / (2 * threads)) : most;
     const PerThread<double> memory(
         context.workspace().subspan(static_cast<size_t>(row_bytes(forest.a))), context.threads(),
         height * targets);

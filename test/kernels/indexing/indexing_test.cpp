@@ -471,6 +471,31 @@ TEST(Compress, AlongAnAxisAndFlat) {
   EXPECT_EQ(flat.result<float>(), (std::vector<float>{2, 5}));
 }
 
+// Slices that threads share, whose place in the output follows from the conditions before them:
+// many of each outer index, few, and none.
+TEST(Compress, OnSeveralThreads) {
+  Random random(41);
+  for (const auto& [outer, extent, inner] :
+       std::vector<std::array<int32_t, 3>>{{7, 50, 9}, {40, 3, 33}, {1, 4000, 1}, {300, 1, 13}}) {
+    for (int share : {1, 3, 1000}) {
+      const Dense<float> x = random.tensor<float>({outer, extent, inner});
+      std::vector<bool> condition(static_cast<size_t>(extent));
+      for (size_t i = 0; i < condition.size(); ++i) condition[i] = random.number(0, share - 1) == 0;
+      std::vector<float> expected;
+      for (int32_t row = 0; row < outer * extent; ++row) {
+        if (!condition[static_cast<size_t>(row % extent)]) continue;
+        const auto from = x.values.begin() + row * inner;
+        expected.insert(expected.end(), from, from + inner);
+      }
+      Node node;
+      node.input<float>({outer, extent, inner}, x.values).input<bool>({extent}, condition);
+      node.output<float>({outer, extent, inner}).attributes(CompressAttributes{1}).threads(3);
+      ASSERT_TRUE(node.run("Compress<32 bits>").ok());
+      EXPECT_EQ(node.result<float>(), expected) << outer << " x " << extent << " x " << inner;
+    }
+  }
+}
+
 // ---- OneHot ----
 
 TYPED_TEST(ByIndex, OneHotAlongEveryAxis) {

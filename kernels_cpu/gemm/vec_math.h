@@ -6,6 +6,9 @@
 // 1.4e-8); what is made of it is written so that nothing cancels. Relative error of all of them
 // is below 1e-6 wherever the result is a normal number. NaN gives NaN.
 //
+// Processors take more than a hundred cycles for a product that is subnormal or that underflows:
+// nothing does but a result that is subnormal, and what is 0 is made from zeros.
+//
 // `Vec` is an IsaVector (vector.h).
 #pragma once
 
@@ -31,6 +34,12 @@ struct VecMath {
   }
 
   static constexpr float kRound = kIntegerAnchor;
+  // Below it exponentials are 0.
+  static constexpr float kLeastExponent = -104.0f;
+  // Its power of two is 2^-151, and 2^-127, which is 0, by a factor of 2^24.
+  static constexpr float kZeroExponent = -104.67f;
+  // Below it they are nothing beside 1, and small powers of them are numbers still.
+  static constexpr float kLeastTerm = -40.0f;
 
   // x = n ln 2 + r; returns expm1(r), and n + exponent + kRound, whose bits count n + exponent:
   // shifted to where exponents are, they leave behind what kRound adds.
@@ -47,10 +56,10 @@ struct VecMath {
     return r * r * q + r;
   }
 
-  // The same of all x whose exponential is neither 0 nor infinite, and n; NaN remains.
-  INTARSIA_INLINE static F reduce(F x, F& n) {
+  // The same of all x from `least` on whose exponential is not infinite, and n; NaN remains.
+  INTARSIA_INLINE static F reduce(F x, F& n, float least = kLeastExponent) {
     F shifted;
-    const F p = reduce_to<0>(min(max(x, splat(-104.0f)), splat(90.0f)), shifted);
+    const F p = reduce_to<0>(min(max(x, splat(least)), splat(90.0f)), shifted);
     n = shifted - kRound;
     return p;
   }
@@ -63,29 +72,34 @@ struct VecMath {
     return scale + scale * p;
   }
 
-  // The same, subnormal results too: they become so by a factor at the end.
+  // The same, subnormal results too: they become so by a factor at the end. REQUIRES: x from
+  // kZeroExponent to 0.
   INTARSIA_INLINE static F exp_decay(F x) {
     F shifted;
-    const F p = reduce_to<127 + 24>(max(x, splat(-104.0f)), shifted);
+    const F p = reduce_to<127 + 24>(x, shifted);
     const F scale = Vec::from_bits(Vec::bits(shifted) << 23);
     return (scale + scale * p) * 0x1p-24f;
+  }
+  // exp(-|x|); where x is positive, for a term that is added to 1.
+  INTARSIA_INLINE static F exp_decay_of(F x) {
+    return exp_decay(minus_abs(min(max(x, splat(kZeroExponent)), splat(-kLeastTerm))));
   }
 
   INTARSIA_INLINE static F exp(F x) {
     F n;
     const F p = reduce(x, n);
-    return Vec::scale(p + 1.0f, n);
+    return Vec::scale(x < kLeastExponent ? splat(0.0f) : p + 1.0f, n);
   }
 
   INTARSIA_INLINE static F expm1(F x) {
     F n;
-    const F p = reduce(x, n);
+    const F p = reduce(x, n, kLeastTerm);
     const F scale = Vec::scale(splat(1.0f), n);
     return scale * p + (scale - 1.0f);
   }
 
   INTARSIA_INLINE static F sigmoid(F x) {
-    const F e = exp_decay(minus_abs(x));
+    const F e = exp_decay_of(x);
     return Vec::ratio(x < 0.0f ? e : splat(1.0f), e + 1.0f);
   }
 
@@ -105,15 +119,16 @@ struct VecMath {
     return min(max(Vec::ratio(x * p, q), splat(-1.0f)), splat(1.0f));
   }
 
-  // max(x, 0) + log1p(z), z = exp(-|x|); log1p(z) = 2 atanh(s), s = z / (z + 2) <= 1/3.
+  // max(x, 0) + log1p(z), z = exp(-|x|); log1p(z) = 2 atanh(s), s = z / (z + 2) <= 1/3. The
+  // square of s is nothing beside 1 long before it underflows.
   INTARSIA_INLINE static F softplus(F x) {
-    const F z = exp_decay(minus_abs(x));
+    const F z = exp_decay_of(x);
     const F s = Vec::ratio(z, z + 2.0f);
-    const F s2 = s * s;
+    const F some = max(s, splat(1e-10f)), s2 = some * some;
     F q = s2 * 0.14089168f + 0.13980302f;
     q = q * s2 + 0.20012455f;
     q = q * s2 + 0.33333157f;
-    const F log1p = 2.0f * (s + s * s2 * q);
+    const F log1p = 2.0f * s * (1.0f + s2 * q);
     return max(x, splat(0.0f)) + log1p;
   }
 
@@ -121,7 +136,8 @@ struct VecMath {
   // t = 1 / (1 + 0.3 z); g is a minimax polynomial (error 2e-8). What z^2 lost by rounding is put
   // back.
   INTARSIA_INLINE static F gelu(F x) {
-    const F z = min(abs(x), splat(20.0f));
+    // Up to what kZeroExponent and kLeastTerm are.
+    const F z = abs(min(max(x, splat(-14.46858f)), splat(9.0f)));
     const F t = Vec::ratio(splat(1.0f), z * 0.212132034f + 1.0f);
     F g = t * -0.129252389f + 0.484297968f;
     g = g * t - 0.509765167f;

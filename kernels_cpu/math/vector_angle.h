@@ -143,7 +143,7 @@ struct VectorArc {
 
   /// atan(t) = t + t^3 P(t^2) up to 1 (minimax polynomial, error 3e-9), pi/2 - atan(1 / t) beyond.
   INTARSIA_INLINE static F atan(F x) {
-    const F a = M::abs(x);
+    const F a = M::min(M::abs(x), M::splat(1e9f));  // pi / 2 there
     const F one = M::splat(1.0f);
     const F t = (a > 1.0f ? one : a) / (a > 1.0f ? a : one);
     const F z = t * t;

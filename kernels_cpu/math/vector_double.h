@@ -64,9 +64,13 @@ struct DoubleMath {
     return __builtin_bit_cast(D, low + (uint64_t{1023} << 52));
   }
 
-  // x = n ln 2 + r; returns expm1(r), and two powers of two whose product is 2^n.
-  INTARSIA_INLINE static D reduce(D x, D& half, D& rest) {
-    x = x < -746.0 ? splat(-746.0) : x;
+  /// Below it exponentials are 0, or nothing beside 1.
+  static constexpr double kLeastExponent = -746.0, kLeastTerm = -80.0;
+
+  // x = n ln 2 + r; returns expm1(r), and two powers of two whose product is 2^n. Below `least` as
+  // for that.
+  INTARSIA_INLINE static D reduce(D x, D& half, D& rest, double least = kLeastExponent) {
+    x = x < least ? splat(least) : x;
     x = x > 710.0 ? splat(710.0) : x;
     const D n = (x * 1.4426950408889634 + kRound) - kRound;
     const D r = (x - n * 6.93147180369123816490e-01) - n * 1.90821492927058770002e-10;
@@ -82,16 +86,17 @@ struct DoubleMath {
   INTARSIA_INLINE static D exp(D x) {
     D half, rest;
     const D p = reduce(x, half, rest);
+    half = x < kLeastExponent ? splat(0.0) : half;  // what underflows takes long
     const D y = (half + half * p) * rest;
     return x != x ? x : y;
   }
   INTARSIA_INLINE static D sigmoid(D x) {
-    const D e = exp(-abs(x));
+    const D e = exp(x > -kLeastTerm ? splat(kLeastTerm) : -abs(x));
     return (x < 0.0 ? e : splat(1.0)) / (e + 1.0);
   }
   INTARSIA_INLINE static D tanh(D x) {
     D half, rest;
-    const D p = reduce(-2.0 * abs(x), half, rest);
+    const D p = reduce(-2.0 * abs(x), half, rest, kLeastTerm);
     const D scale = half * rest;
     const D e = scale * p + (scale - 1.0);
     return x != x ? x : copy_sign((0.0 - e) / (e + 2.0), x);

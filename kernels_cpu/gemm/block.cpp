@@ -168,9 +168,10 @@ void run_block(const Block& s) {
         t.residual_pitch = first ? s.residual_pitch : s.c_pitch;
         const ptrdiff_t pass = taps * t.k;
         const float* next = b + pass * kPanel + (last ? (family.panels - 1) * panel_pitch : 0);
+        const int fetched = last && s.b_ends && n0 + t.n >= s.n ? 0 : family.panels;
         for (ptrdiff_t i = 0, m0 = 0; i < tiles; ++i) {
           const ptrdiff_t m1 = one ? s.m : s.m * (i + 1) / tiles;
-          if (INTARSIA_HAS_VECTORS) share_prefetch(t, i, family.panels, sharing, next, pass, b);
+          if (INTARSIA_HAS_VECTORS) share_prefetch(t, i, fetched, sharing, next, pass, b);
           t.taps = taps;
           t.b = b;
           t.rows = s.rows + tap * s.row_pitch + m0;

@@ -45,6 +45,7 @@ struct Block {
   ptrdiff_t taps;
   ptrdiff_t k;     ///< Per tap; may be 0, then C = act(bias + residual).
   const float* b;  ///< Panels [panel][tap][k][16], from the block's first column on.
+  bool b_ends;     ///< Nothing behind the last panel is to be fetched.
   ptrdiff_t m;
   ptrdiff_t n;
   float* c;

@@ -42,6 +42,7 @@ void gemm_run(const GemmArgs& args, int64_t begin, int64_t end) {
     block.n = shape.n - n0 < blocking.n_block ? shape.n - n0 : blocking.n_block;
     for (ptrdiff_t r = 0; r < block.m; ++r) rows[r] = args.a + (m0 + r) * args.a_pitch;
     block.b = args.b + n0 * shape.k;
+    block.b_ends = args.own_b && n0 + block.n == shape.n;
     block.c = args.c + m0 * args.c_pitch + n0;
     block.bias = args.bias ? args.bias + n0 : nullptr;
     block.residual = args.residual ? args.residual + m0 * args.residual_pitch + n0 : nullptr;

@@ -30,6 +30,9 @@ struct GemmArgs {
   int64_t residual_pitch = 0;
   Epilogue epilogue = {};
   Isa isa = Isa::kPortable;
+  /// B is made in this run, and what lies behind it may be written by another thread: it is not
+  /// fetched. Behind weights lie those of what comes next.
+  bool own_b = false;
 };
 
 /// Number of units; 0 if C is empty.

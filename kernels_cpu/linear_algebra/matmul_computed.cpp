@@ -133,6 +133,7 @@ struct ProductComputed {
       GemmArgs args = all;
       args.a += batch_offset(context.input(0), batch, batch_rank, first);
       args.b = packed != nullptr ? packed : b;
+      args.own_b = true;
       args.c += i * shape.m * shape.n;
       if (args.residual != nullptr) args.residual += i * shape.m * shape.n;
       run(args);

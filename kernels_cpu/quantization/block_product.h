@@ -63,6 +63,7 @@ struct BlockProduct {
             y + row * columns + column,
             columns};
         args.isa = context.isa();
+        args.own_b = true;
         // Without terms the sums are 0.
         for (int64_t first = 0; first == 0 || first < terms; first += kDepth) {
           args.shape.k = std::min(terms - first, kDepth);

@@ -35,12 +35,8 @@ class PerThread {
  public:
   /// For `threads` pieces (at least 1) of `elements` each. REQUIRES: `room` is aligned for T and
   /// has the bytes of all pieces.
-  ///
-  /// Without `elements` they are what there is, cut to whole lines: for kernels whose `workspace`
-  /// asks for a multiple of kThreadLine for each thread.
-  PerThread(std::span<std::byte> room, int threads, int64_t elements = 0)
-      : first_(room.data()),
-        pitch_(threads == 1 ? room.size() : static_cast<size_t>(elements) * sizeof(T)) {
+  PerThread(std::span<std::byte> room, int threads, int64_t elements)
+      : first_(room.data()), pitch_(static_cast<size_t>(elements) * sizeof(T)) {
     const size_t skipped = -reinterpret_cast<uintptr_t>(first_) % kThreadLine;
     const size_t lines = room.size() < skipped ? 0 : (room.size() - skipped) / kThreadLine;
     const size_t apart = lines / static_cast<size_t>(threads) * kThreadLine;
@@ -48,6 +44,12 @@ class PerThread {
     first_ += skipped;
     pitch_ = apart;
   }
+
+  /// For pieces that are what there is, cut to whole lines. REQUIRES: `room` is aligned to a line,
+  /// as a workspace is, and `workspace` asked for whole lines for each thread.
+  PerThread(std::span<std::byte> room, int threads)
+      : first_(room.data()),
+        pitch_(room.size() / static_cast<size_t>(threads) / kThreadLine * kThreadLine) {}
 
   /// What a piece has room for, at least what was asked for.
   int64_t elements() const { return static_cast<int64_t>(pitch_ / sizeof(T)); }

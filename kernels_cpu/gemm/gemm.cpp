@@ -30,6 +30,7 @@ void gemm_run(const GemmArgs& args, int64_t begin, int64_t end) {
   block.row_pitch = kMaxBlockRows;
   block.taps = 1;
   block.k = shape.k;
+  block.b_ends = args.own_b;
   block.c_pitch = args.c_pitch;
   block.residual_pitch = args.residual_pitch;
   block.epilogue = args.epilogue;
@@ -42,7 +43,6 @@ void gemm_run(const GemmArgs& args, int64_t begin, int64_t end) {
     block.n = shape.n - n0 < blocking.n_block ? shape.n - n0 : blocking.n_block;
     for (ptrdiff_t r = 0; r < block.m; ++r) rows[r] = args.a + (m0 + r) * args.a_pitch;
     block.b = args.b + n0 * shape.k;
-    block.b_ends = args.own_b && n0 + block.n == shape.n;
     block.c = args.c + m0 * args.c_pitch + n0;
     block.bias = args.bias ? args.bias + n0 : nullptr;
     block.residual = args.residual ? args.residual + m0 * args.residual_pitch + n0 : nullptr;

@@ -19,7 +19,8 @@ template <class T>
 std::array<size_t, 3> places(size_t skipped, size_t bytes, int threads, int64_t elements) {
   alignas(kThreadLine) static std::byte memory[kMost];
   const std::span<std::byte> room(memory + skipped, bytes);
-  const PerThread<T> pieces(room, threads, elements);
+  const PerThread<T> pieces =
+      elements > 0 ? PerThread<T>(room, threads, elements) : PerThread<T>(room, threads);
   std::array<size_t, 3> result{};
   size_t end = skipped;
   for (int thread = 0; thread < threads; ++thread) {
@@ -52,11 +53,11 @@ TEST(PerThread, LieSideBySideInAPlanThatHasNoMore) {
 
 TEST(PerThread, OfOneThreadIsTheRoom) {
   EXPECT_EQ(places<float>(4, 60, 1, 15), (std::array<size_t, 3>{4, 0, 0}));
-  EXPECT_EQ(places<float>(4, 60, 1, 0), (std::array<size_t, 3>{4, 0, 0}));
 }
 
 TEST(PerThread, WithoutASizeAreWhatThereIs) {
   EXPECT_EQ(places<float>(0, 3 * 128, 3, 0), (std::array<size_t, 3>{0, 128, 256}));
+  EXPECT_EQ(places<float>(0, 3 * 128 + 100, 3, 0), (std::array<size_t, 3>{0, 128, 256}));
 }
 
 TEST(PerThread, OfAnEmptyRoom) {

@@ -2,8 +2,8 @@
 //
 // See conv_shape.h.
 #include "kernels_cpu/nn/conv_shape.h"
-#include "intarsia/per_thread.h"
 
+#include "intarsia/per_thread.h"
 #include "kernels_cpu/common/epilogue.h"
 
 namespace intarsia::cpu {

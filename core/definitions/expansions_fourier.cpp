@@ -10,6 +10,7 @@
 // functions are taken in double: so that those that are 0, 1 or the same are exactly so.
 #include <cmath>
 #include <numbers>
+#include <numeric>
 #include <optional>
 
 #include "core/definitions/expansion.h"
@@ -19,16 +20,22 @@
 namespace intarsia::definitions {
 namespace {
 
-/// Up to here one product is as fast as two.
+/// Up to so many numbers one product is as fast as two.
 constexpr int64_t kShort = 256;
 /// Prime lengths up to here are one product too.
 constexpr int64_t kShortPrime = 1024;
 
-/// Signals along the last axis. Without an imaginary part they are real.
+/// Signals [..., elements, parts], or [..., parts, elements] if `planar`. One part is real.
 struct Signal {
-  Term re;
-  std::optional<Term> im;
+  Term x;
+  int parts;
+  bool planar;
+
+  int axis() const { return x.rank() - (planar ? 1 : 2); }
 };
+
+/// Up to so many elements, a matrix for each column takes less time than factors on their own.
+constexpr int64_t kFolded = int64_t{1} << 16;
 
 /// A number of elements: a scalar of int64, and its value if that is known.
 struct Length {
@@ -50,9 +57,27 @@ void require_positive(ExpansionContext& e, const char* name, const Length& lengt
   e.refuse(std::string(name) + " has to be at least 1, found " + std::to_string(*length.value));
 }
 
+/// The last `replaced` axes as others, given by their extents.
+Term with_last(Term x, int replaced, std::initializer_list<Term> last) {
+  std::vector<Term> list{extents(x, 0, x.rank() - replaced)};
+  for (const Term extent : last) list.push_back(unsqueeze(extent, {0}));
+  return with_extents(x, x.context().add("Concat", list, {{"axis", int64_t{0}}}, 1)[0]);
+}
+
+/// What a transform has to give.
+struct Wanted {
+  /// The first so many elements; all without it.
+  std::optional<Length> count;
+  /// With 1, the real part only.
+  int parts = 2;
+  bool planar = false;
+  /// What the results are multiplied by.
+  std::optional<Term> scale;
+};
+
 class Fourier {
  public:
-  /// `sign` is -1 for the transform, 1 for its inverse, which is not divided by the length.
+  /// `sign` is -1 for the transform, 1 for its inverse.
   Fourier(TermContext& context, DataType type, int sign)
       : context_(context), type_(type), sign_(sign) {}
 
@@ -60,20 +85,37 @@ class Fourier {
     return {context_.number(DataType::kInt64, static_cast<double>(value)), value};
   }
 
-  /// The first `count` of the `n` results; all without it.
-  Signal transform(const Signal& x, const Length& n, std::optional<Length> count = {}) const {
+  Signal transform(const Signal& x, const Length& n, const Wanted& wanted) const {
     const int64_t known = n.value.value_or(0);
     const int64_t divisor = largest_divisor(known);
-    if (known <= kShort || (divisor == 1 && known <= kShortPrime)) {
-      return direct(x, n, count ? *count : n);
-    }
-    const Signal y = divisor == 1 ? chirped(x, known) : divided(x, divisor, known / divisor);
-    return count ? resized(y, *count) : y;
+    if (known * x.parts <= kShort || (divisor == 1 && known <= kShortPrime))
+      return direct(x, n, wanted);
+    const Signal y =
+        divisor == 1 ? chirped(x, known, wanted) : divided(x, divisor, known / divisor, wanted);
+    return wanted.count ? resized(y, *wanted.count) : y;
   }
 
-  /// `x` cut off or filled up with zeros to `n` elements.
-  Signal resized(const Signal& x, const Length& n) const {
-    return {resized(x.re, n), x.im ? std::optional(resized(*x.im, n)) : std::nullopt};
+  /// `signal` cut off or filled up with zeros to `n` elements.
+  Signal resized(const Signal& signal, const Length& n) const {
+    const auto [x, parts, planar] = signal;
+    const int axis = signal.axis();
+    const Dim found = x.extent(axis);
+    if (n.value && is_constant(found) && constant_value(found) == *n.value) return signal;
+    const Term count = unsqueeze(n.term, {0});
+    Term y = x;
+    if (!n.value || !is_constant(found) || constant_value(found) > *n.value) {
+      y = call("Slice", {y, context_.integers({0}), count, context_.integers({axis})});
+    }
+    if (!n.value || !is_constant(found) || constant_value(found) < *n.value) {
+      const Term missing = count - extents(y, axis, axis + 1);
+      y = call("Pad", {y, join({context_.integers({0}), missing}, 0), y.number(0),
+                       context_.integers({axis})});
+    }
+    return {y, parts, planar};
+  }
+
+  static Signal planar(const Signal& x) {
+    return x.planar ? x : Signal{reordered(x.x, {1, 0}), x.parts, true};
   }
 
  private:
@@ -84,37 +126,35 @@ class Fourier {
     return 1;
   }
 
-  static Term last(Term x, const char* op, const std::vector<int64_t>& list) {
-    return call(op, {x, integers(x, list)});
+  /// The last axes in another order.
+  static Term reordered(Term x, const std::vector<int>& order) {
+    const int before = x.rank() - static_cast<int>(order.size());
+    std::vector<int64_t> axes;
+    for (int axis = 0; axis < before; ++axis) axes.push_back(axis);
+    for (const int axis : order) axes.push_back(before + axis);
+    return transpose(x, axes);
   }
-  static Term turned(Term x) {
-    std::vector<int64_t> order;
-    for (int axis = 0; axis < x.rank(); ++axis) order.push_back(axis);
-    std::swap(order.end()[-1], order.end()[-2]);
-    return transpose(x, order);
-  }
-  template <class Change>
-  static Signal changed(const Signal& x, const Change& change) {
-    return {change(x.re), x.im ? std::optional(change(*x.im)) : std::nullopt};
-  }
-  static Signal product(const Signal& x, const Signal& y) {
-    if (!x.im) return {x.re * y.re, x.re * *y.im};
-    return {x.re * y.re - *x.im * *y.im, x.re * *y.im + *x.im * y.re};
+  /// Two tensors side by side along a new axis.
+  static Term stacked(Term a, Term b, int64_t axis) {
+    return join({unsqueeze(a, {axis}), unsqueeze(b, {axis})}, axis);
   }
 
-  Term range(const Length& n) const {
-    return call("Range", {context_.number(DataType::kInt64, 0), n.term,
-                          context_.number(DataType::kInt64, 1)});
-  }
+  Term number(int64_t value) const { return length(value).term; }
+  Term range(const Length& n) const { return call("Range", {number(0), n.term, number(1)}); }
+
+  /// Real and imaginary parts of complex numbers.
+  struct Roots {
+    Term re, im;
+  };
   /// e^(sign * 2 pi i * steps / n) for steps in int64.
-  Signal roots(Term steps, const Length& n, int sign) const {
+  Roots roots(Term steps, const Length& n, int sign) const {
     const Term step = call("Mod", {steps, n.term});
-    const Signal turn = whole_turn(n);
+    const Roots turn = whole_turn(n);
     const auto at = [&](Term part) { return cast_to(call("Gather", {part, step}), type_); };
-    return {at(turn.re), at(sign < 0 ? -*turn.im : *turn.im)};
+    return {at(turn.re), at(sign < 0 ? -turn.im : turn.im)};
   }
   /// e^(2 pi i * k / n) for k from 0 to n - 1, in double.
-  Signal whole_turn(const Length& n) const {
+  Roots whole_turn(const Length& n) const {
     const Term four = 4 * range(n), quarter = four / n.term;
     const Term above = four - quarter * n.term, below = n.term - above;  // of a quarter, times n
     const Term near = cast_to(call("Min", {above, below}), DataType::kDouble);
@@ -130,70 +170,125 @@ class Fourier {
             with_sign(second_half, where(exchanged, cosine, sine))};
   }
   /// The roots of rows times columns.
-  Signal table(const Length& rows, const Length& columns, const Length& n) const {
+  Roots table(const Length& rows, const Length& columns, const Length& n) const {
     return roots(unsqueeze(range(rows), {1}) * range(columns), n, sign_);
   }
 
-  /// One product for both parts, one behind the other.
-  Signal direct(const Signal& x, const Length& n, const Length& count) const {
-    const Signal w = table(n, count, n);
-    Term y = call("MatMul", {x.re, join({w.re, *w.im}, 1)});
-    if (x.im) y = y + call("MatMul", {*x.im, join({-*w.im, w.re}, 1)});
-    const Term operands[] = {y};
-    const auto parts = context_.add(
-        "Split", operands, {{"axis", int64_t{y.rank() - 1}}, {"num_outputs", int64_t{2}}}, 2);
-    return {parts[0], parts[1]};
+  /// Planar signals times roots, which have one number for each element.
+  static Signal product(const Signal& x, const Roots& w) {
+    const int64_t part = w.re.rank() - 1;
+    if (x.parts == 1) return {x.x * stacked(w.re, w.im, part), 2, true};
+    const Term swapped =
+        call("Gather", {x.x, integers(x.x, {1, 0})}, {{"axis", int64_t{x.x.rank() - 2}}});
+    return {x.x * stacked(w.re, w.re, part) + swapped * stacked(-w.im, w.im, part), 2, true};
   }
 
-  /// The axis as a matrix of n1 rows and n2 columns.
-  Signal divided(const Signal& x, int64_t n1, int64_t n2) const {
-    const auto with_last = [](Term part, const std::vector<int64_t>& list) {
-      return with_extents(part, join({extents(part, 0, part.rank() - 1), integers(part, list)}, 0));
+  /// The matrix of `w`, of `n` rows and as many columns as are wanted, for the parts of `x` side by
+  /// side, in the order in which they come and are wanted.
+  static Term matrix(const Roots& w, const Signal& x, const Length& n, const Wanted& wanted) {
+    const auto side_by_side = [&](Term re, Term im) {
+      if (wanted.parts == 1) return re;
+      return with_last(stacked(re, im, wanted.planar ? -2 : -1), 2, {2 * wanted.count->term});
     };
-    const Signal columns = changed(x, [&](Term part) { return turned(with_last(part, {n1, n2})); });
-    Signal y = transform(columns, length(n1));
-    y = product(y, table(length(n2), length(n1), length(n1 * n2)));
-    y = transform(changed(y, turned), length(n2));
-    return changed(y, [&](Term part) {
-      const Term rows = turned(part);
-      return with_extents(rows,
-                          join({extents(rows, 0, rows.rank() - 2), integers(rows, {n1 * n2})}, 0));
-    });
+    const Term rows = side_by_side(w.re, w.im);
+    if (x.parts == 1) return rows;
+    const Term columns = w.re.context().number(DataType::kInt64, wanted.parts) * wanted.count->term;
+    return with_last(stacked(rows, side_by_side(-w.im, w.re), x.planar ? -3 : -2), 3,
+                     {2 * n.term, columns});
+  }
+
+  Signal direct(const Signal& x, const Length& n, Wanted wanted) const {
+    if (!wanted.count) wanted.count = n;
+    Roots w = table(n, *wanted.count, n);
+    if (wanted.scale) w = {w.re * *wanted.scale, w.im * *wanted.scale};
+    const Term y =
+        call("MatMul", {with_last(x.x, 2, {number(x.parts) * n.term}), matrix(w, x, n, wanted)});
+    const Term parts = number(wanted.parts), count = wanted.count->term;
+    return {wanted.planar ? with_last(y, 1, {parts, count}) : with_last(y, 1, {count, parts}),
+            wanted.parts, wanted.planar};
+  }
+
+  /// The elements as a matrix of n1 rows and n2 columns.
+  Signal divided(const Signal& x, int64_t n1, int64_t n2, const Wanted& wanted) const {
+    const bool few = 2 * x.parts * n1 * n1 * n2 <= kFolded;
+    const Signal columns = few ? with_factors(x, n1, n2) : then_factors(x, n1, n2);
+    // Row k of the second transforms holds results k, k + n1, k + 2 n1 ...
+    Wanted inner = wanted;
+    int64_t each = n2;
+    if (wanted.count && wanted.count->value) each = (*wanted.count->value + n1 - 1) / n1;
+    inner.count = length(each);
+    const Term y = transform(columns, length(n2), inner).x;
+    const Term all = number(n1 * each), parts = number(wanted.parts);
+    return {wanted.planar ? with_last(reordered(y, {1, 2, 0}), 3, {parts, all})
+                          : with_last(reordered(y, {1, 0, 2}), 3, {all, parts}),
+            wanted.parts, wanted.planar};
+  }
+  /// [..., n1, 2, n2]: the transforms of the columns, and then their factors.
+  Signal then_factors(const Signal& x, int64_t n1, int64_t n2) const {
+    const Term rows = number(n1), columns = number(n2), parts = number(x.parts);
+    const Term turned = x.planar ? reordered(with_last(x.x, 2, {parts, rows, columns}), {2, 0, 1})
+                                 : reordered(with_last(x.x, 2, {rows, columns, parts}), {1, 2, 0});
+    const Signal y = transform({turned, x.parts, true}, length(n1), {.planar = true});
+    const Roots factors = table(length(n2), length(n1), length(n1 * n2));
+    return {reordered(product(y, factors).x, {2, 1, 0}), 2, true};
+  }
+  /// The same, with a matrix for each column that has its factors in it.
+  Signal with_factors(const Signal& x, int64_t n1, int64_t n2) const {
+    const Term rows = number(n1), columns = number(n2), parts = number(x.parts);
+    const Term split = x.planar ? with_last(x.x, 2, {parts, rows, columns})
+                                : with_last(x.x, 2, {rows, columns, parts});
+    const int rank = split.rank(), before = rank - 3;
+    // Columns, what there is before, and the elements of a column in either order.
+    std::vector<int64_t> order = axes_between(0, before);
+    order.insert(order.begin(), before + (x.planar ? 2 : 1));
+    order.push_back(before);
+    order.push_back(before + (x.planar ? 1 : 2));
+    const Term turned = transpose(split, order), outer = extents(turned, 1, 1 + before);
+    const Term steps =
+        unsqueeze(range(length(n1)) * columns + unsqueeze(range(length(n2)), {1}), {2});
+    const Roots w = roots(steps * range(length(n1)), length(n1 * n2), sign_);
+    const Wanted wanted{.count = length(n1), .planar = true};
+    const Term many = unsqueeze(call("ReduceProd", {outer}, {{"keepdims", int64_t{0}}}), {0});
+    const Term flat =
+        with_extents(turned, join({integers(x.x, {n2}), many, integers(x.x, {x.parts * n1})}, 0));
+    const Term y =
+        call("MatMul", {flat, matrix(w, {turned, x.parts, x.planar}, length(n1), wanted)});
+    order = axes_between(1, 1 + before);
+    order.insert(order.end(), {rank - 1, rank - 2, 0});
+    return {
+        transpose(with_extents(y, join({integers(x.x, {n2}), outer, integers(x.x, {2, n1})}, 0)),
+                  order),
+        2, true};
   }
 
   /// k n = (k^2 + n^2 - (k - n)^2) / 2.
-  Signal chirped(const Signal& x, int64_t n) const {
+  Signal chirped(const Signal& x, int64_t n, const Wanted& wanted) const {
     int64_t wide = 1;
     while (wide < 2 * n - 1) wide *= 2;
     const Length m = length(wide), turn = length(2 * n);
     const Term index = range(length(n));
-    const Signal chirp = roots(index * index, turn, sign_);
+    const Roots chirp = roots(index * index, turn, sign_);
     // Of both signs: m - i stands for -i.
     const Term far = range(m), back = m.term - far;
     const Term near = call("Min", {far, back});
-    Signal filter = roots(near * near, turn, -sign_);
-    const Term used = call("Less", {near, length(n).term});
-    filter = changed(filter, [&](Term part) { return where(used, part, 0); });
+    const Roots around = roots(near * near, turn, -sign_);
+    const Term used = call("Less", {near, number(n)});
+    const Signal filter{stacked(where(used, around.re, 0), where(used, around.im, 0), 0), 2, true};
     const Fourier forward(context_, type_, -1), inverse(context_, type_, 1);
-    const Signal spectrum = forward.transform(resized(product(x, chirp), m), m);
-    const Signal both = product(spectrum, forward.transform(filter, m));
-    Signal y = resized(inverse.transform(both, m), length(n));
-    y = changed(y, [&](Term part) { return part / static_cast<double>(wide); });
-    return product(y, chirp);
-  }
-
-  Term resized(Term x, const Length& n) const {
-    const int axis = x.rank() - 1;
-    const Dim found = x.extent(axis);
-    if (n.value && is_constant(found) && constant_value(found) == *n.value) return x;
-    const Term count = unsqueeze(n.term, {0});
-    if (!n.value || !is_constant(found) || constant_value(found) > *n.value) {
-      x = call("Slice", {x, context_.integers({0}), count, context_.integers({axis})});
+    const auto spectrum = [&](const Signal& signal) {
+      return forward.transform(signal, m, {.planar = true});
+    };
+    const Term parts = spectrum(filter).x;
+    const auto part = [&](int64_t k) { return call("Gather", {parts, number(k)}); };
+    Signal y = product(spectrum(resized(product(planar(x), chirp), m)), {part(0), part(1)});
+    Term scale = context_.number(type_, 1.0 / static_cast<double>(wide));
+    if (wanted.scale) scale = scale * *wanted.scale;
+    y = inverse.transform(y, m, {.count = length(n), .planar = true, .scale = scale});
+    y = product(y, chirp);
+    if (wanted.parts == 1) {
+      y.x = slice(y.x, -2, 0, 1);
     }
-    if (n.value && is_constant(found) && constant_value(found) >= *n.value) return x;
-    const Term missing = count - extents(x, axis, axis + 1);
-    return call("Pad", {x, join({context_.integers({0}), missing}, 0), x.number(0),
-                        context_.integers({axis})});
+    return {wanted.planar ? y.x : reordered(y.x, {1, 0}), wanted.parts, wanted.planar};
   }
 
   TermContext& context_;
@@ -201,7 +296,7 @@ class Fourier {
   int sign_;
 };
 
-/// The parts of [..., elements, 1 or 2], with axis `axis` last.
+/// [..., elements, 1 or 2], with axis `axis` as the elements.
 Signal signal_of(ExpansionContext& e, Term x, int axis, DataType type) {
   const int rank = x.rank();
   const Dim parts = x.extent(-1);
@@ -209,35 +304,30 @@ Signal signal_of(ExpansionContext& e, Term x, int axis, DataType type) {
     e.refuse("the last extent of its input has to be 1 (real) or 2 (complex), found " +
              parts.to_string());
   }
-  const auto part = [&](int64_t number) {
-    const Term one = call("Gather", {x, e.number(DataType::kInt64, static_cast<double>(number))},
-                          {{"axis", int64_t{rank - 1}}});
-    if (axis == rank - 2) return cast_to(one, type);
+  if (axis != rank - 2) {
     std::vector<int64_t> order;
     for (int i = 0; i < rank - 1; ++i) {
       if (i != axis) order.push_back(i);
     }
     order.push_back(axis);
-    return cast_to(transpose(one, order), type);
-  };
-  if (constant_value(parts) == 1) return {part(0), {}};
-  return {part(0), part(1)};
+    order.push_back(rank - 1);
+    x = transpose(x, order);
+  }
+  return {cast_to(x, type), static_cast<int>(constant_value(parts)), false};
 }
 
-/// The parts as the last axis, the axis of the transform back in its place.
+/// Puts the axis of the transform back in its place.
 void put(ExpansionContext& e, const Signal& y, int axis, DataType type) {
-  const auto placed = [&](Term part) {
-    const int rank = part.rank();
-    if (axis != rank - 1) {
-      std::vector<int64_t> order;
-      for (int i = 0; i < rank - 1; ++i) order.push_back(i);
-      order.insert(order.begin() + axis, rank - 1);
-      part = transpose(part, order);
-    }
-    return unsqueeze(part, {rank});
-  };
-  const Term re = placed(y.re);
-  e.set(0, cast_to(y.im ? join({re, placed(*y.im)}, re.rank() - 1) : re, type));
+  Term x = y.x;
+  const int rank = x.rank();
+  if (axis != rank - 2) {
+    std::vector<int64_t> order;
+    for (int i = 0; i < rank - 2; ++i) order.push_back(i);
+    order.insert(order.begin() + axis, rank - 2);
+    order.push_back(rank - 1);
+    x = transpose(x, order);
+  }
+  e.set(0, cast_to(x, type));
 }
 
 DataType computed_in(DataType given) {
@@ -282,32 +372,26 @@ void dft(ExpansionContext& e) {
   }
   const Length n = length_of(count);
   require_positive(e, "the length of the transform", n);
-  if (!inverse) {
-    if (onesided && signal.im) e.refuse("a one-sided transform needs a real input");
-    std::optional<Length> wanted;
-    if (onesided) wanted = half_of(e, n);
-    put(e, fourier.transform(fourier.resized(signal, n), n, wanted), at, given);
-    return;
+  const Term one = e.number(type, 1);
+  Wanted wanted;
+  if (onesided && !inverse) {
+    if (signal.parts == 2) e.refuse("a one-sided transform needs a real input");
+    wanted.count = half_of(e, n);
   }
-  if (onesided) {
-    if (!signal.im) e.refuse("the inverse of a one-sided transform needs a complex input");
+  if (onesided && inverse) {
+    if (signal.parts == 1) e.refuse("the inverse of a one-sided transform needs a complex input");
     // The other half is the conjugate of this one, turned round: elements n - half ... 1.
     const Length half = half_of(e, n);
-    signal = fourier.resized(signal, half);
-    const auto rest = [&](Term part) {
-      const Term first = unsqueeze(n.term - half.term, {0});
-      return call("Slice",
-                  {part, first, e.integers({0}), e.integers({part.rank() - 1}), e.integers({-1})});
-    };
-    const int64_t last = signal.re.rank() - 1;
-    signal.im = join({*signal.im, -rest(*signal.im)}, last);
-    signal.re = join({signal.re, rest(signal.re)}, last);
+    signal = fourier.resized(Fourier::planar(signal), half);
+    const Term first = unsqueeze(n.term - half.term, {0});
+    const Term rest =
+        call("Slice", {signal.x, first, e.integers({0}), e.integers({-1}), e.integers({-1})});
+    const Term conjugate = join({unsqueeze(one, {0, 1}), unsqueeze(-one, {0, 1})}, 0);
+    signal.x = join({signal.x, rest * conjugate}, rank - 1);
+    wanted.parts = 1;
   }
-  Signal y = fourier.transform(fourier.resized(signal, n), n);
-  const Term divisor = cast_to(n.term, type);
-  y.re = y.re / divisor;
-  y.im = onesided ? std::nullopt : std::optional(*y.im / divisor);
-  put(e, y, at, given);
+  if (inverse) wanted.scale = one / cast_to(n.term, type);
+  put(e, fourier.transform(fourier.resized(signal, n), n, wanted), at, given);
 }
 
 /// Frames of the signal times the window, each transformed.
@@ -323,19 +407,29 @@ void stft(ExpansionContext& e) {
   const Term step = scalar(e.x(1));
   require_positive(e, "frame_length", frame);
   require_positive(e, "frame_step", length_of(step));
-  const Term starts = call("Range", {zero, whole - frame.term + one, step});
-  const Term places = unsqueeze(starts, {1}) + call("Range", {zero, frame.term, one});
   Signal frames = signal_of(e, x, 1, type);
-  const auto cut = [&](Term part) {
-    const Term many = call("Gather", {part, places}, {{"axis", int64_t{1}}});
-    return e.has_x(2) ? many * cast_to(e.x(2), type) : many;
-  };
-  frames.re = cut(frames.re);
-  if (frames.im) frames.im = cut(*frames.im);
-  std::optional<Length> wanted;
+  // Whole blocks, as long as they can be: each begins where a frame may.
+  const Length every = length_of(step);
+  int64_t block = 1;
+  if (frame.value && every.value) block = std::gcd(*frame.value, *every.value);
+  const Term size = e.number(DataType::kInt64, static_cast<double>(block));
+  const Term blocks = whole / size, length = frame.term / size;
+  const Term starts = call("Range", {zero, blocks - length + one, step / size});
+  const Term places = unsqueeze(starts, {1}) + call("Range", {zero, length, one});
+  const Dim found = x.extent(1);
+  if (!is_constant(found) || constant_value(found) % block != 0) {
+    frames.x =
+        call("Slice", {frames.x, e.integers({0}), unsqueeze(blocks * size, {0}), e.integers({1})});
+  }
+  const Term parts = e.number(DataType::kInt64, frames.parts);
+  frames.x = with_last(frames.x, 2, {blocks, size * parts});
+  frames.x = call("Gather", {frames.x, places}, {{"axis", int64_t{1}}});
+  frames.x = with_last(frames.x, 2, {frame.term, parts});
+  if (e.has_x(2)) frames.x = frames.x * unsqueeze(cast_to(e.x(2), type), {1});
+  Wanted wanted;
   if (e.attributes<StftAttributes>().onesided != 0) {
-    if (frames.im) e.refuse("a one-sided transform needs a real signal");
-    wanted = half_of(e, frame);
+    if (frames.parts == 2) e.refuse("a one-sided transform needs a real signal");
+    wanted.count = half_of(e, frame);
   }
   put(e, Fourier(e, type, -1).transform(frames, frame, wanted), 2, given);
 }

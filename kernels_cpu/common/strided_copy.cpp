@@ -4,25 +4,12 @@
 // the loop that suits its strides; the other axes are walked like an odometer.
 #include "kernels_cpu/common/strided_copy.h"
 
-#include "kernels_cpu/common/isa_loop.h"
+#include "kernels_cpu/common/element_loops.h"
 #include "kernels_cpu/common/kernel_types.h"
-#include "kernels_cpu/common/transpose_panel.h"
 #include "kernels_cpu/gemm/even_block.h"
 
 namespace intarsia::cpu {
 namespace {
-
-/// Elements of the innermost axis that are adjacent in neither tensor, or only in one.
-template <class E>
-void copy_scattered(int64_t count, E* out, int64_t out_stride, const E* in, int64_t in_stride) {
-  if (out_stride == 1 && in_stride == 0) {
-    for (int64_t i = 0; i < count; ++i) out[i] = *in;
-  } else if (out_stride == 1 && in_stride == -1) {
-    for (int64_t i = 0; i < count; ++i) out[i] = in[-i];
-  } else {
-    for (int64_t i = 0; i < count; ++i) out[i * out_stride] = in[i * in_stride];
-  }
-}
 
 /// The outermost `rank` axes of a copy, visited in order from any position.
 class Odometer {
@@ -72,8 +59,8 @@ constexpr int64_t kManyRows = 4096;  ///< Of four columns at most.
 /// What a unit moves, if its columns are more than these.
 constexpr int64_t kPanelBytes = 65536, kPanelColumns = 512;
 
-template <class E>
-void copy_transposed(const KernelContext& context, const StridedCopy& copy, E* out, const E* in) {
+void copy_transposed(const KernelContext& context, const StridedCopy& copy,
+                     const ElementLoops& loops, std::byte* out, const std::byte* in) {
   const int rows = copy.rank - 2;
   int64_t outer = 1;
   for (int axis = 0; axis < rows; ++axis) outer *= copy.extents[axis];
@@ -83,36 +70,31 @@ void copy_transposed(const KernelContext& context, const StridedCopy& copy, E* o
                        : all_columns <= kFewColumns ? 8 * kPanelRows
                                                     : kPanelRows;
   const int64_t height = all_rows < most ? all_rows : most;
-  const int64_t wide = kPanelBytes / int64_t{sizeof(E)} / height;
+  const int64_t wide = kPanelBytes / loops.size / height;
   const int64_t width = even_block(all_columns, max(wide, kPanelColumns), 16);
   // All rows of some columns come first: who made neighbours of the input has them near.
   const int64_t down = ceil_div(all_rows, height), per_outer = down * ceil_div(all_columns, width);
-  const int64_t bytes = height * (all_columns < width ? all_columns : width) * int64_t{sizeof(E)};
+  const int64_t bytes = height * (all_columns < width ? all_columns : width) * loops.size;
   const Panel whole{height, width, copy.out_strides[rows], 1, copy.in_strides[rows + 1]};
-  for_items(context, outer * per_outer, bytes,
-            [&, all_rows, all_columns, whole](int64_t begin, int64_t end) {
-              Odometer at(copy, rows, begin / per_outer);
-              int64_t row = begin % per_outer % down * height,
-                      column = begin % per_outer / down * width;
-              for (int64_t item = begin; item < end; ++item) {
-                const int64_t left = all_rows - row, rest = all_columns - column;
-                const Panel panel{left < whole.rows ? left : whole.rows,
-                                  rest < whole.columns ? rest : whole.columns, whole.out_row, 1,
-                                  whole.in_column};
-                E* to = out + at.out + row * panel.out_row + column;
-                const E* from = in + at.in + row + column * panel.in_column;
-                if constexpr (sizeof(E) <= 2) {  // shuffles of bytes came late
-                  on_isa(context.isa(), [=] { transpose_panel(panel, to, from); });
-                } else {
-                  transpose_panel(panel, to, from);
-                }
-                if ((row += whole.rows) < all_rows) continue;
-                row = 0;
-                if ((column += whole.columns) < all_columns) continue;
-                column = 0;
-                at.advance();
-              }
-            });
+  const auto copy_items = [&, all_rows, all_columns, whole](int64_t begin, int64_t end) {
+    Odometer at(copy, rows, begin / per_outer);
+    int64_t row = begin % per_outer % down * height, column = begin % per_outer / down * width;
+    for (int64_t item = begin; item < end; ++item) {
+      const int64_t left = all_rows - row, rest = all_columns - column;
+      const Panel panel{left < whole.rows ? left : whole.rows,
+                        rest < whole.columns ? rest : whole.columns, whole.out_row, 1,
+                        whole.in_column};
+      loops.transpose(context.isa(), panel,
+                      out + (at.out + row * panel.out_row + column) * loops.size,
+                      in + (at.in + row + column * panel.in_column) * loops.size);
+      if ((row += whole.rows) < all_rows) continue;
+      row = 0;
+      if ((column += whole.columns) < all_columns) continue;
+      column = 0;
+      at.advance();
+    }
+  };
+  for_items(context, outer * per_outer, bytes, copy_items);
 }
 
 /// Elements of the innermost axes that a table of their places serves.
@@ -143,9 +125,8 @@ bool has_small_pieces(const StridedCopy& copy) {
 }
 
 /// The innermost axes by a table of the places of their elements in the input.
-template <class E>
-__attribute__((noinline)) void copy_by_table(const KernelContext& context, const StridedCopy& copy,
-                                             int rank, int64_t count, E* out, const E* in) {
+void copy_by_table(const KernelContext& context, const StridedCopy& copy, int rank, int64_t count,
+                   const ElementLoops& loops, std::byte* out, const std::byte* in) {
   int64_t places[kTable];
   StridedCopy inner;
   for (int axis = rank; axis < copy.rank; ++axis) {
@@ -156,16 +137,110 @@ __attribute__((noinline)) void copy_by_table(const KernelContext& context, const
   for (int64_t i = 0; i < count; ++i, place.advance()) places[i] = place.in;
   int64_t outer = 1;
   for (int axis = 0; axis < rank; ++axis) outer *= copy.extents[axis];
-  const int64_t bytes = count * static_cast<int64_t>(sizeof(E));
-  const auto copy_items = [&](int64_t begin, int64_t end) __attribute__((noinline)) {
+  const auto copy_items = [&](int64_t begin, int64_t end) {
     Odometer at(copy, rank, begin);
     for (int64_t item = begin; item < end; ++item, at.advance()) {
-      E* __restrict to = out + at.out;
-      const E* __restrict from = in + at.in;
-      for (int64_t i = 0; i < count; ++i) to[i] = from[places[i]];
+      loops.gather(count, out + at.out * loops.size, in + at.in * loops.size, places);
     }
   };
-  for_items(context, outer, bytes, copy_items);
+  for_items(context, outer, count * loops.size, copy_items);
+}
+
+void copy_rows(const KernelContext& context, const StridedCopy& copy, const ElementLoops& loops,
+               std::byte* out, const std::byte* in) {
+  const int64_t size = loops.size;
+  const int last = copy.rank - 1;
+  const int64_t run = copy.extents[last];
+  const int64_t out_stride = copy.out_strides[last], in_stride = copy.in_strides[last];
+  int64_t rows = 1;
+  for (int axis = 0; axis < last; ++axis) rows *= copy.extents[axis];
+  // Long rows are cut, so that threads share a single one, too.
+  const int64_t part = kRowPartBytes / size, most = run < part ? run : part;
+  const int64_t parts = (run + most - 1) / most;
+  // The last axis of the rows has a loop of its own: short rows take less than a step of all axes.
+  const int outer = last > 0 ? last - 1 : 0;
+  const int64_t out_row = last > 0 ? copy.out_strides[outer] : 0;
+  const int64_t in_row = last > 0 ? copy.in_strides[outer] : 0;
+  const int64_t per_outer = (last > 0 ? copy.extents[outer] : 1) * parts;
+  // Not inlined: once for a thread alone and once for several is much code.
+  const auto copy_items = [&](int64_t begin, int64_t end) __attribute__((noinline)) {
+    Odometer at(copy, outer, begin / per_outer);
+    int64_t place = begin % per_outer;
+    for (int64_t item = begin; item < end; place = 0, at.advance()) {
+      const int64_t left = per_outer - place, pieces = left < end - item ? left : end - item;
+      const int64_t row = place / parts;
+      std::byte* to = out + (at.out + row * out_row) * size;
+      const std::byte* from = in + (at.in + row * in_row) * size;
+      int64_t first = (place - row * parts) * most;
+      for (int64_t piece = 0; piece < pieces; ++piece) {
+        const int64_t count = run - first < most ? run - first : most;
+        if (out_stride == 1 && in_stride == 1) {
+          copy_run(to + first * size, from + first * size, count * size);
+        } else {
+          loops.scatter(count, to + first * out_stride * size, out_stride,
+                        from + first * in_stride * size, in_stride);
+        }
+        first += most;
+        if (first < run) continue;
+        first = 0;
+        to += out_row * size;
+        from += in_row * size;
+      }
+      item += pieces;
+    }
+  };
+  for_items(context, rows * parts, most * size, copy_items);
+}
+
+/// Whether the innermost axis is two neighbours in both tensors, or four or eight, that make one
+/// element of up to 64 bits; `places` are the bits of both addresses.
+bool has_pairs(const StridedCopy& copy, int64_t size, uintptr_t places) {
+  const int last = copy.rank - 1;
+  const int64_t run = copy.extents[last];
+  if (run % 2 != 0 || run * size > 8 || places % static_cast<uintptr_t>(2 * size) != 0)
+    return false;
+  if (copy.out_strides[last] != 1 || copy.in_strides[last] != 1) return false;
+  for (int axis = 0; axis < last; ++axis) {
+    if ((copy.out_strides[axis] | copy.in_strides[axis]) & 1) return false;
+  }
+  return true;
+}
+
+/// The copy in elements of twice the size.
+StridedCopy in_pairs(const StridedCopy& copy) {
+  StridedCopy pairs;
+  for (int axis = 0; axis + 1 < copy.rank; ++axis) {
+    pairs.add(copy.extents[axis], copy.out_strides[axis] / 2, copy.in_strides[axis] / 2);
+  }
+  pairs.add(copy.extents[copy.rank - 1] / 2, 1, 1);
+  return pairs;
+}
+
+void copy_elements(const KernelContext& context, const StridedCopy& copy, const ElementLoops& loops,
+                   std::byte* out, const std::byte* in) {
+  if (copy.empty) return;
+  if (copy.rank == 0) {
+    std::memcpy(out, in, static_cast<size_t>(loops.size));
+    return;
+  }
+  if (INTARSIA_HAS_VECTORS && loops.size <= 8 && has_small_pieces(copy)) {
+    const int rank = axes_before_table(copy);
+    int64_t count = 1;
+    for (int axis = rank; axis < copy.rank; ++axis) count *= copy.extents[axis];
+    if (count >= 16 && copy.count() >= 4 * count) {
+      return copy_by_table(context, copy, rank, count, loops, out, in);
+    }
+  }
+  const int last = copy.rank - 1;
+  if (copy.out_strides[last] == 1 && copy.in_strides[last] != 1) {
+    for (int axis = last - 1; axis >= 0; --axis) {
+      if (copy.in_strides[axis] != 1) continue;
+      StridedCopy ordered = copy;
+      move_axis(ordered, axis, last - 1);
+      return copy_transposed(context, ordered, loops, out, in);
+    }
+  }
+  copy_rows(context, copy, loops, out, in);
 }
 
 }  // namespace
@@ -192,72 +267,17 @@ int64_t StridedCopy::count() const {
 
 template <class E>
 void strided_copy(const KernelContext& context, const StridedCopy& copy, E* out, const E* in) {
-  if (copy.empty) return;
-  if (copy.rank == 0) {
-    *out = *in;
-    return;
-  }
-  if constexpr (INTARSIA_HAS_VECTORS && sizeof(E) <= 8) {  // small programs do without
-    if (has_small_pieces(copy)) {
-      const int rank = axes_before_table(copy);
-      int64_t count = 1;
-      for (int axis = rank; axis < copy.rank; ++axis) count *= copy.extents[axis];
-      if (count >= 16 && copy.count() >= 4 * count) {
-        return copy_by_table(context, copy, rank, count, out, in);
-      }
+  auto* to = reinterpret_cast<std::byte*>(out);
+  const auto* from = reinterpret_cast<const std::byte*>(in);
+  if constexpr (INTARSIA_HAS_VECTORS && sizeof(E) <= 4) {  // small programs do without
+    const auto places = reinterpret_cast<uintptr_t>(out) | reinterpret_cast<uintptr_t>(in);
+    if (copy.rank > 1 && has_pairs(copy, sizeof(E), places)) {
+      using Pair = typename Width<sizeof(E) * 16>::Element;
+      return strided_copy(context, in_pairs(copy), reinterpret_cast<Pair*>(out),
+                          reinterpret_cast<const Pair*>(in));
     }
   }
-  const int last = copy.rank - 1;
-  const int64_t run = copy.extents[last];
-  const int64_t out_stride = copy.out_strides[last], in_stride = copy.in_strides[last];
-  if (out_stride == 1 && in_stride != 1) {
-    for (int axis = last - 1; axis >= 0; --axis) {
-      if (copy.in_strides[axis] != 1) continue;
-      StridedCopy ordered = copy;
-      move_axis(ordered, axis, last - 1);
-      return copy_transposed(context, ordered, out, in);
-    }
-  }
-  int64_t rows = 1;
-  for (int axis = 0; axis < last; ++axis) rows *= copy.extents[axis];
-  // Long rows are cut, so that threads share a single one, too.
-  constexpr int64_t kPart = kRowPartBytes / static_cast<int64_t>(sizeof(E));
-  const int64_t most = run < kPart ? run : kPart;
-  const int64_t parts = (run + most - 1) / most;
-  const int64_t bytes = most * static_cast<int64_t>(sizeof(E));
-  // The last axis of the rows has a loop of its own: short rows take less than a step of all axes.
-  const int outer = last > 0 ? last - 1 : 0;
-  const int64_t out_row = last > 0 ? copy.out_strides[outer] : 0;
-  const int64_t in_row = last > 0 ? copy.in_strides[outer] : 0;
-  const int64_t per_outer = (last > 0 ? copy.extents[outer] : 1) * parts;
-  // Not inlined: once for a thread alone and once for several is much code.
-  const auto copy_rows = [&](int64_t begin, int64_t end) __attribute__((noinline)) {
-    Odometer at(copy, outer, begin / per_outer);
-    int64_t place = begin % per_outer;
-    for (int64_t item = begin; item < end; place = 0, at.advance()) {
-      const int64_t left = per_outer - place, pieces = left < end - item ? left : end - item;
-      const int64_t row = place / parts;
-      E* to = out + at.out + row * out_row;
-      const E* from = in + at.in + row * in_row;
-      int64_t first = (place - row * parts) * most;
-      for (int64_t piece = 0; piece < pieces; ++piece) {
-        const int64_t count = run - first < most ? run - first : most;
-        if (out_stride == 1 && in_stride == 1) {
-          copy_run(to + first, from + first, count * static_cast<int64_t>(sizeof(E)));
-        } else {
-          copy_scattered(count, to + first * out_stride, out_stride, from + first * in_stride,
-                         in_stride);
-        }
-        first += most;
-        if (first < run) continue;
-        first = 0;
-        to += out_row;
-        from += in_row;
-      }
-      item += pieces;
-    }
-  };
-  for_items(context, rows * parts, bytes, copy_rows);
+  copy_elements(context, copy, kLoops<E>, to, from);
 }
 
 void copy_tensor(const KernelContext& context, const TensorView& to, const TensorView& from) {

@@ -53,14 +53,14 @@ double as_double(T value) {
   }
 }
 
-/// Bytes, 64-byte aligned, between guard bytes.
+/// Bytes between guard bytes, `beyond` bytes after a multiple of 64.
 class GuardedBuffer {
  public:
   static constexpr size_t kGuard = 64;
   static constexpr uint8_t kPattern = 0xa5;
 
-  explicit GuardedBuffer(size_t bytes = 0, uint8_t fill = 0xff)
-      : bytes_(bytes), storage_(bytes + 2 * kGuard + 64, kPattern) {
+  explicit GuardedBuffer(size_t bytes = 0, size_t beyond = 0, uint8_t fill = 0xff)
+      : bytes_(bytes), beyond_(beyond), storage_(bytes + beyond + 2 * kGuard + 64, kPattern) {
     std::memset(data(), fill, bytes);
   }
   // A copy would lie at another address and so have its data elsewhere among the guards.
@@ -69,7 +69,7 @@ class GuardedBuffer {
 
   uint8_t* data() {
     const auto address = reinterpret_cast<uintptr_t>(storage_.data()) + kGuard;
-    return storage_.data() + kGuard + (64 - address % 64) % 64;
+    return storage_.data() + kGuard + (64 - address % 64) % 64 + beyond_;
   }
   size_t size() const { return bytes_; }
   bool intact() {
@@ -82,7 +82,7 @@ class GuardedBuffer {
   std::vector<uint8_t> copy() { return {data(), data() + bytes_}; }
 
  private:
-  size_t bytes_;
+  size_t bytes_, beyond_;
   std::vector<uint8_t> storage_;
 };
 
@@ -379,7 +379,10 @@ class Node {
     operand.type = type;
     operand.dims = dims;
     operand.planned = count_of(dims);
-    operand.buffer = GuardedBuffer(static_cast<size_t>(byte_size(type, operand.planned)));
+    // What the caller binds is aligned for its elements, at times for no more than that.
+    const auto element = static_cast<size_t>(byte_size(type, 1));
+    operand.buffer = GuardedBuffer(static_cast<size_t>(byte_size(type, operand.planned)),
+                                   operand.planned / 2 % 2 != 0 ? element : 0);
     return operand;
   }
 

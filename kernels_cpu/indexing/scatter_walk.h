@@ -12,11 +12,12 @@
 #include "core/operators/indexing/scatter.h"
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/strided_copy.h"
+#include "kernels_cpu/gemm/even_block.h"
 #include "kernels_cpu/indexing/index_check.h"
 
 namespace intarsia::cpu {
 
-/// Columns that one unit of work covers.
+/// Most columns that one unit of work covers.
 inline constexpr int64_t kScatterPart = 64;
 
 /// The updates of ScatterElements as rows: axes of one update are left out, neighbours joined where
@@ -79,12 +80,12 @@ Status scatter_elements(const KernelContext& context, const Put& put) {
   const bool meet = !walk.along && updates.extents[axis] > 1;
   const int64_t outer = meet ? span_count(updates, 0, axis) : count / columns;
   const int64_t rows = count / columns / outer;
-  const int64_t parts = outer < 16 && !walk.along ? (columns + kScatterPart - 1) / kScatterPart : 1;
+  const int64_t part = even_block(columns, kScatterPart, 16);
+  const int64_t parts = outer < 16 && !walk.along ? ceil_div(columns, part) : 1;
   context.parallel_for(outer * parts, [&](int64_t begin, int64_t end, int) {
     for (int64_t unit = begin; unit < end; ++unit) {
-      const int64_t first = unit % parts * kScatterPart;
-      const int64_t stop =
-          parts > 1 && first + kScatterPart < columns ? first + kScatterPart : columns;
+      const int64_t first = unit % parts * part;
+      const int64_t stop = parts > 1 && first + part < columns ? first + part : columns;
       for (int64_t row = unit / parts * rows; row < (unit / parts + 1) * rows; ++row) {
         E* base = y.as<E>() + walk.offset(row);
         for (int64_t i = first; i < stop; ++i) {
@@ -110,23 +111,36 @@ Status scatter_nd(const KernelContext& context, const Put& put) {
   }
   copy_tensor(context, y, context.input(0));
   if (run == 0) return {};
-  // Runs that follow one another are put as one.
-  const E* from = context.input(2).as<const E>();
-  int64_t first = 0, count = 0;
-  for (int64_t item = 0; item < tuples; ++item) {
-    int64_t slice = 0;
-    for (int i = 0; i < tuple; ++i, ++index) {
-      slice = slice * y.extents[i] + from_front(*index, y.extents[i]);
-    }
-    if (slice != first + count) {
-      put(y.as<E>() + first * run, from, count * run);
+  // Runs meet in any order, but their columns do not: those are what threads share.
+  const auto* updates = context.input(2).as<const E>();
+  const auto put_columns = [&, run](int64_t begin, int64_t end) {
+    const int64_t first = begin * kScatterPart, stop = end * kScatterPart;
+    const int64_t width = (stop < run ? stop : run) - first;
+    const int64_t* place = index;
+    const E* from = updates + first;
+    // Whole runs that follow one another are put as one.
+    int64_t next = 0, count = 0;
+    const auto put_all = [&] {
+      put(y.as<E>() + next * run + first, from, width == run ? count * run : width);
       from += count * run;
-      first = slice;
-      count = 0;
+    };
+    for (int64_t item = 0; item < tuples; ++item) {
+      int64_t slice = 0;
+      for (int i = 0; i < tuple; ++i, ++place) {
+        slice = slice * y.extents[i] + from_front(*place, y.extents[i]);
+      }
+      if (count > 0 && (slice != next + count || width != run)) {
+        put_all();
+        count = 0;
+      }
+      if (count == 0) next = slice;
+      ++count;
     }
-    ++count;
-  }
-  put(y.as<E>() + first * run, from, count * run);
+    if (count > 0) put_all();
+  };
+  const int64_t columns = run < kScatterPart ? run : kScatterPart;
+  for_items(context, ceil_div(run, kScatterPart), tuples * columns * int64_t{sizeof(E)},
+            put_columns);
   return {};
 }
 

@@ -295,6 +295,30 @@ TEST(Scatter, ThreadsKeepTheOrderOfUpdatesOfAPosition) {
   }
 }
 
+TEST(Scatter, ThreadsShareTheColumnsOfRuns) {
+  Random random(12);
+  for (const int32_t run : {1, 63, 64, 65, 300}) {
+    const Dense<float> x = random.tensor<float>({7, run}),
+                       updates = random.tensor<float>({40, run});
+    Longs rows;
+    for (int i = 0; i < 40; ++i) rows.push_back(i < 9 ? i % 7 : random.number(-7, 6));
+    for (const bool add : {false, true}) {
+      Dense<float> expected = x;
+      for_each_index(updates.dims, [&](const Index& i) {
+        float& y = expected.values[expected.position({wrapped(rows[size_t(i[0])], 7), i[1]})];
+        y = add ? y + updates.at(i) : updates.at(i);
+      });
+      Node node;
+      node.input<float>(x.dims, x.values).input<int64_t>({40, 1}, rows);
+      node.input<float>(updates.dims, updates.values).output<float>(x.dims).threads(3);
+      const auto reduction = add ? ScatterReduction::kAdd : ScatterReduction::kNone;
+      node.attributes(ScatterNDAttributes{static_cast<int32_t>(reduction)});
+      ASSERT_TRUE(node.run(add ? "ScatterND.reduce<float>" : "ScatterND<32 bits>").ok());
+      EXPECT_EQ(node.result<float>(), expected.values) << run;
+    }
+  }
+}
+
 // ---- TopK, Unique ----
 
 TEST(TopK, SortsRandomRowsWithTies) {

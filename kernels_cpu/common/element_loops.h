@@ -35,11 +35,12 @@ void scatter_elements(int64_t count, void* to, int64_t out_stride, const void* f
 }
 
 template <class E>
-void transpose_elements([[maybe_unused]] Isa isa, const Panel& panel, void* to, const void* from) {
+void transpose_elements([[maybe_unused]] Isa isa, const Panel& given, void* to, const void* from) {
+  const Panel panel = given;  // not what stores of bytes might change
   auto* out = static_cast<E*>(to);
   const auto* in = static_cast<const E*>(from);
   if constexpr (sizeof(E) <= 2) {  // shuffles of bytes came late
-    on_isa(isa, [&panel, out, in] { transpose_panel(panel, out, in); });
+    on_isa(isa, [=] { transpose_panel(panel, out, in); });
   } else {
     transpose_panel(panel, out, in);
   }

@@ -21,7 +21,7 @@
 namespace intarsia::cpu {
 
 /// Elements that one unit of parallel work covers.
-inline constexpr int64_t kPointwiseGrain = 2048;
+inline constexpr int64_t kPointwiseGrain = 256;
 
 /// The merged axes of an output and of up to three inputs that are broadcast to it.
 struct BroadcastLoop {

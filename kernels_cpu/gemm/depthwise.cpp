@@ -13,9 +13,18 @@ namespace {
 constexpr int64_t kUnitChannels = 64;
 // Most rows of a unit: enough that most input rows under its windows serve several output rows.
 constexpr int64_t kMostRows = 8;
+
+struct UnitPixels {
+  int64_t rows, columns;
+};
 // Nearly the same for all units: so threads have equal shares, the halves that products have.
-int64_t unit_rows(const ConvShape& s) {
-  return even_block(s.out_h, kMostRows, 1);
+UnitPixels unit_pixels(const ConvShape& s) {
+  constexpr int64_t kLong = 32, kMostColumns = 256;
+  if (INTARSIA_HAS_VECTORS && s.out_h <= kMostRows && s.out_w >= kLong) {  // of few long rows, too
+    if (s.out_h % 2 == 0) return {s.out_h / 2, s.out_w};
+    return {1, ceil_div(s.out_w, 2 * ceil_div(s.out_w, kMostColumns))};
+  }
+  return {even_block(s.out_h, kMostRows, 1), s.out_w};
 }
 
 constexpr bool kVolumes = kDepthwiseAxes == 3;
@@ -38,7 +47,9 @@ Taps taps_inside(int64_t start, int64_t kernel, int64_t dilation, int64_t in) {
 
 int64_t depthwise_units(const ConvShape& s) {
   if (s.batch <= 0 || s.out_d <= 0 || s.out_h <= 0 || s.out_w <= 0 || s.out_c <= 0) return 0;
-  return s.batch * s.out_d * ceil_div(s.out_h, unit_rows(s)) * ceil_div(s.out_c, kUnitChannels);
+  const UnitPixels unit = unit_pixels(s);
+  return s.batch * s.out_d * ceil_div(s.out_h, unit.rows) * ceil_div(s.out_w, unit.columns) *
+         ceil_div(s.out_c, kUnitChannels);
 }
 
 void depthwise_run(const DepthwiseArgs& args, int64_t begin, int64_t end) {
@@ -54,7 +65,6 @@ void depthwise_run(const DepthwiseArgs& args, int64_t begin, int64_t end) {
   b.width = s.in_w;
   b.stride = s.stride_w;
   b.dilation = s.dilation_w;
-  b.pad_left = s.pad_left;
   b.cols = static_cast<int>(s.kernel_w);
   b.weights_row_pitch = s.kernel_w * s.out_c;
   b.weights_plane_pitch = s.kernel_h * b.weights_row_pitch;
@@ -62,19 +72,23 @@ void depthwise_run(const DepthwiseArgs& args, int64_t begin, int64_t end) {
   b.multiplier = s.in_c == 0 ? 1 : s.out_c / s.in_c;
   b.output_row_pitch = s.out_row_pitch != 0 ? s.out_row_pitch : s.out_w * s.out_pitch;
   b.output_pitch = s.out_pitch;
-  b.pixels = s.out_w;
   b.epilogue = args.epilogue;
   const int64_t output_plane =
       s.out_plane_pitch != 0 ? s.out_plane_pitch : s.out_h * b.output_row_pitch;
   const int64_t output_image = s.out_image_pitch != 0 ? s.out_image_pitch : s.out_d * output_plane;
   const int64_t slices = ceil_div(s.out_c, kUnitChannels);
-  const int64_t height = unit_rows(s), row_blocks = ceil_div(s.out_h, height);
+  const UnitPixels pixels = unit_pixels(s);
+  const int64_t row_blocks = ceil_div(s.out_h, pixels.rows);
+  const int64_t parts = INTARSIA_HAS_VECTORS ? ceil_div(s.out_w, pixels.columns) : 1;
   for (int64_t unit = begin; unit < end; ++unit) {
     const int64_t c = unit % slices * kUnitChannels;
-    const int64_t plane = unit / slices / row_blocks;
+    const int64_t x = INTARSIA_HAS_VECTORS ? unit / slices % parts * pixels.columns : 0;
+    const int64_t plane = unit / slices / parts / row_blocks;
     const int64_t image = kVolumes ? plane / s.out_d : plane, z = kVolumes ? plane % s.out_d : 0;
-    const int64_t y0 = unit / slices % row_blocks * height;
-    const int64_t y1 = min(y0 + height, s.out_h);
+    const int64_t y0 = unit / slices / parts % row_blocks * pixels.rows;
+    const int64_t y1 = min(y0 + pixels.rows, s.out_h);
+    b.pixels = min(pixels.columns, s.out_w - x);
+    b.pad_left = s.pad_left - x * s.stride_w;
     b.channels = min(kUnitChannels, s.out_c - c);
     b.lead = c % b.multiplier;
     b.bias = args.bias ? args.bias + c : nullptr;
@@ -102,7 +116,8 @@ void depthwise_run(const DepthwiseArgs& args, int64_t begin, int64_t end) {
         b.input += (y * s.stride_h - s.pad_top + rows.first * s.dilation_h) * row_floats;
       }
       b.weights = weights + rows.first * b.weights_row_pitch;
-      const int64_t at = image * output_image + z * output_plane + y * b.output_row_pitch + c;
+      const int64_t at =
+          image * output_image + z * output_plane + y * b.output_row_pitch + x * s.out_pitch + c;
       b.output = args.output + at;
       b.residual = args.residual != nullptr ? args.residual + at : nullptr;
       args.kernel(b);

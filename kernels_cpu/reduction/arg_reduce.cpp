@@ -88,6 +88,10 @@ struct ArgReduce {
         return {};
       }
     }
+    if (INTARSIA_HAS_VECTORS && loop.outer == 1 && pieces_of_lines(loop.length, loop.inner) > 1) {
+      search_pieces<E>(context, x, loop, last, y);
+      return {};
+    }
     loop.for_lines(context, [&](int64_t first, int64_t line, int64_t lanes) {
       on_isa(context.isa(), [&] {
         extreme_indices<E, kAxisLanes>(x + first, 1, loop.inner, loop.length, lanes, last, y + line,
@@ -95,6 +99,35 @@ struct ArgReduce {
       });
     });
     return {};
+  }
+
+ private:
+  /// Of lines side by side, a piece of all of them at a time, and then the extreme of the pieces.
+  template <class E>
+  static void search_pieces(const KernelContext& context, const typename E::Stored* x,
+                            const AxisLoop& loop, bool last, int64_t* y) {
+    const auto better = [](auto a, auto b) { return Op::better(a, b); };
+    const int64_t lines = loop.inner, pieces = pieces_of_lines(loop.length, lines);
+    const auto begin_of = [&](int64_t piece) { return loop.length * piece / pieces; };
+    int64_t found[kMostFound];
+    context.parallel_for(pieces, [&](int64_t begin, int64_t end, int) {
+      for (int64_t piece = begin; piece < end; ++piece) {
+        const int64_t first = begin_of(piece), count = begin_of(piece + 1) - first;
+        int64_t* indices = found + piece * lines;
+        on_isa(context.isa(), [&] {
+          extreme_indices<E, kAxisLanes>(x + first * lines, 1, lines, count, lines, last, indices,
+                                         replacing(better));
+        });
+        for (int64_t line = 0; line < lines; ++line) indices[line] += first;
+      }
+    });
+    for (int64_t line = 0; line < lines; ++line) {
+      int64_t best = found[line];
+      for (int64_t piece = 1; piece < pieces; ++piece) {
+        best = extreme_of_two<E>(x + line, lines, best, found[piece * lines + line], last, better);
+      }
+      y[line] = best;
+    }
   }
 };
 

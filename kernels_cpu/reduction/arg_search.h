@@ -104,6 +104,15 @@ void extreme_of_rows(const typename E::Stored* x, int64_t length, int64_t rows, 
   }
 }
 
+/// Which of two places of a line is that of the extreme element. `line` is at its first element.
+template <class E, class Better>
+int64_t extreme_of_two(const typename E::Stored* line, int64_t stride, int64_t a, int64_t b,
+                       bool last, Better better) {
+  const auto at_a = E::load(line[a * stride]), at_b = E::load(line[b * stride]);
+  const bool equal = at_a == at_b || (at_a != at_a && at_b != at_b);
+  return (equal ? (b > a) == last : replaces(at_b, at_a, better)) ? b : a;
+}
+
 /// Few lines side by side: those of less than a vector or two.
 inline constexpr int64_t kFewLines = 16;
 
@@ -112,7 +121,6 @@ inline constexpr int64_t kFewLines = 16;
 template <class E, class Better>
 void extreme_indices_of_few(const typename E::Stored* x, int64_t lines, int64_t length, bool last,
                             int64_t* indices, Better better) {
-  using V = typename E::Value;
   constexpr int64_t kLanes = 64;
   const int64_t group = kLanes / lines, groups = length / group;
   int64_t found[kLanes];
@@ -121,15 +129,24 @@ void extreme_indices_of_few(const typename E::Stored* x, int64_t lines, int64_t 
   for (int64_t line = 0; line < lines; ++line) {
     int64_t best = found[line] * group;
     const auto meet = [&](int64_t at) {
-      const V value = E::load(x[at * lines + line]), so_far = E::load(x[best * lines + line]);
-      const bool equal = value == so_far || (value != value && so_far != so_far);
-      const bool take = equal ? (last ? at > best : at < best) : replaces(value, so_far, better);
-      if (take) best = at;
+      best = extreme_of_two<E>(x + line, lines, best, at, last, better);
     };
     for (int64_t i = 1; i < group; ++i) meet(found[i * lines + line] * group + i);
     for (int64_t at = groups * group; at < length; ++at) meet(at);
     indices[line] = best;
   }
+}
+
+/// Most indices that pieces of lines may have.
+inline constexpr int64_t kMostFound = 2048;
+
+/// Into how many pieces to cut lines that lie side by side: what is cut between lines shares pages
+/// with what other threads read.
+constexpr int64_t pieces_of_lines(int64_t length, int64_t lines) {
+  constexpr int64_t kElements = 1 << 13;
+  const int64_t room = kMostFound / lines, worth = length * lines / kElements;
+  const int64_t most = room < worth ? room : worth;
+  return most < 1 ? 1 : static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most)));
 }
 
 /// Lines of so few elements, of which few are neighbours, are turned first.

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/accumulate.h"
@@ -25,18 +26,21 @@
 namespace intarsia::cpu {
 
 /// Most partial results that pieces may have.
-inline constexpr int64_t kPartials = INTARSIA_HAS_VECTORS ? 256 : 1;
+inline constexpr int64_t kPartials = INTARSIA_HAS_VECTORS ? 2048 : 1;
 
 /// Into how many pieces to cut what is reduced: where there are few blocks of outputs, as many as
-/// make work for several threads and are worth it.
+/// make work for several threads and are worth it. Pieces of rows rather than blocks of columns,
+/// and 2^n of them: halves of an image are what the thread that made them has at hand.
 inline int64_t pieces_of(const ReduceLoop& loop) {
   if (kPartials == 1) return 1;
-  constexpr int64_t kBlocks = 32, kElements = 1 << 14;
+  constexpr int64_t kBlocks = 64, kElements = 1 << 12;
   const int64_t room = kPartials / loop.kept.count;
   const int64_t most = kBlocks / loop.blocks;
   const int64_t worth = loop.reduced.count / (kElements / loop.kept.count + 1);
   const int64_t pieces = room < most ? room : most;
-  return pieces <= 1 || worth <= 1 ? 1 : pieces < worth ? pieces : worth;
+  if (pieces <= 1 || worth <= 1) return 1;
+  return static_cast<int64_t>(
+      std::bit_floor(static_cast<uint64_t>(pieces < worth ? pieces : worth)));
 }
 
 /// y = finish(reduction of x, reduced elements), of type To. `accumulate(x, lanes, begin, end,

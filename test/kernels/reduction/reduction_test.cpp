@@ -393,8 +393,8 @@ TEST(ArgReduce, Extremes) {
     ASSERT_TRUE(node.run("ArgMin<float>").ok());
     EXPECT_EQ(node.result<int64_t>()[0], last != 0 ? 3 : 1);
   }
-  // Beyond a block of elements, and side by side.
-  for (const Dims& dims : {Dims{700, 1}, Dims{700, 3}}) {
+  // Beyond a block of elements, and side by side, where pieces of lines are shared.
+  for (const Dims& dims : {Dims{700, 1}, Dims{700, 3}, Dims{700, 100}}) {
     for (int32_t last : {0, 1}) {
       for (bool nan : {false, true}) {
         std::vector<float> x(static_cast<size_t>(count_of(dims)), 1);
@@ -406,7 +406,7 @@ TEST(ArgReduce, Extremes) {
         for (Isa isa : cpu::available_isas()) {
           Node node;
           node.input<float>(dims, x).output<int64_t>({1, dims[1]}).isa(isa);
-          node.attributes(ArgReduceAttributes{0, 1, last});
+          node.attributes(ArgReduceAttributes{0, 1, last}).threads(3);
           ASSERT_TRUE(node.run("ArgMax<float>").ok());
           EXPECT_EQ(node.result<int64_t>(),
                     std::vector<int64_t>(static_cast<size_t>(dims[1]), last != 0 ? 699 : 131));

@@ -76,7 +76,8 @@ void copy_transposed(const KernelContext& context, const StridedCopy& copy,
   const int64_t down = ceil_div(all_rows, height), per_outer = down * ceil_div(all_columns, width);
   const int64_t bytes = height * (all_columns < width ? all_columns : width) * loops.size;
   const Panel whole{height, width, copy.out_strides[rows], 1, copy.in_strides[rows + 1]};
-  const auto copy_items = [&, all_rows, all_columns, whole](int64_t begin, int64_t end) {
+  const auto copy_items =
+      [&, all_rows, all_columns, whole ](int64_t begin, int64_t end) __attribute__((noinline)) {
     Odometer at(copy, rows, begin / per_outer);
     int64_t row = begin % per_outer % down * height, column = begin % per_outer / down * width;
     for (int64_t item = begin; item < end; ++item) {
@@ -137,7 +138,7 @@ void copy_by_table(const KernelContext& context, const StridedCopy& copy, int ra
   for (int64_t i = 0; i < count; ++i, place.advance()) places[i] = place.in;
   int64_t outer = 1;
   for (int axis = 0; axis < rank; ++axis) outer *= copy.extents[axis];
-  const auto copy_items = [&](int64_t begin, int64_t end) {
+  const auto copy_items = [&](int64_t begin, int64_t end) __attribute__((noinline)) {
     Odometer at(copy, rank, begin);
     for (int64_t item = begin; item < end; ++item, at.advance()) {
       loops.gather(count, out + at.out * loops.size, in + at.in * loops.size, places);

@@ -15,16 +15,18 @@ constexpr int64_t kUnitChannels = 64;
 constexpr int64_t kMostRows = 8;
 
 struct UnitPixels {
-  int64_t rows, columns;
+  int64_t rows;
+  int64_t columns = 0, parts = 1;  // Of a row.
 };
 // Nearly the same for all units: so threads have equal shares, the halves that products have.
 UnitPixels unit_pixels(const ConvShape& s) {
   constexpr int64_t kLong = 32, kMostColumns = 256;
   if (INTARSIA_HAS_VECTORS && s.out_h <= kMostRows && s.out_w >= kLong) {  // of few long rows, too
-    if (s.out_h % 2 == 0) return {s.out_h / 2, s.out_w};
-    return {1, ceil_div(s.out_w, 2 * ceil_div(s.out_w, kMostColumns))};
+    if (s.out_h % 2 == 0) return {s.out_h / 2};
+    const int64_t columns = ceil_div(s.out_w, 2 * ceil_div(s.out_w, kMostColumns));
+    return {1, columns, ceil_div(s.out_w, columns)};
   }
-  return {even_block(s.out_h, kMostRows, 1), s.out_w};
+  return {even_block(s.out_h, kMostRows, 1)};
 }
 
 constexpr bool kVolumes = kDepthwiseAxes == 3;
@@ -48,7 +50,7 @@ Taps taps_inside(int64_t start, int64_t kernel, int64_t dilation, int64_t in) {
 int64_t depthwise_units(const ConvShape& s) {
   if (s.batch <= 0 || s.out_d <= 0 || s.out_h <= 0 || s.out_w <= 0 || s.out_c <= 0) return 0;
   const UnitPixels unit = unit_pixels(s);
-  return s.batch * s.out_d * ceil_div(s.out_h, unit.rows) * ceil_div(s.out_w, unit.columns) *
+  return s.batch * s.out_d * ceil_div(s.out_h, unit.rows) * unit.parts *
          ceil_div(s.out_c, kUnitChannels);
 }
 
@@ -79,7 +81,7 @@ void depthwise_run(const DepthwiseArgs& args, int64_t begin, int64_t end) {
   const int64_t slices = ceil_div(s.out_c, kUnitChannels);
   const UnitPixels pixels = unit_pixels(s);
   const int64_t row_blocks = ceil_div(s.out_h, pixels.rows);
-  const int64_t parts = INTARSIA_HAS_VECTORS ? ceil_div(s.out_w, pixels.columns) : 1;
+  const int64_t parts = INTARSIA_HAS_VECTORS ? pixels.parts : 1;
   for (int64_t unit = begin; unit < end; ++unit) {
     const int64_t c = unit % slices * kUnitChannels;
     const int64_t x = INTARSIA_HAS_VECTORS ? unit / slices % parts * pixels.columns : 0;
@@ -87,7 +89,7 @@ void depthwise_run(const DepthwiseArgs& args, int64_t begin, int64_t end) {
     const int64_t image = kVolumes ? plane / s.out_d : plane, z = kVolumes ? plane % s.out_d : 0;
     const int64_t y0 = unit / slices / parts % row_blocks * pixels.rows;
     const int64_t y1 = min(y0 + pixels.rows, s.out_h);
-    b.pixels = min(pixels.columns, s.out_w - x);
+    b.pixels = parts == 1 ? s.out_w : min(pixels.columns, s.out_w - x);
     b.pad_left = s.pad_left - x * s.stride_w;
     b.channels = min(kUnitChannels, s.out_c - c);
     b.lead = c % b.multiplier;

@@ -39,7 +39,7 @@ struct CumProdOp {
 /// lines that costs more.
 template <class T>
 constexpr bool in_fours(int64_t lanes, int64_t stride) {
-  constexpr int64_t kManyLines = 512, kPage = 4096 / sizeof(T);
+  constexpr int64_t kManyLines = 1024, kPage = 4096 / sizeof(T);
   return lanes < kManyLines || stride % kPage != 0;
 }
 

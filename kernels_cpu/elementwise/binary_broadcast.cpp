@@ -138,7 +138,15 @@ const void* BroadcastPieces::lay_out(int input, int64_t position, int64_t length
     laid_out_[input] = starts_[input];
     const int64_t row = columns * bytes;
     std::memcpy(tile, start, static_cast<size_t>(row));
-    repeat_row(tile, row, most_ * bytes + row);
+    // As far as a piece goes, which may begin within the row.
+    const int64_t needed = (most_ < row_ ? most_ : row_) * bytes + row;
+    if (row <= kMostBytes && (row & (row - 1)) == 0) {  // one element, as it were
+      alignas(kMostBytes) std::byte first[kMostBytes];
+      std::memcpy(first, tile, kMostBytes);
+      repeat_each(tile, first, 1, (needed + row - 1) / row, static_cast<size_t>(row));
+    } else {
+      repeat_row(tile, row, needed);
+    }
   }
   return tile + phase * bytes;
 }

@@ -30,6 +30,8 @@ VectorMap function_of([[maybe_unused]] const typename Op::Attributes& attributes
   if constexpr (is<Op, EluOp>) return Math::elu;
   if constexpr (is<Op, ErfOp>) return Math::erf;
   if constexpr (is<Op, ExpOp>) return Math::exp;
+  if constexpr (is<Op, HardSigmoidOp>) return Math::hard_sigmoid;
+  if constexpr (is<Op, HardSwishOp>) return Math::hard_swish;
   if constexpr (is<Op, LogOp>) return Math::log;
   if constexpr (is<Op, MishOp>) return Math::mish;
   if constexpr (is<Op, SeluOp>) return Math::selu;
@@ -68,7 +70,7 @@ auto pick_function(Isa isa, [[maybe_unused]] const typename Op::Attributes& attr
   }
 }
 
-/// Alpha and gamma, of the operators that have them.
+/// Alpha, and gamma or beta, of the operators that have them.
 template <class Attributes>
 struct Parameters {
   explicit Parameters(const Attributes&) {}
@@ -81,6 +83,7 @@ requires requires(Attributes attributes) {
 struct Parameters<Attributes> {
   explicit Parameters(const Attributes& attributes) : numbers{attributes.alpha} {
     if constexpr (requires { attributes.gamma; }) numbers[1] = attributes.gamma;
+    if constexpr (requires { attributes.beta; }) numbers[1] = attributes.beta;
   }
   const float* values() const { return numbers; }
   float numbers[2];
@@ -132,8 +135,8 @@ struct FastUnary {
 
 using OfDoubles = Types<CosOp, ExpOp, LogOp, SigmoidOp, SinOp, TanOp, TanhOp>;
 using OfFloats = Types<AcosOp, AcoshOp, AsinOp, AsinhOp, AtanOp, AtanhOp, CeluOp, CosOp, CoshOp,
-                       EluOp, ErfOp, ExpOp, GeluOp, LogOp, MishOp, SeluOp, SigmoidOp, SinOp, SinhOp,
-                       SoftplusOp, SwishOp, TanOp, TanhOp>;
+                       EluOp, ErfOp, ExpOp, GeluOp, HardSigmoidOp, HardSwishOp, LogOp, MishOp,
+                       SeluOp, SigmoidOp, SinOp, SinhOp, SoftplusOp, SwishOp, TanOp, TanhOp>;
 
 }  // namespace
 

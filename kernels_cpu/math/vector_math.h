@@ -42,6 +42,10 @@ struct VectorMath {
   static void gelu(const float* x, float* y, int64_t n, const float*);
   static void gelu_tanh(const float* x, float* y, int64_t n, const float*);
   static void mish(const float* x, float* y, int64_t n, const float*);
+  /// alpha * x + beta, limited to [0, 1]; parameters: alpha, beta.
+  static void hard_sigmoid(const float* x, float* y, int64_t n, const float* parameters);
+  /// x times that with 1/6 and 1/2.
+  static void hard_swish(const float* x, float* y, int64_t n, const float*);
   /// x * sigmoid(alpha * x); parameters: alpha.
   static void silu(const float* x, float* y, int64_t n, const float* parameters);
   /// x < 0 ? alpha * expm1(x) : x; parameters: alpha.

@@ -148,6 +148,24 @@ void VectorMath<I>::mish(const float* x, float* y, int64_t n, const float*) {
   map_vectors<Vec>(x, y, n, [](typename Vec::F v) { return mish_of<Vec>(v); });
 }
 template <Isa I>
+void VectorMath<I>::hard_sigmoid(const float* x, float* y, int64_t n, const float* parameters) {
+  using Vec = IsaVector<I>;
+  using M = VecMath<Vec>;
+  const float alpha = parameters[0], beta = parameters[1];
+  const auto zero = M::splat(0), one = M::splat(1);
+  map_vectors<Vec>(x, y, n,
+                   [=](typename Vec::F v) { return M::min(M::max(v * alpha + beta, zero), one); });
+}
+template <Isa I>
+void VectorMath<I>::hard_swish(const float* x, float* y, int64_t n, const float*) {
+  using Vec = IsaVector<I>;
+  using M = VecMath<Vec>;
+  const auto zero = M::splat(0), one = M::splat(1);
+  map_vectors<Vec>(x, y, n, [=](typename Vec::F v) {
+    return v * M::min(M::max(v * 0.166666667f + 0.5f, zero), one);
+  });
+}
+template <Isa I>
 void VectorMath<I>::silu(const float* x, float* y, int64_t n, const float* parameters) {
   using Vec = IsaVector<I>;
   const float alpha = parameters[0];

@@ -357,6 +357,15 @@ TEST(Unary, Fast) {
     test("Gelu", GeluAttributes{}, gelu, -12, 12);
     // Beyond -5 the argument of the exponential is large, and its rounding counts.
     test("Gelu", GeluAttributes{GeluAttributes::kTanh}, gelu_tanh, -2, 12);
+    // Not about their zeros, where what is added cancels.
+    test(
+        "HardSigmoid", HardSigmoidAttributes{0.3f, 0.4f},
+        [](double x) { return std::fmin(1, std::fmax(0, double{0.3f} * x + double{0.4f})); }, -1.2,
+        80);
+    test(
+        "HardSwish", none, [](double x) { return x * std::fmin(1, x / 6 + 0.5); }, -2.5, 80);
+    EXPECT_EQ(map("HardSigmoid.fast<float>", {-9}, HardSigmoidAttributes{}, isa)[0], 0);
+    EXPECT_EQ(map("HardSwish.fast<float>", {-9}, none, isa)[0], 0);
     test(
         "Swish", AlphaAttributes{0.5f}, [](double x) { return x * sigmoid(0.5 * x); }, -80, 80);
     test(

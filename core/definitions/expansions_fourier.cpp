@@ -57,11 +57,16 @@ void require_positive(ExpansionContext& e, const char* name, const Length& lengt
   e.refuse(std::string(name) + " has to be at least 1, found " + std::to_string(*length.value));
 }
 
+/// The elements with these extents, of which any may be 0.
+Term exactly(Term x, Term extents) {
+  return call("Reshape", {x, extents}, {{"allowzero", int64_t{1}}});
+}
+
 /// The last `replaced` axes as others, given by their extents.
 Term with_last(Term x, int replaced, std::initializer_list<Term> last) {
   std::vector<Term> list{extents(x, 0, x.rank() - replaced)};
   for (const Term extent : last) list.push_back(unsqueeze(extent, {0}));
-  return with_extents(x, x.context().add("Concat", list, {{"axis", int64_t{0}}}, 1)[0]);
+  return exactly(x, x.context().add("Concat", list, {{"axis", int64_t{0}}}, 1)[0]);
 }
 
 /// What a transform has to give.
@@ -250,14 +255,13 @@ class Fourier {
     const Wanted wanted{.count = length(n1), .planar = true};
     const Term many = unsqueeze(call("ReduceProd", {outer}, {{"keepdims", int64_t{0}}}), {0});
     const Term flat =
-        with_extents(turned, join({integers(x.x, {n2}), many, integers(x.x, {x.parts * n1})}, 0));
+        exactly(turned, join({integers(x.x, {n2}), many, integers(x.x, {x.parts * n1})}, 0));
     const Term y =
         call("MatMul", {flat, matrix(w, {turned, x.parts, x.planar}, length(n1), wanted)});
     order = axes_between(1, 1 + before);
     order.insert(order.end(), {rank - 1, rank - 2, 0});
     return {
-        transpose(with_extents(y, join({integers(x.x, {n2}), outer, integers(x.x, {2, n1})}, 0)),
-                  order),
+        transpose(exactly(y, join({integers(x.x, {n2}), outer, integers(x.x, {2, n1})}, 0)), order),
         2, true};
   }
 

@@ -288,6 +288,22 @@ class Expansions(Case):
                         self.agree(run(model, {"x": x}),
                                    [np.fft.irfft(z, whole)[..., None].astype(kind)], tolerance)
 
+    def test_transforms_of_no_signals_are_empty(self):
+        for length in (16, 400, 512, 1031, 2048):
+            for shape in ((0, length, 1), (3, 0, length, 1), (0, 3, length, 2)):
+                x = {"x": np.ones(shape, np.float32)}
+                node = helper.make_node("DFT", ["x"], ["y"], axis=len(shape) - 2)
+                with self.subTest(shape):
+                    self.agree(run(model_of(node, x, 17), x), [np.ones((*shape[:-1], 2), np.float32)])
+        for frame in (250, 300, 400, 512):  # longer than the signal
+            x = {"x": np.ones((2, 200, 1), np.float32)}
+            node = helper.make_node("STFT", ["x", "s", "", "n"], ["y"])
+            model = model_of(node, x)
+            model.graph.initializer.extend(onnx.numpy_helper.from_array(np.array(value), name)
+                                           for name, value in (("s", 160), ("n", frame)))
+            with self.subTest(frame=frame):
+                self.agree(run(model, x), [np.ones((2, 0, frame // 2 + 1, 2), np.float32)])
+
     def test_lengths_of_nothing_are_refused(self):
         x = {"x": np.ones((1, 4, 1), np.float32)}
         for node, constants, message in (

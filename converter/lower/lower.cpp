@@ -41,12 +41,15 @@ Constant packed(const Constant& original, int64_t bytes, const KernelContext& co
   result.size = static_cast<size_t>(bytes);
   std::shared_ptr<std::byte> memory = AlignedBytes(result.size).share();
   std::memset(memory.get(), 0, result.size);
-  const std::shared_ptr<std::byte> numbers = without_subnormals(original);
-  std::vector<TensorView> operands(
-      context.operands_, context.operands_ + context.input_count_ + context.output_count_);
-  if (numbers != nullptr) operands[static_cast<size_t>(input)].data = numbers.get();
   KernelContext shown = context;
-  shown.operands_ = operands.data();
+  std::vector<TensorView> operands;
+  const std::shared_ptr<std::byte> numbers = without_subnormals(original);
+  if (numbers != nullptr) {
+    const TensorView* given = context.operands_;
+    operands.assign(given, given + context.input_count_ + context.output_count_);
+    operands[static_cast<size_t>(input)].data = numbers.get();
+    shown.operands_ = operands.data();
+  }
   kernel.pack(shown, input, memory.get());
   result.data = std::move(memory);
   return result;

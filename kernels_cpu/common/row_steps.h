@@ -9,6 +9,7 @@
 // take one after another, which is less code.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -19,6 +20,12 @@ namespace intarsia::cpu {
 
 /// Accumulators that are carried side by side; few where there are no vectors and little stack.
 inline constexpr int64_t kRowLanes = INTARSIA_HAS_VECTORS ? 64 : 16;
+
+/// The largest power of two that is at most `most`, or 1: so many pieces have the halves that other
+/// loops have, and what one thread made is what it takes up.
+constexpr int64_t halves(int64_t most) {
+  return most < 1 ? 1 : static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most)));
+}
 
 /// sums[i] = step(sums[i], x[i]) for i in [0, lanes), for kRows rows that are `stride` apart:
 /// several, since sums are loaded and stored for each call. A step that can `join` four elements to

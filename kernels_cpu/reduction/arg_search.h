@@ -145,8 +145,7 @@ inline constexpr int64_t kMostFound = 2048;
 constexpr int64_t pieces_of_lines(int64_t length, int64_t lines) {
   constexpr int64_t kElements = 1 << 13;
   const int64_t room = kMostFound / lines, worth = length * lines / kElements;
-  const int64_t most = room < worth ? room : worth;
-  return most < 1 ? 1 : static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most)));
+  return halves(room < worth ? room : worth);
 }
 
 /// Lines of so few elements, of which few are neighbours, are turned first.

@@ -15,7 +15,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/accumulate.h"
@@ -30,7 +29,7 @@ inline constexpr int64_t kPartials = INTARSIA_HAS_VECTORS ? 2048 : 1;
 
 /// Into how many pieces to cut what is reduced: where there are few blocks of outputs, as many as
 /// make work for several threads and are worth it. Pieces of rows rather than blocks of columns,
-/// and 2^n of them: halves of an image are what the thread that made them has at hand.
+/// and halves of an image: those are what the thread that made them has at hand.
 inline int64_t pieces_of(const ReduceLoop& loop) {
   if (kPartials == 1) return 1;
   constexpr int64_t kBlocks = 64, kElements = 1 << 12;
@@ -38,9 +37,7 @@ inline int64_t pieces_of(const ReduceLoop& loop) {
   const int64_t most = kBlocks / loop.blocks;
   const int64_t worth = loop.reduced.count / (kElements / loop.kept.count + 1);
   const int64_t pieces = room < most ? room : most;
-  if (pieces <= 1 || worth <= 1) return 1;
-  return static_cast<int64_t>(
-      std::bit_floor(static_cast<uint64_t>(pieces < worth ? pieces : worth)));
+  return halves(pieces < worth ? pieces : worth);
 }
 
 /// y = finish(reduction of x, reduced elements), of type To. `accumulate(x, lanes, begin, end,

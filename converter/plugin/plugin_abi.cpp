@@ -95,6 +95,7 @@ struct MemberLists : converter::StandardLists {
   INTARSIA_LIST_MEMBERS(KernelHost, parallel, isa, graph_count, diagnostic, run_graph,
                         resize_output, service, capacity, planned_extents, strings)
   INTARSIA_LIST_MEMBERS(Parallel, self, threads, run, grain_bytes, share, share_steps)
+  INTARSIA_LIST_MEMBERS(Parallel::Steps, count, body, ahead, step)
   INTARSIA_LIST_MEMBERS(TensorView, data, extents, type, rank)
   INTARSIA_LIST_MEMBERS(Diagnostic, code, what, node, operand, axis, expected, found, text,
                         text_length)

@@ -12,8 +12,8 @@ namespace {
 constexpr int kPatience = 1 << 14;
 // Turns that the leader waits for others to come.
 constexpr int kWelcome = 64;
-// Of so many steps the first ones are a trial: steps 1 and 2 are done alone, as step 0 is like no
-// other, and step 1 has to fetch what the others have written.
+// Of so many steps the first ones are a trial: steps 0 and 1 are done alone, as step 0 is like no
+// other, while those who wake come.
 constexpr int kWorthTrial = 16;
 constexpr int kTrialAlone = 2;
 constexpr int kTrialEnd = 6;
@@ -47,15 +47,18 @@ struct Trial {
 
 }  // namespace
 
-void Lockstep::take_part(int64_t steps, const void* body, Step call) {
-  if (steps <= 0) return;
+void Lockstep::take_part(const Steps& steps) {
+  if (steps.count <= 0) return;
   const int part = arrived_.fetch_add(1, std::memory_order_acq_rel);
-  if (steps > kMostSteps) {
-    for (int64_t step = 0; part == 0 && step < steps; ++step) call(body, step, 0, 1);
+  if (steps.count > kMostSteps) {
+    for (int64_t step = 0; part == 0 && step < steps.count; ++step) {
+      steps.ahead(steps.body, step, 0, 1);
+      steps.step(steps.body, step, 0, 1);
+    }
   } else if (part == 0) {
-    lead(static_cast<Word>(steps), body, call);
+    lead(steps);
   } else if (part < threads_) {
-    follow(part, body, call);
+    follow(part, steps);
   }
 }
 
@@ -64,11 +67,11 @@ int Lockstep::arrived() const {
   return count < threads_ ? count : threads_;
 }
 
-/// Returns when threads [1, parts) have come to `step`; false if that took long.
+/// Returns when threads [0, parts) have come to `step`; false if that took long.
 bool Lockstep::await(Word parts, Word step) const {
   int turns = 0;
-  for (Word part = 1; part < parts; ++part) {
-    while (progress_[part].step.load(std::memory_order_acquire) < step) {
+  for (Word part = 0; part < parts; ++part) {
+    while (said_[part].step.load(std::memory_order_acquire) < step) {
       turns += turns < kPatience ? 1 : 0;
       relax();
     }
@@ -76,41 +79,55 @@ bool Lockstep::await(Word parts, Word step) const {
   return turns < kPatience;
 }
 
-void Lockstep::lead(Word steps, const void* body, Step call) {
-  for (int turns = 0; turns < kWelcome && arrived() < threads_; ++turns) relax();
-  Word parts = arrived();
-  plan_.steps[0].store(parts, std::memory_order_release);
+void Lockstep::say(Word step, Word parts) {
+  said_[0].plan[step % 2].store(step * kParts + parts, std::memory_order_release);
+}
+
+void Lockstep::lead(const Steps& steps) {
+  const auto count = static_cast<Word>(steps.count);
+  const bool tries = count >= kWorthTrial;
+  for (int turns = 0; !tries && turns < kWelcome && arrived() < threads_; ++turns) relax();
+  Word parts = tries ? 1 : arrived();
+  come_to(0, 0);
+  say(0, parts);
   bool alone = !await(parts, 0);
-  const bool tries = steps >= kWorthTrial;
+  steps.ahead(steps.body, 0, 0, static_cast<int>(parts));
   Trial trial;
-  for (Word step = 0; step < steps;) {
+  for (Word step = 0; step < count;) {
     if (step == 1) trial.begin();
-    call(body, step, 0, static_cast<int>(parts));
-    const bool was_alone = parts == 1;
-    ++step;
-    alone |= step == steps;
-    const Word next = tries && step <= kTrialAlone ? 1 : arrived();
-    plan_.steps[step % 2].store(step * kParts + (alone ? kAlone : next), std::memory_order_release);
+    const Word before = parts, now = step++;
+    alone |= step == count;
+    parts = alone || (tries && step < kTrialAlone) ? 1 : arrived();
+    say(step, alone ? kAlone : parts);
+    steps.step(steps.body, now, 0, static_cast<int>(before));
+    come_to(0, step);
+    if (step < count && parts == before) steps.ahead(steps.body, step, 0, static_cast<int>(parts));
     // Those who took part have to be done; those who are new, to be there.
-    const bool in_time = await(alone || parts > next ? parts : next, step);
-    parts = alone ? 1 : next;
-    alone |= !in_time;
+    alone |= !await(before > parts ? before : parts, step);
+    if (step < count && parts != before) steps.ahead(steps.body, step, 0, static_cast<int>(parts));
     if (!tries || step == 1 || step > kTrialEnd) continue;
-    trial.end(was_alone);
+    trial.end(before == 1);
     alone |= step == kTrialEnd && trial.together != 0 && trial.says_alone();
   }
 }
 
-void Lockstep::follow(int part, const void* body, Step call) {
+void Lockstep::follow(int part, const Steps& steps) {
+  Word before = 0;  // parts of the step that this thread has just done one of; 0: there is none
   for (Word word = join(part, 0); word % kParts != kAlone;) {
     const Word step = word / kParts, parts = word % kParts;
-    progress_[part].step.store(step, std::memory_order_release);
+    if (before == 0) come_to(part, step);
+    // What belongs to another part than before may still be in use.
+    if (parts == before) steps.ahead(steps.body, step, part, static_cast<int>(parts));
     await(parts, step);
-    call(body, step, part, static_cast<int>(parts));
-    progress_[part].step.store(step + 1, std::memory_order_release);
-    const std::atomic<Word>& next = plan_.steps[(step + 1) % 2];
+    if (parts != before) steps.ahead(steps.body, step, part, static_cast<int>(parts));
+    steps.step(steps.body, step, part, static_cast<int>(parts));
+    come_to(part, step + 1);
+    const std::atomic<Word>& next = said_[0].plan[(step + 1) % 2];
     while ((word = next.load(std::memory_order_acquire)) / kParts <= step) relax();
-    if (word % kParts <= part) word = join(part, step + 1);
+    before = parts;
+    if (word / kParts == step + 1 && word % kParts > part) continue;
+    word = join(part, step + 1);
+    before = 0;
   }
 }
 
@@ -118,27 +135,25 @@ void Lockstep::follow(int part, const void* body, Step call) {
 /// nobody. A leader that has said so waits until the thread has come to the step.
 Lockstep::Word Lockstep::join(int part, Word first) const {
   for (;; relax()) {
-    for (const std::atomic<Word>& plan : plan_.steps) {
+    for (const std::atomic<Word>& plan : said_[0].plan) {
       const Word word = plan.load(std::memory_order_acquire);
       if (word % kParts > part && word / kParts >= first) return word;
     }
   }
 }
 
-void Parallel::take_steps(const Parallel& parallel, const KernelContext& context, int64_t steps,
-                          int64_t most, const void* body, Step call) {
+void Parallel::take_steps(const Parallel& parallel, const KernelContext& context,
+                          const Steps& steps, int64_t most) {
   const int64_t threads = most < parallel.threads ? most : parallel.threads;
   struct Together {
     Lockstep lockstep;
-    int64_t steps;
-    const void* body;
-    Step call;
-  } together{Lockstep(static_cast<int>(threads)), steps, body, call};
+    const Steps& steps;
+  } together{Lockstep(static_cast<int>(threads)), steps};
   parallel.share(
       parallel, context, Share::kIfWorth, threads,
       [](void* self, int64_t begin, int64_t end, int) {
         auto& all = *static_cast<Together*>(self);
-        for (; begin < end; ++begin) all.lockstep.take_part(all.steps, all.body, all.call);
+        for (; begin < end; ++begin) all.lockstep.take_part(all.steps);
       },
       &together);
 }

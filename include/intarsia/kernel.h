@@ -178,13 +178,20 @@ struct Parallel {
   static void share_units(const Parallel& parallel, const KernelContext& context, Share how,
                           int64_t count, Body body, void* argument);
 
+  /// What KernelContext::parallel_steps is given.
+  struct Steps {
+    using Part = void (*)(const void* body, int64_t step, int part, int parts);
+    int64_t count;
+    const void* body;
+    Part ahead;
+    Part step;
+  };
   /// The same for KernelContext::parallel_steps.
-  using Step = void (*)(const void* body, int64_t step, int part, int parts);
-  void (*share_steps)(const Parallel& self, const KernelContext& context, int64_t steps,
-                      int64_t most, const void* body, Step call) = &take_steps;
+  void (*share_steps)(const Parallel& self, const KernelContext& context, const Steps& steps,
+                      int64_t most) = &take_steps;
 
-  static void take_steps(const Parallel& parallel, const KernelContext& context, int64_t steps,
-                         int64_t most, const void* body, Step call);
+  static void take_steps(const Parallel& parallel, const KernelContext& context, const Steps& steps,
+                         int64_t most);
 };
 
 /// What a KernelContext reaches of its session; implemented by the runtime and by the converter's
@@ -285,17 +292,37 @@ class KernelContext {
   /// all those of the step before. A step is cut into at most `most` parts, on as many threads;
   /// into how many may differ from step to step, but a part of a number is always its thread's.
   /// Threads wait for each other by spinning: for steps of microseconds.
-  template <class Body>
-  void parallel_steps(int64_t steps, int64_t most, const Body& body) const {
+  /// What a part of a step needs of no other part, and leaves to itself alone, is `ahead(step,
+  /// part, parts)`: its thread calls it before the part, while others may still be in the step
+  /// before, in the same part of which it has been itself.
+  template <class Ahead, class Body>
+  void parallel_steps(int64_t steps, int64_t most, const Ahead& ahead, const Body& body) const {
     const Parallel* parallel = host_->parallel;
     if (parallel == nullptr || most <= 1) {
-      for (int64_t step = 0; step < steps; ++step) body(step, 0, 1);
+      for (int64_t step = 0; step < steps; ++step) {
+        ahead(step, 0, 1);
+        body(step, 0, 1);
+      }
       return;
     }
-    parallel->share_steps(*parallel, *this, steps, most, &body,
-                          [](const void* self, int64_t step, int part, int parts) {
-                            (*static_cast<const Body*>(self))(step, part, parts);
-                          });
+    struct Both {
+      const Ahead& ahead;
+      const Body& body;
+    } both{ahead, body};
+    parallel->share_steps(
+        *parallel, *this,
+        {.count = steps,
+         .body = &both,
+         .ahead = [](const void* self, int64_t step, int part,
+                     int parts) { static_cast<const Both*>(self)->ahead(step, part, parts); },
+         .step = [](const void* self, int64_t step, int part,
+                    int parts) { static_cast<const Both*>(self)->body(step, part, parts); }},
+        most);
+  }
+  template <class Body>
+  void parallel_steps(int64_t steps, int64_t most, const Body& body) const {
+    parallel_steps(
+        steps, most, [](int64_t, int, int) {}, body);
   }
 
   /// For outputs whose extents depend on values: sets the actual extents. Fails with kWrongExtent

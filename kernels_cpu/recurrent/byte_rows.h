@@ -4,7 +4,10 @@
 // numbers and 0 is 0 to 255: those of DynamicQuantizeLinear.
 #pragma once
 
+#include <cstring>
+
 #include "kernels_cpu/common/isa_loop.h"
+#include "kernels_cpu/common/lane_vector.h"
 #include "kernels_cpu/quantization/integers.h"
 
 namespace intarsia::cpu {
@@ -19,25 +22,34 @@ struct FloatRange {
   }
 
   INTARSIA_INLINE void extend(const float* x, int64_t count) {
-    constexpr int kLanes = 32;
-    float lows[kLanes], highs[kLanes];
-    std::fill(lows, lows + kLanes, low);
-    std::fill(highs, highs + kLanes, high);
+    constexpr int kLanes = 16;
+    using L = LaneVector<float, kLanes>;
+    const auto take = [](const auto& v, auto& least, auto& most) __attribute__((always_inline)) {
+      least = v < least ? v : least;
+      most = v > most ? v : most;
+    };
+    L::V v, least[2], most[2];
+    for (auto& each : least) L::fill(each, low);
+    for (auto& each : most) L::fill(each, high);
     int64_t i = 0;
-    for (; i + kLanes <= count; i += kLanes) {
-      for (int lane = 0; lane < kLanes; ++lane) {
-        lows[lane] = x[i + lane] < lows[lane] ? x[i + lane] : lows[lane];
-        highs[lane] = x[i + lane] > highs[lane] ? x[i + lane] : highs[lane];
+    for (; i + 2 * kLanes <= count; i += 2 * kLanes) {
+      L::load(x + i, v);
+      take(v, least[0], most[0]);
+      L::load(x + i + kLanes, v);
+      take(v, least[1], most[1]);
+    }
+    float lows[2 * kLanes], highs[2 * kLanes];
+    std::memcpy(lows, least, sizeof lows);
+    std::memcpy(highs, most, sizeof highs);
+    for (int half = kLanes; half > 0; half /= 2) {
+      for (int lane = 0; lane < half; ++lane) {
+        take(lows[lane + half], lows[lane], highs[lane]);
+        take(highs[lane + half], lows[lane], highs[lane]);
       }
     }
-    for (int lane = 0; lane < kLanes; ++lane) {
-      low = lows[lane] < low ? lows[lane] : low;
-      high = highs[lane] > high ? highs[lane] : high;
-    }
-    for (; i < count; ++i) {
-      low = x[i] < low ? x[i] : low;
-      high = x[i] > high ? x[i] : high;
-    }
+    low = lows[0];
+    high = highs[0];
+    for (; i < count; ++i) take(x[i], low, high);
   }
 };
 

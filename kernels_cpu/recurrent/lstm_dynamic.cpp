@@ -150,6 +150,7 @@ class DynamicWeights {
   using Step = RnnStep<DynamicWeights>;
   using Units = RnnUnits<float>;
   static constexpr int64_t kRows = 12, kUnits = kPanel;
+  static constexpr bool kRuns = true;
   using Summary = FloatRange;
   static constexpr int64_t kShared = 1 << 18;
 
@@ -171,17 +172,17 @@ class DynamicWeights {
     return (rows * (quads(node) + 1 + panel_count(node.hidden) * kPanel) + 15) / 16 * 16;
   }
 
-  void project(const float* x, int64_t pitch, int64_t rows, const RnnGates<float>& gates,
-               Units units) const {
+  void project(const RnnRows<float>& x, const RnnGates<float>& gates, Units units) const {
     const auto all = [](int64_t) { return true; };
-    multiply(w_, w_scales_, coded(x, pitch, node_.features, rows, input_, all, units), 0,
-             node_.gates, false, gates, units);
+    multiply(w_, w_scales_, coded(x, node_.features, input_, all, units), 0, node_.gates, false,
+             gates, units);
   }
   void recur(const Step& step, int first, int count, const float* h,
              const RnnGates<float>& y) const {
     const auto goes_on = [&](int64_t row) { return step.at <= step.length(row); };
-    const CodedRows rows = coded(h, node_.hidden, node_.hidden, step.sequences,
-                                 ByteScale(step.summary), goes_on, step.units);
+    const RnnRows<float> states{h, node_.hidden, step.sequences, 0, step.sequences};
+    const CodedRows rows =
+        coded(states, node_.hidden, ByteScale(step.summary), goes_on, step.units);
     multiply(r_, r_scales_, rows, first, count, true, y, step.units);
   }
   void activate(const RnnFunction& function, float* x, int64_t count) const {
@@ -200,7 +201,7 @@ class DynamicWeights {
     return context.input(input).as<const float>() + direction * node_.rows();
   }
   static void extend(FloatRange& range, const float* x, int64_t count, Isa isa) {
-    on_isa(isa, [&] {
+    on_widest_isa(isa, [&] {
       FloatRange wider = range;
       wider.extend(x, count);
       range = wider;
@@ -223,18 +224,18 @@ class DynamicWeights {
     }
     return ByteScale(range);
   }
-  /// Rows of x as bytes; those that are not `wanted` are anything.
+  /// Rows of k numbers as bytes; those that are not `wanted` are anything.
   template <class Wanted>
-  CodedRows coded(const float* x, int64_t pitch, int64_t k, int64_t rows, ByteScale by,
-                  const Wanted& wanted, const Units& units) const {
+  CodedRows coded(const RnnRows<float>& x, int64_t k, ByteScale by, const Wanted& wanted,
+                  const Units& units) const {
     auto* words = reinterpret_cast<uint32_t*>(units.own);
     const int64_t words_pitch = quads(node_);
-    uint32_t* sums = words + rows * words_pitch;
-    for (int64_t row = 0; row < rows; ++row) {
+    uint32_t* sums = words + x.count * words_pitch;
+    for (int64_t row = 0; row < x.count; ++row) {
       auto* to = reinterpret_cast<uint8_t*>(words + row * words_pitch);
-      sums[row] = by.encode(isa_, x + row * pitch, wanted(row) ? k : 0, to);
+      sums[row] = by.encode(isa_, x.row(row), wanted(row) ? k : 0, to);
     }
-    return {rows, words, words_pitch, sums, by};
+    return {x.count, words, words_pitch, sums, by};
   }
   void multiply(const Codes& codes, const float* scales, const CodedRows& a, int first, int count,
                 bool last, const RnnGates<float>& y, const Units& units) const {

@@ -32,6 +32,7 @@ class RowWeights {
   using Element = T;
   using Value = typename cpu::Element<T>::Value;
   static constexpr int64_t kRows = 1, kUnits = 0, kShared = 0;
+  static constexpr bool kRuns = false;
   using Summary = NoSummary;
 
   RowWeights(const KernelContext& context, const RnnNode& node, int64_t direction)
@@ -46,10 +47,9 @@ class RowWeights {
 
   static int64_t own(const RnnNode& node, int64_t) { return node.features; }
 
-  void project(const T* x, int64_t, int64_t, const RnnGates<Value>& gates,
-               RnnUnits<Value> units) const {
+  void project(const RnnRows<T>& x, const RnnGates<Value>& gates, RnnUnits<Value> units) const {
     Value* input = units.own;
-    for (int64_t i = 0; i < features_; ++i) input[i] = cpu::Element<T>::load(x[i]);
+    for (int64_t i = 0; i < features_; ++i) input[i] = cpu::Element<T>::load(x.first[i]);
     for (int64_t i = 0; i < rows_; ++i) {
       gates.first[i] = bias(i) + dot(w_ + i * features_, input, features_);
     }

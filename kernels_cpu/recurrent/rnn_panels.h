@@ -26,6 +26,7 @@ class PanelWeights {
   using Element = float;
   using Value = float;
   static constexpr int64_t kRows = 12;  // of the largest tile
+  static constexpr bool kRuns = false;
   using Summary = NoSummary;
   static constexpr int64_t kUnits = kPanel;
   static constexpr int64_t kShared = 1 << 15;
@@ -44,9 +45,8 @@ class PanelWeights {
 
   static int64_t own(const RnnNode&, int64_t) { return 0; }
 
-  void project(const float* x, int64_t pitch, int64_t rows, const RnnGates<float>& gates,
-               RnnUnits<float> units) const {
-    multiply({{rows, 0, features_}, x, pitch, w_, gates.first, gates.row, bias_}, gates_,
+  void project(const RnnRows<float>& x, const RnnGates<float>& gates, RnnUnits<float> units) const {
+    multiply({{x.count, 0, features_}, x.first, x.pitch, w_, gates.first, gates.row, bias_}, gates_,
              gates.gate, units);
   }
   void recur(const RnnStep<PanelWeights>& step, int first, int count, const float* h,

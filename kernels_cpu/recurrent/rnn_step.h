@@ -27,6 +27,15 @@ struct RnnUnits {
   V* own;
 };
 
+/// Rows of the input: runs of so many, `pitch` apart; a run begins `next_run` after the last one.
+template <class T>
+struct RnnRows {
+  const T* first;
+  int64_t pitch, run, next_run, count;
+
+  const T* row(int64_t i) const { return first + i / run * next_run + i % run * pitch; }
+};
+
 /// Where the gates of sequences, or of steps, lie: `row` from one's to the next one's, `gate` from
 /// a gate to the next.
 template <class V>
@@ -67,9 +76,7 @@ struct RnnStep {
     first += begin;
     sequences = end - begin;
     if (lengths != nullptr) lengths += begin;
-    for (V** each : {&states.h, &states.next, &states.c, &states.extra, &gates.first}) {
-      *each += begin * hidden;
-    }
+    for (V** each : {&states.h, &states.next, &states.c, &states.extra}) *each += begin * hidden;
   }
 
   int64_t length(int64_t sequence) const { return lengths != nullptr ? lengths[sequence] : time; }
@@ -109,34 +116,42 @@ struct RnnStep {
   }
 };
 
+/// The most parts of a step.
+inline constexpr int kRnnParts = 16;
+
+/// The steps [begin, end) whose gates a thread has projected, as the same part of as many.
+struct alignas(64) RnnProjected {
+  int64_t begin = 0, end = 0;
+  int parts = 0;
+};
+
 /// What each part of a step says of the states that it has computed, to all parts of the next one.
 template <class W>
 class RnnTold {
  public:
-  static constexpr int kMostParts = kTogether<W> ? 16 : 1;
   using Summary = typename W::Summary;
 
   void tell(int64_t step, int part, int parts, const Summary& summary) {
-    Said& said = said_[step % 2];
-    said.of_part[part].summary = summary;
-    if (part == 0) said.parts = parts;
+    said_[step % 2][part] = {summary, parts};
   }
+  /// Asks for what the others have told of a step, if they have.
+  void fetch(int64_t step, int parts) const {
+    for (int part = 0; part < parts; ++part) __builtin_prefetch(&said_[step % 2][part]);
+  }
+  /// How many parts have told something of this step.
+  int parts(int64_t step) const { return said_[step % 2][0].parts; }
   Summary of_step(int64_t step) const {
-    const Said& said = said_[step % 2];
-    Summary all = said.of_part[0].summary;
-    for (int part = 1; part < said.parts; ++part) all.merge(said.of_part[part].summary);
+    Summary all = said_[step % 2][0].summary;
+    for (int part = 1; part < parts(step); ++part) all.merge(said_[step % 2][part].summary);
     return all;
   }
 
  private:
-  struct alignas(64) Part {  // a cache line for each thread
+  struct alignas(64) Said {  // a cache line for each thread
     Summary summary{};
-  };
-  struct Said {
-    Part of_part[kMostParts];
     int parts = 1;
   };
-  Said said_[2];
+  Said said_[2][kTogether<W> ? kRnnParts : 1];
 };
 
 }  // namespace intarsia::cpu

@@ -21,26 +21,55 @@ namespace {
 
 constexpr int kUnits = 60;  // what a step consists of; parts are ranges of it
 
-/// Counts what is done, and looks whether the step before was.
+/// A piece on the calling thread, as KernelContext::parallel_steps does it.
+template <class Ahead, class Body>
+void take_part(Lockstep& together, int64_t steps, const Ahead& ahead, const Body& body) {
+  struct Both {
+    const Ahead& ahead;
+    const Body& body;
+  } both{ahead, body};
+  together.take_part(
+      {.count = steps,
+       .body = &both,
+       .ahead = [](const void* self, int64_t step, int part,
+                   int parts) { static_cast<const Both*>(self)->ahead(step, part, parts); },
+       .step = [](const void* self, int64_t step, int part,
+                  int parts) { static_cast<const Both*>(self)->body(step, part, parts); }});
+}
+constexpr auto kNothing = [](int64_t, int, int) {};
+
+/// Counts what is done, and looks whether the step before was, and what is to be done ahead.
 class Ledger {
  public:
   Ledger(int64_t steps, int threads)
-      : together_(threads), steps_(steps), done_(static_cast<size_t>(steps * kUnits)) {}
+      : together_(threads),
+        steps_(steps),
+        ahead_(kUnits, -1),
+        done_(static_cast<size_t>(steps * kUnits)) {}
 
   void take_part() {
-    together_.take_part(steps_, [this](int64_t step, int part, int parts) {
-      if (part >= parts || parts > Lockstep::kMost) wrong_ = true;
-      int most = most_parts_;
-      while (parts > most && !most_parts_.compare_exchange_weak(most, parts)) {
-      }
-      // Plain values: what is not ordered by the steps is found by ThreadSanitizer.
-      for (int unit = 0; step > 0 && unit < kUnits; ++unit) {
-        if (done_[static_cast<size_t>((step - 1) * kUnits + unit)] != 1) wrong_ = true;
-      }
-      for (int unit = kUnits * part / parts; unit < kUnits * (part + 1) / parts; ++unit) {
-        ++done_[static_cast<size_t>(step * kUnits + unit)];
-      }
-    });
+    test::take_part(
+        together_, steps_,
+        [this](int64_t step, int part, int parts) {
+          // Plain values: what is not ordered by the steps is found by ThreadSanitizer.
+          for_units(part, parts, [&](size_t unit) {
+            if (ahead_[unit] != step - 1) wrong_ = true;
+            ahead_[unit] = step;
+          });
+        },
+        [this](int64_t step, int part, int parts) {
+          if (part >= parts || parts > Lockstep::kMost) wrong_ = true;
+          int most = most_parts_;
+          while (parts > most && !most_parts_.compare_exchange_weak(most, parts)) {
+          }
+          for (int unit = 0; step > 0 && unit < kUnits; ++unit) {
+            if (done_[static_cast<size_t>((step - 1) * kUnits + unit)] != 1) wrong_ = true;
+          }
+          for_units(part, parts, [&](size_t unit) {
+            if (ahead_[unit] != step) wrong_ = true;
+            ++done_[static_cast<size_t>(step) * kUnits + unit];
+          });
+        });
   }
   /// Once all have returned.
   bool complete() const {
@@ -49,8 +78,16 @@ class Ledger {
   int most_parts() const { return most_parts_; }
 
  private:
+  template <class Body>
+  static void for_units(int part, int parts, const Body& body) {
+    for (int unit = kUnits * part / parts; unit < kUnits * (part + 1) / parts; ++unit) {
+      body(static_cast<size_t>(unit));
+    }
+  }
+
   Lockstep together_;
   const int64_t steps_;
+  std::vector<int64_t> ahead_;  // of each unit the step that has been prepared
   std::vector<int> done_;
   std::atomic<bool> wrong_{false};
   std::atomic<int> most_parts_{0};
@@ -97,7 +134,7 @@ TEST(Lockstep, TakesInThoseWhoComeLate) {
     };
     std::vector<std::thread> threads;
     for (int i = 0; i < 3; ++i) {
-      threads.emplace_back([&] { together.take_part(500, body); });
+      threads.emplace_back([&] { take_part(together, 500, kNothing, body); });
       while (seen < std::min(i, 1)) std::this_thread::yield();
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
@@ -120,8 +157,8 @@ TEST(Lockstep, GoesOnWithoutThoseWhoLoseTheirProcessor) {
       if (parts == 1) std::this_thread::sleep_for(std::chrono::microseconds(20));
       done[static_cast<size_t>(step)] += 2 / parts;
     };
-    std::thread other([&] { together.take_part(kSteps, body); });
-    together.take_part(kSteps, body);
+    std::thread other([&] { take_part(together, kSteps, kNothing, body); });
+    take_part(together, kSteps, kNothing, body);
     other.join();
     for (const std::atomic<int>& times : done) ASSERT_EQ(times, 2);
   }

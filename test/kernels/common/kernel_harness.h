@@ -32,6 +32,7 @@
 #include "core/definitions/kernel_descriptor.h"
 #include "intarsia/describe.h"
 #include "test/kernels/common/kernel_rows.h"
+#include "test/kernels/common/uneven_steps.h"
 
 namespace intarsia::test {
 
@@ -86,7 +87,8 @@ class GuardedBuffer {
   std::vector<uint8_t> storage_;
 };
 
-/// Threads that take small ranges in turn, so that ranges are uneven and their order varies.
+/// Threads that take small ranges in turn, so that ranges are uneven and their order varies. Two
+/// take steps together, more are one that takes their parts in turn.
 inline Parallel threads_of(int count) {
   Parallel parallel;
   parallel.threads = count;
@@ -107,6 +109,7 @@ inline Parallel threads_of(int count) {
     }
     for (std::thread& worker : workers) worker.join();
   };
+  if (count > 2) parallel.share_steps = &share_steps_unevenly;
   return parallel;
 }
 

@@ -34,13 +34,16 @@ Numbers rounded(const Numbers& x) {
 template <class B>
 struct Dynamic {
   int32_t direction = 0, time = 5, batch = 3, features = 6, hidden = 20;
-  std::vector<int32_t> lengths = {5, 2, 0};
+  std::vector<int32_t> lengths = {5, 2, 0};  // empty: none are given
   std::vector<float> x{}, bias{}, h0{}, c0{}, w_scale{}, r_scale{};
   std::vector<B> w{}, r{}, w_zero{}, r_zero{};
   Numbers y{}, y_h{}, y_c{};
 
   int directions() const { return direction == 2 ? 2 : 1; }
   int64_t rows() const { return 4 * int64_t{hidden}; }
+  int32_t length(int64_t n) const {
+    return lengths.empty() ? time : lengths[static_cast<size_t>(n)];
+  }
 
   void expect() {
     const int64_t d_count = directions(), lanes = d_count * rows();
@@ -67,7 +70,7 @@ struct Dynamic {
       return (at(codes_of, lane * k + i) - at(zeros, lane)) * at(scales, lane);
     };
     int32_t longest = 0;
-    for (const int32_t length : lengths) longest = std::max(longest, length);
+    for (int64_t n = 0; n < batch; ++n) longest = std::max(longest, length(n));
     const Numbers seen = rounded({xs.begin(), xs.begin() + int64_t{longest} * batch * features});
     y.assign(static_cast<size_t>(time * d_count * batch * hidden), 0);
     for (int64_t d = 0; d < d_count; ++d) {
@@ -75,13 +78,12 @@ struct Dynamic {
         // A state counts in the step after the one that has made it.
         Numbers states(y_h.begin() + d * batch * hidden, y_h.begin() + (d + 1) * batch * hidden);
         for (int64_t i = 0; i < batch * hidden; ++i) {
-          if (s > lengths[static_cast<size_t>(i / hidden)]) states[static_cast<size_t>(i)] = 0;
+          if (s > length(i / hidden)) states[static_cast<size_t>(i)] = 0;
         }
         states = rounded(states);
         for (int64_t n = 0; n < batch; ++n) {
-          const int32_t length = lengths[static_cast<size_t>(n)];
-          if (s >= length) continue;
-          const int64_t t = d == 1 || direction == 1 ? length - 1 - s : s;
+          if (s >= length(n)) continue;
+          const int64_t t = d == 1 || direction == 1 ? length(n) - 1 - s : s;
           for (int64_t i = 0; i < hidden; ++i) {
             const auto gate = [&](int64_t g) {
               const int64_t lane = d * rows() + g * hidden + i;
@@ -111,7 +113,12 @@ struct Dynamic {
     Node result;
     result.input<float>({time, batch, features}, x).template input<B>({d, lanes, features}, w);
     result.input<B>({d, lanes, hidden}, r).template input<float>({d, 2 * lanes}, bias);
-    result.input<int32_t>({batch}, lengths).template input<float>({d, batch, hidden}, h0);
+    if (lengths.empty()) {
+      result.absent();
+    } else {
+      result.input<int32_t>({batch}, lengths);
+    }
+    result.input<float>({d, batch, hidden}, h0);
     result.input<float>({d, batch, hidden}, c0).absent();
     result.input<float>({d, lanes}, w_scale).template input<B>({d, lanes}, w_zero);
     result.input<float>({d, lanes}, r_scale).template input<B>({d, lanes}, r_zero);
@@ -163,6 +170,8 @@ TEST(DynamicLstm, EqualsFormula) {
                                  .hidden = 261,
                                  .lengths = {3, 3, 1, 2, 0, 3, 3, 2, 1, 3, 3, 3, 2, 3}},
                  "int8");
+  // Sequences that threads share, several steps of which are projected at once.
+  expect_formula(Dynamic<int8_t>{.time = 17, .batch = 5, .hidden = 120, .lengths = {}}, "int8");
 }
 
 TEST(DynamicLstm, Refused) {

@@ -3,6 +3,7 @@
 // See block.h.
 #include "kernels_cpu/gemm/block.h"
 
+#include "kernels_cpu/gemm/block_grid.h"
 #include "kernels_cpu/gemm/even_block.h"
 #include "kernels_cpu/gemm/pack.h"
 #include "kernels_cpu/gemm/vector.h"
@@ -23,6 +24,12 @@ constexpr int64_t kSmallUnit = 1 << 17;
 // Blocks of fewer rows are made narrower rather than lower. Rows come first: what reads the product
 // is cut by rows, too, and finds them in its processor's cache.
 constexpr ptrdiff_t kSmallRows = 80;
+
+// Multiply-adds that take ten times as long as to look for other blocks.
+constexpr int64_t kWorthEven = 8 * kSmallUnit;
+// What the largest share may have more than an equal one, in percent, and what less is worth
+// smaller blocks.
+constexpr int64_t kUneven = 6;
 
 // B of so many floats stays in the second-level cache beside what passes through.
 constexpr int64_t kNearFloats = 1 << 16;
@@ -81,6 +88,42 @@ bool outside(const float* const* rows, ptrdiff_t n, const float* zeros) {
   return true;
 }
 
+// How much more than an equal share one of two threads, and of four, has: both in percent.
+int64_t unevenness(const Blocking& s, int64_t m, int64_t n) {
+  const BlockGrid grid = s.columns_first ? BlockGrid{m, s.m_block, n, s.n_block}
+                                         : BlockGrid{n, s.n_block, m, s.m_block};
+  return grid.unevenness(2) + grid.unevenness(4);
+}
+
+// Where blocks are few, others that threads have equal shares of: narrower ones, or lower ones too
+// and in another order, where B is near.
+[[gnu::cold, gnu::noinline]] void even_out(Blocking& s, ptrdiff_t m, ptrdiff_t n, bool near) {
+  int64_t least = unevenness(s, m, n);
+  if (least <= 2 * kUneven) return;
+  const auto take = [&](const Blocking& other) {
+    const int64_t cost = unevenness(other, m, n);
+    if (cost + kUneven > least) return;
+    least = cost;
+    s = other;
+  };
+  const Blocking first = s;
+  for (ptrdiff_t more = 0; more < (near ? 2 : 1); ++more) {
+    for (const ptrdiff_t columns :
+         {first.n_blocks, first.n_blocks + 1, first.n_blocks + 2, 2 * first.n_blocks}) {
+      Blocking other = first;
+      other.m_block = ceil_div(m, first.m_blocks + more);
+      other.n_block = even_block(n, ceil_div(n, columns), kPanel);
+      other.m_blocks = ceil_div(m, other.m_block);
+      other.n_blocks = ceil_div(n, other.n_block);
+      take(other);
+    }
+  }
+  if (!near) return;
+  Blocking turned = first;
+  turned.columns_first = !first.columns_first;
+  take(turned);
+}
+
 }  // namespace
 
 Blocking choose_blocking(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_floats,
@@ -116,6 +159,11 @@ Blocking choose_blocking(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_floa
   const int64_t b_floats = int64_t{n} * k;
   s.columns_first = b_floats <= kNearFloats ||
                     s.m_blocks * b_floats + a_floats < s.n_blocks * int64_t{a_floats} + b_floats;
+  const ptrdiff_t lines = s.columns_first ? s.m_blocks : s.n_blocks;
+  if (INTARSIA_HAS_VECTORS && int64_t{m} * n * k >= kWorthEven &&
+      (lines < kEnoughUnits / 2 || s.m_blocks * s.n_blocks < 2 * kEnoughUnits)) {
+    even_out(s, m, n, b_floats <= 2 * kNearFloats);
+  }
   return s;
 }
 

@@ -61,8 +61,8 @@ Plan make_plan(int m, const ConvShape& s) {
   p.plane_tiles = p.tiles_x * ceil_div(s.out_h, m);
   p.tiles = s.batch * s.out_d * p.plane_tiles;
   const int64_t most = most_block_tiles(m, s);
-  p.block =
-      min(most, ceil_div(ceil_div(p.tiles, ceil_div(p.tiles, most)), kBlockStep) * kBlockStep);
+  // Nearly the same for all blocks, so that threads have equal shares.
+  p.block = ceil_div(p.tiles, ceil_div(p.tiles, most));
   p.blocks = ceil_div(p.tiles, p.block);
   p.chunks = ceil_div(s.out_c, kChunk);
   p.parts = min(ceil_div(kEnoughUnits, p.blocks), p.chunks);

@@ -302,16 +302,33 @@ WindowBlocks::WindowBlocks(const ByteWindows& windows, int64_t threads) {
     of_rows = ceil_div(pixels, rows);
     of_columns = ceil_div(all, panels);
     constexpr int64_t kSmall = 1 << 16;  // groups of products of 16
-    if (of_rows * of_columns * windows.groups() >= wanted) return;
-    if (rows * panels * windows.quads() < kSmall) return;
+    if (of_rows * of_columns * windows.groups() >= wanted) break;
+    if (rows * panels * windows.quads() < kSmall) break;
     if (rows >= 2 * step) {
       rows = even_block(pixels, rows / 2, step);
     } else if (panels >= 4) {
       panels = even_block(all, panels / 2, 2);
     } else {
-      return;
+      break;
     }
   }
+  if (threads > 1 && windows.groups() == 1) even_out(pixels, all, threads);
+}
+
+/// Narrower blocks, if threads have equal shares of those.
+void WindowBlocks::even_out(int64_t pixels, int64_t all, int64_t threads) {
+  constexpr int64_t kUneven = 4;  // percent that are worth it
+  const auto cost = [&](int64_t of_block) {
+    return BlockGrid{all, of_block, pixels, rows}.unevenness(threads);
+  };
+  int64_t least = cost(panels);
+  for (const int64_t columns : {of_columns + 1, of_columns + 2, 2 * of_columns}) {
+    const int64_t narrower = even_block(all, ceil_div(all, columns), 2);
+    if (least <= kUneven || cost(narrower) + kUneven > least) continue;
+    least = cost(narrower);
+    panels = narrower;
+  }
+  of_columns = ceil_div(all, panels);
 }
 
 CheckedInt WindowBlocks::sums_bytes(const ByteWindows& windows) {

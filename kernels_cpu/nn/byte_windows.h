@@ -11,6 +11,7 @@
 
 #include "intarsia/per_thread.h"
 #include "kernels_cpu/common/packed_at_run.h"
+#include "kernels_cpu/gemm/block_grid.h"
 #include "kernels_cpu/gemm/byte_panels.h"
 #include "kernels_cpu/gemm/even_block.h"
 #include "kernels_cpu/nn/conv_integer.h"
@@ -101,6 +102,9 @@ struct WindowBlocks {
 
   /// Of a thread, for any number of threads.
   static CheckedInt sums_bytes(const ByteWindows& windows);
+
+ private:
+  void even_out(int64_t pixels, int64_t all, int64_t threads);
 };
 
 /// store_of(filter, count) gives a function for the sums of these filters of all groups:

@@ -91,7 +91,7 @@ int64_t rnn_least_workspace(const KernelContext& context) {
 
 /// Runs every sequence.
 template <class Layer, class W>
-Status run_sequences(const KernelContext& context) {
+[[gnu::cold]] Status run_sequences(const KernelContext& context) {
   bool wanted = false;
   for (int i = 0; i < context.output_count(); ++i) wanted |= context.output(i).count() > 0;
   if (!wanted) return {};  // no batch, or no time and no final state

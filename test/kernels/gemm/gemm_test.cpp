@@ -7,7 +7,10 @@
 // that an address sanitizer sees any read beyond.
 #include <cstring>
 #include <limits>
+#include <numeric>
 
+#include "kernels_cpu/gemm/block.h"
+#include "kernels_cpu/gemm/block_grid.h"
 #include "kernels_cpu/gemm/gemm.h"
 #include "kernels_cpu/gemm/pack.h"
 #include "test/kernels/gemm/harness.h"
@@ -249,6 +252,54 @@ TEST_P(GemmFamily, BlocksAndPasses) {
   check_gemm(GetParam(), {{13, 1200, 2100}, 0, 0, 0, true, true, true, {}}, 42);
   check_gemm(GetParam(), {{1, 900, 1030}, 0, 0, 0, true, false, false, {}}, 43);
   check_gemm(GetParam(), {{250, 260, 257}, 0, 0, 0, false, false, true, spec_of(10)}, 44);
+  // Few blocks, which are made even.
+  check_gemm(GetParam(), {{49, 150, 300}, 0, 1, 0, true, true, false, {}}, 45);
+  check_gemm(GetParam(), {{101, 66, 200}, 0, 0, 0, true, false, true, {}}, 46);
+}
+
+// The unevenness of shares, beside a count of the elements of each.
+TEST(Blocks, SharesAreCounted) {
+  for (uint32_t trial = 0; trial < 200; ++trial) {
+    Random random(700 + trial);
+    const BlockGrid grid{random.between(1, 90), random.between(1, 40), random.between(1, 90),
+                         random.between(1, 40)};
+    const int64_t threads = random.between(1, 5);
+    std::vector<int64_t> blocks;
+    for (int64_t line = 0; line < grid.lines; line += grid.line_block) {
+      for (int64_t at = 0; at < grid.length; at += grid.length_block) {
+        blocks.push_back(std::min(grid.line_block, grid.lines - line) *
+                         std::min(grid.length_block, grid.length - at));
+      }
+    }
+    const auto count = static_cast<int64_t>(blocks.size());
+    int64_t most = 0;
+    for (int64_t thread = 0, done = 0; thread < threads; ++thread) {
+      const int64_t end = done + count / threads + (thread < count % threads ? 1 : 0);
+      most =
+          std::max(most, std::accumulate(blocks.begin() + done, blocks.begin() + end, int64_t{}));
+      done = end;
+    }
+    EXPECT_EQ(grid.unevenness(threads), most * threads * 100 / (grid.lines * grid.length) - 100);
+  }
+}
+
+// Products of any shape that are worth two threads give each of them about half.
+TEST(Blocks, ThreadsHaveEvenShares) {
+  int shapes = 0, uneven = 0;
+  for (uint32_t trial = 0; trial < 2000; ++trial) {
+    Random random(900 + trial);
+    const int64_t m = random.between(1, random.coin() ? 100 : 3000);
+    const int64_t n = random.between(1, random.coin() ? 200 : 2000), k = random.between(1, 1500);
+    if (m * n * k < 1 << 21) continue;
+    const Blocking s = choose_blocking(m, n, k, m * k, kMaxBlockRows);
+    const BlockGrid grid = s.columns_first ? BlockGrid{m, s.m_block, n, s.n_block}
+                                           : BlockGrid{n, s.n_block, m, s.m_block};
+    const int64_t percent = grid.unevenness(2);
+    EXPECT_LE(percent, 60) << m << " x " << n << " x " << k;
+    ++shapes;
+    uneven += percent > 20 ? 1 : 0;
+  }
+  EXPECT_LE(uneven * 30, shapes) << uneven << " of " << shapes << " shapes";
 }
 
 TEST_P(GemmFamily, EmptyExtents) {

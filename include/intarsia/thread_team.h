@@ -30,7 +30,7 @@ namespace intarsia {
 struct ThreadTeamOptions {
   /// How long a thread without work spins before it sleeps: longer than the nodes of a model that
   /// are not shared, shorter than what a neighbour on the processor would miss.
-  int32_t spin_microseconds = 30;
+  int32_t spin_microseconds = 50;
   /// Binds each thread but the caller's to a processor of its own, of those that the process may
   /// use (Linux; elsewhere nothing). For machines that run nothing else: a thread whose processor
   /// is taken by another program cannot evade.

@@ -26,7 +26,8 @@ UnitPixels unit_pixels(const ConvShape& s) {
     const int64_t columns = ceil_div(s.out_w, 2 * ceil_div(s.out_w, kMostColumns));
     return {1, columns, ceil_div(s.out_w, columns)};
   }
-  return {even_block(s.out_h, kMostRows, 1)};
+  const int64_t blocks = ceil_div(s.out_h, kMostRows);
+  return {ceil_div(s.out_h, blocks > 1 ? round_up(blocks, 2) : 1)};
 }
 
 constexpr bool kVolumes = kDepthwiseAxes == 3;

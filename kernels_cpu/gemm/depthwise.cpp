@@ -27,7 +27,7 @@ UnitPixels unit_pixels(const ConvShape& s) {
     return {1, columns, ceil_div(s.out_w, columns)};
   }
   const int64_t blocks = ceil_div(s.out_h, kMostRows);
-  return {ceil_div(s.out_h, blocks > 1 ? round_up(blocks, 2) : 1)};
+  return {ceil_div(s.out_h, INTARSIA_HAS_VECTORS && blocks > 1 ? round_up(blocks, 2) : blocks)};
 }
 
 constexpr bool kVolumes = kDepthwiseAxes == 3;

@@ -21,9 +21,9 @@ constexpr int64_t kChunk = kChunkPanels * kPanel;
 // those of U, between half a second-level cache and what an arena can spare.
 constexpr int64_t kLeastWindowBytes = 384 << 10;
 constexpr int64_t kMostWindowBytes = 2 << 20;
-// Blocks are whole register tiles where these have 6 rows, ...
+// The most tiles of a block are a multiple of this: whole register tiles where these have 6 rows.
 constexpr int64_t kBlockStep = 12;
-// ...and there are that many units, if the filters can be parted so.
+// There are that many units, if the filters can be parted so.
 constexpr int64_t kEnoughUnits = 16;
 
 CheckedInt align(CheckedInt floats) {

@@ -49,6 +49,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -209,13 +210,13 @@ class SequenceWriter {
   bool append(const TensorView& element) {
     const int64_t bytes = element.bytes(), entry_bytes = sequence_entry_bytes(bytes);
     if (entry_bytes > static_cast<int64_t>(memory_.size() - used_)) return false;
-    SequenceEntry entry;
+    std::byte* at = memory_.data() + used_;
+    // Built in place: a copy of fields just written would wait for their stores.
+    SequenceEntry& entry = *new (at) SequenceEntry;
     entry.bytes = bytes;
     entry.type = static_cast<uint8_t>(element.type);
     entry.rank = element.rank;
     for (int axis = 0; axis < element.rank; ++axis) entry.extents[axis] = element.extents[axis];
-    std::byte* at = memory_.data() + used_;
-    std::memcpy(at, &entry, sizeof(entry));
     at += sizeof(entry);
     if (bytes != 0) std::memmove(at, element.data, static_cast<size_t>(bytes));
     const auto padding = static_cast<size_t>(entry_bytes - bytes) - sizeof(entry);

@@ -59,20 +59,18 @@ struct SplitToSequence {
     }
     if (Status status = resize_sequence(context, total); !status) return status;
 
-    SequenceEntry entry;
-    entry.type = static_cast<uint8_t>(x.type);
     const auto* from = x.as<const std::byte>();
     std::byte* out = context.output(0).as<std::byte>();
     const int64_t row = x.extents[axis] * inner;
     for (int64_t i = 0; i < parts.count; ++i) {
       const int64_t size = parts.size(i), bytes = size * inner;
+      SequenceEntry& entry = *new (out) SequenceEntry;
       entry.bytes = outer * bytes;
-      entry.rank = 0;
+      entry.type = static_cast<uint8_t>(x.type);
       for (int k = 0; k < x.rank; ++k) {
         if (k == axis && drop) continue;
         entry.extents[entry.rank++] = k == axis ? static_cast<int32_t>(size) : x.extents[k];
       }
-      std::memcpy(out, &entry, sizeof(entry));
       std::byte* data = out + sizeof(entry);
       for (int64_t k = 0; bytes > 0 && k < outer; ++k) {
         copy_bytes(data + k * bytes, from + k * row, static_cast<size_t>(bytes));

@@ -312,23 +312,34 @@ WindowBlocks::WindowBlocks(const ByteWindows& windows, int64_t threads) {
       break;
     }
   }
-  if (threads > 1 && windows.groups() == 1) even_out(pixels, all, threads);
+  if (threads == 1 || windows.groups() > 1) return;
+  // Threads then read all filters, not some each, but the pixels that they have had before.
+  const int64_t filter_bytes = all * panel_bytes;
+  columns_first = filter_bytes <= std::min(2 * kCached, windows.pixel_bytes());
+  even_out(pixels, all, threads);
+}
+
+int64_t WindowBlocks::unevenness(int64_t pixels, int64_t all, int64_t threads) const {
+  const BlockGrid grid =
+      columns_first ? BlockGrid{pixels, rows, all, panels} : BlockGrid{all, panels, pixels, rows};
+  return grid.unevenness(threads);
 }
 
 /// Narrower blocks, if threads have equal shares of those.
 void WindowBlocks::even_out(int64_t pixels, int64_t all, int64_t threads) {
   constexpr int64_t kUneven = 4;  // percent that are worth it
-  const auto cost = [&](int64_t of_block) {
-    return BlockGrid{all, of_block, pixels, rows}.unevenness(threads);
-  };
-  int64_t least = cost(panels);
+  int64_t least = unevenness(pixels, all, threads);
+  const WindowBlocks first = *this;
   for (const int64_t columns : {of_columns + 1, of_columns + 2, 2 * of_columns}) {
-    const int64_t narrower = even_block(all, ceil_div(all, columns), 2);
-    if (least <= kUneven || cost(narrower) + kUneven > least) continue;
-    least = cost(narrower);
-    panels = narrower;
+    if (least <= kUneven) break;
+    WindowBlocks narrower = first;
+    narrower.panels = even_block(all, ceil_div(all, columns), 2);
+    narrower.of_columns = ceil_div(all, narrower.panels);
+    const int64_t cost = narrower.unevenness(pixels, all, threads);
+    if (cost + kUneven > least) continue;
+    least = cost;
+    *this = narrower;
   }
-  of_columns = ceil_div(all, panels);
 }
 
 CheckedInt WindowBlocks::sums_bytes(const ByteWindows& windows) {

@@ -47,6 +47,11 @@ class ByteWindows {
     return CheckedInt(shape_.batch) * shape_.out_d * shape_.out_h * shape_.out_w;
   }
   int64_t quads() const { return runs_.all_quads(); }
+  /// Bytes of the images that are read and written.
+  int64_t pixel_bytes() const {
+    return shape_.batch * (shape_.in_d * shape_.in_h * shape_.in_w * shape_.in_c +
+                           shape_.out_d * shape_.out_h * shape_.out_w * shape_.out_c);
+  }
   int64_t rows_step() const { return byte_rows_step(runs_, line(), isa_); }
 
   /// Whether the image is copied: for these weights and attributes, images of all extents are or
@@ -97,13 +102,30 @@ struct WindowBlocks {
 
   int64_t rows, panels;  ///< Of a block.
   int64_t of_rows, of_columns;
+  /// Consecutive units walk along the filters, not along the pixels: a thread's pixels then are
+  /// those of what comes before and next. Where filters are few enough to be read again.
+  bool columns_first = false;
 
   WindowBlocks(const ByteWindows& windows, int64_t threads);
+
+  /// Units of the same filters, which follow one another in pixels.
+  struct Run {
+    int64_t column, row;  ///< Of the first one; columns count through the groups.
+    int64_t count;
+  };
+  /// That of unit `begin`, as far as `end`.
+  Run run_of(int64_t begin, int64_t end) const {
+    if (columns_first) return {begin % of_columns, begin / of_columns, 1};
+    const int64_t column = begin / of_rows, row = begin % of_rows;
+    return {column, row, std::min(end - begin, of_rows - row)};
+  }
 
   /// Of a thread, for any number of threads.
   static CheckedInt sums_bytes(const ByteWindows& windows);
 
  private:
+  /// How much more than an equal share a thread has, in percent.
+  int64_t unevenness(int64_t pixels, int64_t all, int64_t threads) const;
   void even_out(int64_t pixels, int64_t all, int64_t threads);
 };
 
@@ -121,9 +143,10 @@ void for_window_sums(const KernelContext& context, ByteWindows& windows, const S
   const int64_t units = windows.groups() * blocks.of_columns * blocks.of_rows;
   context.parallel_for(units, [&](int64_t begin, int64_t end, int thread) {
     uint32_t* sums = memory[thread];
-    while (begin < end) {
-      const int64_t column = begin / blocks.of_rows, group = column / blocks.of_columns;
-      const int64_t panel = column % blocks.of_columns * blocks.panels, first = panel * kPanel;
+    for (WindowBlocks::Run run; begin < end; begin += run.count) {
+      run = blocks.run_of(begin, end);
+      const int64_t group = run.column / blocks.of_columns;
+      const int64_t panel = run.column % blocks.of_columns * blocks.panels, first = panel * kPanel;
       const int64_t panels = std::min(blocks.panels, panel_count(filters) - panel);
       struct Block {
         decltype(store_of(int64_t{}, int64_t{})) store;
@@ -133,9 +156,8 @@ void for_window_sums(const KernelContext& context, ByteWindows& windows, const S
         const auto& [store, pixel] = *static_cast<const Block*>(to);
         store(some, pixel);
       };
-      for (const int64_t last = std::min(end, (column + 1) * blocks.of_rows); begin < last;
-           ++begin) {
-        block.pixel = begin % blocks.of_rows * blocks.rows;
+      for (int64_t row = run.row; row < run.row + run.count; ++row) {
+        block.pixel = row * blocks.rows;
         const int64_t rows = std::min(blocks.rows, pixels - block.pixel);
         windows.multiply(group, block.pixel, rows, panel, panels, sums, {take, &block});
       }

@@ -32,7 +32,9 @@ constexpr int64_t kWorthEven = 8 * kSmallUnit;
 constexpr int64_t kUneven = 6;
 
 // B of so many floats stays in the second-level cache beside what passes through.
-constexpr int64_t kNearFloats = 1 << 16;
+constexpr int64_t kNearFloats = 1 << 17;
+// B of so many floats, read again for each block of rows, comes fast enough.
+constexpr int64_t kMostReadAgain = 1 << 18;
 
 // Blocks of nearly equal size, a multiple of `step`, none above `most`. Not inlined: there are many
 // calls.
@@ -154,15 +156,16 @@ Blocking choose_blocking(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_floa
       break;
     }
   }
-  // What is walked slowly is read once; what is walked fast is read again for each slow step. That
-  // costs little of a small B, and a thread's rows then are those of what comes next.
-  const int64_t b_floats = int64_t{n} * k;
-  s.columns_first = b_floats <= kNearFloats ||
+  // What is walked slowly is read once; what is walked fast is read again for each slow step. But
+  // where threads have rows of their own, those are in their caches, as what comes before wrote
+  // them and what comes next reads them: worth it if A and C are more than B.
+  const int64_t b_floats = int64_t{n} * k, rows_floats = int64_t{a_floats} + int64_t{m} * n;
+  s.columns_first = b_floats <= min(kMostReadAgain, rows_floats) ||
                     s.m_blocks * b_floats + a_floats < s.n_blocks * int64_t{a_floats} + b_floats;
   const ptrdiff_t lines = s.columns_first ? s.m_blocks : s.n_blocks;
   if (INTARSIA_HAS_VECTORS && int64_t{m} * n * k >= kWorthEven &&
       (lines < kEnoughUnits / 2 || s.m_blocks * s.n_blocks < 2 * kEnoughUnits)) {
-    even_out(s, m, n, b_floats <= 2 * kNearFloats);
+    even_out(s, m, n, b_floats <= kNearFloats);
   }
   return s;
 }

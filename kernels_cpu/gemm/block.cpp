@@ -159,9 +159,11 @@ Blocking choose_blocking(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_floa
   // What is walked slowly is read once; what is walked fast is read again for each slow step. But
   // where threads have rows of their own, those are in their caches, as what comes before wrote
   // them and what comes next reads them: worth it if A and C are more than B.
-  const int64_t b_floats = int64_t{n} * k, rows_floats = int64_t{a_floats} + int64_t{m} * n;
-  s.columns_first = b_floats <= min(kMostReadAgain, rows_floats) ||
-                    s.m_blocks * b_floats + a_floats < s.n_blocks * int64_t{a_floats} + b_floats;
+  const int64_t b_floats = int64_t{n} * k;
+  s.columns_first = s.m_blocks * b_floats + a_floats < s.n_blocks * int64_t{a_floats} + b_floats;
+  if (INTARSIA_HAS_VECTORS && b_floats <= min(kMostReadAgain, a_floats + int64_t{m} * n)) {
+    s.columns_first = true;
+  }
   const ptrdiff_t lines = s.columns_first ? s.m_blocks : s.n_blocks;
   if (INTARSIA_HAS_VECTORS && int64_t{m} * n * k >= kWorthEven &&
       (lines < kEnoughUnits / 2 || s.m_blocks * s.n_blocks < 2 * kEnoughUnits)) {

@@ -4,7 +4,7 @@
 // broadcast, and MapCodes, a table. Formulas: core/operators/quantization/codes.h.
 //
 // Numbers are floats, which no fused multiply-add rounds otherwise: the same codes on every
-// instruction set.
+// instruction set. Formulas give anchored numbers (quantization/integers.h).
 #include "core/operators/quantization/codes.h"
 
 #include <cstring>
@@ -22,18 +22,22 @@ namespace {
 struct AddCodes {
   static constexpr std::string_view name = "intarsia:AddCodes";
   float a_factor, addend, b_factor;
-  float operator()(float a, float b) const { return (a * a_factor + addend) + b * b_factor; }
+  float operator()(float a, float b) const {
+    return ((a * a_factor + addend) + b * b_factor) + kAnchor;
+  }
 };
 
 struct MultiplyCodes {
   static constexpr std::string_view name = "intarsia:MultiplyCodes";
   float a_zero, b_zero, factor, addend;
-  float operator()(float a, float b) const { return (a - a_zero) * (b - b_zero) * factor + addend; }
+  float operator()(float a, float b) const {
+    return ((a - a_zero) * (b - b_zero) * factor + addend) + kAnchor;
+  }
 };
 
-/// The nearest integer, ties to even, and the zero point.
+/// The nearest integer, ties to even, and the zero point, anchored.
 INTARSIA_INLINE float code_of(float quotient, float zero) {
-  return ((quotient + kAnchor) - kAnchor) + zero;
+  return (quotient + kAnchor) + zero;
 }
 
 struct AddDequantized {
@@ -73,7 +77,7 @@ struct CodeWord {
   INTARSIA_INLINE static uint32_t store(const Numbers& numbers) {
     uint32_t word = 0;
     INTARSIA_UNROLLED
-    for (int i = 0; i < 4; ++i) word |= (nearest_byte<T>(numbers.of[i]) & 0xffu) << 8 * i;
+    for (int i = 0; i < 4; ++i) word |= (anchored_byte<T>(numbers.of[i]) & 0xffu) << 8 * i;
     return word;
   }
 };

@@ -69,14 +69,14 @@ int32_t quantized(float quotient, float zero) {
   return std::bit_cast<int32_t>(number + kAnchor) - kAnchorBits + static_cast<int32_t>(zero);
 }
 
-/// A word whose last eight bits are the nearest byte of type Y, ties to even; NaN becomes its
-/// lowest or highest one. They are the last ones of the sum, which a number that the bounds hold
-/// has its integer added to; numbers below the anchor make it negative, in both senses.
+/// The last eight bits of an anchored number, the sum of an integer and kAnchor, held within the
+/// range of the type: they are the integer's. Numbers below the anchor make the bits less, in both
+/// senses; NaN becomes the lowest or the highest integer.
 template <class Y>
-INTARSIA_INLINE uint32_t nearest_byte(float number) {
+INTARSIA_INLINE uint32_t anchored_byte(float number) {
   static_assert(sizeof(Y) == 1);
   constexpr int32_t kLow = kAnchorBits + kLowest<Y>, kHigh = kAnchorBits + kHighest<Y>;
-  int32_t bits = std::bit_cast<int32_t>(number + kAnchor);
+  auto bits = std::bit_cast<int32_t>(number);
   bits = bits > kLow ? bits : kLow;
   bits = bits < kHigh ? bits : kHigh;
   return static_cast<uint32_t>(bits);

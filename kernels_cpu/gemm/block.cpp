@@ -27,9 +27,9 @@ constexpr ptrdiff_t kSmallRows = 80;
 
 // Multiply-adds that take ten times as long as to look for other blocks.
 constexpr int64_t kWorthEven = 8 * kSmallUnit;
-// What the largest share may have more than an equal one, in percent, and what less is worth
-// smaller blocks.
-constexpr int64_t kUneven = 6;
+// What the largest of two shares and of four have more than an equal one may be, in percent, and
+// what less is worth smaller blocks.
+constexpr int64_t kUneven = 8;
 
 // B of so many floats stays in the second-level cache beside what passes through.
 constexpr int64_t kNearFloats = 1 << 17;
@@ -100,30 +100,20 @@ int64_t unevenness(const Blocking& s, int64_t m, int64_t n) {
 // Where blocks are few, others that threads have equal shares of: narrower ones, or lower ones too
 // and in another order, where B is near.
 [[gnu::cold, gnu::noinline]] void even_out(Blocking& s, ptrdiff_t m, ptrdiff_t n, bool near) {
-  int64_t least = unevenness(s, m, n);
-  if (least <= 2 * kUneven) return;
-  const auto take = [&](const Blocking& other) {
-    const int64_t cost = unevenness(other, m, n);
-    if (cost + kUneven > least) return;
-    least = cost;
-    s = other;
+  const auto of = [&, first = s](const BlockCut& cut) {
+    Blocking other = first;
+    other.m_block = ceil_div(m, cut.rows);
+    other.m_blocks = ceil_div(m, other.m_block);
+    if (cut.columns == first.n_blocks) return other;
+    other.n_block = even_block(n, ceil_div(n, cut.columns), kPanel);
+    other.n_blocks = ceil_div(n, other.n_block);
+    return other;
   };
-  const Blocking first = s;
-  for (ptrdiff_t more = 0; more < (near ? 2 : 1); ++more) {
-    for (const ptrdiff_t columns :
-         {first.n_blocks, first.n_blocks + 1, first.n_blocks + 2, 2 * first.n_blocks}) {
-      Blocking other = first;
-      other.m_block = ceil_div(m, first.m_blocks + more);
-      other.n_block = even_block(n, ceil_div(n, columns), kPanel);
-      other.m_blocks = ceil_div(m, other.m_block);
-      other.n_blocks = ceil_div(n, other.n_block);
-      take(other);
-    }
-  }
-  if (!near) return;
-  Blocking turned = first;
-  turned.columns_first = !first.columns_first;
-  take(turned);
+  const auto cost = [&](const BlockCut& cut) { return unevenness(of(cut), m, n); };
+  Blocking turned = s;
+  s = of(even_cut({s.m_blocks, s.n_blocks}, s.m_blocks + (near ? 1 : 0), kUneven, cost));
+  turned.columns_first = !turned.columns_first;
+  if (near && unevenness(turned, m, n) + kUneven <= unevenness(s, m, n)) s = turned;
 }
 
 }  // namespace

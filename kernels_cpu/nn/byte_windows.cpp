@@ -316,30 +316,22 @@ WindowBlocks::WindowBlocks(const ByteWindows& windows, int64_t threads) {
   // Threads then read all filters, not some each, but the pixels that they have had before.
   const int64_t filter_bytes = all * panel_bytes;
   columns_first = filter_bytes <= std::min(2 * kCached, windows.pixel_bytes());
-  even_out(pixels, all, threads);
-}
-
-int64_t WindowBlocks::unevenness(int64_t pixels, int64_t all, int64_t threads) const {
-  const BlockGrid grid =
-      columns_first ? BlockGrid{pixels, rows, all, panels} : BlockGrid{all, panels, pixels, rows};
-  return grid.unevenness(threads);
-}
-
-/// Narrower blocks, if threads have equal shares of those.
-void WindowBlocks::even_out(int64_t pixels, int64_t all, int64_t threads) {
-  constexpr int64_t kUneven = 4;  // percent that are worth it
-  int64_t least = unevenness(pixels, all, threads);
-  const WindowBlocks first = *this;
-  for (const int64_t columns : {of_columns + 1, of_columns + 2, 2 * of_columns}) {
-    if (least <= kUneven) break;
-    WindowBlocks narrower = first;
-    narrower.panels = even_block(all, ceil_div(all, columns), 2);
-    narrower.of_columns = ceil_div(all, narrower.panels);
-    const int64_t cost = narrower.unevenness(pixels, all, threads);
-    if (cost + kUneven > least) continue;
-    least = cost;
-    *this = narrower;
-  }
+  // Others, if threads have equal shares of those.
+  constexpr int64_t kUneven = 4;
+  const auto of = [=, first = *this](const BlockCut& cut) {
+    WindowBlocks other = first;
+    other.rows = std::min(first.rows, even_block(pixels, ceil_div(pixels, cut.rows), step));
+    other.panels = std::min(first.panels, even_block(all, ceil_div(all, cut.columns), 2));
+    other.of_rows = ceil_div(pixels, other.rows);
+    other.of_columns = ceil_div(all, other.panels);
+    return other;
+  };
+  *this = of(even_cut({of_rows, of_columns}, of_rows + 1, kUneven, [&](const BlockCut& cut) {
+    const WindowBlocks other = of(cut);
+    const BlockGrid grid = columns_first ? BlockGrid{pixels, other.rows, all, other.panels}
+                                         : BlockGrid{all, other.panels, pixels, other.rows};
+    return grid.unevenness(threads);
+  }));
 }
 
 CheckedInt WindowBlocks::sums_bytes(const ByteWindows& windows) {

@@ -122,11 +122,6 @@ struct WindowBlocks {
 
   /// Of a thread, for any number of threads.
   static CheckedInt sums_bytes(const ByteWindows& windows);
-
- private:
-  /// How much more than an equal share a thread has, in percent.
-  int64_t unevenness(int64_t pixels, int64_t all, int64_t threads) const;
-  void even_out(int64_t pixels, int64_t all, int64_t threads);
 };
 
 /// store_of(filter, count) gives a function for the sums of these filters of all groups:

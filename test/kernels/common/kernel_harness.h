@@ -32,6 +32,7 @@
 #include "core/definitions/kernel_descriptor.h"
 #include "intarsia/describe.h"
 #include "test/kernels/common/kernel_rows.h"
+#include "test/kernels/common/thread_shares.h"
 #include "test/kernels/common/uneven_steps.h"
 
 namespace intarsia::test {
@@ -286,6 +287,11 @@ class Node {
     threads_ = count;
     return *this;
   }
+  /// Runs it on these threads, which tell what each writes of output 0.
+  Node& shares(ThreadShares& shares) {
+    shares_ = &shares;
+    return threads(static_cast<int>(shares.shares().size()));
+  }
   /// Runs it so many times, with one state.
   Node& executions(int count) {
     executions_ = count;
@@ -424,6 +430,9 @@ class Node {
       views_[inputs_.size()].data = views_[static_cast<size_t>(in_place_)].data;
     }
     parallel_ = threads_of(threads_);
+    if (shares_ != nullptr) {
+      parallel_ = shares_->watch({outputs_[0].buffer.data(), outputs_[0].buffer.size()});
+    }
     diagnostic_ = {};
     host_.parallel = threads_ > 1 ? &parallel_ : nullptr;
     host_.isa = isa_;
@@ -465,6 +474,7 @@ class Node {
   uint32_t attribute_bytes_ = 0;
   int in_place_ = -1;
   int threads_ = 1;
+  ThreadShares* shares_ = nullptr;
   int executions_ = 1;
   Isa isa_ = Isa::kPortable;
   GuardedBuffer workspace_;

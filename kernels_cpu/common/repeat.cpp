@@ -25,7 +25,6 @@ void repeat(void* to, const void* from, int64_t count, int64_t times) {
   using E = typename Width<Bits>::Element;
   E* out = static_cast<E*>(to);
   const E* in = static_cast<const E*>(from);
-  if (times == 1) return repeat_times<1>(out, in, count);
   if (times == 2) return repeat_times<2>(out, in, count);
   if (times == 3) return repeat_times<3>(out, in, count);
   if (times == 4) return repeat_times<4>(out, in, count);
@@ -51,6 +50,11 @@ void repeat(void* to, const void* from, int64_t count, int64_t times) {
 }  // namespace
 
 void repeat_each(void* to, const void* from, int64_t count, int64_t times, size_t element_bytes) {
+  if (count <= 0) return;
+  if (times == 1) {
+    std::memmove(to, from, static_cast<size_t>(count) * element_bytes);
+    return;
+  }
   switch (element_bytes) {
     case 1:
       return repeat<8>(to, from, count, times);

@@ -106,6 +106,13 @@ void reduce(const KernelContext& context, ReduceLoop& loop, Reducer reducer) {
       // Sums in a wider type gain nothing by longer vectors.
       constexpr int kBytes = sizeof(typename Reducer::Accumulator) < sizeof(double) ? 64 : 32;
       const auto units = [&](int64_t begin, int64_t end, int) {
+        if constexpr (joins_rows<T, Reducer>(8)) {
+          if (joins_rows<T, Reducer>(length)) {
+            const int64_t first = begin * kShortRows, last = end * kShortRows;
+            return sum_short_rows(x + first * length, y + first,
+                                  (last < rows ? last : rows) - first, length, reducer);
+          }
+        }
         on_vectors<kBytes>(context.isa(), [=, isa = context.isa()](auto bytes) {
           for (int64_t unit = begin; unit < end; ++unit) {
             const int64_t first = unit * kShortRows, left = rows - first;

@@ -124,6 +124,63 @@ void reduce_short_rows(const typename E::Stored* x, typename E::Stored* y, int64
   for (int64_t row = 0; row < rows; ++row) y[row] = E::store(reducer.finish(sums[row], length));
 }
 
+/// Whether rows are of such elements and so short that sum_short_rows is faster.
+template <class T, class Reducer>
+constexpr bool joins_rows(int64_t length) {
+  constexpr bool kJoins = requires(float x) {
+    Reducer::join(x, x);
+  };
+  return kJoins && std::is_same_v<T, float> && length >= 8 && length < 32;
+}
+
+/// The same of floats, four of which a reducer joins (ReduceLoop::Step): neighbours, those of four
+/// rows at once, so that a vector of their sums is one of the rows. Nothing here gains by longer
+/// vectors, so there is one copy for all. REQUIRES: joins_rows(length).
+template <class Reducer>
+[[gnu::noinline]] void sum_short_rows(const float* x, float* y, int64_t rows, int64_t length,
+                                      Reducer reducer) {
+  using F = LaneVector<float, 4>;
+  using D = LaneVector<double, 4>;
+  using Mask = LaneVector<int32_t, 4>;
+  const auto join_pairs = [](typename F::V& a, const typename F::V& b) {
+    typename F::V even, odd;
+    F::take_apart(a, b, even, odd);
+    a = Reducer::join(even, odd);
+  };
+  // The last four elements come first, without those that come again.
+  const int64_t again = -length & 3;
+  typename Mask::V first, all;
+  Mask::make(first, [=](int i) { return i < again ? 0 : -1; });
+  Mask::fill(all, -1);
+  for (int64_t row = 0; row < rows; row += 4) {
+    const float* r0 = x + row * length;
+    const float* r1 = row + 1 < rows ? r0 + length : r0;
+    const float* r2 = row + 2 < rows ? r1 + length : r1;
+    const float* r3 = row + 3 < rows ? r2 + length : r2;
+    typename D::V sums = {}, wide;
+    typename Mask::V mask = first;
+    int64_t step = 4 - again;
+    for (int64_t i = length - 4; i >= 0; i -= step, step = 4, mask = all) {
+      const auto load = [&](const float* from, typename F::V& v) {
+        typename Mask::V bits;
+        std::memcpy(&bits, from, sizeof bits);
+        bits &= mask;
+        std::memcpy(&v, &bits, sizeof bits);
+      };
+      typename F::V a, b, c, d;
+      load(r0 + i, a), load(r1 + i, b), load(r2 + i, c), load(r3 + i, d);
+      join_pairs(a, b);
+      join_pairs(c, d);
+      join_pairs(a, c);
+      wide = __builtin_convertvector(a, typename D::V);
+      sums += wide;
+    }
+    float results[4];
+    for (int i = 0; i < 4; ++i) results[i] = reducer.finish(sums[i], length);
+    std::memcpy(y + row, results, static_cast<size_t>(rows - row < 4 ? rows - row : 4) * sizeof *y);
+  }
+}
+
 /// The same of elements of any type and of any length up to kShortRow; halves as floats.
 template <int kBytes, class T, class Reducer>
 void reduce_rows(Isa isa, const typename Element<T>::Stored* x, typename Element<T>::Stored* y,
@@ -133,7 +190,13 @@ void reduce_rows(Isa isa, const typename Element<T>::Stored* x, typename Element
     float block[kBefore + kShortRows * kShortRow<T>], results[kShortRows];
     for (int64_t i = 0; i < kBefore; ++i) block[i] = 0;
     to_floats(isa, x, block + kBefore, rows * length);
-    reduce_rows<kBytes, float>(isa, block + kBefore, results, rows, length, kBefore, reducer);
+    const float* values = block + kBefore;
+    bool done = false;
+    if constexpr (joins_rows<float, Reducer>(8)) {
+      done = joins_rows<float, Reducer>(length);
+      if (done) sum_short_rows(values, results, rows, length, reducer);
+    }
+    if (!done) reduce_rows<kBytes, float>(isa, values, results, rows, length, kBefore, reducer);
     from_floats(isa, results, y, rows);
   } else {
     using E = Element<T>;

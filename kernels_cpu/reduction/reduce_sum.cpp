@@ -30,7 +30,11 @@ struct Sum {
 /// that is less than what the elements themselves are off, and most of the work is conversion.
 template <class V>
 struct PlainSum : Sum<V> {
-  static V join(V a, V b) requires std::is_same_v<V, float> { return a + b; }
+  /// Of vectors, too.
+  template <class F>
+  static F join(const F& a, const F& b) requires std::is_same_v<V, float> {
+    return a + b;
+  }
 };
 
 template <class V>

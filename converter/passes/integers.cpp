@@ -8,6 +8,7 @@
 
 #include "converter/graph/random_streams.h"
 #include "converter/passes/axis_change.h"
+#include "converter/passes/code_formulas.h"
 #include "converter/passes/quantization.h"
 #include "core/operators/common/activation_spec.h"
 #include "core/operators/linear_algebra/matmul.h"
@@ -127,13 +128,8 @@ class Integers {
     replace(node.outputs[0], numbers->outputs[0]);
   }
 
-  /// A single zero point as a number.
-  Value* zero_number(const Node& node, const Quantization& by) {
-    return constant(node.name + "_zero",
-                    Constant::scalar_of(DataType::kFloat, static_cast<double>(by.zeros()[0])));
-  }
-
-  /// A sum or a product of two tensors of codes that becomes such codes.
+  /// A sum or a product of two tensors of codes that becomes such codes: by a short formula, if it
+  /// gives the same for all of them.
   void combine(Node& node) {
     const bool add_them = node.fuses_as("Add");
     if (!add_them && !node.fuses_as("Mul")) return;
@@ -141,15 +137,24 @@ class Integers {
     if (!a || !b || !a->by.is_single() || !b->by.is_single()) return;
     const auto end = end_of(node);
     if (!end || a->by.type != end->by.type || b->by.type != end->by.type) return;
-    std::vector<Value*> inputs{a->codes, b->codes};
-    for (const Quantization* by : {&a->by, &b->by}) {
-      inputs.push_back(zero_number(node, *by));
-      inputs.push_back(scale_of(node, *by));
-    }
-    inputs.push_back(scale_of(node, end->by));
-    inputs.push_back(zero_number(node, end->by));
-    finish(*end, add(kInternalDomain, add_them ? "AddDequantized" : "MultiplyDequantized",
-                     *end->quantize, inputs, {}, end->quantize));
+    const auto combined = [&](std::string_view type, std::span<const float> numbers) {
+      std::vector<Value*> inputs{a->codes, b->codes};
+      for (const float number : numbers) {
+        inputs.push_back(
+            constant(node.name + "_number", Constant::scalar_of(DataType::kFloat, number)));
+      }
+      finish(*end, add(kInternalDomain, type, *end->quantize, inputs, {}, end->quantize));
+    };
+    const auto zero = [](const Quantization& by) { return static_cast<float>(by.zeros()[0]); };
+    const auto scale = [](const Quantization& by) { return static_cast<float>(by.scales[0]); };
+    const DequantizedNumbers by{zero(a->by),  scale(a->by),   zero(b->by),
+                                scale(b->by), scale(end->by), zero(end->by)};
+    const auto sum = add_them ? as_sum_of_codes(end->by.type, by) : std::nullopt;
+    const auto product = add_them ? std::nullopt : as_product_of_codes(end->by.type, by);
+    if (sum) return combined("AddCodes", *sum);
+    if (product) return combined("MultiplyCodes", *product);
+    const float all[] = {by.a_zero, by.a_scale, by.b_zero, by.b_scale, by.scale, by.zero};
+    combined(add_them ? "AddDequantized" : "MultiplyDequantized", all);
   }
 
   Value* scale_of(const Node& node, const Quantization& by) {

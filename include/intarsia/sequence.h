@@ -49,7 +49,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <new>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -206,17 +205,22 @@ class SequenceWriter {
   /// REQUIRES: the address is a multiple of 16.
   explicit SequenceWriter(std::span<std::byte> memory) : memory_(memory) {}
 
-  /// Copies an element behind the others. False, and nothing is written, if it does not fit.
+  /// Copies an element behind the others. False, and nothing is written, if it does not fit. The
+  /// element may be one of a sequence that lay in this memory, and is not written over yet.
   bool append(const TensorView& element) {
     const int64_t bytes = element.bytes(), entry_bytes = sequence_entry_bytes(bytes);
     if (entry_bytes > static_cast<int64_t>(memory_.size() - used_)) return false;
     std::byte* at = memory_.data() + used_;
-    // Built in place: a copy of fields just written would wait for their stores.
-    SequenceEntry& entry = *new (at) SequenceEntry;
+    // Built in place: a copy of fields just written would wait for their stores. Extents come
+    // first, and onto themselves if the element stays where it is.
+    auto& entry = *reinterpret_cast<SequenceEntry*>(at);
+    for (int axis = 0; axis < kMaxRank; ++axis) {
+      entry.extents[axis] = axis < element.rank ? element.extents[axis] : 0;
+    }
     entry.bytes = bytes;
     entry.type = static_cast<uint8_t>(element.type);
     entry.rank = element.rank;
-    for (int axis = 0; axis < element.rank; ++axis) entry.extents[axis] = element.extents[axis];
+    std::memset(entry.reserved, 0, sizeof entry.reserved);
     at += sizeof(entry);
     if (bytes != 0) std::memmove(at, element.data, static_cast<size_t>(bytes));
     const auto padding = static_cast<size_t>(entry_bytes - bytes) - sizeof(entry);

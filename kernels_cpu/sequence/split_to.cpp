@@ -3,6 +3,8 @@
 // SplitToSequence: the parts of a tensor along an axis as elements: of equal size, the last one
 // perhaps smaller, of listed sizes, or slices without the axis.
 // https://onnx.ai/onnx/operators/onnx__SplitToSequence.html
+#include <new>
+
 #include "core/kernel_list.h"
 #include "core/operators/sequence/sequence.h"
 #include "kernels_cpu/sequence/sequence_operands.h"

@@ -37,6 +37,29 @@ TEST(SequenceBytes, WhatIsWrittenIsRead) {
   EXPECT_EQ(SequenceView::of(std::span<const std::byte>(bytes.memory.data(), 0))->size(), 0);
 }
 
+// Elements of the memory that is written: one stays where it is, one moves to the front.
+TEST(SequenceBytes, ElementsAreKeptInPlace) {
+  Bytes bytes;
+  SequenceWriter all(bytes.memory);
+  EXPECT_TRUE(all.append(view_of({1, 2, 3, 4, 5, 6}, {2, 3})));
+  EXPECT_TRUE(all.append(view_of({7}, {1, 1, 1})));
+  EXPECT_TRUE(all.append(view_of({8, 9}, {2})));
+  const auto before = SequenceView::of({bytes.memory.data(), all.bytes()});
+  ASSERT_TRUE(before);
+  const TensorView first = (*before)[0], last = (*before)[2];
+  SequenceWriter kept(bytes.memory);
+  EXPECT_TRUE(kept.append(first));
+  EXPECT_TRUE(kept.append(last));
+  const auto found = SequenceView::of({bytes.memory.data(), kept.bytes()});
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->size(), 2);
+  EXPECT_EQ((*found)[0].rank, 2);
+  EXPECT_EQ((*found)[0].extents[1], 3);
+  EXPECT_EQ(floats_of((*found)[0]), (std::vector<float>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ((*found)[1].extents[0], 2);
+  EXPECT_EQ(floats_of((*found)[1]), (std::vector<float>{8, 9}));
+}
+
 TEST(SequenceBytes, AnyDamageIsFoundOrStaysInside) {
   Bytes bytes;
   SequenceWriter writer(bytes.memory);

@@ -139,8 +139,7 @@ struct ByteSums {
   ptrdiff_t row, rows, panel, panels;
 };
 
-/// What takes sums as they are made, from where they lie until the next ones are: in a cache. Some
-/// rows may come more than once.
+/// What takes sums as they are made, from where they lie until the next ones are: in a cache.
 struct ByteSumsSink {
   void (*take)(void* context, const ByteSums& sums) = nullptr;
   void* context = nullptr;
@@ -165,7 +164,7 @@ void multiply_bytes(const ByteProduct& product, Isa isa);
 
 /// Rows of a tile of AMX, and quads of a row.
 inline constexpr ptrdiff_t kTileRows = 16, kTileQuads = 16;
-/// Lines of fewer rows are copied to whole tiles.
+/// Tiles do not end with lines of fewer rows.
 inline constexpr ptrdiff_t kShortLine = 6;
 
 /// How many quads of a row the dot products multiply in the time that tiles of AMX save, 0 or less

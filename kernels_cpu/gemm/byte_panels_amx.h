@@ -52,11 +52,12 @@ struct ByteTiles<Isa::kAmx> : AmxTiles<Isa::kAmx> {
 
     template <int A>
     INTARSIA_INLINE void load_a(const Rows::Tile& tile, ptrdiff_t place, ptrdiff_t done) const {
-      if (tile.evenly && done == 0) return load<A>(tile.at[0] + place, of.pitch);
+      if (tile.rows == nullptr && done == 0) return load<A>(tile.even + place, of.pitch);
       alignas(64) uint8_t lines[kTileRows * 64];
       const __mmask64 some = bits_below(4 * quads) & ~bits_below(4 * done);
       for (ptrdiff_t r = 0; r < of.height; ++r) {
-        _mm512_store_si512(lines + 64 * r, _mm512_maskz_loadu_epi8(some, tile.at[r] + place));
+        const uint8_t* row = tile.rows != nullptr ? tile.rows[r] : tile.even + r * of.pitch;
+        _mm512_store_si512(lines + 64 * r, _mm512_maskz_loadu_epi8(some, row + place));
       }
       load<A>(lines, 64);
     }
@@ -99,21 +100,21 @@ struct ByteTiles<Isa::kAmx> : AmxTiles<Isa::kAmx> {
       if constexpr (R * P == 4) store<kTileC + 3>(lower + kPanel, kLine);
     }
 
-    /// Takes what the zero points add from the sums of a tile's rows. `b`: the first panel.
+    /// Takes what the zero points add from the sums of some rows. `b`: the first panel.
     template <int P>
-    void subtract_terms(const Rows::Tile& tile, const uint32_t* b, uint32_t* c) const {
+    void subtract_terms(const Rows::Piece& piece, const uint32_t* b, uint32_t* c) const {
       INTARSIA_UNROLL
       for (ptrdiff_t v = 0; v < P; ++v) {
         QuadVector of_columns, zeros;
         std::memcpy(&of_columns, b + v * panel, sizeof of_columns);
         std::memcpy(&zeros, b + v * panel + kPanel, sizeof zeros);
         of_columns *= p.a_zero;
-        for (ptrdiff_t r = 0; r < of.height; ++r) {
+        for (ptrdiff_t r = 0; r < piece.rows; ++r) {
           uint32_t* to = c + (r * P + v) * kPanel;
           QuadVector sum;
           std::memcpy(&sum, to, sizeof sum);
           sum -= of_columns;
-          if (p.a_sums != nullptr) sum -= p.a_sums[tile.first + r] * zeros;
+          if (p.a_sums != nullptr) sum -= p.a_sums[piece.row + r] * zeros;
           std::memcpy(to, &sum, sizeof sum);
         }
       }
@@ -135,8 +136,12 @@ struct ByteTiles<Isa::kAmx> : AmxTiles<Isa::kAmx> {
       uint32_t* c = taken;
       for (int r = 0; r < R; ++r, c += of.height * P * kPanel) {
         const Rows::Tile& rows = of.tiles[tile + r];
-        if (p.a_zero != 0 || p.a_sums != nullptr) subtract_terms<P>(rows, b, c);
-        take({c, P * kPanel, first_row + rows.first, of.height, first_panel, P});
+        for (int i = 0; i < rows.pieces; ++i) {
+          const Rows::Piece& piece = of.pieces[rows.first_piece + i];
+          uint32_t* sums = c + piece.first * P * kPanel;
+          if (p.a_zero != 0 || p.a_sums != nullptr) subtract_terms<P>(piece, b, sums);
+          take({sums, P * kPanel, first_row + piece.row, piece.rows, first_panel, P});
+        }
       }
     }
 

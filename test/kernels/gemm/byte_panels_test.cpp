@@ -5,13 +5,15 @@
 // signed or not.
 #include "kernels_cpu/gemm/byte_panels.h"
 
+#include "kernels_cpu/gemm/byte_row_tiles.h"
 #include "test/kernels/gemm/harness.h"
 
 namespace intarsia::cpu {
 namespace {
 
 /// Rows of A as ByteRuns say: at[i][j][l] runs of `bytes` bytes, any distance apart, in lines of
-/// any length with gaps between them, in any order.
+/// any length, in any order. Between lines is room for some rows more, or for any bytes, and some
+/// lines are far from the others: those of another image.
 struct Rows {
   std::vector<uint8_t> image;
   std::vector<const uint8_t*> at;
@@ -28,11 +30,20 @@ struct Rows {
     }
     const ptrdiff_t apart = static_cast<ptrdiff_t>(random.between(1, 9));
     const int64_t line = random.between(1, 40), in_front = random.between(0, line - 1);
-    image = std::vector<uint8_t>(static_cast<size_t>(apart * (2 * rows + 2) + step));
-    for (uint8_t& byte : image) byte = static_cast<uint8_t>(random.between(0, 255));
+    const ptrdiff_t gap = static_cast<ptrdiff_t>(random.between(1, random.coin() ? 2 : 20));
+    std::vector<ptrdiff_t> places;
+    ptrdiff_t place = 0;
     for (int64_t row = 0; row < rows; ++row) {
-      at.push_back(image.data() + (row + (row + in_front) / line) * apart);
+      if ((row + in_front) % line == 0) {
+        place += gap * apart;
+        if (random.between(0, 5) == 0) place += static_cast<ptrdiff_t>(random.between(0, 2000));
+      }
+      places.push_back(place);
+      place += apart;
     }
+    image = std::vector<uint8_t>(static_cast<size_t>(place + step));
+    for (uint8_t& byte : image) byte = static_cast<uint8_t>(random.between(0, 255));
+    for (ptrdiff_t row : places) at.push_back(image.data() + row);
     if (random.coin()) std::reverse(at.begin(), at.end());
   }
   int64_t count() const { return runs.all_quads() / runs.quads; }
@@ -48,9 +59,11 @@ struct Rows {
 struct Taken {
   std::vector<uint32_t> c;
   ptrdiff_t pitch;
+  int64_t count = 0;
 
   static void take(void* context, const ByteSums& some) {
     Taken& all = *static_cast<Taken*>(context);
+    all.count += some.rows * some.panels;
     for (ptrdiff_t row = 0; row < some.rows; ++row) {
       std::copy_n(some.sums + row * some.pitch, some.panels * kPanel,
                   all.c.data() + (some.row + row) * all.pitch + some.panel * kPanel);
@@ -128,12 +141,13 @@ void expect_product(Random& random, int64_t rows, int64_t columns, int64_t k, bo
     product.streams = true;
     multiply_bytes(product, isa);
     ASSERT_EQ(taken.c, expected);
+    ASSERT_EQ(taken.count, rows * panels);
   }
 }
 
 TEST(BytePanels, EqualLoops) {
   Random random(9);
-  for (const int64_t rows : {1, 2, 3, 4, 5, 8, 12, 13, 16, 27, 48, 96, 131}) {
+  for (const int64_t rows : {1, 2, 3, 4, 5, 8, 9, 12, 13, 16, 25, 27, 48, 49, 84, 96, 131}) {
     for (const int64_t columns : {1, 16, 17, 150}) {
       for (const int64_t k : {1, 4, 6, 67, 128, 150}) {
         expect_product(random, rows, columns, k, random.coin());
@@ -141,6 +155,43 @@ TEST(BytePanels, EqualLoops) {
       }
     }
   }
+}
+
+/// Nothing else sees what tiles read that nobody takes.
+TEST(ByteRowTiles, HoldEachRowOnceAndReadBetweenRowsOnly) {
+  Random random(17);
+  using Tiles = ByteRowTiles<Isa::kAmx>;
+  int copied = 0, with_gaps = 0;
+  for (int trial = 0; trial < 3000; ++trial) {
+    const int64_t count = random.between(1, random.coin() ? 9 : Tiles::kMostRows);
+    const Rows rows(random, count, 4);
+    const Tiles of(rows.at.data(), static_cast<ptrdiff_t>(count));
+    ASSERT_TRUE(of.height >= 1 && of.height <= kTileRows);
+    const auto [least, most] = std::minmax_element(rows.at.begin(), rows.at.end());
+    std::vector<int> held(rows.at.size());
+    for (ptrdiff_t t = 0; t < of.count; ++t) {
+      const Tiles::Tile& tile = of.tiles[t];
+      const auto line = [&](ptrdiff_t i) {
+        return tile.rows != nullptr ? tile.rows[i] : tile.even + i * of.pitch;
+      };
+      for (ptrdiff_t i = 0; i < of.height; ++i) {
+        ASSERT_TRUE(line(i) >= *least && line(i) <= *most) << count << " rows";
+      }
+      for (int p = tile.first_piece; p < tile.first_piece + tile.pieces; ++p) {
+        const Tiles::Piece& piece = of.pieces[p];
+        ASSERT_LE(piece.first + piece.rows, of.height);
+        for (int i = 0; i < piece.rows; ++i) {
+          ASSERT_EQ(line(piece.first + i), rows.at[static_cast<size_t>(piece.row + i)]);
+          ++held[static_cast<size_t>(piece.row + i)];
+        }
+      }
+      copied += tile.rows != nullptr ? 1 : 0;
+      with_gaps += tile.pieces > 1 ? 1 : 0;
+    }
+    ASSERT_EQ(held, std::vector<int>(held.size(), 1));
+  }
+  EXPECT_GT(copied, 1000);
+  EXPECT_GT(with_gaps, 1000);
 }
 
 }  // namespace

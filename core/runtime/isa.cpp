@@ -46,9 +46,10 @@ Isa detect_isa() {
   constexpr unsigned kF = 1u << 16, kDq = 1u << 17, kCd = 1u << 28, kBw = 1u << 30, kVl = 1u << 31;
   constexpr unsigned kLevel4 = kF | kDq | kCd | kBw | kVl;
   if ((low & kZmm) != kZmm || (b & kLevel4) != kLevel4) return Isa::kAvx2;
-  constexpr unsigned kVnni = 1u << 11, kAmxInt8 = 1u << 25;
+  constexpr unsigned kVnni = 1u << 11, kVbmi = 1u << 1, kAmxInt8 = 1u << 25;
   if ((c & kVnni) == 0) return Isa::kAvx512;
-  return (d & kAmxInt8) != 0 && may_use_tiles() ? Isa::kAmx : Isa::kAvx512Vnni;
+  const bool has_amx = (c & kVbmi) != 0 && (d & kAmxInt8) != 0;
+  return has_amx && may_use_tiles() ? Isa::kAmx : Isa::kAvx512Vnni;
 #elif defined(__aarch64__)
   return Isa::kNeon;
 #else

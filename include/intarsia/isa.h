@@ -20,7 +20,7 @@ enum class Isa : uint8_t {
   kAvx512 = 2,      ///< x86-64-v4: AVX-512 F, BW, CD, DQ, VL.
   kNeon = 3,        ///< AArch64 Advanced SIMD.
   kAvx512Vnni = 4,  ///< kAvx512 and its dot products of bytes (AVX512_VNNI).
-  kAmx = 5,         ///< kAvx512Vnni and products of tiles of bytes (AMX-INT8).
+  kAmx = 5,         ///< kAvx512Vnni, tiles and tables of bytes (AMX-INT8, AVX512_VBMI).
 };
 
 /// The best instruction set that this processor and operating system support. A few instructions

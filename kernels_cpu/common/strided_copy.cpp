@@ -6,6 +6,7 @@
 
 #include "kernels_cpu/common/element_loops.h"
 #include "kernels_cpu/common/kernel_types.h"
+#include "kernels_cpu/common/unrolled.h"
 #include "kernels_cpu/gemm/even_block.h"
 
 namespace intarsia::cpu {
@@ -76,8 +77,7 @@ void copy_transposed(const KernelContext& context, const StridedCopy& copy,
   const int64_t down = ceil_div(all_rows, height), per_outer = down * ceil_div(all_columns, width);
   const int64_t bytes = height * (all_columns < width ? all_columns : width) * loops.size;
   const Panel whole{height, width, copy.out_strides[rows], 1, copy.in_strides[rows + 1]};
-  const auto copy_items =
-      [&, all_rows, all_columns, whole ](int64_t begin, int64_t end) __attribute__((noinline)) {
+  const auto copy_items = [&, all_rows, all_columns, whole](int64_t begin, int64_t end) {
     Odometer at(copy, rows, begin / per_outer);
     int64_t row = begin % per_outer % down * height, column = begin % per_outer / down * width;
     for (int64_t item = begin; item < end; ++item) {
@@ -138,13 +138,34 @@ void copy_by_table(const KernelContext& context, const StridedCopy& copy, int ra
   for (int64_t i = 0; i < count; ++i, place.advance()) places[i] = place.in;
   int64_t outer = 1;
   for (int axis = 0; axis < rank; ++axis) outer *= copy.extents[axis];
-  const auto copy_items = [&](int64_t begin, int64_t end) __attribute__((noinline)) {
+  const auto copy_items = [&](int64_t begin, int64_t end) {
     Odometer at(copy, rank, begin);
     for (int64_t item = begin; item < end; ++item, at.advance()) {
       loops.gather(count, out + at.out * loops.size, in + at.in * loops.size, places);
     }
   };
   for_items(context, outer, count * loops.size, copy_items);
+}
+
+/// Runs of N to 2 * N vectors of 16 bytes: the first N and the last N, which may overlap.
+template <int N>
+void copy_short_runs(std::byte* to, int64_t out_step, const std::byte* from, int64_t in_step,
+                     int64_t count, int64_t bytes) {
+  typedef uint8_t Vector __attribute__((vector_size(16), aligned(1), may_alias));  // NOLINT
+  const int64_t last = bytes - int64_t{sizeof(Vector)} * N;
+  for (int64_t i = 0; i < count; ++i, to += out_step, from += in_step) {
+    Vector head[N], tail[N];
+    INTARSIA_UNROLLED
+    for (int v = 0; v < N; ++v) {
+      head[v] = reinterpret_cast<const Vector*>(from)[v];
+      tail[v] = reinterpret_cast<const Vector*>(from + last)[v];
+    }
+    INTARSIA_UNROLLED
+    for (int v = 0; v < N; ++v) {
+      reinterpret_cast<Vector*>(to)[v] = head[v];
+      reinterpret_cast<Vector*>(to + last)[v] = tail[v];
+    }
+  }
 }
 
 void copy_rows(const KernelContext& context, const StridedCopy& copy, const ElementLoops& loops,
@@ -163,8 +184,7 @@ void copy_rows(const KernelContext& context, const StridedCopy& copy, const Elem
   const int64_t out_row = last > 0 ? copy.out_strides[outer] : 0;
   const int64_t in_row = last > 0 ? copy.in_strides[outer] : 0;
   const int64_t per_outer = (last > 0 ? copy.extents[outer] : 1) * parts;
-  // Not inlined: once for a thread alone and once for several is much code.
-  const auto copy_items = [&](int64_t begin, int64_t end) __attribute__((noinline)) {
+  const auto copy_items = [&](int64_t begin, int64_t end) {
     Odometer at(copy, outer, begin / per_outer);
     int64_t place = begin % per_outer;
     for (int64_t item = begin; item < end; place = 0, at.advance()) {
@@ -173,10 +193,14 @@ void copy_rows(const KernelContext& context, const StridedCopy& copy, const Elem
       std::byte* to = out + (at.out + row * out_row) * size;
       const std::byte* from = in + (at.in + row * in_row) * size;
       int64_t first = (place - row * parts) * most;
+      item += pieces;
       for (int64_t piece = 0; piece < pieces; ++piece) {
         const int64_t count = run - first < most ? run - first : most;
         if (out_stride == 1 && in_stride == 1) {
-          copy_run(to + first * size, from + first * size, count * size);
+          const int64_t together = parts == 1 ? pieces : 1;
+          copy_runs(to + first * size, out_row * size, from + first * size, in_row * size, together,
+                    count * size);
+          piece += together - 1;
         } else {
           loops.scatter(count, to + first * out_stride * size, out_stride,
                         from + first * in_stride * size, in_stride);
@@ -187,7 +211,6 @@ void copy_rows(const KernelContext& context, const StridedCopy& copy, const Elem
         to += out_row * size;
         from += in_row * size;
       }
-      item += pieces;
     }
   };
   for_items(context, rows * parts, most * size, copy_items);
@@ -279,6 +302,34 @@ void strided_copy(const KernelContext& context, const StridedCopy& copy, E* out,
     }
   }
   copy_elements(context, copy, kLoops<E>, to, from);
+}
+
+void copy_runs(void* out, int64_t out_step, const void* in, int64_t in_step, int64_t count,
+               int64_t bytes) {
+  auto* to = static_cast<std::byte*>(out);
+  const auto* from = static_cast<const std::byte*>(in);
+#if INTARSIA_HAS_VECTORS  // small programs do without
+  if (bytes >= 16 && bytes <= 32) {
+    return copy_short_runs<1>(to, out_step, from, in_step, count, bytes);
+  }
+  if (bytes > 32 && bytes <= 64) {
+    return copy_short_runs<2>(to, out_step, from, in_step, count, bytes);
+  }
+  if (bytes > 64 && bytes <= 128) {
+    return copy_short_runs<4>(to, out_step, from, in_step, count, bytes);
+  }
+#endif
+  for (int64_t i = 0; i < count; ++i) copy_run(to + i * out_step, from + i * in_step, bytes);
+}
+
+void share_items(const KernelContext& context, int64_t count, int64_t bytes,
+                 void (*body)(const void* self, int64_t begin, int64_t end), const void* self) {
+  if (bytes == 0) return;  // items without elements, of which there may be any number
+  constexpr int64_t kGrainBytes = 4096;
+  const int64_t grain = bytes >= kGrainBytes ? 1 : kGrainBytes / bytes;
+  context.parallel_for(ceil_div(count, grain), [=](int64_t begin, int64_t end, int) {
+    body(self, begin * grain, min(end * grain, count));
+  });
 }
 
 void copy_tensor(const KernelContext& context, const TensorView& to, const TensorView& from) {

@@ -86,18 +86,40 @@ inline void copy_run(void* out, const void* in, int64_t bytes) {
   }
 }
 
-/// Calls `body(begin, end)` over [0, count) items of `bytes` each: in one piece, or, if there is
+/// Copies `count` runs of `bytes` bytes, which lie `out_step` and `in_step` bytes apart.
+void copy_runs(void* out, int64_t out_step, const void* in, int64_t in_step, int64_t count,
+               int64_t bytes);
+
+/// `body(self, begin, end)` over [0, count) items of `bytes` each: in one piece, or, if there is
 /// enough to move, on the caller's threads.
+void share_items(const KernelContext& context, int64_t count, int64_t bytes,
+                 void (*body)(const void* self, int64_t begin, int64_t end), const void* self);
+
+/// The same with `body(begin, end)`, whose code is there once.
 template <class Body>
 void for_items(const KernelContext& context, int64_t count, int64_t bytes, const Body& body) {
-  if (bytes == 0) return;  // items without elements, of which there may be any number
-  constexpr int64_t kGrainBytes = 4096;
-  const int64_t grain = bytes >= kGrainBytes ? 1 : kGrainBytes / bytes;
-  const int64_t pieces = (count + grain - 1) / grain;
-  context.parallel_for(pieces, [&](int64_t begin, int64_t end, int) {
-    const int64_t last = end * grain;
-    body(begin * grain, last < count ? last : count);
+  share_items(
+      context, count, bytes,
+      [](const void* self, int64_t begin, int64_t end) {
+        (*static_cast<const Body*>(self))(begin, end);
+      },
+      &body);
+}
+
+/// The same with short rows of several tensors side by side: `body` gets rows whose bytes stay in a
+/// cache until all their parts are copied, where a line may belong to two of them.
+template <class Body>
+void for_row_blocks(const KernelContext& context, int64_t rows, int64_t row_bytes,
+                    const Body& body) {
+  constexpr int64_t kBlockBytes = 8192;
+  const int64_t block = row_bytes < kBlockBytes ? kBlockBytes / row_bytes : 1;
+  for_items(context, rows, row_bytes, [&](int64_t begin, int64_t end) {
+    for (; begin < end; begin += block) body(begin, end - begin < block ? end : begin + block);
   });
+}
+/// Whether parts of rows are worth it.
+constexpr bool is_row_part(int64_t bytes) {
+  return INTARSIA_HAS_VECTORS && bytes >= 16 && bytes < 2048;
 }
 
 /// Copies the bytes of a whole tensor, unless both are the same memory.

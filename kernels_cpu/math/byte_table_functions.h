@@ -2,7 +2,7 @@
 //
 // The member of ByteTable<I>, for the file of instruction set I that instantiates it. Vectors
 // choose the 16 bytes that a high half of a code names one after the other, by an instruction that
-// looks the low halves up.
+// looks the low halves up; with AVX512_VBMI, one that looks up 128 bytes.
 #pragma once
 
 #include "kernels_cpu/gemm/vector.h"

@@ -12,6 +12,27 @@
 namespace intarsia::cpu {
 namespace {
 
+/// Cuts rows if all parts are wanted and short.
+bool cut_short_rows(const KernelContext& context, int64_t rows) {
+  if (rows <= 1) return false;
+  for (int i = 0; i < context.output_count(); ++i) {
+    if (!(context.output(i).present() && is_row_part(context.output(i).bytes() / rows)))
+      return false;
+  }
+  const TensorView& x = context.input(0);
+  const int64_t row = x.bytes() / rows;
+  for_row_blocks(context, rows, row, [&](int64_t begin, int64_t end) {
+    const std::byte* from = x.as<const std::byte>() + begin * row;
+    for (int i = 0; i < context.output_count(); ++i) {
+      const TensorView& y = context.output(i);
+      const int64_t part = y.bytes() / rows;
+      copy_runs(y.as<std::byte>() + begin * part, part, from, row, end - begin, part);
+      from += part;
+    }
+  });
+  return true;
+}
+
 template <class T>
 struct Split {
   static constexpr KernelId id{"Split", "", {kernel_type_of<T>}};
@@ -35,6 +56,7 @@ struct Split {
     const int axis = a.axis < 0 ? a.axis + x.rank : a.axis;
     const int parts = a.num_outputs != 0 ? a.num_outputs : context.output_count();
     const int64_t outer = span_count(x, 0, axis);
+    if (cut_short_rows(context, outer)) return {};
     const int64_t inner = span_count(x, axis + 1, x.rank);
     const int64_t row = x.extents[axis] * inner;
     const E* in = x.as<const E>();

@@ -162,7 +162,7 @@ struct MapCodes {
     const auto* x = context.input(0).as<const uint8_t>();
     const auto* table = context.input(1).as<const uint8_t>();
     auto* y = context.output(0).as<uint8_t>();
-    const auto map = pick_isa(context.isa(), [](auto i) { return &ByteTable<i>::map; });
+    const auto map = byte_table(context.isa());
     for_elements(context, context.output(0).count(), [=](int64_t begin, int64_t end) {
       map(x + begin, y + begin, end - begin, table);
     });

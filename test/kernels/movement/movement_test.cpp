@@ -44,6 +44,22 @@ TEST(CopyRun, CopiesSoManyBytesAndNoMore) {
   }
 }
 
+TEST(CopyRuns, CopiesEachRunAndNothingBetween) {
+  for (size_t bytes = 0; bytes <= 150; ++bytes) {
+    const size_t in_step = bytes + bytes % 3, out_step = bytes + bytes % 5, count = bytes % 4;
+    std::vector<uint8_t> from(in_step * count + 1);
+    for (size_t i = 0; i < from.size(); ++i) from[i] = static_cast<uint8_t>(i * 7 + 1);
+    std::vector<uint8_t> to(out_step * count + 1), expected = to;
+    for (size_t i = 0; i < count * bytes; ++i) {
+      expected[i / bytes * out_step + i % bytes] = from[i / bytes * in_step + i % bytes];
+    }
+    cpu::copy_runs(to.data(), static_cast<int64_t>(out_step), from.data(),
+                   static_cast<int64_t>(in_step), static_cast<int64_t>(count),
+                   static_cast<int64_t>(bytes));
+    ASSERT_EQ(to, expected) << bytes;
+  }
+}
+
 // ---- Transpose ----
 
 template <class T>
@@ -140,7 +156,7 @@ TYPED_TEST(Movement, ConcatJoinsAndSplitUndoesIt) {
     Node split;
     split.input<T>(whole, joined).template input<int64_t>(long_dims(sizes), sizes);
     for (const Dense<T>& part : parts) split.output<T>(part.dims);
-    split.attributes(SplitAttributes{signed_axis, 0});
+    split.attributes(SplitAttributes{signed_axis, 0}).threads(1 + round % 2);
     ASSERT_TRUE(split.run(width_kernel_name("Split", data_type_of<T>)).ok());
     for (size_t i = 0; i < parts.size(); ++i) {
       EXPECT_EQ(split.result<T>(static_cast<int>(i)), parts[i].values);

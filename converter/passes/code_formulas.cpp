@@ -92,7 +92,8 @@ std::optional<std::array<float, 3>> as_sum_of_codes(DataType type, const Dequant
   for (const float f : around(a_factor, 2)) {
     for (const float g : around(b_factor, 2)) {
       for (const float c : addends_around(addend)) {
-        if (exact.are_of([=](float a, float b) { return (a * f + c) + b * g; })) {
+        if (exact.are_of([=](float a, float b) { return (a * f + c) + b * g; }) &&
+            exact.are_of([=](float a, float b) { return std::fma(b, g, std::fma(a, f, c)); })) {
           return std::array{f, c, g};
         }
       }

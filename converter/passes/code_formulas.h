@@ -18,9 +18,9 @@ struct DequantizedNumbers {
 };
 
 /// The numbers of AddCodes, A_factor, addend and B_factor, with which it gives the codes of
-/// AddDequantized, for every pair of codes of this type (int8 or uint8): as a float is rounded in
-/// other places, they are looked for beside those that follow from the formula. Nothing if there
-/// are none there.
+/// AddDequantized, for every pair of codes of this type (int8 or uint8), also if multiplications
+/// and additions are fused: as a float is rounded in other places, they are looked for beside those
+/// that follow from the formula. Nothing if there are none there.
 std::optional<std::array<float, 3>> as_sum_of_codes(DataType type, const DequantizedNumbers& by);
 
 /// The same of MultiplyCodes, A_zero, B_zero, factor and addend, and MultiplyDequantized.

@@ -10,6 +10,7 @@
 #include "kernels_cpu/gemm/byte_codes.h"
 #include "kernels_cpu/gemm/even_block.h"
 #include "kernels_cpu/gemm/typed_tile.h"
+#include "kernels_cpu/math/joined_codes.h"
 
 namespace intarsia::cpu {
 
@@ -22,7 +23,7 @@ struct CodeRows;
 #if defined(__AVX512BW__)
 
 template <>
-struct CodeRows<Isa::kAvx512> {
+struct CodeRows<Isa::kAvx512> : JoinedCodes<Isa::kAvx512> {
   /// Some compilers take what intrinsics without a mask are made of for uninitialised.
   static constexpr __mmask16 kAllLanes = 0xffff;
   static constexpr __mmask8 kHalf = 0xff;
@@ -40,17 +41,6 @@ struct CodeRows<Isa::kAvx512> {
     return _mm512_maskz_cvtps_epi32(
         kAllLanes, _mm512_maskz_min_ps(kAllLanes, _mm512_set1_ps(kLargeCode), number));
   }
-  /// The codes of four vectors, one behind the other.
-  template <bool kSigned>
-  INTARSIA_INLINE static __m512i join(__m512i a, __m512i b, __m512i c, __m512i d, __m512i zero) {
-    const __m512i lower = _mm512_adds_epi16(_mm512_packs_epi32(a, b), zero);
-    const __m512i upper = _mm512_adds_epi16(_mm512_packs_epi32(c, d), zero);
-    const __m512i mixed =
-        kSigned ? _mm512_packs_epi16(lower, upper) : _mm512_packus_epi16(lower, upper);
-    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-    return _mm512_maskz_permutexvar_epi32(kAllLanes, order, mixed);
-  }
-
   /// Four rows of a panel at a time.
   template <bool kSigned>
   static void store_one(const ByteSums& sums, const ByteCodes& codes, ptrdiff_t panel) {
@@ -108,7 +98,7 @@ struct CodeRows<Isa::kAvx512> {
 #elif defined(__AVX2__)
 
 template <>
-struct CodeRows<Isa::kAvx2> {
+struct CodeRows<Isa::kAvx2> : JoinedCodes<Isa::kAvx2> {
   struct Factors {
     __m256 scale;
     __m256i bias;
@@ -133,23 +123,19 @@ struct CodeRows<Isa::kAvx2> {
   template <bool kSigned>
   static void store(const ByteSums& sums, const ByteCodes& codes) {
     const __m256i zero = _mm256_set1_epi16(static_cast<int16_t>(codes.zero));
-    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
     for (ptrdiff_t panel = 0; panel < sums.panels; ++panel) {
       const ptrdiff_t column = (sums.panel + panel) * kPanel, count = codes.columns - column;
       const Factors by(codes, column), right(codes, column + kPanel / 2);
       const uint32_t* from = sums.sums + panel * kPanel;
       uint8_t* to = codes.y + sums.row * codes.y_pitch + column;
-      const auto row_of = [&](ptrdiff_t row) __attribute__((always_inline)) {
+      const auto half = [&](ptrdiff_t row, bool is_right) __attribute__((always_inline)) {
         const uint32_t* at = from + row * sums.pitch;
-        return _mm256_adds_epi16(
-            _mm256_packs_epi32(integers(at, by), integers(at + kPanel / 2, right)), zero);
+        return is_right ? integers(at + kPanel / 2, right) : integers(at, by);
       };
       for (ptrdiff_t row = 0; row < sums.rows; row += 2) {
         const ptrdiff_t next = min(row + 1, sums.rows - 1);
-        const __m256i first = row_of(row), second = row_of(next);
-        const __m256i all = _mm256_permutevar8x32_epi32(
-            kSigned ? _mm256_packs_epi16(first, second) : _mm256_packus_epi16(first, second),
-            order);
+        const __m256i all = join<kSigned>(half(row, false), half(row, true), half(next, false),
+                                          half(next, true), zero);
         put(to + row * codes.y_pitch, count, _mm256_castsi256_si128(all));
         put(to + next * codes.y_pitch, count, _mm256_extracti128_si256(all, 1));
       }

@@ -10,6 +10,8 @@
 // Included by typed_avx512.cpp only.
 #pragma once
 
+#include <utility>
+
 #include "kernels_cpu/gemm/amx_tiles.h"
 #include "kernels_cpu/gemm/byte_row_tiles.h"
 #include "kernels_cpu/gemm/typed_tile.h"
@@ -36,17 +38,26 @@ struct ByteTiles<Isa::kAmx> : AmxTiles<Isa::kAmx> {
 
   /// Some rows of a product.
   struct Job {
+    /// Sums of some tiles and panels that a sink has not taken yet.
+    struct Pending {
+      ptrdiff_t tile, tiles = 0, first_panel, panels;
+      uint32_t* sums;
+    };
+
     const ByteProduct& p;
     const Rows& of;
     ptrdiff_t first_row;
-    uint32_t* taken;         ///< Where sums lie until a sink has taken them.
+    uint32_t* taken;  ///< Where sums lie until a sink has taken them; and the next ones.
+    uint32_t* next;
     ptrdiff_t quads, panel;  ///< Of a tile of A; words of a panel of B.
+    Pending pending;
 
     Job(const ByteProduct& product, const Rows& rows, ptrdiff_t first, uint32_t* scratch)
         : p(product),
           of(rows),
           first_row(first),
           taken(scratch),
+          next(scratch + kMostTaken),
           quads(ceil_div(p.runs.quads, ceil_div(p.runs.quads, kTileQuads))),
           panel(static_cast<ptrdiff_t>(byte_panel_words(p.runs.all_quads()))) {}
 
@@ -62,8 +73,7 @@ struct ByteTiles<Isa::kAmx> : AmxTiles<Isa::kAmx> {
       load<A>(lines, 64);
     }
 
-    /// R tiles of rows, R <= 2, by P panels from `b` on; their sums become rows of P panels, one
-    /// tile behind the other.
+    /// R tiles of rows, R <= 2, by P panels from `b` on.
     template <int R, int P>
     void multiply(const Rows::Tile* tile, const uint32_t* b, Ahead ahead) const {
       clear<kTileC>();
@@ -92,10 +102,15 @@ struct ByteTiles<Isa::kAmx> : AmxTiles<Isa::kAmx> {
           }
         }
       }
+    }
+
+    /// Their sums become rows of P panels, one tile behind the other.
+    template <int R, int P>
+    void store_sums(uint32_t* to) const {
       constexpr ptrdiff_t kLine = P * 64;
-      uint32_t* const lower = taken + of.height * P * kPanel;
-      store<kTileC>(taken, kLine);
-      if constexpr (P == 2) store<kTileC + 1>(taken + kPanel, kLine);
+      uint32_t* const lower = to + of.height * P * kPanel;
+      store<kTileC>(to, kLine);
+      if constexpr (P == 2) store<kTileC + 1>(to + kPanel, kLine);
       if constexpr (R == 2) store<kTileC + 2>(lower, kLine);
       if constexpr (R * P == 4) store<kTileC + 3>(lower + kPanel, kLine);
     }
@@ -129,24 +144,42 @@ struct ByteTiles<Isa::kAmx> : AmxTiles<Isa::kAmx> {
       }
     }
 
-    template <int R, int P>
-    void multiply_tiles(ptrdiff_t tile, ptrdiff_t first_panel, const Ahead& ahead) const {
-      const uint32_t* b = p.b + first_panel * panel;
-      multiply<R, P>(of.tiles + tile, b, ahead);
-      uint32_t* c = taken;
-      for (int r = 0; r < R; ++r, c += of.height * P * kPanel) {
-        const Rows::Tile& rows = of.tiles[tile + r];
+    template <int P>
+    void take_sums(const Pending& some) const {
+      const uint32_t* b = p.b + some.first_panel * panel;
+      uint32_t* c = some.sums;
+      for (ptrdiff_t r = 0; r < some.tiles; ++r, c += of.height * P * kPanel) {
+        const Rows::Tile& rows = of.tiles[some.tile + r];
         for (int i = 0; i < rows.pieces; ++i) {
           const Rows::Piece& piece = of.pieces[rows.first_piece + i];
           uint32_t* sums = c + piece.first * P * kPanel;
           if (p.a_zero != 0 || p.a_sums != nullptr) subtract_terms<P>(piece, b, sums);
-          take({sums, P * kPanel, first_row + piece.row, piece.rows, first_panel, P});
+          take({sums, P * kPanel, first_row + piece.row, piece.rows, some.first_panel, P});
         }
       }
     }
 
+    /// While the tiles multiply, the sums of those before are taken.
+    template <int R, int P>
+    void multiply_tiles(ptrdiff_t tile, ptrdiff_t first_panel, const Ahead& ahead) {
+      multiply<R, P>(of.tiles + tile, p.b + first_panel * panel, ahead);
+      finish();
+      std::swap(taken, next);
+      store_sums<R, P>(taken);
+      pending = {tile, R, first_panel, P, taken};
+    }
+    void finish() {
+      if (pending.tiles == 0) return;
+      if (pending.panels == 2) {
+        take_sums<2>(pending);
+      } else {
+        take_sums<1>(pending);
+      }
+      pending.tiles = 0;
+    }
+
     template <int P>
-    void multiply_panels(ptrdiff_t first_panel) const {
+    void multiply_panels(ptrdiff_t first_panel) {
       const ptrdiff_t calls = ceil_div(of.count, 2);
       const ptrdiff_t steps = p.runs.all_quads() / p.runs.quads * ceil_div(p.runs.quads, quads);
       Ahead ahead{p.b + (first_panel + P) * panel,
@@ -165,16 +198,17 @@ template <class S>
 struct BytePanels<Isa::kAmx, S> {
   static void multiply(const ByteProduct& all) {
     using Tiles = ByteTiles<Isa::kAmx>;
-    alignas(64) uint32_t taken[Tiles::kMostTaken];
+    alignas(64) uint32_t taken[2 * Tiles::kMostTaken];
     ByteProduct part = all;
     for (ptrdiff_t first = 0, rows; first < all.rows; first += rows) {
       rows = min(all.rows - first, Tiles::Rows::kMostRows);
       const Tiles::Rows of(part.a, rows);
-      const Tiles::Job job(part, of, first, taken);
+      Tiles::Job job(part, of, first, taken);
       Tiles::configure(of.height, job.quads);
       ptrdiff_t panel = 0;
       for (; panel + 2 <= part.panels; panel += 2) job.multiply_panels<2>(panel);
       if (panel < part.panels) job.multiply_panels<1>(panel);
+      job.finish();
       part.a += rows;
       if (part.a_sums != nullptr) part.a_sums += rows;
       if (part.c != nullptr) part.c += rows * part.c_pitch;

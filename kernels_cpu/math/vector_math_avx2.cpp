@@ -7,6 +7,7 @@
 #if INTARSIA_WITH_AVX2
 
 #include "kernels_cpu/math/byte_table_functions.h"
+#include "kernels_cpu/math/code_sums_functions.h"
 #include "kernels_cpu/math/half_conversion.h"
 #include "kernels_cpu/math/vector_math_functions.h"
 
@@ -50,6 +51,7 @@ void HalfConversion<I>::narrow(const float* x, Float16* y, int64_t n) {
 
 template struct VectorMath<Isa::kAvx2>;
 template struct ByteTable<Isa::kAvx2>;
+template struct CodeSums<Isa::kAvx2>;
 template struct HalfConversion<Isa::kAvx2>;
 }  // namespace intarsia::cpu
 

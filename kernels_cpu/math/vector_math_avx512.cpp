@@ -6,11 +6,13 @@
 #if INTARSIA_WITH_AVX512
 
 #include "kernels_cpu/math/byte_table_functions.h"
+#include "kernels_cpu/math/code_sums_functions.h"
 #include "kernels_cpu/math/vector_math_functions.h"
 
 namespace intarsia::cpu {
 template struct VectorMath<Isa::kAvx512>;
 template struct ByteTable<Isa::kAvx512>;
+template struct CodeSums<Isa::kAvx512>;
 
 template <>
 [[gnu::target("avx512vbmi")]] void ByteTable<Isa::kAmx>::map(const uint8_t* x, uint8_t* y,

@@ -14,6 +14,7 @@
 #include "kernels_cpu/common/unrolled.h"
 #include "kernels_cpu/elementwise/binary_run.h"
 #include "kernels_cpu/math/byte_table.h"
+#include "kernels_cpu/math/code_sums.h"
 #include "kernels_cpu/quantization/integers.h"
 
 namespace intarsia::cpu {
@@ -82,6 +83,24 @@ struct CodeWord {
   }
 };
 
+/// z = f(x, y) of `length` codes each, by instructions for codes where there are such; otherwise
+/// false.
+template <class T, class F>
+bool combine_codes(const T* x, const T* y, T* z, int64_t length, const F& f, Isa isa) {
+  if constexpr (std::is_same_v<F, AddCodes>) {
+    const CodeSum sum{f.a_factor, f.addend, f.b_factor, std::is_signed_v<T>};
+    if (!sum.is_bounded()) return false;
+    const auto bytes = [](auto* codes) { return reinterpret_cast<const uint8_t*>(codes); };
+    return pick_isa(isa, [&](auto i) {
+      if constexpr (has_code_sums(i)) {
+        CodeSums<i>::add(bytes(x), bytes(y), reinterpret_cast<uint8_t*>(z), length, sum);
+      }
+      return has_code_sums(i);
+    });
+  }
+  return false;
+}
+
 /// z = f(x, y) of `length` codes each; an operand that stands still is one code.
 template <class T, class F>
 INTARSIA_INLINE void combine_row(const T* x, bool x_advances, const T* y, bool y_advances, T* z,
@@ -138,6 +157,11 @@ struct CombineCodes {
     for_elements(context, loop.count, [&](int64_t begin, int64_t end) {
       BroadcastPieces pieces(loop, operands, begin, end);
       for (BroadcastPiece piece; pieces.next(piece);) {
+        if (piece.advances[0] && piece.advances[1] &&
+            combine_codes(piece.at<T>(0), piece.at<T>(1), y + piece.first, piece.length, formula,
+                          context.isa())) {
+          continue;
+        }
         on_widest_isa(context.isa(), [&] {
           combine_row(piece.at<T>(0), piece.advances[0], piece.at<T>(1), piece.advances[1],
                       y + piece.first, piece.length, formula);

@@ -50,7 +50,10 @@ int differing(const DequantizedNumbers& by, const std::array<float, 3>& sum) {
   for_codes<T>([&](float a, float b) {
     const float number = (a - by.a_zero) * by.a_scale + (b - by.b_zero) * by.b_scale;
     const float code = saturated<T>(std::nearbyint(number / by.scale) + by.zero);
-    count += saturated<T>(std::nearbyint((a * sum[0] + sum[1]) + b * sum[2])) == code ? 0 : 1;
+    const float fused = std::fma(b, sum[2], std::fma(a, sum[0], sum[1]));
+    for (const float other : {(a * sum[0] + sum[1]) + b * sum[2], fused}) {
+      count += saturated<T>(std::nearbyint(other)) == code ? 0 : 1;
+    }
   });
   return count;
 }

@@ -19,7 +19,8 @@ namespace intarsia::ops {
 ///                                      saturate(round((A - a) f ((B - b) g) / s) + z)
 ///
 /// in float, ties to even: the last two are what DequantizeLinear, Add or Mul, and QuantizeLinear
-/// compute, to the bit.
+/// compute, to the bit. The numbers of AddCodes are such that it makes no difference for any codes
+/// whether products are rounded before they are added.
 struct CombineCodes {
   static constexpr std::string_view name = "CombineCodes";
   template <class S>

@@ -162,7 +162,7 @@ TEST(ByteRowTiles, HoldEachRowOnceAndReadBetweenRowsOnly) {
   Random random(17);
   using Tiles = ByteRowTiles<Isa::kAmx>;
   int copied = 0, with_gaps = 0;
-  for (int trial = 0; trial < 3000; ++trial) {
+  for (int trial = 0; trial < 8000; ++trial) {
     const int64_t count = random.between(1, random.coin() ? 9 : Tiles::kMostRows);
     const Rows rows(random, count, 4);
     const Tiles of(rows.at.data(), static_cast<ptrdiff_t>(count));

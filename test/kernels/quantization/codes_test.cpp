@@ -63,11 +63,17 @@ void expect_combined(const std::string& name, std::initializer_list<float> numbe
 
 template <class T>
 void expect_all_combined() {
+  // Numbers without roundings, or with no middles between codes, can be fused as well.
+  for (const auto& [f, c, g] : {std::array{0.5f, -17.5f, 0.25f},
+                                {1e30f, -17.5f, 0.25f},
+                                {-0.3125f, 200, 1.5f},
+                                {0.3f, -17.31f, 0.283f}}) {
+    expect_combined<T>("AddCodes", {f, c, g},
+                       [f = f, c = c, g = g](float a, float b) { return (a * f + c) + b * g; });
+  }
   // Powers of two make middles between codes; large ones leave their range.
   for (const float f : {0.5f, 0.3f, 1e30f}) {
     const float c = -17.5f, g = 0.25f;
-    expect_combined<T>("AddCodes", {f, c, g},
-                       [=](float a, float b) { return (a * f + c) + b * g; });
     expect_combined<T>("MultiplyCodes", {3, -7, f / 16, c},
                        [=](float a, float b) { return (a - 3) * (b + 7) * (f / 16) + c; });
     // Rounded before the zero point, which is odd, is added.

@@ -51,6 +51,7 @@ struct ByteTiles<Isa::kAmx> : AmxTiles<Isa::kAmx> {
     uint32_t* next;
     ptrdiff_t quads, panel;  ///< Of a tile of A; words of a panel of B.
     Pending pending;
+    alignas(64) uint32_t starts[2 * kPanel];
 
     Job(const ByteProduct& product, const Rows& rows, ptrdiff_t first, uint32_t* scratch)
         : p(product),
@@ -76,10 +77,10 @@ struct ByteTiles<Isa::kAmx> : AmxTiles<Isa::kAmx> {
     /// R tiles of rows, R <= 2, by P panels from `b` on.
     template <int R, int P>
     void multiply(const Rows::Tile* tile, const uint32_t* b, Ahead ahead) const {
-      clear<kTileC>();
-      if constexpr (P == 2) clear<kTileC + 1>();
-      if constexpr (R == 2) clear<kTileC + 2>();
-      if constexpr (R * P == 4) clear<kTileC + 3>();
+      begin<kTileC>(0);
+      if constexpr (P == 2) begin<kTileC + 1>(1);
+      if constexpr (R == 2) begin<kTileC + 2>(0);
+      if constexpr (R * P == 4) begin<kTileC + 3>(1);
       b += kByteTerms * kPanel;
       const ByteRuns& runs = p.runs;
       for (ptrdiff_t i = 0; i < runs.counts[0]; ++i) {
@@ -115,21 +116,34 @@ struct ByteTiles<Isa::kAmx> : AmxTiles<Isa::kAmx> {
       if constexpr (R * P == 4) store<kTileC + 3>(lower + kPanel, kLine);
     }
 
-    /// Takes what the zero points add from the sums of some rows. `b`: the first panel.
+    /// Where sums start: at what the zero point of A adds to those of each column.
+    template <int P>
+    void find_starts(const uint32_t* b) {
+      for (ptrdiff_t v = 0; v < P; ++v) {
+        QuadVector of_columns;
+        std::memcpy(&of_columns, b + v * panel, sizeof of_columns);
+        of_columns *= -p.a_zero;
+        std::memcpy(starts + v * kPanel, &of_columns, sizeof of_columns);
+      }
+    }
+    template <int C>
+    INTARSIA_INLINE void begin(ptrdiff_t column) const {
+      if (p.a_zero == 0) return clear<C>();
+      load<C>(starts + column * kPanel, 0);
+    }
+
+    /// Takes what the zero points of B add from the sums of some rows. `b`: the first panel.
     template <int P>
     void subtract_terms(const Rows::Piece& piece, const uint32_t* b, uint32_t* c) const {
       INTARSIA_UNROLL
       for (ptrdiff_t v = 0; v < P; ++v) {
-        QuadVector of_columns, zeros;
-        std::memcpy(&of_columns, b + v * panel, sizeof of_columns);
+        QuadVector zeros;
         std::memcpy(&zeros, b + v * panel + kPanel, sizeof zeros);
-        of_columns *= p.a_zero;
         for (ptrdiff_t r = 0; r < piece.rows; ++r) {
           uint32_t* to = c + (r * P + v) * kPanel;
           QuadVector sum;
           std::memcpy(&sum, to, sizeof sum);
-          sum -= of_columns;
-          if (p.a_sums != nullptr) sum -= p.a_sums[piece.row + r] * zeros;
+          sum -= p.a_sums[piece.row + r] * zeros;
           std::memcpy(to, &sum, sizeof sum);
         }
       }
@@ -153,7 +167,7 @@ struct ByteTiles<Isa::kAmx> : AmxTiles<Isa::kAmx> {
         for (int i = 0; i < rows.pieces; ++i) {
           const Rows::Piece& piece = of.pieces[rows.first_piece + i];
           uint32_t* sums = c + piece.first * P * kPanel;
-          if (p.a_zero != 0 || p.a_sums != nullptr) subtract_terms<P>(piece, b, sums);
+          if (p.a_sums != nullptr) subtract_terms<P>(piece, b, sums);
           take({sums, P * kPanel, first_row + piece.row, piece.rows, some.first_panel, P});
         }
       }
@@ -180,6 +194,7 @@ struct ByteTiles<Isa::kAmx> : AmxTiles<Isa::kAmx> {
 
     template <int P>
     void multiply_panels(ptrdiff_t first_panel) {
+      find_starts<P>(p.b + first_panel * panel);
       const ptrdiff_t calls = ceil_div(of.count, 2);
       const ptrdiff_t steps = p.runs.all_quads() / p.runs.quads * ceil_div(p.runs.quads, quads);
       Ahead ahead{p.b + (first_panel + P) * panel,

@@ -32,22 +32,22 @@ class TransposedPhases {
 };
 
 /// Calls share(count, body) once, where body(begin, end, thread) calls `run(phase, begin, end,
-/// thread)` for what [begin, end) covers of the units of all phases, units_of(phase) of each.
+/// thread)` for some of the units of each phase, units_of(phase), as many of them as [begin, end)
+/// is of all: neighbours in input and output, which phases share, stay with one thread.
 template <class UnitsOf, class Run, class Share>
 void for_phases(const ConvShape& shape, const UnitsOf& units_of, const Run& run,
                 const Share& share) {
-  int64_t all = 0;
+  int64_t all = 0, count = 0;
   TransposedPhase phase;
-  for (TransposedPhases phases(shape); phases.next(phase);) all += units_of(phase);
+  for (TransposedPhases phases(shape); phases.next(phase); ++count) all += units_of(phase);
   share(all, [&](int64_t begin, int64_t end, int thread) {
     TransposedPhase at;
-    int64_t first = 0;
-    for (TransposedPhases phases(shape); first < end && phases.next(at);) {
+    int64_t later = count - 1;
+    for (TransposedPhases phases(shape); phases.next(at); --later) {
       const int64_t units = units_of(at);
-      const int64_t from = begin > first ? begin - first : 0;
-      const int64_t to = end - first < units ? end - first : units;
-      if (from < to) run(at, from, to, thread);
-      first += units;
+      // Phases take turns, so that parts are even where a phase has few units.
+      const auto before = [&](int64_t unit) { return (unit * units + all * later / count) / all; };
+      if (before(begin) < before(end)) run(at, before(begin), before(end), thread);
     }
   });
 }

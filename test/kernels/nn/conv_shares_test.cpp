@@ -136,5 +136,57 @@ TEST(ConvShares, ArePixels) {
   }
 }
 
+/// What two threads write of a transposed convolution.
+ThreadShares transposed_shares(const SharedConvolution& i, int32_t stride, bool depthwise) {
+  std::mt19937 engine(7);
+  ThreadShares shares(2);
+  Node node;
+  const int32_t out = (i.size - 1) * stride + i.kernel;
+  const auto input = [&](const Dims& dims) {
+    node.input(DataType::kFloat, dims,
+               random_numbers(DataType::kFloat, count_of(dims), engine, -1, 1));
+  };
+  input({1, i.size, i.size, i.channels});
+  input({i.channels, i.filters / i.group, i.kernel, i.kernel});
+  ConvTransposeAttributes attributes;
+  attributes.group = i.group;
+  attributes.channels_last = 1;
+  attributes.window.strides.count = 2;
+  for (int axis = 0; axis < 2; ++axis) attributes.window.strides[axis] = stride;
+  node.attributes(attributes).constant(1).output(DataType::kFloat, {1, out, out, i.filters});
+  node.isa(detect_isa()).shares(shares);
+  const std::string kernel =
+      depthwise ? "ConvTranspose.depthwise<float>" : "ConvTranspose.packed<float>";
+  EXPECT_TRUE(node.run(kernel).ok()) << kernel << " " << i << ": " << node.diagnostic().what;
+  return shares;
+}
+
+// Phases of the output, whose pixels lie between each other, are cut alike.
+TEST(ConvTransposeShares, ArePixelsOfAllPhases) {
+  for (const bool depthwise : {false, true}) {
+    int shapes = 0, uneven = 0;
+    for (uint32_t seed = 0; seed < kSeeds / 2; ++seed) {
+      cpu::Random random(700 + seed);
+      SharedConvolution conv{static_cast<int32_t>(random.between(12, 40)),
+                             static_cast<int32_t>(random.between(2, 16)) * 8, 0,
+                             static_cast<int32_t>(random.between(2, 5))};
+      conv.filters = depthwise ? conv.channels : static_cast<int32_t>(random.between(16, 64));
+      if (depthwise) conv.group = conv.channels;
+      const auto stride = static_cast<int32_t>(random.between(1, 3));
+      if (conv.multiply_adds() < 1 << 21 || conv.weights() > conv.pixels() / 2) continue;
+      const ThreadShares shares = transposed_shares(conv, stride, depthwise);
+      const auto all = shares.shares()[0].bytes + shares.shares()[1].bytes;
+      EXPECT_LE((shares.shares()[0].last - shares.shares()[1].first) * 2, all)
+          << conv << " stride " << stride;
+      uneven += shares.unevenness() > 20 ? 1 : 0;
+      ++shapes;
+      if (HasFatalFailure()) return;
+    }
+    EXPECT_GT(shapes, 0);
+    if (kSlowBuild) continue;
+    EXPECT_LE(uneven * 100, 12 * shapes) << uneven << " of " << shapes;
+  }
+}
+
 }  // namespace
 }  // namespace intarsia::test

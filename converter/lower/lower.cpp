@@ -55,15 +55,15 @@ Constant packed(const Constant& original, int64_t bytes, const KernelContext& co
   return result;
 }
 
-/// Bytes of workspace that suffice at all extents, and for the pieces of threads to share no line.
+/// Bytes of workspace that suffice at all extents, and for the pieces of threads to lie apart.
 int64_t most_workspace(NodeExtents& extents, const definitions::KernelRow& kernel, int threads) {
   if (kernel.workspace == nullptr) return 0;
   int64_t most = kernel.workspace(extents.planned().context());
   for (OperandViews& views : extents.others()) {
     most = std::max(most, kernel.workspace(views.context()));
   }
-  const auto lines = static_cast<int64_t>(kThreadLine) * threads;
-  return most > 0 && threads > 1 ? most + lines : most;
+  const auto gaps = static_cast<int64_t>(kThreadGap) * threads;
+  return most > 0 && threads > 1 ? most + gaps : most;
 }
 
 class Lowerer {

@@ -8,6 +8,7 @@
 // Computes in float, in double for double and integers; integer results are rounded to nearest even
 // and saturate, as in ONNX's reference implementation. Rows are spread over the caller's threads.
 // https://onnx.ai/onnx/operators/onnx__Resize.html
+#include <algorithm>
 #include <cmath>
 
 #include "core/kernel_list.h"
@@ -31,6 +32,9 @@ T store_real(Weighted<T> value) {
     return Element<T>::store(value);
   }
 }
+
+/// Rows that are interpolated at once, if the plan has room for them.
+constexpr int kRows = 4;
 
 /// Elements of the scratch row if `last` is the innermost resized axis.
 int64_t row_elements(const TensorView& x, int last) {
@@ -81,9 +85,14 @@ class Interpolation {
                            static_cast<int64_t>(left.size()));
     }
     dense_strides(x_, strides_);
-    const PerThread<V> rows(left, context_.threads(), row_elements(x_, last_));
+    const int64_t elements = row_elements(x_, last_), bytes = elements * int64_t{sizeof(V)};
+    const bool together = strides_[last_] == 1 && has_short_taps() &&
+                          bytes * threads <= static_cast<int64_t>(left.size()) / kRows;
+    const PerThread<V> rows(left, context_.threads(), together ? kRows * elements : elements);
     context_.parallel_for(span_count(y_, 0, last_), [&](int64_t begin, int64_t end, int thread) {
-      for (int64_t row = begin; row < end; ++row) resize_row(row, rows[thread]);
+      Waiting some{.scratch = rows[thread], .most = together ? kRows : 1};
+      for (int64_t row = begin; row < end; ++row) resize_row(row, some);
+      finish(some);
     });
     return {};
   }
@@ -106,7 +115,35 @@ class Interpolation {
     return {};
   }
 
-  void resize_row(int64_t row, V* scratch) const {
+  /// Rows that wait for their interpolation along the innermost resized axis, which reads the table
+  /// of taps once for all of them.
+  struct Waiting {
+    V* scratch;  ///< Of rows that come from several ones.
+    int most, count = 0;
+    T* out[kRows] = {};
+    const V* from[kRows] = {};
+  };
+
+  bool has_short_taps() const {
+    return a_.coordinates != ResizeAttributes::kCropAndResize &&
+           (taps_[last_] == 2 || taps_[last_] == 4);
+  }
+
+  void finish(Waiting& some) const {
+    const int64_t columns = y_.extents[last_];
+    if (some.count == kRows && taps_[last_] == 2) {
+      interpolate_rows<2, kRows>(some.out, some.from, tables_[last_], columns);
+    } else if (some.count == kRows) {
+      interpolate_rows<4, kRows>(some.out, some.from, tables_[last_], columns);
+    } else {
+      for (int i = 0; i < some.count; ++i) {
+        interpolate(some.out[i], some.from[i], columns, strides_[last_]);
+      }
+    }
+    some.count = 0;
+  }
+
+  void resize_row(int64_t row, Waiting& some) const {
     // The taps of each outer axis at this row; `fixed` is the offset along the others.
     const Tap<V>* taps[kMaxRank] = {};
     int64_t combinations = 1, fixed = 0, rest = row;
@@ -130,9 +167,10 @@ class Interpolation {
       for (int64_t i = 0; i < columns * inner; ++i) out[i] = value;
       return;
     }
+    const int64_t count = row_elements(x_, last_);
+    V* const scratch = some.scratch + some.count * count;
     const V* source = scratch;
     bool first = true;
-    const int64_t count = row_elements(x_, last_);
     for (int64_t c = 0; c < combinations; ++c) {
       V weight = 1;
       const T* in = x_.as<const T>() + fixed;
@@ -151,7 +189,9 @@ class Interpolation {
       if (source == scratch) add_row(scratch, in, weight, count, first);
       first = false;
     }
-    interpolate(out, source, columns, inner);
+    some.out[some.count] = out;
+    some.from[some.count++] = source;
+    if (some.count == some.most) finish(some);
   }
 
   /// scratch = weight * in, or scratch += weight * in.
@@ -166,23 +206,31 @@ class Interpolation {
   }
 
   /// Rows of single elements, all inside of the input.
-  template <int64_t kTaps>
-  static void interpolate_row(T* out, const V* row, const Tap<V>* tap, int64_t columns) {
+  template <int64_t kTaps, int kCount>
+  static void interpolate_rows(T* const* to, const V* const* from, const Tap<V>* tap,
+                               int64_t columns) {
+    T* out[kCount];
+    const V* row[kCount];
+    std::copy_n(to, kCount, out);
+    std::copy_n(from, kCount, row);
     INTARSIA_INDEPENDENT
     for (int64_t j = 0; j < columns; ++j) {
       const Tap<V>* at = tap + j * kTaps;
-      V sum = at[0].weight * row[at[0].index];
-      for (int64_t t = 1; t < kTaps; ++t) sum += at[t].weight * row[at[t].index];
-      out[j] = store_real<T>(sum);
+      V sum[kCount];
+      for (int r = 0; r < kCount; ++r) sum[r] = at[0].weight * row[r][at[0].index];
+      for (int64_t t = 1; t < kTaps; ++t) {
+        for (int r = 0; r < kCount; ++r) sum[r] += at[t].weight * row[r][at[t].index];
+      }
+      for (int r = 0; r < kCount; ++r) out[r][j] = store_real<T>(sum[r]);
     }
   }
 
   void interpolate(T* out, const V* row, int64_t columns, int64_t inner) const {
     const int64_t count = taps_[last_];
     const Tap<V>* tap = tables_[last_];
-    if (inner == 1 && a_.coordinates != ResizeAttributes::kCropAndResize) {
-      if (count == 2) return interpolate_row<2>(out, row, tap, columns);
-      if (count == 4) return interpolate_row<4>(out, row, tap, columns);
+    if (inner == 1 && has_short_taps()) {
+      if (count == 2) return interpolate_rows<2, 1>(&out, &row, tap, columns);
+      return interpolate_rows<4, 1>(&out, &row, tap, columns);
     }
     for (int64_t j = 0; j < columns; ++j, tap += count, out += inner) {
       if (tap->index < 0) {
@@ -235,7 +283,8 @@ struct Resize {
       if (x.extents[axis] != y.extents[axis]) last = axis;
     }
     if (last < 0) last = listed;
-    const CheckedInt rows = CheckedInt(row_elements(x, last)) * context.threads() * sizeof(V);
+    const CheckedInt row = CheckedInt(row_elements(x, last)) * (last == x.rank - 1 ? kRows : 1);
+    const CheckedInt rows = row * context.threads() * sizeof(V);
     return (resize_taps_bound(context) * sizeof(Tap<V>) + rows).value();
   }
   static Status run(const KernelContext& context) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pieces of threads: inside of the room, apart from each other, and on lines of their own where
-// the room permits.
+// The pieces of threads: inside of the room, apart from each other, on lines of their own and with
+// gaps where the room permits.
 #include "intarsia/per_thread.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace intarsia {
 namespace {
 
-constexpr size_t kMost = 1024;
+constexpr size_t kMost = 4096;
 
 /// The places of pieces in a room, of bytes from its beginning; every piece is as long as was
 /// asked, inside of the room and behind the one before it.
@@ -41,6 +41,19 @@ TEST(PerThread, ShareNoLineWhereThereIsRoom) {
       const size_t asked = 3 * static_cast<size_t>(elements) * sizeof(float);
       const auto at = places<float>(skipped, asked + 4 * kThreadLine, 3, elements);
       for (const size_t place : at) EXPECT_EQ(place % kThreadLine, 0U);
+    }
+  }
+}
+
+TEST(PerThread, HaveGapsInFrontAndBehind) {
+  for (size_t skipped = 0; skipped < kThreadLine; skipped += sizeof(float)) {
+    for (int64_t elements = 1; elements <= 133; elements += 4) {
+      const size_t asked = static_cast<size_t>(elements) * sizeof(float), least = kThreadGap / 2;
+      const size_t all = 3 * (asked + kThreadGap);
+      const auto at = places<float>(skipped, all, 3, elements);
+      EXPECT_GE(at[0] + 2 * kThreadLine, skipped + least);
+      for (size_t i = 1; i < 3; ++i) EXPECT_GE(at[i] + 2 * kThreadLine, at[i - 1] + asked + least);
+      EXPECT_LE(at[2] + asked + least, skipped + all + 2 * kThreadLine);
     }
   }
 }

@@ -159,21 +159,26 @@ struct Unique {
     int64_t* inverse = context.output(2).as<int64_t>();
     int64_t* counts = context.output(3).as<int64_t>();
     const int64_t bytes = slices.inner * static_cast<int64_t>(sizeof(Stored));
-    for_items(
-        context, groups, slices.outer * bytes + kRecordBytes, [&](int64_t begin, int64_t end) {
-          for (int64_t r = begin; r < end; ++r) {
-            const int32_t slice = first[result[r]];
-            for (int64_t o = 0; o < slices.outer; ++o) {
-              copy_run(y + (o * groups + r) * slices.inner,
-                       compare.x + (o * slices.count + slice) * slices.inner, bytes);
-            }
-            if (indices != nullptr) indices[r] = slice;
-            if (counts != nullptr) counts[r] = 0;
-            order[result[r]] = static_cast<int32_t>(r);  // from here on the result of each group
-          }
-        });
+    // This thread has the groups, which it has just found, in its caches, others have not.
+    constexpr int64_t kNearBytes = 1 << 18;
+    const auto share = [&](int64_t items, int64_t item_bytes, const auto& write) {
+      if (items <= kNearBytes / item_bytes) return write(0, items);
+      for_items(context, items, item_bytes, write);
+    };
+    share(groups, slices.outer * bytes + kRecordBytes, [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) {
+        const int32_t slice = first[result[r]];
+        for (int64_t o = 0; o < slices.outer; ++o) {
+          copy_run(y + (o * groups + r) * slices.inner,
+                   compare.x + (o * slices.count + slice) * slices.inner, bytes);
+        }
+        if (indices != nullptr) indices[r] = slice;
+        if (counts != nullptr) counts[r] = 0;
+        order[result[r]] = static_cast<int32_t>(r);  // from here on the result of each group
+      }
+    });
     if (inverse != nullptr) {
-      for_items(context, count, kRecordBytes, [&](int64_t begin, int64_t end) {
+      share(count, kRecordBytes, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) inverse[i] = order[group[i]];
       });
     }

@@ -53,8 +53,8 @@ constexpr bool has_byte_dots(Isa wanted) {
   return isa == Isa::kAvx512Vnni || isa == Isa::kAmx;
 }
 
-/// compiled_isa(wanted) for all but products of bytes: nothing else differs where there are dot
-/// products of bytes.
+/// compiled_isa(wanted) for all but products and tables of bytes: nothing else differs where there
+/// are dot products of bytes.
 constexpr Isa vector_isa(Isa wanted) {
   return has_byte_dots(wanted) ? Isa::kAvx512 : compiled_isa(wanted);
 }

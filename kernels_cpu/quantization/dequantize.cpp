@@ -65,7 +65,7 @@ Status dequantize(const KernelContext& context, Loader<W> load_zeros,
   void* y = context.output(0).data;
   const Granularity granularity(context.input(0), scale, a.axis, a.block_size);
   const Isa isa = context.isa();
-  for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
+  for_light_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
     PartScales<W> scales;
     int64_t known = begin;  // the scales are those of the elements before
     for (int64_t first = begin, count = 0; first < end; first += count) {

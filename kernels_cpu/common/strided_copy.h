@@ -106,22 +106,6 @@ void for_items(const KernelContext& context, int64_t count, int64_t bytes, const
       &body);
 }
 
-/// The same with short rows of several tensors side by side: `body` gets rows whose bytes stay in a
-/// cache until all their parts are copied, where a line may belong to two of them.
-template <class Body>
-void for_row_blocks(const KernelContext& context, int64_t rows, int64_t row_bytes,
-                    const Body& body) {
-  constexpr int64_t kBlockBytes = 8192;
-  const int64_t block = row_bytes < kBlockBytes ? kBlockBytes / row_bytes : 1;
-  for_items(context, rows, row_bytes, [&](int64_t begin, int64_t end) {
-    for (; begin < end; begin += block) body(begin, end - begin < block ? end : begin + block);
-  });
-}
-/// Whether parts of rows are worth it.
-constexpr bool is_row_part(int64_t bytes) {
-  return INTARSIA_HAS_VECTORS && bytes >= 16 && bytes < 2048;
-}
-
 /// Copies the bytes of a whole tensor, unless both are the same memory.
 void copy_tensor(const KernelContext& context, const TensorView& to, const TensorView& from);
 

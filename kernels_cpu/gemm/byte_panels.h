@@ -164,7 +164,7 @@ void multiply_bytes(const ByteProduct& product, Isa isa);
 
 /// Rows of a tile of AMX, and quads of a row.
 inline constexpr ptrdiff_t kTileRows = 16, kTileQuads = 16;
-/// Tiles do not end with lines of fewer rows.
+/// Lines of fewer rows need not be whole in a block.
 inline constexpr ptrdiff_t kShortLine = 6;
 
 /// How many quads of a row the dot products multiply in the time that tiles of AMX save, 0 or less

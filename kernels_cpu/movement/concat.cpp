@@ -8,28 +8,18 @@
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
+#include "kernels_cpu/movement/row_parts.h"
 
 namespace intarsia::cpu {
 namespace {
 
-/// Joins rows of inputs if all of them are short.
 bool join_short_rows(const KernelContext& context, int64_t rows) {
-  if (rows <= 1) return false;
-  for (int i = 0; i < context.input_count(); ++i) {
-    if (!is_row_part(context.input(i).bytes() / rows)) return false;
-  }
-  const TensorView& y = context.output(0);
-  const int64_t row = y.bytes() / rows;
-  for_row_blocks(context, rows, row, [&](int64_t begin, int64_t end) {
-    std::byte* to = y.as<std::byte>() + begin * row;
-    for (int i = 0; i < context.input_count(); ++i) {
-      const TensorView& x = context.input(i);
-      const int64_t part = x.bytes() / rows;
-      copy_runs(to, row, x.as<const std::byte>() + begin * part, part, end - begin, part);
-      to += part;
-    }
-  });
-  return true;
+  return copy_row_parts(
+      context, context.output(0), rows, context.input_count(),
+      [&](int i) -> const TensorView& { return context.input(i); },
+      [](std::byte* row, int64_t row_bytes, const std::byte* part, int64_t bytes, int64_t count) {
+        copy_runs(row, row_bytes, part, bytes, count, bytes);
+      });
 }
 
 template <class T>

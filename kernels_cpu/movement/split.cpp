@@ -8,29 +8,18 @@
 #include "core/runtime/operand_check.h"
 #include "kernels_cpu/common/kernel_types.h"
 #include "kernels_cpu/common/strided_copy.h"
+#include "kernels_cpu/movement/row_parts.h"
 
 namespace intarsia::cpu {
 namespace {
 
-/// Cuts rows if all parts are wanted and short.
 bool cut_short_rows(const KernelContext& context, int64_t rows) {
-  if (rows <= 1) return false;
-  for (int i = 0; i < context.output_count(); ++i) {
-    if (!(context.output(i).present() && is_row_part(context.output(i).bytes() / rows)))
-      return false;
-  }
-  const TensorView& x = context.input(0);
-  const int64_t row = x.bytes() / rows;
-  for_row_blocks(context, rows, row, [&](int64_t begin, int64_t end) {
-    const std::byte* from = x.as<const std::byte>() + begin * row;
-    for (int i = 0; i < context.output_count(); ++i) {
-      const TensorView& y = context.output(i);
-      const int64_t part = y.bytes() / rows;
-      copy_runs(y.as<std::byte>() + begin * part, part, from, row, end - begin, part);
-      from += part;
-    }
-  });
-  return true;
+  return copy_row_parts(
+      context, context.input(0), rows, context.output_count(),
+      [&](int i) -> const TensorView& { return context.output(i); },
+      [](const std::byte* row, int64_t row_bytes, std::byte* part, int64_t bytes, int64_t count) {
+        copy_runs(part, bytes, row, row_bytes, count, bytes);
+      });
 }
 
 template <class T>

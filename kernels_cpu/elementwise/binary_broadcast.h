@@ -149,15 +149,6 @@ void for_elements(const KernelContext& context, int64_t count, const Body& body)
   });
 }
 
-/// The same for loops that take a microsecond or so for 16384 elements: another thread would come
-/// too late for fewer, and who reads them next is often alone as well.
-template <class Body>
-void for_light_elements(const KernelContext& context, int64_t count, const Body& body) {
-  constexpr int64_t kFew = 16384;
-  if (count > kFew) return for_elements(context, count, body);
-  if (count > 0) body(int64_t{0}, count);
-}
-
 /// The same with the body compiled for each instruction set: for loops that become vector code. A
 /// loop should run over arguments and locals alone: what a closure holds, stores might change.
 template <class Body>

@@ -154,7 +154,7 @@ struct CombineCodes {
     const BroadcastLoop loop(output, inputs);
     const BroadcastOperand operands[] = {inputs[0]->as<T>(), inputs[1]->as<T>()};
     T* y = output.as<T>();
-    for_light_elements(context, loop.count, [&](int64_t begin, int64_t end) {
+    for_elements(context, loop.count, [&](int64_t begin, int64_t end) {
       BroadcastPieces pieces(loop, operands, begin, end);
       for (BroadcastPiece piece; pieces.next(piece);) {
         if (piece.advances[0] && piece.advances[1] &&
@@ -187,7 +187,7 @@ struct MapCodes {
     const auto* table = context.input(1).as<const uint8_t>();
     auto* y = context.output(0).as<uint8_t>();
     const auto map = byte_table(context.isa());
-    for_light_elements(context, context.output(0).count(), [=](int64_t begin, int64_t end) {
+    for_elements(context, context.output(0).count(), [=](int64_t begin, int64_t end) {
       map(x + begin, y + begin, end - begin, table);
     });
     return {};

@@ -65,7 +65,7 @@ Status dequantize(const KernelContext& context, Loader<W> load_zeros,
   void* y = context.output(0).data;
   const Granularity granularity(context.input(0), scale, a.axis, a.block_size);
   const Isa isa = context.isa();
-  for_light_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
+  const auto compute = [&](int64_t begin, int64_t end) {
     PartScales<W> scales;
     int64_t known = begin;  // the scales are those of the elements before
     for (int64_t first = begin, count = 0; first < end; first += count) {
@@ -76,7 +76,16 @@ Status dequantize(const KernelContext& context, Loader<W> load_zeros,
       }
       part({isa, x, first, count, scales, y});
     }
-  });
+  };
+  // Which take half a microsecond: another thread would come too late, and who reads so few is
+  // often alone as well.
+  constexpr int64_t kFew = 8192;
+  const int64_t elements = context.output(0).count();
+  if (elements > kFew) {
+    for_elements(context, elements, compute);
+  } else if (elements > 0) {
+    compute(0, elements);
+  }
   return {};
 }
 

@@ -206,7 +206,7 @@ Status quantize(const KernelContext& context, Loader<W> load, Loader<W> load_zer
   const Encoding encoding{a.saturate != 0, PowerRounding::kUp};
   const Granularity granularity(input, scale, a.axis, a.block_size);
   const Isa isa = context.isa();
-  for_light_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
+  for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
     W values[kPart];
     PartScales<W> scales;
     int64_t known = begin;  // the scales are those of the elements before

@@ -62,7 +62,7 @@ struct Requantize {
     const auto* x = input.as<const int32_t>();
     Y* y = context.output(0).as<Y>();
     const int64_t line = line_of(input, axis, of_scale.is_single() && of_bias.is_single());
-    for_light_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
+    for_elements(context, context.output(0).count(), [&](int64_t begin, int64_t end) {
       const int64_t held = line == 0 ? 0 : kHeldFactors / line * line;
       RequantizeFactors factors;
       const auto make = [&](int64_t first, int64_t last) {
